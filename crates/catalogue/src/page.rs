@@ -33,6 +33,10 @@ pub struct Page {
     pub where_we_differ: String,
     /// A piece of a scenario file, in TOML.
     pub example: String,
+    /// How to name it on a command line and in a scenario. Markdown; empty where the example says it.
+    pub usage: String,
+    /// The file of its code, from the root of the workspace; empty where that is not known.
+    pub code: &'static str,
 }
 
 /// Everything said of one parameter.
@@ -71,10 +75,12 @@ impl Page {
         source: &str,
     ) -> Result<Page, BadDocumentation> {
         let is_page = S::DOCUMENTATION.lines().any(|line| line.strip_prefix("# ") == Some(HEADINGS[0]));
-        if !is_page {
-            return Ok(Page::of_fields(name, summary, source, S::FIELDS));
-        }
-        Page::read(name, S::DOCUMENTATION, S::FIELDS).map_err(|fault| BadDocumentation { name, fault })
+        let page = if is_page {
+            Page::read(name, S::DOCUMENTATION, S::FIELDS).map_err(|fault| BadDocumentation { name, fault })?
+        } else {
+            Page::of_fields(name, summary, source, S::FIELDS)
+        };
+        Ok(page.with_code(S::FILE))
     }
 
     /// The page of what has parameters and no documentation beyond them.
@@ -89,7 +95,34 @@ impl Page {
             source: source.into(),
             where_we_differ: String::new(),
             example: String::new(),
+            usage: String::new(),
+            code: "",
         }
+    }
+
+    /// The same, with `file` as its code, if that is a file of this workspace.
+    #[must_use]
+    pub fn with_code(self, file: &'static str) -> Page {
+        let code = if file.starts_with("crates/") { file } else { "" };
+        Page { code, ..self }
+    }
+
+    /// The same, with what to type for a discipline; `takes_scheduler` says whether any scheduler can serve it.
+    pub(crate) fn of_discipline(self, takes_scheduler: bool) -> Page {
+        let name = self.name;
+        let mut usage = format!(
+            "On the command line `fairwire run FILE --discipline {name}`; in a scenario `disciplines = [\"{name}\"]`, with \
+             parameters in a table `[discipline.{name}]` or beside the name, `{{ {name} = {{ … }} }}`."
+        );
+        if takes_scheduler {
+            write!(
+                usage,
+                " Any scheduler can serve it: `--discipline drr+{name}` is the same as `scheduler = \"drr\"` among its parameters, and as \
+                 the discipline `queue` with `scheduler = \"drr\"` and `dropper = \"{name}\"`."
+            )
+            .expect("writing to a string succeeds");
+        }
+        Page { usage, ..self }
     }
 
     fn read(name: &'static str, doc: &str, fields: &[Field]) -> Result<Page, String> {
@@ -106,6 +139,8 @@ impl Page {
             source: next(),
             where_we_differ: next(),
             example: code(&next())?,
+            usage: String::new(),
+            code: "",
         };
         Ok(page)
     }
@@ -124,12 +159,16 @@ impl Page {
         };
         section("What it does", &self.what);
         section("Why", &self.why);
+        section("How to use it", &self.usage);
         section("Parameters", &self.parameter_table());
         section("State and cost", &self.state_and_cost);
         section("Source", &self.source);
         section("Where we differ", &self.where_we_differ);
         if !self.example.is_empty() {
             section("Example", &format!("```toml\n{}\n```", self.example));
+        }
+        if !self.code.is_empty() {
+            section("Code", &format!("[{code}](../../{code})", code = self.code));
         }
         text
     }
@@ -139,7 +178,7 @@ impl Page {
             return "None.".into();
         }
         let mut text = String::from(
-            "| parameter | unit | default | what it is | notes and source |\n|---|---|---|---|---|\n",
+            "| parameter | unit (1: a plain number) | default | what it is | notes and source |\n|---|---|---|---|---|\n",
         );
         for parameter in &self.parameters {
             let ParameterPage { name, unit, default, notes, allowed, choices, fields } = parameter;

@@ -58,7 +58,8 @@ impl Entry {
 
     /// Everything said of it. Fails only where the documentation in the code is not of the form that pages are made of.
     pub fn page(&self) -> Result<Page, BadDocumentation> {
-        (self.spec.page)()
+        let takes_scheduler = (self.spec.default)().part_mut().queue_mut().is_some();
+        Ok((self.spec.page)()?.of_discipline(takes_scheduler))
     }
 
     fn is_called(&self, name: &str) -> bool {

@@ -27,6 +27,7 @@ extern crate alloc;
 
 pub mod buffer;
 pub mod capacity;
+pub mod class_tree;
 pub mod discipline;
 pub mod dropper;
 pub mod flow;
@@ -49,6 +50,7 @@ pub mod weight;
 
 pub use buffer::{Buffer, FlowKey, Key, Limit};
 pub use capacity::{RateLaw, Step, Trace, TraceError};
+pub use class_tree::{ClassTerms, ClassTree, ClassTreeError};
 pub use discipline::{Backlog, Discipline};
 pub use dropper::{Dropper, Verdict, Victim};
 pub use flow::{FlowHash, FlowIndex, FlowTable};

@@ -3,6 +3,7 @@
 //! Pauses are in the processor time of the thread, so that other processes do not count; 4096 flows and 20 000 classes a way, all of which have counted, and an interval every 10 ms of virtual time. Told are the median and
 //! the longest pause of a thousand, and what a snapshot with all classes takes its reader.
 
+use fairwire_core::Weight;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, Time};
 use fairwire_gateway::class_book::{Bounds, Class, ClassBook, ClassKind};
@@ -28,7 +29,7 @@ fn book() -> ClassBook {
         name: format!("subscriber-{number}"),
         parent: (number > 100).then_some((number % 100 + 1) as u32),
         kind: ClassKind::Subscriber,
-        weight: 1.0,
+        weight: Weight::ONE,
         bounds: [Bounds::default(); 2],
     };
     ClassBook::new((0..CLASSES).map(class).collect())

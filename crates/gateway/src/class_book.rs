@@ -3,8 +3,7 @@
 //! A class has one number in both directions, the place in this book: [`Packet::class`](fairwire_core::Packet::class) is the
 //! number of a leaf.
 
-use fairwire_core::Rate;
-use fairwire_metrics::class_shares::ClassDemand;
+use fairwire_core::{ClassTerms, Rate, Weight};
 use std::collections::HashMap;
 
 /// The way through the gateway.
@@ -43,22 +42,16 @@ pub struct Class {
     /// What it is.
     pub kind: ClassKind,
     /// Its weight among its siblings, from 1e-6 to 1e6.
-    pub weight: f64,
+    pub weight: Weight,
     /// What it is promised and what it never passes, by the number of the [`Way`].
     pub bounds: [Bounds; 2],
 }
 
 impl Class {
-    /// What it asks of a link where it offers so many bit/s itself.
-    pub(crate) fn demand(&self, way: Way, offered: f64) -> ClassDemand {
-        let bounds = self.bounds[way as usize];
-        let bps = |rate: Rate| rate.bps() as f64;
-        ClassDemand {
-            weight: self.weight,
-            guaranteed: bounds.guaranteed.map_or(0.0, bps),
-            ceiling: bounds.ceiling.map_or(f64::INFINITY, bps),
-            ..ClassDemand::new(self.parent, offered)
-        }
+    /// Its terms one way.
+    pub(crate) fn terms(&self, way: Way) -> ClassTerms {
+        let Bounds { guaranteed, ceiling } = self.bounds[way as usize];
+        ClassTerms { parent: self.parent, weight: self.weight, guarantee: guaranteed, ceiling }
     }
 }
 
@@ -112,7 +105,7 @@ impl ClassBook {
             name: "unclaimed".into(),
             parent: None,
             kind: ClassKind::Class,
-            weight: 1.0,
+            weight: Weight::ONE,
             bounds: [Bounds::default(); 2],
         }])
     }
@@ -147,8 +140,13 @@ impl ClassBook {
         self.classes.iter().enumerate().map(|(number, class)| (number as u32, class))
     }
 
+    /// The terms of all one way, by number: parents first, as in a [`ClassTree`](fairwire_core::ClassTree).
+    pub(crate) fn terms(&self, way: Way) -> Vec<ClassTerms> {
+        self.classes.iter().map(|class| class.terms(way)).collect()
+    }
+
     /// Gives the class `number` another weight, and returns the one that it had.
-    pub fn reweigh(&mut self, number: u32, weight: f64) -> Option<f64> {
+    pub fn reweigh(&mut self, number: u32, weight: Weight) -> Option<Weight> {
         let class = self.classes.get_mut(number as usize)?;
         Some(std::mem::replace(&mut class.weight, weight))
     }

@@ -32,7 +32,6 @@ extern crate alloc;
 pub mod about;
 #[cfg(feature = "serde")]
 mod class_number;
-pub mod class_tree;
 pub mod compose;
 pub mod dropper;
 pub mod error;

@@ -6,7 +6,8 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
-use fairwire_core::{EcnPolicy, NotReweighed, Weight};
+use fairwire_core::class_tree::MAX_CLASSES;
+use fairwire_core::{ClassTerms, ClassTree, EcnPolicy, NotReweighed, Weight};
 #[cfg(feature = "serde")]
 use schemars::JsonSchema;
 #[cfg(feature = "serde")]
@@ -58,27 +59,33 @@ pub struct Weights(pub BTreeMap<ClassNumber, f64>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClassNumber(pub u32);
 
-/// Classes have numbers up to this, so that what belongs to a class is found by its number.
-pub const MOST_CLASSES: u32 = 1 << 20;
-
 impl Weights {
     /// The weights by class number.
     pub(crate) fn check(&self, parameter: Parameter) -> Result<WeightOf, BadParameter> {
         for (class, weight) in &self.0 {
-            if class.0 >= MOST_CLASSES {
-                return Err(parameter.refuse(class, format_args!("classes from 0 to {}", MOST_CLASSES - 1)));
+            if class.0 >= MAX_CLASSES {
+                return Err(parameter.refuse(class, format_args!("classes from 0 to {}", MAX_CLASSES - 1)));
             }
-            if Weight::new(*weight).is_none() {
-                let given = format_args!("{weight} for class {class}");
-                let allowed = format_args!("weights from {} to {}", Weight::LEAST, Weight::MOST);
-                return Err(parameter.refuse(given, allowed));
-            }
+            checked_weight(class.0, *weight, parameter)?;
         }
         let classes = self.0.last_key_value().map_or(0, |(class, _)| class.0 as usize + 1);
         let mut by_class = vec![1.0; classes];
         self.0.iter().for_each(|(class, weight)| by_class[class.0 as usize] = *weight);
         Ok(WeightOf { by_class: by_class.into() })
     }
+}
+
+/// `weight`, if a class can have it.
+pub fn checked_weight(class: u32, weight: f64, parameter: Parameter) -> Result<Weight, BadParameter> {
+    Weight::new(weight).ok_or_else(|| {
+        let given = format_args!("a weight of {weight} for class {class}");
+        parameter.refuse(given, format_args!("weights from {} to {}", Weight::LEAST, Weight::MOST))
+    })
+}
+
+/// The tree of `classes`, if it is one.
+pub fn checked_tree(classes: &[(u32, ClassTerms)], parameter: Parameter) -> Result<ClassTree, BadParameter> {
+    ClassTree::new(classes).map_err(|error| parameter.refuse(error, error.allowed()))
 }
 
 /// Checked [`Weights`], found and changed in O(1). A clone has its own: whoever has one is told of changes.

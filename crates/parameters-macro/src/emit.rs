@@ -39,6 +39,7 @@ fn declared(declaration: &Declaration) -> TokenStream {
                 &::fairwire_parameters::names::<{ FIELDS.len() }>(FIELDS)
             };
             const DOCUMENTATION: &'static str = #documentation;
+            const FILE: &'static str = ::core::file!();
 
             fn fill(&mut self, base: &Self) {
                 #(#fillers)*

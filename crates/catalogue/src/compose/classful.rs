@@ -45,17 +45,17 @@
 use crate::choice::Choice;
 use crate::error::BuildError;
 use crate::nested::{Nested, check_slots, part_of};
+use fairwire_core::class_tree::{Overpromised, guarantees};
 use fairwire_core::units::{Amount, Size};
-use fairwire_core::{Discipline, Rate, Weight};
+use fairwire_core::{ClassTerms, ClassTree, Discipline, Duration, Rate};
 use fairwire_laws::BadParameter;
 use fairwire_laws::Site;
 use fairwire_laws::about::{About, Family};
-use fairwire_laws::class_tree::{Branch, ClassTree};
 use fairwire_laws::compose::classful::{Classful, Config, Contents, Inner, PRIORITIES, Shape, Terms};
 use fairwire_laws::compose::shaper::burst_time;
 use fairwire_laws::error::Parameter;
 use fairwire_laws::part::{ClassSupport, Part};
-use fairwire_laws::spec::{EcnChoice, Quantity};
+use fairwire_laws::spec::{EcnChoice, Quantity, checked_tree, checked_weight};
 use fairwire_parameters::parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -186,21 +186,21 @@ impl Spec {
             let allowed = format!("from 1 to {MOST_NODES} classes");
             return Err(parameter("class").refuse(format_args!("{} classes", classes.len()), allowed).into());
         }
-        let branches: Vec<Branch> =
-            classes.iter().map(|class| Branch { class: class.id, parent: class.parent }).collect();
-        let tree = ClassTree::check(&branches, parameter("class"))?;
-        let is_leaf = leaves(&tree);
-        let terms = self.terms(&tree, site)?;
+        let tree = self.tree(site)?;
+        let is_leaf = tree.leaves();
+        let terms = tree.given().iter().zip(tree.terms());
+        let terms =
+            terms.map(|(&at, class)| checked_terms(&classes[at], class, site)).collect::<Result<_, _>>()?;
         let default = self.default_leaf(&tree, &is_leaf)?;
         let rate = self.rate.map(|rate| shape(rate.0, None, site));
         let leaf_classes =
-            || (0..tree.len()).filter(|&place| is_leaf[place]).map(|place| &classes[tree.typed[place]]);
+            || (0..tree.len()).filter(|&place| is_leaf[place]).map(|place| &classes[tree.given()[place]]);
         let sharing = leaf_classes().filter(|class| class.buffer.is_none()).count();
         let config = Config { tree, terms, rate, default, sharing };
         for (place, is_leaf) in is_leaf.iter().enumerate() {
-            let class = &classes[config.tree.typed[place]];
+            let class = &classes[config.tree.given()[place]];
             if *is_leaf {
-                self.nested_in(config.tree.typed[place])
+                self.nested_in(config.tree.given()[place])
                     .check(&self.inner_site(class, place, &config, site))?;
             } else {
                 refuse_contents(class)?;
@@ -214,26 +214,15 @@ impl Spec {
         self.class.as_deref().unwrap_or(&ONE_CLASS)
     }
 
-    /// What is promised to and asked of each class, if all promises can be kept.
-    fn terms(&self, tree: &ClassTree, site: &Site<'_>) -> Result<Box<[Terms]>, BadParameter> {
-        let classes = self.classes();
-        let class = |place: usize| &classes[tree.typed[place]];
-        let mut promised = vec![0u128; tree.len() + 1]; // to the classes of each, and last to those under the root
-        let mut terms = Vec::with_capacity(tree.len());
-        for place in (0..tree.len()).rev() {
-            let guaranteed = guarantee(class(place), promised[place])?;
-            promised[tree.parents[place].unwrap_or(tree.len())] +=
-                u128::from(guaranteed.map_or(0, Rate::bps));
-            terms.push(checked_terms(class(place), guaranteed, site)?);
-        }
+    /// The tree, if it is one and all that is promised can be kept. A class has at least the guarantees of those below it.
+    fn tree(&self, site: &Site<'_>) -> Result<ClassTree, BadParameter> {
+        let classes = self.classes().iter().map(class_terms).collect::<Result<Vec<_>, _>>()?;
+        let tree = checked_tree(&classes, parameter("class"))?;
         let whole = self.rate.map_or(site.rate, |rate| rate.0.min(site.rate)); // a faster ceiling makes no faster link
-        let sum = promised[tree.len()];
-        if sum > u128::from(whole.bps()) {
-            let given = format_args!("{sum} bit/s promised to the classes under the root");
-            return Err(parameter("class").refuse(given, format_args!("no more than there is, {whole}")));
-        }
-        terms.reverse();
-        Ok(terms.into())
+        let guarantees = guarantees(tree.terms(), whole)
+            .map_err(|broken| overpromised(broken, |place| &self.classes()[tree.given()[place]], whole))?;
+        let guarantee = |bps: u128| u64::try_from(bps).ok().and_then(Rate::from_bps);
+        Ok(tree.with_guarantees(guarantees.into_iter().map(guarantee)))
     }
 
     fn default_leaf(&self, tree: &ClassTree, is_leaf: &[bool]) -> Result<usize, BadParameter> {
@@ -273,24 +262,23 @@ impl Spec {
         let whole = self.buffer.map_or(site.buffer, |buffer| buffer.0);
         let part = || part_of(whole, config.sharing, site.packet_bytes);
         let buffer = class.buffer.map_or_else(part, |buffer| buffer.0);
-        let upwards = core::iter::successors(Some(place), |&place| config.tree.parents[place]);
-        let ceilings = upwards.filter_map(|place| config.terms[place].ceiling).chain(config.rate);
-        let rate =
-            ceilings.map(|ceiling| ceiling.rate).chain([site.rate]).min().expect("the link's, at least");
+        let upwards = core::iter::successors(Some(place), |&place| config.tree.parent(place));
+        let ceilings = upwards.filter_map(|place| config.tree.terms()[place].ceiling);
+        let rate = ceilings.chain(config.rate.map(|whole| whole.rate)).fold(site.rate, Rate::min);
         Site { rate, buffer, ..*site }
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
         let config = self.check(site)?;
-        let is_leaf = leaves(&config.tree);
+        let is_leaf = config.tree.leaves();
         let mut contents = Vec::with_capacity(config.tree.len());
         for (place, is_leaf) in is_leaf.into_iter().enumerate() {
-            let class = &self.classes()[config.tree.typed[place]];
+            let class = &self.classes()[config.tree.given()[place]];
             let label = format!("class {}", class.id);
             let stream = format!("{}/{label}", site.stream);
             let site = Site { stream: &stream, ..self.inner_site(class, place, &config, site) };
-            let nested = || self.nested_in(config.tree.typed[place]);
+            let nested = || self.nested_in(config.tree.given()[place]);
             let inner = if is_leaf { Some(Inner::Made(nested().build(&site)?)) } else { None };
             contents.push(Contents { label, inner });
         }
@@ -298,46 +286,47 @@ impl Spec {
     }
 }
 
-/// For each place, whether the class there has none below it.
-fn leaves(tree: &ClassTree) -> Vec<bool> {
-    let mut is_leaf = vec![true; tree.len()];
-    tree.parents.iter().flatten().for_each(|&parent| is_leaf[parent] = false);
-    is_leaf
+fn class_terms(class: &Class) -> Result<(u32, ClassTerms), BadParameter> {
+    let weight = checked_weight(class.id, class.weight.unwrap_or(1.0), parameter("class"))?;
+    let [guarantee, ceiling] = [class.rate, class.ceiling].map(|rate| rate.map(|rate| rate.0));
+    Ok((class.id, ClassTerms { parent: class.parent, weight, guarantee, ceiling }))
 }
 
-/// What `class` is guaranteed, whose classes are promised `promised` bit/s together.
-fn guarantee(class: &Class, promised: u128) -> Result<Option<Rate>, BadParameter> {
-    let Some(typed) = class.rate else {
-        return Ok(Rate::from_bps(u64::try_from(promised).unwrap_or(u64::MAX)));
-    };
-    if promised > u128::from(typed.0.bps()) {
-        let given = format_args!("a rate of {typed} for class {}", class.id);
-        let allowed = format_args!("no less than the {promised} bit/s promised to the classes below it");
-        return Err(parameter("class").refuse(given, allowed));
+/// What was promised and cannot be kept. `class` is the class at a place.
+fn overpromised<'a>(broken: Overpromised, class: impl Fn(usize) -> &'a Class, whole: Rate) -> BadParameter {
+    let parameter = parameter("class");
+    let typed = |rate: Option<Quantity<Rate>>| rate.map_or(String::new(), |rate| rate.to_string());
+    match broken {
+        Overpromised::Guarantee { place, below } => {
+            let (id, rate) = (class(place).id, typed(class(place).rate));
+            let allowed = format_args!("no less than the {below} bit/s promised to the classes below it");
+            parameter.refuse(format_args!("a rate of {rate} for class {id}"), allowed)
+        }
+        Overpromised::Ceiling { place, guaranteed } => {
+            let (id, ceiling) = (class(place).id, typed(class(place).ceiling));
+            let allowed = match class(place).rate {
+                Some(rate) => format!("no less than its rate, {rate}"),
+                None => format!("no less than the {guaranteed} bit/s promised to the classes below it"),
+            };
+            parameter.refuse(format_args!("a ceiling of {ceiling} for class {id}"), allowed)
+        }
+        Overpromised::Link { total } => {
+            let given = format_args!("{total} bit/s promised to the classes under the root");
+            parameter.refuse(given, format_args!("no more than there is, {whole}"))
+        }
     }
-    Ok(Some(typed.0))
 }
 
-fn checked_terms(class: &Class, guarantee: Option<Rate>, site: &Site<'_>) -> Result<Terms, BadParameter> {
-    if let (Some(ceiling), Some(rate)) = (class.ceiling, guarantee)
-        && ceiling.0 < rate
-    {
-        let given = format_args!("a ceiling of {ceiling} for class {}", class.id);
-        return Err(parameter("class").refuse(given, format_args!("no less than its rate, {rate}")));
-    }
-    let weight = class.weight.unwrap_or(1.0);
-    if Weight::new(weight).is_none() {
-        let given = format_args!("a weight of {weight} for class {}", class.id);
-        return Err(parameter("class").refuse(given, "weights from 0.000001 to 1000000"));
-    }
+fn checked_terms(class: &Class, tree: &ClassTerms, site: &Site<'_>) -> Result<Terms, BadParameter> {
     let priority = class.priority.unwrap_or(PRIORITIES as u8 - 1);
     if usize::from(priority) >= PRIORITIES {
         let given = format_args!("a priority of {priority} for class {}", class.id);
         return Err(parameter("class").refuse(given, format_args!("priorities from 0 to {}", PRIORITIES - 1)));
     }
-    let shaped = |rate| shape(rate, class.burst, site);
-    let ceiling = class.ceiling.map(|ceiling| shaped(ceiling.0));
-    Ok(Terms { guarantee: guarantee.map(shaped), ceiling, weight, priority })
+    let burst = |rate: Option<Rate>| {
+        rate.map_or(Duration::ZERO, |rate| burst_time(class.burst, rate, site.packet_bytes))
+    };
+    Ok(Terms { guarantee_burst: burst(tree.guarantee), ceiling_burst: burst(tree.ceiling), priority })
 }
 
 fn shape(rate: Rate, burst: Option<Quantity<Size>>, site: &Site<'_>) -> Shape {

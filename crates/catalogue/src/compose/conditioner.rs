@@ -33,6 +33,7 @@ use crate::choice::Choice;
 use crate::error::BuildError;
 use crate::marker::MarkerChoice;
 use crate::nested::{Nested, check_slots};
+use fairwire_core::class_tree::MAX_CLASSES;
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Marker};
 use fairwire_laws::BadParameter;
@@ -41,7 +42,7 @@ use fairwire_laws::about::{About, Family};
 use fairwire_laws::compose::conditioner::Conditioner;
 use fairwire_laws::error::Parameter;
 use fairwire_laws::part::Part;
-use fairwire_laws::spec::{EcnChoice, MOST_CLASSES, Quantity};
+use fairwire_laws::spec::{EcnChoice, Quantity};
 use fairwire_parameters::parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -131,8 +132,8 @@ impl Spec {
         }
         let mut ids: Vec<u32> = classes.iter().map(|class| class.id).collect();
         ids.sort_unstable();
-        if let Some(&id) = ids.last().filter(|&&id| id >= MOST_CLASSES) {
-            let allowed = format!("numbers from 0 to {}", MOST_CLASSES - 1);
+        if let Some(&id) = ids.last().filter(|&&id| id >= MAX_CLASSES) {
+            let allowed = format!("numbers from 0 to {}", MAX_CLASSES - 1);
             return Err(class.refuse(format_args!("class {id}"), allowed));
         }
         match ids.windows(2).find(|pair| pair[0] == pair[1]) {

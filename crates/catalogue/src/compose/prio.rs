@@ -32,6 +32,7 @@ use crate::choice::Choice;
 use crate::error::BuildError;
 use crate::nested::{Nested, check_slots, part_of};
 use fairwire_core::Discipline;
+use fairwire_core::class_tree::MAX_CLASSES;
 use fairwire_core::units::Amount;
 use fairwire_laws::BadParameter;
 use fairwire_laws::Site;
@@ -39,7 +40,7 @@ use fairwire_laws::about::{About, Family};
 use fairwire_laws::compose::prio::{By, Config, MOST_BANDS, Prio};
 use fairwire_laws::error::{Of as _, Parameter};
 use fairwire_laws::part::Part;
-use fairwire_laws::spec::{EcnChoice, MOST_CLASSES, Quantity};
+use fairwire_laws::spec::{EcnChoice, Quantity};
 use fairwire_parameters::parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -170,7 +171,7 @@ fn parameter(name: &'static str) -> Parameter {
 /// The band of each value, up to the highest that is listed.
 fn band_of(by: By, bands: &[Band], default_band: u8) -> Result<Box<[u8]>, BadParameter> {
     let (what, end) = match by {
-        By::Class => ("class", MOST_CLASSES),
+        By::Class => ("class", MAX_CLASSES),
         By::Dscp => ("codepoint", 64),
         By::Color => ("colour", 3),
     };

@@ -10,7 +10,7 @@
 //!
 //! # State and cost
 //! Those of the scheduler and of the dropper.
-//! Signals are early if those of the dropper are; the list names the default, `tail-drop`, which has none.
+//! It marks where its dropper does.
 //!
 //! # Source (section, equation)
 //! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for Supporting TCP with Per-flow

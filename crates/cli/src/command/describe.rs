@@ -183,11 +183,13 @@ fn text(page: &Page, columns: usize) -> String {
     let prose = |markdown: &str| prose(markdown, columns);
     section("What it does", &prose(&page.what));
     section("Why", &prose(&page.why));
+    section("How to use it", &prose(&page.usage));
     section("Parameters", &parameters(page, columns));
     section("State and cost", &prose(&page.state_and_cost));
     section("Source", &prose(&page.source));
     section("Where we differ", &prose(&page.where_we_differ));
     section("Example, in a scenario file", &page.example);
+    section("Code", page.code);
     text
 }
 

@@ -1,7 +1,8 @@
 //! The oracle's tree: the classes of a contest with its flows in their places.
 
 use crate::config::Branch;
-use fairwire_metrics::class_shares::{ClassDemand, class_shares};
+use fairwire_core::{ClassTerms, Weight};
+use fairwire_metrics::class_shares::class_shares;
 use std::collections::BTreeMap;
 
 /// A flow for the oracle.
@@ -18,29 +19,30 @@ pub(super) struct Claimant {
 /// Classes share by weight among siblings, and the flows of a leaf evenly. Those without a leaf are together in one class
 /// under the root, of weight 1, as the gateway has them; where there are no classes all flows are under the root, or each host with its flows.
 pub(super) fn fair_shares(branches: &[Branch], claimants: &[Claimant], capacity: f64) -> Vec<f64> {
-    let mut tree: Vec<ClassDemand> = Vec::new();
+    let mut tree: Vec<ClassTerms> = Vec::new();
     let mut names = BTreeMap::new();
     for branch in branches {
         let parent = branch.parent.map(|parent| names[parent]);
         names.insert(branch.name, tree.len() as u32);
-        tree.push(ClassDemand { weight: branch.weight, ..ClassDemand::new(parent, 0.0) });
+        let weight = Weight::new(branch.weight).expect("cases have weights that the gateway allows");
+        tree.push(ClassTerms::new(parent).with_weight(weight));
     }
     // Hosts, and what is nobody's beside classes, get classes of their own, of weight 1.
     let mut others = BTreeMap::new();
-    let mut class_of = |leaf: Option<usize>, tree: &mut Vec<ClassDemand>| match leaf {
+    let mut class_of = |leaf: Option<usize>, tree: &mut Vec<ClassTerms>| match leaf {
         Some(leaf) if !branches.is_empty() => Some(leaf as u32),
         None if branches.is_empty() => None,
         other => Some(*others.entry(other).or_insert_with(|| {
-            tree.push(ClassDemand::new(None, 0.0));
+            tree.push(ClassTerms::new(None));
             tree.len() as u32 - 1
         })),
     };
     let parents: Vec<_> = claimants.iter().map(|claimant| class_of(claimant.leaf, &mut tree)).collect();
     let flows = tree.len();
-    tree.extend(
-        parents.iter().zip(claimants).map(|(parent, claimant)| ClassDemand::new(*parent, claimant.demand)),
-    );
-    class_shares(&tree, capacity).split_off(flows)
+    tree.extend(parents.into_iter().map(ClassTerms::new));
+    let demands = claimants.iter().map(|claimant| claimant.demand);
+    let offered: Vec<f64> = std::iter::repeat_n(0.0, flows).chain(demands).collect();
+    class_shares(&tree, &offered, capacity).split_off(flows)
 }
 
 #[cfg(test)]

@@ -2,17 +2,16 @@
 
 use super::Config;
 use crate::class_book::{Class, UNCLAIMED};
-use serde::Serialize;
 
 /// The differences between a configuration and the next.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     /// A line each, for people; of many classes only the first are named.
     pub lines: Vec<String>,
     /// Keys that changed and cannot change while the gateway runs.
     pub needs_restart: Vec<String>,
     /// Classes with another weight, by their numbers in the next configuration.
-    pub reweighed: Vec<(u32, f64)>,
+    pub reweighed: Vec<(u32, fairwire_core::Weight)>,
     /// Did nothing change but weights of classes that are there in both?
     pub only_weights: bool,
     /// Did nothing change?

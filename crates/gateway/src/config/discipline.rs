@@ -7,7 +7,7 @@ use crate::class_book::{ClassBook, UNCLAIMED, Way};
 use fairwire_catalogue::compose::classful;
 use fairwire_catalogue::{self as catalogue, BuildError, Parameters, Site};
 use fairwire_core::units::Amount;
-use fairwire_core::{Discipline, Duration, Rate, Seed};
+use fairwire_core::{Discipline, Duration, Rate, Seed, Weight};
 use fairwire_document::DocumentError;
 use fairwire_laws::compose::classful::{Classful, Contents, Inner, Pool};
 use fairwire_laws::dropper::hfaba;
@@ -30,7 +30,7 @@ pub(super) fn sharing(
     refuse_typed_classes(chosen, way, classes, texts)?;
     let path = format!("{}.discipline", way.name());
     let is_nested = book.iter().any(|(_, class)| class.parent.is_some());
-    let is_weighted = book.iter().any(|(_, class)| class.weight != 1.0);
+    let is_weighted = book.iter().any(|(_, class)| class.weight != Weight::ONE);
     match classes {
         ClassSupport::None | ClassSupport::Weights if is_nested => {
             let why = "classes with others below them need a discipline that knows a tree";
@@ -181,13 +181,14 @@ impl Making<'_> {
                 let spec = parameters.spec_mut::<hfaba::Spec>();
                 let class = |(id, class): (u32, &crate::class_book::Class)| hfaba::Class {
                     id,
-                    weight: Some(class.weight),
+                    weight: Some(class.weight.get()),
                     parent: class.parent,
                 };
                 spec.class = Some(self.book.iter().map(class).collect());
             }
             ClassSupport::Weights => {
-                let weights = self.book.iter().map(|(number, class)| (ClassNumber(number), class.weight));
+                let weights =
+                    self.book.iter().map(|(number, class)| (ClassNumber(number), class.weight.get()));
                 part.set_weights(Weights(weights.collect()));
             }
             ClassSupport::None | ClassSupport::Queues => {}
@@ -213,7 +214,7 @@ impl Making<'_> {
         let is_later = leaves.are_made_later();
         let pool = leaves.pool;
         let contents = (0..config.tree.len()).map(|place| {
-            let number = config.tree.typed[place] as u32;
+            let number = config.tree.given()[place] as u32;
             let label = self.book.class(number).map_or(String::new(), |class| class.name.clone());
             let inner = leaves.plans[place].map(|_| match is_later {
                 true => Inner::Later,
@@ -241,7 +242,7 @@ impl Making<'_> {
                 parent: class.parent,
                 rate: bounds.guaranteed.map(Quantity),
                 ceiling: bounds.ceiling.map(Quantity),
-                weight: Some(class.weight),
+                weight: Some(class.weight.get()),
                 // Told here, so that the equal parts of thousands are not refused as too small.
                 buffer: self.book.is_leaf(id).then_some(Quantity(Amount::Packets(1))),
                 ..classful::Class::default()
@@ -262,7 +263,7 @@ impl Making<'_> {
         let mut parameters = leaf_parameters(&names, &parameters, count);
         names.iter().for_each(|leaf| serve_trains(leaf, &mut parameters, site.rate));
         let plan = |place: usize| {
-            let number = config.tree.typed[place] as u32; // classes were typed in the order of their numbers
+            let number = config.tree.given()[place] as u32; // classes were typed in the order of their numbers
             self.book.is_leaf(number).then(|| {
                 let rate = self.leaf_rate(number, spec.rate.map(|rate| rate.0));
                 let buffer = leaf_buffer(whole, &Site { rate, ..site });

@@ -177,7 +177,7 @@ impl Config {
                     .map(|parent| parent.name.clone()),
                 level: levels[number as usize],
                 is_subscriber: class.kind == ClassKind::Subscriber,
-                weight: class.weight,
+                weight: class.weight.get(),
                 guaranteed_bps: bounds.guaranteed.map(|rate| rate.bps()),
                 ceiling_bps: bounds.ceiling.map(|rate| rate.bps()),
                 busy_bps: busy[number as usize],

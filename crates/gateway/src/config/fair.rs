@@ -1,26 +1,31 @@
 //! What each class gets when all are busy: weighted max-min fairness over the tree, with guarantees first and ceilings last.
 
 use crate::class_book::{ClassBook, Way};
-use fairwire_metrics::class_shares::{ClassDemand, class_shares};
+use fairwire_metrics::class_shares::class_shares;
 
 /// Bit/s of each class, by number, on a link of `rate_bps`.
 pub(super) fn busy(book: &ClassBook, way: Way, rate_bps: f64) -> Vec<f64> {
-    let demand = |(number, class): (u32, &crate::class_book::Class)| {
-        // A class above others takes what they take.
-        class.demand(way, if book.is_leaf(number) { f64::INFINITY } else { 0.0 })
-    };
-    class_shares(&book.iter().map(demand).collect::<Vec<ClassDemand>>(), rate_bps)
+    // A class above others takes what they take.
+    let offer = |number| if book.is_leaf(number) { f64::INFINITY } else { 0.0 };
+    let offered: Vec<f64> = (0..book.len() as u32).map(offer).collect();
+    class_shares(&book.terms(way), &offered, rate_bps)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::class_book::{Bounds, Class, ClassKind};
-    use fairwire_core::Rate;
+    use fairwire_core::{Rate, Weight};
 
     fn class(name: &str, parent: Option<u32>, weight: f64, bounds: (u64, u64)) -> Class {
         let bounds = Bounds { guaranteed: Rate::from_bps(bounds.0), ceiling: Rate::from_bps(bounds.1) };
-        Class { name: name.into(), parent, kind: ClassKind::Class, weight, bounds: [bounds; 2] }
+        Class {
+            name: name.into(),
+            parent,
+            kind: ClassKind::Class,
+            weight: Weight::new(weight).expect("a weight"),
+            bounds: [bounds; 2],
+        }
     }
 
     #[test]

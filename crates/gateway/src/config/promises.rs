@@ -3,7 +3,8 @@
 use super::places::{Origin, Texts};
 use super::tree::Tree;
 use crate::class_book::Way;
-use fairwire_core::Rate;
+use fairwire_core::class_tree::{Overpromised, guarantees};
+use fairwire_core::{ClassTerms, Rate};
 use fairwire_document::{DocumentError, shortened};
 
 /// Checks guarantees and ceilings one way; `rate` is that of the link, `None` where that way is not shaped.
@@ -13,64 +14,46 @@ pub(super) fn check(
     rate: Option<Rate>,
     texts: &Texts<'_>,
 ) -> Result<(), DocumentError> {
-    let book = &tree.book;
-    let own = |number: u32| book.class(number).expect("numbers are of the book").bounds[way as usize];
-    let refuse = |number: u32, key: &str, given: &dyn std::fmt::Display, why: String, allowed: String| {
-        texts.refuse_of(tree.origins[number as usize], &format!("{}.{key}", way.name()), given, why, allowed)
+    let refuse = |number: usize, key: &str, given: Option<Rate>, why: String, allowed: &str| {
+        let given = given.map_or(String::new(), |rate| rate.to_string());
+        Err(texts.refuse_of(tree.origins[number], &format!("{}.{key}", way.name()), given, why, allowed))
     };
-    let mut below = vec![0u128; book.len()]; // what the classes below each are promised
-    let mut at_root = 0u128;
-    for number in (0..book.len() as u32).rev() {
-        let bounds = own(number);
-        if rate.is_none() {
-            if let Some((key, given)) =
-                bounds.guaranteed.map(|g| ("guaranteed", g)).or(bounds.ceiling.map(|c| ("ceiling", c)))
-            {
-                let why = format!("there is no [{}], so that way is not shaped", way.name());
-                return Err(refuse(
-                    number,
-                    key,
-                    &given,
-                    why,
-                    format!("a table [{}] with a rate, or none of this", way.name()),
-                ));
-            }
-            continue;
+    let terms = tree.book.terms(way);
+    let Some(rate) = rate else {
+        let promise = |terms: &ClassTerms| {
+            terms.guarantee.map(|rate| ("guaranteed", rate)).or(terms.ceiling.map(|rate| ("ceiling", rate)))
+        };
+        let last = terms.iter().enumerate().rev().find_map(|(at, terms)| Some((at, promise(terms)?)));
+        return last.map_or(Ok(()), |(number, (key, given))| {
+            let why = format!("there is no [{}], so that way is not shaped", way.name());
+            let allowed = format!("a table [{}] with a rate, or none of this", way.name());
+            refuse(number, key, Some(given), why, &allowed)
+        });
+    };
+    let below = |number: Option<u32>, sum| {
+        format!(
+            "the classes under {} are promised {}",
+            if number.is_none() { "the root" } else { "it" },
+            told(tree, way, number, sum)
+        )
+    };
+    match guarantees(&terms, rate) {
+        Ok(_) => Ok(()),
+        Err(Overpromised::Guarantee { place, below: sum }) => {
+            let why = below(Some(place as u32), sum);
+            refuse(place, "guaranteed", terms[place].guarantee, why, "no less than what is promised below")
         }
-        let promised = bounds.guaranteed.map_or(below[number as usize], |rate| rate.bps().into());
-        if let Some(given) = bounds.guaranteed.filter(|given| below[number as usize] > given.bps().into()) {
-            let why = format!(
-                "the classes under it are promised {}",
-                told(tree, way, Some(number), below[number as usize])
-            );
-            return Err(refuse(
-                number,
-                "guaranteed",
-                &given,
-                why,
-                "no less than what is promised below".into(),
-            ));
-        }
-        if let Some(ceiling) = bounds.ceiling.filter(|ceiling| promised > ceiling.bps().into()) {
-            let why = match bounds.guaranteed {
-                Some(guaranteed) => format!("{guaranteed} is guaranteed"),
-                None => {
-                    format!("the classes under it are promised {}", told(tree, way, Some(number), promised))
-                }
+        Err(Overpromised::Ceiling { place, guaranteed }) => {
+            let why = match terms[place].guarantee {
+                Some(guarantee) => format!("{guarantee} is guaranteed"),
+                None => below(Some(place as u32), guaranteed),
             };
-            return Err(refuse(number, "ceiling", &ceiling, why, "no less than what is guaranteed".into()));
+            refuse(place, "ceiling", terms[place].ceiling, why, "no less than what is guaranteed")
         }
-        match book.class(number).and_then(|class| class.parent) {
-            Some(parent) => below[parent as usize] += promised,
-            None => at_root += promised,
-        }
-    }
-    match rate.filter(|rate| at_root > rate.bps().into()) {
-        Some(rate) => {
-            let why = format!("the classes under the root are promised {}", told(tree, way, None, at_root));
+        Err(Overpromised::Link { total }) => {
+            let why = below(None, total);
             Err(texts.refuse(&format!("{}.rate", way.name()), rate, why, "no less than what is promised"))
         }
-        None => Ok(()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::class_book::Bounds;
 use crate::classify::Prefix;
-use fairwire_core::Rate;
+use fairwire_core::{Rate, Weight};
 use fairwire_document::{DocumentError, Place, Problem, is_printable, listed, shortened};
 use std::ops::Range;
 
@@ -12,8 +12,6 @@ pub const MOST_ROWS: usize = 1_000_000;
 pub const MOST_FAULTS: usize = 10;
 /// A larger file is refused.
 pub const MOST_BYTES: u64 = 64 << 20;
-/// What weights may be.
-pub const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 /// The longest name, in bytes.
 const MOST_NAME_BYTES: usize = 64;
 /// VLAN identifiers that name a VLAN (IEEE 802.1Q, table 9-2).
@@ -72,7 +70,7 @@ pub struct Row {
     /// The class above it.
     pub class: Option<String>,
     /// Its weight.
-    pub weight: f64,
+    pub weight: Weight,
     /// Its bounds, by way.
     pub bounds: [Bounds; 2],
 }
@@ -208,7 +206,7 @@ impl Sheet<'_> {
             prefixes: Vec::new(),
             vlan: None,
             class: None,
-            weight: 1.0,
+            weight: Weight::ONE,
             bounds: [Bounds::default(); 2],
         };
         for (field, &column) in self.columns.iter().enumerate() {
@@ -236,7 +234,7 @@ impl Sheet<'_> {
                 None => return refuse("that is no VLAN", "a whole number from 1 to 4094"),
             },
             CLASS => row.class = Some(given.into()),
-            WEIGHT => match given.parse().ok().filter(|weight| WEIGHTS.contains(weight)) {
+            WEIGHT => match given.parse().ok().and_then(Weight::new) {
                 Some(weight) => row.weight = weight,
                 None => return refuse("that is no weight", "a number from 0.000001 to 1000000"),
             },

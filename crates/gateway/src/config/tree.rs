@@ -2,11 +2,11 @@
 
 use super::places::{Origin, Texts};
 use super::spec::{ClassSpec, Spec};
-use super::subscribers::{MOST_FAULTS, Row, WEIGHTS, checked_name};
+use super::subscribers::{MOST_FAULTS, Row, checked_name};
 use crate::class_book::{Bounds, Class, ClassBook, ClassKind};
+use fairwire_core::class_tree::{MAX_CLASSES, MAX_LEVELS};
+use fairwire_core::{ClassTerms, ClassTree, ClassTreeError, Weight};
 use fairwire_document::{DocumentError, shortened};
-use fairwire_laws::class_tree::MOST_LEVELS;
-use fairwire_laws::spec::MOST_CLASSES;
 use std::collections::HashMap;
 
 /// The tree, and where each of its classes stands in the files.
@@ -20,32 +20,25 @@ pub(super) struct Tree {
 /// Makes the tree of `spec` and its subscribers.
 pub(super) fn grow(spec: &Spec, texts: &Texts<'_>) -> Result<Tree, DocumentError> {
     let names = names(spec, texts)?;
-    let levels = levels(spec, &names, texts)?;
-    let mut order: Vec<usize> = (0..spec.class.len()).collect();
-    order.sort_by_key(|&at| levels[at]); // a stable sort: the order typed, level by level
+    let classes = class_tree(spec, &names, texts)?;
     let unclaimed_weight = spec.subscribers.as_ref().and_then(|subscribers| subscribers.unclaimed_weight);
-    let mut tree = Growing {
-        classes: vec![unclaimed(unclaimed_weight.unwrap_or(1.0))],
-        origins: vec![Origin::Unclaimed],
-    };
-    if !WEIGHTS.contains(&tree.classes[0].weight) {
-        return Err(bad_weight(texts, Origin::Unclaimed, tree.classes[0].weight));
-    }
-    let mut numbers = vec![0; spec.class.len()];
-    for at in order {
-        let class = &spec.class[at];
-        let above = class.parent.as_deref().map(|parent| numbers[class_of(&names, parent)]);
-        numbers[at] = tree.classes.len() as u32;
-        tree.add(Origin::Class(at), of_spec(class, above));
+    let unclaimed_weight = checked_weight(unclaimed_weight.unwrap_or(1.0), Origin::Unclaimed, texts)?;
+    let mut tree = Growing { classes: vec![unclaimed(unclaimed_weight)], origins: vec![Origin::Unclaimed] };
+    // The class at a place of the tree has the number after its place: the first is that of what nobody claims.
+    let number = |place: usize| place as u32 + 1;
+    for (place, &at) in classes.given().iter().enumerate() {
+        let class =
+            of_spec(&spec.class[at], classes.terms()[place].weight, classes.parent(place).map(number));
+        tree.add(Origin::Class(at), class);
     }
     let rows = texts.sheet.map_or(&[][..], |sheet| &sheet.rows);
     for (at, row) in rows.iter().enumerate() {
-        let above = above_row(spec, row, Origin::Row(at), &names, &levels, texts)?;
-        tree.add(Origin::Row(at), of_row(row, above.map(|above| numbers[above])));
+        let above = above_row(spec, row, Origin::Row(at), &names, &classes, texts)?;
+        tree.add(Origin::Row(at), of_row(row, above.map(number)));
     }
-    if tree.classes.len() > MOST_CLASSES as usize {
+    if tree.classes.len() > MAX_CLASSES as usize {
         let given = format_args!("{} classes and subscribers", tree.classes.len());
-        return Err(texts.refuse("class", given, "that is too much", format_args!("at most {MOST_CLASSES}")));
+        return Err(texts.refuse("class", given, "that is too much", format_args!("at most {MAX_CLASSES}")));
     }
     let tree = Tree { book: ClassBook::new(tree.classes), origins: tree.origins };
     matches_are_of_leaves(spec, &tree, texts)?;
@@ -64,7 +57,7 @@ impl Growing {
     }
 }
 
-fn unclaimed(weight: f64) -> Class {
+fn unclaimed(weight: Weight) -> Class {
     Class {
         name: "unclaimed".into(),
         parent: None,
@@ -74,12 +67,11 @@ fn unclaimed(weight: f64) -> Class {
     }
 }
 
-fn of_spec(class: &ClassSpec, parent: Option<u32>) -> Class {
+fn of_spec(class: &ClassSpec, weight: Weight, parent: Option<u32>) -> Class {
     let bounds = [&class.download, &class.upload].map(|bounds| Bounds {
         guaranteed: bounds.guaranteed.map(|rate| rate.0),
         ceiling: bounds.ceiling.map(|rate| rate.0),
     });
-    let weight = class.weight.unwrap_or(1.0);
     Class { name: class.name.clone(), parent, kind: ClassKind::Class, weight, bounds }
 }
 
@@ -97,10 +89,7 @@ fn names<'a>(spec: &'a Spec, texts: &'a Texts<'_>) -> Result<HashMap<&'a str, Or
             return Err(texts.refuse_of(origin, "name", quoted(&class.name), bad.why, bad.allowed));
         }
         claim_name(&mut names, &class.name, origin, texts)?;
-        let weight = class.weight.unwrap_or(1.0);
-        if !WEIGHTS.contains(&weight) {
-            return Err(bad_weight(texts, origin, weight));
-        }
+        checked_weight(class.weight.unwrap_or(1.0), origin, texts)?;
     }
     let rows = texts.sheet.iter().flat_map(|sheet| sheet.rows.iter().enumerate());
     let claimed = rows.map(|(at, row)| claim_name(&mut names, &row.name, Origin::Row(at), texts));
@@ -129,81 +118,70 @@ fn claim_name<'a>(
     }
 }
 
-fn bad_weight(texts: &Texts<'_>, origin: Origin, weight: f64) -> DocumentError {
-    texts.refuse_of(origin, "weight", weight, "that is no weight", "a number from 0.000001 to 1000000")
+fn checked_weight(weight: f64, origin: Origin, texts: &Texts<'_>) -> Result<Weight, DocumentError> {
+    let refuse = || {
+        texts.refuse_of(origin, "weight", weight, "that is no weight", "a number from 0.000001 to 1000000")
+    };
+    Weight::new(weight).ok_or_else(refuse)
 }
 
-/// The place in the list of the class called `name`, which is known to be there.
-fn class_of(names: &HashMap<&str, Origin>, name: &str) -> usize {
-    match names.get(name) {
-        Some(Origin::Class(at)) => *at,
-        _ => unreachable!("`{name}` was looked up before"),
-    }
-}
-
-/// How deep each class is, 1 under the root; there is no circle, and the tree is not too deep.
-fn levels(
+/// The tree of the classes of `spec`, which have their places in the list as numbers.
+fn class_tree(
     spec: &Spec,
     names: &HashMap<&str, Origin>,
     texts: &Texts<'_>,
-) -> Result<Vec<usize>, DocumentError> {
-    let mut parents = Vec::with_capacity(spec.class.len());
+) -> Result<ClassTree, DocumentError> {
+    let mut classes = Vec::with_capacity(spec.class.len());
     for (at, class) in spec.class.iter().enumerate() {
-        parents.push(match &class.parent {
+        let origin = Origin::Class(at);
+        let parent = match &class.parent {
             None => None,
             Some(parent) => match names.get(parent.as_str()) {
-                Some(Origin::Class(above)) => Some(*above),
-                _ => {
-                    return Err(texts.unknown(
-                        Origin::Class(at),
-                        "parent",
-                        "class",
-                        parent,
-                        class_names(spec),
-                    ));
-                }
+                Some(Origin::Class(above)) => Some(*above as u32),
+                _ => return Err(texts.unknown(origin, "parent", "class", parent, class_names(spec))),
             },
-        });
+        };
+        let weight = checked_weight(class.weight.unwrap_or(1.0), origin, texts)?;
+        classes.push((at as u32, ClassTerms::new(parent).with_weight(weight)));
     }
-    let level = |at: usize| {
-        let upwards = std::iter::successors(Some(at), |&at| parents[at]);
-        let level = upwards.take(MOST_LEVELS + 1).count();
-        if level <= MOST_LEVELS {
-            return Ok(level);
-        }
+    ClassTree::new(&classes).map_err(|error| {
+        let at = error.class() as usize;
+        let why = match error {
+            ClassTreeError::Circle { .. } => "the class is then below itself",
+            ClassTreeError::TooDeep { .. } => "the tree is then too deep",
+            ClassTreeError::NumberTooLarge { .. } => "there are too many classes",
+            ClassTreeError::Twice { .. } | ClassTreeError::NoParent { .. } => {
+                unreachable!("numbers are places in the list, and parents were found there")
+            }
+        };
         let parent = quoted(spec.class[at].parent.as_deref().unwrap_or_default());
-        let is_circle = std::iter::successors(parents[at], |&at| parents[at])
-            .take(spec.class.len())
-            .any(|above| above == at);
-        let why = if is_circle { "the class is then below itself" } else { "the tree is then too deep" };
-        let allowed = format_args!("a tree of at most {MOST_LEVELS} levels");
-        Err(texts.refuse_of(Origin::Class(at), "parent", parent, why, allowed))
-    };
-    (0..spec.class.len()).map(level).collect()
+        texts.refuse_of(Origin::Class(at), "parent", parent, why, error.allowed())
+    })
 }
 
 fn class_names(spec: &Spec) -> Vec<String> {
     spec.class.iter().map(|class| class.name.clone()).collect()
 }
 
-/// The class above a subscriber, by its place in the list.
+/// The class above a subscriber, by its place in the tree.
 fn above_row(
     spec: &Spec,
     row: &Row,
     origin: Origin,
     names: &HashMap<&str, Origin>,
-    levels: &[usize],
+    classes: &ClassTree,
     texts: &Texts<'_>,
 ) -> Result<Option<usize>, DocumentError> {
     let Some(class) = &row.class else { return Ok(None) };
     let Some(Origin::Class(above)) = names.get(class.as_str()) else {
         return Err(texts.unknown(origin, "class", "class", class, class_names(spec)));
     };
-    if levels[*above] == MOST_LEVELS {
-        let allowed = format_args!("a tree of at most {MOST_LEVELS} levels, subscribers included");
+    let above = classes.place(*above as u32).expect("every class of the list is in the tree");
+    if classes.level(above) == MAX_LEVELS {
+        let allowed = format_args!("a tree of at most {MAX_LEVELS} levels, subscribers included");
         return Err(texts.refuse_of(origin, "class", quoted(class), "the tree is then too deep", allowed));
     }
-    Ok(Some(*above))
+    Ok(Some(above))
 }
 
 /// A class with others below it has no packets of its own, so it matches none.

@@ -27,7 +27,7 @@ pub(super) struct Present {
     pub orders: Sender<Order>,
     pub board: Arc<Board>,
     /// Weights that differ from those of the file, by name.
-    pub weighed: std::collections::BTreeMap<String, f64>,
+    pub weighed: std::collections::BTreeMap<String, Weight>,
 }
 
 /// The thread that forwards answers within a few milliseconds, or it hangs.
@@ -85,23 +85,19 @@ impl Present {
                 "there is no class or subscriber `{name}`{hint}; `fairwire gateway status CONFIG --classes` lists all"
             ));
         };
-        let listed = book.class(number).map_or(1.0, |class| class.weight);
+        let weight = Weight::new(weight).ok_or("allowed for a weight: a number from 0.000001 to 1000000")?;
+        let listed = book.class(number).map_or(Weight::ONE, |class| class.weight);
         let before = self.weighed.get(name).copied().unwrap_or(listed);
         self.reweigh_all(&[(number, weight)])?;
         self.weighed.insert(name.to_owned(), weight);
-        Ok(before)
+        Ok(before.get())
     }
 
-    fn reweigh_all(&self, weights: &[(u32, f64)]) -> Result<(), String> {
-        let checked =
-            weights.iter().map(|(class, weight)| Weight::new(*weight).map(|weight| (*class, weight)));
-        let checked: Option<Vec<_>> = checked.collect();
-        let weights = checked.ok_or("allowed for a weight: a number from 0.000001 to 1000000")?;
-        let told = weights.clone();
+    fn reweigh_all(&self, weights: &[(u32, Weight)]) -> Result<(), String> {
         let (done, answer) = sync_channel(1);
-        self.orders.send(Order::Reweigh(weights, done)).map_err(|_| GONE)?;
+        self.orders.send(Order::Reweigh(weights.to_vec(), done)).map_err(|_| GONE)?;
         answer.recv_timeout(ANSWER).map_err(|_| GONE)?.map_err(|error| error.to_string())?;
-        told.into_iter().for_each(|(class, weight)| self.board.reweighed(class, weight.get()));
+        weights.iter().for_each(|(class, weight)| self.board.reweighed(*class, *weight));
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use crate::account::Opened;
 use crate::class_book::{ClassBook, ClassKind, Way};
 use crate::classify::{FlowKind, LinkKind};
 use crate::config::Config;
+use fairwire_core::Weight;
 use fairwire_wire::FlowKey;
 use fairwire_wire::flow_key::Mac;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -95,11 +96,11 @@ impl About {
     }
 
     /// The weight of the claim of such a flow: where flows are subscribers, the subscriber's.
-    pub(super) fn flow_weight(&self, way: Way, opened: &Opened, weights: &[f64]) -> f64 {
+    pub(super) fn flow_weight(&self, way: Way, opened: &Opened, weights: &[Weight]) -> f64 {
         let is_subscriber =
             || self.book.class(opened.class).is_some_and(|class| class.kind == ClassKind::Subscriber);
         match self.ways[way as usize].flows {
-            FlowKind::Subscriber if is_subscriber() => weights[opened.class as usize],
+            FlowKind::Subscriber if is_subscriber() => weights[opened.class as usize].get(),
             _ => 1.0,
         }
     }
@@ -169,7 +170,7 @@ mod tests {
             name: name.into(),
             parent: None,
             kind,
-            weight: 1.0,
+            weight: Weight::ONE,
             bounds: [Bounds::default(); 2],
         };
         let book =

@@ -12,7 +12,7 @@ use super::snapshot::{
 use super::sojourn::Waits;
 use crate::class_book::Way;
 use crate::ledger::{Loss, Totals};
-use fairwire_core::{Backlog, Cause, Duration, Time, Unit};
+use fairwire_core::{Backlog, Cause, Duration, Time, Unit, Weight};
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -63,7 +63,7 @@ impl Tick {
 #[derive(Debug)]
 pub(super) struct Store {
     about: Arc<About>,
-    weights: Arc<Vec<f64>>,
+    weights: Arc<Vec<Weight>>,
     start: Time,
     since: Time,
     reloads: u64,
@@ -95,7 +95,7 @@ impl Store {
     }
 }
 
-fn weights(about: &About) -> Vec<f64> {
+fn weights(about: &About) -> Vec<Weight> {
     about.book.iter().map(|(_, class)| class.weight).collect()
 }
 
@@ -139,7 +139,7 @@ impl Board {
     }
 
     /// A class has another weight.
-    pub fn reweighed(&self, class: u32, weight: f64) {
+    pub fn reweighed(&self, class: u32, weight: Weight) {
         let mut store = lock(&self.store);
         if let Some(place) = Arc::make_mut(&mut store.weights).get_mut(class as usize) {
             *place = weight;
@@ -231,7 +231,7 @@ pub(super) const CLASSES_TOLD: usize = 32;
 fn way_snapshot(
     way: Way,
     about: &About,
-    weights: &[f64],
+    weights: &[Weight],
     tick: &WayTick,
     digest: &Digest,
     classes: Option<usize>,

@@ -293,7 +293,7 @@ mod tests {
             name: name.into(),
             parent,
             kind,
-            weight: 1.0,
+            weight: fairwire_core::Weight::ONE,
             bounds: [Bounds::default(); 2],
         };
         ClassBook::new(vec![

@@ -4,8 +4,8 @@ use super::about::About;
 use super::sample::{Counts, Kept, Sample};
 use super::snapshot::{ClassSnapshot, FlowSnapshot};
 use crate::class_book::Way;
-use fairwire_core::Duration;
-use fairwire_metrics::class_shares::{ClassDemand, class_shares};
+use fairwire_core::{Duration, Weight};
+use fairwire_metrics::class_shares::class_shares;
 use fairwire_metrics::jain;
 
 /// The most flows in a snapshot.
@@ -65,7 +65,7 @@ impl Rates {
 
 impl Digest {
     /// What can be told of `way` by the copies in `kept`.
-    pub(super) fn of(about: &About, weights: &[f64], way: Way, kept: &Kept) -> Self {
+    pub(super) fn of(about: &About, weights: &[Weight], way: Way, kept: &Kept) -> Self {
         let mut digest = Digest {
             flows: Vec::new(),
             active_flows: 0,
@@ -82,7 +82,7 @@ impl Digest {
         digest
     }
 
-    fn take_flows(&mut self, about: &About, weights: &[f64], way: Way, newest: &Sample, oldest: &Sample) {
+    fn take_flows(&mut self, about: &About, weights: &[Weight], way: Way, newest: &Sample, oldest: &Sample) {
         let mut active: Vec<(usize, Rates)> = (0..newest.flows.len())
             .filter_map(|place| Some((place, flow_rates(place, newest, oldest)?)))
             .collect();
@@ -107,19 +107,24 @@ impl Digest {
         self.flows = told.collect();
     }
 
-    fn take_classes(&mut self, about: &About, weights: &[f64], way: Way, newest: &Sample, oldest: &Sample) {
+    fn take_classes(
+        &mut self,
+        about: &About,
+        weights: &[Weight],
+        way: Way,
+        newest: &Sample,
+        oldest: &Sample,
+    ) {
         let known = newest.classes.len().min(oldest.classes.len()).min(self.rates.len());
         for place in 0..known {
             let counts = newest.classes[place].since(&oldest.classes[place]);
             self.rates[place] = Rates::of(counts, newest.class_time(place).since(oldest.class_time(place)));
         }
-        let demand = |(number, class): (u32, &crate::class_book::Class)| {
-            let own = class.demand(way, self.rates[number as usize].offered_bps);
-            ClassDemand { weight: weights[number as usize], ..own }
-        };
-        let demands: Vec<ClassDemand> = about.book.iter().map(demand).collect();
+        let mut terms = about.book.terms(way);
+        terms.iter_mut().zip(weights).for_each(|(terms, weight)| terms.weight = *weight);
+        let offered: Vec<f64> = self.rates.iter().map(|rates| rates.offered_bps).collect();
         let left: f64 = self.rates.iter().map(|rates| rates.throughput_bps).sum();
-        self.fair_bps = class_shares(&demands, left);
+        self.fair_bps = class_shares(&terms, &offered, left);
         self.worst_share_error_points = self.worst(about, left);
         for (number, class) in about.book.iter().collect::<Vec<_>>().into_iter().rev() {
             // Members stand after the class above them: theirs are summed up when they are reached.
@@ -142,7 +147,12 @@ impl Digest {
     }
 
     /// The classes, all by number, or the `most` busiest by what they got.
-    pub(super) fn classes(&self, about: &About, weights: &[f64], most: Option<usize>) -> Vec<ClassSnapshot> {
+    pub(super) fn classes(
+        &self,
+        about: &About,
+        weights: &[Weight],
+        most: Option<usize>,
+    ) -> Vec<ClassSnapshot> {
         // After a start or a reload nothing is known until the first copy is there: no zeros, for counters never go back.
         let mut numbers: Vec<u32> = (0..self.rates.len().min(self.totals.len()) as u32).collect();
         if let Some(most) = most.filter(|most| *most < numbers.len()) {
@@ -154,7 +164,7 @@ impl Digest {
         numbers.into_iter().filter_map(|number| self.class(about, weights, number)).collect()
     }
 
-    fn class(&self, about: &About, weights: &[f64], number: u32) -> Option<ClassSnapshot> {
+    fn class(&self, about: &About, weights: &[Weight], number: u32) -> Option<ClassSnapshot> {
         let class = about.book.class(number)?;
         let above = class.parent.and_then(|parent| about.book.class(parent));
         let rates = self.rates[number as usize];
@@ -162,7 +172,7 @@ impl Digest {
         Some(ClassSnapshot {
             class: class.name.clone(),
             parent: above.map(|above| above.name.clone()).unwrap_or_default(),
-            weight: *weights.get(number as usize)?,
+            weight: weights.get(number as usize)?.get(),
             offered_bps: rates.offered_bps,
             throughput_bps: rates.throughput_bps,
             fair_bps: self.fair_bps[number as usize],

@@ -553,7 +553,7 @@ fn the_tree_has_parents_before_children_and_subscribers_below_their_classes() {
         with_csv(&rest, "\u{feff}name,vlan,class,weight\r\n\"ann, and co\",7,b,2\r\nbob,8,,\r\n").unwrap();
     let book = config.book();
     let told: Vec<_> =
-        book.iter().map(|(_, class)| (class.name.as_str(), class.parent, class.weight)).collect();
+        book.iter().map(|(_, class)| (class.name.as_str(), class.parent, class.weight.get())).collect();
     assert_eq!(
         told,
         [
@@ -579,7 +579,8 @@ fn changes_are_told_and_weights_alone_are_known_as_such() {
     let heavier = with_csv(&rest("10 Mbit/s"), &csv.replace("bob,8,a,1", "bob,8,a,2.5")).unwrap();
     let changes = before.changes(&heavier);
     assert!(changes.only_weights && !changes.is_empty && changes.needs_restart.is_empty());
-    assert_eq!(changes.reweighed, [(3, 2.5)]);
+    let reweighed: Vec<_> = changes.reweighed.iter().map(|(class, weight)| (*class, weight.get())).collect();
+    assert_eq!(reweighed, [(3, 2.5)]);
     assert_eq!(changes.lines, ["another weight: bob: 1 -> 2.5"]);
     assert_eq!(*before.class_map(&heavier), [0, 1, 2, 3]);
     let other = with_csv(&rest("20 Mbit/s"), "name,vlan,class,weight\nbob,8,a,1\ncat,9,a,1\n").unwrap();

@@ -6,10 +6,11 @@ use crate::source::{self, Sends, SourceKind};
 use crate::spec::FlowSpec;
 use crate::tcp::TcpSpec;
 use fairwire_core::Duration;
+use fairwire_core::class_tree::MAX_CLASSES;
 use fairwire_core::units::Size;
 use fairwire_document::DocumentError as ScenarioError;
 use fairwire_document::Problem;
-use fairwire_laws::spec::{MOST_CLASSES, Quantity};
+use fairwire_laws::spec::Quantity;
 use fairwire_parameters::OutOfRange;
 use fairwire_tcp::{Config, Recovery};
 use std::ops::RangeInclusive;
@@ -70,7 +71,7 @@ impl Check<'_> {
             flow.access.delay.longest(),
             Duration::ZERO..=LONGEST_DELAY,
         )?;
-        self.within(&format!("{path}.class"), flow.class.unwrap_or(0), 0..=MOST_CLASSES - 1)?;
+        self.within(&format!("{path}.class"), flow.class.unwrap_or(0), 0..=MAX_CLASSES - 1)?;
         self.within(&format!("{path}.dscp"), flow.dscp.unwrap_or(0), 0..=63)?;
         if flow.start.latest >= self.spec.duration.0 {
             return self.refuse(Refusal {

@@ -28,7 +28,7 @@ fn what_is_not_allowed_is_told() {
         (
             "afd-nft",
             "weights = { 1 = 0.0 }",
-            "`weights` of `afd-nft` is 0 for class 1; allowed: weights from 0.000001 to 1000000",
+            "`weights` of `afd-nft` is a weight of 0 for class 1; allowed: weights from 0.000001 to 1000000",
         ),
         (
             "afd-nft",

@@ -5,10 +5,8 @@ use fairwire_catalogue::compose::classful::Spec;
 use fairwire_catalogue::{self as catalogue, Parameters, Site, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Discipline, Duration, Ecn, Ignore, Packet, Rate, Seed, Server, Service, Signals, Time, Transmitter,
+    Discipline, Duration, Ecn, Ignore, Packet, Seed, Server, Service, Signals, Time, Transmitter,
 };
-use fairwire_laws::class_tree::{Branch, ClassTree};
-use fairwire_laws::compose::classful::Shape as Rated;
 use fairwire_laws::compose::classful::{Classful, Config, Contents, Inner, Pool, Terms};
 use fairwire_metrics::max_min::{Claim, max_min};
 use fairwire_testing::{Driver, Operation, Shape, operations};
@@ -256,8 +254,6 @@ proptest! {
 
 /// Four leaves in two classes, with ceilings and guarantees, whose queues push out.
 fn pushing_out(whole: Option<&str>) -> Classful {
-    let branches = [(1, None), (2, None), (3, Some(1)), (4, Some(1)), (5, Some(2)), (0, Some(2))]
-        .map(|(class, parent)| Branch { class, parent });
     let spec: Spec = toml::from_str(&format!(
         "{}class = [{{ id = 1, ceiling = '3 Mbit/s' }}, {{ id = 2 }}, {{ id = 3, parent = 1, rate = '1 Mbit/s' }},
          {{ id = 4, parent = 1, ceiling = '2 Mbit/s' }}, {{ id = 5, parent = 2, ceiling = '1 Mbit/s', priority = 0 }},
@@ -266,7 +262,7 @@ fn pushing_out(whole: Option<&str>) -> Classful {
     ))
     .expect("well-formed");
     let config = spec.check(&site()).expect("allowed");
-    assert_eq!(branches.map(|branch| config.tree.place(branch.class)), [0, 1, 2, 3, 4, 5].map(Some));
+    assert_eq!([1, 2, 3, 4, 5, 0].map(|class| config.tree.place(class)), [0, 1, 2, 3, 4, 5].map(Some));
     let contents = (0..6)
         .map(|place| Contents {
             label: format!("place {place}"),
@@ -408,16 +404,16 @@ class = [{ id = 1, discipline = { red = { weight = 0.01 } } }, { id = 2 }]";
 
 #[test]
 fn classes_that_are_not_listed_or_are_no_leaves_use_the_default_leaf() {
-    let rated = |mbps: u64| {
-        Some(Rated { rate: Rate::from_bps(mbps * 1_000_000).expect("not zero"), burst: Duration::from_ms(1) })
-    };
-    let terms = Terms { guarantee: rated(1), ceiling: rated(8), weight: 1.0, priority: 7 };
-    let branches = [(1, None), (2, Some(1)), (3, Some(1))].map(|(class, parent)| Branch { class, parent });
+    let terms =
+        Terms { guarantee_burst: Duration::from_ms(1), ceiling_burst: Duration::from_ms(1), priority: 7 };
+    let pace = "rate = '1 Mbit/s', ceiling = '8 Mbit/s'";
     let spec: Spec =
-        toml::from_str("class = [{ id = 1 }, { id = 2, parent = 1 }, { id = 3, parent = 1 }]\ndefault = 3")
-            .expect("well-formed");
-    let tree: ClassTree = spec.check(&site()).expect("allowed").tree;
-    assert_eq!(branches.map(|branch| tree.place(branch.class)), [0, 1, 2].map(Some));
+        toml::from_str(&format!(
+            "class = [{{ id = 1, rate = '2 Mbit/s', ceiling = '8 Mbit/s' }}, {{ id = 2, parent = 1, {pace} }}, {{ id = 3, parent = 1, {pace} }}]\ndefault = 3"
+        ))
+        .expect("well-formed");
+    let tree = spec.check(&site()).expect("allowed").tree;
+    assert_eq!([1, 2, 3].map(|class| tree.place(class)), [0, 1, 2].map(Some));
     let config = Config { tree, terms: [terms; 3].into(), rate: None, default: 2, sharing: 2 };
     let contents = [false, true, true].map(|is_leaf| Contents {
         label: "leaf".into(),
@@ -450,10 +446,12 @@ fn eight_leaves(name: &'static str, is_later: bool, made: &Arc<AtomicU32>) -> Cl
         let site = Site { stream: &stream, rate, ..site() };
         build(name, &Parameters::default(), &site).expect("allowed")
     };
-    let is_leaf = |place: usize| !config.tree.parents.contains(&Some(place));
+    let is_leaf = config.tree.leaves();
     let inner = |place| if is_later { Inner::Later } else { Inner::Made(make(place)) };
-    let contents =
-        |place| Contents { label: format!("place {place}"), inner: is_leaf(place).then(|| inner(place)) };
+    let contents = |place: usize| Contents {
+        label: format!("place {place}"),
+        inner: is_leaf[place].then(|| inner(place)),
+    };
     let contents = (0..config.tree.len()).map(contents).collect();
     Classful::new(config, contents).with_maker(Box::new(make))
 }
@@ -579,7 +577,7 @@ fn what_is_not_allowed_is_told() {
         ),
         (
             "class = [{ id = 1, ceiling = '3 Mbit/s' }, { id = 2, parent = 1, rate = '4 Mbit/s' }]",
-            "is a ceiling of 3 Mbit/s for class 1; allowed: no less than its rate, 4 Mbit/s",
+            "is a ceiling of 3 Mbit/s for class 1; allowed: no less than the 4000000 bit/s promised to the classes below it",
         ),
         (
             "class = [{ id = 1, rate = '6 Mbit/s' }, { id = 2, rate = '5 Mbit/s' }]",

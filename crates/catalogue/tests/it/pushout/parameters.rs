@@ -77,7 +77,7 @@ fn what_is_not_allowed_is_told() {
             assert_eq!(
                 error,
                 format!(
-                    "`scheduler.weights` of `{}` is 0 for class 1; allowed: weights from 0.000001 to 1000000",
+                    "`scheduler.weights` of `{}` is a weight of 0 for class 1; allowed: weights from 0.000001 to 1000000",
                     $name
                 )
             );

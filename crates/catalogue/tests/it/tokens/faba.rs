@@ -587,7 +587,7 @@ fn what_is_not_allowed_is_told() {
         ),
         (
             Spec { weights: Some(weights(&[(7, 0.0)])), ..Spec::default() },
-            "`weights` of `faba` is 0 for class 7; allowed: weights from 0.000001 to 1000000",
+            "`weights` of `faba` is a weight of 0 for class 7; allowed: weights from 0.000001 to 1000000",
         ),
         (
             Spec { supply: Supply { max_flows: Some(20_000_000), ..Supply::default() }, ..Spec::default() },

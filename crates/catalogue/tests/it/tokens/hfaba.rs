@@ -133,9 +133,9 @@ struct Leaf {
 impl Plain {
     fn new(config: Config, seed: u64) -> Self {
         let mut nodes = vec![Node { sigma: config.total, ..Node::default() }];
-        for (parent, &weight) in config.tree.parents.iter().zip(&config.weights) {
-            let parent = Some(parent.map_or(0, |parent| parent + 1));
-            nodes.push(Node { parent, weight: weight as u64, ..Node::default() });
+        for terms in config.tree.terms() {
+            let parent = Some(terms.parent.map_or(0, |parent| parent as usize + 1));
+            nodes.push(Node { parent, weight: terms.weight.get() as u64, ..Node::default() });
         }
         Plain {
             config,
@@ -550,7 +550,7 @@ fn what_is_not_allowed_is_told() {
     for (classes, message) in [
         (
             vec![(1, 0.0, None)],
-            "`class` of `hfaba` is 0 for class 1; allowed: weights from 0.000001 to 1000000",
+            "`class` of `hfaba` is a weight of 0 for class 1; allowed: weights from 0.000001 to 1000000",
         ),
         (
             vec![(1, 1.0, None), (1, 2.0, None)],

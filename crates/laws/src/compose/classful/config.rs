@@ -1,8 +1,7 @@
 //! What a tree of classes is made of.
 
-use crate::class_tree::ClassTree;
 use alloc::boxed::Box;
-use fairwire_core::{Duration, Rate, Transmitter};
+use fairwire_core::{ClassTree, Duration, Rate, Transmitter};
 
 /// Priorities are below this.
 pub const PRIORITIES: usize = 8;
@@ -10,9 +9,9 @@ pub const PRIORITIES: usize = 8;
 /// What a tree is made of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// The tree.
+    /// The tree. The guarantee of a class with classes below it is at least what these are guaranteed together.
     pub tree: ClassTree,
-    /// What is promised to and asked of each class, by its place in the tree.
+    /// The terms of service of each class, by its place in the tree.
     pub terms: Box<[Terms]>,
     /// The ceiling of the whole.
     pub rate: Option<Shape>,
@@ -22,15 +21,13 @@ pub struct Config {
     pub sharing: usize,
 }
 
-/// What is promised to and asked of one class.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The terms of service of one class, beside those in the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// What is guaranteed.
-    pub guarantee: Option<Shape>,
-    /// What it never passes.
-    pub ceiling: Option<Shape>,
-    /// Its weight in what is left over.
-    pub weight: f64,
+    /// How long it may fall behind its guarantee and yet catch up.
+    pub guarantee_burst: Duration,
+    /// How long it may stay under its ceiling and then make up for it.
+    pub ceiling_burst: Duration,
     /// Its priority.
     pub priority: u8,
 }

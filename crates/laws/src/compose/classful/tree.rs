@@ -1,15 +1,14 @@
 //! The tree at work: who goes next, who pays for it, and when something may go.
 
-use super::config::{Config, PRIORITIES, Terms};
-use crate::class_tree::ClassTree;
+use super::config::{Config, PRIORITIES, Shape, Terms};
 use crate::compose::prio::moved;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use fairwire_core::{
-    Backlog, Discipline, Duration, Ignore, NotReweighed, Packet, Probe, Signals, Time, Transmitter, Unit,
-    Weight,
+    Backlog, ClassTerms, ClassTree, Discipline, Duration, Ignore, NotReweighed, Packet, Probe, Signals, Time,
+    Transmitter, Unit, Weight,
 };
 
 /// What stands at one place of the tree.
@@ -69,8 +68,6 @@ impl Pool {
 /// Shares the link among classes. See the [module](super).
 pub struct Classful {
     tree: ClassTree,
-    /// The weight of each class, by place.
-    weights: Box<[f64]>,
     /// The node of the default leaf.
     default: usize,
     /// The root, and the class of place p at p + 1.
@@ -92,6 +89,11 @@ pub struct Classful {
 }
 
 const ROOT: usize = 0;
+
+/// The node of the class at a place; the root where there is none.
+fn node_of(place: Option<usize>) -> usize {
+    place.map_or(ROOT, |place| place + 1)
+}
 
 /// At most so many leaves are looked at for one to let go, each time that another is made: they were read for other packets
 /// not long
@@ -129,13 +131,14 @@ fn cost_of(weight: f64) -> u64 {
 }
 
 impl Node {
-    fn new(parent: usize, terms: &Terms, contents: Contents, children: usize) -> Self {
+    fn new(class: &ClassTerms, terms: &Terms, contents: Contents, children: usize) -> Self {
+        let bucket = |rate, burst| Box::new(Shape { rate, burst }.bucket());
         Node {
-            parent,
+            parent: node_of(class.parent.map(|place| place as usize)),
             contents,
-            guarantee: terms.guarantee.map(|shape| Box::new(shape.bucket())),
-            ceiling: terms.ceiling.map(|shape| Box::new(shape.bucket())),
-            cost: cost_of(terms.weight),
+            guarantee: class.guarantee.map(|rate| bucket(rate, terms.guarantee_burst)),
+            ceiling: class.ceiling.map(|rate| bucket(rate, terms.ceiling_burst)),
+            cost: cost_of(class.weight.get()),
             priority: usize::from(terms.priority),
             tag: 0,
             clocks: vec![0; if children > 0 { PRIORITIES } else { 0 }].into(),
@@ -172,26 +175,29 @@ impl Classful {
     /// The tree of `config` with the `contents` of its classes, by place.
     pub fn new(config: Config, contents: Vec<Contents>) -> Self {
         let mut children = vec![0; config.tree.len() + 1];
-        let parent = |place: usize| config.tree.parents[place].map_or(ROOT, |parent| parent + 1);
-        (0..config.tree.len()).for_each(|place| children[parent(place)] += 1);
-        let whole = Terms { guarantee: None, ceiling: config.rate, weight: 1.0, priority: 0 };
-        let root = Node::new(ROOT, &whole, Contents { label: String::new(), inner: None }, children[ROOT]);
-        let classes =
-            contents.into_iter().zip(&config.terms).enumerate().map(|(place, (contents, terms))| {
-                Node::new(parent(place), terms, contents, children[place + 1])
-            });
+        (0..config.tree.len()).for_each(|place| children[node_of(config.tree.parent(place))] += 1);
+        let whole = ClassTerms { ceiling: config.rate.map(|shape| shape.rate), ..ClassTerms::new(None) };
+        let ceiling_burst = config.rate.map_or(Duration::ZERO, |shape| shape.burst);
+        let terms = Terms { guarantee_burst: Duration::ZERO, ceiling_burst, priority: 0 };
+        let root = Node::new(&whole, &terms, Contents { label: String::new(), inner: None }, children[ROOT]);
+        let classes = config
+            .tree
+            .terms()
+            .iter()
+            .zip(&config.terms)
+            .zip(contents)
+            .zip(&children[1..])
+            .map(|(((class, terms), contents), children)| Node::new(class, terms, contents, *children));
         let nodes: Box<[Node]> = core::iter::once(root).chain(classes).collect();
         let is_made = |&at: &usize| matches!(nodes[at].contents.inner, Some(Inner::Made(_)));
         // Taken for all of them, so that it never grows.
         let mut emptied = Vec::with_capacity(nodes.len());
         emptied.extend((0..nodes.len()).filter(is_made));
         let backlog = Backlog::default();
-        let Config { tree, terms, default, .. } = config;
-        let weights = terms.iter().map(|terms| terms.weight).collect();
+        let Config { tree, default, .. } = config;
         let default = default + 1;
         Classful {
             tree,
-            weights,
             default,
             nodes,
             backlog,
@@ -556,7 +562,7 @@ impl Discipline for Classful {
             }
             return self.with_inner(at, |inner| inner.reweigh(class, weight));
         };
-        let before = core::mem::replace(&mut self.weights[place], weight.get());
+        let before = self.tree.set_weight(place, weight);
         let node = &self.nodes[place + 1];
         let clock = self.nodes[node.parent].clocks[node.priority];
         let node = &mut self.nodes[place + 1];
@@ -564,6 +570,6 @@ impl Discipline for Classful {
         if node.tag > clock {
             node.tag = clock + (node.tag - clock).div_ceil(cost.into()) * u128::from(node.cost);
         }
-        Ok(Weight::new(before).expect("checked when it was typed"))
+        Ok(before)
     }
 }

@@ -21,8 +21,8 @@
 //!
 //! # Source (section, equation)
 //! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control based active queue
-//! management discipline", Computer Networks, 2004: section 4.2 (there "FABAs"), with the profile of section 4, figure 3, and
-//! the extensions of sections 6.1 and 6.2.
+//! management discipline", Computer Networks, 2004: section 4.2 (there "FABAs"), with the profile of section 4, figure 3, the
+//! settings of section 5, and the extensions of sections 6.1 and 6.2. Parameters name sections of this paper.
 //!
 //! # Where we differ
 //! - Only departures refill buckets, so a flow without tokens and without packets in the queue would wait for others to send.
@@ -110,15 +110,15 @@ pub struct Spec {
     #[parameter(default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
     pub measure: Option<Measure>,
     /// Whether each flow or each class has a bucket.
-    #[parameter(default = Share::Flows, source = "Section 6.2; see `Share`.")]
+    #[parameter(default = Share::Flows, source = "Section 6.2.")]
     pub share_between: Option<Share>,
     /// The weights of flows by class, or of the classes.
     ///
-    /// Gamma, for each flow of a class, or for the class as a whole where classes share.
+    /// The paper's gamma: the weight of each flow of a class, or of the class as a whole where classes share a bucket.
     #[parameter(unset = "1 for each", unit = "1 by class", source = "Section 6.1.")]
     pub weights: Option<Weights>,
     /// How weights rule the dealing of tokens.
-    #[parameter(default = Choice::Uniform, source = "Section 6.1 leaves it open; see `Choice`.")]
+    #[parameter(default = Choice::Uniform, source = "Section 6.1 leaves it open.")]
     pub choice: Option<Choice>,
     /// How many tokens there are, and for how many flows.
     #[parameter(flatten)]
@@ -126,9 +126,7 @@ pub struct Spec {
     /// The profile.
     #[parameter(flatten)]
     pub knees: Knees,
-    /// How many tokens are dealt out per departure.
-    ///
-    /// See `BetaRule`.
+    /// How many tokens are dealt out per departure, from the tokens in the pool (sigma) and the packets in the queue (Q).
     #[parameter(default = BetaRule::Abs)]
     pub beta_rule: Option<BetaRule>,
     /// At most so many moves of tokens per departure.

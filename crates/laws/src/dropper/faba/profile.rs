@@ -19,10 +19,12 @@ pub struct Profile {
 #[parameters(gated, checked = Checked, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Knees {
-    /// No drops while a bucket is at least this full, as a part of its height.
+    /// No drops while a bucket is at least this full, as a fraction of its height.
     #[parameter(default = 1.0 / 2.0, min = 0.0, max = 1.0, unit = "1", source = "Section 5.")]
     pub lambda1: Option<f64>,
-    /// At this fill the probability is `max_probability`, from 0 to `lambda1`.
+    /// The fill of a bucket at which the probability of a drop is `max_probability`. From 0 to `lambda1`.
+    ///
+    /// Between `lambda1` and `lambda2` the probability rises linearly from 0, below `lambda2` linearly to 1 in an empty bucket.
     #[parameter(unset = "1/4, or `lambda1` if that is less", unit = "1", source = "Section 5.")]
     pub lambda2: Option<f64>,
     /// The probability of a drop at `lambda2`.

@@ -60,7 +60,7 @@ impl Measure {
 #[parameters(gated, checked = Checked, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Supply {
-    /// Tokens per packet or byte of buffer: T = alpha B.
+    /// Tokens per packet or byte of buffer: T = alpha B, where T is the number of tokens and B the buffer.
     #[parameter(
         default = 1.0,
         above = 0.0,

@@ -5,11 +5,10 @@
 //! own weight: fewer than two draws on average, and exactly in proportion. The flows of a class are one more group; within
 //! it they have their turns in a ring.
 
-use crate::class_tree::ClassTree;
 use crate::dropper::faba::below;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use fairwire_core::Rng;
+use fairwire_core::{ClassTree, Rng};
 
 /// The weight 1, and so the weight of a flow. Weights are integers of 2^-22, so that sums are exact: 2^20 classes of weight
 /// 10^6
@@ -82,13 +81,13 @@ pub(super) enum Child {
 }
 
 impl Classes {
-    /// None active, and all of `total` with the root. `weights` stand by place in `tree`.
-    pub(super) fn new(tree: &ClassTree, weights: &[f64], total: i64) -> Self {
+    /// None active, and all of `total` with the root.
+    pub(super) fn new(tree: &ClassTree, total: i64) -> Self {
         let mut classes = Vec::with_capacity(tree.len() + 1);
         classes.push(Class::new(NONE, ONE, total));
-        for (parent, weight) in tree.parents.iter().zip(weights) {
-            let parent = parent.map_or(ROOT, |parent| parent + 1) as u32;
-            classes.push(Class::new(parent, counted(*weight), 0));
+        for terms in tree.terms() {
+            let parent = terms.parent.map_or(ROOT as u32, |parent| parent + 1);
+            classes.push(Class::new(parent, counted(terms.weight.get()), 0));
         }
         let mut order: Vec<u32> = (1..classes.len() as u32).collect();
         order.sort_by_key(|&class| (classes[class as usize].parent, bits_of(classes[class as usize].weight)));
@@ -433,16 +432,14 @@ impl Class {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::class_tree::Branch;
-    use crate::error::Parameter;
-    use fairwire_core::Seed;
+    use fairwire_core::{ClassTerms, Seed, Weight};
 
     fn classes(weights: &[f64]) -> Classes {
-        let branches: Vec<_> =
-            (1..=weights.len() as u32).map(|class| Branch { class, parent: None }).collect();
-        let parameter = Parameter { discipline: "some", name: "class" };
-        let tree = ClassTree::check(&branches, parameter).expect("a tree");
-        Classes::new(&tree, weights, 1 << 30)
+        let class = |(class, &weight): (u32, &f64)| {
+            (class, ClassTerms::new(None).with_weight(Weight::new(weight).expect("a weight")))
+        };
+        let tree = ClassTree::new(&(1..).zip(weights).map(class).collect::<Vec<_>>()).expect("a tree");
+        Classes::new(&tree, 1 << 30)
     }
 
     #[test]

@@ -68,7 +68,6 @@ mod classes;
 mod leaves;
 
 use crate::about::{About, Family};
-use crate::class_tree::{Branch, ClassTree};
 use crate::dropper::faba::tokens::{Supply, steps};
 use crate::dropper::faba::{Balance, Knees, Profile, TOKEN};
 use crate::error::{BadParameter, Of as _, Parameter};
@@ -76,14 +75,13 @@ use crate::memory;
 use crate::part::{ClassSupport, Part, has_queue};
 use crate::queueing::Queueing;
 use crate::site::Site;
-use crate::spec::{ClassNumber, Measure, Weights};
+use crate::spec::{Measure, checked_tree, checked_weight};
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use classes::{Child, Classes, ROOT};
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, FlowHash, FlowKey, Limit, NotReweighed, Packet, Probe, Rng, Time,
-    Unit, Verdict, Weight,
+    Buffer, Cause, ClassTerms, ClassTree, Discipline, Dropper, FlowHash, FlowKey, Limit, NotReweighed,
+    Packet, Probe, Rng, Time, Unit, Verdict, Weight,
 };
 use fairwire_parameters::parameters;
 use leaves::{Leaves, Moved};
@@ -203,8 +201,6 @@ pub struct Config {
     pub max_flows: u32,
     /// The classes.
     pub tree: ClassTree,
-    /// Their weights, by place in the tree.
-    pub weights: Box<[f64]>,
 }
 
 impl Spec {
@@ -215,7 +211,7 @@ impl Spec {
         self.queue.service(NAME, site)?;
         let measure = given.measure;
         let (total, max_flows) = self.supply.check(NAME, measure, &room, site)?;
-        let (tree, weights) = self.checked_classes()?;
+        let tree = self.checked_classes()?;
         Ok(Config {
             limit: room.limit,
             measure,
@@ -225,21 +221,18 @@ impl Spec {
             beta_max: given.beta_max,
             max_flows,
             tree,
-            weights,
         })
     }
 
-    fn checked_classes(&self) -> Result<(ClassTree, Box<[f64]>), BadParameter> {
-        let typed = self.class.as_deref().unwrap_or_default();
-        let branches: Vec<_> =
-            typed.iter().map(|class| Branch { class: class.id, parent: class.parent }).collect();
-        let tree = ClassTree::check(&branches, parameter("class"))?;
-        let weight = |class: &Class| class.weight.unwrap_or(1.0);
-        let by_class: BTreeMap<_, _> =
-            typed.iter().map(|class| (ClassNumber(class.id), weight(class))).collect();
-        Weights(by_class).check(parameter("class"))?;
-        let weights = tree.typed.iter().map(|&at| weight(&typed[at])).collect();
-        Ok((tree, weights))
+    fn checked_classes(&self) -> Result<ClassTree, BadParameter> {
+        let given = self.class.as_deref().unwrap_or_default();
+        let class = |class: &Class| {
+            let terms = ClassTerms::new(class.parent);
+            let weight = checked_weight(class.id, class.weight.unwrap_or(1.0), parameter("class"))?;
+            Ok((class.id, terms.with_weight(weight)))
+        };
+        let classes = given.iter().map(class).collect::<Result<Vec<_>, BadParameter>>()?;
+        checked_tree(&classes, parameter("class"))
     }
 
     /// Checks and builds.
@@ -273,7 +266,7 @@ pub struct Hfaba {
 impl Hfaba {
     /// A hierarchical FABA that draws from `rng`.
     pub fn new(config: Config, rng: Rng) -> Self {
-        let classes = Classes::new(&config.tree, &config.weights, config.total);
+        let classes = Classes::new(&config.tree, config.total);
         let leaves = Leaves::new(config.max_flows as usize);
         Hfaba { config, rng, classes, leaves, arrival: 0, departures: 0, moves: 0, was_idle: false }
     }
@@ -523,8 +516,7 @@ impl Dropper for Hfaba {
         }
         let place = self.config.tree.place(class).ok_or(NotReweighed::NoSuchClass { class })?;
         self.classes.reweigh(place + 1, weight.get());
-        let before = core::mem::replace(&mut self.config.weights[place], weight.get());
-        Ok(Weight::new(before).expect("checked when it was typed"))
+        Ok(self.config.tree.set_weight(place, weight))
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {
