@@ -9,7 +9,7 @@ use fairwire_core::Discipline;
 use fairwire_laws::Site;
 use fairwire_laws::about::About;
 use fairwire_laws::part::Part;
-use fairwire_parameters::{ByName, Declared};
+use fairwire_parameters::{ByName, Declared, Tabled};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -20,7 +20,6 @@ use serde::de::DeserializeOwned;
 pub trait DisciplineSpec:
     Clone
     + Debug
-    + Declared
     + DeserializeOwned
     + JsonSchema
     + Part
@@ -28,6 +27,7 @@ pub trait DisciplineSpec:
     + Send
     + Serialize
     + Sync
+    + Tabled
     + 'static
 {
     /// Its name, as typed in scenario files and on command lines.
