@@ -18,17 +18,7 @@ use serde::de::DeserializeOwned;
 ///
 /// Those of this crate are listed there; others are added with [`catalogue::register`].
 pub trait DisciplineSpec:
-    Clone
-    + Debug
-    + DeserializeOwned
-    + JsonSchema
-    + Part
-    + PartialEq
-    + Send
-    + Serialize
-    + Sync
-    + Tabled
-    + 'static
+    Clone + Debug + DeserializeOwned + JsonSchema + Part + PartialEq + Send + Serialize + Sync + Tabled + 'static
 {
     /// Its name, as typed in scenario files and on command lines.
     const NAME: &'static str;

@@ -33,12 +33,14 @@ pub struct About {
     pub header_bytes: u32,
     /// The kinds of transfers that it times, as measures call them.
     pub timed: &'static [&'static str],
+    /// Parameters of an example as typed, where some must be given; empty otherwise.
+    pub example: &'static str,
 }
 
 impl About {
     /// Of a source of datagrams over UDP, and nothing more.
     pub const fn datagrams(what: &'static str) -> Self {
-        About { what, is_tcp: false, header_bytes: HEADER, timed: &[] }
+        About { what, is_tcp: false, header_bytes: HEADER, timed: &[], example: "" }
     }
 
     /// Of a user of TCP, and nothing more.

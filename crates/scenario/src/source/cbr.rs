@@ -7,7 +7,8 @@ use fairwire_core::units::Size;
 use fairwire_parameters::{Quantity, parameters};
 
 /// What is told of it.
-pub(super) const ABOUT: About = About::datagrams("Constant bit rate over UDP.");
+pub(super) const ABOUT: About =
+    About { example: "rate = \"1 Mbit/s\"", ..About::datagrams("Constant bit rate over UDP.") };
 
 /// Packets at a constant rate.
 #[parameters(name = "cbr", checked = Checked)]

@@ -9,8 +9,12 @@ use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Law, OnOff, Traffic};
 
 /// What is told of it.
-pub(super) const ABOUT: About =
-    About::datagrams("Bursts of datagrams at a constant rate, with pauses between.");
+pub(super) const ABOUT: About = About {
+    example: EXAMPLE,
+    ..About::datagrams("Bursts of datagrams at a constant rate, with pauses between.")
+};
+const EXAMPLE: &str =
+    "rate = \"1 Mbit/s\", burst = { fixed = \"10 packets\" }, idle = { exponential = \"1 s\" }";
 
 /// Bursts at a constant rate, with pauses between.
 #[parameters(name = "on-off", checked = Checked)]

@@ -9,7 +9,8 @@ use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Law, Poisson, Traffic};
 
 /// What is told of it.
-pub(super) const ABOUT: About = About::datagrams("Datagrams at random times.");
+pub(super) const ABOUT: About =
+    About { example: "mean_gap = \"10 ms\"", ..About::datagrams("Datagrams at random times.") };
 
 /// A Poisson process of packets.
 #[parameters(name = "poisson", checked = Checked)]

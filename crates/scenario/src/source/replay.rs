@@ -6,7 +6,8 @@ use fairwire_parameters::parameters;
 use fairwire_sim::app::{Replay, Traffic};
 
 /// What is told of it.
-pub(super) const ABOUT: About = About::datagrams("Captured packets.");
+pub(super) const ABOUT: About =
+    About { example: "file = \"calls.pcap\"", ..About::datagrams("Captured packets.") };
 
 /// A capture, played again.
 #[parameters(name = "replay", checked = Checked)]

@@ -9,8 +9,12 @@ use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Arrivals, Law, Load, Transfers};
 
 /// What is told of it.
-pub(super) const ABOUT: About =
-    About { timed: &["transfer"], ..About::tcp("Files, each over a TCP connection of its own.") };
+pub(super) const ABOUT: About = About {
+    timed: &["transfer"],
+    example: EXAMPLE,
+    ..About::tcp("Files, each over a TCP connection of its own.")
+};
+const EXAMPLE: &str = "size = { fixed = \"10 kB\" }, mean_gap = \"100 ms\"";
 
 /// Files, each over a connection of its own.
 #[parameters(name = "transfers", checked = Checked)]
