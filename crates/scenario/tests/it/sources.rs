@@ -2,7 +2,7 @@
 
 use fairwire_metrics::record::RunRecord;
 use fairwire_scenario::{
-    CbrSpec, Overrides, Scenario, ScenarioError, TelnetSpec, judge, load, parse, report, run_all,
+    CbrSpec, Overrides, Scenario, ScenarioError, TelnetSpec, judge, load, parse, report, run_all, source,
 };
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
