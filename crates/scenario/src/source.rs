@@ -82,7 +82,7 @@ pub(crate) fn check_keys(path: &str, flow: &FlowSpec) -> Result<(), Fault> {
     let (key, true) = foreign else { return Ok(()) };
     let others = all().iter().filter(|source| source.about.is_tcp != is_tcp);
     let named: Vec<String> = others.map(|source| source.name.to_owned()).collect();
-    let (why, given) = (format!("its source is `{}`", flow.source.name()), "given");
+    let (why, given) = (format!("the source of this group is `{}`", flow.source.name()), "given");
     let allowed = format!("leave it out, or one of the sources {}", fairwire_document::listed(&named));
     Err(refused(format!("{path}.{key}"), given, &why, &allowed))
 }
