@@ -138,9 +138,17 @@ fn what_belongs_to_another_source_is_refused() {
     says(&message("source = { bulk = { rate = \"1 Mbit/s\" } }"), &["one.toml:13:21", "unknown key `rate`"]);
     says(
         &message("source = \"voip\"\ntcp = {}"),
-        &["flow.g.tcp", "the source of this group is `voip`", "one of the sources `bulk`, `transfers`", "or `web`"],
+        &[
+            "flow.g.tcp",
+            "the source of this group is `voip`",
+            "one of the sources `bulk`, `transfers`",
+            "or `web`",
+        ],
     );
-    says(&message("source = \"web\"\nheader = \"28 B\""), &["flow.g.header", "the source of this group is `web`", "`cbr`"]);
+    says(
+        &message("source = \"web\"\nheader = \"28 B\""),
+        &["flow.g.header", "the source of this group is `web`", "`cbr`"],
+    );
     says(&message("source = \"onoff\""), &["unknown word `onoff`", "did you mean `on-off`?"]);
     says(&message("source = { onoff = {} }"), &["unknown key `onoff`", "did you mean `on-off`?"]);
     says(&message("source = { web = { reeding = {} } }"), &["one.toml:13:20", "did you mean `reading`?"]);
