@@ -9,7 +9,7 @@ use fairwire_core::Discipline;
 use fairwire_laws::Site;
 use fairwire_laws::about::About;
 use fairwire_laws::part::Part;
-use fairwire_parameters::{ByName, Declared};
+use fairwire_parameters::{ByName, Declared, Tabled};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -18,17 +18,7 @@ use serde::de::DeserializeOwned;
 ///
 /// Those of this crate are listed there; others are added with [`catalogue::register`].
 pub trait DisciplineSpec:
-    Clone
-    + Debug
-    + Declared
-    + DeserializeOwned
-    + JsonSchema
-    + Part
-    + PartialEq
-    + Send
-    + Serialize
-    + Sync
-    + 'static
+    Clone + Debug + DeserializeOwned + JsonSchema + Part + PartialEq + Send + Serialize + Sync + Tabled + 'static
 {
     /// Its name, as typed in scenario files and on command lines.
     const NAME: &'static str;

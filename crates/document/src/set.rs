@@ -150,10 +150,20 @@ fn place_in_value<'a>(
                     shortened(above.get_ref()),
                     plain.type_str()
                 ),
-                allowed: "a path that ends there".into(),
+                allowed: format!("a path that ends there{}", opened(plain)),
             },
             span: path[0].span(),
         }),
+    }
+}
+
+/// How a path can go on below a value that may be a choice.
+fn opened(plain: &DeValue<'_>) -> String {
+    let is_name =
+        |text: &str| text.starts_with(|c: char| c.is_ascii_lowercase()) && !text.contains([' ', '.']);
+    match plain.as_str().filter(|text| is_name(text)) {
+        Some(name) => format!(", or, below a choice, one that goes on with its name, `{}`", shortened(name)),
+        None => String::new(),
     }
 }
 

@@ -13,10 +13,12 @@ pub mod lab;
 mod plan;
 pub mod sim;
 mod stage;
+mod stages;
 
 pub use dumbbell::{Dumbbell, Sender};
 pub use plan::Plan;
-pub use stage::{Failed, Stage, Told, Why, all, find, run};
+pub use stage::{Failed, Stage, Why};
+pub use stages::{Told, all, find, run};
 
 use fairwire_metrics::agreement::{Tolerance, agreement};
 use fairwire_metrics::record::{Agreement, RunRecord};

@@ -2,7 +2,7 @@
 //! helpers. Where network namespaces are refused it says so, loudly, and passes.
 
 use fairwire_experiment::lab::Lab;
-use fairwire_experiment::{Failed, Plan, Stage};
+use fairwire_experiment::{Dumbbell, Failed, Plan, Stage};
 use fairwire_metrics::record::RunRecord;
 use fairwire_scenario::{Overrides, Scenario, parse};
 use fairwire_testbed::agent;
@@ -57,7 +57,7 @@ fn contest(discipline: &str, set: &[&str]) -> Scenario {
         "format = 2\nname = \"live\"\nduration = \"6 s\"\nseeds = 1\ndisciplines = [\"{discipline}\"]\n\
          [link]\nrate = \"10 Mbit/s\"\ndelay = \"16 ms\"\nbuffer = \"780 packets\"\n\
          [[flow]]\ngroup = \"tcp\"\ncount = 9\nsource = \"bulk\"\ntcp = {{ segment = \"512 B\" }}\n{ACCESS}\
-         [[flow]]\ngroup = \"udp\"\nsource = \"cbr\"\nrate = \"5 Mbit/s\"\npacket = \"512 B\"\n{ACCESS}"
+         [[flow]]\ngroup = \"udp\"\n{ACCESS}source = {{ cbr = {{ rate = \"5 Mbit/s\", packet = \"512 B\" }} }}\n"
     );
     let set = set.iter().map(ToString::to_string).collect();
     parse("live.toml", &text, &Overrides { set, ..Overrides::default() }).expect("a scenario")
@@ -111,8 +111,8 @@ fn check_plausible(scenario: &Scenario, record: &RunRecord) {
     assert!(difference <= link.backlog.max_packets + 1, "{link:?}");
     let dropped: u64 = record.flows.iter().map(|flow| flow.packets_dropped).sum();
     // On longer packets the hosts' kernels also speak IPv6, which asks for 1280 bytes, and that may be dropped too.
-    let is_ipv4_only =
-        scenario.spec().flow.iter().all(|flow| flow.packet.is_none_or(|packet| packet.0.0 + 40 < 1280));
+    let dumbbell = Dumbbell::of(&Plan { scenario, discipline: 0 }, 1).expect("it was held");
+    let is_ipv4_only = dumbbell.mtu < 1280;
     assert!(dropped == drops || !is_ipv4_only && dropped < drops, "a drop is nobody's: {record:?}");
 }
 
@@ -141,8 +141,8 @@ fn many_flows_of_cubic_share() {
             "link.delay=2 ms",
             "flow.tcp.count=30",
             "flow.tcp.tcp={ control = 'cubic', segment = '1460 B' }",
-            "flow.udp.rate=20 Mbit/s",
-            "flow.udp.packet=1460 B",
+            "flow.udp.source.cbr.rate=20 Mbit/s",
+            "flow.udp.source.cbr.packet=1460 B",
         ],
     );
     if let Err(why) = Lab::default().can_run(&Plan { scenario: &cubic, discipline: 0 }) {
@@ -172,7 +172,7 @@ fn what_the_lab_cannot_run_is_named() {
             "round-trip times from 32 ms to 36 ms; allowed: one round-trip time for all flows",
         ),
         ("return={ buffer = '10 packets' }", "a way back with a queue, `[return]`; allowed: one `[link]`"),
-        ("flow.udp.packet=1000 B", "datagrams of 1000 B beside TCP's packets of 552 B"),
+        ("flow.udp.source.cbr.packet=1000 B", "datagrams of 1000 B beside TCP's packets of 552 B"),
     ] {
         let scenario = contest("faba", &[set]);
         let why =

@@ -58,6 +58,8 @@ pub(crate) struct Parameter {
 pub(crate) struct Terms {
     /// The value where none is given.
     pub default: Option<Expr>,
+    /// Must one be given?
+    pub is_required: bool,
     /// What holds where none is given, in words: it hangs on other things.
     pub unset: Option<String>,
     /// The unit, where the type does not tell it.
@@ -75,7 +77,8 @@ pub(crate) struct Terms {
 impl Terms {
     /// Does it say anything of the value?
     pub(crate) fn is_bound(&self) -> bool {
-        [&self.default, &self.above, &self.min, &self.max].iter().any(|term| term.is_some())
+        self.is_required
+            || [&self.default, &self.above, &self.min, &self.max].iter().any(|term| term.is_some())
     }
 }
 
@@ -159,11 +162,10 @@ impl Parameter {
         if text.is_empty() {
             return Err(Error::new_spanned(&ident, "a parameter has a text"));
         }
-        if terms.default.is_none() == terms.unset.is_none() {
-            return Err(Error::new_spanned(
-                &ident,
-                "either `default = value` or `unset = \"what holds then\"`",
-            ));
+        let said = [terms.default.is_some(), terms.unset.is_some(), terms.is_required];
+        if said.iter().filter(|is_said| **is_said).count() != 1 {
+            let allowed = "one of `default = value`, `unset = \"what holds then\"` and `required`";
+            return Err(Error::new_spanned(&ident, allowed));
         }
         let quantity = inside("Quantity", &inner);
         Ok(Parameter { ident, inner, quantity, text, notes, terms })
@@ -177,7 +179,14 @@ impl Parameter {
 
 impl Terms {
     fn read(&mut self, tokens: TokenStream) -> Result<()> {
-        for MetaNameValue { path, value, .. } in pairs(tokens)? {
+        for term in Punctuated::<Meta, Token![,]>::parse_terminated.parse2(tokens)? {
+            if let Meta::Path(path) = &term
+                && path.is_ident("required")
+            {
+                self.is_required = true;
+                continue;
+            }
+            let MetaNameValue { path, value, .. } = term.require_name_value()?.clone();
             let name = path.require_ident()?.to_string();
             match name.as_str() {
                 "default" => self.default = Some(value),
@@ -188,17 +197,14 @@ impl Terms {
                 "unit" => self.unit = Some(string(&value)?),
                 "source" => self.source = Some(string(&value)?),
                 _ => {
-                    let allowed = "allowed: `default`, `unset`, `unit`, `above`, `min`, `max`, `source`";
+                    let allowed =
+                        "allowed: `default`, `unset`, `required`, `unit`, `above`, `min`, `max`, `source`";
                     return Err(Error::new_spanned(path, allowed));
                 }
             }
         }
         Ok(())
     }
-}
-
-fn pairs(tokens: TokenStream) -> Result<Punctuated<MetaNameValue, Token![,]>> {
-    Punctuated::parse_terminated.parse2(tokens)
 }
 
 fn ident(value: &Expr) -> Result<Ident> {

@@ -235,6 +235,7 @@ impl Parameter {
     fn field(&self, is_gated: bool) -> TokenStream {
         let (name, text, notes, inner) = (self.name(), &self.text, &self.notes, &self.inner);
         let (default, range) = (self.default_text(), self.terms.range());
+        let is_required = self.terms.is_required;
         let source = self.terms.source.as_deref().unwrap_or_default();
         let unit = match &self.terms.unit {
             Some(unit) => quote!(#unit),
@@ -272,6 +273,7 @@ impl Parameter {
                 above: #above,
                 min: #min,
                 max: #max,
+                is_required: #is_required,
                 schema: #schema,
             }
         }
@@ -291,6 +293,9 @@ impl Parameter {
     }
 
     fn default_text(&self) -> String {
+        if self.terms.is_required {
+            return "none, it must be given".into();
+        }
         match (&self.terms.default, &self.terms.unset) {
             (Some(Expr::Path(path)), _) => {
                 format!(
@@ -305,7 +310,8 @@ impl Parameter {
 
     fn checked_type(&self) -> TokenStream {
         let plain = self.quantity.as_ref().unwrap_or(&self.inner);
-        if self.terms.default.is_some() { quote!(#plain) } else { quote!(Option<#plain>) }
+        let is_there = self.terms.default.is_some() || self.terms.is_required;
+        if is_there { quote!(#plain) } else { quote!(Option<#plain>) }
     }
 
     /// The checked value of this field of `self`.
@@ -318,7 +324,12 @@ impl Parameter {
         };
         let given = match self.quantity {
             Some(_) => quote!(self.#ident.map(|quantity| quantity.0)),
+            None if self.terms.is_required => quote!(::core::clone::Clone::clone(&self.#ident)),
             None => quote!(self.#ident),
+        };
+        let given = match self.terms.is_required {
+            true => quote!(::fairwire_parameters::required(#name, #given)?),
+            false => given,
         };
         let Terms { above, min, max, .. } = &self.terms;
         let is_bound = [above, min, max].iter().any(|bound| bound.is_some());
@@ -332,6 +343,8 @@ impl Parameter {
             ::fairwire_parameters::Bounds { above: #above, min: #min, max: #max, range: #range }
         };
         match (&self.terms.default, is_bound) {
+            (None, true) if self.terms.is_required => quote!(#bounds.check(#name, #given)?),
+            (None, false) if self.terms.is_required => given,
             (Some(default), true) => {
                 let default = literal(default);
                 quote!(#bounds.check(#name, #given.unwrap_or(#default))?)

@@ -84,6 +84,15 @@ impl Display for OutOfRange {
     }
 }
 
+/// The value of a parameter that must be given. Whoever reads it has refused a table without it; what is made by hand may lack it.
+pub fn required<T>(name: &'static str, value: Option<T>) -> Result<T, OutOfRange> {
+    value.ok_or_else(|| OutOfRange {
+        name,
+        given: "missing".into(),
+        allowed: "a value, which must be given".into(),
+    })
+}
+
 /// A default or a bound that stands in a declaration as text.
 ///
 /// # Panics

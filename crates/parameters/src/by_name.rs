@@ -1,9 +1,9 @@
 //! Tables of parameters of which only the names are known where they are read: those of other crates.
 
-use crate::field::Declared;
-use crate::table::OneOf;
+use crate::field::Field;
+use crate::table::{OneOf, Tabled, deserialize_part};
 use core::fmt;
-use serde::de::{DeserializeOwned, DeserializeSeed, Error as _, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
@@ -11,13 +11,14 @@ use serde_json::{Map, Value};
 #[derive(Clone, Copy, Debug)]
 pub struct ByName {
     names: &'static [&'static str],
+    fields: &'static [Field],
     check: fn(Value) -> serde_json::Result<()>,
 }
 
 impl ByName {
     /// Of the parameters of this type.
-    pub const fn of<S: Declared + DeserializeOwned>() -> Self {
-        ByName { names: S::NAMES, check: |one| serde_json::from_value::<S>(one).map(drop) }
+    pub const fn of<S: Tabled>() -> Self {
+        ByName { names: S::NAMES, fields: S::FIELDS, check: |one| deserialize_part::<S, _>(one).map(drop) }
     }
 }
 
@@ -45,7 +46,10 @@ impl<'de> Visitor<'de> for ByName {
             }
             given.insert(name.into(), table.next_value_seed(Alone { name, check: self.check })?);
         }
-        Ok(Value::Object(given))
+        match self.fields.iter().find(|field| field.is_required && !given.contains_key(field.name)) {
+            None => Ok(Value::Object(given)),
+            Some(missing) => Err(A::Error::missing_field(missing.name)),
+        }
     }
 }
 

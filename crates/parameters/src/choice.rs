@@ -1,12 +1,15 @@
 //! A choice in any format: a name, or a table of one name with its parameters.
 
+use crate::field::SchemaOf;
 use crate::table::OneOf;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserializer;
 use serde::de::{Error, MapAccess, Visitor};
+use serde_json::Map;
 
 /// What is given as `"cubic"`, or as `{ cubic = { beta = 0.8 } }`.
 pub trait Choice: Sized {
@@ -21,6 +24,11 @@ pub trait Choice: Sized {
 
     /// The one at this place among the names, with its defaults.
     fn named(at: usize) -> Self;
+
+    /// What the one at this place must be told, if there is such a parameter: its name is not enough then.
+    fn needed(_at: usize) -> Option<&'static str> {
+        None
+    }
 
     /// The one at this place among the names, whose parameters come next in a table.
     fn read<'de, A: MapAccess<'de>>(at: usize, table: &mut A) -> Result<Self, A::Error>;
@@ -42,7 +50,13 @@ impl<'de, C: Choice> Visitor<'de> for Reader<C> {
 
     fn visit_str<E: Error>(self, name: &str) -> Result<C, E> {
         let at = C::names().iter().position(|other| *other == name);
-        at.map(C::named).ok_or_else(|| E::unknown_variant(name, C::names()))
+        let at = at.ok_or_else(|| E::unknown_variant(name, C::names()))?;
+        match C::needed(at) {
+            None => Ok(C::named(at)),
+            Some(key) => Err(E::custom(format_args!(
+                "`{name}` alone does not say its `{key}`; allowed: a table such as `{{ {name} = {{ {key} = … }} }}`"
+            ))),
+        }
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<C, A::Error> {
@@ -73,6 +87,26 @@ pub fn choice_schema<C: Choice, Table: JsonSchema>(generator: &mut SchemaGenerat
     })
 }
 
+/// The schema of tables of one name with its parameters: of each the name, what it is, and the schema of its parameters.
+pub fn tables_schema(
+    all: impl Iterator<Item = (&'static str, &'static str, SchemaOf)>,
+    generator: &mut SchemaGenerator,
+) -> Schema {
+    let tables: Vec<Schema> = all
+        .map(|(name, what, parameters)| {
+            let table = Map::from_iter([(name.into(), parameters(generator).to_value())]);
+            json_schema!({
+                "type": "object",
+                "description": what,
+                "properties": table,
+                "additionalProperties": false,
+                "required": [name],
+            })
+        })
+        .collect();
+    json_schema!({ "oneOf": tables })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,6 +117,7 @@ mod tests {
     enum Fruit {
         Apple(u32),
         Pear(u32),
+        Quince(u32),
     }
 
     impl Choice for Fruit {
@@ -90,15 +125,19 @@ mod tests {
         const EXAMPLE: &'static str = "{ apple = 3 }";
 
         fn names() -> &'static [&'static str] {
-            &["apple", "pear"]
+            &["apple", "pear", "quince"]
+        }
+
+        fn needed(at: usize) -> Option<&'static str> {
+            (at == 2).then_some("ripe")
         }
 
         fn named(at: usize) -> Self {
-            [Fruit::Apple, Fruit::Pear][at](0)
+            [Fruit::Apple, Fruit::Pear, Fruit::Quince][at](0)
         }
 
         fn read<'de, A: MapAccess<'de>>(at: usize, table: &mut A) -> Result<Self, A::Error> {
-            Ok([Fruit::Apple, Fruit::Pear][at](table.next_value()?))
+            Ok([Fruit::Apple, Fruit::Pear, Fruit::Quince][at](table.next_value()?))
         }
     }
 
@@ -125,8 +164,12 @@ mod tests {
     #[test]
     fn what_is_no_choice_is_refused_with_what_is_allowed() {
         for (text, message) in [
-            ("\"plum\"", "unknown variant `plum`, expected `apple` or `pear`"),
-            ("{\"plum\": 3}", "unknown field `plum`, expected `apple` or `pear`"),
+            ("\"plum\"", "unknown variant `plum`, expected one of `apple`, `pear`, `quince`"),
+            ("{\"plum\": 3}", "unknown field `plum`, expected one of `apple`, `pear`, `quince`"),
+            (
+                "\"quince\"",
+                "`quince` alone does not say its `ripe`; allowed: a table such as `{ quince = { ripe = … } }`",
+            ),
             ("{}", "no fruit is named; allowed: its name in quotes, or a table such as `{ apple = 3 }`"),
             (
                 "{\"apple\": 3, \"pear\": 2}",

@@ -28,6 +28,8 @@ pub struct Field {
     pub min: Option<f64>,
     /// The greatest number.
     pub max: Option<f64>,
+    /// Must it be given?
+    pub is_required: bool,
     /// The schema of its values; nothing without the feature `serde`.
     pub schema: SchemaOf,
 }
@@ -116,6 +118,7 @@ impl Field {
         above: None,
         min: None,
         max: None,
+        is_required: false,
         schema: NO_SCHEMA,
     };
 

@@ -3,7 +3,8 @@
 //! A struct of optional fields is the declaration. The first paragraph above a field says what it is; more paragraphs are
 //! notes. `#[parameter(…)]` says the rest:
 //!
-//! - `default = value`, or `unset = "what holds where none is given"` where that hangs on other things;
+//! - `default = value`, or `unset = "what holds where none is given"` where that hangs on other things; or `required`, where a table
+//!   without it is refused;
 //! - `above`, `min`, `max`: bounds;
 //! - `unit`, for numbers: `"Hz"`, or `"1"` where there is none;
 //! - `source`: paper, section, equation; RFC.
@@ -68,11 +69,11 @@ mod table;
 #[cfg(feature = "serde")]
 mod written;
 
-pub use bounds::{Bounded, Bounds, OutOfRange, literal};
+pub use bounds::{Bounded, Bounds, OutOfRange, literal, required};
 #[cfg(feature = "serde")]
 pub use by_name::ByName;
 #[cfg(feature = "serde")]
-pub use choice::{Choice, choice_schema, deserialize_choice};
+pub use choice::{Choice, choice_schema, deserialize_choice, tables_schema};
 pub use fairwire_parameters_macro::parameters;
 pub use field::{Declared, Field, NO_SCHEMA, SchemaOf, joined, names, total};
 pub use quantity::Quantity;

@@ -2,6 +2,7 @@
 
 use crate::field::{Declared, Field};
 use alloc::format;
+use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -39,12 +40,21 @@ impl<'de, A: MapAccess<'de>, T: Deserialize<'de>> Slot<'de, A> for Option<T> {
     }
 }
 
-/// Reads a table of parameters. Unknown names, and one that stands twice, are refused.
+/// Reads a table of parameters. Unknown names, one that stands twice, and a table without one that is required are refused.
 pub fn deserialize<'de, S: Tabled, D: Deserializer<'de>>(deserializer: D) -> Result<S, D::Error> {
-    deserializer.deserialize_map(Table(PhantomData))
+    deserializer.deserialize_map(Table { is_whole: true, of: PhantomData })
 }
 
-struct Table<S>(PhantomData<S>);
+/// Reads some parameters of a table, which may lack what is required.
+pub(crate) fn deserialize_part<'de, S: Tabled, D: Deserializer<'de>>(deserializer: D) -> Result<S, D::Error> {
+    deserializer.deserialize_map(Table { is_whole: false, of: PhantomData })
+}
+
+struct Table<S> {
+    /// Must what is required be there?
+    is_whole: bool,
+    of: PhantomData<S>,
+}
 
 impl<'de, S: Tabled> Visitor<'de> for Table<S> {
     type Value = S;
@@ -61,6 +71,12 @@ impl<'de, S: Tabled> Visitor<'de> for Table<S> {
                 return Err(A::Error::duplicate_field(S::NAMES[at]));
             }
             slot.read(&mut table)?;
+        }
+        let required = S::FIELDS.iter().enumerate().filter(|(_, field)| self.is_whole && field.is_required);
+        for (at, field) in required {
+            if !given.slot::<A>(at).is_given() {
+                return Err(A::Error::missing_field(field.name));
+            }
         }
         Ok(given)
     }
@@ -117,12 +133,18 @@ pub fn schema(name: &str, fields: &[Field], generator: &mut SchemaGenerator) -> 
     for field in fields {
         properties.insert(field.name.into(), property(field, generator));
     }
-    json_schema!({
+    let mut schema = json_schema!({
         "type": "object",
         "description": format!("Parameters of `{name}`."),
         "properties": properties,
         "additionalProperties": false,
-    })
+    });
+    let required: Vec<&str> =
+        fields.iter().filter(|field| field.is_required).map(|field| field.name).collect();
+    if !required.is_empty() {
+        schema.insert("required".into(), required.into());
+    }
+    schema
 }
 
 fn property(field: &Field, generator: &mut SchemaGenerator) -> Value {

@@ -1,7 +1,7 @@
 //! What follows from a declaration.
 
 use fairwire_core::Duration;
-use fairwire_parameters::{Declared as _, Quantity, parameters};
+use fairwire_parameters::{ByName, Declared as _, Quantity, parameters};
 
 const NAME: &str = "both";
 
@@ -93,4 +93,59 @@ fn the_schema_and_the_fields_say_what_was_declared() {
         ("1", "0.25", "RFC 1.", "More of it.")
     );
     assert_eq!((Both::FIELDS[0].unit, Both::FIELDS[3].unit), ("time", "true or false"));
+}
+
+#[parameters(name = "needing", checked = CheckedNeeding)]
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Needing {
+    /// A file.
+    #[parameter(required, unit = "path")]
+    file: Option<String>,
+    /// A time.
+    #[parameter(required, min = "1 us")]
+    time: Option<Quantity<Duration>>,
+    /// A factor.
+    #[parameter(default = 1.0, unit = "1")]
+    factor: Option<f64>,
+}
+
+#[test]
+fn a_table_without_a_required_parameter_is_refused() {
+    let read = |text: &str| toml::from_str::<Needing>(text);
+    let told = read("file = 'a'").unwrap_err().to_string();
+    assert!(told.contains("missing field `time`"), "{told}");
+    let whole = read("file = 'a'\ntime = '1 ms'").unwrap();
+    let checked = CheckedNeeding { file: "a".into(), time: Duration::from_ms(1), factor: 1.0 };
+    assert_eq!(whole.checked().unwrap(), checked);
+    let short = read("file = 'a'\ntime = '1 ns'").unwrap().checked().unwrap_err();
+    assert_eq!((short.name, &*short.allowed), ("time", "a time of at least 1 us"));
+}
+
+#[test]
+fn what_is_made_without_a_required_parameter_does_not_pass_the_check() {
+    let missing = Needing::default().checked().unwrap_err();
+    assert_eq!(missing.to_string(), "`file` is missing; allowed: a value, which must be given");
+}
+
+#[test]
+fn the_schema_says_what_is_required() {
+    let schema = schemars::schema_for!(Needing).to_value();
+    assert_eq!(schema["required"], serde_json::json!(["file", "time"]));
+    let text = schema["properties"]["file"]["description"].as_str();
+    assert_eq!(text, Some("A file. Default: none, it must be given."));
+    assert_eq!(schemars::schema_for!(Both).get("required"), None);
+}
+
+#[test]
+fn parameters_known_by_name_alone_are_asked_for_what_is_required() {
+    let read = |text: &str| {
+        let mut reader = serde_json::Deserializer::from_str(text);
+        serde::de::DeserializeSeed::deserialize(ByName::of::<Needing>(), &mut reader)
+            .map_err(|error| error.to_string())
+    };
+    assert!(read(r#"{"file": "a", "time": "1 ms"}"#).is_ok());
+    let told = read(r#"{"file": "a"}"#).unwrap_err();
+    assert!(told.contains("missing field `time`"), "{told}");
+    let told = read(r#"{"file": "a", "time": 3}"#).unwrap_err();
+    assert!(told.contains("a string such as \"5 ms\""), "{told}");
 }

@@ -2,7 +2,9 @@
 
 use core::any::Any;
 use fairwire_catalogue::{NotRegistered, Registry};
-use fairwire_parameters::{ByName, Choice, Field, OutOfRange, deserialize_choice};
+use fairwire_parameters::{
+    ByName, Choice, Field, OutOfRange, SchemaOf, Tabled, deserialize_choice, tables_schema,
+};
 use fairwire_tcp::congestion::{
     About, BbrSpec, BinomialSpec, ControlConfig, ControllerSpec, CubicSpec, DctcpSpec, LedbatSpec,
     PragueSpec, RenoSpec,
@@ -10,7 +12,7 @@ use fairwire_tcp::congestion::{
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{self, DeserializeOwned, Deserializer, MapAccess};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt::{self, Debug};
 
@@ -25,7 +27,7 @@ static CONTROLLERS: Registry<Controller> =
 /// Where the name is taken, or the list was looked at already.
 pub fn register<S>() -> Result<(), NotRegistered>
 where
-    S: ControllerSpec + DeserializeOwned + JsonSchema + Send + Sync + 'static,
+    S: ControllerSpec + DeserializeOwned + JsonSchema + Send + Sync + Tabled + 'static,
 {
     CONTROLLERS.register(Controller::of::<S>())
 }
@@ -47,13 +49,13 @@ pub struct Controller {
     default: fn() -> Box<dyn AnyController>,
     table: ByName,
     read: fn(Value) -> serde_json::Result<Box<dyn AnyController>>,
-    schema: fn(&mut SchemaGenerator) -> Schema,
+    schema: SchemaOf,
 }
 
 impl Controller {
     const fn of<S>() -> Self
     where
-        S: ControllerSpec + DeserializeOwned + JsonSchema + Send + Sync + 'static,
+        S: ControllerSpec + DeserializeOwned + JsonSchema + Send + Sync + Tabled + 'static,
     {
         Controller {
             name: S::NAME,
@@ -195,22 +197,14 @@ impl JsonSchema for ControlSpec {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let one = |controller: &Controller| {
-            let table =
-                Map::from_iter([(controller.name.to_owned(), (controller.schema)(generator).to_value())]);
-            json_schema!({
-                "type": "object",
-                "description": controller.about.what,
-                "properties": table,
-                "additionalProperties": false,
-                "required": [controller.name],
-            })
-        };
-        let tables: Vec<Schema> = all().iter().map(one).collect();
-        json_schema!({
-            "description": "A controller: `\"cubic\"`, or `{ cubic = { beta = 0.8 } }`.",
-            "oneOf": tables,
-        })
+        let tables =
+            all().iter().map(|controller| (controller.name, controller.about.what, controller.schema));
+        let mut schema = tables_schema(tables, generator);
+        schema.insert(
+            "description".into(),
+            "A controller: `\"cubic\"`, or `{ cubic = { beta = 0.8 } }`.".into(),
+        );
+        schema
     }
 }
 

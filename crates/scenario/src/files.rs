@@ -136,7 +136,8 @@ fn traces(spec: &Spec) -> Vec<(String, &str)> {
 
 /// The captures named, each with its place.
 fn captures(spec: &Spec) -> Vec<(String, &str)> {
-    let flows = spec.flow.iter().enumerate().filter(|(_, flow)| flow.source.word() == "replay");
-    let named = flows.filter_map(|(at, flow)| Some((at, flow.given::<ReplaySpec>()?)));
-    named.map(|(at, replay)| (format!("flow.{at}.replay.file"), replay.file.as_str())).collect()
+    let flows = spec.flow.iter().enumerate();
+    let named =
+        flows.filter_map(|(at, flow)| Some((at, flow.source.given::<ReplaySpec>()?.file.as_deref()?)));
+    named.map(|(at, file)| (format!("flow.{at}.source.replay.file"), file)).collect()
 }

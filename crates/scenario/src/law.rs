@@ -10,7 +10,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// The law of a random quantity: one of `fixed`, `exponential`, `pareto` and `lognormal`, and what bounds it.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound(deserialize = "Q: Written", serialize = "Q: Written"))]
 #[schemars(bound = "Q: Written")]
 pub struct LawSpec<Q> {
@@ -33,7 +33,7 @@ pub struct LawSpec<Q> {
 }
 
 /// A Pareto law.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound(deserialize = "Q: Written", serialize = "Q: Written"))]
 #[schemars(bound = "Q: Written")]
 pub struct ParetoSpec<Q> {
@@ -44,7 +44,7 @@ pub struct ParetoSpec<Q> {
 }
 
 /// A lognormal law.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound(deserialize = "Q: Written", serialize = "Q: Written"))]
 #[schemars(bound = "Q: Written")]
 pub struct LogNormalSpec<Q> {

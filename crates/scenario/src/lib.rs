@@ -86,8 +86,8 @@ pub use run::{
 pub use samples::{Row, rows};
 pub use schema::schema;
 pub use source::{
-    BurstsSpec, OnOffSpec, PoissonSpec, ReplaySpec, SequenceSpec, SourceKind, TelnetSpec, TransfersSpec,
-    VideoSpec, VoipSpec, WebSpec,
+    BulkSpec, BurstsSpec, CbrSpec, OnOffSpec, PoissonSpec, ReplaySpec, SequenceSpec, SourceChoice,
+    TelnetSpec, TransfersSpec, VideoSpec, VoipSpec, WebSpec,
 };
 pub use spec::{AccessSpec, DirectionSpec, ExpectSpec, FlowSpec, OtherSpec, Spec, TieRuleSpec};
 pub use tcp::{DelayedAckSpec, EcnSpec, ProfileSpec, QuirksSpec, RecoverySpec, TcpSpec};

@@ -25,7 +25,7 @@ pub(crate) fn names(spec: &Spec, topology: &Topology) -> Vec<String> {
         names.extend(spec.flow.iter().map(|flow| format!("{kind}.{}", flow.group)));
     }
     for flow in &spec.flow {
-        for kind in flow.source.entry().about.timed {
+        for kind in flow.source.about().timed {
             names.push(format!("{kind}s.{}", flow.group));
             let times = ["mean_s", "p50_s", "p95_s", "p99_s"];
             names.extend(times.map(|time| format!("{kind}_{time}.{}", flow.group)));

@@ -26,7 +26,7 @@ fn traces<'a>(spec: &Spec, topology: &'a Topology) -> impl Iterator<Item = Strin
 /// Which profiles of TCP were taken: the simulated TCPs of an era differ by more than most disciplines do.
 fn profiles(spec: &Spec) -> Vec<String> {
     let mut all: Vec<(&'static str, Option<&'static str>, Vec<&str>)> = Vec::new();
-    for flow in spec.flow.iter().filter(|flow| flow.source.is_tcp()) {
+    for flow in spec.flow.iter().filter(|flow| flow.source.about().is_tcp) {
         let tcp = flow.tcp.clone().unwrap_or_default();
         if tcp.profile.is_some() {
             continue;

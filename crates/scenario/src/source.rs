@@ -1,9 +1,11 @@
-//! What each group of flows sends: from its tables as typed to the simulator's source.
+//! What each group of flows sends: from its source as typed to the simulator's source.
 
 pub(crate) mod at;
+mod bulk;
 mod bursts;
-pub(crate) mod given;
-pub(crate) mod listed;
+mod cbr;
+pub(crate) mod chosen;
+mod listed;
 mod on_off;
 mod poisson;
 mod replay;
@@ -15,8 +17,11 @@ mod voip;
 mod web;
 
 pub use at::{About, Offer};
+pub use bulk::BulkSpec;
 pub use bursts::BurstsSpec;
-pub use listed::{Entry, SourceKind, SourceSpec, all, register};
+pub use cbr::CbrSpec;
+pub use chosen::SourceChoice;
+pub use listed::{Entry, SourceSpec, all, register};
 pub use on_off::OnOffSpec;
 pub use poisson::PoissonSpec;
 pub use replay::ReplaySpec;
@@ -31,7 +36,7 @@ use crate::fault::{Fault, refused};
 use crate::files::Files;
 use crate::spec::FlowSpec;
 use crate::tcp::TcpSpec;
-use at::{At, PACKET, bytes_or};
+use at::{At, bytes_or};
 use fairwire_sim::Source;
 use fairwire_sim::app::{Load, Traffic};
 use fairwire_tcp::Config;
@@ -67,52 +72,36 @@ pub(crate) fn tcp_config(flow: &FlowSpec) -> Config {
     flow.tcp.as_ref().unwrap_or(&TcpSpec::default()).config()
 }
 
-/// A key of another source than that of `flow`, which stands at `path`.
+/// A key that goes with other sources than that of `flow`, which stands at `path`.
 pub(crate) fn check_keys(path: &str, flow: &FlowSpec) -> Result<(), Fault> {
-    let (is_cbr, is_tcp) = (flow.source == SourceKind::CBR, flow.source.is_tcp());
-    let of = |is_its: &dyn Fn(&Entry) -> bool| -> Vec<&str> {
-        all().iter().filter(|source| is_its(source)).map(|source| source.name).collect()
+    let is_tcp = flow.source.about().is_tcp;
+    let foreign = match is_tcp {
+        true => ("header", flow.header.is_some()),
+        false => ("tcp", flow.tcp.is_some()),
     };
-    let cbr = SourceKind::CBR.entry().name;
-    let keys = [
-        ("tcp", flow.tcp.is_some() && !is_tcp, of(&|source| source.about.is_tcp)),
-        ("rate", flow.rate.is_some() && !is_cbr, vec![cbr]),
-        ("packet", flow.packet.is_some() && !is_cbr, vec![cbr]),
-        ("header", flow.header.is_some() && is_tcp, of(&|source| !source.about.is_tcp)),
-        ("dither", flow.dither.is_some() && !is_cbr, vec![cbr]),
-    ];
-    let table = flow.given.foreign(flow.source.place()).map(|place| all()[place].name);
-    let tables = table.map(|name| (name, true, vec![name]));
-    let Some((key, _, names)) = keys.into_iter().chain(tables).find(|(_, is_foreign, _)| *is_foreign) else {
-        return Ok(());
-    };
-    let named = names.iter().map(|name| format!("`source = \"{name}\"`")).collect::<Vec<_>>().join(" or ");
-    let (why, allowed) = (format!("it belongs to {named}"), format!("leave it out, or {named}"));
-    Err(refused(format!("{path}.{key}"), "given", &why, &allowed))
+    let (key, true) = foreign else { return Ok(()) };
+    let others = all().iter().filter(|source| source.about.is_tcp != is_tcp);
+    let named: Vec<String> = others.map(|source| source.name.to_owned()).collect();
+    let (why, given) = (format!("the source of this group is `{}`", flow.source.name()), "given");
+    let allowed = format!("leave it out, or one of the sources {}", fairwire_document::listed(&named));
+    Err(refused(format!("{path}.{key}"), given, &why, &allowed))
 }
 
-/// What `flow`, which stands at `path`, sends. Sizes of constant-rate sources and constants of TCP have been checked.
+/// What `flow`, which stands at `path`, sends. Constants of TCP have been checked.
 pub(crate) fn sends(path: &str, flow: &FlowSpec, files: &Files) -> Result<Sends, Fault> {
-    let header = bytes_or(flow.header, flow.source.entry().about.header_bytes);
+    let header = bytes_or(flow.header, flow.source.about().header_bytes);
     let capture = |name: &str| files.capture(name);
-    let at = At { path, key: flow.source.word(), header, access: flow.access.rate, capture: &capture };
-    if flow.source == SourceKind::BULK {
-        let tcp = tcp_config(flow);
-        return Ok(Sends { packet_bytes: full_packet(&tcp), source: Source::Bulk { tcp } });
-    }
-    if flow.source == SourceKind::CBR {
-        let rate = flow.rate.ok_or_else(|| at.missing_beside("rate"))?.0;
-        let (packet_bytes, dither) = (bytes_or(flow.packet, PACKET), flow.dither.unwrap_or(0.0));
-        let source = Source::Cbr { rate, packet_bytes, header_bytes: header, dither };
-        return Ok(Sends { source, packet_bytes });
-    }
-    let offer = match (flow.given.table(flow.source.place()), flow.source.default_table()) {
-        (Some(given), _) => given.offers(at)?,
-        (None, Some(default)) => default.offers(at)?,
-        (None, None) => return Err(at.missing_beside(at.key)),
-    };
-    match offer {
+    let at = At { path, key: flow.source.name(), header, access: flow.access.rate, capture: &capture };
+    match flow.source.offers(at)? {
         Offer::Datagrams { traffic, packet_bytes } => at.datagrams(traffic, packet_bytes),
+        Offer::Constant { rate, packet_bytes, dither } => {
+            let source = Source::Cbr { rate, packet_bytes, header_bytes: header, dither };
+            Ok(Sends { source, packet_bytes })
+        }
+        Offer::Endless => {
+            let tcp = tcp_config(flow);
+            Ok(Sends { packet_bytes: full_packet(&tcp), source: Source::Bulk { tcp } })
+        }
         Offer::Tcp(load) => at.load(load, tcp_config(flow)),
     }
 }

@@ -5,8 +5,7 @@ use crate::compared::Compared;
 use crate::delays::Delays;
 use crate::links::{Links, ReturnSpec};
 use crate::output::OutputSpec;
-use crate::source::given::{Given, Sifted};
-use crate::source::listed::{SourceKind, add_tables};
+use crate::source::chosen::{Beside, SourceChoice};
 use crate::tcp::TcpSpec;
 use crate::values::{Seeds, Start};
 use fairwire_catalogue::Parameters;
@@ -14,7 +13,7 @@ use fairwire_catalogue::marker::MarkerParameters;
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate};
 use fairwire_laws::spec::Quantity;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -65,7 +64,6 @@ pub struct Spec {
     #[serde(default)]
     pub marker: MarkerParameters,
     /// The flows.
-    #[schemars(schema_with = "flows_schema")]
     pub flow: Vec<FlowSpec>,
     /// Contracts of groups of flows, held at the edge.
     #[serde(default)]
@@ -98,8 +96,8 @@ pub struct FlowSpec {
     /// How many flows. Default: 1.
     #[serde(default = "one")]
     pub count: u32,
-    /// What sends.
-    pub source: SourceKind,
+    /// What sends: the name of a source, or a table of one name with its parameters.
+    pub source: SourceChoice,
     /// Over the shared link, or over its way back, which must then be a table `[return]`; only with `[link]`. Default: "forward".
     pub direction: Option<DirectionSpec>,
     /// The node at which it enters the network; only with `[[link]]`, and required there.
@@ -122,25 +120,8 @@ pub struct FlowSpec {
     pub aggregate: Option<String>,
     /// Constants of the TCP; only for sources that use it.
     pub tcp: Option<TcpSpec>,
-    /// Bits per second on the wire; only for `source = "cbr"`.
-    pub rate: Option<Quantity<Rate>>,
-    /// Bytes on the wire per packet; only for `source = "cbr"`. Default: "512 B".
-    pub packet: Option<Quantity<Size>>,
-    /// Header bytes among them, which are no goodput; only for sources of datagrams. Default: "28 B", IPv4 and UDP; `voip`: "40 B".
+    /// Header bytes of its packets, which are no goodput; only for sources of datagrams. Default: "28 B", IPv4 and UDP; `voip`: "40 B".
     pub header: Option<Quantity<Size>>,
-    /// Each gap between packets is scaled by a factor uniform in [1 - dither, 1 + dither]; only for `source = "cbr"`.
-    /// Default: 0.
-    pub dither: Option<f64>,
-    /// The tables of sources, such as `web`; each only for the source of its name.
-    #[serde(skip)]
-    pub(crate) given: Given,
-}
-
-impl FlowSpec {
-    /// What is given for its source, where the table of that has this type.
-    pub fn given<S: 'static>(&self) -> Option<&S> {
-        self.given.find()
-    }
 }
 
 impl<'de> Deserialize<'de> for FlowSpec {
@@ -149,7 +130,7 @@ impl<'de> Deserialize<'de> for FlowSpec {
     }
 }
 
-/// Reads a group of flows: the tables of sources by name, and what is left as it is declared.
+/// Reads a group of flows as it is declared, and tells where parameters of its source belong.
 struct Group;
 
 impl<'de> Visitor<'de> for Group {
@@ -160,19 +141,8 @@ impl<'de> Visitor<'de> for Group {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<FlowSpec, A::Error> {
-        let mut given = Given::default();
-        let rest = Sifted { table, given: &mut given };
-        let flow = FlowSpec::deserialize(MapAccessDeserializer::new(rest))?;
-        Ok(FlowSpec { given, ..flow })
+        FlowSpec::deserialize(MapAccessDeserializer::new(Beside(table)))
     }
-}
-
-/// The schema of groups of flows, the tables of sources included.
-fn flows_schema(generator: &mut SchemaGenerator) -> Schema {
-    let mut group = FlowSpec::json_schema(generator);
-    add_tables(&mut group, generator);
-    generator.definitions_mut().insert(FlowSpec::schema_name().into(), group.to_value());
-    json_schema!({ "type": "array", "items": { "$ref": "#/$defs/FlowSpec" } })
 }
 
 /// Which way over the shared link.
@@ -243,21 +213,4 @@ fn one() -> u32 {
 
 fn no_time() -> Quantity<Duration> {
     Quantity(Duration::ZERO)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::source::listed::KEYS;
-
-    #[test]
-    fn the_keys_of_a_group_are_those_that_are_declared() {
-        let schema = FlowSpec::json_schema(&mut SchemaGenerator::default());
-        let properties = schema.get("properties").and_then(|properties| properties.as_object());
-        let mut declared: Vec<&String> = properties.expect("a table").keys().collect();
-        let mut known = KEYS.to_vec();
-        declared.sort();
-        known.sort_unstable();
-        assert_eq!(declared, known);
-    }
 }

@@ -38,9 +38,7 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
 start = "0 s..1 s"
 [[flow]]
 group = "udp"
-source = "cbr"
-rate = "2 Mbit/s"
-dither = 0.5
+source = { cbr = { rate = "2 Mbit/s", dither = 0.5 } }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 "#,
     ),
@@ -172,8 +170,7 @@ start = "0 s..1 s"
 [[flow]]
 group = "large-udp"
 aggregate = "large"
-source = "cbr"
-rate = "500 kbit/s"
+source = { cbr = { rate = "500 kbit/s" } }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 "#,
     ),

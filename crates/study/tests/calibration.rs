@@ -17,9 +17,7 @@ delay = "10 ms"
 buffer = "20 packets"
 [[flow]]
 group = "cbr"
-source = "cbr"
-rate = "1 Mbit/s"
-packet = "1000 B"
+source = { cbr = { rate = "1 Mbit/s", packet = "1000 B" } }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 "#;
 
@@ -82,7 +80,7 @@ id = "rate"
 paper = "Nothing is said of the rate."
 exhibits = ["rate"]
 range = [0.4, 1.6]
-set = ["flow.cbr.rate={x} Mbit/s"]
+set = ["flow.cbr.source.cbr.rate={x} Mbit/s"]
 
 [[setting]]
 id = "start"

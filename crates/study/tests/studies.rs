@@ -26,8 +26,7 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
 start = "0 s..100 ms"
 [[flow]]
 group = "cbr"
-source = "cbr"
-rate = "3 Mbit/s"
+source = { cbr = { rate = "3 Mbit/s" } }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 "#;
 

@@ -27,7 +27,7 @@ fn throughput(set: &str) -> f64 {
 fn it_is_simulated_and_its_parameters_are_heard() {
     // Two flows of two packets of 512 bytes per gap; 30 s hold 15 000 pairs, whose number has a deviation of 0.8 %.
     for (gap, expected_bps) in [("4 ms", 4_096_000.0), ("8 ms", 2_048_000.0)] {
-        let found = throughput(&format!("flow.pairs.pairs.gap={gap}"));
+        let found = throughput(&format!("flow.pairs.source.pairs.gap={gap}"));
         assert!((found / expected_bps - 1.0).abs() < 0.05, "{gap}: {found}");
     }
 }
@@ -43,11 +43,11 @@ fn it_is_listed_described_and_has_a_schema_like_the_others() {
 #[test]
 fn it_is_checked_like_the_others() {
     for (set, told) in [
-        ("flow.pairs.pairs={ gap = \"0 s\" }", "allowed: a time from 1 us to 1 h"),
-        ("flow.pairs.pairs={ gpa = \"1 s\" }", "did you mean `gap`?"),
-        ("flow.pairs.pairs={ gap = 3 }", "--set:1:26"),
+        ("flow.pairs.source={ pairs = { gap = \"0 s\" } }", "allowed: a time from 1 us to 1 h"),
+        ("flow.pairs.source={ pairs = { gpa = \"1 s\" } }", "did you mean `gap`?"),
+        ("flow.pairs.source={ pairs = { gap = 3 } }", "--set:1:37"),
         ("flow.pairs.source=\"piars\"", "did you mean `pairs`?"),
-        ("flow.tcp.pairs={}", "it belongs to `source = \"pairs\"`"),
+        ("flow.tcp.pairs={}", "`source = { pairs = { … } }`"),
     ] {
         let output = run(&["run", "pairs.toml", "-q", "--set", set]);
         assert_eq!(output.status.code(), Some(2), "{set}");

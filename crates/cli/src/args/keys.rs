@@ -83,8 +83,7 @@ mod tests {
         access = { rate = "10 Mbit/s", delay = "1 ms" }
         [[flow]]
         group = "udp"
-        source = "cbr"
-        rate = "1 Mbit/s"
+        source = { cbr = { rate = "1 Mbit/s" } }
         access = { rate = "10 Mbit/s", delay = "1 ms" }
     "#;
 
@@ -105,7 +104,9 @@ mod tests {
         assert_eq!(told("flow."), ["flow.tcp.", "flow.udp."]);
         assert_eq!(told("flow.tcp.access."), ["flow.tcp.access.delay=", "flow.tcp.access.rate="]);
         assert_eq!(told("flow.tcp.tcp.control.cubic.be"), ["flow.tcp.tcp.control.cubic.beta="]);
-        assert_eq!(told("flow.tcp.we"), ["flow.tcp.web."]);
+        assert_eq!(told("flow.tcp.source.we"), ["flow.tcp.source.web."]);
+        let cbr = ["dither=", "packet=", "rate="].map(|key| format!("flow.udp.source.cbr.{key}"));
+        assert_eq!(told("flow.udp.source.cbr."), cbr);
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub(crate) fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
         }
         (None, Some(folder)) => write_all(folder)?,
         _ => {
-            let message = "describe takes the name of a discipline, a marker or a controller, or --out DIR for all of them";
+            let message = "describe takes the name of a discipline, a marker, a controller or a source, or --out DIR for all of them";
             return Err(Failure::user(message, "`fairwire list disciplines` lists the names"));
         }
     }
@@ -43,7 +43,7 @@ fn page(name: &str) -> Result<Page, Failure> {
     if let Some(controller) = control::all().iter().find(|controller| controller.name == name) {
         return Ok(of_controller(controller));
     }
-    if let Some(source) = described_sources().find(|source| source.name == name) {
+    if let Some(source) = source::all().iter().find(|source| source.name == name) {
         return Ok(of_source(source));
     }
     let page = match (catalogue::find(name), marker::find(name)) {
@@ -57,7 +57,7 @@ fn page(name: &str) -> Result<Page, Failure> {
 fn unknown(given: &str) -> Failure {
     let markers = marker::all().iter().map(|entry| entry.name);
     let controllers = control::all().iter().map(|controller| controller.name);
-    let sources = described_sources().map(|source| source.name);
+    let sources = source::all().iter().map(|source| source.name);
     let known = catalogue::allowed(given).into_iter().chain(markers).chain(controllers).chain(sources);
     let given = shortened(given);
     let message = format!(
@@ -82,22 +82,20 @@ fn of_controller(controller: &Controller) -> Page {
     page
 }
 
-/// The sources whose parameters are declared; docs/scenario.md has the others.
-fn described_sources() -> impl Iterator<Item = &'static source::Entry> {
-    source::all().iter().filter(|source| !source.fields.is_empty())
-}
-
 fn of_source(source: &source::Entry) -> Page {
     let source::Entry { name, about, fields, .. } = *source;
     let mut page = Page::of_fields(name, about.what, "", fields);
     let is_value = |field: &&Field| {
         matches!(field.default, "true" | "false") || field.default.starts_with(|c: char| c.is_ascii_digit())
     };
-    let set = fields
-        .iter()
-        .find(is_value)
-        .map(|field| format!("\n{name} = {{ {} = {} }}", field.name, typed(field)));
-    page.example = format!("source = \"{name}\"{}", set.unwrap_or_default());
+    let set = match about.example {
+        "" => fields.iter().find(is_value).map(|field| format!("{} = {}", field.name, typed(field))),
+        example => Some(example.into()),
+    };
+    page.example = match set {
+        Some(set) => format!("source = {{ {name} = {{ {set} }} }}"),
+        None => format!("source = \"{name}\""),
+    };
     page
 }
 
@@ -160,10 +158,10 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
 /// Adds the pages of sources; their part of the index.
 fn of_sources(files: &mut Vec<(String, String)>) -> String {
     let mut index = String::from(
-        "\n# The sources\n\nThey are what `source` names in a [scenario](../scenario.md), which has those without a page too.\n\n\
+        "\n# The sources\n\nThey are what `source` names in a [scenario](../scenario.md).\n\n\
          | name | what it sends |\n|---|---|\n",
     );
-    for source in described_sources() {
+    for source in source::all() {
         let name = source.name;
         writeln!(index, "| [`{name}`]({name}.md) | {} |", source.about.what)
             .expect("writing to a string succeeds");

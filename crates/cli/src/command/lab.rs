@@ -80,7 +80,7 @@ fn scenario(args: &ShareArgs) -> Result<Scenario, Failure> {
     }
     write!(
         text,
-        "[[flow]]\ngroup = \"udp\"\nsource = \"cbr\"\nrate = \"{udp}\"\npacket = \"{packet} B\"\n{access}\nstart = \"{start}\"\n"
+        "[[flow]]\ngroup = \"udp\"\nsource = {{ cbr = {{ rate = \"{udp}\", packet = \"{packet} B\" }} }}\n{access}\nstart = \"{start}\"\n"
     )
     .expect("writing to a string succeeds");
     Ok(parse("lab share", &text, &Overrides::default())?)

@@ -28,6 +28,7 @@ pub(super) fn named(disciplines: usize, groups: usize, prefix: &str) -> Report {
         runs,
         differences: Vec::new(),
         delays: Vec::new(),
+        agreement: Vec::new(),
     }
 }
 
@@ -40,7 +41,14 @@ pub(super) fn fill(report: &mut Report) {
     let difference =
         serde_json::json!({ "first": "a", "second": "b", "runs": 2, "measures": { "jain": estimate } });
     report.differences = vec![serde_json::from_value(difference).expect("a record")];
+    let agreement = serde_json::json!({
+        "discipline": "d0", "stage": "lab", "against": "sim", "measure": "fraction.g0", "difference": -0.0123,
+        "half_width_95": 0.004, "allowed": 0.03, "verdict": "agrees"
+    });
+    report.agreement = vec![serde_json::from_value(agreement).expect("a record")];
+    report.manifest.stages = vec!["sim".into(), "lab".into()];
     let run = &mut report.runs[0];
+    run.stage = "lab".into();
     run.transfers = vec![serde_json::from_value(transfer).expect("a record")];
     run.events = Some(u64::MAX);
     run.flows[0] = FlowRecord { offered_bps: None, throughput_bps: f64::NAN, ..run.flows[0].clone() };

@@ -310,6 +310,19 @@ mod tests {
     }
 
     #[test]
+    fn stages_have_a_column_and_differences_in_the_unit_of_their_measure() {
+        let mut report = samples::report(1, 1);
+        assert!(!text_within(&report, &samples::headline(), 400).contains("stage"));
+        samples::fill(&mut report);
+        report.summary[0].stage = "lab".into();
+        let text = text_within(&report, &samples::headline(), 400);
+        assert!(text.contains("| discipline | stage |"), "{text}");
+        let line = text.lines().find(|line| line.contains("fraction.g0")).expect("the difference");
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        assert_eq!(cells[1..7], ["d0", "lab", "fraction.g0", "-1.23 ± 0.40 points", "3.00 points", "agrees"]);
+    }
+
+    #[test]
     fn notes_stand_above_the_table() {
         let mut report = samples::report(1, 1);
         report.manifest.notes = vec!["`tcp`: something was taken".into()];

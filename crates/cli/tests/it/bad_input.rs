@@ -168,7 +168,7 @@ fn five_mistakes_are_told_in_one_run() {
         "did you mean `2 Mbit/s`?",
         "unknown key `bufer`",
         "unknown key `cont`",
-        "`flow.udp.rate`",
+        "`flow.udp.source.cbr.rate`",
     ] {
         assert!(message.contains(part), "no `{part}` in: {message}");
     }
@@ -186,7 +186,7 @@ fn the_likeliest_slips_are_understood() {
         says(&with(from, to), &[meant]);
     }
     says(&with("group = \"udp\"", "# group"), &["the key `group` is missing in `flow.#2`"]);
-    says(&with("source = \"cbr\"", "# source"), &["the key `source` is missing in `flow.udp`"]);
+    says(&with("source = { cbr", "# source = { cbr"), &["the key `source` is missing in `flow.udp`"]);
 }
 
 #[test]

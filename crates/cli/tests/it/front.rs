@@ -147,6 +147,11 @@ fn a_discipline_is_described_with_its_parameters_and_an_example() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
+    let text = stdout(&run(&["describe", "cbr"]));
+    for part in ["rate (rate; default: none, it must be given)", "source = { cbr = { rate = \"1 Mbit/s\" } }"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
     assert!(stdout(&run(&["list", "controllers"])).contains("cubic function of the time"));
     let markdown = stdout(&run(&["describe", "red", "--format", "markdown"]));
     assert!(markdown == include_str!("../../../../docs/reference/red.md"));
@@ -154,7 +159,7 @@ fn a_discipline_is_described_with_its_parameters_and_an_example() {
         (&["describe", "rde"][..], "did you mean `red`?"),
         (&["describe", "cubik"], "did you mean `cubic`?"),
         (&["describe", "afd"], "did you mean `afd-sb`, `afd-ft`, `afd-nft` or `afd-exact`?"),
-        (&["describe"], "describe takes the name of a discipline, a marker or a controller"),
+        (&["describe"], "describe takes the name of a discipline, a marker, a controller or a source"),
         (&["describe", "red", "--out", "x"], "cannot be used with"),
     ] {
         let output = run(args);

@@ -26,9 +26,7 @@ buffer = "3 packets"
 
 [[flow]]
 group = "udp"
-source = "cbr"
-rate = "8 Mbit/s"
-packet = "1000 B"
+source = { cbr = { rate = "8 Mbit/s", packet = "1000 B" } }
 access = { rate = "80 Mbit/s", delay = "1 ms" }
 "#;
 
@@ -170,8 +168,7 @@ buffer = "20 packets"
 [[flow]]
 group = "web"
 count = 3
-source = "web"
-web = { reading = { fixed = "1 s" } }
+source = { web = { reading = { fixed = "1 s" } } }
 access = { rate = "100 Mbit/s", delay = "1 ms" }
 tcp = { profile = "modern" }
 [[flow]]

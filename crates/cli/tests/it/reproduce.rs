@@ -25,8 +25,7 @@ source = "bulk"
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 [[flow]]
 group = "cbr"
-source = "cbr"
-rate = "3 Mbit/s"
+source = { cbr = { rate = "3 Mbit/s" } }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 "#;
 

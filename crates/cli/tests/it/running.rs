@@ -512,7 +512,7 @@ fn with_files(contest: &Contest) -> String {
     let text = SCENARIO
         .replace("rate = \"2 Mbit/s\"", "trace = \"traces/lte.trace\"")
         .replace("\"red\"]", "\"red\", { red = { max_probability = 0.5 }, label = \"high\" }]");
-    let flow = "[[flow]]\ngroup = \"again\"\nsource = \"replay\"\nreplay = { file = \"../outside.pcapng\" }\n\
+    let flow = "[[flow]]\ngroup = \"again\"\nsource = { replay = { file = \"../outside.pcapng\" } }\n\
                 access = { rate = \"100 Mbit/s\", delay = \"1 ms\" }\n";
     let expect = "[[expect]]\ndiscipline = \"tail-drop\"\nmeasure = \"utilization\"\nmin = 0.1\n";
     fs::write(home.join("mine.toml"), format!("{text}{flow}{expect}")).unwrap();

@@ -100,8 +100,7 @@ fn a_trace_of_our_own_has_the_rates_at_which_its_flows_send() {
     let start = SCENARIO.find("[[flow]]").expect("it has flows");
     let flow = r#"[[flow]]
 group = "cbr"
-source = "cbr"
-rate = "1 Mbit/s"
+source = { cbr = { rate = "1 Mbit/s" } }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 "#;
     let contest = Contest::of(&format!("{}{flow}", &SCENARIO[..start]));

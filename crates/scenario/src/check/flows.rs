@@ -2,14 +2,13 @@
 
 use super::{Check, Checked, FASTEST, LONGEST_DELAY, Refusal, bps};
 use crate::files::Files;
-use crate::source::{self, Sends, SourceKind};
+use crate::source::{self, Sends};
 use crate::spec::FlowSpec;
 use crate::tcp::TcpSpec;
 use fairwire_core::Duration;
 use fairwire_core::class_tree::MAX_CLASSES;
 use fairwire_core::units::Size;
 use fairwire_document::DocumentError as ScenarioError;
-use fairwire_document::Problem;
 use fairwire_laws::spec::Quantity;
 use fairwire_parameters::OutOfRange;
 use fairwire_tcp::{Config, Recovery};
@@ -83,9 +82,6 @@ impl Check<'_> {
         }
         source::check_keys(path, flow).map_err(|fault| self.told(fault))?;
         self.size(&format!("{path}.header"), flow.header, 0..=LARGEST_PACKET - 1)?;
-        if flow.source == SourceKind::CBR {
-            self.cbr(path, flow)?;
-        }
         flow.tcp.as_ref().map_or(Ok(()), |tcp| self.tcp(&format!("{path}.tcp"), tcp))
     }
 
@@ -142,27 +138,6 @@ impl Check<'_> {
                 "`{name}` with `profile = \"modern\"`, or with `recovery = \"sack\"`; another `control`"
             ),
         })
-    }
-
-    fn cbr(&self, path: &str, flow: &FlowSpec) -> Checked {
-        let Some(rate) = &flow.rate else {
-            let problem =
-                Problem::Missing { key: "rate".into(), table: path.into(), note: "source = \"cbr\"".into() };
-            return Err(self.places.refuse(path, problem));
-        };
-        self.within(&format!("{path}.rate"), rate.0, bps(1)..=bps(FASTEST))?;
-        if rate.0 > flow.access.rate.0 {
-            return self.refuse(Refusal {
-                path: &format!("{path}.rate"),
-                given: rate.to_string(),
-                why: format!("the flow's own link, `access`, sends only {}", flow.access.rate),
-                allowed: format!("1 bit/s to {}", flow.access.rate),
-            });
-        }
-        let header = flow.header.map_or(28, |header| header.0.0);
-        self.size(&format!("{path}.packet"), flow.packet, header + 1..=LARGEST_PACKET)?;
-        self.finite(&format!("{path}.dither"), flow.dither)?;
-        self.within(&format!("{path}.dither"), flow.dither.unwrap_or(0.0), 0.0..=1.0)
     }
 
     fn size(&self, path: &str, size: Option<Quantity<Size>>, bytes: RangeInclusive<u64>) -> Checked {

@@ -33,12 +33,14 @@ pub struct About {
     pub header_bytes: u32,
     /// The kinds of transfers that it times, as measures call them.
     pub timed: &'static [&'static str],
+    /// Parameters of an example as typed, where some must be given; empty otherwise.
+    pub example: &'static str,
 }
 
 impl About {
     /// Of a source of datagrams over UDP, and nothing more.
     pub const fn datagrams(what: &'static str) -> Self {
-        About { what, is_tcp: false, header_bytes: HEADER, timed: &[] }
+        About { what, is_tcp: false, header_bytes: HEADER, timed: &[], example: "" }
     }
 
     /// Of a user of TCP, and nothing more.
@@ -57,7 +59,18 @@ pub enum Offer {
         /// A typical packet on the wire, bytes.
         packet_bytes: u32,
     },
-    /// Data for TCP.
+    /// Datagrams at a constant rate.
+    Constant {
+        /// On the wire.
+        rate: Rate,
+        /// Each packet on the wire, bytes.
+        packet_bytes: u32,
+        /// Each gap is scaled by a factor uniform in [1 - dither, 1 + dither].
+        dither: f64,
+    },
+    /// Endless data for one TCP.
+    Endless,
+    /// Data for TCP as users have it.
     Tcp(Load),
 }
 
@@ -72,7 +85,7 @@ pub(crate) trait Source: Clone + Debug + Send + Sync + 'static {
 pub(crate) struct At<'a> {
     /// The group.
     pub(super) path: &'a str,
-    /// The table in it.
+    /// Its name.
     pub(super) key: &'static str,
     /// Header bytes of each packet.
     pub(super) header: u32,
@@ -83,14 +96,14 @@ pub(crate) struct At<'a> {
 }
 
 impl At<'_> {
-    /// A key of the group itself is missing.
-    pub(super) fn missing_beside(self, key: &str) -> Fault {
-        let note = format!("source = \"{}\"", self.key);
-        let problem = Problem::Missing { key: key.into(), table: self.path.into(), note };
-        Fault { path: self.path.into(), problem }
+    /// One of two parameters is missing.
+    pub(super) fn missing(self, key: &str, note: &str) -> Fault {
+        let path = format!("{}.source.{}", self.path, self.key);
+        let problem = Problem::Missing { key: key.into(), table: path.clone(), note: note.into() };
+        Fault { path, problem }
     }
 
-    /// A parameter of its table is out of its bounds.
+    /// A parameter is out of its bounds.
     pub(super) fn out_of_range(self, fault: OutOfRange) -> Fault {
         let OutOfRange { name, given, allowed } = fault;
         self.refuse(name, &given, "that makes no sense here", &allowed)
@@ -98,7 +111,7 @@ impl At<'_> {
 
     pub(super) fn refuse(self, key: &str, given: &str, why: &str, allowed: &str) -> Fault {
         let dot = if key.is_empty() { "" } else { "." };
-        refused(format!("{}.{}{dot}{key}", self.path, self.key), given, why, allowed)
+        refused(format!("{}.source.{}{dot}{key}", self.path, self.key), given, why, allowed)
     }
 
     pub(super) fn law<Q: Random>(

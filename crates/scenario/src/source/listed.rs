@@ -1,7 +1,9 @@
-//! Every source, by name: what is known of each, and which of them a group of flows names.
+//! Every source, by name, and what is known of each.
 
 use super::at::{About, At, Offer, Source};
+use super::bulk::{self, BulkSpec};
 use super::bursts::{self, BurstsSpec};
+use super::cbr::{self, CbrSpec};
 use super::on_off::{self, OnOffSpec};
 use super::poisson::{self, PoissonSpec};
 use super::replay::{self, ReplaySpec};
@@ -15,39 +17,21 @@ use crate::fault::Fault;
 use core::any::Any;
 use core::fmt::{self, Debug};
 use fairwire_catalogue::{NotRegistered, Registry};
-use fairwire_parameters::{ByName, Declared, Field, OutOfRange};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Deserialize;
-use serde::de::{self, DeserializeOwned, Deserializer, MapAccess, Visitor};
-use serde_json::{Value, json};
-use std::borrow::Cow;
-
-/// The keys of a group of flows, beside the tables of sources.
-pub(crate) const KEYS: &[&str] = &[
-    "group",
-    "count",
-    "source",
-    "direction",
-    "from",
-    "to",
-    "via",
-    "access",
-    "start",
-    "class",
-    "dscp",
-    "aggregate",
-    "tcp",
-    "rate",
-    "packet",
-    "header",
-    "dither",
-];
+use fairwire_parameters::{ByName, Declared, Field, OutOfRange, SchemaOf, Tabled};
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::de::{self, DeserializeOwned, MapAccess};
+use serde_json::Value;
 
 static SOURCES: Registry<Entry> = Registry::new("source", BUILT_IN, |source| (source.name, &[]));
 
 /// Every source, in the order in which it is listed to people.
 pub fn all() -> &'static [Entry] {
     SOURCES.all()
+}
+
+/// Their names.
+pub(super) fn names() -> &'static [&'static str] {
+    SOURCES.names()
 }
 
 /// Adds a source of another crate: from here on it has its name in scenarios, its table of parameters, its page and its schema. Call it
@@ -58,23 +42,18 @@ pub fn all() -> &'static [Entry] {
 /// Where the name is taken, or the list was looked at already.
 pub fn register<S>() -> Result<(), NotRegistered>
 where
-    S: SourceSpec + DeserializeOwned + JsonSchema + Send + Sync + 'static,
+    S: SourceSpec + DeserializeOwned + JsonSchema + Send + Sync + Tabled + 'static,
 {
-    if KEYS.contains(&S::NAME) {
-        return Err(NotRegistered::Taken { kind: "key", name: S::NAME, by: S::NAME });
-    }
     SOURCES.register(Entry {
         name: S::NAME,
         about: S::ABOUT,
         fields: S::FIELDS,
-        table: Some(Table {
-            default: Some(|| Box::new(S::default())),
-            outside: Some(Outside {
-                table: ByName::of::<S>(),
-                read: |value| Ok(Box::new(serde_json::from_value::<S>(value)?)),
-            }),
-            schema: SchemaGenerator::subschema_for::<Option<S>>,
+        default: || Box::new(S::default()),
+        outside: Some(Outside {
+            table: ByName::of::<S>(),
+            read: |value| Ok(Box::new(serde_json::from_value::<S>(value)?)),
         }),
+        schema: SchemaGenerator::subschema_for::<S>,
     })
 }
 
@@ -96,21 +75,14 @@ pub struct Entry {
     pub name: &'static str,
     /// What is told of it.
     pub about: About,
-    /// Its parameters, where they are declared.
+    /// Its parameters.
     pub fields: &'static [Field],
-    table: Option<Table>,
-}
-
-/// The table of a source.
-#[derive(Clone, Copy)]
-struct Table {
-    /// What holds where it is not given; none where it must be.
-    default: Option<fn() -> Box<dyn AnySource>>,
+    default: fn() -> Box<dyn AnySource>,
     outside: Option<Outside>,
-    schema: fn(&mut SchemaGenerator) -> Schema,
+    pub(super) schema: SchemaOf,
 }
 
-/// How the table of a source of another crate is read.
+/// How the parameters of a source of another crate are read.
 #[derive(Clone, Copy)]
 struct Outside {
     table: ByName,
@@ -118,14 +90,14 @@ struct Outside {
 }
 
 impl Entry {
-    /// A source without a table: its keys are those of the group.
-    const fn plain(name: &'static str, about: About) -> Self {
-        Entry { name, about, fields: &[], table: None }
+    /// With nothing given.
+    pub(super) fn default(&self) -> Box<dyn AnySource> {
+        (self.default)()
     }
 
-    /// Must its table be given?
-    pub(super) fn is_required(&self) -> bool {
-        self.table.is_some_and(|table| table.default.is_none())
+    /// The first of its parameters that must be given.
+    pub fn needed(&self) -> Option<&'static str> {
+        self.fields.iter().find(|field| field.is_required).map(|field| field.name)
     }
 }
 
@@ -174,160 +146,56 @@ impl<S: Source> AnySource for Own<S> {
     }
 }
 
-/// How many sources have no table. They stand first.
-const PLAIN: usize = 2;
-
-/// Lists each source of this crate with a table of its own once: its name, its file, its parameters, and `needed` where some must be
-/// given, which `#[parameters]` does not know.
+/// Lists each source of this crate once: its name, its file, its parameters.
 macro_rules! sources {
-    ($($name:literal => $module:ident::$spec:ident $($needed:ident)?;)+) => {
-        const BUILT_IN: &[Entry] = &[
-            Entry::plain("bulk", About::tcp("A TCP with endless data.")),
-            Entry::plain("cbr", About::datagrams("Constant bit rate over UDP.")),
-            $(Entry {
-                name: $name,
-                about: $module::ABOUT,
-                fields: sources!(@fields $spec $($needed)?),
-                table: Some(Table {
-                    default: sources!(@default $spec $($needed)?),
-                    outside: None,
-                    schema: SchemaGenerator::subschema_for::<Option<$spec>>,
-                }),
-            }),+
-        ];
+    ($($name:literal => $module:ident::$spec:ident;)+) => {
+        const BUILT_IN: &[Entry] = &[$(Entry {
+            name: $name,
+            about: $module::ABOUT,
+            fields: $spec::FIELDS,
+            default: || Box::new(Own($spec::default())),
+            outside: None,
+            schema: SchemaGenerator::subschema_for::<$spec>,
+        }),+];
 
-        /// Reads the table of the source at this place, if it is one of this crate's. By its type, so that a fault has its place in the text.
+        /// Reads the parameters of the source at this place, if it is one of this crate's. By its type, so that a fault has its place in
+        /// the text.
         fn read_built_in<'de, A: MapAccess<'de>>(
             place: usize,
             table: &mut A,
         ) -> Result<Option<Box<dyn AnySource>>, A::Error> {
-            let mut at = PLAIN..;
+            let mut at = 0..;
             $(if at.next() == Some(place) {
                 return Ok(Some(Box::new(Own(table.next_value::<$spec>()?))));
             })+
             Ok(None)
         }
     };
-    (@fields $spec:ident needed) => { &[] };
-    (@fields $spec:ident) => { $spec::FIELDS };
-    (@default $spec:ident needed) => { None };
-    (@default $spec:ident) => { Some(|| Box::new(Own($spec::default()))) };
 }
 
 sources! {
-    "on-off" => on_off::OnOffSpec needed;
-    "poisson" => poisson::PoissonSpec needed;
+    "bulk" => bulk::BulkSpec;
+    "cbr" => cbr::CbrSpec;
+    "on-off" => on_off::OnOffSpec;
+    "poisson" => poisson::PoissonSpec;
     "voip" => voip::VoipSpec;
     "video" => video::VideoSpec;
-    "replay" => replay::ReplaySpec needed;
-    "transfers" => transfers::TransfersSpec needed;
+    "replay" => replay::ReplaySpec;
+    "transfers" => transfers::TransfersSpec;
     "bursts" => bursts::BurstsSpec;
     "telnet" => telnet::TelnetSpec;
     "sequence" => sequence::SequenceSpec;
     "web" => web::WebSpec;
 }
 
-/// Reads the table of the source at this place.
+/// Reads the parameters of the source at this place, which come next in a table.
 pub(super) fn read<'de, A: MapAccess<'de>>(
     place: usize,
     table: &mut A,
 ) -> Result<Box<dyn AnySource>, A::Error> {
-    match all()[place].table.and_then(|table| table.outside) {
+    match all()[place].outside {
         Some(outside) => (outside.read)(table.next_value_seed(outside.table)?).map_err(de::Error::custom),
-        None => Ok(read_built_in(place, table)?.expect("a source with a table is listed")),
-    }
-}
-
-/// The place of the source whose table is called `key`.
-pub(super) fn place_of_table(key: &str) -> Option<usize> {
-    SOURCES.place(key).filter(|&place| all()[place].table.is_some())
-}
-
-/// What sends.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct SourceKind(usize);
-
-impl SourceKind {
-    /// A TCP with endless data.
-    pub const BULK: SourceKind = SourceKind(0);
-    /// Constant bit rate over UDP.
-    pub const CBR: SourceKind = SourceKind(1);
-
-    /// What is known of it.
-    pub fn entry(self) -> &'static Entry {
-        &all()[self.0]
-    }
-
-    /// As it stands in a scenario.
-    pub(crate) fn word(self) -> &'static str {
-        self.entry().name
-    }
-
-    /// Does it send over TCP?
-    pub(crate) fn is_tcp(self) -> bool {
-        self.entry().about.is_tcp
-    }
-
-    pub(super) fn place(self) -> usize {
-        self.0
-    }
-
-    /// What holds where its table is not given; none where it must be.
-    pub(super) fn default_table(self) -> Option<Box<dyn AnySource>> {
-        self.entry().table.and_then(|table| table.default).map(|default| default())
-    }
-}
-
-impl Debug for SourceKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
-
-impl<'de> Deserialize<'de> for SourceKind {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(Word)
-    }
-}
-
-struct Word;
-
-impl Visitor<'_> for Word {
-    type Value = SourceKind;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name of a source in quotes, such as \"bulk\"")
-    }
-
-    fn visit_str<E: de::Error>(self, word: &str) -> Result<SourceKind, E> {
-        let place = SOURCES.place(word).map(SourceKind);
-        place.ok_or_else(|| E::unknown_variant(word, SOURCES.names()))
-    }
-}
-
-impl JsonSchema for SourceKind {
-    fn schema_name() -> Cow<'static, str> {
-        "SourceKind".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let one = |source: &Entry| json!({ "type": "string", "const": source.name, "description": source.about.what });
-        let words: Vec<Value> = all().iter().map(one).collect();
-        json_schema!({ "description": "What sends.", "oneOf": words })
-    }
-}
-
-/// Adds the tables of all sources to the schema of a group of flows.
-pub(crate) fn add_tables(group: &mut Schema, generator: &mut SchemaGenerator) {
-    for source in all() {
-        let Some(table) = source.table else { continue };
-        let mut schema = (table.schema)(generator);
-        let needed = if source.is_required() { ", and required there" } else { "" };
-        schema
-            .insert("description".into(), format!("Only for `source = \"{}\"`{needed}.", source.name).into());
-        if let Some(Value::Object(properties)) = group.get_mut("properties") {
-            properties.insert(source.name.into(), schema.to_value());
-        }
+        None => Ok(read_built_in(place, table)?.expect("it is of this crate")),
     }
 }
 
@@ -337,13 +205,14 @@ mod tests {
     use fairwire_sim::app::{Bursts, Load, Sequence, Telnet, Traffic, Video, Voip};
 
     #[test]
-    fn a_source_whose_table_is_left_out_is_that_of_the_simulator() {
+    fn a_source_of_which_only_the_name_is_given_is_that_of_the_simulator() {
         let offered = |name: &'static str| {
-            let source = SourceKind(SOURCES.place(name).expect("it is listed"));
+            let source = &all()[SOURCES.place(name).expect("it is listed")];
             let access = "10 Mbit/s".parse().map(fairwire_parameters::Quantity).expect("a rate");
-            let header = source.entry().about.header_bytes;
+            let header = source.about.header_bytes;
             let at = At { path: "flow.0", key: name, header, access, capture: &|_| [].into() };
-            source.default_table().expect("nothing must be given").offers(at).expect("the defaults are right")
+            assert_eq!(source.needed(), None);
+            source.default().offers(at).expect("the defaults are right")
         };
         let datagrams = |traffic, packet_bytes| Offer::Datagrams { traffic, packet_bytes };
         assert_eq!(offered("voip"), datagrams(Traffic::Voip(Voip::default()), 200));
@@ -352,5 +221,6 @@ mod tests {
         assert_eq!(offered("telnet"), Offer::Tcp(Load::Telnet(Telnet::default())));
         assert_eq!(offered("sequence"), Offer::Tcp(Load::Sequence(Sequence::default())));
         assert_eq!(offered("web"), Offer::Tcp(Load::Web(Box::default())));
+        assert_eq!(offered("bulk"), Offer::Endless);
     }
 }

@@ -5,27 +5,29 @@ use crate::fault::Fault;
 use crate::law::LawSpec;
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
-use fairwire_laws::spec::Quantity;
+use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Law, Poisson, Traffic};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 /// What is told of it.
-pub(super) const ABOUT: About = About::datagrams("Datagrams at random times.");
+pub(super) const ABOUT: About =
+    About { example: "mean_gap = \"10 ms\"", ..About::datagrams("Datagrams at random times.") };
 
 /// A Poisson process of packets.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters(name = "poisson", checked = Checked)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct PoissonSpec {
     /// Mean time between packets.
-    pub mean_gap: Quantity<Duration>,
-    /// Bytes on the wire per packet. Default: 512 each.
+    #[parameter(required)]
+    pub mean_gap: Option<Quantity<Duration>>,
+    /// Bytes on the wire per packet.
+    #[parameter(unset = "512 B each", unit = "law of sizes")]
     pub size: Option<LawSpec<Size>>,
 }
 
 impl Source for PoissonSpec {
     fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
-        let mean_gap = at.gap("mean_gap", self.mean_gap.0)?;
+        let Checked { mean_gap } = self.checked().map_err(|fault| at.out_of_range(fault))?;
+        let mean_gap = at.gap("mean_gap", mean_gap)?;
         let size = at.law("size", self.size.as_ref(), Law::Fixed(PACKET.into()))?;
         let about = self.size.as_ref().map_or(f64::from(PACKET), LawSpec::about);
         at.carried("mean_gap", about * 8.0 / mean_gap.secs())?;

@@ -2,38 +2,41 @@
 
 use super::at::{About, At, Offer, Source};
 use crate::fault::Fault;
+use fairwire_parameters::parameters;
 use fairwire_sim::app::{Replay, Traffic};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 /// What is told of it.
-pub(super) const ABOUT: About = About::datagrams("Captured packets.");
+pub(super) const ABOUT: About =
+    About { example: "file = \"calls.pcap\"", ..About::datagrams("Captured packets.") };
 
 /// A capture, played again.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters(name = "replay", checked = Checked)]
+#[derive(Clone, Debug, Default)]
 pub struct ReplaySpec {
     /// A pcap or pcapng file; its path is from the scenario's folder.
-    pub file: String,
-    /// How many times faster than captured. Default: 1.
+    #[parameter(required, unit = "path")]
+    pub file: Option<String>,
+    /// How many times faster than captured.
+    #[parameter(default = 1.0, unit = "1")]
     pub speed: Option<f64>,
-    /// Does it begin again at the end? Default: no.
-    #[serde(default)]
-    pub repeats: bool,
+    /// Whether it begins again at the end.
+    #[parameter(default = false)]
+    pub repeats: Option<bool>,
 }
 
 impl Source for ReplaySpec {
     fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
-        let (packets, speed) = ((at.capture)(&self.file), self.speed.unwrap_or(1.0));
+        let Checked { file, speed, repeats } = self.checked().map_err(|fault| at.out_of_range(fault))?;
+        let packets = (at.capture)(&file);
         let total: u64 = packets.iter().map(|packet| u64::from(packet.bytes)).sum();
         let seconds = packets.last().map_or(0.0, |last| last.at.secs());
         let bps = total as f64 * 8.0 / seconds * speed;
-        if self.repeats && bps.is_finite() {
+        if repeats && bps.is_finite() {
             at.carried("speed", bps)?;
         }
         let mean = total / (packets.len() as u64).max(1);
         Ok(Offer::Datagrams {
-            traffic: Traffic::Replay(Replay { packets, speed, repeats: self.repeats }),
+            traffic: Traffic::Replay(Replay { packets, speed, repeats }),
             packet_bytes: mean as u32,
         })
     }

@@ -5,33 +5,39 @@ use crate::fault::Fault;
 use crate::law::LawSpec;
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
-use fairwire_document::Problem;
-use fairwire_laws::spec::Quantity;
+use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Arrivals, Law, Load, Transfers};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 /// What is told of it.
-pub(super) const ABOUT: About =
-    About { timed: &["transfer"], ..About::tcp("Files, each over a TCP connection of its own.") };
+pub(super) const ABOUT: About = About {
+    timed: &["transfer"],
+    example: EXAMPLE,
+    ..About::tcp("Files, each over a TCP connection of its own.")
+};
+const EXAMPLE: &str = "size = { fixed = \"10 kB\" }, mean_gap = \"100 ms\"";
 
 /// Files, each over a connection of its own.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters(name = "transfers", checked = Checked)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct TransfersSpec {
     /// Bytes per file, sent in whole segments.
-    pub size: LawSpec<Size>,
+    #[parameter(required, unit = "law of sizes")]
+    pub size: Option<LawSpec<Size>>,
     /// Each begins so long after the one before is through; either this or `mean_gap`.
+    #[parameter(unset = "none, with `mean_gap`", unit = "law of times")]
     pub think: Option<LawSpec<Duration>>,
     /// They begin at random times, by a Poisson process with this mean gap, whatever became of those before.
+    #[parameter(unset = "none, with `think`")]
     pub mean_gap: Option<Quantity<Duration>>,
-    /// Most at once; a further one waits. Only with `mean_gap`. Default: 32.
+    /// Most at once; a further one waits. Only with `mean_gap`.
+    #[parameter(unset = "32", unit = "connections")]
     pub connections: Option<u16>,
 }
 
 impl Source for TransfersSpec {
     fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
-        let size = at.law("size", Some(&self.size), Law::Fixed(0.0))?;
+        let Checked { size } = self.checked().map_err(|fault| at.out_of_range(fault))?;
+        let size = at.law("size", Some(&size), Law::Fixed(0.0))?;
         let arrivals = match (&self.think, self.mean_gap) {
             (Some(_), None) if self.connections.is_some() => {
                 let why = "with `think` there is one at a time";
@@ -46,12 +52,7 @@ impl Source for TransfersSpec {
                 let why = "`think` says already when transfers begin";
                 return Err(at.refuse("mean_gap", "given", why, "one of the two"));
             }
-            (None, None) => {
-                let path = format!("{}.{}", at.path, at.key);
-                let note = "or `mean_gap`".into();
-                let problem = Problem::Missing { key: "think".into(), table: path.clone(), note };
-                return Err(Fault { path, problem });
-            }
+            (None, None) => return Err(at.missing("think", "or `mean_gap`")),
         };
         Ok(Offer::Tcp(Load::Transfers(Transfers { size, arrivals })))
     }

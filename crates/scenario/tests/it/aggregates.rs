@@ -176,8 +176,7 @@ delay = "1 ms"
 buffer = "20 packets"
 [[flow]]
 group = "cbr"
-source = "cbr"
-rate = "1 Mbit/s"
+source = { cbr = { rate = "1 Mbit/s" } }
 aggregate = "gold"
 from = "a"
 to = "b"
@@ -187,7 +186,7 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
     let message =
         told(WIRED).expect_err("its packets would have no colour, and its share no bound").to_string();
     for part in [
-        "wired.toml:25:13",
+        "wired.toml:24:13",
         "`flow.cbr.aggregate` is `gold`",
         "never comes before a queue",
         "that is no wire",

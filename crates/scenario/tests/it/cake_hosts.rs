@@ -31,7 +31,7 @@ enum Sends {
 fn group(name: &str, class: u32, count: u32, sends: Sends) -> String {
     let source = match sends {
         Sends::Tcp => "source = \"bulk\"".to_owned(),
-        Sends::Constant(rate) => format!("source = \"cbr\"\nrate = \"{rate} Mbit/s\"\ndither = 0.1"),
+        Sends::Constant(rate) => format!("source = {{ cbr = {{ rate = \"{rate} Mbit/s\", dither = 0.1 }} }}"),
     };
     format!(
         "[[flow]]\ngroup = \"{name}\"\nclass = {class}\ncount = {count}\n{source}\nstart = \"0 s..1 s\"\n\

@@ -12,7 +12,7 @@ fn read(expect: &str, seeds: &str, chosen: &[&str]) -> Result<Scenario, Scenario
          [link]\nrate = \"4 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"60 packets\"\n\
          [[flow]]\ngroup = \"tcp\"\ncount = 3\nsource = \"bulk\"\nstart = \"0 s..300 ms\"\n\
          access = {{ rate = \"100 Mbit/s\", delay = \"1 ms\" }}\n\
-         [[flow]]\ngroup = \"udp\"\nsource = \"cbr\"\nrate = \"3 Mbit/s\"\n\
+         [[flow]]\ngroup = \"udp\"\nsource = {{ cbr = {{ rate = \"3 Mbit/s\" }} }}\n\
          access = {{ rate = \"100 Mbit/s\", delay = \"1 ms\" }}\n\
          [[expect]]\n{expect}\n"
     );

@@ -87,10 +87,7 @@ impl Extremes {
             access = {{ rate = "{rate} bit/s", delay = "{delay_ns} ns" }}
             [[flow]]
             group = "udp"
-            source = "cbr"
-            rate = "{cbr} bit/s"
-            packet = "{packet_bytes} B"
-            dither = {dither:?}
+            source = {{ cbr = {{ rate = "{cbr} bit/s", packet = "{packet_bytes} B", dither = {dither:?} }} }}
             access = {{ rate = "1 Tbit/s", delay = "{delay_ns} ns" }}
             "#,
             warm_up = duration / 5,

@@ -66,8 +66,9 @@ fn uploads_beside_a_flood(buffer: &str) -> f64 {
     };
     let tcp = "count = 10\nsource = \"bulk\"\n\
          tcp = { profile = \"modern\", segment = \"1448 B\", header = \"90 B\", ack = \"90 B\" }";
-    let cbr =
-        |mbps: u32| format!("source = \"cbr\"\nrate = \"{mbps} Mbit/s\"\npacket = \"1500 B\"\ndither = 0.5");
+    let cbr = |mbps: u32| {
+        format!("source = {{ cbr = {{ rate = \"{mbps} Mbit/s\", packet = \"1500 B\", dither = 0.5 }} }}")
+    };
     let reverse = |what: &str| format!("{what}\ndirection = \"reverse\"");
     let text = format!(
         "format = 2\nname = \"tree\"\nduration = \"40 s\"\nwarm_up = \"5 s\"\nseeds = [1, 2]\ndisciplines = [\"hfaba\"]\n\

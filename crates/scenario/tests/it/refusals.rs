@@ -30,8 +30,7 @@ start = "0 s..1 s"
 
 [[flow]]
 group = "udp"
-source = "cbr"
-rate = "5 Mbit/s"
+source = { cbr = { rate = "5 Mbit/s" } }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 
 [[expect]]
@@ -146,21 +145,21 @@ fn flows_that_make_no_sense_are_refused() {
     says(&with("count = 3", "count = -3"), &["good.toml:18:9", "`-3`"]);
     says(&with("group = \"udp\"", "group = \"tcp\""), &["good.toml:25:9", "another group has that name"]);
     says(&with("group = \"udp\"", "group = \"u.d\""), &["good.toml:25:9", "letters, digits"]);
-    says(&with("rate = \"5 Mbit/s\"", ""), &["`rate` is missing", "flow.udp", "source = \"cbr\""]);
+    says(&with("rate = \"5 Mbit/s\"", ""), &["`rate` is missing", "flow.udp.source.cbr"]);
     says(
         &with("source = \"bulk\"", "source = \"blk\""),
         &["good.toml:19:10", "`blk`", "did you mean `bulk`?"],
     );
     says(
         &with("source = \"bulk\"", "source = \"bulk\"\nrate = \"1 Mbit/s\""),
-        &["good.toml:20:8", "it belongs to `source = \"cbr\"`"],
+        &["good.toml:20:8", "it is a parameter of the source `cbr`"],
     );
     says(&with("segment = \"512 B\"", "segment = \"1 MB\""), &["good.toml:20:41", "1 B to 65495 B"]);
     says(
         &with("rate = \"5 Mbit/s\"", "rate = \"101 Mbit/s\""),
         &[
-            "good.toml:27:8",
-            "`flow.udp.rate` is 101 Mbit/s",
+            "good.toml:26:27",
+            "`flow.udp.source.cbr.rate` is 101 Mbit/s",
             "sends only 100 Mbit/s",
             "1 bit/s to 100 Mbit/s",
         ],
@@ -191,13 +190,13 @@ fn sizes_beyond_reason_are_refused_before_memory_is_taken() {
 fn an_expectation_must_name_a_measure_and_a_bound() {
     says(
         &with("share.tcp", "share.tpc"),
-        &["good.toml:32:11", "unknown measure `share.tpc`", "did you mean `share.tcp`?"],
+        &["good.toml:31:11", "unknown measure `share.tpc`", "did you mean `share.tcp`?"],
     );
-    says(&with("max = 0.9", ""), &["good.toml:30:1", "`min` is missing"]);
-    says(&with("max = 0.9", "max = 0.9\nmin = 1.0"), &["good.toml:34:7", "nothing can be between"]);
+    says(&with("max = 0.9", ""), &["good.toml:29:1", "`min` is missing"]);
+    says(&with("max = 0.9", "max = 0.9\nmin = 1.0"), &["good.toml:33:7", "nothing can be between"]);
     says(
         &with("max = 0.9", "max = nan"),
-        &["good.toml:33:7", "`expect.#1.max` is NaN", "is not a number", "allowed: a finite number"],
+        &["good.toml:32:7", "`expect.#1.max` is NaN", "is not a number", "allowed: a finite number"],
     );
 }
 
@@ -349,7 +348,7 @@ fn control_characters_are_refused_and_never_repeated_raw() {
     say(&with("name = \"good\"", &title), &["good.toml:3:9", "`title`", "control character \\u{1b}"]);
     say(&with("\"good\"", &format!("\"{escape}\"")), &["`name`", "\\u{1b}"]);
     let because = format!("max = 0.9\nbecause = \"{escape}\"");
-    say(&with("max = 0.9", &because), &["good.toml:34:11", "`expect.#1.because`", "control character"]);
+    say(&with("max = 0.9", &because), &["good.toml:33:11", "`expect.#1.because`", "control character"]);
     say(&with("buffer =", &format!("\"{escape}\" =")), &["unknown key `a\\u{1b}[2J`"]);
     say(&with("\"tail-drop\"", &format!("\"{escape}\"")), &["unknown discipline `a\\u{1b}[2J`"]);
     say(&message(GOOD, &["flow.\u{1b}.count=1"]), &["no `\\u{1b}` in `flow`"]);
@@ -380,8 +379,8 @@ fn a_value_of_another_type_is_told_in_the_words_of_toml() {
         &[&format!("integer `{huge}` was given"), "0 to 4294967295"],
     );
     says(
-        &set("flow.udp.dither=nan"),
-        &["`flow.udp.dither` is NaN", "is not a number", "allowed: a finite number"],
+        &set("flow.udp.source.cbr.dither=nan"),
+        &["`flow.udp.source.cbr.dither` is NaN", "makes no sense", "allowed: a number from 0 to 1"],
     );
     says(&set("flow.9.count=1"), &["allowed: `tcp`, `udp`, or an index below 2"]);
     says(&set("expect.9.max=1"), &["there is no `9` in `expect`; allowed: an index below 1"]);

@@ -1,7 +1,9 @@
 //! Every source that a scenario can name is parsed, built and run; what makes no sense is refused.
 
 use fairwire_metrics::record::RunRecord;
-use fairwire_scenario::{Overrides, Scenario, ScenarioError, judge, load, parse, report, run_all};
+use fairwire_scenario::{
+    CbrSpec, Overrides, Scenario, ScenarioError, TelnetSpec, judge, load, parse, report, run_all, source,
+};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -59,18 +61,17 @@ fn is_about(flow: &str, expected_bps: f64, part: f64) {
 fn datagrams_come_at_the_rate_that_their_laws_say() {
     // 5 packets of 1000 bytes take 40 ms at 1 Mbit/s, and 60 ms of pause follow: 400 kbit/s, but for one burst of 600.
     is_about(
-        "source = \"on-off\"\non-off = { rate = \"1 Mbit/s\", packet = \"1000 B\", burst = { fixed = \"5 packets\" }, \
-         idle = { fixed = \"60 ms\" } }",
+        "source = { on-off = { rate = \"1 Mbit/s\", packet = \"1000 B\", burst = { fixed = \"5 packets\" }, \
+         idle = { fixed = \"60 ms\" } } }",
         400_000.0,
         0.002,
     );
     // 6000 packets: the standard error is 1.3 %, of exponential sizes 1.8 %; 3.3 of them.
-    is_about("source = \"poisson\"\npoisson = { mean_gap = \"10 ms\" }", 512.0 * 8.0 * 100.0, 0.043);
-    let exponential =
-        "source = \"poisson\"\npoisson = { mean_gap = \"10 ms\", size = { exponential = \"1 kB\" } }";
+    is_about("source = { poisson = { mean_gap = \"10 ms\" } }", 512.0 * 8.0 * 100.0, 0.043);
+    let exponential = "source = { poisson = { mean_gap = \"10 ms\", size = { exponential = \"1 kB\" } } }";
     is_about(exponential, 800_000.0, 0.06);
     // 50 packets of 200 bytes each second.
-    is_about("source = \"voip\"\nvoip = { continuous = true }", 80_000.0, 0.001);
+    is_about("source = { voip = { continuous = true } }", 80_000.0, 0.001);
     // 3 Mbit/s of video, and 28 bytes for each 1172. 1800 frames of deviation 0.3, 60 of them larger: 1 %; 3.3 of them.
     is_about("source = \"video\"", 3_000_000.0 * 1.03, 0.045);
 }
@@ -86,7 +87,7 @@ fn users_of_tcp_offer_what_their_laws_say() {
     // 12 000 segments of 512 bytes, each a packet of 552: the standard error is 0.9 %.
     is_about("source = \"telnet\"", 200.0 * 552.0 * 8.0, 0.03);
     // 600 files of 10 000 bytes, 20 segments each: the standard error is 4 %.
-    let files = "source = \"transfers\"\ntransfers = { size = { fixed = \"10 kB\" }, mean_gap = \"100 ms\" }";
+    let files = "source = { transfers = { size = { fixed = \"10 kB\" }, mean_gap = \"100 ms\" } }";
     is_about(files, 10.0 * 20.0 * 552.0 * 8.0, 0.14);
 }
 
@@ -97,21 +98,19 @@ fn users_that_wait_for_their_data_are_served_and_timed() {
         assert!(run.flows[0].throughput_bps > 0.0, "{flow}");
         run.transfers.into_iter().map(|record| (record.kind, record.completed)).collect::<Vec<_>>()
     };
-    let think =
-        "source = \"transfers\"\ntransfers = { size = { fixed = \"1 kB\" }, think = { fixed = \"1 s\" } }";
+    let think = "source = { transfers = { size = { fixed = \"1 kB\" }, think = { fixed = \"1 s\" } } }";
     let [(kind, completed)] = &timed(think)[..] else { panic!("one kind") };
     // Each takes about three round trips of 14 ms, and a second of thought.
     assert!(kind == "transfer" && (54..=59).contains(completed), "{kind}: {completed}");
-    let bursts = timed("source = \"bursts\"\nbursts = { idle = { fixed = \"1 s\" }, renews = true }");
+    let bursts = timed("source = { bursts = { idle = { fixed = \"1 s\" }, renews = true } }");
     assert!((40..=59).contains(&bursts[0].1), "{bursts:?}");
-    let web = timed(
-        "source = \"web\"\nweb = { reading = { fixed = \"2 s\" }, objects = { fixed = \"3 objects\" } }",
-    );
+    let web =
+        timed("source = { web = { reading = { fixed = \"2 s\" }, objects = { fixed = \"3 objects\" } } }");
     let pages = web.iter().find(|(kind, _)| kind == "page").expect("pages are timed").1;
     let objects = web.iter().find(|(kind, _)| kind == "transfer").expect("objects are timed").1;
     assert!((15..=30).contains(&pages), "{pages}");
     assert!((4 * pages..=4 * pages + 4).contains(&objects), "{objects} objects of {pages} pages");
-    assert_eq!(timed("source = \"sequence\"\nsequence = { lasts = \"2 s\" }"), []);
+    assert_eq!(timed("source = { sequence = { lasts = \"2 s\" } }"), []);
 }
 
 #[test]
@@ -127,68 +126,149 @@ fn measures_of_transfers_may_be_expected_where_there_are_such() {
 
 #[test]
 fn what_belongs_to_another_source_is_refused() {
-    let telnet = "source = \"web\"\ntelnet = { mean_gap = \"5 ms\" }";
-    says(&message(telnet), &["flow.g.telnet", "it belongs to `source = \"telnet\"`", "leave it out"]);
+    says(
+        &message("source = { web = { mean_gap = \"5 ms\" } }"),
+        &["one.toml:13:20", "unknown key `mean_gap`", "allowed: `first`, `parsing`"],
+    );
+    says(
+        &message("source = { web = {}, telnet = {} }"),
+        &["one.toml:13:10", "`flow.g.source`: `web` is a second source", "{ cbr = { rate = \"1 Mbit/s\" } }"],
+    );
+    says(&message("source = {}"), &["one.toml:13:10", "no source is named", "its name in quotes"]);
+    says(&message("source = { bulk = { rate = \"1 Mbit/s\" } }"), &["one.toml:13:21", "unknown key `rate`"]);
     says(
         &message("source = \"voip\"\ntcp = {}"),
-        &["flow.g.tcp", "`source = \"bulk\"`", "`source = \"web\"`"],
+        &[
+            "flow.g.tcp",
+            "the source of this group is `voip`",
+            "one of the sources `bulk`, `transfers`",
+            "or `web`",
+        ],
     );
-    says(&message("source = \"web\"\nheader = \"28 B\""), &["flow.g.header", "`source = \"cbr\"`"]);
+    says(
+        &message("source = \"web\"\nheader = \"28 B\""),
+        &["flow.g.header", "the source of this group is `web`", "`cbr`"],
+    );
     says(&message("source = \"onoff\""), &["unknown word `onoff`", "did you mean `on-off`?"]);
-    says(&message("source = \"web\"\nweb = { reeding = {} }"), &["one.toml:14:9", "did you mean `reading`?"]);
+    says(&message("source = { onoff = {} }"), &["unknown key `onoff`", "did you mean `on-off`?"]);
+    says(&message("source = { web = { reeding = {} } }"), &["one.toml:13:20", "did you mean `reading`?"]);
 }
 
 #[test]
 fn what_is_missing_is_asked_for() {
-    says(&message("source = \"on-off\""), &["the key `on-off` is missing", "source = \"on-off\""]);
-    says(&message("source = \"replay\""), &["the key `replay` is missing"]);
-    says(&message("source = \"poisson\"\npoisson = {}"), &["`mean_gap` is missing"]);
-    let neither = "source = \"transfers\"\ntransfers = { size = { fixed = \"1 kB\" } }";
-    says(&message(neither), &["`think` is missing", "or `mean_gap`"]);
+    says(
+        &message("source = \"on-off\""),
+        &[
+            "one.toml:13:10",
+            "`flow.g.source`",
+            "`on-off` alone does not say its `rate`",
+            "{ on-off = { rate = … } }",
+        ],
+    );
+    says(&message("source = \"replay\""), &["does not say its `file`"]);
+    says(
+        &message("source = { cbr = {} }"),
+        &["the key `rate` is missing in `flow.g.source.cbr`", "add `rate = …`"],
+    );
+    says(
+        &message("source = { poisson = {} }"),
+        &["the key `mean_gap` is missing in `flow.g.source.poisson`"],
+    );
+    let neither = "source = { transfers = { size = { fixed = \"1 kB\" } } }";
+    says(&message(neither), &["`think` is missing in `flow.g.source.transfers`", "or `mean_gap`"]);
+}
+
+#[test]
+fn what_stands_beside_a_source_is_told_its_place() {
+    says(
+        &message("source = \"web\"\n[flow.web]\nreading = { fixed = \"1 s\" }"),
+        &["one.toml:14:1", "`flow.g.web`", "`source = { web = { … } }`", "`[flow.source.web]`"],
+    );
+    says(&message("source = \"bulk\"\ntelnet = {}"), &["one.toml:14:10", "`source = { telnet = { … } }`"]);
+    says(
+        &message("source = \"bulk\"\nrate = \"1 Mbit/s\""),
+        &["one.toml:14:8", "`flow.g.rate`: it is a parameter of the source `cbr`", "{ cbr = { rate = … } }"],
+    );
+    // What no source has is an unknown key as ever.
+    says(&message("source = \"bulk\"\nsorce = {}"), &["one.toml:14:1", "did you mean `source`?"]);
+}
+
+#[test]
+fn every_source_has_an_example_that_can_be_read() {
+    for entry in source::all().iter().filter(|entry| entry.name != "replay") {
+        let example = match entry.about.example {
+            "" => format!("source = \"{}\"", entry.name),
+            example => format!("source = {{ {} = {{ {example} }} }}", entry.name),
+        };
+        assert_eq!(entry.about.example.is_empty(), entry.needed().is_none(), "{}", entry.name);
+        assert_eq!(scenario(&example).spec().flow[0].source.name(), entry.name);
+    }
+}
+
+#[test]
+fn the_table_of_a_source_may_stand_below_its_group() {
+    let below = scenario("[flow.source.cbr]\nrate = \"1 Mbit/s\"\ndither = 0.5");
+    let spec = below.spec().flow[0].source.given::<CbrSpec>().expect("a constant rate");
+    assert_eq!((spec.rate.expect("it was given").0.bps(), spec.dither), (1_000_000, Some(0.5)));
+}
+
+#[test]
+fn a_change_of_the_command_line_opens_the_name_of_a_source() {
+    let set = |set: &str| {
+        let overrides = Overrides { set: vec![set.into()], ..Overrides::default() };
+        parse("one.toml", &text("source = \"telnet\""), &overrides)
+    };
+    let read = set("flow.g.source.telnet.mean_gap=9 ms").expect("a good one");
+    let given = read.spec().flow[0].source.given::<TelnetSpec>().expect("keystrokes").mean_gap;
+    assert_eq!(given.map(|gap| gap.to_string()).as_deref(), Some("9 ms"));
+    let other = refusal(set("flow.g.source.web.connections=3"), "web");
+    says(&other, &["--set:1:15", "`source` is a string", "one that goes on with its name, `telnet`"]);
+    let gone = refusal(set("flow.g.telnet.mean_gap=9 ms"), "beside");
+    says(&gone, &["--set:1:8", "`source = { telnet = { … } }`"]);
 }
 
 #[test]
 fn a_law_that_makes_no_sense_is_refused_with_what_is_allowed() {
-    let idle = |law: &str| message(&format!("source = \"bursts\"\nbursts = {{ idle = {law} }}"));
-    says(&idle("{}"), &["flow.g.bursts.idle", "no law is named", "{ exponential = \"5 ms\" }"]);
+    let idle = |law: &str| message(&format!("source = {{ bursts = {{ idle = {law} }} }}"));
+    says(&idle("{}"), &["flow.g.source.bursts.idle", "no law is named", "{ exponential = \"5 ms\" }"]);
     says(&idle("{ fixed = \"1 s\", exponential = \"1 s\" }"), &["two laws are named"]);
     says(&idle("{ exponential = \"0 s\" }"), &["a mean is not above 0"]);
     says(&idle("{ pareto = { mean = \"1 s\", shape = 1.0 } }"), &["a shape above 1"]);
     says(&idle("{ pareto = { mean = \"1 s\", shape = nan } }"), &["a shape above 1"]);
-    says(&idle("{ lognormal = { mean = \"0 s\", deviation = \"1 s\" } }"), &["flow.g.bursts.idle"]);
+    says(&idle("{ lognormal = { mean = \"0 s\", deviation = \"1 s\" } }"), &["flow.g.source.bursts.idle"]);
     says(&idle("{ exponential = \"1 s\", min = \"2 s\", max = \"1 s\" }"), &["out of order"]);
-    says(&idle("{ exponential = \"1 kB\" }"), &["flow.g.bursts.idle.exponential"]);
-    let burst = |law: &str| message(&format!("source = \"bursts\"\nbursts = {{ burst = {law} }}"));
+    says(&idle("{ exponential = \"1 kB\" }"), &["flow.g.source.bursts.idle.exponential"]);
+    let burst = |law: &str| message(&format!("source = {{ bursts = {{ burst = {law} }} }}"));
     says(
         &burst("{ fixed = \"many packets\" }"),
         &["`many packets` is no number of packets", "\"15 packets\""],
     );
-    says(&burst("{ fixed = 15 }"), &["flow.g.bursts.burst.fixed", "15 packets"]);
+    says(&burst("{ fixed = 15 }"), &["flow.g.source.bursts.burst.fixed", "15 packets"]);
     says(&burst("{ fixed = \"-1 packets\" }"), &["is no number of packets"]);
 }
 
 #[test]
 fn values_out_of_range_are_refused() {
-    says(&message("source = \"telnet\"\ntelnet = { mean_gap = \"1 ns\" }"), &["telnet.mean_gap", "1 us to"]);
-    says(&message("source = \"sequence\"\nsequence = { lasts = \"0 s\" }"), &["sequence.lasts"]);
-    says(&message("source = \"web\"\nweb = { connections = 0 }"), &["web.connections", "1 to 1024"]);
-    says(&message("source = \"video\"\nvideo = { packet = \"28 B\" }"), &["headers alone carry no video"]);
-    says(&message("source = \"video\"\nvideo = { group = 0 }"), &["flow.g.video", "a group has no frames"]);
+    says(&message("source = { telnet = { mean_gap = \"1 ns\" } }"), &["telnet.mean_gap", "1 us to"]);
+    says(&message("source = { sequence = { lasts = \"0 s\" } }"), &["sequence.lasts"]);
+    says(&message("source = { web = { connections = 0 } }"), &["web.connections", "1 to 1024"]);
+    says(&message("source = { video = { packet = \"28 B\" } }"), &["headers alone carry no video"]);
+    says(&message("source = { video = { group = 0 } }"), &["flow.g.source.video", "a group has no frames"]);
     says(
-        &message("source = \"voip\"\nvoip = { payload = \"1 MB\", frame = \"1 s\" }"),
-        &["flow.g.voip", "none that IP could carry"],
+        &message("source = { voip = { payload = \"1 MB\", frame = \"1 s\" } }"),
+        &["flow.g.source.voip", "none that IP could carry"],
     );
-    let both = "source = \"voip\"\nvoip = { continuous = true, spurt = { fixed = \"1 s\" } }";
-    says(&message(both), &["flow.g.voip.spurt", "all the time"]);
-    let instant = "source = \"voip\"\nvoip = { spurt = { fixed = \"0 s\" }, silence = { fixed = \"0 s\" } }";
-    says(&message(instant), &["flow.g.voip.spurt", "days"]);
-    let fast = "source = \"on-off\"\non-off = { rate = \"1 Gbit/s\", burst = { fixed = \"1 packet\" }, idle = { fixed = \"1 s\" } }";
-    says(&message(fast), &["flow.g.on-off.rate", "at most 100 Mbit/s"]);
-    let large = "source = \"video\"\nvideo = { p_frame = { exponential = \"1 GB\" } }";
-    says(&message(large), &["flow.g.video.frame", "bit/s in the mean", "at most 100 Mbit/s"]);
-    let dense = "source = \"poisson\"\npoisson = { mean_gap = \"1 us\" }";
-    says(&message(dense), &["flow.g.poisson.mean_gap", "4096000000 bit/s in the mean"]);
-    says(&message("source = \"voip\"\nvoip = { frame = \"1 us\" }"), &["flow.g.voip.frame"]);
+    let both = "source = { voip = { continuous = true, spurt = { fixed = \"1 s\" } } }";
+    says(&message(both), &["flow.g.source.voip.spurt", "all the time"]);
+    let instant = "source = { voip = { spurt = { fixed = \"0 s\" }, silence = { fixed = \"0 s\" } } }";
+    says(&message(instant), &["flow.g.source.voip.spurt", "days"]);
+    let fast = "source = { on-off = { rate = \"1 Gbit/s\", burst = { fixed = \"1 packet\" }, idle = { fixed = \"1 s\" } } }";
+    says(&message(fast), &["flow.g.source.on-off.rate", "at most 100 Mbit/s"]);
+    let large = "source = { video = { p_frame = { exponential = \"1 GB\" } } }";
+    says(&message(large), &["flow.g.source.video.frame", "bit/s in the mean", "at most 100 Mbit/s"]);
+    let dense = "source = { poisson = { mean_gap = \"1 us\" } }";
+    says(&message(dense), &["flow.g.source.poisson.mean_gap", "4096000000 bit/s in the mean"]);
+    says(&message("source = { voip = { frame = \"1 us\" } }"), &["flow.g.source.voip.frame"]);
     says(&message("count = 400000\nsource = \"web\""), &["2400000 flows and connections"]);
 }
 
@@ -228,7 +308,7 @@ fn capture(packets: u32) -> Vec<u8> {
     file
 }
 
-const REPLAY: &str = "source = \"replay\"\nreplay = { file = \"a.pcap\", repeats = true }";
+const REPLAY: &str = "source = { replay = { file = \"a.pcap\", repeats = true } }";
 
 #[test]
 fn a_capture_is_played_again() {
@@ -257,17 +337,23 @@ fn a_capture_that_is_none_is_refused_at_its_key() {
     let refused = |folder: Folder, flow: &str| refusal(folder.load(&text(flow)), flow);
     says(
         &refused(Folder::new(), REPLAY),
-        &["one.toml:14:", "flow.g.replay.file", "there is no file", "pcap"],
+        &["one.toml:13:", "flow.g.source.replay.file", "there is no file", "pcap"],
     );
-    says(&refused(Folder::new().file("a.pcap", b"none of it"), REPLAY), &["flow.g.replay.file", "`a.pcap`"]);
+    says(
+        &refused(Folder::new().file("a.pcap", b"none of it"), REPLAY),
+        &["flow.g.source.replay.file", "`a.pcap`"],
+    );
     says(&refused(Folder::new().file("a.pcap", &capture(0)), REPLAY), &["it has no packets"]);
     says(&refused(Folder::new().file("a.pcap", &capture(1)), REPLAY), &["without length cannot repeat"]);
     let slow = REPLAY.replace("repeats", "speed = 0.0, repeats");
-    says(&refused(Folder::new().file("a.pcap", &capture(9)), &slow), &["flow.g.replay", "is not above 0"]);
+    says(
+        &refused(Folder::new().file("a.pcap", &capture(9)), &slow),
+        &["flow.g.source.replay", "is not above 0"],
+    );
     let fast = REPLAY.replace("repeats", "speed = 1e3, repeats");
     says(
         &refused(Folder::new().file("a.pcap", &capture(9)), &fast),
-        &["flow.g.replay.speed", "at most 100 Mbit/s"],
+        &["flow.g.source.replay.speed", "at most 100 Mbit/s"],
     );
     says(&message(REPLAY), &["a scenario that is no file itself can name no files"]);
 }
@@ -430,7 +516,7 @@ fn a_link_that_nobody_can_fill_is_noted() {
     assert_eq!(slow.len(), 1, "{slow:?}");
     says(&slow[0], &["no flow can fill `bottleneck`", "at most 3 kbit/s over its 10 Mbit/s"]);
     assert_eq!(notes("4 Mbit/s", ""), [""; 0], "three of them can");
-    let cbr = "[[flow]]\ngroup = \"cbr\"\nsource = \"cbr\"\nrate = \"9 Mbit/s\"\n\
+    let cbr = "[[flow]]\ngroup = \"cbr\"\nsource = { cbr = { rate = \"9 Mbit/s\" } }\n\
         access = { rate = \"1 Gbit/s\", delay = \"1 ms\" }";
     assert_eq!(notes("334 kbit/s", cbr), [""; 0], "nor where others fill it");
     says(&notes("333 kbit/s", cbr)[0], &["no flow can fill `bottleneck`", "at most 10 Mbit/s"]);

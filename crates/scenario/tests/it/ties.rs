@@ -33,14 +33,12 @@ delay = "10 ms"
 buffer = "20 packets"
 [[flow]]
 group = "first"
-source = "cbr"
-rate = "1 Mbit/s"
+source = { cbr = { rate = "1 Mbit/s" } }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 [[flow]]
 group = "others"
 count = 4
-source = "cbr"
-rate = "1 Mbit/s"
+source = { cbr = { rate = "1 Mbit/s" } }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 "#;
 

@@ -129,8 +129,7 @@ fn results_have_the_marked_link_first_and_each_direction_by_its_name() {
 #[test]
 fn a_flow_goes_the_shortest_way_or_the_one_that_it_is_told() {
     let busy = |via: &str| {
-        let udp =
-            "[[flow]]\ngroup = \"udp\"\nsource = \"cbr\"\nrate = \"2 Mbit/s\"\nfrom = \"a\"\nto = \"c\"\n";
+        let udp = "[[flow]]\ngroup = \"udp\"\nsource = { cbr = { rate = \"2 Mbit/s\" } }\nfrom = \"a\"\nto = \"c\"\n";
         let access = "access = { rate = \"100 Mbit/s\", delay = \"1 ms\" }\n";
         let text = head("[\"a\", \"b\", \"c\"]", "[\"tail-drop\"]")
             + &link("a", "b", 10, "")

@@ -62,8 +62,7 @@ start = "0 s..100 ms"
 
 [[flow]]
 group = "udp"
-source = "cbr"
-rate = "1 Mbit/s"
+source = { cbr = { rate = "1 Mbit/s" } }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 "#;
 

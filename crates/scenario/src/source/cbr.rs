@@ -1,0 +1,44 @@
+//! Packets at a constant rate.
+
+use super::at::{About, At, Offer, Source, bytes};
+use crate::fault::Fault;
+use fairwire_core::Rate;
+use fairwire_core::units::Size;
+use fairwire_parameters::{Quantity, parameters};
+
+/// What is told of it.
+pub(super) const ABOUT: About =
+    About { example: "rate = \"1 Mbit/s\"", ..About::datagrams("Constant bit rate over UDP.") };
+
+/// Packets at a constant rate.
+#[parameters(name = "cbr", checked = Checked)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CbrSpec {
+    /// Bits per second on the wire.
+    #[parameter(required)]
+    pub rate: Option<Quantity<Rate>>,
+    /// Bytes on the wire per packet, more than those of its headers.
+    #[parameter(default = "512 B", max = "65535 B")]
+    pub packet: Option<Quantity<Size>>,
+    /// Each gap between packets is scaled by a factor uniform in [1 - dither, 1 + dither].
+    #[parameter(default = 0.0, min = 0.0, max = 1.0, unit = "1")]
+    pub dither: Option<f64>,
+}
+
+impl Source for CbrSpec {
+    fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
+        let Checked { rate, packet, dither } = self.checked().map_err(|fault| at.out_of_range(fault))?;
+        let most = at.access;
+        if rate > most.0 {
+            let why = format!("the flow's own link, `access`, sends only {most}");
+            return Err(at.refuse("rate", &rate.to_string(), &why, &format!("1 bit/s to {most}")));
+        }
+        let packet_bytes = bytes(packet);
+        if packet_bytes <= at.header {
+            let why = format!("its headers alone have {} B", at.header);
+            let allowed = format!("{} B to 65535 B", at.header.saturating_add(1));
+            return Err(at.refuse("packet", &packet.to_string(), &why, &allowed));
+        }
+        Ok(Offer::Constant { rate, packet_bytes, dither })
+    }
+}
