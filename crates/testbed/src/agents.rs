@@ -6,6 +6,7 @@ use super::host::Host;
 use super::message::{AGENT_COMMAND, Answer, Order, Role, THIS_PROGRAM, read_line, to_line};
 use super::traffic::{Seen, Traffic};
 use fairwire_core::Time;
+use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{self, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -44,15 +45,9 @@ impl Agents {
         let (left, right) = (Agent::start(left, Side::Left), Agent::start(right, Side::Right));
         let mut agents = Agents([left?, right?]);
         agents.order(&Order::Send(traffic.clone()))?;
-        agents.0.iter_mut().try_for_each(|agent| match agent.answer()? {
-            Answer::Listening => Ok(()),
-            other => Err(agent.unexpected(&other)),
-        })?;
+        agents.hear(&mut |answer| matches!(answer, Answer::Listening))?;
         agents.order(&Order::Connect)?;
-        agents.0.iter_mut().try_for_each(|agent| match agent.answer()? {
-            Answer::Connected => Ok(()),
-            other => Err(agent.unexpected(&other)),
-        })?;
+        agents.hear(&mut |answer| matches!(answer, Answer::Connected))?;
         Ok(agents)
     }
 
@@ -64,13 +59,32 @@ impl Agents {
     /// Waits for the end, and tells what both hosts saw.
     pub fn finish(&mut self) -> Result<Seen, Failed> {
         let mut all = Seen::default();
-        for agent in &mut self.0 {
-            match agent.answer()? {
-                Answer::Seen(seen) => all.add(seen),
-                other => return Err(agent.unexpected(&other)),
+        self.hear(&mut |answer| {
+            let Answer::Seen(seen) = answer else { return false };
+            all.add(std::mem::take(seen));
+            true
+        })?;
+        Ok(all)
+    }
+
+    /// Hears one answer of each, whoever is first, and as soon as one fails of that.
+    fn hear(&mut self, is_expected: &mut dyn FnMut(&mut Answer) -> bool) -> Result<(), Failed> {
+        let mut silent: Vec<&mut Agent> = self.0.iter_mut().collect();
+        while !silent.is_empty() {
+            let mut waits: Vec<PollFd<'_>> =
+                silent.iter().map(|agent| PollFd::new(agent.answers.get_ref(), PollFlags::IN)).collect();
+            // A signal: all are asked again.
+            let is_ready = poll(&mut waits, None).is_ok();
+            let told: Vec<bool> = waits.iter().map(|wait| is_ready && !wait.revents().is_empty()).collect();
+            for at in (0..silent.len()).rev().filter(|at| told[*at]) {
+                let mut answer = silent[at].answer()?;
+                if !is_expected(&mut answer) {
+                    return Err(silent[at].unexpected(&answer));
+                }
+                silent.swap_remove(at);
             }
         }
-        Ok(all)
+        Ok(())
     }
 
     fn order(&mut self, order: &Order) -> Result<(), Failed> {

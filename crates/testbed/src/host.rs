@@ -88,6 +88,15 @@ impl Host {
         })
     }
 
+    /// Joins interfaces by a bridge that forwards at once. It has no address, and is up.
+    pub fn bridge(&self, name: &str, ports: &[u32]) -> Result<(), Trouble> {
+        self.netlink.add_bridge(name).during("making a bridge")?;
+        let index = self.at(|| self.index_of(name))?;
+        let added = ports.iter().try_for_each(|port| self.netlink.add_port(index, *port));
+        added.during("joining interfaces by a bridge")?;
+        self.bring_up(index)
+    }
+
     /// Brings an interface up.
     pub fn bring_up(&self, index: u32) -> Result<(), Trouble> {
         self.netlink.bring_up(index).during("bringing an interface up")

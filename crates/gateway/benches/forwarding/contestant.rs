@@ -16,6 +16,8 @@ use fairwire_linux::clock;
 use fairwire_linux::port::{Port, PortError, PortHealth, Take};
 use fairwire_linux::tun::Tun;
 use fairwire_testbed::bed::Side;
+use fairwire_testbed::error::{During, Trouble};
+use fairwire_testbed::namespace::part_sys;
 use fairwire_wire::flow_key::FlowHasher;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -193,12 +195,17 @@ fn route_through() -> Result<(), Failure> {
 
 /// Lets the processors of `mask` do what the kernel does with received frames of the gateway; of 0, those that the frames come from.
 fn steer(mask: u32) -> Result<(), Failure> {
-    for side in Side::BOTH {
-        let queue = format!("/sys/class/net/{}/queues/rx-0/rps_cpus", side.name());
+    let write = || -> Result<(), Trouble> {
         // The network that /sys shows is the one in which it was mounted.
-        run(&format!("unshare --mount sh -c 'mount -t sysfs sysfs /sys && echo {mask:x} > {queue}'"))?;
-    }
-    Ok(())
+        part_sys()?;
+        Side::BOTH.into_iter().try_for_each(|side| {
+            let queue = format!("/sys/class/net/{}/queues/rx-0/rps_cpus", side.name());
+            std::fs::write(queue, format!("{mask:x}")).during("steering received frames")
+        })
+    };
+    // On a thread of its own, whose /sys that is.
+    let written = std::thread::scope(|scope| scope.spawn(write).join());
+    Ok(written.map_err(|_| "the writer to /sys panicked")??)
 }
 
 /// Sends with a system call for each frame.

@@ -1,0 +1,140 @@
+//! Hosts at work, with this kernel's bridge between them. This file has a `main` of its own, because the program starts itself again. Where
+//! network namespaces are refused it says so, loudly, and passes.
+
+use fairwire_core::Duration;
+use fairwire_linux::clock;
+use fairwire_testbed::agent;
+use fairwire_testbed::agents::{Agents, Failed};
+use fairwire_testbed::bed::{Bed, HOST, SINK_ADDRESS, SOURCE_ADDRESS, Side};
+use fairwire_testbed::error::{Trouble, TroubleKind};
+use fairwire_testbed::host::Host;
+use fairwire_testbed::message::AGENT_COMMAND;
+use fairwire_testbed::traffic::{Flow, Sends, Traffic, datagram_bytes};
+use rustix::process::{Pid, Signal, kill_process};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    match arguments.next().as_deref() {
+        Some(AGENT_COMMAND) => std::process::exit(agent::main(arguments)),
+        Some("--list") => return ExitCode::SUCCESS, // a test runner asks for names: there are none to pick from
+        _ => {}
+    }
+    match bridged() {
+        Ok(bed) => {
+            let checks: [(&str, fn(&Bed)); 2] = [
+                ("what is sent arrives, is counted once, and its delay is known", what_is_sent_arrives),
+                ("a killed host is told at once", a_killed_host_is_told_at_once),
+            ];
+            for (name, check) in checks {
+                check(&bed);
+                println!("hosts: {name} ... ok");
+            }
+            nothing_is_left_of_a_dropped(bed);
+            println!("hosts: nothing is left of a bed that is dropped ... ok");
+        }
+        Err(trouble) if trouble.kind == TroubleKind::Other => panic!("{trouble}"),
+        Err(trouble) => fairwire_testing::skipped(format_args!("all tests of hosts: {trouble}")),
+    }
+    ExitCode::SUCCESS
+}
+
+fn bridged() -> Result<Bed, Trouble> {
+    let bed = Bed::new(1500)?;
+    bed.gateway.bridge("br0", &Side::BOTH.map(|side| side.end().index))?;
+    Ok(bed)
+}
+
+const SECOND_NS: u64 = 1_000_000_000;
+const UDP_PAYLOAD: u32 = 1000;
+/// A datagram each millisecond.
+const PER_SECOND: u64 = 1000;
+
+/// For a second: TCP to the right, datagrams to the right, and pings to the left.
+fn traffic() -> Traffic {
+    let (left, right) = (SOURCE_ADDRESS.into(), SINK_ADDRESS.into());
+    let flow = |sends, from| Flow {
+        group: "test".into(),
+        sends,
+        from,
+        source: if from == Side::Left { left } else { right },
+        destination: if from == Side::Left { right } else { left },
+        start_ns: 0,
+        stop_ns: SECOND_NS,
+        receiver_behind: None,
+    };
+    let counted = datagram_bytes(UDP_PAYLOAD, left) as u32;
+    let udp = Sends::Udp { bps: PER_SECOND * u64::from(counted) * 8, payload: UDP_PAYLOAD, counted };
+    let flows = vec![
+        flow(Sends::Tcp("reno".into()), Side::Left),
+        flow(udp, Side::Left),
+        flow(Sends::Ping { every_ns: 10_000_000 }, Side::Right),
+    ];
+    Traffic::new(flows, SECOND_NS)
+}
+
+fn started(bed: &Bed) -> Result<Agents, Failed> {
+    let mut agents = Agents::start([&bed.source, &bed.sink], &traffic())?;
+    agents.begin(clock::now() + Duration::from_ms(50))?;
+    Ok(agents)
+}
+
+fn what_is_sent_arrives(bed: &Bed) {
+    let before = bed.sink.counted(HOST.name).expect("it is there");
+    let seen = started(bed).and_then(|mut agents| agents.finish()).expect("nothing is in the way");
+    let after = bed.sink.counted(HOST.name).expect("it is there");
+    let sum = |slots: &[u64]| slots.iter().sum::<u64>();
+    let [tcp, udp, ping] = seen.flows.as_slice() else { panic!("{seen:?}") };
+    // What TCP sends is on the link once, with headers of 66 bytes and 24 of Ethernet in 1448, and comes out of the socket later.
+    let (payload, link) = (sum(&tcp.payload_bytes), sum(&tcp.link_bytes));
+    assert!(payload > 1_000_000 && link > payload, "{payload} of {link}");
+    assert!(sum(&tcp.back_bytes) > 0, "it is acknowledged");
+    assert_eq!((udp.sent, udp.refused), (PER_SECOND, 0));
+    // None is lost on wires without a queue, but a busy machine may send the last after the end.
+    let came = sum(&udp.payload_bytes) / u64::from(UDP_PAYLOAD);
+    assert!(came <= PER_SECOND && came > PER_SECOND * 9 / 10, "{came}");
+    assert!(ping.delays_ns.len() > 90 && ping.delays_ns.iter().all(|(_, took)| *took > 0), "{ping:?}");
+    assert_eq!(seen.missed, 0);
+    assert!(after.received - before.received > came, "an interface counts what it received");
+}
+
+/// The processes that this one started, by their numbers.
+fn children() -> Vec<Pid> {
+    let path = "/proc/thread-self/children";
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
+}
+
+fn a_killed_host_is_told_at_once(bed: &Bed) {
+    let mut agents = started(bed).expect("nothing is in the way");
+    let children = children();
+    let Some(last) = children.last() else {
+        return fairwire_testing::skipped(
+            "a killed host: this kernel does not list children (CONFIG_PROC_CHILDREN)",
+        );
+    };
+    assert_eq!(children.len(), 2);
+    kill_process(*last, Signal::KILL).expect("it is ours");
+    let failed = agents.finish().expect_err("one is killed");
+    assert_eq!(failed.role, "right-host");
+    assert!(failed.to_string().contains("ended before its time"), "{failed}");
+    drop(agents);
+    assert_eq!(self::children(), []);
+}
+
+/// The network namespaces in which this process has descriptors.
+fn namespaces() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    let links = entries.filter_map(|entry| std::fs::read_link(entry.path()).ok());
+    links.filter(|link| link.to_string_lossy().starts_with("net:[")).collect()
+}
+
+fn nothing_is_left_of_a_dropped(bed: Bed) {
+    assert_eq!(namespaces().len(), 3);
+    let own = Host::new().expect("there are rights"); // this thread goes elsewhere, too
+    drop(bed);
+    assert_eq!(namespaces().len(), 1);
+    drop(own);
+    assert_eq!(namespaces(), Vec::<PathBuf>::new());
+}
