@@ -8,9 +8,8 @@
 //! Only the link from the router to the receivers is slow. What a class's round trip takes is put on its acknowledgements,
 //! between the router and its senders, by netem.
 
-use super::cases::Contest;
-use super::setting::RATE;
-use crate::program::{Fallible, command};
+use super::contest::Contest;
+use super::program::{Fallible, command};
 use fairwire_core::Duration;
 use fairwire_linux::netlink::{Address, End, Route};
 use fairwire_linux::traffic_control::Impairment;
@@ -39,8 +38,6 @@ const BOTTLENECK: End<'static> = End { name: "bottleneck", index: 100 };
 const SENDERS: End<'static> = End { name: "senders", index: 100 };
 /// The router's interface to the first senders; the others follow.
 const FIRST_FROM_SENDERS: u32 = 101;
-/// Of all wires, bytes.
-const MTU: u32 = 1500;
 /// What may be on its way back at once: more than there ever is.
 const MOST_ON_THE_WAY: u32 = 100_000;
 /// The largest window: eight times what the longest queue and the longest round trip hold.
@@ -62,20 +59,25 @@ pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
     let senders = (0..contest.classes.len()).map(|_| Host::new()).collect::<Result<Vec<_>, _>>()?;
     router.set_variable("net/ipv4/ip_forward", "1")?;
     let near = Ipv4Addr::new(10, 9, 0, 2);
-    join((&router, BOTTLENECK, near), (&receiver, ARRIVALS, RECEIVER))?;
+    join((&router, BOTTLENECK, near), (&receiver, ARRIVALS, RECEIVER), contest.mtu)?;
     receiver.add_route(ANYWHERE, Route::Via(near.into()))?;
     for (class, (group, own)) in contest.classes.iter().zip(&senders).enumerate() {
         let (name, near) = (from_senders(class), Ipv4Addr::new(10, 0, class as u8 + 1, 2));
         let back = End { name: &name, index: FIRST_FROM_SENDERS + class as u32 };
-        join((&router, back, near), (own, SENDERS, sender(class)))?;
+        join((&router, back, near), (own, SENDERS, sender(class)), contest.mtu)?;
         own.add_route(ANYWHERE, Route::Via(near.into()))?;
         // Segments leave one by one, as ours do.
         own.set_segments(SENDERS.index, 1)?;
-        let delay = Duration::from_ms(group.rtt_ms);
+        let delay = Duration::from_ns(group.rtt_ns);
         router.impair(back.index, Impairment { delay, loss: 0.0, most_packets: MOST_ON_THE_WAY })?;
     }
+    for (class, own) in contest.classes.iter().zip(&senders) {
+        own.set_variable("net/ipv4/tcp_ecn", if class.ecn { "1" } else { "0" })?;
+    }
+    // Who sends decides.
+    let is_capable = contest.classes.iter().any(|class| class.ecn);
+    receiver.set_variable("net/ipv4/tcp_ecn", if is_capable { "1" } else { "0" })?;
     for end in senders.iter().chain([&receiver]) {
-        end.set_variable("net/ipv4/tcp_ecn", if contest.ecn { "1" } else { "0" })?;
         end.set_variable("net/ipv4/tcp_rmem", WINDOW)?;
         end.set_variable("net/ipv4/tcp_wmem", WINDOW)?;
         end.set_variable("net/ipv4/tcp_no_metrics_save", "1")?; // what a run has learnt is not for the next
@@ -89,14 +91,18 @@ const ANYWHERE: Address = Address { ip: std::net::IpAddr::V4(Ipv4Addr::UNSPECIFI
 
 /// The bottleneck: HTB with the least burst that `tc` takes, and the discipline under test in it.
 fn shape(contest: &Contest, router: &Host) -> Fallible<()> {
-    let (rate, device) = (RATE.bps(), BOTTLENECK.name);
+    let (rate, device) = (contest.rate_bps, BOTTLENECK.name);
+    let counted = match contest.overhead {
+        0 => String::new(),
+        overhead => format!("stab linklayer ethernet overhead {overhead} "),
+    };
     router.enter()?;
     for line in [
-        format!("qdisc add dev {device} root handle 1: htb default 1"),
+        format!("qdisc add dev {device} root handle 1: {counted}htb default 1"),
         format!(
             "class add dev {device} parent 1: classid 1:1 htb rate {rate}bit ceil {rate}bit burst 1 cburst 1 quantum 3000"
         ),
-        format!("qdisc add dev {device} parent 1:1 handle 10: {}", contest.kernel),
+        format!("qdisc add dev {device} parent 1:1 handle 10: {}", contest.discipline),
     ] {
         command("tc", &line)?;
     }
@@ -104,8 +110,12 @@ fn shape(contest: &Contest, router: &Host) -> Fallible<()> {
 }
 
 /// Lays a wire between two interfaces, each with its host and its address.
-fn join(a: (&Host, End<'_>, Ipv4Addr), b: (&Host, End<'_>, Ipv4Addr)) -> Result<(), Trouble> {
-    a.0.join(b.0, Wire { here: a.1, there: b.1, mtu: MTU })?;
+fn join(
+    a: (&Host, End<'_>, Ipv4Addr),
+    b: (&Host, End<'_>, Ipv4Addr),
+    mtu: u32,
+) -> Result<(), Trouble> {
+    a.0.join(b.0, Wire { here: a.1, there: b.1, mtu })?;
     [a, b].into_iter().try_for_each(|(host, end, ip)| {
         host.add_address(end.index, Address { ip: ip.into(), prefix_bits: 24 })?;
         host.bring_up(end.index)
@@ -114,21 +124,36 @@ fn join(a: (&Host, End<'_>, Ipv4Addr), b: (&Host, End<'_>, Ipv4Addr)) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use super::super::cases::CONTESTS;
     use super::*;
+    use crate::linux::contest::Class;
     use fairwire_linux::clock;
+    use fairwire_testbed::traffic::Sends;
     use std::net::UdpSocket;
     use std::thread;
+
+    fn contest() -> Contest {
+        let class = |rtt_ns| Class { sends: Sends::Tcp("reno".into()), flows: 1, rtt_ns, ecn: false };
+        Contest {
+            rate_bps: 10_000_000,
+            overhead: 0,
+            mtu: 1500,
+            discipline: "pfifo limit 66".into(),
+            modules: Vec::new(),
+            classes: vec![class(20_000_000), class(80_000_000)],
+            starts: vec![0, 0],
+            warm_up_ns: 0,
+            duration_ns: 1_000_000_000,
+        }
+    }
 
     #[test]
     fn each_class_reaches_the_receivers_through_its_delay() {
         // On a thread of its own, which changes its network.
         let done = thread::spawn(|| {
-            let contest = CONTESTS.iter().find(|contest| contest.kernel.starts_with("pfifo"));
-            let contest = contest.expect("the plainest of queues is contended for");
-            match build(contest) {
+            let contest = contest();
+            match build(&contest) {
                 Ok(hosts) => contest.classes.iter().zip(&hosts.senders).enumerate().for_each(
-                    |(class, (group, host))| await_ping(&hosts, host, class, Duration::from_ms(group.rtt_ms)),
+                    |(class, (group, host))| await_ping(&hosts, host, class, Duration::from_ns(group.rtt_ns)),
                 ),
                 Err(why) => fairwire_testing::skipped(format_args!("the network of a contest: {why}")),
             }

@@ -2,15 +2,15 @@
 //!
 //! One thread does everything, because the virtual clock stands while it works: what it sees has just happened.
 
-use super::cases::Contest;
+use super::contest::{Class, Contest};
 use super::network::{ARRIVALS, Hosts, RECEIVER, from_senders, sender};
-use super::setting::{Class, DURATION, HEADER_BYTES, SEGMENT_BYTES, Sends, UDP_HEADER_BYTES, WARM_UP};
-use super::tally::Tally;
-use crate::program::Fallible;
-use fairwire_core::{Duration, Ecn, Time, Transmitter};
+use super::program::Fallible;
+use super::tally::{FlowTally, Tally};
+use fairwire_core::{Duration, Ecn, Rate, Time, Transmitter};
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::clock;
 use fairwire_linux::port::Port;
+use fairwire_testbed::traffic::Sends;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -32,16 +32,16 @@ const SERVICE: u16 = 5_001;
 const DRAIN: Duration = Duration::from_secs(2);
 const CHUNK: usize = 1 << 16;
 
-/// Holds `contest` in `network`; its flows start at `starts`.
-pub(super) fn contest(contest: &Contest, network: &Hosts, starts: &[Duration]) -> Fallible<Tally> {
-    let mut hall = Hall::open(contest, network, starts)?;
+/// Holds `contest` in `network`.
+pub(super) fn contest(contest: &Contest, network: &Hosts) -> Fallible<Tally> {
+    let mut hall = Hall::open(contest, network)?;
     let mut alarm = Alarm::new()?;
     while !hall.is_over() {
         let ready = hall.wait(&mut alarm)?;
         hall.watch(&ready)?;
         hall.receive(&ready)?;
         hall.accept(&ready)?;
-        hall.send(contest, network, &ready)?;
+        hall.send(network, &ready)?;
     }
     hall.tally()
 }
@@ -49,6 +49,7 @@ pub(super) fn contest(contest: &Contest, network: &Hosts, starts: &[Duration]) -
 /// All sockets, and what was seen.
 struct Hall {
     began: Time,
+    duration: Duration,
     entries: Vec<AfPacket>,
     exit: AfPacket,
     sources: Vec<Source>,
@@ -74,6 +75,8 @@ struct Source {
 /// What went by.
 struct Seen {
     flows: u16,
+    /// When each packet that left had come and left, while it was measured.
+    stays: Vec<(Time, Time)>,
     measured: std::ops::Range<Time>,
     /// When a packet came, by its source port and its IPv4 identification, which no two in the network share.
     waiting: BTreeMap<(u16, u16), Time>,
@@ -81,7 +84,7 @@ struct Seen {
 }
 
 impl Hall {
-    fn open(contest: &Contest, network: &Hosts, starts: &[Duration]) -> Fallible<Hall> {
+    fn open(contest: &Contest, network: &Hosts) -> Fallible<Hall> {
         network.router.enter()?;
         let entries = (0..contest.classes.len())
             .map(|class| AfPacket::open(&from_senders(class)))
@@ -90,40 +93,46 @@ impl Hall {
         let exit = AfPacket::open(ARRIVALS.name)?;
         let services = contest.classes.iter().enumerate();
         let listeners =
-            services.map(|(class, group)| listener(class, group.sends)).collect::<Fallible<_>>()?;
+            services.map(|(class, group)| listener(class, &group.sends)).collect::<Fallible<_>>()?;
         let datagrams = socket(SocketType::DGRAM)?;
         bind(&datagrams, &address(RECEIVER, SERVICE))?;
         let began = clock::now();
-        let members = (0..).zip(contest.classes).flat_map(|(class, group)| vec![(class, group); group.flows]);
-        let source = |((class, group), start): ((usize, &Class), &Duration)| Source {
-            sends: group.sends,
+        let members = (0..).zip(&contest.classes).flat_map(|(class, group)| vec![(class, group); group.flows]);
+        let source = |((class, group), start): ((usize, &Class), &u64)| Source {
+            sends: group.sends.clone(),
             class,
-            start: began + *start,
+            start: began + Duration::from_ns(*start),
             socket: None,
             pace: match group.sends {
-                Sends::Udp(bps) => fairwire_core::Rate::from_bps(bps).map(Transmitter::new),
+                Sends::Udp { bps, .. } => Rate::from_bps(bps).map(Transmitter::new),
                 _ => None,
             },
         };
-        let sources: Vec<Source> = members.zip(starts).map(source).collect();
+        let sources: Vec<Source> = members.zip(&contest.starts).map(source).collect();
         let seen = Seen {
             flows: sources.len() as u16,
-            measured: began + WARM_UP..began + DURATION,
+            stays: Vec::new(),
+            measured: began + contest.warm_up()..began + contest.duration(),
             waiting: BTreeMap::new(),
-            tally: Tally { delivered_bytes: vec![0; sources.len()], ..Tally::default() },
+            tally: Tally {
+                delivered_bytes: vec![0; sources.len()],
+                flows: vec![FlowTally::default(); sources.len()],
+                ..Tally::default()
+            },
         };
         let (connections, chunk) = (Vec::new(), vec![0; CHUNK]);
-        Ok(Hall { began, entries, exit, sources, listeners, datagrams, connections, chunk, seen })
+        let duration = contest.duration();
+        Ok(Hall { began, duration, entries, exit, sources, listeners, datagrams, connections, chunk, seen })
     }
 
     fn is_over(&self) -> bool {
-        clock::now() >= self.began + DURATION + DRAIN
+        clock::now() >= self.began + self.duration + DRAIN
     }
 
     /// Waits until something is there to be done, and says what. A system call is dear in the guest, so none is made in vain.
     fn wait(&self, alarm: &mut Alarm) -> Fallible<Ready> {
         let next = self.sources.iter().filter_map(Source::due).min().unwrap_or(Time::MAX);
-        alarm.set(next.min(self.began + DURATION + DRAIN))?;
+        alarm.set(next.min(self.began + self.duration + DRAIN))?;
         let mut waits = vec![
             PollFd::new(&self.exit, PollFlags::IN),
             PollFd::new(&self.datagrams, PollFlags::IN),
@@ -200,24 +209,23 @@ impl Hall {
     }
 
     /// Starts sources whose time has come, and lets each send what it may.
-    fn send(&mut self, contest: &Contest, network: &Hosts, ready: &Ready) -> Fallible<()> {
+    fn send(&mut self, network: &Hosts, ready: &Ready) -> Fallible<()> {
         let now = clock::now();
         for (flow, source) in self.sources.iter_mut().enumerate() {
             if source.socket.is_none() && source.start <= now {
                 network.senders[source.class].enter()?;
-                source.socket = Some(opened(contest, source, flow)?);
+                source.socket = Some(opened(source, flow)?);
             }
             let Some(socket) = &source.socket else { continue };
-            let Some(pace) = &mut source.pace else {
+            let (Some(pace), Sends::Udp { payload, counted, .. }) = (&mut source.pace, &source.sends) else {
                 if ready.sources[flow] {
                     unless_busy(rustix::io::write(socket, &self.chunk))?;
                 }
                 continue;
             };
             while pace.is_free(now) {
-                let payload = &self.chunk[..(SEGMENT_BYTES + HEADER_BYTES - UDP_HEADER_BYTES) as usize];
-                let _ = unless_busy(send(socket, payload, SendFlags::empty()))?;
-                pace.start(SEGMENT_BYTES + HEADER_BYTES, now);
+                let _ = unless_busy(send(socket, &self.chunk[..*payload as usize], SendFlags::empty()))?;
+                pace.start(*counted, now);
             }
         }
         Ok(())
@@ -294,14 +302,26 @@ impl Seen {
         is_ours.then(|| ((port, identification), headers.ecn()))
     }
 
+    /// The figures of the flow that comes from `port`.
+    fn flow(&mut self, port: u16) -> &mut FlowTally {
+        &mut self.tally.flows[usize::from(port - FIRST_PORT)]
+    }
+
     /// A packet came to the bottleneck.
     fn came(&mut self, frame: &[u8], now: Time) {
         let Some((name, _)) = self.name(frame) else { return };
-        self.tally.arrived += u64::from(self.measured.contains(&now));
+        let is_measured = u64::from(self.measured.contains(&now));
+        self.tally.arrived += is_measured;
+        self.flow(name.0).arrived += is_measured;
         // One of this name that is still there was dropped 65 536 packets ago.
         if self.waiting.insert(name, now).is_some_and(|before| self.measured.contains(&before)) {
-            self.tally.dropped += 1;
+            self.dropped(name.0);
         }
+    }
+
+    fn dropped(&mut self, port: u16) {
+        self.tally.dropped += 1;
+        self.flow(port).dropped += 1;
     }
 
     /// A packet began to leave it.
@@ -310,23 +330,45 @@ impl Seen {
         let Some(came) = self.waiting.remove(&name) else { return };
         if self.measured.contains(&now) {
             self.tally.waits_ns.push(now.since(came).ns());
+            self.stays.push((came, now));
             self.tally.marked += u64::from(ecn == Ecn::Ce);
+            let flow = self.flow(name.0);
+            flow.marked += u64::from(ecn == Ecn::Ce);
+            flow.left += 1;
+            flow.left_bytes += frame.len() as u64;
         }
     }
 
     /// What has not left was dropped.
     fn finish(mut self) -> Tally {
-        let lost = self.waiting.values().filter(|came| self.measured.contains(came)).count();
-        self.tally.dropped += lost as u64;
+        let lost: Vec<u16> = self
+            .waiting
+            .iter()
+            .filter(|(_, came)| self.measured.contains(came))
+            .map(|((port, _), _)| *port)
+            .collect();
+        lost.into_iter().for_each(|port| self.dropped(port));
+        self.tally.most_waiting = most_at_once(&self.stays);
         self.tally
     }
 }
 
-fn listener(class: usize, sends: Sends) -> Fallible<OwnedFd> {
+/// The most of these stays that there were at one moment. What leaves at the moment at which another comes is gone before.
+fn most_at_once(stays: &[(Time, Time)]) -> u64 {
+    let mut steps: Vec<(Time, i64)> = stays.iter().flat_map(|(came, left)| [(*came, 1), (*left, -1)]).collect();
+    steps.sort_unstable();
+    let mut there = 0i64;
+    steps.iter().map(|(_, step)| {
+        there += step;
+        there.unsigned_abs()
+    }).max().unwrap_or(0)
+}
+
+fn listener(class: usize, sends: &Sends) -> Fallible<OwnedFd> {
     let listener = socket(SocketType::STREAM)?;
     // DCTCP's receiver tells of each mark, so it has to be DCTCP too. To the others it does not matter.
-    if !matches!(sends, Sends::Udp(_)) {
-        sockopt::set_tcp_congestion(&listener, sends.name())?;
+    if let Sends::Tcp(control) = sends {
+        sockopt::set_tcp_congestion(&listener, control)?;
     }
     bind(&listener, &address(RECEIVER, SERVICE + class as u16))?;
     listen(&listener, 64)?;
@@ -334,21 +376,21 @@ fn listener(class: usize, sends: Sends) -> Fallible<OwnedFd> {
 }
 
 /// The socket of the flow numbered `flow`, opened in its namespace and on its way to the receiver.
-fn opened(contest: &Contest, source: &Source, flow: usize) -> Fallible<OwnedFd> {
+fn opened(source: &Source, flow: usize) -> Fallible<OwnedFd> {
     let own = address(sender(source.class), FIRST_PORT + flow as u16);
-    if source.pace.is_some() {
+    let Sends::Tcp(control) = &source.sends else {
         let socket = socket(SocketType::DGRAM)?;
         bind(&socket, &own)?;
         connect(&socket, &address(RECEIVER, SERVICE))?;
         return Ok(socket);
-    }
+    };
     let socket = socket(SocketType::STREAM)?;
-    sockopt::set_tcp_congestion(&socket, source.sends.name())?;
+    sockopt::set_tcp_congestion(&socket, control)?;
     sockopt::set_socket_linger(&socket, Some(std::time::Duration::ZERO))?;
     bind(&socket, &own)?;
     match connect(&socket, &address(RECEIVER, SERVICE + source.class as u16)) {
         Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
-        Err(error) => Err(format!("{}: connecting: {error}", contest.name).into()),
+        Err(error) => Err(format!("flow {flow}: connecting: {error}").into()),
     }
 }
 
@@ -385,14 +427,25 @@ mod tests {
     }
 
     fn seen() -> Seen {
-        let (waiting, tally) = (BTreeMap::new(), Tally { delivered_bytes: vec![0; 2], ..Tally::default() });
-        Seen { flows: 2, measured: at(10)..at(100), waiting, tally }
+        Seen {
+            flows: 2,
+            stays: Vec::new(),
+            measured: at(10)..at(100),
+            waiting: BTreeMap::new(),
+            tally: nothing(),
+        }
+    }
+
+    fn nothing() -> Tally {
+        Tally { delivered_bytes: vec![0; 2], flows: vec![FlowTally::default(); 2], ..Tally::default() }
     }
 
     /// A frame with `port` as its source and the IPv4 identification `number`.
     fn frame(port: u16, number: u16) -> Vec<u8> {
-        let arrival = crate::trace::Arrival { at_ns: 0, flow: 0, bytes: 128, ecn: Ecn::Ect0 };
-        let mut frame = crate::frame::frame(0, &arrival);
+        // Ethernet; IPv4 with ECT(0), of 28 bytes, UDP; ports and length.
+        let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
+        frame.extend([0x45, 2, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        frame.extend([0, 0, 0, 7, 0, 8, 0, 0]);
         frame[18..20].copy_from_slice(&number.to_be_bytes());
         frame[34..36].copy_from_slice(&port.to_be_bytes());
         frame
@@ -424,7 +477,7 @@ mod tests {
         let mut seen = seen();
         seen.came(&frame(FIRST_PORT, 1), at(9));
         seen.came(&frame(FIRST_PORT + 2, 2), at(20));
-        assert_eq!(seen.finish(), Tally { delivered_bytes: vec![0; 2], ..Tally::default() });
+        assert_eq!(seen.finish(), nothing());
     }
 
     #[test]

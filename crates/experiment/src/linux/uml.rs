@@ -1,8 +1,6 @@
-//! The host's side: finds User Mode Linux, starts it with a job, and waits.
+//! The host's side of User Mode Linux: finds it, starts it with a job, and waits.
 
-use crate::guest::{FAILURE, JOB_VARIABLE, Job, Run};
-use crate::outcome::Outcome;
-use crate::trace::Arrival;
+use super::guest::{FAILURE, JOB_VARIABLE, Job, Run};
 use fairwire_linux::clock;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -11,6 +9,7 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// User Mode Linux, as it is installed.
@@ -26,9 +25,9 @@ pub struct Uml {
     pub clock: PathBuf,
 }
 
-/// Why the oracle did not answer.
+/// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
-pub enum HostError {
+pub enum UmlError {
     /// Something has to be installed first.
     #[error("{0}")]
     Missing(String),
@@ -38,9 +37,9 @@ pub enum HostError {
     /// The guest gave up, or nothing was heard of it.
     #[error("the guest failed: {0}")]
     Guest(String),
-    /// Our side of a contest cannot be built.
-    #[error("{0}")]
-    Contest(String),
+    /// The caller asked to stop.
+    #[error("it was stopped before its end")]
+    Stopped,
 }
 
 /// Where Debian's package puts the modules.
@@ -54,14 +53,17 @@ const CONSOLE: &str = "console.txt";
 const MEMORY: &str = "mem=256M";
 
 impl Uml {
-    /// Finds it, or says what is missing and how to get it.
-    pub fn find() -> Result<Uml, HostError> {
+    /// Finds it.
+    ///
+    /// # Errors
+    /// What is missing, and how to get it.
+    pub fn find() -> Result<Uml, UmlError> {
         let program = in_path("linux.uml").ok_or_else(|| missing("User Mode Linux (linux.uml)"))?;
         for tool in ["tc", "ip", "mount"] {
             in_path(tool).ok_or_else(|| missing(&format!("the command {tool}")))?;
         }
         let output = Command::new(&program).arg("--version").output();
-        let output = output.map_err(|error| HostError::System(program.display().to_string(), error))?;
+        let output = output.map_err(|error| UmlError::System(program.display().to_string(), error))?;
         let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         let modules = Path::new(MODULES).join(&version);
         if version.is_empty() || !modules.join("modules.dep").is_file() {
@@ -70,8 +72,11 @@ impl Uml {
         Ok(Uml { program, version, modules, clock: virtual_clock()? })
     }
 
-    /// Lets guests do `runs`, shared out between them; the results are files in `folder`.
-    pub fn run(&self, folder: &Path, runs: &[Run]) -> Result<(), HostError> {
+    /// Lets guests do `runs`, shared out between them; the results are files in `folder`. Ends them when `stop` becomes true.
+    ///
+    /// # Errors
+    /// When a guest cannot be started, gives up, or takes more than half an hour.
+    pub fn run(&self, folder: &Path, runs: &[Run], stop: &AtomicBool) -> Result<(), UmlError> {
         let mut guests = Vec::new();
         for number in 0..GUESTS.min(runs.len()) {
             let share = runs.iter().skip(number).step_by(GUESTS).cloned().collect();
@@ -79,8 +84,8 @@ impl Uml {
         }
         let ends_ns = clock::now().ns() + PATIENCE_NS;
         // Each is waited for, also after one has failed: none is left behind.
-        let failed: Vec<HostError> =
-            guests.into_iter().filter_map(|guest| guest.finish(ends_ns).err()).collect();
+        let failed: Vec<UmlError> =
+            guests.into_iter().filter_map(|guest| guest.finish(ends_ns, stop).err()).collect();
         match failed.into_iter().next() {
             Some(error) => Err(error),
             None => runs.iter().try_for_each(|run| result::<IgnoredAny>(folder, run).map(drop)),
@@ -88,7 +93,7 @@ impl Uml {
     }
 
     /// Starts a guest that works in `own` and leaves its results in `folder`.
-    fn start(&self, folder: &Path, own: &Path, runs: Vec<Run>) -> Result<Guest, HostError> {
+    fn start(&self, folder: &Path, own: &Path, runs: Vec<Run>) -> Result<Guest, UmlError> {
         fs::create_dir_all(own).map_err(|error| system("making", own, error))?;
         let job = Job { folder: folder.to_owned(), modules: self.modules.clone(), runs };
         let file = own.join("job.json");
@@ -99,10 +104,10 @@ impl Uml {
         Ok(Guest { child: self.command(own, &file, log)?, folder: own.to_owned() })
     }
 
-    fn command(&self, folder: &Path, job: &Path, log: File) -> Result<Child, HostError> {
+    fn command(&self, folder: &Path, job: &Path, log: File) -> Result<Child, UmlError> {
         let own =
-            std::env::current_exe().map_err(|error| HostError::System("finding ourselves".into(), error))?;
-        let errors = log.try_clone().map_err(|error| HostError::System("the console".into(), error))?;
+            std::env::current_exe().map_err(|error| UmlError::System("finding ourselves".into(), error))?;
+        let errors = log.try_clone().map_err(|error| UmlError::System("the console".into(), error))?;
         Command::new(&self.program)
             .args([
                 MEMORY,
@@ -127,21 +132,14 @@ impl Uml {
     }
 }
 
-/// The result of a run that the guest did.
-pub fn result<T: DeserializeOwned>(folder: &Path, run: &Run) -> Result<T, HostError> {
+/// The result of a run that a guest did.
+///
+/// # Errors
+/// When it is not there or cannot be read.
+pub fn result<T: DeserializeOwned>(folder: &Path, run: &Run) -> Result<T, UmlError> {
     let file = folder.join(run.file());
     let text = fs::read(&file).map_err(|error| system("reading", &file, error))?;
-    serde_json::from_slice(&text).map_err(|error| HostError::Guest(format!("{}: {error}", run.file())))
-}
-
-/// Keeps the trace and our outcome of a run beside the guest's, for whoever looks into a difference.
-pub fn keep(folder: &Path, run: &Run, arrivals: &[Arrival], ours: &Outcome) -> Result<(), HostError> {
-    let file = folder.join(format!("ours-{}", run.file()));
-    let flows: Vec<usize> = arrivals.iter().map(|arrival| arrival.flow).collect();
-    let bytes: Vec<u32> = arrivals.iter().map(|arrival| arrival.bytes).collect();
-    let kept = serde_json::json!({ "flows": flows, "bytes": bytes, "outcome": ours });
-    let text = serde_json::to_vec(&kept).expect("plain data");
-    fs::write(&file, text).map_err(|error| system("writing", &file, error))
+    serde_json::from_slice(&text).map_err(|error| UmlError::Guest(format!("{}: {error}", run.file())))
 }
 
 /// A guest at work.
@@ -152,26 +150,32 @@ struct Guest {
 
 impl Guest {
     /// Waits for it, and ends it where it takes too long.
-    fn finish(mut self, ends_ns: u64) -> Result<(), HostError> {
+    fn finish(mut self, ends_ns: u64, stop: &AtomicBool) -> Result<(), UmlError> {
         loop {
             let status = self.child.try_wait();
-            let status = status.map_err(|error| HostError::System("waiting for the guest".into(), error))?;
+            let status = status.map_err(|error| UmlError::System("waiting for the guest".into(), error))?;
             if status.is_some() {
                 break;
             }
-            if clock::now().ns() > ends_ns {
-                // It has processes of its own, which are in its group.
-                let group = Pid::from_child(&self.child);
-                let _ = kill_process_group(group, Signal::KILL);
-                let _ = self.child.wait();
-                return Err(HostError::Guest(format!("it took too long; {}", self.last_words())));
+            let is_stopped = stop.load(Ordering::Relaxed);
+            if is_stopped || clock::now().ns() > ends_ns {
+                self.end();
+                let too_long = || UmlError::Guest(format!("it took too long; {}", self.last_words()));
+                return Err(if is_stopped { UmlError::Stopped } else { too_long() });
             }
             std::thread::sleep(Duration::from_millis(20));
         }
         match fs::read_to_string(self.folder.join(FAILURE)) {
-            Ok(why) => Err(HostError::Guest(format!("{why}; {}", self.last_words()))),
+            Ok(why) => Err(UmlError::Guest(format!("{why}; {}", self.last_words()))),
             Err(_) => Ok(()),
         }
+    }
+
+    /// It has processes of its own, which are in its group.
+    fn end(&mut self) {
+        let group = Pid::from_child(&self.child);
+        let _ = kill_process_group(group, Signal::KILL);
+        let _ = self.child.wait();
     }
 
     fn last_words(&self) -> String {
@@ -183,15 +187,15 @@ impl Guest {
 }
 
 /// The virtual clock, which cargo builds beside our program.
-fn virtual_clock() -> Result<PathBuf, HostError> {
+fn virtual_clock() -> Result<PathBuf, UmlError> {
     let own =
-        std::env::current_exe().map_err(|error| HostError::System("finding ourselves".into(), error))?;
+        std::env::current_exe().map_err(|error| UmlError::System("finding ourselves".into(), error))?;
     let clock = own.with_file_name("examples").join("libvirtual_clock.so");
     if clock.is_file() {
         return Ok(clock);
     }
-    Err(HostError::Missing(format!(
-        "{} is not built: cargo build --release -p fairwire-oracle --example virtual_clock",
+    Err(UmlError::Missing(format!(
+        "{} is not built: cargo build --release -p fairwire-experiment --example virtual_clock",
         clock.display()
     )))
 }
@@ -202,10 +206,10 @@ fn in_path(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).chain(system).map(|folder| folder.join(program)).find(|file| file.is_file())
 }
 
-fn missing(what: &str) -> HostError {
-    HostError::Missing(format!("{what} is not there; {INSTALL}"))
+fn missing(what: &str) -> UmlError {
+    UmlError::Missing(format!("{what} is not there; {INSTALL}"))
 }
 
-fn system(doing: &str, file: &Path, error: io::Error) -> HostError {
-    HostError::System(format!("{doing} {}", file.display()), error)
+fn system(doing: &str, file: &Path, error: io::Error) -> UmlError {
+    UmlError::System(format!("{doing} {}", file.display()), error)
 }

@@ -15,6 +15,27 @@ pub struct Tally {
     pub marked: u64,
     /// How long each packet that left had waited, in order of departure, nanoseconds; without its own transmission.
     pub waits_ns: Vec<u64>,
+    /// What each flow had at the bottleneck.
+    #[serde(default)]
+    pub flows: Vec<FlowTally>,
+    /// The most packets that waited at once, of those that left.
+    #[serde(default)]
+    pub most_waiting: u64,
+}
+
+/// What one flow had at the bottleneck.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowTally {
+    /// Packets that came.
+    pub arrived: u64,
+    /// Those of them that were dropped.
+    pub dropped: u64,
+    /// Packets that left with a mark.
+    pub marked: u64,
+    /// Bytes of frames that left, from the Ethernet header on.
+    pub left_bytes: u64,
+    /// Packets that left.
+    pub left: u64,
 }
 
 impl Tally {

@@ -33,6 +33,11 @@ impl Modules {
         Ok(())
     }
 
+    /// Loads `name` if it is a module of this kernel. What is none may be built in.
+    pub fn load_if_known(&self, name: &str) -> io::Result<()> {
+        if self.known.contains_key(name) { self.load(name) } else { Ok(()) }
+    }
+
     fn insert(&self, path: &str) -> io::Result<()> {
         let file = File::open(self.folder.join(path))?;
         match rustix::system::finit_module(file, c"", 0) {

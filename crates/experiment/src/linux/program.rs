@@ -4,10 +4,13 @@ use std::error::Error;
 use std::process::Command;
 
 /// What can fail for many reasons.
-pub(crate) type Fallible<T> = std::result::Result<T, Box<dyn Error>>;
+pub type Fallible<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Runs a program of the host's file system and returns what it printed.
-pub(crate) fn command(program: &str, line: &str) -> Fallible<String> {
+/// Runs a program of the host's file system with the words of `line`, and returns what it printed.
+///
+/// # Errors
+/// When it cannot be started or fails: what it said.
+pub fn command(program: &str, line: &str) -> Fallible<String> {
     let output = Command::new(program)
         .args(line.split_whitespace())
         .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")

@@ -1,0 +1,77 @@
+//! A contest that a Linux kernel holds: its own TCPs and UDP over its own discipline. This is the guest's part.
+
+use super::modules::Modules;
+use super::network;
+use super::program::Fallible;
+use super::sockets;
+use super::tally::Tally;
+use fairwire_core::Duration;
+use fairwire_testbed::namespace::Namespace;
+use fairwire_testbed::traffic::Sends;
+use serde::{Deserialize, Serialize};
+
+/// Who contends for what link, and for how long.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Contest {
+    /// The rate of the bottleneck, bit/s.
+    pub rate_bps: u64,
+    /// What each frame counts there beside its bytes from the Ethernet header on: -14 where IP packets are counted.
+    pub overhead: i32,
+    /// The longest IP packet.
+    pub mtu: u32,
+    /// The discipline and its parameters, as `tc` takes them.
+    pub discipline: String,
+    /// The modules that the kernel needs for it.
+    pub modules: Vec<String>,
+    /// Who contends.
+    pub classes: Vec<Class>,
+    /// When each flow starts, in the order of classes.
+    pub starts: Vec<u64>,
+    /// What is not measured, at the start, nanoseconds.
+    pub warm_up_ns: u64,
+    /// The whole length, nanoseconds.
+    pub duration_ns: u64,
+}
+
+/// Flows that are alike.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Class {
+    /// What each sends: TCP, or UDP at a constant rate.
+    pub sends: Sends,
+    /// How many there are.
+    pub flows: usize,
+    /// The round-trip time without waiting, nanoseconds.
+    pub rtt_ns: u64,
+    /// Is its TCP ECN-capable?
+    pub ecn: bool,
+}
+
+impl Contest {
+    pub(super) fn duration(&self) -> Duration {
+        Duration::from_ns(self.duration_ns)
+    }
+
+    pub(super) fn warm_up(&self) -> Duration {
+        Duration::from_ns(self.warm_up_ns)
+    }
+
+    /// Lets the kernel hold it.
+    ///
+    /// # Errors
+    /// When the kernel lacks something, or a socket fails.
+    pub fn hold(&self, modules: &Modules) -> Fallible<Tally> {
+        for class in &self.classes {
+            if let Sends::Tcp(control) = &class.sends {
+                modules.load_if_known(&format!("tcp_{control}"))?;
+            }
+        }
+        for name in std::iter::once("sch_netem").chain(self.modules.iter().map(String::as_str)) {
+            modules.load(name)?;
+        }
+        let home = Namespace::own()?;
+        let hosts = network::build(self)?;
+        let tally = sockets::contest(self, &hosts);
+        home.enter()?;
+        tally
+    }
+}

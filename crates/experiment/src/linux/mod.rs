@@ -1,0 +1,215 @@
+//! Linux's own discipline and its own TCP, in User Mode Linux.
+//!
+//! User Mode Linux is a program beside ours, of which nothing is copied. Its clock is virtual (`examples/virtual_clock.rs`): it stands
+//! while the guest works and jumps to the next timer when it idles, so a run does not depend on the load of the machine. Senders,
+//! round-trip times and start times are the scenario's; the discipline is the kernel's, with the parameters that
+//! [`Part::linux`](fairwire_laws::part::Part::linux) gives it.
+
+pub mod contest;
+pub mod guest;
+mod modules;
+mod network;
+mod program;
+mod sockets;
+mod tally;
+pub mod uml;
+
+pub use modules::Modules;
+pub use program::{Fallible, command};
+pub use tally::{FlowTally, Tally};
+
+use crate::dumbbell::{Dumbbell, Sender};
+use crate::plan::Plan;
+use crate::stage::{Failed, Stage, Why};
+use contest::{Class, Contest};
+use fairwire_core::Duration;
+use fairwire_laws::part::Qdisc;
+use fairwire_metrics::record::{BacklogRecord, FlowRecord, LinkRecord, RunRecord, Sojourn};
+use guest::Run;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use uml::{Uml, UmlError, result};
+
+/// Linux's own discipline and its own TCP, in User Mode Linux.
+#[derive(Clone, Copy, Debug)]
+pub struct Linux;
+
+/// Bytes of a frame before its IP packet.
+const ETHERNET: u32 = 14;
+/// Each class of senders has a network of its own.
+const MAX_CLASSES: usize = 200;
+
+impl Stage for Linux {
+    fn name(&self) -> &'static str {
+        "linux"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Linux's own discipline and TCP, in User Mode Linux on a virtual clock"
+    }
+
+    fn can_run(&self, plan: &Plan<'_>) -> Result<(), Why> {
+        let dumbbell = match Dumbbell::of(plan, 0) {
+            Ok(dumbbell) => dumbbell,
+            Err(Failed::Plan(why)) => return Err(why),
+            Err(Failed::Machine(what)) => return Err(Why::new(what, "a plan that can be built")),
+        };
+        contest(&dumbbell, plan)?;
+        Uml::find().map(drop).map_err(missing)
+    }
+
+    fn run(
+        &self,
+        plan: &Plan<'_>,
+        seed: u64,
+        progress: &mut dyn FnMut(f64),
+        stop: &AtomicBool,
+    ) -> Result<Option<RunRecord>, Failed> {
+        let uml = Uml::find().map_err(missing)?;
+        let dumbbell = Dumbbell::of(plan, seed)?;
+        let (contest, order) = contest(&dumbbell, plan)?;
+        let folder = tempfile::tempdir().map_err(|error| Failed::Machine(format!("a scratch folder: {error}")))?;
+        let work = serde_json::to_value(&contest).expect("plain data");
+        let run = Run { name: "contest".into(), work };
+        match uml.run(folder.path(), std::slice::from_ref(&run), stop) {
+            Ok(()) => {}
+            Err(UmlError::Stopped) => return Ok(None),
+            Err(error) => return Err(Failed::Machine(error.to_string())),
+        }
+        let tally: Tally =
+            result(folder.path(), &run).map_err(|error| Failed::Machine(error.to_string()))?;
+        progress(1.0);
+        let window = plan.duration() - plan.warm_up();
+        let flows = flow_records(&dumbbell.senders, &order, &tally, window);
+        Ok(Some(RunRecord {
+            discipline: plan.label().into(),
+            stage: String::new(),
+            seed,
+            fairness: plan.fairness(&flows),
+            flows,
+            links: vec![link_record(&dumbbell, &tally, window)],
+            transfers: Vec::new(),
+            aggregates: Vec::new(),
+            events: None,
+        }))
+    }
+}
+
+/// What a guest does for this stage: the first process of User Mode Linux, with the job in the file `job`. Does not return.
+pub fn guest_main(job: &Path) {
+    guest::run(job, &mut |run, modules| {
+        let contest: Contest = serde_json::from_value(run.work.clone())?;
+        Ok(serde_json::to_vec(&contest.hold(modules)?)?)
+    });
+}
+
+fn missing(error: UmlError) -> Why {
+    Why::new(error.to_string(), "another stage")
+}
+
+/// The contest of `dumbbell`, and the place of each of its flows among the senders.
+fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>) -> Result<(Contest, Vec<usize>), Why> {
+    let Some(Qdisc { line, module }) = plan.linux() else {
+        let given = format!("`{}`, with its parameters", plan.label());
+        return Err(Why::new(given, "a discipline that Linux has, with parameters that Linux has too"));
+    };
+    let (classes, order) = classes(&dumbbell.senders);
+    if classes.len() > MAX_CLASSES {
+        let given = format!("{} kinds of senders, by what they send and their round-trip time", classes.len());
+        return Err(Why::new(given, format!("at most {MAX_CLASSES}")));
+    }
+    let contest = Contest {
+        rate_bps: dumbbell.rate.bps(),
+        overhead: -ETHERNET.cast_signed(),
+        mtu: dumbbell.mtu,
+        discipline: line,
+        modules: module.into_iter().map(String::from).collect(),
+        classes,
+        starts: order.iter().map(|&place| dumbbell.senders[place].start.ns()).collect(),
+        warm_up_ns: plan.warm_up().ns(),
+        duration_ns: plan.duration().ns(),
+    };
+    Ok((contest, order))
+}
+
+/// Senders that are alike together, in the order in which they come first; and the place of each flow among the senders.
+fn classes(senders: &[Sender]) -> (Vec<Class>, Vec<usize>) {
+    let mut classes: Vec<(Class, Vec<usize>)> = Vec::new();
+    for (place, sender) in senders.iter().enumerate() {
+        let class = Class { sends: sender.sends.clone(), flows: 1, rtt_ns: sender.rtt.ns(), ecn: sender.ecn };
+        match classes.iter_mut().find(|(known, _)| *known == class) {
+            Some((_, members)) => members.push(place),
+            None => classes.push((class, vec![place])),
+        }
+    }
+    let order = classes.iter().flat_map(|(_, members)| members.iter().copied()).collect();
+    let counted = |(class, members): (Class, Vec<usize>)| Class { flows: members.len(), ..class };
+    (classes.into_iter().map(counted).collect(), order)
+}
+
+/// What each sender got, in their order. Throughput is what left the bottleneck, counted as IP packets.
+fn flow_records(senders: &[Sender], order: &[usize], tally: &Tally, window: Duration) -> Vec<FlowRecord> {
+    let mut places: Vec<usize> = vec![0; senders.len()];
+    order.iter().enumerate().for_each(|(flow, &place)| places[place] = flow);
+    let record = |(sender, flow): (&Sender, usize)| {
+        let counted = tally.flows[flow];
+        let bytes = counted.left_bytes - counted.left * u64::from(ETHERNET);
+        FlowRecord {
+            name: sender.name.clone().into(),
+            group: sender.group.as_str().into(),
+            kind: sender.kind.as_str().into(),
+            offered_bps: sender.offered_bps(),
+            throughput_bps: bytes as f64 * 8.0 / window.secs(),
+            goodput_bps: tally.delivered_bytes[flow] as f64 * 8.0 / window.secs(),
+            packets_sent: counted.arrived,
+            packets_dropped: counted.dropped,
+            packets_marked: counted.marked,
+            timeouts: None,
+            loss_episodes: None,
+            timeout_episodes: None,
+        }
+    };
+    senders.iter().zip(places).map(record).collect()
+}
+
+fn link_record(dumbbell: &Dumbbell, tally: &Tally, window: Duration) -> LinkRecord {
+    let packets: u64 = tally.flows.iter().map(|flow| flow.left).sum();
+    let bytes: u64 =
+        tally.flows.iter().map(|flow| flow.left_bytes - flow.left * u64::from(ETHERNET)).sum();
+    // Little's law: what waited is what came, as often as it was there.
+    let mean_packets = tally.waits_ns.iter().sum::<u64>() as f64 / window.ns() as f64;
+    let by_cause = |count: u64| {
+        if count == 0 { BTreeMap::new() } else { BTreeMap::from([("linux".to_string(), count)]) }
+    };
+    LinkRecord {
+        name: dumbbell.name.clone(),
+        rate_bps: dumbbell.rate.bps() as f64,
+        utilization: (bytes as f64 * 8.0 / window.secs() / dumbbell.rate.bps() as f64).min(1.0),
+        packets_in: tally.arrived,
+        packets_out: packets,
+        drops: by_cause(tally.dropped),
+        marks: by_cause(tally.marked),
+        sojourn: sojourn(&tally.waits_ns),
+        backlog: BacklogRecord {
+            mean_packets,
+            mean_bytes: if packets == 0 { 0.0 } else { mean_packets * bytes as f64 / packets as f64 },
+            max_packets: tally.most_waiting,
+        },
+    }
+}
+
+fn sojourn(waits_ns: &[u64]) -> Sojourn {
+    let mut sorted = waits_ns.to_vec();
+    sorted.sort_unstable();
+    let Some(&longest) = sorted.last() else { return Sojourn::default() };
+    let seconds = |ns: u64| ns as f64 / 1e9;
+    let at = |percent: usize| seconds(sorted[(sorted.len() * percent / 100).min(sorted.len() - 1)]);
+    Sojourn {
+        mean_s: seconds(sorted.iter().sum()) / sorted.len() as f64,
+        p50_s: at(50),
+        p90_s: at(90),
+        p99_s: at(99),
+        max_s: seconds(longest),
+    }
+}
