@@ -54,7 +54,7 @@ impl Home {
         match made {
             Ok(home) => Some(home),
             Err(why) => {
-                fairwire_testing::skipped(format_args!("the gateway on a router: {why}"));
+                fairwire_testing::skipped_for_want_of_a_peer(format_args!("the gateway on a router: {why}"));
                 None
             }
         }

@@ -35,11 +35,12 @@ fn main() -> ExitCode {
     if let Err(error) = &awake {
         println!("live: {error}");
     }
-    let checks: [(&str, fn()); 5] = [
+    let checks: [(&str, fn()); 6] = [
         ("two labs at once: faba holds a selfish flow, tail-drop does not", two_labs_at_once),
         ("many flows of cubic share under faba", many_flows_of_cubic_share),
         ("a stopped contest ends at once and leaves nothing", a_stopped_contest_ends_at_once),
         ("a killed lab leaves no process and no namespace", a_killed_lab_leaves_nothing),
+        ("a killed helper ends the contest and takes the others along", a_killed_helper_ends_the_contest),
         ("what the lab cannot run is named", what_the_lab_cannot_run_is_named),
     ];
     for (name, check) in checks {
@@ -158,6 +159,24 @@ fn a_stopped_contest_ends_at_once() {
     let outcome = run(&contest("faba", &[]), &mut |part| stop.store(part > 0.05, Ordering::Relaxed), &stop);
     assert!(matches!(outcome, Ok(None)), "{outcome:?}");
     assert_eq!(helpers_of(std::process::id()), before);
+}
+
+fn a_killed_helper_ends_the_contest() {
+    let own = std::process::id();
+    let before = helpers_of(own);
+    let mut is_killed = false;
+    let mut kill_a_host = |part: f64| {
+        if part > 0.05 && !std::mem::replace(&mut is_killed, true) {
+            let is_host = |pid: &u32| state_and_parent(*pid).is_some_and(|(_, parent)| parent != own);
+            let host = helpers_of(own).difference(&before).copied().find(is_host).expect("there are two");
+            let host = rustix::process::Pid::from_raw(host.cast_signed()).expect("not zero");
+            rustix::process::kill_process(host, rustix::process::Signal::KILL).expect("it is ours");
+        }
+        assert!(part < 0.9, "it is told at once");
+    };
+    let outcome = run(&contest("faba", &[]), &mut kill_a_host, &NEVER);
+    assert!(matches!(&outcome, Err(Failed::Machine(why)) if why.contains("host")), "{outcome:?}");
+    assert_eq!(helpers_of(own), before);
 }
 
 fn what_the_lab_cannot_run_is_named() {

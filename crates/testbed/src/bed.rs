@@ -91,10 +91,11 @@ impl Bed {
             Side::Right => (&self.sink, SINK_ADDRESS),
         };
         self.gateway.join(host, Wire { here: side.end(), there: HOST, mtu })?;
-        self.gateway.bring_up(side.end().index)?;
         host.set_ethernet_address(HOST.index, side.ethernet_address())?;
         host.add_address(HOST.index, Address { ip: ip.into(), prefix_bits: PREFIX_BITS })?;
-        host.bring_up(HOST.index)
+        // The host first, so that the gateway's interface has its carrier when it comes up: who watches it sees one change.
+        host.bring_up(HOST.index)?;
+        self.gateway.bring_up(side.end().index)
     }
 
     /// Changes the MTU of every interface.

@@ -350,7 +350,7 @@ fn the_lab_writes_its_files_also_when_the_reader_has_left() {
         );
     }
     assert_eq!(code, Some(0), "{message}");
-    assert_eq!(fs::read_dir(out).unwrap().count(), 5);
+    assert_eq!(fs::read_dir(out).unwrap().count(), 6, "five files of results, and the scenario");
 }
 
 /// `fairwire` with `args` at a terminal of its own, whose other end is the first. It belongs to no session, so no signal tells that it is
