@@ -8,6 +8,9 @@ use crate::summary::measures;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What was measured in one run, by name.
+type Measures = BTreeMap<String, f64>;
+
 /// What may differ, and by how much.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance<'a> {
@@ -19,7 +22,7 @@ pub struct Tolerance<'a> {
 
 /// Compares the runs of each discipline on each stage with those on the stage `against`, in each measure of `tolerances` that both have.
 pub fn agreement(runs: &[RunRecord], against: &str, tolerances: &[Tolerance<'_>]) -> Vec<Agreement> {
-    let mut by_place: Vec<((&str, &str), Vec<BTreeMap<String, f64>>)> = Vec::new();
+    let mut by_place: Vec<((&str, &str), Vec<Measures>)> = Vec::new();
     for run in runs {
         let place = (run.discipline.as_str(), run.stage.as_str());
         match by_place.iter_mut().find(|(known, _)| *known == place) {
@@ -38,7 +41,7 @@ pub fn agreement(runs: &[RunRecord], against: &str, tolerances: &[Tolerance<'_>]
         let Some(base) = base(discipline) else { continue };
         for tolerance in tolerances {
             for measure in names(all, tolerance.measure) {
-                let of = |all: &[BTreeMap<String, f64>]| -> Vec<f64> {
+                let of = |all: &[Measures]| -> Vec<f64> {
                     all.iter().filter_map(|run| run.get(&measure).copied()).collect()
                 };
                 let Some((difference, half_width_95)) = difference(&of(all), &of(base)) else { continue };
@@ -59,7 +62,7 @@ pub fn agreement(runs: &[RunRecord], against: &str, tolerances: &[Tolerance<'_>]
 }
 
 /// The measures called `name`, or that begin with it and a dot.
-fn names(runs: &[BTreeMap<String, f64>], name: &str) -> BTreeSet<String> {
+fn names(runs: &[Measures], name: &str) -> BTreeSet<String> {
     let is_of = |measure: &&String| {
         measure.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };

@@ -596,7 +596,9 @@ fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
         Ok(child) => child,
         Err(error) => {
             let what = arguments.join(" ");
-            fairwire_testing::skipped(format_args!("promtool {what}: {error} (apt-get install prometheus)"));
+            fairwire_testing::skipped_for_want_of_a_peer(format_args!(
+                "promtool {what}: {error} (apt-get install prometheus)"
+            ));
             return None;
         }
     };
