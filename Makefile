@@ -95,7 +95,7 @@ bench-gateway: rust ## measure the gateway's back ends beside the kernel's routi
 
 .PHONY: oracle-linux
 oracle-linux: rust ## hold our disciplines and TCPs against Linux's own, in User Mode Linux (ten to twenty minutes)
-	@cargo build --release --locked -p fairwire-oracle --bins --examples
+	@cargo build --release --locked -p fairwire-oracle -p fairwire-experiment --bins --examples
 	@$(target)/release/fairwire-oracle
 
 .PHONY: oracle-ns2
@@ -115,7 +115,7 @@ field-home: rust ## the table of a home: who gets what and how long pings take, 
 
 .PHONY: field-peers
 field-peers: rust ## the same traffic through the kernel's HTB, and FQ-CoDel and CAKE in User Mode Linux (root, iproute2; about 10 minutes)
-	@cargo build --release --locked -p fairwire -p fairwire-field -p fairwire-oracle --bins --examples
+	@cargo build --release --locked -p fairwire -p fairwire-field -p fairwire-oracle -p fairwire-experiment --bins --examples
 	@$(target)/release/fairwire-oracle flood-fq-codel flood-cake flood-pfifo
 	@$(target)/release/fairwire-field peers $(ARGS)
 

@@ -13,7 +13,7 @@ use libc::{c_char, c_int, c_long, itimerspec, sigset_t, timer_t, timespec};
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// The name of the file whose creation starts the virtual clock; `fairwire_oracle::guest` says the same.
+/// The name of the file whose creation starts the virtual clock; `fairwire_experiment::linux::guest` says the same.
 const STARTS: &[u8] = b"/virtual-clock-starts";
 /// The guest counts its clock in steps of this many nanoseconds (TIMER_MULTIPLIER). A timer that rings between two steps
 /// would find its time not yet come.

@@ -16,8 +16,6 @@ pub struct Dumbbell {
     pub rate: Rate,
     /// What shares it.
     pub discipline: Box<dyn Discipline>,
-    /// The round-trip time without waiting, the same for all.
-    pub rtt: Duration,
     /// The longest IP packet that a sender sends.
     pub mtu: u32,
     /// Who sends, in the order of results.
@@ -37,6 +35,10 @@ pub struct Sender {
     pub sends: Sends,
     /// When it starts.
     pub start: Duration,
+    /// Its round-trip time without waiting.
+    pub rtt: Duration,
+    /// Is its TCP ECN-capable?
+    pub ecn: bool,
 }
 
 impl Sender {
@@ -81,6 +83,22 @@ impl Dumbbell {
 }
 
 impl Dumbbell {
+    /// The round-trip time of all senders, for who can delay all alike only.
+    ///
+    /// # Errors
+    /// When there are several.
+    pub fn common_rtt(&self) -> Result<Duration, Why> {
+        let rtts = || self.senders.iter().map(|sender| sender.rtt);
+        match rtts().min().zip(rtts().max()) {
+            None => Err(Why::new("no flows", "one flow or more")),
+            Some((shortest, longest)) if shortest != longest => Err(Why::new(
+                format!("round-trip times from {shortest} to {longest}"),
+                "one round-trip time for all flows",
+            )),
+            Some((rtt, _)) => Ok(rtt),
+        }
+    }
+
     /// The same with this congestion control, as a kernel calls it, for every TCP flow.
     #[must_use]
     pub fn with_congestion_control(mut self, control: &str) -> Self {
@@ -124,12 +142,16 @@ fn of_network(network: Network) -> Result<Dumbbell, Why> {
     if link.rate.bps() > MAX_RATE {
         return Err(Why::new(format!("a link of {}", link.rate), "at most 10 Gbit/s"));
     }
-    let rtt = common_rtt(&link, &network.groups)?;
     let mut senders = Vec::new();
     let mut mtu = Mtu::default();
     for group in &network.groups {
         let (sends, kind) = sends(group, &mut mtu)?;
-        senders.extend(group.members.iter().zip(1..).map(|(member, number): (_, u32)| Sender {
+        let rtts = rtts(group, &link)?;
+        let ecn = matches!(&group.source, Source::Bulk { tcp } if tcp.ecn != EcnMode::Off);
+        let members = group.members.iter().zip(rtts).zip(1..);
+        senders.extend(members.map(|((member, rtt), number): (_, u32)| Sender {
+            rtt,
+            ecn,
             name: format!("{}.{number}", group.name),
             group: group.name.clone(),
             kind: kind.clone(),
@@ -141,31 +163,23 @@ fn of_network(network: Network) -> Result<Dumbbell, Why> {
         return Err(Why::new(format!("{} flows", senders.len()), format!("at most {MAX_SENDERS}")));
     }
     let LinkPlan { name, rate, discipline, .. } = link;
-    Ok(Dumbbell { name, rate, discipline, rtt, mtu: mtu.bytes()?, senders })
+    Ok(Dumbbell { name, rate, discipline, mtu: mtu.bytes()?, senders })
 }
 
-/// The round-trip time of all senders: the access links of both ends and the shared link, there and back.
-fn common_rtt(link: &LinkPlan, groups: &[GroupPlan]) -> Result<Duration, Why> {
-    let mut rtts = Vec::new();
-    for group in groups {
-        let back = match group.back.as_slice() {
-            [Hop::Wire { delay, .. }] if group.forward == [Hop::Link(0)] => *delay,
-            _ => return Err(Why::new(format!("the way of `{}`", group.name), ONE_LINK)),
-        };
-        let rtt = |access: Duration| Duration::from_ns(4 * access.ns() + link.delay.ns() + back.ns());
-        rtts.extend(group.members.iter().map(|member| rtt(member.access_delay)));
-    }
-    let (shortest, longest) = (rtts.iter().min().copied(), rtts.iter().max().copied());
-    match shortest.zip(longest) {
-        None => Err(Why::new("no flows", "one flow or more")),
-        Some((shortest, longest)) if shortest != longest => Err(Why::new(
-            format!("round-trip times from {shortest} to {longest}"),
-            "one round-trip time for all flows",
-        )),
-        Some((rtt, _)) if rtt > MAX_RTT => {
-            Err(Why::new(format!("a round-trip time of {rtt}"), format!("at most {MAX_RTT}")))
+/// The round-trip times of a group: the access links of both ends and the shared link, there and back.
+fn rtts(group: &GroupPlan, link: &LinkPlan) -> Result<Vec<Duration>, Why> {
+    let back = match group.back.as_slice() {
+        [Hop::Wire { delay, .. }] if group.forward == [Hop::Link(0)] => *delay,
+        _ => return Err(Why::new(format!("the way of `{}`", group.name), ONE_LINK)),
+    };
+    let rtt = |access: Duration| Duration::from_ns(4 * access.ns() + link.delay.ns() + back.ns());
+    let rtts: Vec<Duration> = group.members.iter().map(|member| rtt(member.access_delay)).collect();
+    match rtts.iter().find(|rtt| **rtt > MAX_RTT) {
+        Some(rtt) => {
+            let given = format!("a round-trip time of {rtt} of `{}`", group.name);
+            Err(Why::new(given, format!("at most {MAX_RTT}")))
         }
-        Some((rtt, _)) => Ok(rtt),
+        None => Ok(rtts),
     }
 }
 
@@ -177,12 +191,6 @@ fn sends(group: &GroupPlan, mtu: &mut Mtu) -> Result<(Sends, String), Why> {
     }
     match &group.source {
         Source::Bulk { tcp } => {
-            if tcp.ecn != EcnMode::Off {
-                return Err(Why::new(
-                    of("ECN".into()),
-                    "`tcp.ecn` left out: TCP here is the kernel's, without ECN",
-                ));
-            }
             mtu.tcp(tcp.segment_bytes, &group.name)?;
             let control = tcp.control.name();
             Ok((Sends::Tcp(control.into()), format!("bulk {control}")))

@@ -2,6 +2,7 @@
 
 use fairwire_catalogue::BuildError;
 use fairwire_core::Duration;
+use fairwire_laws::part::Qdisc;
 use fairwire_metrics::record::{Fairness, FlowRecord};
 use fairwire_scenario::Scenario;
 use fairwire_sim::Network;
@@ -27,6 +28,11 @@ impl Plan<'_> {
     /// When the discipline cannot be built.
     pub fn network(&self, seed: u64) -> Result<Network, BuildError> {
         fairwire_scenario::network(self.scenario, self.discipline, seed)
+    }
+
+    /// Linux's discipline that is the same, if Linux has one.
+    pub fn linux(&self) -> Option<Qdisc> {
+        fairwire_scenario::linux(self.scenario, self.discipline)
     }
 
     /// How fair what the `flows` got is.

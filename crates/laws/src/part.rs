@@ -3,9 +3,11 @@
 use crate::queueing::Queueing;
 use crate::scheduler::kind::Kind;
 use crate::scheduler::service::{Per, Service};
+use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity, Weights};
-use fairwire_core::Duration;
+use alloc::string::String;
 use fairwire_core::units::Amount;
+use fairwire_core::{Duration, Limit};
 
 /// Which classes a discipline shares between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +22,22 @@ pub enum ClassSupport {
     Queues,
 }
 
+/// A discipline of Linux's, as `tc qdisc` takes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Qdisc {
+    /// Its name and its parameters.
+    pub line: String,
+    /// The kernel's module for it; `None` where that is always there.
+    pub module: Option<&'static str>,
+}
+
+impl Qdisc {
+    /// What Linux counts in packets; `None` for a limit in bytes.
+    pub(crate) fn packets(limit: Limit) -> Option<u32> {
+        (!limit.is_in_bytes()).then(|| limit.max_packets())
+    }
+}
+
 /// The parameters of one discipline, as asked by those who size it or suit it to a link. What a discipline does not answer
 /// has the answer that stands here.
 pub trait Part {
@@ -30,6 +48,11 @@ pub trait Part {
 
     /// The same, to be changed.
     fn queue_mut(&mut self) -> Option<&mut Queueing> {
+        None
+    }
+
+    /// Linux's discipline that is the same, where this works; `None` where Linux has none, or not with these parameters.
+    fn linux(&self, _site: &Site<'_>) -> Option<Qdisc> {
         None
     }
 

@@ -1,6 +1,7 @@
 //! What every dropper has beside its law: a buffer, an order of service, and what becomes of its signals.
 
 use crate::error::BadParameter;
+use crate::scheduler::kind::Kind;
 use crate::scheduler::service::{CheckedService, Service};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
@@ -34,6 +35,13 @@ impl From<Amount> for Queueing {
 }
 
 impl Queueing {
+    /// The limit of the buffer, where packets leave first come, first served: the only order that Linux's own droppers have.
+    pub(crate) fn first_come(&self, site: &Site<'_>) -> Option<Limit> {
+        let is_first_come = self.scheduler.as_ref().is_none_or(|service| service.name == Kind::Fcfs);
+        let amount = self.buffer.map_or(site.buffer, |own| own.0);
+        is_first_come.then(|| amount.limit(site.rate))
+    }
+
     /// The order of service of `discipline`, checked.
     pub fn service(&self, discipline: &'static str, site: &Site<'_>) -> Result<CheckedService, BadParameter> {
         Service::check(&self.scheduler, discipline, site)

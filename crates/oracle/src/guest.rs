@@ -1,53 +1,22 @@
-//! The guest's side: the first and only process of User Mode Linux. It makes a link with the kernel's discipline, sends the
-//! trace into it, and writes down what comes out.
+//! What a guest of the oracle does. For a case it makes a link with the kernel's discipline, sends the trace into it, and writes down what
+//! comes out.
 
 use crate::cases::{self, Case};
-use crate::contest;
 use crate::frame;
-use crate::modules::Modules;
 use crate::outcome::{Fate, Outcome};
-use crate::program::{Fallible, command};
 use crate::trace::Arrival;
+use fairwire_experiment::linux::contest::Contest;
+use fairwire_experiment::linux::guest::Run;
+use fairwire_experiment::linux::{Fallible, Modules, command};
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::clock;
 use fairwire_linux::port::Port;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
-use rustix::system::RebootCommand;
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
 };
 use serde::{Deserialize, Serialize};
-use std::error::Error;
-use std::fs;
-use std::path::{Path, PathBuf};
-
-/// The variable of the environment that names the job. The kernel's command line puts it there.
-pub const JOB_VARIABLE: &str = "FAIRWIRE_ORACLE_JOB";
-/// The file beside the job's that tells why the guest gave up.
-pub const FAILURE: &str = "failure.txt";
-/// The file beside the job's whose creation starts the virtual clock; `examples/virtual_clock.rs` says the same.
-const CLOCK_STARTS: &str = "virtual-clock-starts";
-
-/// What the guest has to do.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Job {
-    /// Where results go.
-    pub folder: PathBuf,
-    /// Where the kernel's modules are.
-    pub modules: PathBuf,
-    /// The runs, in order.
-    pub runs: Vec<Run>,
-}
-
-/// One run: a case under a seed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Run {
-    /// The name of the case or the contest.
-    pub case: String,
-    /// The seed of its traffic.
-    pub seed: u64,
-}
 
 /// What a run gave.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -58,13 +27,6 @@ pub struct Result {
     pub counters: serde_json::Value,
 }
 
-impl Run {
-    /// The name of its result in the job's folder.
-    pub fn file(&self) -> String {
-        format!("{}-{}.json", self.case, self.seed)
-    }
-}
-
 const SENDING: &str = "oracle0";
 const RECEIVING: &str = "oracle1";
 /// Between the set-up and the first packet: disciplines with timers are in their stride by then.
@@ -72,57 +34,54 @@ const PAUSE_NS: u64 = 1_000_000_000;
 /// After the last packet: what still waits has left long before. The largest buffer is below two seconds.
 const DRAIN_NS: u64 = 5_000_000_000;
 
-/// Does the job in the file `job`, and switches the guest off.
-pub fn run(job: &Path) {
-    if let Err((folder, error)) = try_run(job) {
-        let _ = fs::write(folder.join(FAILURE), error.to_string());
-    }
-    let _ = rustix::system::reboot(RebootCommand::PowerOff);
+/// What a guest of the oracle does, run after run.
+#[derive(Debug, Default)]
+pub struct Oracle {
+    has_link: bool,
 }
 
-fn try_run(file: &Path) -> std::result::Result<(), (PathBuf, Box<dyn Error>)> {
-    let folder = file.parent().unwrap_or(Path::new("/")).to_owned();
-    let all = || -> Fallible<()> {
-        let job: Job = serde_json::from_slice(&fs::read(file)?)?;
-        let modules = set_up(&job, &folder)?;
-        for run in &job.runs {
-            let result = answer(run, &modules).map_err(|error| format!("{}: {error}", run.case))?;
-            fs::write(job.folder.join(run.file()), result)?;
+/// What a run is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Work {
+    /// The case of this name, with the traffic of this seed.
+    Case(String, u64),
+    /// A contest.
+    Contest(Contest),
+}
+
+impl Oracle {
+    /// What `run` gave, as JSON: a [`Result`] of a case, or a [`Tally`](fairwire_experiment::linux::Tally) of a contest.
+    ///
+    /// # Errors
+    /// When the kernel refuses something.
+    pub fn answer(&mut self, run: &Run, modules: &Modules) -> Fallible<Vec<u8>> {
+        match serde_json::from_value(run.work.clone())? {
+            Work::Case(name, seed) => {
+                let case = cases::find(&name).ok_or("there is no case of that name")?;
+                self.make_link()?;
+                Ok(serde_json::to_vec(&measure(case, seed, modules)?)?)
+            }
+            Work::Contest(contest) => Ok(serde_json::to_vec(&contest.hold(modules)?)?),
+        }
+    }
+
+    /// The link of all cases, once.
+    fn make_link(&mut self) -> Fallible<()> {
+        if std::mem::replace(&mut self.has_link, true) {
+            return Ok(());
+        }
+        let (sender, receiver) = (address(frame::SENDER), address(frame::RECEIVER));
+        command(
+            "ip",
+            &format!(
+                "link add {SENDING} address {sender} type veth peer name {RECEIVING} address {receiver}"
+            ),
+        )?;
+        for name in [SENDING, RECEIVING] {
+            command("ip", &format!("link set {name} up"))?;
         }
         Ok(())
-    };
-    all().map_err(|error| (folder, error))
-}
-
-/// What `run` gave, as JSON: a [`Result`] of a case, or a [`Tally`](contest::Tally) of a contest.
-fn answer(run: &Run, modules: &Modules) -> Fallible<Vec<u8>> {
-    if let Some(case) = cases::find(&run.case) {
-        return Ok(serde_json::to_vec(&measure(case, run.seed, modules)?)?);
     }
-    let contest = contest::find(&run.case).ok_or("there is neither a case nor a contest of that name")?;
-    Ok(serde_json::to_vec(&contest::hold(contest, run.seed, modules)?)?)
-}
-
-fn set_up(job: &Job, own: &Path) -> Fallible<Modules> {
-    command("mount", "-t proc proc /proc")?;
-    let modules = Modules::read(&job.modules)?;
-    for name in ["veth", "sch_htb", "cls_u32"] {
-        modules.load(name)?;
-    }
-    // All that waits in a discipline is charged to the one socket that sent it.
-    fs::write("/proc/sys/net/core/wmem_default", "100000000")?;
-    // Pages that all TCPs may hold. By default they go by the guest's memory, which is small.
-    fs::write("/proc/sys/net/ipv4/tcp_mem", "100000 100000 100000")?;
-    let (sender, receiver) = (address(frame::SENDER), address(frame::RECEIVER));
-    command(
-        "ip",
-        &format!("link add {SENDING} address {sender} type veth peer name {RECEIVING} address {receiver}"),
-    )?;
-    for name in [SENDING, RECEIVING] {
-        command("ip", &format!("link set {name} up"))?;
-    }
-    fs::write(own.join(CLOCK_STARTS), "")?;
-    Ok(modules)
 }
 
 fn measure(case: &Case, seed: u64, modules: &Modules) -> Fallible<Result> {

@@ -4,7 +4,7 @@
 //! and with the same limits. What became of each packet is compared.
 //!
 //! The kernel is User Mode Linux: a program beside ours, of which nothing is copied. Its clock is virtual (see
-//! `examples/virtual_clock.rs`), so both sides see the same times, and disciplines that draw nothing can be compared packet
+//! `fairwire_experiment::linux`), so both sides see the same times, and disciplines that draw nothing can be compared packet
 //! by packet. `docs/oracles.md` tells how it is run and what it found.
 #![forbid(unsafe_code)]
 
@@ -13,11 +13,8 @@ pub mod compare;
 pub mod contest;
 pub mod frame;
 pub mod guest;
-pub mod host;
-pub mod modules;
 pub mod ns2;
 pub mod outcome;
-mod program;
 pub mod replay;
 pub mod report;
 pub mod trace;

@@ -2,16 +2,20 @@
 #![forbid(unsafe_code)]
 
 use fairwire_catalogue as catalogue;
+use fairwire_experiment::linux::guest::{self, JOB_VARIABLE, Run};
+use fairwire_experiment::linux::uml::{Uml, UmlError, result};
 use fairwire_oracle::cases::{self, Case};
 use fairwire_oracle::compare::Pair;
 use fairwire_oracle::contest::{self, Comparison, Contest, Tally};
-use fairwire_oracle::guest::{self, JOB_VARIABLE, Run};
-use fairwire_oracle::host::{self, HostError, Uml};
+use fairwire_oracle::guest::{Oracle, Result as Answer, Work};
+use fairwire_oracle::outcome::Outcome;
 use fairwire_oracle::replay::replay;
 use fairwire_oracle::report::{Finding, Verdict};
+use fairwire_oracle::trace::Arrival;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 
 const USAGE: &str = "\
 Holds fairwire's disciplines against Linux's own, in User Mode Linux.
@@ -28,7 +32,8 @@ oracle failed; 2 wrong arguments.";
 
 fn main() -> ExitCode {
     if let Some(job) = std::env::var_os(JOB_VARIABLE) {
-        guest::run(Path::new(&job));
+        let mut oracle = Oracle::default();
+        guest::run(Path::new(&job), &mut |run, modules| oracle.answer(run, modules));
         return ExitCode::FAILURE; // not reached: the guest is off
     }
     let arguments = match Arguments::read(std::env::args().skip(1)) {
@@ -40,7 +45,7 @@ fn main() -> ExitCode {
     };
     match arguments.run() {
         Ok(code) => code,
-        Err(HostError::Missing(what)) => {
+        Err(Failure::Uml(UmlError::Missing(what))) => {
             eprintln!("SKIPPED: make oracle-linux: {what}");
             ExitCode::SUCCESS
         }
@@ -90,7 +95,7 @@ impl Arguments {
         Ok(read)
     }
 
-    fn run(&self) -> Result<ExitCode, HostError> {
+    fn run(&self) -> Result<ExitCode, Failure> {
         if self.is_question {
             return Ok(ExitCode::SUCCESS);
         }
@@ -101,21 +106,25 @@ impl Arguments {
     }
 
     /// Lets guests do the runs; their answers are in the folder that it gives.
-    fn ask_the_kernel(&self) -> Result<PathBuf, HostError> {
+    fn ask_the_kernel(&self) -> Result<PathBuf, Failure> {
         let uml = Uml::find()?;
         let folder = fresh(&self.out.join("guest"))
-            .map_err(|error| HostError::System("making the folder of results".into(), error))?;
+            .map_err(|error| Failure::System("making the folder of results".into(), error))?;
         let wanted = |case: &&&Case| catalogue::find(case.ours).is_ok();
-        let of_cases = self.cases.iter().filter(wanted).flat_map(|case| runs(case.name, case.runs));
-        let of_contests = self.contests.iter().flat_map(|contest| runs(contest.name, contest::cases::RUNS));
-        let runs: Vec<Run> = of_cases.chain(of_contests).collect();
+        let of_cases = self.cases.iter().filter(wanted).flat_map(|case| of_case(case));
+        let of_contests = self.contests.iter().flat_map(|contest| of_contest(contest));
+        let runs: Vec<(Run, u64)> = of_cases.chain(of_contests).collect();
         println!("User Mode Linux {} does {} runs", uml.version, runs.len());
-        uml.run(&folder, &runs)?;
+        uml.run(
+            &folder,
+            &runs.iter().map(|(run, _)| run.clone()).collect::<Vec<_>>(),
+            &AtomicBool::new(false),
+        )?;
         Ok(folder)
     }
 
     /// Compares all cases; do they agree?
-    fn judge_cases(&self, folder: &Path) -> Result<bool, HostError> {
+    fn judge_cases(&self, folder: &Path) -> Result<bool, Failure> {
         if self.cases.is_empty() {
             return Ok(true);
         }
@@ -140,7 +149,7 @@ impl Arguments {
     }
 
     /// Holds all contests on our side, and compares; do they agree?
-    fn judge_contests(&self, folder: &Path) -> Result<bool, HostError> {
+    fn judge_contests(&self, folder: &Path) -> Result<bool, Failure> {
         if self.contests.is_empty() {
             return Ok(true);
         }
@@ -162,12 +171,12 @@ impl Arguments {
         Ok(bad.is_empty())
     }
 
-    fn write<T: Serialize>(&self, name: &str, what: &T) -> Result<PathBuf, HostError> {
+    fn write<T: Serialize>(&self, name: &str, what: &T) -> Result<PathBuf, Failure> {
         let file = self.out.join(name);
         let text = serde_json::to_string_pretty(what).expect("plain data");
         match std::fs::write(&file, text + "\n") {
             Ok(()) => Ok(file),
-            Err(error) => Err(HostError::System(format!("writing {}", file.display()), error)),
+            Err(error) => Err(Failure::System(format!("writing {}", file.display()), error)),
         }
     }
 }
@@ -183,35 +192,70 @@ fn list() {
     }
 }
 
-/// Runs of the case or contest called `name`, seeded 1 to `count`.
-fn runs(name: &'static str, count: u64) -> impl Iterator<Item = Run> {
-    (1..=count).map(move |seed| Run { case: name.to_owned(), seed })
+/// What went wrong.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    /// The kernel did not answer.
+    #[error(transparent)]
+    Uml(#[from] UmlError),
+    /// The host refused something.
+    #[error("{0}: {1}")]
+    System(String, std::io::Error),
+    /// Our side of a contest cannot be built.
+    #[error("{0}")]
+    Contest(String),
+}
+
+/// A run of the guest, named by its case or contest and its seed; and that seed.
+fn run_of(name: &str, seed: u64, work: &Work) -> (Run, u64) {
+    (Run { name: format!("{name}-{seed}"), work: serde_json::to_value(work).expect("plain data") }, seed)
+}
+
+/// The runs of `case`.
+fn of_case(case: &'static Case) -> impl Iterator<Item = (Run, u64)> {
+    (1..=case.runs).map(|seed| run_of(case.name, seed, &Work::Case(case.name.into(), seed)))
+}
+
+/// The runs of `contest`.
+fn of_contest(contest: &'static Contest) -> impl Iterator<Item = (Run, u64)> {
+    let work = |seed| Work::Contest(contest::of_kernel(contest, seed));
+    (1..=contest::cases::RUNS).map(move |seed| run_of(contest.name, seed, &work(seed)))
+}
+
+/// Keeps the trace and our outcome of a run beside the guest's, for whoever looks into a difference.
+fn keep(folder: &Path, run: &Run, arrivals: &[Arrival], ours: &Outcome) -> Result<(), Failure> {
+    let file = folder.join(format!("ours-{}", run.file()));
+    let flows: Vec<usize> = arrivals.iter().map(|arrival| arrival.flow).collect();
+    let bytes: Vec<u32> = arrivals.iter().map(|arrival| arrival.bytes).collect();
+    let kept = serde_json::json!({ "flows": flows, "bytes": bytes, "outcome": ours });
+    let text = serde_json::to_vec(&kept).expect("plain data");
+    std::fs::write(&file, text).map_err(|error| Failure::System(format!("writing {}", file.display()), error))
 }
 
 /// Holds `contest` on our side as often as the guest has, and compares.
-fn compare(contest: &'static Contest, folder: &Path) -> Result<Comparison, HostError> {
+fn compare(contest: &'static Contest, folder: &Path) -> Result<Comparison, Failure> {
     let (mut kernel, mut ours): (Vec<Tally>, Vec<Tally>) = Default::default();
-    for run in runs(contest.name, contest::cases::RUNS) {
-        kernel.push(host::result(folder, &run)?);
-        let simulated = contest::simulate(contest, run.seed);
-        ours.push(simulated.map_err(|why| HostError::Contest(format!("{}: {why}", contest.name)))?);
+    for (run, seed) in of_contest(contest) {
+        kernel.push(result(folder, &run)?);
+        let simulated = contest::simulate(contest, seed);
+        ours.push(simulated.map_err(|why| Failure::Contest(format!("{}: {why}", contest.name)))?);
     }
     Ok(Comparison::new(contest, &kernel, &ours))
 }
 
 /// Compares the runs of `case`, which the guest has done.
-fn judge(case: &Case, folder: &Path) -> Result<Finding, HostError> {
+fn judge(case: &'static Case, folder: &Path) -> Result<Finding, Failure> {
     if catalogue::find(case.ours).is_err() {
         return Ok(Finding::new(case, Err(Verdict::NotInTheCatalogue)));
     }
     let mut pairs = Vec::new();
-    for run in runs(case.name, case.runs) {
-        let kernel = host::result::<guest::Result>(folder, &run)?.outcome;
-        let arrivals = case.traffic.arrivals(run.seed);
-        match case.discipline(run.seed) {
+    for (run, seed) in of_case(case) {
+        let kernel = result::<Answer>(folder, &run)?.outcome;
+        let arrivals = case.traffic.arrivals(seed);
+        match case.discipline(seed) {
             Ok(mut discipline) => {
                 let ours = replay(&mut *discipline, case.shaper, &arrivals, &kernel.came_ns);
-                host::keep(folder, &run, &arrivals, &ours)?;
+                keep(folder, &run, &arrivals, &ours)?;
                 pairs.push(Pair { arrivals, kernel, ours });
             }
             Err(why) => return Ok(Finding::new(case, Err(Verdict::NotBuilt(why)))),

@@ -7,6 +7,7 @@ use crate::spec::{FlowSpec, Spec, TieRuleSpec};
 use crate::topology::{QueuePlan, Topology, Way};
 use fairwire_catalogue::{self as catalogue, BuildError, Site};
 use fairwire_core::Seed;
+use fairwire_laws::part::Qdisc;
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, Settings, TieRule};
 
 /// The plan of one run.
@@ -42,6 +43,14 @@ pub(crate) fn network(
             .collect(),
         aggregates: aggregate::plans(spec, topology, seed)?,
     })
+}
+
+/// Linux's discipline that is the same as `compared` at the first queue.
+pub(crate) fn linux(spec: &Spec, topology: &Topology, compared: &Compared) -> Option<Qdisc> {
+    let stream = stream(topology.queues.first()?);
+    let site = site(spec, topology, 0, Seed(0), &stream);
+    catalogue::with_part(compared.name(), &compared.parameters(&spec.discipline), |part| part.linux(&site))
+        .ok()?
 }
 
 /// The random streams of what works at a link.

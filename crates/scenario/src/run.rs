@@ -8,6 +8,7 @@ use crate::spec::{FlowSpec, TieRuleSpec};
 use crate::topology;
 use fairwire_catalogue::BuildError;
 use fairwire_core::{Duration, Seed, Time};
+use fairwire_laws::part::Qdisc;
 use fairwire_metrics::fairness::{Way, assess_network};
 use fairwire_metrics::record::{Fairness, FlowRecord, Manifest, Mode, Report, RunRecord, SCHEMA_VERSION};
 use fairwire_metrics::summary;
@@ -224,6 +225,13 @@ pub fn run_single(
 pub fn network(scenario: &Scenario, discipline: usize, seed: u64) -> Result<Network, BuildError> {
     let spec = scenario.spec();
     build::network(spec, scenario.topology(), &spec.disciplines[discipline], Seed(seed))
+}
+
+/// Linux's discipline that is the same as the one at this place of `scenario`'s list, at its first link; `None` where Linux has none, or
+/// not with these parameters.
+pub fn linux(scenario: &Scenario, discipline: usize) -> Option<Qdisc> {
+    let spec = scenario.spec();
+    build::linux(spec, scenario.topology(), &spec.disciplines[discipline])
 }
 
 fn simulate(

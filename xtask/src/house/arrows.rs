@@ -72,6 +72,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-catalogue",
             "fairwire-core",
             "fairwire-gateway",
+            "fairwire-laws",
             "fairwire-linux",
             "fairwire-metrics",
             "fairwire-scenario",
@@ -105,6 +106,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "fairwire-catalogue",
             "fairwire-core",
+            "fairwire-experiment",
             "fairwire-laws",
             "fairwire-linux",
             "fairwire-metrics",

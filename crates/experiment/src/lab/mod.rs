@@ -51,7 +51,14 @@ impl Stage for Lab {
     fn can_run(&self, plan: &Plan<'_>) -> Result<(), Why> {
         // The senders do not hang on the seed.
         match self.dumbbell(plan, 0) {
-            Ok(dumbbell) => check_congestion_controls(&dumbbell),
+            Ok(dumbbell) => {
+                if let Some(sender) = dumbbell.senders.iter().find(|sender| sender.ecn) {
+                    let given = format!("ECN of `{}`", sender.group);
+                    return Err(Why::new(given, "`tcp.ecn` left out: TCP in the lab is without ECN"));
+                }
+                dumbbell.common_rtt()?;
+                check_congestion_controls(&dumbbell)
+            }
             Err(Failed::Plan(why)) => Err(why),
             Err(Failed::Machine(what)) => Err(Why::new(what, "a plan that can be built")),
         }
@@ -65,7 +72,9 @@ impl Stage for Lab {
         stop: &AtomicBool,
     ) -> Result<Option<RunRecord>, Failed> {
         let Links::Shared(link) = &plan.scenario.spec().link else { unreachable!("a dumbbell has one link") };
-        let Dumbbell { name, rate, discipline, rtt, mtu, senders } = self.dumbbell(plan, seed)?;
+        let dumbbell = self.dumbbell(plan, seed)?;
+        let rtt = dumbbell.common_rtt()?;
+        let Dumbbell { name, rate, discipline, mtu, senders } = dumbbell;
         let (duration, warm_up) = (plan.duration(), plan.warm_up());
         let contest = ContestPlan { name, rate, buffer: link.buffer.0, rtt, mtu, senders, duration, warm_up };
         match contest::hold(Contest { plan: contest, discipline }, progress, stop) {

@@ -69,7 +69,8 @@ impl Stage for Linux {
         let uml = Uml::find().map_err(missing)?;
         let dumbbell = Dumbbell::of(plan, seed)?;
         let (contest, order) = contest(&dumbbell, plan)?;
-        let folder = tempfile::tempdir().map_err(|error| Failed::Machine(format!("a scratch folder: {error}")))?;
+        let folder =
+            tempfile::tempdir().map_err(|error| Failed::Machine(format!("a scratch folder: {error}")))?;
         let work = serde_json::to_value(&contest).expect("plain data");
         let run = Run { name: "contest".into(), work };
         match uml.run(folder.path(), std::slice::from_ref(&run), stop) {
@@ -77,8 +78,7 @@ impl Stage for Linux {
             Err(UmlError::Stopped) => return Ok(None),
             Err(error) => return Err(Failed::Machine(error.to_string())),
         }
-        let tally: Tally =
-            result(folder.path(), &run).map_err(|error| Failed::Machine(error.to_string()))?;
+        let tally: Tally = result(folder.path(), &run).map_err(|error| Failed::Machine(error.to_string()))?;
         progress(1.0);
         let window = plan.duration() - plan.warm_up();
         let flows = flow_records(&dumbbell.senders, &order, &tally, window);
@@ -116,7 +116,8 @@ fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>) -> Result<(Contest, Vec<usize>)
     };
     let (classes, order) = classes(&dumbbell.senders);
     if classes.len() > MAX_CLASSES {
-        let given = format!("{} kinds of senders, by what they send and their round-trip time", classes.len());
+        let given =
+            format!("{} kinds of senders, by what they send and their round-trip time", classes.len());
         return Err(Why::new(given, format!("at most {MAX_CLASSES}")));
     }
     let contest = Contest {
@@ -175,8 +176,7 @@ fn flow_records(senders: &[Sender], order: &[usize], tally: &Tally, window: Dura
 
 fn link_record(dumbbell: &Dumbbell, tally: &Tally, window: Duration) -> LinkRecord {
     let packets: u64 = tally.flows.iter().map(|flow| flow.left).sum();
-    let bytes: u64 =
-        tally.flows.iter().map(|flow| flow.left_bytes - flow.left * u64::from(ETHERNET)).sum();
+    let bytes: u64 = tally.flows.iter().map(|flow| flow.left_bytes - flow.left * u64::from(ETHERNET)).sum();
     // Little's law: what waited is what came, as often as it was there.
     let mean_packets = tally.waits_ns.iter().sum::<u64>() as f64 / window.ns() as f64;
     let by_cause = |count: u64| {

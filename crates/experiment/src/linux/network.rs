@@ -110,11 +110,7 @@ fn shape(contest: &Contest, router: &Host) -> Fallible<()> {
 }
 
 /// Lays a wire between two interfaces, each with its host and its address.
-fn join(
-    a: (&Host, End<'_>, Ipv4Addr),
-    b: (&Host, End<'_>, Ipv4Addr),
-    mtu: u32,
-) -> Result<(), Trouble> {
+fn join(a: (&Host, End<'_>, Ipv4Addr), b: (&Host, End<'_>, Ipv4Addr), mtu: u32) -> Result<(), Trouble> {
     a.0.join(b.0, Wire { here: a.1, there: b.1, mtu })?;
     [a, b].into_iter().try_for_each(|(host, end, ip)| {
         host.add_address(end.index, Address { ip: ip.into(), prefix_bits: 24 })?;

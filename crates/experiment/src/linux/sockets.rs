@@ -97,7 +97,8 @@ impl Hall {
         let datagrams = socket(SocketType::DGRAM)?;
         bind(&datagrams, &address(RECEIVER, SERVICE))?;
         let began = clock::now();
-        let members = (0..).zip(&contest.classes).flat_map(|(class, group)| vec![(class, group); group.flows]);
+        let members =
+            (0..).zip(&contest.classes).flat_map(|(class, group)| vec![(class, group); group.flows]);
         let source = |((class, group), start): ((usize, &Class), &u64)| Source {
             sends: group.sends.clone(),
             class,
@@ -355,13 +356,18 @@ impl Seen {
 
 /// The most of these stays that there were at one moment. What leaves at the moment at which another comes is gone before.
 fn most_at_once(stays: &[(Time, Time)]) -> u64 {
-    let mut steps: Vec<(Time, i64)> = stays.iter().flat_map(|(came, left)| [(*came, 1), (*left, -1)]).collect();
+    let mut steps: Vec<(Time, i64)> =
+        stays.iter().flat_map(|(came, left)| [(*came, 1), (*left, -1)]).collect();
     steps.sort_unstable();
     let mut there = 0i64;
-    steps.iter().map(|(_, step)| {
-        there += step;
-        there.unsigned_abs()
-    }).max().unwrap_or(0)
+    steps
+        .iter()
+        .map(|(_, step)| {
+            there += step;
+            there.unsigned_abs()
+        })
+        .max()
+        .unwrap_or(0)
 }
 
 fn listener(class: usize, sends: &Sends) -> Fallible<OwnedFd> {

@@ -188,8 +188,7 @@ impl Guest {
 
 /// The virtual clock, which cargo builds beside our program.
 fn virtual_clock() -> Result<PathBuf, UmlError> {
-    let own =
-        std::env::current_exe().map_err(|error| UmlError::System("finding ourselves".into(), error))?;
+    let own = std::env::current_exe().map_err(|error| UmlError::System("finding ourselves".into(), error))?;
     let clock = own.with_file_name("examples").join("libvirtual_clock.so");
     if clock.is_file() {
         return Ok(clock);

@@ -44,7 +44,7 @@ use crate::dropper::fattest::Fattest;
 use crate::dropper::fattest_host::FattestHost;
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::memory;
-use crate::part::Part;
+use crate::part::{Part, Qdisc};
 use crate::scheduler::drr_plus_plus::DrrPlusPlus;
 use crate::scheduler::hosts::QUEUES;
 use crate::scheduler::hosts::{self, Hosts};
@@ -52,6 +52,8 @@ use crate::scheduler::quantum::Quantum;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Duration, Limit, Queue, Queues};
 use fairwire_parameters::parameters;
@@ -133,6 +135,17 @@ pub struct Spec {
 const HOSTS_TARGET: Duration = Duration::from_ms(15);
 
 impl Part for Spec {
+    fn linux(&self, site: &Site<'_>) -> Option<Qdisc> {
+        let packets = Qdisc::packets(site.room(NAME, self.buffer).ok()?.limit)?;
+        let is_plain = self.hosts != Some(true) && self.round.is_none();
+        let (queues, quantum) =
+            (self.queues.unwrap_or(1024), self.quantum.map_or(1514, |quantum| quantum.0.0));
+        let batch = self.batch.map_or(String::new(), |batch| format!(" drop_batch {batch}"));
+        let codel = self.codel.linux(self.ecn).filter(|_| is_plain)?;
+        let line = format!("fq_codel limit {packets} flows {queues} quantum {quantum} {codel}{batch}");
+        Some(Qdisc { line, module: Some("sch_fq_codel") })
+    }
+
     fn buffer(&self) -> Option<Amount> {
         self.buffer.map(|buffer| buffer.0)
     }

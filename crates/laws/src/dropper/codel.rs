@@ -33,11 +33,13 @@
 use crate::about::{About, Family};
 use crate::dropper::law::{Law, OneQueue};
 use crate::error::{BadParameter, Of as _};
-use crate::part::{Part, has_queue};
+use crate::part::{Part, Qdisc, has_queue};
 use crate::queueing::Queueing;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
 use fairwire_core::units::Size;
 use fairwire_core::{
     Backlog, Cause, Discipline, Duration, EcnPolicy, Limit, Packet, Probe, Time, Unit, Verdict,
@@ -103,6 +105,12 @@ pub struct Control {
 
 impl Part for Spec {
     has_queue!();
+
+    fn linux(&self, site: &Site<'_>) -> Option<Qdisc> {
+        let packets = Qdisc::packets(self.queue.first_come(site)?)?;
+        let line = format!("codel limit {packets} {}", self.control.linux(self.queue.ecn)?);
+        Some(Qdisc { line, module: Some("sch_codel") })
+    }
 }
 
 /// How finely the law counts.
@@ -121,6 +129,17 @@ pub enum Arithmetic {
 }
 
 impl Control {
+    /// As `tc` takes it. The kernel's own arithmetic is the only one that it has, and its MTU that of the interface.
+    pub(crate) fn linux(&self, ecn: Option<EcnChoice>) -> Option<String> {
+        let CheckedControl { target, interval, .. } = self.checked().ok()?;
+        let us = |time: Duration| time.ns() / 1000;
+        let threshold =
+            self.ce_threshold.map_or(String::new(), |time| format!(" ce_threshold {}us", us(time.0)));
+        let ecn = if ecn == Some(EcnChoice::Mark) { "ecn" } else { "noecn" };
+        (self.mtu.is_none())
+            .then(|| format!("target {}us interval {}us {ecn}{threshold}", us(target), us(interval)))
+    }
+
     /// The parameters of the law, for whichever `discipline` uses it.
     pub(crate) fn terms(
         &self,

@@ -24,10 +24,11 @@
 
 use crate::about::{About, Family};
 use crate::error::BadParameter;
-use crate::part::{Part, has_queue};
+use crate::part::{Part, Qdisc, has_queue};
 use crate::queueing::Queueing;
 use crate::site::Site;
 use alloc::boxed::Box;
+use alloc::format;
 use fairwire_core::{Discipline, Dropper, Limit};
 use fairwire_parameters::parameters;
 
@@ -54,6 +55,15 @@ pub struct Spec {
 
 impl Part for Spec {
     has_queue!();
+
+    fn linux(&self, site: &Site<'_>) -> Option<Qdisc> {
+        let limit = self.queue.first_come(site)?;
+        let line = match Qdisc::packets(limit) {
+            Some(packets) => format!("pfifo limit {packets}"),
+            None => format!("bfifo limit {}", limit.max_bytes()),
+        };
+        Some(Qdisc { line, module: None })
+    }
 }
 
 /// A checked [`Spec`].

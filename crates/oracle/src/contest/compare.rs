@@ -2,7 +2,7 @@
 
 use super::cases::Contest;
 use super::setting::{DURATION, HEADER_BYTES, RATE, SEGMENT_BYTES, WARM_UP};
-use super::tally::Tally;
+use fairwire_experiment::linux::Tally;
 use serde::Serialize;
 use std::fmt::Write;
 

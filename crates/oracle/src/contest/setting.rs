@@ -56,13 +56,4 @@ impl Sends {
             Sends::Udp(_) => "udp",
         }
     }
-
-    /// The kernel's module for it, where it is one.
-    pub(super) const fn module(self) -> Option<&'static str> {
-        match self {
-            Sends::Bbr => Some("tcp_bbr"),
-            Sends::Dctcp => Some("tcp_dctcp"),
-            Sends::Reno | Sends::Cubic | Sends::Udp(_) => None,
-        }
-    }
 }

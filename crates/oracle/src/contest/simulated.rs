@@ -2,12 +2,12 @@
 
 use super::cases::Contest;
 use super::setting::{DURATION, HEADER_BYTES, RATE, SEGMENT_BYTES, Sends, UDP_HEADER_BYTES, WARM_UP};
-use super::tally::Tally;
 use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{
     Backlog, Discipline, Duration, NotReweighed, Packet, Probe, Rate, Seed, Signals, Time, Weight,
 };
+use fairwire_experiment::linux::Tally;
 use fairwire_sim::{GroupPlan, Hop, LinkPlan, Member, Network, Settings, Source, TieRule};
 use fairwire_tcp::congestion::{BbrParameters, ControlConfig, CubicParameters, DctcpParameters, FirstPhase};
 use fairwire_tcp::{Config, EcnMode, Profile};
@@ -49,6 +49,7 @@ pub fn simulate(contest: &Contest, seed: u64) -> Result<Tally, String> {
         dropped: link.drops.values().sum(),
         marked: link.marks.values().sum(),
         waits_ns,
+        ..Tally::default()
     })
 }
 
