@@ -9,9 +9,9 @@
 //! on, because a booting kernel waits in loops for real time to pass.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
-use libc::{c_char, c_int, c_long, itimerspec, sigset_t, timer_t, timespec};
+use libc::{c_char, c_int, c_long, c_uint, itimerspec, sigset_t, timer_t, timespec};
 use std::ffi::{CStr, c_void};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// The name of the file whose creation starts the virtual clock; `fairwire_experiment::linux::guest` says the same.
 const STARTS: &[u8] = b"/virtual-clock-starts";
@@ -30,6 +30,7 @@ static TIMER: AtomicU64 = AtomicU64::new(0);
 type TimerSettime = unsafe extern "C" fn(timer_t, c_int, *const itimerspec, *mut itimerspec) -> c_int;
 type TimerGettime = unsafe extern "C" fn(timer_t, *mut itimerspec) -> c_int;
 type Sigsuspend = unsafe extern "C" fn(*const sigset_t) -> c_int;
+type Ptrace = unsafe extern "C" fn(c_uint, libc::pid_t, *mut c_void, *mut c_void) -> c_long;
 type Open = unsafe extern "C" fn(*const c_char, c_int, c_int) -> c_int;
 
 /// Tells the time: the virtual one of the monotonic clock once it has started.
@@ -114,6 +115,63 @@ pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_int) 
     }
     // SAFETY: as in `timer_settime`.
     unsafe { next::<Open>(c"open64")(path, flags, mode) }
+}
+
+/// A processor's extended state, as a set of registers.
+const NT_X86_XSTATE: usize = 0x202;
+/// Room for all of it: with AMX it is 11 KiB. No place on a stack: the guest's are short. Its kernel has one thread.
+static STATE: [AtomicU64; 4096] = [const { AtomicU64::new(0) }; 4096];
+/// The C library's `ptrace`, once it was looked for: it is called with each system call of the guest.
+static PTRACE: AtomicUsize = AtomicUsize::new(0);
+
+/// Sets registers of a process of the guest, also on processors with more state than User Mode Linux has room for.
+///
+/// It keeps 2696 bytes of extended state. The state of a processor with AMX is longer, and the host's kernel takes it whole or not at
+/// all, so that the guest's first process would die of it. What is beyond the guest's part is given back as it is.
+///
+/// # Safety
+/// As ptrace(2).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ptrace(
+    request: c_uint,
+    process: libc::pid_t,
+    address: *mut c_void,
+    data: *mut c_void,
+) -> c_long {
+    // SAFETY: the next definition is the C library's, which has this type; arguments are passed on as they came.
+    let (next, done) = unsafe {
+        let next = c_library_ptrace();
+        (next, next(request, process, address, data))
+    };
+    if done == 0 || request != libc::PTRACE_SETREGSET || address as usize != NT_X86_XSTATE {
+        return done;
+    }
+    let mut all = libc::iovec { iov_base: STATE.as_ptr().cast_mut().cast(), iov_len: size_of_val(&STATE) };
+    // SAFETY: the kernel writes no more than `all` has room for, and makes it as short as what it wrote; atomics may be written so, and
+    // nobody else does. The caller promises that `data` is such a vector too, whose bytes can be read; they do not overlap with ours.
+    unsafe {
+        if next(libc::PTRACE_GETREGSET, process, address, (&raw mut all).cast()) != 0 {
+            return done;
+        }
+        let given = &*data.cast::<libc::iovec>();
+        let bytes = given.iov_len.min(all.iov_len);
+        std::ptr::copy_nonoverlapping(given.iov_base.cast::<u8>(), all.iov_base.cast::<u8>(), bytes);
+        next(request, process, address, (&raw mut all).cast())
+    }
+}
+
+/// # Safety
+/// As [`next`]: the type is that of ptrace(2).
+unsafe fn c_library_ptrace() -> Ptrace {
+    let known = PTRACE.load(Relaxed);
+    if known == 0 {
+        // SAFETY: that is its type.
+        let found = unsafe { next::<Ptrace>(c"ptrace") };
+        PTRACE.store(found as usize, Relaxed);
+        return found;
+    }
+    // SAFETY: it was such a function when it was stored.
+    unsafe { std::mem::transmute::<usize, Ptrace>(known) }
 }
 
 /// From here on the clock is virtual. The real timer is disarmed, and the virtual one rings soon in its place.

@@ -27,9 +27,8 @@ use fairwire_metrics::record::{Agreement, RunRecord};
 
 /// How far a stage may be from another: each group's fraction of all that was delivered within three points, and the rest for
 /// information. What makes them differ beyond that is told of in docs/stages.md.
-pub const TOLERANCES: [Tolerance<'static>; 5] = [
+pub const TOLERANCES: [Tolerance<'static>; 4] = [
     Tolerance { measure: "fraction", allowed: Some(0.03) },
-    Tolerance { measure: "share", allowed: None },
     Tolerance { measure: "jain", allowed: None },
     Tolerance { measure: "sojourn_mean_s", allowed: None },
     Tolerance { measure: "utilization", allowed: None },

@@ -2,6 +2,8 @@
 //! helpers. Where network namespaces are refused it says so, loudly, and passes.
 
 use fairwire_experiment::lab::Lab;
+use fairwire_experiment::linux::guest::JOB_VARIABLE;
+use fairwire_experiment::linux::{self, Linux};
 use fairwire_experiment::{Dumbbell, Failed, Plan, Stage};
 use fairwire_metrics::record::RunRecord;
 use fairwire_scenario::{Overrides, Scenario, parse};
@@ -27,6 +29,10 @@ fn main() -> ExitCode {
         Some("--list") => return ExitCode::SUCCESS, // a test runner asks for names: there are none to pick from
         _ => {}
     }
+    if let Some(job) = std::env::var_os(JOB_VARIABLE) {
+        linux::guest_main(job.as_ref());
+        return ExitCode::FAILURE; // not reached: the guest is off
+    }
     if let Err(Failed::Plan(why)) = run(&short("tail-drop", 1), &mut |_| {}, &NEVER) {
         fairwire_testing::skipped(format_args!("all live tests: {why}"));
         return ExitCode::SUCCESS;
@@ -35,13 +41,17 @@ fn main() -> ExitCode {
     if let Err(error) = &awake {
         println!("live: {error}");
     }
-    let checks: [(&str, fn()); 6] = [
+    let checks: [(&str, fn()); 7] = [
         ("two labs at once: faba holds a selfish flow, tail-drop does not", two_labs_at_once),
         ("many flows of cubic share under faba", many_flows_of_cubic_share),
         ("a stopped contest ends at once and leaves nothing", a_stopped_contest_ends_at_once),
         ("a killed lab leaves no process and no namespace", a_killed_lab_leaves_nothing),
         ("a killed helper ends the contest and takes the others along", a_killed_helper_ends_the_contest),
         ("what the lab cannot run is named", what_the_lab_cannot_run_is_named),
+        (
+            "the kernel's own tail-drop and fq-codel share as ours do",
+            the_kernels_own_disciplines_share_as_ours_do,
+        ),
     ];
     for (name, check) in checks {
         check();
@@ -198,6 +208,32 @@ fn what_the_lab_cannot_run_is_named() {
             Lab::default().can_run(&Plan { scenario: &scenario, discipline: 0 }).unwrap_err().to_string();
         assert!(why.contains(named), "{set}: {why}");
     }
+}
+
+/// In User Mode Linux, where that is installed.
+fn the_kernels_own_disciplines_share_as_ours_do() {
+    for (discipline, least, most) in [("tail-drop", 3.0, 6.0), ("fq-codel", 0.8, 1.3)] {
+        let scenario = contest(discipline, &["warm_up=2 s"]);
+        let plan = Plan { scenario: &scenario, discipline: 0 };
+        if let Err(why) = Linux.can_run(&plan) {
+            return fairwire_testing::skipped_for_want_of_a_peer(format_args!(
+                "Linux's own disciplines: {why}"
+            ));
+        }
+        let record =
+            Linux.run(&plan, 1, &mut |_| {}, &NEVER).expect("the guest answers").expect("nobody stops it");
+        let share = group_share(&record, "udp");
+        assert!((least..most).contains(&share), "{discipline}: {share}");
+        let link = &record.links[0];
+        let drops: u64 = link.drops.values().sum();
+        assert!(link.utilization > 0.99 && drops > 0 && link.backlog.max_packets <= 780, "{link:?}");
+        let sent: u64 = record.flows.iter().map(|flow| flow.packets_sent).sum();
+        assert_eq!(sent, link.packets_in, "each packet is of a flow");
+    }
+    // Linux has no FABA.
+    let faba = contest("faba", &[]);
+    let why = Linux.can_run(&Plan { scenario: &faba, discipline: 0 }).unwrap_err().to_string();
+    assert!(why.contains("`faba`") && why.contains("a discipline that Linux has"), "{why}");
 }
 
 /// Holds a lab for a minute; a line on standard output tells that it runs.

@@ -77,6 +77,7 @@ mod tests {
             dropped: 1,
             marked: 2,
             waits_ns: (1..=100).rev().map(|ms| ms * 1_000_000).collect(),
+            ..Tally::default()
         };
         assert_eq!((tally.share(0..1), tally.share(1..3)), (25.0, 75.0));
         assert_eq!((tally.mean_wait_ms(), tally.long_wait_ms()), (50.5, 96.0));

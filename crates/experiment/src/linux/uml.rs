@@ -189,14 +189,16 @@ impl Guest {
 /// The virtual clock, which cargo builds beside our program.
 fn virtual_clock() -> Result<PathBuf, UmlError> {
     let own = std::env::current_exe().map_err(|error| UmlError::System("finding ourselves".into(), error))?;
-    let clock = own.with_file_name("examples").join("libvirtual_clock.so");
-    if clock.is_file() {
+    // Cargo puts programs beside the folder of examples, and tests into a folder beside it.
+    let folders = own.ancestors().skip(1).take(2);
+    let mut clocks = folders.map(|folder| folder.join("examples").join("libvirtual_clock.so"));
+    if let Some(clock) = clocks.find(|clock| clock.is_file()) {
         return Ok(clock);
     }
-    Err(UmlError::Missing(format!(
-        "{} is not built: cargo build --release -p fairwire-experiment --example virtual_clock",
-        clock.display()
-    )))
+    Err(UmlError::Missing(
+        "the virtual clock of User Mode Linux is not built: cargo build --release -p fairwire-experiment --example virtual_clock"
+            .into(),
+    ))
 }
 
 fn in_path(program: &str) -> Option<PathBuf> {
