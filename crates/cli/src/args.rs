@@ -313,8 +313,8 @@ pub(crate) enum StatusFormat {
 pub(crate) struct RunArgs {
     /// The scenario file, in TOML.
     pub scenario: PathBuf,
-    /// Compare this discipline instead of the scenario's; may be given again.
-    #[arg(long, value_name = "NAME")]
+    /// Compare this discipline instead of the scenario's; may be given again, or several with commas.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub discipline: Vec<String>,
     /// Change the scenario first: a dotted path, groups of flows by name; may be given again.
     #[arg(long, value_name = "PATH=VALUE", add = ArgValueCompleter::new(keys::candidates))]
@@ -462,8 +462,8 @@ pub(crate) enum LabCommand {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ShareArgs {
-    /// Run this discipline; may be given again. Left out: tail-drop, then faba.
-    #[arg(long, value_name = "NAME")]
+    /// Run this discipline; may be given again, or several with commas. Left out: tail-drop, then faba.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub discipline: Vec<String>,
     /// Rate of the shared link.
     #[arg(long, default_value = "10 Mbit/s")]

@@ -226,6 +226,28 @@ fn a_contest_that_makes_no_sense() {
     }
 }
 
+#[test]
+fn a_stage_that_is_not_there_or_that_cannot_run_the_scenario() {
+    let contest = Contest::of(SCENARIO);
+    says(
+        &refused(&contest, &["--on", "sim,labb"]),
+        &["no stage `labb`; did you mean `lab`?", "allowed: sim, lab, linux"],
+    );
+    says(
+        &refused(&contest, &["--on", "lab", "--on", "lab"]),
+        &["`lab` is given twice", "allowed: each stage once"],
+    );
+    let message = refused(&contest, &["--on", "lab,linux", "--set", "return={ buffer = '10 packets' }"]);
+    says(
+        &message,
+        &[
+            "no stage can run this scenario",
+            "lab cannot run this: a way back with a queue, `[return]`",
+            "linux cannot",
+        ],
+    );
+}
+
 /// The whole look of one message, so that a change of it is seen.
 #[test]
 fn the_look_of_a_message() {

@@ -10,4 +10,5 @@ mod parity;
 mod parquet;
 mod reproduce;
 mod running;
+mod stages;
 mod trace;
