@@ -49,6 +49,7 @@ Examples:
   fairwire list disciplines --format json
   fairwire list controllers
   fairwire list sources
+  fairwire list stages
   fairwire list markers
   fairwire list exhibits";
 
@@ -408,6 +409,13 @@ pub(crate) enum List {
         /// Read the studies in this folder in place of those that came with the command.
         #[arg(long, value_name = "DIR")]
         studies: Option<PathBuf>,
+    },
+    /// The stages on which a scenario can be run, for `run --on`.
+    #[command(after_help = LIST_EXAMPLES)]
+    Stages {
+        /// How to print them.
+        #[arg(long, default_value = "table")]
+        format: Format,
     },
     /// The congestion controllers of TCP.
     #[command(after_help = LIST_EXAMPLES)]

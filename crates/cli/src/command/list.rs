@@ -30,6 +30,7 @@ pub(crate) fn list(list: &List) -> Result<Ending, Failure> {
                 format,
             )
         }
+        List::Stages { format } => (stages_in_short(columns), stages(), stages_as_json(), format),
         List::Controllers { format } => {
             (controllers_in_short(columns), controllers(), controllers_as_json(), format)
         }
@@ -250,6 +251,23 @@ fn sources_in_short(columns: usize) -> String {
         group(heading, &names, columns)
     };
     of("over TCP", true) + &of("datagrams", false)
+}
+
+fn stages_in_short(columns: usize) -> String {
+    let names: Vec<_> =
+        fairwire_experiment::all().iter().map(|stage| (stage.name().into(), stage.summary().into())).collect();
+    group("stages, for `fairwire run FILE --on`", &names, columns)
+}
+
+fn stages() -> Rows {
+    let rows = fairwire_experiment::all().iter().map(|stage| [stage.name(), stage.summary()]);
+    let all = std::iter::once(["name", "what it is"]).chain(rows);
+    all.map(|cells| cells.map(String::from).to_vec()).collect()
+}
+
+fn stages_as_json() -> Value {
+    let stages = fairwire_experiment::all().iter();
+    stages.map(|stage| json!({ "name": stage.name(), "summary": stage.summary() })).collect()
 }
 
 fn sources() -> Rows {
