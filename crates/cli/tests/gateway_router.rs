@@ -469,7 +469,7 @@ fn a_bump_on_a_router_is_refused_unless_it_is_wanted() {
         }
     }
     assert_eq!(home.traces(), "0 devices, tables: false");
-    let allowed = bump("allow_forwarding = true\n");
+    let allowed = bump("backend = { af-packet = { allow_forwarding = true } }\n");
     let output = home.ask(&["check", allowed.to_str().expect("UTF-8")]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     // IPv6 alone is enough to be refused.

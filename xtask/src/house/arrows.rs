@@ -62,6 +62,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-document",
             "fairwire-linux",
             "fairwire-metrics",
+            "fairwire-parameters",
             "fairwire-testbed",
             "fairwire-wire",
         ],

@@ -254,8 +254,10 @@ fn sources_in_short(columns: usize) -> String {
 }
 
 fn stages_in_short(columns: usize) -> String {
-    let names: Vec<_> =
-        fairwire_experiment::all().iter().map(|stage| (stage.name().into(), stage.summary().into())).collect();
+    let names: Vec<_> = fairwire_experiment::all()
+        .iter()
+        .map(|stage| (stage.name().into(), stage.summary().into()))
+        .collect();
     group("stages, for `fairwire run FILE --on`", &names, columns)
 }
 

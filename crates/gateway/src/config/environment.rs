@@ -5,7 +5,8 @@ mod forwarding;
 pub(crate) use forwarding::passage;
 
 use super::Config;
-use super::spec::{BackendChoice, OnFailure};
+use super::backend::BackendKind;
+use super::spec::OnFailure;
 use super::user::{self, User};
 use crate::class_book::Way;
 use crate::io::device;
@@ -35,8 +36,8 @@ const REMEDY: &str =
 pub fn check(config: &Config) -> Result<Vec<Note>, DocumentError> {
     let wire = &config.spec().wire;
     let mut notes = Vec::new();
-    match wire.backend {
-        BackendChoice::AfPacket => {
+    match wire.backend.kind() {
+        BackendKind::AfPacket => {
             let there = interfaces();
             for (key, name) in [("inside", &wire.inside), ("outside", &wire.outside)] {
                 notes.extend(fits(config, key, name, &there)?);
@@ -46,11 +47,11 @@ pub fn check(config: &Config) -> Result<Vec<Note>, DocumentError> {
             forwarding::refuse_beside(config)?;
             packet_socket(config)?;
         }
-        BackendChoice::Router => {
+        BackendKind::Router => {
             notes.extend(forwarding::check_router(config)?);
             tun(config, "router")?;
         }
-        BackendChoice::Tun => {
+        BackendKind::Tun => {
             let there = interfaces();
             for (key, name) in [("inside", &wire.inside), ("outside", &wire.outside)] {
                 is_free(config, key, name, &there)?;

@@ -1,7 +1,7 @@
 //! What a configuration means, for `fairwire gateway check`.
 
+use super::backend::BackendKind;
 use super::shaping::{Shaping, TYPICAL_FRAME};
-use super::spec::BackendChoice;
 use super::{ClassSupport, Config, fair};
 use crate::class_book::{ClassKind, Way};
 use crate::classify::FlowKind;
@@ -14,7 +14,7 @@ pub struct Explanation {
     /// The gateway's name.
     pub name: String,
     /// What carries the frames.
-    pub backend: BackendChoice,
+    pub backend: BackendKind,
     /// The interface towards the subscribers.
     pub inside: String,
     /// The interface towards the rest of the world.
@@ -117,7 +117,7 @@ impl Config {
         let pool = |way| PoolSize::with_room(self.frames(way, TYPICAL_FRAME), TYPICAL_FRAME);
         Explanation {
             name: self.spec.name.clone(),
-            backend: wire.backend,
+            backend: wire.backend.kind(),
             inside: wire.inside.clone(),
             outside: wire.outside.clone(),
             subscribers,

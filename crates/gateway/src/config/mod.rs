@@ -3,6 +3,7 @@
 //! [`Config::load`] reads the TOML file and the subscribers beside it, and refuses with the place of what is wrong. What it
 //! returns makes sense by itself; whether this machine can do it is asked by [`environment::check`].
 
+pub mod backend;
 mod changes;
 mod claims;
 mod discipline;

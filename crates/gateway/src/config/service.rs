@@ -1,18 +1,18 @@
 //! What concerns no way by itself: names, interfaces, telemetry and safety.
 
+use super::backend::{Backend, BackendKind};
 use super::places::Texts;
-use super::spec::{BackendChoice, FORMAT, OnFailure, Spec};
+use super::spec::{FORMAT, OnFailure, Spec};
 use super::tree::quoted;
 use fairwire_core::Duration;
 use fairwire_document::DocumentError;
+use fairwire_parameters::{Choice as _, OutOfRange};
 use std::fmt::Display;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 
 /// The longest name of an interface: 15 bytes and a zero (`IFNAMSIZ` of Linux).
 pub(super) const MOST_INTERFACE_BYTES: usize = 15;
-/// MTUs: the least that every IPv4 host takes (RFC 791), and the most that a length field tells.
-const MTUS: RangeInclusive<u32> = 576..=65_535;
 const MOST_NAME_BYTES: usize = 64;
 const MOST_FLOWS: u32 = 1 << 20;
 const MOST_FRAMES: u32 = 1 << 22;
@@ -49,22 +49,10 @@ fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
         let why = "that is the interface of the other side too";
         return Err(texts.refuse("wire.outside", quoted(&wire.outside), why, "two different interfaces"));
     }
-    if wire.allow_forwarding && wire.backend != BackendChoice::AfPacket {
-        let why = "only packet sockets can be passed by";
-        return Err(texts.refuse("wire.allow_forwarding", true, why, "with `backend = \"af-packet\"` only"));
-    }
-    match wire.mtu {
-        Some(mtu) if wire.backend != BackendChoice::Tun => Err(texts.refuse(
-            "wire.mtu",
-            mtu,
-            "the interfaces have an MTU already",
-            "with `backend = \"tun\"` only",
-        )),
-        Some(mtu) if !MTUS.contains(&mtu) => {
-            Err(texts.refuse("wire.mtu", mtu, "that is no MTU", "a whole number from 576 to 65535"))
-        }
-        _ => Ok(()),
-    }
+    wire.backend.check().map_err(|OutOfRange { name, given, allowed }| {
+        let path = format!("wire.backend.{}.{name}", Backend::names()[wire.backend.kind() as usize]);
+        texts.refuse(&path, given, "that is out of range", allowed)
+    })
 }
 
 fn telemetry(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
@@ -113,7 +101,7 @@ fn is_host(name: &str) -> bool {
 }
 
 fn safety(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
-    if spec.safety.on_failure == OnFailure::Open && spec.wire.backend == BackendChoice::Tun {
+    if spec.safety.on_failure == OnFailure::Open && spec.wire.backend.kind() == BackendKind::Tun {
         let why = "TUN devices go with the process that made them, and cannot be bridged";
         let allowed = "`closed`, and routes past the devices that are used when these are gone";
         return Err(texts.refuse("safety.on_failure", "`open`", why, allowed));

@@ -1,6 +1,6 @@
 //! A gateway's configuration as typed.
 
-use crate::classify::LinkKind;
+use super::backend::Backend;
 use fairwire_catalogue::{Choice, Parameters};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Duration, Rate};
@@ -46,47 +46,13 @@ pub struct Spec {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WireSpec {
-    /// What carries the frames. Default: `af-packet`.
+    /// What carries the frames: a name, or a table with the name and its parameters. Default: `af-packet`.
     #[serde(default)]
-    pub backend: BackendChoice,
+    pub backend: Backend,
     /// The interface towards the subscribers.
     pub inside: String,
     /// The interface towards the rest of the world.
     pub outside: String,
-    /// The MTU of TUN devices, in bytes, from 576 to 65535. Default: 1500. Other back ends take it from the interfaces.
-    pub mtu: Option<u32>,
-    /// With `af-packet`: start although this machine forwards between the two interfaces by itself, so that packets pass the gateway by.
-    /// Default: false, that is refused.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub allow_forwarding: bool,
-}
-
-/// What carries the frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum BackendChoice {
-    /// Packet sockets on two interfaces that exist: a bump in the wire, in user space, on every Linux.
-    #[default]
-    AfPacket,
-    /// Two TUN devices that the gateway makes and the operator routes through.
-    Tun,
-    /// On a router, with NAT or without: what the kernel forwards between two interfaces that exist, by their inside addresses.
-    Router,
-}
-
-impl BackendChoice {
-    /// Which header its frames begin with.
-    pub fn link_kind(self) -> LinkKind {
-        match self {
-            BackendChoice::AfPacket | BackendChoice::Router => LinkKind::Ethernet,
-            BackendChoice::Tun => LinkKind::Ip,
-        }
-    }
-
-    /// Does the gateway attach to interfaces that exist without it?
-    pub fn attaches(self) -> bool {
-        self != BackendChoice::Tun
-    }
 }
 
 /// One way through the gateway.

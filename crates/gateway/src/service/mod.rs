@@ -35,7 +35,8 @@ pub use guard::{GUARD_COMMAND, guard_main};
 pub use place::{files_of, folder, socket_of, socket_path};
 
 use crate::class_book::Way;
-use crate::config::spec::{BackendChoice, OnFailure, SafetySpec};
+use crate::config::backend::BackendKind;
+use crate::config::spec::{OnFailure, SafetySpec};
 use crate::config::user::{self, User};
 use crate::config::{Config, Made};
 use crate::datapath::{Datapath, Wire};
@@ -173,7 +174,7 @@ fn files(config: &Config, socket: &Path) -> Files {
     read.push("/proc".into());
     let state = std::env::var_os("STATE_DIRECTORY").map(std::path::PathBuf::from);
     let write = [Some(folder()), folder_of(socket), state].into_iter().flatten().collect();
-    let makes_devices = config.spec().wire.backend != BackendChoice::AfPacket;
+    let makes_devices = config.spec().wire.backend.kind() != BackendKind::AfPacket;
     let devices = makes_devices.then(|| "/dev/net/tun".into()).into_iter().collect();
     Files { read, write, devices }
 }
@@ -339,7 +340,7 @@ fn start_guard(
 ) -> Result<Option<(GuardPipes, Child)>, ServiceError> {
     let spec = config.spec();
     // On a router the kernel forwards by itself when the gateway's tables are gone.
-    if spec.safety.on_failure != OnFailure::Open || spec.wire.backend == BackendChoice::Router {
+    if spec.safety.on_failure != OnFailure::Open || spec.wire.backend.kind() == BackendKind::Router {
         return Ok(None);
     }
     let watched = |name: &String| -> Result<Watched, ServiceError> {

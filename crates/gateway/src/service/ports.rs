@@ -2,8 +2,9 @@
 
 use super::bridge::Bridge;
 use super::error::ServiceError;
+use crate::config::backend::BackendKind;
 use crate::config::environment::passage;
-use crate::config::spec::{BackendChoice, Spec};
+use crate::config::spec::Spec;
 use crate::config::{Config, environment};
 use crate::io::router::RouterPort;
 use fairwire_linux::af_packet::AfPacket;
@@ -29,16 +30,15 @@ pub(super) enum AnyPort {
 /// The most before an IP header: an MTU counts from the end of the Ethernet header or of a VLAN tag.
 const HEADER_BYTES: u32 = MAX_LINK_BYTES as u32;
 
-/// The MTU of TUN devices, unless told otherwise, in bytes.
-const TUN_MTU: u32 = 1500;
-
 /// Opens the port on `name`, as `spec` says. The one towards the outside is opened first.
 pub(super) fn open(spec: &Spec, name: &str) -> Result<AnyPort, PortError> {
-    Ok(match spec.wire.backend {
-        BackendChoice::AfPacket => AnyPort::AfPacket(Box::new(AfPacket::open(name)?)),
-        BackendChoice::Tun => AnyPort::Tun(Tun::create(name, spec.wire.mtu.unwrap_or(TUN_MTU))?),
-        BackendChoice::Router if name == spec.wire.outside => AnyPort::Router(passage(spec).outside()?),
-        BackendChoice::Router => AnyPort::Router(passage(spec).inside()?),
+    Ok(match spec.wire.backend.kind() {
+        BackendKind::AfPacket => AnyPort::AfPacket(Box::new(AfPacket::open(name)?)),
+        BackendKind::Tun => {
+            AnyPort::Tun(Tun::create(name, spec.wire.backend.mtu().expect("TUN devices have one"))?)
+        }
+        BackendKind::Router if name == spec.wire.outside => AnyPort::Router(passage(spec).outside()?),
+        BackendKind::Router => AnyPort::Router(passage(spec).inside()?),
     })
 }
 
@@ -101,7 +101,7 @@ pub(super) fn remove_left(spec: &Spec) -> Result<(), ServiceError> {
         None => Ok(()),
     };
     remove().map_err(|error| ServiceError::system(format!("looking at the interface `{inside}`"), error))?;
-    if spec.wire.backend != BackendChoice::Router {
+    if spec.wire.backend.kind() != BackendKind::Router {
         return Ok(());
     }
     let passage = passage(spec);
@@ -113,11 +113,11 @@ pub(super) fn remove_left(spec: &Spec) -> Result<(), ServiceError> {
 
 /// Bytes of the longest frame that the interfaces take.
 pub(super) fn frame_bytes(spec: &Spec) -> Result<u32, PortError> {
-    if spec.wire.backend == BackendChoice::Tun {
-        return Ok(spec.wire.mtu.unwrap_or(TUN_MTU));
+    if let Some(mtu) = spec.wire.backend.mtu() {
+        return Ok(mtu);
     }
     let inside = mtu(&spec.wire.inside)?;
-    if spec.wire.backend == BackendChoice::Router {
+    if spec.wire.backend.kind() == BackendKind::Router {
         return Ok(inside + HEADER_BYTES);
     }
     let outside = mtu(&spec.wire.outside)?;

@@ -178,16 +178,17 @@ fn faults_of_the_wire_are_told_with_their_place() {
         "gw.toml:5:11: `wire.outside` is `a`, but that is the interface of the other side too; allowed: two different interfaces"
     );
     assert_eq!(
-        wire("inside = \"a\"\noutside = \"b\"\nmtu = 1500"),
-        "gw.toml:6:7: `wire.mtu` is 1500, but the interfaces have an MTU already; allowed: with `backend = \"tun\"` only"
+        wire("backend = { router = { mtu = 1500 } }\ninside = \"a\"\noutside = \"b\""),
+        "gw.toml:4:24: unknown key `mtu`; allowed: nothing"
     );
     assert!(wire("inside = \"a/b\"\noutside = \"b\"").contains("no interface can have that name"));
     assert!(
-        wire("backend = \"tun\"\ninside = \"a\"\noutside = \"b\"\nmtu = 500").contains("from 576 to 65535")
+        wire("backend = { tun = { mtu = 500 } }\ninside = \"a\"\noutside = \"b\"")
+            .contains("from 576 to 65535")
     );
     assert_eq!(
         wire("inside = \"a\"\noutsid = \"b\""),
-        "gw.toml:5:1: unknown key `outsid`; allowed: `backend`, `inside`, `outside`, `mtu` or `allow_forwarding`; did you mean `outside`?"
+        "gw.toml:5:1: unknown key `outsid`; allowed: `backend`, `inside` or `outside`; did you mean `outside`?"
     );
 }
 

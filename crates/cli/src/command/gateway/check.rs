@@ -5,8 +5,8 @@ use crate::failure::{Ending, Failure};
 use crate::report;
 use fairwire_core::{Rate, Seed};
 use fairwire_document::shortened;
+use fairwire_gateway::config::backend::BackendKind;
 use fairwire_gateway::config::explain::{ClassExplanation, ShapingExplanation, WayExplanation};
-use fairwire_gateway::config::spec::BackendChoice;
 use fairwire_gateway::config::{Config, Explanation, Made, environment};
 use serde_json::json;
 use std::fmt::Write;
@@ -63,9 +63,9 @@ fn told(explanation: &Explanation, resident_bytes: Option<u64>, is_offline: bool
     let line = |out: &mut String, text: String| writeln!(out, "{text}").expect("a string takes all");
     let Explanation { name, inside, outside, subscribers, classes, memory, .. } = explanation;
     let backend = match explanation.backend {
-        BackendChoice::AfPacket => "packet sockets (af-packet)",
-        BackendChoice::Tun => "TUN devices",
-        BackendChoice::Router => "what the kernel forwards (router)",
+        BackendKind::AfPacket => "packet sockets (af-packet)",
+        BackendKind::Tun => "TUN devices",
+        BackendKind::Router => "what the kernel forwards (router)",
     };
     line(&mut out, format!("gateway `{name}`: {backend}, inside `{inside}`, outside `{outside}`"));
     line(&mut out, format!("{subscribers} subscribers, {classes} classes and what nobody claims"));

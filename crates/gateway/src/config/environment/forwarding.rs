@@ -26,7 +26,7 @@ fn is_on(setting: &str) -> bool {
 pub(super) fn refuse_beside(config: &Config) -> Result<(), DocumentError> {
     let wire = &config.spec().wire;
     let names = [wire.inside.as_str(), wire.outside.as_str()];
-    if wire.allow_forwarding {
+    if wire.backend.allows_forwarding() {
         return Ok(());
     }
     let ipv4 = names.map(|name| ipv4_address(name).ok().flatten());
@@ -44,7 +44,7 @@ pub(super) fn refuse_beside(config: &Config) -> Result<(), DocumentError> {
          while broadcasts of the inside reach the outside"
     );
     let allowed = "`backend = \"router\"` in [wire], which shapes what the kernel forwards, with NAT or without \
-                   (docs/gateway/router.md); or interfaces without addresses; or `allow_forwarding = true` in [wire], where you know better";
+                   (docs/gateway/router.md); or interfaces without addresses; or `backend = { af-packet = { allow_forwarding = true } }`, where you know better";
     Err(refused(config, "wire.inside", names[0], why, allowed.into()))
 }
 

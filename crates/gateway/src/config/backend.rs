@@ -1,0 +1,178 @@
+//! What carries the frames, as typed: a name, or a table with the name and its parameters.
+
+use crate::classify::LinkKind;
+use fairwire_parameters::{Choice, OutOfRange, choice_schema, deserialize_choice, parameters};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::MapAccess;
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+
+/// What carries the frames.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Backend {
+    /// Packet sockets on two interfaces that exist: a bump in the wire, in user space, on every Linux.
+    AfPacket(AfPacketSpec),
+    /// Two TUN devices that the gateway makes and the operator routes through.
+    Tun(TunSpec),
+    /// On a router, with NAT or without: what the kernel forwards between two interfaces that exist, by their inside addresses.
+    Router(RouterSpec),
+}
+
+/// Parameters of `af-packet`.
+#[parameters(name = "af-packet", checked = AfPacketChecked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AfPacketSpec {
+    /// Start although this machine forwards between the two interfaces by itself, so that packets pass the gateway by.
+    #[parameter(default = false)]
+    pub allow_forwarding: Option<bool>,
+}
+
+/// Parameters of `tun`.
+#[parameters(name = "tun", checked = TunChecked)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TunSpec {
+    /// The MTU of the devices. Other back ends take it from the interfaces.
+    ///
+    /// The least is what every IPv4 host takes (RFC 791), the most what a length field can say.
+    #[parameter(default = 1500, min = 576, max = 65_535, unit = "bytes")]
+    pub mtu: Option<u32>,
+}
+
+/// Parameters of `router`: none.
+#[parameters(name = "router")]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RouterSpec {}
+
+/// A [`Backend`], without its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BackendKind {
+    /// Packet sockets.
+    AfPacket,
+    /// TUN devices.
+    Tun,
+    /// What the kernel forwards.
+    Router,
+}
+
+impl Default for Backend {
+    fn default() -> Self {
+        Backend::AfPacket(AfPacketSpec::default())
+    }
+}
+
+impl Backend {
+    /// Which it is.
+    pub fn kind(&self) -> BackendKind {
+        match self {
+            Backend::AfPacket(_) => BackendKind::AfPacket,
+            Backend::Tun(_) => BackendKind::Tun,
+            Backend::Router(_) => BackendKind::Router,
+        }
+    }
+
+    /// Which header its frames begin with.
+    pub fn link_kind(&self) -> LinkKind {
+        match self {
+            Backend::AfPacket(_) | Backend::Router(_) => LinkKind::Ethernet,
+            Backend::Tun(_) => LinkKind::Ip,
+        }
+    }
+
+    /// Does the gateway attach to interfaces that exist without it?
+    pub fn attaches(&self) -> bool {
+        self.kind() != BackendKind::Tun
+    }
+
+    /// Are its parameters in their ranges?
+    pub(super) fn check(&self) -> Result<(), OutOfRange> {
+        match self {
+            Backend::AfPacket(spec) => spec.checked().map(drop),
+            Backend::Tun(spec) => spec.checked().map(drop),
+            Backend::Router(_) => Ok(()),
+        }
+    }
+
+    /// The MTU of TUN devices, bytes; `None` where the interfaces have theirs.
+    pub fn mtu(&self) -> Option<u32> {
+        match self {
+            Backend::Tun(spec) => Some(spec.checked().expect("it was checked when it was read").mtu),
+            Backend::AfPacket(_) | Backend::Router(_) => None,
+        }
+    }
+
+    /// May this machine forward beside the gateway?
+    pub(super) fn allows_forwarding(&self) -> bool {
+        matches!(self, Backend::AfPacket(AfPacketSpec { allow_forwarding: Some(true) }))
+    }
+}
+
+/// The table form.
+#[derive(JsonSchema)]
+#[schemars(rename = "BackendTable", rename_all = "kebab-case")]
+#[expect(dead_code, reason = "its schema is what it is for")]
+enum Table {
+    AfPacket(AfPacketSpec),
+    Tun(TunSpec),
+    Router(RouterSpec),
+}
+
+const NAMES: [&str; 3] = ["af-packet", "tun", "router"];
+
+impl Choice for Backend {
+    const WHAT: &'static str = "back end";
+    const EXAMPLE: &'static str = "{ tun = { mtu = 1400 } }";
+
+    fn names() -> &'static [&'static str] {
+        &NAMES
+    }
+
+    fn named(at: usize) -> Self {
+        match at {
+            0 => Backend::AfPacket(Default::default()),
+            1 => Backend::Tun(Default::default()),
+            _ => Backend::Router(Default::default()),
+        }
+    }
+
+    fn read<'de, A: MapAccess<'de>>(at: usize, table: &mut A) -> Result<Self, A::Error> {
+        Ok(match at {
+            0 => Backend::AfPacket(table.next_value()?),
+            1 => Backend::Tun(table.next_value()?),
+            _ => Backend::Router(table.next_value()?),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Backend {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserialize_choice(deserializer)
+    }
+}
+
+impl Serialize for Backend {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let name = NAMES[self.kind() as usize];
+        if *self == Backend::named(self.kind() as usize) {
+            return serializer.serialize_str(name);
+        }
+        let mut table = serializer.serialize_map(Some(1))?;
+        match self {
+            Backend::AfPacket(spec) => table.serialize_entry(name, spec)?,
+            Backend::Tun(spec) => table.serialize_entry(name, spec)?,
+            Backend::Router(spec) => table.serialize_entry(name, spec)?,
+        }
+        table.end()
+    }
+}
+
+impl JsonSchema for Backend {
+    fn schema_name() -> Cow<'static, str> {
+        "Backend".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        choice_schema::<Backend, Table>(generator)
+    }
+}
