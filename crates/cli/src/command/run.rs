@@ -108,7 +108,11 @@ fn simulate(
 fn headline(scenario: &Scenario, report: &Report) -> Headline {
     let Headline { title, mut detail } = announced(scenario, &report.manifest.stages);
     if report.manifest.interrupted {
-        detail += &format!("; interrupted after {} of {}", report.runs.len(), counted(runs(scenario), "run"));
+        detail += &format!(
+            "; interrupted after {} of {}",
+            report.runs.len(),
+            counted(runs(scenario) * report.manifest.stages.len().max(1), "run")
+        );
     }
     Headline { title, detail }
 }

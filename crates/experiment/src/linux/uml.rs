@@ -101,7 +101,7 @@ impl Uml {
         fs::write(&file, text).map_err(|error| system("writing", &file, error))?;
         let console = own.join(CONSOLE);
         let log = File::create(&console).map_err(|error| system("writing", &console, error))?;
-        Ok(Guest { child: self.command(own, &file, log)?, folder: own.to_owned() })
+        Ok(Guest { child: self.command(own, &file, log)?, is_over: false, folder: own.to_owned() })
     }
 
     fn command(&self, folder: &Path, job: &Path, log: File) -> Result<Child, UmlError> {
@@ -145,37 +145,35 @@ pub fn result<T: DeserializeOwned>(folder: &Path, run: &Run) -> Result<T, UmlErr
 /// A guest at work.
 struct Guest {
     child: Child,
+    /// Has it ended as it ought to?
+    is_over: bool,
     folder: PathBuf,
 }
 
 impl Guest {
     /// Waits for it, and ends it where it takes too long.
     fn finish(mut self, ends_ns: u64, stop: &AtomicBool) -> Result<(), UmlError> {
-        loop {
+        let status = loop {
             let status = self.child.try_wait();
             let status = status.map_err(|error| UmlError::System("waiting for the guest".into(), error))?;
-            if status.is_some() {
-                break;
+            if let Some(status) = status {
+                self.is_over = status.success();
+                break status;
             }
             let is_stopped = stop.load(Ordering::Relaxed);
             if is_stopped || clock::now().ns() > ends_ns {
-                self.end();
                 let too_long = || UmlError::Guest(format!("it took too long; {}", self.last_words()));
                 return Err(if is_stopped { UmlError::Stopped } else { too_long() });
             }
             std::thread::sleep(Duration::from_millis(20));
-        }
+        };
         match fs::read_to_string(self.folder.join(FAILURE)) {
             Ok(why) => Err(UmlError::Guest(format!("{why}; {}", self.last_words()))),
+            Err(_) if !status.success() => {
+                Err(UmlError::Guest(format!("it ended before its time ({status}); {}", self.last_words())))
+            }
             Err(_) => Ok(()),
         }
-    }
-
-    /// It has processes of its own, which are in its group.
-    fn end(&mut self) {
-        let group = Pid::from_child(&self.child);
-        let _ = kill_process_group(group, Signal::KILL);
-        let _ = self.child.wait();
     }
 
     fn last_words(&self) -> String {
@@ -183,6 +181,17 @@ impl Guest {
         let said = String::from_utf8_lossy(&said).into_owned();
         let last: Vec<&str> = said.lines().rev().take(5).collect();
         format!("the last lines of its console, newest first: {last:?}")
+    }
+}
+
+impl Drop for Guest {
+    /// It has processes of its own, which are in its group. Where it has ended as it ought to there are none any more.
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        let _ = self.child.wait();
     }
 }
 
