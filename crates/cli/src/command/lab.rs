@@ -73,7 +73,7 @@ fn scenario(args: &ShareArgs) -> Result<Scenario, Failure> {
     if *tcp > 0 {
         write!(
             text,
-            "[[flow]]\ngroup = \"tcp\"\ncount = {tcp}\nsource = \"bulk\"\ntcp = {{ segment = \"{packet} B\" }}\n{access}\n\
+            "[[flow]]\ngroup = \"tcp\"\ncount = {tcp}\nsource = \"bulk\"\ntcp = {{ profile = \"modern\", segment = \"{packet} B\" }}\n{access}\n\
              start = \"{start}\"\n"
         )
         .expect("writing to a string succeeds");
