@@ -12,5 +12,6 @@ pub mod netlink;
 pub mod nftables;
 pub mod port;
 mod request;
+pub mod tcp_info;
 pub mod traffic_control;
 pub mod tun;
