@@ -4,6 +4,7 @@
 use super::bed::Side;
 use super::error::Trouble;
 use super::traffic::{Seen, Traffic};
+use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
@@ -11,7 +12,8 @@ use rustix::net::{
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::io::{self, BufRead, IoSlice, IoSliceMut};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IoSlice, IoSliceMut, Seek, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
@@ -117,44 +119,52 @@ pub(crate) fn next_order() -> io::Result<Option<Order>> {
     read_line(&mut io::stdin().lock())
 }
 
-/// More than the report of the largest contest needs.
-const LONGEST_REPORT: usize = 64 * 1024;
+/// Descriptors that go with a report at most.
+const MAX_DESCRIPTORS: usize = 2;
 
-/// Sends a report with `descriptors` beside it.
+/// Sends a report with `descriptors` beside it. A report can be long, and a datagram cannot: it is in a file in memory, whose
+/// descriptor comes last.
 pub(crate) fn send(socket: impl AsFd, report: &Report, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-    let bytes = serde_json::to_vec(report)?;
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut text = File::from(memfd_create("report", MemfdFlags::CLOEXEC)?);
+    text.write_all(&serde_json::to_vec(report)?)?;
+    text.rewind()?;
+    let mut all = descriptors.to_vec();
+    all.push(text.as_fd());
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS + 1))];
     let mut beside = SendAncillaryBuffer::new(&mut space);
-    if !descriptors.is_empty() && !beside.push(SendAncillaryMessage::ScmRights(descriptors)) {
+    if !beside.push(SendAncillaryMessage::ScmRights(&all)) {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    sendmsg(socket, &[IoSlice::new(&bytes)], &mut beside, SendFlags::empty())?;
+    // A datagram without bytes would read as the end.
+    sendmsg(socket, &[IoSlice::new(&[0])], &mut beside, SendFlags::empty())?;
     Ok(())
 }
 
 /// The next report, if one is there, with the descriptors beside it. Never waits.
 pub(crate) fn receive(socket: &UnixDatagram) -> io::Result<Option<(Report, Vec<OwnedFd>)>> {
-    let mut bytes = vec![0; LONGEST_REPORT];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS + 1))];
     let mut beside = RecvAncillaryBuffer::new(&mut space);
     let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
-    let count = match recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut beside, flags) {
-        Ok(message) => message.bytes,
+    match recvmsg(socket, &mut [IoSliceMut::new(&mut [0])], &mut beside, flags) {
+        Ok(_) => {}
         Err(Errno::AGAIN | Errno::INTR) => return Ok(None),
         Err(error) => return Err(error.into()),
-    };
-    let descriptors = beside.drain().flat_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(descriptors) => descriptors.collect(),
-        _ => Vec::new(),
-    });
-    Ok(Some((serde_json::from_slice(&bytes[..count])?, descriptors.collect())))
+    }
+    let mut descriptors = Vec::new();
+    for message in beside.drain() {
+        if let RecvAncillaryMessage::ScmRights(more) = message {
+            descriptors.extend(more);
+        }
+    }
+    let Some(text) = descriptors.pop() else { return Ok(None) };
+    Ok(Some((serde_json::from_reader(BufReader::new(File::from(text)))?, descriptors)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::FlowSeen;
-    use std::io::{Read, Write};
+    use crate::traffic::{FlowSeen, TcpSample};
+    use std::io::Read;
 
     #[test]
     fn a_report_arrives_whole_with_a_working_descriptor() {
@@ -173,18 +183,22 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_of_two_hundred_flows_fits_a_report() {
-        let most = vec![u64::MAX];
-        let flow = FlowSeen {
-            link_bytes: most.clone(),
-            back_bytes: most.clone(),
-            payload_bytes: most,
-            sent: u64::MAX,
-            refused: u64::MAX,
-            ..FlowSeen::default()
+    fn a_report_of_any_length_arrives() {
+        let sample = TcpSample {
+            at_ns: u64::MAX,
+            cwnd: 10,
+            ssthresh: None,
+            srtt_us: Some(1),
+            retransmissions: 0,
+            delivery_rate_bps: Some(u64::MAX),
         };
-        let seen = Seen { flows: vec![flow; 201], ..Seen::default() };
-        assert!(serde_json::to_vec(&Report::Seen(seen)).unwrap().len() < LONGEST_REPORT);
+        let flow = FlowSeen { sent: u64::MAX, tcp: vec![sample; 10_000], ..FlowSeen::default() };
+        let seen = Seen { flows: vec![flow; 20], ..Seen::default() };
+        let (up, down) = UnixDatagram::pair().unwrap();
+        send(&down, &Report::Seen(seen), &[]).unwrap();
+        let Some((Report::Seen(seen), descriptors)) = receive(&up).unwrap() else { panic!("it was sent") };
+        assert_eq!((seen.flows.len(), descriptors.len()), (20, 0));
+        assert!(seen.flows.iter().all(|flow| flow.tcp == vec![sample; 10_000]));
     }
 
     #[test]

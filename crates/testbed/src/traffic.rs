@@ -2,6 +2,7 @@
 
 use super::bed::Side;
 use fairwire_core::Duration;
+use fairwire_linux::tcp_info::TcpInfo;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -16,6 +17,8 @@ pub struct Traffic {
     pub slots: Slots,
     /// Is every frame that arrives at a host counted as on the link?
     pub is_tapped: bool,
+    /// How often the state of each TCP sender is read, nanoseconds; `None` for never.
+    pub tcp_every_ns: Option<u64>,
 }
 
 /// Stretches of time of one length, one after the other.
@@ -166,7 +169,7 @@ impl Traffic {
     pub fn new(flows: Vec<Flow>, duration_ns: u64) -> Self {
         let count = duration_ns.div_ceil(SLOT.ns()) as usize;
         let slots = Slots { from_ns: 0, each_ns: SLOT.ns(), count };
-        Traffic { flows, duration_ns, slots, is_tapped: true }
+        Traffic { flows, duration_ns, slots, is_tapped: true, tcp_every_ns: None }
     }
 }
 
@@ -199,6 +202,34 @@ pub struct FlowSeen {
     pub sent: u64,
     /// What its sender was refused, and how often it was.
     pub refused: u64,
+    /// The state of its TCP sender, in the order of time, where [`Traffic::tcp_every_ns`] asks for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tcp: Vec<TcpSample>,
+}
+
+/// The state of a TCP sender at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TcpSample {
+    /// When: nanoseconds after the run began.
+    pub at_ns: u64,
+    /// Congestion window, segments.
+    pub cwnd: u32,
+    /// Slow-start threshold, segments; `None` before the first loss.
+    pub ssthresh: Option<u32>,
+    /// Smoothed round-trip time, microseconds.
+    pub srtt_us: Option<u32>,
+    /// Segments sent again since the connection began.
+    pub retransmissions: u32,
+    /// The kernel's estimate of the rate of delivery, bit/s of payload.
+    pub delivery_rate_bps: Option<u64>,
+}
+
+impl TcpSample {
+    /// What the kernel knows at `at_ns`.
+    pub(crate) fn new(at_ns: u64, info: &TcpInfo) -> Self {
+        let TcpInfo { cwnd, ssthresh, srtt_us, retransmissions, delivery_rate_bps } = *info;
+        TcpSample { at_ns, cwnd, ssthresh, srtt_us, retransmissions, delivery_rate_bps }
+    }
 }
 
 impl Seen {
@@ -217,6 +248,7 @@ impl Seen {
             own.numbers.extend(other.numbers);
             own.sent += other.sent;
             own.refused += other.refused;
+            own.tcp.extend(other.tcp);
         }
         sum(&mut self.strange_bytes, other.strange_bytes);
         self.missed += other.missed;

@@ -67,7 +67,7 @@ fn traffic() -> Traffic {
         flow(udp, Side::Left),
         flow(Sends::Ping { every_ns: 10_000_000 }, Side::Right),
     ];
-    Traffic::new(flows, SECOND_NS)
+    Traffic { tcp_every_ns: Some(SECOND_NS / 10), ..Traffic::new(flows, SECOND_NS) }
 }
 
 fn started(bed: &Bed) -> Result<Agents, Failed> {
@@ -86,6 +86,11 @@ fn what_is_sent_arrives(bed: &Bed) {
     let (payload, link) = (sum(&tcp.payload_bytes), sum(&tcp.link_bytes));
     assert!(payload > 1_000_000 && link > payload, "{payload} of {link}");
     assert!(sum(&tcp.back_bytes) > 0, "it is acknowledged");
+    // At the multiples of the interval, but for the end.
+    let times: Vec<u64> = tcp.tcp.iter().map(|sample| sample.at_ns).collect();
+    assert!(times.len() >= 7 && times.iter().all(|ns| ns % (SECOND_NS / 10) == 0), "{times:?}");
+    assert!(times.is_sorted() && tcp.tcp.iter().all(|sample| sample.cwnd > 0 && sample.srtt_us.is_some()));
+    assert!(udp.tcp.is_empty() && ping.tcp.is_empty());
     assert_eq!((udp.sent, udp.refused), (PER_SECOND, 0));
     // None is lost on wires without a queue, but a busy machine may send the last after the end.
     let came = sum(&udp.payload_bytes) / u64::from(UDP_PAYLOAD);

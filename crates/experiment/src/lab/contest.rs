@@ -70,7 +70,13 @@ impl ContestPlan {
         };
         let slots = Slots { from_ns: warm_up_ns, each_ns: duration_ns - warm_up_ns, count: 1 };
         // The gateway counts what is on the link.
-        Traffic { flows: self.senders.iter().map(flow).collect(), duration_ns, slots, is_tapped: false }
+        Traffic {
+            flows: self.senders.iter().map(flow).collect(),
+            duration_ns,
+            slots,
+            is_tapped: false,
+            tcp_every_ns: None,
+        }
     }
 }
 

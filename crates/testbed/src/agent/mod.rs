@@ -71,12 +71,14 @@ fn act(side: Side) -> Result<(), Trouble> {
     end_with_orders();
     clock::sleep_until(Time::from_ns(at_ns) + Duration::from_ns(stage.traffic.duration_ns) + DRAIN);
     stage.is_over.store(true, Ordering::Relaxed);
-    joined(write, "the writer")?.during("writing connections")?;
+    let tcp = joined(write, "the writer")?.during("writing connections")?;
     let sent = joined(pace, "what sends by the clock")?;
     let payload = joined(read, "the reader")?.during("reading connections")?;
     let caught = joined(caught, "the receiver of datagrams")?;
     let tapped = seen.map_or(Ok(tap::Tapped::nothing(&stage)), |seen| joined(seen, "the tap"))?;
-    say(&Answer::Seen(gathered(&stage, payload, caught, tapped, sent)));
+    let mut seen = gathered(&stage, payload, caught, tapped, sent);
+    seen.flows.iter_mut().zip(tcp).for_each(|(flow, samples)| flow.tcp = samples);
+    say(&Answer::Seen(seen));
     Ok(())
 }
 

@@ -3,9 +3,10 @@
 use super::stage::{Slots, Stage};
 use crate::bed::Side;
 use crate::error::Trouble;
-use crate::traffic::{Flow, Sends, TCP_PORT, everywhere, flow_of, port_of};
+use crate::traffic::{Flow, Sends, TCP_PORT, TcpSample, everywhere, flow_of, port_of};
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
+use fairwire_linux::tcp_info::tcp_info;
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
@@ -154,9 +155,11 @@ pub(super) fn connect_all(stage: &Stage, from: Side) -> Result<Vec<Connection>, 
     Ok(made.into_iter().collect::<Result<Vec<_>, Trouble>>()?.into_iter().flatten().collect())
 }
 
-/// Writes endless data into connections.
+/// Writes endless data into connections, and reads their state now and then.
 pub(super) struct Writer {
     stage: Arc<Stage>,
+    /// By flow.
+    samples: Vec<Vec<TcpSample>>,
     /// By flow; none where this host does not send it, or it is over.
     connections: Vec<Option<TcpStream>>,
     /// Connections that others opened for us to write.
@@ -168,12 +171,15 @@ impl Writer {
     pub(super) fn new(stage: &Arc<Stage>, own: Vec<Connection>, opened: Receiver<Connection>) -> Writer {
         let mut connections: Vec<Option<TcpStream>> = stage.traffic.flows.iter().map(|_| None).collect();
         own.into_iter().for_each(|(flow, stream)| connections[flow] = Some(stream));
-        Writer { stage: Arc::clone(stage), connections, opened }
+        let samples = connections.iter().map(|_| Vec::new()).collect();
+        Writer { stage: Arc::clone(stage), samples, connections, opened }
     }
 
-    /// Until the run is over.
-    pub(super) fn run(mut self) -> io::Result<()> {
+    /// Until the run is over: the states of the senders, by flow.
+    pub(super) fn run(mut self) -> io::Result<Vec<Vec<TcpSample>>> {
         let start = self.stage.start();
+        let every = self.stage.traffic.tcp_every_ns.map(|ns| Duration::from_ns(ns.max(1)));
+        let mut samples_at = every.map_or(Time::MAX, |every| start + every);
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let mut waiting: Vec<(Time, usize)> = Vec::new();
         for (flow, _) in self.connections.iter().enumerate().filter(|(_, stream)| stream.is_some()) {
@@ -195,9 +201,31 @@ impl Writer {
                     epoll::add(&epoll, stream, EventData::new_u64(flow as u64), EventFlags::OUT)?;
                 }
             }
-            let next = waiting.last().map_or(TICK_NS, |(begin, _)| begin.since(now).ns());
-            for flow in ready(&epoll, next)? {
+            if let Some(every) = every
+                && now >= samples_at
+            {
+                self.sample(samples_at.since(start))?;
+                while samples_at <= now {
+                    samples_at += every;
+                }
+            }
+            let next = waiting.last().map_or(samples_at, |(begin, _)| samples_at.min(*begin));
+            for flow in ready(&epoll, next.max(now).since(now).ns())? {
                 self.write(flow as usize, stops[flow as usize], &data);
+            }
+        }
+        Ok(self.samples)
+    }
+
+    /// Reads the state of every connection that has begun, `at` after the start.
+    fn sample(&mut self, at: Duration) -> io::Result<()> {
+        let flows = self.stage.traffic.flows.iter().zip(&self.connections).zip(&mut self.samples);
+        for ((flow, stream), samples) in flows {
+            if let Some(stream) = stream
+                && flow.start_ns <= at.ns()
+                && at.ns() < flow.stop_ns
+            {
+                samples.push(TcpSample::new(at.ns(), &tcp_info(stream)?));
             }
         }
         Ok(())
