@@ -4,9 +4,12 @@
 //!   network namespace      network namespace        network namespace
 //!   source  eth0 ───────── g0  gateway  g1 ───────── eth0  sink
 //! ```
+//!
+//! Between the gateway and the sink there may be a [path](super::path), on which frames take time and are lost.
 
 use super::error::Trouble;
 use super::host::{Host, Wire};
+use super::path::{Carried, Path, PathHost};
 use fairwire_linux::netlink::{Address, End};
 use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;
@@ -21,6 +24,8 @@ pub struct Bed {
     pub gateway: Host,
     /// Where traffic goes.
     pub sink: Host,
+    /// Between the gateway and the sink, if there is more than a wire.
+    path: Option<PathHost>,
 }
 
 /// A side of the gateway: its interface there, and the host beyond.
@@ -79,18 +84,42 @@ impl Bed {
     ///
     /// Where only a user namespace gives the right to it, this process must have one thread only.
     pub fn new(mtu: u32) -> Result<Self, Trouble> {
-        let bed = Bed { source: Host::new()?, sink: Host::new()?, gateway: Host::new()? };
+        Bed::with_path(mtu, None)
+    }
+
+    /// The same, with `path` between the gateway and the sink.
+    pub fn with_path(mtu: u32, path: Option<&Path>) -> Result<Self, Trouble> {
+        let (source, sink) = (Host::new()?, Host::new()?);
+        let between = path.map(|_| PathHost::new()).transpose()?;
+        let mut bed = Bed { source, sink, path: between, gateway: Host::new()? };
         Side::BOTH.into_iter().try_for_each(|side| bed.join(side, mtu))?;
+        if let (Some(host), Some(path)) = (&mut bed.path, path) {
+            host.carry(path)?;
+        }
         Ok(bed)
     }
 
-    /// Joins the gateway with the host at `side`: also anew, after the wire between them was removed.
+    /// Ends the path between the gateway and the sink, if there is one, and returns what became of its frames.
+    ///
+    /// # Errors
+    /// Why it had ended before.
+    pub fn finish_path(&mut self) -> Result<Carried, Trouble> {
+        self.path.as_mut().map_or(Ok(Carried::default()), PathHost::finish)
+    }
+
+    /// Joins the gateway with the host at `side`: also anew, after the wire between them was removed, where there is no path.
     pub fn join(&self, side: Side, mtu: u32) -> Result<(), Trouble> {
         let (host, ip) = match side {
             Side::Left => (&self.source, SOURCE_ADDRESS),
             Side::Right => (&self.sink, SINK_ADDRESS),
         };
-        self.gateway.join(host, Wire { here: side.end(), there: HOST, mtu })?;
+        match self.path.as_ref().filter(|_| side == Side::Right) {
+            Some(path) => {
+                path.join(Side::Left, (&self.gateway, side.end()), mtu)?;
+                path.join(Side::Right, (host, HOST), mtu)?;
+            }
+            None => self.gateway.join(host, Wire { here: side.end(), there: HOST, mtu })?,
+        }
         host.set_ethernet_address(HOST.index, side.ethernet_address())?;
         host.add_address(HOST.index, Address { ip: ip.into(), prefix_bits: PREFIX_BITS })?;
         // The host first, so that the gateway's interface has its carrier when it comes up: who watches it sees one change.
@@ -102,6 +131,7 @@ impl Bed {
     pub fn set_mtu(&self, mtu: u32) -> Result<(), Trouble> {
         self.source.set_mtu(HOST.index, mtu)?;
         self.sink.set_mtu(HOST.index, mtu)?;
+        self.path.as_ref().map_or(Ok(()), |path| path.set_mtu(mtu))?;
         Side::BOTH.into_iter().try_for_each(|side| self.gateway.set_mtu(side.end().index, mtu))
     }
 }

@@ -5,11 +5,11 @@ use super::agents::{Agents, Failed};
 use super::bed::{Bed, Side};
 use super::error::{During, TestbedError, Trouble};
 use super::message::{AGENT_COMMAND, Order, Report, Role, THIS_PROGRAM, next_order, receive, send, to_line};
+use super::path::Path;
 use super::traffic::Traffic;
 use fairwire_core::{Duration, Time};
 use fairwire_linux::af_packet::open_socket;
 use fairwire_linux::clock;
-use fairwire_linux::port::PortError;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
@@ -28,8 +28,8 @@ pub struct Crew {
 
 impl Crew {
     /// Starts the helpers: this program again, which has to hand over to [`agent::main`](crate::agent::main). They make a bed with wires of this
-    /// MTU, hand over the gateway's packet sockets, and connect the flows of `traffic`.
-    pub fn start(mtu: u32, traffic: &Traffic) -> Result<Self, TestbedError> {
+    /// MTU, hand over the gateway's packet sockets, and connect the flows of `traffic`. Between the gateway and the sink is `path`, if any.
+    pub fn start(mtu: u32, path: Option<Path>, traffic: &Traffic) -> Result<Self, TestbedError> {
         let (reports, theirs) =
             UnixDatagram::pair().map_err(failed("making a channel to the lab's helpers"))?;
         let mut child = Command::new(THIS_PROGRAM)
@@ -42,7 +42,7 @@ impl Crew {
             .map_err(failed("starting the lab's helpers"))?;
         let orders = child.stdin.take();
         let mut crew = Crew { child, orders, reports };
-        crew.order(&Order::Make { mtu })?;
+        crew.order(&Order::Make { mtu, path })?;
         crew.order(&Order::Send(traffic.clone()))?;
         Ok(crew)
     }
@@ -121,13 +121,13 @@ pub(crate) fn network() -> Result<(), Trouble> {
 
 fn make_network() -> Result<(), Failed> {
     let own = |trouble| Failed { role: Role::Network.name(), trouble };
-    let Some(Order::Make { mtu }) = next_order().during("reading orders").map_err(own)? else {
+    let Some(Order::Make { mtu, path }) = next_order().during("reading orders").map_err(own)? else {
         return Ok(()); // it was given up
     };
     // Before there is a second thread, as a user namespace wants it.
-    let bed = Bed::new(mtu).map_err(own)?;
+    let mut bed = Bed::with_path(mtu, path.as_ref()).map_err(own)?;
     let sockets = Side::BOTH.map(|side| open_socket(side.name()));
-    let [left, right] = sockets.map(|socket| socket.map_err(|error| own(port_trouble(error))));
+    let [left, right] = sockets.map(|socket| socket.map_err(|error| own(error.into())));
     report(&Report::Wired, &[left?.as_fd(), right?.as_fd()]).map_err(own)?;
     let Some(Order::Send(traffic)) = next_order().during("reading orders").map_err(own)? else {
         return Ok(());
@@ -138,7 +138,8 @@ fn make_network() -> Result<(), Failed> {
     report(&Report::Connected, &[]).map_err(own)?;
     let Ok(Order::Start { at_ns }) = orders.recv() else { return Ok(()) };
     agents.begin(Time::from_ns(at_ns))?;
-    let seen = agents.finish()?;
+    let mut seen = agents.finish()?;
+    seen.path = bed.finish_path().map_err(own)?;
     report(&Report::Seen(seen), &[]).map_err(own)?;
     // Over: the process ends when the orders do.
     while orders.recv().is_ok() {}
@@ -160,11 +161,4 @@ fn orders() -> Receiver<Order> {
         std::process::exit(0);
     });
     receiver
-}
-
-fn port_trouble(error: PortError) -> Trouble {
-    match error {
-        PortError::System { operation, source, .. } => Trouble::new(operation, &source),
-        gone => Trouble::new("opening a packet socket", &io::Error::other(gone.to_string())),
-    }
 }

@@ -1,5 +1,6 @@
 //! What can go wrong on a test bed.
 
+use fairwire_linux::port::PortError;
 use serde::{Deserialize, Serialize};
 
 /// A network that could not be made, or whose hosts did not do as they were told.
@@ -113,6 +114,19 @@ impl Trouble {
             TroubleKind::NoRights => TestbedError::NoRights { operation, reason },
             TroubleKind::NoVeth => TestbedError::NoVeth { reason },
             TroubleKind::Other => TestbedError::Helper { role: role.to_owned(), operation, reason },
+        }
+    }
+}
+
+impl From<PortError> for Trouble {
+    fn from(error: PortError) -> Self {
+        match error {
+            PortError::System { operation, source, name } => {
+                Trouble::new(format!("{operation} on interface {name}"), &source)
+            }
+            gone @ PortError::Gone { .. } => {
+                Trouble::new("using a packet socket", &std::io::Error::other(gone.to_string()))
+            }
         }
     }
 }

@@ -4,7 +4,7 @@
 //! long as the processes and sockets in it. Helper processes [die with their parent](namespace::die_with_parent), and a [pen] ends with
 //! whatever it started.
 //!
-//! What two hosts send each other is [data](traffic). [Agents](agents), which are the program started again, send, receive and count it; a
+//! Between two hosts may be a [path] on which frames take time and are lost. What they send each other is [data](traffic). [Agents](agents), which are the program started again, send, receive and count it; a
 //! [crew] is a [bed] and its agents in processes apart, for a program with threads or without rights.
 
 pub mod agent;
@@ -17,6 +17,7 @@ pub mod host;
 pub mod message;
 pub mod namespace;
 pub mod nat;
+pub mod path;
 pub mod pen;
 pub mod program;
 pub mod traffic;

@@ -3,6 +3,7 @@
 
 use super::bed::Side;
 use super::error::Trouble;
+use super::path::Path;
 use super::traffic::{Seen, Traffic};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
@@ -57,6 +58,8 @@ pub(crate) enum Order {
     Make {
         /// Of all wires, bytes.
         mtu: u32,
+        /// What is between the gateway and the sink, beside a wire.
+        path: Option<Path>,
     },
     /// To a network, and first of all to a host: what is to be sent.
     Send(Traffic),

@@ -1,6 +1,7 @@
 //! What two hosts send each other, as data: which flows, from where to where, and when.
 
 use super::bed::Side;
+use super::path::Carried;
 use fairwire_core::Duration;
 use fairwire_linux::tcp_info::TcpInfo;
 use serde::{Deserialize, Serialize};
@@ -182,6 +183,9 @@ pub struct Seen {
     pub strange_bytes: Vec<u64>,
     /// Frames that the watching socket missed.
     pub missed: u64,
+    /// What became of the frames on the [path](crate::path) between the hosts; known where a [crew](crate::crew) made it.
+    #[serde(default)]
+    pub path: Carried,
 }
 
 /// What one host saw of one flow.
@@ -286,8 +290,8 @@ mod tests {
         let mut all = Seen::default();
         let receiver = FlowSeen { link_bytes: vec![1, 2], ..FlowSeen::default() };
         let sender = FlowSeen { link_bytes: vec![0, 0], sent: 3, ..FlowSeen::default() };
-        all.add(Seen { flows: vec![receiver], strange_bytes: vec![5], missed: 1 });
-        all.add(Seen { flows: vec![sender], strange_bytes: vec![1], missed: 1 });
+        all.add(Seen { flows: vec![receiver], strange_bytes: vec![5], missed: 1, ..Seen::default() });
+        all.add(Seen { flows: vec![sender], strange_bytes: vec![1], missed: 1, ..Seen::default() });
         assert_eq!((all.flows[0].link_bytes.as_slice(), all.flows[0].sent), (&[1, 2][..], 3));
         assert_eq!((all.strange_bytes, all.missed), (vec![6], 2));
     }

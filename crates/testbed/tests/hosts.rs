@@ -9,6 +9,7 @@ use fairwire_testbed::bed::{Bed, HOST, SINK_ADDRESS, SOURCE_ADDRESS, Side};
 use fairwire_testbed::error::{Trouble, TroubleKind};
 use fairwire_testbed::host::Host;
 use fairwire_testbed::message::AGENT_COMMAND;
+use fairwire_testbed::path::{Carried, Lane, Path};
 use fairwire_testbed::traffic::{Flow, Sends, Traffic, datagram_bytes};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::PathBuf;
@@ -21,7 +22,7 @@ fn main() -> ExitCode {
         Some("--list") => return ExitCode::SUCCESS, // a test runner asks for names: there are none to pick from
         _ => {}
     }
-    match bridged() {
+    match bridged(None) {
         Ok(bed) => {
             what_is_sent_arrives(&bed);
             println!("hosts: what is sent arrives, is counted once, and its delay is known ... ok");
@@ -29,6 +30,10 @@ fn main() -> ExitCode {
             println!("hosts: a killed host is told at once ... ok");
             nothing_is_left_of_a_dropped(bed);
             println!("hosts: nothing is left of a bed that is dropped ... ok");
+            a_path_delays_each_flow_by_its_own_time();
+            println!("hosts: a path delays each flow by its own time ... ok");
+            a_path_loses_what_it_is_to_lose_and_says_how_much();
+            println!("hosts: a path loses what it is to lose and says how much ... ok");
         }
         Err(trouble) if trouble.kind == TroubleKind::Other => panic!("{trouble}"),
         Err(trouble) => fairwire_testing::skipped(format_args!("all tests of hosts: {trouble}")),
@@ -36,8 +41,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn bridged() -> Result<Bed, Trouble> {
-    let bed = Bed::new(1500)?;
+fn bridged(path: Option<&Path>) -> Result<Bed, Trouble> {
+    let bed = Bed::with_path(1500, path)?;
     bed.gateway.bridge("br0", &Side::BOTH.map(|side| side.end().index))?;
     Ok(bed)
 }
@@ -70,15 +75,16 @@ fn traffic() -> Traffic {
     Traffic { tcp_every_ns: Some(SECOND_NS / 10), ..Traffic::new(flows, SECOND_NS) }
 }
 
-fn started(bed: &Bed) -> Result<Agents, Failed> {
-    let mut agents = Agents::start([&bed.source, &bed.sink], &traffic())?;
+fn started(bed: &Bed, traffic: &Traffic) -> Result<Agents, Failed> {
+    let mut agents = Agents::start([&bed.source, &bed.sink], traffic)?;
     agents.begin(clock::now() + Duration::from_ms(50))?;
     Ok(agents)
 }
 
 fn what_is_sent_arrives(bed: &Bed) {
     let before = bed.sink.counted(HOST.name).expect("it is there");
-    let seen = started(bed).and_then(|mut agents| agents.finish()).expect("nothing is in the way");
+    let seen =
+        started(bed, &traffic()).and_then(|mut agents| agents.finish()).expect("nothing is in the way");
     let after = bed.sink.counted(HOST.name).expect("it is there");
     let sum = |slots: &[u64]| slots.iter().sum::<u64>();
     let [tcp, udp, ping] = seen.flows.as_slice() else { panic!("{seen:?}") };
@@ -108,7 +114,7 @@ fn children() -> Vec<Pid> {
 }
 
 fn a_killed_host_is_told_at_once(bed: &Bed) {
-    let mut agents = started(bed).expect("nothing is in the way");
+    let mut agents = started(bed, &traffic()).expect("nothing is in the way");
     let children = children();
     let Some(last) = children.last() else {
         return fairwire_testing::skipped(
@@ -138,4 +144,36 @@ fn nothing_is_left_of_a_dropped(bed: Bed) {
     assert_eq!(namespaces().len(), 1);
     drop(own);
     assert_eq!(namespaces(), Vec::<PathBuf>::new());
+}
+
+fn a_path_delays_each_flow_by_its_own_time() {
+    let ms = Duration::from_ms;
+    let mut bed = bridged(Some(&Path::round_trips([ms(40), ms(0), ms(25)]))).expect("there are rights");
+    let seen =
+        started(&bed, &traffic()).and_then(|mut agents| agents.finish()).expect("nothing is in the way");
+    let carried = bed.finish_path().expect("it carries");
+    let [tcp, udp, ping] = seen.flows.as_slice() else { panic!("{seen:?}") };
+    // Never before its time, whatever the machine does; after it by what the machine does.
+    let delays = || ping.delays_ns.iter().map(|(_, took)| *took);
+    assert!(delays().count() > 80 && delays().all(|took| took >= ms(25).ns()), "{ping:?}");
+    assert!(delays().min() < Some(ms(40).ns()), "{:?}: it has the delay of another", delays().min());
+    let trips: Vec<u32> = tcp.tcp.iter().filter_map(|sample| sample.srtt_us).collect();
+    assert!(trips.len() > 5 && trips.iter().all(|us| *us >= 40_000), "{trips:?}");
+    assert!(udp.payload_bytes.iter().sum::<u64>() > 0);
+    assert!(carried.passed > 2 * PER_SECOND && carried.processor_ns > 0, "{carried:?}");
+    assert_eq!((carried.lost, carried.overflowed, carried.failed), (0, 0, 0));
+    assert_eq!(bed.finish_path(), Ok(Carried::default()), "it has ended");
+}
+
+fn a_path_loses_what_it_is_to_lose_and_says_how_much() {
+    let to_sink = Lane { loss: 0.1, ..Lane::default() };
+    let mut bed = bridged(Some(&Path { to_sink, seed: 1, ..Path::default() })).expect("there are rights");
+    let datagrams = Traffic::new(vec![traffic().flows[1].clone()], SECOND_NS);
+    let mut agents = started(&bed, &datagrams).expect("nothing is in the way");
+    let seen = agents.finish().expect("nothing is in the way");
+    let carried = bed.finish_path().expect("it carries");
+    let came = seen.flows[0].payload_bytes.iter().sum::<u64>() / u64::from(UDP_PAYLOAD);
+    assert!((62..=138).contains(&carried.lost), "{carried:?}"); // 100 +- 4 sd of 9.5
+    assert!(came + carried.lost <= PER_SECOND, "{came} and {}", carried.lost);
+    assert!(came > PER_SECOND * 8 / 10, "{came}");
 }

@@ -188,7 +188,7 @@ impl<'a> Referee<'a> {
         // Counts IP packets alone, as the simulator does.
         let classifier = Classifier::new(FlowHasher::new(secret()), -ETHERNET_HEADER_BYTES);
         let phase = Some(Phase::Connecting { until: clock::now() + PATIENCE });
-        let crew = Crew::start(plan.mtu, &plan.traffic())?;
+        let crew = Crew::start(plan.mtu, None, &plan.traffic())?;
         Ok(Referee { plan, progress, stop, crew, classifier, seen: None, phase })
     }
 

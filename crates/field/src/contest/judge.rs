@@ -303,7 +303,7 @@ mod tests {
             ..FlowSeen::default()
         };
         let flows = traffic.flows.iter().map(flow).collect();
-        Seen { flows, strange_bytes: vec![0; traffic.slots.count], missed: 0 }
+        Seen { flows, strange_bytes: vec![0; traffic.slots.count], ..Seen::default() }
     }
 
     fn flat() -> Case {

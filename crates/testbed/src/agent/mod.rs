@@ -112,7 +112,7 @@ fn gathered(
     for sent in sent {
         (flows[sent.flow].sent, flows[sent.flow].refused) = (sent.sent, sent.refused);
     }
-    Seen { flows, strange_bytes: tapped.strange, missed: tapped.missed }
+    Seen { flows, strange_bytes: tapped.strange, missed: tapped.missed, ..Seen::default() }
 }
 
 /// A thousand connections, and more.

@@ -1,0 +1,170 @@
+//! A path between two hosts: what passes it takes time, and some of it is lost.
+//!
+//! ```text
+//!   source ── gateway ── path ── sink
+//! ```
+//!
+//! The [path](Path) is data: a delay for each flow and each direction, and a loss probability. Who holds it is a host of its own, so that
+//! whatever stands before it, such as a gateway under test, needs no delay of its own. Linux's netem does the same, but many kernels lack it.
+//!
+//! Super-packets are taken apart, as a network card would, so what is held, delayed and lost are the frames of a wire. What is held is
+//! bounded; what finds no room is lost and [counted](Carried::overflowed).
+
+mod carrier;
+mod lane;
+
+use super::bed::Side;
+use super::error::{During, Trouble};
+use super::host::{Host, Wire};
+use carrier::Carrier;
+use fairwire_core::Duration;
+use fairwire_linux::af_packet::AfPacket;
+use fairwire_linux::netlink::End;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::Path as File;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+/// What a path does to the frames that pass it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Path {
+    /// To what comes from the source.
+    pub to_sink: Lane,
+    /// To what comes from the sink.
+    pub to_source: Lane,
+    /// Of the draws that decide what is lost.
+    pub seed: u64,
+}
+
+/// One direction of a path.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Lane {
+    /// How long the packets of each flow take, nanoseconds, by the flow's [number](super::traffic::port_of).
+    pub flows_ns: Vec<u64>,
+    /// How long everything else takes, nanoseconds.
+    pub others_ns: u64,
+    /// The part of the IP packets that is lost, 0 to 1, each by itself. What hosts need to find each other is never lost.
+    pub loss: f64,
+}
+
+impl Path {
+    /// Round-trip times, one for each flow, all of which are spent on the way back to the source: data pass at once.
+    pub fn round_trips(flows: impl IntoIterator<Item = Duration>) -> Self {
+        let flows_ns = flows.into_iter().map(Duration::ns).collect();
+        Path { to_source: Lane { flows_ns, ..Lane::default() }, ..Path::default() }
+    }
+
+    /// This one-way delay for everything, in both directions.
+    pub fn one_way(delay: Duration) -> Self {
+        let lane = Lane { others_ns: delay.ns(), ..Lane::default() };
+        Path { to_sink: lane.clone(), to_source: lane, ..Path::default() }
+    }
+
+    /// The direction that ends at `side`.
+    pub fn to(&self, side: Side) -> &Lane {
+        match side {
+            Side::Left => &self.to_source,
+            Side::Right => &self.to_sink,
+        }
+    }
+}
+
+/// What became of the frames of a path, both directions together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Carried {
+    /// Frames that came out.
+    pub passed: u64,
+    /// Packets that were lost as [`Lane::loss`] says.
+    pub lost: u64,
+    /// Frames that were lost because too many bytes were under way.
+    pub overflowed: u64,
+    /// Frames that were lost in other ways: not fetched in time, refused by the interface, or without a valid header.
+    pub failed: u64,
+    /// Processor time, nanoseconds.
+    pub processor_ns: u64,
+}
+
+/// A host that holds a [path](Path) between its two neighbours. Frames pass from the time when it is told to
+/// [carry](PathHost::carry) them until it is dropped.
+#[derive(Debug)]
+pub struct PathHost {
+    host: Host,
+    work: Option<Work>,
+}
+
+#[derive(Debug)]
+struct Work {
+    is_over: Arc<AtomicBool>,
+    thread: JoinHandle<Result<Carried, Trouble>>,
+}
+
+impl Side {
+    /// The interface of a path's host at this side.
+    const fn path_end(self) -> End<'static> {
+        match self {
+            Side::Left => End { name: "p0", index: 100 },
+            Side::Right => End { name: "p1", index: 101 },
+        }
+    }
+}
+
+impl PathHost {
+    /// Makes a host without neighbours. This thread is there from now on.
+    pub fn new() -> Result<Self, Trouble> {
+        let host = Host::new()?;
+        // Nothing but the hosts speaks on the wire.
+        let silence = "net/ipv6/conf/default/disable_ipv6";
+        if File::new("/proc/sys").join(silence).exists() {
+            host.set_variable(silence, "1")?;
+        }
+        Ok(PathHost { host, work: None })
+    }
+
+    /// Lays wires of this MTU from the interface `far` of the host at `side`, and brings this end up.
+    pub fn join(&self, side: Side, other: (&Host, End<'_>), mtu: u32) -> Result<(), Trouble> {
+        let here = side.path_end();
+        self.host.join(other.0, Wire { here, there: other.1, mtu })?;
+        self.host.bring_up(here.index)
+    }
+
+    /// Changes the MTU of both interfaces.
+    pub fn set_mtu(&self, mtu: u32) -> Result<(), Trouble> {
+        Side::BOTH.into_iter().try_for_each(|side| self.host.set_mtu(side.path_end().index, mtu))
+    }
+
+    /// Lets frames pass, by a thread of this process, as `path` says.
+    ///
+    /// # Panics
+    /// When frames pass already.
+    pub fn carry(&mut self, path: &Path) -> Result<(), Trouble> {
+        assert!(self.work.is_none(), "a path is carried once");
+        let open = |side: Side| self.host.at(|| AfPacket::open(side.path_end().name));
+        let [left, right] = Side::BOTH.map(open);
+        let mut carrier = Carrier::new([left?, right?], path);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&is_over);
+        let thread = thread::Builder::new().name("path".into());
+        let thread = thread.spawn(move || Ok(carrier.run(&flag)?)).during("starting a path")?;
+        self.work = Some(Work { is_over, thread });
+        Ok(())
+    }
+
+    /// Ends it, and returns what became of the frames; nothing where none was carried.
+    ///
+    /// # Errors
+    /// Why it had ended before.
+    pub fn finish(&mut self) -> Result<Carried, Trouble> {
+        let Some(Work { is_over, thread }) = self.work.take() else { return Ok(Carried::default()) };
+        is_over.store(true, Ordering::Relaxed);
+        let panicked = |_| Trouble::new("carrying frames over a path", &io::Error::other("it panicked"));
+        thread.join().map_err(panicked)?
+    }
+}
+
+impl Drop for PathHost {
+    fn drop(&mut self) {
+        let _ = self.finish(); // who wants to know what became of the frames has asked before
+    }
+}
