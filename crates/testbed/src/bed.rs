@@ -11,8 +11,9 @@ use super::error::Trouble;
 use super::host::{Host, Wire};
 use super::path::{Carried, Path, PathHost};
 use fairwire_linux::netlink::{Address, End};
-use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;
+
+pub use super::side::Side;
 
 /// Source, gateway and sink, joined in a line, each in a network namespace of its own, which ends with this; only source and sink have
 /// addresses.
@@ -28,16 +29,6 @@ pub struct Bed {
     path: Option<PathHost>,
 }
 
-/// A side of the gateway: its interface there, and the host beyond.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Side {
-    /// Towards the source.
-    Left,
-    /// Towards the sink.
-    Right,
-}
-
 /// The address of the source, on the network that it shares with the sink.
 pub const SOURCE_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 /// The address of the sink.
@@ -48,18 +39,6 @@ const PREFIX_BITS: u8 = 24;
 pub const HOST: End<'static> = End { name: "eth0", index: 100 };
 
 impl Side {
-    /// Both, from source to sink.
-    pub const BOTH: [Side; 2] = [Side::Left, Side::Right];
-
-    /// The other one.
-    #[must_use]
-    pub const fn other(self) -> Side {
-        match self {
-            Side::Left => Side::Right,
-            Side::Right => Side::Left,
-        }
-    }
-
     /// The Ethernet address of the host.
     pub const fn ethernet_address(self) -> [u8; 6] {
         [2, 0, 0, 0, 0, 1 + self as u8]

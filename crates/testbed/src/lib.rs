@@ -20,4 +20,5 @@ pub mod nat;
 pub mod path;
 pub mod pen;
 pub mod program;
+mod side;
 pub mod traffic;

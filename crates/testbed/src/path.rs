@@ -13,9 +13,9 @@
 mod carrier;
 mod lane;
 
-use super::bed::Side;
 use super::error::{During, Trouble};
 use super::host::{Host, Wire};
+use super::side::Side;
 use carrier::Carrier;
 use fairwire_core::Duration;
 use fairwire_linux::af_packet::AfPacket;

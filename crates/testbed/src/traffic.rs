@@ -1,7 +1,7 @@
 //! What two hosts send each other, as data: which flows, from where to where, and when.
 
-use super::bed::Side;
 use super::path::Carried;
+use super::side::Side;
 use fairwire_core::Duration;
 use fairwire_linux::tcp_info::TcpInfo;
 use serde::{Deserialize, Serialize};

@@ -53,7 +53,7 @@ impl Way {
 impl Stage {
     pub(crate) fn new() -> Result<Self, Failure> {
         let bed = Bed::new(1500)?;
-        let Bed { source, gateway, sink } = &bed;
+        let Bed { source, gateway, sink, .. } = &bed;
         let [left, right] = Side::BOTH.map(|side| side.end().index);
         let network = |third: u8, last: u8| Address { ip: [10, third, 0, last].into(), prefix_bits: 24 };
         gateway.add_address(left, network(1, 1))?;

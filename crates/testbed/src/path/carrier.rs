@@ -2,7 +2,7 @@
 
 use super::lane::Held;
 use super::{Carried, Path};
-use crate::bed::Side;
+use crate::side::Side;
 use fairwire_core::{Duration, Seed, Time};
 use fairwire_linux::clock;
 use fairwire_linux::port::{MOST_FRAMES_AT_ONCE, Outgoing, Port, PortError};
