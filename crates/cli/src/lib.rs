@@ -23,7 +23,7 @@ use args::{Cli, Command, LabCommand, TraceCommand};
 use clap::{CommandFactory, Parser};
 use clap_complete::CompleteEnv;
 use failure::{Ending, Failure};
-use fairwire_experiment::linux::{self, guest};
+use fairwire_experiment::linux;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -32,10 +32,7 @@ static ALLOCATOR: pages::HugePages = pages::HugePages;
 
 /// Runs the command with the arguments of the process.
 pub fn main() -> ExitCode {
-    if let Some(job) = std::env::var_os(guest::JOB_VARIABLE) {
-        linux::guest_main(job.as_ref()); // we are the first process of User Mode Linux, and it is off when this returns
-        return ExitCode::FAILURE;
-    }
+    linux::take_over(); // does not return where this process is one of User Mode Linux
     CompleteEnv::with_factory(Cli::command).var("FAIRWIRE_COMPLETE").complete(); // ends here where a shell asks
     failure::install_style();
     match Cli::try_parse().map_or_else(|told| not_run(&told), dispatch) {

@@ -5,7 +5,7 @@ use crate::stage::{Failed, Why};
 use fairwire_core::{Discipline, Duration, Rate, RateLaw};
 use fairwire_scenario::Links;
 use fairwire_sim::{GroupPlan, Hop, LinkPlan, Network, Source};
-use fairwire_tcp::EcnMode;
+use fairwire_tcp::{Config, EcnMode};
 use fairwire_testbed::traffic::Sends;
 
 /// One link that all senders share, and a way back that nobody contends for.
@@ -55,6 +55,8 @@ impl Sender {
 const UDP_HEADERS: u32 = 28;
 /// IPv4 and TCP headers without options.
 const TCP_HEADERS: u32 = 40;
+/// The same with all the options that there is room for.
+const MOST_TCP_HEADERS: u32 = 80;
 /// A TCP segment of less is none to a kernel.
 const LEAST_SEGMENT: u32 = 48;
 /// An Ethernet frame carries no longer IP packet.
@@ -191,7 +193,7 @@ fn sends(group: &GroupPlan, mtu: &mut Mtu) -> Result<(Sends, String), Why> {
     }
     match &group.source {
         Source::Bulk { tcp } => {
-            mtu.tcp(tcp.segment_bytes, &group.name)?;
+            mtu.tcp(tcp, &group.name)?;
             let control = tcp.control.name();
             Ok((Sends::Tcp(control.into()), format!("bulk {control}")))
         }
@@ -218,20 +220,22 @@ const MIN_UDP: u32 = UDP_HEADERS + fairwire_testbed::traffic::HEAD_BYTES as u32;
 /// The longest IP packet, which decides how long TCP's segments are.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mtu {
-    segment: Option<u32>,
+    tcp: Option<u32>,
     udp: u32,
 }
 
 impl Mtu {
-    fn tcp(&mut self, segment: u32, group: &str) -> Result<(), Why> {
-        let allowed = LEAST_SEGMENT..=MAX_PACKET - TCP_HEADERS;
+    /// A wire carries packets of the scenario's length: what of it are headers is the kernel's affair, 40 bytes or, with its timestamps, 52.
+    fn tcp(&mut self, tcp: &Config, group: &str) -> Result<(), Why> {
+        let headers = tcp.header_bytes.clamp(TCP_HEADERS, MOST_TCP_HEADERS);
+        let (segment, allowed) = (tcp.segment_bytes, LEAST_SEGMENT..=MAX_PACKET - headers);
         if !allowed.contains(&segment) {
             let given = format!("segments of {segment} B of `{group}`");
-            return Err(Why::new(given, format!("from {LEAST_SEGMENT} B to {} B", MAX_PACKET - TCP_HEADERS)));
+            return Err(Why::new(given, format!("from {LEAST_SEGMENT} B to {} B", MAX_PACKET - headers)));
         }
-        match self.segment.replace(segment) {
-            Some(other) if other != segment => {
-                let given = format!("segments of {other} B and of {segment} B");
+        match self.tcp.replace(segment + headers) {
+            Some(other) if other != segment + headers => {
+                let given = format!("TCP packets of {other} B and of {} B", segment + headers);
                 Err(Why::new(given, "one length of segments for all TCP flows"))
             }
             _ => Ok(()),
@@ -244,8 +248,7 @@ impl Mtu {
 
     /// A wire has one MTU, and the kernel fills it with its segments.
     fn bytes(self) -> Result<u32, Why> {
-        let Some(segment) = self.segment else { return Ok(self.udp) };
-        let tcp = segment + TCP_HEADERS;
+        let Some(tcp) = self.tcp else { return Ok(self.udp) };
         if self.udp > tcp {
             let given = format!("datagrams of {} B beside TCP's packets of {tcp} B", self.udp);
             return Err(Why::new(

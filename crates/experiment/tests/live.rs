@@ -2,7 +2,6 @@
 //! helpers. Where network namespaces are refused it says so, loudly, and passes.
 
 use fairwire_experiment::lab::Lab;
-use fairwire_experiment::linux::guest::JOB_VARIABLE;
 use fairwire_experiment::linux::{self, Linux};
 use fairwire_experiment::{Dumbbell, Failed, Plan, Stage};
 use fairwire_metrics::record::RunRecord;
@@ -13,25 +12,25 @@ use fairwire_testbed::message::AGENT_COMMAND;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration as StdDuration;
 
 /// The argument that makes this program hold a lab for a minute, to be killed.
 const HOLD: &str = "hold-a-lab";
+/// The same of a guest, until it is killed.
+const HOLD_GUEST: &str = "hold-a-guest";
 
 fn main() -> ExitCode {
+    linux::take_over();
     let mut arguments = std::env::args().skip(1);
     match arguments.next().as_deref() {
         Some(AGENT_COMMAND) => std::process::exit(agent::main(arguments)),
-        Some(HOLD) => return hold(),
+        Some(HOLD) => return hold(&Lab::default()),
+        Some(HOLD_GUEST) => return hold(&Linux),
         Some("--list") => return ExitCode::SUCCESS, // a test runner asks for names: there are none to pick from
         _ => {}
-    }
-    if let Some(job) = std::env::var_os(JOB_VARIABLE) {
-        linux::guest_main(job.as_ref());
-        return ExitCode::FAILURE; // not reached: the guest is off
     }
     if let Err(Failed::Plan(why)) = run(&short("tail-drop", 1), &mut |_| {}, &NEVER) {
         fairwire_testing::skipped(format_args!("all live tests: {why}"));
@@ -41,12 +40,13 @@ fn main() -> ExitCode {
     if let Err(error) = &awake {
         println!("live: {error}");
     }
-    let checks: [(&str, fn()); 7] = [
+    let checks: [(&str, fn()); 8] = [
         ("two labs at once: faba holds a selfish flow, tail-drop does not", two_labs_at_once),
         ("many flows of cubic share under faba", many_flows_of_cubic_share),
         ("a stopped contest ends at once and leaves nothing", a_stopped_contest_ends_at_once),
         ("a killed lab leaves no process and no namespace", a_killed_lab_leaves_nothing),
         ("a killed helper ends the contest and takes the others along", a_killed_helper_ends_the_contest),
+        ("a guest whose program is killed ends with it", a_guest_ends_with_its_program),
         ("what the lab cannot run is named", what_the_lab_cannot_run_is_named),
         (
             "the kernel's own tail-drop and fq-codel share as ours do",
@@ -236,26 +236,48 @@ fn the_kernels_own_disciplines_share_as_ours_do() {
     assert!(why.contains("`faba`") && why.contains("a discipline that Linux has"), "{why}");
 }
 
-/// Holds a lab for a minute; a line on standard output tells that it runs.
-fn hold() -> ExitCode {
+/// Runs a contest of ten minutes on `stage`; a line on standard output tells that it runs.
+fn hold(stage: &dyn Stage) -> ExitCode {
     let mut has_told = false;
-    let mut tell = |_| {
-        if !std::mem::replace(&mut has_told, true) {
+    let mut tell = |done: f64| {
+        if done > 0.0 && !std::mem::replace(&mut has_told, true) {
             println!("running");
         }
     };
-    let outcome = run(&contest("faba", &["duration=60 s"]), &mut tell, &NEVER);
+    let scenario = contest("fq-codel", &["duration=600 s"]);
+    let outcome = stage.run(&Plan { scenario: &scenario, discipline: 0 }, 1, &mut tell, &NEVER);
     if outcome.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// This program again, holding what `argument` says; it runs when this returns.
+fn held(argument: &str) -> Child {
+    let program = std::env::current_exe().expect("this program has a path");
+    let mut child =
+        Command::new(program).arg(argument).stdout(Stdio::piped()).spawn().expect("it starts again");
+    let mut line = String::new();
+    let output = child.stdout.take().expect("its output is a pipe");
+    BufReader::new(output).read_line(&mut line).expect("it tells us something");
+    assert_eq!(line, "running\n");
+    child
+}
+
+/// User Mode Linux has a process of the host for each of its own; it also tells how far it has come, or this would wait for ever.
+fn a_guest_ends_with_its_program() {
+    let scenario = contest("fq-codel", &[]);
+    if let Err(why) = Linux.can_run(&Plan { scenario: &scenario, discipline: 0 }) {
+        return fairwire_testing::skipped_for_want_of_a_peer(format_args!("a guest that is killed: {why}"));
+    }
+    let mut program = held(HOLD_GUEST);
+    let processes = helpers_of(program.id());
+    program.kill().expect("it can be killed");
+    program.wait().expect("it ends");
+    assert!(processes.len() >= 3, "what keeps the kernel, the kernel, and its processes: {processes:?}");
+    wait_until("the guest is gone", || !processes.iter().any(|pid| is_running(*pid)));
 }
 
 fn a_killed_lab_leaves_nothing() {
     let interfaces = interfaces();
-    let program = std::env::current_exe().expect("this program has a path");
-    let mut lab = Command::new(program).arg(HOLD).stdout(Stdio::piped()).spawn().expect("it starts again");
-    let mut line = String::new();
-    let output = lab.stdout.take().expect("its output is a pipe");
-    BufReader::new(output).read_line(&mut line).expect("it tells us something");
-    assert_eq!(line, "running\n");
+    let mut lab = held(HOLD);
 
     let helpers = helpers_of(lab.id());
     let namespaces: BTreeSet<_> = helpers.iter().filter_map(|pid| namespace_of(*pid)).collect();

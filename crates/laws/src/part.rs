@@ -5,6 +5,7 @@ use crate::scheduler::kind::Kind;
 use crate::scheduler::service::{Per, Service};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity, Weights};
+use alloc::format;
 use alloc::string::String;
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Limit};
@@ -25,13 +26,27 @@ pub enum ClassSupport {
 /// A discipline of Linux's, as `tc qdisc` takes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Qdisc {
-    /// Its name and its parameters.
-    pub line: String,
+    /// Its name and its parameters, but for `timer`.
+    pub parameters: String,
+    /// The name of a time that the kernel counts in ticks of its clock, and how long it is to take.
+    pub timer: Option<(&'static str, Duration)>,
     /// The kernel's module for it; `None` where that is always there.
     pub module: Option<&'static str>,
 }
 
 impl Qdisc {
+    /// What `tc qdisc` takes, for a kernel with ticks of this length. Its timers ring a tick after their time, so they are set to less.
+    pub fn line(&self, tick: Duration) -> String {
+        let Qdisc { parameters, timer, .. } = self;
+        timer.map_or_else(
+            || parameters.clone(),
+            |(name, takes)| {
+                let us = takes.ns().saturating_sub(tick.ns()).div_ceil(1000).max(1);
+                format!("{parameters} {name} {us}us")
+            },
+        )
+    }
+
     /// What Linux counts in packets; `None` for a limit in bytes.
     pub(crate) fn packets(limit: Limit) -> Option<u32> {
         (!limit.is_in_bytes()).then(|| limit.max_packets())

@@ -111,6 +111,21 @@ impl DelayHistogram {
         Duration::from_ns(bucket.map_or(0, |bucket| middle_of(bucket).min(self.max_ns)))
     }
 
+    /// The same, between the ends of its bin in proportion to the packets there: it moves little where the waits do, so that two places can
+    /// be compared. None when nothing was counted.
+    pub fn proportional_quantile(&self, q: f64) -> Option<Duration> {
+        let wanted = q * self.count as f64;
+        let mut below = 0.0;
+        let bin = self.bins().find(|bin| {
+            let reaches = below + bin.packets as f64 >= wanted;
+            below += if reaches { 0.0 } else { bin.packets as f64 };
+            reaches
+        })?;
+        let width = (bin.to.min(self.max()) - bin.from).ns() as f64;
+        let inside = width * (wanted - below) / bin.packets as f64;
+        Some(bin.from + Duration::from_ns(inside as u64))
+    }
+
     /// The bins that are not empty, in order.
     pub fn bins(&self) -> impl Iterator<Item = Bin> + '_ {
         let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
@@ -135,6 +150,7 @@ impl DelayHistogram {
             mean_s: self.sum_ns as f64 * 1e-9 / self.count().max(1) as f64,
             p50_s: self.quantile(0.5).seconds(),
             p90_s: self.quantile(0.9).seconds(),
+            p95_s: self.proportional_quantile(0.95).map(Duration::seconds),
             p99_s: self.quantile(0.99).seconds(),
             max_s: self.max().seconds(),
         }

@@ -231,6 +231,9 @@ pub struct Sojourn {
     pub p50_s: f64,
     /// 90th percentile.
     pub p90_s: f64,
+    /// 95th percentile; absent where no packet was sent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub p95_s: Option<f64>,
     /// 99th percentile.
     pub p99_s: f64,
     /// Longest.

@@ -13,11 +13,16 @@ use std::collections::{BTreeMap, BTreeSet};
 /// `backlog_mean_packets`. Where there are several links, each has its [`LINK_MEASURES`] after `link.<name>.`. A run without drops of a cause that other runs of the discipline had counts as zero; any
 /// other measure is over the runs that have it.
 pub fn summarize(runs: &[RunRecord]) -> Vec<Summary> {
+    summarize_with(runs, &[])
+}
+
+/// The same with these of the [`FURTHER`] measures too.
+pub fn summarize_with(runs: &[RunRecord], further: &[&str]) -> Vec<Summary> {
     let mut summaries: Vec<Summary> = Vec::new();
     for run in runs {
         let is_of = |summary: &Summary| summary.discipline == run.discipline && summary.stage == run.stage;
         if !summaries.iter().any(is_of) {
-            summaries.push(summary_of(run, runs));
+            summaries.push(summary_of(run, runs, further));
         }
     }
     summaries
@@ -55,7 +60,7 @@ pub struct Under<'a> {
 pub fn difference_of(runs: &[RunRecord], first: Under<'_>, second: Under<'_>) -> Option<Estimate> {
     let of = |Under { measure, discipline }: Under<'_>| -> BTreeMap<u64, f64> {
         let absent = measure.starts_with("drops.").then_some(0.0);
-        let value = |run: &RunRecord| measures(run).get(measure).copied().or(absent);
+        let value = |run: &RunRecord| self::measure(run, measure).or(absent);
         let runs = runs.iter().filter(|run| run.discipline == discipline);
         runs.filter_map(|run| Some((run.seed, value(run)?))).collect()
     };
@@ -88,9 +93,15 @@ fn difference(first: (&str, &BySeed), second: (&str, &BySeed)) -> Option<Differe
 }
 
 /// The summary of the runs with the discipline and the stage of `of`.
-fn summary_of(of: &RunRecord, runs: &[RunRecord]) -> Summary {
+fn summary_of(of: &RunRecord, runs: &[RunRecord], further: &[&str]) -> Summary {
     let is_like = |run: &&RunRecord| run.discipline == of.discipline && run.stage == of.stage;
-    let runs: Vec<_> = runs.iter().filter(is_like).map(measures).collect();
+    let with_further = |run: &RunRecord| {
+        let named = further.iter().filter_map(|name| Some((name.to_string(), further_measure(run, name)?)));
+        let mut all = measures(run);
+        all.extend(named);
+        all
+    };
+    let runs: Vec<_> = runs.iter().filter(is_like).map(with_further).collect();
     let names: BTreeSet<&String> = runs.iter().flat_map(BTreeMap::keys).collect();
     Summary {
         discipline: of.discipline.clone(),
@@ -120,6 +131,30 @@ pub fn measures(run: &RunRecord) -> BTreeMap<String, f64> {
     add_aggregates(run, &mut measures);
     add_links(run, &mut measures);
     measures
+}
+
+/// The value in one run of a measure that has one of the names that [`summarize`] gives, or is one of the [`FURTHER`].
+pub fn measure(run: &RunRecord, name: &str) -> Option<f64> {
+    further_measure(run, name).or_else(|| measures(run).get(name).copied())
+}
+
+/// Measures that stand in a summary only where a scenario names them: what all receivers got of payload, in bit/s; and of the first link the
+/// wait that 95 % of the packets did not exceed, and the parts of the packets that came which were dropped and marked.
+pub const FURTHER: [&str; 4] = ["goodput_bps", "sojourn_p95_s", "drop_fraction", "mark_fraction"];
+
+fn further_measure(run: &RunRecord, name: &str) -> Option<f64> {
+    let link = run.links.first();
+    let part = |counts: fn(&LinkRecord) -> &BTreeMap<String, u64>| {
+        let link = link.filter(|link| link.packets_in > 0)?;
+        Some(counts(link).values().sum::<u64>() as f64 / link.packets_in as f64)
+    };
+    match name {
+        "goodput_bps" => Some(run.flows.iter().map(|flow| flow.goodput_bps).sum()),
+        "sojourn_p95_s" => link?.sojourn.p95_s,
+        "drop_fraction" => part(|link| &link.drops),
+        "mark_fraction" => part(|link| &link.marks),
+        _ => None,
+    }
 }
 
 fn add_groups(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use fairwire_catalogue as catalogue;
-use fairwire_experiment::linux::guest::{self, JOB_VARIABLE, Run};
+use fairwire_experiment::linux::guest::{self, Run};
 use fairwire_experiment::linux::uml::{Uml, UmlError, result};
 use fairwire_oracle::cases::{self, Case};
 use fairwire_oracle::compare::Pair;
@@ -31,11 +31,8 @@ Exit codes: 0 all agree, or SKIPPED where User Mode Linux is missing; 1 a figure
 oracle failed; 2 wrong arguments.";
 
 fn main() -> ExitCode {
-    if let Some(job) = std::env::var_os(JOB_VARIABLE) {
-        let mut oracle = Oracle::default();
-        guest::run(Path::new(&job), &mut |run, modules| oracle.answer(run, modules));
-        return ExitCode::FAILURE; // not reached: the guest is off
-    }
+    let mut oracle = Oracle::default();
+    guest::take_over(&mut |run, modules, _| oracle.answer(run, modules));
     let arguments = match Arguments::read(std::env::args().skip(1)) {
         Ok(arguments) => arguments,
         Err(why) => {
@@ -118,6 +115,7 @@ impl Arguments {
         uml.run(
             &folder,
             &runs.iter().map(|(run, _)| run.clone()).collect::<Vec<_>>(),
+            &mut |_| {},
             &AtomicBool::new(false),
         )?;
         Ok(folder)

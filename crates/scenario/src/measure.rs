@@ -1,9 +1,9 @@
 //! The measures of a summary, by name.
 
-use crate::spec::Spec;
+use crate::spec::{ExpectSpec, Spec};
 use crate::topology::Topology;
 use fairwire_core::Cause;
-use fairwire_metrics::summary::{AGGREGATE_MEASURES, LINK_MEASURES};
+use fairwire_metrics::summary::{AGGREGATE_MEASURES, FURTHER, LINK_MEASURES};
 
 /// Measures that every scenario has.
 const PLAIN: &[&str] = &[
@@ -17,6 +17,14 @@ const PLAIN: &[&str] = &[
     "sojourn_p99_s",
     "backlog_mean_packets",
 ];
+
+impl Spec {
+    /// Those of the measures that a summary has only where they are named which are named here.
+    pub(crate) fn further_measures(&self) -> Vec<&'static str> {
+        let named = self.expect.iter().flat_map(ExpectSpec::measures).collect::<Vec<_>>();
+        FURTHER.into_iter().filter(|further| named.contains(further)).collect()
+    }
+}
 
 /// Every measure that the summary of `spec` may hold.
 pub(crate) fn names(spec: &Spec, topology: &Topology) -> Vec<String> {
@@ -34,7 +42,7 @@ pub(crate) fn names(spec: &Spec, topology: &Topology) -> Vec<String> {
     for aggregate in &spec.aggregate {
         names.extend(AGGREGATE_MEASURES.iter().map(|measure| format!("{measure}.{}", aggregate.name)));
     }
-    names.extend(PLAIN.iter().map(|name| name.to_string()));
+    names.extend(PLAIN.iter().chain(&FURTHER).map(|name| name.to_string()));
     names.extend(Cause::ALL.iter().map(|cause| format!("drops.{}", cause.name())));
     for queue in topology.queues.iter().filter(|_| topology.queues.len() > 1) {
         names.extend(LINK_MEASURES.iter().map(|measure| format!("link.{}.{measure}", queue.name)));

@@ -137,7 +137,7 @@ pub fn report(scenario: &Scenario, outcome: Outcome) -> Report {
             warm_up_s: spec.warm_up.0.seconds(),
             interrupted: outcome.interrupted,
         },
-        summary: summary::summarize(&outcome.runs),
+        summary: summary::summarize_with(&outcome.runs, &spec.further_measures()),
         runs: outcome.runs,
         differences: Vec::new(),
         delays: Vec::new(),

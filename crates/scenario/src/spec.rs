@@ -188,6 +188,13 @@ pub struct ExpectSpec {
 }
 
 impl ExpectSpec {
+    /// The measures that it names.
+    pub fn measures(&self) -> impl Iterator<Item = &str> {
+        let others = [&self.less_than, &self.more_than].into_iter().flatten();
+        let others = others.filter_map(|other| other.measure.as_deref());
+        std::iter::once(self.measure.as_str()).chain(others)
+    }
+
     /// The disciplines of which it speaks by name.
     pub fn disciplines(&self) -> impl Iterator<Item = &String> {
         let others = [&self.less_than, &self.more_than].into_iter().flatten();

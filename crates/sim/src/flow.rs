@@ -162,8 +162,11 @@ impl Flow {
     ) -> Self {
         let Place { group: number, session, lanes } = place;
         let endpoint = match (&group.tcp, &group.plan.source) {
-            (Some(tcp), Source::Tcp { .. }) => Endpoint::Tcp(Sender::without_data(tcp)),
-            (Some(tcp), _) => Endpoint::Tcp(Sender::new(tcp)),
+            (Some(tcp), source) => {
+                let tcp = tcp.of_flow(|| rng().next_u64());
+                let is_given_data = matches!(source, Source::Tcp { .. });
+                Endpoint::Tcp(if is_given_data { Sender::without_data(&tcp) } else { Sender::new(&tcp) })
+            }
             (None, Source::Cbr { rate, packet_bytes, dither, .. }) => {
                 let generator = Generator::Cbr(cbr::Generator::new(*rate, *packet_bytes, *dither));
                 Endpoint::Datagrams(Box::new(Datagrams::new(generator, rng())))
@@ -263,11 +266,11 @@ impl Flow {
     /// Opens a connection that is given `segments` to send, in place of the one that may be there, whose packets under way mean nothing
     /// from now on.
     pub(crate) fn open(&mut self, segments: u64, stage: &mut Stage<'_>) {
-        let Some(config) = &stage.group.tcp else { return };
         let Endpoint::Tcp(sender) = &mut self.endpoint else { return };
         if sender.has_started() {
+            let config = sender.config();
             let next = Sender::without_data(config).counting_from(sender.loss_counts());
-            (*sender, self.receiver) = (next, Receiver::new(config));
+            (self.receiver, *sender) = (Receiver::new(config), next);
             self.source.connection = self.source.connection.wrapping_add(1);
         }
         let now = stage.now;

@@ -1,7 +1,8 @@
 //! The constants of a TCP, and named profiles that bundle them.
 
-use crate::congestion::{ControlConfig, CubicParameters};
+use crate::congestion::{BbrParameters, ControlConfig, CubicParameters, FirstPhase};
 use fairwire_core::{Duration, Ecn};
+use std::sync::Arc;
 
 /// Constants of a sender and its receiver. Flows that are alike share one.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,6 +141,18 @@ impl Config {
             (ControlConfig::Reno, Recovery::NewReno) => "newreno",
             (ControlConfig::Reno, Recovery::Sack) => "sack",
             (other, _) => other.name(),
+        }
+    }
+
+    /// The same for one of the flows that share them: where its controller draws, it draws under `seed`.
+    pub fn of_flow(self: &Arc<Self>, seed: impl FnOnce() -> u64) -> Arc<Self> {
+        match &self.control {
+            ControlConfig::Bbr(bbr @ BbrParameters { first_phase: FirstPhase::Seeded(own), .. }) => {
+                let first_phase = FirstPhase::Seeded(own ^ seed());
+                let control = ControlConfig::Bbr(BbrParameters { first_phase, ..*bbr });
+                Arc::new(Config { control, ..Config::clone(self) })
+            }
+            _ => Arc::clone(self),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use fairwire_metrics::record::{Difference, Estimate, FlowRecord, Report, RunRecord};
-use fairwire_metrics::summary::summarize;
+use fairwire_metrics::summary;
 use std::collections::BTreeSet;
 
 /// The columns of records of flows.
@@ -128,13 +128,11 @@ pub(crate) fn text(rows: impl Iterator<Item = Vec<String>>) -> Result<String, Fa
 }
 
 fn run_row(run: &RunRecord, has_stages: bool, measures: &BTreeSet<&String>) -> Vec<String> {
-    // The summary of a single run holds its own values as means.
-    let own = summarize(std::slice::from_ref(run));
+    let own = summary::measures(run);
     let mut row = named(run, has_stages);
     row.extend(measures.iter().map(|measure| {
-        let value = own.first().and_then(|summary| summary.measures.get(*measure));
-        match value {
-            Some(estimate) => estimate.mean.to_string(),
+        match own.get(*measure).copied().or_else(|| summary::measure(run, measure)) {
+            Some(value) => value.to_string(),
             None if measure.starts_with("drops.") => "0".into(),
             None => String::new(),
         }

@@ -55,11 +55,11 @@ impl Contest {
         Duration::from_ns(self.warm_up_ns)
     }
 
-    /// Lets the kernel hold it.
+    /// Lets the kernel hold it. `progress` is given the part of it that is done.
     ///
     /// # Errors
     /// When the kernel lacks something, or a socket fails.
-    pub fn hold(&self, modules: &Modules) -> Fallible<Tally> {
+    pub fn hold(&self, modules: &Modules, progress: &mut dyn FnMut(f64)) -> Fallible<Tally> {
         for class in &self.classes {
             if let Sends::Tcp(control) = &class.sends {
                 modules.load_if_known(&format!("tcp_{control}"))?;
@@ -70,7 +70,7 @@ impl Contest {
         }
         let home = Namespace::own()?;
         let hosts = network::build(self)?;
-        let tally = sockets::contest(self, &hosts);
+        let tally = sockets::contest(self, &hosts, progress);
         home.enter()?;
         tally
     }

@@ -1,5 +1,6 @@
 //! The guest's side of User Mode Linux: its first and only process.
 
+use super::keeper;
 use super::modules::Modules;
 use super::program::{Fallible, command};
 use rustix::system::RebootCommand;
@@ -8,9 +9,10 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The variable of the environment that names the job. The kernel's command line puts it there. A program that finds it is a
-/// guest's first process, and hands over to [`run`].
-pub const JOB_VARIABLE: &str = "FAIRWIRE_GUEST_JOB";
+/// The variable of the environment that names the job. The kernel's command line puts it there.
+pub(super) const JOB_VARIABLE: &str = "FAIRWIRE_GUEST_JOB";
+/// The file beside the job's that says which part of the job is done, from 0 to 1.
+pub(super) const PROGRESS: &str = "progress.txt";
 /// The file beside the job's that tells why the guest gave up.
 pub(super) const FAILURE: &str = "failure.txt";
 /// The file beside the job's whose creation starts the virtual clock; `examples/virtual_clock.rs` says the same.
@@ -43,24 +45,38 @@ impl Run {
     }
 }
 
-/// Does the job in the file `job`, each run by `work`, which gives what is written into its result; and switches the guest off.
-pub fn run(job: &Path, work: &mut dyn FnMut(&Run, &Modules) -> Fallible<Vec<u8>>) {
-    if let Err((folder, error)) = try_run(job, work) {
+/// How a run is done: gives what is written into its result, and says meanwhile which part of it is done, from 0 to 1.
+pub type Work<'a> = dyn FnMut(&Run, &Modules, &mut dyn FnMut(f64)) -> Fallible<Vec<u8>> + 'a;
+
+/// Does the work of this process, where it is one of a guest's, and does not return then: it keeps the guest, or it is the guest's first
+/// process, which does each run by `work` and switches the guest off. To be called first of all in `main`.
+pub fn take_over(work: &mut Work<'_>) {
+    keeper::take_over();
+    let Some(job) = std::env::var_os(JOB_VARIABLE) else { return };
+    if let Err((folder, error)) = try_run(job.as_ref(), work) {
         let _ = fs::write(folder.join(FAILURE), error.to_string());
     }
     let _ = rustix::system::reboot(RebootCommand::PowerOff);
+    std::process::exit(1); // not reached: the guest is off
 }
 
-fn try_run(
-    file: &Path,
-    work: &mut dyn FnMut(&Run, &Modules) -> Fallible<Vec<u8>>,
-) -> Result<(), (PathBuf, Box<dyn Error>)> {
+fn try_run(file: &Path, work: &mut Work<'_>) -> Result<(), (PathBuf, Box<dyn Error>)> {
     let folder = file.parent().unwrap_or(Path::new("/")).to_owned();
     let mut all = || -> Fallible<()> {
         let job: Job = serde_json::from_slice(&fs::read(file)?)?;
         let modules = set_up(&job, &folder)?;
-        for run in &job.runs {
-            let result = work(run, &modules).map_err(|error| format!("{}: {error}", run.name))?;
+        let (all, mut shown) = (job.runs.len() as f64, 0);
+        for (run, before) in job.runs.iter().zip(0u32..) {
+            let mut progress = |fraction: f64| {
+                let done = (f64::from(before) + fraction) / all;
+                // A file of the host is dear: one for each hundredth.
+                if (done * 100.0) as u32 > shown {
+                    shown = (done * 100.0) as u32;
+                    let _ = fs::write(folder.join(PROGRESS), done.to_string());
+                }
+            };
+            let result =
+                work(run, &modules, &mut progress).map_err(|error| format!("{}: {error}", run.name))?;
             fs::write(job.folder.join(run.file()), result)?;
         }
         Ok(())

@@ -7,6 +7,7 @@
 
 pub mod contest;
 pub mod guest;
+mod keeper;
 mod modules;
 mod network;
 mod program;
@@ -23,11 +24,11 @@ use crate::plan::Plan;
 use crate::stage::{Failed, Stage, Why};
 use contest::{Class, Contest};
 use fairwire_core::Duration;
-use fairwire_laws::part::Qdisc;
+use fairwire_metrics::histogram::DelayHistogram;
 use fairwire_metrics::record::{BacklogRecord, FlowRecord, LinkRecord, RunRecord, Sojourn};
+use fairwire_testbed::traffic::Sends;
 use guest::Run;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use uml::{Uml, UmlError, result};
 
@@ -37,6 +38,8 @@ pub struct Linux;
 
 /// Bytes of a frame before its IP packet.
 const ETHERNET: u32 = 14;
+/// What the guest's kernel counts its timers in: Debian's has 100 in a second.
+const TICK: Duration = Duration::from_ms(10);
 /// Each class of senders has a network of its own.
 const MAX_CLASSES: usize = 200;
 
@@ -73,7 +76,7 @@ impl Stage for Linux {
             tempfile::tempdir().map_err(|error| Failed::Machine(format!("a scratch folder: {error}")))?;
         let work = serde_json::to_value(&contest).expect("plain data");
         let run = Run { name: "contest".into(), work };
-        match uml.run(folder.path(), std::slice::from_ref(&run), stop) {
+        match uml.run(folder.path(), std::slice::from_ref(&run), progress, stop) {
             Ok(()) => {}
             Err(UmlError::Stopped) => return Ok(None),
             Err(error) => return Err(Failed::Machine(error.to_string())),
@@ -96,11 +99,11 @@ impl Stage for Linux {
     }
 }
 
-/// What a guest does for this stage: the first process of User Mode Linux, with the job in the file `job`. Does not return.
-pub fn guest_main(job: &Path) {
-    guest::run(job, &mut |run, modules| {
+/// Does the work of this process, where it is one of a guest's of this stage, and does not return then. To be called first of all in `main`.
+pub fn take_over() {
+    guest::take_over(&mut |run, modules, progress| {
         let contest: Contest = serde_json::from_value(run.work.clone())?;
-        Ok(serde_json::to_vec(&contest.hold(modules)?)?)
+        Ok(serde_json::to_vec(&contest.hold(modules, progress)?)?)
     });
 }
 
@@ -110,11 +113,11 @@ fn missing(error: UmlError) -> Why {
 
 /// The contest of `dumbbell`, and the place of each of its flows among the senders.
 fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>) -> Result<(Contest, Vec<usize>), Why> {
-    let Some(Qdisc { line, module }) = plan.linux() else {
+    let Some(qdisc) = plan.linux() else {
         let given = format!("`{}`, with its parameters", plan.label());
         return Err(Why::new(given, "a discipline that Linux has, with parameters that Linux has too"));
     };
-    let (classes, order) = classes(&dumbbell.senders);
+    let (classes, order) = classes(dumbbell);
     if classes.len() > MAX_CLASSES {
         let given =
             format!("{} kinds of senders, by what they send and their round-trip time", classes.len());
@@ -124,8 +127,8 @@ fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>) -> Result<(Contest, Vec<usize>)
         rate_bps: dumbbell.rate.bps(),
         overhead: -ETHERNET.cast_signed(),
         mtu: dumbbell.mtu,
-        discipline: line,
-        modules: module.into_iter().map(String::from).collect(),
+        discipline: qdisc.line(TICK),
+        modules: qdisc.module.into_iter().map(String::from).collect(),
         classes,
         starts: order.iter().map(|&place| dumbbell.senders[place].start.ns()).collect(),
         warm_up_ns: plan.warm_up().ns(),
@@ -135,10 +138,17 @@ fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>) -> Result<(Contest, Vec<usize>)
 }
 
 /// Senders that are alike together, in the order in which they come first; and the place of each flow among the senders.
-fn classes(senders: &[Sender]) -> (Vec<Class>, Vec<usize>) {
+///
+/// The kernel's shaper lets a packet go when its transmission begins, so the time that this takes is a part of what delays.
+fn classes(Dumbbell { senders, rate, mtu, .. }: &Dumbbell) -> (Vec<Class>, Vec<usize>) {
     let mut classes: Vec<(Class, Vec<usize>)> = Vec::new();
     for (place, sender) in senders.iter().enumerate() {
-        let class = Class { sends: sender.sends.clone(), flows: 1, rtt_ns: sender.rtt.ns(), ecn: sender.ecn };
+        let packet = match &sender.sends {
+            Sends::Udp { counted, .. } => *counted,
+            _ => *mtu,
+        };
+        let rtt = sender.rtt + rate.time_to_send(packet.into());
+        let class = Class { sends: sender.sends.clone(), flows: 1, rtt_ns: rtt.ns(), ecn: sender.ecn };
         match classes.iter_mut().find(|(known, _)| *known == class) {
             Some((_, members)) => members.push(place),
             None => classes.push((class, vec![place])),
@@ -200,16 +210,7 @@ fn link_record(dumbbell: &Dumbbell, tally: &Tally, window: Duration) -> LinkReco
 }
 
 fn sojourn(waits_ns: &[u64]) -> Sojourn {
-    let mut sorted = waits_ns.to_vec();
-    sorted.sort_unstable();
-    let Some(&longest) = sorted.last() else { return Sojourn::default() };
-    let seconds = |ns: u64| ns as f64 / 1e9;
-    let at = |percent: usize| seconds(sorted[(sorted.len() * percent / 100).min(sorted.len() - 1)]);
-    Sojourn {
-        mean_s: seconds(sorted.iter().sum()) / sorted.len() as f64,
-        p50_s: at(50),
-        p90_s: at(90),
-        p99_s: at(99),
-        max_s: seconds(longest),
-    }
+    let mut histogram = DelayHistogram::new();
+    waits_ns.iter().for_each(|&ns| histogram.record(Duration::from_ns(ns)));
+    histogram.sojourn()
 }

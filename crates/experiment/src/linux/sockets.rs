@@ -33,7 +33,7 @@ const DRAIN: Duration = Duration::from_secs(2);
 const CHUNK: usize = 1 << 16;
 
 /// Holds `contest` in `network`.
-pub(super) fn contest(contest: &Contest, network: &Hosts) -> Fallible<Tally> {
+pub(super) fn contest(contest: &Contest, network: &Hosts, progress: &mut dyn FnMut(f64)) -> Fallible<Tally> {
     let mut hall = Hall::open(contest, network)?;
     let mut alarm = Alarm::new()?;
     while !hall.is_over() {
@@ -42,6 +42,7 @@ pub(super) fn contest(contest: &Contest, network: &Hosts) -> Fallible<Tally> {
         hall.receive(&ready)?;
         hall.accept(&ready)?;
         hall.send(network, &ready)?;
+        progress(hall.done());
     }
     hall.tally()
 }
@@ -127,7 +128,12 @@ impl Hall {
     }
 
     fn is_over(&self) -> bool {
-        clock::now() >= self.began + self.duration + DRAIN
+        self.done() >= 1.0
+    }
+
+    /// Which part of the time has passed.
+    fn done(&self) -> f64 {
+        clock::now().since(self.began).secs() / (self.duration + DRAIN).secs()
     }
 
     /// Waits until something is there to be done, and says what. A system call is dear in the guest, so none is made in vain.

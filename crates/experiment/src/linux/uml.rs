@@ -1,6 +1,7 @@
 //! The host's side of User Mode Linux: finds it, starts it with a job, and waits.
 
-use super::guest::{FAILURE, JOB_VARIABLE, Job, Run};
+use super::guest::{FAILURE, JOB_VARIABLE, Job, PROGRESS, Run};
+use super::keeper;
 use fairwire_linux::clock;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -49,6 +50,8 @@ const INSTALL: &str = "on Debian and Ubuntu: apt install user-mode-linux iproute
 const PATIENCE_NS: u64 = 1_800_000_000_000;
 /// A guest keeps one processor busy.
 const GUESTS: usize = 2;
+/// How often the guests are looked at.
+const LOOK: Duration = Duration::from_millis(20);
 const CONSOLE: &str = "console.txt";
 const MEMORY: &str = "mem=256M";
 
@@ -72,21 +75,41 @@ impl Uml {
         Ok(Uml { program, version, modules, clock: virtual_clock()? })
     }
 
-    /// Lets guests do `runs`, shared out between them; the results are files in `folder`. Ends them when `stop` becomes true.
+    /// Lets guests do `runs`, shared out between them; the results are files in `folder`. `progress` is given the part that is done. Ends
+    /// them when `stop` becomes true.
     ///
     /// # Errors
     /// When a guest cannot be started, gives up, or takes more than half an hour.
-    pub fn run(&self, folder: &Path, runs: &[Run], stop: &AtomicBool) -> Result<(), UmlError> {
+    pub fn run(
+        &self,
+        folder: &Path,
+        runs: &[Run],
+        progress: &mut dyn FnMut(f64),
+        stop: &AtomicBool,
+    ) -> Result<(), UmlError> {
         let mut guests = Vec::new();
         for number in 0..GUESTS.min(runs.len()) {
             let share = runs.iter().skip(number).step_by(GUESTS).cloned().collect();
             guests.push(self.start(folder, &folder.join(format!("guest-{number}")), share)?);
         }
         let ends_ns = clock::now().ns() + PATIENCE_NS;
+        let count = guests.len() as f64;
+        let (mut at_work, mut failed) = (guests, None);
         // Each is waited for, also after one has failed: none is left behind.
-        let failed: Vec<UmlError> =
-            guests.into_iter().filter_map(|guest| guest.finish(ends_ns, stop).err()).collect();
-        match failed.into_iter().next() {
+        while !at_work.is_empty() {
+            let mut left = Vec::new();
+            for mut guest in at_work {
+                match guest.is_finished(ends_ns, stop) {
+                    Ok(false) => left.push(guest),
+                    Ok(true) => {}
+                    Err(error) => failed = failed.or(Some(error)),
+                }
+            }
+            at_work = left;
+            progress(1.0 - at_work.iter().map(|guest| 1.0 - guest.done()).sum::<f64>() / count);
+            std::thread::sleep(LOOK);
+        }
+        match failed {
             Some(error) => Err(error),
             None => runs.iter().try_for_each(|run| result::<IgnoredAny>(folder, run).map(drop)),
         }
@@ -108,7 +131,7 @@ impl Uml {
         let own =
             std::env::current_exe().map_err(|error| UmlError::System("finding ourselves".into(), error))?;
         let errors = log.try_clone().map_err(|error| UmlError::System("the console".into(), error))?;
-        Command::new(&self.program)
+        keeper::command(&self.program, &self.clock)
             .args([
                 MEMORY,
                 "quiet",
@@ -122,7 +145,6 @@ impl Uml {
             .arg(format!("init={}", own.display()))
             .arg(format!("uml_dir={}", folder.display()))
             .arg(format!("{JOB_VARIABLE}={}", job.display()))
-            .env("LD_PRELOAD", &self.clock)
             .stdin(Stdio::null())
             .process_group(0)
             .stdout(log)
@@ -151,29 +173,34 @@ struct Guest {
 }
 
 impl Guest {
-    /// Waits for it, and ends it where it takes too long.
-    fn finish(mut self, ends_ns: u64, stop: &AtomicBool) -> Result<(), UmlError> {
-        let status = loop {
-            let status = self.child.try_wait();
-            let status = status.map_err(|error| UmlError::System("waiting for the guest".into(), error))?;
-            if let Some(status) = status {
-                self.is_over = status.success();
-                break status;
-            }
+    /// Has it done its work? Ends with this call where it takes too long.
+    fn is_finished(&mut self, ends_ns: u64, stop: &AtomicBool) -> Result<bool, UmlError> {
+        let status = self.child.try_wait();
+        let status = status.map_err(|error| UmlError::System("waiting for the guest".into(), error))?;
+        let Some(status) = status else {
             let is_stopped = stop.load(Ordering::Relaxed);
-            if is_stopped || clock::now().ns() > ends_ns {
-                let too_long = || UmlError::Guest(format!("it took too long; {}", self.last_words()));
-                return Err(if is_stopped { UmlError::Stopped } else { too_long() });
+            if is_stopped {
+                return Err(UmlError::Stopped);
             }
-            std::thread::sleep(Duration::from_millis(20));
+            if clock::now().ns() > ends_ns {
+                return Err(UmlError::Guest(format!("it took too long; {}", self.last_words())));
+            }
+            return Ok(false);
         };
+        self.is_over = status.success();
         match fs::read_to_string(self.folder.join(FAILURE)) {
             Ok(why) => Err(UmlError::Guest(format!("{why}; {}", self.last_words()))),
             Err(_) if !status.success() => {
                 Err(UmlError::Guest(format!("it ended before its time ({status}); {}", self.last_words())))
             }
-            Err(_) => Ok(()),
+            Err(_) => Ok(true),
         }
+    }
+
+    /// Which part of its work it has done, as it says.
+    fn done(&self) -> f64 {
+        let said = fs::read_to_string(self.folder.join(PROGRESS)).ok();
+        said.and_then(|said| said.parse().ok()).unwrap_or(0.0)
     }
 
     fn last_words(&self) -> String {

@@ -142,8 +142,8 @@ impl Part for Spec {
             (self.queues.unwrap_or(1024), self.quantum.map_or(1514, |quantum| quantum.0.0));
         let batch = self.batch.map_or(String::new(), |batch| format!(" drop_batch {batch}"));
         let codel = self.codel.linux(self.ecn).filter(|_| is_plain)?;
-        let line = format!("fq_codel limit {packets} flows {queues} quantum {quantum} {codel}{batch}");
-        Some(Qdisc { line, module: Some("sch_fq_codel") })
+        let parameters = format!("fq_codel limit {packets} flows {queues} quantum {quantum} {codel}{batch}");
+        Some(Qdisc { parameters, timer: None, module: Some("sch_fq_codel") })
     }
 
     fn buffer(&self) -> Option<Amount> {

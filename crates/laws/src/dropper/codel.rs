@@ -108,8 +108,8 @@ impl Part for Spec {
 
     fn linux(&self, site: &Site<'_>) -> Option<Qdisc> {
         let packets = Qdisc::packets(self.queue.first_come(site)?)?;
-        let line = format!("codel limit {packets} {}", self.control.linux(self.queue.ecn)?);
-        Some(Qdisc { line, module: Some("sch_codel") })
+        let parameters = format!("codel limit {packets} {}", self.control.linux(self.queue.ecn)?);
+        Some(Qdisc { parameters, timer: None, module: Some("sch_codel") })
     }
 }
 

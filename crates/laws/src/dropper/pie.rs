@@ -139,11 +139,8 @@ impl Part for Spec {
         let ecn = if self.queue.ecn == Some(EcnChoice::Mark) { " ecn" } else { "" };
         let estimate = if self.delay == Some(Estimate::Rate) { " dq_rate_estimator" } else { "" };
         is_plain.then(|| Qdisc {
-            line: format!(
-                "pie limit {packets} target {}us tupdate {}us{bytes}{ecn}{estimate}",
-                us(target),
-                us(update)
-            ),
+            parameters: format!("pie limit {packets} target {}us{bytes}{ecn}{estimate}", us(target)),
+            timer: Some(("tupdate", update)),
             module: Some("sch_pie"),
         })
     }

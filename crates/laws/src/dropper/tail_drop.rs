@@ -58,11 +58,11 @@ impl Part for Spec {
 
     fn linux(&self, site: &Site<'_>) -> Option<Qdisc> {
         let limit = self.queue.first_come(site)?;
-        let line = match Qdisc::packets(limit) {
+        let parameters = match Qdisc::packets(limit) {
             Some(packets) => format!("pfifo limit {packets}"),
             None => format!("bfifo limit {}", limit.max_bytes()),
         };
-        Some(Qdisc { line, module: None })
+        Some(Qdisc { parameters, timer: None, module: None })
     }
 }
 

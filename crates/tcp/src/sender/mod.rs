@@ -203,6 +203,11 @@ impl Sender {
         &self.control
     }
 
+    /// Its constants.
+    pub fn config(&self) -> &Arc<Config> {
+        &self.config
+    }
+
     /// Has it been started?
     #[inline]
     pub fn has_started(&self) -> bool {

@@ -26,6 +26,9 @@ pub struct BbrSpec {
         source = "Draft, section 4.3.4.2, draws it from all but phase 1."
     )]
     pub first_phase: Option<u8>,
+    /// Whether each flow draws the phase anew, from all but 1, whenever the cycle begins. `first_phase` is not used then.
+    #[parameter(default = false, source = "Draft, section 4.3.4.2; Linux.")]
+    pub draws_phase: Option<bool>,
     /// By how much the pace stays below what the model says.
     #[parameter(
         default = 0.01,
@@ -77,7 +80,8 @@ impl Default for BbrParameters {
 pub enum FirstPhase {
     /// Always in this one, modulo 8.
     Fixed(u8),
-    /// In any but 1, drawn anew each time from this seed and the number of the round.
+    /// In any but 1, drawn anew each time from this seed and the number of the round. Flows that share their constants have seeds of
+    /// their own: see [`Config::of_flow`](crate::Config::of_flow).
     Seeded(u64),
 }
 
@@ -89,8 +93,8 @@ impl Default for FirstPhase {
 
 impl From<Checked> for BbrParameters {
     fn from(checked: Checked) -> Self {
-        let Checked { first_phase, pacing_margin, allows_for_clumps, rounds_up } = checked;
-        let first_phase = FirstPhase::Fixed(first_phase);
+        let Checked { first_phase, draws_phase, pacing_margin, allows_for_clumps, rounds_up } = checked;
+        let first_phase = if draws_phase { FirstPhase::Seeded(0) } else { FirstPhase::Fixed(first_phase) };
         BbrParameters { first_phase, pacing_margin, allows_for_clumps, rounds_up }
     }
 }
