@@ -13,14 +13,17 @@ mod dumbbell;
 pub mod lab;
 pub mod linux;
 mod plan;
+mod series;
 pub mod sim;
 mod stage;
 mod stages;
+mod watch;
 
 pub use dumbbell::{Dumbbell, Sender};
 pub use plan::Plan;
 pub use stage::{Failed, Stage, Why};
-pub use stages::{Told, all, find, run};
+pub use stages::{WatchRuns, all, find, run};
+pub use watch::Watch;
 
 use fairwire_metrics::agreement::{Tolerance, agreement};
 use fairwire_metrics::record::{Agreement, RunRecord};

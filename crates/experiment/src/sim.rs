@@ -2,6 +2,8 @@
 
 use crate::plan::Plan;
 use crate::stage::{Failed, Stage, Why};
+use crate::watch::Watch;
+use fairwire_core::Time;
 use fairwire_metrics::record::RunRecord;
 use fairwire_scenario::run_single;
 use std::ops::ControlFlow;
@@ -24,19 +26,20 @@ impl Stage for Sim {
         Ok(()) // a scenario was checked for the simulator when it was read
     }
 
+    /// Without samples: who wants them has observers of the simulator's own, with packets and more.
     fn run(
         &self,
         plan: &Plan<'_>,
         seed: u64,
-        progress: &mut dyn FnMut(f64),
+        watch: &mut dyn Watch,
         stop: &AtomicBool,
     ) -> Result<Option<RunRecord>, Failed> {
         let duration = plan.duration().secs();
-        let mut watch = |now: fairwire_core::Time| {
-            progress((now.secs() / duration).min(1.0));
+        let mut go_on = |now: Time| {
+            watch.reached((now.secs() / duration).min(1.0));
             if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        run_single(plan.scenario, plan.discipline, seed, &mut watch, None)
+        run_single(plan.scenario, plan.discipline, seed, &mut go_on, None)
             .map_err(|error| Failed::Machine(error.to_string()))
     }
 }

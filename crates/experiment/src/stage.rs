@@ -1,6 +1,7 @@
 //! What a place is where an experiment can be run.
 
 use crate::plan::Plan;
+use crate::watch::Watch;
 use fairwire_metrics::record::RunRecord;
 use std::sync::atomic::AtomicBool;
 
@@ -18,7 +19,7 @@ pub trait Stage: Sync {
     /// What of the plan it cannot run, or what is missing on this machine.
     fn can_run(&self, plan: &Plan<'_>) -> Result<(), Why>;
 
-    /// Runs the plan under `seed`. `progress` is told the fraction done, some times a second.
+    /// Runs the plan under `seed`. `watch` follows it.
     ///
     /// Returns `None` when `stop` became true; nothing is left behind then either.
     ///
@@ -28,7 +29,7 @@ pub trait Stage: Sync {
         &self,
         plan: &Plan<'_>,
         seed: u64,
-        progress: &mut dyn FnMut(f64),
+        watch: &mut dyn Watch,
         stop: &AtomicBool,
     ) -> Result<Option<RunRecord>, Failed>;
 }

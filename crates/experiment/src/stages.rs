@@ -5,9 +5,10 @@ use crate::linux::Linux;
 use crate::plan::Plan;
 use crate::sim::Sim;
 use crate::stage::{Failed, Stage, Why};
-use fairwire_core::spelling;
+use crate::watch::Watch;
+use fairwire_core::{Duration, spelling};
 use fairwire_metrics::record::RunRecord;
-use fairwire_scenario::Scenario;
+use fairwire_scenario::{Row, Scenario, Which};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Every stage, in the order in which they are listed to people.
@@ -28,13 +29,22 @@ pub fn find(name: &str) -> Result<&'static dyn Stage, Why> {
     })
 }
 
-/// What [`run`] tells while it works.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Told<'a> {
-    /// A run begins: the discipline, and the seed.
-    Begun(&'a str, u64),
-    /// This fraction of all runs is done.
-    Reached(f64),
+/// Follows the runs of a scenario on a stage.
+pub trait WatchRuns {
+    /// Invoked when a run begins: who watches it. `which` is as in the simulator, so runs of all stages have the same places.
+    fn begins(&mut self, which: Which<'_>);
+
+    /// Invoked some times a second with the fraction of all runs that is done.
+    fn reached(&mut self, fraction: f64);
+
+    /// How often values are sampled; `None` for never.
+    fn every(&self) -> Option<Duration>;
+
+    /// Invoked with each value sampled in the run at hand: see [`Watch::sample`].
+    fn sample(&mut self, at: Duration, row: Row<'_>);
+
+    /// Invoked when the run at hand was finished.
+    fn finished(&mut self);
 }
 
 /// Runs `scenario` on `stage` under each of its `disciplines` (places in its list) and seeds, one after the other.
@@ -47,7 +57,7 @@ pub fn run(
     stage: &dyn Stage,
     scenario: &Scenario,
     disciplines: &[usize],
-    tell: &mut dyn FnMut(Told<'_>),
+    watch: &mut dyn WatchRuns,
     stop: &AtomicBool,
 ) -> Result<Vec<RunRecord>, Failed> {
     let seeds = scenario.spec().seeds.as_slice();
@@ -55,20 +65,39 @@ pub fn run(
     let mut runs = Vec::new();
     for &discipline in disciplines {
         let plan = Plan { scenario, discipline };
-        for &seed in seeds {
+        for (at, &seed) in seeds.iter().enumerate() {
             if stop.load(Ordering::Relaxed) {
                 return Ok(runs);
             }
-            tell(Told::Begun(plan.label(), seed));
-            let done = runs.len() as f64;
-            let mut progress = |fraction: f64| tell(Told::Reached((done + fraction) / all));
-            match stage.run(&plan, seed, &mut progress, stop)? {
+            watch.begins(Which { index: discipline * seeds.len() + at, discipline: plan.label(), seed });
+            let mut one = One { done: runs.len() as f64, all, watch };
+            match stage.run(&plan, seed, &mut one, stop)? {
                 Some(run) => runs.push(RunRecord { stage: stage.name().into(), ..run }),
                 None => return Ok(runs),
             }
+            watch.finished();
         }
     }
     Ok(runs)
+}
+
+/// One of many runs.
+struct One<'a> {
+    done: f64,
+    all: f64,
+    watch: &'a mut dyn WatchRuns,
+}
+
+impl Watch for One<'_> {
+    fn reached(&mut self, fraction: f64) {
+        self.watch.reached((self.done + fraction) / self.all);
+    }
+    fn every(&self) -> Option<Duration> {
+        self.watch.every()
+    }
+    fn sample(&mut self, at: Duration, row: Row<'_>) {
+        self.watch.sample(at, row);
+    }
 }
 
 #[cfg(test)]

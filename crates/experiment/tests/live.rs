@@ -92,7 +92,7 @@ fn run(
 ) -> Result<Option<RunRecord>, Failed> {
     let plan = Plan { scenario, discipline: 0 };
     Lab::default().can_run(&plan)?;
-    Lab::default().run(&plan, scenario.spec().seeds.as_slice()[0], progress, stop)
+    Lab::default().run(&plan, scenario.spec().seeds.as_slice()[0], &mut |done| progress(done), stop)
 }
 
 fn hold_contest(scenario: &Scenario) -> RunRecord {

@@ -1,7 +1,10 @@
 //! Holds a contest: starts the helpers, runs the gateway between them, and writes down who got what.
 
 use super::LabError;
+use super::samples::Samples;
 use crate::dumbbell::Sender;
+use crate::series::Series;
+use crate::watch::Watch;
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Duration, FlowHash, Rate, Time};
 use fairwire_gateway::account::FlowCount;
@@ -52,6 +55,8 @@ pub(super) struct ContestPlan {
     pub duration: Duration,
     /// What is not measured, at the start.
     pub warm_up: Duration,
+    /// How often series are sampled; `None` for never.
+    pub every: Option<Duration>,
 }
 
 impl ContestPlan {
@@ -75,26 +80,29 @@ impl ContestPlan {
             duration_ns,
             slots,
             is_tapped: false,
-            tcp_every_ns: None,
+            tcp_every_ns: self.every.map(Duration::ns),
         }
     }
 }
 
 /// Holds `contest`, in which nothing is measured before `warm_up`, and tells who got what.
 ///
-/// Takes as long as the contest and a few tenths of a second. `progress` is told the part done, 0 to 1, some times a second. When
+/// Takes as long as the contest and a few tenths of a second. `watch` follows it. When
 /// `stop` becomes true the contest ends with [`LabError::Stopped`].
 pub(super) fn hold(
     contest: Contest,
-    progress: &mut dyn FnMut(f64),
+    watch: &mut dyn Watch,
     stop: &AtomicBool,
 ) -> Result<(Vec<FlowRecord>, LinkRecord), LabError> {
     let Contest { plan, discipline } = contest;
-    let mut referee = Referee::new(&plan, progress, stop)?;
+    let mut referee = Referee::new(&plan, watch, stop)?;
     let mut wire = referee.wait_for_wire()?;
     let mut datapath = Datapath::new(gateway(&plan, &referee.classifier, discipline), clock::now());
-    driver::run(&mut datapath, &mut wire, &mut |now, datapath| referee.watch(now, datapath))?;
+    driver::run(&mut datapath, &mut wire, &mut |now, datapath| referee.look(now, datapath))?;
+    let snapshots = std::mem::take(&mut referee.samples.taken);
     let (counted, seen) = referee.outcome()?;
+    Series { link: &plan.name, rate: plan.rate, senders: &plan.senders, snapshots: &snapshots, seen: &seen }
+        .give(watch);
     let flows = flow_records(&plan, &counted, &seen);
     let link = with_losses(counted.link, &counted.losses, wire.left.health());
     Ok((flows, link))
@@ -163,7 +171,8 @@ struct Warm {
 /// Leads a contest through its phases.
 struct Referee<'a> {
     plan: &'a ContestPlan,
-    progress: &'a mut dyn FnMut(f64),
+    watch: &'a mut dyn Watch,
+    samples: Samples,
     stop: &'a AtomicBool,
     crew: Crew,
     classifier: Classifier,
@@ -180,16 +189,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LEAD: Duration = Duration::from_ms(50);
 
 impl<'a> Referee<'a> {
-    fn new(
-        plan: &'a ContestPlan,
-        progress: &'a mut dyn FnMut(f64),
-        stop: &'a AtomicBool,
-    ) -> Result<Self, LabError> {
+    fn new(plan: &'a ContestPlan, watch: &'a mut dyn Watch, stop: &'a AtomicBool) -> Result<Self, LabError> {
         // Counts IP packets alone, as the simulator does.
         let classifier = Classifier::new(FlowHasher::new(secret()), -ETHERNET_HEADER_BYTES);
         let phase = Some(Phase::Connecting { until: clock::now() + PATIENCE });
         let crew = Crew::start(plan.mtu, None, &plan.traffic())?;
-        Ok(Referee { plan, progress, stop, crew, classifier, seen: None, phase })
+        let flows = (0..plan.senders.len()).map(|flow| flow_hash(plan, &classifier, flow)).collect();
+        let samples = Samples::new(plan.every, flows);
+        Ok(Referee { plan, watch, samples, stop, crew, classifier, seen: None, phase })
     }
 
     /// The gateway's two ports, once the helpers have made them.
@@ -205,7 +212,7 @@ impl<'a> Referee<'a> {
     }
 
     /// Asked by the driver now and then, and at the times that it names.
-    fn watch(&mut self, now: Time, datapath: &mut Datapath) -> Next {
+    fn look(&mut self, now: Time, datapath: &mut Datapath) -> Next {
         let phase = self.phase.take().expect("a phase follows every phase");
         let phase = match self.follow(phase, now, datapath) {
             Ok(phase) => phase,
@@ -248,9 +255,11 @@ impl<'a> Referee<'a> {
 
     fn run(&mut self, start: Time, warm: Option<Warm>, now: Time, datapath: &mut Datapath) -> Phase {
         let end = start + self.plan.duration;
-        (self.progress)((now.since(start).secs() / self.plan.duration.secs()).min(1.0));
+        self.watch.reached((now.max(start).since(start).secs() / self.plan.duration.secs()).min(1.0));
+        self.samples.take(start, now, &datapath.forward);
         match warm {
             None if now >= start + self.plan.warm_up => {
+                self.samples.restart(&datapath.forward);
                 datapath.restart_measuring(now);
                 let warm = Warm { at: now, totals: *datapath.forward.totals() };
                 Phase::Running { start, warm: Some(warm) }
@@ -278,8 +287,10 @@ impl<'a> Referee<'a> {
     fn next(&self, phase: &Phase, now: Time) -> Next {
         let soon = now + TICK;
         match phase {
-            Phase::Running { start, warm: None } => Next::AskAt(soon.min(*start + self.plan.warm_up)),
-            Phase::Running { start, .. } => Next::AskAt(soon.min(*start + self.plan.duration)),
+            Phase::Running { start, warm } => {
+                let until = if warm.is_none() { self.plan.warm_up } else { self.plan.duration };
+                Next::AskAt(soon.min(*start + until).min(self.samples.due(*start)))
+            }
             Phase::Connecting { .. } | Phase::Reporting { .. } => Next::AskAt(soon),
             Phase::Done(..) | Phase::Failed(_) => Next::Stop,
         }

@@ -8,10 +8,13 @@
 //! names; only the congestion control and the length of segments are the scenario's. Access links take no time beyond their delay.
 
 mod contest;
+mod samples;
 
 use crate::dumbbell::Dumbbell;
 use crate::plan::Plan;
+use crate::series;
 use crate::stage::{Failed, Stage, Why};
+use crate::watch::Watch;
 use contest::{Contest, ContestPlan};
 use fairwire_linux::port::PortError;
 use fairwire_metrics::record::RunRecord;
@@ -68,7 +71,7 @@ impl Stage for Lab {
         &self,
         plan: &Plan<'_>,
         seed: u64,
-        progress: &mut dyn FnMut(f64),
+        watch: &mut dyn Watch,
         stop: &AtomicBool,
     ) -> Result<Option<RunRecord>, Failed> {
         let Links::Shared(link) = &plan.scenario.spec().link else { unreachable!("a dumbbell has one link") };
@@ -76,8 +79,11 @@ impl Stage for Lab {
         let rtt = dumbbell.common_rtt()?;
         let Dumbbell { name, rate, discipline, mtu, senders } = dumbbell;
         let (duration, warm_up) = (plan.duration(), plan.warm_up());
-        let contest = ContestPlan { name, rate, buffer: link.buffer.0, rtt, mtu, senders, duration, warm_up };
-        match contest::hold(Contest { plan: contest, discipline }, progress, stop) {
+        let every = watch.every();
+        series::check(every, senders.len(), duration)?;
+        let contest =
+            ContestPlan { name, rate, buffer: link.buffer.0, rtt, mtu, senders, duration, warm_up, every };
+        match contest::hold(Contest { plan: contest, discipline }, watch, stop) {
             Ok((flows, link)) => Ok(Some(RunRecord {
                 discipline: plan.label().into(),
                 stage: String::new(),

@@ -22,6 +22,7 @@ pub use tally::{FlowTally, Tally};
 use crate::dumbbell::{Dumbbell, Sender};
 use crate::plan::Plan;
 use crate::stage::{Failed, Stage, Why};
+use crate::watch::Watch;
 use contest::{Class, Contest};
 use fairwire_core::Duration;
 use fairwire_metrics::histogram::DelayHistogram;
@@ -66,7 +67,7 @@ impl Stage for Linux {
         &self,
         plan: &Plan<'_>,
         seed: u64,
-        progress: &mut dyn FnMut(f64),
+        watch: &mut dyn Watch,
         stop: &AtomicBool,
     ) -> Result<Option<RunRecord>, Failed> {
         let uml = Uml::find().map_err(missing)?;
@@ -82,7 +83,7 @@ impl Stage for Linux {
             Err(error) => return Err(Failed::Machine(error.to_string())),
         }
         let tally: Tally = result(folder.path(), &run).map_err(|error| Failed::Machine(error.to_string()))?;
-        progress(1.0);
+        watch.reached(1.0);
         let window = plan.duration() - plan.warm_up();
         let flows = flow_records(&dumbbell.senders, &order, &tally, window);
         Ok(Some(RunRecord {

@@ -1,0 +1,271 @@
+//! Time series of stages with real senders: the rows that the simulator has, and what a kernel's TCP knows of itself.
+
+use crate::dumbbell::Sender;
+use crate::stage::Why;
+use crate::watch::Watch;
+use fairwire_core::{Backlog, Duration, Rate};
+use fairwire_scenario::Row;
+use fairwire_testbed::traffic::{FlowSeen, Seen, TcpSample};
+use std::collections::BTreeMap;
+
+/// The state of the shared link at an instant, counted since the start of the run.
+#[derive(Clone, Debug)]
+pub(crate) struct Snapshot {
+    /// When, after the start.
+    pub at: Duration,
+    /// What waits.
+    pub backlog: Backlog,
+    /// By flow.
+    pub flows: Vec<Count>,
+}
+
+/// What became of a flow's packets at the link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Count {
+    /// Bytes that left.
+    pub left_bytes: u64,
+    /// Packets dropped.
+    pub dropped: u64,
+    /// Packets marked.
+    pub marked: u64,
+}
+
+impl Count {
+    pub(crate) fn plus(self, other: Count) -> Count {
+        Count {
+            left_bytes: self.left_bytes + other.left_bytes,
+            dropped: self.dropped + other.dropped,
+            marked: self.marked + other.marked,
+        }
+    }
+
+    pub(crate) fn minus(self, other: Count) -> Count {
+        Count {
+            left_bytes: self.left_bytes.saturating_sub(other.left_bytes),
+            dropped: self.dropped.saturating_sub(other.dropped),
+            marked: self.marked.saturating_sub(other.marked),
+        }
+    }
+}
+
+/// All samples of a run stay in memory until it is over.
+const MAX_SAMPLES: f64 = 2e6;
+
+/// Are there too many samples of the flows of a run?
+///
+/// # Errors
+/// When they are.
+pub(crate) fn check(every: Option<Duration>, flows: usize, duration: Duration) -> Result<(), Why> {
+    let Some(every) = every else { return Ok(()) };
+    let samples = flows as f64 * duration.secs() / every.secs();
+    if samples <= MAX_SAMPLES {
+        return Ok(());
+    }
+    let least = Duration::from_us((duration.secs() * 1e6 * flows as f64 / MAX_SAMPLES).ceil() as u64);
+    Err(Why::new(format!("samples of {flows} flows every {every}"), format!("`--every` of at least {least}")))
+}
+
+/// A run, as far as its series tell.
+pub(crate) struct Series<'a> {
+    /// The link's name.
+    pub link: &'a str,
+    /// Its rate.
+    pub rate: Rate,
+    /// Who sends.
+    pub senders: &'a [Sender],
+    /// The link at each interval; empty where nobody looked.
+    pub snapshots: &'a [Snapshot],
+    /// What the hosts saw.
+    pub seen: &'a Seen,
+}
+
+impl Series<'_> {
+    /// Gives every row to `watch`: by time, and at each the link, its groups, and its flows.
+    pub(crate) fn give(&self, watch: &mut dyn Watch) {
+        let mut states: BTreeMap<u64, Vec<(usize, &TcpSample, u32)>> = BTreeMap::new();
+        for (flow, FlowSeen { tcp, .. }) in self.seen.flows.iter().enumerate() {
+            let mut before = 0;
+            for sample in tcp {
+                let again = sample.retransmissions.wrapping_sub(before);
+                before = sample.retransmissions;
+                states.entry(sample.at_ns).or_default().push((flow, sample, again));
+            }
+        }
+        let mut before: Option<&Snapshot> = None;
+        let mut snapshots = self.snapshots.iter().peekable();
+        loop {
+            let next = [snapshots.peek().map(|one| one.at.ns()), states.keys().next().copied()];
+            let Some(at_ns) = next.into_iter().flatten().min() else { break };
+            let at = Duration::from_ns(at_ns);
+            let snapshot = snapshots.next_if(|one| one.at == at);
+            let states = states.remove(&at_ns).unwrap_or_default();
+            let mut tell = |row: Row<'_>| watch.sample(at, row);
+            if let Some(now) = snapshot {
+                self.link(now, before, &mut tell);
+            }
+            self.flows(snapshot.map(|now| (now, before)), &states, &mut tell);
+            before = snapshot.or(before);
+        }
+    }
+
+    fn link(&self, now: &Snapshot, before: Option<&Snapshot>, tell: &mut dyn FnMut(Row<'_>)) {
+        let all = since(now, before).fold(Count::default(), Count::plus);
+        let mut row =
+            |measure, unit, value| tell(Row { kind: "link", name: self.link, measure, unit, value });
+        row("capacity", "bit/s", self.rate.bps() as f64);
+        row("backlog", "packets", f64::from(now.backlog.packets));
+        row("backlog", "B", now.backlog.bytes as f64);
+        row("drops", "packets", all.dropped as f64);
+        row("marks", "packets", all.marked as f64);
+        let seconds = interval(now, before);
+        let mut groups: Vec<(&str, Count)> = Vec::new();
+        for (sender, count) in self.senders.iter().zip(since(now, before)) {
+            match groups.last_mut() {
+                Some((group, sum)) if *group == sender.group => *sum = sum.plus(count),
+                _ => groups.push((&sender.group, count)), // the flows of a group stand together
+            }
+        }
+        groups.into_iter().for_each(|(name, count)| counts(("group", name), count, seconds, tell));
+    }
+
+    fn flows(
+        &self,
+        snapshot: Option<(&Snapshot, Option<&Snapshot>)>,
+        states: &[(usize, &TcpSample, u32)],
+        tell: &mut dyn FnMut(Row<'_>),
+    ) {
+        let of_link: Vec<Count> = snapshot.map_or(Vec::new(), |(now, before)| since(now, before).collect());
+        let seconds = snapshot.map_or(0.0, |(now, before)| interval(now, before));
+        for (flow, sender) in self.senders.iter().enumerate() {
+            let of = ("flow", sender.name.as_str());
+            if let Some(count) = of_link.get(flow) {
+                counts(of, *count, seconds, tell);
+            }
+            if let Some((_, state, again)) = states.iter().find(|(number, ..)| *number == flow) {
+                tcp(of, state, *again, tell);
+            }
+        }
+    }
+}
+
+/// What became of each flow's packets since the snapshot before.
+fn since<'a>(now: &'a Snapshot, before: Option<&'a Snapshot>) -> impl Iterator<Item = Count> + 'a {
+    let earlier = move |flow: usize| before.map_or(Count::default(), |before| before.flows[flow]);
+    now.flows.iter().enumerate().map(move |(flow, count)| count.minus(earlier(flow)))
+}
+
+fn interval(now: &Snapshot, before: Option<&Snapshot>) -> f64 {
+    let earlier = before.map_or(Duration::ZERO, |before| before.at);
+    Duration::from_ns(now.at.ns() - earlier.ns()).secs()
+}
+
+fn counts((kind, name): (&'static str, &str), count: Count, seconds: f64, tell: &mut dyn FnMut(Row<'_>)) {
+    let mut row = |measure, unit, value| tell(Row { kind, name, measure, unit, value });
+    row("egress", "bit/s", count.left_bytes as f64 * 8.0 / seconds);
+    row("drops", "packets", count.dropped as f64);
+    row("marks", "packets", count.marked as f64);
+}
+
+fn tcp((kind, name): (&'static str, &str), state: &TcpSample, again: u32, tell: &mut dyn FnMut(Row<'_>)) {
+    let mut row = |measure, unit, value| tell(Row { kind, name, measure, unit, value });
+    row("cwnd", "segments", f64::from(state.cwnd));
+    if let Some(ssthresh) = state.ssthresh {
+        row("ssthresh", "segments", f64::from(ssthresh));
+    }
+    if let Some(srtt_us) = state.srtt_us {
+        row("srtt", "s", f64::from(srtt_us) / 1e6);
+    }
+    if let Some(bps) = state.delivery_rate_bps {
+        row("delivery rate", "bit/s", bps as f64);
+    }
+    row("retransmissions", "segments", f64::from(again));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_testbed::traffic::Sends;
+
+    fn sender(name: &str, group: &str) -> Sender {
+        Sender {
+            name: name.into(),
+            group: group.into(),
+            kind: "bulk reno".into(),
+            sends: Sends::Tcp("reno".into()),
+            start: Duration::ZERO,
+            rtt: Duration::ZERO,
+            ecn: false,
+        }
+    }
+
+    /// Keeps rows as text.
+    #[derive(Default)]
+    struct Kept(Vec<String>);
+
+    impl Watch for Kept {
+        fn reached(&mut self, _: f64) {}
+        fn sample(&mut self, at: Duration, row: Row<'_>) {
+            let Row { kind, name, measure, value, .. } = row;
+            self.0.push(format!("{} {kind} {name} {measure} {value}", at.ns()));
+        }
+    }
+
+    #[test]
+    fn rows_come_by_time_the_link_first_with_what_happened_since_the_sample_before() {
+        let count = |left_bytes, dropped| Count { left_bytes, dropped, marked: 0 };
+        let backlog = Backlog { packets: 3, bytes: 4500 };
+        let second = 1_000_000_000;
+        let snapshot = |at, flows| Snapshot { at: Duration::from_ns(at), backlog, flows };
+        let snapshots = [
+            snapshot(second, vec![count(1000, 0), count(500, 1), count(0, 0)]),
+            snapshot(2 * second, vec![count(3000, 0), count(500, 2), count(100, 0)]),
+        ];
+        let state = |at_ns, retransmissions| TcpSample {
+            at_ns,
+            cwnd: 7,
+            ssthresh: None,
+            srtt_us: Some(20_000),
+            retransmissions,
+            delivery_rate_bps: None,
+        };
+        let tcp = vec![state(second, 2), state(2 * second, 5)];
+        let seen = Seen {
+            flows: vec![FlowSeen { tcp, ..FlowSeen::default() }, FlowSeen::default(), FlowSeen::default()],
+            ..Seen::default()
+        };
+        let senders = [sender("a.1", "a"), sender("a.2", "a"), sender("b.1", "b")];
+        let rate = Rate::from_bps(1_000_000).unwrap();
+        let mut kept = Kept::default();
+        Series { link: "l", rate, senders: &senders, snapshots: &snapshots, seen: &seen }.give(&mut kept);
+        let of =
+            |text: &str| -> Vec<&str> { kept.0.iter().filter_map(|row| row.strip_prefix(text)).collect() };
+        assert_eq!(
+            of("1000000000 link l "),
+            ["capacity 1000000", "backlog 3", "backlog 4500", "drops 1", "marks 0"]
+        );
+        assert_eq!(
+            of("2000000000 link l "),
+            ["capacity 1000000", "backlog 3", "backlog 4500", "drops 1", "marks 0"]
+        );
+        assert_eq!(of("2000000000 group a "), ["egress 16000", "drops 1", "marks 0"]);
+        assert_eq!(of("2000000000 group b "), ["egress 800", "drops 0", "marks 0"]);
+        assert_eq!(
+            of("2000000000 flow a.1 "),
+            ["egress 16000", "drops 0", "marks 0", "cwnd 7", "srtt 0.02", "retransmissions 3"]
+        );
+        assert_eq!(of("1000000000 flow a.2 "), ["egress 4000", "drops 1", "marks 0"]);
+        let times: Vec<u64> = kept.0.iter().filter_map(|row| row.split(' ').next()?.parse().ok()).collect();
+        assert!(times.is_sorted());
+    }
+
+    #[test]
+    fn too_many_samples_are_refused_with_the_interval_that_would_do() {
+        let refused = check(Some(Duration::from_us(1)), 100, Duration::from_secs(10)).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "samples of 100 flows every 1 us; allowed: `--every` of at least 500 us"
+        );
+        assert_eq!(check(Some(Duration::from_ms(1)), 100, Duration::from_secs(10)), Ok(()));
+        assert_eq!(check(None, 100, Duration::from_secs(10)), Ok(()));
+    }
+}
