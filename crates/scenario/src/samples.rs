@@ -1,6 +1,6 @@
 //! What a sample of a run holds: a row for each object and measure.
 
-use fairwire_core::{Probe, Unit};
+use fairwire_core::{Duration, Probe, Unit};
 use fairwire_sim::{FlowView, View};
 
 /// One number of a sample.
@@ -19,15 +19,16 @@ pub struct Row<'a> {
     pub value: f64,
 }
 
-/// Tells every row of `view`, which was taken `interval_s` seconds after the one before: links with their gauges, groups, aggregates, and
+/// Gives every row of `view`, which was taken `interval` after the one before: links with their gauges, groups, aggregates, and
 /// with `has_flows` each flow. What is no number is left out.
-pub fn rows(view: &View<'_>, interval_s: f64, has_flows: bool, tell: &mut dyn FnMut(Row<'_>)) {
+pub fn rows(view: &View<'_>, interval: Duration, has_flows: bool, tell: &mut dyn FnMut(Row<'_>)) {
+    let interval_s = interval.secs();
     let mut tell = |row: Row<'_>| {
         if row.value.is_finite() {
             tell(row);
         }
     };
-    links(view, &mut tell);
+    links(view, interval, &mut tell);
     groups(view, interval_s, &mut tell);
     aggregates(view, interval_s, &mut tell);
     if has_flows {
@@ -35,10 +36,12 @@ pub fn rows(view: &View<'_>, interval_s: f64, has_flows: bool, tell: &mut dyn Fn
     }
 }
 
-fn links(view: &View<'_>, tell: &mut dyn FnMut(Row<'_>)) {
+fn links(view: &View<'_>, interval: Duration, tell: &mut dyn FnMut(Row<'_>)) {
+    let since = view.now().saturating_sub(interval);
     for link in view.links() {
         let mut row =
             |measure, unit, value| tell(Row { kind: "link", name: link.name, measure, unit, value });
+        row("capacity", "bit/s", link.bits(since, view.now()) / interval.secs());
         row("backlog", "packets", f64::from(link.backlog.packets));
         row("backlog", "B", link.backlog.bytes as f64);
         row("drops", "packets", link.dropped as f64);

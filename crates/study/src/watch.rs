@@ -139,7 +139,7 @@ impl Observer for Watcher<'_> {
         let Watcher { sampling, samples, .. } = self;
         samples.number += 1;
         let number = samples.number;
-        rows(view, samples.every_s, sampling.has_flows, &mut |row| {
+        rows(view, sampling.every(), sampling.has_flows, &mut |row| {
             let name = name(&row);
             if sampling.names.contains(&name) {
                 let values = samples.series.entry(name).or_default();

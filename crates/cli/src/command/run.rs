@@ -62,7 +62,7 @@ pub(crate) fn carry_out(
 ) -> Result<Ending, Failure> {
     let again = Again::of(scenario, order.folder.unwrap_or(Path::new("")))?;
     let folder = order.out.map(|path| Folder::prepare(path, Some(&again))).transpose()?;
-    let outputs = Outputs::prepare(order.output, scenario)?;
+    let outputs = Outputs::prepare(order.output, scenario, order.stages)?;
     let Done { mut report, trouble } = if order.stages.is_empty() {
         Done { report: simulate(scenario, order.jobs, (part, quiet), &outputs)?, trouble: None }
     } else {

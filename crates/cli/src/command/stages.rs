@@ -2,12 +2,13 @@
 
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::Outputs;
+use crate::output::{Outputs, StageRun};
 use crate::progress::{Part, Progress};
 use crate::tell::tell;
-use fairwire_experiment::{Failed, Plan, Stage, Told, compared, find, run};
+use fairwire_core::Duration;
+use fairwire_experiment::{Failed, Plan, Stage, WatchRuns, compared, find, run};
 use fairwire_metrics::record::{Mode, Report, RunRecord};
-use fairwire_scenario::{Outcome, Scenario, run_all_observed};
+use fairwire_scenario::{Outcome, Row, Scenario, Which, run_all_observed};
 
 /// The stages of these names, each once; empty for the simulator alone.
 pub(crate) fn named(names: &[String]) -> Result<Vec<&'static dyn Stage>, Failure> {
@@ -51,6 +52,11 @@ pub(crate) fn carry_out(
     order: &Order<'_>,
 ) -> Result<Done, Failure> {
     let mut notes = Vec::new();
+    if let Some(asked) = order.outputs.of_simulator_only()
+        && stages.iter().any(|stage| stage.name() != "sim")
+    {
+        notes.push(format!("{asked}: of the stage `sim` only"));
+    }
     let able = able(scenario, stages, &mut notes)?;
     let mut runs: Vec<RunRecord> = Vec::new();
     let mut trouble = None;
@@ -134,19 +140,40 @@ fn on_stage(
         let named = |run| RunRecord { stage: stage.name().into(), ..run };
         return Ok(outcome.runs.into_iter().map(named).collect());
     }
-    let duration = scenario.spec().duration;
-    run(
-        stage,
-        scenario,
-        disciplines,
-        &mut |told| match told {
-            Told::Begun(label, seed) => {
-                progress.say(&format!("{}: {label}, seed {seed}, {duration}", stage.name()))
-            }
-            Told::Reached(done) => progress.reach(done),
-        },
-        stop,
-    )
+    let mut watch =
+        Watching { stage: stage.name(), scenario, outputs: order.outputs, progress: &progress, run: None };
+    run(stage, scenario, disciplines, &mut watch, stop)
+}
+
+/// Follows the runs on a stage other than the simulator.
+struct Watching<'a> {
+    stage: &'static str,
+    scenario: &'a Scenario,
+    outputs: &'a Outputs<'a>,
+    progress: &'a Progress,
+    /// Writes down what is sampled in the run at hand.
+    run: Option<StageRun<'a>>,
+}
+
+impl WatchRuns for Watching<'_> {
+    fn begins(&mut self, which: Which<'_>) {
+        let Which { discipline, seed, .. } = which;
+        let duration = self.scenario.spec().duration;
+        self.progress.say(&format!("{}: {discipline}, seed {seed}, {duration}", self.stage));
+        self.run = self.outputs.begin(which, self.stage);
+    }
+    fn reached(&mut self, fraction: f64) {
+        self.progress.reach(fraction);
+    }
+    fn every(&self) -> Option<Duration> {
+        self.outputs.every()
+    }
+    fn sample(&mut self, at: Duration, row: Row<'_>) {
+        self.run.iter_mut().for_each(|run| run.sample(at, row));
+    }
+    fn finished(&mut self) {
+        self.run.take().into_iter().for_each(StageRun::finish);
+    }
 }
 
 /// One report of all stages: the runs of a discipline stand together, in the order of the stages.

@@ -18,9 +18,10 @@ use crate::failure::Failure;
 use crate::tell::tell;
 use delays::{Delays, Histogram};
 use fairwire_core::{Duration, Time};
+use fairwire_experiment::Stage;
 use fairwire_metrics::record::{DelayRecord, Report};
 use fairwire_metrics::summary;
-use fairwire_scenario::{Observer, Observers, PacketEvent, Scenario, View, Which};
+use fairwire_scenario::{Observer, Observers, PacketEvent, Row, Scenario, View, Which, rows};
 use file::{Part, Scratch};
 use format::Format;
 use plot::Curve;
@@ -38,6 +39,9 @@ const MOST_ONE_WAY: u32 = 10_000;
 /// Of the traces of many runs, so many are named.
 const MOST_TOLD: usize = 4;
 
+/// The stage whose runs are watched by observers, packet by packet.
+const SIMULATOR: &str = "sim";
+
 /// What was asked for beside the report, proven to be possible.
 #[derive(Debug)]
 pub(crate) struct Outputs<'a> {
@@ -47,7 +51,10 @@ pub(crate) struct Outputs<'a> {
     baseline: Option<String>,
     warm_up: Time,
     runs: usize,
-    finished: Mutex<BTreeMap<usize, Finished>>,
+    /// Where it is run; empty for the simulator alone.
+    stages: Vec<&'static str>,
+    /// By run and place of the stage: runs of a discipline and seed stand together.
+    finished: Mutex<BTreeMap<(usize, usize), Finished>>,
 }
 
 /// What a finished run left.
@@ -63,8 +70,12 @@ struct Finished {
 }
 
 impl<'a> Outputs<'a> {
-    /// Proves what `args` ask of runs of `scenario`.
-    pub(crate) fn prepare(args: &'a OutputArgs, scenario: &'a Scenario) -> Result<Self, Failure> {
+    /// Proves what `args` ask of runs of `scenario` on `stages`, which are empty for the simulator alone.
+    pub(crate) fn prepare(
+        args: &'a OutputArgs,
+        scenario: &'a Scenario,
+        stages: &[&dyn Stage],
+    ) -> Result<Self, Failure> {
         let spec = scenario.spec();
         let wishes = Wishes::of(args, &spec.output);
         let by = Format {
@@ -95,30 +106,35 @@ impl<'a> Outputs<'a> {
             baseline: baseline(args, scenario)?,
             warm_up: Time::ZERO + spec.warm_up.0,
             runs: spec.disciplines.len() * spec.seeds.as_slice().len(),
+            stages: stages.iter().map(|stage| stage.name()).collect(),
             finished: Mutex::default(),
             wishes,
         })
     }
 
-    fn watcher(&self, which: Which<'_>) -> Result<Watcher<'_>, Failure> {
+    /// What watches a run on `stage`; in the simulator packets, too.
+    fn watcher(&self, which: Which<'_>, stage: &str) -> Result<Watcher<'_>, Failure> {
+        let stage = self.stages.iter().copied().find(|name| *name == stage);
+        let is_simulated = stage.is_none_or(|stage| stage == SIMULATOR);
         let begin = |path: &Path| Scratch::begin(path).map_err(|error| file::fault(path, &error));
         let series = match (self.by.series, self.wishes.series()) {
             (Some(form), Some(path)) => {
                 let out = begin(path)?;
-                Some(Series::new(out, form, self.wishes.series_flows, which, self.wishes.every.secs()))
+                Some(Series::new(out, form, which, stage))
             }
             _ => None,
         };
         let trace = match (self.by.trace, self.wishes.trace()) {
-            (Some(form), Some(path)) => {
+            (Some(form), Some(path)) if is_simulated => {
                 let part = format!("{}.{}", which.discipline, which.seed);
                 let path = if self.runs > 1 { file::with_part(path, &part) } else { path.into() };
                 Some(Trace::new(begin(&path)?, form, which))
             }
             _ => None,
         };
-        let delays = self.wishes.has_delays().then(|| Delays::new(which, self.warm_up, self.wishes.one_way));
-        let curve = Curve::new(which, self.wishes.every);
+        let delays = (is_simulated && self.wishes.has_delays())
+            .then(|| Delays::new(which, self.warm_up, self.wishes.one_way));
+        let curve = Curve::new(which, stage, self.wishes.every);
         Ok(Watcher {
             outputs: self,
             series,
@@ -140,7 +156,8 @@ impl<'a> Outputs<'a> {
             report.differences = summary::differences(&report.runs, baseline);
         }
         if self.wishes.check_warm_up {
-            finished.iter().for_each(|run| warm_up::check(&run.curve, self.warm_up));
+            let simulated = finished.iter().filter(|run| !run.curve.totals().is_empty());
+            simulated.for_each(|run| warm_up::check(&run.curve, self.warm_up));
         }
         let wishes = &self.wishes;
         let traces = finished.iter().filter_map(|run| run.trace.as_deref());
@@ -170,7 +187,7 @@ impl<'a> Outputs<'a> {
             write(&wishes.plot, &|path| file::write(path, svg(&curves, title, self.warm_up).as_bytes()));
         }
         if let Some(path) = wishes.series() {
-            let head = by.series.map_or("", |form| form.head);
+            let head = by.series.map_or("", |form| form.head[usize::from(!self.stages.is_empty())]);
             match joined(path, head, finished) {
                 Ok(()) => places.push(path.display().to_string()),
                 Err(error) => failures.push(file::fault(path, &error)),
@@ -212,23 +229,91 @@ fn baseline(args: &OutputArgs, scenario: &Scenario) -> Result<Option<String>, Fa
     Err(Failure::user(format!("--paired={given}: this discipline is not run"), help()))
 }
 
+/// What writes down the samples of a run on a stage other than the simulator.
+pub(crate) struct StageRun<'a> {
+    watcher: Watcher<'a>,
+    index: usize,
+    stage: &'static str,
+}
+
+impl Outputs<'_> {
+    /// How often values are sampled, where that is asked for.
+    pub(crate) fn every(&self) -> Option<Duration> {
+        self.wishes.has_samples().then_some(self.wishes.every)
+    }
+
+    /// Begins to write down what is sampled in a run on `stage`, which is not the simulator.
+    pub(crate) fn begin(&self, which: Which<'_>, stage: &'static str) -> Option<StageRun<'_>> {
+        self.every()?;
+        match self.watcher(which, stage) {
+            Ok(watcher) => Some(StageRun { watcher, index: which.index, stage }),
+            Err(failure) => {
+                self.keep(which.index, stage, Finished::failed(which, failure));
+                None
+            }
+        }
+    }
+
+    /// What is asked for beside the report and only the simulator has, if anything is.
+    pub(crate) fn of_simulator_only(&self) -> Option<String> {
+        let wishes = &self.wishes;
+        let asked = [
+            ("--trace", self.by.trace.is_some()),
+            ("--histogram", wishes.histogram.is_some()),
+            ("--percentiles", wishes.percentiles.is_some()),
+            ("--check-warm-up", wishes.check_warm_up),
+        ];
+        let asked: Vec<&str> = asked.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
+        (!asked.is_empty()).then(|| asked.join(", "))
+    }
+
+    fn keep(&self, index: usize, stage: &str, finished: Finished) {
+        let place = self.stages.iter().position(|name| *name == stage).unwrap_or(0);
+        self.finished.lock().unwrap_or_else(PoisonError::into_inner).insert((index, place), finished);
+    }
+}
+
+impl StageRun<'_> {
+    /// A row sampled `at` after the start.
+    pub(crate) fn sample(&mut self, at: Duration, row: Row<'_>) {
+        let has_flows = self.watcher.outputs.wishes.series_flows;
+        if row.kind != "flow" || has_flows {
+            self.watcher.row(Time::ZERO + at, row);
+        }
+    }
+
+    /// The run was finished.
+    pub(crate) fn finish(self) {
+        let StageRun { watcher, index, stage } = self;
+        let outputs = watcher.outputs;
+        outputs.keep(index, stage, watcher.finish());
+    }
+}
+
+impl Finished {
+    /// A run of which nothing could be written down.
+    fn failed(which: Which<'_>, failure: Failure) -> Self {
+        let curve = Curve::new(which, None, Duration::from_ms(100));
+        let (delays, histograms) = Default::default();
+        Finished { series: None, trace: None, delays, histograms, curve, failed: vec![failure] }
+    }
+}
+
 impl Observers for Outputs<'_> {
     fn observe(&self, which: Which<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool) {
         if !self.wishes.has_samples() && !self.wishes.has_delays() && self.by.trace.is_none() {
             go(None);
             return;
         }
-        let finished = match self.watcher(which) {
+        let finished = match self.watcher(which, SIMULATOR) {
             Ok(mut watcher) => go(Some(&mut watcher)).then(|| watcher.finish()),
             Err(failure) => {
                 go(None); // the report is worth having without it
-                let curve = Curve::new(which, self.wishes.every);
-                let (delays, histograms) = Default::default();
-                Some(Finished { series: None, trace: None, delays, histograms, curve, failed: vec![failure] })
+                Some(Finished::failed(which, failure))
             }
         };
         if let Some(finished) = finished {
-            self.finished.lock().unwrap_or_else(PoisonError::into_inner).insert(which.index, finished);
+            self.keep(which.index, SIMULATOR, finished);
         }
     }
 }
@@ -245,6 +330,12 @@ struct Watcher<'a> {
 }
 
 impl Watcher<'_> {
+    /// A row of the sample taken at `at`.
+    fn row(&mut self, at: Time, row: Row<'_>) {
+        self.series.iter_mut().for_each(|series| series.row(at, row));
+        self.curve.row(at, row);
+    }
+
     fn finish(self) -> Finished {
         let mut failed = Vec::new();
         let mut keep = |path: Option<&Path>, error: io::Error| {
@@ -274,8 +365,8 @@ impl Observer for Watcher<'_> {
         self.delays.iter_mut().for_each(|delays| delays.start(view));
     }
     fn sample(&mut self, view: &View<'_>) {
-        self.series.iter_mut().for_each(|series| series.sample(view));
-        self.curve.sample(view);
+        let has_flows = self.series.is_some() && self.outputs.wishes.series_flows;
+        rows(view, self.outputs.wishes.every, has_flows, &mut |row| self.row(view.now(), row));
     }
     fn packet(&mut self, event: &PacketEvent) {
         self.trace.iter_mut().for_each(|trace| trace.packet(event));

@@ -1,4 +1,4 @@
-//! A picture of what leaves the link over time: a panel for each discipline, a line for each group, under the first seed.
+//! A picture of what leaves the link over time: a panel for each discipline, a line for each group and stage, under the first seed.
 //!
 //! It draws what leaves, and not what arrives in order: there, a hole that is filled is a spike far above the link's rate. What the link
 //! can send is a line of its own, and the axis goes by what was measured: a spike in the warm-up is cut off.
@@ -6,34 +6,41 @@
 use fairwire_core::{Duration, Time};
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel};
 use fairwire_figures::{Figure, Setting};
-use fairwire_scenario::{View, Which};
+use fairwire_scenario::{Row, Which};
 use std::collections::BTreeSet;
+
+/// When a sample was taken, seconds, and bit/s since the one before.
+type Point = (f64, f64);
 
 /// What became of the traffic of one run, sample by sample, bits per second.
 #[derive(Clone, Debug)]
 pub(super) struct Curve {
     pub discipline: String,
+    /// Where it was run, where that is not the simulator alone.
+    pub stage: Option<&'static str>,
     pub seed: u64,
     pub every: Duration,
     /// What left the last link, by group: data first sent and sent again.
-    groups: Vec<(String, Vec<f64>)>,
+    groups: Vec<(String, Vec<Point>)>,
     /// What the first link could have sent.
-    capacity: Vec<f64>,
+    capacity: Vec<Point>,
     /// The links' names.
     links: Vec<String>,
-    /// What reached receivers in order and once, of all groups.
+    /// What reached receivers in order and once, of all groups; of the simulator only.
     delivered: Vec<f64>,
+    /// When the latest of these was sampled.
     since: Time,
 }
 
 impl Curve {
-    pub(super) fn new(which: Which<'_>, every: Duration) -> Self {
-        Curve { seed: which.seed, ..Curve::empty(which.discipline, every) }
+    pub(super) fn new(which: Which<'_>, stage: Option<&'static str>, every: Duration) -> Self {
+        Curve { seed: which.seed, stage, ..Curve::empty(which.discipline, every) }
     }
 
     fn empty(discipline: &str, every: Duration) -> Self {
         Curve {
             discipline: discipline.into(),
+            stage: None,
             seed: 1,
             every,
             groups: Vec::new(),
@@ -48,31 +55,41 @@ impl Curve {
     pub(super) fn of(discipline: &str, every: Duration, groups: Vec<(String, Vec<f64>)>) -> Self {
         let length = groups.first().map_or(0, |(_, values)| values.len());
         let delivered = (0..length).map(|at| groups.iter().map(|(_, values)| values[at]).sum()).collect();
-        let (capacity, links) = (vec![4e6; length], vec!["bottleneck".into()]);
+        let points = |values: Vec<f64>| -> Vec<Point> {
+            let times = (1..).map(|number| f64::from(number) * every.secs());
+            times.zip(values).collect()
+        };
+        let (capacity, links) = (points(vec![4e6; length]), vec!["bottleneck".into()]);
+        let groups = groups.into_iter().map(|(group, values)| (group, points(values))).collect();
         Curve { groups, delivered, capacity, links, ..Curve::empty(discipline, every) }
     }
 
-    pub(super) fn sample(&mut self, view: &View<'_>) {
-        let seconds = self.every.secs();
-        let mut bytes: Vec<(&str, u64)> = Vec::new();
-        let mut delivered = 0;
-        for flow in view.flows() {
-            delivered += flow.delivered_bytes;
-            match bytes.last_mut() {
-                Some((group, sum)) if *group == flow.group => *sum += flow.left_bytes,
-                _ => bytes.push((flow.group, flow.left_bytes)), // the flows of a group stand together
+    /// A row of the sample taken at `at`.
+    pub(super) fn row(&mut self, at: Time, row: Row<'_>) {
+        match (row.kind, row.measure) {
+            ("link", "capacity") => {
+                if !self.links.iter().any(|name| name == row.name) {
+                    self.links.push(row.name.into());
+                }
+                if self.links.first().is_some_and(|first| first == row.name) {
+                    self.capacity.push((at.secs(), row.value));
+                }
             }
+            ("group", "egress") => match self.groups.iter_mut().find(|(group, _)| group == row.name) {
+                Some((_, points)) => points.push((at.secs(), row.value)),
+                None => self.groups.push((row.name.into(), vec![(at.secs(), row.value)])),
+            },
+            ("group", "throughput") => {
+                if self.since < at {
+                    self.since = at;
+                    self.delivered.push(0.0);
+                }
+                if let Some(sum) = self.delivered.last_mut() {
+                    *sum += row.value;
+                }
+            }
+            _ => {}
         }
-        if self.groups.is_empty() {
-            self.groups = bytes.iter().map(|(group, _)| (group.to_string(), Vec::new())).collect();
-            self.links = view.links().map(|link| link.name.to_string()).collect();
-        }
-        for ((_, values), (_, bytes)) in self.groups.iter_mut().zip(bytes) {
-            values.push(bytes as f64 * 8.0 / seconds);
-        }
-        self.delivered.push(delivered as f64 * 8.0 / seconds);
-        self.capacity.extend(view.links().take(1).map(|link| link.bits(self.since, view.now()) / seconds));
-        self.since = view.now();
     }
 
     /// The throughput of all groups together, sample by sample.
@@ -80,41 +97,56 @@ impl Curve {
         &self.delivered
     }
 
-    /// A panel of it: each sample at the middle of its interval.
-    fn panel(&self, warm_up: Time) -> Panel {
-        let every = self.every.secs();
-        let mark =
-            |(at, bps): (usize, &f64)| Mark { x: (at as f64 + 0.5) * every, y: bps / 1e6, ..Mark::default() };
-        let marks = |values: &[f64]| values.iter().enumerate().map(mark).collect();
-        let axis = |label: &str| Axis { label: label.into(), ..Axis::default() };
-        let limit = match self.links.as_slice() {
+    /// A line for each group: each sample at the middle of its interval.
+    fn lines(&self, nth: usize) -> impl Iterator<Item = Line> {
+        let stage = self.stage.map_or(String::new(), |stage| format!(", {stage}"));
+        self.groups.iter().enumerate().map(move |(at, (group, points))| Line {
+            label: format!("{group}{stage}"),
+            colour: nth * self.groups.len() + at,
+            is_dashed: nth > 0,
+            marks: self.marks(points),
+            ..Line::default()
+        })
+    }
+
+    /// What could have been sent.
+    fn limit(&self) -> Line {
+        let label = match self.links.as_slice() {
             [] | [_] => "the link's rate".into(),
             [first, ..] => format!("the rate of {first}"),
         };
-        let limit = Line { label: limit, is_limit: true, marks: marks(&self.capacity), ..Line::default() };
-        let groups = self.groups.iter().enumerate().map(|(colour, (group, values))| Line {
-            label: group.clone(),
-            colour,
-            marks: marks(values),
-            ..Line::default()
-        });
-        Panel {
-            title: self.discipline.clone(),
-            kind: Kind::Time,
-            x: axis("seconds"),
-            y: axis("Mbit/s"),
-            lines: groups.chain([limit]).collect(),
-            measured_from: Some(warm_up.since(Time::ZERO).secs()).filter(|from| *from > 0.0),
-            ..Panel::default()
-        }
+        Line { label, is_limit: true, marks: self.marks(&self.capacity), ..Line::default() }
+    }
+
+    fn marks(&self, points: &[Point]) -> Vec<Mark> {
+        let half = self.every.secs() / 2.0;
+        points.iter().map(|(at, bps)| Mark { x: at - half, y: bps / 1e6, ..Mark::default() }).collect()
+    }
+}
+
+/// A panel of the runs of one discipline on all stages, the first of them solid.
+fn panel(curves: &[&Curve], warm_up: Time) -> Panel {
+    let axis = |label: &str| Axis { label: label.into(), ..Axis::default() };
+    let lines = curves.iter().enumerate().flat_map(|(nth, curve)| curve.lines(nth));
+    Panel {
+        title: curves.first().map_or(String::new(), |curve| curve.discipline.clone()),
+        kind: Kind::Time,
+        x: axis("seconds"),
+        y: axis("Mbit/s"),
+        lines: lines.chain(curves.first().map(|curve| curve.limit())).collect(),
+        measured_from: Some(warm_up.since(Time::ZERO).secs()).filter(|from| *from > 0.0),
+        ..Panel::default()
     }
 }
 
 /// The picture.
 pub(super) fn svg(curves: &[&Curve], title: &str, warm_up: Time) -> String {
     let mut seen = BTreeSet::new();
-    let first: Vec<&Curve> = curves.iter().copied().filter(|curve| seen.insert(&curve.discipline)).collect();
-    let panels: Vec<Panel> = first.iter().map(|curve| curve.panel(warm_up)).collect();
+    let first: Vec<&Curve> =
+        curves.iter().copied().filter(|curve| seen.insert((&curve.discipline, curve.stage))).collect();
+    let panels: Vec<Panel> = (first.chunk_by(|one, next| one.discipline == next.discipline))
+        .map(|curves| panel(curves, warm_up))
+        .collect();
     let what = match first.first() {
         Some(curve) if curve.links.len() > 1 => "what leaves the last link of its way",
         _ => "what leaves the link",

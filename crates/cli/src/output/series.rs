@@ -2,7 +2,7 @@
 
 use super::file::Scratch;
 use fairwire_core::Time;
-use fairwire_scenario::{View, Which, rows};
+use fairwire_scenario::Which;
 use std::io::{self, Write};
 
 pub(super) use fairwire_scenario::Row;
@@ -10,8 +10,8 @@ pub(super) use fairwire_scenario::Row;
 /// How rows are written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form {
-    /// What stands before the rows of all runs.
-    pub head: &'static str,
+    /// What stands before the rows of all runs: of the simulator alone, and of several stages.
+    pub head: [&'static str; 2],
     /// Writes a row of a run, at a time in seconds.
     pub row: fn(&mut dyn Write, Run<'_>, &str, Row<'_>) -> io::Result<()>,
 }
@@ -20,6 +20,8 @@ pub(super) struct Form {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run<'a> {
     pub discipline: &'a str,
+    /// Where it was run, where that is not the simulator alone.
+    pub stage: Option<&'static str>,
     pub seed: u64,
 }
 
@@ -28,18 +30,16 @@ pub(super) struct Run<'a> {
 pub(super) struct Series {
     out: Scratch,
     form: Form,
-    has_flows: bool,
     discipline: String,
+    stage: Option<&'static str>,
     seed: u64,
-    interval_s: f64,
     failed: Option<io::Error>,
 }
 
 impl Series {
-    /// Rows for links, groups and aggregates, and for flows where `has_flows`.
-    pub(super) fn new(out: Scratch, form: Form, has_flows: bool, which: Which<'_>, interval_s: f64) -> Self {
+    pub(super) fn new(out: Scratch, form: Form, which: Which<'_>, stage: Option<&'static str>) -> Self {
         let discipline = which.discipline.to_string();
-        Series { out, form, has_flows, discipline, seed: which.seed, interval_s, failed: None }
+        Series { out, form, discipline, stage, seed: which.seed, failed: None }
     }
 
     /// What was written, or why it could not be.
@@ -47,15 +47,10 @@ impl Series {
         self.failed.map_or(Ok(self.out), Err)
     }
 
-    /// The rows of a sample.
-    pub(super) fn sample(&mut self, view: &View<'_>) {
-        let at = view.now();
-        rows(view, self.interval_s, self.has_flows, &mut |row| self.row(at, row));
-    }
-
-    fn row(&mut self, at: Time, row: Row<'_>) {
+    /// A row of a sample, taken at `at`.
+    pub(super) fn row(&mut self, at: Time, row: Row<'_>) {
         if self.failed.is_none() {
-            let run = Run { discipline: &self.discipline, seed: self.seed };
+            let run = Run { discipline: &self.discipline, stage: self.stage, seed: self.seed };
             self.failed = (self.form.row)(&mut self.out, run, &seconds(at), row).err();
         }
     }

@@ -33,7 +33,12 @@ fn a_stage_has_a_column_and_the_simulator_alone_gives_what_it_gives_without() {
 fn the_laboratory_stands_beside_the_simulator_with_a_verdict_for_each_group() {
     let contest = Contest::of(SCENARIO);
     let file = contest.file();
-    let args = [&["run", file.as_str(), "--on", "sim,lab", "--format", "json"], &CHANGES[..]].concat();
+    let folder = contest.dir.path();
+    let place = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let (series, plot) = (place("s.csv"), place("p.svg"));
+    let files = ["--series", &series, "--series-flows", "--every", "100 ms", "--plot", &plot];
+    let args =
+        [&["run", file.as_str(), "--on", "sim,lab", "--format", "json"], &CHANGES[..], &files].concat();
     let output = run(&args);
     let report: Value = serde_json::from_str(&stdout(&output)).expect("a report");
     let notes = report["manifest"]["notes"].to_string();
@@ -47,6 +52,20 @@ fn the_laboratory_stands_beside_the_simulator_with_a_verdict_for_each_group() {
     let agreement = report["agreement"].as_array().expect("an array");
     let judged: Vec<&Value> = agreement.iter().filter(|one| one.get("allowed").is_some()).collect();
     assert_eq!(judged.len(), 4, "two groups under two disciplines: {agreement:?}");
+    let text = std::fs::read_to_string(&series).expect("it was asked for");
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("discipline,stage,seed,time_s,kind,name,measure,unit,value"));
+    for stage in ["sim", "lab"] {
+        for measure in ["link,bottleneck,backlog", "group,udp,egress", "flow,tcp.1,cwnd"] {
+            let rows = lines.clone().filter(|line| {
+                line.starts_with(&format!("faba,{stage},1,")) && line.contains(&format!(",{measure},"))
+            });
+            assert!(rows.count() >= 5, "{stage}: {measure}");
+        }
+    }
+    assert!(text.contains("flow,tcp.1,retransmissions,segments,"), "the kernel's own account");
+    let picture = std::fs::read_to_string(&plot).expect("it was asked for");
+    assert!(picture.contains("udp, sim") && picture.contains("udp, lab"));
     // A short contest may differ; the exit code says so.
     let differs = judged.iter().any(|one| one["verdict"] == "differs");
     assert_eq!(code(&output), if differs { 3 } else { 0 }, "{}", stderr(&output));

@@ -11,18 +11,28 @@ use fairwire_metrics::record::{DelayRecord, Percentile};
 use std::io::{self, Write};
 
 pub(super) const FORMAT: Format = Format {
-    series: Some(series::Form { head: "discipline,seed,time_s,kind,name,measure,unit,value\n", row }),
+    series: Some(series::Form { head: SERIES, row }),
     flows: Some(|path, report| file::write(path, csv::flows(report)?.as_bytes())),
     histogram: Some(histograms),
     percentiles: Some(percentiles),
     ..Format::new("csv")
 };
 
+/// What stands above time series: of the simulator alone, and of several stages.
+const SERIES: [&str; 2] = [
+    "discipline,seed,time_s,kind,name,measure,unit,value\n",
+    "discipline,stage,seed,time_s,kind,name,measure,unit,value\n",
+];
+
 /// A row of a time series.
 fn row(out: &mut dyn Write, run: Run<'_>, time: &str, row: Row<'_>) -> io::Result<()> {
-    let Run { discipline, seed } = run;
+    let Run { discipline, stage, seed } = run;
     let Row { kind, name, measure, unit, value } = row;
-    writeln!(out, "{discipline},{seed},{time},{kind},{name},{measure},{unit},{value}")
+    write!(out, "{discipline},")?;
+    if let Some(stage) = stage {
+        write!(out, "{stage},")?;
+    }
+    writeln!(out, "{seed},{time},{kind},{name},{measure},{unit},{value}")
 }
 
 /// Histograms as CSV: a row for each bin that is not empty.

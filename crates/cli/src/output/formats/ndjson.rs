@@ -8,7 +8,7 @@ use fairwire_scenario::{Block, Content, PacketEvent, What};
 use std::io::{self, Write};
 
 pub(super) const FORMAT: Format = Format {
-    series: Some(series::Form { head: "", row }),
+    series: Some(series::Form { head: ["", ""], row }),
     trace: Some(|| Box::new(Lines)),
     ..Format::new("ndjson")
 };
@@ -16,10 +16,13 @@ pub(super) const FORMAT: Format = Format {
 /// A row of a time series.
 fn row(out: &mut dyn Write, run: Run<'_>, time: &str, row: Row<'_>) -> io::Result<()> {
     let Row { kind, name, measure, unit, value } = row;
+    write!(out, "{{\"discipline\":{},", quoted(run.discipline))?;
+    if let Some(stage) = run.stage {
+        write!(out, "\"stage\":\"{stage}\",")?;
+    }
     writeln!(
         out,
-        "{{\"discipline\":{},\"seed\":{},\"time_s\":{time},\"kind\":\"{kind}\",\"name\":{},\"measure\":{},\"unit\":\"{unit}\",\"value\":{value}}}",
-        quoted(run.discipline),
+        "\"seed\":{},\"time_s\":{time},\"kind\":\"{kind}\",\"name\":{},\"measure\":{},\"unit\":\"{unit}\",\"value\":{value}}}",
         run.seed,
         quoted(name),
         quoted(measure)
