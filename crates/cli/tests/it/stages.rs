@@ -33,7 +33,7 @@ fn a_stage_has_a_column_and_the_simulator_alone_gives_what_it_gives_without() {
 fn the_laboratory_stands_beside_the_simulator_with_a_verdict_for_each_group() {
     let contest = Contest::of(SCENARIO);
     let file = contest.file();
-    let folder = contest.dir.path();
+    let folder = contest.folder();
     let place = |name: &str| folder.join(name).to_string_lossy().into_owned();
     let (series, plot) = (place("s.csv"), place("p.svg"));
     let files = ["--series", &series, "--series-flows", "--every", "100 ms", "--plot", &plot];
