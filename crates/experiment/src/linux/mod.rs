@@ -77,7 +77,7 @@ impl Stage for Linux {
             tempfile::tempdir().map_err(|error| Failed::Machine(format!("a scratch folder: {error}")))?;
         let work = serde_json::to_value(&contest).expect("plain data");
         let run = Run { name: "contest".into(), work };
-        match uml.run(folder.path(), std::slice::from_ref(&run), progress, stop) {
+        match uml.run(folder.path(), std::slice::from_ref(&run), &mut |done| watch.reached(done), stop) {
             Ok(()) => {}
             Err(UmlError::Stopped) => return Ok(None),
             Err(error) => return Err(Failed::Machine(error.to_string())),
