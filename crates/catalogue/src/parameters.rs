@@ -70,6 +70,14 @@ impl Parameters {
         all
     }
 
+    /// What is given for the discipline called `name`, alone.
+    #[must_use]
+    pub fn only(&self, name: &str) -> Self {
+        let place = registry::find(name).ok().and_then(|entry| registry::place(entry.key));
+        let own = self.given.iter().filter(|(at, _)| Some(**at) == place);
+        Parameters { given: own.map(|(at, spec)| (*at, spec.cloned())).collect() }
+    }
+
     /// The disciplines for which something is given.
     pub fn typed(&self) -> impl Iterator<Item = &'static str> {
         self.given.keys().map(|&place| registry::all()[place].name)

@@ -265,6 +265,9 @@ pub(crate) enum GatewayCommand {
         /// Every class, and not only the busiest.
         #[arg(long)]
         classes: bool,
+        /// What the N flows that got most were counted for since the start.
+        #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20", conflicts_with = "classes")]
+        flows: Option<u32>,
     },
     /// Write the latest drops and marks, each with its reason, as pcapng.
     Capture {
@@ -323,7 +326,7 @@ pub(crate) struct RunArgs {
     /// Run under these seeds: 7, 1,2,3 or 1..=10.
     #[arg(long)]
     pub seeds: Option<String>,
-    /// Run on these stages, side by side: sim, lab, linux. The first is what the others are compared with. Left out: sim.
+    /// Run on these stages, side by side: sim, lab, gateway, linux. The first is what the others are compared with. Left out: sim.
     #[arg(long, value_name = "STAGE", value_delimiter = ',')]
     pub on: Vec<String>,
     /// Runs at the same time in the simulator; as many as there are cores when left out.

@@ -321,15 +321,23 @@ fn it_forwards_tells_reloads_under_load_refuses_nonsense_and_ends_without_a_trac
         (&"faba".into(), &20_000_000.into())
     );
 
+    let counts = bed.ask(&["status", path, "--flows", "--format", "json"]);
+    let told: serde_json::Value = serde_json::from_slice(&counts.stdout).expect("JSON");
+    assert!(told["ways"][0]["totals"]["packets_out"].as_u64() > Some(0), "{told}");
+    assert!(bed.ask(&["status", path, "--flows", "5"]).status.success());
+
     reload_under_load(&bed, &gateway, &hosts, path);
     second_instances_are_refused(&bed, path);
     captures_are_written_with_the_rights_that_are_left(&bed, &gateway, path);
 
     // What is no request is refused, and the next is answered.
     let mut stream = UnixStream::connect(&socket).expect("it listens");
-    stream.write_all(b"\xff\0 nonsense\n{\"ask\":\"status\"}\n").expect("it reads");
-    let answers: Vec<String> = BufReader::new(stream).lines().take(2).map_while(Result::ok).collect();
-    assert!(answers[0].contains("no request") && answers[1].contains("snapshot"), "{answers:?}");
+    stream
+        .write_all(b"\xff\0 nonsense\n{\"ask\":\"counts\",\"flows\":10001}\n{\"ask\":\"status\"}\n")
+        .expect("it reads");
+    let answers: Vec<String> = BufReader::new(stream).lines().take(3).map_while(Result::ok).collect();
+    assert!(answers[0].contains("no request") && answers[1].contains("at most 10000"), "{answers:?}");
+    assert!(answers[2].contains("snapshot"), "{answers:?}");
 
     let (exit, said) = gateway.end();
     assert!(exit.success() && said.contains("download:") && !said.contains("MISSING"), "{exit} {said}");

@@ -85,22 +85,6 @@ impl Dumbbell {
 }
 
 impl Dumbbell {
-    /// The round-trip time of all senders, for who can delay all alike only.
-    ///
-    /// # Errors
-    /// When there are several.
-    pub fn common_rtt(&self) -> Result<Duration, Why> {
-        let rtts = || self.senders.iter().map(|sender| sender.rtt);
-        match rtts().min().zip(rtts().max()) {
-            None => Err(Why::new("no flows", "one flow or more")),
-            Some((shortest, longest)) if shortest != longest => Err(Why::new(
-                format!("round-trip times from {shortest} to {longest}"),
-                "one round-trip time for all flows",
-            )),
-            Some((rtt, _)) => Ok(rtt),
-        }
-    }
-
     /// The same with this congestion control, as a kernel calls it, for every TCP flow.
     #[must_use]
     pub fn with_congestion_control(mut self, control: &str) -> Self {

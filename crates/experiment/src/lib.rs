@@ -1,15 +1,17 @@
 //! One experiment, run anywhere.
 //!
 //! A scenario says who shares what link under which disciplines. A [`Stage`] is a place where it can be run: [`Sim`](sim::Sim) is
-//! the packet simulator, [`Lab`](lab::Lab) sends this kernel's own TCP and UDP through the same compiled discipline, and
-//! [`Linux`](linux::Linux) has the kernel's own discipline too, in User Mode Linux. Every stage
+//! the packet simulator, [`Lab`](lab::Lab) sends this kernel's own TCP and UDP through the same compiled discipline,
+//! [`Gateway`](gateway::Gateway) through the gateway's own process, and [`Linux`](linux::Linux) has the kernel's own discipline too, in User Mode Linux. Every stage
 //! leaves the same record, so results stand side by side, and [`compared`] says how near they came.
 //!
 //! A stage says which part of a scenario it cannot run, and the others go on.
 
 #![forbid(unsafe_code)]
 
+mod contest;
 mod dumbbell;
+pub mod gateway;
 pub mod lab;
 pub mod linux;
 mod plan;

@@ -1,6 +1,6 @@
 //! What a stage is given.
 
-use fairwire_catalogue::BuildError;
+use fairwire_catalogue::{BuildError, Choice};
 use fairwire_core::Duration;
 use fairwire_laws::part::Qdisc;
 use fairwire_metrics::record::{Fairness, FlowRecord};
@@ -28,6 +28,11 @@ impl Plan<'_> {
     /// When the discipline cannot be built.
     pub fn network(&self, seed: u64) -> Result<Network, BuildError> {
         fairwire_scenario::network(self.scenario, self.discipline, seed)
+    }
+
+    /// The discipline with its parameters, as another file may have it.
+    pub fn choice(&self) -> Choice {
+        fairwire_scenario::discipline(self.scenario, self.discipline)
     }
 
     /// Linux's discipline that is the same, if Linux has one.

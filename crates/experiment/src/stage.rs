@@ -61,3 +61,13 @@ pub enum Failed {
     #[error("{0}")]
     Machine(String),
 }
+
+impl Failed {
+    /// The same, of a plan that was only to be looked at.
+    pub(crate) fn why(self) -> Why {
+        match self {
+            Failed::Plan(why) => why,
+            Failed::Machine(what) => Why::new(what, "a plan that can be built"),
+        }
+    }
+}

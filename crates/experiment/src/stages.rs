@@ -1,5 +1,6 @@
 //! The stages that there are, and how a scenario is run on one.
 
+use crate::gateway::Gateway;
 use crate::lab::Lab;
 use crate::linux::Linux;
 use crate::plan::Plan;
@@ -14,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Every stage, in the order in which they are listed to people.
 pub fn all() -> &'static [&'static dyn Stage] {
     const LAB: &Lab = &Lab { congestion_control: None };
-    &[&Sim, LAB, &Linux]
+    &[&Sim, LAB, &Gateway, &Linux]
 }
 
 /// The stage called `name`.
@@ -107,7 +108,7 @@ mod tests {
     #[test]
     fn a_stage_that_is_not_there_is_refused_with_the_nearest_name() {
         let error = find("labb").map(Stage::name).unwrap_err().to_string();
-        assert_eq!(error, "there is no stage `labb`; did you mean `lab`?; allowed: sim, lab, linux");
+        assert_eq!(error, "there is no stage `labb`; did you mean `lab`?; allowed: sim, lab, gateway, linux");
         assert_eq!(find("sim").map(Stage::name), Ok("sim"));
     }
 }

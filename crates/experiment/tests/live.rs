@@ -1,6 +1,9 @@
 //! Real contests on this machine's kernel. This file has a `main` of its own, because a lab starts its program again for its
 //! helpers. Where network namespaces are refused it says so, loudly, and passes.
 
+#[path = "live/gateway.rs"]
+mod gateway;
+
 use fairwire_experiment::lab::Lab;
 use fairwire_experiment::linux::{self, Linux};
 use fairwire_experiment::{Dumbbell, Failed, Plan, Stage};
@@ -17,22 +20,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration as StdDuration;
 
-/// The argument that makes this program hold a lab for a minute, to be killed.
-const HOLD: &str = "hold-a-lab";
-/// The same of a guest, until it is killed.
-const HOLD_GUEST: &str = "hold-a-guest";
+/// The argument that makes this program hold a contest on the stage that follows, until it is killed.
+const HOLD: &str = "hold-a-contest";
 
 fn main() -> ExitCode {
     linux::take_over();
     let mut arguments = std::env::args().skip(1);
     match arguments.next().as_deref() {
         Some(AGENT_COMMAND) => std::process::exit(agent::main(arguments)),
-        Some(HOLD) => return hold(&Lab::default()),
-        Some(HOLD_GUEST) => return hold(&Linux),
+        Some(gateway::COMMAND) => return gateway::run_gateway(arguments),
+        Some(HOLD) => return hold(&arguments.next().expect("a stage")),
         Some("--list") => return ExitCode::SUCCESS, // a test runner asks for names: there are none to pick from
         _ => {}
     }
-    if let Err(Failed::Plan(why)) = run(&short("tail-drop", 1), &mut |_| {}, &NEVER) {
+    if let Err(Failed::Plan(why)) = run(LAB, &short("tail-drop", 1), &mut |_| {}, &NEVER) {
         fairwire_testing::skipped(format_args!("all live tests: {why}"));
         return ExitCode::SUCCESS;
     }
@@ -40,7 +41,7 @@ fn main() -> ExitCode {
     if let Err(error) = &awake {
         println!("live: {error}");
     }
-    let checks: [(&str, fn()); 8] = [
+    let checks: [(&str, fn()); 13] = [
         ("two labs at once: faba holds a selfish flow, tail-drop does not", two_labs_at_once),
         ("many flows of cubic share under faba", many_flows_of_cubic_share),
         ("a stopped contest ends at once and leaves nothing", a_stopped_contest_ends_at_once),
@@ -48,6 +49,11 @@ fn main() -> ExitCode {
         ("a killed helper ends the contest and takes the others along", a_killed_helper_ends_the_contest),
         ("a guest whose program is killed ends with it", a_guest_ends_with_its_program),
         ("what the lab cannot run is named", what_the_lab_cannot_run_is_named),
+        ("two gateways at once share as the lab does", gateway::two_gateways_at_once),
+        ("a stopped contest through a gateway leaves nothing", gateway::a_stopped_gateway_leaves_nothing),
+        ("a killed gateway ends the contest and is named", gateway::a_killed_gateway_is_named),
+        ("a killed stage takes its gateway along", gateway::a_killed_stage_takes_its_gateway_along),
+        ("what a gateway cannot run is named", gateway::what_a_gateway_cannot_run_is_named),
         (
             "the kernel's own tail-drop and fq-codel share as ours do",
             the_kernels_own_disciplines_share_as_ours_do,
@@ -61,6 +67,7 @@ fn main() -> ExitCode {
 }
 
 static NEVER: AtomicBool = AtomicBool::new(false);
+const LAB: &Lab = &Lab { congestion_control: None };
 
 /// A contest of the demo's kind, with these changes to it.
 fn contest(discipline: &str, set: &[&str]) -> Scenario {
@@ -84,33 +91,35 @@ fn short(discipline: &str, seed: u64) -> Scenario {
     )
 }
 
-/// One run on the lab; `None` when it was stopped.
+/// One run on `stage`; `None` when it was stopped.
 fn run(
+    stage: &dyn Stage,
     scenario: &Scenario,
     progress: &mut dyn FnMut(f64),
     stop: &AtomicBool,
 ) -> Result<Option<RunRecord>, Failed> {
     let plan = Plan { scenario, discipline: 0 };
-    Lab::default().can_run(&plan)?;
-    Lab::default().run(&plan, scenario.spec().seeds.as_slice()[0], &mut |done| progress(done), stop)
+    stage.can_run(&plan)?;
+    stage.run(&plan, scenario.spec().seeds.as_slice()[0], &mut |done| progress(done), stop)
 }
 
-fn hold_contest(scenario: &Scenario) -> RunRecord {
+fn hold_contest(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
     let held = || {
         let mut told = 0.0;
-        let record = run(scenario, &mut |part| told = part, &NEVER).expect("the contest is held");
+        let record = run(stage, scenario, &mut |part| told = part, &NEVER).expect("the contest is held");
         assert_eq!(told, 1.0, "progress reaches its end");
         record.expect("nobody stops it")
     };
     // A machine whose processors are taken away is a bottleneck of its own.
     let is_full = |record: &RunRecord| record.links[0].utilization > 0.9;
     let record = (0..2).map(|_| held()).find(is_full).unwrap_or_else(held);
-    check_plausible(scenario, &record);
+    check_plausible(scenario, &record, stage.name() == LAB.name());
     record
 }
 
-/// Whatever the discipline: the link was the bottleneck, every flow has a name, and packets are conserved.
-fn check_plausible(scenario: &Scenario, record: &RunRecord) {
+/// Whatever the discipline: the link was the bottleneck, every flow has a name, and packets are conserved; where flows are counted at
+/// the same instants as the link, to the packet.
+fn check_plausible(scenario: &Scenario, record: &RunRecord, is_exact: bool) {
     let link = &record.links[0];
     assert!(link.utilization > 0.9, "the link was not the bottleneck: {link:?}");
     let names: BTreeSet<_> = record.flows.iter().map(|flow| flow.name.as_str()).collect();
@@ -124,6 +133,10 @@ fn check_plausible(scenario: &Scenario, record: &RunRecord) {
     // On longer packets the hosts' kernels also speak IPv6, which asks for 1280 bytes, and that may be dropped too.
     let dumbbell = Dumbbell::of(&Plan { scenario, discipline: 0 }, 1).expect("it was held");
     let is_ipv4_only = dumbbell.mtu < 1280;
+    if !is_exact {
+        // Evenly within half a second at either end, of four: an eighth, were all of it wrong.
+        return assert!(dropped.abs_diff(drops) <= drops / 8 + 10, "{dropped} of {drops}: {record:?}");
+    }
     assert!(dropped == drops || !is_ipv4_only && dropped < drops, "a drop is nobody's: {record:?}");
 }
 
@@ -134,7 +147,7 @@ fn group_share(record: &RunRecord, group: &str) -> f64 {
 /// Of nine flows that back off and one that does not, the one has about its share or five of it.
 fn two_labs_at_once() {
     let [faba, tail_drop] = ["faba", "tail-drop"]
-        .map(|discipline| thread::spawn(move || hold_contest(&contest(discipline, &["warm_up=2 s"]))))
+        .map(|discipline| thread::spawn(move || hold_contest(LAB, &contest(discipline, &["warm_up=2 s"]))))
         .map(|lab| lab.join().expect("a lab does not panic"));
     assert!(group_share(&faba, "udp") <= 1.5, "{faba:?}");
     assert!(faba.fairness.jain >= 0.95, "{faba:?}");
@@ -156,17 +169,18 @@ fn many_flows_of_cubic_share() {
             "flow.udp.source.cbr.packet=1460 B",
         ],
     );
-    if let Err(why) = Lab::default().can_run(&Plan { scenario: &cubic, discipline: 0 }) {
+    if let Err(why) = LAB.can_run(&Plan { scenario: &cubic, discipline: 0 }) {
         return fairwire_testing::skipped(why);
     }
-    let record = hold_contest(&cubic);
+    let record = hold_contest(LAB, &cubic);
     assert!(group_share(&record, "udp") <= 1.5, "{record:?}");
 }
 
 fn a_stopped_contest_ends_at_once() {
     let before = helpers_of(std::process::id());
     let stop = AtomicBool::new(false);
-    let outcome = run(&contest("faba", &[]), &mut |part| stop.store(part > 0.05, Ordering::Relaxed), &stop);
+    let outcome =
+        run(LAB, &contest("faba", &[]), &mut |part| stop.store(part > 0.05, Ordering::Relaxed), &stop);
     assert!(matches!(outcome, Ok(None)), "{outcome:?}");
     assert_eq!(helpers_of(std::process::id()), before);
 }
@@ -179,14 +193,18 @@ fn a_killed_helper_ends_the_contest() {
         if part > 0.05 && !std::mem::replace(&mut is_killed, true) {
             let is_host = |pid: &u32| state_and_parent(*pid).is_some_and(|(_, parent)| parent != own);
             let host = helpers_of(own).difference(&before).copied().find(is_host).expect("there are two");
-            let host = rustix::process::Pid::from_raw(host.cast_signed()).expect("not zero");
-            rustix::process::kill_process(host, rustix::process::Signal::KILL).expect("it is ours");
+            kill(host);
         }
         assert!(part < 0.9, "it is told at once");
     };
-    let outcome = run(&contest("faba", &[]), &mut kill_a_host, &NEVER);
+    let outcome = run(LAB, &contest("faba", &[]), &mut kill_a_host, &NEVER);
     assert!(matches!(&outcome, Err(Failed::Machine(why)) if why.contains("host")), "{outcome:?}");
     assert_eq!(helpers_of(own), before);
+}
+
+fn kill(pid: u32) {
+    let pid = rustix::process::Pid::from_raw(pid.cast_signed()).expect("not zero");
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it is ours");
 }
 
 fn what_the_lab_cannot_run_is_named() {
@@ -196,16 +214,12 @@ fn what_the_lab_cannot_run_is_named() {
             "flow.tcp.source=web",
             "the source of `tcp`; allowed: `bulk`, which the kernel's TCP sends, and `cbr`",
         ),
-        (
-            "flow.udp.access.delay=1 ms",
-            "round-trip times from 32 ms to 36 ms; allowed: one round-trip time for all flows",
-        ),
+        ("flow.tcp.tcp={ ecn = 'ect0' }", "ECN of `tcp`; allowed: `tcp.ecn` left out"),
         ("return={ buffer = '10 packets' }", "a way back with a queue, `[return]`; allowed: one `[link]`"),
         ("flow.udp.source.cbr.packet=1000 B", "datagrams of 1000 B beside TCP's packets of 552 B"),
     ] {
         let scenario = contest("faba", &[set]);
-        let why =
-            Lab::default().can_run(&Plan { scenario: &scenario, discipline: 0 }).unwrap_err().to_string();
+        let why = LAB.can_run(&Plan { scenario: &scenario, discipline: 0 }).unwrap_err().to_string();
         assert!(why.contains(named), "{set}: {why}");
     }
 }
@@ -237,7 +251,8 @@ fn the_kernels_own_disciplines_share_as_ours_do() {
 }
 
 /// Runs a contest of ten minutes on `stage`; a line on standard output tells that it runs.
-fn hold(stage: &dyn Stage) -> ExitCode {
+fn hold(stage: &str) -> ExitCode {
+    let stage = fairwire_experiment::find(stage).expect("a stage");
     let mut has_told = false;
     let mut tell = |done: f64| {
         if done > 0.0 && !std::mem::replace(&mut has_told, true) {
@@ -249,11 +264,11 @@ fn hold(stage: &dyn Stage) -> ExitCode {
     if outcome.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// This program again, holding what `argument` says; it runs when this returns.
-fn held(argument: &str) -> Child {
+/// This program again, holding a contest on `stage`; it runs when this returns.
+fn held(stage: &str) -> Child {
     let program = std::env::current_exe().expect("this program has a path");
     let mut child =
-        Command::new(program).arg(argument).stdout(Stdio::piped()).spawn().expect("it starts again");
+        Command::new(program).args([HOLD, stage]).stdout(Stdio::piped()).spawn().expect("it starts again");
     let mut line = String::new();
     let output = child.stdout.take().expect("its output is a pipe");
     BufReader::new(output).read_line(&mut line).expect("it tells us something");
@@ -267,7 +282,7 @@ fn a_guest_ends_with_its_program() {
     if let Err(why) = Linux.can_run(&Plan { scenario: &scenario, discipline: 0 }) {
         return fairwire_testing::skipped_for_want_of_a_peer(format_args!("a guest that is killed: {why}"));
     }
-    let mut program = held(HOLD_GUEST);
+    let mut program = held(Linux.name());
     let processes = helpers_of(program.id());
     program.kill().expect("it can be killed");
     program.wait().expect("it ends");
@@ -276,14 +291,23 @@ fn a_guest_ends_with_its_program() {
 }
 
 fn a_killed_lab_leaves_nothing() {
+    killed_leaves_nothing("lab", 3);
+}
+
+/// Of a contest on `stage`, with so many helpers in three networks.
+fn killed_leaves_nothing(stage: &str, count: usize) {
     let interfaces = interfaces();
-    let mut lab = held(HOLD);
+    let mut lab = held(stage);
 
     let helpers = helpers_of(lab.id());
     let namespaces: BTreeSet<_> = helpers.iter().filter_map(|pid| namespace_of(*pid)).collect();
     lab.kill().expect("it can be killed");
     let status = lab.wait().expect("it ends");
-    assert_eq!((helpers.len(), namespaces.len()), (3, 3), "three helpers, each in a network of its own");
+    assert_eq!(
+        (helpers.len(), namespaces.len()),
+        (count, 4),
+        "helpers, the gateway, and four networks with the path's"
+    );
     assert_eq!(status.signal(), Some(9));
 
     wait_until("the helpers are gone", || !helpers.iter().any(|pid| is_running(*pid)));

@@ -258,6 +258,20 @@ impl FlowCount {
         self.bytes_out += u64::from(len);
     }
 
+    /// What came since `before`; all of it where the counters began anew.
+    #[must_use]
+    pub fn since(&self, before: &FlowCount) -> FlowCount {
+        let since = |now: u64, before: u64| now.checked_sub(before).unwrap_or(now);
+        FlowCount {
+            packets_in: since(self.packets_in, before.packets_in),
+            bytes_in: since(self.bytes_in, before.bytes_in),
+            dropped: since(self.dropped, before.dropped),
+            marked: since(self.marked, before.marked),
+            packets_out: since(self.packets_out, before.packets_out),
+            bytes_out: since(self.bytes_out, before.bytes_out),
+        }
+    }
+
     /// Adds all that `other` counted.
     pub fn add(&mut self, other: &FlowCount) {
         self.packets_in += other.packets_in;

@@ -6,7 +6,7 @@ use crate::compared::Compared;
 use crate::load::Scenario;
 use crate::spec::{FlowSpec, TieRuleSpec};
 use crate::topology;
-use fairwire_catalogue::BuildError;
+use fairwire_catalogue::{BuildError, Choice};
 use fairwire_core::{Duration, Seed, Time};
 use fairwire_laws::part::Qdisc;
 use fairwire_metrics::fairness::{Way, assess_network};
@@ -225,6 +225,15 @@ pub fn run_single(
 pub fn network(scenario: &Scenario, discipline: usize, seed: u64) -> Result<Network, BuildError> {
     let spec = scenario.spec();
     build::network(spec, scenario.topology(), &spec.disciplines[discipline], Seed(seed))
+}
+
+/// The discipline at this place of `scenario`'s list, with all parameters that the scenario gives it.
+pub fn discipline(scenario: &Scenario, discipline: usize) -> Choice {
+    let spec = scenario.spec();
+    let compared = &spec.disciplines[discipline];
+    let parameters = compared.parameters(&spec.discipline).only(compared.name());
+    let is_typed = parameters.typed().next().is_some();
+    if is_typed { Choice::new(compared.name(), parameters) } else { Choice::from(compared.name().to_owned()) }
 }
 
 /// Linux's discipline that is the same as the one at this place of `scenario`'s list, at its first link; `None` where Linux has none, or

@@ -4,12 +4,15 @@
 use super::agents::{Agents, Failed};
 use super::bed::{Bed, Side};
 use super::error::{During, TestbedError, Trouble};
-use super::message::{AGENT_COMMAND, Order, Report, Role, THIS_PROGRAM, next_order, receive, send, to_line};
+use super::message::{
+    AGENT_COMMAND, AtGateway, Order, Program, Report, Role, THIS_PROGRAM, next_order, receive, send, to_line,
+};
 use super::path::Path;
 use super::traffic::Traffic;
 use fairwire_core::{Duration, Time};
 use fairwire_linux::af_packet::open_socket;
 use fairwire_linux::clock;
+use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
@@ -28,8 +31,9 @@ pub struct Crew {
 
 impl Crew {
     /// Starts the helpers: this program again, which has to hand over to [`agent::main`](crate::agent::main). They make a bed with wires of this
-    /// MTU, hand over the gateway's packet sockets, and connect the flows of `traffic`. Between the gateway and the sink is `path`, if any.
-    pub fn start(mtu: u32, path: Option<Path>, traffic: &Traffic) -> Result<Self, TestbedError> {
+    /// MTU, with `path` between the gateway and the sink, if any; and hand over the gateway's packet sockets or start a program there, whose
+    /// end before that of the crew is an error.
+    pub fn start(mtu: u32, path: Option<Path>, at_gateway: AtGateway) -> Result<Self, TestbedError> {
         let (reports, theirs) =
             UnixDatagram::pair().map_err(failed("making a channel to the lab's helpers"))?;
         let mut child = Command::new(THIS_PROGRAM)
@@ -42,9 +46,13 @@ impl Crew {
             .map_err(failed("starting the lab's helpers"))?;
         let orders = child.stdin.take();
         let mut crew = Crew { child, orders, reports };
-        crew.order(&Order::Make { mtu, path })?;
-        crew.order(&Order::Send(traffic.clone()))?;
+        crew.order(&Order::Make { mtu, path, at_gateway })?;
         Ok(crew)
+    }
+
+    /// Has the flows of `traffic` connected, once what is at the gateway forwards.
+    pub fn connect(&mut self, traffic: &Traffic) -> Result<(), TestbedError> {
+        self.order(&Order::Send(traffic.clone()))
     }
 
     /// The next report, if there is one, with the descriptors beside it. Never waits. That a helper failed is an error.
@@ -121,14 +129,23 @@ pub(crate) fn network() -> Result<(), Trouble> {
 
 fn make_network() -> Result<(), Failed> {
     let own = |trouble| Failed { role: Role::Network.name(), trouble };
-    let Some(Order::Make { mtu, path }) = next_order().during("reading orders").map_err(own)? else {
+    let Some(Order::Make { mtu, path, at_gateway }) = next_order().during("reading orders").map_err(own)?
+    else {
         return Ok(()); // it was given up
     };
     // Before there is a second thread, as a user namespace wants it.
     let mut bed = Bed::with_path(mtu, path.as_ref()).map_err(own)?;
-    let sockets = Side::BOTH.map(|side| open_socket(side.name()));
-    let [left, right] = sockets.map(|socket| socket.map_err(|error| own(error.into())));
-    report(&Report::Wired, &[left?.as_fd(), right?.as_fd()]).map_err(own)?;
+    match &at_gateway {
+        AtGateway::Maker => {
+            let sockets = Side::BOTH.map(|side| open_socket(side.name()));
+            let [left, right] = sockets.map(|socket| socket.map_err(|error| own(error.into())));
+            report(&Report::Wired, &[left?.as_fd(), right?.as_fd()]).map_err(own)?;
+        }
+        AtGateway::Program(program) => {
+            start(program).map_err(|trouble| Failed { role: Role::Gateway.name(), trouble })?;
+            report(&Report::Wired, &[]).map_err(own)?;
+        }
+    }
     let Some(Order::Send(traffic)) = next_order().during("reading orders").map_err(own)? else {
         return Ok(());
     };
@@ -144,6 +161,32 @@ fn make_network() -> Result<(), Failed> {
     // Over: the process ends when the orders do.
     while orders.recv().is_ok() {}
     Ok(())
+}
+
+/// Starts `program` here, and reports when it ends. The kernel ends it with this thread.
+fn start(program: &Program) -> Result<(), Trouble> {
+    let log = OpenOptions::new().append(true).open(&program.log).during("opening the gateway's log")?;
+    let mut child = Command::new(THIS_PROGRAM)
+        .args([AGENT_COMMAND, Role::Gateway.name()])
+        .args(&program.arguments)
+        .envs(program.environment.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::null())
+        .stdout(log.try_clone().during("opening the gateway's log")?)
+        .stderr(log)
+        .spawn()
+        .during("starting this program at the gateway")?;
+    thread::spawn(move || {
+        let how = child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
+        let trouble = Trouble::new("ended before its time", &io::Error::other(how));
+        // Where nobody listens any more, the run is over.
+        let _ = report(&Report::Failed { role: Role::Gateway.name().to_owned(), trouble }, &[]);
+    });
+    Ok(())
+}
+
+/// Becomes this program with `arguments`. Returns only where that fails.
+pub(crate) fn become_program(arguments: impl IntoIterator<Item = String>) -> Result<(), Trouble> {
+    Err(Command::new(THIS_PROGRAM).args(arguments).exec()).during("becoming the program at the gateway")
 }
 
 fn report(report: &Report, descriptors: &[BorrowedFd<'_>]) -> Result<(), Trouble> {

@@ -18,6 +18,7 @@ use std::io::{self, BufRead, BufReader, IoSlice, IoSliceMut, Seek, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
+use std::path::PathBuf;
 
 /// The argument after which a program hands over to [`agent::main`](crate::agent::main).
 pub const AGENT_COMMAND: &str = "lab-agent";
@@ -31,10 +32,12 @@ pub(crate) enum Role {
     Network,
     /// A host: sends and receives.
     Host(Side),
+    /// What is at the gateway: becomes this program with the arguments that follow.
+    Gateway,
 }
 
 impl Role {
-    const ALL: [Role; 3] = [Role::Network, Role::Host(Side::Left), Role::Host(Side::Right)];
+    const ALL: [Role; 4] = [Role::Network, Role::Host(Side::Left), Role::Host(Side::Right), Role::Gateway];
 
     /// By its name.
     pub(crate) fn named(name: &str) -> Option<Self> {
@@ -47,8 +50,29 @@ impl Role {
             Role::Network => "network",
             Role::Host(Side::Left) => "left-host",
             Role::Host(Side::Right) => "right-host",
+            Role::Gateway => "gateway",
         }
     }
+}
+
+/// What forwards between the two hosts of a network.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum AtGateway {
+    /// Who made the network: its packet sockets are handed over.
+    Maker,
+    /// This program, with arguments of its own.
+    Program(Program),
+}
+
+/// This program, started again at the gateway. It ends with the network.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Program {
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Its environment, beside ours.
+    pub environment: Vec<(String, String)>,
+    /// Where its standard output and error go: a file that is there.
+    pub log: PathBuf,
 }
 
 /// To a helper.
@@ -60,6 +84,8 @@ pub(crate) enum Order {
         mtu: u32,
         /// What is between the gateway and the sink, beside a wire.
         path: Option<Path>,
+        /// What forwards.
+        at_gateway: AtGateway,
     },
     /// To a network, and first of all to a host: what is to be sent.
     Send(Traffic),
@@ -88,7 +114,8 @@ pub(crate) enum Answer {
 /// From a process that makes a network.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Report {
-    /// The namespaces are there and joined. Two descriptors come along: the packet sockets at the gateway, from left to right.
+    /// The namespaces are there and joined. Where [we forward](AtGateway::Maker), two descriptors come along: the packet sockets at the
+    /// gateway, from left to right.
     Wired,
     /// All TCP connections stand.
     Connected,

@@ -231,7 +231,7 @@ fn a_stage_that_is_not_there_or_that_cannot_run_the_scenario() {
     let contest = Contest::of(SCENARIO);
     says(
         &refused(&contest, &["--on", "sim,labb"]),
-        &["no stage `labb`; did you mean `lab`?", "allowed: sim, lab, linux"],
+        &["no stage `labb`; did you mean `lab`?", "allowed: sim, lab, gateway, linux"],
     );
     says(
         &refused(&contest, &["--on", "lab", "--on", "lab"]),

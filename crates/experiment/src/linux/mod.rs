@@ -54,12 +54,7 @@ impl Stage for Linux {
     }
 
     fn can_run(&self, plan: &Plan<'_>) -> Result<(), Why> {
-        let dumbbell = match Dumbbell::of(plan, 0) {
-            Ok(dumbbell) => dumbbell,
-            Err(Failed::Plan(why)) => return Err(why),
-            Err(Failed::Machine(what)) => return Err(Why::new(what, "a plan that can be built")),
-        };
-        contest(&dumbbell, plan)?;
+        contest(&Dumbbell::of(plan, 0).map_err(Failed::why)?, plan)?;
         Uml::find().map(drop).map_err(missing)
     }
 

@@ -2,6 +2,7 @@
 
 use super::places::Texts;
 use super::shaping::{self, Chosen, Shaping};
+use super::spec::DefaultsChoice;
 use super::tree::{Tree, quoted};
 use crate::class_book::{ClassBook, UNCLAIMED, Way};
 use fairwire_catalogue::compose::classful;
@@ -169,13 +170,14 @@ impl Making<'_> {
     fn parameters(&self) -> Parameters {
         let mut parameters = self.shaping.parameters.clone();
         let name = self.shaping.discipline;
-        as_on_a_link(name, &mut parameters);
-        serve_trains(name, &mut parameters, self.shaping.rate);
+        if self.shaping.defaults == DefaultsChoice::Link {
+            let free_below = free_below(&self.site());
+            as_on_a_link(name, &mut parameters, free_below);
+            serve_trains(name, &mut parameters, self.shaping.rate);
+        }
         if self.shaping.within {
             share_between_hosts(name, &mut parameters);
         }
-        let part = part_of(name, &mut parameters);
-        part.default_free_below(Quantity(free_below(&self.site())));
         match self.shaping.sharing {
             ClassSupport::Tree => {
                 let spec = parameters.spec_mut::<hfaba::Spec>();
@@ -189,7 +191,7 @@ impl Making<'_> {
             ClassSupport::Weights => {
                 let weights =
                     self.book.iter().map(|(number, class)| (ClassNumber(number), class.weight.get()));
-                part.set_weights(Weights(weights.collect()));
+                part_of(name, &mut parameters).set_weights(Weights(weights.collect()));
             }
             ClassSupport::None | ClassSupport::Queues => {}
         }
@@ -261,7 +263,12 @@ impl Making<'_> {
             names.iter().try_for_each(|leaf| catalogue::inherit_ecn(leaf, &mut parameters, ecn))?;
         }
         let mut parameters = leaf_parameters(&names, &parameters, count);
-        names.iter().for_each(|leaf| serve_trains(leaf, &mut parameters, site.rate));
+        if self.shaping.defaults == DefaultsChoice::Link {
+            for leaf in &names {
+                as_on_a_link(leaf, &mut parameters, Amount::Time(LITTLE));
+                serve_trains(leaf, &mut parameters, site.rate);
+            }
+        }
         let plan = |place: usize| {
             let number = config.tree.given()[place] as u32; // classes were typed in the order of their numbers
             self.book.is_leaf(number).then(|| {
@@ -366,15 +373,17 @@ fn pool(whole: Amount, frames: u32, link: &Site<'_>) -> Pool {
 /// Queues of all leaves together, where their number is not typed: at 90 bytes each about 12 MB.
 const QUEUES: usize = 1 << 17;
 
-/// Gives the discipline called `name` the parameters that suit a real link, where they were not typed.
+/// Gives the discipline called `name` the parameters that suit a real link, where they were not typed. It drops nothing while no more
+/// than `free_below` waits.
 ///
 /// Fair droppers count bytes: who shares a real link shares bandwidth, and in packets the acknowledgements of an upload would use up a
 /// subscriber's part of the download. Those mark ECN-capable packets that do in Linux (`fq_codel` by its parameter, `cake` always; `codel`, `pie`,
 /// `fq_pie` and `red` only where it is said), and those that this gateway takes by itself. RFC 7567, section 4.2.1, and RFC 8087
 /// recommend it. None of them spares a flow that takes no notice: whoever has no tokens, or fills its queue, loses packets all the same.
-fn as_on_a_link(name: &str, parameters: &mut Parameters) {
+fn as_on_a_link(name: &str, parameters: &mut Parameters, free_below: Amount) {
     let part = part_of(name, parameters);
     part.default_to_bytes();
+    part.default_free_below(Quantity(free_below));
     if part.marks_on_a_link() {
         catalogue::inherit_ecn(name, parameters, EcnChoice::Mark).expect("it is in the catalogue");
     }
@@ -397,10 +406,8 @@ fn leaf_parameters(names: &[&str], typed: &Parameters, leaves: usize) -> Paramet
     parameters.remove::<classful::Spec>();
     parameters.remove::<hfaba::Spec>();
     for name in names {
-        as_on_a_link(name, &mut parameters);
         let part = part_of(name, &mut parameters);
         part.default_queues(queues);
-        part.default_free_below(Quantity(Amount::Time(LITTLE)));
         if leaves > 1 {
             part.default_flows((4 * queues).max(64));
         }

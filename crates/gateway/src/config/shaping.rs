@@ -3,7 +3,7 @@
 use super::discipline;
 use super::places::Texts;
 use super::promises;
-use super::spec::{DirectionSpec, DscpChoice, FlowsChoice, FlowsSpec, FramingSpec, Spec};
+use super::spec::{DefaultsChoice, DirectionSpec, DscpChoice, FlowsChoice, FlowsSpec, FramingSpec, Spec};
 use super::tree::{Tree, quoted};
 use crate::class_book::Way;
 use crate::classify::{FlowKind, Framing, LinkKind};
@@ -44,6 +44,8 @@ pub struct Shaping {
     pub has_own: bool,
     /// What was given for disciplines, for both ways and for this one.
     pub parameters: Parameters,
+    /// Where parameters come from that were not given.
+    pub defaults: DefaultsChoice,
     /// How the discipline shares between classes.
     pub sharing: ClassSupport,
     /// With `classful`: the discipline of leaves that have no other.
@@ -133,6 +135,7 @@ pub(super) fn check(
         loss,
         seed: typed.seed,
         has_own,
+        defaults: typed.defaults.unwrap_or_default(),
         sharing,
         parameters,
         leaf,

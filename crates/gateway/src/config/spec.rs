@@ -66,6 +66,8 @@ pub struct DirectionSpec {
     pub framing: FramingSpec,
     /// The discipline: its name, or a table with the name and its parameters, which come before those of `[discipline.<name>]`. Default: `fq-codel` where hosts share first and then their flows, `faba` where flows are something else, or with classes or subscribers `hfaba`, or `classful` where one of them has a rate.
     pub discipline: Option<Choice>,
+    /// Where the parameters that are not typed come from. Default: `link`.
+    pub defaults: Option<DefaultsChoice>,
     /// With `classful`: the discipline of each class that has none below it. Default: `fq-codel`, with fewer queues where
     /// there are many classes.
     pub leaf: Option<String>,
@@ -86,6 +88,18 @@ pub struct DirectionSpec {
     pub loss: Option<f64>,
     /// For labs: the seed of the losses and of the disciplines' random streams. Default: drawn at the start.
     pub seed: Option<u64>,
+}
+
+/// Where a discipline has the parameters from that are not typed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DefaultsChoice {
+    /// What suits a link that is shared for real: fair droppers count bytes and spare a link that is not full, some mark, and fast
+    /// links serve trains.
+    #[default]
+    Link,
+    /// The reference pages, as in a scenario: a discipline then is what it is in the simulator.
+    Reference,
 }
 
 /// What becomes of the codepoint of differentiated services (DSCP) of what is sent on.
@@ -235,7 +249,7 @@ pub struct SubscribersSpec {
 #[serde(deny_unknown_fields)]
 pub struct TelemetrySpec {
     /// The socket of `status`, `top`, `reload` and of programs. Default: `NAME.sock` in the folder `/run/fairwire`, or in that of
-    /// `XDG_RUNTIME_DIR` for others than root.
+    /// `XDG_RUNTIME_DIR` for others than root; under systemd in its `RUNTIME_DIRECTORY`.
     pub socket: Option<PathBuf>,
     /// The address for metrics over HTTP, such as `127.0.0.1:9820`. Default: none. Beyond loopback it needs `token_file`.
     pub metrics: Option<String>,

@@ -1,9 +1,12 @@
 //! What is said over the control socket: one JSON object a line, a request and then its answer.
 
 use super::handed::Handed;
-use crate::telemetry::snapshot::Snapshot;
+use crate::telemetry::snapshot::{CountsSnapshot, Snapshot};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+
+/// Flows of each way that are told at once: some 2 MB.
+pub const MOST_FLOWS: u32 = 10_000;
 
 /// What is asked of a gateway.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,6 +17,11 @@ pub enum Request {
         /// Every class, and not only the busiest.
         #[serde(default)]
         classes: bool,
+    },
+    /// What was counted since the start: totals, waits, and what each flow got.
+    Counts {
+        /// The most flows of each way, those first that got most; at most [`MOST_FLOWS`].
+        flows: u32,
     },
     /// A snapshot every so often, until the asker goes away.
     Watch {
@@ -71,6 +79,8 @@ impl Request {
 pub enum Answer {
     /// To `status` and `watch`.
     Snapshot(Box<Snapshot>),
+    /// To `counts`.
+    Counts(Box<CountsSnapshot>),
     /// To `reload`.
     Reloaded(Reloaded),
     /// To `weigh`.

@@ -167,7 +167,8 @@ impl Clients {
                 return self.reload(reload, now, answer);
             }
             // Nobody is there to be shown it.
-            Ok(Request::Status { .. } | Request::Watch { .. }) if client.is_gone => {}
+            Ok(Request::Status { .. } | Request::Counts { .. } | Request::Watch { .. }) if client.is_gone => {
+            }
             Ok(Request::Watch { .. }) if self.watchers() >= MAX_WATCHERS => {
                 client.refuse(format!("{MAX_WATCHERS} clients watch; allowed: no more"), now);
             }

@@ -8,7 +8,7 @@ use super::place::Listener;
 use super::reload::Present;
 use super::troubles::Troubles;
 use crate::control::handed::Handed;
-use crate::control::protocol::{Answer, Reloaded, Request};
+use crate::control::protocol::{Answer, MOST_FLOWS, Reloaded, Request};
 use crate::telemetry::Board;
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
@@ -167,6 +167,10 @@ impl Control<'_> {
                 let snapshot = if classes { board.latest_with_classes() } else { board.latest() };
                 Answer::Snapshot(Box::new(Arc::unwrap_or_clone(snapshot)))
             }
+            Request::Counts { flows } if flows > MOST_FLOWS => {
+                refused(format!("the counts of {flows} flows; allowed: at most {MOST_FLOWS}"))
+            }
+            Request::Counts { flows } => Answer::Counts(Box::new(self.board.counts(flows as usize))),
             // It tells the log itself.
             Request::Reload { files, handed } => {
                 let outcome = self.reload(&files, &handed);

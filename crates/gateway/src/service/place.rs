@@ -12,8 +12,12 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-/// The folder of sockets and locks: `/run/fairwire`, or for others than root that of `XDG_RUNTIME_DIR` where there is one.
+/// The folder of sockets and locks: that which systemd made for this process (`RUNTIME_DIRECTORY`), or else `/run/fairwire`, or for others
+/// than root that of `XDG_RUNTIME_DIR` where there is one.
 pub fn folder() -> PathBuf {
+    if let Some(made) = std::env::var("RUNTIME_DIRECTORY").ok().filter(|made| !made.is_empty()) {
+        return made.split(':').next().unwrap_or_default().into(); // it may be a list
+    }
     let own = std::env::var_os("XDG_RUNTIME_DIR").filter(|_| !getuid().is_root());
     own.map_or_else(|| PathBuf::from("/run/fairwire"), PathBuf::from)
 }

@@ -2,12 +2,14 @@
 
 use super::about::About;
 use super::capture::{Part, Ring, Setting, SharedRing, write_pcapng};
+use super::counts;
 use super::digest::{Digest, FLOWS_TOLD};
 use super::observer::{Gauge, MOST_GAUGES, PortState, Samplers, kept};
 use super::process;
 use super::sample::{Kept, Sampler};
 use super::snapshot::{
-    PortSnapshot, SNAPSHOT_VERSION, Snapshot, SojournSnapshot, TotalsSnapshot, WaySnapshot,
+    CountsSnapshot, PortSnapshot, SNAPSHOT_VERSION, Snapshot, SojournSnapshot, TotalsSnapshot, WayCounts,
+    WaySnapshot,
 };
 use super::sojourn::Waits;
 use crate::class_book::Way;
@@ -162,6 +164,32 @@ impl Board {
         Arc::new(self.snapshot(None))
     }
 
+    /// What was counted since the start, with the `most` flows of each way that got most.
+    pub fn counts(&self, most: usize) -> CountsSnapshot {
+        let tick = lock(&self.tick).clone();
+        let store = lock(&self.store);
+        let way = |way: Way| {
+            let (tick, copy) = (&tick.ways[way as usize], store.kept[way as usize].newest());
+            WayCounts {
+                way: way.name().into(),
+                totals: totals(tick),
+                backlog_packets: tick.backlog.packets.into(),
+                waits: tick.waits.fine_histogram(),
+                flow_count: copy.map_or(0, |copy| copy.flows.len() as u64),
+                flows: copy
+                    .map(|copy| counts::flows(&store.about, way, copy, store.start, most))
+                    .unwrap_or_default(),
+            }
+        };
+        CountsSnapshot {
+            version: SNAPSHOT_VERSION,
+            name: store.about.name.clone(),
+            uptime_s: tick.now.since(store.start).secs(),
+            ways: Way::ALL.map(way).to_vec(),
+            ports: ports(&store.about, &tick),
+        }
+    }
+
     /// What the gateway itself has lost, both ways, in the order of [`Loss::ALL`].
     pub fn lost(&self) -> [u64; Loss::ALL.len()] {
         let tick = lock(&self.tick);
@@ -204,20 +232,13 @@ impl Board {
         let way = |way: Way| {
             way_snapshot(way, &about, &weights, &tick.ways[way as usize], &digests[way as usize], classes)
         };
-        let port = |(interface, state): (&String, &PortState)| PortSnapshot {
-            interface: interface.clone(),
-            overflows: state.health.overflows,
-            truncated: state.health.truncated,
-            outages: state.health.outages,
-            is_up: state.is_up,
-        };
         Snapshot {
             version: SNAPSHOT_VERSION,
             name: about.name.clone(),
             uptime_s: tick.now.since(start).secs(),
             reloads,
             ways: Way::ALL.map(way).to_vec(),
-            ports: about.interfaces.iter().zip(&tick.ports).map(port).collect(),
+            ports: ports(&about, &tick),
             captured: tick.ways.iter().map(|way| way.captured).sum(),
             capture_missed: tick.ways.iter().map(|way| way.missed).sum(),
             process: process::snapshot(tick.processor),
@@ -260,6 +281,17 @@ fn way_snapshot(
         class_count: about.book.len() as u64,
         worst_share_error_points: digest.worst_share_error_points,
     }
+}
+
+fn ports(about: &About, tick: &Tick) -> Vec<PortSnapshot> {
+    let port = |(interface, state): (&String, &PortState)| PortSnapshot {
+        interface: interface.clone(),
+        overflows: state.health.overflows,
+        truncated: state.health.truncated,
+        outages: state.health.outages,
+        is_up: state.is_up,
+    };
+    about.interfaces.iter().zip(&tick.ports).map(port).collect()
 }
 
 fn totals(tick: &WayTick) -> TotalsSnapshot {

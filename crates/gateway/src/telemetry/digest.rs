@@ -1,8 +1,9 @@
 //! What is made of the copies of one way: rates, the busiest flows, fair shares.
 
 use super::about::About;
-use super::sample::{Counts, Kept, Sample};
+use super::sample::{Kept, Sample};
 use super::snapshot::{ClassSnapshot, FlowSnapshot};
+use crate::account::FlowCount;
 use crate::class_book::Way;
 use fairwire_core::{Duration, Weight};
 use fairwire_metrics::class_shares::class_shares;
@@ -24,7 +25,7 @@ pub(super) struct Digest {
     pub worst_share_error_points: f64,
     rates: Vec<Rates>,
     fair_bps: Vec<f64>,
-    totals: Vec<Counts>,
+    totals: Vec<FlowCount>,
 }
 
 /// What a flow or a class did per second.
@@ -37,7 +38,7 @@ struct Rates {
 }
 
 impl Rates {
-    fn of(counts: Counts, over: Duration) -> Self {
+    fn of(counts: FlowCount, over: Duration) -> Self {
         let seconds = over.secs();
         if seconds <= 0.0 {
             return Rates::default();

@@ -6,6 +6,7 @@
 pub mod about;
 mod board;
 pub mod capture;
+mod counts;
 mod digest;
 pub mod exposition;
 mod http;

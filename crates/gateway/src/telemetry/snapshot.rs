@@ -152,6 +152,61 @@ pub struct SojournHistogram {
     pub sum_s: f64,
 }
 
+/// What a gateway counted since it began, at one instant.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CountsSnapshot {
+    /// The version of this form.
+    pub version: u32,
+    /// The gateway's name.
+    pub name: String,
+    /// Seconds since it began to forward.
+    pub uptime_s: f64,
+    /// From the outside to the inside, then back.
+    pub ways: Vec<WayCounts>,
+    /// The two ports, inside first.
+    pub ports: Vec<PortSnapshot>,
+}
+
+/// What was counted of one way.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WayCounts {
+    /// `download` or `upload`.
+    pub way: String,
+    /// Totals since the start, over all reloads.
+    pub totals: TotalsSnapshot,
+    /// Packets that wait.
+    pub backlog_packets: u64,
+    /// How long packets waited that left since the start, over all reloads, in sixteen buckets for each doubling.
+    pub waits: SojournHistogram,
+    /// Flows that are counted one by one now.
+    pub flow_count: u64,
+    /// Of these, those that got most, most first: as many as were asked for.
+    pub flows: Vec<FlowCounts>,
+}
+
+/// What was counted of a flow since it began to be counted by itself: a place is given up after a silence where others need it, and a
+/// reload that changes what a flow is begins anew.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowCounts {
+    /// Its key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`, or what a flow is here.
+    pub flow: String,
+    /// When its counters were copied, seconds since the gateway began to forward: at most half a second ago, and more where there are
+    /// thousands of flows.
+    pub at_s: f64,
+    /// Packets that came.
+    pub packets_in: u64,
+    /// Their bytes, as counted on the link.
+    pub bytes_in: u64,
+    /// Packets sent on.
+    pub packets_out: u64,
+    /// Their bytes.
+    pub bytes_out: u64,
+    /// Packets dropped.
+    pub dropped: u64,
+    /// Packets marked.
+    pub marked: u64,
+}
+
 /// A flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowSnapshot {

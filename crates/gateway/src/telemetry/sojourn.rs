@@ -11,10 +11,10 @@ const BUCKETS: usize = (MOST_BITS as usize - PARTS.ilog2() as usize + 1) * PARTS
 /// Slots of the window, the one in use included.
 const SLOTS: usize = 10;
 const SLOT: Duration = Duration::from_ms(100);
-/// Bounds of the histogram since the start: two for each doubling, from 66 us to 4.3 s.
+/// Bounds of the histogram of snapshots: two for each doubling, from 66 us to 4.3 s.
 const BOUNDS: usize = 33;
 
-/// How long packets waited that left during the last second, and since the start. 23 kB, all taken at construction.
+/// How long packets waited that left during the last second, and since the start. 27 kB, all taken at construction.
 #[derive(Debug)]
 pub struct Sojourns {
     slots: Box<[Slot]>,
@@ -103,41 +103,46 @@ impl Default for Sojourns {
     }
 }
 
-/// Waits since the start: a count for each bucket of the histogram, and their sum.
-#[derive(Clone, Debug, Default)]
+/// Waits since the start, in the buckets of the window, and their sum. 4.5 kB.
+#[derive(Clone, Debug)]
 pub struct Waits {
-    counts: Counts,
+    counts: [u64; BUCKETS],
     sum_ns: u128,
 }
 
-/// One more than bounds: the last bucket has none.
-#[derive(Clone, Copy, Debug)]
-struct Counts([u64; BOUNDS + 1]);
-
-impl Default for Counts {
+impl Default for Waits {
     fn default() -> Self {
-        Counts([0; BOUNDS + 1])
+        Waits { counts: [0; BUCKETS], sum_ns: 0 }
     }
 }
 
 impl Waits {
     fn add(&mut self, slot: &Slot) {
-        let mut bucket = 0;
-        for (counted, count) in self.counts.0.iter_mut().zip(0..=BOUNDS) {
-            let end = if count < BOUNDS { bucket_of(bound(count)) } else { BUCKETS };
-            *counted += slot.counts[bucket..end].iter().map(|count| u64::from(*count)).sum::<u64>();
-            bucket = end;
-        }
+        self.counts.iter_mut().zip(&slot.counts).for_each(|(sum, count)| *sum += u64::from(*count));
         self.sum_ns += u128::from(slot.sum_ns);
     }
 
-    /// For a snapshot.
+    /// For a snapshot: two buckets for each doubling, from 66 us to 4.3 s.
     pub fn histogram(&self) -> SojournHistogram {
-        SojournHistogram {
-            bounds_s: (0..BOUNDS).map(|at| bound(at) as f64 / 1e9).collect(),
-            counts: self.counts.0.to_vec(),
-            sum_s: self.sum_ns as f64 * 1e-9,
+        self.by((0..BOUNDS).map(bound))
+    }
+
+    /// The same with all buckets: sixteen for each doubling.
+    pub fn fine_histogram(&self) -> SojournHistogram {
+        self.by((1..BUCKETS).map(start_of))
+    }
+
+    /// Buckets that end at `bounds`, each of which begins one of ours.
+    fn by(&self, bounds: impl Iterator<Item = u64>) -> SojournHistogram {
+        let (mut bounds_s, mut counts, mut from) = (Vec::new(), Vec::new(), 0);
+        for bound in bounds {
+            let end = bucket_of(bound);
+            bounds_s.push(bound as f64 / 1e9);
+            counts.push(self.counts[from..end].iter().sum());
+            from = end;
         }
+        counts.push(self.counts[from..].iter().sum());
+        SojournHistogram { bounds_s, counts, sum_s: self.sum_ns as f64 * 1e-9 }
     }
 }
 
@@ -171,9 +176,15 @@ fn bucket_of(ns: u64) -> usize {
     shift as usize * PARTS + (ns >> shift) as usize
 }
 
+/// The least that is in a bucket.
+fn start_of(bucket: usize) -> u64 {
+    let shift = (bucket / PARTS).saturating_sub(1);
+    ((bucket - shift * PARTS) as u64) << shift
+}
+
 fn middle_of(bucket: usize) -> u64 {
     let shift = (bucket / PARTS).saturating_sub(1);
-    (((bucket - shift * PARTS) as u64) << shift) + (1 << shift >> 1)
+    start_of(bucket) + (1 << shift >> 1)
 }
 
 #[cfg(test)]
@@ -230,6 +241,13 @@ mod tests {
             assert_eq!(below, waits.iter().filter(|ns| **ns < bound(at)).count() as u64, "{}", bound(at));
         }
         assert_eq!(told.bounds_s.first().zip(told.bounds_s.last()), Some((&65.536e-6, &4.294967296)));
+        let fine = sojourns.since_start().fine_histogram();
+        for (at, bound_s) in fine.bounds_s.iter().enumerate() {
+            let below: u64 = fine.counts[..=at].iter().sum();
+            let is_below = |ns: &&u64| **ns < (bound_s * 1e9).round() as u64;
+            assert_eq!(below, waits.iter().filter(is_below).count() as u64, "{bound_s}");
+        }
+        assert_eq!(fine.counts.iter().sum::<u64>(), waits.len() as u64);
         let sum: f64 = waits.iter().map(|ns| *ns as f64 * 1e-9).sum();
         // Of floats, one of which is 2^64 ns.
         assert!((told.sum_s - sum).abs() < 1e-6 * sum, "{}, not {sum}", told.sum_s);

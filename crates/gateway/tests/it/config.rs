@@ -740,4 +740,7 @@ fn fair_droppers_count_bytes_unless_told_otherwise() {
         assert!((0.6..1.7).contains(&bytes), "{discipline}: {bytes}");
         assert!(packets < 0.3, "{discipline}: {packets}");
     }
+    // As in a scenario, where that is wished.
+    let reference = kept(&config("faba\"\ndefaults = \"reference", ""));
+    assert!(reference < 0.3, "{reference}");
 }

@@ -151,6 +151,35 @@ fn a_snapshot_tells_what_the_datapath_did() {
 }
 
 #[test]
+fn counts_tell_what_each_flow_got_since_the_start_at_the_time_of_their_copy() {
+    let (board, datapath) = observed(4, &mut |_, _| ());
+    let counts = board.counts(1000);
+    let [download, upload] = &counts.ways[..] else { panic!("two ways") };
+    assert_eq!((download.flow_count, download.flows.len()), (2, 2));
+    assert_eq!((upload.flow_count, upload.flows[0].flow.as_str()), (1, "udp 192.0.2.1:3 -> 10.0.0.2:9"));
+    // Copies begin every half second, from the start on.
+    assert!(download.flows.iter().all(|flow| (flow.at_s - 3.5).abs() < 1e-9), "{:?}", download.flows);
+    // At 3.5 s: one packet in 1333 us of each came, and one in a millisecond left for both together.
+    for flow in &download.flows {
+        near(flow.packets_in as f64, 3500.0 / 1.333, 2.0);
+        assert_eq!(flow.bytes_in, flow.packets_in * BYTES);
+        assert_eq!(flow.bytes_out, flow.packets_out * BYTES);
+        // What neither left nor was dropped waits: twenty at most.
+        assert!(flow.packets_in - flow.packets_out - flow.dropped <= 21, "{flow:?}");
+    }
+    near(download.flows.iter().map(|flow| flow.packets_out).sum::<u64>() as f64, 3500.0, 2.0);
+    // Totals and waits are as of the last interval.
+    assert_eq!(download.totals.packets_in, datapath.forward.totals().packets_in);
+    let left: u64 = download.waits.counts.iter().sum();
+    assert_eq!(left, download.totals.packets_out + 1, "one is being sent");
+    // Of the flows that got most, as many as are asked for.
+    let one = board.counts(1);
+    assert_eq!((one.ways[0].flow_count, one.ways[0].flows.len()), (2, 1));
+    assert_eq!(one.ways[0].flows[0], download.flows[0]);
+    assert!(download.flows[0].bytes_out >= download.flows[1].bytes_out);
+}
+
+#[test]
 fn a_reader_that_holds_the_board_does_not_make_the_observer_wait() {
     let stop = Arc::new(AtomicBool::new(false));
     let mut readers = Vec::new();

@@ -11,7 +11,7 @@ mod streams;
 mod tap;
 
 use super::bed::Side;
-use super::crew::network;
+use super::crew::{become_program, network};
 use super::error::{During, Trouble};
 use super::message::{AGENT_COMMAND, Answer, Order, Role, next_order, to_line};
 use super::namespace::die_with_parent;
@@ -33,13 +33,15 @@ const DRAIN: Duration = Duration::from_ms(300);
 /// For programs that start [hosts](crate::agents) or a [crew](crate::crew): their `main` calls this first of all when it is started so,
 /// before it makes a thread. It is no command for people: standard input and output are channels to the process that started it.
 pub fn main(arguments: impl IntoIterator<Item = String>) -> i32 {
-    let Some(role) = arguments.into_iter().next().as_deref().and_then(Role::named) else {
+    let mut arguments = arguments.into_iter();
+    let Some(role) = arguments.next().as_deref().and_then(Role::named) else {
         let message = "is how fairwire starts the helpers of a lab; it is no command for people";
         let _ = writeln!(io::stderr(), "`{AGENT_COMMAND}` {message}"); // nobody may be listening
         return 2;
     };
     let done = die_with_parent().and_then(|()| match role {
         Role::Network => network(),
+        Role::Gateway => become_program(arguments),
         Role::Host(side) => act(side).inspect_err(|trouble| say(&Answer::Failed(trouble.clone()))),
     });
     i32::from(done.is_err())

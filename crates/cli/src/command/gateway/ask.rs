@@ -81,7 +81,7 @@ fn print(answer: &Answer) -> Result<Ending, Failure> {
         Answer::Weighed { before } => format!("done; the weight was {before}\n"),
         Answer::Captured { packets: 1 } => "1 packet written\n".into(),
         Answer::Captured { packets } => format!("{packets} packets written\n"),
-        Answer::Snapshot(_) | Answer::Refused { .. } => "done\n".into(),
+        Answer::Snapshot(_) | Answer::Counts(_) | Answer::Refused { .. } => "done\n".into(),
     };
     report::print(text.as_bytes())?;
     Ok(Ending::Done)

@@ -19,7 +19,12 @@ pub(crate) fn gateway(command: GatewayCommand) -> Result<Ending, Failure> {
         GatewayCommand::Weigh { whom, name, weight } => {
             ask::tell(&whom, &Request::Weigh { class: name, weight })
         }
-        GatewayCommand::Status { whom, format, classes } => status::status(&whom, format, classes),
+        GatewayCommand::Status { whom, format, flows: Some(flows), .. } => {
+            status::counts(&whom, format, flows)
+        }
+        GatewayCommand::Status { whom, format, classes, flows: None } => {
+            status::status(&whom, format, classes)
+        }
         GatewayCommand::Top(args) => top::top(&args),
         GatewayCommand::Capture { whom, out } => ask::capture(&whom, &out),
     }

@@ -6,7 +6,10 @@ use crate::failure::{Ending, Failure};
 use crate::report;
 use comfy_table::{CellAlignment, Table, presets};
 use fairwire_gateway::control::protocol::{Answer, Request};
-use fairwire_gateway::telemetry::snapshot::{ClassSnapshot, Snapshot, WaySnapshot};
+use fairwire_gateway::telemetry::snapshot::{
+    ClassSnapshot, CountsSnapshot, FlowCounts, Snapshot, WaySnapshot,
+};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -15,14 +18,61 @@ pub(super) fn status(whom: &WhomArgs, format: StatusFormat, classes: bool) -> Re
     let Answer::Snapshot(snapshot) = answer(whom, &Request::Status { classes })? else {
         return Err(Failure::Ours("the gateway answered something else than its status".into()));
     };
+    print(&*snapshot, format, text)
+}
+
+/// Prints what the `flows` of each way that got most were counted for.
+pub(super) fn counts(whom: &WhomArgs, format: StatusFormat, flows: u32) -> Result<Ending, Failure> {
+    let Answer::Counts(counts) = answer(whom, &Request::Counts { flows })? else {
+        return Err(Failure::Ours("the gateway answered something else than its counts".into()));
+    };
+    print(&*counts, format, counted)
+}
+
+fn print<T: Serialize>(
+    told: &T,
+    format: StatusFormat,
+    text: impl FnOnce(&T) -> String,
+) -> Result<Ending, Failure> {
     let text = match format {
-        StatusFormat::Table => text(&snapshot),
+        StatusFormat::Table => text(told),
         StatusFormat::Json => {
-            serde_json::to_string_pretty(&snapshot).map_err(|error| Failure::Ours(error.to_string()))? + "\n"
+            serde_json::to_string_pretty(told).map_err(|error| Failure::Ours(error.to_string()))? + "\n"
         }
     };
     report::print(text.as_bytes())?;
     Ok(Ending::Done)
+}
+
+/// Counts, for people.
+fn counted(counts: &CountsSnapshot) -> String {
+    let mut text = format!("{}: up {}\n\n", counts.name, seconds(counts.uptime_s));
+    for way in &counts.ways {
+        let _ = writeln!(
+            text,
+            "{}: {} packets out, {} B; the {} flows that got most, of {}",
+            way.way,
+            way.totals.packets_out,
+            way.totals.bytes_out,
+            way.flows.len(),
+            way.flow_count
+        );
+        let _ = writeln!(text, "{}\n", flows(&way.flows));
+    }
+    text
+}
+
+fn flows(flows: &[FlowCounts]) -> Table {
+    let mut table = plain();
+    table.set_header(["flow", "packets in", "packets out", "bytes out", "dropped", "marked"]);
+    for flow in flows {
+        let numbers = [flow.packets_in, flow.packets_out, flow.bytes_out, flow.dropped, flow.marked];
+        table.add_row(std::iter::once(flow.flow.clone()).chain(numbers.map(|number| number.to_string())));
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
 }
 
 /// For people.
@@ -144,6 +194,18 @@ fn seconds(s: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairwire_gateway::telemetry::snapshot::WayCounts;
+
+    #[test]
+    fn counts_have_a_line_for_each_flow() {
+        let flow =
+            FlowCounts { flow: "tcp a -> b".into(), bytes_out: 4321, dropped: 17, ..Default::default() };
+        let way = WayCounts { way: "upload".into(), flow_count: 9, flows: vec![flow], ..Default::default() };
+        let text = counted(&CountsSnapshot { name: "home".into(), ways: vec![way], ..Default::default() });
+        let line = text.lines().find(|line| line.contains("tcp a -> b")).expect("a line");
+        assert!(line.contains("4321") && line.contains("17"), "{text}");
+        assert!(text.contains("the 1 flows that got most, of 9"), "{text}");
+    }
 
     #[test]
     fn a_status_has_the_discipline_at_work_the_causes_of_drops_and_the_shares_of_classes() {

@@ -1,0 +1,240 @@
+//! A contest of this kernel's own senders over one link, whatever forwards between them: who contends, and who got what.
+
+mod referee;
+
+pub(crate) use referee::{Meter, Next, Referee};
+
+use crate::dumbbell::{Dumbbell, Sender};
+use crate::plan::Plan;
+use crate::stage::{Failed, Why};
+use fairwire_core::units::Amount;
+use fairwire_core::{Duration, Rate};
+use fairwire_gateway::account::FlowCount;
+use fairwire_linux::port::{PortError, PortHealth};
+use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord};
+use fairwire_scenario::Links;
+use fairwire_testbed::bed::{SINK_ADDRESS, SOURCE_ADDRESS, Side};
+use fairwire_testbed::error::TestbedError;
+use fairwire_testbed::path::{Carried, Path};
+use fairwire_testbed::traffic::{Flow, Seen, Sends, Slots, TCP_PORT, Traffic, UDP_PORT, port_of};
+use fairwire_wire::flow_key::{FlowKey, Tuple};
+use fairwire_wire::headers::{Ports, TCP, UDP};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketType, socket, sockopt};
+
+/// Who contends for what link, and for how long.
+#[derive(Clone, Debug)]
+pub(crate) struct ContestPlan {
+    /// The link's name in results.
+    pub name: String,
+    /// Its rate, counting IP packets.
+    pub rate: Rate,
+    /// How much may wait.
+    pub buffer: Amount,
+    /// The longest IP packet.
+    pub mtu: u32,
+    /// Who sends.
+    pub senders: Vec<Sender>,
+    /// The whole length, warm-up included.
+    pub duration: Duration,
+    /// What is not measured, at the start.
+    pub warm_up: Duration,
+    /// How often series are sampled; `None` for never.
+    pub every: Option<Duration>,
+    /// For how long flows go on after that, for who learns with a delay what was counted.
+    pub tail: Duration,
+}
+
+impl ContestPlan {
+    /// What is between what forwards and the sink.
+    fn path(&self) -> Path {
+        Path::round_trips(self.senders.iter().map(|sender| sender.rtt))
+    }
+
+    /// What the hosts send. Counted is what arrives between the warm-up and the end.
+    fn traffic(&self) -> Traffic {
+        let (warm_up_ns, duration_ns) = (self.warm_up.ns(), self.duration.ns());
+        let sent_ns = duration_ns + self.tail.ns();
+        let flow = |sender: &Sender| Flow {
+            group: sender.group.clone(),
+            sends: sender.sends.clone(),
+            from: Side::Left,
+            source: SOURCE_ADDRESS.into(),
+            destination: SINK_ADDRESS.into(),
+            start_ns: sender.start.ns(),
+            stop_ns: sent_ns,
+            receiver_behind: None,
+        };
+        let slots = Slots { from_ns: warm_up_ns, each_ns: duration_ns - warm_up_ns, count: 1 };
+        // What forwards counts what is on the link.
+        Traffic {
+            flows: self.senders.iter().map(flow).collect(),
+            duration_ns: sent_ns,
+            slots,
+            is_tapped: false,
+            tcp_every_ns: self.every.map(Duration::ns),
+        }
+    }
+
+    /// What the packets of sender number `flow` have in common.
+    pub(crate) fn flow_key(&self, flow: usize) -> FlowKey {
+        let is_tcp = matches!(self.senders[flow].sends, Sends::Tcp(_));
+        let (protocol, destination) = if is_tcp { (TCP, TCP_PORT) } else { (UDP, UDP_PORT) };
+        FlowKey::Ipv4(Tuple {
+            source: SOURCE_ADDRESS,
+            destination: SINK_ADDRESS,
+            protocol,
+            ports: Some(Ports { source: port_of(flow), destination }),
+        })
+    }
+
+    /// The contest of `plan` between the senders of `dumbbell`.
+    pub(crate) fn of(plan: &Plan<'_>, dumbbell: &Dumbbell) -> Self {
+        let Links::Shared(link) = &plan.scenario.spec().link else { unreachable!("a dumbbell has one link") };
+        ContestPlan {
+            name: dumbbell.name.clone(),
+            rate: dumbbell.rate,
+            buffer: link.buffer.0,
+            mtu: dumbbell.mtu,
+            senders: dumbbell.senders.clone(),
+            duration: plan.duration(),
+            warm_up: plan.warm_up(),
+            every: None,
+            tail: Duration::ZERO,
+        }
+    }
+
+    /// The record of a contest that was held.
+    pub(crate) fn record(&self, plan: &Plan<'_>, seed: u64, mut counted: Counted, seen: &Seen) -> RunRecord {
+        let flows = self.flow_records(&counted, seen);
+        let Carried { overflowed, failed, .. } = seen.path;
+        add_losses(&mut counted.link, [("path-overflow", overflowed), ("path-failed", failed)]);
+        RunRecord {
+            discipline: plan.label().into(),
+            stage: String::new(),
+            seed,
+            fairness: plan.fairness(&flows),
+            flows,
+            links: vec![counted.link],
+            transfers: Vec::new(),
+            aggregates: Vec::new(),
+            events: None,
+        }
+    }
+
+    /// Throughput is what left for the sink, which with all drops before it is what the sink gets: bytes that arrive
+    /// twice are below a thousandth. Goodput is what the sink's programs got. The sink's own count is no measure of a link's
+    /// share in a short contest, for data from the warm-up waits there for its gaps to be filled, and then comes all at once.
+    fn flow_records(&self, counted: &Counted, seen: &Seen) -> Vec<FlowRecord> {
+        let window = self.duration - self.warm_up;
+        let flows = self.senders.iter().zip(counted.flows.iter().zip(&seen.flows));
+        flows
+            .map(|(sender, (count, seen))| FlowRecord {
+                name: sender.name.clone().into(),
+                group: sender.group.as_str().into(),
+                kind: sender.kind.as_str().into(),
+                offered_bps: sender.offered_bps(),
+                throughput_bps: count.bytes_out as f64 * 8.0 / counted.window.secs(),
+                goodput_bps: seen.payload_bytes.iter().sum::<u64>() as f64 * 8.0 / window.secs(),
+                packets_sent: count.packets_in,
+                packets_dropped: count.dropped,
+                packets_marked: count.marked,
+                timeouts: None,
+                loss_episodes: None,
+                timeout_episodes: None,
+            })
+            .collect()
+    }
+}
+
+/// What was counted on the link between the end of the warm-up and the end of the contest.
+pub(crate) struct Counted {
+    /// For how long, by the clock.
+    pub window: Duration,
+    /// By sender.
+    pub flows: Vec<FlowCount>,
+    /// The link, with what was lost beside the discipline's drops.
+    pub link: LinkRecord,
+}
+
+/// Joins frames that never came to be counted, if there were some, to the drops of `link`.
+pub(crate) fn add_unseen(link: &mut LinkRecord, health: PortHealth) {
+    let unseen = [("receive-overflow", health.overflows), ("receive-truncated", health.truncated)];
+    add_losses(link, unseen);
+}
+
+/// Joins losses by name, if there were some, to the drops of `link`.
+pub(crate) fn add_losses<'a>(link: &mut LinkRecord, losses: impl IntoIterator<Item = (&'a str, u64)>) {
+    for (name, count) in losses.into_iter().filter(|(_, count)| *count > 0) {
+        link.drops.insert(name.to_owned(), count);
+    }
+}
+
+/// Can this kernel's senders hold a contest of `dumbbell`?
+pub(crate) fn check(dumbbell: &Dumbbell) -> Result<(), Why> {
+    if let Some(sender) = dumbbell.senders.iter().find(|sender| sender.ecn) {
+        let given = format!("ECN of `{}`", sender.group);
+        return Err(Why::new(given, "`tcp.ecn` left out: TCP between namespaces is without ECN"));
+    }
+    check_congestion_controls(dumbbell)
+}
+
+/// The kernel loads a congestion control that it has as a module, so asking is the only way to know.
+fn check_congestion_controls(dumbbell: &Dumbbell) -> Result<(), Why> {
+    let mut asked: Vec<&str> = Vec::new();
+    for sender in &dumbbell.senders {
+        let Sends::Tcp(control) = &sender.sends else { continue };
+        if asked.contains(&control.as_str()) {
+            continue;
+        }
+        asked.push(control);
+        let Ok(socket) = socket(AddressFamily::INET, SocketType::STREAM, None) else { continue };
+        // A user may be refused here what the root of the lab's own namespace is allowed.
+        if let Err(Errno::NOENT | Errno::INVAL) = sockopt::set_tcp_congestion(&socket, control) {
+            let list = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+            let available = list.unwrap_or_default().trim().replace(' ', ", ");
+            let given =
+                format!("this kernel's TCP has no congestion control `{control}` (of `{}`)", sender.group);
+            return Err(Why::new(given, available));
+        }
+    }
+    Ok(())
+}
+
+/// A contest that could not be held.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ContestError {
+    /// There is no network for it, or its hosts did not do as they were told.
+    #[error(transparent)]
+    Testbed(#[from] TestbedError),
+    /// A port of the gateway failed.
+    #[error(transparent)]
+    Port(#[from] PortError),
+    /// The gateway's process failed.
+    #[error("{0}")]
+    Gateway(String),
+    /// A helper process did not answer in time.
+    #[error("the lab's helpers did not get as far as {what} within {seconds} s")]
+    Stalled {
+        /// What was waited for.
+        what: &'static str,
+        /// How long.
+        seconds: u64,
+    },
+    /// The caller asked to stop.
+    #[error("the contest was stopped before its end")]
+    Stopped,
+}
+
+impl ContestError {
+    /// What a stage says of it: nothing where it was told to stop.
+    pub(crate) fn stopped_or_failed<T>(self) -> Result<Option<T>, Failed> {
+        match self {
+            ContestError::Stopped => Ok(None),
+            ContestError::Testbed(error @ (TestbedError::NoRights { .. } | TestbedError::NoVeth { .. })) => {
+                Err(Why::new(error.to_string(), "the stage `sim`, which needs no rights").into())
+            }
+            other => Err(Failed::Machine(other.to_string())),
+        }
+    }
+}

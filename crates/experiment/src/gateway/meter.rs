@@ -1,0 +1,77 @@
+//! Asks a gateway what it counted, and makes records of it.
+
+use super::counts::{Mark, Reading};
+use crate::contest::{ContestError, ContestPlan, Counted, Meter};
+use fairwire_core::{Duration, Time};
+use fairwire_gateway::control::protocol::{Answer, MOST_FLOWS, Request};
+use fairwire_gateway::service::ask;
+use std::path::Path;
+
+/// What a gateway counts, asked for now and then.
+pub(super) struct Counters<'a> {
+    plan: &'a ContestPlan,
+    socket: &'a Path,
+    /// The flows, by sender, as a gateway calls them.
+    names: Vec<String>,
+    ask_at: Time,
+    /// The most packets that were seen to wait since measuring began.
+    most_waiting: u64,
+    begin: Option<Mark>,
+    end: Option<Mark>,
+}
+
+/// Between two questions, where nothing else is due.
+const EVERY: Duration = Duration::from_ms(100);
+
+impl<'a> Counters<'a> {
+    pub(super) fn new(plan: &'a ContestPlan, socket: &'a Path) -> Self {
+        let names = (0..plan.senders.len()).map(|flow| plan.flow_key(flow).to_string()).collect();
+        Counters { plan, socket, names, ask_at: Time::ZERO, most_waiting: 0, begin: None, end: None }
+    }
+
+    /// Asks, and tells the marks.
+    fn ask(&mut self, now: Time) -> Result<Reading, ContestError> {
+        self.ask_at = now + EVERY;
+        let counts = match ask(self.socket, &Request::Counts { flows: MOST_FLOWS }) {
+            Ok(Answer::Counts(counts)) => counts,
+            Ok(other) => {
+                return Err(ContestError::Gateway(format!(
+                    "asked for its counts the gateway answered {other:?}"
+                )));
+            }
+            Err(error) => return Err(ContestError::Gateway(error.to_string())),
+        };
+        let reading = Reading::of(*counts, &self.names)
+            .ok_or_else(|| ContestError::Gateway("the gateway tells nothing of its upload".into()))?;
+        self.most_waiting = self.most_waiting.max(reading.way.backlog_packets);
+        for mark in [&mut self.begin, &mut self.end].into_iter().flatten() {
+            mark.take(&reading);
+        }
+        Ok(reading)
+    }
+}
+
+impl Meter for Counters<'_> {
+    fn look(&mut self, _start: Time, now: Time) -> Result<(), ContestError> {
+        if now >= self.ask_at {
+            self.ask(now)?;
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, now: Time) -> Result<(), ContestError> {
+        self.most_waiting = 0;
+        let reading = self.ask(now)?;
+        self.most_waiting = reading.way.backlog_packets;
+        self.begin = Some(Mark::at(reading));
+        Ok(())
+    }
+
+    fn end(&mut self, now: Time) -> Result<Option<Counted>, ContestError> {
+        if self.end.is_none() {
+            self.end = Some(Mark::at(self.ask(now)?));
+        }
+        let (Some(begin), Some(end)) = (&self.begin, &self.end) else { return Ok(None) };
+        Ok(begin.until(end, self.plan, self.most_waiting))
+    }
+}

@@ -1,0 +1,132 @@
+//! This machine's own TCP and UDP, in network namespaces, through the gateway's own process and a configuration written from the plan.
+//!
+//! The hosts and the path between them are a [crew](fairwire_testbed::crew), as of the laboratory; where that forwards, it starts this program again as `gateway run CONFIG`.
+//! What is on the link is what that gateway counts, asked for over its control socket. The program must hand its `lab-agent` command over
+//! to [`agent::main`](fairwire_testbed::agent::main), and run a gateway when it is started so.
+
+mod config;
+mod counts;
+mod meter;
+
+use crate::contest::{self, ContestError, ContestPlan, Counted, Next, Referee};
+use crate::dumbbell::Dumbbell;
+use crate::plan::Plan;
+use crate::series::{self, Series};
+use crate::stage::{Failed, Stage, Why};
+use crate::watch::Watch;
+use fairwire_core::Duration;
+use fairwire_linux::clock;
+use fairwire_metrics::record::RunRecord;
+use fairwire_testbed::error::TestbedError;
+use fairwire_testbed::message::{AtGateway, Program};
+use fairwire_testbed::traffic::Seen;
+use meter::Counters;
+use std::fs;
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use tempfile::TempDir;
+
+/// The gateway's own process on this machine, between real sockets.
+#[derive(Clone, Copy, Debug)]
+pub struct Gateway;
+
+/// The name of the configuration, in errors too.
+const CONFIG: &str = "gateway.toml";
+const LOG: &str = "log";
+const SOCKET: &str = "gateway.sock";
+/// Counters are copied twice a second, and those of the end are known after that: flows go on for a little longer.
+const TAIL: Duration = Duration::from_ms(750);
+
+impl Stage for Gateway {
+    fn name(&self) -> &'static str {
+        "gateway"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the same through the gateway's own process and configuration, written from the scenario"
+    }
+
+    fn can_run(&self, plan: &Plan<'_>) -> Result<(), Why> {
+        // Neither the senders nor the configuration hang on the seed.
+        let dumbbell = Dumbbell::of(plan, 0).map_err(Failed::why)?;
+        contest::check(&dumbbell)?;
+        config::check(plan, &ContestPlan::of(plan, &dumbbell))
+    }
+
+    fn run(
+        &self,
+        plan: &Plan<'_>,
+        seed: u64,
+        watch: &mut dyn Watch,
+        stop: &AtomicBool,
+    ) -> Result<Option<RunRecord>, Failed> {
+        let contest = ContestPlan::of(plan, &Dumbbell::of(plan, seed)?);
+        let contest = ContestPlan { every: watch.every(), tail: TAIL, ..contest };
+        series::check(contest.every, contest.senders.len(), contest.duration)?;
+        let folder = folder(plan, &contest)
+            .map_err(|error| Failed::Machine(format!("writing the gateway's configuration: {error}")))?;
+        match hold(&contest, folder.path(), watch, stop) {
+            Ok((counted, seen)) => Ok(Some(contest.record(plan, seed, counted, &seen))),
+            Err(error) => with_last_words(error, folder.path()).stopped_or_failed(),
+        }
+    }
+}
+
+/// A scratch folder with the configuration and an empty log, which goes when this does.
+fn folder(plan: &Plan<'_>, contest: &ContestPlan) -> io::Result<TempDir> {
+    let folder = tempfile::Builder::new().prefix("fairwire-gateway-").tempdir()?;
+    let text = config::text(plan, contest, &folder.path().join(SOCKET));
+    fs::write(folder.path().join(CONFIG), text)?;
+    fs::write(folder.path().join(LOG), "")?;
+    Ok(folder)
+}
+
+fn hold(
+    plan: &ContestPlan,
+    folder: &Path,
+    watch: &mut dyn Watch,
+    stop: &AtomicBool,
+) -> Result<(Counted, Seen), ContestError> {
+    let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let gateway = Program {
+        arguments: vec!["gateway".into(), "run".into(), path(CONFIG)],
+        // The lock on its name and its socket are in the scratch folder, where its process may make them.
+        environment: vec![("RUNTIME_DIRECTORY".into(), folder.to_string_lossy().into_owned())],
+        log: folder.join(LOG),
+    };
+    let socket = folder.join(SOCKET);
+    let mut referee = Referee::new(plan, AtGateway::Program(gateway), &mut *watch, stop)?;
+    referee.wait_for_wire()?;
+    referee.wait_for_gateway(&|| UnixStream::connect(&socket).is_ok())?;
+    referee.connect()?;
+    let mut counters = Counters::new(plan, &socket);
+    while let Next::At(time) = referee.follow(clock::now(), &mut counters) {
+        clock::sleep_until(time);
+    }
+    let (counted, seen) = referee.outcome()?;
+    // Of the link nobody took samples: what TCP knows of itself is told.
+    Series { link: &plan.name, rate: plan.rate, senders: &plan.senders, snapshots: &[], seen: &seen }
+        .give(watch);
+    Ok((counted, seen))
+}
+
+/// Lines of a gateway's log that are told.
+const LAST_WORDS: usize = 3;
+
+/// What the gateway wrote last, where it was the gateway that failed.
+fn with_last_words(error: ContestError, folder: &Path) -> ContestError {
+    let is_of_gateway = match &error {
+        ContestError::Gateway(_) => true,
+        ContestError::Testbed(TestbedError::Helper { role, .. }) => role == "gateway",
+        _ => false,
+    };
+    let log = fs::read_to_string(folder.join(LOG)).unwrap_or_default();
+    let lines: Vec<&str> = log.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let last = lines[lines.len().saturating_sub(LAST_WORDS)..].join(" / ");
+    match is_of_gateway && !last.is_empty() {
+        true => ContestError::Gateway(format!("{error}; it wrote last: {last}")),
+        false => error,
+    }
+}

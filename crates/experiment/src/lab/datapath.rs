@@ -1,0 +1,158 @@
+//! Forwards between the hosts of a contest, in this process, and counts.
+
+use super::samples::Samples;
+use crate::contest::{ContestError, ContestPlan, Counted, Meter, Next, Referee, add_losses, add_unseen};
+use crate::series::Series;
+use crate::watch::Watch;
+use fairwire_core::{Discipline, Duration, Time};
+use fairwire_gateway::classify::{Classifier, ETHERNET_HEADER_BYTES};
+use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
+use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};
+use fairwire_gateway::driver;
+use fairwire_gateway::ledger::{Loss, Totals};
+use fairwire_gateway::not_ip::default_rate;
+use fairwire_gateway::pool::PoolSize;
+use fairwire_linux::af_packet::AfPacket;
+use fairwire_linux::clock;
+use fairwire_linux::port::Port;
+use fairwire_testbed::error::TestbedError;
+use fairwire_testbed::message::AtGateway;
+use fairwire_testbed::traffic::Seen;
+use fairwire_wire::flow_key::FlowHasher;
+use std::hash::{BuildHasher, RandomState};
+use std::os::fd::OwnedFd;
+use std::sync::atomic::AtomicBool;
+
+/// Holds the contest of `plan` under `discipline`, and tells what was counted, and seen by the hosts.
+///
+/// Takes as long as the contest and a few tenths of a second. `watch` follows it. When
+/// `stop` becomes true the contest ends with [`ContestError::Stopped`].
+pub(super) fn hold(
+    plan: &ContestPlan,
+    discipline: Box<dyn Discipline>,
+    watch: &mut dyn Watch,
+    stop: &AtomicBool,
+) -> Result<(Counted, Seen), ContestError> {
+    let mut referee = Referee::new(plan, AtGateway::Maker, &mut *watch, stop)?;
+    let mut wire = wire(referee.wait_for_wire()?)?;
+    referee.connect()?;
+    // Counts IP packets alone, as the simulator does.
+    let classifier = Classifier::new(FlowHasher::new(secret()), -ETHERNET_HEADER_BYTES);
+    let mut datapath = Datapath::new(gateway(plan, &classifier, discipline), clock::now());
+    let mut warm = None;
+    let flows = (0..plan.senders.len()).map(|flow| classifier.flow(&plan.flow_key(flow))).collect();
+    let mut samples = Samples::new(plan.every, flows);
+    driver::run(&mut datapath, &mut wire, &mut |now, datapath| {
+        let mut books =
+            Books { plan, classifier: &classifier, datapath, warm: &mut warm, samples: &mut samples };
+        match referee.follow(now, &mut books) {
+            Next::At(time) => driver::Next::AskAt(time),
+            Next::Over => driver::Next::Stop,
+        }
+    })?;
+    let (mut counted, seen) = referee.outcome()?;
+    add_unseen(&mut counted.link, wire.left.health());
+    Series {
+        link: &plan.name,
+        rate: plan.rate,
+        senders: &plan.senders,
+        snapshots: &samples.taken,
+        seen: &seen,
+    }
+    .give(watch);
+    Ok((counted, seen))
+}
+
+/// A busy machine may run us this much late without the link losing rate.
+const CATCH_UP: Duration = Duration::from_ms(10);
+/// Flows beside the contest's own: what the kernels say by themselves.
+const OTHER_FLOWS: usize = 64;
+/// Frames beside those that the queue asks for: a discipline may have a buffer of its own.
+const SPARE_FRAMES: f64 = 8192.0;
+
+/// Towards the sink the contest's link; back only a wire.
+fn gateway(plan: &ContestPlan, classifier: &Classifier, discipline: Box<dyn Discipline>) -> DatapathPlan {
+    let direction = |shaper| DirectionPlan {
+        shaper,
+        delay: Duration::ZERO,
+        classifier: classifier.clone(),
+        pool: pool_size(plan),
+        flows: plan.senders.len() + OTHER_FLOWS,
+        classes: 1,
+        loss: None,
+    };
+    let not_ip = default_rate(plan.rate);
+    let link = ShaperPlan { discipline, rate: plan.rate, catch_up: CATCH_UP, not_ip };
+    DatapathPlan { forward: direction(Some(link)), backward: direction(None) }
+}
+
+/// Twice what fits the queue with the longest packets, and some more for a burst; frames with a VLAN tag.
+fn pool_size(plan: &ContestPlan) -> PoolSize {
+    let waiting = plan.buffer.in_packets(plan.mtu, plan.rate);
+    // At most a million, lest a wild contest take all memory; what does not fit is counted as lost.
+    let frames = (2.0 * waiting + SPARE_FRAMES).min(1_048_576.0) as u32;
+    PoolSize { frames, frame_bytes: plan.mtu + ETHERNET_HEADER_BYTES as u32 + 4 }
+}
+
+/// Where things stood when the warm-up was over.
+struct Warm {
+    at: Time,
+    totals: Totals,
+}
+
+/// What a datapath counts.
+struct Books<'a> {
+    plan: &'a ContestPlan,
+    classifier: &'a Classifier,
+    datapath: &'a mut Datapath,
+    warm: &'a mut Option<Warm>,
+    samples: &'a mut Samples,
+}
+
+impl Meter for Books<'_> {
+    fn look(&mut self, start: Time, now: Time) -> Result<(), ContestError> {
+        self.samples.take(start, now, &self.datapath.forward);
+        Ok(())
+    }
+
+    fn due(&self, start: Time) -> Time {
+        self.samples.due(start)
+    }
+
+    fn begin(&mut self, now: Time) -> Result<(), ContestError> {
+        self.samples.restart(&self.datapath.forward);
+        self.datapath.restart_measuring(now);
+        *self.warm = Some(Warm { at: now, totals: *self.datapath.forward.totals() });
+        Ok(())
+    }
+
+    fn end(&mut self, now: Time) -> Result<Option<Counted>, ContestError> {
+        let Some(warm) = &self.warm else { return Ok(None) };
+        let forward = &self.datapath.forward;
+        let flow = |flow| forward.accounts().of(self.classifier.flow(&self.plan.flow_key(flow)));
+        let mut link = forward.link_record(&self.plan.name, now).expect("the way to the sink is shaped");
+        let lost = forward.totals().lost.iter().zip(warm.totals.lost).map(|(now, before)| now - before);
+        add_losses(&mut link, Loss::ALL.iter().map(|loss| loss.name()).zip(lost));
+        let flows = (0..self.plan.senders.len()).map(flow).collect();
+        Ok(Some(Counted { window: now.since(warm.at), flows, link }))
+    }
+}
+
+fn wire(sockets: Vec<OwnedFd>) -> Result<Wire<AfPacket>, ContestError> {
+    let count = sockets.len();
+    let [left, right]: [OwnedFd; 2] = sockets.try_into().map_err(|_| TestbedError::Helper {
+        role: "network".to_owned(),
+        operation: "handing over its packet sockets".to_owned(),
+        reason: format!("{count} came, 2 were expected"),
+    })?;
+    Ok(Wire { left: AfPacket::from_socket(left, "g0"), right: AfPacket::from_socket(right, "g1") })
+}
+
+/// A key that no sender knows, from the standard library's random hasher, which the system seeds.
+fn secret() -> [u8; 16] {
+    let half = |salt: u8| RandomState::new().hash_one(salt).to_ne_bytes();
+    let mut key = [0; 16];
+    key[..8].copy_from_slice(&half(0));
+    key[8..].copy_from_slice(&half(1));
+    key
+}

@@ -1,0 +1,28 @@
+//! What each flow was counted for, for who asks.
+
+use super::about::About;
+use super::sample::Sample;
+use super::snapshot::FlowCounts;
+use crate::account::FlowCount;
+use crate::class_book::Way;
+use fairwire_core::Time;
+use std::cmp::Reverse;
+
+/// The `most` flows of a copy that got most, most first. The gateway began to forward at `start`.
+pub(super) fn flows(about: &About, way: Way, copy: &Sample, start: Time, most: usize) -> Vec<FlowCounts> {
+    let got = |place: &usize| Reverse(copy.flows[*place].count.bytes_out);
+    let mut places: Vec<usize> = (0..copy.flows.len()).collect();
+    if most < places.len() {
+        places.select_nth_unstable_by_key(most, got);
+        places.truncate(most);
+    }
+    places.sort_by_key(got);
+    let counted = |place: usize| {
+        let FlowCount { packets_in, bytes_in, dropped, marked, packets_out, bytes_out } =
+            copy.flows[place].count;
+        let flow = about.flow_name(way, &copy.opened[place]);
+        let at_s = copy.flow_time(place).since(start).secs();
+        FlowCounts { flow, at_s, packets_in, bytes_in, packets_out, bytes_out, dropped, marked }
+    };
+    places.into_iter().map(counted).collect()
+}
