@@ -1,10 +1,9 @@
 //! What a guest of the oracle does. For a case it makes a link with the kernel's discipline, sends the trace into it, and writes down what
 //! comes out.
 
-use crate::cases::{self, Case};
 use crate::frame;
 use crate::outcome::{Fate, Outcome};
-use crate::trace::Arrival;
+use crate::trace::{Arrival, Traffic};
 use fairwire_experiment::linux::contest::Contest;
 use fairwire_experiment::linux::guest::Run;
 use fairwire_experiment::linux::{Fallible, Modules, command};
@@ -43,10 +42,23 @@ pub struct Oracle {
 /// What a run is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Work {
-    /// The case of this name, with the traffic of this seed.
-    Case(String, u64),
+    /// That of a case.
+    Trace(Trace),
     /// A contest.
     Contest(Contest),
+}
+
+/// A trace for the kernel's discipline.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Trace {
+    /// The lines for `tc`; DEV stands for the interface.
+    pub commands: Vec<String>,
+    /// The kernel's module of the discipline.
+    pub module: String,
+    /// The traffic, as it is typed.
+    pub traffic: String,
+    /// The seed of the traffic.
+    pub seed: u64,
 }
 
 impl Oracle {
@@ -56,10 +68,9 @@ impl Oracle {
     /// When the kernel refuses something.
     pub fn answer(&mut self, run: &Run, modules: &Modules) -> Fallible<Vec<u8>> {
         match serde_json::from_value(run.work.clone())? {
-            Work::Case(name, seed) => {
-                let case = cases::find(&name).ok_or("there is no case of that name")?;
+            Work::Trace(trace) => {
                 self.make_link()?;
-                Ok(serde_json::to_vec(&measure(case, seed, modules)?)?)
+                Ok(serde_json::to_vec(&measure(&trace, modules)?)?)
             }
             Work::Contest(contest) => Ok(serde_json::to_vec(&contest.hold(modules, &mut |_| {})?)?),
         }
@@ -84,15 +95,13 @@ impl Oracle {
     }
 }
 
-fn measure(case: &Case, seed: u64, modules: &Modules) -> Fallible<Result> {
-    for name in case.modules {
-        modules.load(name)?;
-    }
+fn measure(trace: &Trace, modules: &Modules) -> Fallible<Result> {
+    modules.load_if_known(&trace.module)?;
     let _ = command("tc", &format!("qdisc del dev {SENDING} root")); // none at first
-    for line in case.commands() {
+    for line in &trace.commands {
         command("tc", &line.replace("DEV", SENDING))?;
     }
-    let outcome = contest(&case.traffic.arrivals(seed))?;
+    let outcome = contest(&Traffic::read(&trace.traffic)?.arrivals(trace.seed))?;
     let counters = command("tc", &format!("-s -j qdisc show dev {SENDING}"))?;
     Ok(Result { outcome, counters: serde_json::from_str(&counters)? })
 }

@@ -8,7 +8,7 @@
 //! by packet. `docs/oracles.md` tells how it is run and what it found.
 #![forbid(unsafe_code)]
 
-pub mod cases;
+pub mod case;
 pub mod compare;
 pub mod contest;
 pub mod frame;
@@ -18,4 +18,3 @@ pub mod outcome;
 pub mod replay;
 pub mod report;
 pub mod trace;
-pub mod traffic;

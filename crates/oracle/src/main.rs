@@ -4,10 +4,10 @@
 use fairwire_catalogue as catalogue;
 use fairwire_experiment::linux::guest::{self, Run};
 use fairwire_experiment::linux::uml::{Uml, UmlError, result};
-use fairwire_oracle::cases::{self, Case};
+use fairwire_oracle::case::{Case, read_all};
 use fairwire_oracle::compare::Pair;
 use fairwire_oracle::contest::{self, Comparison, Contest, Tally};
-use fairwire_oracle::guest::{Oracle, Result as Answer, Work};
+use fairwire_oracle::guest::{Oracle, Result as Answer, Trace, Work};
 use fairwire_oracle::outcome::Outcome;
 use fairwire_oracle::replay::replay;
 use fairwire_oracle::report::{Finding, Verdict};
@@ -20,15 +20,19 @@ use std::sync::atomic::AtomicBool;
 const USAGE: &str = "\
 Holds fairwire's disciplines against Linux's own, in User Mode Linux.
 
-Usage: fairwire-oracle [--out FOLDER] [--list] [--again] [CASE | CONTEST]...
+Usage: fairwire-oracle [--out FOLDER] [--list] [--again] [CASE | FOLDER | CONTEST]...
 
-  CASE, CONTEST  only these; without any, all
+  CASE, FOLDER   files of cases, and folders of them, such as suite/packets/red.toml
+  CONTEST        a contest by its name; without any of these, suite/packets and all contests
   --out FOLDER   where results and the kernel's raw answers go (default: out/oracle-linux)
   --list         lists the cases and the contests
   --again        starts no kernel: compares ours anew with what the kernel answered last time, in the folder of --out
 
 Exit codes: 0 all agree, or SKIPPED where User Mode Linux is missing; 1 a figure lies outside its tolerance, or the
 oracle failed; 2 wrong arguments.";
+
+/// The cases of this project, from its root on.
+const SUITE: &str = "suite/packets";
 
 fn main() -> ExitCode {
     let mut oracle = Oracle::default();
@@ -55,7 +59,7 @@ fn main() -> ExitCode {
 
 struct Arguments {
     out: PathBuf,
-    cases: Vec<&'static Case>,
+    cases: Vec<Case>,
     contests: Vec<&'static Contest>,
     is_question: bool,
     is_again: bool,
@@ -63,37 +67,37 @@ struct Arguments {
 
 impl Arguments {
     fn read(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
-        let mut read = Arguments {
-            out: PathBuf::from("out/oracle-linux"),
-            cases: Vec::new(),
-            contests: Vec::new(),
-            is_question: false,
-            is_again: false,
-        };
+        let (mut out, mut paths) = (PathBuf::from("out/oracle-linux"), Vec::new());
+        let (mut contests, mut is_question, mut is_again) = (Vec::new(), false, false);
         while let Some(word) = words.next() {
             match word.as_str() {
-                "--out" => read.out = words.next().ok_or("--out needs a folder")?.into(),
-                "--again" => read.is_again = true,
-                "--list" | "--help" | "-h" => {
-                    list();
-                    read.is_question = true;
-                }
-                name => match (cases::find(name), contest::find(name)) {
-                    (Some(case), _) => read.cases.push(case),
-                    (None, Some(contest)) => read.contests.push(contest),
-                    (None, None) => return Err(format!("there is neither a case nor a contest {name}")),
+                "--out" => out = words.next().ok_or("--out needs a folder")?.into(),
+                "--again" => is_again = true,
+                "--list" | "--help" | "-h" => is_question = true,
+                option if option.starts_with('-') => return Err(format!("there is no option {option}")),
+                word => match contest::find(word) {
+                    Some(contest) => contests.push(contest),
+                    None => paths.push(PathBuf::from(word)),
                 },
             }
         }
-        if read.cases.is_empty() && read.contests.is_empty() {
-            read.cases = cases::CASES.iter().collect();
-            read.contests = contest::CONTESTS.iter().collect();
+        if paths.is_empty() && contests.is_empty() {
+            paths.push(SUITE.into());
+            contests = contest::CONTESTS.iter().collect();
         }
-        Ok(read)
+        Ok(Arguments { out, cases: read_all(&paths)?, contests, is_question, is_again })
     }
 
     fn run(&self) -> Result<ExitCode, Failure> {
         if self.is_question {
+            println!("{USAGE}\n\nCases:");
+            for case in &self.cases {
+                println!("  {:<20} {} | {}", case.name, case.ours, case.kernel.qdisc);
+            }
+            println!("\nContests:");
+            for contest in &self.contests {
+                println!("  {:<20} {} | {}", contest.name, contest.flows(), contest.kernel);
+            }
             return Ok(ExitCode::SUCCESS);
         }
         let folder = if self.is_again { self.out.join("guest") } else { self.ask_the_kernel()? };
@@ -107,17 +111,12 @@ impl Arguments {
         let uml = Uml::find()?;
         let folder = fresh(&self.out.join("guest"))
             .map_err(|error| Failure::System("making the folder of results".into(), error))?;
-        let wanted = |case: &&&Case| catalogue::find(case.ours).is_ok();
-        let of_cases = self.cases.iter().filter(wanted).flat_map(|case| of_case(case));
+        let wanted = |case: &&Case| catalogue::find(&case.ours).is_ok();
+        let of_cases = self.cases.iter().filter(wanted).flat_map(of_case);
         let of_contests = self.contests.iter().flat_map(|contest| of_contest(contest));
-        let runs: Vec<(Run, u64)> = of_cases.chain(of_contests).collect();
+        let runs: Vec<Run> = of_cases.chain(of_contests).map(|(run, _)| run).collect();
         println!("User Mode Linux {} does {} runs", uml.version, runs.len());
-        uml.run(
-            &folder,
-            &runs.iter().map(|(run, _)| run.clone()).collect::<Vec<_>>(),
-            &mut |_| {},
-            &AtomicBool::new(false),
-        )?;
+        uml.run(&folder, &runs, &mut |_| {}, &AtomicBool::new(false))?;
         Ok(folder)
     }
 
@@ -134,7 +133,7 @@ impl Arguments {
         }
         let file = self.write("findings.json", &findings)?;
         let bad: Vec<&str> =
-            findings.iter().filter(|finding| finding.is_bad()).map(|finding| finding.case).collect();
+            findings.iter().filter(|finding| finding.is_bad()).map(|finding| finding.case.as_str()).collect();
         let count = |verdict: Verdict| findings.iter().filter(|finding| finding.verdict == verdict).count();
         let (agree, shown) = (count(Verdict::Agrees), count(Verdict::Shown));
         let missing = count(Verdict::NotInTheCatalogue);
@@ -179,17 +178,6 @@ impl Arguments {
     }
 }
 
-fn list() {
-    println!("{USAGE}\n\nCases:");
-    for case in cases::CASES {
-        println!("  {:<20} {} | {}", case.name, case.ours, case.kernel);
-    }
-    println!("\nContests:");
-    for contest in contest::CONTESTS {
-        println!("  {:<20} {} | {}", contest.name, contest.flows(), contest.kernel);
-    }
-}
-
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
@@ -210,8 +198,14 @@ fn run_of(name: &str, seed: u64, work: &Work) -> (Run, u64) {
 }
 
 /// The runs of `case`.
-fn of_case(case: &'static Case) -> impl Iterator<Item = (Run, u64)> {
-    (1..=case.runs).map(|seed| run_of(case.name, seed, &Work::Case(case.name.into(), seed)))
+fn of_case(case: &Case) -> impl Iterator<Item = (Run, u64)> {
+    let trace = |seed| Trace {
+        commands: case.commands(),
+        module: case.module(),
+        traffic: case.traffic.text.clone(),
+        seed,
+    };
+    (1..=case.runs).map(move |seed| run_of(&case.name, seed, &Work::Trace(trace(seed))))
 }
 
 /// The runs of `contest`.
@@ -242,8 +236,8 @@ fn compare(contest: &'static Contest, folder: &Path) -> Result<Comparison, Failu
 }
 
 /// Compares the runs of `case`, which the guest has done.
-fn judge(case: &'static Case, folder: &Path) -> Result<Finding, Failure> {
-    if catalogue::find(case.ours).is_err() {
+fn judge(case: &Case, folder: &Path) -> Result<Finding, Failure> {
+    if catalogue::find(&case.ours).is_err() {
         return Ok(Finding::new(case, Err(Verdict::NotInTheCatalogue)));
     }
     let mut pairs = Vec::new();
@@ -252,7 +246,7 @@ fn judge(case: &'static Case, folder: &Path) -> Result<Finding, Failure> {
         let arrivals = case.traffic.arrivals(seed);
         match case.discipline(seed) {
             Ok(mut discipline) => {
-                let ours = replay(&mut *discipline, case.shaper, &arrivals, &kernel.came_ns);
+                let ours = replay(&mut *discipline, case.credit(), &arrivals, &kernel.came_ns);
                 keep(folder, &run, &arrivals, &ours)?;
                 pairs.push(Pair { arrivals, kernel, ours });
             }

@@ -1,10 +1,10 @@
 //! Our side: the same arrivals through a discipline of ours, behind a server like the kernel's.
 
-use crate::cases::{RATE, Shaper as Kind};
+use crate::case::RATE;
 use crate::outcome::{Fate, Outcome};
 use crate::trace::Arrival;
 use fairwire_core::rng::mix;
-use fairwire_core::{Cause, Discipline, Packet, Signals, Time, Transmitter};
+use fairwire_core::{Cause, Discipline, Duration, Packet, Signals, Time, Transmitter};
 
 /// A shaper as the kernel's: deficit mode, a little lost time made up for, and a question only where something waits.
 ///
@@ -55,13 +55,19 @@ impl Shaper<'_> {
     }
 }
 
-/// What `discipline` makes of `arrivals` that come at the times `came_ns`, in front of a shaper such as the kernel's.
+/// What `discipline` makes of `arrivals` that come at the times `came_ns`, in front of a shaper such as the kernel's, which makes up for lost
+/// time up to `credit`.
 ///
 /// # Panics
 /// When a discipline holds on to packets although it is asked for them.
-pub fn replay(discipline: &mut dyn Discipline, kind: Kind, arrivals: &[Arrival], came_ns: &[u64]) -> Outcome {
+pub fn replay(
+    discipline: &mut dyn Discipline,
+    credit: Duration,
+    arrivals: &[Arrival],
+    came_ns: &[u64],
+) -> Outcome {
     let ledger = Ledger { arrivals, fates: vec![Fate::Dropped; arrivals.len()] };
-    let transmitter = Transmitter::with_catch_up(RATE, kind.credit());
+    let transmitter = Transmitter::with_catch_up(RATE, credit);
     let mut shaper = Shaper { discipline, transmitter, ledger };
     for (number, (arrival, &came)) in arrivals.iter().zip(came_ns).enumerate() {
         let now = Time::from_ns(came);
@@ -84,6 +90,8 @@ mod tests {
     use fairwire_core::scheduler::Fcfs;
     use fairwire_core::{Dropper, Ecn, Limit, Queue};
 
+    const CREDIT: Duration = Duration::from_ns(960);
+
     struct TailDrop;
     impl Dropper for TailDrop {}
 
@@ -96,7 +104,7 @@ mod tests {
     fn packets_leave_one_service_time_apart_and_a_full_queue_drops() {
         let (arrivals, came) = arrivals(&[0, 1, 2, 3]);
         let mut queue = Queue::new(Limit::packets(2), Fcfs, TailDrop);
-        let outcome = replay(&mut queue, Kind::Htb, &arrivals, &came); // 1 byte = 1 us
+        let outcome = replay(&mut queue, CREDIT, &arrivals, &came); // 1 byte = 1 us
         let expected = [Fate::Sent(0), Fate::Sent(128_000), Fate::Sent(256_000), Fate::Dropped];
         assert_eq!(outcome.fates, expected);
     }
@@ -105,7 +113,7 @@ mod tests {
     fn an_idle_shaper_keeps_no_more_than_its_credit() {
         let (arrivals, came) = arrivals(&[0, 10_000, 10_001]);
         let mut queue = Queue::new(Limit::packets(2), Fcfs, TailDrop);
-        let outcome = replay(&mut queue, Kind::Htb, &arrivals, &came);
-        assert_eq!(outcome.fates[2], Fate::Sent(10_128_000 - Kind::Htb.credit().ns()));
+        let outcome = replay(&mut queue, CREDIT, &arrivals, &came);
+        assert_eq!(outcome.fates[2], Fate::Sent(10_128_000 - CREDIT.ns()));
     }
 }

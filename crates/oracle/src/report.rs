@@ -1,6 +1,6 @@
 //! What is shown of the comparison.
 
-use crate::cases::Case;
+use crate::case::Case;
 use crate::compare::{Pair, Row, compare};
 use serde::Serialize;
 use std::fmt::Write;
@@ -25,11 +25,11 @@ pub enum Verdict {
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
     /// The case.
-    pub case: &'static str,
+    pub case: String,
     /// Our discipline.
-    pub ours: &'static str,
+    pub ours: String,
     /// The kernel's, as `tc` takes it.
-    pub kernel: &'static str,
+    pub kernel: String,
     /// Runs.
     pub runs: u64,
     /// Arrivals over all runs.
@@ -46,7 +46,7 @@ impl Finding {
     /// The finding of a case that was compared, or of one that could not be.
     pub fn new(case: &Case, compared: Result<&[Pair], Verdict>) -> Finding {
         let pairs = compared.as_deref().unwrap_or_default();
-        let rows = if pairs.is_empty() { Vec::new() } else { compare(pairs, case.tolerances) };
+        let rows = if pairs.is_empty() { Vec::new() } else { compare(pairs, &case.tolerances) };
         let verdict = match &compared {
             Ok(_) if case.tolerances.is_empty() => Verdict::Shown,
             Ok(_) if rows.iter().all(Row::holds) => Verdict::Agrees,
@@ -56,9 +56,9 @@ impl Finding {
         let arrivals = pairs.iter().map(|pair| pair.arrivals.len()).sum();
         let first_apart = pairs.first().and_then(Pair::first_apart);
         Finding {
-            case: case.name,
-            ours: case.ours,
-            kernel: case.kernel,
+            case: case.name.clone(),
+            ours: case.ours.clone(),
+            kernel: case.kernel.qdisc.clone(),
             runs: case.runs,
             arrivals,
             verdict,
@@ -109,7 +109,7 @@ impl Finding {
             let _ = writeln!(text, "  the first packet of another fate is number {number} of the first run");
         }
         for row in &self.rows {
-            if let Some(because) = row.because {
+            if let Some(because) = &row.because {
                 let _ = writeln!(text, "    {}: {because}", row.figure.name());
             }
         }
@@ -120,14 +120,14 @@ impl Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases;
+    use crate::case::find;
     use crate::outcome::{Fate, Outcome};
 
     fn finding(name: &str, kernel: Fate) -> Finding {
-        let case = cases::find(name).expect("there is one");
+        let case = find(name);
         let arrivals = case.traffic.arrivals(1)[..1].to_vec();
         let outcome = |fate| Outcome { came_ns: vec![0], fates: vec![fate] };
-        Finding::new(case, Ok(&[Pair { arrivals, kernel: outcome(kernel), ours: outcome(Fate::Sent(0)) }]))
+        Finding::new(&case, Ok(&[Pair { arrivals, kernel: outcome(kernel), ours: outcome(Fate::Sent(0)) }]))
     }
 
     #[test]
@@ -141,9 +141,9 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_told_and_what_cannot_be_built_is_bad() {
-        let case = cases::find("pfifo").expect("there is one");
-        let missing = Finding::new(case, Err(Verdict::NotInTheCatalogue));
+        let case = find("pfifo");
+        let missing = Finding::new(&case, Err(Verdict::NotInTheCatalogue));
         assert!(!missing.is_bad() && missing.text().contains("not in the catalogue"));
-        assert!(Finding::new(case, Err(Verdict::NotBuilt("why".into()))).is_bad());
+        assert!(Finding::new(&case, Err(Verdict::NotBuilt("why".into()))).is_bad());
     }
 }

@@ -1,29 +1,76 @@
 //! Arrival traces: the same packets at the same times for both sides.
 
-use fairwire_core::{Ecn, Seed};
+use fairwire_core::units::Size;
+use fairwire_core::{Duration, Ecn, Rate, Seed};
+use fairwire_laws::spec::Quantity;
+use serde::Deserialize;
+use std::ops::RangeInclusive;
 
 /// The traffic of a case.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Traffic {
-    /// How long packets arrive, in milliseconds.
-    pub duration_ms: u64,
+    /// As it is typed.
+    pub text: String,
+    /// How long packets arrive.
+    pub duration: Duration,
     /// The flows, by number.
-    pub flows: &'static [Flow],
+    pub flows: Vec<Flow>,
 }
 
 /// One flow: packets of one size, at random gaps.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flow {
     /// Bytes of each packet on the wire, Ethernet header included.
     pub bytes: u32,
-    /// Mean gap between packets in microseconds; gaps are uniform from nothing to twice that.
-    pub mean_gap_us: u64,
+    /// Mean gap between packets; gaps are uniform from nothing to twice that.
+    pub mean_gap: Duration,
     /// Its ECN codepoint.
     pub ecn: Ecn,
-    /// The part of the trace in which it sends, in milliseconds.
-    pub from_ms: u64,
-    /// The end of that part.
-    pub until_ms: u64,
+    /// When it starts.
+    pub start: Duration,
+    /// When it stops.
+    pub stop: Duration,
+}
+
+/// Traffic as it is typed.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Typed {
+    duration: Quantity<Duration>,
+    flow: Vec<TypedFlow>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TypedFlow {
+    source: Source,
+    #[serde(default)]
+    ecn: TypedEcn,
+    start: Option<Quantity<Duration>>,
+    stop: Option<Quantity<Duration>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Source {
+    cbr: Cbr,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cbr {
+    rate: Quantity<Rate>,
+    packet: Quantity<Size>,
+    dither: f64,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum TypedEcn {
+    #[default]
+    Off,
+    Ect0,
+    Ect1,
 }
 
 /// One packet of a trace. Its number in the trace is its name everywhere.
@@ -42,17 +89,31 @@ pub struct Arrival {
 /// Arrivals stand on this grid, the step of the guest's clock.
 const STEP_NS: u64 = 256;
 
+/// A packet has room for its headers and its number.
+const PACKET_BYTES: RangeInclusive<u64> = 64..=1514;
+
 impl Traffic {
+    /// The traffic that `text` describes, as scenarios do: sources are `cbr`, with `dither = 1.0`.
+    ///
+    /// # Errors
+    /// What it says that makes no sense.
+    pub fn read(text: &str) -> Result<Traffic, String> {
+        let typed: Typed = toml::from_str(text).map_err(|error| error.to_string())?;
+        let duration = typed.duration.0;
+        let flows = typed.flow.iter().map(|flow| flow.read(duration)).collect::<Result<_, _>>()?;
+        Ok(Traffic { text: text.into(), duration, flows })
+    }
+
     /// The arrivals under `seed`, in order of time.
     pub fn arrivals(&self, seed: u64) -> Vec<Arrival> {
         let mut arrivals = Vec::new();
         for (number, flow) in self.flows.iter().enumerate() {
             let mut rng = Seed(seed).stream(&format!("oracle/flow/{number}"));
-            let gap_steps = flow.mean_gap_us * 1000 * 2 / STEP_NS;
-            let mut at_ns = flow.from_ms * 1_000_000;
+            let gap_steps = flow.mean_gap.ns() * 2 / STEP_NS;
+            let mut at_ns = flow.start.ns();
             loop {
                 at_ns += u64::from(rng.below(gap_steps as u32)) * STEP_NS;
-                if at_ns >= flow.until_ms.min(self.duration_ms) * 1_000_000 {
+                if at_ns >= flow.stop.ns() {
                     break;
                 }
                 arrivals.push(Arrival { at_ns, flow: number, bytes: flow.bytes, ecn: flow.ecn });
@@ -63,51 +124,87 @@ impl Traffic {
         arrivals.dedup_by_key(|arrival| arrival.at_ns);
         arrivals
     }
+}
 
-    /// The offered load as a part of a link of `rate_bps`, over the whole trace.
-    pub fn load(&self, rate_bps: f64) -> f64 {
-        let bits: f64 = self
-            .flows
-            .iter()
-            .map(|flow| {
-                let active_us = (flow.until_ms.min(self.duration_ms) - flow.from_ms) as f64 * 1000.0;
-                f64::from(flow.bytes) * 8.0 * active_us / flow.mean_gap_us as f64
-            })
-            .sum();
-        bits / (rate_bps * self.duration_ms as f64 / 1000.0)
+impl TypedFlow {
+    fn read(&self, duration: Duration) -> Result<Flow, String> {
+        let Cbr { rate, packet, dither } = &self.source.cbr;
+        if *dither != 1.0 {
+            return Err(format!("`dither = {dither}`; allowed: 1.0, gaps from nothing to twice their mean"));
+        }
+        if !PACKET_BYTES.contains(&packet.0.0) {
+            return Err(format!("`packet = \"{}\"`; allowed: 64 B to 1514 B", packet.0));
+        }
+        let stop = self.stop.map_or(duration, |stop| stop.0.min(duration));
+        Ok(Flow {
+            bytes: packet.0.0 as u32,
+            mean_gap: rate.0.time_to_send(packet.0.0),
+            ecn: match self.ecn {
+                TypedEcn::Off => Ecn::NotEct,
+                TypedEcn::Ect0 => Ecn::Ect0,
+                TypedEcn::Ect1 => Ecn::Ect1,
+            },
+            start: self.start.map_or(Duration::ZERO, |start| start.0),
+            stop,
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::RATE;
-    use crate::traffic::OVERLOAD;
+    use crate::case::{RATE, find};
+
+    fn overload() -> Traffic {
+        find("pfifo").traffic
+    }
 
     #[test]
     fn the_same_seed_gives_the_same_trace_and_another_seed_another() {
-        assert_eq!(OVERLOAD.arrivals(1), OVERLOAD.arrivals(1));
-        assert_ne!(OVERLOAD.arrivals(1), OVERLOAD.arrivals(2));
+        assert_eq!(overload().arrivals(1), overload().arrivals(1));
+        assert_ne!(overload().arrivals(1), overload().arrivals(2));
     }
 
     #[test]
     fn arrivals_are_in_strict_order_on_the_grid_and_within_their_part() {
-        let arrivals = OVERLOAD.arrivals(3);
+        let traffic = overload();
+        let arrivals = traffic.arrivals(3);
         assert!(arrivals.windows(2).all(|pair| pair[0].at_ns < pair[1].at_ns));
         for arrival in &arrivals {
-            let flow = OVERLOAD.flows[arrival.flow];
+            let flow = traffic.flows[arrival.flow];
             assert!(arrival.at_ns.is_multiple_of(STEP_NS));
-            assert!((flow.from_ms..=flow.until_ms).contains(&(arrival.at_ns / 1_000_000)));
+            assert!((flow.start.ns()..=flow.stop.ns()).contains(&arrival.at_ns));
             assert_eq!((arrival.bytes, arrival.ecn), (flow.bytes, flow.ecn));
         }
+        let greedy = traffic.flows[4];
+        assert_eq!((greedy.start, greedy.stop), (Duration::from_secs(2), Duration::from_secs(8)));
+        assert_eq!(greedy.mean_gap, Duration::from_ms(2));
     }
 
     #[test]
     fn the_trace_offers_the_load_that_its_flows_promise() {
-        let bytes: u64 = OVERLOAD.arrivals(1).iter().map(|arrival| u64::from(arrival.bytes)).sum();
-        let load = bytes as f64 * 8000.0 / (OVERLOAD.duration_ms as f64 * RATE.bps() as f64);
-        let promised = OVERLOAD.load(RATE.bps() as f64);
+        let traffic = overload();
+        let bits = |flow: &Flow| {
+            f64::from(flow.bytes) * 8.0 * (flow.stop - flow.start).secs() / flow.mean_gap.secs()
+        };
+        let capacity = RATE.bps() as f64 * traffic.duration.secs();
+        let promised = traffic.flows.iter().map(bits).sum::<f64>() / capacity;
+        let bytes: u64 = traffic.arrivals(1).iter().map(|arrival| u64::from(arrival.bytes)).sum();
+        let load = bytes as f64 * 8.0 / capacity;
         // Some 20 000 gaps, each with a standard deviation of 0.58 of its mean: 0.4 %, at 5 sd.
         assert!((load / promised - 1.0).abs() < 0.02, "{load} against {promised}");
+    }
+
+    #[test]
+    fn what_is_no_traffic_of_ours_is_refused() {
+        let told = |source: &str| {
+            let text = format!("duration = \"1 s\"\n[[flow]]\nsource = {{ {source} }}\n");
+            Traffic::read(&text).expect_err("it is none")
+        };
+        let even = "cbr = { rate = \"1 Mbit/s\", packet = \"512 B\", dither = 0.5 }";
+        assert!(told(even).contains("allowed: 1.0"), "{}", told(even));
+        let long = "cbr = { rate = \"1 Mbit/s\", packet = \"9 kB\", dither = 1.0 }";
+        assert!(told(long).contains("64 B to 1514 B"), "{}", told(long));
+        assert!(told("poisson = {}").contains("poisson"));
     }
 }
