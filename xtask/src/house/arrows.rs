@@ -16,6 +16,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
     ("fairwire-parameters", &["fairwire-core", "fairwire-parameters-macro"]),
     ("fairwire-laws", &["fairwire-core", "fairwire-parameters"]),
     ("fairwire-catalogue", &["fairwire-core", "fairwire-laws", "fairwire-parameters"]),
+    ("fairwire-link", &["fairwire-catalogue", "fairwire-core", "fairwire-laws"]),
     ("fairwire-document", &["fairwire-core"]),
     ("fairwire-wire", &["fairwire-core"]),
     ("fairwire-metrics", &["fairwire-core"]),
@@ -138,6 +139,8 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
         "own-source",
         &["fairwire", "fairwire-core", "fairwire-parameters", "fairwire-scenario", "fairwire-sim"],
     ),
+    ("link-quinn", &["fairwire-link"]),
+    ("link-smoltcp", &["fairwire-link"]),
     ("xtask", &[]),
 ];
 

@@ -35,7 +35,8 @@ fn check_crate(file: &File) -> Vec<Breach> {
     if !is_inherited(manifest.get("lints")) {
         breaches.push(breach("must say `workspace = true` under `[lints]`".into()));
     }
-    for (name, _) in dependencies(&manifest).filter(|(_, value)| !is_inherited(Some(value))) {
+    let is_fine = |name: &str, value| is_inherited(Some(value)) || is_itself(&manifest, name, value);
+    for (name, _) in dependencies(&manifest).filter(|(name, value)| !is_fine(name, value)) {
         let message =
             format!("must say `{name}.workspace = true`: versions and reasons stand in the root Cargo.toml");
         breaches.push(breach(message));
@@ -45,6 +46,13 @@ fn check_crate(file: &File) -> Vec<Breach> {
 
 fn is_inherited(value: Option<&Value>) -> bool {
     value.and_then(|v| v.get("workspace")).and_then(Value::as_bool) == Some(true)
+}
+
+/// Is it the crate itself, with more features for its own tests? With a version it could not be packaged before it was published.
+fn is_itself(manifest: &Table, name: &str, value: &Value) -> bool {
+    let own = manifest.get("package").and_then(|package| package.get("name")).and_then(Value::as_str);
+    let path = value.get("path").and_then(Value::as_str);
+    own == Some(name) && path == Some(".") && value.get("version").is_none()
 }
 
 fn dependencies(manifest: &Table) -> impl Iterator<Item = (&String, &Value)> {
@@ -108,6 +116,15 @@ mod tests {
         assert_eq!(breaches(&GOOD.replace("a.workspace = true", "a = \"1\"")).len(), 1);
         assert_eq!(breaches(&(GOOD.to_string() + "[dev-dependencies]\nb = \"1\"\n")).len(), 1);
         assert_eq!(breaches(&(GOOD.to_string() + "[target.'cfg(unix)'.dependencies]\nb = \"1\"\n")).len(), 1);
+    }
+
+    #[test]
+    fn a_crate_may_ask_itself_for_features_in_its_tests() {
+        let itself = GOOD.replace("[package]", "[package]\nname = \"a\"") + "[dev-dependencies]\n";
+        let with = |own: &str| breaches(&(itself.clone() + own)).len();
+        assert_eq!(with("a = { path = \".\", features = [\"x\"] }\n"), 0);
+        assert_eq!(with("a = { path = \".\", version = \"1\" }\n"), 1);
+        assert_eq!(with("b = { path = \".\" }\n"), 1);
     }
 
     #[test]

@@ -1,0 +1,277 @@
+//! A link as given: read and checked, then built.
+
+use crate::error::{BadLink, Mistake};
+use crate::link::Link;
+use crate::moment::Moment;
+use crate::quantity::Quantity;
+use crate::queue::Queue;
+use crate::room::Room;
+use crate::wire::{Loss, Wire, WireTerms, probability};
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, Duration as Span, Rate, RateLaw, Seed, Step, Time, Trace};
+use fairwire_laws::Site;
+use std::fmt::{self, Display};
+use std::time::Duration;
+
+/// The [`mtu`](LinkBuilder::mtu) of a link unless given otherwise: Ethernet's, bytes.
+pub const DEFAULT_MTU: u32 = 1500;
+/// The most that [`mtu`](LinkBuilder::mtu) may be: 1 MiB, the longest quantum that a scheduler takes.
+pub const MOST_MTU: u32 = 1 << 20;
+/// The [`buffer`](LinkBuilder::buffer) of a link unless given otherwise, packets.
+pub const DEFAULT_BUFFER_PACKETS: u32 = 100;
+
+/// A link as given. Each method takes one thing; what is wrong with any of them is said by [`build`](LinkBuilder::build), all at once.
+///
+/// What a method was given before, another call replaces.
+pub struct LinkBuilder<T, I = Duration> {
+    rate: Option<Rate>,
+    law: RateLaw,
+    wire: WireTerms,
+    queue: Queue,
+    marks: bool,
+    room: Room,
+    mtu: u32,
+    seed: Seed,
+    name: Option<String>,
+    origin: Option<I>,
+    copy: fn(&T) -> Option<T>,
+    mistakes: Vec<Mistake>,
+}
+
+/// What a link is made of.
+pub(crate) struct Parts<T, I> {
+    pub(crate) discipline: Box<dyn Discipline>,
+    pub(crate) rate: Rate,
+    pub(crate) law: RateLaw,
+    pub(crate) wire: Wire,
+    pub(crate) mtu: u32,
+    pub(crate) origin: Option<I>,
+    pub(crate) copy: fn(&T) -> Option<T>,
+}
+
+impl<T, I: Moment> LinkBuilder<T, I> {
+    pub(crate) fn new(rate: impl Quantity<Rate>, delay: impl Quantity<Span>) -> Self {
+        let wire =
+            WireTerms { delay: Span::ZERO, jitter: Span::ZERO, loss: None, reorder: None, duplicate: 0.0 };
+        let mut builder = LinkBuilder {
+            rate: None,
+            law: RateLaw::Fixed,
+            wire,
+            queue: Queue::TailDrop,
+            marks: false,
+            room: Room::Amount(Amount::Packets(DEFAULT_BUFFER_PACKETS)),
+            mtu: DEFAULT_MTU,
+            seed: Seed(1),
+            name: None,
+            origin: None,
+            copy: |_| None,
+            mistakes: Vec::new(),
+        };
+        builder.rate = builder.checked("rate", rate.read());
+        builder.wire.delay = builder.checked("delay", delay.read()).unwrap_or(Span::ZERO);
+        builder
+    }
+
+    /// What shares the link, by its name in the catalogue, or with parameters: `"drr+lqd"`, `"fq-codel"`,
+    /// `"{ red = { gentle = true, min_threshold = '20 packets' } }"`. The text in braces is TOML. Unless given, it is `"tail-drop"`.
+    #[cfg(feature = "catalogue")]
+    #[must_use]
+    pub fn queue(mut self, name: impl Into<String>) -> Self {
+        self.queue = Queue::Named(name.into());
+        self
+    }
+
+    /// What shares the link, made already: a law of `fairwire-laws`, or one of your own. It has its own buffer, and
+    /// [`buffer`](Self::buffer) and [`mark_ecn`](Self::mark_ecn) say nothing to it.
+    #[must_use]
+    pub fn discipline(mut self, discipline: Box<dyn Discipline>) -> Self {
+        self.queue = Queue::Made(discipline);
+        self
+    }
+
+    /// Where a discipline by name would drop an ECN-capable packet early, it marks it, unless its parameters say otherwise. Without
+    /// this it drops, as in the papers' experiments.
+    #[must_use]
+    pub fn mark_ecn(mut self) -> Self {
+        self.marks = true;
+        self
+    }
+
+    /// How much may wait: `"100 packets"`, `"64 KiB"`, `"50 ms"` at the link's rate, or `"1.5 bdp"`, where the round trip is twice the
+    /// link's delay, or in a [`Duplex`](crate::Duplex) the sum of both delays. Unless given, 100 packets. A discipline with a buffer among
+    /// its own parameters has that.
+    #[must_use]
+    pub fn buffer(mut self, room: &str) -> Self {
+        self.room = self.checked("buffer", Room::read(room)).unwrap_or(self.room);
+        self
+    }
+
+    /// The most bytes that a packet may have, 1 to [`MOST_MTU`]; a longer one is [not sent](crate::NotSent). Laws that count packets
+    /// take it for the size of a typical one. Unless given, 1500.
+    #[must_use]
+    pub fn mtu(mut self, bytes: u32) -> Self {
+        if (1..=MOST_MTU).contains(&bytes) {
+            self.mtu = bytes;
+        } else {
+            self.refuse("mtu", format_args!("{bytes} bytes; allowed: 1 to {MOST_MTU}"));
+        }
+        self
+    }
+
+    /// Another rate from each of these times on, counted from the start of the link: `[("5 s", "10 Mbit/s"), ("8 s", "2 Mbit/s")]`. Times
+    /// ascend. A packet being transmitted when the rate changes goes on at the new rate.
+    #[must_use]
+    pub fn steps<A: Quantity<Span>, R: Quantity<Rate>>(
+        mut self,
+        steps: impl IntoIterator<Item = (A, R)>,
+    ) -> Self {
+        let mut read: Vec<Step> = Vec::new();
+        for (at, rate) in steps {
+            let at = self.checked("steps", at.read()).map(|at| Time::ZERO + at);
+            let rate = self.checked("steps", rate.read());
+            let (Some(at), Some(rate)) = (at, rate) else { return self };
+            if let Some(last) = read.last().filter(|last| last.at >= at) {
+                let before = last.at.since(Time::ZERO);
+                let at = at.since(Time::ZERO);
+                self.refuse(
+                    "steps",
+                    format_args!("a step at {at} after one at {before}; allowed: times that ascend"),
+                );
+                return self;
+            }
+            read.push(Step { at, rate });
+        }
+        self.law = RateLaw::Steps(read.into());
+        self
+    }
+
+    /// Delivery opportunities in place of a rate, from the text of a trace of mahimahi (`mm-link`): a line is a time in whole
+    /// milliseconds at which 1504 bytes can leave; at its end it begins again. The rate of the link is then what disciplines and
+    /// buffers go by, and the trace is what is sent.
+    #[must_use]
+    pub fn trace(mut self, text: &str) -> Self {
+        if let Some(trace) = self.checked("trace", Trace::parse(text)) {
+            self.law = RateLaw::Trace(trace.into());
+        }
+        self
+    }
+
+    /// Which packets are lost on the wire: a probability for each by itself, or a [`GilbertElliott`](crate::GilbertElliott).
+    #[must_use]
+    pub fn loss(mut self, loss: impl Into<Loss>) -> Self {
+        self.wire.loss = self.checked("loss", loss.into().check());
+        self
+    }
+
+    /// Each packet takes a time more, uniform from zero to this. The order is kept: none arrives before one that left the queue
+    /// earlier.
+    #[must_use]
+    pub fn jitter(mut self, most: impl Quantity<Span>) -> Self {
+        self.wire.jitter = self.checked("jitter", most.read()).unwrap_or(Span::ZERO);
+        self
+    }
+
+    /// This part of the packets, 0 to 1, is held back on the wire for so long, and overtaken by those behind them.
+    #[must_use]
+    pub fn reorder(mut self, part: f64, by: impl Quantity<Span>) -> Self {
+        let part = self.checked("reorder", probability(part));
+        let by = self.checked("reorder", by.read());
+        self.wire.reorder = part.zip(by);
+        self
+    }
+
+    /// The seed of all that is random: the same seed gives the same bits. Unless given, 1.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Seed(seed);
+        self
+    }
+
+    /// The name of the link, after which its random streams are called. Links of one test that shall not lose the same packets have names
+    /// or seeds that differ. Unless given, `link`; in a [`Duplex`](crate::Duplex) `forward` and `back`.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Time zero of the link, from which [`steps`](Self::steps), [`trace`](Self::trace) and the report count. Unless given, zero for a
+    /// [`Duration`], and the first instant of any call for an [`Instant`](std::time::Instant).
+    #[must_use]
+    pub fn starts_at(mut self, start: I) -> Self {
+        self.origin = Some(start);
+        self
+    }
+
+    /// The link.
+    ///
+    /// # Errors
+    /// Everything that is wrong with what was given: a text that is no quantity, a rate of zero, a number that is no probability, a
+    /// discipline that nobody knows or its parameters, a buffer without room for one packet of `mtu` bytes.
+    pub fn build(self) -> Result<Link<T, I>, BadLink> {
+        let round_trip = self.delay() * 2;
+        self.build_as("link", round_trip)
+    }
+
+    pub(crate) fn delay(&self) -> Span {
+        self.wire.delay
+    }
+
+    /// The link, called `name` unless it has one, of a path that takes `round_trip`.
+    pub(crate) fn build_as(mut self, name: &str, round_trip: Span) -> Result<Link<T, I>, BadLink> {
+        let name = self.name.take().unwrap_or_else(|| name.into());
+        let amount = self.checked("buffer", self.room.amount(round_trip));
+        // A rate or a buffer that could not be read is a mistake already; what comes after is checked with any.
+        let site = Site {
+            rate: self.rate.unwrap_or(ANY_RATE),
+            buffer: amount.unwrap_or(Amount::Packets(DEFAULT_BUFFER_PACKETS)),
+            packet_bytes: self.mtu,
+            seed: self.seed,
+            stream: &name,
+        };
+        let (method, made) = (self.queue.method(), std::mem::take(&mut self.queue).made(&site, self.marks));
+        let discipline = self.checked(method, made);
+        let wire = Wire::new(self.wire, self.seed, &name);
+        let LinkBuilder { rate, law, mtu, origin, copy, mistakes, .. } = self;
+        match (discipline, rate) {
+            (Some(discipline), Some(rate)) if mistakes.is_empty() => {
+                Ok(Link::of(Parts { discipline, rate, law, wire, mtu, origin, copy }))
+            }
+            _ => Err(BadLink { mistakes }),
+        }
+    }
+
+    fn checked<Q, E: Display>(&mut self, method: &str, read: Result<Q, E>) -> Option<Q> {
+        read.map_err(|error| self.refuse(method, error)).ok()
+    }
+
+    fn refuse(&mut self, method: &str, message: impl Display) {
+        self.mistakes.push(Mistake { method: method.into(), message: message.to_string() });
+    }
+}
+
+/// What a queue is checked with where the rate could not be read.
+const ANY_RATE: Rate = Rate::from_bps(1_000_000).expect("not zero");
+
+impl<T: Clone, I: Moment> LinkBuilder<T, I> {
+    /// This part of the packets, 0 to 1, arrives twice, at the same instant.
+    #[must_use]
+    pub fn duplicate(mut self, part: f64) -> Self {
+        self.wire.duplicate = self.checked("duplicate", probability(part)).unwrap_or(0.0);
+        self.copy = |payload| Some(payload.clone());
+        self
+    }
+}
+
+impl<T, I> fmt::Debug for LinkBuilder<T, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LinkBuilder")
+            .field("rate", &self.rate)
+            .field("wire", &self.wire)
+            .field("room", &self.room)
+            .field("mtu", &self.mtu)
+            .field("seed", &self.seed)
+            .field("mistakes", &self.mistakes)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,25 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod builder;
+mod duplex;
+mod error;
+mod link;
+mod moment;
+mod quantity;
+mod queue;
+mod report;
+mod room;
+#[cfg(feature = "tokio")]
+pub mod tokio;
+mod wire;
+
+pub use builder::{DEFAULT_BUFFER_PACKETS, DEFAULT_MTU, LinkBuilder, MOST_MTU};
+pub use duplex::Duplex;
+pub use error::{BadLink, Mistake, NotSent};
+pub use fairwire_core::{Backlog, Discipline, Ecn};
+pub use link::{Arrival, Link};
+pub use moment::Moment;
+pub use quantity::Quantity;
+pub use report::{Delays, FlowReport, Report};
+pub use wire::{GilbertElliott, Loss};

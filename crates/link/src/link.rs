@@ -1,0 +1,300 @@
+//! The link: a queue in front of a transmitter, and a wire.
+
+use crate::builder::{LinkBuilder, Parts};
+use crate::error::NotSent;
+use crate::moment::{Clock, Moment};
+use crate::quantity::Quantity;
+use crate::report::{Flows, Report, Sent, jain};
+use crate::wire::{Fate, Wire};
+use fairwire_core::{
+    Backlog, Cause, Duration as Span, Ecn, Packet, Rate, Server, Service, Signals, Time, Transmitter,
+};
+use std::collections::VecDeque;
+use std::fmt;
+use std::time::Duration;
+
+/// A link in one direction, which carries payloads of type `T` and is told the time as `I`.
+///
+/// A packet that is [sent](Link::send) waits in the queue, is transmitted at the link's rate, and reaches the far end a delay
+/// later, where [`receive`](Link::receive) gives it out. The link does its work when it is called, at the exact times at which
+/// it is due: how often it is called changes nothing of what it does.
+///
+/// # Time
+/// Time is an argument. A time before the latest that the link was given counts as the latest, and
+/// [`Report::backward_calls`] counts such calls. What is due at an instant is done before what is sent at that instant.
+///
+/// # Memory
+/// What waits is bounded by the buffer; what is on the wire by rate and delay, if the caller receives what has arrived. The report keeps
+/// eight bytes for each packet delivered.
+pub struct Link<T, I = Duration> {
+    server: Server,
+    wire: Wire,
+    clock: Clock<I>,
+    mtu: u32,
+    /// By [`Packet::frame`]: what is inside. Free places are in `free`.
+    inside: Vec<Option<Inside<T>>>,
+    free: Vec<u32>,
+    /// What has left the queue, in the order in which it arrives.
+    under_way: VecDeque<UnderWay>,
+    flows: Flows,
+    sent: Sent,
+    copy: fn(&T) -> Option<T>,
+}
+
+/// A packet that has reached the far end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival<T, I = Duration> {
+    /// What was sent.
+    pub payload: T,
+    /// Its bytes, as they were given.
+    pub bytes: usize,
+    /// Its flow, as it was given.
+    pub flow: u64,
+    /// Its ECN codepoint: [`Ecn::Ce`] where the queue has marked it.
+    pub ecn: Ecn,
+    /// When it was sent.
+    pub sent: I,
+    /// When its last bit reached the far end: at or before the time of the call.
+    pub arrived: I,
+}
+
+struct Inside<T> {
+    payload: T,
+    bytes: u32,
+    flow: u64,
+    place: u32,
+    sent: Time,
+}
+
+#[derive(Clone, Copy)]
+struct UnderWay {
+    arrives: Time,
+    frame: u32,
+    ecn: Ecn,
+}
+
+impl<T, I: Moment> Link<T, I> {
+    /// A link of this rate and this propagation delay, one way, to be described further and [built](LinkBuilder::build):
+    /// `Link::<Vec<u8>>::new("50 Mbit/s", "20 ms")`. With another type of time: `Link::<Vec<u8>, Instant>::new(…)`.
+    #[expect(clippy::new_ret_no_self, reason = "what is given is checked once, in `build`")]
+    pub fn new(rate: impl Quantity<Rate>, delay: impl Quantity<Span>) -> LinkBuilder<T, I> {
+        LinkBuilder::new(rate, delay)
+    }
+
+    pub(crate) fn of(parts: Parts<T, I>) -> Self {
+        let Parts { discipline, rate, law, wire, mtu, origin, copy } = parts;
+        Link {
+            server: Server::new(discipline, Transmitter::new(rate).under(&law)),
+            wire,
+            clock: Clock::new(origin),
+            mtu,
+            inside: Vec::new(),
+            free: Vec::new(),
+            under_way: VecDeque::new(),
+            flows: Flows::default(),
+            sent: Sent::default(),
+            copy,
+        }
+    }
+
+    /// Sends a packet of `flow` into the link at `now`. It takes `bytes` of the link, headers included, whatever its payload is.
+    ///
+    /// The number of a flow is the caller's, and any will do; the queue shares between flows.
+    ///
+    /// # Errors
+    /// When `bytes` is zero or more than the link's [`mtu`](LinkBuilder::mtu); the payload is given back, and nothing has changed but the
+    /// link's time. A packet that the queue drops is no error: a sender does not learn of it.
+    pub fn send(&mut self, payload: T, bytes: usize, flow: u64, ecn: Ecn, now: I) -> Result<(), NotSent<T>> {
+        let now = self.advance(now);
+        let Some(len) = u32::try_from(bytes).ok().filter(|len| (1..=self.mtu).contains(len)) else {
+            return Err(NotSent { payload, bytes, mtu: self.mtu });
+        };
+        let place = self.flows.place(flow);
+        self.flows.at(place).sent += 1;
+        let frame = self.put(Inside { payload, bytes: len, flow, place, sent: now });
+        let packet = Packet { ecn, ..Packet::new(frame, len, flow.into(), now) };
+        let mut signals = Accounts { inside: &mut self.inside, free: &mut self.free, flows: &mut self.flows };
+        if let Some(service) = self.server.offer(packet, now, &mut signals) {
+            self.transmit(service);
+        }
+        Ok(())
+    }
+
+    /// The next packet that has reached the far end by `now`, in the order of arrival; `None` when there is none. Call it until there
+    /// is none.
+    pub fn receive(&mut self, now: I) -> Option<Arrival<T, I>> {
+        let now_here = self.advance(now);
+        let &UnderWay { arrives, frame, ecn } =
+            self.under_way.front().filter(|next| next.arrives <= now_here)?;
+        self.under_way.pop_front();
+        let Inside { payload, bytes, flow, place, sent } = self.take(frame)?;
+        let counts = self.flows.at(place);
+        counts.delivered += 1;
+        counts.delivered_bytes += u64::from(bytes);
+        counts.delays.push(arrives.since(sent).ns());
+        let moment = |time| self.clock.moment(time).unwrap_or(now);
+        let (sent, arrived) = (moment(sent), moment(arrives));
+        Some(Arrival { payload, bytes: bytes as usize, flow, ecn, sent, arrived })
+    }
+
+    /// When to call [`receive`](Link::receive) next, if nothing is sent before: no packet arrives earlier. `None` when the link is
+    /// empty, or nothing arrives in the range of `I`. It may be in the past, and now and then nothing has arrived at that time.
+    pub fn next_timeout(&self) -> Option<I> {
+        let arrives = self.under_way.front().map_or(Time::MAX, |next| next.arrives);
+        // What leaves the queue next arrives a delay after that at the earliest.
+        self.clock.moment(arrives.min(self.server.asks_at() + self.wire.delay()))
+    }
+
+    /// Lets the link do what is due up to `now`. Every call with a time does this first; by itself it is of use before
+    /// [`report`](Link::report).
+    pub fn advance_to(&mut self, now: I) {
+        self.advance(now);
+    }
+
+    /// What waits in the queue, at the latest time that the link was given; what is being transmitted does not.
+    pub fn backlog(&self) -> Backlog {
+        self.server.backlog()
+    }
+
+    /// Packets that are being transmitted, on the wire, or at the far end and not received yet.
+    pub fn packets_under_way(&self) -> usize {
+        self.under_way.len()
+    }
+
+    /// What the link did up to the latest time that it was given.
+    pub fn report(&self) -> Report {
+        let now = self.clock.now();
+        let time = now.since(self.sent.from);
+        let flows = self.flows.reports(time);
+        Report {
+            time: time.into(),
+            utilization: self.utilization(now),
+            jain: jain(&flows),
+            flows,
+            backward_calls: self.clock.backward_calls(),
+        }
+    }
+
+    /// Forgets what was counted up to `now`, as at the end of a warm-up. Packets inside stay inside: such a one may be counted as
+    /// delivered and not as sent.
+    pub fn restart_report(&mut self, now: I) {
+        let now = self.advance(now);
+        self.flows.clear();
+        self.sent = Sent {
+            from: now,
+            begun_bits: 0.0,
+            inherited_bits: self.server.bits(now, self.sent.until.max(now)),
+            until: self.sent.until,
+        };
+    }
+
+    /// The share of the bits that could have been sent that were sent: of the packets at either end the part inside.
+    fn utilization(&self, now: Time) -> f64 {
+        let Sent { from, begun_bits, inherited_bits, until } = self.sent;
+        let possible = self.server.bits(from, now);
+        let sent = inherited_bits + begun_bits - self.server.bits(now, until.max(now));
+        if possible > 0.0 { (sent / possible).clamp(0.0, 1.0) } else { 0.0 }
+    }
+
+    /// Does all that is due up to `now`, and gives the link's own time.
+    #[inline]
+    fn advance(&mut self, now: I) -> Time {
+        let now = self.clock.advance(now);
+        while self.server.asks_at() <= now && self.server.asks_at() < Time::MAX {
+            let mut signals =
+                Accounts { inside: &mut self.inside, free: &mut self.free, flows: &mut self.flows };
+            if let Some(service) = self.server.ask(self.server.asks_at(), &mut signals) {
+                self.transmit(service);
+            }
+        }
+        now
+    }
+
+    /// A packet has begun to leave the queue.
+    #[inline]
+    fn transmit(&mut self, Service { packet, sent }: Service) {
+        self.sent.begun_bits += f64::from(packet.len) * 8.0;
+        self.sent.until = sent;
+        let Fate::Arrives { at: arrives, twice } = self.wire.carry(sent) else {
+            if let Some(lost) = self.take(packet.frame) {
+                self.flows.at(lost.place).lost += 1;
+            }
+            return;
+        };
+        let original = UnderWay { arrives, frame: packet.frame, ecn: packet.ecn };
+        self.put_under_way(original);
+        if twice && let Some(frame) = self.copy(packet.frame) {
+            self.put_under_way(UnderWay { frame, ..original });
+        }
+    }
+
+    /// Before those that arrive later, behind all others: where nothing is held back, at the end.
+    #[inline]
+    fn put_under_way(&mut self, packet: UnderWay) {
+        if self.under_way.back().is_none_or(|last| last.arrives <= packet.arrives) {
+            self.under_way.push_back(packet);
+        } else {
+            let at = self.under_way.partition_point(|other| other.arrives <= packet.arrives);
+            self.under_way.insert(at, packet);
+        }
+    }
+
+    fn copy(&mut self, frame: u32) -> Option<u32> {
+        let Inside { payload, bytes, flow, place, sent } = self.inside.get(frame as usize)?.as_ref()?;
+        let copy =
+            Inside { payload: (self.copy)(payload)?, bytes: *bytes, flow: *flow, place: *place, sent: *sent };
+        self.flows.at(copy.place).duplicated += 1;
+        Some(self.put(copy))
+    }
+
+    /// Frames are numbered from 0 in 32 bits: 2^32 packets inside do not fit any machine's memory.
+    #[inline]
+    fn put(&mut self, inside: Inside<T>) -> u32 {
+        let Some(frame) = self.free.pop() else {
+            self.inside.push(Some(inside));
+            return (self.inside.len() - 1) as u32;
+        };
+        self.inside[frame as usize] = Some(inside);
+        frame
+    }
+
+    #[inline]
+    fn take(&mut self, frame: u32) -> Option<Inside<T>> {
+        let inside = self.inside.get_mut(frame as usize)?.take()?;
+        self.free.push(frame);
+        Some(inside)
+    }
+}
+
+impl<T, I> fmt::Debug for Link<T, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link")
+            .field("rate", &self.server.rate())
+            .field("wire", &self.wire)
+            .field("backlog", &self.server.backlog())
+            .field("under_way", &self.under_way.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Takes back what the queue drops, and counts marks.
+struct Accounts<'a, T> {
+    inside: &'a mut [Option<Inside<T>>],
+    free: &'a mut Vec<u32>,
+    flows: &'a mut Flows,
+}
+
+impl<T> Signals for Accounts<'_, T> {
+    fn dropped(&mut self, packet: Packet, _: Cause) {
+        if let Some(inside) = self.inside.get_mut(packet.frame as usize).and_then(Option::take) {
+            self.free.push(packet.frame);
+            self.flows.at(inside.place).dropped += 1;
+        }
+    }
+
+    fn marked(&mut self, packet: &Packet, _: Cause) {
+        if let Some(Some(inside)) = self.inside.get(packet.frame as usize) {
+            self.flows.at(inside.place).marked += 1;
+        }
+    }
+}

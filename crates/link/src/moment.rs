@@ -1,0 +1,122 @@
+//! What a link takes for a time: a duration since a start, or an instant of some clock.
+
+use fairwire_core::Time;
+use std::time::{Duration, Instant};
+
+/// A type of time that a [`Link`](crate::Link) can be given: it is an argument of every call, and no clock is read.
+///
+/// - [`Duration`] is the time since the start of the test. Suits stacks with an own clock: for smoltcp,
+///   `Duration::from_micros(instant.total_micros() as u64)`; a deadline is rounded up to its microseconds.
+/// - [`Instant`] is what quinn-proto takes. Time zero of the link is the first instant that it is given, or that of
+///   [`starts_at`](crate::LinkBuilder::starts_at).
+/// - [`Time`] is the time of `fairwire-core`, and `tokio::time::Instant` is there with the feature `tokio`.
+pub trait Moment: Copy {
+    /// Time zero of a link whose first call is at `first`.
+    fn origin(first: Self) -> Self;
+
+    /// The time since `origin`; zero when `self` is earlier.
+    fn since(self, origin: Self) -> Duration;
+
+    /// The moment `by` after `origin`; `None` where the type cannot express it.
+    fn after(origin: Self, by: Duration) -> Option<Self>;
+}
+
+impl Moment for Duration {
+    fn origin(_: Self) -> Self {
+        Duration::ZERO
+    }
+
+    fn since(self, origin: Self) -> Duration {
+        self.saturating_sub(origin)
+    }
+
+    fn after(origin: Self, by: Duration) -> Option<Self> {
+        origin.checked_add(by)
+    }
+}
+
+impl Moment for Time {
+    fn origin(_: Self) -> Self {
+        Time::ZERO
+    }
+
+    fn since(self, origin: Self) -> Duration {
+        Time::since(self, origin).into()
+    }
+
+    fn after(origin: Self, by: Duration) -> Option<Self> {
+        Some(origin + by.into()).filter(|time| *time < Time::MAX)
+    }
+}
+
+impl Moment for Instant {
+    fn origin(first: Self) -> Self {
+        first
+    }
+
+    fn since(self, origin: Self) -> Duration {
+        self.saturating_duration_since(origin)
+    }
+
+    fn after(origin: Self, by: Duration) -> Option<Self> {
+        origin.checked_add(by)
+    }
+}
+
+#[cfg(feature = "tokio")]
+impl Moment for tokio::time::Instant {
+    fn origin(first: Self) -> Self {
+        first
+    }
+
+    fn since(self, origin: Self) -> Duration {
+        self.saturating_duration_since(origin)
+    }
+
+    fn after(origin: Self, by: Duration) -> Option<Self> {
+        origin.checked_add(by)
+    }
+}
+
+/// The clock of one link: never goes back.
+#[derive(Debug)]
+pub(crate) struct Clock<I> {
+    origin: Option<I>,
+    now: Time,
+    backward_calls: u64,
+}
+
+impl<I: Moment> Clock<I> {
+    pub(crate) fn new(origin: Option<I>) -> Self {
+        Clock { origin, now: Time::ZERO, backward_calls: 0 }
+    }
+
+    /// The time of the link at `now`: the latest that it was given, where `now` is before that.
+    #[inline]
+    pub(crate) fn advance(&mut self, now: I) -> Time {
+        let origin = *self.origin.get_or_insert_with(|| I::origin(now));
+        let given = Time::ZERO + now.since(origin).into();
+        if given < self.now {
+            self.backward_calls += 1;
+        }
+        self.now = self.now.max(given);
+        self.now
+    }
+
+    /// The latest time that it was given.
+    pub(crate) fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Calls with a time before the latest.
+    pub(crate) fn backward_calls(&self) -> u64 {
+        self.backward_calls
+    }
+
+    /// `time` in the caller's type; `None` for never.
+    #[inline]
+    pub(crate) fn moment(&self, time: Time) -> Option<I> {
+        let since = Some(time).filter(|time| *time < Time::MAX)?.since(Time::ZERO);
+        I::after(self.origin?, since.into())
+    }
+}

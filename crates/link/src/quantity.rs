@@ -1,0 +1,46 @@
+//! Quantities as text or as values.
+
+use fairwire_core::units::UnitError;
+use fairwire_core::{Duration, Rate};
+
+/// A rate or a length of time, as text (`"50 Mbit/s"`, `"20 ms"`) or as a value.
+///
+/// Text is read as `fairwire_core::units` reads it; a value is a [`Rate`] for rates, a [`std::time::Duration`] or a
+/// [`fairwire_core::Duration`] for times.
+pub trait Quantity<Q> {
+    /// The quantity.
+    ///
+    /// # Errors
+    /// When the text is no such quantity; the error says what was given and what is allowed.
+    fn read(self) -> Result<Q, UnitError>;
+}
+
+impl Quantity<Rate> for Rate {
+    fn read(self) -> Result<Rate, UnitError> {
+        Ok(self)
+    }
+}
+
+impl Quantity<Duration> for Duration {
+    fn read(self) -> Result<Duration, UnitError> {
+        Ok(self)
+    }
+}
+
+impl Quantity<Duration> for std::time::Duration {
+    fn read(self) -> Result<Duration, UnitError> {
+        Ok(self.into())
+    }
+}
+
+impl<Q: std::str::FromStr<Err = UnitError>> Quantity<Q> for &str {
+    fn read(self) -> Result<Q, UnitError> {
+        self.parse()
+    }
+}
+
+impl<Q: std::str::FromStr<Err = UnitError>> Quantity<Q> for String {
+    fn read(self) -> Result<Q, UnitError> {
+        self.parse()
+    }
+}

@@ -1,0 +1,62 @@
+//! What shares a link, as given: by name, or made already.
+
+use fairwire_core::Discipline;
+use fairwire_laws::Site;
+use fairwire_laws::dropper::tail_drop;
+
+/// What shares a link, as given.
+#[derive(Default)]
+pub(crate) enum Queue {
+    #[default]
+    TailDrop,
+    #[cfg(feature = "catalogue")]
+    Named(String),
+    Made(Box<dyn Discipline>),
+}
+
+impl Queue {
+    /// The method of the builder that its mistakes are of.
+    pub(crate) fn method(&self) -> &'static str {
+        match self {
+            Queue::TailDrop => "buffer", // all that it has
+            #[cfg(feature = "catalogue")]
+            Queue::Named(_) => "queue",
+            Queue::Made(_) => "discipline",
+        }
+    }
+
+    /// The discipline, made for `site`.
+    pub(crate) fn made(self, site: &Site<'_>, marks: bool) -> Result<Box<dyn Discipline>, String> {
+        match self {
+            Queue::TailDrop => tail_drop::Spec::default().build(site).map_err(|error| error.to_string()),
+            #[cfg(feature = "catalogue")]
+            Queue::Named(text) => named(&text, site, marks),
+            Queue::Made(discipline) => {
+                let _ = marks;
+                Ok(discipline)
+            }
+        }
+    }
+}
+
+/// The discipline of this name, or of this table of one name with its parameters.
+#[cfg(feature = "catalogue")]
+fn named(text: &str, site: &Site<'_>, marks: bool) -> Result<Box<dyn Discipline>, String> {
+    use fairwire_catalogue::{Choice, build, inherit_ecn};
+    use fairwire_laws::spec::EcnChoice;
+    use std::collections::BTreeMap;
+
+    let text = text.trim();
+    let choice = if text.starts_with('{') {
+        let read = toml::from_str::<BTreeMap<String, Choice>>(&format!("queue = {text}"));
+        let one = read.map_err(|error| format!("`{text}`: {}", error.message()))?;
+        one.into_values().next().unwrap_or_else(|| Choice::from(text.to_owned()))
+    } else {
+        Choice::from(text.to_owned())
+    };
+    let mut parameters = choice.parameters().cloned().unwrap_or_default();
+    if marks {
+        inherit_ecn(choice.name(), &mut parameters, EcnChoice::Mark).map_err(|error| error.to_string())?;
+    }
+    build(choice.name(), &parameters, site).map_err(|error| error.to_string())
+}

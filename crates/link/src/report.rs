@@ -1,0 +1,227 @@
+//! What a link did, flow by flow.
+
+use fairwire_core::Time;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+/// What a link did since its start, or since [`restart_report`](crate::Link::restart_report).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// How long, up to the latest time that the link was given.
+    pub time: Duration,
+    /// By flow, in the order of their numbers.
+    pub flows: Vec<FlowReport>,
+    /// The share of the bits that could have been sent that were sent, 0 to 1; 0 where no time has passed.
+    pub utilization: f64,
+    /// Jain's index of the flows' rates (DEC-TR-301, 1984): 1 where all are equal, `1 / flows` where one has all. 1 where nothing
+    /// was delivered.
+    pub jain: f64,
+    /// Calls with a time before the latest that the link was given; it took them for calls at the latest. Counted from the
+    /// start of the link.
+    pub backward_calls: u64,
+}
+
+/// What one flow had of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowReport {
+    /// Its number, as it was given with each packet.
+    pub flow: u64,
+    /// Packets that were sent into the link.
+    pub sent: u64,
+    /// Packets that [`receive`](crate::Link::receive) gave out, copies included.
+    pub delivered: u64,
+    /// Packets that the queue dropped.
+    pub dropped: u64,
+    /// Packets lost on the wire.
+    pub lost: u64,
+    /// Copies that the wire made.
+    pub duplicated: u64,
+    /// Marks that the queue made, whether or not the packet was delivered yet.
+    pub marked: u64,
+    /// Bytes of the packets delivered.
+    pub delivered_bytes: u64,
+    /// What was delivered over the time of the report, bit/s; 0 where no time has passed.
+    pub rate_bps: f64,
+    /// From being sent to reaching the far end, of the packets delivered.
+    pub delay: Delays,
+}
+
+/// How long packets took. Exact: values that occurred, the smallest that at least so many of a hundred packets did not exceed. All
+/// zero where there were none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delays {
+    /// The shortest.
+    pub min: Duration,
+    /// The mean, rounded down to a nanosecond.
+    pub mean: Duration,
+    /// The median.
+    pub p50: Duration,
+    /// The 90th percentile.
+    pub p90: Duration,
+    /// The 99th percentile.
+    pub p99: Duration,
+    /// The longest.
+    pub max: Duration,
+}
+
+impl Report {
+    /// What `flow` had; `None` where it sent nothing.
+    pub fn flow(&self, flow: u64) -> Option<&FlowReport> {
+        self.flows.iter().find(|report| report.flow == flow)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let heads = ["flow", "Mbit/s", "sent", "delivered", "dropped", "lost", "marked"];
+        for head in heads {
+            write!(f, "{head:>10}")?;
+        }
+        writeln!(f, "{:>12}{:>12}{:>12}", "p50", "p99", "max")?;
+        for flow in &self.flows {
+            write!(f, "{:>10}{:>10.3}", flow.flow, flow.rate_bps / 1e6)?;
+            for count in [flow.sent, flow.delivered, flow.dropped, flow.lost, flow.marked] {
+                write!(f, "{count:>10}")?;
+            }
+            for delay in [flow.delay.p50, flow.delay.p99, flow.delay.max] {
+                write!(f, "{:>9.3} ms", delay.as_secs_f64() * 1e3)?;
+            }
+            writeln!(f)?;
+        }
+        let (seconds, percent) = (self.time.as_secs_f64(), self.utilization * 100.0);
+        write!(f, "{seconds:.3} s, utilization {percent:.1} %, Jain's index {:.4}", self.jain)
+    }
+}
+
+/// What is counted of a flow.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) sent: u64,
+    pub(crate) delivered: u64,
+    pub(crate) dropped: u64,
+    pub(crate) lost: u64,
+    pub(crate) duplicated: u64,
+    pub(crate) marked: u64,
+    pub(crate) delivered_bytes: u64,
+    /// Of each packet delivered, nanoseconds.
+    pub(crate) delays: Vec<u64>,
+}
+
+/// The flows of a link: found by number once for each packet, by place after that.
+#[derive(Debug, Default)]
+pub(crate) struct Flows {
+    places: BTreeMap<u64, u32>,
+    counts: Vec<Counts>,
+    latest: Option<(u64, u32)>,
+}
+
+impl Flows {
+    /// The place of `flow`, which is given one with its first packet.
+    #[inline]
+    pub(crate) fn place(&mut self, flow: u64) -> u32 {
+        if let Some((latest, place)) = self.latest
+            && latest == flow
+        {
+            return place;
+        }
+        let next = self.counts.len() as u32;
+        let place = *self.places.entry(flow).or_insert(next);
+        if place == next {
+            self.counts.push(Counts::default());
+        }
+        self.latest = Some((flow, place));
+        place
+    }
+
+    /// What is counted of the flow at `place`.
+    #[inline]
+    pub(crate) fn at(&mut self, place: u32) -> &mut Counts {
+        &mut self.counts[place as usize]
+    }
+
+    /// Forgets what was counted.
+    pub(crate) fn clear(&mut self) {
+        self.counts.iter_mut().for_each(|counts| *counts = Counts::default());
+    }
+
+    /// What was counted over `time`, of each flow that had anything.
+    pub(crate) fn reports(&self, time: fairwire_core::Duration) -> Vec<FlowReport> {
+        let counted = self.places.iter().map(|(flow, place)| (*flow, &self.counts[*place as usize]));
+        let any = |counts: &Counts| counts.sent + counts.delivered + counts.dropped + counts.lost > 0;
+        counted.filter(|(_, counts)| any(counts)).map(|(flow, counts)| counts.report(flow, time)).collect()
+    }
+}
+
+impl Counts {
+    fn report(&self, flow: u64, time: fairwire_core::Duration) -> FlowReport {
+        let rate_bps = if time.is_zero() { 0.0 } else { self.delivered_bytes as f64 * 8.0 / time.seconds() };
+        FlowReport {
+            flow,
+            sent: self.sent,
+            delivered: self.delivered,
+            dropped: self.dropped,
+            lost: self.lost,
+            duplicated: self.duplicated,
+            marked: self.marked,
+            delivered_bytes: self.delivered_bytes,
+            rate_bps,
+            delay: Delays::of(self.delays.clone()),
+        }
+    }
+}
+
+impl Delays {
+    /// Those of packets that took so many nanoseconds.
+    fn of(mut ns: Vec<u64>) -> Self {
+        ns.sort_unstable();
+        let [Some(min), Some(max)] = [ns.first(), ns.last()] else { return Delays::default() };
+        let sum: u128 = ns.iter().map(|ns| u128::from(*ns)).sum();
+        let percentile = |percent: usize| Duration::from_nanos(ns[(ns.len() * percent).div_ceil(100) - 1]);
+        Delays {
+            min: Duration::from_nanos(*min),
+            mean: Duration::from_nanos((sum / ns.len() as u128) as u64),
+            p50: percentile(50),
+            p90: percentile(90),
+            p99: percentile(99),
+            max: Duration::from_nanos(*max),
+        }
+    }
+}
+
+/// Jain's index.
+pub(crate) fn jain(flows: &[FlowReport]) -> f64 {
+    let (sum, squares) = flows.iter().fold((0.0, 0.0), |(sum, squares), flow| {
+        (sum + flow.rate_bps, squares + flow.rate_bps * flow.rate_bps)
+    });
+    if squares > 0.0 { sum * sum / (flows.len() as f64 * squares) } else { 1.0 }
+}
+
+/// What the transmitter has sent.
+#[derive(Debug, Default)]
+pub(crate) struct Sent {
+    /// Since when.
+    pub(crate) from: Time,
+    /// Bits of the packets begun since then.
+    pub(crate) begun_bits: f64,
+    /// Bits, sent since then, of the packet that was begun before.
+    pub(crate) inherited_bits: f64,
+    /// When the latest packet is through.
+    pub(crate) until: Time,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_the_nearest_ranks() {
+        let delays = Delays::of((1..=200).rev().collect());
+        let ns = |delay: Duration| delay.as_nanos();
+        assert_eq!((ns(delays.min), ns(delays.mean), ns(delays.max)), (1, 100, 200));
+        assert_eq!((ns(delays.p50), ns(delays.p90), ns(delays.p99)), (100, 180, 198));
+        let one = Delays::of(vec![7]);
+        assert_eq!((ns(one.p50), ns(one.p99)), (7, 7));
+        assert_eq!(Delays::of(Vec::new()), Delays::default());
+    }
+}

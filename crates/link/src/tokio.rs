@@ -1,0 +1,135 @@
+//! Two ends of a [`Duplex`] with an async [`receive`](End::receive), on tokio's clock.
+//!
+//! Under `#[tokio::test(start_paused = true)]` time goes on by itself, at once, whenever all tasks wait, and the test is deterministic:
+//!
+//! ```
+//! use fairwire_link::{Duplex, Ecn, Link, tokio::pair};
+//! use std::time::Duration;
+//!
+//! # #[::tokio::main(flavor = "current_thread", start_paused = true)]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (here, there) = pair(Duplex::alike(|| Link::new("8 Mbit/s", "20 ms"))?);
+//! here.send("ping", 1000, 1, Ecn::NotEct)?;
+//! let arrival = there.receive().await.expect("`here` is still open");
+//! assert_eq!(arrival.arrived - arrival.sent, Duration::from_millis(21)); // 1 ms of 8 Mbit/s, and 20 ms
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! tokio's timers wake on whole milliseconds, so a task hears of a packet up to a millisecond after it has arrived.
+//! [`Arrival::arrived`] is exact, and so is what the link does.
+
+use crate::duplex::Duplex;
+use crate::error::NotSent;
+use crate::link::{Arrival, Link};
+use crate::report::Report;
+use fairwire_core::Ecn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
+
+/// One end of a [`pair`]. Clones are the same end: a packet goes to one of those that wait for it.
+#[derive(Debug)]
+pub struct End<T> {
+    path: Arc<Path<T>>,
+    side: usize,
+}
+
+/// What both ends share: `ways[side]` is the link from that side to the other.
+#[derive(Debug)]
+struct Path<T> {
+    ways: [Way<T>; 2],
+}
+
+#[derive(Debug)]
+struct Way<T> {
+    state: Mutex<State<T>>,
+    /// Something was sent, or all senders are gone.
+    changed: Notify,
+}
+
+#[derive(Debug)]
+struct State<T> {
+    link: Link<T, Instant>,
+    senders: usize,
+}
+
+/// The two ends of `duplex`: what the first sends goes over its `forward` link, what the second sends over its `back` link.
+pub fn pair<T>(duplex: Duplex<T, Instant>) -> (End<T>, End<T>) {
+    let way = |link| Way { state: Mutex::new(State { link, senders: 1 }), changed: Notify::new() };
+    let path = Arc::new(Path { ways: [way(duplex.forward), way(duplex.back)] });
+    (End { path: Arc::clone(&path), side: 0 }, End { path, side: 1 })
+}
+
+impl<T> End<T> {
+    /// Sends a packet of `flow` to the other end, now. It takes `bytes` of the link.
+    ///
+    /// # Errors
+    /// As [`Link::send`].
+    pub fn send(&self, payload: T, bytes: usize, flow: u64, ecn: Ecn) -> Result<(), NotSent<T>> {
+        let way = self.outward();
+        let sent = way.lock().link.send(payload, bytes, flow, ecn, Instant::now());
+        way.changed.notify_waiters();
+        sent
+    }
+
+    /// Waits for the next packet from the other end; `None` when nothing is under way and the other end and its clones are gone.
+    ///
+    /// It may be cancelled: a packet is given out or stays.
+    pub async fn receive(&self) -> Option<Arrival<T, Instant>> {
+        let way = &self.path.ways[1 - self.side];
+        loop {
+            let changed = way.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable(); // before looking, so that nothing is missed
+            let next = {
+                let mut state = way.lock();
+                if let Some(arrival) = state.link.receive(Instant::now()) {
+                    return Some(arrival);
+                }
+                let next = state.link.next_timeout();
+                if next.is_none() && state.senders == 0 {
+                    return None;
+                }
+                next
+            };
+            match next {
+                Some(at) => drop(timeout_at(at, changed).await),
+                None => changed.await,
+            }
+        }
+    }
+
+    /// What the link from this end to the other did, up to now.
+    pub fn report(&self) -> Report {
+        let mut state = self.outward().lock();
+        state.link.advance_to(Instant::now());
+        state.link.report()
+    }
+
+    fn outward(&self) -> &Way<T> {
+        &self.path.ways[self.side]
+    }
+}
+
+impl<T> Way<T> {
+    /// The state is whole between any two calls of the link, so a thread that panicked elsewhere harms nobody.
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> Clone for End<T> {
+    fn clone(&self) -> Self {
+        self.outward().lock().senders += 1;
+        End { path: Arc::clone(&self.path), side: self.side }
+    }
+}
+
+impl<T> Drop for End<T> {
+    fn drop(&mut self) {
+        let way = self.outward();
+        way.lock().senders -= 1;
+        way.changed.notify_waiters();
+    }
+}

@@ -1,0 +1,283 @@
+//! What a link takes and what it refuses.
+
+use fairwire_core::{Discipline, Duration as Span, Limit, Queue, Rate, Time, scheduler::Fcfs};
+use fairwire_laws::dropper::tail_drop::TailDrop;
+use fairwire_link::{BadLink, Duplex, Ecn, GilbertElliott, Link, LinkBuilder};
+use std::time::{Duration, Instant};
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+fn link() -> LinkBuilder<u32> {
+    Link::new("8 Mbit/s", "10 ms") // 1000 bytes take a millisecond
+}
+
+fn methods(bad: &BadLink) -> Vec<&str> {
+    bad.mistakes.iter().map(|mistake| mistake.method.as_str()).collect()
+}
+
+#[test]
+fn everything_that_is_wrong_is_said_at_once() {
+    let bad = Link::<u32>::new("0 Mbit/s", "10")
+        .queue("drr+lqdd")
+        .buffer("many")
+        .mtu(0)
+        .loss(f64::NAN)
+        .jitter("-1 ms")
+        .reorder(2.0, "1 parsec")
+        .duplicate(-0.5)
+        .steps([("2 s", "1 Mbit/s"), ("1 s", "2 Mbit/s")])
+        .trace("5\n4\n")
+        .build()
+        .expect_err("nothing is right");
+    let expected = ["rate", "delay", "buffer", "mtu", "loss", "jitter", "reorder", "reorder", "duplicate"];
+    assert_eq!(methods(&bad), [&expected[..], &["steps", "trace", "queue"]].concat());
+    let text = bad.to_string();
+    for part in [
+        "`0 Mbit/s` is zero; allowed: a rate above zero",
+        "`10` has no unit; allowed: a time such as \"5 ms\"",
+        "did you mean `drr+lqd`?",
+        "NaN is no probability; allowed: 0 to 1",
+        "a step at 1 s after one at 2 s; allowed: times that ascend",
+        "line 2 of the trace is before the line above it",
+        "0 bytes; allowed: 1 to 1048576",
+    ] {
+        assert!(text.contains(part), "{part} in:\n{text}");
+    }
+}
+
+#[test]
+fn parameters_are_text_and_are_checked() {
+    let built = link().queue("{ red = { gentle = true, min_threshold = '20 packets' } }").build();
+    assert!(built.is_ok(), "{built:?}");
+    let refused = |text: &str| link().queue(text).build().expect_err(text).to_string();
+    assert!(
+        refused("{ red = { gentel = true } }").contains("gentel"),
+        "{}",
+        refused("{ red = { gentel = true } }")
+    );
+    assert!(refused("{ red = { weight = 7.0 } }").contains("`weight` of `red` is 7"));
+    assert!(refused("{ rde = {} }").contains("rde"));
+    assert!(refused("{ red = ").contains("`{ red =`"));
+    assert!(refused("{}").starts_with("`queue` of the link"));
+    assert!(refused("").contains("there is no discipline ``"));
+}
+
+#[test]
+fn a_buffer_without_room_for_a_packet_is_refused() {
+    let bad = link().buffer("1000 B").build().expect_err("no room for 1500 B");
+    assert!(bad.to_string().contains("room for one typical packet"), "{bad}");
+    assert_eq!(methods(&bad), ["buffer"]);
+    let bad = Link::<u32>::new("8 Mbit/s", "0 s").buffer("1 bdp").build().expect_err("no delay");
+    assert!(bad.to_string().contains("without delay"), "{bad}");
+    assert!(link().buffer("1000 B").mtu(1000).build().is_ok());
+}
+
+/// How many of 1000 packets of 1000 bytes, sent at once, the queue keeps.
+fn kept(mut link: Link<u32>) -> u32 {
+    for n in 0..1000 {
+        link.send(n, 1000, 1, Ecn::NotEct, ms(0)).expect("1000 bytes");
+    }
+    link.backlog().packets
+}
+
+#[test]
+fn a_buffer_is_packets_bytes_time_or_a_multiple_of_the_round_trip() {
+    assert_eq!(kept(link().build().unwrap()), 100);
+    assert_eq!(kept(link().buffer("7 packets").build().unwrap()), 7);
+    assert_eq!(kept(link().buffer("64 kB").build().unwrap()), 64);
+    assert_eq!(kept(link().buffer("50 ms").build().unwrap()), 50);
+    assert_eq!(kept(link().buffer("1.5 bdp").build().unwrap()), 30);
+    let far = Duplex::new(link().buffer("1 bdp"), Link::new("1 Mbit/s", "90 ms")).unwrap();
+    assert_eq!(kept(far.forward), 100); // 10 ms there and 90 ms back
+}
+
+#[test]
+fn the_mistakes_of_a_duplex_say_which_way_they_are_of() {
+    let bad = Duplex::new(link().loss(3.0), link().queue("nothing")).expect_err("both are wrong");
+    assert_eq!(methods(&bad), ["forward.loss", "back.queue"]);
+}
+
+#[test]
+fn what_has_no_bytes_or_too_many_is_given_back() {
+    let mut link = link().mtu(1200).build().unwrap();
+    for bytes in [0, 1201, usize::MAX] {
+        let refused = link.send(42, bytes, 1, Ecn::NotEct, ms(0)).expect_err("not 1 to 1200");
+        assert_eq!((refused.payload, refused.bytes, refused.mtu), (42, bytes, 1200));
+        assert!(refused.to_string().contains("allowed: 1 to 1200 bytes"));
+    }
+    assert_eq!(link.report().flows, []);
+    assert_eq!(link.next_timeout(), None);
+    assert!(link.send(42, 1200, 1, Ecn::NotEct, ms(0)).is_ok());
+}
+
+#[test]
+fn a_time_that_goes_back_counts_as_the_latest_and_is_counted() {
+    let mut link = link().build().unwrap();
+    link.send(1, 1000, 1, Ecn::NotEct, ms(100)).unwrap();
+    link.send(2, 1000, 1, Ecn::NotEct, ms(50)).unwrap();
+    assert!(link.receive(ms(0)).is_none());
+    let first = link.receive(ms(200)).expect("it has arrived");
+    let second = link.receive(ms(150)).expect("200 ms have been seen");
+    assert_eq!((first.sent, first.arrived), (ms(100), ms(111)));
+    assert_eq!((second.sent, second.arrived), (ms(100), ms(112)));
+    assert_eq!(link.report().backward_calls, 3);
+}
+
+#[test]
+fn the_ends_of_time_are_no_trouble() {
+    let mut slow = Link::<u32>::new("1 bit/s", "1 h").mtu(1 << 20).build().unwrap();
+    slow.send(1, 1 << 20, 1, Ecn::NotEct, Duration::MAX).unwrap();
+    slow.send(2, 1 << 20, 1, Ecn::NotEct, Duration::MAX).unwrap();
+    assert_eq!(slow.next_timeout(), None); // never, in 584 years
+    let _ = slow.receive(Duration::MAX);
+    let mut fast = Link::<u32>::new("8000000 Tbit/s", "0 s").build().unwrap();
+    for n in 0..50 {
+        fast.send(n, 1, 1, Ecn::NotEct, ms(1)).unwrap();
+    }
+    assert_eq!(std::iter::from_fn(|| fast.receive(ms(2))).count(), 50);
+    let _ = fast.report();
+}
+
+#[test]
+fn marks_are_told_where_the_queue_may_mark() {
+    let run = |link: LinkBuilder<u32>| {
+        let mut link = link.queue("codel").buffer("5000 packets").build().unwrap();
+        let mut ce = 0;
+        for n in 0..3000 {
+            let now = ms(n) / 2; // twice the rate
+            link.send(0, 1000, 1, Ecn::Ect0, now).unwrap();
+            ce += std::iter::from_fn(|| link.receive(now)).filter(|got| got.ecn == Ecn::Ce).count() as u64;
+        }
+        let flow = link.report().flows.remove(0);
+        (ce, flow.marked, flow.dropped)
+    };
+    let (ce, marked, dropped) = run(link().mark_ecn());
+    assert!(ce > 0 && marked >= ce && dropped == 0, "{ce} {marked} {dropped}");
+    let (ce, marked, dropped) = run(link());
+    assert!(ce == 0 && marked == 0 && dropped > 0, "{ce} {marked} {dropped}");
+}
+
+#[test]
+fn a_discipline_made_elsewhere_has_its_own_buffer() {
+    let made: Box<dyn Discipline> = Box::new(Queue::new(Limit::packets(3), Fcfs, TailDrop));
+    assert_eq!(kept(link().discipline(made).build().unwrap()), 3);
+}
+
+#[test]
+fn a_rate_changes_in_steps_and_by_a_trace() {
+    let arrivals = |link: LinkBuilder<u32>, bytes| {
+        let mut link = link.build().unwrap();
+        for n in 0..4 {
+            link.send(n, bytes, 1, Ecn::NotEct, ms(0)).unwrap();
+        }
+        let got: Vec<Duration> =
+            std::iter::from_fn(|| link.receive(ms(1000))).map(|got| got.arrived).collect();
+        got
+    };
+    // A millisecond each at first, then 4 ms: the third has sent half at 2.5 ms.
+    let steps = link().steps([(Duration::from_micros(2500), "2 Mbit/s")]);
+    assert_eq!(
+        arrivals(steps, 1000),
+        [ms(11), ms(12), Duration::from_micros(14_500), Duration::from_micros(18_500)]
+    );
+    assert_eq!(arrivals(link().trace("3\n3\n10\n"), 1500), [ms(13), ms(13), ms(20), ms(23)]);
+}
+
+#[test]
+fn an_instant_starts_the_clock_where_it_is_first_given() {
+    #[expect(clippy::disallowed_methods, reason = "any instant: what follows is differences")]
+    let start = Instant::now();
+    let mut link = Link::<u32, Instant>::new("8 Mbit/s", "10 ms").build().unwrap();
+    link.send(1, 1000, 1, Ecn::NotEct, start + ms(7)).unwrap();
+    let next = link.next_timeout().expect("one is under way");
+    assert_eq!(next, start + ms(18));
+    let got = link.receive(next).expect("it is there at that time");
+    assert_eq!((got.sent, got.arrived), (start + ms(7), start + ms(18)));
+    assert_eq!(link.report().time, ms(11));
+
+    let mut early = Link::<u32, Instant>::new("8 Mbit/s", "10 ms")
+        .starts_at(start)
+        .steps([("5 ms", "4 Mbit/s")])
+        .build()
+        .unwrap();
+    early.send(1, 1000, 1, Ecn::NotEct, start + ms(7)).unwrap();
+    assert_eq!(early.next_timeout(), Some(start + ms(19)));
+    let mut own = Link::<u32, Time>::new("8 Mbit/s", "10 ms").build().unwrap();
+    own.send(1, 1000, 1, Ecn::NotEct, Time::ZERO + Span::from_ms(7)).unwrap();
+    assert_eq!(own.next_timeout(), Some(Time::ZERO + Span::from_ms(18)));
+}
+
+#[test]
+fn quantities_may_be_values() {
+    let rate: Rate = "8 Mbit/s".parse().unwrap();
+    let mut link = Link::<u32>::new(rate, ms(10)).jitter(Span::ZERO).build().unwrap();
+    link.send(1, 1000, 1, Ecn::NotEct, ms(0)).unwrap();
+    assert_eq!(link.next_timeout(), Some(ms(11)));
+}
+
+#[test]
+fn a_report_is_what_two_flows_got() {
+    let mut link = link().queue("drr+lqd").buffer("20 packets").build().unwrap();
+    for n in 0..2000 {
+        let now = ms(n);
+        link.send(0, 1000, 1, Ecn::NotEct, now).unwrap(); // the link's rate
+        link.send(0, 500, 2, Ecn::NotEct, now).unwrap(); // half of it
+        while link.receive(now).is_some() {}
+        if n == 999 {
+            link.restart_report(now);
+        }
+    }
+    let report = link.report();
+    assert_eq!(report.time, ms(1000));
+    // Half each: 500 000 bytes in a second, give or take what is in the buffer of one of the rounds.
+    for flow in [1, 2] {
+        let rate = report.flow(flow).unwrap().rate_bps;
+        assert!((rate - 4e6).abs() < 20e3, "flow {flow}: {rate}"); // 2.5 packets of 8000 bits
+    }
+    assert!(report.jain > 0.9999 && report.utilization == 1.0, "{report}");
+    let one = report.flow(1).unwrap();
+    assert_eq!((one.sent, one.lost, one.marked, one.duplicated), (1000, 0, 0, 0));
+    assert!(
+        one.delay.min <= one.delay.p50 && one.delay.p50 <= one.delay.p99 && one.delay.p99 <= one.delay.max
+    );
+    assert!(report.to_string().lines().count() == 4, "{report}");
+    assert_eq!(report.flow(3), None);
+}
+
+#[test]
+fn the_utilization_of_a_link_is_the_part_of_the_time_it_sends() {
+    let mut link = link().build().unwrap();
+    link.send(0, 1000, 1, Ecn::NotEct, ms(1)).unwrap();
+    link.advance_to(ms(4));
+    assert_eq!(link.report().utilization, 0.25); // 1 ms of 4
+    link.send(0, 1500, 1, Ecn::NotEct, ms(4)).unwrap();
+    link.restart_report(ms(5)); // half a millisecond of it is to come
+    link.advance_to(ms(6));
+    assert_eq!(link.report().utilization, 0.5);
+}
+
+#[test]
+fn the_wire_loses_holds_back_and_doubles_what_the_report_says() {
+    let model = GilbertElliott { to_bad: 0.02, to_good: 0.3, loss_when_good: 0.001, loss_when_bad: 0.8 };
+    let mut link = link()
+        .loss(model)
+        .jitter("3 ms")
+        .reorder(0.1, "20 ms")
+        .duplicate(0.05)
+        .buffer("10000 packets")
+        .build()
+        .unwrap();
+    for n in 0..5000 {
+        link.send(n, 1000, 1, Ecn::NotEct, ms(2 * u64::from(n))).unwrap();
+    }
+    let end = ms(20_000);
+    let got: Vec<u32> = std::iter::from_fn(|| link.receive(end)).map(|got| got.payload).collect();
+    let flow = link.report().flows.remove(0);
+    let twice = got.windows(2).filter(|two| two[0] == two[1]).count() as u64;
+    assert_eq!((flow.delivered, flow.sent), (got.len() as u64, 5000));
+    assert_eq!(flow.sent + flow.duplicated, flow.delivered + flow.lost);
+    assert!(flow.lost > 0 && twice > 0 && twice <= flow.duplicated, "{flow:?}");
+    assert!(!got.is_sorted(), "some overtake");
+}

@@ -1,0 +1,6 @@
+//! What a link is given, what it refuses, and how it delivers.
+
+mod given;
+mod paused;
+mod properties;
+mod simulator;

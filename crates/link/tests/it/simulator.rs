@@ -1,0 +1,84 @@
+//! The simulator's link, a second implementation over the same `Server`: the same traffic leaves both at the same times.
+
+use fairwire_catalogue::{Parameters, Site, build};
+use fairwire_core::units::Amount;
+use fairwire_core::{Duration, Ecn, Ignore, Packet, RateLaw, Rng, Seed, Step, Time, Trace};
+use fairwire_link::Link;
+use fairwire_sim::{Departure, LinkPlan};
+
+const QUEUES: [&str; 6] = ["tail-drop", "drr+lqd", "faba", "fq-codel", "pie", "wf2q++red"];
+const TRACE: &str = "1\n1\n4\n9\n9\n9\n16\n";
+
+/// Arrivals, at 1.3 times the link's rate in the mean: time, bytes and flow of each.
+fn traffic() -> Vec<(Time, u32, u64)> {
+    let mut rng: Rng = Seed(7).stream("traffic");
+    let mut now = Time::ZERO;
+    let mut next = || {
+        now += Duration::from_us(rng.below(2_200).into());
+        (now, [40, 577, 1500][rng.below(3) as usize], u64::from(rng.below(5)))
+    };
+    (0..5_000).map(|_| next()).collect()
+}
+
+fn laws() -> [RateLaw; 3] {
+    let step = |at, rate: &str| Step { at: Time::ZERO + Duration::from_ms(at), rate: rate.parse().unwrap() };
+    let steps = [step(1000, "3 Mbit/s"), step(2000, "7777777 bit/s")];
+    [RateLaw::Fixed, RateLaw::Steps(steps.into()), RateLaw::Trace(Trace::parse(TRACE).unwrap().into())]
+}
+
+/// When each packet arrives at the far end of the simulator's link.
+fn simulated(queue: &str, law: &RateLaw) -> Vec<(u32, Ecn, Time)> {
+    let site = Site {
+        rate: "5 Mbit/s".parse().unwrap(),
+        buffer: Amount::Packets(30),
+        packet_bytes: 1500,
+        seed: Seed(3),
+        stream: "link",
+    };
+    let mut link = fairwire_sim::Link::new(LinkPlan {
+        name: "link".into(),
+        rate: site.rate,
+        law: law.clone(),
+        delay: Duration::from_ms(10),
+        discipline: build(queue, &Parameters::default(), &site).unwrap(),
+    });
+    let mut left: Vec<Departure> = Vec::new();
+    for (frame, (now, bytes, flow)) in (0..).zip(traffic()) {
+        while link.asks_at() <= now {
+            left.extend(link.ask(link.asks_at(), &mut Ignore));
+        }
+        let packet = Packet { ecn: Ecn::Ect0, ..Packet::new(frame, bytes, flow.into(), now) };
+        left.extend(link.offer(packet, now, &mut Ignore));
+    }
+    while link.asks_at() < Time::MAX {
+        left.extend(link.ask(link.asks_at(), &mut Ignore));
+    }
+    left.iter().map(|left| (left.packet.frame, left.packet.ecn, left.reaches)).collect()
+}
+
+/// The same of ours.
+fn linked(queue: &str, law: usize) -> Vec<(u32, Ecn, Time)> {
+    let plain = Link::<u32, Time>::new("5 Mbit/s", "10 ms").queue(queue).buffer("30 packets").seed(3);
+    let built = match law {
+        0 => plain.build(),
+        1 => plain.steps([("1 s", "3 Mbit/s"), ("2 s", "7777777 bit/s")]).build(),
+        _ => plain.trace(TRACE).build(),
+    };
+    let mut link = built.unwrap();
+    for (frame, (now, bytes, flow)) in (0..).zip(traffic()) {
+        link.send(frame, bytes as usize, flow, Ecn::Ect0, now).unwrap();
+    }
+    let end = Time::ZERO + Duration::from_secs(1000);
+    std::iter::from_fn(|| link.receive(end)).map(|got| (got.payload, got.ecn, got.arrived)).collect()
+}
+
+#[test]
+fn the_same_traffic_leaves_at_the_same_times() {
+    for queue in QUEUES {
+        for (number, law) in laws().iter().enumerate() {
+            let (simulated, linked) = (simulated(queue, law), linked(queue, number));
+            assert!(simulated.len() > 2_000 && simulated.len() < 5_000, "{queue}: {}", simulated.len());
+            assert_eq!(simulated, linked, "{queue} under {law:?}");
+        }
+    }
+}
