@@ -178,6 +178,9 @@ fn sends(group: &GroupPlan, mtu: &mut Mtu) -> Result<(Sends, String), Why> {
     match &group.source {
         Source::Bulk { tcp } => {
             mtu.tcp(tcp, &group.name)?;
+            if tcp.ecn == EcnMode::Ect1 {
+                return Err(Why::new(of("ECT(1)".into()), "ECT(0), or no ECN"));
+            }
             let control = tcp.control.name();
             Ok((Sends::Tcp(control.into()), format!("bulk {control}")))
         }

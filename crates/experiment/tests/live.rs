@@ -7,7 +7,7 @@ mod gateway;
 use fairwire_experiment::lab::Lab;
 use fairwire_experiment::linux::{self, Linux};
 use fairwire_experiment::{Dumbbell, Failed, Plan, Stage};
-use fairwire_metrics::record::RunRecord;
+use fairwire_metrics::record::{FlowRecord, RunRecord};
 use fairwire_scenario::{Overrides, Scenario, parse};
 use fairwire_testbed::agent;
 use fairwire_testbed::awake::Awake;
@@ -41,9 +41,13 @@ fn main() -> ExitCode {
     if let Err(error) = &awake {
         println!("live: {error}");
     }
-    let checks: [(&str, fn()); 13] = [
+    let checks: [(&str, fn()); 14] = [
         ("two labs at once: faba holds a selfish flow, tail-drop does not", two_labs_at_once),
         ("many flows of cubic share under faba", many_flows_of_cubic_share),
+        (
+            "flows have round-trip times and ECN of their own",
+            flows_have_round_trip_times_and_ecn_of_their_own,
+        ),
         ("a stopped contest ends at once and leaves nothing", a_stopped_contest_ends_at_once),
         ("a killed lab leaves no process and no namespace", a_killed_lab_leaves_nothing),
         ("a killed helper ends the contest and takes the others along", a_killed_helper_ends_the_contest),
@@ -176,6 +180,36 @@ fn many_flows_of_cubic_share() {
     assert!(group_share(&record, "udp") <= 1.5, "{record:?}");
 }
 
+/// A near flow, a far one, and one that is marked rather than dropped.
+fn flows_have_round_trip_times_and_ecn_of_their_own() {
+    let group = |name: &str, delay_ms: u64, ecn: &str| {
+        format!(
+            "[[flow]]\ngroup = \"{name}\"\ncount = 2\nsource = \"bulk\"\ntcp = {{ ecn = \"{ecn}\" }}\n\
+             access = {{ rate = \"1 Gbit/s\", delay = \"{delay_ms} ms\" }}\n"
+        )
+    };
+    let text = format!(
+        "format = 2\nname = \"live\"\nduration = \"10 s\"\nwarm_up = \"2 s\"\nseeds = 1\n\
+         disciplines = [\"codel\"]\n[discipline.codel]\necn = \"mark\"\n\
+         [link]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"200 packets\"\n{}{}{}",
+        group("near", 0, "off"),
+        group("far", 40, "off"),
+        group("marked", 0, "ect0"),
+    );
+    let record =
+        hold_contest(&Lab::default(), &parse("live.toml", &text, &Overrides::default()).expect("a scenario"));
+    // Round trips of 10 and 170 ms, and 5 ms of waiting: with equal losses some ten times; a queue that is now and then full, less.
+    let [near, far] = ["near", "far"].map(|group| group_share(&record, group));
+    assert!(near > 2.0 * far, "{near} and {far}: {record:?}");
+    let count = |group: &str, of: fn(&FlowRecord) -> u64| {
+        record.flows.iter().filter(|flow| *flow.group == *group).map(of).sum::<u64>()
+    };
+    assert!(count("marked", |flow| flow.packets_marked) > 0, "{record:?}");
+    assert_eq!(count("marked", |flow| flow.packets_dropped), 0, "{record:?}");
+    assert_eq!(count("near", |flow| flow.packets_marked), 0);
+    assert!(count("near", |flow| flow.packets_dropped) > 0);
+}
+
 fn a_stopped_contest_ends_at_once() {
     let before = helpers_of(std::process::id());
     let stop = AtomicBool::new(false);
@@ -214,7 +248,7 @@ fn what_the_lab_cannot_run_is_named() {
             "flow.tcp.source=web",
             "the source of `tcp`; allowed: `bulk`, which the kernel's TCP sends, and `cbr`",
         ),
-        ("flow.tcp.tcp={ ecn = 'ect0' }", "ECN of `tcp`; allowed: `tcp.ecn` left out"),
+        ("flow.tcp.tcp={ ecn = 'ect1' }", "ECT(1) of `tcp`; allowed: ECT(0), or no ECN"),
         ("return={ buffer = '10 packets' }", "a way back with a queue, `[return]`; allowed: one `[link]`"),
         ("flow.udp.source.cbr.packet=1000 B", "datagrams of 1000 B beside TCP's packets of 552 B"),
     ] {

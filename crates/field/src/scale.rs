@@ -82,6 +82,7 @@ fn measure(discipline: &'static str, happened: &mut Happened) -> Fallible<()> {
         start_ns: 0,
         stop_ns: duration_ns,
         receiver_behind: None,
+        ecn: false,
     });
     let traffic = Traffic::new(flows.collect(), duration_ns);
     let mut run = Run::begin(Wiring::default(), Middle::Gateway(&document(discipline, 0)), traffic)?;
@@ -167,6 +168,7 @@ fn use_plan(subscribers: u32, happened: &mut Happened) -> Fallible<()> {
         start_ns: 0,
         stop_ns: duration_ns,
         receiver_behind: None,
+        ecn: false,
     };
     let traffic = Traffic::new(vec![flow], duration_ns);
     let mut run = Run::begin(Wiring::default(), Middle::Gateway(&plans(subscribers)), traffic)?;

@@ -48,6 +48,7 @@ fn traffic(seconds: u64) -> Traffic {
             start_ns: 0,
             stop_ns,
             receiver_behind: None,
+            ecn: false,
         }
     };
     let flows = Way::ALL.into_iter().flat_map(|way| (0..FLOWS).map(move |number| flow(way, number)));

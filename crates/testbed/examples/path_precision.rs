@@ -43,6 +43,7 @@ fn measure(mbps: u64, path: Option<&Path>) -> Result<(), Box<dyn Error>> {
         start_ns: 0,
         stop_ns: SECONDS * 1_000_000_000,
         receiver_behind: None,
+        ecn: false,
     };
     let counted = datagram_bytes(PAYLOAD, source) as u32;
     let udp = Sends::Udp { bps: mbps * 1_000_000, payload: PAYLOAD, counted };

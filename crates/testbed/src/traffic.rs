@@ -60,6 +60,8 @@ pub struct Flow {
     pub stop_ns: u64,
     /// The address at which its receiver is reached, where that is behind NAT. Then the receiver opens it, and its port is the receiver's.
     pub receiver_behind: Option<IpAddr>,
+    /// Is its TCP ECN-capable (RFC 3168)?
+    pub ecn: bool,
 }
 
 /// What a flow does.

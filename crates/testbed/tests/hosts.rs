@@ -64,6 +64,7 @@ fn traffic() -> Traffic {
         start_ns: 0,
         stop_ns: SECOND_NS,
         receiver_behind: None,
+        ecn: false,
     };
     let counted = datagram_bytes(UDP_PAYLOAD, left) as u32;
     let udp = Sends::Udp { bps: PER_SECOND * u64::from(counted) * 8, payload: UDP_PAYLOAD, counted };

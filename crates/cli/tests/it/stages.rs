@@ -3,7 +3,7 @@
 use crate::common::{Contest, SCENARIO, code, run, stderr, stdout};
 use serde_json::Value;
 
-/// What the contest of the other tests lets real senders do: no more than `bulk` and `cbr`, one round-trip time.
+/// What the contest of the other tests lets real senders do: no more than `bulk` and `cbr`.
 const CHANGES: [&str; 4] = ["--seeds", "1", "--discipline", "tail-drop,faba"];
 
 #[test]

@@ -64,6 +64,7 @@ impl ContestPlan {
             start_ns: sender.start.ns(),
             stop_ns: sent_ns,
             receiver_behind: None,
+            ecn: sender.ecn,
         };
         let slots = Slots { from_ns: warm_up_ns, each_ns: duration_ns - warm_up_ns, count: 1 };
         // What forwards counts what is on the link.
@@ -171,16 +172,9 @@ pub(crate) fn add_losses<'a>(link: &mut LinkRecord, losses: impl IntoIterator<It
 }
 
 /// Can this kernel's senders hold a contest of `dumbbell`?
-pub(crate) fn check(dumbbell: &Dumbbell) -> Result<(), Why> {
-    if let Some(sender) = dumbbell.senders.iter().find(|sender| sender.ecn) {
-        let given = format!("ECN of `{}`", sender.group);
-        return Err(Why::new(given, "`tcp.ecn` left out: TCP between namespaces is without ECN"));
-    }
-    check_congestion_controls(dumbbell)
-}
-
+///
 /// The kernel loads a congestion control that it has as a module, so asking is the only way to know.
-fn check_congestion_controls(dumbbell: &Dumbbell) -> Result<(), Why> {
+pub(crate) fn check(dumbbell: &Dumbbell) -> Result<(), Why> {
     let mut asked: Vec<&str> = Vec::new();
     for sender in &dumbbell.senders {
         let Sends::Tcp(control) = &sender.sends else { continue };

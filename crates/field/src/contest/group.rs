@@ -79,6 +79,7 @@ impl Group {
             start_ns,
             stop_ns,
             receiver_behind: None,
+            ecn: false,
         }
     }
 }

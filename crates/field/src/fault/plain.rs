@@ -50,6 +50,7 @@ pub(super) fn flow(group: &str, sends: Sends, way: Way, number: u16, stop_ns: u6
         start_ns: 0,
         stop_ns,
         receiver_behind: None,
+        ecn: false,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::stage::{Slots, Stage};
 use crate::bed::Side;
-use crate::error::Trouble;
+use crate::error::{During, Trouble};
 use crate::traffic::{Flow, Sends, TCP_PORT, TcpSample, everywhere, flow_of, port_of};
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
@@ -12,6 +12,7 @@ use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with, sockopt};
+use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
@@ -130,9 +131,24 @@ const CONNECTORS: usize = 200;
 /// How long a connection may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// Whether TCP asks for ECN when it opens a connection (ip-sysctl(5)); who takes one agrees by default.
+const ASKS_FOR_ECN: &str = "/proc/sys/net/ipv4/tcp_ecn";
+
 /// Opens the connections of all flows that this host is to open and that come `from` there.
 pub(super) fn connect_all(stage: &Stage, from: Side) -> Result<Vec<Connection>, Trouble> {
-    let flows = stage.traffic.flows.iter().enumerate();
+    let mut connections = connect_some(stage, from, false)?;
+    if stage.traffic.flows.iter().any(|flow| flow.ecn) {
+        let usual = fs::read(ASKS_FOR_ECN).during("looking whether TCP asks for ECN")?;
+        fs::write(ASKS_FOR_ECN, "1").during("making TCP ask for ECN")?;
+        connections.extend(connect_some(stage, from, true)?);
+        fs::write(ASKS_FOR_ECN, usual).during("making TCP ask for ECN no more")?;
+    }
+    Ok(connections)
+}
+
+/// The same of those with ECN, or of those without.
+fn connect_some(stage: &Stage, from: Side, ecn: bool) -> Result<Vec<Connection>, Trouble> {
+    let flows = stage.traffic.flows.iter().enumerate().filter(|(_, flow)| flow.ecn == ecn);
     let flows = flows.filter(|(_, flow)| flow.from == from && flow.is_opened_by(stage.side));
     let all: Vec<(usize, &Flow, &str)> = flows
         .filter_map(|(number, flow)| match &flow.sends {
