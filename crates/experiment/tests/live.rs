@@ -339,8 +339,8 @@ fn killed_leaves_nothing(stage: &str, count: usize) {
     let status = lab.wait().expect("it ends");
     assert_eq!(
         (helpers.len(), namespaces.len()),
-        (count, 4),
-        "helpers, the gateway, and four networks with the path's"
+        (count, 3),
+        "processes in three networks; that of the path has only a thread"
     );
     assert_eq!(status.signal(), Some(9));
 

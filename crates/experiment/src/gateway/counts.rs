@@ -165,8 +165,11 @@ impl<'a> Waits<'a> {
 
     /// The mean is exact, the rest to half a bucket: 3.2 %.
     fn sojourn(&self) -> Sojourn {
+        if self.count == 0 {
+            return Sojourn::default();
+        }
         Sojourn {
-            mean_s: self.sum_s / self.count.max(1) as f64,
+            mean_s: self.sum_s / self.count as f64,
             p50_s: self.quantile(0.5),
             p90_s: self.quantile(0.9),
             p95_s: Some(self.quantile(0.95)),
