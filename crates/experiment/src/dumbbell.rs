@@ -4,7 +4,7 @@ use crate::plan::Plan;
 use crate::stage::{Failed, Why};
 use fairwire_core::{Discipline, Duration, Rate, RateLaw};
 use fairwire_scenario::Links;
-use fairwire_sim::{GroupPlan, Hop, LinkPlan, Network, Source};
+use fairwire_sim::{GroupPlan, Hop, LinkPlan, Source};
 use fairwire_tcp::{Config, EcnMode};
 use fairwire_testbed::traffic::Sends;
 
@@ -78,9 +78,58 @@ impl Dumbbell {
     /// What of the plan real senders cannot do.
     pub fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, Failed> {
         check_spec(plan)?;
+        let shared = Shared::of(plan, seed)?;
+        Ok(of_shared(shared)?)
+    }
+}
+
+/// One link of constant rate, and the groups whose data goes over it; their acknowledgements go back over a wire.
+pub(crate) struct Shared {
+    /// The link.
+    pub link: LinkPlan,
+    /// Who sends.
+    pub groups: Vec<GroupPlan>,
+}
+
+impl Shared {
+    /// What `plan` is under `seed`.
+    ///
+    /// # Errors
+    /// Where there is more in it.
+    pub(crate) fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, Why> {
+        let spec = plan.scenario.spec();
+        if matches!(spec.link, Links::Network(_)) {
+            return Err(Why::new("a network of links, `[[link]]`", ONE_LINK));
+        }
+        if spec.return_link.is_some() {
+            return Err(Why::new("a way back with a queue, `[return]`", ONE_LINK));
+        }
         let network =
             plan.network(seed).map_err(|error| Why::new(error.to_string(), "`fairwire list disciplines`"))?;
-        Ok(of_network(network)?)
+        let mut links = network.links.into_iter();
+        let (Some(link), None) = (links.next(), links.next()) else {
+            return Err(Why::new("several links", ONE_LINK));
+        };
+        if !matches!(link.law, RateLaw::Fixed) {
+            return Err(Why::new("a link whose rate changes", ONE_LINK));
+        }
+        match network.groups.iter().find(|group| group.class != 0 || group.dscp != 0) {
+            Some(group) => {
+                Err(Why::new(format!("a `class` or a `dscp` of `{}`", group.name), "flows without"))
+            }
+            None => Ok(Shared { link, groups: network.groups }),
+        }
+    }
+
+    /// How long acknowledgements of `group` take on their way back, without the access links.
+    ///
+    /// # Errors
+    /// Where its way is another.
+    pub(crate) fn back_delay(group: &GroupPlan) -> Result<Duration, Why> {
+        match group.back.as_slice() {
+            [Hop::Wire { delay, .. }] if group.forward == [Hop::Link(0)] => Ok(*delay),
+            _ => Err(Why::new(format!("the way of `{}`", group.name), ONE_LINK)),
+        }
     }
 }
 
@@ -98,15 +147,9 @@ impl Dumbbell {
     }
 }
 
-/// What a network does not show.
+/// What one shared link does not show.
 fn check_spec(plan: &Plan<'_>) -> Result<(), Why> {
     let spec = plan.scenario.spec();
-    if matches!(spec.link, Links::Network(_)) {
-        return Err(Why::new("a network of links, `[[link]]`", ONE_LINK));
-    }
-    if spec.return_link.is_some() {
-        return Err(Why::new("a way back with a queue, `[return]`", ONE_LINK));
-    }
     if !spec.aggregate.is_empty() {
         return Err(Why::new("aggregates with contracts, `[[aggregate]]`", "flows without"));
     }
@@ -117,20 +160,13 @@ fn check_spec(plan: &Plan<'_>) -> Result<(), Why> {
     Ok(())
 }
 
-fn of_network(network: Network) -> Result<Dumbbell, Why> {
-    let mut links = network.links.into_iter();
-    let (Some(link), None) = (links.next(), links.next()) else {
-        return Err(Why::new("several links", ONE_LINK));
-    };
-    if !matches!(link.law, RateLaw::Fixed) {
-        return Err(Why::new("a link whose rate changes", ONE_LINK));
-    }
+fn of_shared(Shared { link, groups }: Shared) -> Result<Dumbbell, Why> {
     if link.rate.bps() > MAX_RATE {
         return Err(Why::new(format!("a link of {}", link.rate), "at most 10 Gbit/s"));
     }
     let mut senders = Vec::new();
     let mut mtu = Mtu::default();
-    for group in &network.groups {
+    for group in &groups {
         let (sends, kind) = sends(group, &mut mtu)?;
         let rtts = rtts(group, &link)?;
         let ecn = matches!(&group.source, Source::Bulk { tcp } if tcp.ecn != EcnMode::Off);
@@ -154,10 +190,7 @@ fn of_network(network: Network) -> Result<Dumbbell, Why> {
 
 /// The round-trip times of a group: the access links of both ends and the shared link, there and back.
 fn rtts(group: &GroupPlan, link: &LinkPlan) -> Result<Vec<Duration>, Why> {
-    let back = match group.back.as_slice() {
-        [Hop::Wire { delay, .. }] if group.forward == [Hop::Link(0)] => *delay,
-        _ => return Err(Why::new(format!("the way of `{}`", group.name), ONE_LINK)),
-    };
+    let back = Shared::back_delay(group)?;
     let rtt = |access: Duration| Duration::from_ns(4 * access.ns() + link.delay.ns() + back.ns());
     let rtts: Vec<Duration> = group.members.iter().map(|member| rtt(member.access_delay)).collect();
     match rtts.iter().find(|rtt| **rtt > MAX_RTT) {
@@ -172,9 +205,6 @@ fn rtts(group: &GroupPlan, link: &LinkPlan) -> Result<Vec<Duration>, Why> {
 /// What a group sends, and what results call that.
 fn sends(group: &GroupPlan, mtu: &mut Mtu) -> Result<(Sends, String), Why> {
     let of = |what: String| format!("{what} of `{}`", group.name);
-    if group.class != 0 || group.dscp != 0 {
-        return Err(Why::new(of("a `class` or a `dscp`".into()), "flows without"));
-    }
     match &group.source {
         Source::Bulk { tcp } => {
             mtu.tcp(tcp, &group.name)?;

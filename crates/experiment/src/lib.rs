@@ -14,6 +14,7 @@ mod dumbbell;
 pub mod gateway;
 pub mod lab;
 pub mod linux;
+pub mod ns2;
 mod plan;
 mod series;
 pub mod sim;

@@ -2,7 +2,7 @@
 
 use fairwire_catalogue::{BuildError, Choice};
 use fairwire_core::Duration;
-use fairwire_laws::part::Qdisc;
+use fairwire_laws::part::{Ns2Queue, Qdisc};
 use fairwire_metrics::record::{Fairness, FlowRecord};
 use fairwire_scenario::Scenario;
 use fairwire_sim::Network;
@@ -38,6 +38,11 @@ impl Plan<'_> {
     /// Linux's discipline that is the same, if Linux has one.
     pub fn linux(&self) -> Option<Qdisc> {
         fairwire_scenario::linux(self.scenario, self.discipline)
+    }
+
+    /// ns-2's queue that is the same, if ns-2 has one.
+    pub fn ns2(&self) -> Option<Ns2Queue> {
+        fairwire_scenario::ns2(self.scenario, self.discipline)
     }
 
     /// How fair what the `flows` got is.

@@ -22,6 +22,10 @@ impl Stage for Sim {
         "the packet simulator: every scenario, the same bits for the same seed"
     }
 
+    fn is_simulated(&self) -> bool {
+        true
+    }
+
     fn can_run(&self, _: &Plan<'_>) -> Result<(), Why> {
         Ok(()) // a scenario was checked for the simulator when it was read
     }

@@ -13,6 +13,11 @@ pub trait Stage: Sync {
     /// What it is, in one line.
     fn summary(&self) -> &'static str;
 
+    /// Does it keep a time of its own, so that its packets are simulated?
+    fn is_simulated(&self) -> bool {
+        false
+    }
+
     /// Can it run this plan, here and now? Nothing is started.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use crate::gateway::Gateway;
 use crate::lab::Lab;
 use crate::linux::Linux;
+use crate::ns2::Ns2;
 use crate::plan::Plan;
 use crate::sim::Sim;
 use crate::stage::{Failed, Stage, Why};
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Every stage, in the order in which they are listed to people.
 pub fn all() -> &'static [&'static dyn Stage] {
     const LAB: &Lab = &Lab { congestion_control: None };
-    &[&Sim, LAB, &Gateway, &Linux]
+    &[&Sim, LAB, &Gateway, &Linux, &Ns2]
 }
 
 /// The stage called `name`.
@@ -108,7 +109,10 @@ mod tests {
     #[test]
     fn a_stage_that_is_not_there_is_refused_with_the_nearest_name() {
         let error = find("labb").map(Stage::name).unwrap_err().to_string();
-        assert_eq!(error, "there is no stage `labb`; did you mean `lab`?; allowed: sim, lab, gateway, linux");
+        assert_eq!(
+            error,
+            "there is no stage `labb`; did you mean `lab`?; allowed: sim, lab, gateway, linux, ns2"
+        );
         assert_eq!(find("sim").map(Stage::name), Ok("sim"));
     }
 }

@@ -53,6 +53,24 @@ impl Qdisc {
     }
 }
 
+/// A queue of ns-2's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ns2Queue {
+    /// Its class, below `Queue`.
+    pub class: &'static str,
+    /// Its variables, its limit among them, as Tcl takes them: names and values in turn.
+    pub variables: String,
+    /// The most flows that it keeps apart as ours does; `None` for any number.
+    pub most_flows: Option<u32>,
+}
+
+impl Ns2Queue {
+    /// For any number of flows.
+    pub(crate) fn new(class: &'static str, variables: String) -> Self {
+        Ns2Queue { class, variables, most_flows: None }
+    }
+}
+
 /// The parameters of one discipline, as asked by those who size it or suit it to a link. What a discipline does not answer
 /// has the answer that stands here.
 pub trait Part {
@@ -68,6 +86,11 @@ pub trait Part {
 
     /// Linux's discipline that is the same, where this works; `None` where Linux has none, or not with these parameters.
     fn linux(&self, _site: &Site<'_>) -> Option<Qdisc> {
+        None
+    }
+
+    /// The queue of ns-2 2.35 that is the same, where this works; `None` where ns-2 has none, or not with these parameters.
+    fn ns2(&self, _site: &Site<'_>) -> Option<Ns2Queue> {
         None
     }
 

@@ -100,8 +100,8 @@ impl LinkMeter {
             packets_out: self.packets_out,
             drops: by_cause(&self.drops),
             marks: by_cause(&self.marks),
-            sojourn: self.sojourn.sojourn(),
-            backlog: BacklogRecord { mean_packets, mean_bytes, max_packets },
+            sojourn: Some(self.sojourn.sojourn()),
+            backlog: BacklogRecord { mean_packets, mean_bytes, max_packets: Some(max_packets) },
         }
     }
 

@@ -216,8 +216,9 @@ pub struct LinkRecord {
     pub drops: BTreeMap<String, u64>,
     /// Marks by cause.
     pub marks: BTreeMap<String, u64>,
-    /// How long the packets sent had waited, transmission excluded.
-    pub sojourn: Sojourn,
+    /// How long the packets sent had waited, transmission excluded; absent where that is not measured.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sojourn: Option<Sojourn>,
     /// How much waited.
     pub backlog: BacklogRecord,
 }
@@ -247,8 +248,9 @@ pub struct BacklogRecord {
     pub mean_packets: f64,
     /// Bytes, averaged over time.
     pub mean_bytes: f64,
-    /// Most packets.
-    pub max_packets: u64,
+    /// Most packets; absent where that is not measured.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub max_packets: Option<u64>,
 }
 
 /// How fair a run was, against the max-min allocation of the link among what the flows offered.

@@ -1,7 +1,9 @@
 //! Means over the runs of each discipline.
 
 use crate::interval::{estimate, paired_difference};
-use crate::record::{AggregateRecord, Difference, Estimate, LinkRecord, RunRecord, Summary, TransferRecord};
+use crate::record::{
+    AggregateRecord, Difference, Estimate, LinkRecord, RunRecord, Sojourn, Summary, TransferRecord,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One summary per discipline and stage, in order of first appearance.
@@ -150,7 +152,7 @@ fn further_measure(run: &RunRecord, name: &str) -> Option<f64> {
     };
     match name {
         "goodput_bps" => Some(run.flows.iter().map(|flow| flow.goodput_bps).sum()),
-        "sojourn_p95_s" => link?.sojourn.p95_s,
+        "sojourn_p95_s" => link?.sojourn.as_ref()?.p95_s,
         "drop_fraction" => part(|link| &link.drops),
         "mark_fraction" => part(|link| &link.marks),
         _ => None,
@@ -187,8 +189,10 @@ fn add_signals(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
 fn add_bottleneck(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     let Some(link) = run.links.first() else { return };
     measures.insert("utilization".into(), link.utilization);
-    measures.insert("sojourn_mean_s".into(), link.sojourn.mean_s);
-    measures.insert("sojourn_p99_s".into(), link.sojourn.p99_s);
+    if let Some(sojourn) = &link.sojourn {
+        measures.insert("sojourn_mean_s".into(), sojourn.mean_s);
+        measures.insert("sojourn_p99_s".into(), sojourn.p99_s);
+    }
     measures.insert("backlog_mean_packets".into(), link.backlog.mean_packets);
 }
 
@@ -233,7 +237,9 @@ fn aggregate_values(aggregate: &AggregateRecord) -> [Option<f64>; AGGREGATE_MEAS
 fn add_links(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     for link in run.links.iter().filter(|_| run.links.len() > 1) {
         for (measure, value) in LINK_MEASURES.into_iter().zip(link_values(link)) {
-            measures.insert(format!("link.{}.{measure}", link.name), value);
+            if let Some(value) = value {
+                measures.insert(format!("link.{}.{measure}", link.name), value);
+            }
         }
     }
 }
@@ -242,17 +248,24 @@ fn add_links(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
 pub const LINK_MEASURES: [&str; 6] =
     ["utilization", "drops", "marks", "sojourn_mean_s", "sojourn_p99_s", "backlog_mean_packets"];
 
-fn link_values(link: &LinkRecord) -> [f64; LINK_MEASURES.len()] {
+fn link_values(link: &LinkRecord) -> [Option<f64>; LINK_MEASURES.len()] {
     let drops = link.drops.values().sum::<u64>() as f64;
     let marks = link.marks.values().sum::<u64>() as f64;
-    let (sojourn, backlog) = (&link.sojourn, &link.backlog);
-    [link.utilization, drops, marks, sojourn.mean_s, sojourn.p99_s, backlog.mean_packets]
+    let sojourn = |of: fn(&Sojourn) -> f64| link.sojourn.as_ref().map(of);
+    [
+        Some(link.utilization),
+        Some(drops),
+        Some(marks),
+        sojourn(|sojourn| sojourn.mean_s),
+        sojourn(|sojourn| sojourn.p99_s),
+        Some(link.backlog.mean_packets),
+    ]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{BacklogRecord, Fairness, FlowRecord, Sojourn};
+    use crate::record::{BacklogRecord, Fairness, FlowRecord};
 
     fn link(drops: &[(&str, u64)]) -> LinkRecord {
         LinkRecord {
@@ -263,7 +276,7 @@ mod tests {
             packets_out: 8,
             drops: drops.iter().map(|&(cause, count)| (cause.to_string(), count)).collect(),
             marks: BTreeMap::from([("early".into(), 3)]),
-            sojourn: Sojourn { mean_s: 0.1, p99_s: 0.4, ..Sojourn::default() },
+            sojourn: Some(Sojourn { mean_s: 0.1, p99_s: 0.4, ..Sojourn::default() }),
             backlog: BacklogRecord { mean_packets: 12.5, ..BacklogRecord::default() },
         }
     }

@@ -61,6 +61,11 @@ impl AggregateSpec {
         self.marker.clone().filled(&spec.marker).with_contract(self.target.0)
     }
 
+    /// Is every packet of it out of profile?
+    pub fn is_all_out(&self, spec: &Spec) -> bool {
+        matches!(self.marker(spec), MarkerChoice::TokenBucket(bucket) if bucket.is_empty())
+    }
+
     /// The groups that belong to it, by their places.
     fn groups<'a>(&'a self, spec: &'a Spec) -> impl Iterator<Item = usize> + 'a {
         let flows = spec.flow.iter().enumerate();

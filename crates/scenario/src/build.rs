@@ -7,7 +7,7 @@ use crate::spec::{FlowSpec, Spec, TieRuleSpec};
 use crate::topology::{QueuePlan, Topology, Way};
 use fairwire_catalogue::{self as catalogue, BuildError, Site};
 use fairwire_core::Seed;
-use fairwire_laws::part::Qdisc;
+use fairwire_laws::part::Part;
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, Settings, TieRule};
 
 /// The plan of one run.
@@ -45,12 +45,17 @@ pub(crate) fn network(
     })
 }
 
-/// Linux's discipline that is the same as `compared` at the first queue.
-pub(crate) fn linux(spec: &Spec, topology: &Topology, compared: &Compared) -> Option<Qdisc> {
+/// What `compared` answers for itself at the first queue.
+pub(crate) fn answer<R>(
+    spec: &Spec,
+    topology: &Topology,
+    compared: &Compared,
+    answer: impl FnOnce(&dyn Part, &Site<'_>) -> Option<R>,
+) -> Option<R> {
     let stream = stream(topology.queues.first()?);
     let site = site(spec, topology, 0, Seed(0), &stream);
-    catalogue::with_part(compared.name(), &compared.parameters(&spec.discipline), |part| part.linux(&site))
-        .ok()?
+    let parameters = compared.parameters(&spec.discipline);
+    catalogue::with_part(compared.name(), &parameters, |part| answer(part, &site)).ok()?
 }
 
 /// The random streams of what works at a link.

@@ -80,7 +80,7 @@ pub use links::{BackSpec, LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
 pub use load::{Overrides, QueueView, Scenario, load, parse};
 pub use output::OutputSpec;
 pub use run::{
-    ENGINE, Observers, Outcome, RunError, Which, discipline, fairness, linux, network, report, run_all,
+    ENGINE, Observers, Outcome, RunError, Which, discipline, fairness, linux, network, ns2, report, run_all,
     run_all_observed, run_single,
 };
 pub use samples::{Row, rows};

@@ -8,7 +8,7 @@ use crate::spec::{FlowSpec, TieRuleSpec};
 use crate::topology;
 use fairwire_catalogue::{BuildError, Choice};
 use fairwire_core::{Duration, Seed, Time};
-use fairwire_laws::part::Qdisc;
+use fairwire_laws::part::{Ns2Queue, Qdisc};
 use fairwire_metrics::fairness::{Way, assess_network};
 use fairwire_metrics::record::{Fairness, FlowRecord, Manifest, Mode, Report, RunRecord, SCHEMA_VERSION};
 use fairwire_metrics::summary;
@@ -240,7 +240,14 @@ pub fn discipline(scenario: &Scenario, discipline: usize) -> Choice {
 /// not with these parameters.
 pub fn linux(scenario: &Scenario, discipline: usize) -> Option<Qdisc> {
     let spec = scenario.spec();
-    build::linux(spec, scenario.topology(), &spec.disciplines[discipline])
+    build::answer(spec, scenario.topology(), &spec.disciplines[discipline], |part, site| part.linux(site))
+}
+
+/// The queue of ns-2's that is the same as the discipline at this place of `scenario`'s list, at its first link; `None` where ns-2 has
+/// none, or not with these parameters.
+pub fn ns2(scenario: &Scenario, discipline: usize) -> Option<Ns2Queue> {
+    let spec = scenario.spec();
+    build::answer(spec, scenario.topology(), &spec.disciplines[discipline], |part, site| part.ns2(site))
 }
 
 fn simulate(

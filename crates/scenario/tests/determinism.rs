@@ -242,7 +242,9 @@ fn product(seconds: f64) -> f64 {
 }
 
 fn in_products(mut links: Vec<LinkRecord>) -> Vec<LinkRecord> {
-    for Sojourn { p50_s, p90_s, p95_s, p99_s, max_s, .. } in links.iter_mut().map(|link| &mut link.sojourn) {
+    for Sojourn { p50_s, p90_s, p95_s, p99_s, max_s, .. } in
+        links.iter_mut().filter_map(|link| link.sojourn.as_mut())
+    {
         *p95_s = None; // there was none
         [p50_s, p90_s, p99_s, max_s].into_iter().for_each(|time| *time = product(*time));
     }

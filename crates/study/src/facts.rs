@@ -3,7 +3,7 @@
 use crate::packets;
 use crate::text::hint;
 use fairwire_metrics::jain;
-use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord};
+use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord, Sojourn};
 use fairwire_metrics::summary;
 use fairwire_scenario::Scenario;
 use std::collections::BTreeMap;
@@ -244,6 +244,7 @@ fn known(flows: &[&FlowRecord], count: fn(&FlowRecord) -> Option<u64>) -> Option
 
 fn of_link(what: &str, link: &LinkRecord) -> Option<f64> {
     let drops = link.drops.values().sum::<u64>() as f64;
+    let sojourn = |of: fn(&Sojourn) -> f64| link.sojourn.as_ref().map(of);
     Some(match what {
         "utilization" => link.utilization,
         "rate_bps" => link.rate_bps,
@@ -252,14 +253,14 @@ fn of_link(what: &str, link: &LinkRecord) -> Option<f64> {
         "drops" => drops,
         "marks" => link.marks.values().sum::<u64>() as f64,
         "loss_share" => drops / link.packets_in as f64,
-        "sojourn_mean_s" => link.sojourn.mean_s,
-        "sojourn_p50_s" => link.sojourn.p50_s,
-        "sojourn_p90_s" => link.sojourn.p90_s,
-        "sojourn_p99_s" => link.sojourn.p99_s,
-        "sojourn_max_s" => link.sojourn.max_s,
+        "sojourn_mean_s" => return sojourn(|sojourn| sojourn.mean_s),
+        "sojourn_p50_s" => return sojourn(|sojourn| sojourn.p50_s),
+        "sojourn_p90_s" => return sojourn(|sojourn| sojourn.p90_s),
+        "sojourn_p99_s" => return sojourn(|sojourn| sojourn.p99_s),
+        "sojourn_max_s" => return sojourn(|sojourn| sojourn.max_s),
         "backlog_mean_packets" => link.backlog.mean_packets,
         "backlog_mean_bytes" => link.backlog.mean_bytes,
-        "backlog_max_packets" => link.backlog.max_packets as f64,
+        "backlog_max_packets" => link.backlog.max_packets? as f64,
         _ => return None,
     })
 }

@@ -204,7 +204,7 @@ fn report(
     report.agreement = agreement;
     report.manifest.stages = stages.iter().map(|stage| stage.name().to_owned()).collect();
     report.manifest.notes.extend(notes);
-    if first != "sim" && stages.iter().all(|stage| stage.name() != "sim") {
+    if !stages.iter().any(|stage| stage.is_simulated()) {
         report.manifest.mode = Mode::Live;
     }
     report

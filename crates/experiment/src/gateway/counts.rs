@@ -126,11 +126,11 @@ fn link_record(from: &Reading, to: &Reading, plan: &ContestPlan, most_waiting: u
         packets_out: waits.count,
         drops,
         marks,
-        sojourn: waits.sojourn(),
+        sojourn: Some(waits.sojourn()),
         backlog: BacklogRecord {
             mean_packets,
             mean_bytes: mean_packets * bytes as f64 / waits.count.max(1) as f64,
-            max_packets: most_waiting,
+            max_packets: Some(most_waiting),
         },
     };
     add_losses(&mut link, lost.iter().map(|(name, count)| (name.as_str(), *count)));

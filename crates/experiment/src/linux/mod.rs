@@ -196,11 +196,11 @@ fn link_record(dumbbell: &Dumbbell, tally: &Tally, window: Duration) -> LinkReco
         packets_out: packets,
         drops: by_cause(tally.dropped),
         marks: by_cause(tally.marked),
-        sojourn: sojourn(&tally.waits_ns),
+        sojourn: Some(sojourn(&tally.waits_ns)),
         backlog: BacklogRecord {
             mean_packets,
             mean_bytes: if packets == 0 { 0.0 } else { mean_packets * bytes as f64 / packets as f64 },
-            max_packets: tally.most_waiting,
+            max_packets: Some(tally.most_waiting),
         },
     }
 }

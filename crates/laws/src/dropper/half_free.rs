@@ -19,7 +19,7 @@
 use fairwire_core::{Buffer, Cause, Dropper, Needs, Packet, Time, Verdict};
 
 /// ns-2's `buckets_`.
-const BUCKETS: u32 = 16;
+pub(crate) const BUCKETS: u32 = 16;
 
 /// Refuses who holds half of the free room. See the [module](self).
 #[derive(Clone, Copy, Debug, Default)]

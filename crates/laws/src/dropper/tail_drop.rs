@@ -24,7 +24,7 @@
 
 use crate::about::{About, Family};
 use crate::error::BadParameter;
-use crate::part::{Part, Qdisc, has_queue};
+use crate::part::{Ns2Queue, Part, Qdisc, has_queue};
 use crate::queueing::Queueing;
 use crate::site::Site;
 use alloc::boxed::Box;
@@ -63,6 +63,12 @@ impl Part for Spec {
             None => format!("bfifo limit {}", limit.max_bytes()),
         };
         Some(Qdisc { parameters, timer: None, module: None })
+    }
+
+    /// With one packet more than it holds.
+    fn ns2(&self, site: &Site<'_>) -> Option<Ns2Queue> {
+        let packets = Qdisc::packets(self.queue.first_come(site)?)?;
+        Some(Ns2Queue::new("DropTail", format!("limit_ {}", packets + 1)))
     }
 }
 

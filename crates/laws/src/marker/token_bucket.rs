@@ -77,6 +77,11 @@ impl Spec {
         Ok(Config { rate, burst: bucket(self.burst, rate, site, parameter)? })
     }
 
+    /// Is everything out of profile, because the bucket holds nothing?
+    pub fn is_empty(&self) -> bool {
+        self.burst.is_some_and(|burst| burst.0.0 == 0)
+    }
+
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Marker>, BadParameter> {
         Ok(Box::new(TokenBucket::new(self.check(site)?)))

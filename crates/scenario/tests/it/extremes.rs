@@ -108,6 +108,7 @@ impl Extremes {
 fn is_sane(run: &RunRecord, flows: usize) -> bool {
     let link = &run.links[0];
     let fairness = &run.fairness;
+    let sojourn = link.sojourn.as_ref().expect("the simulator measures it");
     run.flows.len() == flows
         && (0.0..=1.0).contains(&link.utilization)
         && (0.0..=1.0 + 1e-9).contains(&fairness.jain)
@@ -115,7 +116,7 @@ fn is_sane(run: &RunRecord, flows: usize) -> bool {
             .flows
             .iter()
             .all(|flow| flow.throughput_bps.is_finite() && flow.throughput_bps >= flow.goodput_bps)
-        && [link.sojourn.mean_s, link.sojourn.p99_s, link.backlog.mean_packets]
+        && [sojourn.mean_s, sojourn.p99_s, link.backlog.mean_packets]
             .iter()
             .all(|x| x.is_finite() && *x >= 0.0)
 }

@@ -66,7 +66,8 @@ fn waits(size: &Law) -> (f64, f64) {
     let mean_gap = Duration::from_us(1_250); // 1000 bytes in 1 ms: 80 % of the link
     let wait = |seed| {
         let poisson = Traffic::Poisson(Poisson { mean_gap, size: size.clone() });
-        measured(link(RateLaw::Fixed), vec![group("poisson", poisson, 1)], 400, seed).links[0].sojourn.mean_s
+        let measured = measured(link(RateLaw::Fixed), vec![group("poisson", poisson, 1)], 400, seed);
+        measured.links[0].sojourn.as_ref().expect("it is measured").mean_s
     };
     let waits: Vec<f64> = (1..=RUNS).map(wait).collect();
     let mean = waits.iter().sum::<f64>() / RUNS as f64;
@@ -120,7 +121,7 @@ fn a_link_of_opportunities_loses_those_at_which_nothing_waits() {
     let replay = Traffic::Replay(Replay { packets: packets.into(), speed: 1.0, repeats: false });
     let trace = RateLaw::Trace(Trace::parse("5\n").expect("a trace").into());
     let measured = measured(link(trace), vec![group("replay", replay, 1)], 10, 1);
-    let sojourn = &measured.links[0].sojourn;
+    let sojourn = measured.links[0].sojourn.as_ref().expect("it is measured");
     // From 2 ms to 5 ms, each: the opportunities at 10, 15 and 20 ms do nothing for the packet that comes at 22 ms. The packet's own
     // 8 ns on its access link are seen.
     assert!((sojourn.mean_s - 0.003).abs() < 1e-7 && (sojourn.max_s - 0.003).abs() < 1e-7, "{sojourn:?}");

@@ -35,11 +35,11 @@
 use super::entry::{CheckedEntry, Entry, MakesRoom};
 use crate::about::{About, Family};
 use crate::dropper::fattest_host::FattestHost;
-use crate::dropper::half_free::HalfFree;
+use crate::dropper::half_free::{BUCKETS, HalfFree};
 use crate::dropper::tail_drop::TailDrop;
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::memory;
-use crate::part::{ClassSupport, Part};
+use crate::part::{ClassSupport, Ns2Queue, Part, Qdisc};
 use crate::scheduler::drr::Drr;
 use crate::scheduler::hosts::{Hosts, QUEUES};
 use crate::scheduler::kind::Kind;
@@ -48,6 +48,7 @@ use crate::scheduler::service::Per;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity, Weights};
 use alloc::boxed::Box;
+use alloc::format;
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Dropper, Duration, Queue, Queues};
 use fairwire_parameters::parameters;
@@ -97,6 +98,28 @@ pub struct Spec {
 }
 
 impl Part for Spec {
+    /// Its DRR, whose buffer is in bytes and whose longest queue makes room; or its SFQ, which sends a packet of each flow in turn.
+    fn ns2(&self, site: &Site<'_>) -> Option<Ns2Queue> {
+        let CheckedEntry { limit, ref service, dropper, .. } = self.check(site).ok()?;
+        let Entry { weights, per, queues, .. } = &self.entry;
+        let has_a_queue_for_each_flow = weights.is_none() && queues.is_none() && *per != Some(Per::Class);
+        if !has_a_queue_for_each_flow || self.hosts == Some(true) || self.round.is_some() {
+            return None;
+        }
+        match dropper {
+            MakesRoom::Lqd if limit.is_in_bytes() => {
+                let variables = format!("blimit_ {} quantum_ {}", limit.max_bytes(), service.quantum());
+                Some(Ns2Queue::new("DRR", variables))
+            }
+            MakesRoom::HalfFree if service.quantum() == site.packet_bytes => {
+                let variables = format!("maxqueue_ {} buckets_ {BUCKETS}", Qdisc::packets(limit)?);
+                // Its hash keeps the pairs of addresses of so many flows apart.
+                Some(Ns2Queue { most_flows: Some(12), ..Ns2Queue::new("SFQ", variables) })
+            }
+            _ => None,
+        }
+    }
+
     fn buffer(&self) -> Option<Amount> {
         self.buffer.map(|buffer| buffer.0)
     }

@@ -1,0 +1,154 @@
+//! ns-2 2.35, a simulator beside ours, of which nothing is copied: the same link, flows and start times, its own queue and its own TCP.
+//!
+//! It runs a script of our own, `dumbbell.tcl`, under words made of the plan. The queue is the one that
+//! [`Part::ns2`](fairwire_laws::part::Part::ns2) names.
+
+mod printed;
+mod words;
+
+use crate::plan::Plan;
+use crate::stage::{Failed, Stage, Why};
+use crate::watch::Watch;
+use fairwire_metrics::record::RunRecord;
+use printed::Printed;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::Duration as StdDuration;
+use words::Dumbbell;
+
+/// The script, as a part of this program, so that it can be started from anywhere.
+const SCRIPT: &str = include_str!("dumbbell.tcl");
+
+/// How often it is looked whether to go on.
+const LOOK: StdDuration = StdDuration::from_millis(100);
+
+/// ns-2, as it is installed.
+#[derive(Clone, Copy, Debug)]
+pub struct Ns2;
+
+impl Stage for Ns2 {
+    fn name(&self) -> &'static str {
+        "ns2"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the simulator ns-2 2.35, with its own queue and its own TCP"
+    }
+
+    fn is_simulated(&self) -> bool {
+        true
+    }
+
+    fn can_run(&self, plan: &Plan<'_>) -> Result<(), Why> {
+        // What is sent does not hang on the seed.
+        Dumbbell::of(plan, 0)?;
+        program().map(drop)
+    }
+
+    fn run(
+        &self,
+        plan: &Plan<'_>,
+        seed: u64,
+        watch: &mut dyn Watch,
+        stop: &AtomicBool,
+    ) -> Result<Option<RunRecord>, Failed> {
+        let dumbbell = Dumbbell::of(plan, seed)?;
+        let duration = plan.duration().secs();
+        let mut reached = |seconds: f64| watch.reached((seconds / duration).min(1.0));
+        let printed = match simulate(&program()?, &dumbbell.words, &mut reached, stop) {
+            Ok(Some(printed)) => printed,
+            Ok(None) => return Ok(None),
+            Err(what) => return Err(Failed::Machine(format!("ns-2, seed {seed}: {what}"))),
+        };
+        let (flows, link) = printed
+            .records(&dumbbell, plan.duration() - plan.warm_up())
+            .map_err(|what| Failed::Machine(format!("ns-2, seed {seed}: {what}")))?;
+        watch.reached(1.0);
+        Ok(Some(RunRecord {
+            discipline: plan.label().into(),
+            stage: String::new(),
+            seed,
+            fairness: plan.fairness(&flows),
+            flows,
+            links: vec![link],
+            transfers: Vec::new(),
+            aggregates: Vec::new(),
+            events: None,
+        }))
+    }
+}
+
+/// Where it is installed.
+fn program() -> Result<PathBuf, Why> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .map(|folder| folder.join("ns"))
+        .find(|file| file.is_file())
+        .ok_or_else(|| Why::new("ns-2 (`ns`) is missing", "`apt-get install ns2` on Debian and Ubuntu"))
+}
+
+/// Runs the script under `words`; `None` when `stop` became true.
+fn simulate(
+    program: &Path,
+    words: &[String],
+    reached: &mut dyn FnMut(f64),
+    stop: &AtomicBool,
+) -> Result<Option<Printed>, String> {
+    let folder = tempfile::tempdir().map_err(|error| format!("a scratch folder: {error}"))?;
+    let [script, complaints] = ["dumbbell.tcl", "stderr"].map(|name| folder.path().join(name));
+    let file = std::fs::write(&script, SCRIPT).and_then(|()| std::fs::File::create(&complaints));
+    let file = file.map_err(|error| format!("writing to {}: {error}", folder.path().display()))?;
+    let mut command = Command::new(program);
+    command.arg(&script).args(words).current_dir(folder.path());
+    // In a group of its own: Ctrl-C is ours to handle. Where we are killed, its standard input ends, and it ends with that.
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(file).process_group(0);
+    let child = command.spawn().map_err(|error| format!("starting {}: {error}", program.display()))?;
+    let mut running = Running(child);
+    let lines = lines(running.0.stdout.take().expect("it is piped"));
+    let mut printed = Printed::default();
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        match lines.recv_timeout(LOOK) {
+            Ok(line) => printed.take(&line)?.into_iter().for_each(&mut *reached),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    let status = running.0.wait().map_err(|error| format!("waiting for it: {error}"))?;
+    if status.success() { Ok(Some(printed)) } else { Err(failure(status, &complaints)) }
+}
+
+/// What it prints, line by line, until it ends.
+fn lines(stdout: ChildStdout) -> Receiver<String> {
+    let (send, receive) = mpsc::channel();
+    std::thread::spawn(move || {
+        BufReader::new(stdout).lines().map_while(Result::ok).try_for_each(|line| send.send(line))
+    });
+    receive
+}
+
+/// How it ended, with what it said last.
+fn failure(status: ExitStatus, complaints: &Path) -> String {
+    let said = std::fs::read(complaints).unwrap_or_default();
+    let said = String::from_utf8_lossy(&said);
+    match said.trim() {
+        "" => format!("it ended with {status}"),
+        said => format!("it ended with {status}: {said}"),
+    }
+}
+
+/// Ends with what holds it.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill(); // it may have ended
+        let _ = self.0.wait();
+    }
+}

@@ -1,0 +1,203 @@
+//! ns-2 as a stage. What needs the program says so loudly where it is missing, and passes.
+
+use fairwire_experiment::ns2::Ns2;
+use fairwire_experiment::{Failed, Plan, Stage};
+use fairwire_metrics::record::RunRecord;
+use fairwire_scenario::{Overrides, Scenario, parse};
+use rustix::process::{Pid, Signal, kill_process};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// Nine flows and one that does not back off, with these changes.
+fn contest(set: &[&str]) -> Scenario {
+    let access = "access = { rate = \"100 Mbit/s\", delay = \"3 ms\" }\nstart = \"0 s..1 s\"\n";
+    let text = format!(
+        "format = 2\nname = \"contest\"\nduration = \"20 s\"\nwarm_up = \"5 s\"\nseeds = 1\ntie_rule = \"fifo\"\n\
+         disciplines = [\"tail-drop\"]\n\
+         [link]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nbuffer = \"50 packets\"\n\
+         [[flow]]\ngroup = \"tcp\"\ncount = 9\nsource = \"bulk\"\n\
+         tcp = {{ profile = \"ns2-2006\", segment = \"512 B\" }}\n{access}\
+         [[flow]]\ngroup = \"udp\"\nsource = {{ cbr = {{ rate = \"3 Mbit/s\", packet = \"552 B\" }} }}\n{access}"
+    );
+    let set = set.iter().map(ToString::to_string).collect();
+    parse("contest.toml", &text, &Overrides { set, ..Overrides::default() }).expect("a scenario")
+}
+
+fn run(
+    scenario: &Scenario,
+    mut progress: &mut dyn FnMut(f64),
+    stop: &AtomicBool,
+) -> Result<Option<RunRecord>, Failed> {
+    Ns2.run(&Plan { scenario, discipline: 0 }, 1, &mut progress, stop)
+}
+
+fn why(scenario: &Scenario) -> Option<String> {
+    Ns2.can_run(&Plan { scenario, discipline: 0 }).err().map(|why| why.to_string())
+}
+
+#[test]
+fn a_discipline_names_the_queue_of_ns2_that_is_the_same() {
+    let queue =
+        |set: &[&str]| fairwire_scenario::ns2(&contest(set), 0).map(|queue| (queue.class, queue.variables));
+    let is = |set: &[&str], class, variables: &str| {
+        assert_eq!(queue(set), Some((class, variables.into())), "{set:?}")
+    };
+    // Drop-tail and REM hold one packet fewer than their limit.
+    is(&[], "DropTail", "limit_ 51");
+    let thresholds = "min_threshold = '25 packets', max_threshold = '40 packets', max_probability = 0.1";
+    let red = |more: &str| format!("discipline.red={{ {thresholds}{more} }}");
+    is(
+        &["disciplines=['red']", &red("")],
+        "RED",
+        "limit_ 50 thresh_ 25 maxthresh_ 40 linterm_ 10 q_weight_ 0.002 gentle_ true wait_ true adaptive_ 0 \
+         bytes_ false queue_in_bytes_ false mean_pktsize_ 552",
+    );
+    let in_bytes =
+        red(", measure = 'bytes', mean_packet = '500 B', buffer = '25 kB', gentle = false, wait = false");
+    is(
+        &["disciplines=['red']", &in_bytes],
+        "RED",
+        "limit_ 50 thresh_ 25 maxthresh_ 40 linterm_ 10 q_weight_ 0.002 gentle_ false wait_ false adaptive_ 0 \
+         bytes_ true queue_in_bytes_ true mean_pktsize_ 500",
+    );
+    is(
+        &["disciplines=['rem']", "discipline.rem.target='20 packets'"],
+        "REM",
+        "limit_ 51 pbo_ 20 pupdtime_ 0.002 gamma_ 0.001 phi_ 1.001 inw_ 1 mean_pktsize_ 552",
+    );
+    let rio = "green = { min_threshold = '15 packets', max_threshold = '30 packets', max_probability = 0.02 }, \
+               yellow = { min_threshold = '5 packets', max_threshold = '15 packets', max_probability = 0.1 }";
+    is(
+        &["disciplines=['rio']", &format!("discipline.rio={{ {rio}, wait = true, out_rule = 'ns2' }}")],
+        "RED/RIO",
+        "limit_ 50 thresh_ 5 maxthresh_ 15 linterm_ 10 out_thresh_ 5 out_maxthresh_ 15 out_linterm_ 10 \
+         in_thresh_ 15 in_maxthresh_ 30 in_linterm_ 50 q_weight_ 0.002 gentle_ false wait_ true \
+         bytes_ false queue_in_bytes_ false mean_pktsize_ 552 priority_method_ 1",
+    );
+    is(
+        &["disciplines=['drr']", "discipline.drr={ quantum = '552 B', buffer = '27600 B' }"],
+        "DRR",
+        "blimit_ 27600 quantum_ 552",
+    );
+    let sfq = "discipline.drr={ quantum = '552 B', dropper = 'half-free' }";
+    is(&["disciplines=['drr']", sfq], "SFQ", "maxqueue_ 50 buckets_ 16");
+    for other in [
+        &["disciplines=['red']", &red(", adaptive = true")][..],
+        &["disciplines=['red']", &red(", buffer = '25 kB'")],
+        &["disciplines=['rem']", "discipline.rem.alpha=0.2"],
+        &["disciplines=['rio']"],
+        &["disciplines=['drr']", "discipline.drr={ quantum = '552 B' }"],
+        &["disciplines=['drr']", "discipline.drr={ buffer = '27600 B', weights = { 1 = 2.0 } }"],
+        &["discipline.tail-drop.scheduler='drr'"],
+    ] {
+        assert_eq!(queue(other), None, "{other:?}");
+    }
+}
+
+/// Is there no ns-2 here?
+fn is_missing() -> bool {
+    let Some(why) = why(&contest(&[])) else { return false };
+    assert_eq!(why, "ns-2 (`ns`) is missing; allowed: `apt-get install ns2` on Debian and Ubuntu");
+    fairwire_testing::skipped_for_want_of_a_peer(format_args!("a run of ns-2: {why}"));
+    true
+}
+
+#[test]
+fn what_ns2_does_not_have_is_named() {
+    for (set, named) in [
+        ("disciplines=['faba']", "`faba`, with its parameters; allowed: a discipline that ns-2 has"),
+        ("discipline.tail-drop.buffer='50 kB'", "`tail-drop`, with its parameters"),
+        ("flow.tcp.source=web", "the source of `tcp`; allowed: `bulk` and `cbr`"),
+        (
+            "flow.tcp.tcp={ control = 'cubic' }",
+            "the constants of the TCP of `tcp`; allowed: `profile = \"ns2-2002\"`",
+        ),
+        ("flow.tcp.tcp={ profile = 'ns2-2006', ecn = 'ect0' }", "the constants of the TCP of `tcp`"),
+        ("flow.udp.source.cbr.dither=0.1", "a dither of 0.1 of `udp`; allowed: 0 or 0.5"),
+        ("flow.udp.dscp=46", "a `class` or a `dscp` of `udp`"),
+        ("return={ buffer = '10 packets' }", "a way back with a queue, `[return]`; allowed: one `[link]`"),
+    ] {
+        let why = why(&contest(&[set])).expect("it is refused");
+        assert!(why.contains(named), "{set}: {why}");
+    }
+    let sfq = ["disciplines=['drr']", "discipline.drr={ quantum = '552 B', dropper = 'half-free' }"];
+    let many = contest(&[sfq[0], sfq[1], "flow.tcp.count=12"]);
+    assert_eq!(why(&many).expect("it is refused"), "13 flows through its SFQ; allowed: at most 12");
+}
+
+#[test]
+fn a_run_has_the_records_of_every_flow_and_of_the_link() {
+    if is_missing() {
+        return;
+    }
+    let scenario = contest(&[]);
+    let mut told = Vec::new();
+    let run = run(&scenario, &mut |part| told.push(part), &NEVER).expect("it runs").expect("nobody stops it");
+    assert!(told.len() > 50 && told.is_sorted() && told.last() == Some(&1.0), "{told:?}");
+    let names: Vec<&str> = run.flows.iter().map(|flow| flow.name.as_str()).collect();
+    assert_eq!((names.len(), names[0], names[9]), (10, "tcp.1", "udp.1"));
+    let (udp, link) = (&run.flows[9], &run.links[0]);
+    assert_eq!(udp.offered_bps, Some(3e6));
+    // At most what it sends, and a packet more or less within 15 s.
+    assert!(udp.throughput_bps > 2e6 && udp.throughput_bps < 3.001e6, "{udp:?}");
+    assert!((udp.goodput_bps / udp.throughput_bps - 524.0 / 552.0).abs() < 1e-9, "{udp:?}");
+    let dropped: u64 = run.flows.iter().map(|flow| flow.packets_dropped).sum();
+    let sent: u64 = run.flows.iter().map(|flow| flow.packets_sent).sum();
+    assert_eq!((link.drops["ns2"], link.packets_in), (dropped, sent));
+    // What came left, was dropped, or waits.
+    assert!(link.packets_in.abs_diff(link.packets_out + dropped) <= 51, "{link:?}");
+    assert!(link.utilization > 0.95 && link.utilization <= 1.0, "{link:?}");
+    let backlog = &link.backlog;
+    assert!(backlog.mean_packets > 5.0 && backlog.mean_packets < 50.0, "{backlog:?}");
+    assert!(
+        (backlog.mean_bytes / backlog.mean_packets - 552.0).abs() < 1.0,
+        "all packets are alike: {backlog:?}"
+    );
+    assert_eq!((&link.sojourn, backlog.max_packets), (&None, None), "not measured");
+}
+
+/// The processes that this one started and that run the long contest.
+fn simulators() -> Vec<i32> {
+    let own = std::process::id().to_string();
+    let is_ours = |pid: &i32| {
+        let file = |name: &str| std::fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
+        let (stat, line) = (file("stat"), file("cmdline"));
+        let (stat, line) = (String::from_utf8_lossy(&stat), String::from_utf8_lossy(&line));
+        let parent = stat.rsplit_once(") ").and_then(|(_, after)| after.split(' ').nth(1));
+        parent == Some(&own) && line.contains("-duration\x001000000.")
+    };
+    let processes = std::fs::read_dir("/proc").expect("it is Linux").flatten();
+    processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_ours).collect()
+}
+
+/// The one that there is, as soon as there is one.
+fn found() -> i32 {
+    std::iter::repeat_with(simulators).find_map(|all| all.first().copied()).expect("it goes on until then")
+}
+
+#[test]
+fn a_stopped_run_ends_at_once_and_a_killed_one_says_so_and_neither_leaves_a_process() {
+    if is_missing() {
+        return;
+    }
+    // Hours, if nothing ended them.
+    let long = contest(&["duration=1000000 s"]);
+    let stop = AtomicBool::new(false);
+    let stopped = std::thread::scope(|scope| {
+        let running = scope.spawn(|| run(&long, &mut |_| (), &stop));
+        found();
+        stop.store(true, Ordering::Relaxed);
+        running.join().expect("it does not panic")
+    });
+    assert!(matches!(stopped, Ok(None)), "{stopped:?}");
+    assert_eq!(simulators(), [0; 0], "it is left");
+    let killed = std::thread::scope(|scope| {
+        let running = scope.spawn(|| run(&long, &mut |_| (), &NEVER));
+        kill_process(Pid::from_raw(found()).expect("not zero"), Signal::KILL).expect("it is ours");
+        running.join().expect("it does not panic")
+    });
+    let said = killed.expect_err("it was killed").to_string();
+    assert!(said.starts_with("ns-2, seed 1: it ended with signal: 9"), "{said}");
+    assert_eq!(simulators(), [0; 0], "it is left");
+}
