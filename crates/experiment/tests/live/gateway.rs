@@ -81,7 +81,7 @@ pub(super) fn a_killed_stage_takes_its_gateway_along() {
 
 pub(super) fn what_a_gateway_cannot_run_is_named() {
     for (set, named) in [
-        ("flow.tcp.tcp={ ecn = 'ect0' }", "ECN of `tcp`"),
+        ("flow.tcp.tcp={ ecn = 'ect1' }", "ECT(1) of `tcp`"),
         ("disciplines=[{ classful = { class = [{ id = 0 }] } }]", "the classes of `classful`"),
     ] {
         let scenario = contest("faba", &[set]);
