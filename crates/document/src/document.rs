@@ -24,6 +24,11 @@ pub struct Places {
 }
 
 impl Places {
+    /// Does something stand at `path`?
+    pub fn stands(&self, path: &str) -> bool {
+        self.spans.contains_key(path)
+    }
+
     /// An error at `path`, or at the nearest table above it that stands in the text.
     pub fn refuse(&self, path: &str, problem: Problem) -> DocumentError {
         let mut path = path;

@@ -1,7 +1,10 @@
 //! What another configuration would change.
 
 use super::Config;
+use super::leaves::as_typed;
+use super::spec::ClassSpec;
 use crate::class_book::{Class, UNCLAIMED};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The differences between a configuration and the next.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -88,18 +91,26 @@ impl Config {
                 changes.lines.push(format!("`{path}`: {was} -> {is}"));
             }
         }
-        let leaves = |config: &Config| -> Vec<(String, Option<String>)> {
-            config
-                .spec
-                .class
-                .iter()
-                .map(|class| (class.name.clone(), class.leaf.clone()))
-                .filter(|(_, leaf)| leaf.is_some())
-                .collect()
+        changes.lines.extend(self.other_leaves(next).line("another `leaf`"));
+    }
+
+    /// Classes with another discipline of leaves, or the same with other parameters.
+    fn other_leaves(&self, next: &Config) -> Named {
+        let given = |config: &Config| -> BTreeMap<String, String> {
+            let of = |class: &ClassSpec| Some((class.name.clone(), as_typed(class.leaf.as_ref()?)));
+            config.spec.class.iter().filter_map(of).collect()
         };
-        if leaves(self) != leaves(next) {
-            changes.lines.push("`leaf` of classes".into());
+        let (before, after) = (given(self), given(next));
+        let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+        let mut others = Named::default();
+        for name in names {
+            let (was, is) = (before.get(name), after.get(name));
+            if was != is {
+                let told = |leaf: Option<&String>| leaf.map_or("nothing", String::as_str).to_owned();
+                others.add(&format!("{name}: {} -> {}", told(was), told(is)));
+            }
         }
+        others
     }
 
     /// Are there other classes, or the same with other parents, bounds or numbers?

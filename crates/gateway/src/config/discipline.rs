@@ -1,12 +1,13 @@
 //! From the tree to the discipline: the class list of one, the weights of another, a leaf for each class of a third.
 
+use super::leaves::{ClassLeaves, LeafChoice};
 use super::places::Texts;
 use super::shaping::{self, Chosen, Shaping};
 use super::spec::DefaultsChoice;
 use super::tree::{Tree, quoted};
 use crate::class_book::{ClassBook, UNCLAIMED, Way};
 use fairwire_catalogue::compose::classful;
-use fairwire_catalogue::{self as catalogue, BuildError, Parameters, Site};
+use fairwire_catalogue::{self as catalogue, BuildError, Choice, Parameters, Site};
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Duration, Rate, Seed, Weight};
 use fairwire_document::DocumentError;
@@ -114,27 +115,23 @@ fn serve_trains(name: &str, parameters: &mut Parameters, rate: Rate) {
     }
 }
 
-/// The discipline of leaves called `name`.
-pub(super) fn leaf(name: &str, path: &str, texts: &Texts<'_>) -> Result<&'static str, DocumentError> {
-    let name = shaping::named(name, path, texts)?;
+/// The discipline of leaves that stands at `path`. A leaf has no classes of its own, so it takes no discipline of trees.
+pub(super) fn leaf(choice: &Choice, path: &str, texts: &Texts<'_>) -> Result<LeafChoice, DocumentError> {
+    let name = shaping::named(choice.name(), path, texts)?;
     if of_trees().contains(&name) {
         let why = "a leaf has no classes of its own";
-        return Err(texts.refuse(
-            path,
-            quoted(name),
-            why,
-            "a discipline without a tree, such as `fq-codel` or `faba`",
-        ));
+        let allowed = "a discipline without a tree, such as `fq-codel` or `faba`";
+        return Err(texts.refuse(path, quoted(name), why, allowed));
     }
-    Ok(name)
+    Ok(LeafChoice::new(name, choice, path))
 }
 
 /// Everything that one way's discipline is made of.
 pub(super) struct Making<'a> {
     pub shaping: &'a Shaping,
     pub book: &'a ClassBook,
-    /// The leaf discipline of each class, by number; of those of the configuration only.
-    pub leaves: &'a [Option<&'static str>],
+    /// The leaf disciplines of classes that have one of their own.
+    pub leaves: &'a ClassLeaves,
     pub way: Way,
     pub frame_bytes: u32,
     /// Frames that may be inside.
@@ -142,7 +139,20 @@ pub(super) struct Making<'a> {
     pub seed: Seed,
 }
 
-impl Making<'_> {
+/// Why a discipline cannot work.
+pub(super) struct Fault<'a> {
+    pub error: BuildError,
+    /// The discipline of leaves that cannot; `None` where it is that of the way.
+    pub leaf: Option<&'a LeafChoice>,
+}
+
+impl<E: Into<BuildError>> From<E> for Fault<'_> {
+    fn from(error: E) -> Self {
+        Fault { error: error.into(), leaf: None }
+    }
+}
+
+impl<'a> Making<'a> {
     /// Where the discipline works.
     pub(super) fn site(&self) -> Site<'static> {
         let Shaping { rate, buffer, .. } = *self.shaping;
@@ -151,10 +161,10 @@ impl Making<'_> {
     }
 
     /// Checks it without taking its memory.
-    pub(super) fn check(&self) -> Result<(), BuildError> {
+    pub(super) fn check(&self) -> Result<(), Fault<'a>> {
         match self.shaping.sharing {
             ClassSupport::Queues => self.leaves().map(drop),
-            _ => catalogue::check(self.shaping.discipline, &self.parameters(), &self.site()),
+            _ => Ok(catalogue::check(self.shaping.discipline, &self.parameters(), &self.site())?),
         }
     }
 
@@ -212,7 +222,7 @@ impl Making<'_> {
 
     /// The tree with a discipline in each leaf. Where there are thousands, each is made with its first packet.
     fn classful(&self) -> Result<Classful, BuildError> {
-        let (config, leaves) = self.leaves()?;
+        let (config, leaves) = self.leaves().map_err(|fault| fault.error)?;
         let is_later = leaves.are_made_later();
         let pool = leaves.pool;
         let contents = (0..config.tree.len()).map(|place| {
@@ -233,7 +243,7 @@ impl Making<'_> {
     }
 
     /// The tree, and what is to be in its leaves, checked. Each has only what it needs, so that thousands fit.
-    fn leaves(&self) -> Result<(fairwire_laws::compose::classful::Config, Leaves), BuildError> {
+    fn leaves(&self) -> Result<(fairwire_laws::compose::classful::Config, Leaves), Fault<'a>> {
         let site = self.site();
         let typed = self.shaping.parameters.spec::<classful::Spec>().cloned().unwrap_or_default();
         let ecn = typed.ecn;
@@ -255,40 +265,44 @@ impl Making<'_> {
         let config = spec.check(&site)?;
         let count = self.book.iter().filter(|(number, _)| self.book.is_leaf(*number)).count();
         let whole = spec.buffer.map_or(site.buffer, |buffer| buffer.0);
-        // By their tables: one scheduler in a leaf's name is not for other leaves with the same dropper.
-        let leaves = self.leaves.iter().flatten().copied().chain([self.shaping.leaf]);
-        let names: Vec<&str> = leaves.map(key).collect();
-        let mut parameters = self.shaping.parameters.clone();
-        if let Some(ecn) = ecn {
-            names.iter().try_for_each(|leaf| catalogue::inherit_ecn(leaf, &mut parameters, ecn))?;
-        }
-        let mut parameters = leaf_parameters(&names, &parameters, count);
-        if self.shaping.defaults == DefaultsChoice::Link {
-            for leaf in &names {
-                as_on_a_link(leaf, &mut parameters, Amount::Time(LITTLE));
-                serve_trains(leaf, &mut parameters, site.rate);
+        let prepared = |choice: &LeafChoice| {
+            let mut parameters = choice.parameters(&self.shaping.parameters);
+            if let Some(ecn) = ecn {
+                part_of(choice.name(), &mut parameters).inherit_ecn(ecn);
             }
-        }
+            fit_leaf(choice.name(), &mut parameters, count);
+            if self.shaping.defaults == DefaultsChoice::Link {
+                as_on_a_link(choice.name(), &mut parameters, Amount::Time(LITTLE));
+                serve_trains(choice.name(), &mut parameters, site.rate);
+            }
+            Prepared { name: choice.name(), parameters }
+        };
+        let (shaping, of_classes) = (self.shaping, self.leaves);
+        let choices: Vec<&LeafChoice> = [&shaping.leaf].into_iter().chain(of_classes.choices()).collect();
+        let prepared = choices.iter().copied().map(prepared).collect();
         let plan = |place: usize| {
             let number = config.tree.given()[place] as u32; // classes were typed in the order of their numbers
             self.book.is_leaf(number).then(|| {
                 let rate = self.leaf_rate(number, spec.rate.map(|rate| rate.0));
                 let buffer = leaf_buffer(whole, &Site { rate, ..site });
-                Leaf { number, name: self.leaf(number), rate, buffer }
+                Leaf { number, prepared: self.prepared(number), rate, buffer }
             })
         };
         let plans = (0..config.tree.len()).map(plan).collect();
         let pool = pool(whole, self.frames, &site);
-        let leaves = Leaves { plans, parameters, site, pool };
-        leaves.check()?;
-        Ok((config, leaves))
+        let leaves = Leaves { plans, prepared, site, pool };
+        match leaves.check() {
+            Ok(()) => Ok((config, leaves)),
+            Err((at, error)) => Err(Fault { error, leaf: Some(choices[at]) }),
+        }
     }
 
-    /// The discipline of the leaf `number`: its own, or that of the nearest class above it that has one.
-    fn leaf(&self, number: u32) -> &'static str {
+    /// The place in [`Leaves::prepared`] of the discipline of the leaf `number`: its own, or that of the nearest class above it that has
+    /// one, or, first of all, that of the way.
+    fn prepared(&self, number: u32) -> usize {
         let up = |number: &u32| self.book.class(*number)?.parent;
         let mut upwards = std::iter::successors(Some(number), up);
-        upwards.find_map(|number| *self.leaves.get(number as usize)?).unwrap_or(self.shaping.leaf)
+        upwards.find_map(|number| self.leaves.place(number)).map_or(0, |place| place + 1)
     }
 
     /// The most that the leaf `number` can ever get.
@@ -313,15 +327,22 @@ const KEPT_LEAVES: usize = 1024;
 struct Leaf {
     /// The class.
     number: u32,
-    name: &'static str,
+    /// The place of its discipline in [`Leaves::prepared`].
+    prepared: usize,
     rate: Rate,
     buffer: Amount,
+}
+
+/// A discipline of leaves with the parameters that all leaves with it have.
+struct Prepared {
+    name: &'static str,
+    parameters: Parameters,
 }
 
 /// What is in the leaves of a tree, by place.
 struct Leaves {
     plans: Box<[Option<Leaf>]>,
-    parameters: Parameters,
+    prepared: Box<[Prepared]>,
     site: Site<'static>,
     pool: Pool,
 }
@@ -334,20 +355,23 @@ impl Leaves {
         plans().count() > MADE_AT_ONCE || room.sum::<u64>() > ROOM_AT_ONCE
     }
 
-    fn check(&self) -> Result<(), BuildError> {
+    /// Checks them all. A fault comes with the place in `prepared` of the discipline that cannot work.
+    fn check(&self) -> Result<(), (usize, BuildError)> {
         let check = |leaf: &Leaf| {
             let site = Site { rate: leaf.rate, buffer: leaf.buffer, ..self.site };
-            catalogue::check(leaf.name, &self.parameters, &site)
+            let Prepared { name, parameters } = &self.prepared[leaf.prepared];
+            catalogue::check(name, parameters, &site).map_err(|error| (leaf.prepared, error))
         };
         self.plans.iter().flatten().try_for_each(check)
     }
 
     /// The discipline of the leaf at `place`, which was checked: always the same.
     fn make(&self, place: usize) -> Box<dyn Discipline> {
-        let Leaf { number, name, rate, buffer } = self.plans[place].expect("a leaf");
+        let Leaf { number, prepared, rate, buffer } = self.plans[place].expect("a leaf");
+        let Prepared { name, parameters } = &self.prepared[prepared];
         let stream = format!("{}/{number}", self.site.stream);
         let site = Site { rate, buffer, stream: &stream, ..self.site };
-        catalogue::build(name, &self.parameters, &site).expect("it was checked")
+        catalogue::build(name, parameters, &site).expect("it was checked")
     }
 }
 
@@ -399,18 +423,15 @@ fn free_below(site: &Site<'_>) -> Amount {
     Amount::Bytes(site.buffer.in_bytes(site.packet_bytes, site.rate) as u64 / 4)
 }
 
-/// What was typed for the disciplines of leaves, which are `names`; of fair queueing fewer queues where there are many leaves.
-fn leaf_parameters(names: &[&str], typed: &Parameters, leaves: usize) -> Parameters {
+/// Gives the discipline of so many leaves the parameters that suit one, where they were not typed: of fair queueing fewer queues where there
+/// are many leaves.
+fn fit_leaf(name: &str, parameters: &mut Parameters, leaves: usize) {
     let queues = (QUEUES / leaves.max(1)).next_power_of_two().clamp(4, 1024) as u32;
-    let mut parameters = typed.clone();
     parameters.remove::<classful::Spec>();
     parameters.remove::<hfaba::Spec>();
-    for name in names {
-        let part = part_of(name, &mut parameters);
-        part.default_queues(queues);
-        if leaves > 1 {
-            part.default_flows((4 * queues).max(64));
-        }
+    let part = part_of(name, parameters);
+    part.default_queues(queues);
+    if leaves > 1 {
+        part.default_flows((4 * queues).max(64));
     }
-    parameters
 }

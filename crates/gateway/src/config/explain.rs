@@ -2,7 +2,7 @@
 
 use super::backend::BackendKind;
 use super::shaping::{Shaping, TYPICAL_FRAME};
-use super::{ClassSupport, Config, fair};
+use super::{ClassSupport, Config, LeafChoice, fair};
 use crate::class_book::{ClassKind, Way};
 use crate::classify::FlowKind;
 use crate::pool::PoolSize;
@@ -49,8 +49,8 @@ pub struct ShapingExplanation {
     pub rate_bps: u64,
     /// The discipline, by its name in the catalogue.
     pub discipline: &'static str,
-    /// With `classful`: the discipline of leaves that name no other.
-    pub leaf: Option<&'static str>,
+    /// With `classful`: the discipline of leaves that name no other, as given.
+    pub leaf: Option<String>,
     /// What a flow is.
     pub flows: String,
     /// Is the codepoint (DSCP) of what is sent on cleared?
@@ -90,6 +90,8 @@ pub struct ClassExplanation {
     pub guaranteed_bps: Option<u64>,
     /// What it never passes, bit/s.
     pub ceiling_bps: Option<u64>,
+    /// With `classful`: its own discipline, or that of all below it, as given; absent where it has that of the class above.
+    pub leaf: Option<String>,
     /// What it gets when all classes are busy, bit/s.
     pub busy_bps: f64,
 }
@@ -140,7 +142,7 @@ impl Config {
         let explanation = ShapingExplanation {
             rate_bps: shaping.rate.bps(),
             discipline: shaping.discipline,
-            leaf: (shaping.sharing == ClassSupport::Queues).then_some(shaping.leaf),
+            leaf: (shaping.sharing == ClassSupport::Queues).then(|| shaping.leaf.to_string()),
             flows: match shaping.within {
                 true => format!("{}; and its conversations among themselves", flows(shaping.flows)),
                 false => flows(shaping.flows),
@@ -167,6 +169,7 @@ impl Config {
         for (_, class) in self.book.iter() {
             levels.push(class.parent.map_or(1, |parent| levels[parent as usize] + 1));
         }
+        let of_leaves = (shaping.sharing == ClassSupport::Queues).then_some(&self.leaves);
         let explained = |(number, class): (u32, &crate::class_book::Class)| {
             let bounds = class.bounds[way as usize];
             ClassExplanation {
@@ -180,6 +183,7 @@ impl Config {
                 weight: class.weight.get(),
                 guaranteed_bps: bounds.guaranteed.map(|rate| rate.bps()),
                 ceiling_bps: bounds.ceiling.map(|rate| rate.bps()),
+                leaf: of_leaves.and_then(|leaves| leaves.of(number)).map(LeafChoice::to_string),
                 busy_bps: busy[number as usize],
             }
         };

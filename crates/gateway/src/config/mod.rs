@@ -10,6 +10,7 @@ mod discipline;
 pub mod environment;
 pub mod explain;
 mod fair;
+mod leaves;
 mod notes;
 mod places;
 mod promises;
@@ -23,6 +24,7 @@ pub mod user;
 pub use changes::Changes;
 pub use explain::Explanation;
 pub use fairwire_laws::part::ClassSupport;
+pub use leaves::LeafChoice;
 pub use shaping::Shaping;
 
 use crate::class_book::{ClassBook, Way};
@@ -31,16 +33,16 @@ use crate::datapath::DatapathPlan;
 use crate::direction::{DirectionPlan, ShaperPlan};
 use crate::loss::RandomLoss;
 use crate::pool::PoolSize;
-use discipline::Making;
+use discipline::{Fault, Making};
 use fairwire_catalogue::{BuildError, Site};
 use fairwire_core::{Duration, Seed};
 use fairwire_document::{DocumentError, Places, Problem, read_document, read_text};
+use leaves::ClassLeaves;
 use places::Texts;
 use spec::Spec;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use subscribers::SheetText;
-use tree::Tree;
 
 /// A configuration that makes sense.
 #[derive(Clone, Debug)]
@@ -51,8 +53,8 @@ pub struct Config {
     file: PathBuf,
     book: Arc<ClassBook>,
     claims: Arc<Claims>,
-    /// The leaf discipline of classes of the configuration that name one, by number.
-    leaves: Box<[Option<&'static str>]>,
+    /// The leaf disciplines of classes of the configuration that have one of their own.
+    leaves: ClassLeaves,
     shaping: [Option<Shaping>; 2],
     notes: Vec<String>,
 }
@@ -137,7 +139,10 @@ impl Config {
         let (claims, nested) = claims::claims(&spec, &tree, &texts)?;
         let [download, upload] = Way::ALL.map(|way| shaping::check(&spec, way, &tree, &texts));
         let shaping = [download?, upload?];
-        let leaves = leaves(&spec, &tree, &shaping, &texts)?;
+        let is_classful = shaping.iter().flatten().any(|shaping| shaping.sharing == ClassSupport::Queues);
+        let leaves = ClassLeaves::new(&spec, &tree, is_classful, &texts, |choice, path| {
+            discipline::leaf(choice, path, &texts)
+        })?;
         refuse_unused(&spec, &shaping, &leaves, &texts)?;
         let notes = nested.into_iter().chain(notes::notes(&spec, &tree, &shaping, &texts)).collect();
         let (book, claims) = (Arc::new(tree.book), Arc::new(claims));
@@ -290,9 +295,8 @@ impl Config {
     /// The discipline of one way at its place, so that a run cannot fail on it.
     fn check_discipline(&self, way: Way) -> Result<(), DocumentError> {
         let Some(shaping) = self.shaping(way) else { return Ok(()) };
-        let Err(error) = self.making(shaping, way, shaping::TYPICAL_FRAME, Seed(0)).check() else {
-            return Ok(());
-        };
+        let making = self.making(shaping, way, shaping::TYPICAL_FRAME, Seed(0));
+        let Err(Fault { error, leaf }) = making.check() else { return Ok(()) };
         let (path, problem) = match error {
             BuildError::Unknown(unknown) => {
                 let key = format!("{}.discipline", way.name());
@@ -300,10 +304,16 @@ impl Config {
             }
             BuildError::Parameter(bad) => {
                 let is_buffer = bad.parameter == "buffer" && bad.within.is_empty();
-                let is_typed = shaping.parameters.typed().any(|typed| typed == bad.discipline);
+                let of_leaf = leaf.and_then(|leaf| leaf.choice().parameters());
+                let mut typed = [Some(&shaping.parameters), of_leaf].into_iter().flatten();
+                let is_typed = typed.any(|typed| typed.typed().any(|typed| typed == bad.discipline));
+                let beside_the_name = match leaf {
+                    Some(leaf) => format!("{}.{}", leaf.path(), bad.path()),
+                    None => format!("{}.discipline.{}", way.name(), bad.path()),
+                };
                 let key = match is_buffer && !is_typed {
                     true => format!("{}.buffer", way.name()),
-                    false if shaping.has_own => format!("{}.discipline.{}", way.name(), bad.path()),
+                    false if self.places.stands(&beside_the_name) => beside_the_name,
                     false => format!("discipline.{}", bad.path()),
                 };
                 let why = format!("`{}` cannot work with that for [{}]", bad.discipline, way.name());
@@ -334,40 +344,22 @@ const MOST_POOL: u32 = 128 << 20;
 /// The most frames of a pool.
 const MOST_FRAMES: u32 = 1 << 22;
 
-/// The leaf discipline of each class that names one, by number.
-fn leaves(
-    spec: &Spec,
-    tree: &Tree,
-    shaping: &[Option<Shaping>; 2],
-    texts: &Texts<'_>,
-) -> Result<Box<[Option<&'static str>]>, DocumentError> {
-    let mut leaves = Vec::new();
-    let is_classful = shaping.iter().flatten().any(|shaping| shaping.sharing == ClassSupport::Queues);
-    for (at, class) in spec.class.iter().enumerate() {
-        let Some(leaf) = &class.leaf else { continue };
-        let path = format!("class.{at}.leaf");
-        if !is_classful {
-            let why = "no way has the discipline `classful`";
-            return Err(texts.refuse(&path, tree::quoted(leaf), why, "with the discipline `classful`"));
-        }
-        let number = tree.book.number(&class.name).expect("every class is in the book") as usize;
-        leaves.resize(leaves.len().max(number + 1), None);
-        leaves[number] = Some(discipline::leaf(leaf, &path, texts)?);
-    }
-    Ok(leaves.into())
-}
-
 /// Parameters of a discipline that nobody runs are a mistake in its name or in that of the way's.
 fn refuse_unused(
     spec: &Spec,
     shaping: &[Option<Shaping>; 2],
-    leaves: &[Option<&'static str>],
+    leaves: &ClassLeaves,
     texts: &Texts<'_>,
 ) -> Result<(), DocumentError> {
     let mut used: Vec<&str> = shaping.iter().flatten().map(|shaping| shaping.discipline).collect();
     if shaping.iter().flatten().any(|shaping| shaping.sharing == ClassSupport::Queues) {
         used.extend(
-            shaping.iter().flatten().map(|shaping| shaping.leaf).chain(leaves.iter().copied().flatten()),
+            shaping
+                .iter()
+                .flatten()
+                .map(|shaping| &shaping.leaf)
+                .chain(leaves.choices())
+                .map(LeafChoice::name),
         );
     }
     let mut used: Vec<&str> = used.into_iter().map(discipline::key).collect();

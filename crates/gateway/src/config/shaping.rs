@@ -1,6 +1,7 @@
 //! One way through the gateway: its rate, its framing, what a flow is, and which discipline shares it.
 
 use super::discipline;
+use super::leaves::LeafChoice;
 use super::places::Texts;
 use super::promises;
 use super::spec::{DefaultsChoice, DirectionSpec, DscpChoice, FlowsChoice, FlowsSpec, FramingSpec, Spec};
@@ -49,7 +50,7 @@ pub struct Shaping {
     /// How the discipline shares between classes.
     pub sharing: ClassSupport,
     /// With `classful`: the discipline of leaves that have no other.
-    pub leaf: &'static str,
+    pub leaf: LeafChoice,
 }
 
 /// How much may wait, unless it is said. The queue of a home router at a few Mbit/s holds more, that of a fast link less.
@@ -105,18 +106,18 @@ pub(super) fn check(
         ));
     }
     let (delay, loss) = lab(typed, path, texts)?;
-    if let Some(leaf) = typed.leaf.as_deref().filter(|_| discipline != "classful") {
+    if let Some(leaf) = typed.leaf.as_ref().filter(|_| discipline != "classful") {
         let why = format!("`{discipline}` has no leaves");
         return Err(texts.refuse(
             &format!("{path}.leaf"),
-            quoted(leaf),
+            quoted(leaf.name()),
             why,
             "with the discipline `classful`",
         ));
     }
     let leaf = match &typed.leaf {
         Some(leaf) => discipline::leaf(leaf, &format!("{path}.leaf"), texts)?,
-        None => "fq-codel",
+        None => LeafChoice::unset(&format!("{path}.leaf")),
     };
     let (parameters, has_own) = parameters(spec, typed);
     let chosen = Chosen { discipline, parameters: &parameters, is_own: has_own };

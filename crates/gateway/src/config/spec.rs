@@ -68,9 +68,9 @@ pub struct DirectionSpec {
     pub discipline: Option<Choice>,
     /// Where the parameters that are not typed come from. Default: `link`.
     pub defaults: Option<DefaultsChoice>,
-    /// With `classful`: the discipline of each class that has none below it. Default: `fq-codel`, with fewer queues where
-    /// there are many classes.
-    pub leaf: Option<String>,
+    /// With `classful`: the discipline of each class that has none below it, as `discipline`: its name, or a table with the name and
+    /// its parameters. Default: `fq-codel`, with fewer queues where there are many classes.
+    pub leaf: Option<Choice>,
     /// How much may wait. Default: 50 ms.
     pub buffer: Option<Quantity<Amount>>,
     /// The rate at which what is not IP (ARP, STP, LLDP, PPPoE sessions without IP, MPLS, MACsec) passes by the discipline; what is more is
@@ -179,9 +179,9 @@ pub struct ClassSpec {
     pub parent: Option<String>,
     /// Its weight among its siblings, from 1e-6 to 1e6. Default: 1.
     pub weight: Option<f64>,
-    /// With `classful`: the discipline of this class, or of all below it that have no other. Default: that of the class above
-    /// it, and at the top that of the way.
-    pub leaf: Option<String>,
+    /// With `classful`: the discipline of this class, or of all below it that have no other: its name, or a table with the name and its
+    /// parameters. Default: that of the class above it, and at the top that of the way.
+    pub leaf: Option<Choice>,
     /// Its bounds from the outside to the inside.
     #[serde(default)]
     pub download: BoundsSpec,

@@ -403,6 +403,27 @@ fn a_discipline_that_cannot_share_so_is_refused_with_those_that_can() {
 }
 
 #[test]
+fn faults_of_a_leaf_are_told_where_it_stands() {
+    let with = |way: &str, class: &str| {
+        refusal(&format!(
+            "[download]\nrate = \"10 Mbit/s\"\ndiscipline = \"classful\"\n{way}[[class]]\nname = \"a\"\n{class}"
+        ))
+    };
+    let unknown = with("leaf = \"codell\"\n", "");
+    assert!(unknown.starts_with("gw.toml:9:8: unknown discipline `codell`; allowed: "), "{unknown}");
+    assert!(unknown.ends_with("did you mean `codel`?"), "{unknown}");
+    let unknown = with("", "leaf = { codel = { targett = \"2 ms\" } }\n");
+    assert!(unknown.starts_with("gw.toml:11:"), "{unknown}");
+    assert!(unknown.contains("`targett`") && unknown.contains("did you mean `target`?"), "{unknown}");
+    let red = "leaf = { red = { min_threshold = \"9 packets\", max_threshold = \"3 packets\" } }\n";
+    let bad = with("", red);
+    assert!(bad.starts_with("gw.toml:11:"), "{bad}");
+    assert!(bad.contains("leaf.red."), "{bad}");
+    let tree = with("", "leaf = { hfaba = { cap = false } }\n");
+    assert!(tree.contains("a leaf has no classes of its own"), "{tree}");
+}
+
+#[test]
 fn faults_of_the_subscriber_file_are_told_with_line_and_column() {
     let refused = |csv: &str| csv_refusal(BOTH, csv);
     assert_eq!(

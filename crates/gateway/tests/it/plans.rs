@@ -222,3 +222,38 @@ fn packets_are_marked_by_default_where_linux_does_and_by_what_the_gateway_takes_
         assert_eq!(marks(name, &format!("[discipline.{name}]\necn = \"drop\"\n")).0, 0, "{name}");
     }
 }
+
+/// Three classes, two of them with leaves of one discipline that holds more or less.
+fn leaves(gold: u32, silver: u32) -> Config {
+    let class = |name: &str, leaf: String| format!("[[class]]\nname = \"{name}\"\n{leaf}");
+    let own = |packets: u32| format!("leaf = {{ tail-drop = {{ buffer = \"{packets} packets\" }} }}\n");
+    let text = format!(
+        "{WIRE}[download]\nrate = \"12 Mbit/s\"\ndiscipline = \"classful\"\nleaf = \"tail-drop\"\nseed = 1\n\
+         [discipline.tail-drop]\nbuffer = \"20 packets\"\n{}{}{}",
+        class("gold", own(gold)),
+        class("silver", own(silver)),
+        class("plain", String::new())
+    );
+    Config::parse("gw.toml", &text, None).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn leaves_of_one_discipline_have_parameters_of_their_own() {
+    let config = leaves(5, 30);
+    // One burst for each, of which one packet is sent at once.
+    for (name, lost) in [("gold", 35), ("silver", 10), ("plain", 20)] {
+        let class = number(&config, name);
+        let (drops, _) = run(&mut server(&config), &[of(class, 40, 1000 * MS)], 900);
+        assert!((lost - 1..=lost).contains(&drops.of(class)), "{name}: {}", drops.of(class));
+    }
+}
+
+#[test]
+fn another_parameter_of_a_leaf_is_a_change_and_the_same_one_is_none() {
+    let before = leaves(5, 30);
+    assert!(before.changes(&leaves(5, 30)).is_empty);
+    let changes = before.changes(&leaves(6, 30));
+    assert!(!changes.is_empty && !changes.only_weights && changes.needs_restart.is_empty());
+    let [line] = changes.lines.as_slice() else { panic!("{:?}", changes.lines) };
+    assert!(line.starts_with("another `leaf`: gold: ") && line.contains("6 packets"), "{line}");
+}

@@ -109,7 +109,7 @@ fn tell_way(out: &mut String, way: &WayExplanation) {
         not_ip_bps,
         ..
     } = shaping;
-    let leaf = leaf.map_or(String::new(), |leaf| format!(", `{leaf}` in each leaf"));
+    let leaf = leaf.as_ref().map_or(String::new(), |leaf| format!(", `{leaf}` in each leaf"));
     let wash = if shaping.washes_dscp { "\n  DSCP: cleared" } else { "" };
     let lab = match (shaping.delay_s > 0.0, shaping.loss > 0.0) {
         (false, false) => String::new(),
@@ -160,9 +160,10 @@ fn tell_branch(out: &mut String, tree: &[ClassExplanation], below: &[Vec<usize>]
     let bound = |what: &str, bps: Option<u64>| {
         bps.map_or(String::new(), |bps| format!(", {what} {}", rate(bps as f64)))
     };
+    let leaf = class.leaf.as_ref().map_or(String::new(), |leaf| format!(", leaf `{leaf}`"));
     writeln!(
         out,
-        "{:indent$}{}: {} (weight {}{}{})",
+        "{:indent$}{}: {} (weight {}{}{}{leaf})",
         "",
         shortened(&class.class),
         rate(class.busy_bps),

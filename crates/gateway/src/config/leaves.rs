@@ -1,0 +1,119 @@
+//! Which discipline shares within each leaf of a tree: the choice of the way, and those of classes. Equal choices are one, so that
+//! thousands of leaves with the same choice share its parameters.
+
+use super::places::Texts;
+use super::spec::Spec;
+use super::tree::{Tree, quoted};
+use fairwire_catalogue::{Choice, Parameters};
+use fairwire_document::DocumentError;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The discipline of leaves, as given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeafChoice {
+    name: &'static str,
+    choice: Choice,
+    path: String,
+}
+
+impl LeafChoice {
+    /// Without any: fair queueing, as where hosts share first and then their flows.
+    pub(super) fn unset(path: &str) -> Self {
+        LeafChoice { name: "fq-codel", choice: Choice::named("fq-codel"), path: path.into() }
+    }
+
+    /// What stands at `path`, of the discipline called `name` in the catalogue.
+    pub(super) fn new(name: &'static str, choice: &Choice, path: &str) -> Self {
+        LeafChoice { name, choice: choice.clone(), path: path.into() }
+    }
+
+    /// The discipline's name in the catalogue.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// What was given: a name, or a table with the name and its parameters.
+    pub fn choice(&self) -> &Choice {
+        &self.choice
+    }
+
+    /// Where it stands in the configuration; where equal choices stand in several places, the first.
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What was given for it, and beside that what `base` has.
+    pub(super) fn parameters(&self, base: &Parameters) -> Parameters {
+        self.choice.parameters().map_or_else(|| base.clone(), |own| base.with(own))
+    }
+}
+
+impl fmt::Display for LeafChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&as_typed(&self.choice))
+    }
+}
+
+/// As it is typed: `codel`, or `{ codel = { target = "2 ms" } }`.
+pub(super) fn as_typed(choice: &Choice) -> String {
+    if choice.parameters().is_none() {
+        return choice.name().to_owned();
+    }
+    toml::Value::try_from(choice).expect("what was read can be written").to_string()
+}
+
+/// The choices of classes, each once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ClassLeaves {
+    choices: Vec<LeafChoice>,
+    /// The place in `choices`, by the number of a class; of those of the configuration only.
+    of_class: Box<[Option<usize>]>,
+}
+
+impl ClassLeaves {
+    /// Those of the configuration. `read` checks the choice at a path.
+    pub(super) fn new(
+        spec: &Spec,
+        tree: &Tree,
+        is_classful: bool,
+        texts: &Texts<'_>,
+        read: impl Fn(&Choice, &str) -> Result<LeafChoice, DocumentError>,
+    ) -> Result<Self, DocumentError> {
+        let (mut choices, mut of_class) = (Vec::new(), Vec::new());
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        for (at, class) in spec.class.iter().enumerate() {
+            let Some(given) = &class.leaf else { continue };
+            let path = format!("class.{at}.leaf");
+            if !is_classful {
+                let why = "no way has the discipline `classful`";
+                return Err(texts.refuse(&path, quoted(given.name()), why, "with the discipline `classful`"));
+            }
+            let choice = read(given, &path)?;
+            let written = as_typed(given);
+            let place = *places.entry(written).or_insert_with(|| {
+                choices.push(choice);
+                choices.len() - 1
+            });
+            let number = tree.book.number(&class.name).expect("every class is in the book") as usize;
+            of_class.resize(of_class.len().max(number + 1), None);
+            of_class[number] = Some(place);
+        }
+        Ok(ClassLeaves { choices, of_class: of_class.into() })
+    }
+
+    /// Every choice, once.
+    pub(super) fn choices(&self) -> &[LeafChoice] {
+        &self.choices
+    }
+
+    /// The place in [`choices`](ClassLeaves::choices) of that of the class `number`; `None` where it has none of its own.
+    pub(super) fn place(&self, number: u32) -> Option<usize> {
+        *self.of_class.get(number as usize)?
+    }
+
+    /// The choice of the class `number`.
+    pub(super) fn of(&self, number: u32) -> Option<&LeafChoice> {
+        self.place(number).map(|place| &self.choices[place])
+    }
+}
