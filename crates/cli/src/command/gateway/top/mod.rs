@@ -51,7 +51,10 @@ pub(super) fn top(args: &TopArgs) -> Result<Ending, Failure> {
     };
     let mut terminal = ratatui::try_init().map_err(unusable)?;
     let outcome = watch(&mut terminal, view, &news, &wants_all);
-    ratatui::restore();
+    // A terminal that was closed is not to be restored, and a complaint on it would be a panic.
+    if ratatui::try_restore().is_err() {
+        std::mem::forget(terminal);
+    }
     outcome.map_err(unusable)?;
     Ok(Ending::Done)
 }
