@@ -175,6 +175,7 @@ fn a_path_loses_what_it_is_to_lose_and_says_how_much() {
     let carried = bed.finish_path().expect("it carries");
     let came = seen.flows[0].payload_bytes.iter().sum::<u64>() / u64::from(UDP_PAYLOAD);
     assert!((62..=138).contains(&carried.lost), "{carried:?}"); // 100 +- 4 sd of 9.5
-    assert!(came + carried.lost <= PER_SECOND, "{came} and {}", carried.lost);
+    // The kernels of the hosts say a few things of their own (MLD, RFC 3810), which can be lost, too.
+    assert!(came + carried.lost <= PER_SECOND + 20, "{came} and {}", carried.lost);
     assert!(came > PER_SECOND * 8 / 10, "{came}");
 }
