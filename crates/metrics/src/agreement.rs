@@ -3,7 +3,8 @@
 //! Stages have senders of their own, so runs are not paired. The interval of a difference is Welch's, with the degrees of freedom of
 //! Satterthwaite. Source: Law, *Simulation Modeling and Analysis*, 5th edition, 2015, section 10.2.2.
 
-use crate::record::{Agreement, RunRecord, Verdict};
+use crate::judge::{Allowed, Rule, Value, judge};
+use crate::record::{Agreement, RunRecord};
 use crate::summary::measures;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,16 +45,17 @@ pub fn agreement(runs: &[RunRecord], against: &str, tolerances: &[Tolerance<'_>]
                 let of = |all: &[Measures]| -> Vec<f64> {
                     all.iter().filter_map(|run| run.get(&measure).copied()).collect()
                 };
-                let Some((difference, half_width_95)) = difference(&of(all), &of(base)) else { continue };
+                let Some(difference) = difference(&of(all), &of(base)) else { continue };
+                let allowed = |allowed| judge(difference, Allowed::near(0.0, allowed), Rule::Reach);
                 found.push(Agreement {
                     discipline: (*discipline).into(),
                     stage: (*stage).into(),
                     against: against.into(),
                     measure: measure.clone(),
-                    difference,
-                    half_width_95,
+                    difference: difference.mean,
+                    half_width_95: difference.half_width_95,
                     allowed: tolerance.allowed,
-                    verdict: verdict(difference, half_width_95, tolerance.allowed),
+                    verdict: tolerance.allowed.map(allowed),
                 });
             }
         }
@@ -69,21 +71,10 @@ fn names(runs: &[Measures], name: &str) -> BTreeSet<String> {
     runs.iter().flat_map(BTreeMap::keys).filter(is_of).cloned().collect()
 }
 
-fn verdict(difference: f64, half_width_95: Option<f64>, allowed: Option<f64>) -> Verdict {
-    let Some(allowed) = allowed else { return Verdict::Shown };
-    if difference.abs() <= allowed {
-        Verdict::Agrees
-    } else if difference.abs() - half_width_95.unwrap_or(0.0) <= allowed {
-        Verdict::Unclear
-    } else {
-        Verdict::Differs
-    }
-}
-
-/// The mean of `first` minus that of `second`, and half of its 95 % interval; `None` where one of them is empty.
-fn difference(first: &[f64], second: &[f64]) -> Option<(f64, Option<f64>)> {
+/// The mean of `first` minus that of `second`; `None` where one of them is empty.
+fn difference(first: &[f64], second: &[f64]) -> Option<Value> {
     let (a, b) = (Sample::of(first)?, Sample::of(second)?);
-    let half_width = a.variance.zip(b.variance).map(|(variance_a, variance_b)| {
+    let half_width_95 = a.variance.zip(b.variance).map(|(variance_a, variance_b)| {
         let (of_a, of_b) = (variance_a / a.count, variance_b / b.count);
         let sum = of_a + of_b;
         if sum == 0.0 {
@@ -93,7 +84,7 @@ fn difference(first: &[f64], second: &[f64]) -> Option<(f64, Option<f64>)> {
         let t = StudentsT::new(0.0, 1.0, freedom).expect("one degree of freedom or more").inverse_cdf(0.975);
         t * sum.sqrt()
     });
-    Some((a.mean - b.mean, half_width))
+    Some(Value { mean: a.mean - b.mean, half_width_95 })
 }
 
 struct Sample {
@@ -120,21 +111,13 @@ mod tests {
     #[test]
     fn the_interval_is_welchs() {
         // By hand: means 3 and 7, variances 2.5 and 10, of five each: s² = 0.5 + 2 = 2.5, 5.88 degrees of freedom, t(0.975) = 2.4592.
-        let (mean, half) = difference(&[1.0, 2.0, 3.0, 4.0, 5.0], &[3.0, 5.0, 7.0, 9.0, 11.0]).unwrap();
-        assert_eq!(mean, -4.0);
-        assert!((half.unwrap() - 3.888).abs() < 2e-3, "{half:?}");
-        assert_eq!(difference(&[1.0], &[3.0, 5.0]), Some((-3.0, None)));
-        assert_eq!(difference(&[2.0, 2.0], &[1.0, 1.0]), Some((1.0, Some(0.0))));
+        let welch = difference(&[1.0, 2.0, 3.0, 4.0, 5.0], &[3.0, 5.0, 7.0, 9.0, 11.0]).unwrap();
+        assert_eq!(welch.mean, -4.0);
+        assert!((welch.half_width_95.unwrap() - 3.888).abs() < 2e-3, "{welch:?}");
+        assert_eq!(difference(&[1.0], &[3.0, 5.0]), Some(Value::exact(-3.0)));
+        let even = Value { mean: 1.0, half_width_95: Some(0.0) };
+        assert_eq!(difference(&[2.0, 2.0], &[1.0, 1.0]), Some(even));
         assert_eq!(difference(&[], &[1.0]), None);
-    }
-
-    #[test]
-    fn what_an_interval_leaves_open_is_unclear() {
-        assert_eq!(verdict(0.02, None, Some(0.03)), Verdict::Agrees);
-        assert_eq!(verdict(-0.04, Some(0.02), Some(0.03)), Verdict::Unclear);
-        assert_eq!(verdict(-0.04, Some(0.005), Some(0.03)), Verdict::Differs);
-        assert_eq!(verdict(0.04, None, Some(0.03)), Verdict::Differs);
-        assert_eq!(verdict(9.0, None, None), Verdict::Shown);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! The simulator and the gateway count with [`LinkMeter`] while they run. Afterwards
 //! [`fairness::assess`] holds what the flows got against the [`max_min`] allocation, and [`summary::summarize`] takes
-//! means over the runs. Everything ends up in a [`record::Report`].
+//! means over the runs, and [`judge::judge`] holds one against what is allowed. Everything ends up in a [`record::Report`].
 #![forbid(unsafe_code)]
 
 pub mod agreement;
@@ -14,6 +14,7 @@ pub mod flow_rates;
 pub mod histogram;
 pub mod interval;
 pub mod jain;
+pub mod judge;
 pub mod link_meter;
 pub mod max_min;
 pub mod mser;

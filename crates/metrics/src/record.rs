@@ -3,13 +3,14 @@
 //! The JSON form of [`Report`] is public and versioned. Within one [`SCHEMA_VERSION`], fields are only added.
 
 use crate::flow_name::FlowName;
+use crate::judge::Verdict;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The version of the result schema.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// Everything that one command measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -312,22 +313,10 @@ pub struct Agreement {
     /// How large it may be; absent where that is for information.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub allowed: Option<f64>,
-    /// What follows.
-    pub verdict: Verdict,
-}
-
-/// What a comparison says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// The difference is within what is allowed.
-    Agrees,
-    /// It is not, but what is allowed lies within its interval: more runs would tell.
-    Unclear,
-    /// It is not.
-    Differs,
-    /// Nothing is said of how large it may be.
-    Shown,
+    /// What follows: unclear is a mean that is too far off where its interval is not; absent where nothing is said of how large the
+    /// difference may be.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub verdict: Option<Verdict>,
 }
 
 /// By how much two disciplines differ, over the seeds under which both were run.

@@ -2,6 +2,7 @@
 
 use crate::compared::{Compared, resolved};
 use crate::spec::{ExpectSpec, OtherSpec, Spec};
+use fairwire_metrics::judge::{self, Allowed, Rule, Value, Verdict};
 use fairwire_metrics::record::{Estimate, Report, Summary};
 use fairwire_metrics::summary::{Under, difference_of};
 use std::fmt;
@@ -50,24 +51,28 @@ pub enum Side {
 }
 
 impl Judgement {
-    /// Was the expectation met? A mean that is not a number meets none.
+    /// What came of the expectation: by the mean within bounds, and by the whole interval beside another discipline.
+    pub fn verdict(&self) -> Verdict {
+        let own = judge::judge(Value::exact(self.mean), Allowed::between(self.min, self.max), Rule::Mean);
+        own.max(self.against.as_ref().map_or(Verdict::Holds, Comparison::verdict))
+    }
+
+    /// Was the expectation met? One that its interval leaves open was not.
     pub fn is_met(&self) -> bool {
-        self.min.is_none_or(|min| self.mean >= min)
-            && self.max.is_none_or(|max| self.mean <= max)
-            && self.against.as_ref().is_none_or(Comparison::is_met)
-            && !self.mean.is_nan()
+        self.verdict() == Verdict::Holds
     }
 }
 
 impl Comparison {
-    /// Does the whole 95 % interval of the difference lie beyond the margin? One seed has no interval: then the difference itself.
-    pub fn is_met(&self) -> bool {
-        let Some(Estimate { mean, half_width_95, .. }) = self.difference else { return false };
-        let half = half_width_95.unwrap_or(0.0);
-        match self.side {
-            Side::Less => mean + half < -self.margin,
-            Side::More => mean - half > self.margin,
-        }
+    /// The whole 95 % interval of the difference is to lie beyond the margin. One seed has no interval: then the difference itself.
+    pub fn verdict(&self) -> Verdict {
+        let Some(Estimate { mean, half_width_95, .. }) = self.difference else { return Verdict::Fails };
+        let allowed = match self.side {
+            Side::Less => Allowed::below(-self.margin),
+            Side::More => Allowed::above(self.margin),
+        };
+        let value = Value { mean, half_width_95: half_width_95.or(Some(0.0)) };
+        judge::judge(value, allowed, Rule::Whole)
     }
 }
 

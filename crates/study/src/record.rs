@@ -5,13 +5,14 @@
 
 use crate::calibration::record::{Held, Summary};
 pub use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Reference, Scale};
+pub use fairwire_metrics::judge::Verdict;
 use fairwire_metrics::record::Estimate;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// The version of this form. Within one version fields are only added.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Everything that one call of `fairwire reproduce` found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -86,9 +87,9 @@ impl Exhibit {
         format!("{}.{}", self.paper, self.id)
     }
 
-    /// How many of its claims came out as `verdict`.
-    pub fn counted(&self, verdict: Verdict) -> usize {
-        self.claims.iter().filter(|claim| claim.verdict == verdict).count()
+    /// How many of its claims came out as each of the [`VERDICTS`].
+    pub fn counted(&self) -> [usize; 3] {
+        VERDICTS.map(|verdict| self.claims.iter().filter(|claim| claim.verdict.strict() == verdict).count())
     }
 }
 
@@ -157,19 +158,23 @@ pub struct Claim {
     /// Why the check has the tolerance or bound that it has; empty where it has none.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub because: String,
-    /// What came of it.
+    /// What came of it. It is unclear where the mean says yes and its interval does not: that is not to hold, but more seeds may settle it.
     pub verdict: Verdict,
     /// What was measured, with its interval; or why it cannot be tested.
     pub detail: String,
-    /// Did the mean say yes, and only the interval no? More seeds may settle it.
-    #[serde(skip_serializing_if = "is_false", default)]
-    pub is_undecided: bool,
     /// Why the check asks more than the paper says; empty where it does not.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub stricter: String,
     /// In how many draws of what the paper leaves open it holds, where that was recorded.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub calibrated: Option<Held>,
+}
+
+impl Claim {
+    /// Does it not hold, or leave its interval that open?
+    pub fn is_missed(&self) -> bool {
+        self.verdict.strict() == Verdict::Fails
+    }
 }
 
 /// Where a claim comes from. The headline counts what the paper says: [`Origin::Printed`] and [`Origin::Read`].
@@ -216,40 +221,5 @@ impl fmt::Display for Origin {
     }
 }
 
-/// What came of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Verdict {
-    /// It holds.
-    #[serde(rename = "holds")]
-    Holds,
-    /// It does not.
-    #[serde(rename = "does not hold")]
-    DoesNotHold,
-    /// It cannot be tested as it is printed.
-    #[serde(rename = "not testable as printed")]
-    NotTestable,
-}
-
-impl Verdict {
-    /// Each of them, the best first.
-    pub const ALL: [Verdict; 3] = [Verdict::Holds, Verdict::DoesNotHold, Verdict::NotTestable];
-
-    /// In words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Verdict::Holds => "holds",
-            Verdict::DoesNotHold => "does not hold",
-            Verdict::NotTestable => "not testable as printed",
-        }
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.words())
-    }
-}
-
-fn is_false(truth: &bool) -> bool {
-    !truth
-}
+/// What is counted of claims, the best first. What is unclear counts with what does not hold.
+pub const VERDICTS: [Verdict; 3] = [Verdict::Holds, Verdict::Fails, Verdict::NotTestable];

@@ -1,7 +1,7 @@
 //! Claims held against what was measured.
 //!
-//! A claim holds when the mean over the seeds says so and the whole 95 % interval does, too. Where only the mean does, the
-//! verdict is "does not hold", and the detail says that so few seeds leave it undecided. Where one thing is compared with another, the interval
+//! A claim holds when the mean over the seeds says so and the whole 95 % interval does, too. Where only the mean does, it is
+//! unclear, which counts with what does not hold, and the detail says that so few seeds leave it undecided. Where one thing is compared with another, the interval
 //! is that of the differences seed by seed.
 
 use crate::plan::{Plan, is_meant};
@@ -9,6 +9,7 @@ use crate::record::{Claim, Number, Published, Verdict};
 use crate::spec::{At, BoundSpec, ClaimSpec, Direction, ExtremeSpec, Names, OrderSpec, TrendSpec, ValueSpec};
 use crate::text::{hint, listed, shown, with_interval};
 use fairwire_metrics::interval::estimate;
+use fairwire_metrics::judge::{self, Allowed, Rule, Value};
 use fairwire_metrics::record::Estimate;
 use fairwire_scenario::ScenarioError;
 use std::collections::BTreeMap;
@@ -30,34 +31,18 @@ struct Finding {
     estimate: Option<Estimate>,
     /// Empty for a plain number.
     unit: String,
-    /// What would be allowed.
-    min: f64,
-    max: f64,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    Yes,
-    Undecided,
-    No,
+    allowed: Allowed,
 }
 
 impl Finding {
-    fn outcome(&self, is_exact: bool) -> Outcome {
-        let Some(estimate) = self.estimate else { return Outcome::No };
+    fn verdict(&self, is_exact: bool) -> Verdict {
+        let Some(Estimate { mean, half_width_95, .. }) = self.estimate else { return Verdict::Fails };
+        let Allowed { min, max } = self.allowed;
         // Sums of decimals are off by some of the last bits.
-        let slack = 1e-12
-            * [self.min, self.max, estimate.mean]
-                .iter()
-                .filter(|v| v.is_finite())
-                .fold(0.0f64, |a, b| a.max(b.abs()));
-        let is_in = |value: f64| value >= self.min - slack && value <= self.max + slack;
-        let half = estimate.half_width_95.or(is_exact.then_some(0.0));
-        match half {
-            _ if !is_in(estimate.mean) => Outcome::No,
-            Some(half) if is_in(estimate.mean - half) && is_in(estimate.mean + half) => Outcome::Yes,
-            _ => Outcome::Undecided,
-        }
+        let slack =
+            1e-12 * [min, max, mean].iter().filter(|v| v.is_finite()).fold(0.0f64, |a, b| a.max(b.abs()));
+        let value = Value { mean, half_width_95: half_width_95.or(is_exact.then_some(0.0)) };
+        judge::judge(value, Allowed { min: min - slack, max: max + slack }, Rule::Whole)
     }
 
     fn told(&self) -> String {
@@ -71,8 +56,9 @@ impl Finding {
     /// How far it is within what is allowed; less than 0 where it is not.
     fn margin(&self) -> f64 {
         let Some(estimate) = self.estimate else { return f64::NEG_INFINITY };
-        let nearest = (estimate.mean - self.min).min(self.max - estimate.mean);
-        let wide = self.max - self.min;
+        let Allowed { min, max } = self.allowed;
+        let nearest = (estimate.mean - min).min(max - estimate.mean);
+        let wide = max - min;
         // Tolerances that are a part of each number are alike only beside their own width.
         if wide.is_finite() && wide > 0.0 { nearest / wide } else { nearest }
     }
@@ -85,17 +71,10 @@ pub(crate) fn judge(plan: &Plan<'_>, table: &Table<'_>) -> Vec<Claim> {
 
 fn judged(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> Claim {
     let (check, findings) = findings(claim, plan, table);
-    let outcomes: Vec<Outcome> = findings.iter().map(|finding| finding.outcome(table.is_exact)).collect();
-    let worst = |outcome: Outcome| outcomes.contains(&outcome);
-    let (verdict, is_undecided) = if claim.not_testable.is_some() {
-        (Verdict::NotTestable, false)
-    } else if findings.is_empty() || worst(Outcome::No) {
-        (Verdict::DoesNotHold, false)
-    } else {
-        (
-            if worst(Outcome::Undecided) { Verdict::DoesNotHold } else { Verdict::Holds },
-            worst(Outcome::Undecided),
-        )
+    let each: Vec<Verdict> = findings.iter().map(|finding| finding.verdict(table.is_exact)).collect();
+    let verdict = match Verdict::of_all(each.iter().copied()) {
+        _ if claim.not_testable.is_some() => Verdict::NotTestable,
+        worst => worst.unwrap_or(Verdict::Fails), // nothing measured holds nothing
     };
     Claim {
         id: claim.id.clone(),
@@ -106,8 +85,7 @@ fn judged(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> Claim {
         because: claim.because.clone(),
         stricter: claim.stricter.clone().unwrap_or_default(),
         verdict,
-        detail: claim.not_testable.clone().unwrap_or_else(|| detail(&findings, &outcomes)),
-        is_undecided,
+        detail: claim.not_testable.clone().unwrap_or_else(|| detail(&findings, &each)),
         calibrated: plan.study.calibration.claims.get(&format!("{}.{}", plan.spec().id, claim.id)).copied(),
     }
 }
@@ -116,13 +94,13 @@ fn judged(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> Claim {
 const MOST_TOLD: usize = 3;
 
 /// What was measured: first what speaks against the claim.
-fn detail(findings: &[Finding], outcomes: &[Outcome]) -> String {
+fn detail(findings: &[Finding], verdicts: &[Verdict]) -> String {
     if findings.is_empty() {
         return "nothing was measured".into();
     }
-    let told = |wanted: Outcome| -> Vec<&Finding> {
-        let outcomes = findings.iter().zip(outcomes).filter(|(_, outcome)| **outcome == wanted);
-        outcomes.map(|(finding, _)| finding).collect()
+    let told = |wanted: Verdict| -> Vec<&Finding> {
+        let found = findings.iter().zip(verdicts).filter(|(_, verdict)| **verdict == wanted);
+        found.map(|(finding, _)| finding).collect()
     };
     let joined = |parts: Vec<&Finding>| {
         let worst = parts.iter().min_by(|a, b| a.margin().total_cmp(&b.margin()));
@@ -131,7 +109,7 @@ fn detail(findings: &[Finding], outcomes: &[Outcome]) -> String {
             _ => parts.iter().map(|finding| finding.told()).collect::<Vec<_>>().join("; "),
         }
     };
-    let (no, undecided, yes) = (told(Outcome::No), told(Outcome::Undecided), told(Outcome::Yes));
+    let (no, undecided, yes) = (told(Verdict::Fails), told(Verdict::Unclear), told(Verdict::Holds));
     let mut parts = Vec::new();
     let is_whole = no.is_empty() && undecided.is_empty();
     if !no.is_empty() {
@@ -233,8 +211,8 @@ impl Asked<'_, '_> {
                         &factor,
                     );
                     let what = format!("{what}{asked}");
-                    let min = spec.by - spec.tolerance;
-                    findings.push(Finding { what, estimate, unit: unit.clone(), min, max: f64::INFINITY });
+                    let allowed = Allowed::at_least(spec.by - spec.tolerance);
+                    findings.push(Finding { what, estimate, unit: unit.clone(), allowed });
                 }
             }
         }
@@ -310,8 +288,7 @@ impl Asked<'_, '_> {
                 what: format!("{series} from {} to {}", a.at, b.at),
                 estimate: paired(b, a, |b, a| sign * (b - a)),
                 unit: self.unit(measure),
-                min,
-                max: f64::INFINITY,
+                allowed: Allowed::at_least(min),
             };
             if numbers.len() > 2 {
                 findings.extend(numbers.windows(2).map(|pair| step(pair[0], pair[1], -spec.tolerance)));
@@ -399,8 +376,7 @@ fn within(
     min: Option<f64>,
     max: Option<f64>,
 ) -> Finding {
-    let (min, max) = (min.unwrap_or(f64::NEG_INFINITY), max.unwrap_or(f64::INFINITY));
-    Finding { what, estimate, unit, min, max }
+    Finding { what, estimate, unit, allowed: Allowed::between(min, max) }
 }
 
 /// Over the seeds that both have.

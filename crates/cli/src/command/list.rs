@@ -8,7 +8,7 @@ use fairwire_catalogue::{self as catalogue, marker};
 use fairwire_laws::scheduler::Kind;
 use fairwire_scenario::{Controller, control, source};
 use fairwire_study::Study;
-use fairwire_study::record::Verdict;
+use fairwire_study::record::{VERDICTS, Verdict};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -188,7 +188,7 @@ fn exhibits(studies: &[Study]) -> Vec<State> {
                 exhibit.claim.iter().map(|claim| format!("{}.{}", exhibit.id, claim.id)).collect();
             let found: Vec<Verdict> = names.iter().filter_map(|name| verdicts.get(name).copied()).collect();
             let count = |verdict| found.iter().filter(|one| **one == verdict).count();
-            (!found.is_empty()).then(|| Verdict::ALL.map(count))
+            (!found.is_empty()).then(|| VERDICTS.map(count))
         };
         let full = counted(&study.recorded.full).map(|counts| ("full", counts));
         State {

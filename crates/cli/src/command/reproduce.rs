@@ -12,7 +12,7 @@ use crate::tell::tell;
 use crate::terminal::{self, Color, bold, coloured, indented, wrapped};
 use crate::typed;
 use fairwire_core::spelling;
-use fairwire_study::record::{Claim, Depth, Exhibit, FORMAT, Results, Verdict};
+use fairwire_study::record::{Claim, Depth, Exhibit, FORMAT, Results, VERDICTS, Verdict};
 use fairwire_study::{Cache, Executed, Plan, Recorded, Study, Work, assemble, execute, library};
 use std::collections::BTreeMap;
 use std::fs;
@@ -338,8 +338,10 @@ fn claims(results: &Results, columns: usize) -> String {
         exhibit.claims.iter().for_each(|one| text += &claim(one, columns));
         text.push('\n');
     }
-    let counted = |verdict| results.exhibits.iter().map(|exhibit| exhibit.counted(verdict)).sum::<usize>();
-    let counts = Verdict::ALL.map(|verdict| format!("{} {verdict}", counted(verdict)));
+    let counts = results.exhibits.iter().map(Exhibit::counted);
+    let counts = counts.fold([0; 3], |sum, more| std::array::from_fn(|at| sum[at] + more[at]));
+    let counts: Vec<String> =
+        VERDICTS.iter().zip(counts).map(|(verdict, count)| format!("{count} {verdict}")).collect();
     let sum = format!("{} exhibits; claims: {}", results.exhibits.len(), counts.join(", "));
     text + &wrapped(&sum, columns, "  ") + "\n"
 }
@@ -348,8 +350,8 @@ fn claims(results: &Results, columns: usize) -> String {
 fn claim(claim: &Claim, columns: usize) -> String {
     let (sign, colour) = match claim.verdict {
         Verdict::Holds => ('\u{2713}', Color::Green),
-        Verdict::DoesNotHold if claim.is_undecided => ('\u{2717}', Color::Yellow),
-        Verdict::DoesNotHold => ('\u{2717}', Color::Red),
+        Verdict::Unclear | Verdict::Known => ('\u{2717}', Color::Yellow),
+        Verdict::Fails => ('\u{2717}', Color::Red),
         Verdict::NotTestable => ('\u{2013}', Color::DarkGrey),
     };
     let verdict = format!("{sign} {}:", reproduction::words(claim));
@@ -366,10 +368,13 @@ fn claim(claim: &Claim, columns: usize) -> String {
     format!("{line}\n{detail}")
 }
 
-/// The verdicts of `exhibits`, by exhibit and claim.
+/// The verdicts of `exhibits`, by exhibit and claim, as they are recorded: what is unclear does not hold.
 fn verdicts<'a>(exhibits: impl Iterator<Item = &'a Exhibit>) -> BTreeMap<String, Verdict> {
     let of = |exhibit: &'a Exhibit| {
-        exhibit.claims.iter().map(move |claim| (format!("{}.{}", exhibit.id, claim.id), claim.verdict))
+        exhibit
+            .claims
+            .iter()
+            .map(move |claim| (format!("{}.{}", exhibit.id, claim.id), claim.verdict.strict()))
     };
     exhibits.flat_map(of).collect()
 }

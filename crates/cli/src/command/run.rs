@@ -11,7 +11,8 @@ use crate::tell::tell;
 use crate::typed;
 use fairwire_core::Duration;
 use fairwire_experiment::Stage;
-use fairwire_metrics::record::{Report, Verdict};
+use fairwire_metrics::judge::Verdict;
+use fairwire_metrics::record::Report;
 use fairwire_scenario::{
     Judgement, LinkSpec, Links, Overrides, QueueView, Scenario, judge, load, run_all_observed,
 };
@@ -174,7 +175,7 @@ fn ending(scenario: &Scenario, report: &Report) -> Ending {
     if report.manifest.interrupted {
         return Ending::Interrupted;
     }
-    let differing = report.agreement.iter().filter(|one| one.verdict == Verdict::Differs).count();
+    let differing = report.agreement.iter().filter(|one| one.verdict == Some(Verdict::Fails)).count();
     if differing > 0 {
         tell(format_args!(
             "{} by more than is allowed",

@@ -43,7 +43,7 @@ pub(super) fn fill(report: &mut Report) {
     report.differences = vec![serde_json::from_value(difference).expect("a record")];
     let agreement = serde_json::json!({
         "discipline": "d0", "stage": "lab", "against": "sim", "measure": "fraction.g0", "difference": -0.0123,
-        "half_width_95": 0.004, "allowed": 0.03, "verdict": "agrees"
+        "half_width_95": 0.004, "allowed": 0.03, "verdict": "holds"
     });
     report.agreement = vec![serde_json::from_value(agreement).expect("a record")];
     report.manifest.stages = vec!["sim".into(), "lab".into()];

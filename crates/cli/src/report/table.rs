@@ -3,7 +3,8 @@
 use super::shown::{Headline, groups};
 use crate::terminal::{self, has_colour, wrapped};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table, presets};
-use fairwire_metrics::record::{Agreement, Difference, Estimate, Report, Summary, Verdict};
+use fairwire_metrics::judge::Verdict;
+use fairwire_metrics::record::{Agreement, Difference, Estimate, Report, Summary};
 use std::io::IsTerminal;
 
 /// A number's look: `value * scale` with so many digits after the point.
@@ -134,12 +135,14 @@ fn look_of_difference(measure: &str) -> Look {
     }
 }
 
-fn verdict(verdict: Verdict) -> Cell {
+/// What the verdict on a difference is called: stages agree or differ.
+fn verdict(verdict: Option<Verdict>) -> Cell {
     let (text, colour) = match verdict {
-        Verdict::Agrees => ("agrees", Some(Color::Green)),
-        Verdict::Unclear => ("unclear: more runs would tell", Some(Color::Yellow)),
-        Verdict::Differs => ("differs", Some(Color::Red)),
-        Verdict::Shown => ("-", None),
+        Some(Verdict::Holds) => ("agrees", Some(Color::Green)),
+        Some(Verdict::Unclear) => ("unclear: more runs would tell", Some(Color::Yellow)),
+        Some(Verdict::Known) => ("differs as known", Some(Color::Yellow)),
+        Some(Verdict::Fails) => ("differs", Some(Color::Red)),
+        Some(Verdict::NotTestable) | None => ("-", None),
     };
     let cell = Cell::new(text);
     match colour.filter(|_| has_colour()) {

@@ -61,13 +61,13 @@ pub(super) fn table(out: &mut String, results: &Results, paper: &Paper<'_>) {
 /// Does `claim` hold wherever it was looked at? What cannot be tested hangs on nothing either.
 fn hangs_on_nothing(claim: &Claim) -> bool {
     let share = claim.calibrated.and_then(|held| held.share());
-    claim.verdict != Verdict::DoesNotHold && share.is_none_or(|(share, _)| share >= NEARLY_ALL)
+    !claim.is_missed() && share.is_none_or(|(share, _)| share >= NEARLY_ALL)
 }
 
 fn row(out: &mut String, exhibit: &str, claim: &Claim, is_calibrated: bool) {
     let chosen = match claim.verdict {
-        Verdict::DoesNotHold if claim.is_undecided => "**undecided**",
-        Verdict::DoesNotHold => "**no**",
+        Verdict::Unclear => "**undecided**",
+        Verdict::Fails => "**no**",
         _ => "holds",
     };
     let _ = write!(out, "| {}.{} | {chosen} |", cell(exhibit), cell(&claim.id));

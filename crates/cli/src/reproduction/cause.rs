@@ -19,14 +19,14 @@ pub(super) enum Cause<'a> {
 
 /// Why `claim` does not hold; nothing where it does, or where it cannot be tested.
 pub(super) fn cause(claim: &Claim) -> Option<Cause<'_>> {
-    if claim.verdict != Verdict::DoesNotHold {
+    if !claim.is_missed() {
         return None;
     }
     Some(match claim.calibrated {
         _ if !claim.stricter.is_empty() => Cause::Stricter(&claim.stricter),
         Some(held) if held.of > 0 && held.held == 0 => Cause::Genuine { of: held.of },
         Some(held) if held.of > 0 => Cause::SetUp { held: held.held, of: held.of },
-        _ if claim.is_undecided => Cause::Undecided,
+        _ if claim.verdict == Verdict::Unclear => Cause::Undecided,
         _ => Cause::Unknown,
     })
 }
@@ -54,15 +54,14 @@ mod tests {
     fn the_draws_tell_a_genuine_miss_from_one_of_the_set_up() {
         let with = |held| Claim {
             calibrated: Some(Held { chosen: false, best: false, held, of: 32 }),
-            ..claim("c", Verdict::DoesNotHold)
+            ..claim("c", Verdict::Fails)
         };
         assert_eq!(cause(&with(0)), Some(Cause::Genuine { of: 32 }));
         assert_eq!(cause(&with(3)), Some(Cause::SetUp { held: 3, of: 32 }));
         let stricter = Claim { stricter: "the paper says nearly".into(), ..with(0) };
         assert_eq!(cause(&stricter).unwrap().words(), "stricter than the paper: the paper says nearly");
-        assert_eq!(cause(&claim("c", Verdict::DoesNotHold)), Some(Cause::Unknown));
-        let open = Claim { is_undecided: true, ..claim("c", Verdict::DoesNotHold) };
-        assert_eq!(cause(&open), Some(Cause::Undecided));
+        assert_eq!(cause(&claim("c", Verdict::Fails)), Some(Cause::Unknown));
+        assert_eq!(cause(&claim("c", Verdict::Unclear)), Some(Cause::Undecided));
         assert_eq!(cause(&Claim { stricter: "so".into(), ..claim("c", Verdict::Holds) }), None);
     }
 }

@@ -4,7 +4,7 @@ use super::calibrated;
 use super::conditions::conditions;
 use super::tally::{Count, Paper, headline, others, papers, words};
 use fairwire_figures::{cut, escaped};
-use fairwire_study::record::{Claim, Depth, Exhibit, Results, Verdict};
+use fairwire_study::record::{Claim, Depth, Exhibit, Results};
 use std::fmt::Write;
 
 /// Letters of what was measured; the whole stands in the report.
@@ -93,7 +93,7 @@ fn claims(out: &mut String, paper: &Paper<'_>) {
 }
 
 fn claim_row(out: &mut String, exhibit: &Exhibit, claim: &Claim) {
-    let strong = if claim.verdict == Verdict::DoesNotHold { "**" } else { "" };
+    let strong = if claim.is_missed() { "**" } else { "" };
     let place = if claim.place.is_empty() { String::new() } else { format!(" ({})", cell(&claim.place)) };
     let _ = writeln!(
         out,

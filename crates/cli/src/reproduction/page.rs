@@ -223,7 +223,7 @@ fn place(claim: &Claim) -> String {
 fn badge(claim: &Claim) -> String {
     let (class, sign) = match claim.verdict {
         Verdict::Holds => ("holds", "\u{2713}"),
-        Verdict::DoesNotHold => ("fails", "\u{2717}"),
+        Verdict::Unclear | Verdict::Known | Verdict::Fails => ("fails", "\u{2717}"),
         Verdict::NotTestable => ("none", "\u{2013}"),
     };
     format!("<span class=\"verdict {class}\">{sign} {}</span>", words(claim))
@@ -276,7 +276,7 @@ fn claims(out: &mut String, exhibit: &Exhibit) {
         return;
     }
     let (misses, others): (Vec<&Claim>, Vec<&Claim>) =
-        exhibit.claims.iter().partition(|claim| claim.verdict == Verdict::DoesNotHold);
+        exhibit.claims.iter().partition(|claim| claim.is_missed());
     *out += &format!("<p class=\"count\">{}</p>\n", counted(exhibit));
     listed(out, &misses);
     if !others.is_empty() {
@@ -289,7 +289,7 @@ fn claims(out: &mut String, exhibit: &Exhibit) {
 /// `11 claims: 9 hold, 2 do not`.
 fn counted(exhibit: &Exhibit) -> String {
     let claims = exhibit.claims.len();
-    let [hold, fail, open] = Verdict::ALL.map(|verdict| exhibit.counted(verdict));
+    let [hold, fail, open] = exhibit.counted();
     let mut text =
         format!("{claims} claim{}: {hold} hold{}", plural(claims), if hold == 1 { "s" } else { "" });
     for (count, words) in
@@ -304,13 +304,13 @@ fn counted(exhibit: &Exhibit) -> String {
 
 /// What the list of the claims that are no misses is called.
 fn folded(exhibit: &Exhibit) -> String {
-    let [hold, _, open] = Verdict::ALL.map(|verdict| exhibit.counted(verdict));
+    let [hold, _, open] = exhibit.counted();
     let holds = if hold == 1 { "the one that holds".into() } else { format!("the {hold} that hold") };
-    let open = format!("the {open} not testable as printed");
-    match (hold > 0, exhibit.counted(Verdict::NotTestable) > 0) {
-        (true, true) => sentence(&format!("{holds}, and {open}")),
+    let untested = format!("the {open} not testable as printed");
+    match (hold > 0, open > 0) {
+        (true, true) => sentence(&format!("{holds}, and {untested}")),
         (true, false) => sentence(&holds),
-        _ => sentence(&open),
+        _ => sentence(&untested),
     }
 }
 

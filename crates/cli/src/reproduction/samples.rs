@@ -17,7 +17,6 @@ pub(crate) fn claim(id: &str, verdict: Verdict) -> Claim {
         because: "the table prints three digits".into(),
         verdict,
         detail: "at P/10: 0.014 \u{b1} 0.002".into(),
-        is_undecided: false,
         stricter: String::new(),
         calibrated: None,
     }
@@ -81,8 +80,8 @@ pub(crate) fn table1() -> Exhibit {
         published: published.collect(),
         claims: vec![
             claim("above-fred", Verdict::Holds),
-            claim("above-all", Verdict::DoesNotHold),
-            Claim { is_undecided: true, ..claim("close", Verdict::DoesNotHold) },
+            claim("above-all", Verdict::Fails),
+            claim("close", Verdict::Unclear),
             Claim { origin: Origin::Grid, ..claim("between", Verdict::Holds) },
             Claim { check: String::new(), because: String::new(), ..claim("vague", Verdict::NotTestable) },
         ],
@@ -110,7 +109,7 @@ pub(crate) fn all_kinds() -> Results {
         with(exhibit("faba", "fig4", Kind::Lines), Verdict::Holds),
         with(exhibit("faba", "fig7", Kind::Time), Verdict::NotTestable),
         exhibit("sut", "fig2", Kind::Bars),
-        with(exhibit("afd", "fig1", Kind::Steps), Verdict::DoesNotHold),
+        with(exhibit("afd", "fig1", Kind::Steps), Verdict::Fails),
         with(exhibit("afd", "fig6", Kind::Scatter), Verdict::Holds),
     ])
 }

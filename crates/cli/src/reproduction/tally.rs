@@ -51,8 +51,8 @@ impl Count {
         self.and(Count {
             claims: 1,
             hold: is(Verdict::Holds),
-            fail: is(Verdict::DoesNotHold),
-            undecided: usize::from(claim.verdict == Verdict::DoesNotHold && claim.is_undecided),
+            fail: usize::from(claim.is_missed()),
+            undecided: is(Verdict::Unclear),
             not_testable: is(Verdict::NotTestable),
         })
     }
@@ -106,9 +106,9 @@ pub(super) fn papers(results: &Results) -> Vec<Paper<'_>> {
 
 /// A verdict in words, and whether more seeds may change it.
 pub(crate) fn words(claim: &Claim) -> String {
-    match (claim.verdict, claim.is_undecided) {
-        (Verdict::DoesNotHold, true) => "does not hold (undecided)".into(),
-        (verdict, _) => verdict.to_string(),
+    match claim.verdict {
+        Verdict::Unclear => "does not hold (undecided)".into(),
+        verdict => verdict.to_string(),
     }
 }
 

@@ -30,7 +30,7 @@ fn json_holds_to_its_schema_and_names_what_was_run() {
     broken["runs"][0]["seed"] = "one".into();
     assert!(!validator.is_valid(&broken), "the schema must be able to refuse");
 
-    assert_eq!(report["schema_version"], 2);
+    assert_eq!(report["schema_version"], 3);
     assert_eq!(report["manifest"]["scenario"], "short");
     assert_eq!(report["manifest"]["mode"], "simulated");
     assert_eq!(report["manifest"]["seeds"], serde_json::json!([1, 2, 3]));

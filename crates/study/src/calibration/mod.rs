@@ -166,8 +166,8 @@ fn claims(chosen: &[Exhibit], drawn: &[&[Exhibit]], best: &[Exhibit]) -> BTreeMa
 fn holds(claim: &Claim) -> Option<bool> {
     match claim.verdict {
         Verdict::NotTestable => None,
-        Verdict::Holds => Some(true),
-        Verdict::DoesNotHold => Some(claim.is_undecided),
+        Verdict::Holds | Verdict::Unclear => Some(true),
+        Verdict::Known | Verdict::Fails => Some(false),
     }
 }
 

@@ -68,15 +68,13 @@ because = "a test"
     judge(&plan, &table).remove(0)
 }
 
-/// The verdict, and whether it is for want of seeds.
-fn verdict(check: &str, numbers: &[Number]) -> (Verdict, bool) {
-    let claim = claim(check, numbers, false);
-    (claim.verdict, claim.is_undecided)
+fn verdict(check: &str, numbers: &[Number]) -> Verdict {
+    claim(check, numbers, false).verdict
 }
 
-const HOLDS: (Verdict, bool) = (Verdict::Holds, false);
-const NOT: (Verdict, bool) = (Verdict::DoesNotHold, false);
-const OPEN: (Verdict, bool) = (Verdict::DoesNotHold, true);
+const HOLDS: Verdict = Verdict::Holds;
+const NOT: Verdict = Verdict::Fails;
+const OPEN: Verdict = Verdict::Unclear;
 
 #[test]
 fn an_order_is_of_paired_differences_and_their_interval() {

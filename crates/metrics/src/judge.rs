@@ -1,0 +1,261 @@
+//! The one judge: a value with its interval, held against what is allowed, gives a [`Verdict`].
+//!
+//! Expectations of scenarios, claims of studies, stages beside each other, the oracles and the field are all judged here. They differ in what
+//! they measure, in what they allow ([`Allowed`]) and in how an interval counts ([`Rule`]); what comes of it has the same name everywhere.
+//!
+//! ```
+//! use fairwire_metrics::judge::{Allowed, Rule, Value, Verdict, judge};
+//!
+//! let share = Value { mean: 0.98, half_width_95: Some(0.03) };
+//! assert_eq!(judge(share, Allowed::at_most(1.0), Rule::Mean), Verdict::Holds);
+//! assert_eq!(judge(share, Allowed::at_most(1.0), Rule::Whole), Verdict::Unclear);
+//! ```
+
+use crate::record::Estimate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What a comparison comes to. The order is from the best to the worst, and what cannot be said is last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub enum Verdict {
+    /// It is as allowed.
+    #[serde(rename = "holds")]
+    Holds,
+    /// Mean and interval say different things: more runs would tell.
+    #[serde(rename = "unclear")]
+    Unclear,
+    /// It is not as allowed, for a reason that is written down.
+    #[serde(rename = "known")]
+    Known,
+    /// It is not as allowed.
+    #[serde(rename = "does not hold")]
+    Fails,
+    /// It cannot be tested, as a claim whose paper does not print enough.
+    #[serde(rename = "not testable as printed")]
+    NotTestable,
+}
+
+impl Verdict {
+    /// In words, which are those of its serialised form.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::Unclear => "unclear",
+            Verdict::Known => "known",
+            Verdict::Fails => "does not hold",
+            Verdict::NotTestable => "not testable as printed",
+        }
+    }
+
+    /// The same where a reason for failing is written down: what fails is known then.
+    #[must_use]
+    pub fn with_reason(self, has_reason: bool) -> Verdict {
+        if self == Verdict::Fails && has_reason { Verdict::Known } else { self }
+    }
+
+    /// The same where nothing may stay open: what is unclear does not hold.
+    #[must_use]
+    pub fn strict(self) -> Verdict {
+        if self == Verdict::Unclear { Verdict::Fails } else { self }
+    }
+
+    /// The verdict on several together, the worst of them; `None` without any.
+    ///
+    /// What cannot be tested counts only where nothing was.
+    pub fn of_all(verdicts: impl IntoIterator<Item = Verdict>) -> Option<Verdict> {
+        let rank = |verdict: &Verdict| (*verdict != Verdict::NotTestable, *verdict);
+        verdicts.into_iter().max_by_key(rank)
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.words())
+    }
+}
+
+/// What was measured: a mean over runs, or a difference of two.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Value {
+    /// The mean. What is not a number is never as allowed.
+    pub mean: f64,
+    /// Half of its 95 % interval; `None` of a single run, which has none.
+    pub half_width_95: Option<f64>,
+}
+
+impl Value {
+    /// A value that has no interval, or whose interval plays no part.
+    pub fn exact(mean: f64) -> Value {
+        Value { mean, half_width_95: None }
+    }
+}
+
+impl From<Estimate> for Value {
+    fn from(Estimate { mean, half_width_95, .. }: Estimate) -> Value {
+        Value { mean, half_width_95 }
+    }
+}
+
+/// What is allowed: from `min` to `max`, both included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Allowed {
+    /// The least.
+    pub min: f64,
+    /// The most.
+    pub max: f64,
+}
+
+impl Allowed {
+    /// Every number.
+    pub const ANYTHING: Allowed = Allowed { min: f64::NEG_INFINITY, max: f64::INFINITY };
+
+    /// From `min` to `max`, where a bound that is `None` is no bound.
+    pub fn between(min: Option<f64>, max: Option<f64>) -> Allowed {
+        Allowed { min: min.unwrap_or(f64::NEG_INFINITY), max: max.unwrap_or(f64::INFINITY) }
+    }
+
+    /// `min` and more.
+    pub fn at_least(min: f64) -> Allowed {
+        Allowed { min, ..Self::ANYTHING }
+    }
+
+    /// `max` and less.
+    pub fn at_most(max: f64) -> Allowed {
+        Allowed { max, ..Self::ANYTHING }
+    }
+
+    /// More than `bound`, which itself is too little.
+    pub fn above(bound: f64) -> Allowed {
+        Self::at_least(bound.next_up())
+    }
+
+    /// Less than `bound`, which itself is too much.
+    pub fn below(bound: f64) -> Allowed {
+        Self::at_most(bound.next_down())
+    }
+
+    /// No further than `distance` from `reference`; of a difference the reference is 0.
+    pub fn near(reference: f64, distance: f64) -> Allowed {
+        Allowed { min: reference - distance, max: reference + distance }
+    }
+
+    /// Is `value` allowed? What is not a number is not.
+    pub fn contains(&self, value: f64) -> bool {
+        self.min <= value && value <= self.max
+    }
+}
+
+/// How an interval counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// The mean decides alone.
+    Mean,
+    /// The whole interval has to be as allowed. Where the mean is and the interval is not, or where there is none, it is unclear.
+    Whole,
+    /// The mean decides where it is as allowed. Where it is not, and its interval reaches what is, it is unclear.
+    Reach,
+    /// As [`Rule::Mean`], of a difference; an interval that holds 0 is enough, too.
+    Meet,
+}
+
+/// Holds `value` against what is `allowed`, by `rule`.
+pub fn judge(value: Value, allowed: Allowed, rule: Rule) -> Verdict {
+    let Value { mean, half_width_95 } = value;
+    let half = half_width_95.unwrap_or(0.0);
+    let is_within = allowed.contains(mean);
+    let is_whole = half_width_95.is_some() && allowed.contains(mean - half) && allowed.contains(mean + half);
+    let reaches = mean - half <= allowed.max && mean + half >= allowed.min;
+    match rule {
+        Rule::Whole if is_within && !is_whole => Verdict::Unclear,
+        Rule::Reach if !is_within && reaches => Verdict::Unclear,
+        Rule::Meet if mean.abs() <= half => Verdict::Holds,
+        _ if is_within => Verdict::Holds,
+        _ => Verdict::Fails,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(mean: f64, half: f64) -> Value {
+        Value { mean, half_width_95: Some(half) }
+    }
+
+    #[test]
+    fn the_mean_decides_alone_where_the_rule_says_so() {
+        let allowed = Allowed::between(Some(1.0), Some(2.0));
+        for (mean, verdict) in [(1.0, Verdict::Holds), (2.0, Verdict::Holds), (2.1, Verdict::Fails)] {
+            assert_eq!(judge(value(mean, 9.0), allowed, Rule::Mean), verdict);
+            assert_eq!(judge(Value::exact(mean), allowed, Rule::Mean), verdict);
+        }
+        assert_eq!(judge(value(5.0, 0.0), Allowed::between(None, None), Rule::Mean), Verdict::Holds);
+    }
+
+    #[test]
+    fn a_whole_interval_has_to_be_as_allowed_and_one_run_has_none() {
+        let allowed = Allowed::at_least(1.0);
+        assert_eq!(judge(value(2.0, 1.0), allowed, Rule::Whole), Verdict::Holds);
+        assert_eq!(judge(value(2.0, 1.1), allowed, Rule::Whole), Verdict::Unclear);
+        assert_eq!(judge(Value::exact(2.0), allowed, Rule::Whole), Verdict::Unclear);
+        assert_eq!(judge(value(0.9, 1.0), allowed, Rule::Whole), Verdict::Fails);
+    }
+
+    #[test]
+    fn an_interval_that_reaches_what_is_allowed_leaves_it_unclear() {
+        let allowed = Allowed::near(0.0, 0.03);
+        assert_eq!(judge(Value::exact(0.02), allowed, Rule::Reach), Verdict::Holds);
+        assert_eq!(judge(value(0.02, 1.0), allowed, Rule::Reach), Verdict::Holds);
+        assert_eq!(judge(value(-0.04, 0.02), allowed, Rule::Reach), Verdict::Unclear);
+        assert_eq!(judge(value(-0.04, 0.005), allowed, Rule::Reach), Verdict::Fails);
+        assert_eq!(judge(Value::exact(0.04), allowed, Rule::Reach), Verdict::Fails);
+    }
+
+    #[test]
+    fn a_difference_whose_interval_holds_zero_is_enough_where_intervals_may_meet() {
+        let allowed = Allowed::near(0.0, 1.0);
+        assert_eq!(judge(value(20.0, 25.4), allowed, Rule::Meet), Verdict::Holds);
+        assert_eq!(judge(value(30.0, 25.4), allowed, Rule::Meet), Verdict::Fails);
+        assert_eq!(judge(value(26.0, 25.4), allowed, Rule::Meet), Verdict::Fails, "it must reach 0 itself");
+        assert_eq!(judge(Value::exact(1.0), allowed, Rule::Meet), Verdict::Holds);
+    }
+
+    #[test]
+    fn a_bound_that_is_to_be_passed_is_not_passed_by_itself() {
+        assert!(!Allowed::above(0.1).contains(0.1) && Allowed::above(0.1).contains(0.1f64.next_up()));
+        assert!(!Allowed::below(0.0).contains(0.0) && Allowed::below(0.0).contains(-1e-300));
+    }
+
+    #[test]
+    fn what_is_not_a_number_is_never_as_allowed() {
+        for rule in [Rule::Mean, Rule::Whole, Rule::Reach, Rule::Meet] {
+            assert_eq!(judge(Value::exact(f64::NAN), Allowed::ANYTHING, rule), Verdict::Fails, "{rule:?}");
+        }
+    }
+
+    #[test]
+    fn a_reason_excuses_what_fails_and_nothing_else() {
+        assert_eq!(Verdict::Fails.with_reason(true), Verdict::Known);
+        assert_eq!(Verdict::Fails.with_reason(false), Verdict::Fails);
+        assert_eq!(Verdict::Unclear.with_reason(true), Verdict::Unclear);
+        assert_eq!([Verdict::Unclear, Verdict::Holds].map(Verdict::strict), [Verdict::Fails, Verdict::Holds]);
+    }
+
+    #[test]
+    fn the_worst_of_several_is_what_counts_and_what_cannot_be_tested_does_not() {
+        use Verdict::{Fails, Holds, Known, NotTestable, Unclear};
+        assert_eq!(Verdict::of_all([Holds, Known, Unclear]), Some(Known));
+        assert_eq!(Verdict::of_all([Fails, NotTestable, Holds]), Some(Fails));
+        assert_eq!(Verdict::of_all([NotTestable]), Some(NotTestable));
+        assert_eq!(Verdict::of_all([]), None);
+    }
+
+    #[test]
+    fn words_are_those_of_the_serialised_form() {
+        use Verdict::{Fails, Holds, Known, NotTestable, Unclear};
+        for verdict in [Holds, Unclear, Known, Fails, NotTestable] {
+            assert_eq!(serde_json::to_value(verdict).unwrap(), verdict.words());
+        }
+    }
+}
