@@ -1,147 +1,109 @@
-//! Configuration files for the gateway under test, and the class tree that they and the oracle share.
+//! Configurations for the gateway under test.
 
 use crate::world::{INSIDE, OUTSIDE};
-use std::fmt::Write;
+use fairwire_catalogue::Parameters;
+use fairwire_gateway::config::backend::Backend;
+use fairwire_gateway::config::spec::{
+    ClassSpec, DirectionSpec, FlowsChoice, FlowsSpec, SafetySpec, Spec, SubscribersSpec, TelemetrySpec,
+    WireSpec,
+};
+use std::path::Path;
 
 /// The name of the file with subscribers, beside the configuration.
 pub const SUBSCRIBERS: &str = "subscribers.csv";
 
-/// One way of a gateway.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Link {
-    /// The rate, Mbit/s.
-    pub mbps: u64,
-    /// The discipline's name in the catalogue; empty for the gateway's default.
-    pub discipline: &'static str,
-    /// How much may wait, as typed.
-    pub buffer: &'static str,
-    /// One-way delay after the link, milliseconds.
-    pub delay_ms: u64,
-}
+/// The version of a gateway's configuration that is written.
+const FORMAT: u32 = 2;
 
-/// A class of the tree. Subscribers of class `k` have the addresses 10.k.0.0/16 and 2001:db8:1:k::/64; class 99 is nobody's.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Branch {
-    /// Its name.
-    pub name: &'static str,
-    /// The class above it.
-    pub parent: Option<&'static str>,
-    /// Its weight among its siblings.
-    pub weight: f64,
-    /// The second byte of its subscribers' addresses; none where it has classes below it.
-    pub subscribers: Option<u8>,
-}
-
-/// What a configuration says.
-#[derive(Clone, Debug, Default)]
+/// A gateway's configuration, and the file beside it.
+#[derive(Clone, Debug)]
 pub struct Document {
-    /// From outside to inside.
-    pub download: Option<Link>,
-    /// From inside to outside.
-    pub upload: Option<Link>,
-    /// The tree of classes, parents first.
-    pub classes: Vec<Branch>,
-    /// What a flow is, as typed; the gateway's default without.
-    pub flows: Option<&'static str>,
-    /// Parameters of disciplines and whatever else belongs in the file.
-    pub more: String,
-    /// Lines of the table `safety`.
-    pub safety: String,
+    /// What it says, but for the socket.
+    pub spec: Spec,
     /// The text of the file with subscribers.
-    pub subscribers: Option<String>,
-    /// Does it shape what a router forwards, rather than being a wire?
-    pub is_router: bool,
-    /// The interface towards the outside, where it is another than [`OUTSIDE`].
-    pub outside: &'static str,
+    subscribers: Option<String>,
 }
 
 impl Document {
-    /// The file, for a gateway that listens at `socket`.
-    pub fn text(&self, socket: &str) -> String {
-        let mut text = String::new();
-        let mut say = |line: String| {
-            text.push_str(&line);
-            text.push('\n');
+    /// A gateway that shapes these ways, and leaves a way alone that is `None`.
+    pub fn new(download: Option<DirectionSpec>, upload: Option<DirectionSpec>) -> Document {
+        let spec = Spec {
+            format: FORMAT,
+            name: "field".into(),
+            wire: WireSpec {
+                backend: Backend::default(),
+                inside: INSIDE.name.into(),
+                outside: OUTSIDE.name.into(),
+            },
+            download,
+            upload,
+            discipline: Parameters::default(),
+            class: Vec::new(),
+            subscribers: None,
+            telemetry: TelemetrySpec::default(),
+            safety: SafetySpec::default(),
         };
-        say("format = 2\nname = \"field\"\n".into());
-        let outside = if self.outside.is_empty() { OUTSIDE.name } else { self.outside };
-        let backend = if self.is_router { "backend = \"router\"\n" } else { "" };
-        say(format!("[wire]\n{backend}outside = \"{outside}\"\ninside = \"{}\"\n", INSIDE.name));
-        say(format!("[telemetry]\nsocket = \"{socket}\"\ninterval = \"10 ms\"\n"));
-        if !self.safety.is_empty() {
-            say(format!("[safety]\n{}\n", self.safety));
-        }
-        for (way, link) in [("download", self.download), ("upload", self.upload)] {
-            if let Some(link) = link {
-                say(self.direction(way, link));
-            }
-        }
-        if self.subscribers.is_some() {
-            say(format!("[subscribers]\nfile = \"{SUBSCRIBERS}\"\n"));
-        }
-        for branch in &self.classes {
-            say(class(branch));
-        }
-        say(self.more.clone());
-        text
+        Document { spec, subscribers: None }
     }
 
-    fn direction(&self, way: &str, link: Link) -> String {
-        let Link { mbps, discipline, buffer, delay_ms } = link;
-        let mut text = format!("[{way}]\nrate = \"{mbps} Mbit/s\"\nbuffer = \"{buffer}\"\nseed = 1\n");
-        if !discipline.is_empty() {
-            let _ = writeln!(text, "discipline = \"{discipline}\"");
-        }
-        if let Some(flows) = self.flows {
-            let _ = match flows.starts_with('[') {
-                true => writeln!(text, "flows = {flows}"),
-                false => writeln!(text, "flows = \"{flows}\""),
-            };
-        }
-        if delay_ms > 0 {
-            let _ = writeln!(text, "delay = \"{delay_ms} ms\"");
-        }
-        text
+    /// A gateway that shapes both ways alike.
+    pub fn both_ways(direction: DirectionSpec) -> Document {
+        Document::new(Some(direction.clone()), Some(direction))
+    }
+
+    /// The same with the subscribers in `csv`.
+    #[must_use]
+    pub fn with_subscribers(mut self, csv: String) -> Document {
+        self.spec.subscribers = Some(SubscribersSpec { file: SUBSCRIBERS.into(), unclaimed_weight: None });
+        Document { subscribers: Some(csv), ..self }
+    }
+
+    /// The text of the file with subscribers, where there is one.
+    pub fn subscribers(&self) -> Option<&str> {
+        self.subscribers.as_deref()
+    }
+
+    /// The configuration file of a gateway that listens at `socket`.
+    pub fn text(&self, socket: &Path) -> String {
+        let mut spec = self.spec.clone();
+        spec.telemetry.socket = Some(socket.into());
+        toml::to_string(&spec).expect("a configuration is plain data")
     }
 }
 
-fn class(branch: &Branch) -> String {
-    let mut text = format!("[[class]]\nname = \"{}\"\nweight = {:?}\n", branch.name, branch.weight);
-    if let Some(parent) = branch.parent {
-        let _ = writeln!(text, "parent = \"{parent}\"");
+/// One way of a gateway: its rate in Mbit/s, its discipline, and what a flow is; a buffer of 50 ms, as by default.
+pub fn direction(mbps: u64, discipline: &str, flows: Option<FlowsChoice>) -> DirectionSpec {
+    let text = format!("rate = \"{mbps} Mbit/s\"\ndiscipline = \"{discipline}\"\nseed = 1\n");
+    let direction = toml::from_str(&text).expect("it is a way of a gateway");
+    DirectionSpec { flows: flows.map(FlowsSpec::Named), ..direction }
+}
+
+/// A class under the root.
+pub fn class(name: String, weight: f64) -> ClassSpec {
+    ClassSpec {
+        name,
+        parent: None,
+        weight: Some(weight),
+        leaf: None,
+        download: Default::default(),
+        upload: Default::default(),
+        matches: Default::default(),
     }
-    if let Some(k) = branch.subscribers {
-        let _ = writeln!(text, "match.inside = [\"10.{k}.0.0/16\", \"2001:db8:1:{k:x}::/64\"]");
-    }
-    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairwire_catalogue::Choice;
-    use fairwire_gateway::config::spec::Spec;
-    use fairwire_laws::dropper::hfaba;
+    use fairwire_gateway::config::Config;
 
     #[test]
     fn a_document_is_one_that_the_gateway_reads() {
-        let link = Link { mbps: 20, discipline: "hfaba", buffer: "50 ms", delay_ms: 5 };
-        let branch = |name, parent, subscribers| Branch { name, parent, weight: 2.0, subscribers };
-        let document = Document {
-            download: Some(link),
-            upload: Some(Link { discipline: "drr", delay_ms: 0, ..link }),
-            classes: vec![branch("top", None, None), branch("leaf", Some("top"), Some(3))],
-            flows: Some("5-tuple"),
-            more: "[discipline.hfaba]\ncap = false\n".into(),
-            safety: "on_failure = \"open\"".into(),
-            subscribers: Some("name,addresses\n".into()),
-            ..Document::default()
-        };
-        let spec: Spec =
-            toml::from_str(&document.text("/run/field.sock")).expect("it is TOML and has no unknown keys");
-        assert_eq!(spec.class.len(), 2);
-        assert_eq!(spec.class[1].matches.inside, ["10.3.0.0/16", "2001:db8:1:3::/64"]);
-        assert_eq!(spec.download.and_then(|way| way.discipline).as_ref().map(Choice::name), Some("hfaba"));
-        assert_eq!(spec.discipline.spec::<hfaba::Spec>().and_then(|hfaba| hfaba.cap), Some(false));
+        let mut document = Document::both_ways(direction(20, "hfaba", None));
+        document.spec.class = vec![class("top".into(), 2.0)];
+        let document = document.with_subscribers("name,addresses,class\ns,10.0.0.1/32,top\n".into());
+        let text = document.text(Path::new("/run/field.sock"));
+        let csv = document.subscribers().map(|csv| (SUBSCRIBERS, csv));
+        let config = Config::parse("gateway.toml", &text, csv).expect("it makes sense");
+        assert_eq!(config.spec().class.len(), 1);
     }
 }

@@ -105,6 +105,11 @@ impl Gateway {
         }
     }
 
+    /// Frames that it did not fetch in time.
+    pub fn overflows(&self) -> Fallible<u64> {
+        Ok(self.status()?.ports.iter().map(|port| port.overflows).sum())
+    }
+
     /// Gives it another configuration.
     pub fn reload(&self, document: &Document) -> Fallible<Reloaded> {
         write_files(document, &self.file, &self.socket)?;
@@ -177,8 +182,8 @@ impl Drop for Gateway {
 
 /// The configuration, and the subscribers beside it.
 fn write_files(document: &Document, file: &Path, socket: &Path) -> Fallible<()> {
-    fs::write(file, document.text(&socket.to_string_lossy()))?;
-    if let Some(subscribers) = &document.subscribers {
+    fs::write(file, document.text(socket))?;
+    if let Some(subscribers) = document.subscribers() {
         fs::write(file.with_file_name(SUBSCRIBERS), subscribers)?;
     }
     Ok(())

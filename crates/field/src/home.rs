@@ -1,61 +1,110 @@
-//! A home of 50/10 Mbit/s and a round trip of 20 ms, as who lives there sees it: what a heavy host leaves another, and how long a ping of a
-//! quiet host and of the heavy one itself takes.
+//! A home, as who lives there sees it: what a heavy host leaves another, and how long a ping of a quiet host and of the heavy one itself
+//! takes. The link, who shares it, what the heavy host does, and what is promised stand in `suite/field/home.toml`.
 
-use crate::config::{Document, Link};
-use crate::contest::home::{A, B, HEAVY, OTHER, OWN_PING, TROUBLES, Trouble};
-use crate::contest::{Case, NOBODY, judge, tries, unbalanced};
+use crate::config::Document;
+use crate::contest::{Case, Group, UNCLAIMED, judge, read};
 use crate::fallible::Fallible;
+use crate::finding::{Finding, Subject, balances};
+use crate::report;
 use crate::run::{Middle, Run};
+use crate::tries::{Outcome, starved};
 use crate::world::{OUTSIDE, Wiring, public_address, side};
+use fairwire_catalogue::Choice;
+use fairwire_core::units::Amount;
+use fairwire_core::{Duration, Rate};
+use fairwire_document::DocumentError;
 use fairwire_gateway::class_book::Way;
+use fairwire_gateway::config::backend::{Backend, RouterSpec};
+use fairwire_gateway::config::spec::{DirectionSpec, FlowsSpec};
+use fairwire_laws::spec::Quantity;
+use fairwire_metrics::judge::Allowed;
 use fairwire_testbed::traffic::{Seen, Sends, Traffic};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
+
+/// A home as it is typed.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Home {
+    /// One-way delay after each link.
+    delay: Quantity<Duration>,
+    promised: Promised,
+    download: DirectionSpec,
+    upload: DirectionSpec,
+    /// What is sent all the time.
+    flow: Vec<Group>,
+    /// Who shares the link.
+    #[serde(rename = "row")]
+    pub rows: Vec<Row>,
+    /// What the heavy host does, the idle one first.
+    #[serde(rename = "trouble")]
+    pub troubles: Vec<Trouble>,
+}
+
+/// What is promised of rows that promise something.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Promised {
+    share: f64,
+    ping_above_idle: Quantity<Duration>,
+    quiet_loss: f64,
+}
 
 /// Who shares the link.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Row {
     /// In a word.
-    pub name: &'static str,
+    pub name: String,
     /// In a few.
-    pub title: &'static str,
-    discipline: &'static str,
-    sharing: Sharing,
+    pub title: String,
+    discipline: Option<Choice>,
+    flows: Option<FlowsSpec>,
+    /// The kernel's HTB before a gateway that only delays, with so many packets down, so many up.
+    htb: Option<[u32; 2]>,
+    /// Has the gateway a list of subscribers?
+    #[serde(default)]
+    has_subscribers: bool,
+    /// Is it a router with NAT?
+    #[serde(default)]
+    is_router: bool,
     /// Are the promises of the home its own?
+    #[serde(default)]
     is_promised: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Sharing {
-    /// The kernel's HTB with so many packets down, so many up.
-    Htb([u32; 2]),
-    /// The gateway, where a flow is this.
-    Flows(&'static str),
-    /// The gateway, with a list of subscribers.
-    Subscribers,
-    /// The gateway on a router with NAT.
-    Router(&'static str),
+/// What the heavy host does.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trouble {
+    /// In a word, for names of contests.
+    pub name: String,
+    /// In a few, for people.
+    pub title: String,
+    /// The way in which the other host's connection competes.
+    #[serde(default = "download")]
+    direction: Way,
+    #[serde(default)]
+    flow: Vec<Group>,
 }
 
-/// Hosts, and their connections.
-const BOTH: &str = "[\"inside\", \"5-tuple\"]";
-
-/// All of them.
-pub const ROWS: &[Row] = &[
-    row("htb-50ms", "HTB + pfifo 50 ms", "", Sharing::Htb([203, 41])),
-    row("htb-1000", "HTB + pfifo 1000", "", Sharing::Htb([1000, 1000])),
-    row("faba", "`faba`, inside", "faba", Sharing::Flows("inside")),
-    row("drr", "`drr`, inside", "drr", Sharing::Flows("inside")),
-    row("classful", "subscribers, `classful`", "classful", Sharing::Subscribers),
-    Row { is_promised: true, ..row("default", "inside and 5-tuple, a bump", "", Sharing::Flows(BOTH)) },
-    Row { is_promised: true, ..row("router", "inside and 5-tuple, a NAT router", "", Sharing::Router(BOTH)) },
-    row("router-drr", "`drr`, inside, a NAT router", "drr", Sharing::Router("inside")),
-];
-
-const fn row(name: &'static str, title: &'static str, discipline: &'static str, sharing: Sharing) -> Row {
-    Row { name, title, discipline, sharing, is_promised: false }
+fn download() -> Way {
+    Way::Download
 }
+
+/// The names of the heavy host's groups begin with this, and its network.
+const A: (&str, u8) = ("A", 1);
+/// Those of the other host.
+const B: (&str, u8) = ("B", 2);
+/// The heavy host's own pings.
+const OWN_PING: &str = "A ping";
+/// Before a gateway that only delays, the kernel shapes.
+const WIDE: Rate = match Rate::from_bps(1_000_000_000) {
+    Some(rate) => rate,
+    None => panic!("not zero"),
+};
 
 /// Round trips of pings, milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -83,31 +132,47 @@ pub struct Cell {
     pub quiet: Pings,
     /// Of the heavy host.
     pub own: Pings,
-    /// What is promised and does not hold.
-    pub broken: Vec<String>,
+    /// What is promised, and what came of it.
+    pub findings: Vec<Finding>,
     /// How the machine kept the gateway from its work, if it did.
     pub starved: Option<String>,
 }
 
-/// What is promised of [`Row`]s that promise something.
-const SHARE: f64 = 0.02;
-const ABOVE_IDLE_MS: f64 = 10.0;
+impl Outcome for Cell {
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    fn starved(&self) -> Option<&str> {
+        self.starved.as_deref()
+    }
+}
 
 impl Row {
     /// What it needs that is missing on this machine, if anything.
     pub fn needs(&self) -> Option<String> {
-        let needs_tools = matches!(self.sharing, Sharing::Htb(_));
-        needs_tools.then(crate::peers::check).and_then(Result::err).map(|error| error.to_string())
+        self.htb.and_then(|_| crate::peers::check().err()).map(|error| error.to_string())
+    }
+}
+
+impl Home {
+    /// The home of the suite in `folder`.
+    ///
+    /// # Errors
+    /// What cannot be read, and where.
+    pub fn read(folder: &Path) -> Result<Home, DocumentError> {
+        Ok(read(&folder.join("home.toml"))?.0)
     }
 
-    /// Goes through all troubles, the idle one first; `report` hears of each.
-    pub fn hold(&self, seconds: u64, report: &mut dyn FnMut(&Cell)) -> Fallible<Vec<Cell>> {
+    /// Goes through all troubles of `row`, the idle one first; `report` hears of each.
+    pub fn hold(&self, row: &Row, seconds: u64, report: &mut dyn FnMut(&Cell)) -> Fallible<Vec<Cell>> {
         let mut cells: Vec<Cell> = Vec::new();
-        for trouble in TROUBLES {
-            let case = trouble.case(self.name, self.discipline, seconds);
-            let mut cell = self.cell(trouble, &case).map_err(|error| format!("{}: {error}", case.name))?;
-            if self.is_promised {
-                cell.broken.extend(broken(&cell, cells.first().unwrap_or(&cell)));
+        for trouble in &self.troubles {
+            let case = self.case(row, trouble, seconds);
+            let mut cell =
+                self.cell(row, trouble, &case).map_err(|error| format!("{}: {error}", case.name))?;
+            if row.is_promised {
+                cell.findings.extend(self.findings(&cell, cells.first().unwrap_or(&cell)));
             }
             report(&cell);
             cells.push(cell);
@@ -115,64 +180,63 @@ impl Row {
         Ok(cells)
     }
 
-    fn cell(&self, trouble: &Trouble, case: &Case) -> Fallible<Cell> {
-        let document = self.document(case);
+    fn case(&self, row: &Row, trouble: &Trouble, seconds: u64) -> Case {
+        let shared = |direction: &DirectionSpec| {
+            let (discipline, flows) = (row.discipline.clone(), row.flows.clone());
+            Some(DirectionSpec { discipline, flows, ..direction.clone() })
+        };
+        Case {
+            name: format!("{}/{}", row.name, trouble.name),
+            download: shared(&self.download),
+            upload: shared(&self.upload),
+            classes: Vec::new(),
+            delay: self.delay.0,
+            groups: trouble.flow.iter().chain(&self.flow).cloned().collect(),
+            is_by_host: true,
+            warm_up: seconds / 3,
+            seconds,
+            is_quick: false,
+            is_exact: false,
+            promises: Vec::new(),
+            draws_classes: None,
+        }
+    }
+
+    fn cell(&self, row: &Row, trouble: &Trouble, case: &Case) -> Fallible<Cell> {
+        let document = document(row, case);
         let mut traffic = case.traffic();
-        let wiring = Wiring { is_router: document.is_router, ..Wiring::default() };
-        if document.is_router {
+        let wiring = Wiring { is_router: row.is_router, ..Wiring::default() };
+        if row.is_router {
             let downloads = traffic.flows.iter_mut().filter(|flow| flow.from == side(Way::Download));
             downloads.for_each(|flow| flow.receiver_behind = Some(public_address()));
         }
-        let commands = self.commands();
-        let middle = match commands.is_empty() {
-            true => Middle::Gateway(&document),
-            false => Middle::Both(&commands, &document),
+        let commands = row.htb.map(|limits| self.commands(limits));
+        let middle = match &commands {
+            None => Middle::Gateway(&document),
+            Some(commands) => Middle::Both(commands, &document),
         };
         let mut run = Run::begin(wiring, middle, traffic)?;
         let waited_before = run.gateway().waited_s();
         let seen = run.finish()?;
         let waited_s = run.gateway().waited_s() - waited_before;
-        let status = run.gateway().status()?;
-        let overflows = status.ports.iter().map(|port| port.overflows).sum();
         let judged = judge(case, &run.traffic, &seen, 0.0);
-        let way = judged.ways.iter().find(|judged| judged.way == trouble.way).ok_or("a way is missing")?;
-        let hosts = [A, B].map(|host| of_host(&way.groups, host));
+        let way = judged.ways.iter().find(|judged| judged.way == trouble.direction);
+        let groups = &way.ok_or("a way is missing")?.groups;
+        let hosts = [A.0, B.0].map(|host| of_host(groups, host));
         Ok(Cell {
-            row: self.name.to_owned(),
-            trouble: trouble.name.to_owned(),
+            row: row.name.clone(),
+            trouble: trouble.name.clone(),
             mbps: hosts.map(|[got, _]| got / 1e6),
             off: hosts.map(|[got, fair]| if fair > 0.0 { got / fair - 1.0 } else { 0.0 }),
             quiet: pings(&run.traffic, &seen, "ping", case),
             own: pings(&run.traffic, &seen, OWN_PING, case),
-            broken: status.ways.iter().filter_map(unbalanced).collect(),
-            starved: tries::starved(waited_s, case.seconds as f64, overflows),
+            findings: balances(run.gateway())?,
+            starved: starved(waited_s, case.seconds as f64, run.gateway().overflows()?),
         })
     }
 
-    fn document(&self, case: &Case) -> Document {
-        let plain = Document { flows: None, ..case.document() };
-        match self.sharing {
-            Sharing::Flows(flows) => Document { flows: Some(flows), ..plain },
-            Sharing::Router(flows) => Document { flows: Some(flows), is_router: true, ..plain },
-            Sharing::Subscribers => {
-                let hosts = [("A", HEAVY), ("B", OTHER), ("quiet", NOBODY)];
-                let rows: String =
-                    hosts.iter().map(|(name, class)| format!("{name},10.{class}.0.0/16\n")).collect();
-                Document { subscribers: Some(format!("name,addresses\n{rows}")), ..plain }
-            }
-            // Nothing but the delay: the kernel shapes.
-            Sharing::Htb(_) => {
-                let wide =
-                    |link: Link| Link { mbps: 1000, discipline: "tail-drop", buffer: "100 ms", ..link };
-                let (download, upload) = (plain.download.map(wide), plain.upload.map(wide));
-                Document { download, upload, outside: "m1", ..plain }
-            }
-        }
-    }
-
     /// A bridge of the kernel before the gateway, with HTB both ways.
-    fn commands(&self) -> Vec<String> {
-        let Sharing::Htb(limits) = self.sharing else { return Vec::new() };
+    fn commands(&self, limits: [u32; 2]) -> Vec<String> {
         let mut commands = vec![
             "ip link add m0 type veth peer name m1".to_owned(),
             "ip link add bridge0 type bridge forward_delay 0 stp_state 0".to_owned(),
@@ -182,16 +246,73 @@ impl Row {
             "ip link set m1 up".to_owned(),
             "ip link set bridge0 up".to_owned(),
         ];
-        for ((device, mbps), limit) in [("m0", 50), (OUTSIDE.name, 10)].into_iter().zip(limits) {
+        let ports = [("m0", &self.download), (OUTSIDE.name, &self.upload)];
+        for ((device, direction), limit) in ports.into_iter().zip(limits) {
+            let bps = direction.rate.0.bps();
             commands.extend([
                 format!("tc qdisc add dev {device} root handle 1: htb default 1"),
                 format!(
-                    "tc class add dev {device} parent 1: classid 1:1 htb rate {mbps}mbit ceil {mbps}mbit overhead 24 mpu 84 quantum 3000"
+                    "tc class add dev {device} parent 1: classid 1:1 htb rate {bps}bit ceil {bps}bit overhead 24 mpu 84 quantum 3000"
                 ),
                 format!("tc qdisc add dev {device} parent 1:1 handle 10: pfifo limit {limit}"),
             ]);
         }
         commands
+    }
+
+    /// What is promised of `cell`, and what came of it.
+    fn findings(&self, cell: &Cell, idle: &Cell) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        let promised = &self.promised;
+        for ((host, off), mbps) in [A.0, B.0].into_iter().zip(cell.off).zip(cell.mbps) {
+            if cell.trouble != idle.trouble {
+                let what = format!("{host} has {mbps:.2} Mbit/s, which is off its share by");
+                findings.push(Finding::judged(what, off, Allowed::near(0.0, promised.share), None));
+            }
+        }
+        let of_pings = [("quiet host", cell.quiet, idle.quiet), ("heavy host", cell.own, idle.own)];
+        for (host, pings, idle) in of_pings {
+            let max_ms = idle.p95_ms + promised.ping_above_idle.0.secs() * 1e3;
+            let what = format!("95 of 100 pings of the {host}, ms");
+            let finding = Finding::judged(what, pings.p95_ms, Allowed::at_most(max_ms), None);
+            findings.push(finding.about(Subject::Time));
+        }
+        let lost = Allowed::at_most(promised.quiet_loss);
+        findings.push(Finding::judged("of the quiet host's pings are lost", cell.quiet.loss, lost, None));
+        findings
+    }
+
+    /// The table in Markdown, as `docs/gateway/measured.md` has it.
+    pub fn markdown(&self, cells: &[Cell]) -> String {
+        let mut text = String::from("| |");
+        for trouble in &self.troubles {
+            let _ = write!(text, " {} |", trouble.title);
+        }
+        text += "\n|---|";
+        text += &"---|".repeat(self.troubles.len());
+        text.push('\n');
+        for row in &self.rows {
+            let own: Vec<&Cell> = cells.iter().filter(|cell| cell.row == row.name).collect();
+            if own.is_empty() {
+                continue;
+            }
+            let _ = write!(text, "| {} |", row.title);
+            for cell in own {
+                let form = |pings: Pings| match pings.p50_ms.is_nan() {
+                    true => format!("-, {:.1} %", pings.loss * 100.0),
+                    false => {
+                        format!("{:.0} / {:.0}, {:.1} %", pings.p50_ms, pings.p95_ms, pings.loss * 100.0)
+                    }
+                };
+                let rates = match cell.trouble.as_str() {
+                    "idle" => String::new(),
+                    _ => format!("{:.1}, {:.1}; ", cell.mbps[0], cell.mbps[1]),
+                };
+                let _ = write!(text, " {rates}{}; {} |", form(cell.quiet), form(cell.own));
+            }
+            text.push('\n');
+        }
+        text
     }
 }
 
@@ -229,39 +350,32 @@ fn pings(traffic: &Traffic, seen: &Seen, group: &str, case: &Case) -> Pings {
     Pings { p50_ms: part(50), p95_ms: part(95), loss: (1.0 - whole.len() as f64 / sent).max(0.0) }
 }
 
-/// What is promised of `cell` and does not hold.
-fn broken(cell: &Cell, idle: &Cell) -> Vec<String> {
-    let mut broken = Vec::new();
-    for ((host, off), mbps) in ["A", "B"].into_iter().zip(cell.off).zip(cell.mbps) {
-        // What is not a number does not hold.
-        let is_fair = off.abs() <= SHARE;
-        if cell.trouble != "idle" && !is_fair {
-            broken.push(format!(
-                "{host} has {mbps:.2} Mbit/s, {:.1} % off its share (at most 2 %)",
-                off * 100.0
-            ));
+/// The gateway's configuration.
+fn document(row: &Row, case: &Case) -> Document {
+    let mut document = case.document();
+    let spec = &mut document.spec;
+    if row.is_router {
+        spec.wire.backend = Backend::Router(RouterSpec::default());
+    }
+    if row.htb.is_some() {
+        spec.wire.outside = "m1".into();
+        for direction in [&mut spec.download, &mut spec.upload].into_iter().flatten() {
+            direction.rate = Quantity(WIDE);
+            direction.discipline = Some(Choice::named("tail-drop"));
+            direction.buffer = Some(Quantity(Amount::Time(Duration::from_ms(100))));
         }
     }
-    for (whose, pings, idle) in [("quiet host", cell.quiet, idle.quiet), ("heavy host", cell.own, idle.own)] {
-        let most = idle.p95_ms + ABOVE_IDLE_MS;
-        let is_quick = pings.p95_ms <= most;
-        if !is_quick {
-            broken.push(format!(
-                "95 of 100 pings of the {whose} take {:.1} ms (at most {most:.1})",
-                pings.p95_ms
-            ));
-        }
+    if row.has_subscribers {
+        let hosts = [A, B, ("quiet", UNCLAIMED)];
+        let rows: String = hosts.iter().map(|(name, k)| format!("{name},10.{k}.0.0/16\n")).collect();
+        return document.with_subscribers(format!("name,addresses\n{rows}"));
     }
-    // One of 800 may be on its way at the end.
-    if cell.quiet.loss > 0.0013 {
-        broken.push(format!("{:.2} % of the quiet host's pings are lost", cell.quiet.loss * 100.0));
-    }
-    broken
+    document
 }
 
 /// A cell as a line of text.
 pub fn line(cell: &Cell) -> String {
-    let mut text = format!(
+    let text = format!(
         "{:<28} A {:>5.1} B {:>5.2} Mbit/s ({:>+6.1} {:>+6.1} %)  quiet {:>6.1} /{:>7.1} ms {:>5.1} %  own {:>6.1} /{:>7.1} ms {:>5.1} %\n",
         format!("{}/{}", cell.row, cell.trouble),
         cell.mbps[0],
@@ -275,44 +389,7 @@ pub fn line(cell: &Cell) -> String {
         cell.own.p95_ms,
         cell.own.loss * 100.0,
     );
-    if let Some(starved) = &cell.starved {
-        let _ = writeln!(text, "    the machine was busy: {starved}");
-    }
-    for fault in &cell.broken {
-        let _ = writeln!(text, "    DOES NOT HOLD: {fault}");
-    }
-    text
-}
-
-/// The table in Markdown, as `docs/gateway/measured.md` has it.
-pub fn markdown(cells: &[Cell]) -> String {
-    let mut text = String::from("| |");
-    for trouble in TROUBLES {
-        let _ = write!(text, " {} |", trouble.title);
-    }
-    text += "\n|---|";
-    text += &"---|".repeat(TROUBLES.len());
-    text.push('\n');
-    for row in ROWS {
-        let own: Vec<&Cell> = cells.iter().filter(|cell| cell.row == row.name).collect();
-        if own.is_empty() {
-            continue;
-        }
-        let _ = write!(text, "| {} |", row.title);
-        for cell in own {
-            let form = |pings: Pings| match pings.p50_ms.is_nan() {
-                true => format!("-, {:.1} %", pings.loss * 100.0),
-                false => format!("{:.0} / {:.0}, {:.1} %", pings.p50_ms, pings.p95_ms, pings.loss * 100.0),
-            };
-            let rates = match cell.trouble.as_str() {
-                "idle" => String::new(),
-                _ => format!("{:.1}, {:.1}; ", cell.mbps[0], cell.mbps[1]),
-            };
-            let _ = write!(text, " {rates}{}; {} |", form(cell.quiet), form(cell.own));
-        }
-        text.push('\n');
-    }
-    text
+    text + &report::misses(&cell.findings, cell.starved.as_deref())
 }
 
 /// The table as CSV.
@@ -331,7 +408,7 @@ pub fn csv(cells: &[Cell]) -> String {
             own.p50_ms,
             own.p95_ms,
             own.loss,
-            cell.broken.is_empty()
+            cell.holds()
         );
     }
     text
@@ -340,7 +417,13 @@ pub fn csv(cells: &[Cell]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contest::SUITE;
+    use fairwire_gateway::config::Config;
     use fairwire_testbed::traffic::FlowSeen;
+
+    fn home() -> Home {
+        Home::read(Path::new(SUITE)).unwrap_or_else(|error| panic!("{error}"))
+    }
 
     fn cell(trouble: &str, off: f64, p95_ms: f64, loss: f64) -> Cell {
         let pings = Pings { p50_ms: 20.0, p95_ms, loss };
@@ -351,24 +434,43 @@ mod tests {
             off: [off; 2],
             quiet: pings,
             own: pings,
-            broken: Vec::new(),
+            findings: Vec::new(),
             starved: None,
+        }
+    }
+
+    #[test]
+    fn rows_and_troubles_are_as_ever_and_the_gateway_reads_each() {
+        let home = home();
+        let names: Vec<&str> = home.rows.iter().map(|row| row.name.as_str()).collect();
+        let rows = ["htb-50ms", "htb-1000", "faba", "drr", "classful", "default", "router", "router-drr"];
+        assert_eq!(names, rows);
+        let names: Vec<&str> = home.troubles.iter().map(|trouble| trouble.name.as_str()).collect();
+        assert_eq!(names, ["idle", "cubic-64", "bbr-64", "bittorrent", "flood-down", "flood-up"]);
+        for row in &home.rows {
+            let document = document(row, &home.case(row, &home.troubles[0], 12));
+            let text = document.text(Path::new("/run/field.sock"));
+            let csv = document.subscribers().map(|csv| ("subscribers.csv", csv));
+            Config::parse(&row.name, &text, csv).unwrap_or_else(|error| panic!("{error}\n{text}"));
         }
     }
 
     #[test]
     fn each_promise_of_a_home_can_be_broken() {
         let idle = cell("idle", f64::NAN, 21.0, 0.0);
-        assert!(broken(&idle, &idle).is_empty());
-        assert!(broken(&cell("x", 0.019, 30.0, 0.0), &idle).is_empty());
-        assert_eq!(broken(&cell("x", -0.03, 30.0, 0.0), &idle).len(), 2);
-        assert_eq!(broken(&cell("x", f64::NAN, f64::NAN, 0.0), &idle).len(), 4);
-        assert_eq!(broken(&cell("x", 0.0, 31.1, 0.01), &idle).len(), 3);
+        let broken =
+            |cell: &Cell| home().findings(cell, &idle).iter().filter(|finding| finding.fails()).count();
+        assert_eq!(broken(&idle), 0);
+        assert_eq!(broken(&cell("x", 0.019, 30.0, 0.0)), 0);
+        assert_eq!(broken(&cell("x", -0.03, 30.0, 0.0)), 2);
+        assert_eq!(broken(&cell("x", f64::NAN, f64::NAN, 0.0)), 4);
+        assert_eq!(broken(&cell("x", 0.0, 31.1, 0.01)), 3);
     }
 
     #[test]
     fn a_round_trip_is_both_ways_and_what_went_one_way_alone_is_lost() {
-        let case = TROUBLES[0].case("drr", "drr", 3);
+        let home = home();
+        let case = home.case(&home.rows[0], &home.troubles[0], 3);
         let traffic = case.traffic();
         let ms = 1_000_000;
         let seen = |flow: &fairwire_testbed::traffic::Flow| FlowSeen {
@@ -388,6 +490,6 @@ mod tests {
     fn a_hosts_part_is_that_of_all_its_groups() {
         let groups = [("A down", 2.0), ("acks of A up", 1.0), ("B", 5.0), ("ping", 9.0)];
         let groups = groups.map(|(name, got)| (name.to_owned(), [got, got * 2.0])).into();
-        assert_eq!((of_host(&groups, A), of_host(&groups, B)), ([3.0, 6.0], [5.0, 10.0]));
+        assert_eq!((of_host(&groups, A.0), of_host(&groups, B.0)), ([3.0, 6.0], [5.0, 10.0]));
     }
 }

@@ -14,6 +14,7 @@ pub mod config;
 pub mod contest;
 mod fallible;
 pub mod fault;
+pub mod finding;
 pub mod gateway;
 pub mod home;
 pub mod peers;
@@ -21,6 +22,7 @@ pub mod report;
 pub mod run;
 pub mod scale;
 pub mod soak;
+pub mod tries;
 pub mod world;
 
 pub use fallible::Fallible;

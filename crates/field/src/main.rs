@@ -4,7 +4,9 @@
 
 use fairwire_field::contest::{self, Case, Judged};
 use fairwire_field::fault::{FAULTS, Happened};
-use fairwire_field::{Fallible, home, peers, report, scale, soak};
+use fairwire_field::home::{self, Home};
+use fairwire_field::tries::Outcome as _;
+use fairwire_field::{Fallible, peers, report, scale, soak};
 use fairwire_testbed::agent;
 use fairwire_testbed::error::TroubleKind;
 use fairwire_testbed::message::AGENT_COMMAND;
@@ -29,6 +31,7 @@ Usage: fairwire-field [OPTION]... [COMMAND] [NAME]...
   peers               the same traffic through the kernel's HTB; needs iproute2
   list                lists contests and faults
 
+  --suite FOLDER   contests and homes (default: suite/field)
   --out FOLDER     where results go (default: out/field)
   --uml FOLDER     where fairwire-oracle left its runs, for `peers` (default: out/oracle-linux/guest)
   --minutes N      of a soak (default: 10)
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
 }
 
 struct Arguments {
+    suite: PathBuf,
     out: PathBuf,
     uml: PathBuf,
     minutes: f64,
@@ -90,6 +94,7 @@ enum Command {
 impl Arguments {
     fn read(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
         let mut read = Arguments {
+            suite: PathBuf::from("suite/field"),
             out: PathBuf::from("out/field"),
             uml: PathBuf::from("out/oracle-linux/guest"),
             minutes: 10.0,
@@ -101,6 +106,7 @@ impl Arguments {
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
             match word.as_str() {
+                "--suite" => read.suite = value()?.into(),
                 "--out" => read.out = value()?.into(),
                 "--uml" => read.uml = value()?.into(),
                 "--minutes" => read.minutes = within(&value()?, "--minutes", 0.5, 1440.0)?,
@@ -127,7 +133,7 @@ impl Arguments {
             Command::Soak => self.soak(),
             Command::Home => self.home(),
             Command::Peers => self.peers(),
-            Command::List => Ok(list()),
+            Command::List => self.list(),
         };
         match outcome {
             Ok(true) => ExitCode::SUCCESS,
@@ -137,6 +143,20 @@ impl Arguments {
                 ExitCode::FAILURE
             }
         }
+    }
+
+    fn list(&self) -> Fallible<bool> {
+        let mut text = format!("{USAGE}\n\nContests:\n");
+        for case in contest::read_all(&self.suite)? {
+            text += &format!("  {}{}\n", case.name, if case.is_quick { " (a test too)" } else { "" });
+        }
+        text += "\nFaults:\n";
+        for fault in FAULTS {
+            text += &format!("  {:<24} {}\n", fault.name, fault.promised);
+        }
+        // Whoever reads on through a pipe may stop before the end.
+        let _ = std::io::stdout().write_all(text.as_bytes());
+        Ok(true)
     }
 
     fn all(&self) -> Fallible<bool> {
@@ -151,8 +171,10 @@ impl Arguments {
     }
 
     fn contests(&self) -> Fallible<bool> {
-        let cases = contest::all().into_iter().filter(|case| self.is_named(&case.name));
-        let cases: Vec<Case> = cases.map(|case| case.beside(self.seconds.unwrap_or(20))).collect();
+        let mut cases = contest::read_all(&self.suite)?;
+        cases.retain(|case| self.is_named(&case.name));
+        let cases: Vec<Case> =
+            cases.into_iter().map(|case| case.beside(self.seconds.unwrap_or(20))).collect();
         let bar = report::bar(cases.len());
         let mut all: Vec<Judged> = Vec::new();
         println!("{}", report::HEADING);
@@ -189,7 +211,7 @@ impl Arguments {
         }
         bar.finish_and_clear();
         report::write(&self.out, "faults.json", &all)?;
-        Ok(all.iter().all(|happened| happened.broken.is_empty()))
+        Ok(all.iter().all(Happened::holds))
     }
 
     fn soak(&self) -> Fallible<bool> {
@@ -200,15 +222,16 @@ impl Arguments {
     }
 
     fn home(&self) -> Fallible<bool> {
-        let rows: Vec<_> = home::ROWS.iter().filter(|row| self.is_named(row.name)).collect();
-        let bar = report::bar(rows.len() * fairwire_field::contest::home::TROUBLES.len());
+        let home = Home::read(&self.suite)?;
+        let rows: Vec<_> = home.rows.iter().filter(|row| self.is_named(&row.name)).collect();
+        let bar = report::bar(rows.len() * home.troubles.len());
         let (mut cells, mut is_whole) = (Vec::new(), true);
         for row in rows {
             if let Some(why) = row.needs() {
                 eprintln!("SKIPPED: {}: {why}", row.title);
                 continue;
             }
-            let held = row.hold(self.seconds.unwrap_or(12), &mut |cell| {
+            let held = home.hold(row, self.seconds.unwrap_or(12), &mut |cell| {
                 bar.suspend(|| print!("{}", home::line(cell)));
                 bar.inc(1);
             });
@@ -223,10 +246,10 @@ impl Arguments {
         bar.finish_and_clear();
         report::write(&self.out, "home.json", &cells)?;
         std::fs::write(self.out.join("home.csv"), home::csv(&cells))?;
-        std::fs::write(self.out.join("home.md"), home::markdown(&cells))?;
-        print!("{}", home::markdown(&cells));
+        std::fs::write(self.out.join("home.md"), home.markdown(&cells))?;
+        print!("{}", home.markdown(&cells));
         println!("written to {}", self.out.join("home.md").display());
-        Ok(is_whole && cells.iter().all(|cell| cell.broken.is_empty()))
+        Ok(is_whole && cells.iter().all(home::Cell::holds))
     }
 
     fn peers(&self) -> Fallible<bool> {
@@ -234,11 +257,13 @@ impl Arguments {
             eprintln!("SKIPPED: the kernel's HTB: {why}");
             return Ok(true);
         }
+        let all_cases = contest::read_all(&self.suite)?;
         let bar = report::bar(peers::CASES.len() * 2);
         let mut all = Vec::new();
         println!("{}", report::HEADING);
         for name in peers::CASES {
-            let case = contest::find(name).ok_or("a contest of the peers is missing")?;
+            let case = all_cases.iter().find(|case| case.name == *name);
+            let case = case.cloned().ok_or("a contest of the peers is missing")?;
             let case = case.beside(self.seconds.unwrap_or(20));
             for judged in [case.hold()?, peers::through_htb(&case)?] {
                 bar.suspend(|| print!("{}", report::rows(&judged)));
@@ -270,7 +295,7 @@ impl Arguments {
     fn tell(&self, file: &str, all: Vec<Happened>) -> Fallible<bool> {
         all.iter().for_each(|happened| print!("{}", report::happened(happened)));
         report::write(&self.out, file, &all)?;
-        Ok(all.iter().all(|happened| happened.broken.is_empty()))
+        Ok(all.iter().all(Happened::holds))
     }
 }
 
@@ -292,18 +317,4 @@ fn command(name: &str) -> Option<Command> {
 fn within(text: &str, option: &str, least: f64, most: f64) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| (least..=most).contains(number));
     number.ok_or_else(|| format!("{option} is {text}; allowed: {least} to {most}"))
-}
-
-fn list() -> bool {
-    let mut text = format!("{USAGE}\n\nContests:\n");
-    for case in contest::all() {
-        text += &format!("  {}{}\n", case.name, if case.is_quick { " (a test too)" } else { "" });
-    }
-    text += "\nFaults:\n";
-    for fault in FAULTS {
-        text += &format!("  {:<24} {}\n", fault.name, fault.promised);
-    }
-    // Whoever reads on through a pipe may stop before the end.
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    true
 }

@@ -3,7 +3,10 @@
 use crate::contest::Judged;
 use crate::fallible::Fallible;
 use crate::fault::Happened;
+use crate::finding::Finding;
 use crate::peers::InUml;
+use crate::tries::Outcome as _;
+use fairwire_metrics::judge::Verdict;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -44,22 +47,25 @@ pub fn rows(judged: &Judged) -> String {
             None => drop(writeln!(text, "         -       -")),
         }
     }
-    for [miss, _] in &judged.misses {
-        let _ = writeln!(text, "    known miss: {miss}");
-    }
-    if let Some(starved) = &judged.starved {
+    text + &misses(&judged.findings, judged.starved.as_deref())
+}
+
+/// What of `findings` does not hold, or misses as it is known to, a line each; and how the machine kept the gateway from its work.
+pub fn misses(findings: &[Finding], starved: Option<&str>) -> String {
+    let mut text = String::new();
+    if let Some(starved) = starved {
         let _ = writeln!(text, "    the machine was busy: {starved}");
     }
-    for fault in judged.broken.iter().chain(&judged.faults).chain(&judged.late) {
-        let _ = writeln!(text, "    DOES NOT HOLD: {fault}");
+    for Finding { what, verdict, .. } in findings.iter().filter(|finding| finding.verdict != Verdict::Holds) {
+        let _ = writeln!(text, "    {verdict}: {what}");
     }
     text
 }
 
 /// Why the known misses of `all` are, each reason once.
 pub fn reasons(all: &[Judged]) -> String {
-    let reasons: BTreeSet<&str> =
-        all.iter().flat_map(|judged| &judged.misses).map(|[_, why]| why.as_str()).collect();
+    let findings = all.iter().flat_map(|judged| &judged.findings);
+    let reasons: BTreeSet<&str> = findings.filter_map(|finding| finding.because.as_deref()).collect();
     reasons.into_iter().map(|why| format!("known, because: {why}\n")).collect()
 }
 
@@ -101,13 +107,13 @@ pub fn write<T: Serialize>(out: &Path, name: &str, what: &T) -> Fallible<()> {
 /// A fault as lines of text.
 pub fn happened(happened: &Happened) -> String {
     let mut text = String::new();
-    let verdict = if happened.broken.is_empty() { "as promised" } else { "NOT AS PROMISED" };
+    let verdict = if happened.holds() { Verdict::Holds } else { Verdict::Fails };
     let _ = writeln!(text, "{}: {verdict}\n  promised: {}", happened.fault, happened.promised);
-    for line in &happened.happened {
-        let _ = writeln!(text, "  so it is: {line}");
+    for Finding { what, verdict, .. } in &happened.findings {
+        let _ = writeln!(text, "  {verdict}: {what}");
     }
-    for line in &happened.broken {
-        let _ = writeln!(text, "  NOT SO:   {line}");
+    for note in &happened.notes {
+        let _ = writeln!(text, "  {note}");
     }
     let counters: Vec<String> =
         happened.counters.iter().map(|(name, value)| format!("{name} {}", number(*value))).collect();

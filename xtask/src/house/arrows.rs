@@ -123,6 +123,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "fairwire-catalogue",
             "fairwire-core",
+            "fairwire-document",
             "fairwire-laws",
             "fairwire-gateway",
             "fairwire-linux",

@@ -1,10 +1,13 @@
 //! What a contest gave, next to what was promised.
 
-use super::cases::Case;
+use super::case::{Case, FULL_BYTES};
 use super::tree::{Claimant, fair_shares};
-use crate::config::Branch;
+use crate::finding::Finding;
+use crate::tries::Outcome;
 use crate::world::side;
 use fairwire_gateway::class_book::Way;
+use fairwire_gateway::classify::Prefix;
+use fairwire_gateway::config::spec::ClassSpec;
 use fairwire_metrics::jain::jain;
 use fairwire_testbed::traffic::{Flow, SLOT, Seen, Sends, Traffic};
 use serde::Serialize;
@@ -18,24 +21,21 @@ pub struct Judged {
     pub case: String,
     /// Each loaded way.
     pub ways: Vec<WayJudged>,
-    /// What does not hold.
-    pub faults: Vec<String>,
-    /// What does not hold of rate and delay: that is the machine's too, where it keeps the gateway from its processor.
-    pub late: Vec<String>,
-    /// What may never be, however busy the machine: packets without a place.
-    pub broken: Vec<String>,
+    /// What was promised, and what came of it.
+    pub findings: Vec<Finding>,
     /// How the machine kept the gateway from its work, if it did.
     pub starved: Option<String>,
-    /// Known misses: what, and why.
-    pub misses: Vec<[String; 2]>,
     /// Microseconds of the gateway's processor time for each packet that it forwarded.
     pub processor_us_per_packet: f64,
 }
 
-impl Judged {
-    /// Is everything as allowed?
-    pub fn holds(&self) -> bool {
-        self.faults.is_empty() && self.late.is_empty() && self.broken.is_empty()
+impl Outcome for Judged {
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    fn starved(&self) -> Option<&str> {
+        self.starved.as_deref()
     }
 }
 
@@ -100,47 +100,21 @@ const WANTS_MORE: f64 = 1.05;
 /// Judges what was `seen` of `case`.
 pub fn judge(case: &Case, traffic: &Traffic, seen: &Seen, processor_s: f64) -> Judged {
     let measured = Measured::new(case, traffic, seen);
-    let loaded = Way::ALL.into_iter().filter(|way| case.mbps(*way) > 0);
+    let loaded = Way::ALL.into_iter().filter(|way| case.bps(*way) > 0);
     let ways: Vec<WayJudged> = loaded.map(|way| measured.way(way)).collect();
     let packets: f64 =
         seen.flows.iter().flat_map(|flow| flow.link_bytes.iter().chain(&flow.back_bytes)).sum::<u64>() as f64
-            / FULL_BYTES;
-    let mut judged = Judged {
+            / f64::from(FULL_BYTES);
+    let counted =
+        Finding::fact(seen.missed == 0, format!("{} frames arrived and were not counted", seen.missed));
+    let findings = ways.iter().flat_map(|way| case.findings(way)).chain([counted]).collect();
+    Judged {
         case: case.name.clone(),
         ways,
-        faults: Vec::new(),
-        late: Vec::new(),
-        broken: Vec::new(),
+        findings,
         starved: None,
-        misses: Vec::new(),
         processor_us_per_packet: processor_s * 1e6 / packets,
-    };
-    if seen.missed > 0 {
-        judged.faults.push(format!("{} frames arrived and were not counted", seen.missed));
     }
-    for way in &judged.ways {
-        for bound in case.bounds(way) {
-            let name = format!(
-                "{} {}: {:.3} (at {} {:.3})",
-                way.way.name(),
-                bound.what,
-                bound.got,
-                bound.word(),
-                bound.allowed
-            );
-            match (bound.holds(), bound.because) {
-                (true, None) => {}
-                (true, Some(_)) if bound.keeps_its_promise() => {}
-                (true, Some(because)) => {
-                    let line = format!("{name}, the promise is {:.3}", bound.promised);
-                    judged.misses.push([line, because.to_owned()]);
-                }
-                (false, _) if bound.is_of_time() => judged.late.push(name),
-                (false, _) => judged.faults.push(name),
-            }
-        }
-    }
-    judged
 }
 
 /// Rates in the measured window.
@@ -200,12 +174,12 @@ impl<'a> Measured<'a> {
             let inside = inside_of(flow);
             match self.case.is_by_host {
                 true => hosts.iter().position(|host| *host == inside),
-                false => leaf_of(self.case.classes, class_byte(inside)),
+                false => leaf_of(&self.case.classes, inside),
             }
         };
         let claimants: Vec<Claimant> =
             parts.iter().map(|part| Claimant { leaf: leaf(part.flow), demand: part.demand_bps }).collect();
-        let fair = fair_shares(self.case.classes, &claimants, used);
+        let fair = fair_shares(&self.case.classes, &claimants, used);
         let saturated: Vec<(f64, f64)> = parts
             .iter()
             .zip(&fair)
@@ -226,14 +200,14 @@ impl<'a> Measured<'a> {
         let of_classes = classes.values().map(points).fold(0.0, f64::max);
         let of_groups = groups.values().map(points).fold(0.0, f64::max);
         let is_flat = self.case.classes.is_empty();
-        let packets = (used * self.window_s / 8.0 / FULL_BYTES).max(1.0);
+        let packets = (used * self.window_s / 8.0 / f64::from(FULL_BYTES)).max(1.0);
         let chance = |sums: &[f64; 2]| CHANCE_SD * chance_sd(sums[1] / used.max(1.0), packets);
         let wanting = self.wanting(&groups, &parts);
         let normal: Vec<f64> = saturated.iter().map(|(got, fair)| got / fair).collect();
         WayJudged {
             way,
             saturated: saturated.len(),
-            utilization: used / (self.case.mbps(way) * 1_000_000) as f64,
+            utilization: used / self.case.bps(way) as f64,
             jain: jain(&normal),
             worst_flow: normal.iter().map(|share| (share - 1.0).abs()).fold(0.0, f64::max),
             worst_group: wanting.iter().map(|[got, fair]| (got / fair - 1.0).abs()).fold(0.0, f64::max),
@@ -268,25 +242,15 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// A full packet on the link: 1500 bytes of IP, and 38 of Ethernet with preamble and gap.
-const FULL_BYTES: f64 = 1538.0;
-
 /// The standard deviation of the part of `packets` that are of a class, each with the same chance `part`.
 fn chance_sd(part: f64, packets: f64) -> f64 {
     (part * (1.0 - part).max(0.0) / packets).sqrt()
 }
 
-/// The part of a subscriber's address that tells its class.
-fn class_byte(inside: IpAddr) -> u8 {
-    match inside {
-        IpAddr::V4(ip) => ip.octets()[1],
-        IpAddr::V6(ip) => ip.segments()[3] as u8,
-    }
-}
-
-/// The leaf of `branches` that the subscribers of `class` are in.
-fn leaf_of(branches: &[Branch], class: u8) -> Option<usize> {
-    branches.iter().position(|branch| branch.subscribers == Some(class))
+/// The class that claims the host `inside`.
+fn leaf_of(classes: &[ClassSpec], inside: IpAddr) -> Option<usize> {
+    let is_in = |prefix: &String| prefix.parse().is_ok_and(|prefix: Prefix| prefix.contains(inside));
+    classes.iter().position(|class| class.matches.inside.iter().any(is_in))
 }
 
 #[cfg(test)]
@@ -307,7 +271,7 @@ mod tests {
     }
 
     fn flat() -> Case {
-        find("drr+lqd/reno-10").expect("there is one")
+        find("drr+lqd/reno-10")
     }
 
     #[test]
@@ -319,16 +283,17 @@ mod tests {
             .iter()
             .filter(|flow| flow.from == side(Way::Download) && flow.group != "ping")
             .count();
-        let even = (case.down_mbps * 1_000_000) as f64 / flows as f64;
+        let even = case.bps(Way::Download) as f64 / flows as f64;
         let of =
             |flow: &Flow| if flow.group == "ping" || flow.from == side(Way::Upload) { 1000.0 } else { even };
         let fair = judge(case, &traffic, &seen(&traffic, of), 0.1);
         let way = &fair.ways[0];
         assert!(way.worst_flow < 0.01 && way.jain > 0.999, "{way:?}");
+        assert!(fair.holds(), "{fair:?}");
         let first = traffic.flows[0].clone();
         let greedy = |flow: &Flow| if *flow == first { 2.0 * even } else { of(flow) * 0.9 };
         let judged = judge(case, &traffic, &seen(&traffic, greedy), 0.1);
-        assert!(judged.ways[0].worst_flow > 0.5 && !judged.faults.is_empty(), "{judged:?}");
+        assert!(judged.ways[0].worst_flow > 0.5 && !judged.holds(), "{judged:?}");
     }
 
     #[test]
@@ -337,7 +302,7 @@ mod tests {
         assert!((chance_sd(0.375, 13_000.0) - 0.00425).abs() < 1e-5);
         assert!((chance_sd(0.125, 13_000.0) / 0.125 - 0.0232).abs() < 1e-4);
         let judged = |seconds: u64| {
-            let case = find("hfaba/tree-udp").expect("there is one").lasting(1, seconds);
+            let case = find("hfaba/tree-udp").lasting(1, seconds);
             let traffic = case.traffic();
             judge(&case, &traffic, &seen(&traffic, |_| 2e6), 0.1).ways[0].chance_points
         };

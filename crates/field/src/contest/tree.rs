@@ -1,7 +1,7 @@
 //! The oracle's tree: the classes of a contest with its flows in their places.
 
-use crate::config::Branch;
 use fairwire_core::{ClassTerms, Weight};
+use fairwire_gateway::config::spec::ClassSpec;
 use fairwire_metrics::class_shares::class_shares;
 use std::collections::BTreeMap;
 
@@ -18,26 +18,24 @@ pub(super) struct Claimant {
 ///
 /// Classes share by weight among siblings, and the flows of a leaf evenly. Those without a leaf are together in one class
 /// under the root, of weight 1, as the gateway has them; where there are no classes all flows are under the root, or each host with its flows.
-pub(super) fn fair_shares(branches: &[Branch], claimants: &[Claimant], capacity: f64) -> Vec<f64> {
-    let mut tree: Vec<ClassTerms> = Vec::new();
-    let mut names = BTreeMap::new();
-    for branch in branches {
-        let parent = branch.parent.map(|parent| names[parent]);
-        names.insert(branch.name, tree.len() as u32);
-        let weight = Weight::new(branch.weight).expect("cases have weights that the gateway allows");
-        tree.push(ClassTerms::new(parent).with_weight(weight));
-    }
-    // Hosts, and what is nobody's beside classes, get classes of their own, of weight 1.
+pub(super) fn fair_shares(classes: &[ClassSpec], claimants: &[Claimant], capacity: f64) -> Vec<f64> {
+    let place = |name: &String| classes.iter().position(|class| class.name == *name).map(|at| at as u32);
+    let terms = |class: &ClassSpec| {
+        let weight = Weight::new(class.weight.unwrap_or(1.0)).expect("a weight that the gateway allows");
+        ClassTerms::new(class.parent.as_ref().and_then(place)).with_weight(weight)
+    };
+    let mut tree: Vec<ClassTerms> = classes.iter().map(terms).collect();
+    // Hosts, and what nobody claims beside classes, get classes of their own, of weight 1.
     let mut others = BTreeMap::new();
-    let mut class_of = |leaf: Option<usize>, tree: &mut Vec<ClassTerms>| match leaf {
-        Some(leaf) if !branches.is_empty() => Some(leaf as u32),
-        None if branches.is_empty() => None,
+    let mut class_of = |leaf: Option<usize>| match leaf {
+        Some(leaf) if !classes.is_empty() => Some(leaf as u32),
+        None if classes.is_empty() => None,
         other => Some(*others.entry(other).or_insert_with(|| {
             tree.push(ClassTerms::new(None));
             tree.len() as u32 - 1
         })),
     };
-    let parents: Vec<_> = claimants.iter().map(|claimant| class_of(claimant.leaf, &mut tree)).collect();
+    let parents: Vec<_> = claimants.iter().map(|claimant| class_of(claimant.leaf)).collect();
     let flows = tree.len();
     tree.extend(parents.into_iter().map(ClassTerms::new));
     let demands = claimants.iter().map(|claimant| claimant.demand);
@@ -48,27 +46,20 @@ pub(super) fn fair_shares(branches: &[Branch], claimants: &[Claimant], capacity:
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn branch(
-        name: &'static str,
-        parent: Option<&'static str>,
-        weight: f64,
-        subscribers: Option<u8>,
-    ) -> Branch {
-        Branch { name, parent, weight, subscribers }
-    }
+    use crate::config::class;
 
     #[test]
-    fn a_tree_is_shared_level_by_level_and_nobodys_flows_stand_under_the_root() {
-        let branches = [
-            branch("a", None, 1.0, Some(1)),
-            branch("b", None, 2.0, None),
-            branch("b1", Some("b"), 1.0, Some(2)),
-            branch("b2", Some("b"), 3.0, Some(3)),
+    fn a_tree_is_shared_level_by_level_and_unclaimed_flows_stand_under_the_root() {
+        let below = |parent: &str, class: ClassSpec| ClassSpec { parent: Some(parent.into()), ..class };
+        let classes = [
+            class("a".into(), 1.0),
+            class("b".into(), 2.0),
+            below("b", class("b1".into(), 1.0)),
+            below("b", class("b2".into(), 3.0)),
         ];
         let greedy = |leaf| Claimant { leaf, demand: f64::INFINITY };
         let claimants = [greedy(Some(3)), greedy(Some(0)), greedy(Some(2)), greedy(Some(0)), greedy(None)];
-        assert_eq!(fair_shares(&branches, &claimants, 80.0), [30.0, 10.0, 10.0, 10.0, 20.0]);
+        assert_eq!(fair_shares(&classes, &claimants, 80.0), [30.0, 10.0, 10.0, 10.0, 20.0]);
     }
 
     #[test]

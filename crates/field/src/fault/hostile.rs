@@ -1,10 +1,14 @@
 //! Hostile traffic, and clocks.
 
 use super::happened::Happened;
-use super::plain::{MBPS, begin, bps, document, flow, traffic};
-use crate::config::{Document, Link};
+use super::plain::{begin, bps, document, flow, tcp_percent, traffic};
+use crate::config::{Document, direction};
 use crate::fallible::Fallible;
+use fairwire_core::Duration;
 use fairwire_gateway::class_book::Way;
+use fairwire_gateway::config::spec::{DirectionSpec, FlowsChoice, FlowsSpec, OnFailure};
+use fairwire_laws::spec::Quantity;
+use fairwire_metrics::judge::Allowed;
 use fairwire_testbed::traffic::{Sends, Traffic};
 
 /// Random frames a second, each way.
@@ -16,7 +20,7 @@ pub(super) fn malformed_frames(happened: &mut Happened) -> Fallible<()> {
         let garbage = Sends::Garbage { per_second: GARBAGE_PER_SECOND };
         traffic.flows.push(flow("garbage", garbage, way, 60, traffic.duration_ns));
     }
-    let mut run = begin(&document(""), traffic)?;
+    let mut run = begin(&document(OnFailure::Closed), traffic)?;
     let seen = run.finish()?;
     let sent: u64 = run
         .traffic
@@ -26,13 +30,12 @@ pub(super) fn malformed_frames(happened: &mut Happened) -> Fallible<()> {
         .filter(|(flow, _)| flow.group == "garbage")
         .map(|(_, seen)| seen.sent)
         .sum();
-    happened.count("frames of random bytes", sent as f64);
-    happened.check(sent > 1000, format!("{sent} frames of random bytes were sent"));
+    happened.expect("frames of random bytes", sent as f64, Allowed::above(1000.0));
     let ended = run.gateway().end();
     happened.check(ended.is_none(), format!("its end: {ended:?}"));
     // Random frames that pass for IP take part: 500 of 770 bytes a second are 3 Mbit/s, of flows of a packet each.
-    let part = bps(&run.traffic, &seen, "tcp", 2.0, 6.0) / (MBPS as f64 * 1e6);
-    happened.check(part >= 0.7, format!("TCP beside them used {:.1} % of the link", part * 100.0));
+    let percent = tcp_percent(&run.traffic, &seen, 2.0, 6.0);
+    happened.expect("of the link TCP used beside them, %", percent, Allowed::at_least(70.0));
     happened.check_conservation(run.gateway())
 }
 
@@ -55,9 +58,11 @@ pub(super) fn million_sources(happened: &mut Happened) -> Fallible<()> {
     );
     flood.start_ns = FLOOD_NS;
     flows.push(flood);
-    let mut config = document("");
+    let mut config = document(OnFailure::Closed);
     // A share for each host inside: a flood has the share of the one at which it aims, whatever it says of its sources.
-    config.flows = Some("inside");
+    for direction in [&mut config.spec.download, &mut config.spec.upload].into_iter().flatten() {
+        direction.flows = Some(FlowsSpec::Named(FlowsChoice::Inside));
+    }
     let mut run = begin(&config, Traffic::new(flows, duration_ns))?;
     run.wait_until(FLOOD_NS as f64 / 1e9 - 0.5);
     let before = run.gateway().resident_bytes();
@@ -65,12 +70,10 @@ pub(super) fn million_sources(happened: &mut Happened) -> Fallible<()> {
     let after = run.gateway().resident_bytes();
     let seen = run.finish()?;
     let sent = seen.flows.last().map_or(0, |flood| flood.sent);
-    happened.count("spoofed frames", sent as f64);
-    happened.count("memory before, bytes", before as f64);
-    happened.count("memory after, bytes", after as f64);
-    happened.check(sent >= SOURCES * 9 / 10, format!("{sent} spoofed frames were sent"));
-    let grown = after.saturating_sub(before);
-    happened.check(grown < 16 << 20, format!("memory grew by {} KiB, to {} KiB", grown >> 10, after >> 10));
+    happened.expect("spoofed frames", sent as f64, Allowed::at_least(SOURCES as f64 * 0.9));
+    happened.count("memory after, KiB", (after >> 10) as f64);
+    let grown_kib = after.saturating_sub(before) >> 10;
+    happened.expect("growth of memory, KiB", grown_kib as f64, Allowed::below(16.0 * 1024.0));
     let (from, to) = (FLOOD_NS as f64 / 1e9 + 2.0, seconds as f64 - 1.0);
     let all = ["tcp", "flood", "ping"].map(|group| bps(&run.traffic, &seen, group, from, to));
     let fair = (all[0] + all[1]) / 5.0;
@@ -79,13 +82,9 @@ pub(super) fn million_sources(happened: &mut Happened) -> Fallible<()> {
     let least = hosts
         .map(|(_, seen)| seen.link_bytes[slots.clone()].iter().sum::<u64>() as f64 * 8.0 / (to - from) / fair)
         .fold(f64::INFINITY, f64::min);
-    happened.count("least of an established host, parts of its fair share", least);
     happened.count("the flood, parts of its fair share", all[1] / fair);
     // More is no fault: what the flood leaves is theirs.
-    happened.check(
-        least >= 0.95,
-        format!("the established host with least got {:.1} % of its share", least * 100.0),
-    );
+    happened.expect("an established host, parts of its fair share", least, Allowed::at_least(0.95));
     happened.check_conservation(run.gateway())
 }
 
@@ -96,13 +95,10 @@ const SPOOFED_SECONDS: u64 = 20;
 
 pub(super) fn spoofed_on_a_free_link(happened: &mut Happened) -> Fallible<()> {
     let [drr, faba] = ["drr", "faba"].map(|discipline| {
-        let link = Link { mbps: 50, discipline, buffer: "50 ms", delay_ms: 10 };
-        let config = Document {
-            download: Some(link),
-            upload: Some(link),
-            flows: Some("inside"),
-            ..Document::default()
-        };
+        let config = Document::both_ways(DirectionSpec {
+            delay: Some(Quantity(Duration::from_ms(10))),
+            ..direction(50, discipline, Some(FlowsChoice::Inside))
+        });
         let duration_ns = SPOOFED_SECONDS * 1_000_000_000;
         let mut flood = flow(
             "flood",
@@ -122,8 +118,7 @@ pub(super) fn spoofed_on_a_free_link(happened: &mut Happened) -> Fallible<()> {
         Fallible::Ok(left)
     });
     let (drr, faba) = (drr?, faba?);
-    happened
-        .check(faba >= 0.9 * drr, format!("the TCP has {faba:.1} Mbit/s under `faba`, {drr:.1} under `drr`"));
+    happened.expect("of what it has under drr the TCP has under faba", faba / drr, Allowed::at_least(0.9));
     Ok(())
 }
 
@@ -155,8 +150,7 @@ pub(super) fn wall_clock(happened: &mut Happened) -> Fallible<()> {
             }
         }
     }
-    happened.count("source files", f64::from(files));
-    happened.check(files > 20, format!("{files} source files of the gateway were read"));
+    happened.expect("source files", f64::from(files), Allowed::above(20.0));
     happened.check(found.is_empty(), format!("sources that read the wall clock: {found:?}"));
     Ok(())
 }

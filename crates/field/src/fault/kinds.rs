@@ -2,11 +2,13 @@
 
 use super::happened::Happened;
 use super::plain::{DOWNLOADS, MBPS, begin, document, flow, traffic};
-use crate::config::{Document, Link};
+use crate::config::{Document, direction};
 use crate::fallible::Fallible;
 use crate::run::{Middle, Run};
 use crate::world::{INSIDE, NO_TUNNEL, Vxlan, Wiring};
 use fairwire_gateway::class_book::Way;
+use fairwire_gateway::config::spec::{FlowsChoice, OnFailure};
+use fairwire_metrics::judge::Allowed;
 use fairwire_testbed::traffic::{FRAMING, Sends, Traffic};
 
 /// Frames a second: 41 Mbit/s on a link of 20.
@@ -21,7 +23,7 @@ pub(super) fn every_kind(happened: &mut Happened) -> Fallible<()> {
         60,
         traffic.duration_ns,
     ));
-    let mut run = begin(&document(""), traffic)?;
+    let mut run = begin(&document(OnFailure::Closed), traffic)?;
     run.wait_until(2.0);
     let (began, before) = (fairwire_linux::clock::now(), sent_by(INSIDE.name)?);
     run.wait_until(5.5);
@@ -29,14 +31,12 @@ pub(super) fn every_kind(happened: &mut Happened) -> Fallible<()> {
     run.finish()?;
     // What the kernel counts at the interface, with what Ethernet adds to each frame. Short ones count as less than on the link.
     let bytes = after.bytes - before.bytes + (after.frames - before.frames) * u64::from(FRAMING);
-    let part = bytes as f64 * 8.0 / ended.since(began).secs() / (MBPS as f64 * 1e6);
-    happened.count("part of the link that left, of every kind", part);
+    let percent = bytes as f64 * 8.0 / ended.since(began).secs() / (MBPS as f64 * 1e4);
     // A burst of the catch-up (10 ms) and of what is not IP (eight full frames) in 3.5 s are 0.4 of 100.
-    happened.check(part <= 1.01, format!("{:.2} % of the rate left by the interface", part * 100.0));
-    happened.check(part >= 0.9, format!("which is in use: {:.2} %", part * 100.0));
+    let in_use = Allowed { min: 90.0, max: 101.0 };
+    happened.expect("of the rate left by the interface, of every kind, %", percent, in_use);
     let lost: u64 = run.gateway().status()?.ways.iter().filter_map(|way| way.totals.lost.get("not-ip")).sum();
-    happened.count("lost as not-ip", lost as f64);
-    happened.check(lost > 1000, format!("{lost} frames were counted as not-ip"));
+    happened.expect("lost as not-ip", lost as f64, Allowed::above(1000.0));
     happened.check_conservation(run.gateway())
 }
 
@@ -59,26 +59,20 @@ fn sent_by(name: &str) -> Fallible<Counted> {
 
 /// The link of tunnels, Mbit/s, and what a tunnel is to have of it.
 const TUNNEL_MBPS: u64 = 100;
-const PROMISED: f64 = 0.9;
+const PROMISED_PERCENT: f64 = 90.0;
 /// A full frame on the link, and its TCP payload in VXLAN: the MTU of the tunnel is 1450, of which 52 bytes are headers with time stamps.
 const FRAME_AND_PAYLOAD: (f64, f64) = (1538.0, 1398.0);
 
 pub(super) fn tunnel(happened: &mut Happened) -> Fallible<()> {
     for has_sum in [false, true] {
-        let link = Link { mbps: TUNNEL_MBPS, discipline: "drr", buffer: "50 ms", delay_ms: 0 };
-        let document = Document {
-            download: Some(link),
-            upload: Some(link),
-            flows: Some("5-tuple"),
-            ..Document::default()
-        };
+        let document = Document::both_ways(direction(TUNNEL_MBPS, "drr", Some(FlowsChoice::FiveTuple)));
         let wiring = Wiring { vxlan: Some(Vxlan { has_sum }), ..Wiring::default() };
         let Traffic { flows, duration_ns, .. } = traffic(6);
         let flows = flows.into_iter().take(usize::from(DOWNLOADS)).collect();
         let mut run = match Run::begin(wiring, Middle::Gateway(&document), Traffic::new(flows, duration_ns)) {
             Err(error) if error.to_string().contains(NO_TUNNEL) => {
                 eprintln!("SKIPPED: the tunnel: {error}");
-                happened.happened.push(format!("SKIPPED: {error}"));
+                happened.notes.push(format!("SKIPPED: {error}"));
                 return Ok(());
             }
             run => run?,
@@ -87,16 +81,14 @@ pub(super) fn tunnel(happened: &mut Happened) -> Fallible<()> {
         let payload: u64 =
             seen.flows.iter().flat_map(|flow| flow.payload_bytes.get(20..60).unwrap_or_default()).sum();
         let payload_bps = payload as f64 * 8.0 / 4.0;
-        let part = payload_bps * FRAME_AND_PAYLOAD.0 / FRAME_AND_PAYLOAD.1 / (TUNNEL_MBPS as f64 * 1e6);
+        let percent = payload_bps * FRAME_AND_PAYLOAD.0 / FRAME_AND_PAYLOAD.1 / (TUNNEL_MBPS as f64 * 1e4);
         let sums = if has_sum { "with" } else { "without" };
         happened.count(&format!("TCP payload {sums} outer checksums, Mbit/s"), payload_bps / 1e6);
-        happened.check(
-            part >= PROMISED,
-            format!("{sums} outer checksums TCP in VXLAN used {:.1} % of the link", part * 100.0),
-        );
+        let what = format!("of the link TCP in VXLAN used {sums} outer checksums, %");
+        happened.expect(&what, percent, Allowed::at_least(PROMISED_PERCENT));
         let malformed: u64 =
             run.gateway().status()?.ways.iter().filter_map(|way| way.totals.lost.get("malformed")).sum();
-        happened.check(malformed == 0, format!("{malformed} super-packets were lost as malformed"));
+        happened.expect("super-packets lost as malformed", malformed as f64, Allowed::at_most(0.0));
         happened.check_conservation(run.gateway())?;
     }
     Ok(())

@@ -1,39 +1,39 @@
 //! Faults of interfaces and of the process, with traffic under way.
 
 use super::happened::Happened;
-use super::plain::{MBPS, begin, bps, document, longest_gap_ms, traffic};
-use crate::config::Link;
+use super::plain::{MBPS, WATCHDOG, begin, document, longest_gap_ms, tcp_percent, traffic};
+use crate::config::{Document, direction};
 use crate::fallible::Fallible;
 use crate::run::Run;
+use crate::tries::Outcome as _;
 use crate::world::{INSIDE, OUTSIDE};
 use fairwire_core::Duration;
 use fairwire_gateway::class_book::Way;
+use fairwire_gateway::config::spec::FlowsChoice;
+use fairwire_gateway::config::spec::OnFailure::{self, Closed, Open};
 use fairwire_gateway::control::protocol::{Answer, Request};
 use fairwire_linux::clock;
+use fairwire_metrics::judge::Allowed;
 use fairwire_testbed::bed::HOST;
+use fairwire_testbed::traffic::Seen;
 use rustix::process::Signal;
 
-/// A link that is in use again carries at least this part of its rate.
-const IN_USE: f64 = 0.8;
-/// What the watchdog of these gateways waits, milliseconds.
-const WATCHDOG_MS: f64 = 500.0;
-/// Time for the bridge to be made and found by the hosts, milliseconds.
-const BRIDGING_MS: f64 = 500.0;
-const OPEN: &str = "on_failure = \"open\"\nwatchdog = \"500 ms\"";
-const CLOSED: &str = "on_failure = \"closed\"";
+/// A link that is in use again carries at least this part of its rate, percent.
+const IN_USE: f64 = 80.0;
+/// Time for the bridge to be made and found by the hosts.
+const BRIDGING: Duration = Duration::from_ms(500);
 
 /// Waits for the end, and checks that the link is in use `from_s` after the start and later.
 fn expect_traffic(run: &mut Run, happened: &mut Happened, from_s: f64) -> Fallible<()> {
     let seen = run.finish()?;
     let end = run.traffic.duration_ns as f64 / 1e9;
-    let part = bps(&run.traffic, &seen, "tcp", from_s, end) / (MBPS as f64 * 1e6);
-    happened.count("part of the link in use afterwards", part);
-    happened.check(part >= IN_USE, format!("from {from_s} s on TCP used {:.1} % of the link", part * 100.0));
+    let percent = tcp_percent(&run.traffic, &seen, from_s, end);
+    happened.expect("of the link TCP used afterwards, %", percent, Allowed::at_least(IN_USE));
     happened.check_conservation(run.gateway())
 }
 
 pub(super) fn interface_down_and_up(happened: &mut Happened) -> Fallible<()> {
-    let mut run = begin(&document(CLOSED), traffic(6))?;
+    let mut run = begin(&document(Closed), traffic(6))?;
     run.wait_until(1.5);
     run.world.gateway.take_down(INSIDE.index)?;
     run.wait_until(2.0);
@@ -42,13 +42,12 @@ pub(super) fn interface_down_and_up(happened: &mut Happened) -> Fallible<()> {
     expect_traffic(&mut run, happened, 4.5)?;
     let ports = run.gateway().status()?.ports;
     let outages: u64 = ports.iter().map(|port| port.outages).sum();
-    happened.count("outages", outages as f64);
-    happened.check(outages >= 1, format!("{outages} outages counted"));
+    happened.expect("outages", outages as f64, Allowed::at_least(1.0));
     Ok(())
 }
 
 pub(super) fn mtu_changes(happened: &mut Happened) -> Fallible<()> {
-    let mut run = begin(&document(CLOSED), traffic(12))?;
+    let mut run = begin(&document(Closed), traffic(12))?;
     run.wait_until(2.0);
     run.world.gateway.set_mtu(INSIDE.index, 1300)?;
     run.wait_until(3.0);
@@ -65,12 +64,12 @@ pub(super) fn mtu_changes(happened: &mut Happened) -> Fallible<()> {
     expect_traffic(&mut run, happened, 8.0)?;
     let status = run.gateway().status()?;
     let lost: u64 = status.ways.iter().flat_map(|way| way.totals.lost.values()).sum();
-    happened.check(lost > 0, format!("{lost} frames too long for the interface were counted as lost"));
+    happened.expect("frames too long for the interface", lost as f64, Allowed::at_least(1.0));
     Ok(())
 }
 
 pub(super) fn peer_gone(happened: &mut Happened) -> Fallible<()> {
-    let mut run = begin(&document(CLOSED), traffic(14))?;
+    let mut run = begin(&document(Closed), traffic(14))?;
     run.wait_until(2.0);
     run.world.gateway.remove(OUTSIDE.index)?;
     run.wait_until(3.0);
@@ -89,45 +88,41 @@ fn stop_for_two_seconds(run: &mut Run) -> Fallible<()> {
 }
 
 pub(super) fn stopped_and_continued(happened: &mut Happened) -> Fallible<()> {
-    let mut run = begin(&document(CLOSED), traffic(7))?;
+    let mut run = begin(&document(Closed), traffic(7))?;
     stop_for_two_seconds(&mut run)?;
     let seen = run.finish()?;
     let gap = longest_gap_ms(&run.traffic, &seen, 1.0, 7.0);
-    happened.count("longest gap of pings, ms", gap);
-    happened.check(gap > 1900.0, format!("no ping for {gap:.0} ms, of the 2000 ms of the stop"));
-    let part = bps(&run.traffic, &seen, "tcp", 5.5, 7.0) / (MBPS as f64 * 1e6);
-    happened.check(
-        part >= IN_USE,
-        format!("from 1.5 s after it went on TCP used {:.1} % of the link", part * 100.0),
-    );
+    happened.expect("no ping while it was stopped for 2000 ms, ms", gap, Allowed::above(1900.0));
+    let percent = tcp_percent(&run.traffic, &seen, 5.5, 7.0);
+    happened.expect("of the link TCP used 1.5 s after it went on, %", percent, Allowed::at_least(IN_USE));
     happened.check_conservation(run.gateway())
 }
 
 pub(super) fn stopped_open(happened: &mut Happened) -> Fallible<()> {
-    let mut run = begin(&document(OPEN), traffic(9))?;
+    let mut run = begin(&document(Open), traffic(9))?;
     stop_for_two_seconds(&mut run)?;
     let seen = run.finish()?;
     let gap = longest_gap_ms(&run.traffic, &seen, 1.0, 4.0);
-    happened.count("longest gap of pings, ms", gap);
-    happened.check(gap <= WATCHDOG_MS + BRIDGING_MS, format!("no ping for {gap:.0} ms after it stopped"));
-    quote(&mut run, happened);
-    let part = bps(&run.traffic, &seen, "tcp", 6.0, 9.0) / (MBPS as f64 * 1e6);
-    let is_shaped = (IN_USE..1.05).contains(&part);
-    happened
-        .check(is_shaped, format!("two seconds after it went on TCP got {:.1} % of its rate", part * 100.0));
+    expect_bridge(&mut run, happened, gap);
+    let percent = tcp_percent(&run.traffic, &seen, 6.0, 9.0);
+    let shaped = Allowed { min: IN_USE, ..Allowed::below(105.0) };
+    happened.expect("of the link TCP used two seconds after it went on, %", percent, shaped);
     happened.check_conservation(run.gateway())
 }
 
-/// What the gateway and its guard said, where a promise of theirs does not hold.
-fn quote(run: &mut Run, happened: &mut Happened) {
+/// Holds the longest gap between pings against the time in which the kernel is to bridge; where it is longer, with what the gateway and its
+/// guard said.
+fn expect_bridge(run: &mut Run, happened: &mut Happened, gap_ms: f64) {
+    let promised = Allowed::at_most((WATCHDOG + BRIDGING).secs() * 1e3);
+    happened.expect("no ping until the kernel bridged, ms", gap_ms, promised);
     let words = run.gateway().last_words();
-    if !happened.broken.is_empty() && !words.is_empty() {
-        happened.happened.push(format!("the gateway said: {}", words.replace('\n', " | ")));
+    if !happened.holds() && !words.is_empty() {
+        happened.notes.push(format!("the gateway said: {}", words.replace('\n', " | ")));
     }
 }
 
-fn kill_at_two_seconds(safety: &str) -> Fallible<(Run, fairwire_testbed::traffic::Seen)> {
-    let mut run = begin(&document(safety), traffic(5))?;
+fn kill_at_two_seconds(on_failure: OnFailure) -> Fallible<(Run, Seen)> {
+    let mut run = begin(&document(on_failure), traffic(5))?;
     run.wait_until(2.0);
     run.gateway().signal(Signal::KILL)?;
     let seen = run.finish()?;
@@ -135,29 +130,24 @@ fn kill_at_two_seconds(safety: &str) -> Fallible<(Run, fairwire_testbed::traffic
 }
 
 pub(super) fn killed_closed(happened: &mut Happened) -> Fallible<()> {
-    let (run, seen) = kill_at_two_seconds(CLOSED)?;
+    let (run, seen) = kill_at_two_seconds(Closed)?;
     let after = longest_gap_ms(&run.traffic, &seen, 2.1, 5.0);
-    happened.count("longest gap of pings, ms", after);
-    happened.check(after >= 2899.0, format!("no ping for {after:.0} ms, to the end"));
+    happened.expect("no ping to the end, ms", after, Allowed::at_least(2899.0));
     Ok(())
 }
 
 pub(super) fn killed_open(happened: &mut Happened) -> Fallible<()> {
-    let (mut run, seen) = kill_at_two_seconds(OPEN)?;
+    let (mut run, seen) = kill_at_two_seconds(Open)?;
     let gap = longest_gap_ms(&run.traffic, &seen, 1.0, 5.0);
-    happened.count("longest gap of pings, ms", gap);
-    happened.check(gap <= WATCHDOG_MS + BRIDGING_MS, format!("no ping for {gap:.0} ms after it was killed"));
-    quote(&mut run, happened);
+    expect_bridge(&mut run, happened, gap);
     Ok(())
 }
 
 /// Configurations between which reloads alternate: other rates, other disciplines.
-fn variant(number: usize) -> crate::config::Document {
-    let mut document = document(CLOSED);
+fn variant(number: usize) -> Document {
     let discipline = ["faba", "drr", "afd-nft"][number % 3];
-    let link = Link { mbps: MBPS + (number % 2) as u64, discipline, buffer: "50 ms", delay_ms: 0 };
-    (document.download, document.upload) = (Some(link), Some(link));
-    document
+    let mbps = MBPS + (number % 2) as u64;
+    Document::both_ways(direction(mbps, discipline, Some(FlowsChoice::FiveTuple)))
 }
 
 const RELOADS: usize = 1000;
@@ -181,24 +171,10 @@ impl Pauses {
         self.clock_ms.sort_by(f64::total_cmp);
         let median_ms = self.clock_ms.get(self.clock_ms.len() / 2).copied().unwrap_or(f64::NAN);
         let longest_ms = self.clock_ms.last().copied().unwrap_or(f64::NAN);
-        for (name, value) in [
-            ("longest pause, ms", longest_ms),
-            ("median pause, ms", median_ms),
-            ("longest pause, ms of processor time", self.processor_ms),
-        ] {
-            happened.count(name, value);
-        }
-        happened.check(
-            median_ms < 10.0,
-            format!("half of the pauses took at most {median_ms:.2} ms by the clock"),
-        );
-        happened.check(
-            self.processor_ms < 10.0,
-            format!(
-                "the longest pause took {longest_ms:.2} ms, none more than {:.2} ms of processor time",
-                self.processor_ms
-            ),
-        );
+        let promised = Allowed::below(10.0);
+        happened.count("longest pause, ms", longest_ms);
+        happened.expect("median pause, ms", median_ms, promised);
+        happened.expect("longest pause, ms of processor time", self.processor_ms, promised);
     }
 }
 
@@ -226,7 +202,7 @@ pub(super) fn thousand_reloads(happened: &mut Happened) -> Fallible<()> {
             Err(error) => {
                 refused += 1;
                 if refused == 1 {
-                    happened.broken.push(format!("reload {number}: {error}"));
+                    happened.check(false, format!("reload {number}: {error}"));
                 }
             }
         }
@@ -243,8 +219,8 @@ pub(super) fn thousand_reloads(happened: &mut Happened) -> Fallible<()> {
     ] {
         happened.count(name, value);
     }
-    happened.check(refused == 0, format!("{refused} of {RELOADS} reloads were refused"));
-    happened.check(unbalanced == 0, format!("{unbalanced} of {RELOADS} left a packet without a place"));
+    happened.expect("reloads that were refused", f64::from(refused), Allowed::at_most(0.0));
+    happened.expect("reloads that left a packet without a place", unbalanced as f64, Allowed::at_most(0.0));
     pauses.check(happened);
     let to = (reloading.min(seconds as f64) * 10.0).floor() / 10.0;
     let slots = |second: f64| (second * 10.0) as usize;
@@ -255,14 +231,14 @@ pub(super) fn thousand_reloads(happened: &mut Happened) -> Fallible<()> {
             seen.link_bytes[slots(2.0)..slots(to)].chunks(10).any(|second| second.iter().sum::<u64>() == 0)
         })
         .count();
-    happened.check(stalled == 0, format!("{stalled} flows stood still for a second"));
-    let part = bps(&run.traffic, &seen, "tcp", 2.0, to) / (MBPS as f64 * 1e6);
-    happened.check(part >= IN_USE, format!("meanwhile TCP used {:.1} % of the link", part * 100.0));
+    happened.expect("flows that stood still for a second", stalled as f64, Allowed::at_most(0.0));
+    let percent = tcp_percent(&run.traffic, &seen, 2.0, to);
+    happened.expect("of the link TCP used meanwhile, %", percent, Allowed::at_least(IN_USE));
     happened.check_conservation(run.gateway())
 }
 
 pub(super) fn bad_reload(happened: &mut Happened) -> Fallible<()> {
-    let mut run = begin(&document(CLOSED), traffic(3))?;
+    let mut run = begin(&document(Closed), traffic(3))?;
     run.wait_until(1.0);
     let file = run.gateway().file.clone();
     let text = std::fs::read_to_string(&file)?.replace("\"faba\"", "\"fabba\"");
@@ -272,7 +248,7 @@ pub(super) fn bad_reload(happened: &mut Happened) -> Fallible<()> {
             happened
                 .check(message.contains("faba"), format!("it was refused: {}", message.replace('\n', " ")));
         }
-        other => happened.broken.push(format!("a discipline `fabba` was answered {other:?}")),
+        other => happened.check(false, format!("a discipline `fabba` was answered {other:?}")),
     }
     let discipline = run.gateway().status()?.ways.first().map(|way| way.discipline.clone());
     happened.check(discipline.as_deref() == Some("faba"), format!("the discipline is {discipline:?}"));

@@ -1,28 +1,30 @@
 //! The plain gateway and traffic of faults, and what is measured of them.
 
-use crate::config::{Document, Link};
+use crate::config::{Document, direction};
 use crate::fallible::Fallible;
 use crate::run::{Middle, Run};
 use crate::world::{Wiring, server, side, subscriber};
+use fairwire_core::Duration;
 use fairwire_gateway::class_book::Way;
+use fairwire_gateway::config::spec::{FlowsChoice, OnFailure};
+use fairwire_laws::spec::Quantity;
 use fairwire_testbed::traffic::{Flow, SLOT, Seen, Sends, Traffic};
 
 /// The link of all faults.
 pub(super) const MBPS: u64 = 20;
 
-/// The plain gateway of faults, with what `safety` says.
-pub(super) fn document(safety: &str) -> Document {
-    let link = Link { mbps: MBPS, discipline: "faba", buffer: "50 ms", delay_ms: 0 };
-    Document {
-        download: Some(link),
-        upload: Some(link),
-        flows: Some("5-tuple"),
-        safety: safety.into(),
-        ..Document::default()
-    }
+/// What the watchdog of gateways waits that leave the link open.
+pub(super) const WATCHDOG: Duration = Duration::from_ms(500);
+
+/// The plain gateway of faults, and what becomes of its link when it fails.
+pub(super) fn document(on_failure: OnFailure) -> Document {
+    let mut document = Document::both_ways(direction(MBPS, "faba", Some(FlowsChoice::FiveTuple)));
+    document.spec.safety.on_failure = on_failure;
+    document.spec.safety.watchdog = (on_failure == OnFailure::Open).then_some(Quantity(WATCHDOG));
+    document
 }
 
-/// The fault number of bulk downloads, and a ping each way every 5 ms, for `seconds`.
+/// [`DOWNLOADS`] bulk downloads, and a ping each way every 5 ms, for `seconds`.
 pub(super) fn traffic(seconds: u64) -> Traffic {
     let duration_ns = seconds * 1_000_000_000;
     let mut flows: Vec<Flow> = (0..DOWNLOADS)
@@ -68,6 +70,11 @@ pub(super) fn bps(traffic: &Traffic, seen: &Seen, group: &str, from_s: f64, to_s
     bytes as f64 * 8.0 / (to_s - from_s)
 }
 
+/// The part of the link that TCP used between two seconds of a run, percent.
+pub(super) fn tcp_percent(traffic: &Traffic, seen: &Seen, from_s: f64, to_s: f64) -> f64 {
+    bps(traffic, seen, "tcp", from_s, to_s) / (MBPS as f64 * 1e4)
+}
+
 /// The longest time between two pings that arrived of those sent between two seconds of a run, both ends included; both
 /// ways, milliseconds.
 pub(super) fn longest_gap_ms(traffic: &Traffic, seen: &Seen, from_s: f64, to_s: f64) -> f64 {
@@ -90,7 +97,7 @@ mod tests {
     use fairwire_testbed::traffic::FlowSeen;
 
     #[test]
-    fn a_gap_is_told_and_ends_count() {
+    fn a_gap_is_the_longest_and_ends_count() {
         let traffic = traffic(1);
         let pings = |delays_ns: Vec<(u64, u64)>| FlowSeen { delays_ns, ..FlowSeen::default() };
         let ms = |ms: u64| (ms * 1_000_000, 0);

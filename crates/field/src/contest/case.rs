@@ -1,0 +1,211 @@
+//! A contest: a discipline against a load, and what is promised of it.
+
+use super::group::{Group, Source, UNCLAIMED};
+use super::judge::{Judged, WayJudged, judge};
+use crate::config::Document;
+use crate::fallible::Fallible;
+use crate::finding::{Finding, Subject, balances};
+use crate::run::{Middle, Run};
+use crate::tries::starved;
+use crate::world::Wiring;
+use fairwire_core::Duration;
+use fairwire_gateway::class_book::Way;
+use fairwire_gateway::config::spec::{ClassSpec, DirectionSpec};
+use fairwire_laws::spec::Quantity;
+use fairwire_metrics::judge::Allowed;
+use fairwire_testbed::traffic::Traffic;
+use serde::Deserialize;
+
+/// A discipline against a load.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// `discipline/load`.
+    pub name: String,
+    /// What the gateway does with what comes from outside, if it shapes that.
+    pub download: Option<DirectionSpec>,
+    /// And with what comes from inside.
+    pub upload: Option<DirectionSpec>,
+    /// The tree.
+    pub classes: Vec<ClassSpec>,
+    /// One-way delay after each link.
+    pub delay: Duration,
+    /// The traffic.
+    pub groups: Vec<Group>,
+    /// Does each inside host have a share, rather than each connection?
+    pub is_by_host: bool,
+    /// What is not measured, at the start, seconds.
+    pub warm_up: u64,
+    /// The length of the run, warm-up included, seconds.
+    pub seconds: u64,
+    /// Is it one of those that are tests?
+    pub is_quick: bool,
+    /// Does the discipline draw nothing at random, so that only the machine can make it miss?
+    pub is_exact: bool,
+    /// What is promised.
+    pub(crate) promises: Vec<Promise>,
+    /// Where the class of each full packet is drawn at random: why chance excuses a miss.
+    pub(crate) draws_classes: Option<String>,
+}
+
+/// What is promised of one measure.
+#[derive(Clone, Debug)]
+pub(crate) struct Promise {
+    pub measure: Measure,
+    pub promised: Allowed,
+    /// What is known to come instead, and why.
+    pub known: Option<(Allowed, String)>,
+}
+
+/// What is measured of each way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Measure {
+    /// The part of the link in use.
+    Utilization,
+    /// The largest difference of a flow from its fair share, as a part of it.
+    WorstFlow,
+    /// The same of a group.
+    WorstGroup,
+    /// The largest difference of a part of the link from the fair part, percentage points.
+    ShareErrorPoints,
+    /// What 95 of 100 pings take at most, milliseconds.
+    PingP95Ms,
+}
+
+impl Measure {
+    /// Its name in files and results.
+    const fn name(self) -> &'static str {
+        match self {
+            Measure::Utilization => "utilization",
+            Measure::WorstFlow => "worst_flow",
+            Measure::WorstGroup => "worst_group",
+            Measure::ShareErrorPoints => "share_error_points",
+            Measure::PingP95Ms => "ping_p95_ms",
+        }
+    }
+
+    /// What it came to; `None` where there was nothing to measure.
+    fn of(self, way: &WayJudged) -> Option<f64> {
+        match self {
+            Measure::Utilization => Some(way.utilization),
+            Measure::WorstFlow => Some(way.worst_flow),
+            Measure::WorstGroup => Some(way.worst_group),
+            Measure::ShareErrorPoints => Some(way.share_error_points),
+            Measure::PingP95Ms => way.ping.map(|ping| ping.p95_ms),
+        }
+    }
+
+    /// What chance alone may make of it where classes are drawn.
+    fn chance(self, way: &WayJudged) -> Option<f64> {
+        match self {
+            Measure::WorstGroup => Some(way.chance_of_group),
+            Measure::ShareErrorPoints => Some(way.chance_points),
+            _ => None,
+        }
+    }
+
+    fn subject(self) -> Subject {
+        match self {
+            Measure::Utilization | Measure::PingP95Ms => Subject::Time,
+            _ => Subject::Shares,
+        }
+    }
+}
+
+/// A full packet on the link: 1500 bytes of IP, and 38 of Ethernet with preamble and gap.
+pub(super) const FULL_BYTES: u32 = 1538;
+/// A contest lasts so long, unless its file says otherwise, seconds.
+pub(super) const USUAL_SECONDS: u64 = 20;
+/// Between two pings.
+const PING: Duration = Duration::from_ms(10);
+
+impl Case {
+    /// The same, shorter or longer.
+    #[must_use]
+    pub fn lasting(self, warm_up: u64, seconds: u64) -> Case {
+        Case { warm_up, seconds, ..self }
+    }
+
+    /// The same where usual ones last `seconds`, of which the first quarter is not measured.
+    #[must_use]
+    pub fn beside(self, seconds: u64) -> Case {
+        let times = self.seconds / USUAL_SECONDS;
+        self.lasting(seconds / 4, seconds * times)
+    }
+
+    /// The gateway's configuration.
+    pub fn document(&self) -> Document {
+        let delayed = |direction: &DirectionSpec| DirectionSpec {
+            delay: Some(Quantity(self.delay)),
+            seed: Some(1),
+            ..direction.clone()
+        };
+        let [download, upload] = Way::ALL.map(|way| self.direction(way).map(delayed));
+        let mut document = Document::new(download, upload);
+        document.spec.class.clone_from(&self.classes);
+        document
+    }
+
+    /// What the gateway does with one way, if it shapes it.
+    pub fn direction(&self, way: Way) -> Option<&DirectionSpec> {
+        match way {
+            Way::Download => self.download.as_ref(),
+            Way::Upload => self.upload.as_ref(),
+        }
+    }
+
+    /// The rate of a way, bit/s; 0 where it is not shaped.
+    pub fn bps(&self, way: Way) -> u64 {
+        self.direction(way).map_or(0, |direction| direction.rate.0.bps())
+    }
+
+    /// Its traffic, with pings on the ways that are loaded.
+    pub fn traffic(&self) -> Traffic {
+        let duration_ns = self.seconds * 1_000_000_000;
+        let ping = |direction| Group {
+            group: "ping".into(),
+            count: 1,
+            source: Source::Ping { every: Quantity(PING) },
+            direction,
+            ipv6: false,
+            network: UNCLAIMED,
+            hosts: 1,
+        };
+        let pings = Way::ALL.into_iter().filter(|way| self.direction(*way).is_some()).map(ping);
+        let groups: Vec<Group> = self.groups.iter().cloned().chain(pings).collect();
+        let flows =
+            groups.iter().flat_map(|group| (0..group.count).map(|number| group.flow(number, duration_ns)));
+        Traffic::new(flows.collect(), duration_ns)
+    }
+
+    /// Holds it, and judges.
+    pub fn hold(&self) -> Fallible<Judged> {
+        let document = self.document();
+        let mut run = Run::begin(Wiring::default(), Middle::Gateway(&document), self.traffic())?;
+        let gateway = run.gateway();
+        let (before, waited_before) = (gateway.processor_s(), gateway.waited_s());
+        let seen = run.finish()?;
+        let took = run.gateway().processor_s() - before;
+        let waited_s = run.gateway().waited_s() - waited_before;
+        if let Some(status) = run.gateway().end() {
+            return Err(format!("the gateway ended ({status}): {}", run.gateway().last_words()).into());
+        }
+        let mut judged = judge(self, &run.traffic, &seen, took);
+        judged.findings.extend(balances(run.gateway())?);
+        judged.starved = starved(waited_s, self.seconds as f64, run.gateway().overflows()?);
+        Ok(judged)
+    }
+
+    /// What is promised of `way`, and what came of it.
+    pub(super) fn findings<'a>(&'a self, way: &'a WayJudged) -> impl Iterator<Item = Finding> + 'a {
+        self.promises.iter().filter_map(|Promise { measure, promised, known }| {
+            let drawn = self.draws_classes.as_deref().zip(measure.chance(way));
+            let chance = drawn.filter(|(_, chance)| !promised.contains(*chance));
+            let chance = chance.map(|(because, chance)| (Allowed::at_most(chance), because));
+            let known = known.as_ref().map(|(allowed, because)| (*allowed, because.as_str())).or(chance);
+            let what = format!("{} {}", way.way.name(), measure.name());
+            let finding = Finding::judged(what, measure.of(way)?, *promised, known);
+            Some(finding.about(measure.subject()))
+        })
+    }
+}

@@ -1,0 +1,111 @@
+//! A promise, and what came of it: contests, faults, homes and soaks are all judged by findings.
+
+use crate::fallible::Fallible;
+use crate::gateway::Gateway;
+use fairwire_gateway::telemetry::snapshot::WaySnapshot;
+use fairwire_metrics::judge::{Allowed, Rule, Value, Verdict, judge};
+use serde::Serialize;
+use std::fmt::Display;
+
+/// A promise, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// What was measured, next to what is promised.
+    pub what: String,
+    /// What it comes to.
+    pub verdict: Verdict,
+    /// Why it misses, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// What it is about.
+    pub subject: Subject,
+}
+
+/// What a promise is about, which says what else than the gateway can break it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Subject {
+    /// Shares, memory, and whatever else chance may spoil once.
+    #[default]
+    Shares,
+    /// Rate and delay, which are the machine's too, where it keeps the gateway from its processor.
+    Time,
+    /// That each packet has its place: neither chance nor a busy machine excuses one that has none.
+    Places,
+}
+
+impl Finding {
+    /// That something is so, or is not.
+    pub fn fact(is_so: bool, what: impl Into<String>) -> Finding {
+        let verdict = if is_so { Verdict::Holds } else { Verdict::Fails };
+        Finding { what: what.into(), verdict, because: None, subject: Subject::default() }
+    }
+
+    /// `value` of what is called `what`, held against what is `promised`; and, where it is missed, against what is known to come instead, and why.
+    pub fn judged(
+        what: impl Display,
+        value: f64,
+        promised: Allowed,
+        known: Option<(Allowed, &str)>,
+    ) -> Finding {
+        let excuse = known.filter(|(allowed, _)| allowed.contains(value));
+        let verdict = judge(Value::exact(value), promised, Rule::Mean).with_reason(excuse.is_some());
+        let instead = known.map_or(String::new(), |(allowed, _)| format!(", known: {}", words(allowed)));
+        Finding {
+            what: format!("{what}: {value:.3} ({}{instead})", words(promised)),
+            verdict,
+            because: excuse.filter(|_| verdict == Verdict::Known).map(|(_, because)| because.to_owned()),
+            subject: Subject::default(),
+        }
+    }
+
+    /// The same, about `subject`.
+    #[must_use]
+    pub fn about(self, subject: Subject) -> Finding {
+        Finding { subject, ..self }
+    }
+
+    /// Is it broken, and not as it is known to be?
+    pub fn fails(&self) -> bool {
+        self.verdict == Verdict::Fails
+    }
+}
+
+/// Does each packet that came `way` have its place?
+fn balance(way: &WaySnapshot) -> Finding {
+    let (came, placed) = way.totals.balance();
+    let what = format!("{}: {came} packets in = {placed} out, dropped, lost or inside", way.way);
+    Finding::fact(came == placed, what).about(Subject::Places)
+}
+
+/// The same of each way of `gateway`, by its own counters.
+pub fn balances(gateway: &Gateway) -> Fallible<Vec<Finding>> {
+    Ok(gateway.status()?.ways.iter().map(balance).collect())
+}
+
+fn words(Allowed { min, max }: Allowed) -> String {
+    match (min.is_finite(), max.is_finite()) {
+        (true, false) => format!("at least {min:.3}"),
+        (false, true) => format!("at most {max:.3}"),
+        _ => format!("from {min:.3} to {max:.3}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_misses_is_known_within_what_is_known_and_fails_beyond() {
+        let verdict = |value, known| {
+            let finding = Finding::judged("a share", value, Allowed::at_most(0.03), known);
+            (finding.verdict, finding.because.is_some())
+        };
+        let known = Some((Allowed::at_most(0.1), "chance"));
+        assert_eq!(verdict(0.02, known), (Verdict::Holds, false));
+        assert_eq!(verdict(0.05, known), (Verdict::Known, true));
+        assert_eq!(verdict(0.05, None), (Verdict::Fails, false));
+        assert_eq!(verdict(0.11, known), (Verdict::Fails, false));
+        assert_eq!(verdict(f64::NAN, known), (Verdict::Fails, false), "what is not a number does not hold");
+    }
+}
