@@ -462,12 +462,13 @@ fn second_instances_are_refused(bed: &Bed, path: &str) {
 #[test]
 fn a_gateway_that_was_told_to_end_says_so_to_who_wants_a_change() {
     let Some(bed) = Bed::new("ending") else { return };
-    // What is sent stays inside for a second, and the gateway for as long.
-    let config = bed.config("delay = \"1 s\"\n");
+    // What is sent is inside for two seconds, at 84 B a packet, and the gateway for as long.
+    let slow = bed.text().replace("20 Mbit/s", "64 kbit/s").replace("faba", "tail-drop");
+    let config = bed.write("gateway.toml", &format!("{slow}buffer = \"3 s\"\n"));
     let path = config.to_str().expect("UTF-8");
     let gateway = bed.start(&config);
     let hosts = bed.hosts();
-    for number in 0..100_u32 {
+    for number in 0..200_u32 {
         let _ = hosts.outside.send_to(&number.to_be_bytes(), (INSIDE, 7000));
         thread::sleep(Duration::from_millis(2));
     }

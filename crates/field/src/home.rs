@@ -28,7 +28,7 @@ use std::path::Path;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Home {
-    /// One-way delay after each link.
+    /// One-way delay, between the gateway and the inside.
     delay: Quantity<Duration>,
     promised: Promised,
     download: DirectionSpec,
@@ -62,7 +62,7 @@ pub struct Row {
     pub title: String,
     discipline: Option<Choice>,
     flows: Option<FlowsSpec>,
-    /// The kernel's HTB before a gateway that only delays, with so many packets down, so many up.
+    /// The kernel's HTB before a gateway with room to spare, with so many packets down, so many up.
     htb: Option<[u32; 2]>,
     /// Has the gateway a list of subscribers?
     #[serde(default)]
@@ -100,7 +100,7 @@ const A: (&str, u8) = ("A", 1);
 const B: (&str, u8) = ("B", 2);
 /// The heavy host's own pings.
 const OWN_PING: &str = "A ping";
-/// Before a gateway that only delays, the kernel shapes.
+/// The rate of the gateway behind the kernel's HTB, which shapes.
 const WIDE: Rate = match Rate::from_bps(1_000_000_000) {
     Some(rate) => rate,
     None => panic!("not zero"),
@@ -205,7 +205,7 @@ impl Home {
     fn cell(&self, row: &Row, trouble: &Trouble, case: &Case) -> Fallible<Cell> {
         let document = document(row, case);
         let mut traffic = case.traffic();
-        let wiring = Wiring { is_router: row.is_router, ..Wiring::default() };
+        let wiring = Wiring { is_router: row.is_router, ..case.wiring() };
         if row.is_router {
             let downloads = traffic.flows.iter_mut().filter(|flow| flow.from == side(Way::Download));
             downloads.for_each(|flow| flow.receiver_behind = Some(public_address()));
@@ -219,6 +219,7 @@ impl Home {
         let waited_before = run.gateway().waited_s();
         let seen = run.finish()?;
         let waited_s = run.gateway().waited_s() - waited_before;
+        let unfetched = run.gateway().overflows()? + seen.path.overflowed + seen.path.failed;
         let judged = judge(case, &run.traffic, &seen, 0.0);
         let way = judged.ways.iter().find(|judged| judged.way == trouble.direction);
         let groups = &way.ok_or("a way is missing")?.groups;
@@ -231,7 +232,7 @@ impl Home {
             quiet: pings(&run.traffic, &seen, "ping", case),
             own: pings(&run.traffic, &seen, OWN_PING, case),
             findings: balances(run.gateway())?,
-            starved: starved(waited_s, case.seconds as f64, run.gateway().overflows()?),
+            starved: starved(waited_s, case.seconds as f64, unfetched),
         })
     }
 

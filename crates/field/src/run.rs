@@ -83,7 +83,8 @@ impl Run {
 
     /// Waits for the end, and tells what both hosts saw.
     pub fn finish(&mut self) -> Fallible<Seen> {
-        Ok(self.agents.finish()?)
+        let seen = self.agents.finish()?;
+        Ok(Seen { path: self.world.finish_path()?, ..seen })
     }
 
     /// Processor time of the machine outside of programs since the start, seconds: where the kernel forwards.

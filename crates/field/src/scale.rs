@@ -7,8 +7,6 @@ use crate::run::{Middle, Run};
 use crate::world::{Wiring, server, side};
 use fairwire_core::{Duration, Time};
 use fairwire_gateway::class_book::Way;
-use fairwire_gateway::config::spec::DirectionSpec;
-use fairwire_laws::spec::Quantity;
 use fairwire_linux::clock;
 use fairwire_metrics::judge::Allowed;
 use fairwire_testbed::traffic::{Flow, Sends, Traffic, on_the_link};
@@ -109,17 +107,18 @@ fn measure(discipline: &'static str, happened: &mut Happened) -> Fallible<()> {
 pub const AMONG: [u32; 3] = [10, 1000, 20_000];
 /// A plan, Mbit/s on the link.
 const PLAN_MBPS: u64 = 200;
+/// One-way delay.
+const PLAN_DELAY: Duration = Duration::from_ms(10);
 /// What one CUBIC is to get of it.
 const PLAN_MIN_MBPS: f64 = 190.0;
 
-/// The gateway of so many subscribers with plans of [`PLAN_MBPS`] down, on 1 Gbit/s with 10 ms of delay each way.
+/// The gateway of so many subscribers with plans of [`PLAN_MBPS`] down, on 1 Gbit/s.
 pub fn plans(subscribers: u32) -> Document {
     let mut csv = String::from("name,addresses,download_ceiling\n");
     for number in 0..subscribers {
         let _ = writeln!(csv, "s{number},{}/32,{PLAN_MBPS} Mbit/s", address(number));
     }
-    let delay = Some(Quantity(Duration::from_ms(10)));
-    Document::both_ways(DirectionSpec { delay, ..direction(1000, "classful", None) }).with_subscribers(csv)
+    Document::both_ways(direction(1000, "classful", None)).with_subscribers(csv)
 }
 
 /// One CUBIC on a plan of 200 Mbit/s with a round trip of 20 ms, [among](AMONG) silent subscribers.
@@ -148,7 +147,8 @@ fn use_plan(subscribers: u32, happened: &mut Happened) -> Fallible<()> {
         ecn: false,
     };
     let traffic = Traffic::new(vec![flow], duration_ns);
-    let mut run = Run::begin(Wiring::default(), Middle::Gateway(&plans(subscribers)), traffic)?;
+    let wiring = Wiring { delays: [PLAN_DELAY; 2], ..Wiring::default() };
+    let mut run = Run::begin(wiring, Middle::Gateway(&plans(subscribers)), traffic)?;
     run.wait_until(19.0);
     let resident = run.gateway().resident_bytes() as f64 / 1e6;
     let waited_s = run.gateway().waited_s();

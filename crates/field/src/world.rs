@@ -1,11 +1,13 @@
 //! The network of a field run: the hosts outside and inside, and the gateway's between them.
 
 use crate::fallible::Fallible;
+use fairwire_core::Duration;
 use fairwire_gateway::class_book::Way;
 use fairwire_linux::netlink::{Address, End, Route};
 use fairwire_testbed::bed::{HOST, Side};
 use fairwire_testbed::host::{Host, Wire};
 use fairwire_testbed::nat::masquerade;
+use fairwire_testbed::path::{Carried, Lane, Path, PathHost};
 use fairwire_testbed::program::command;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -31,6 +33,8 @@ pub struct Wiring {
     pub vxlan: Option<Vxlan>,
     /// Is the gateway's host a router with source NAT, rather than a wire?
     pub is_router: bool,
+    /// How long what goes each [`Way`] takes between the gateway and the inside.
+    pub delays: [Duration; 2],
 }
 
 /// A VXLAN tunnel (RFC 7348).
@@ -42,7 +46,16 @@ pub struct Vxlan {
 
 impl Default for Wiring {
     fn default() -> Self {
-        Wiring { mtu: 1500, vlan: None, vxlan: None, is_router: false }
+        Wiring { mtu: 1500, vlan: None, vxlan: None, is_router: false, delays: [Duration::ZERO; 2] }
+    }
+}
+
+impl Wiring {
+    /// The path between the gateway and the subscribers; none where nothing takes time.
+    fn path(&self) -> Option<Path> {
+        let lane = |way| Lane { others_ns: self.delays[way as usize].ns(), ..Lane::default() };
+        let path = Path { to_sink: lane(Way::Download), to_source: lane(Way::Upload), ..Path::default() };
+        (path != Path::default()).then_some(path)
     }
 }
 
@@ -55,17 +68,25 @@ pub struct World {
     pub gateway: Host,
     /// The subscribers.
     pub inside: Host,
+    /// Between the gateway and the subscribers, where frames take time there.
+    path: Option<PathHost>,
 }
 
 impl World {
     /// Makes all three. This thread is at the gateway from now on.
     pub fn new(wiring: Wiring) -> Fallible<World> {
-        let world = World { outside: Host::new()?, inside: Host::new()?, gateway: Host::new()? };
+        let path = wiring.path();
+        let host = path.as_ref().map(|_| PathHost::new()).transpose()?;
+        let mut world =
+            World { outside: Host::new()?, inside: Host::new()?, path: host, gateway: Host::new()? };
         // Nothing but the hosts speaks on the wire.
         world.gateway.set_variable("net/ipv6/conf/default/disable_ipv6", "1")?;
         for side in Way::ALL {
             prepare(world.sender(side), side)?;
             world.join(wiring, side)?;
+        }
+        if let (Some(host), Some(path)) = (&mut world.path, &path) {
+            host.carry(path)?;
         }
         world.gateway.enter()?;
         if wiring.is_router {
@@ -74,7 +95,7 @@ impl World {
         Ok(world)
     }
 
-    /// Joins the gateway anew with the host that sends what goes `way`, after the interfaces between them were removed.
+    /// Joins the gateway anew with the host that sends what goes `way`, after the interfaces between them were removed. No path is there.
     pub fn rejoin(&self, way: Way) -> Fallible<()> {
         self.join(Wiring::default(), way)?;
         Ok(self.gateway.enter()?)
@@ -83,7 +104,13 @@ impl World {
     fn join(&self, wiring: Wiring, way: Way) -> Fallible<()> {
         let host = self.sender(way);
         let here = if way == Way::Download { OUTSIDE } else { INSIDE };
-        self.gateway.join(host, Wire { here, there: HOST, mtu: wiring.mtu })?;
+        match self.path.as_ref().filter(|_| way == Way::Upload) {
+            Some(path) => {
+                path.join(Side::Left, (&self.gateway, here), wiring.mtu)?;
+                path.join(Side::Right, (host, HOST), wiring.mtu)?;
+            }
+            None => self.gateway.join(host, Wire { here, there: HOST, mtu: wiring.mtu })?,
+        }
         self.gateway.bring_up(here.index)?;
         connect(host, wiring, way)
     }
@@ -97,6 +124,11 @@ impl World {
         }
         self.gateway.set_variable("net/ipv4/ip_forward", "1")?;
         Ok(masquerade(OUTSIDE.name)?)
+    }
+
+    /// Ends the path to the subscribers, if there is one, and returns what became of its frames.
+    pub fn finish_path(&mut self) -> Fallible<Carried> {
+        Ok(self.path.as_mut().map_or(Ok(Carried::default()), PathHost::finish)?)
     }
 
     /// The host that sends what goes `way`.

@@ -63,12 +63,10 @@ fn main() {
             catch_up: Duration::ZERO,
             not_ip: Rate::from_bps(10_000_000).expect("not zero"),
         }),
-        delay: Duration::ZERO,
         classifier: Classifier::new(FlowHasher::new([7; 16]), 0),
         pool: PoolSize { frames: 256, frame_bytes: 1518 },
         flows: FLOWS,
         classes: CLASSES,
-        loss: None,
     };
     let mut datapath =
         Datapath::new(DatapathPlan { forward: direction(), backward: direction() }, Time::ZERO);

@@ -1,8 +1,9 @@
-//! One direction through the gateway, without any I/O: split, classify, queue, shape, delay.
+//! One direction through the gateway, without any I/O: split, classify, queue, shape.
 //!
 //! The link is a [`Server`], as the simulator's is. What becomes free and what arrives at the same instant happen in this
 //! order: first free, then arrive.
 
+mod departures;
 mod replace;
 
 pub use replace::{HandedOver, Measure, Replacement, Retired};
@@ -10,13 +11,12 @@ pub use replace::{HandedOver, Measure, Replacement, Retired};
 use crate::account::{Accounts, ClassCounts, OTHERS, Opened};
 use crate::class_book::{UNCLAIMED, Way};
 use crate::classify::{Classifier, Facts, InsideMac};
-use crate::delay_line::DelayLine;
 use crate::ledger::{Loss, Totals};
-use crate::loss::RandomLoss;
 use crate::not_ip::{NotIpLimit, is_control};
 use crate::pool::{FramePool, NoRoom, Note, PoolSize};
 use crate::telemetry::capture::{Event, Fate, Recorder, SharedRing};
 use crate::telemetry::sojourn::Sojourns;
+use departures::{Departure, Departures};
 use fairwire_core::{
     Backlog, Cause, Discipline, Duration, FlowHash, Packet, Probe, Rate, Server, Service, Signals, Time,
     Transmitter,
@@ -32,20 +32,16 @@ use fairwire_wire::vnet::VnetHeader;
 
 /// What one direction is made of.
 pub struct DirectionPlan {
-    /// The rate and the discipline; without one, frames are only delayed.
+    /// The rate and the discipline; without one, frames pass at once.
     pub shaper: Option<ShaperPlan>,
-    /// Constant delay after the last bit was sent.
-    pub delay: Duration,
     /// Reads headers and names flows.
     pub classifier: Classifier,
-    /// Buffers for what waits in the discipline and on the delay line.
+    /// Buffers for what waits, is being sent, or is through.
     pub pool: PoolSize,
     /// Flows that are counted one by one.
     pub flows: usize,
     /// Classes that the classifier may name: numbers below this.
     pub classes: usize,
-    /// For labs: what is lost after the link, before the delay.
-    pub loss: Option<RandomLoss>,
 }
 
 /// A link and what shares it.
@@ -65,9 +61,7 @@ pub struct Direction {
     classifier: Classifier,
     pool: FramePool,
     link: Option<Link>,
-    loss: Option<RandomLoss>,
-    shaped: DelayLine,
-    unshaped: DelayLine,
+    departures: Departures,
     totals: Totals,
     accounts: Accounts,
     classes: ClassCounts,
@@ -76,13 +70,6 @@ pub struct Direction {
     flows: usize,
     is_metered: bool,
     scratch: Vec<u8>,
-}
-
-/// A frame that is to be sent out now.
-#[derive(Clone, Copy, Default)]
-struct Due {
-    frame: u32,
-    is_shaped: bool,
 }
 
 struct Link {
@@ -95,14 +82,11 @@ struct Link {
 impl Direction {
     /// An empty direction that begins at `start`.
     pub fn new(plan: DirectionPlan, start: Time) -> Self {
-        let frames = plan.pool.frames as usize;
         Direction {
             classifier: plan.classifier,
             pool: FramePool::new(plan.pool),
             link: plan.shaper.map(|shaper| Link::new(shaper, Some(start))),
-            loss: plan.loss,
-            shaped: DelayLine::new(plan.delay, frames),
-            unshaped: DelayLine::new(plan.delay, frames),
+            departures: Departures::new(plan.pool.frames as usize),
             totals: Totals::default(),
             accounts: Accounts::new(plan.flows),
             classes: ClassCounts::new(plan.classes),
@@ -113,12 +97,6 @@ impl Direction {
             // Whatever is longer does not fit the pool either.
             scratch: vec![0; plan.pool.frame_bytes as usize],
         }
-    }
-
-    /// The same with random loss after the link, before the delay.
-    #[must_use]
-    pub fn with_loss(self, loss: RandomLoss) -> Self {
-        Direction { loss: Some(loss), ..self }
     }
 
     /// The same without a [`link_record`](Direction::link_record), which only laboratories read: it costs time with each packet.
@@ -185,19 +163,20 @@ impl Direction {
         self.lose(Loss::NotIp, frame, UNCLAIMED, now);
     }
 
-    /// Does everything that is due at `now`: sends what waits as the rate allows, and what was delayed into `port`.
+    /// Does everything that is due at `now`: lets what waits begin as the rate allows, and sends what is through into `port`.
     pub fn advance(&mut self, now: Time, port: &mut dyn Port) {
         while self.link.as_ref().is_some_and(|link| link.server.asks_at() <= now) {
             self.ask(now);
         }
-        while self.transmit_due(now, port) {}
+        self.departures.advance(now);
+        while self.transmit_batch(now, port) {}
     }
 
     /// When [`advance`](Direction::advance) has something to do next; `None` when only an arrival can bring something.
     pub fn next_wakeup(&self) -> Option<Time> {
         let asks_at = self.link.as_ref().map(|link| link.server.asks_at());
         let link = asks_at.filter(|at| *at != Time::MAX);
-        [link, self.shaped.next_due(), self.unshaped.next_due()].into_iter().flatten().min()
+        [link, self.departures.next_due()].into_iter().flatten().min()
     }
 
     /// Forgets what was measured, as at the end of a warm-up. The totals go on.
@@ -229,11 +208,6 @@ impl Direction {
         &self.totals
     }
 
-    /// Packets on the delay line.
-    pub fn delayed(&self) -> usize {
-        self.shaped.len() + self.unshaped.len()
-    }
-
     /// How long packets waited that left during the last second.
     pub fn sojourns(&self) -> &Sojourns {
         &self.sojourns
@@ -256,7 +230,7 @@ impl Direction {
         self.recorder = Recorder::into_ring(ring);
     }
 
-    /// Packets inside: waiting, being sent, or on the delay line.
+    /// Packets inside: waiting, or being sent.
     pub fn packets_inside(&self) -> usize {
         self.pool.in_use()
     }
@@ -268,8 +242,7 @@ impl Direction {
 
     /// Does every packet that ever came in have its place?
     pub fn is_balanced(&self) -> bool {
-        let waiting = self.backlog().packets as usize;
-        let inside = waiting + self.shaped.len() + self.unshaped.len();
+        let inside = self.backlog().packets as usize + self.departures.len();
         inside == self.pool.in_use() && self.totals.is_balanced(inside)
     }
 
@@ -336,10 +309,7 @@ impl Direction {
             if let Some(Link { server, .. }) = &mut self.link {
                 server.charge(facts.len, now); // it leaves at once, and what waits has so much less of the link
             }
-            if self.is_lost_on_the_way(id, facts.class, now) {
-                return;
-            }
-            self.unshaped.push(id, now);
+            self.departures.pass(id);
             let class = facts.is_ip.then_some(facts.class);
             return self.count_out(self.pool.note(id).account, class, facts.len);
         };
@@ -364,7 +334,7 @@ impl Direction {
         self.send(service, now);
     }
 
-    /// Takes note of what waits, and puts a packet that has begun to leave on the delay line.
+    /// Takes note of what waits, and of a packet that has begun to leave.
     fn send(&mut self, service: Option<Service>, now: Time) {
         let Some(Link { server, meter, .. }) = &mut self.link else { return };
         if let Some(meter) = meter {
@@ -376,10 +346,7 @@ impl Direction {
         let Some(Service { packet, sent }) = service else { return };
         self.sojourns.record(now, now.since(packet.arrived));
         let note = self.pool.note(packet.frame);
-        if self.is_lost_on_the_way(packet.frame, note.class, now) {
-            return;
-        }
-        self.shaped.push(packet.frame, sent);
+        self.departures.begin(packet.frame, sent);
         if note.ecn != packet.ecn {
             let bytes = self.pool.bytes_mut(packet.frame);
             let headers = note.kind.parse(bytes);
@@ -397,16 +364,14 @@ impl Direction {
         }
     }
 
-    /// Sends out a batch of what is due and gives its buffers back. False when nothing was.
-    fn transmit_due(&mut self, now: Time, port: &mut dyn Port) -> bool {
-        let mut batch = [Due::default(); MOST_FRAMES_AT_ONCE];
+    /// Sends out a batch of what is through and gives its buffers back. False when nothing was.
+    fn transmit_batch(&mut self, now: Time, port: &mut dyn Port) -> bool {
+        let mut batch = [Departure::default(); MOST_FRAMES_AT_ONCE];
         let mut frames = [Outgoing::default(); MOST_FRAMES_AT_ONCE];
-        let unshaped =
-            std::iter::from_fn(|| self.unshaped.pop(now)).map(|frame| Due { frame, is_shaped: false });
-        let shaped = std::iter::from_fn(|| self.shaped.pop(now)).map(|frame| Due { frame, is_shaped: true });
         let mut count = 0;
         // The places first: what has been popped must find one.
-        for ((place, frame), due) in batch.iter_mut().zip(&mut frames).zip(unshaped.chain(shaped)) {
+        let through = std::iter::from_fn(|| self.departures.pop());
+        for ((place, frame), due) in batch.iter_mut().zip(&mut frames).zip(through) {
             *place = due;
             *frame = Outgoing { bytes: self.pool.bytes(due.frame), seam: self.pool.note(due.frame).seam };
             count += 1;
@@ -427,19 +392,6 @@ impl Direction {
             self.pool.release(due.frame);
         }
         true
-    }
-
-    /// Does the lab's loss take this frame? Then its buffer is given back.
-    fn is_lost_on_the_way(&mut self, frame: u32, class: u32, now: Time) -> bool {
-        let is_lost = self.loss.as_mut().is_some_and(RandomLoss::is_next_lost);
-        if is_lost {
-            self.accounts.entry(self.pool.note(frame).account).dropped += 1;
-            self.classes.entry(class).dropped += 1;
-            self.totals.lost[Loss::Lab as usize] += 1;
-            self.recorder.record(loss_of(Loss::Lab, class, now), self.pool.bytes(frame));
-            self.pool.release(frame);
-        }
-        is_lost
     }
 
     /// Loses `frame`, which has no buffer.

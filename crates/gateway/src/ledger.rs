@@ -14,8 +14,6 @@ pub enum Loss {
     NoBuffer,
     /// The outgoing interface refused it: it is down, or its own queue is full.
     Refused,
-    /// The lab's own random loss took it.
-    Lab,
     /// It is not IP, and there was more of that than may pass by the discipline.
     NotIp,
     /// Longer than the outgoing interface takes.
@@ -26,12 +24,11 @@ pub enum Loss {
 
 impl Loss {
     /// Every kind, in the order of its number.
-    pub const ALL: [Loss; 8] = [
+    pub const ALL: [Loss; 7] = [
         Loss::Malformed,
         Loss::TooLong,
         Loss::NoBuffer,
         Loss::Refused,
-        Loss::Lab,
         Loss::NotIp,
         Loss::OverMtu,
         Loss::Looped,
@@ -44,7 +41,6 @@ impl Loss {
             Loss::TooLong => "too-long",
             Loss::NoBuffer => "no-buffer",
             Loss::Refused => "refused",
-            Loss::Lab => "lab",
             Loss::NotIp => "not-ip",
             Loss::OverMtu => "over-mtu",
             Loss::Looped => "looped",

@@ -16,7 +16,6 @@ use fairwire_wire::headers::parse;
 use fairwire_wire::vnet::VnetHeader;
 use std::collections::BTreeMap;
 
-const DELAY: Duration = Duration::from_ms(10);
 const FRAMES: u32 = 30_000;
 
 /// Later than the last departure.
@@ -25,7 +24,7 @@ const END: Time = Time::from_ns(1_000_000_000_000);
 /// What became of each frame, and the drops and marks by cause.
 #[derive(Debug, PartialEq)]
 struct Fate {
-    sent: Vec<(u32, Time, Ecn)>, // frame, when its last bit reaches the other end, its ECN field then
+    sent: Vec<(u32, Time, Ecn)>, // frame, when its last bit has left, its ECN field then
     drops: BTreeMap<String, u64>,
     marks: BTreeMap<String, u64>,
 }
@@ -102,7 +101,7 @@ fn simulated(name: &str, ecn: &str, trace: &[Arrival]) -> Fate {
         name: name.into(),
         rate: rate(),
         law: RateLaw::Fixed,
-        delay: DELAY,
+        delay: Duration::ZERO,
         discipline: discipline(name, ecn),
     };
     let mut link = Link::new(plan);
@@ -134,12 +133,10 @@ fn simulated(name: &str, ecn: &str, trace: &[Arrival]) -> Fate {
 fn forwarded(name: &str, ecn: &str, trace: Vec<Arrival>) -> Fate {
     let direction = |shaper| DirectionPlan {
         shaper,
-        delay: DELAY,
         classifier: classifier(),
         pool: PoolSize { frames: 4096, frame_bytes: 2048 },
         flows: 64,
         classes: 1,
-        loss: None,
     };
     let (rate, catch_up) = (rate(), Duration::from_ms(1));
     let shaper = ShaperPlan { discipline: discipline(name, ecn), rate, catch_up, not_ip: rate };

@@ -61,9 +61,6 @@ pub(super) fn text(plan: &Plan<'_>, contest: &ContestPlan, socket: &Path) -> Str
         not_ip: None,
         flows: Some(FlowsSpec::Named(FlowsChoice::FiveTuple)),
         dscp: None,
-        delay: None,
-        loss: None,
-        seed: None,
     };
     let spec = Spec {
         format: FORMAT,

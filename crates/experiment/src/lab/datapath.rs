@@ -74,12 +74,10 @@ const SPARE_FRAMES: f64 = 8192.0;
 fn gateway(plan: &ContestPlan, classifier: &Classifier, discipline: Box<dyn Discipline>) -> DatapathPlan {
     let direction = |shaper| DirectionPlan {
         shaper,
-        delay: Duration::ZERO,
         classifier: classifier.clone(),
         pool: pool_size(plan),
         flows: plan.senders.len() + OTHER_FLOWS,
         classes: 1,
-        loss: None,
     };
     let not_ip = default_rate(plan.rate);
     let link = ShaperPlan { discipline, rate: plan.rate, catch_up: CATCH_UP, not_ip };

@@ -27,7 +27,7 @@ pub struct Case {
     pub upload: Option<DirectionSpec>,
     /// The tree.
     pub classes: Vec<ClassSpec>,
-    /// One-way delay after each link.
+    /// One-way delay of each way that is shaped, between the gateway and the inside.
     pub delay: Duration,
     /// The traffic.
     pub groups: Vec<Group>,
@@ -135,15 +135,15 @@ impl Case {
 
     /// The gateway's configuration.
     pub fn document(&self) -> Document {
-        let delayed = |direction: &DirectionSpec| DirectionSpec {
-            delay: Some(Quantity(self.delay)),
-            seed: Some(1),
-            ..direction.clone()
-        };
-        let [download, upload] = Way::ALL.map(|way| self.direction(way).map(delayed));
-        let mut document = Document::new(download, upload);
+        let mut document = Document::new(self.download.clone(), self.upload.clone());
         document.spec.class.clone_from(&self.classes);
         document
+    }
+
+    /// Its network.
+    pub fn wiring(&self) -> Wiring {
+        let delay = |way| if self.direction(way).is_some() { self.delay } else { Duration::ZERO };
+        Wiring { delays: Way::ALL.map(delay), ..Wiring::default() }
     }
 
     /// What the gateway does with one way, if it shapes it.
@@ -181,7 +181,7 @@ impl Case {
     /// Holds it, and judges.
     pub fn hold(&self) -> Fallible<Judged> {
         let document = self.document();
-        let mut run = Run::begin(Wiring::default(), Middle::Gateway(&document), self.traffic())?;
+        let mut run = Run::begin(self.wiring(), Middle::Gateway(&document), self.traffic())?;
         let gateway = run.gateway();
         let (before, waited_before) = (gateway.processor_s(), gateway.waited_s());
         let seen = run.finish()?;
@@ -192,7 +192,8 @@ impl Case {
         }
         let mut judged = judge(self, &run.traffic, &seen, took);
         judged.findings.extend(balances(run.gateway())?);
-        judged.starved = starved(waited_s, self.seconds as f64, run.gateway().overflows()?);
+        let unfetched = run.gateway().overflows()? + seen.path.overflowed + seen.path.failed;
+        judged.starved = starved(waited_s, self.seconds as f64, unfetched);
         Ok(judged)
     }
 

@@ -4,10 +4,11 @@ use super::happened::Happened;
 use super::plain::{begin, bps, document, flow, tcp_percent, traffic};
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
+use crate::run::{Middle, Run};
+use crate::world::Wiring;
 use fairwire_core::Duration;
 use fairwire_gateway::class_book::Way;
-use fairwire_gateway::config::spec::{DirectionSpec, FlowsChoice, FlowsSpec, OnFailure};
-use fairwire_laws::spec::Quantity;
+use fairwire_gateway::config::spec::{FlowsChoice, FlowsSpec, OnFailure};
 use fairwire_metrics::judge::Allowed;
 use fairwire_testbed::traffic::{Sends, Traffic};
 
@@ -95,10 +96,7 @@ const SPOOFED_SECONDS: u64 = 20;
 
 pub(super) fn spoofed_on_a_free_link(happened: &mut Happened) -> Fallible<()> {
     let [drr, faba] = ["drr", "faba"].map(|discipline| {
-        let config = Document::both_ways(DirectionSpec {
-            delay: Some(Quantity(Duration::from_ms(10))),
-            ..direction(50, discipline, Some(FlowsChoice::Inside))
-        });
+        let config = Document::both_ways(direction(50, discipline, Some(FlowsChoice::Inside)));
         let duration_ns = SPOOFED_SECONDS * 1_000_000_000;
         let mut flood = flow(
             "flood",
@@ -109,7 +107,9 @@ pub(super) fn spoofed_on_a_free_link(happened: &mut Happened) -> Fallible<()> {
         );
         flood.start_ns = 2_000_000_000;
         let tcp = flow("tcp", Sends::Tcp("cubic".into()), Way::Upload, 0, duration_ns);
-        let mut run = begin(&config, Traffic::new(vec![tcp, flood], duration_ns))?;
+        let wiring = Wiring { delays: [Duration::from_ms(10); 2], ..Wiring::default() };
+        let traffic = Traffic::new(vec![tcp, flood], duration_ns);
+        let mut run = Run::begin(wiring, Middle::Gateway(&config), traffic)?;
         let seen = run.finish()?;
         happened.count(&format!("{discipline}: spoofed frames sent"), seen.flows[1].sent as f64);
         happened.check_conservation(run.gateway())?;

@@ -286,12 +286,10 @@ fn datapath(discipline: Option<&str>) -> Result<Datapath, Failure> {
     };
     let direction = |shaper| DirectionPlan {
         shaper,
-        delay: Duration::ZERO,
         classifier: Classifier::new(FlowHasher::new([1; 16]), -ETHERNET_HEADER_BYTES),
         pool: PoolSize { frames: 4096, frame_bytes: 1518 },
         flows: 1024,
         classes: 1,
-        loss: None,
     };
     let plan = DatapathPlan {
         forward: direction(discipline.map(shaper).transpose()?),

@@ -67,10 +67,6 @@ pub struct ShapingExplanation {
     pub packet_bytes: u32,
     /// Frames that may be inside at once.
     pub frames: u32,
-    /// For labs: delay after the link, seconds.
-    pub delay_s: f64,
-    /// For labs: the probability of a loss.
-    pub loss: f64,
 }
 
 /// A class.
@@ -154,8 +150,6 @@ impl Config {
             not_ip_bps: shaping.not_ip.bps(),
             packet_bytes: site.packet_bytes,
             frames: self.frames(way, TYPICAL_FRAME),
-            delay_s: shaping.delay.secs(),
-            loss: shaping.loss,
         };
         WayExplanation { way: way.name(), shaping: Some(explanation), tree: self.explain_tree(shaping, way) }
     }

@@ -31,7 +31,6 @@ use crate::class_book::{ClassBook, Way};
 use crate::classify::{Claims, Classifier, ClassifierPlan, FlowKind, Framing, LinkKind};
 use crate::datapath::DatapathPlan;
 use crate::direction::{DirectionPlan, ShaperPlan};
-use crate::loss::RandomLoss;
 use crate::pool::PoolSize;
 use discipline::{Fault, Making};
 use fairwire_catalogue::{BuildError, Site};
@@ -64,7 +63,7 @@ pub struct Config {
 pub struct Made {
     /// The key of flow hashes.
     pub secret: [u8; 16],
-    /// The seed of disciplines whose way has none of its own.
+    /// The seed of the disciplines' random streams.
     pub seed: Seed,
     /// Bytes of the longest frame.
     pub frame_bytes: u32,
@@ -246,20 +245,11 @@ impl Config {
         };
         Ok(DirectionPlan {
             shaper,
-            delay: shaping.map_or(Duration::ZERO, |shaping| shaping.delay),
             classifier,
             pool: PoolSize::with_room(self.frames(way, made.frame_bytes), made.frame_bytes),
             flows: self.accounts(way),
             classes: self.book.len(),
-            loss: shaping.and_then(|shaping| self.loss(shaping, way, made.seed)),
         })
-    }
-
-    /// A stream of its own for each way, so that the same packets are lost under the same seed.
-    fn loss(&self, shaping: &Shaping, way: Way, seed: Seed) -> Option<RandomLoss> {
-        let seed = shaping.seed.map_or(seed, Seed);
-        let loss = RandomLoss::new(shaping.loss, seed, &format!("{}/loss", way.name()));
-        (shaping.loss > 0.0).then(|| loss.expect("the probability was checked"))
     }
 
     /// Flows of one way that are counted one by one. Where a discipline shares between hosts, these are the hosts that it knows.
@@ -269,15 +259,13 @@ impl Config {
         if shares_twice { typed.max(LEAST_HOSTS) } else { typed }
     }
 
-    /// Frames that may be inside at once: as typed, or enough for the buffer and the delay.
+    /// Frames that may be inside at once: as typed, or enough for the buffer.
     pub fn frames(&self, way: Way, frame_bytes: u32) -> u32 {
         if let Some(frames) = self.spec.safety.frames {
             return frames;
         }
         let Some(shaping) = self.shaping(way) else { return UNSHAPED_FRAMES };
-        let travelling = |bytes: u32| shaping.delay.secs() * shaping.rate.packets_per_second(bytes);
-        let waiting = |bytes: u32| shaping.buffer.in_packets(bytes, shaping.rate);
-        let inside = |bytes: u32| travelling(bytes) + waiting(bytes);
+        let inside = |bytes: u32| shaping.buffer.in_packets(bytes, shaping.rate);
         let typical = 2.0 * inside(shaping.packet_bytes(frame_bytes));
         // A flood of the shortest packets fills a buffer in bytes with many more frames than long ones do.
         let shortest = shaping.framing.wire_bytes(SHORTEST_FRAME, LinkKind::Ethernet).max(28);
@@ -287,7 +275,6 @@ impl Config {
     }
 
     fn making<'a>(&'a self, shaping: &'a Shaping, way: Way, frame_bytes: u32, seed: Seed) -> Making<'a> {
-        let seed = shaping.seed.map_or(seed, Seed);
         let frames = self.frames(way, frame_bytes);
         Making { shaping, book: &self.book, leaves: &self.leaves, way, frame_bytes, frames, seed }
     }

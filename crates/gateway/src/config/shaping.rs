@@ -35,12 +35,6 @@ pub struct Shaping {
     pub framing: Framing,
     /// The rate at which what is not IP passes by the discipline.
     pub not_ip: Rate,
-    /// For labs: constant delay after the link.
-    pub delay: Duration,
-    /// For labs: the probability that a frame is lost after the link.
-    pub loss: f64,
-    /// For labs: the seed of losses and of the discipline.
-    pub seed: Option<u64>,
     /// Were parameters given beside the name?
     pub has_own: bool,
     /// What was given for disciplines, for both ways and for this one.
@@ -57,8 +51,6 @@ pub struct Shaping {
 const BUFFER: Duration = Duration::from_ms(50);
 /// The most that may be added to or taken from a frame.
 const MOST_OVERHEAD: i32 = 1024;
-/// The longest delay of a lab.
-const MOST_DELAY: Duration = Duration::from_secs(60);
 
 impl Shaping {
     /// Bytes on the link of a typical long packet, where frames have at most `frame_bytes`.
@@ -105,7 +97,6 @@ pub(super) fn check(
             format!("with the discipline `classful` for [{path}]"),
         ));
     }
-    let (delay, loss) = lab(typed, path, texts)?;
     if let Some(leaf) = typed.leaf.as_ref().filter(|_| discipline != "classful") {
         let why = format!("`{discipline}` has no leaves");
         return Err(texts.refuse(
@@ -132,9 +123,6 @@ pub(super) fn check(
         washes_dscp: typed.dscp == Some(DscpChoice::Wash),
         framing: framing(&typed.framing, path, texts)?,
         not_ip: not_ip(typed, path, texts)?,
-        delay,
-        loss,
-        seed: typed.seed,
         has_own,
         defaults: typed.defaults.unwrap_or_default(),
         sharing,
@@ -167,25 +155,6 @@ impl Chosen<'_> {
         let key = discipline::key(self.discipline);
         if self.is_own { format!("{}.discipline.{key}", way.name()) } else { format!("discipline.{key}") }
     }
-}
-
-/// Delay and loss after the link.
-fn lab(typed: &DirectionSpec, path: &str, texts: &Texts<'_>) -> Result<(Duration, f64), DocumentError> {
-    let loss = typed.loss.unwrap_or(0.0);
-    if !(0.0..=1.0).contains(&loss) {
-        return Err(texts.refuse(
-            &format!("{path}.loss"),
-            loss,
-            "that is no probability",
-            "a number from 0 to 1",
-        ));
-    }
-    let delay = typed.delay.map_or(Duration::ZERO, |delay| delay.0);
-    if delay > MOST_DELAY {
-        let allowed = format_args!("at most {MOST_DELAY}");
-        return Err(texts.refuse(&format!("{path}.delay"), delay, "every frame is held so long", allowed));
-    }
-    Ok((delay, loss))
 }
 
 /// The catalogue's name of the discipline called `name`.

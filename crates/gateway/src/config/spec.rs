@@ -82,12 +82,6 @@ pub struct DirectionSpec {
     pub flows: Option<FlowsSpec>,
     /// What becomes of the codepoint of differentiated services (DSCP). Default: `keep`.
     pub dscp: Option<DscpChoice>,
-    /// For labs: constant delay after the link. Default: none.
-    pub delay: Option<Quantity<Duration>>,
-    /// For labs: the probability that a frame is lost after the link, from 0 to 1. Default: 0.
-    pub loss: Option<f64>,
-    /// For labs: the seed of the losses and of the disciplines' random streams. Default: drawn at the start.
-    pub seed: Option<u64>,
 }
 
 /// Where a discipline has the parameters from that are not typed.
@@ -275,7 +269,7 @@ pub struct SafetySpec {
     pub on_failure: OnFailure,
     /// How long the process may be silent before it counts as hung. Default: 1 s; from 100 ms to 60 s.
     pub watchdog: Option<Quantity<Duration>>,
-    /// Frames that may be inside at once, each way. Default: enough for the buffer and the delay.
+    /// Frames that may be inside at once, each way. Default: enough for the buffer.
     pub frames: Option<u32>,
     /// How long to wait for an interface that went away to come back, and with `run --wait` for one that is not there yet. Default:
     /// for ever.

@@ -1,14 +1,14 @@
 //! A direction gets another configuration between two packets, and nothing that is inside is lost.
 //!
-//! The packet in transmission and what travels on the delay line go on as they were begun. What waits is handed over to the new
+//! The packet in transmission goes on as it was begun. What waits is handed over to the new
 //! discipline, with the flow and the length that the new classifier finds: a flow whose packets had two names in one discipline would be
 //! served out of order.
 
+use super::departures::Departures;
 use super::{Direction, DirectionPlan, Link, opened};
 use crate::account::{Accounts, ClassCounts, OTHERS};
 use crate::class_book::UNCLAIMED;
 use crate::classify::Classifier;
-use crate::delay_line::DelayLine;
 use crate::hand_over::{Room, hand_over_in};
 use crate::not_ip::NotIpLimit;
 use crate::pool::{FramePool, PoolSize};
@@ -28,7 +28,7 @@ pub struct Replacement {
 /// Another pool, and what goes with its size.
 struct Store {
     pool: FramePool,
-    lines: [DelayLine; 2],
+    departures: Departures,
     scratch: Vec<u8>,
     names: Vec<u32>,
 }
@@ -73,7 +73,7 @@ impl Replacement {
     pub fn new(plan: DirectionPlan, present: Measure, keeps_flows: bool) -> Self {
         let store = || Store {
             pool: FramePool::new(plan.pool),
-            lines: [(); 2].map(|()| DelayLine::new(plan.delay, plan.pool.frames as usize)),
+            departures: Departures::new(plan.pool.frames as usize),
             scratch: vec![0; plan.pool.frame_bytes as usize],
             names: vec![u32::MAX; present.pool.names()],
         };
@@ -105,15 +105,12 @@ impl Direction {
         let was_balanced = self.is_balanced();
         let packets = u64::from(self.backlog().packets);
         let Replacement { plan, pool, accounts, classes, mut room } = replacement;
-        let DirectionPlan { shaper, delay, classifier, flows, loss, .. } = plan;
-        self.loss = loss;
+        let DirectionPlan { shaper, classifier, flows, .. } = plan;
         let classes = self.replace_classes(classes, class_map);
         let (store, unfit) = match pool {
             Some(store) if store.pool.holds(&self.pool) => (Some(self.replace_store(store)), None),
             other => (None, other),
         };
-        self.shaped.retime(delay, self.pool.capacity());
-        self.unshaped.retime(delay, self.pool.capacity());
         let old_accounts = accounts.map(|new| std::mem::replace(&mut self.accounts, new));
         self.flows = flows;
         let classifier = std::mem::replace(&mut self.classifier, classifier);
@@ -155,10 +152,7 @@ impl Direction {
         std::mem::swap(&mut store.pool, &mut self.pool);
         std::mem::swap(&mut store.scratch, &mut self.scratch);
         self.pool.take_all(&store.pool, &mut store.names);
-        for (line, roomier) in [&mut self.shaped, &mut self.unshaped].into_iter().zip(&mut store.lines) {
-            line.move_into(roomier);
-            line.rename(&store.names);
-        }
+        self.departures.move_into(&mut store.departures, &store.names);
         store
     }
 
@@ -172,8 +166,6 @@ impl Direction {
         let Some(mut link) = self.link.take() else {
             if let Some(shaper) = shaper {
                 self.link = Some(Link::new(shaper, self.is_metered.then_some(now)));
-                // What travels unshaped would else be overtaken where the delay is shorter now.
-                self.shaped.append(&mut self.unshaped);
             }
             return Relinked::default();
         };
@@ -182,7 +174,7 @@ impl Direction {
             let mut waiting = Vec::with_capacity(old.backlog().packets as usize);
             old.drain(&mut |packet| waiting.push(packet));
             waiting.sort_by_key(|packet| packet.arrived);
-            self.release_unshaped(waiting, now);
+            self.release_unshaped(waiting);
             return Relinked { link: Some(link), ..Relinked::default() };
         };
         let new = hand_over_in(room, &mut old, shaper.discipline, now);
@@ -197,13 +189,13 @@ impl Direction {
         Relinked { link: None, discipline: Some(discipline), ahead }
     }
 
-    /// Nothing is shaped any more: what waited follows the packet in transmission at once.
-    fn release_unshaped(&mut self, waiting: Vec<Packet>, now: Time) {
-        self.unshaped.append(&mut self.shaped);
+    /// Nothing is shaped any more: the packet in transmission leaves at once, and what waited follows it.
+    fn release_unshaped(&mut self, waiting: Vec<Packet>) {
+        self.departures.end_sending();
         for packet in waiting {
             let note = self.pool.note(packet.frame);
             self.count_out(note.account, Some(note.class), packet.len);
-            self.unshaped.push(packet.frame, now);
+            self.departures.pass(packet.frame);
         }
     }
 }

@@ -109,7 +109,7 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
     let links = Links::open([&spec.wire.inside, &spec.wire.outside])?;
     let made = Made {
         secret: secret(),
-        seed: seed(&config),
+        seed: Seed(RandomState::new().hash_one(2_u8)),
         frame_bytes: ports::frame_bytes(&spec)?,
         link: spec.wire.backend.link_kind(),
     };
@@ -380,10 +380,4 @@ fn secret() -> [u8; 16] {
     secret[..8].copy_from_slice(&words[0].to_ne_bytes());
     secret[8..].copy_from_slice(&words[1].to_ne_bytes());
     secret
-}
-
-fn seed(config: &Config) -> Seed {
-    let spec = config.spec();
-    let given = [&spec.download, &spec.upload].into_iter().flatten().find_map(|way| way.seed);
-    Seed(given.unwrap_or_else(|| RandomState::new().hash_one(2_u8)))
 }

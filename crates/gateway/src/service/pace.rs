@@ -9,15 +9,12 @@ pub(super) fn interval(config: &Config) -> Duration {
     config.spec().telemetry.interval.map_or(Duration::from_ms(10), |interval| interval.0)
 }
 
-/// How long what is inside when the end is asked for may take to leave: the buffer at the link's rate and the delay, at most 5 s.
+/// How long what is inside when the end is asked for may take to leave: the buffer at the link's rate, at most 5 s.
 pub(super) fn longest_stay(config: &Config) -> Duration {
-    let spec = config.spec();
     let stay = Way::ALL.map(|way| {
-        let delay = [&spec.download, &spec.upload][way as usize].as_ref().and_then(|way| way.delay);
-        let buffer = config.shaping(way).map_or(0.0, |shaping| {
+        config.shaping(way).map_or(0.0, |shaping| {
             shaping.buffer.in_bytes(1514, shaping.rate) * 8.0 / shaping.rate.bps() as f64
-        });
-        buffer + delay.map_or(0.0, |delay| delay.0.secs())
+        })
     });
     Duration::from_secs_f64((stay[0].max(stay[1]) + 0.05).min(5.0))
 }

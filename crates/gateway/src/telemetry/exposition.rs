@@ -182,7 +182,7 @@ type ValueOfWay = fn(&WaySnapshot) -> f64;
 
 fn queue(page: &mut Page, snapshot: &Snapshot) {
     sojourns(page, snapshot);
-    let gauges: [(&str, &str, ValueOfWay); 5] = [
+    let gauges: [(&str, &str, ValueOfWay); 4] = [
         ("fairwire_sojourn_max_seconds", "The longest wait of the last second.", |way| way.sojourn.max_s),
         ("fairwire_rate_bytes_per_second", "The rate of the link; 0 where nothing is shaped.", |way| {
             way.rate_bps as f64 / 8.0
@@ -193,7 +193,6 @@ fn queue(page: &mut Page, snapshot: &Snapshot) {
         ("fairwire_utilization_ratio", "The part of the link in use during the last second.", |way| {
             way.utilization
         }),
-        ("fairwire_delayed_packets", "Packets on the delay line of a lab.", |way| way.delayed_packets as f64),
     ];
     for (name, help, value) in gauges {
         page.each_way(snapshot, name, help, value);

@@ -93,7 +93,6 @@ impl Observer {
         tick.totals = self.past[way].over_all(direction.totals());
         tick.inside = direction.packets_inside() as u64;
         tick.backlog = direction.backlog();
-        tick.delayed = direction.delayed() as u64;
         tick.sojourn = direction.sojourns().window(now);
         tick.waits = direction.sojourns().since_start();
         tick.throughput_bps = self.rates[way].bps(tick.totals.bytes_out, now);

@@ -64,8 +64,6 @@ pub struct WaySnapshot {
     pub backlog_packets: u64,
     /// Bytes that wait, as counted on the link.
     pub backlog_bytes: u64,
-    /// Packets on the delay line of a lab.
-    pub delayed_packets: u64,
     /// How long packets waited that left during the last second, seconds.
     pub sojourn: SojournSnapshot,
     /// How long packets waited that left since the start, over all reloads.

@@ -3,15 +3,13 @@
 use etherparse::{IpNumber, PacketBuilder, SlicedPacket};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Rate, Seed, Time,
-    Verdict,
+    Buffer, Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Rate, Time, Verdict,
 };
 use fairwire_gateway::classify::{Classifier, ETHERNET_HEADER_BYTES};
 use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
 use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};
 use fairwire_gateway::io::memory::{Arrival, Departure, MemoryPort, run};
 use fairwire_gateway::ledger::Loss;
-use fairwire_gateway::loss::RandomLoss;
 use fairwire_gateway::not_ip::default_rate;
 use fairwire_gateway::pool::PoolSize;
 use fairwire_linux::port::{LinkKind, Port, PortError, PortHealth, Take};
@@ -21,7 +19,6 @@ use proptest::prelude::*;
 
 /// 8 Mbit/s: one byte is 1 us.
 const ONE_BYTE_PER_US: u64 = 8_000_000;
-const DELAY: Duration = Duration::from_us(250);
 /// After everything.
 const LATE: Time = Time::from_ns(1_000_000_000_000);
 const ROOMY: PoolSize = PoolSize { frames: 4096, frame_bytes: 1518 };
@@ -53,12 +50,10 @@ fn datapath_of(discipline: Box<dyn Discipline>, bps: u64, pool: PoolSize) -> Dat
 fn late_datapath_of(link: ShaperPlan, pool: PoolSize) -> Datapath {
     let direction = |shaper| DirectionPlan {
         shaper,
-        delay: DELAY,
         classifier: Classifier::new(FlowHasher::new([7; 16]), -ETHERNET_HEADER_BYTES),
         pool,
         flows: 16,
         classes: 1,
-        loss: None,
     };
     let plan = DatapathPlan { forward: direction(Some(link)), backward: direction(None) };
     Datapath::new(plan, Time::ZERO)
@@ -127,12 +122,12 @@ fn times_us(sent: &[Departure]) -> Vec<u64> {
 }
 
 #[test]
-fn a_packet_leaves_when_its_last_bit_is_sent_and_the_delay_is_over() {
+fn a_packet_leaves_when_its_last_bit_is_sent() {
     let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
     let frames = [at_us(10, udp(1, 100, Ecn::NotEct)), at_us(20, udp(1, 200, Ecn::NotEct))];
     let sent = through(&mut datapath, frames.clone().into());
-    // 10 + 100 + 250, and then 200 after the first's last bit.
-    assert_eq!(times_us(&sent), [360, 560]);
+    // 10 + 100, and then 200 after the first's last bit.
+    assert_eq!(times_us(&sent), [110, 310]);
     assert_eq!(sent[0].frame, frames[0].frame);
     let record = datapath.forward.link_record("link", Time::from_ns(400_000)).expect("it is shaped");
     assert_eq!((record.packets_in, record.packets_out), (2, 2));
@@ -148,7 +143,7 @@ fn the_rate_is_exact_over_many_packets() {
     let count = 20_000;
     let sent = through(&mut datapath, (0..count).map(|_| at_us(0, udp(1, 512, Ecn::NotEct))).collect());
     assert_eq!(sent.len(), count);
-    let took = (sent.last().expect("many").at.since(Time::ZERO) - DELAY).ns();
+    let took = (sent.last().expect("many").at.since(Time::ZERO)).ns();
     // To the nanosecond, which is 1e-10 of 8 s.
     assert_eq!(u128::from(took), count as u128 * 512 * 8 * 1_000_000_000 / u128::from(bps));
 }
@@ -177,7 +172,7 @@ fn a_super_packet_is_queued_and_dropped_packet_by_packet() {
     let mut datapath = datapath_of(tail_drop(5), ONE_BYTE_PER_US, ROOMY);
     let sent = through(&mut datapath, vec![super_packet(20, 460)]);
     // One is sent at once and five wait, 500 bytes each.
-    assert_eq!(times_us(&sent), [750, 1250, 1750, 2250, 2750, 3250]);
+    assert_eq!(times_us(&sent), [500, 1000, 1500, 2000, 2500, 3000]);
     let totals = datapath.forward.totals();
     assert_eq!((totals.frames_received, totals.packets_in), (1, 20));
     assert_eq!(totals.dropped[Cause::Overflow as usize], 14);
@@ -239,12 +234,10 @@ fn a_codepoint_is_washed_off_where_that_is_said_and_ecn_stays() {
         };
         let plan = DirectionPlan {
             shaper: Some(shaper),
-            delay: DELAY,
             classifier: plain.washing(washes),
             pool: ROOMY,
             flows: 16,
             classes: 1,
-            loss: None,
         };
         datapath.forward = fairwire_gateway::direction::Direction::new(plan, Time::ZERO);
         let clean = udp(1, 100, Ecn::Ect0);
@@ -263,7 +256,7 @@ fn a_codepoint_is_washed_off_where_that_is_said_and_ecn_stays() {
 fn arp_passes_a_link_that_is_blocked() {
     let mut datapath = datapath_of(tail_drop(10), 8, ROOMY); // 1 B/s
     let sent = through(&mut datapath, vec![at_us(0, udp(1, 100, Ecn::NotEct)), at_us(5, arp())]);
-    assert_eq!(sent[0], Departure { at: Time::from_ns(5_000) + DELAY, frame: arp() });
+    assert_eq!(sent[0], Departure { at: Time::from_ns(5_000), frame: arp() });
     assert_eq!(datapath.forward.totals().unshaped, 1);
     let record = datapath.forward.link_record("link", LATE).expect("it is shaped");
     assert_eq!(record.packets_in, 1);
@@ -274,7 +267,7 @@ fn what_becomes_free_and_what_arrives_at_one_instant_happen_in_this_order() {
     // One place in the queue. At 100 us the transmitter becomes free and takes the waiting packet, so the arrival fits.
     let mut datapath = datapath_of(tail_drop(1), ONE_BYTE_PER_US, ROOMY);
     let arrivals = [0, 50, 100].map(|us| at_us(us, udp(1, 100, Ecn::NotEct)));
-    assert_eq!(times_us(&through(&mut datapath, arrivals.into())), [350, 450, 550]);
+    assert_eq!(times_us(&through(&mut datapath, arrivals.into())), [100, 200, 300]);
 }
 
 #[test]
@@ -346,10 +339,8 @@ impl Port for Fussy {
 fn what_is_refused_of_a_batch_is_counted_and_the_rest_is_sent() {
     let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
     let mut wire = Wire { left: Fussy { asked: 1, ..Fussy::default() }, right: Fussy::default() };
-    // Nothing is shaped from right to left: after the delay all are due at once, in batches of 64.
+    // Nothing is shaped from right to left: all leave at once, in batches of 64.
     assert_eq!(datapath.step(&mut wire, Time::ZERO).expect("it does not fail"), 200);
-    wire.right.asked = 1;
-    datapath.step(&mut wire, Time::ZERO + DELAY).expect("it does not fail");
     let totals = datapath.backward.totals();
     assert_eq!((wire.left.asked - 1, wire.left.sent), (200, 133));
     assert_eq!((totals.packets_out, totals.unshaped), (133, 133));
@@ -358,27 +349,12 @@ fn what_is_refused_of_a_batch_is_counted_and_the_rest_is_sent() {
 }
 
 #[test]
-fn what_the_lab_loses_has_been_sent_by_the_link_and_is_counted() {
-    let loss = |probability| RandomLoss::new(probability, Seed(1), "forward").expect("a probability");
-    for (probability, sent) in [(0.0, 200..=200), (0.25, 116..=184), (1.0, 0..=0)] {
-        let mut datapath = datapath_of(tail_drop(1000), ONE_BYTE_PER_US, ROOMY);
-        datapath.forward = datapath.forward.with_loss(loss(probability));
-        let frames = (0..199).map(|us| at_us(us, udp(1, 100, Ecn::NotEct))).chain([at_us(200, arp())]);
-        let count = through(&mut datapath, frames.collect()).len();
-        assert!(sent.contains(&count), "{count}"); // at 0.25: 150 +- 5.5 sd of 6.1
-        let record = datapath.forward.link_record("link", LATE).expect("it is shaped");
-        assert_eq!(record.packets_out, 199, "lost behind the link");
-        assert_eq!(datapath.forward.totals().lost[Loss::Lab as usize], 200 - count as u64);
-    }
-}
-
-#[test]
-fn nothing_is_shaped_on_the_way_back_only_delayed() {
+fn nothing_is_shaped_on_the_way_back() {
     let mut datapath = datapath_of(tail_drop(1), 8, ROOMY);
     let frames: Vec<_> = (0..50).map(|us| at_us(us, udp(1, 1500, Ecn::NotEct))).collect();
     let mut wire = Wire { left: MemoryPort::new(vec![]), right: MemoryPort::new(frames) };
     run(&mut datapath, &mut wire, Time::MAX);
-    assert_eq!(times_us(wire.left.sent()), (250..300).collect::<Vec<u64>>());
+    assert_eq!(times_us(wire.left.sent()), (0..50).collect::<Vec<u64>>());
 }
 
 #[test]
@@ -428,13 +404,10 @@ proptest! {
         capacity in 1u32..20,
         frames in 1u32..40,
         stops in prop::collection::vec(0u64..200_000, 0..4),
-        probability in 0.0f64..=1.0,
     ) {
         let pool = PoolSize { frames, frame_bytes: 1518 };
         let queue = Queue::new(Limit::packets(capacity), Fcfs, Signalling).with_ecn(EcnPolicy::Mark);
         let mut datapath = datapath_of(Box::new(queue), 8 * ONE_BYTE_PER_US, pool);
-        let loss = RandomLoss::new(probability, Seed(1), "forward").expect("a probability");
-        datapath.forward = datapath.forward.with_loss(loss);
         let mut at = Time::ZERO;
         let arrivals: Vec<_> = arrivals.into_iter().map(|(gap_us, frame, vnet)| {
             at += Duration::from_us(gap_us);

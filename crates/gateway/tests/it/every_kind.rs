@@ -36,12 +36,10 @@ fn shaper(not_ip: Rate) -> Option<ShaperPlan> {
 fn datapath(forward: Option<ShaperPlan>, backward: Option<ShaperPlan>) -> Datapath {
     let direction = |shaper| DirectionPlan {
         shaper,
-        delay: Duration::ZERO,
         classifier: Classifier::new(FlowHasher::new([7; 16]), 24),
         pool: PoolSize { frames: 1024, frame_bytes: 2048 },
         flows: 64,
         classes: 1,
-        loss: None,
     };
     Datapath::new(DatapathPlan { forward: direction(forward), backward: direction(backward) }, Time::ZERO)
 }

@@ -73,12 +73,10 @@ fn beside<T, P: Port + AsFd + Send>(
 fn forward<P: Port + AsFd>(mut wire: Wire<P>, frame_bytes: u32, is_over: &AtomicBool) -> Seen {
     let plan = || DirectionPlan {
         shaper: None,
-        delay: Duration::ZERO,
         classifier: Classifier::new(FlowHasher::new([1; 16]), 0),
         pool: PoolSize { frames: 4096, frame_bytes },
         flows: 16,
         classes: 1,
-        loss: None,
     };
     let mut datapath = Datapath::new(DatapathPlan { forward: plan(), backward: plan() }, clock::now());
     let outcome = driver::run(&mut datapath, &mut wire, &mut |now, _| {
@@ -433,12 +431,10 @@ fn what_a_tun_device_that_is_down_refuses_is_counted() {
 fn plan() -> DatapathPlan {
     let plan = || DirectionPlan {
         shaper: None,
-        delay: Duration::ZERO,
         classifier: Classifier::new(FlowHasher::new([1; 16]), 0),
         pool: PoolSize { frames: 16, frame_bytes: 1518 },
         flows: 16,
         classes: 1,
-        loss: None,
     };
     DatapathPlan { forward: plan(), backward: plan() }
 }

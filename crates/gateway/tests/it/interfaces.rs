@@ -55,12 +55,10 @@ fn with_gateway<T: Send + 'static>(traffic: fn(&Bed) -> T) -> Option<(T, Seen)> 
 fn forward(mut wire: Wire<AfPacket>, is_over: &AtomicBool) -> Seen {
     let plan = || DirectionPlan {
         shaper: None,
-        delay: Duration::ZERO,
         classifier: Classifier::new(FlowHasher::new([1; 16]), 0),
         pool: PoolSize { frames: 4096, frame_bytes: 1518 },
         flows: 16,
         classes: 1,
-        loss: None,
     };
     let plan = DatapathPlan { forward: plan(), backward: plan() };
     let mut datapath = Datapath::new(plan, clock::now());

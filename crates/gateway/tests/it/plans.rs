@@ -17,7 +17,7 @@ fn plans(subscribers: u32) -> Config {
     for n in 0..subscribers {
         let _ = writeln!(csv, "s{n},10.77.{}.{},200 Mbit/s", n >> 8, n & 255);
     }
-    let text = format!("{WIRE}[download]\nrate = \"1 Gbit/s\"\nseed = 1\n[subscribers]\nfile = \"s.csv\"\n");
+    let text = format!("{WIRE}[download]\nrate = \"1 Gbit/s\"\n[subscribers]\nfile = \"s.csv\"\n");
     Config::parse("gw.toml", &text, Some(("s.csv", &csv))).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -194,7 +194,7 @@ fn marks(discipline: &str, more: &str) -> (u32, u32) {
         }
     }
     let text = format!(
-        "{WIRE}[download]\nrate = \"12 Mbit/s\"\nbuffer = \"200 ms\"\ndiscipline = \"{discipline}\"\nseed = 1\n{more}"
+        "{WIRE}[download]\nrate = \"12 Mbit/s\"\nbuffer = \"200 ms\"\ndiscipline = \"{discipline}\"\n{more}"
     );
     let config = Config::parse("gw.toml", &text, None).unwrap_or_else(|error| panic!("{error}"));
     let (mut server, mut counts) = (server(&config), Counts::default());
@@ -228,7 +228,7 @@ fn leaves(gold: u32, silver: u32) -> Config {
     let class = |name: &str, leaf: String| format!("[[class]]\nname = \"{name}\"\n{leaf}");
     let own = |packets: u32| format!("leaf = {{ tail-drop = {{ buffer = \"{packets} packets\" }} }}\n");
     let text = format!(
-        "{WIRE}[download]\nrate = \"12 Mbit/s\"\ndiscipline = \"classful\"\nleaf = \"tail-drop\"\nseed = 1\n\
+        "{WIRE}[download]\nrate = \"12 Mbit/s\"\ndiscipline = \"classful\"\nleaf = \"tail-drop\"\n\
          [discipline.tail-drop]\nbuffer = \"20 packets\"\n{}{}{}",
         class("gold", own(gold)),
         class("silver", own(silver)),

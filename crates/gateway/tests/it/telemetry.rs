@@ -49,12 +49,10 @@ fn about() -> About {
 fn datapath() -> Datapath {
     let direction = |shaper| DirectionPlan {
         shaper,
-        delay: Duration::ZERO,
         classifier: Classifier::new(FlowHasher::new([7; 16]), 0),
         pool: PoolSize { frames: 256, frame_bytes: 1518 },
         flows: 64,
         classes: 1,
-        loss: None,
     };
     let shaper = ShaperPlan {
         discipline: Box::new(Queue::new(Limit::packets(20), Fcfs, TailDrop)),

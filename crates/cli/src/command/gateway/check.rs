@@ -111,14 +111,10 @@ fn tell_way(out: &mut String, way: &WayExplanation) {
     } = shaping;
     let leaf = leaf.as_ref().map_or(String::new(), |leaf| format!(", `{leaf}` in each leaf"));
     let wash = if shaping.washes_dscp { "\n  DSCP: cleared" } else { "" };
-    let lab = match (shaping.delay_s > 0.0, shaping.loss > 0.0) {
-        (false, false) => String::new(),
-        _ => format!("\n  lab: {} ms later, {} % lost", shaping.delay_s * 1e3, shaping.loss * 100.0),
-    };
     writeln!(
         out,
         "{}: {} shared by `{discipline}`{leaf}\n  buffer: {buffer}: {buffer_packets:.0} full packets of {} B on the link, \
-         {:.1} ms; at most {} frames inside\n  a flow is: {flows}{wash}\n  what is not IP: up to {}, ahead of what waits{lab}",
+         {:.1} ms; at most {} frames inside\n  a flow is: {flows}{wash}\n  what is not IP: up to {}, ahead of what waits",
         way.way,
         rate(*rate_bps as f64),
         shaping.packet_bytes,
