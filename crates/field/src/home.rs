@@ -2,7 +2,7 @@
 //! takes. The link, who shares it, what the heavy host does, and what is promised stand in `suite/field/home.toml`.
 
 use crate::config::Document;
-use crate::contest::{Case, Group, UNCLAIMED, judge, read};
+use crate::contest::{Case, Delay, Group, UNCLAIMED, judge, read};
 use crate::fallible::Fallible;
 use crate::finding::{Finding, Subject, balances};
 use crate::report;
@@ -340,15 +340,12 @@ fn pings(traffic: &Traffic, seen: &Seen, group: &str, case: &Case) -> Pings {
             (trip.0, trip.1) = (trip.0 + 1, trip.1 + took);
         }
     }
-    let mut whole: Vec<u64> =
-        trips.into_values().filter(|(ways, _)| *ways == 2).map(|(_, took)| took).collect();
-    whole.sort_unstable();
-    let part = |hundredths: usize| {
-        let at = (whole.len() * hundredths / 100).min(whole.len().saturating_sub(1));
-        whole.get(at).map_or(f64::NAN, |ns| *ns as f64 / 1e6)
-    };
+    let whole = trips.into_values().filter(|(ways, _)| *ways == 2).map(|(_, took)| took);
+    let delay = Delay::of(whole.collect());
+    let came = delay.map_or(0, |delay| delay.count);
+    let [p50_ms, p95_ms] = delay.map_or([f64::NAN; 2], |delay| [delay.p50_ms, delay.p95_ms]);
     let sent = f64::from(to - from);
-    Pings { p50_ms: part(50), p95_ms: part(95), loss: (1.0 - whole.len() as f64 / sent).max(0.0) }
+    Pings { p50_ms, p95_ms, loss: (1.0 - came as f64 / sent).max(0.0) }
 }
 
 /// The gateway's configuration.

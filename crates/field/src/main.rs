@@ -2,6 +2,7 @@
 //! `make soak` and `make field-peers`.
 #![forbid(unsafe_code)]
 
+use fairwire_document::DocumentError;
 use fairwire_field::contest::{self, Case, Judged};
 use fairwire_field::fault::{FAULTS, Happened};
 use fairwire_field::home::{self, Home};
@@ -41,7 +42,7 @@ Usage: fairwire-field [OPTION]... [COMMAND] [NAME]...
 The gateway is the program `fairwire` beside this one, or what the variable FAIRWIRE_GATEWAY says: a program and its arguments.
 
 Exit codes: 0 all holds, or SKIPPED where there may be no network namespaces; 1 a promise does not hold, or the run failed;
-2 wrong arguments.";
+2 wrong arguments, or a file of the suite that makes no sense.";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -140,7 +141,7 @@ impl Arguments {
             Ok(false) => ExitCode::FAILURE,
             Err(error) => {
                 eprintln!("{error}");
-                ExitCode::FAILURE
+                if error.is::<DocumentError>() { ExitCode::from(2) } else { ExitCode::FAILURE }
             }
         }
     }
@@ -173,6 +174,12 @@ impl Arguments {
     fn contests(&self) -> Fallible<bool> {
         let mut cases = contest::read_all(&self.suite)?;
         cases.retain(|case| self.is_named(&case.name));
+        if cases.is_empty() {
+            let names = self.names.join("` or `");
+            return Err(
+                format!("no contest has `{names}` in its name; allowed: see `fairwire-field list`").into()
+            );
+        }
         let cases: Vec<Case> =
             cases.into_iter().map(|case| case.beside(self.seconds.unwrap_or(20))).collect();
         let bar = report::bar(cases.len());

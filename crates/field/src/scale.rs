@@ -4,7 +4,7 @@ use crate::config::{Document, class, direction};
 use crate::fallible::Fallible;
 use crate::fault::Happened;
 use crate::run::{Middle, Run};
-use crate::world::{Wiring, server, side};
+use crate::world::{Wiring, flow};
 use fairwire_core::{Duration, Time};
 use fairwire_gateway::class_book::Way;
 use fairwire_linux::clock;
@@ -58,16 +58,10 @@ fn held((fault, discipline): (&'static str, &'static str)) -> Happened {
 
 fn measure(discipline: &'static str, happened: &mut Happened) -> Fallible<()> {
     let duration_ns = 12_000_000_000;
+    let sends = Sends::Udp { bps: 1_000_000, payload: 1000, counted: on_the_link(14 + 28 + 1000) as u32 };
     let flows = (0..AT_WORK).map(|number| Flow {
-        group: "work".into(),
-        sends: Sends::Udp { bps: 1_000_000, payload: 1000, counted: on_the_link(14 + 28 + 1000) as u32 },
-        from: side(Way::Download),
-        source: server(number as u16, false),
         destination: address(number * (SUBSCRIBERS / AT_WORK)).into(),
-        start_ns: 0,
-        stop_ns: duration_ns,
-        receiver_behind: None,
-        ecn: false,
+        ..flow("work", sends.clone(), Way::Download, number as u16, duration_ns)
     });
     let traffic = Traffic::new(flows.collect(), duration_ns);
     let mut run = Run::begin(Wiring::default(), Middle::Gateway(&document(discipline, 0)), traffic)?;
@@ -135,17 +129,8 @@ pub fn one_on_its_plan() -> Vec<Happened> {
 
 fn use_plan(subscribers: u32, happened: &mut Happened) -> Fallible<()> {
     let duration_ns = 20_000_000_000;
-    let flow = Flow {
-        group: "cubic".into(),
-        sends: Sends::Tcp("cubic".into()),
-        from: side(Way::Download),
-        source: server(0, false),
-        destination: address(7).into(),
-        start_ns: 0,
-        stop_ns: duration_ns,
-        receiver_behind: None,
-        ecn: false,
-    };
+    let cubic = flow("cubic", Sends::Tcp("cubic".into()), Way::Download, 0, duration_ns);
+    let flow = Flow { destination: address(7).into(), ..cubic };
     let traffic = Traffic::new(vec![flow], duration_ns);
     let wiring = Wiring { delays: [PLAN_DELAY; 2], ..Wiring::default() };
     let mut run = Run::begin(wiring, Middle::Gateway(&plans(subscribers)), traffic)?;

@@ -4,11 +4,11 @@ use crate::config::{Document, direction};
 use crate::fallible::Fallible;
 use crate::fault::Happened;
 use crate::run::{Middle, Run};
-use crate::world::{Wiring, server, side, subscriber};
+use crate::world::{Wiring, flow, side};
 use fairwire_gateway::class_book::Way;
 use fairwire_gateway::config::spec::FlowsChoice;
 use fairwire_metrics::judge::Allowed;
-use fairwire_testbed::traffic::{Flow, Sends, Traffic};
+use fairwire_testbed::traffic::{Sends, Traffic};
 use indicatif::ProgressBar;
 
 /// Bulk flows each way.
@@ -36,22 +36,7 @@ fn document(number: u64) -> Document {
 
 fn traffic(seconds: u64) -> Traffic {
     let stop_ns = seconds * 1_000_000_000;
-    let flow = |way: Way, number: u16| {
-        let (outside, inside) = (server(number, false), subscriber(1, number, false));
-        let (source, destination) = if way == Way::Download { (outside, inside) } else { (inside, outside) };
-        let sends = Sends::Tcp("cubic".into());
-        Flow {
-            group: way.name().into(),
-            sends,
-            from: side(way),
-            source,
-            destination,
-            start_ns: 0,
-            stop_ns,
-            receiver_behind: None,
-            ecn: false,
-        }
-    };
+    let flow = |way: Way, number| flow(way.name(), Sends::Tcp("cubic".into()), way, number, stop_ns);
     let flows = Way::ALL.into_iter().flat_map(|way| (0..FLOWS).map(move |number| flow(way, number)));
     Traffic::new(flows.collect(), stop_ns)
 }

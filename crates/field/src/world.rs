@@ -9,6 +9,7 @@ use fairwire_testbed::host::{Host, Wire};
 use fairwire_testbed::nat::masquerade;
 use fairwire_testbed::path::{Carried, Lane, Path, PathHost};
 use fairwire_testbed::program::command;
+use fairwire_testbed::traffic::{Flow, Sends};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The same, where it carries a VLAN, as the hosts use it.
@@ -265,5 +266,22 @@ pub fn server(number: u16, is_ipv6: bool) -> IpAddr {
     match is_ipv6 {
         false => Ipv4Addr::new(198, 18, high, low).into(),
         true => Ipv6Addr::new(0x2001, 0xdb8, 2, 0, 0, 0, 0, number + 1).into(),
+    }
+}
+
+/// A flow that goes `way` from the start on, between outside host `number` and subscriber `number` of class 1.
+pub fn flow(group: &str, sends: Sends, way: Way, number: u16, stop_ns: u64) -> Flow {
+    let (outside, inside) = (server(number, false), subscriber(1, number, false));
+    let (source, destination) = if way == Way::Download { (outside, inside) } else { (inside, outside) };
+    Flow {
+        group: group.into(),
+        sends,
+        from: side(way),
+        source,
+        destination,
+        start_ns: 0,
+        stop_ns,
+        receiver_behind: None,
+        ecn: false,
     }
 }

@@ -129,8 +129,8 @@ impl Case {
     /// The same where usual ones last `seconds`, of which the first quarter is not measured.
     #[must_use]
     pub fn beside(self, seconds: u64) -> Case {
-        let times = self.seconds / USUAL_SECONDS;
-        self.lasting(seconds / 4, seconds * times)
+        let scaled = (seconds * self.seconds).div_ceil(USUAL_SECONDS);
+        self.lasting(seconds / 4, scaled)
     }
 
     /// The gateway's configuration.

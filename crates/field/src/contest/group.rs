@@ -1,6 +1,6 @@
 //! Flows of a contest that are alike.
 
-use crate::world::{server, side, subscriber};
+use crate::world::{flow, server, subscriber};
 use fairwire_core::{Duration, Rate};
 use fairwire_gateway::class_book::Way;
 use fairwire_laws::spec::Quantity;
@@ -93,8 +93,6 @@ impl Group {
             },
             Source::Ping { every } => Sends::Ping { every_ns: every.0.ns() },
         };
-        let from = side(self.direction);
-        let group = self.group.clone();
-        Flow { group, sends, from, source, destination, start_ns, stop_ns, receiver_behind: None, ecn: false }
+        Flow { source, destination, start_ns, ..flow(&self.group, sends, self.direction, number, stop_ns) }
     }
 }

@@ -1,11 +1,11 @@
 //! Hostile traffic, and clocks.
 
 use super::happened::Happened;
-use super::plain::{begin, bps, document, flow, tcp_percent, traffic};
+use super::plain::{begin, bps, document, tcp_percent, traffic};
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
 use crate::run::{Middle, Run};
-use crate::world::Wiring;
+use crate::world::{Wiring, flow};
 use fairwire_core::Duration;
 use fairwire_gateway::class_book::Way;
 use fairwire_gateway::config::spec::{FlowsChoice, FlowsSpec, OnFailure};

@@ -1,11 +1,11 @@
 //! Frames of all kinds, and tunnels.
 
 use super::happened::Happened;
-use super::plain::{DOWNLOADS, MBPS, begin, document, flow, traffic};
+use super::plain::{DOWNLOADS, MBPS, begin, document, traffic};
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
 use crate::run::{Middle, Run};
-use crate::world::{INSIDE, NO_TUNNEL, Vxlan, Wiring};
+use crate::world::{INSIDE, NO_TUNNEL, Vxlan, Wiring, flow};
 use fairwire_gateway::class_book::Way;
 use fairwire_gateway::config::spec::{FlowsChoice, OnFailure};
 use fairwire_metrics::judge::Allowed;

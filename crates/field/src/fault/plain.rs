@@ -3,7 +3,7 @@
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
 use crate::run::{Middle, Run};
-use crate::world::{Wiring, server, side, subscriber};
+use crate::world::{Wiring, flow};
 use fairwire_core::Duration;
 use fairwire_gateway::class_book::Way;
 use fairwire_gateway::config::spec::{FlowsChoice, OnFailure};
@@ -38,23 +38,6 @@ pub(super) fn traffic(seconds: u64) -> Traffic {
 
 /// Bulk downloads of the plain traffic.
 pub(super) const DOWNLOADS: u16 = 4;
-
-/// A flow between outside host and subscriber `number`.
-pub(super) fn flow(group: &str, sends: Sends, way: Way, number: u16, stop_ns: u64) -> Flow {
-    let (outside, inside) = (server(number, false), subscriber(1, number, false));
-    let (source, destination) = if way == Way::Download { (outside, inside) } else { (inside, outside) };
-    Flow {
-        group: group.into(),
-        sends,
-        from: side(way),
-        source,
-        destination,
-        start_ns: 0,
-        stop_ns,
-        receiver_behind: None,
-        ecn: false,
-    }
-}
 
 /// Begins a run with the plain wire.
 pub(super) fn begin(document: &Document, traffic: Traffic) -> Fallible<Run> {
