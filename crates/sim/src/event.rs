@@ -38,7 +38,7 @@ pub(crate) enum Event {
 impl Event {
     /// Its kind, and the number of what it is about.
     #[inline(always)]
-    fn parts(self) -> (u8, u32) {
+    pub(crate) fn parts(self) -> (u8, u32) {
         match self {
             Event::Arrival(frame) => (kind::ARRIVAL, frame),
             Event::LinkFree(link) => (kind::LINK_FREE, link),
@@ -51,13 +51,13 @@ impl Event {
 
     /// What tells its kind in an identity.
     #[inline(always)]
-    fn mark(self) -> u32 {
+    pub(crate) fn mark(self) -> u32 {
         u32::from(self.parts().0) << 29
     }
 
     /// Of a kind that an event has.
     #[inline(always)]
-    fn of(kind: u8, what: u32) -> Event {
+    pub(crate) fn of(kind: u8, what: u32) -> Event {
         match kind {
             kind::ARRIVAL => Event::Arrival(what),
             kind::LINK_FREE => Event::LinkFree(what),
@@ -92,7 +92,7 @@ impl Next {
     const NOTHING: Next = Next { time: Time::MAX, parts: kind::NOTHING as u64 };
 
     #[inline(always)]
-    fn new(time: Time, (kind, what): (u8, u32)) -> Self {
+    pub(crate) fn new(time: Time, (kind, what): (u8, u32)) -> Self {
         Next { time, parts: u64::from(what) << 8 | u64::from(kind) }
     }
 
@@ -124,6 +124,22 @@ pub(crate) struct Lane(u8);
 impl Lane {
     /// No such stream: the calendar takes the event.
     pub(crate) const NONE: Lane = Lane(u8::MAX);
+}
+
+/// Events to come, as the model of the network schedules them. Whatever keeps them, they come up in one order: by time, then as
+/// [`Ties`] has it, then by when they were scheduled.
+pub(crate) trait Events {
+    /// A new lane for what happens at hosts, as long as there are few.
+    fn lane_at_hosts(&mut self) -> Lane;
+
+    /// A new lane for what happens at links, as long as there are few.
+    fn lane_at_links(&mut self) -> Lane;
+
+    /// Schedules what happens at a host, about a frame of this identity or without one.
+    fn push_at_host(&mut self, time: Time, event: Event, identity: u32, lane: Lane);
+
+    /// Schedules what happens at a link, about a frame of this identity or without one.
+    fn push_at_link(&mut self, time: Time, event: Event, identity: u32, lane: Lane);
 }
 
 /// Events to come.

@@ -2,7 +2,7 @@
 
 use crate::app::datagram::{Emission, Generator, cbr};
 use crate::edge::Edges;
-use crate::event::{Event, Lane};
+use crate::event::{Event, Events, Lane};
 use crate::frames::{Frame, Frames};
 use crate::group::Group;
 use crate::line::Line;
@@ -10,7 +10,6 @@ use crate::plan::Source;
 use crate::prefetch::{self, LINE};
 use crate::route::{Leg, Target};
 use crate::seen::Window;
-use crate::sides::Sides;
 use fairwire_core::{Duration, Rng, Time};
 use fairwire_tcp::{Ack, LossCounts, Output, Receiver, Segment, Sender};
 use std::mem::offset_of;
@@ -131,13 +130,13 @@ struct Datagrams {
 }
 
 /// A flow's place among all, and what its actions fall upon.
-pub(crate) struct Stage<'a> {
+pub(crate) struct Stage<'a, E> {
     pub(crate) index: u32,
     pub(crate) group: &'a Group,
     pub(crate) legs: &'a [Leg],
     pub(crate) frames: &'a mut Frames,
     pub(crate) edges: Option<&'a Edges>,
-    pub(crate) events: &'a mut Sides,
+    pub(crate) events: &'a mut E,
     pub(crate) now: Time,
 }
 
@@ -265,7 +264,7 @@ impl Flow {
 
     /// Opens a connection that is given `segments` to send, in place of the one that may be there, whose packets under way mean nothing
     /// from now on.
-    pub(crate) fn open(&mut self, segments: u64, stage: &mut Stage<'_>) {
+    pub(crate) fn open(&mut self, segments: u64, stage: &mut Stage<'_, impl Events>) {
         let Endpoint::Tcp(sender) = &mut self.endpoint else { return };
         if sender.has_started() {
             let config = sender.config();
@@ -281,7 +280,7 @@ impl Flow {
     }
 
     /// Gives the connection `segments` more to send.
-    pub(crate) fn write(&mut self, segments: u64, stage: &mut Stage<'_>) {
+    pub(crate) fn write(&mut self, segments: u64, stage: &mut Stage<'_, impl Events>) {
         let Endpoint::Tcp(sender) = &mut self.endpoint else { return };
         let now = stage.now;
         sender.write(segments, now, &mut Outlet { way: &mut self.source, stage });
@@ -322,7 +321,7 @@ impl Flow {
     }
 
     /// A wake came up. One that was replaced by an earlier one means nothing. Tells whether the source did anything.
-    pub(crate) fn on_wake(&mut self, stage: &mut Stage<'_>) -> bool {
+    pub(crate) fn on_wake(&mut self, stage: &mut Stage<'_, impl Events>) -> bool {
         if self.source.wakes_at != stage.now {
             return false;
         }
@@ -355,7 +354,7 @@ impl Flow {
 
     /// An acknowledgement reached the sender.
     #[inline(always)]
-    pub(crate) fn on_ack(&mut self, ack: Ack, stage: &mut Stage<'_>) {
+    pub(crate) fn on_ack(&mut self, ack: Ack, stage: &mut Stage<'_, impl Events>) {
         let Endpoint::Tcp(sender) = &mut self.endpoint else { unreachable!("only TCP is acknowledged") };
         let now = stage.now;
         sender.on_ack(ack, now, &mut Outlet { way: &mut self.source, stage });
@@ -369,7 +368,12 @@ impl Flow {
     /// A packet that got to the end of its way will have crossed the access link at the time returned, which is computed now:
     /// nothing but this flow's own packets can touch its sink, and they come in order.
     #[inline(always)]
-    pub(crate) fn on_delivery(&mut self, frame: Frame, at: Time, stage: &mut Stage<'_>) -> Delivery {
+    pub(crate) fn on_delivery(
+        &mut self,
+        frame: Frame,
+        at: Time,
+        stage: &mut Stage<'_, impl Events>,
+    ) -> Delivery {
         let group = stage.group;
         let bytes = group.wire_bytes(frame);
         let sink = &mut self.sink;
@@ -394,7 +398,7 @@ impl Flow {
 
     /// Sends `ack` and the receiver's blocks back from the sink at `at`, in the frame kept in `slot`.
     #[inline(always)]
-    pub(crate) fn answer(&mut self, ack: Ack, slot: u32, at: Time, stage: &mut Stage<'_>) {
+    pub(crate) fn answer(&mut self, ack: Ack, slot: u32, at: Time, stage: &mut Stage<'_, impl Events>) {
         let (leg, connection) = (stage.group.back, self.connection(stage.group));
         let mut frame = stage.frames.answer(slot, stage.index, connection, ack, leg);
         if self.receiver.has_blocks() {
@@ -416,14 +420,14 @@ impl Flow {
     /// Sends the acknowledgement that was delayed, where it is due by `at`. Deliveries are worked out before their time, so it may be
     /// due between the one before and the one at `at`.
     #[inline(always)]
-    fn answer_late(&mut self, at: Time, stage: &mut Stage<'_>) {
+    fn answer_late(&mut self, at: Time, stage: &mut Stage<'_, impl Events>) {
         if let Some(due) = self.receiver.deadline().filter(|due| *due <= at) {
             self.answer_since(due, stage);
         }
     }
 
     #[inline(never)]
-    fn answer_since(&mut self, due: Time, stage: &mut Stage<'_>) {
+    fn answer_since(&mut self, due: Time, stage: &mut Stage<'_, impl Events>) {
         let Some(ack) = self.receiver.on_timeout(due) else { return };
         let connection = self.connection(stage.group);
         let slot = stage.frames.store_answer(stage.index, connection, ack, stage.group.back);
@@ -437,7 +441,7 @@ impl Flow {
     /// Sends `frame`, kept in `slot`, along the leg that it is on since `at`, to a queue or, an acknowledgement, to its sender. Who has
     /// data for the sink's access link delivers it.
     #[inline(always)]
-    pub(crate) fn go_on(&mut self, frame: Frame, slot: u32, at: Time, stage: &mut Stage<'_>) {
+    pub(crate) fn go_on(&mut self, frame: Frame, slot: u32, at: Time, stage: &mut Stage<'_, impl Events>) {
         let leg = &stage.legs[frame.leg as usize];
         let there = at + stage.group.takes(leg, frame.is_data(), frame.datagram_bytes());
         // What left one link on one leg stays in that order, also at the same instant.
@@ -460,7 +464,7 @@ impl Flow {
 
     /// Makes sure that a wake is pending no later than either end's deadline. Put off, a deadline costs nothing here.
     #[inline]
-    fn keep_timer(&mut self, stage: &mut Stage<'_>) {
+    fn keep_timer(&mut self, stage: &mut Stage<'_, impl Events>) {
         let Endpoint::Tcp(sender) = &self.endpoint else { return };
         let due = sender.deadline().unwrap_or(Time::MAX);
         let due = due.min(self.receiver.deadline().unwrap_or(Time::MAX));
@@ -470,13 +474,13 @@ impl Flow {
     }
 
     #[inline(never)] // rare, since a deadline is mostly put off
-    fn wake_sooner(&mut self, at: Time, stage: &mut Stage<'_>) {
+    fn wake_sooner(&mut self, at: Time, stage: &mut Stage<'_, impl Events>) {
         self.wake_at(at, stage.index, stage.events);
     }
 
     /// Schedules a wake of the flow, which is the one of this `index`, in place of the one that may be pending.
     #[inline(always)]
-    pub(crate) fn wake_at(&mut self, at: Time, index: u32, events: &mut Sides) {
+    pub(crate) fn wake_at(&mut self, at: Time, index: u32, events: &mut impl Events) {
         self.source.wakes_at = at;
         events.push_at_host(at, Event::Wake(index), index, self.source.wake);
     }
@@ -489,12 +493,12 @@ pub(crate) struct Place {
     pub(crate) lanes: Lanes,
 }
 
-struct Outlet<'a, 'b> {
+struct Outlet<'a, 'b, E> {
     way: &'a mut Way,
-    stage: &'a mut Stage<'b>,
+    stage: &'a mut Stage<'b, E>,
 }
 
-impl Output for Outlet<'_, '_> {
+impl<E: Events> Output for Outlet<'_, '_, E> {
     #[inline(always)]
     fn send(&mut self, segment: Segment) {
         let group = self.stage.group;
@@ -504,7 +508,7 @@ impl Output for Outlet<'_, '_> {
     }
 }
 
-impl Outlet<'_, '_> {
+impl<E: Events> Outlet<'_, '_, E> {
     /// Puts a frame on the flow's way.
     #[inline(always)]
     fn launch(&mut self, mut frame: Frame, bytes: u32) {
@@ -535,7 +539,7 @@ impl Datagrams {
     }
 
     /// Sends what is due now. How many bytes that is, and when to be woken next, if ever again.
-    fn emit(&mut self, outlet: &mut Outlet<'_, '_>) -> (u32, Option<Time>) {
+    fn emit(&mut self, outlet: &mut Outlet<'_, '_, impl Events>) -> (u32, Option<Time>) {
         let now = outlet.stage.now;
         let Some(due) = self.pending.take().or_else(|| self.generator.next(now, &mut self.rng)) else {
             return (0, None);

@@ -1,10 +1,10 @@
 //! A group of flows: what they have in common.
 
+use crate::event::Events;
 use crate::frames::Frame;
 use crate::line::Pace;
 use crate::plan::{GroupPlan, Source};
 use crate::route::{self, Leg, Sizes};
-use crate::sides::Sides;
 use fairwire_core::{Duration, FlowHash, Packet, Time, rng};
 use fairwire_tcp::Config;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl Group {
         plan: GroupPlan,
         salt: u64,
         legs: &mut Vec<Leg>,
-        events: &mut Sides,
+        events: &mut impl Events,
     ) -> Self {
         let (data_bytes, ack_bytes) = match &plan.source {
             Source::Bulk { tcp } | Source::Tcp { tcp, .. } => {

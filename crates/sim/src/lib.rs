@@ -20,6 +20,7 @@ mod route;
 mod seen;
 mod sides;
 mod ties;
+mod tuning;
 mod wheel;
 
 pub use link::{Departure, Link};

@@ -11,7 +11,7 @@ mod serve;
 use crate::app::load::{Cause as Why, Machine, Step};
 use crate::app::session::{Order, Session};
 use crate::edge::Edges;
-use crate::event::{Event, Lane, Next, kind};
+use crate::event::{Event, Events, Lane, Next, kind};
 use crate::flow::{Flow, Lanes, NO_SESSION, Place, Stage};
 use crate::frames::Frame;
 use crate::group::Group;
@@ -21,16 +21,18 @@ use crate::observe::{About, State, Tap};
 use crate::plan::{GroupPlan, Member, Network, Settings, Source};
 use crate::route::{Leg, Target};
 use crate::seen::What;
-use crate::sides::{self, Sides};
-use fairwire_core::{Duration, Seed, Time};
+use crate::sides::Sides;
+use crate::tuning::Tuning;
+use fairwire_core::{Seed, Time};
 use measured::Timed;
 use queued::{Queued, Waiting};
 use serve::Leaving;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
-pub(crate) struct Run<T> {
-    events: Sides,
+/// A run. Its events may be kept by whatever orders them as it says: the tuned queue is [`Sides`].
+pub(crate) struct Run<T, E = Sides> {
+    events: E,
     /// Packets to be delivered once the links have caught up with the hosts.
     leaving: Vec<Leaving>,
     links: Vec<Queued>,
@@ -44,10 +46,7 @@ pub(crate) struct Run<T> {
     measured_from: Time,
     end: Time,
     is_measuring: bool,
-    /// Is there but one link, on a side of its own? Its questions need no events.
-    has_one_link: bool,
-    /// Are there so many flows that their records are not all at hand? What events to come need is asked for.
-    looks_ahead: bool,
+    tuning: Tuning,
     handled: u64,
     /// Of those, timers and questions of links that meant nothing: how many come up hangs on the order of sides.
     meaningless: u64,
@@ -56,104 +55,19 @@ pub(crate) struct Run<T> {
 /// Frames of packets that are to leave a link are asked for so many departures ahead.
 const DEPARTURES_AHEAD: usize = 16;
 
-/// The records of so many flows stay in the nearest cache or the one after it.
-const FEW_FLOWS: usize = 256;
-
 impl<T: Tap> Run<T> {
     pub(crate) fn new(plan: Network, settings: &Settings, tap: T) -> Self {
-        // Who watches hears of events in their order.
-        let lookahead = if T::IS_ON { None } else { sides::lookahead(&plan, settings) };
-        Run::with_lookahead(plan, settings, tap, lookahead)
+        let tuning = Tuning::of(&plan, settings, T::IS_ON);
+        Run::tuned(plan, settings, tap, tuning)
     }
 
-    fn with_lookahead(plan: Network, settings: &Settings, tap: T, lookahead: Option<Duration>) -> Self {
-        assert!(
-            settings.duration > settings.warm_up,
-            "nothing would be measured: the run ends within the warm-up"
-        );
-        let mut events = Sides::new(settings, lookahead);
-        let are_last = if lookahead.is_some() { sides::last_links(&plan) } else { Vec::new() };
-        let links = plan.links.into_iter().enumerate().map(|(at, plan)| Queued {
-            is_last: are_last.get(at) == Some(&true),
-            link: Link::new(plan),
-            lane: events.lane_at_links(),
-            waiting: VecDeque::new(),
-        });
-        let mut run = Run {
-            links: links.collect(),
-            leaving: Vec::new(),
-            legs: Vec::new(),
-            groups: Vec::new(),
-            edges: Edges::new(plan.aggregates, plan.groups.len()),
-            ledger: Ledger::new(tap),
-            sessions: Vec::new(),
-            steps: Vec::new(),
-            timed: BTreeMap::new(),
-            measured_from: Time::ZERO + settings.warm_up,
-            end: Time::ZERO + settings.duration,
-            is_measuring: false,
-            has_one_link: lookahead.is_some() && are_last.len() == 1,
-            looks_ahead: false,
-            handled: 0,
-            meaningless: 0,
-            events,
-        };
-        if T::IS_ON {
-            run.ledger.frames.keep_stamps();
-        }
-        let count = plan.groups.iter().map(|group| group.members.len() * group.connections()).sum();
-        run.looks_ahead = count > FEW_FLOWS;
-        run.ledger.flows.reserve_exact(count);
-        if run.looks_ahead {
+    fn tuned(plan: Network, settings: &Settings, tap: T, tuning: Tuning) -> Self {
+        let mut events = Sides::new(settings, tuning.lookahead);
+        if tuning.looks_ahead {
             let last = plan.groups.iter().flat_map(|group| &group.members).map(|member| member.start).max();
-            run.events.expect(count, Time::ZERO + last.unwrap_or_default());
-            run.ledger.frames.reserve(2 * count); // most begin with two
+            events.expect(plan.flow_count(), Time::ZERO + last.unwrap_or_default());
         }
-        plan.groups.into_iter().for_each(|group| run.add(group, settings.seed));
-        run
-    }
-
-    /// Adds the flows of a group.
-    fn add(&mut self, mut plan: GroupPlan, seed: Seed) {
-        let events = &mut self.events;
-        let number = self.groups.len() as u32;
-        let members = std::mem::take(&mut plan.members);
-        let salt = seed.stream("flow hash").next_u64();
-        let group = Group::new(number, plan, salt, &mut self.legs, events);
-        let mut lanes = BTreeMap::new();
-        let each = group.plan.connections();
-        for (at, Member { start, access_delay }) in members.iter().enumerate() {
-            let lanes = *lanes.entry(*access_delay).or_insert_with(|| {
-                let lane_of_tcp = |lane: fn(&mut Sides) -> Lane, events: &mut Sides| {
-                    if group.is_acknowledged() { lane(events) } else { Lane::NONE }
-                };
-                let out = [events.lane_at_links(), lane_of_tcp(Sides::lane_at_links, events)];
-                let home = [(); 2].map(|()| lane_of_tcp(Sides::lane_at_hosts, events));
-                Lanes { out, home, wake: events.lane_at_hosts() }
-            });
-            let rng = || seed.stream_of(format_args!("flow/{}.{}", group.plan.name, at + 1));
-            let (first, start) = (self.ledger.flows.len() as u32, Time::ZERO + *start);
-            let mut session = NO_SESSION;
-            if let Source::Tcp { tcp, load } = &group.plan.source {
-                let machine = Machine::new(load, tcp.segment_bytes);
-                session = self.sessions.len() as u32;
-                let mut user = Session::new(number, first..first + each as u32, machine, rng());
-                user.wake_at(start);
-                events.push_at_host(start, Event::Session(session), session, Lane::NONE);
-                self.sessions.push(user);
-            }
-            for index in first..first + each as u32 {
-                let place = Place { group: number, session, lanes };
-                self.ledger.flows.push(Flow::new(place, &group, *access_delay, rng));
-                if session == NO_SESSION
-                    && let Some(flow) = self.ledger.flows.last_mut()
-                {
-                    flow.wake_at(start, index, events);
-                }
-                self.edges.iter_mut().for_each(|edges| edges.add_flow());
-            }
-        }
-        self.groups.push(group);
+        Run::over(events, plan, settings, tap, tuning)
     }
 
     /// Handles every event up to the end; false when the watcher stopped it.
@@ -181,6 +95,93 @@ impl<T: Tap> Run<T> {
         }
         self.tell(T::finish, self.end);
         true
+    }
+}
+
+impl<T: Tap, E: Events> Run<T, E> {
+    /// A run whose events are kept by `events`.
+    fn over(mut events: E, plan: Network, settings: &Settings, tap: T, tuning: Tuning) -> Self {
+        assert!(
+            settings.duration > settings.warm_up,
+            "nothing would be measured: the run ends within the warm-up"
+        );
+        let count = plan.flow_count();
+        let links = plan.links.into_iter().enumerate().map(|(at, plan)| Queued {
+            is_last: tuning.last_links.get(at) == Some(&true),
+            link: Link::new(plan),
+            lane: events.lane_at_links(),
+            waiting: VecDeque::new(),
+        });
+        let mut run = Run {
+            links: links.collect(),
+            leaving: Vec::new(),
+            legs: Vec::new(),
+            groups: Vec::new(),
+            edges: Edges::new(plan.aggregates, plan.groups.len()),
+            ledger: Ledger::new(tap),
+            sessions: Vec::new(),
+            steps: Vec::new(),
+            timed: BTreeMap::new(),
+            measured_from: Time::ZERO + settings.warm_up,
+            end: Time::ZERO + settings.duration,
+            is_measuring: false,
+            tuning,
+            handled: 0,
+            meaningless: 0,
+            events,
+        };
+        if T::IS_ON {
+            run.ledger.frames.keep_stamps();
+        }
+        run.ledger.flows.reserve_exact(count);
+        if run.tuning.looks_ahead {
+            run.ledger.frames.reserve(2 * count); // most begin with two
+        }
+        plan.groups.into_iter().for_each(|group| run.add(group, settings.seed));
+        run
+    }
+
+    /// Adds the flows of a group.
+    fn add(&mut self, mut plan: GroupPlan, seed: Seed) {
+        let events = &mut self.events;
+        let number = self.groups.len() as u32;
+        let members = std::mem::take(&mut plan.members);
+        let salt = seed.stream("flow hash").next_u64();
+        let group = Group::new(number, plan, salt, &mut self.legs, events);
+        let mut lanes = BTreeMap::new();
+        let each = group.plan.connections();
+        for (at, Member { start, access_delay }) in members.iter().enumerate() {
+            let lanes = *lanes.entry(*access_delay).or_insert_with(|| {
+                let lane_of_tcp = |lane: fn(&mut E) -> Lane, events: &mut E| {
+                    if group.is_acknowledged() { lane(events) } else { Lane::NONE }
+                };
+                let out = [events.lane_at_links(), lane_of_tcp(E::lane_at_links, events)];
+                let home = [(); 2].map(|()| lane_of_tcp(E::lane_at_hosts, events));
+                Lanes { out, home, wake: events.lane_at_hosts() }
+            });
+            let rng = || seed.stream_of(format_args!("flow/{}.{}", group.plan.name, at + 1));
+            let (first, start) = (self.ledger.flows.len() as u32, Time::ZERO + *start);
+            let mut session = NO_SESSION;
+            if let Source::Tcp { tcp, load } = &group.plan.source {
+                let machine = Machine::new(load, tcp.segment_bytes);
+                session = self.sessions.len() as u32;
+                let mut user = Session::new(number, first..first + each as u32, machine, rng());
+                user.wake_at(start);
+                events.push_at_host(start, Event::Session(session), session, Lane::NONE);
+                self.sessions.push(user);
+            }
+            for index in first..first + each as u32 {
+                let place = Place { group: number, session, lanes };
+                self.ledger.flows.push(Flow::new(place, &group, *access_delay, rng));
+                if session == NO_SESSION
+                    && let Some(flow) = self.ledger.flows.last_mut()
+                {
+                    flow.wake_at(start, index, events);
+                }
+                self.edges.iter_mut().for_each(|edges| edges.add_flow());
+            }
+        }
+        self.groups.push(group);
     }
 
     /// Asks for the frame of a packet that is to leave `link` some time after the one in `slot`, and for what its delivery needs, where
@@ -248,7 +249,7 @@ impl<T: Tap> Run<T> {
 
     /// A flow and its stage; of which group it is, whoever has a frame of it knows without it.
     #[inline(always)]
-    fn stage(&mut self, index: u32, group: u32, now: Time) -> (&mut Flow, Stage<'_>) {
+    fn stage(&mut self, index: u32, group: u32, now: Time) -> (&mut Flow, Stage<'_, E>) {
         let flow = &mut self.ledger.flows[index as usize];
         let stage = Stage {
             index,
@@ -276,7 +277,7 @@ impl<T: Tap> Run<T> {
         };
         self.note(What::Arrive, slot, Some(link), now);
         let Queued { link: queued, waiting, is_last, .. } = &mut self.links[link as usize];
-        if self.looks_ahead && !*is_last {
+        if self.tuning.looks_ahead && !*is_last {
             waiting.push_back(Waiting { slot, flow: frame.flow });
         }
         let asked_at = queued.asks_at();
@@ -311,7 +312,7 @@ impl<T: Tap> Run<T> {
     /// Schedules the link's next question, where there is to be one.
     #[inline(always)]
     fn ask_again(&mut self, link: u32) {
-        if self.has_one_link {
+        if self.tuning.has_one_link {
             return; // who serves it knows when it asks
         }
         let Queued { link: queued, lane, .. } = &self.links[link as usize];
@@ -338,7 +339,7 @@ impl<T: Tap> Run<T> {
                 reaches: departure.reaches,
             });
         }
-        if self.looks_ahead {
+        if self.tuning.looks_ahead {
             self.look_behind(link, slot);
         }
         let mut frame = self.ledger.frames.at(slot);
@@ -496,5 +497,7 @@ impl<T: Tap> Run<T> {
     }
 }
 
+#[cfg(test)]
+mod plain;
 #[cfg(test)]
 mod tests;

@@ -163,6 +163,11 @@ pub enum Source {
 }
 
 impl Network {
+    /// How many flows the engine has: a user of TCP may have several connections.
+    pub(crate) fn flow_count(&self) -> usize {
+        self.groups.iter().map(|group| group.members.len() * group.connections()).sum()
+    }
+
     /// One queued link that all flows share; acknowledgements come back over a link like it that others do not congest.
     pub fn dumbbell(bottleneck: LinkPlan, mut groups: Vec<GroupPlan>) -> Self {
         let back = Hop::Wire { rate: bottleneck.rate, delay: bottleneck.delay };

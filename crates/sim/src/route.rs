@@ -2,9 +2,8 @@
 //!
 //! Time on links that nobody contends for is arithmetic, so a leg costs one event, at its queue.
 
-use crate::event::Lane;
+use crate::event::{Events, Lane};
 use crate::plan::Hop;
-use crate::sides::Sides;
 use fairwire_core::{Duration, Rate};
 
 /// Some wires, then a queued link or the far end of the way.
@@ -57,7 +56,13 @@ pub(crate) struct Sizes {
 }
 
 /// Adds the legs of a way to `legs`, one after the other, and tells the place of the first.
-pub(crate) fn lay(hops: &[Hop], group: u32, sizes: Sizes, legs: &mut Vec<Leg>, events: &mut Sides) -> u32 {
+pub(crate) fn lay(
+    hops: &[Hop],
+    group: u32,
+    sizes: Sizes,
+    legs: &mut Vec<Leg>,
+    events: &mut impl Events,
+) -> u32 {
     let first = legs.len() as u32;
     let (mut takes, mut wires) = ([Duration::ZERO; 2], Vec::new());
     for hop in hops {
@@ -84,6 +89,7 @@ pub(crate) fn lay(hops: &[Hop], group: u32, sizes: Sizes, legs: &mut Vec<Leg>, e
 mod tests {
     use super::*;
     use crate::plan::{Settings, TieRule};
+    use crate::sides::Sides;
     use fairwire_core::Seed;
 
     #[test]

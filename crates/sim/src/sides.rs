@@ -9,8 +9,8 @@
 //! The outcome is the same to the bit as that of one side for all: events at the same instant on one side are told apart by what they are, not
 //! by when they were scheduled ([`Ties`](crate::ties::Ties)), and on different sides they have nothing to do with each other.
 
-use crate::event::{Event, EventQueue, Lane};
-use crate::plan::{GroupPlan, Hop, Network, Settings, Source, TieRule};
+use crate::event::{Event, EventQueue, Events, Lane};
+use crate::plan::Settings;
 use fairwire_core::{Duration, Time};
 
 /// Events to come, at hosts and at links.
@@ -38,32 +38,10 @@ impl Sides {
         if self.lookahead.is_some() { &mut self.hosts } else { &mut self.links }
     }
 
-    /// A new lane for what happens at hosts, as long as there are few.
-    pub(crate) fn lane_at_hosts(&mut self) -> Lane {
-        self.of_hosts().lane()
-    }
-
-    /// A new lane for what happens at links, as long as there are few.
-    pub(crate) fn lane_at_links(&mut self) -> Lane {
-        self.links.lane()
-    }
-
     /// See [`EventQueue::expect`]; these are at hosts.
     pub(crate) fn expect(&mut self, events: usize, last: Time) {
         [&mut self.links, &mut self.hosts].into_iter().for_each(EventQueue::expect_crowd);
         self.of_hosts().expect(events, last);
-    }
-
-    /// Schedules what happens at a host, about a frame of this identity or without one.
-    #[inline(always)]
-    pub(crate) fn push_at_host(&mut self, time: Time, event: Event, identity: u32, lane: Lane) {
-        self.of_hosts().push(time, event, identity, lane);
-    }
-
-    /// Schedules what happens at a link, about a frame of this identity or without one.
-    #[inline(always)]
-    pub(crate) fn push_at_link(&mut self, time: Time, event: Event, identity: u32, lane: Lane) {
-        self.links.push(time, event, identity, lane);
     }
 
     /// Up to when the hosts can be served now, and then the links, until `end` at most; nothing where all is done until then. Only where
@@ -94,49 +72,24 @@ impl Sides {
     }
 }
 
-/// So many bytes leave the slowest link in a window at most: no more than a cache holds, so that what hosts send is soon at the links.
-const AT_MOST: u64 = 1 << 20;
-
-/// In a shorter time than so many bytes take on the slowest link too little happens to be worth a turn.
-const AT_LEAST: u64 = 1 << 13;
-
-/// What nothing takes less to get from a queued link to a host, where the two sides can be told apart. They cannot where hosts are
-/// asked by links at once (sessions, edges), where a way has no queue on it, where what a host sends may be at a link in no time, and
-/// where events come in the order in which they were scheduled. Nothing where it is not worth it.
-pub(crate) fn lookahead(plan: &Network, settings: &Settings) -> Option<Duration> {
-    let has_queue = |hops: &[Hop]| hops.iter().any(|hop| matches!(hop, Hop::Link(_)));
-    let delays = |group: &GroupPlan| group.members.iter().map(|member| member.access_delay).min();
-    let takes_time = |group: &GroupPlan| {
-        group.access_rate.time_to_send(1) > Duration::ZERO
-            || delays(group).is_none_or(|least| least > Duration::ZERO)
-    };
-    let is_apart = plan.groups.iter().all(|group| {
-        !matches!(group.source, Source::Tcp { .. }) && has_queue(&group.forward) && takes_time(group)
-    });
-    if !is_apart || !plan.aggregates.is_empty() || settings.tie_rule != TieRule::Random {
-        return None;
+impl Events for Sides {
+    fn lane_at_hosts(&mut self) -> Lane {
+        self.of_hosts().lane()
     }
-    let link = plan.links.iter().map(|link| link.delay).min()?;
-    let access = plan.groups.iter().filter_map(delays).min()?;
-    let slowest = plan.links.iter().map(|link| link.rate).min_by_key(|rate| rate.bps())?;
-    let lookahead = (link + access).min(slowest.time_to_send(AT_MOST));
-    (lookahead >= slowest.time_to_send(AT_LEAST)).then_some(lookahead)
-}
 
-/// Which links nothing goes on from but to the sink of its group.
-pub(crate) fn last_links(plan: &Network) -> Vec<bool> {
-    let mut are_last = vec![true; plan.links.len()];
-    let links = |hops: &[Hop]| {
-        hops.iter()
-            .filter_map(|hop| if let Hop::Link(at) = hop { Some(*at as usize) } else { None })
-            .collect::<Vec<_>>()
-    };
-    for group in &plan.groups {
-        let forward = links(&group.forward);
-        let goes_on = forward.split_last().map_or(&[][..], |(_, before)| before);
-        goes_on.iter().chain(&links(&group.back)).for_each(|link| are_last[*link] = false);
+    fn lane_at_links(&mut self) -> Lane {
+        self.links.lane()
     }
-    are_last
+
+    #[inline(always)]
+    fn push_at_host(&mut self, time: Time, event: Event, identity: u32, lane: Lane) {
+        self.of_hosts().push(time, event, identity, lane);
+    }
+
+    #[inline(always)]
+    fn push_at_link(&mut self, time: Time, event: Event, identity: u32, lane: Lane) {
+        self.links.push(time, event, identity, lane);
+    }
 }
 
 #[cfg(test)]
@@ -145,65 +98,5 @@ impl Sides {
     pub(crate) fn pop(&mut self) -> Option<Event> {
         let next = self.hosts.pop_until(Time::MAX).or_else(|| self.links.pop_until(Time::MAX))?;
         Some(next.1)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::{LinkPlan, Member};
-    use fairwire_core::scheduler::Fcfs;
-    use fairwire_core::{Dropper, Limit, Queue, Rate, RateLaw, Seed};
-
-    struct TailDrop;
-    impl Dropper for TailDrop {}
-
-    fn network(mbps: u64, delay: Duration, access_mbps: u64, access_delay: Duration) -> Network {
-        let rate = |mbps: u64| Rate::from_bps(mbps * 1_000_000).expect("not zero");
-        let discipline = Box::new(Queue::new(Limit::packets(9), Fcfs, TailDrop));
-        let link = LinkPlan { name: "l".into(), rate: rate(mbps), law: RateLaw::Fixed, delay, discipline };
-        let source = Source::Cbr { rate: rate(1), packet_bytes: 512, header_bytes: 28, dither: 0.0 };
-        let members = vec![Member { start: Duration::ZERO, access_delay }];
-        let (forward, back, access_rate) = (Vec::new(), Vec::new(), rate(access_mbps));
-        let group =
-            GroupPlan { name: "g".into(), source, forward, back, access_rate, class: 0, dscp: 0, members };
-        Network::dumbbell(link, vec![group])
-    }
-
-    fn found(plan: &Network, tie_rule: TieRule) -> Option<Duration> {
-        let (duration, warm_up, seed) = (Duration::from_ms(2), Duration::ZERO, Seed(1));
-        lookahead(plan, &Settings { duration, warm_up, seed, tie_rule })
-    }
-
-    #[test]
-    fn the_lookahead_is_the_shortest_way_to_a_host_where_a_turn_is_worth_it() {
-        let [none, one, ten] = [0, 1, 10].map(Duration::from_ms);
-        let at = |mbps, delay, access| found(&network(mbps, delay, 1000, access), TieRule::Random);
-        assert_eq!(at(100, ten, one), Some(Duration::from_ms(11)));
-        // 1 MiB at 1 Gbit/s is 8.389 ms: no longer than that. 8 KiB at 10 Mbit/s is 6.554 ms: no shorter.
-        assert_eq!(at(1000, ten, one), Some(Duration::from_ns(8_388_608)));
-        assert_eq!((at(10, one, one), at(100, one, none), at(100, none, none)), (None, Some(one), None));
-        assert_eq!(found(&network(100, ten, 1000, one), TieRule::Fifo), None, "in the order scheduled");
-    }
-
-    #[test]
-    fn a_source_that_may_be_at_the_link_in_no_time_has_no_side_of_its_own() {
-        let [none, ten] = [0, 10].map(Duration::from_ms);
-        let at = |access_mbps, access| found(&network(100, ten, access_mbps, access), TieRule::Random);
-        assert_eq!(at(400_000, none), None, "40 bytes take 0.8 ns");
-        assert!(at(400_000, Duration::from_ns(1)).is_some() && at(1000, none).is_some());
-    }
-
-    #[test]
-    fn links_are_last_that_nothing_goes_on_from() {
-        let mut plan = network(100, Duration::from_ms(10), 1000, Duration::ZERO);
-        assert_eq!(last_links(&plan), [true]);
-        plan.groups[0].back = vec![Hop::Link(0)];
-        assert_eq!(last_links(&plan), [false], "acknowledgements go on to their senders");
-        plan.groups[0].back.clear();
-        let more = network(100, Duration::from_ms(10), 1000, Duration::ZERO);
-        plan.links.extend(more.links);
-        plan.groups[0].forward.push(Hop::Link(1));
-        assert_eq!(last_links(&plan), [false, true]);
     }
 }

@@ -2,11 +2,12 @@
 
 use super::Run;
 use crate::edge::Tag;
+use crate::event::Events;
 use crate::frames::Frame;
 use crate::observe::Tap;
 use fairwire_core::{Packet, Time};
 
-impl<T: Tap> Run<T> {
+impl<T: Tap, E: Events> Run<T, E> {
     /// The packet that `frame`, kept in `slot`, is: it enters the domain, where this is its first queue.
     #[inline(never)]
     pub(super) fn enter(&mut self, frame: Frame, slot: u32, now: Time) -> Packet {

@@ -3,6 +3,7 @@
 use super::Run;
 use crate::app::load::Demand;
 use crate::app::session::Session;
+use crate::event::Events;
 use crate::flow::Counts;
 use crate::group::Group;
 use crate::observe::Tap;
@@ -26,7 +27,7 @@ struct Names {
     kind: Arc<str>,
 }
 
-impl<T: Tap> Run<T> {
+impl<T: Tap, E: Events> Run<T, E> {
     /// What came out.
     pub(crate) fn measured(&self) -> Measured {
         let mut numbers = vec![0; self.groups.len()];

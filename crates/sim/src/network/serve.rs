@@ -40,7 +40,7 @@ impl<T: Tap> Run<T> {
         while let Some(until) = self.events.window(self.unscheduled(), end) {
             let before = self.handled;
             self.serve_hosts(until);
-            if self.has_one_link {
+            if self.tuning.has_one_link {
                 self.serve_link(until);
             } else if !self.serve_links(until, watch) {
                 return false;
@@ -55,7 +55,7 @@ impl<T: Tap> Run<T> {
 
     /// When the only link asks next, which is no event.
     fn unscheduled(&self) -> Time {
-        if self.has_one_link { self.links[0].link().asks_at() } else { Time::MAX }
+        if self.tuning.has_one_link { self.links[0].link().asks_at() } else { Time::MAX }
     }
 
     /// Handles every event at hosts up to `until`.
@@ -65,7 +65,7 @@ impl<T: Tap> Run<T> {
         let mut handled = 0;
         loop {
             let next = self.events.hosts.next();
-            if self.looks_ahead && self.events.hosts.is_time_to_look() {
+            if self.tuning.looks_ahead && self.events.hosts.is_time_to_look() {
                 self.look_ahead_at_hosts();
             }
             match next.kind() {
@@ -84,7 +84,7 @@ impl<T: Tap> Run<T> {
         self.events.links.set_end(until);
         loop {
             let next = self.events.links.next();
-            if self.looks_ahead && self.events.links.is_time_to_look() {
+            if self.tuning.looks_ahead && self.events.links.is_time_to_look() {
                 self.look_ahead_at_links();
             }
             if !self.handle(next) {
@@ -104,7 +104,7 @@ impl<T: Tap> Run<T> {
         loop {
             let asks_at = self.links[0].link().asks_at();
             let next = self.events.links.next_or(asks_at, Event::LinkFree(0), 0);
-            if self.looks_ahead && self.events.links.is_time_to_look() {
+            if self.tuning.looks_ahead && self.events.links.is_time_to_look() {
                 self.look_ahead_at_link();
             }
             match next.kind() {
@@ -154,7 +154,7 @@ impl<T: Tap> Run<T> {
     fn deliver_all(&mut self) {
         let leaving = std::mem::take(&mut self.leaving);
         for (at, packet) in leaving.iter().enumerate() {
-            if self.looks_ahead {
+            if self.tuning.looks_ahead {
                 let Ledger { frames, flows, .. } = &self.ledger;
                 if let Some(later) = leaving.get(at + 2 * DEPARTURES_AHEAD) {
                     frames.fetch(later.slot);

@@ -79,9 +79,9 @@ fn many_flows_fare_as_they_would_among_few() {
         let delayed = group("delayed", Source::Bulk { tcp: tcp.clone() });
         tcp.delayed_ack = None;
         let flows = vec![delayed, group("each", Source::Bulk { tcp }), cbr("udp", 3_141_593)];
-        let mut run =
-            Run::new(Network::dumbbell(bottleneck(40), flows), &settings(TieRule::Random), Unwatched);
-        run.looks_ahead = looks_ahead;
+        let (plan, settings) = (Network::dumbbell(bottleneck(40), flows), settings(TieRule::Random));
+        let tuning = Tuning { looks_ahead, ..Tuning::of(&plan, &settings, false) };
+        let mut run = Run::tuned(plan, &settings, Unwatched, tuning);
         assert!(run.go(&mut |_| ControlFlow::Continue(())));
         format!("{:?}", run.measured())
     };
@@ -130,7 +130,8 @@ fn hosts_that_are_served_ahead_of_the_links_fare_as_they_would_event_by_event() 
         for at in 0..3 {
             let outcome = |lookahead: Option<Duration>| {
                 let plan = networks(profile).into_iter().nth(at).expect("there are three");
-                let mut run = Run::with_lookahead(plan, &settings(TieRule::Random), Unwatched, lookahead);
+                let tuning = Tuning::ahead(&plan, lookahead);
+                let mut run = Run::tuned(plan, &settings(TieRule::Random), Unwatched, tuning);
                 assert!(run.go(&mut |_| ControlFlow::Continue(())));
                 format!("{:?}", run.measured())
             };
@@ -142,7 +143,7 @@ fn hosts_that_are_served_ahead_of_the_links_fare_as_they_would_event_by_event() 
                     "{profile:?}, network {at}, {lookahead} ns ahead"
                 );
             }
-            let found = sides::lookahead(&networks(profile)[at], &settings(TieRule::Random));
+            let found = Tuning::of(&networks(profile)[at], &settings(TieRule::Random), false).lookahead;
             assert!(found.is_some_and(|found| found >= Duration::from_ms(1)), "{found:?}");
             assert_eq!(outcome(found), together, "{profile:?}, network {at}");
         }

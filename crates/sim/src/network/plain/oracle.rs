@@ -1,0 +1,215 @@
+//! Random networks, under the tuned engine and under the plain one.
+
+use super::super::Run;
+use crate::app::{Arrivals, Bursts, Law, Load, OnOff, Poisson, Sequence, Telnet, Traffic, Transfers, Web};
+use crate::observe::Unwatched;
+use crate::plan::{GroupPlan, Hop, LinkPlan, Member, Network, Settings, Source, TieRule};
+use crate::tuning::Tuning;
+use fairwire_core::scheduler::Fcfs;
+use fairwire_core::{
+    Buffer, Cause, Dropper, Duration, EcnPolicy, Limit, Packet, Queue, Rate, RateLaw, Seed, Time, Trace,
+    Verdict,
+};
+use fairwire_tcp::congestion::{BbrParameters, ControlConfig};
+use fairwire_tcp::{Config, EcnMode, Profile, Recovery};
+use proptest::prelude::*;
+use std::ops::ControlFlow;
+
+/// Signals to who arrives while so many wait.
+struct Signalling(u32);
+
+impl Dropper for Signalling {
+    fn on_arrival(&mut self, _: &Packet, buffer: &Buffer, _: Time) -> Verdict {
+        if buffer.len() > self.0 { Verdict::Signal(Cause::Early) } else { Verdict::Pass }
+    }
+}
+
+/// How the links stand to each other.
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    /// One link that all share; acknowledgements come back unhindered.
+    Dumbbell,
+    /// Links in a row; a group takes all of them, or one.
+    ParkingLot,
+    /// Each group goes in over one link and out over another.
+    Star,
+    /// Two links, there and back; data goes both ways, so that acknowledgements wait behind it.
+    TwoWay,
+}
+
+/// What a group is made of, as numbers that choose.
+#[derive(Clone, Debug)]
+struct Drawn {
+    source: u8,
+    way: u8,
+    members: Vec<(u8, u8)>, // start and access delay
+    access: u8,
+}
+
+/// A network as numbers that choose: delays, sizes and rates are few and round, so that events meet.
+#[derive(Clone, Debug)]
+struct Plan {
+    shape: Shape,
+    links: Vec<(u8, u8, u8)>, // rate, delay, buffer
+    bursts: bool,
+    groups: Vec<Drawn>,
+}
+
+fn plans() -> impl Strategy<Value = Plan> {
+    let shape =
+        prop_oneof![Just(Shape::Dumbbell), Just(Shape::ParkingLot), Just(Shape::Star), Just(Shape::TwoWay)];
+    let members = prop::collection::vec((0..4u8, 0..4u8), 1..4);
+    let group = (0..15u8, any::<u8>(), members, 0..3u8).prop_map(|(source, way, members, access)| Drawn {
+        source,
+        way,
+        members,
+        access,
+    });
+    let links = prop::collection::vec((0..4u8, 0..4u8, 0..3u8), 2..5);
+    let groups = prop::collection::vec(group, 1..5);
+    (shape, links, prop::bool::weighted(0.15), groups).prop_map(|(shape, links, bursts, groups)| Plan {
+        shape,
+        links,
+        bursts,
+        groups,
+    })
+}
+
+fn rate(bps: u64) -> Rate {
+    Rate::from_bps(bps).expect("not zero")
+}
+
+fn tcp(profile: Profile, bytes: u32) -> Config {
+    Config::new(profile, bytes)
+}
+
+fn source(number: u8) -> Source {
+    let modern = || tcp(Profile::Modern, 960);
+    let of = |load| Source::Tcp { tcp: tcp(Profile::Modern, 512), load };
+    let datagrams = |traffic| Source::Datagrams { traffic, header_bytes: 28 };
+    match number {
+        0 => Source::Bulk { tcp: tcp(Profile::Ns1In1998, 1000) },
+        1 => Source::Bulk { tcp: tcp(Profile::Ns2In2002, 960) },
+        2 => Source::Bulk { tcp: Config { recovery: Recovery::Sack, ..tcp(Profile::Ns2In2006, 512) } },
+        3 => Source::Bulk { tcp: modern() },
+        4 => Source::Bulk { tcp: Config { ecn: EcnMode::Ect0, delayed_ack: None, ..modern() } },
+        5 => {
+            let control = ControlConfig::Bbr(BbrParameters::default());
+            Source::Bulk { tcp: Config { control, ..modern() } }
+        }
+        6 => Source::Cbr { rate: rate(4_000_000), packet_bytes: 1000, header_bytes: 28, dither: 0.0 },
+        7 => Source::Cbr { rate: rate(1_000_000), packet_bytes: 500, header_bytes: 28, dither: 0.5 },
+        8 => {
+            let size = Law::Exponential { mean: 800.0 };
+            datagrams(Traffic::Poisson(Poisson { mean_gap: Duration::from_ms(2), size }))
+        }
+        9 => datagrams(Traffic::OnOff(OnOff {
+            rate: rate(8_000_000),
+            packet_bytes: 1000,
+            burst: Law::Exponential { mean: 20.0 },
+            idle: Law::Fixed(0.05),
+        })),
+        10 => of(Load::Web(Box::new(Web { reading: Law::Fixed(0.2), ..Web::default() }))),
+        11 => of(Load::Transfers(Transfers {
+            size: Law::Fixed(20_000.0),
+            arrivals: Arrivals::Poisson { mean_gap: Duration::from_ms(50), connections: 3 },
+        })),
+        12 => of(Load::Sequence(Sequence { lasts: Duration::from_ms(300) })),
+        13 => of(Load::Bursts(Bursts { renews: true, ..Bursts::default() })),
+        _ => of(Load::Telnet(Telnet::default())),
+    }
+}
+
+impl Plan {
+    fn link(&self, at: usize) -> LinkPlan {
+        let (mbps, delay, buffer) = self.links[at];
+        // Packets of 1000 bytes take 1 ms, 800 us, 400 us or 100 us.
+        let rate = rate([8_000_000, 10_000_000, 20_000_000, 80_000_000][usize::from(mbps)]);
+        let law = match self.bursts {
+            true => RateLaw::Trace(Trace::parse(&"10\n".repeat(8)).expect("a trace").into()),
+            false => RateLaw::Fixed,
+        };
+        let delay = Duration::from_us([0, 1000, 5000, 10_000][usize::from(delay)]);
+        let packets = [10, 40, 100][usize::from(buffer)];
+        let queue = Queue::new(Limit::packets(packets), Fcfs, Signalling(packets / 2 + 4));
+        let discipline = Box::new(queue.with_ecn(EcnPolicy::Mark));
+        LinkPlan { name: format!("link.{at}"), rate, law, delay, discipline }
+    }
+
+    /// There and back.
+    fn way(&self, way: u8) -> [Vec<Hop>; 2] {
+        let wire = Hop::Wire { rate: rate(100_000_000), delay: Duration::from_ms(1) };
+        let (count, way) = (self.links.len(), usize::from(way));
+        let link = |at: usize| Hop::Link((at % count) as u32);
+        match self.shape {
+            Shape::Dumbbell => [vec![link(0)], vec![wire]],
+            Shape::ParkingLot if way.is_multiple_of(2) => [(0..count).map(link).collect(), vec![wire; count]],
+            Shape::ParkingLot => [vec![wire, link(way), wire], vec![wire]],
+            Shape::Star => [vec![link(way), wire, link(way / 16)], vec![link(way + 1), wire]],
+            Shape::TwoWay if way.is_multiple_of(2) => [vec![link(0)], vec![link(1)]],
+            Shape::TwoWay => [vec![link(1)], vec![link(0)]],
+        }
+    }
+
+    fn network(&self) -> Network {
+        let group = |(number, drawn): (usize, &Drawn)| {
+            let [forward, back] = self.way(drawn.way);
+            let members = drawn.members.iter().map(|&(start, delay)| Member {
+                start: Duration::from_ms([0, 1, 10, 200][usize::from(start)]),
+                access_delay: Duration::from_ms([0, 1, 4, 10][usize::from(delay)]),
+            });
+            GroupPlan {
+                name: format!("group{number}"),
+                source: source(drawn.source),
+                forward,
+                back,
+                access_rate: rate([10_000_000, 100_000_000, 1_000_000_000][usize::from(drawn.access)]),
+                class: 0,
+                dscp: 0,
+                members: members.collect(),
+            }
+        };
+        Network {
+            links: (0..self.links.len()).map(|at| self.link(at)).collect(),
+            groups: self.groups.iter().enumerate().map(group).collect(),
+            aggregates: Vec::new(),
+        }
+    }
+}
+
+fn plainly(plan: &Plan, settings: &Settings) -> String {
+    let mut run = Run::plain(plan.network(), settings, Unwatched);
+    run.go_plainly();
+    format!("{:#?}", run.measured())
+}
+
+fn tuned(plan: &Plan, settings: &Settings, tuning: impl FnOnce(&Network) -> Tuning) -> String {
+    let network = plan.network();
+    let tuning = tuning(&network);
+    let mut run = Run::tuned(network, settings, Unwatched, tuning);
+    assert!(run.go(&mut |_| ControlFlow::Continue(())));
+    format!("{:#?}", run.measured())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_tuned_engine_gives_the_bits_of_the_plain_one(
+        plan in plans(),
+        seed in any::<u64>(),
+        is_random in prop::bool::weighted(0.7),
+    ) {
+        let settings = Settings {
+            duration: Duration::from_ms(1500),
+            warm_up: Duration::from_ms(300),
+            seed: Seed(seed),
+            tie_rule: if is_random { TieRule::Random } else { TieRule::Fifo },
+        };
+        let expected = plainly(&plan, &settings);
+        prop_assert_eq!(&tuned(&plan, &settings, |network| Tuning::of(network, &settings, false)), &expected);
+        prop_assert_eq!(&tuned(&plan, &settings, |_| Tuning::default()), &expected);
+        let crowded = |network: &Network| Tuning { looks_ahead: true, ..Tuning::of(network, &settings, false) };
+        prop_assert_eq!(&tuned(&plan, &settings, crowded), &expected);
+    }
+}

@@ -1,0 +1,140 @@
+//! How a run goes, chosen once from what is to be simulated. Nothing that comes out of it hangs on any of this.
+
+use crate::plan::{GroupPlan, Hop, Network, Settings, Source, TieRule};
+use fairwire_core::Duration;
+
+/// How a run goes. The default is event by event, in one order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tuning {
+    /// The time that hosts are served ahead of links, where they are.
+    pub(crate) lookahead: Option<Duration>,
+    /// By link, where hosts are served ahead: does nothing go on from it but to sinks? What leaves it is delivered later, all at once.
+    pub(crate) last_links: Vec<bool>,
+    /// Is there but one link, on a side of its own? Its questions need no events.
+    pub(crate) has_one_link: bool,
+    /// Are there so many flows that their records are not all at hand? What events to come need is asked for.
+    pub(crate) looks_ahead: bool,
+}
+
+/// The records of so many flows stay in the nearest cache or the one after it.
+const FEW_FLOWS: usize = 256;
+
+impl Tuning {
+    /// What suits a network. Who watches a run hears of events in their order.
+    pub(crate) fn of(plan: &Network, settings: &Settings, is_watched: bool) -> Self {
+        let lookahead = if is_watched { None } else { lookahead(plan, settings) };
+        Tuning::ahead(plan, lookahead)
+    }
+
+    /// What suits a network where hosts are served so far ahead of links, or not at all.
+    pub(crate) fn ahead(plan: &Network, lookahead: Option<Duration>) -> Self {
+        let last_links = if lookahead.is_some() { last_links(plan) } else { Vec::new() };
+        let has_one_link = lookahead.is_some() && last_links.len() == 1;
+        Tuning { lookahead, last_links, has_one_link, looks_ahead: plan.flow_count() > FEW_FLOWS }
+    }
+}
+
+/// So many bytes leave the slowest link in a window at most: no more than a cache holds, so that what hosts send is soon at the links.
+const AT_MOST: u64 = 1 << 20;
+
+/// In a shorter time than so many bytes take on the slowest link too little happens to be worth a turn.
+const AT_LEAST: u64 = 1 << 13;
+
+/// What nothing takes less to get from a queued link to a host, where the two sides can be told apart. They cannot where hosts are
+/// asked by links at once (sessions, edges), where a way has no queue on it, where what a host sends may be at a link in no time, and
+/// where events come in the order in which they were scheduled. Nothing where it is not worth it.
+fn lookahead(plan: &Network, settings: &Settings) -> Option<Duration> {
+    let has_queue = |hops: &[Hop]| hops.iter().any(|hop| matches!(hop, Hop::Link(_)));
+    let delays = |group: &GroupPlan| group.members.iter().map(|member| member.access_delay).min();
+    let takes_time = |group: &GroupPlan| {
+        group.access_rate.time_to_send(1) > Duration::ZERO
+            || delays(group).is_none_or(|least| least > Duration::ZERO)
+    };
+    let is_apart = plan.groups.iter().all(|group| {
+        !matches!(group.source, Source::Tcp { .. }) && has_queue(&group.forward) && takes_time(group)
+    });
+    if !is_apart || !plan.aggregates.is_empty() || settings.tie_rule != TieRule::Random {
+        return None;
+    }
+    let link = plan.links.iter().map(|link| link.delay).min()?;
+    let access = plan.groups.iter().filter_map(delays).min()?;
+    let slowest = plan.links.iter().map(|link| link.rate).min_by_key(|rate| rate.bps())?;
+    let lookahead = (link + access).min(slowest.time_to_send(AT_MOST));
+    (lookahead >= slowest.time_to_send(AT_LEAST)).then_some(lookahead)
+}
+
+/// Which links nothing goes on from but to the sink of its group.
+fn last_links(plan: &Network) -> Vec<bool> {
+    let mut are_last = vec![true; plan.links.len()];
+    let links = |hops: &[Hop]| {
+        hops.iter()
+            .filter_map(|hop| if let Hop::Link(at) = hop { Some(*at as usize) } else { None })
+            .collect::<Vec<_>>()
+    };
+    for group in &plan.groups {
+        let forward = links(&group.forward);
+        let goes_on = forward.split_last().map_or(&[][..], |(_, before)| before);
+        goes_on.iter().chain(&links(&group.back)).for_each(|link| are_last[*link] = false);
+    }
+    are_last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{LinkPlan, Member};
+    use fairwire_core::scheduler::Fcfs;
+    use fairwire_core::{Dropper, Limit, Queue, Rate, RateLaw, Seed};
+
+    struct TailDrop;
+    impl Dropper for TailDrop {}
+
+    fn network(mbps: u64, delay: Duration, access_mbps: u64, access_delay: Duration) -> Network {
+        let rate = |mbps: u64| Rate::from_bps(mbps * 1_000_000).expect("not zero");
+        let discipline = Box::new(Queue::new(Limit::packets(9), Fcfs, TailDrop));
+        let link = LinkPlan { name: "l".into(), rate: rate(mbps), law: RateLaw::Fixed, delay, discipline };
+        let source = Source::Cbr { rate: rate(1), packet_bytes: 512, header_bytes: 28, dither: 0.0 };
+        let members = vec![Member { start: Duration::ZERO, access_delay }];
+        let (forward, back, access_rate) = (Vec::new(), Vec::new(), rate(access_mbps));
+        let group =
+            GroupPlan { name: "g".into(), source, forward, back, access_rate, class: 0, dscp: 0, members };
+        Network::dumbbell(link, vec![group])
+    }
+
+    fn found(plan: &Network, tie_rule: TieRule) -> Option<Duration> {
+        let (duration, warm_up, seed) = (Duration::from_ms(2), Duration::ZERO, Seed(1));
+        lookahead(plan, &Settings { duration, warm_up, seed, tie_rule })
+    }
+
+    #[test]
+    fn the_lookahead_is_the_shortest_way_to_a_host_where_a_turn_is_worth_it() {
+        let [none, one, ten] = [0, 1, 10].map(Duration::from_ms);
+        let at = |mbps, delay, access| found(&network(mbps, delay, 1000, access), TieRule::Random);
+        assert_eq!(at(100, ten, one), Some(Duration::from_ms(11)));
+        // 1 MiB at 1 Gbit/s is 8.389 ms: no longer than that. 8 KiB at 10 Mbit/s is 6.554 ms: no shorter.
+        assert_eq!(at(1000, ten, one), Some(Duration::from_ns(8_388_608)));
+        assert_eq!((at(10, one, one), at(100, one, none), at(100, none, none)), (None, Some(one), None));
+        assert_eq!(found(&network(100, ten, 1000, one), TieRule::Fifo), None, "in the order scheduled");
+    }
+
+    #[test]
+    fn a_source_that_may_be_at_the_link_in_no_time_has_no_side_of_its_own() {
+        let [none, ten] = [0, 10].map(Duration::from_ms);
+        let at = |access_mbps, access| found(&network(100, ten, access_mbps, access), TieRule::Random);
+        assert_eq!(at(400_000, none), None, "40 bytes take 0.8 ns");
+        assert!(at(400_000, Duration::from_ns(1)).is_some() && at(1000, none).is_some());
+    }
+
+    #[test]
+    fn links_are_last_that_nothing_goes_on_from() {
+        let mut plan = network(100, Duration::from_ms(10), 1000, Duration::ZERO);
+        assert_eq!(last_links(&plan), [true]);
+        plan.groups[0].back = vec![Hop::Link(0)];
+        assert_eq!(last_links(&plan), [false], "acknowledgements go on to their senders");
+        plan.groups[0].back.clear();
+        let more = network(100, Duration::from_ms(10), 1000, Duration::ZERO);
+        plan.links.extend(more.links);
+        plan.groups[0].forward.push(Hop::Link(1));
+        assert_eq!(last_links(&plan), [false, true]);
+    }
+}
