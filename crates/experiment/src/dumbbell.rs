@@ -227,7 +227,9 @@ fn sends(group: &GroupPlan, mtu: &mut Mtu) -> Result<(Sends, String), Why> {
             let payload = packet_bytes - UDP_HEADERS;
             Ok((Sends::Udp { bps: rate.bps(), payload, counted: *packet_bytes }, "cbr".into()))
         }
-        Source::Tcp { .. } | Source::Datagrams { .. } => Err(Why::new(of("the source".into()), SENDERS)),
+        Source::Tcp { .. } | Source::Datagrams { .. } | Source::Endpoints { .. } => {
+            Err(Why::new(of("the source".into()), SENDERS))
+        }
     }
 }
 

@@ -54,7 +54,7 @@ impl Sends {
     pub(crate) fn ack_bytes(&self) -> u32 {
         match &self.source {
             Source::Bulk { tcp } | Source::Tcp { tcp, .. } => tcp.header_bytes,
-            Source::Cbr { .. } | Source::Datagrams { .. } => 0,
+            Source::Cbr { .. } | Source::Datagrams { .. } | Source::Endpoints { .. } => 0,
         }
     }
 
@@ -103,6 +103,9 @@ pub(crate) fn sends(path: &str, flow: &FlowSpec, files: &Files) -> Result<Sends,
             Ok(Sends { packet_bytes: full_packet(&tcp), source: Source::Bulk { tcp } })
         }
         Offer::Tcp(load) => at.load(load, tcp_config(flow)),
+        Offer::Endpoints { endpoints, packet_bytes } => {
+            Ok(Sends { source: Source::Endpoints { endpoints, header_bytes: header }, packet_bytes })
+        }
     }
 }
 

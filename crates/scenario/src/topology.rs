@@ -314,7 +314,7 @@ impl Layout<'_> {
         stops.push(to?);
         let forward = self.hops(&stops, at, flow)?;
         stops.reverse();
-        let is_answered = flow.source.about().is_tcp;
+        let is_answered = flow.source.about().is_answered;
         Ok(Way { forward, back: if is_answered { self.hops(&stops, at, flow)? } else { Vec::new() } })
     }
 

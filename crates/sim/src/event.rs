@@ -33,6 +33,8 @@ pub(crate) enum Event {
     Wake(u32),
     /// A user of TCP does something.
     Session(u32),
+    /// A packet reaches an endpoint of another crate, in this frame.
+    Packet(u32),
 }
 
 impl Event {
@@ -46,6 +48,7 @@ impl Event {
             Event::Ack(frame) => (kind::ACK, frame),
             Event::Wake(flow) => (kind::WAKE, flow),
             Event::Session(session) => (kind::SESSION, session),
+            Event::Packet(frame) => (kind::PACKET, frame),
         }
     }
 
@@ -64,7 +67,8 @@ impl Event {
             kind::SINK => Event::Sink(what),
             kind::ACK => Event::Ack(what),
             kind::WAKE => Event::Wake(what),
-            _ => Event::Session(what),
+            kind::SESSION => Event::Session(what),
+            _ => Event::Packet(what),
         }
     }
 }
@@ -77,7 +81,8 @@ pub(crate) mod kind {
     pub(crate) const ACK: u8 = 3;
     pub(crate) const WAKE: u8 = 4;
     pub(crate) const SESSION: u8 = 5;
-    pub(crate) const NOTHING: u8 = 6;
+    pub(crate) const PACKET: u8 = 6;
+    pub(crate) const NOTHING: u8 = 7;
 }
 
 /// What happens next, and when; of the kind [`kind::NOTHING`], nothing does before the end. Two numbers, so that it is returned in

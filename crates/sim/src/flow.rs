@@ -1,7 +1,11 @@
 //! A flow: its source, its sink, and its own links at either end.
 
+mod outside;
+
 use crate::app::datagram::{Emission, Generator, cbr};
 use crate::edge::Edges;
+use crate::endpoint::Start;
+use crate::ends::Ends;
 use crate::event::{Event, Events, Lane};
 use crate::frames::{Frame, Frames};
 use crate::group::Group;
@@ -12,6 +16,7 @@ use crate::route::{Leg, Target};
 use crate::seen::Window;
 use fairwire_core::{Duration, Rng, Time};
 use fairwire_tcp::{Ack, LossCounts, Output, Receiver, Segment, Sender};
+use outside::Outside;
 use std::mem::offset_of;
 
 /// One flow.
@@ -25,11 +30,11 @@ pub(crate) struct Flow {
     receiver: Receiver, // its first 24 bytes belong to the line of the sink
     seldom: Seldom,
     source: Way,
-    endpoint: Endpoint, // a sender's first 144 bytes belong to the lines of the source
+    protocol: Protocol, // a sender's first 144 bytes belong to the lines of the source
 }
 
 const _: () = assert!(offset_of!(Flow, receiver) + 24 == LINE && size_of::<Flow>() == 6 * LINE);
-const _: () = assert!(offset_of!(Flow, source) == 2 * LINE && offset_of!(Flow, endpoint) + 144 == 5 * LINE);
+const _: () = assert!(offset_of!(Flow, source) == 2 * LINE && offset_of!(Flow, protocol) + 144 == 5 * LINE);
 
 /// What a delivery needs.
 #[repr(C)]
@@ -116,9 +121,10 @@ pub(crate) struct Lanes {
 }
 
 /// What sends. Nearly all flows are TCP, and to box a sender is another cache miss for each packet.
-enum Endpoint {
+enum Protocol {
     Tcp(Sender),
     Datagrams(Box<Datagrams>),
+    Outside(Box<Outside>),
 }
 
 struct Datagrams {
@@ -156,23 +162,28 @@ impl Flow {
     pub(crate) fn new(
         place: Place,
         group: &Group,
+        member: u32,
         access_delay: Duration,
         rng: impl FnOnce() -> Rng,
     ) -> Self {
         let Place { group: number, session, lanes } = place;
-        let endpoint = match (&group.tcp, &group.plan.source) {
+        let protocol = match (&group.tcp, &group.plan.source) {
             (Some(tcp), source) => {
                 let tcp = tcp.of_flow(|| rng().next_u64());
                 let is_given_data = matches!(source, Source::Tcp { .. });
-                Endpoint::Tcp(if is_given_data { Sender::without_data(&tcp) } else { Sender::new(&tcp) })
+                Protocol::Tcp(if is_given_data { Sender::without_data(&tcp) } else { Sender::new(&tcp) })
             }
             (None, Source::Cbr { rate, packet_bytes, dither, .. }) => {
                 let generator = Generator::Cbr(cbr::Generator::new(*rate, *packet_bytes, *dither));
-                Endpoint::Datagrams(Box::new(Datagrams::new(generator, rng())))
+                Protocol::Datagrams(Box::new(Datagrams::new(generator, rng())))
             }
             (None, Source::Datagrams { traffic, header_bytes }) => {
                 let generator = Generator::new(traffic, *header_bytes);
-                Endpoint::Datagrams(Box::new(Datagrams::new(generator, rng())))
+                Protocol::Datagrams(Box::new(Datagrams::new(generator, rng())))
+            }
+            (None, Source::Endpoints { endpoints, .. }) => {
+                let ends = Ends::new(endpoints, Start { number: member, rng: rng() });
+                Protocol::Outside(Box::new(Outside::new(ends)))
             }
             (None, Source::Bulk { .. } | Source::Tcp { .. }) => {
                 unreachable!("a group of TCP flows has their constants")
@@ -192,16 +203,17 @@ impl Flow {
                 out,
                 wake,
             },
-            endpoint,
+            protocol,
         }
     }
 
     /// What became of its packets.
     pub(crate) fn counts(&self) -> Counts {
         let Seldom { dropped, marked, .. } = self.seldom;
-        let (datagram_bytes, losses) = match &self.endpoint {
-            Endpoint::Tcp(sender) => (Bytes::default(), sender.loss_counts()),
-            Endpoint::Datagrams(source) => (source.bytes, LossCounts::default()),
+        let (datagram_bytes, losses) = match &self.protocol {
+            Protocol::Tcp(sender) => (Bytes::default(), sender.loss_counts()),
+            Protocol::Datagrams(source) => (source.bytes, LossCounts::default()),
+            Protocol::Outside(outside) => (outside.bytes, LossCounts::default()),
         };
         let (sent, delivered) = (self.source.sent, self.sink.delivered);
         Counts { sent, delivered, datagram_bytes, dropped, marked, losses }
@@ -211,9 +223,10 @@ impl Flow {
     pub(crate) fn start_measuring(&mut self) {
         self.source.sent = 0;
         (self.seldom.dropped, self.seldom.marked) = (0, 0);
-        match &mut self.endpoint {
-            Endpoint::Tcp(sender) => sender.forget_loss_counts(),
-            Endpoint::Datagrams(source) => source.bytes.sent = 0,
+        match &mut self.protocol {
+            Protocol::Tcp(sender) => sender.forget_loss_counts(),
+            Protocol::Datagrams(source) => source.bytes.sent = 0,
+            Protocol::Outside(outside) => outside.bytes.sent = 0,
         }
     }
 
@@ -221,10 +234,17 @@ impl Flow {
     #[inline]
     pub(crate) fn delivered(&mut self, packets: u64, datagram_bytes: u64) {
         self.sink.delivered += packets;
-        if datagram_bytes > 0
-            && let Endpoint::Datagrams(source) = &mut self.endpoint
-        {
-            source.bytes.delivered += datagram_bytes;
+        if datagram_bytes > 0 {
+            self.delivered_datagram(datagram_bytes);
+        }
+    }
+
+    #[inline(never)] // out of the way of TCP's deliveries
+    fn delivered_datagram(&mut self, bytes: u64) {
+        match &mut self.protocol {
+            Protocol::Datagrams(source) => source.bytes.delivered += bytes,
+            Protocol::Outside(outside) => outside.bytes.delivered += bytes,
+            Protocol::Tcp(_) => {}
         }
     }
 
@@ -265,7 +285,7 @@ impl Flow {
     /// Opens a connection that is given `segments` to send, in place of the one that may be there, whose packets under way mean nothing
     /// from now on.
     pub(crate) fn open(&mut self, segments: u64, stage: &mut Stage<'_, impl Events>) {
-        let Endpoint::Tcp(sender) = &mut self.endpoint else { return };
+        let Protocol::Tcp(sender) = &mut self.protocol else { return };
         if sender.has_started() {
             let config = sender.config();
             let next = Sender::without_data(config).counting_from(sender.loss_counts());
@@ -281,7 +301,7 @@ impl Flow {
 
     /// Gives the connection `segments` more to send.
     pub(crate) fn write(&mut self, segments: u64, stage: &mut Stage<'_, impl Events>) {
-        let Endpoint::Tcp(sender) = &mut self.endpoint else { return };
+        let Protocol::Tcp(sender) = &mut self.protocol else { return };
         let now = stage.now;
         sender.write(segments, now, &mut Outlet { way: &mut self.source, stage });
         self.keep_timer(stage);
@@ -289,7 +309,7 @@ impl Flow {
 
     /// Does the sender know that all it was given has arrived?
     pub(crate) fn is_finished(&self) -> bool {
-        matches!(&self.endpoint, Endpoint::Tcp(sender) if sender.is_finished())
+        matches!(&self.protocol, Protocol::Tcp(sender) if sender.is_finished())
     }
 
     /// Segments that the receiver has in order.
@@ -305,7 +325,7 @@ impl Flow {
 
     /// Is it a TCP flow, rather than one of datagrams?
     pub(crate) fn is_tcp(&self) -> bool {
-        matches!(self.endpoint, Endpoint::Tcp(_))
+        matches!(self.protocol, Protocol::Tcp(_))
     }
 
     /// Its group.
@@ -316,7 +336,7 @@ impl Flow {
 
     /// What its sender thinks of the network, where it does.
     pub(crate) fn window(&self) -> Option<Window> {
-        let Endpoint::Tcp(sender) = &self.endpoint else { return None };
+        let Protocol::Tcp(sender) = &self.protocol else { return None };
         Some(Window { cwnd: sender.window(), ssthresh: sender.threshold(), srtt: sender.rtt().smoothed() })
     }
 
@@ -326,10 +346,13 @@ impl Flow {
             return false;
         }
         self.source.wakes_at = Time::MAX;
+        if let Protocol::Outside(_) = self.protocol {
+            return self.on_timeout(stage);
+        }
         let now = stage.now;
         let mut outlet = Outlet { way: &mut self.source, stage };
-        match &mut self.endpoint {
-            Endpoint::Tcp(sender) => {
+        match &mut self.protocol {
+            Protocol::Tcp(sender) => {
                 let starts = !sender.has_started();
                 let is_due = sender.deadline().is_some_and(|due| due <= now);
                 if starts {
@@ -341,7 +364,7 @@ impl Flow {
                 self.keep_timer(stage);
                 starts || is_due
             }
-            Endpoint::Datagrams(source) => {
+            Protocol::Datagrams(source) => {
                 let (sent, next) = source.emit(&mut outlet);
                 source.bytes.sent += u64::from(sent);
                 if let Some(next) = next {
@@ -349,13 +372,14 @@ impl Flow {
                 }
                 true
             }
+            Protocol::Outside(_) => unreachable!("its ends were woken"),
         }
     }
 
     /// An acknowledgement reached the sender.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, ack: Ack, stage: &mut Stage<'_, impl Events>) {
-        let Endpoint::Tcp(sender) = &mut self.endpoint else { unreachable!("only TCP is acknowledged") };
+        let Protocol::Tcp(sender) = &mut self.protocol else { unreachable!("only TCP is acknowledged") };
         let now = stage.now;
         sender.on_ack(ack, now, &mut Outlet { way: &mut self.source, stage });
         // The receiver's timer is kept when it is set. Its line is another one.
@@ -465,7 +489,7 @@ impl Flow {
     /// Makes sure that a wake is pending no later than either end's deadline. Put off, a deadline costs nothing here.
     #[inline]
     fn keep_timer(&mut self, stage: &mut Stage<'_, impl Events>) {
-        let Endpoint::Tcp(sender) = &self.endpoint else { return };
+        let Protocol::Tcp(sender) = &self.protocol else { return };
         let due = sender.deadline().unwrap_or(Time::MAX);
         let due = due.min(self.receiver.deadline().unwrap_or(Time::MAX));
         if due < self.source.wakes_at {
@@ -509,9 +533,9 @@ impl<E: Events> Output for Outlet<'_, '_, E> {
 }
 
 impl<E: Events> Outlet<'_, '_, E> {
-    /// Puts a frame on the flow's way.
+    /// Puts a frame on the flow's way. The slot that it is kept in.
     #[inline(always)]
-    fn launch(&mut self, mut frame: Frame, bytes: u32) {
+    fn launch(&mut self, mut frame: Frame, bytes: u32) -> u32 {
         let Stage { group, legs, frames, edges, events, now, .. } = self.stage;
         if let Some(edges) = edges {
             frame.tag = edges.of_sender(frame.flow);
@@ -530,6 +554,7 @@ impl<E: Events> Outlet<'_, '_, E> {
         };
         events.push_at_link(there, event, frame.identity(), lane);
         self.way.sent += 1;
+        slot
     }
 }
 

@@ -5,6 +5,7 @@ use crate::prefetch;
 use crate::seen::Content;
 use fairwire_core::{Ecn, Time};
 use fairwire_tcp::{Ack, Sack, Segment};
+use std::any::Any;
 use std::collections::VecDeque;
 
 /// One packet, or the acknowledgement that it turned into. Aligned, lest it lie in two lines of the cache.
@@ -76,6 +77,11 @@ impl Frame {
         Frame::carrying(flow, conversation, Segment::data(bytes.into()), leg)
     }
 
+    /// A packet of an endpoint of another crate; `is_back`: is it of the second end?
+    pub(crate) fn packet(flow: u32, bytes: u32, ecn: Ecn, is_back: bool, leg: u32) -> Self {
+        Frame { is_ack: is_back, ecn, ..Frame::datagram(flow, 0, bytes, leg) }
+    }
+
     /// Bytes on the wire of the datagram that it is.
     pub(crate) fn datagram_bytes(&self) -> u32 {
         self.seq as u32
@@ -121,6 +127,9 @@ impl Frame {
 /// The place for a frame is asked for so many frames ahead.
 const STORES_AHEAD: usize = 8;
 
+/// What a packet carries for the endpoints of another crate.
+pub(crate) type Payload = Box<dyn Any + Send>;
+
 /// A pool of frames. It grows to the most that were ever in flight, and no further.
 ///
 /// The frame let go first is the first to be used again. Packets that set out one after the other thus lie one after the other, and since
@@ -133,6 +142,8 @@ pub(crate) struct Frames {
     sacks: Vec<Sack>,
     /// By slot: when its packet was sent. Kept only for those who watch.
     sent: Option<Vec<Time>>,
+    /// By slot, as far as there were any: what endpoints of other crates carry.
+    payloads: Vec<Option<Payload>>,
 }
 
 impl Frames {
@@ -217,6 +228,28 @@ impl Frames {
     /// The blocks of the acknowledgement in `slot`; none where it has none, or is no acknowledgement.
     pub(crate) fn blocks(&self, slot: u32) -> Sack {
         if self.slots[slot as usize].is_ack { self.ack(slot).sack } else { Sack::NONE }
+    }
+
+    /// The packet in `slot` carries this.
+    pub(crate) fn keep_payload(&mut self, slot: u32, payload: Option<Payload>) {
+        if self.payloads.len() < self.slots.len() {
+            self.payloads.resize_with(self.slots.len(), || None);
+        }
+        self.payloads[slot as usize] = payload;
+    }
+
+    /// What the packet in `slot` carries, once.
+    #[inline(never)] // few runs have any
+    pub(crate) fn take_payload(&mut self, slot: u32) -> Option<Payload> {
+        self.payloads.get_mut(slot as usize)?.take()
+    }
+
+    /// What the packet in `slot` carries, if anything, is not needed any more.
+    #[inline]
+    pub(crate) fn drop_payload(&mut self, slot: u32) {
+        if !self.payloads.is_empty() {
+            self.take_payload(slot);
+        }
     }
 
     /// Asks for the frame in `slot`.

@@ -49,8 +49,9 @@ impl Group {
                 (*packet_bytes, 0)
             }
             Source::Datagrams { traffic, header_bytes } => (traffic.typical_bytes(*header_bytes), 0),
+            Source::Endpoints { endpoints, .. } => (endpoints.packet_bytes(), 0),
         };
-        let vary = matches!(plan.source, Source::Datagrams { .. });
+        let vary = matches!(plan.source, Source::Datagrams { .. } | Source::Endpoints { .. });
         let sizes = Sizes { data: data_bytes, ack: ack_bytes, vary };
         Group {
             salt,
@@ -60,7 +61,7 @@ impl Group {
             ack_on_access: plan.access_rate.time_to_send(ack_bytes.into()),
             tcp: match &plan.source {
                 Source::Bulk { tcp } | Source::Tcp { tcp, .. } => Some(Arc::new(tcp.clone())),
-                Source::Cbr { .. } | Source::Datagrams { .. } => None,
+                Source::Cbr { .. } | Source::Datagrams { .. } | Source::Endpoints { .. } => None,
             },
             data_bytes,
             ack_bytes,
@@ -78,6 +79,12 @@ impl Group {
     /// Do acknowledgements come back?
     pub(crate) fn is_acknowledged(&self) -> bool {
         self.tcp.is_some()
+    }
+
+    /// Are both ends of its flows of another crate?
+    #[inline]
+    pub(crate) fn is_outside(&self) -> bool {
+        matches!(self.plan.source, Source::Endpoints { .. })
     }
 
     /// Are its flows connections of sessions?

@@ -33,7 +33,7 @@ impl<T> Ledger<T> {
     /// Asks for the frame of an event to come.
     #[inline]
     pub(crate) fn fetch_frame(&self, event: Event) {
-        if let Event::Arrival(slot) | Event::Ack(slot) | Event::Sink(slot) = event {
+        if let Event::Arrival(slot) | Event::Ack(slot) | Event::Sink(slot) | Event::Packet(slot) = event {
             self.frames.fetch(slot);
         }
     }
@@ -50,7 +50,7 @@ impl<T> Ledger<T> {
                 flow.fetch_sink(); // its group stands there
                 flow.fetch_source();
             }
-            Event::Arrival(_) | Event::LinkFree(_) | Event::Session(_) => {}
+            Event::Arrival(_) | Event::LinkFree(_) | Event::Session(_) | Event::Packet(_) => {}
         }
     }
 
@@ -75,6 +75,7 @@ impl<T: Tap> Signals for Ledger<T> {
             let about = observe::about(&packet, &self.frames, is_tcp);
             self.tap.happened(What::Drop(cause), about);
         }
+        self.frames.drop_payload(packet.frame);
         self.frames.release(packet.frame);
     }
     fn marked(&mut self, packet: &Packet, cause: Cause) {

@@ -4,6 +4,8 @@
 
 pub mod app;
 mod edge;
+pub mod endpoint;
+mod ends;
 mod event;
 mod flow;
 mod frames;

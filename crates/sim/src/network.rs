@@ -152,11 +152,12 @@ impl<T: Tap, E: Events> Run<T, E> {
         let each = group.plan.connections();
         for (at, Member { start, access_delay }) in members.iter().enumerate() {
             let lanes = *lanes.entry(*access_delay).or_insert_with(|| {
-                let lane_of_tcp = |lane: fn(&mut E) -> Lane, events: &mut E| {
-                    if group.is_acknowledged() { lane(events) } else { Lane::NONE }
+                let is_two_way = group.is_acknowledged() || group.is_outside();
+                let lane_of_two_way = |lane: fn(&mut E) -> Lane, events: &mut E| {
+                    if is_two_way { lane(events) } else { Lane::NONE }
                 };
-                let out = [events.lane_at_links(), lane_of_tcp(E::lane_at_links, events)];
-                let home = [(); 2].map(|()| lane_of_tcp(E::lane_at_hosts, events));
+                let out = [events.lane_at_links(), lane_of_two_way(E::lane_at_links, events)];
+                let home = [(); 2].map(|()| lane_of_two_way(E::lane_at_hosts, events));
                 Lanes { out, home, wake: events.lane_at_hosts() }
             });
             let rng = || seed.stream_of(format_args!("flow/{}.{}", group.plan.name, at + 1));
@@ -172,7 +173,8 @@ impl<T: Tap, E: Events> Run<T, E> {
             }
             for index in first..first + each as u32 {
                 let place = Place { group: number, session, lanes };
-                self.ledger.flows.push(Flow::new(place, &group, *access_delay, rng));
+                let flow = Flow::new(place, &group, at as u32 + 1, *access_delay, rng);
+                self.ledger.flows.push(flow);
                 if session == NO_SESSION
                     && let Some(flow) = self.ledger.flows.last_mut()
                 {
@@ -236,6 +238,7 @@ impl<T: Tap, E: Events> Run<T, E> {
                     self.react(what, Why::Due, now);
                 }
             }
+            kind::PACKET => self.on_packet(what, now),
             _ => return false,
         }
         true
@@ -363,7 +366,11 @@ impl<T: Tap, E: Events> Run<T, E> {
     fn pass_on(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
         let group = self.group_of(frame);
         let (flow, mut stage) = self.stage(frame.flow, group, now);
-        flow.go_on(frame, slot, at, &mut stage);
+        if stage.group.is_outside() {
+            flow.go_on_back(frame, slot, at, &mut stage);
+        } else {
+            flow.go_on(frame, slot, at, &mut stage);
+        }
     }
 
     /// A packet that crossed no queue reaches its sink's access link.
@@ -400,6 +407,7 @@ impl<T: Tap, E: Events> Run<T, E> {
         let session = if has_news { flow.session() } else { None };
         match delivery.ack {
             Some(ack) => flow.answer(ack, slot, delivery.at, &mut stage),
+            None if stage.group.is_outside() => flow.hand_over(frame, slot, delivery.at, &mut stage),
             None => self.ledger.frames.release(slot),
         }
         if let Some(session) = session {
@@ -448,6 +456,25 @@ impl<T: Tap, E: Events> Run<T, E> {
         {
             self.react(session, why, now);
         }
+    }
+
+    /// A packet reaches an endpoint of another crate.
+    #[inline(never)]
+    fn on_packet(&mut self, slot: u32, now: Time) {
+        let frame = self.ledger.frames.at(slot);
+        if frame.is_ack() {
+            self.note(What::Deliver, slot, None, now); // of the others it is known already
+        }
+        let payload = self.ledger.frames.take_payload(slot);
+        self.ledger.frames.release(slot);
+        let group = self.group_of(frame);
+        if let Some(edges) = &mut self.edges
+            && frame.is_ack()
+        {
+            edges.tell_sender(frame.flow, frame.tag);
+        }
+        let (flow, mut stage) = self.stage(frame.flow, group, now);
+        flow.on_packet(frame, payload, &mut stage);
     }
 
     /// Lets a session do what it does for this reason.

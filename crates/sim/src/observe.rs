@@ -148,7 +148,7 @@ impl<'a> View<'a> {
                 dscp: group.plan.dscp,
                 is_tcp: group.is_acknowledged(),
                 data_bytes: group.data_bytes(),
-                delivered_bytes: count.delivered * u64::from(group.data_bytes()),
+                delivered_bytes: count.delivered,
                 left_bytes: count.left,
                 dropped: count.dropped,
                 marked: count.marked,
@@ -253,8 +253,8 @@ impl Tap for Unwatched {
 /// Counts since the last sample.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
-    delivered: u64,
-    left: u64, // bytes
+    delivered: u64, // bytes
+    left: u64,      // bytes
     dropped: u64,
     marked: u64,
 }
@@ -268,7 +268,7 @@ struct Since {
 /// A delivery that lies ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Ahead {
-    packets: u64,
+    bytes: u64, // in order and new
     event: PacketEvent,
 }
 
@@ -325,7 +325,7 @@ impl<'a> Watch<'a> {
     fn release(&mut self, now: Time) {
         while self.ahead.peek().is_some_and(|Reverse(due)| due.at <= now) {
             let Some(Reverse(Due { ahead, .. })) = self.ahead.pop() else { return };
-            self.since.flows[ahead.event.flow as usize].delivered += ahead.packets;
+            self.since.flows[ahead.event.flow as usize].delivered += ahead.bytes;
             if self.wants_packets {
                 self.observer.packet(&ahead.event);
             }
@@ -388,10 +388,11 @@ impl Tap for Watch<'_> {
 
     fn delivers(&mut self, at: Time, packets: u64, about: About) {
         let link = self.link.take();
+        let bytes = packets * u64::from(about.wire_bytes);
         let event = self.event(at, What::Deliver, about);
         self.link = link;
         self.held += 1;
-        self.ahead.push(Reverse(Due { at, number: self.held, ahead: Ahead { packets, event } }));
+        self.ahead.push(Reverse(Due { at, number: self.held, ahead: Ahead { bytes, event } }));
     }
 
     fn next_sample(&self) -> Time {

@@ -1,6 +1,7 @@
 //! What is to be simulated.
 
 use crate::app::{Load, Traffic};
+use crate::endpoint::Endpoints;
 use fairwire_core::{Discipline, Duration, Marker, Rate, RateLaw, Seed};
 use fairwire_metrics::record::{FlowRecord, LinkRecord, TransferRecord};
 
@@ -158,6 +159,13 @@ pub enum Source {
         /// How they come.
         traffic: Traffic,
         /// Header bytes of each packet, at most all of it, which are no goodput.
+        header_bytes: u32,
+    },
+    /// A protocol of another crate, with its own two ends.
+    Endpoints {
+        /// What makes them.
+        endpoints: Endpoints,
+        /// Header bytes of each packet, which are no goodput.
         header_bytes: u32,
     },
 }

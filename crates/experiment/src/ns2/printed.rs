@@ -88,7 +88,9 @@ fn flow_record(
             let payload = f64::from(packet_bytes - header_bytes) / f64::from(*packet_bytes);
             ("cbr".into(), Some(rate.bps() as f64), payload)
         }
-        Source::Tcp { .. } | Source::Datagrams { .. } => unreachable!("refused before the run"),
+        Source::Tcp { .. } | Source::Datagrams { .. } | Source::Endpoints { .. } => {
+            unreachable!("refused before the run")
+        }
     };
     let throughput_bps = number(numbers, "bytes")? * 8.0 / window.secs();
     Ok(FlowRecord {

@@ -122,7 +122,9 @@ fn sender(group: &GroupPlan) -> Result<(&'static str, String), Why> {
             let random = u8::from(*dither != 0.0);
             Ok(("cbr", format!("rate_ {} packetSize_ {packet_bytes} random_ {random}", rate.bps())))
         }
-        Source::Tcp { .. } | Source::Datagrams { .. } => Err(Why::new(of("the source"), SENDERS)),
+        Source::Tcp { .. } | Source::Datagrams { .. } | Source::Endpoints { .. } => {
+            Err(Why::new(of("the source"), SENDERS))
+        }
     }
 }
 

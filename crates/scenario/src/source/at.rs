@@ -9,6 +9,7 @@ use fairwire_document::Problem;
 use fairwire_laws::spec::Quantity;
 use fairwire_parameters::OutOfRange;
 use fairwire_sim::app::{Law, Load, Offered, Traffic};
+use fairwire_sim::endpoint::Endpoints;
 use std::sync::Arc;
 
 /// The default packet of a source of datagrams.
@@ -29,6 +30,8 @@ pub struct About {
     pub what: &'static str,
     /// Does it send over TCP?
     pub is_tcp: bool,
+    /// Does its other end send packets too, so that it needs a way back?
+    pub is_answered: bool,
     /// Header bytes of its datagrams, where nothing else is said.
     pub header_bytes: u32,
     /// The kinds of transfers that it times, as measures call them.
@@ -40,12 +43,17 @@ pub struct About {
 impl About {
     /// Of a source of datagrams over UDP, and nothing more.
     pub const fn datagrams(what: &'static str) -> Self {
-        About { what, is_tcp: false, header_bytes: HEADER, timed: &[], example: "" }
+        About { what, is_tcp: false, is_answered: false, header_bytes: HEADER, timed: &[], example: "" }
     }
 
     /// Of a user of TCP, and nothing more.
     pub const fn tcp(what: &'static str) -> Self {
-        About { is_tcp: true, ..About::datagrams(what) }
+        About { is_tcp: true, ..About::endpoints(what) }
+    }
+
+    /// Of a protocol over UDP with two ends of its own, and nothing more.
+    pub const fn endpoints(what: &'static str) -> Self {
+        About { is_answered: true, ..About::datagrams(what) }
     }
 }
 
@@ -72,6 +80,13 @@ pub enum Offer {
     Endless,
     /// Data for TCP as users have it.
     Tcp(Load),
+    /// A protocol with two ends of its own.
+    Endpoints {
+        /// What makes both ends of each flow.
+        endpoints: Endpoints,
+        /// A typical packet on the wire, bytes.
+        packet_bytes: u32,
+    },
 }
 
 /// The table of a source of this crate.

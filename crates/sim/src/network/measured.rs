@@ -3,6 +3,7 @@
 use super::Run;
 use crate::app::load::Demand;
 use crate::app::session::Session;
+use crate::ends::Took;
 use crate::event::Events;
 use crate::flow::Counts;
 use crate::group::Group;
@@ -11,6 +12,7 @@ use crate::plan::{GroupPlan, Measured, Source};
 use fairwire_metrics::record::{FlowRecord, TransferRecord};
 use fairwire_metrics::{FlowName, TransferMeter};
 use fairwire_tcp::LossCounts;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How long what the sessions of a group did took.
@@ -60,11 +62,26 @@ impl<T: Tap, E: Events> Run<T, E> {
     }
 
     fn transfer_records(&self) -> Vec<TransferRecord> {
-        let of_group = |(group, timed): (&u32, &Timed)| {
-            let name = &self.groups[*group as usize].plan.name;
-            [timed.transfers.record(name, "transfer"), timed.pages.record(name, "page")]
+        let of_ends = self.timed_ends();
+        let of_group = |(number, group): (u32, &Group)| {
+            let timed = self.timed.get(&number).or(of_ends.get(&number))?;
+            let name = &group.plan.name;
+            Some([timed.transfers.record(name, "transfer"), timed.pages.record(name, "page")])
         };
-        self.timed.iter().flat_map(of_group).flatten().collect()
+        (0..).zip(&self.groups).filter_map(of_group).flatten().flatten().collect()
+    }
+
+    /// How long endpoints of other crates took that were through after the warm-up.
+    fn timed_ends(&self) -> BTreeMap<u32, Timed> {
+        let mut timed = BTreeMap::<u32, Timed>::new();
+        for flow in self.ledger.flows.iter() {
+            if let Some(Took { at, took }) = flow.took()
+                && at >= self.measured_from
+            {
+                timed.entry(flow.group()).or_default().transfers.completed(took);
+            }
+        }
+        timed
     }
 
     fn flow_record(
@@ -82,7 +99,7 @@ impl<T: Tap, E: Events> Run<T, E> {
         };
         let of_datagrams = |header_bytes: u32| {
             let bytes = counts.datagram_bytes.delivered;
-            (bytes, bytes - counts.delivered * u64::from(header_bytes))
+            (bytes, bytes.saturating_sub(counts.delivered * u64::from(header_bytes)))
         };
         let (offered_bps, (wire_bytes, good_bytes)) = match &plan.source {
             Source::Bulk { tcp } => (None, of_tcp(tcp)),
@@ -101,6 +118,7 @@ impl<T: Tap, E: Events> Run<T, E> {
                 let offered = rate_of(counts.datagram_bytes.sent);
                 (Some(offered), of_datagrams(*header_bytes))
             }
+            Source::Endpoints { header_bytes, .. } => (None, of_datagrams(*header_bytes)),
         };
         let losses = matches!(plan.source, Source::Bulk { .. } | Source::Tcp { .. }).then_some(counts.losses);
         FlowRecord {
@@ -127,5 +145,6 @@ fn kind(source: &Source) -> String {
         Source::Tcp { tcp, load } => format!("{} {}", load.kind(), tcp.name()),
         Source::Cbr { .. } => "cbr".into(),
         Source::Datagrams { traffic, .. } => traffic.kind().into(),
+        Source::Endpoints { endpoints, .. } => endpoints.name().into(),
     }
 }

@@ -71,6 +71,7 @@ impl<T: Tap> Run<T> {
             match next.kind() {
                 kind::ACK => self.on_ack(next.what(), next.time),
                 kind::WAKE => self.on_wake(next.what(), next.time),
+                kind::PACKET => self.on_packet(next.what(), next.time),
                 _ => break,
             }
             handled += 1;

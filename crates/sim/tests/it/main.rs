@@ -2,6 +2,7 @@
 
 mod applications;
 mod edges;
+mod endpoints;
 mod laws;
 mod ns2;
 mod observed;

@@ -2,17 +2,19 @@
 
 use super::super::Run;
 use crate::app::{Arrivals, Bursts, Law, Load, OnOff, Poisson, Sequence, Telnet, Traffic, Transfers, Web};
+use crate::endpoint::{Endpoint, Endpoints, Packet as Sent, Start};
 use crate::observe::Unwatched;
 use crate::plan::{GroupPlan, Hop, LinkPlan, Member, Network, Settings, Source, TieRule};
 use crate::tuning::Tuning;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
-    Buffer, Cause, Dropper, Duration, EcnPolicy, Limit, Packet, Queue, Rate, RateLaw, Seed, Time, Trace,
-    Verdict,
+    Buffer, Cause, Dropper, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Rate, RateLaw, Rng, Seed, Time,
+    Trace, Verdict,
 };
 use fairwire_tcp::congestion::{BbrParameters, ControlConfig};
 use fairwire_tcp::{Config, EcnMode, Profile, Recovery};
 use proptest::prelude::*;
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 /// Signals to who arrives while so many wait.
@@ -21,6 +23,70 @@ struct Signalling(u32);
 impl Dropper for Signalling {
     fn on_arrival(&mut self, _: &Packet, buffer: &Buffer, _: Time) -> Verdict {
         if buffer.len() > self.0 { Verdict::Signal(Cause::Early) } else { Verdict::Pass }
+    }
+}
+
+/// Keeps some packets of random sizes on the way, more with each that comes back, and half of them after a while without any.
+struct Windowed {
+    rng: Rng,
+    window: u32,
+    outstanding: u32,
+    due: Option<Time>,
+}
+
+impl Windowed {
+    fn new(rng: Rng) -> Self {
+        Windowed { rng, window: 4, outstanding: 0, due: None }
+    }
+}
+
+impl Endpoint for Windowed {
+    fn on_packet(&mut self, packet: Sent, now: Time) {
+        self.due = Some(now + Duration::from_ms(100));
+        self.outstanding = self.outstanding.saturating_sub(1);
+        self.window += 1;
+        if packet.payload() == Some(Ecn::Ce) {
+            self.window = (self.window / 2).max(1);
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Sent> {
+        if self.due.is_none_or(|due| due <= now) {
+            self.due = Some(now + Duration::from_ms(100));
+            (self.outstanding, self.window) = (0, (self.window / 2).max(1));
+        }
+        if self.outstanding >= self.window {
+            return None;
+        }
+        self.outstanding += 1;
+        Some(Sent::new([200, 1000, 1500][self.rng.below(3) as usize]).with_ecn(Ecn::Ect0))
+    }
+
+    fn next_timeout(&mut self) -> Option<Time> {
+        self.due
+    }
+}
+
+/// Answers every packet after a moment, and every tenth with a large one.
+#[derive(Default)]
+struct Echo {
+    answers: VecDeque<(Time, Ecn)>,
+    count: u32,
+}
+
+impl Endpoint for Echo {
+    fn on_packet(&mut self, packet: Sent, now: Time) {
+        self.answers.push_back((now + Duration::from_us(100), packet.ecn));
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Sent> {
+        let (_, ecn) = self.answers.pop_front_if(|(due, _)| *due <= now)?;
+        self.count += 1;
+        Some(Sent::new(if self.count.is_multiple_of(10) { 1000 } else { 40 }).carrying(ecn))
+    }
+
+    fn next_timeout(&mut self) -> Option<Time> {
+        self.answers.front().map(|(due, _)| *due)
     }
 }
 
@@ -59,7 +125,7 @@ fn plans() -> impl Strategy<Value = Plan> {
     let shape =
         prop_oneof![Just(Shape::Dumbbell), Just(Shape::ParkingLot), Just(Shape::Star), Just(Shape::TwoWay)];
     let members = prop::collection::vec((0..4u8, 0..4u8), 1..4);
-    let group = (0..15u8, any::<u8>(), members, 0..3u8).prop_map(|(source, way, members, access)| Drawn {
+    let group = (0..16u8, any::<u8>(), members, 0..3u8).prop_map(|(source, way, members, access)| Drawn {
         source,
         way,
         members,
@@ -115,6 +181,10 @@ fn source(number: u8) -> Source {
             arrivals: Arrivals::Poisson { mean_gap: Duration::from_ms(50), connections: 3 },
         })),
         12 => of(Load::Sequence(Sequence { lasts: Duration::from_ms(300) })),
+        15 => {
+            let ends = |start: Start| (Windowed::new(start.rng), Echo::default());
+            Source::Endpoints { endpoints: Endpoints::new("windowed", 1000, ends), header_bytes: 28 }
+        }
         13 => of(Load::Bursts(Bursts { renews: true, ..Bursts::default() })),
         _ => of(Load::Telnet(Telnet::default())),
     }

@@ -1,0 +1,159 @@
+//! Both ends of a flow of another crate's endpoints, at work: they are called as promised, and what they return is checked.
+
+use crate::endpoint::{Endpoint, Endpoints, Packet, Start};
+use core::fmt::{self, Display};
+use fairwire_core::{Duration, Time};
+use std::ops::RangeInclusive;
+
+/// Which end of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// The one whose packets are counted.
+    First,
+    /// The other, whose packets go the way of acknowledgements.
+    Second,
+}
+
+/// What a packet of IP can have (RFC 791, RFC 8200), bytes.
+const SIZES: RangeInclusive<u32> = 1..=65_535;
+
+/// An end that returns more packets at one instant is taken for one that never stops: twice a window of 10 Gbit/s over 40 ms.
+const MAX_AT_ONCE: u32 = 1 << 16;
+
+/// More timeouts within [`IDLE`], in a row and without a packet, are taken for an end that keeps the engine busy for nothing.
+const MAX_IDLE: u32 = 1 << 16;
+const IDLE: Duration = Duration::from_secs(1);
+
+/// Both ends.
+pub(crate) struct Ends {
+    name: &'static str,
+    number: u32,
+    ends: [End; 2],
+    started: Option<Time>,
+    took: Option<Took>,
+}
+
+/// How long the first end took until it was through, and when that was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Took {
+    pub(crate) at: Time,
+    pub(crate) took: Duration,
+}
+
+struct End {
+    endpoint: Box<dyn Endpoint>,
+    due: Time, // MAX when there is no timeout
+    is_finished: bool,
+    /// Timeouts since a packet came or went, and since when they are counted.
+    idle: u32,
+    idle_since: Time,
+}
+
+impl Ends {
+    /// Both are due at once.
+    pub(crate) fn new(endpoints: &Endpoints, start: Start) -> Self {
+        let (name, number) = (endpoints.name(), start.number);
+        let end =
+            |endpoint| End { endpoint, due: Time::ZERO, is_finished: false, idle: 0, idle_since: Time::ZERO };
+        Ends { name, number, ends: endpoints.start(start).map(end), started: None, took: None }
+    }
+
+    /// Is its timeout due at `now`?
+    pub(crate) fn is_due(&self, side: Side, now: Time) -> bool {
+        self.ends[side as usize].due <= now
+    }
+
+    /// When the first timeout is due; [`Time::MAX`] when there is none.
+    pub(crate) fn next_timeout(&self) -> Time {
+        let [first, second] = &self.ends;
+        first.due.min(second.due)
+    }
+
+    /// How long the first end took, once it is through.
+    pub(crate) fn took(&self) -> Option<Took> {
+        self.took
+    }
+
+    /// A packet of the other end arrives at `now`.
+    pub(crate) fn take(&mut self, side: Side, packet: Packet, now: Time) {
+        let end = &mut self.ends[side as usize];
+        if !end.is_finished {
+            end.idle = 0;
+            end.endpoint.on_packet(packet, now);
+        }
+    }
+
+    /// Lets an end do what is due at `now`, and sends what it returns.
+    ///
+    /// # Panics
+    /// When it breaks what [`Endpoint`] says: the simulation would never end.
+    pub(crate) fn poll(&mut self, side: Side, now: Time, mut send: impl FnMut(Packet)) {
+        let started = *self.started.get_or_insert(now);
+        let who = Who { name: self.name, number: self.number, side };
+        let end = &mut self.ends[side as usize];
+        if end.is_finished {
+            return;
+        }
+        let mut sent = 0;
+        while let Some(packet) = end.endpoint.poll_transmit(now) {
+            sent += 1;
+            assert!(
+                sent <= MAX_AT_ONCE,
+                "{who} returned more than {MAX_AT_ONCE} packets at {now}; `poll_transmit` must return `None` when all that is due is sent"
+            );
+            let bytes = packet.bytes;
+            assert!(
+                SIZES.contains(&bytes),
+                "{who} returned a packet of {bytes} bytes at {now}; allowed: {} to {}",
+                SIZES.start(),
+                SIZES.end()
+            );
+            send(packet);
+        }
+        end.settle(who, sent, now);
+        if end.is_finished && side == Side::First {
+            self.took = Some(Took { at: now, took: now.since(started) });
+        }
+    }
+}
+
+impl End {
+    /// All is sent that was due at `now`.
+    fn settle(&mut self, who: Who, sent: u32, now: Time) {
+        self.is_finished = self.endpoint.finished();
+        let timeout = if self.is_finished { None } else { self.endpoint.next_timeout() };
+        self.due = timeout.unwrap_or(Time::MAX);
+        assert!(
+            self.due > now,
+            "{who} returned {} as its next timeout at {now}; allowed: a later time, since `poll_transmit` was just called",
+            self.due
+        );
+        if sent > 0 || now.since(self.idle_since) > IDLE {
+            (self.idle, self.idle_since) = (0, now);
+        }
+        self.idle += 1;
+        assert!(
+            self.idle <= MAX_IDLE,
+            "{who} had more than {MAX_IDLE} timeouts within {IDLE} without a packet, up to {now}; allowed: fewer"
+        );
+    }
+}
+
+/// An end, as errors call it.
+#[derive(Clone, Copy)]
+struct Who {
+    name: &'static str,
+    number: u32,
+    side: Side,
+}
+
+impl Display for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Who { name, number, side } = self;
+        let side = match side {
+            Side::First => "first",
+            Side::Second => "second",
+        };
+        write!(f, "the {side} endpoint of flow {number} of `{name}`")
+    }
+}

@@ -1,0 +1,151 @@
+//! A flow whose ends are endpoints of another crate.
+
+use super::{Bytes, Flow, Outlet, Protocol, Sink, Stage};
+use crate::endpoint::Packet;
+use crate::ends::{Ends, Side, Took};
+use crate::event::{Event, Events};
+use crate::frames::{Frame, Payload};
+use crate::line::Line;
+use crate::route::Target;
+use fairwire_core::Time;
+
+/// What such a flow has beside what every flow has.
+pub(super) struct Outside {
+    pub(super) bytes: Bytes,
+    ends: Ends,
+    /// The second end's own link, over which it sends.
+    up: Line,
+    /// The first end's own link, over which it receives.
+    down: Line,
+}
+
+impl Outside {
+    pub(super) fn new(ends: Ends) -> Self {
+        Outside { bytes: Bytes::default(), ends, up: Line::default(), down: Line::default() }
+    }
+}
+
+impl Flow {
+    /// How long its first end took, once that is through; only of endpoints of another crate.
+    pub(crate) fn took(&self) -> Option<Took> {
+        let Protocol::Outside(outside) = &self.protocol else { return None };
+        outside.ends.took()
+    }
+
+    /// Its packet, `frame` in `slot`, reaches the second end at `at`.
+    #[inline(never)] // out of the way of TCP's deliveries
+    pub(crate) fn hand_over(&self, frame: Frame, slot: u32, at: Time, stage: &mut Stage<'_, impl Events>) {
+        *stage.frames.at_mut(slot) = frame;
+        stage.events.push_at_host(at, Event::Packet(slot), stage.index, self.sink.home[0]);
+    }
+
+    /// Its packet, `frame` with `payload`, is there.
+    pub(crate) fn on_packet(
+        &mut self,
+        frame: Frame,
+        payload: Option<Payload>,
+        stage: &mut Stage<'_, impl Events>,
+    ) {
+        let side = if frame.is_ack() { Side::First } else { Side::Second };
+        let packet = Packet { bytes: frame.datagram_bytes(), ecn: frame.ecn, payload };
+        self.outside().ends.take(side, packet, stage.now);
+        self.poll(side, stage);
+        self.keep_timeout(stage);
+    }
+
+    /// A timeout of one of its ends may be due. Tells whether one was.
+    #[inline(never)] // out of the way of TCP's timers
+    pub(super) fn on_timeout(&mut self, stage: &mut Stage<'_, impl Events>) -> bool {
+        let mut was_due = false;
+        for side in [Side::First, Side::Second] {
+            if self.outside().ends.is_due(side, stage.now) {
+                was_due = true;
+                self.poll(side, stage);
+            }
+        }
+        self.keep_timeout(stage);
+        was_due
+    }
+
+    /// What the second end sent, `frame` in `slot`, has left a link at `at` and goes on.
+    #[inline(never)] // out of the way of acknowledgements
+    pub(crate) fn go_on_back(
+        &mut self,
+        frame: Frame,
+        slot: u32,
+        at: Time,
+        stage: &mut Stage<'_, impl Events>,
+    ) {
+        let Flow { sink, protocol, .. } = self;
+        let Protocol::Outside(outside) = protocol else { unreachable!("its ends are TCP's") };
+        go_on_back(frame, slot, at, (sink, &mut outside.down), stage);
+    }
+
+    fn outside(&mut self) -> &mut Outside {
+        let Protocol::Outside(outside) = &mut self.protocol else {
+            unreachable!("the ends of this flow are not of another crate")
+        };
+        outside
+    }
+
+    /// Lets an end do what is due, and sends what it returns.
+    fn poll(&mut self, side: Side, stage: &mut Stage<'_, impl Events>) {
+        let Flow { sink, source, protocol, .. } = self;
+        let Protocol::Outside(outside) = protocol else { unreachable!("its ends are TCP's") };
+        let Outside { bytes: counted, ends, up, down } = &mut **outside;
+        let now = stage.now;
+        match side {
+            Side::First => ends.poll(side, now, |Packet { bytes, ecn, payload }| {
+                let frame = Frame::packet(stage.index, bytes, ecn, false, stage.group.forward);
+                let slot = Outlet { way: source, stage }.launch(frame, bytes);
+                stage.frames.keep_payload(slot, payload);
+                counted.sent += u64::from(bytes);
+            }),
+            Side::Second => ends.poll(side, now, |Packet { bytes, ecn, payload }| {
+                let mut frame = Frame::packet(stage.index, bytes, ecn, true, stage.group.back);
+                if let Some(edges) = stage.edges {
+                    frame.tag = edges.of_receiver(stage.index);
+                }
+                let slot = stage.frames.store(frame);
+                stage.frames.stamp(slot, now);
+                stage.frames.keep_payload(slot, payload);
+                let leaves = up.start(bytes, now, &stage.group.pace) + sink.access_delay;
+                go_on_back(frame, slot, leaves, (sink, down), stage);
+            }),
+        }
+    }
+
+    /// Makes sure that a wake is pending no later than either end's timeout.
+    fn keep_timeout(&mut self, stage: &mut Stage<'_, impl Events>) {
+        let due = self.outside().ends.next_timeout();
+        if due < self.source.wakes_at {
+            self.wake_at(due, stage.index, stage.events);
+        }
+    }
+}
+
+/// Sends `frame`, kept in `slot`, along the leg of the way back that it is on since `at`, to a queue or, over the first end's own link
+/// `down`, to that end.
+fn go_on_back(
+    frame: Frame,
+    slot: u32,
+    at: Time,
+    (sink, down): (&Sink, &mut Line),
+    stage: &mut Stage<'_, impl Events>,
+) {
+    let (leg, bytes) = (&stage.legs[frame.leg as usize], frame.datagram_bytes());
+    let there = at + stage.group.takes(leg, frame.is_data(), bytes);
+    *stage.frames.at_mut(slot) = frame;
+    match leg.to {
+        Target::Queue(_) => {
+            // What left one link on one leg stays in that order, also at the same instant.
+            let is_first = frame.leg == stage.group.back;
+            let identity = if is_first { !frame.identity() } else { frame.leg };
+            stage.events.push_at_link(there, Event::Arrival(slot), identity, leg.lane);
+        }
+        Target::End => {
+            let home = down.start(bytes, there, &stage.group.pace) + sink.access_delay;
+            stage.events.push_at_host(home, Event::Packet(slot), !stage.index, sink.home[1]);
+        }
+    }
+}
