@@ -3,6 +3,7 @@
 use crate::parameters::{Parameters, properties};
 use crate::registry;
 use core::fmt;
+use fairwire_laws::BadParameter;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, DeserializeSeed, MapAccess, Visitor};
 use serde::ser::SerializeMap;
@@ -53,6 +54,13 @@ impl Choice {
     /// What was given for it beside its name; `None` where nothing was, as in `{ red = {} }`.
     pub fn parameters(&self) -> Option<&Parameters> {
         self.parameters.as_ref()
+    }
+
+    /// The path of `bad`, which is of this discipline or inside of it, from the choice on: under its name as given.
+    pub fn path_of(&self, bad: &BadParameter) -> String {
+        let key = registry::find(&self.name).map_or(&*self.name, |entry| entry.key);
+        let path = bad.path();
+        path.strip_prefix(key).map_or_else(|| path.clone(), |below| format!("{}{below}", self.name))
     }
 
     /// Its name, and what was given for it, to be changed.

@@ -8,6 +8,7 @@ use fairwire_core::Discipline;
 use fairwire_core::units::Amount;
 use fairwire_laws::error::Parameter;
 use fairwire_laws::part::Part;
+use fairwire_laws::scheduler::Service;
 use fairwire_laws::spec::EcnChoice;
 use fairwire_laws::{BadParameter, Site};
 use std::borrow::Cow;
@@ -32,6 +33,30 @@ pub fn check(name: &str, parameters: &Parameters, site: &Site<'_>) -> Result<(),
         Some(spec) => spec.check(site),
         None => (entry.spec.default)().check(site),
     }
+}
+
+/// Checks at `site` what `base` has for each discipline that none of `uses` has as it stands there: one that nothing names, or that has
+/// something of its own for every key that is wrong. A key that makes sense only beside another is right where one of `uses` brings that.
+pub fn check_base<'a>(
+    base: &Parameters,
+    uses: impl Iterator<Item = &'a Choice> + Clone,
+    site: &Site<'_>,
+) -> Result<(), BuildError> {
+    for name in base.typed() {
+        let is_named = |choice: &&Choice| find(choice.name()).is_ok_and(|entry| entry.key == name);
+        let mut given = uses.clone().filter(is_named).map(Choice::parameters);
+        if given.clone().any(|own| own.is_none()) {
+            continue;
+        }
+        let base = base.only(name);
+        let is_right_with = |own: &Parameters| check(name, &base.filled(own), site).is_ok();
+        if let Err(error) = check(name, &base, site)
+            && !given.any(|own| own.is_some_and(is_right_with))
+        {
+            return Err(error);
+        }
+    }
+    Ok(())
 }
 
 /// The buffer that was typed for the discipline called `name` itself; `None` if it takes the site's.
@@ -89,12 +114,12 @@ fn served<'a>(entry: &Entry, parameters: &'a Parameters) -> Result<Cow<'a, Param
     Ok(Cow::Owned(parameters))
 }
 
-/// Puts the scheduler of the entry's name into the parameters.
+/// Puts the scheduler of the entry's name into the parameters, unless there is one, which is [refused](served) if it is another.
 fn serve(entry: &Entry, parameters: &mut Parameters) {
     if let Some(kind) = entry.scheduler
         && let Some(service) = parameters.entry(entry.key).part_mut().scheduler_mut()
     {
-        service.get_or_insert_default().name = kind;
+        service.get_or_insert_with(|| Service { name: kind, ..Service::default() });
     }
 }
 

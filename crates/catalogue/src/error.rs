@@ -20,6 +20,8 @@ pub enum BuildError {
 pub struct UnknownDiscipline {
     /// What was given, cut short where it is long.
     pub given: String,
+    /// Why it is none, where that is more than a slip.
+    pub why: Option<String>,
     /// The names or aliases that were most likely meant, if any come near.
     pub likely: Vec<&'static str>,
     /// All names, for people.
@@ -30,7 +32,11 @@ impl std::error::Error for UnknownDiscipline {}
 
 impl fmt::Display for UnknownDiscipline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no discipline `{}`; ", self.given)?;
+        write!(f, "there is no discipline `{}`", self.given)?;
+        if let Some(why) = &self.why {
+            write!(f, ": {why}")?;
+        }
+        write!(f, "; ")?;
         if let Some(question) = spelling::question(&self.likely) {
             write!(f, "{question} ")?;
         }

@@ -38,11 +38,11 @@ mod registry;
 mod spec;
 
 pub use choice::Choice;
-pub use discipline::{build, check, inherit_ecn, own_buffer, part_mut, with_part};
+pub use discipline::{build, check, check_base, inherit_ecn, own_buffer, part_mut, with_part};
 pub use error::{BuildError, UnknownDiscipline};
 pub use fairwire_laws::about::{About, Family};
 pub use fairwire_laws::{BadParameter, Site};
 pub use parameters::Parameters;
 pub use registered::{Names, NotRegistered, Registry};
-pub use registry::{Entry, all, allowed, combined, find, register};
+pub use registry::{Entry, all, allowed, combined, find, register, schedulers, shared_parameters};
 pub use spec::{DisciplineSpec, Inside};

@@ -1,21 +1,66 @@
-//! The markers by name, and what is given for each.
+//! The markers by name: those of this house and those that other crates [registered](register), and what is given for each.
 
 use crate::page::{BadDocumentation, Page};
-use core::fmt;
+use crate::registered::{NotRegistered, Registry};
+use core::any::Any;
+use core::fmt::{self, Debug};
 use fairwire_core::{Marker, Rate, spelling};
 use fairwire_laws::BadParameter;
 use fairwire_laws::Site;
 use fairwire_laws::marker as law;
 use fairwire_laws::spec::Quantity;
-use fairwire_parameters::{Choice, Declared as _, choice_schema, deserialize_choice};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::MapAccess;
+use fairwire_parameters::{
+    ByName, Choice, Declared, OneOf, SchemaOf, Tabled, deserialize_choice, tables_schema,
+};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+pub use law::About;
+
+static MARKERS: Registry<Entry> = Registry::new("marker", BUILT_IN, |marker| (marker.name, &[]));
+
+/// Adds a marker of another crate: from here on it has its name in scenarios and gateway files, its table of parameters, its page and its
+/// schema. Call it before anything else, since the list that was looked at once stays as it is.
+///
+/// # Errors
+///
+/// Where the name is taken, or the list was looked at already.
+pub fn register<S: MarkerSpec>() -> Result<(), NotRegistered> {
+    MARKERS.register(Entry::of::<S>())
+}
+
+/// The parameters of one marker, and how it is made of them: what can be [registered](register).
+pub trait MarkerSpec:
+    Clone + Debug + DeserializeOwned + JsonSchema + PartialEq + Send + Serialize + Sync + Tabled + 'static
+{
+    /// Its name, as typed in scenario files.
+    const NAME: &'static str;
+
+    /// What is told of it.
+    const ABOUT: About;
+
+    /// Takes `rate` as its contract, unless one was given. Without effect where it has none.
+    fn default_rate(&mut self, _rate: Rate) {}
+
+    /// Is everything out of profile?
+    fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// Checks it against the site.
+    fn check(&self, site: &Site<'_>) -> Result<(), BadParameter>;
+
+    /// Checks and builds.
+    fn build(&self, site: &Site<'_>) -> Result<Box<dyn Marker>, BadParameter>;
+}
 
 /// One marker.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Entry {
     /// Its name, as typed.
     pub name: &'static str,
@@ -24,150 +69,211 @@ pub struct Entry {
     /// The paper or RFC, with its section.
     pub source: &'static str,
     page: fn() -> Result<Page, BadDocumentation>,
+    default: fn() -> Box<dyn AnyMarker>,
+    table: ByName,
+    read: fn(Value) -> serde_json::Result<Box<dyn AnyMarker>>,
+    schema: SchemaOf,
 }
 
-/// Lists each marker once: its key in [`MarkerParameters`], its name, and its module.
+impl Entry {
+    const fn of<S: MarkerSpec>() -> Self {
+        Entry {
+            name: S::NAME,
+            summary: S::ABOUT.summary,
+            source: S::ABOUT.source,
+            page: || Page::of::<S>(S::NAME, S::ABOUT.summary, S::ABOUT.source),
+            default: || Box::new(S::default()),
+            table: ByName::of::<S>(),
+            read: |value| Ok(Box::new(serde_json::from_value::<S>(value)?)),
+            schema: SchemaGenerator::subschema_for::<S>,
+        }
+    }
+}
+
+impl Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Lists each marker of this house once: its name, its module, and what says whether all is out of profile, where that can be.
 macro_rules! markers {
-    ($($key:ident: $name:literal => $variant:ident($module:ident);)+) => {
-        /// A marker as given: `"sr-tcm"`, or `{ sr-tcm = { rate = "1 Mbit/s" } }`.
-        #[derive(Clone, Debug, PartialEq)]
-        pub enum MarkerChoice {
-            $(#[doc = concat!("`", $name, "`.")] $variant(law::$module::Spec),)+
-        }
+    ($($name:literal => $module:ident $($is_empty:ident)?;)+) => {
+        $(
+            impl MarkerSpec for law::$module::Spec {
+                const NAME: &'static str = $name;
+                const ABOUT: About = law::$module::ABOUT;
 
-        /// The table form.
-        #[derive(JsonSchema)]
-        #[schemars(rename = "MarkerTable")]
-        #[expect(dead_code, reason = "its schema is what it is for")]
-        enum Table {
-            $(#[schemars(rename = $name)] $variant(law::$module::Spec),)+
-        }
+                fn default_rate(&mut self, rate: Rate) {
+                    self.rate.get_or_insert(Quantity(rate));
+                }
 
-        impl Choice for MarkerChoice {
-            const WHAT: &'static str = "marker";
-            const EXAMPLE: &'static str = "{ sr-tcm = { rate = \"1 Mbit/s\" } }";
+                $(fn is_empty(&self) -> bool {
+                    law::$module::Spec::$is_empty(self)
+                })?
 
-            fn names() -> &'static [&'static str] {
-                &[$($name),+]
-            }
+                fn check(&self, site: &Site<'_>) -> Result<(), BadParameter> {
+                    law::$module::Spec::check(self, site).map(drop)
+                }
 
-            fn named(at: usize) -> Self {
-                [$(MarkerChoice::$variant(Default::default())),+].into_iter().nth(at).expect("one for each name")
-            }
-
-            fn read<'de, A: MapAccess<'de>>(at: usize, table: &mut A) -> Result<Self, A::Error> {
-                let mut next = 0..;
-                $(if next.next() == Some(at) {
-                    return Ok(MarkerChoice::$variant(table.next_value()?));
-                })+
-                unreachable!("one for each name")
-            }
-        }
-
-        impl MarkerChoice {
-            /// Its name, as typed.
-            pub fn name(&self) -> &'static str {
-                match self {
-                    $(MarkerChoice::$variant(_) => $name),+
+                fn build(&self, site: &Site<'_>) -> Result<Box<dyn Marker>, BadParameter> {
+                    law::$module::Spec::build(self, site)
                 }
             }
+        )+
 
-            /// The same, with what `base` has for it beside what is given here.
-            #[must_use]
-            pub fn filled(mut self, base: &MarkerParameters) -> Self {
-                match &mut self {
-                    $(MarkerChoice::$variant(spec) => {
-                        if let Some(base) = &base.$key {
-                            spec.fill(base);
-                        }
-                    })+
-                }
-                self
-            }
-
-            /// The same, with `rate` as its committed rate unless one is given.
-            #[must_use]
-            pub fn with_contract(mut self, rate: Rate) -> Self {
-                match &mut self {
-                    $(MarkerChoice::$variant(spec) => _ = spec.rate.get_or_insert(Quantity(rate))),+
-                }
-                self
-            }
-
-            /// Checks what was given at `site`, without building it.
-            pub fn check(&self, site: &Site<'_>) -> Result<(), BadParameter> {
-                match self {
-                    $(MarkerChoice::$variant(spec) => spec.check(site).map(drop)),+
-                }
-            }
-
-            /// Builds it for `site`.
-            pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Marker>, BadParameter> {
-                match self {
-                    $(MarkerChoice::$variant(spec) => spec.build(site)),+
-                }
-            }
-
-            fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-                match self {
-                    $(MarkerChoice::$variant(spec) => map.serialize_entry($name, spec)),+
-                }
-            }
-        }
-
-        /// What is given for each marker, under its name, wherever that marker is named. Unknown keys are refused.
-        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[serde(deny_unknown_fields)]
-        pub struct MarkerParameters {
-            $(
-                #[doc = concat!("Parameters of the marker `", $name, "`.")]
-                #[serde(rename = $name, default, skip_serializing_if = "Option::is_none")]
-                pub $key: Option<law::$module::Spec>,
-            )+
-        }
-
-        impl MarkerParameters {
-            /// The markers for which something is given, with that.
-            pub fn given(&self) -> impl Iterator<Item = MarkerChoice> {
-                [$(self.$key.clone().map(MarkerChoice::$variant)),+].into_iter().flatten()
-            }
-        }
-
-        const ENTRIES: &[Entry] = &[$(Entry {
-            name: $name,
-            summary: law::$module::ABOUT.summary,
-            source: law::$module::ABOUT.source,
-            page: || Page::of::<law::$module::Spec>($name, law::$module::ABOUT.summary, law::$module::ABOUT.source),
-        }),+];
+        const BUILT_IN: &[Entry] = &[$(Entry::of::<law::$module::Spec>()),+];
     };
 }
 
 markers! {
-    token_bucket: "token-bucket" => TokenBucket(token_bucket);
-    sr_tcm: "sr-tcm" => SrTcm(sr_tcm);
-    tr_tcm: "tr-tcm" => TrTcm(tr_tcm);
-    tsw2cm: "tsw2cm" => Tsw2cm(tsw2cm);
-    tsw3cm: "tsw3cm" => Tsw3cm(tsw3cm);
-    adaptive_token_bucket: "adaptive-token-bucket" => AdaptiveTokenBucket(adaptive_token_bucket);
+    "token-bucket" => token_bucket is_empty;
+    "sr-tcm" => sr_tcm;
+    "tr-tcm" => tr_tcm;
+    "tsw2cm" => tsw2cm;
+    "tsw3cm" => tsw3cm;
+    "adaptive-token-bucket" => adaptive_token_bucket;
+}
+
+/// A [`MarkerSpec`], whichever.
+trait AnyMarker: Debug + Send + Sync {
+    fn as_any(&self) -> &dyn Any;
+    fn cloned(&self) -> Box<dyn AnyMarker>;
+    fn equals(&self, other: &dyn AnyMarker) -> bool;
+    fn fill(&mut self, base: &dyn AnyMarker);
+    fn default_rate(&mut self, rate: Rate);
+    fn is_empty(&self) -> bool;
+    fn check(&self, site: &Site<'_>) -> Result<(), BadParameter>;
+    fn build(&self, site: &Site<'_>) -> Result<Box<dyn Marker>, BadParameter>;
+    fn json(&self) -> serde_json::Result<Value>;
+}
+
+impl<S: MarkerSpec> AnyMarker for S {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn cloned(&self) -> Box<dyn AnyMarker> {
+        Box::new(self.clone())
+    }
+
+    fn equals(&self, other: &dyn AnyMarker) -> bool {
+        other.as_any().downcast_ref() == Some(self)
+    }
+
+    fn fill(&mut self, base: &dyn AnyMarker) {
+        if let Some(base) = base.as_any().downcast_ref() {
+            Declared::fill(self, base);
+        }
+    }
+
+    fn default_rate(&mut self, rate: Rate) {
+        MarkerSpec::default_rate(self, rate);
+    }
+
+    fn is_empty(&self) -> bool {
+        MarkerSpec::is_empty(self)
+    }
+
+    fn check(&self, site: &Site<'_>) -> Result<(), BadParameter> {
+        MarkerSpec::check(self, site)
+    }
+
+    fn build(&self, site: &Site<'_>) -> Result<Box<dyn Marker>, BadParameter> {
+        MarkerSpec::build(self, site)
+    }
+
+    fn json(&self) -> serde_json::Result<Value> {
+        serde_json::to_value(self)
+    }
+}
+
+/// A marker as given: `"sr-tcm"`, or `{ sr-tcm = { rate = "1 Mbit/s" } }`.
+#[derive(Debug)]
+pub struct MarkerChoice {
+    /// In the list of all.
+    place: usize,
+    given: Box<dyn AnyMarker>,
 }
 
 impl MarkerChoice {
     /// The marker called `name`, with its defaults.
     pub fn find(name: &str) -> Result<Self, UnknownMarker> {
-        let at = ENTRIES.iter().position(|entry| entry.name == name);
-        at.map(Self::named).ok_or_else(|| unknown(name))
+        MARKERS.place(name).map(Self::named).ok_or_else(|| unknown(name))
     }
 
-    /// Has it its defaults, so that its name says all?
-    fn is_default(&self) -> bool {
-        Self::find(self.name()).is_ok_and(|default| default == *self)
+    /// Its name, as typed.
+    pub fn name(&self) -> &'static str {
+        all()[self.place].name
+    }
+
+    /// The same, with what `base` has for it beside what is given here.
+    #[must_use]
+    pub fn filled(mut self, base: &MarkerParameters) -> Self {
+        if let Some(base) = base.0.get(&self.place) {
+            self.given.fill(&*base.given);
+        }
+        self
+    }
+
+    /// The same, with `rate` as its contract unless one is given.
+    #[must_use]
+    pub fn with_contract(mut self, rate: Rate) -> Self {
+        self.given.default_rate(rate);
+        self
+    }
+
+    /// Is everything out of profile?
+    pub fn is_empty(&self) -> bool {
+        self.given.is_empty()
+    }
+
+    /// Checks what was given at `site`, without building it.
+    pub fn check(&self, site: &Site<'_>) -> Result<(), BadParameter> {
+        self.given.check(site)
+    }
+
+    /// Builds it for `site`.
+    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Marker>, BadParameter> {
+        self.given.build(site)
+    }
+}
+
+impl Clone for MarkerChoice {
+    fn clone(&self) -> Self {
+        MarkerChoice { place: self.place, given: self.given.cloned() }
+    }
+}
+
+impl PartialEq for MarkerChoice {
+    fn eq(&self, other: &Self) -> bool {
+        self.given.equals(&*other.given)
     }
 }
 
 impl Default for MarkerChoice {
     /// The token bucket.
     fn default() -> Self {
-        MarkerChoice::TokenBucket(Default::default())
+        Self::find(<law::token_bucket::Spec as MarkerSpec>::NAME).expect("it is one of this house")
+    }
+}
+
+impl Choice for MarkerChoice {
+    const WHAT: &'static str = "marker";
+    const EXAMPLE: &'static str = "{ sr-tcm = { rate = \"1 Mbit/s\" } }";
+
+    fn names() -> &'static [&'static str] {
+        MARKERS.names()
+    }
+
+    fn named(place: usize) -> Self {
+        MarkerChoice { place, given: (all()[place].default)() }
+    }
+
+    fn read<'de, A: MapAccess<'de>>(place: usize, table: &mut A) -> Result<Self, A::Error> {
+        let Entry { table: by_name, read, .. } = all()[place];
+        let given = read(table.next_value_seed(by_name)?).map_err(A::Error::custom)?;
+        Ok(MarkerChoice { place, given })
     }
 }
 
@@ -179,11 +285,11 @@ impl<'de> Deserialize<'de> for MarkerChoice {
 
 impl Serialize for MarkerChoice {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.is_default() {
+        if *self == Self::named(self.place) {
             return serializer.serialize_str(self.name());
         }
         let mut map = serializer.serialize_map(Some(1))?;
-        self.write(&mut map)?;
+        map.serialize_entry(self.name(), &self.given.json().map_err(serde::ser::Error::custom)?)?;
         map.end()
     }
 }
@@ -194,7 +300,66 @@ impl JsonSchema for MarkerChoice {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        choice_schema::<MarkerChoice, Table>(generator)
+        let markers = all().iter().map(|marker| (marker.name, marker.summary, marker.schema));
+        let tables = tables_schema(markers, generator);
+        json_schema!({
+            "description": "the name of a marker, or a table of one name with its parameters",
+            "anyOf": [{ "enum": MARKERS.names() }, tables],
+        })
+    }
+}
+
+/// What is given for each marker, under its name, wherever that marker is named. Unknown keys are refused.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MarkerParameters(BTreeMap<usize, MarkerChoice>);
+
+impl MarkerParameters {
+    /// The markers for which something is given, with that.
+    pub fn given(&self) -> impl Iterator<Item = &MarkerChoice> {
+        self.0.values()
+    }
+}
+
+impl<'de> Deserialize<'de> for MarkerParameters {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Reader)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = MarkerParameters;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("struct of tables of parameters")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<MarkerParameters, A::Error> {
+        let mut given = BTreeMap::new();
+        while let Some(place) = table.next_key_seed(OneOf(MARKERS.names()))? {
+            if given.insert(place, MarkerChoice::read(place, &mut table)?).is_some() {
+                return Err(A::Error::duplicate_field(MARKERS.names()[place]));
+            }
+        }
+        Ok(MarkerParameters(given))
+    }
+}
+
+impl JsonSchema for MarkerParameters {
+    fn schema_name() -> Cow<'static, str> {
+        "MarkerParameters".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let schema = |marker: &Entry| (marker.name.into(), (marker.schema)(generator).to_value());
+        let properties: Map<String, Value> = all().iter().map(schema).collect();
+        json_schema!({
+            "type": "object",
+            "description": "What is given for each marker, under its name, wherever that marker is named.",
+            "properties": properties,
+            "additionalProperties": false,
+        })
     }
 }
 
@@ -207,7 +372,7 @@ impl Entry {
 
 /// Every marker, in the order in which it is listed to people.
 pub fn all() -> &'static [Entry] {
-    ENTRIES
+    MARKERS.all()
 }
 
 /// The marker called `name`.
@@ -220,11 +385,11 @@ pub fn all() -> &'static [Entry] {
 /// # Ok::<(), marker::UnknownMarker>(())
 /// ```
 pub fn find(name: &str) -> Result<&'static Entry, UnknownMarker> {
-    ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| unknown(name))
+    all().iter().find(|entry| entry.name == name).ok_or_else(|| unknown(name))
 }
 
 fn unknown(name: &str) -> UnknownMarker {
-    let likely = spelling::likely(name, ENTRIES.iter().map(|entry| entry.name));
+    let likely = spelling::likely(name, MARKERS.names().iter().copied());
     UnknownMarker { given: name.chars().take(60).collect(), likely }
 }
 
@@ -245,18 +410,7 @@ impl fmt::Display for UnknownMarker {
         if let Some(question) = spelling::question(&self.likely) {
             write!(f, "{question} ")?;
         }
-        write!(f, "allowed: {}", Names)
-    }
-}
-
-/// Prints the names of all markers.
-struct Names;
-
-impl fmt::Display for Names {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, entry) in ENTRIES.iter().enumerate() {
-            write!(f, "{}`{}`", if i == 0 { "" } else { ", " }, entry.name)?;
-        }
-        Ok(())
+        let names: Vec<String> = MARKERS.names().iter().map(|name| format!("`{name}`")).collect();
+        write!(f, "allowed: {}", names.join(", "))
     }
 }

@@ -80,9 +80,10 @@ impl Nested<'_> {
     /// Refuses a name that nobody has, and what is nested too deeply, before anything recurses into it.
     pub(crate) fn check_outline(&self, site: &Site<'_>) -> Result<(), BadParameter> {
         if let Err(unknown) = registry::find(self.choice.name()) {
-            let did_you_mean = spelling::question(&unknown.likely)
-                .map_or(String::new(), |question| format!(" ({question})"));
-            let given = format_args!("`{}`{did_you_mean}", unknown.given);
+            let question = || spelling::question(&unknown.likely);
+            let more =
+                unknown.why.clone().or_else(question).map_or(String::new(), |more| format!(" ({more})"));
+            let given = format_args!("`{}`{more}", unknown.given);
             return Err(self.refuse(self.key(), given, "the name of a discipline in the catalogue"));
         }
         if fits_into(&(self.choice, *site), MOST_NESTED - 1) {
@@ -125,7 +126,9 @@ fn slots((choice, site): &Inside<'_>) -> u64 {
     let typed = discipline::own_buffer(name, parameters).ok().flatten();
     let packets = u64::from(typed.unwrap_or(site.buffer).limit(site.rate).max_packets());
     let slots = discipline::with_part(name, parameters, |part| {
-        let order = part.scheduler().map_or(0, |service| service.name.table_bytes(packets, service.queues));
+        let order = part
+            .scheduler()
+            .map_or(0, |service| service.name.table_bytes(packets, service.terms.queue.queues));
         part.buffers() * packets + (part.table_bytes(packets) + order) / SLOT
     });
     slots.unwrap_or(packets) // an unknown name is refused where it is built

@@ -35,6 +35,8 @@ pub struct Page {
     pub example: String,
     /// How to name it on a command line and in a scenario. Markdown; empty where the example says it.
     pub usage: String,
+    /// What goes with it: what that is, and the names of the pages.
+    pub related: Vec<(&'static str, Vec<&'static str>)>,
     /// The file of its code, from the root of the workspace; empty where that is not known.
     pub code: &'static str,
 }
@@ -56,7 +58,16 @@ pub struct ParameterPage {
     pub choices: Vec<(String, String)>,
     /// Each field and what it is, where a table or a list of tables is allowed.
     pub fields: Vec<(String, String)>,
+    /// The pages of others that have the same parameter, declared in the same place.
+    pub shared_with: Vec<&'static str>,
 }
+
+/// Units that are the name of a part, and the heading in the index of all pages under which its names stand.
+const LISTS: [(&str, &str); 3] =
+    [("discipline", "the-disciplines"), ("marker", "the-markers"), ("scheduler", "the-schedulers")];
+
+/// A parameter that more pages share is one that nearly all have, and is told of in the index alone.
+const MOST_SHARED: usize = 6;
 
 /// Documentation that does not have the form that pages are made of.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -96,6 +107,7 @@ impl Page {
             where_we_differ: String::new(),
             example: String::new(),
             usage: String::new(),
+            related: Vec::new(),
             code: "",
         }
     }
@@ -140,6 +152,7 @@ impl Page {
             where_we_differ: next(),
             example: code(&next())?,
             usage: String::new(),
+            related: Vec::new(),
             code: "",
         };
         Ok(page)
@@ -160,6 +173,7 @@ impl Page {
         section("What it does", &self.what);
         section("Why", &self.why);
         section("How to use it", &self.usage);
+        section("What goes with it", &self.related_pages());
         section("Parameters", &self.parameter_table());
         section("State and cost", &self.state_and_cost);
         section("Source", &self.source);
@@ -173,6 +187,11 @@ impl Page {
         text
     }
 
+    fn related_pages(&self) -> String {
+        let line = |(what, names): &(&str, Vec<&str>)| format!("- {what}: {}", linked(names));
+        self.related.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
     fn parameter_table(&self) -> String {
         if self.parameters.is_empty() {
             return "None.".into();
@@ -181,25 +200,39 @@ impl Page {
             "| parameter | unit (1: a plain number) | default | what it is | notes and source |\n|---|---|---|---|---|\n",
         );
         for parameter in &self.parameters {
-            let ParameterPage { name, unit, default, notes, allowed, choices, fields } = parameter;
+            let ParameterPage { name, unit, default, notes, allowed, choices, fields, shared_with } =
+                parameter;
             let choices = choices.iter().map(|(word, what)| format!("`{word}`: {what}"));
             let fields = fields.iter().map(|(name, what)| format!("field `{name}`: {what}"));
             let choices: Vec<_> = choices.chain(fields).collect();
             let allowed = [vec![allowed.clone()], choices].concat().join("<br>");
             let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
+            let list = LISTS.iter().find(|(part, _)| part == unit);
+            let unit = list.map_or_else(|| unit.clone(), |(part, at)| format!("[{part}](README.md#{at})"));
+            let notes = match shared_with.len() {
+                1..=MOST_SHARED => {
+                    format!("{notes} Also of {}.", linked(shared_with)).trim_start().to_owned()
+                }
+                _ => notes.clone(),
+            };
             writeln!(
                 text,
                 "| `{name}` | {} | {} | {} | {} |",
-                cell(unit),
+                cell(&unit),
                 cell(default),
                 cell(&allowed),
-                cell(notes)
+                cell(&notes)
             )
             .expect("writing to a string succeeds");
         }
         text.truncate(text.trim_end().len());
         text
     }
+}
+
+/// The names, each a link to its page.
+pub fn linked(names: &[&str]) -> String {
+    names.iter().map(|name| format!("[`{name}`]({name}.md)")).collect::<Vec<_>>().join(", ")
 }
 
 /// The first paragraph, and the text under each of the [`HEADINGS`].
@@ -285,6 +318,7 @@ impl ParameterPage {
             notes: without_links(&notes.collect::<Vec<_>>().join(" ")),
             choices,
             fields,
+            shared_with: Vec::new(),
         }
     }
 }

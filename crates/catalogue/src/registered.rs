@@ -92,7 +92,7 @@ fn is_name(name: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotRegistered {
     /// Another has the name.
-    #[error("the name `{name}` is taken by the {kind} `{by}`; allowed: a name that nobody has")]
+    #[error("the name `{name}` is taken by the {kind} `{by}`; allowed: a name that no other {kind} has")]
     Taken {
         /// What it is.
         kind: &'static str,

@@ -8,6 +8,7 @@ use core::any::Any;
 use fairwire_core::spelling;
 use fairwire_laws::about::Family;
 use fairwire_laws::scheduler::Kind;
+use fairwire_parameters::Field;
 use serde::de::MapAccess;
 use serde::ser::SerializeMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -58,8 +59,27 @@ impl Entry {
 
     /// Everything said of it. Fails only where the documentation in the code is not of the form that pages are made of.
     pub fn page(&self) -> Result<Page, BadDocumentation> {
-        let takes_scheduler = (self.spec.default)().part_mut().queue_mut().is_some();
-        Ok((self.spec.page)()?.of_discipline(takes_scheduler))
+        let takes_scheduler = self.takes_scheduler();
+        let mut page = (self.spec.page)()?.of_discipline(takes_scheduler);
+        if takes_scheduler {
+            let served = schedulers().filter_map(|(_, entry)| Some(entry?.name)).collect();
+            page.related.push(("Schedulers that serve it, beside first come, first served", served));
+            page.related.push(("With the parameters of both", vec!["queue"]));
+        }
+        if schedulers().any(|(_, entry)| entry.is_some_and(|entry| entry.name == self.name)) {
+            let droppers = all().iter().filter(|entry| entry.takes_scheduler()).map(|entry| entry.name);
+            page.related.push(("Droppers that it can serve in place of its own", droppers.collect()));
+            page.related.push(("With the parameters of both", vec!["queue"]));
+        }
+        for (parameter, field) in page.parameters.iter_mut().zip(self.spec.fields) {
+            parameter.shared_with = sharing(field).filter(|name| *name != self.name).collect();
+        }
+        Ok(page)
+    }
+
+    /// Can any scheduler serve it?
+    fn takes_scheduler(&self) -> bool {
+        (self.spec.default)().part_mut().queue_mut().is_some()
     }
 
     fn is_called(&self, name: &str) -> bool {
@@ -71,8 +91,7 @@ impl Entry {
         self.name == name
             || name.rsplit_once('+').is_some_and(|(scheduler, dropper)| {
                 let is_dropper = all().iter().any(|entry| entry.key == self.key && entry.is_called(dropper));
-                let is_scheduler = |kind: Kind| kind.name() == scheduler || kind.alias() == Some(scheduler);
-                is_dropper && self.scheduler.is_some_and(is_scheduler)
+                is_dropper && self.scheduler.is_some() && self.scheduler == self::scheduler(scheduler)
             })
     }
 }
@@ -115,9 +134,36 @@ pub fn register<S: DisciplineSpec>() -> Result<(), NotRegistered> {
     ENTRIES.register(Entry::of::<S>())
 }
 
+/// The disciplines that have the parameter `field`, declared in the same words.
+fn sharing(field: &Field) -> impl Iterator<Item = &'static str> {
+    let is_it =
+        |other: &Field| (other.name, other.text, other.notes) == (field.name, field.text, field.notes);
+    all().iter().filter(move |entry| entry.spec.fields.iter().any(is_it)).map(|entry| entry.name)
+}
+
+/// The parameters that several disciplines have, declared in the same words: those of the same disciplines together, with these.
+pub fn shared_parameters() -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
+    let mut found: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+    for field in all().iter().flat_map(|entry| entry.spec.fields) {
+        let names: Vec<&str> = sharing(field).collect();
+        match found.iter_mut().find(|(_, of)| *of == names) {
+            Some((fields, _)) if !fields.contains(&field.name) => fields.push(field.name),
+            None if names.len() > 1 => found.push((vec![field.name], names)),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The schedulers, and the entry of each that has one: with a longest-queue dropper.
+pub fn schedulers() -> impl Iterator<Item = (&'static str, Option<&'static Entry>)> {
+    let entry =
+        |kind: Kind| all().iter().find(|entry| kind.name() == entry.name || kind.alias() == Some(entry.name));
+    Kind::ALL.into_iter().map(move |kind| (kind.name(), entry(kind)))
+}
+
 /// Every scheduler with every dropper that can be served by any: `drr+faba`.
 static COMBINED: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
-    let takes_any = |entry: &&Entry| (entry.spec.default)().part_mut().queue_mut().is_some();
     let with = |entry: &'static Entry| {
         Kind::ALL.map(|kind| Entry {
             name: format!("{}+{}", kind.name(), entry.name).leak(),
@@ -126,7 +172,7 @@ static COMBINED: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
             ..*entry
         })
     };
-    all().iter().filter(takes_any).flat_map(with).collect()
+    all().iter().filter(|entry| entry.takes_scheduler()).flat_map(with).collect()
 });
 
 /// Every scheduler with every dropper that any of them can serve, by names such as `drr+faba`. Made at the first call, and
@@ -135,21 +181,46 @@ pub fn combined() -> &'static [Entry] {
     &COMBINED
 }
 
-/// The names that are allowed where `given` is none of them: those of the catalogue, or, where a scheduler stands before a
-/// `+`, those that
-/// begin with it.
+/// The names that are allowed where `given` is none of them: those of the catalogue, or, where there is a `+`, the combinations with what
+/// was right on either side of it.
 pub fn allowed(given: &str) -> Vec<&'static str> {
-    let is_of = |kind: &Kind, scheduler: &str| kind.name() == scheduler || kind.alias() == Some(scheduler);
-    let before = given.rsplit_once('+').map(|(before, _)| before);
-    match before.and_then(|before| Kind::ALL.into_iter().find(|kind| is_of(kind, before))) {
-        Some(kind) => {
-            combined().iter().filter(|entry| entry.scheduler == Some(kind)).map(|entry| entry.name).collect()
-        }
-        None => all()
+    let (before, after) = given.rsplit_once('+').unwrap_or_default();
+    let of_both = |kind: Option<Kind>, dropper: Option<&str>| -> Vec<&'static str> {
+        let is_it = |entry: &&Entry| {
+            kind.is_none_or(|kind| entry.scheduler == Some(kind))
+                && dropper.is_none_or(|key| entry.key == key)
+        };
+        combined().iter().filter(is_it).map(|entry| entry.name).collect()
+    };
+    match (scheduler(before), dropper(after), dropper(before), scheduler(after)) {
+        (Some(kind), ..) => of_both(Some(kind), None),
+        (None, Some(key), ..) => of_both(None, Some(key)),
+        (None, None, Some(key), Some(kind)) => of_both(Some(kind), Some(key)), // the other way round
+        _ => all()
             .iter()
             .flat_map(|entry| [entry.name].into_iter().chain(entry.aliases.iter().copied()))
             .collect(),
     }
+}
+
+/// Why `given`, which is no name, is none, where that is more than a slip: a scheduler before what has one of its own.
+fn why_not(given: &str) -> Option<String> {
+    let (before, after) = given.rsplit_once('+')?;
+    let kind = scheduler(before)?.name();
+    let name = all().iter().find(|entry| entry.is_called(after))?.name;
+    let own = format!("`{name}` has a scheduler of its own, so `{kind}` cannot serve it");
+    dropper(after).is_none().then_some(own)
+}
+
+/// The scheduler called `name`.
+fn scheduler(name: &str) -> Option<Kind> {
+    Kind::ALL.into_iter().find(|kind| kind.name() == name || kind.alias() == Some(name))
+}
+
+/// The key of the discipline called `name`, if any scheduler can serve it.
+fn dropper(name: &str) -> Option<&'static str> {
+    let entry = all().iter().find(|entry| entry.is_called(name))?;
+    entry.takes_scheduler().then_some(entry.key)
 }
 
 /// Every discipline, in the order in which it is listed to people; without the [`combined`] ones.
@@ -197,7 +268,11 @@ pub fn find(name: &str) -> Result<&'static Entry, UnknownDiscipline> {
         let both = name.contains('+').then(|| combined().iter());
         both.into_iter().flatten().find(|entry| entry.is_combination(name))
     });
-    found.ok_or_else(|| UnknownDiscipline { given: shortened(name), likely: likely(name), allowed: listed() })
+    found.ok_or_else(|| {
+        let why = why_not(name);
+        let likely = if why.is_some() { Vec::new() } else { likely(name) };
+        UnknownDiscipline { given: shortened(name), why, likely, allowed: listed() }
+    })
 }
 
 fn likely(given: &str) -> Vec<&'static str> {
@@ -244,7 +319,14 @@ mod tests {
         for name in ["drr+fq-codel", "drr+drr", "fq-codel+red", "+red", "drr+", "drr++red", "red+drr"] {
             assert!(find(name).is_err(), "{name}");
         }
-        assert!(find("drr+fabba").unwrap_err().to_string().contains("did you mean `drr+faba`?"));
+        for given in ["drr+fabba", "ddr+faba"] {
+            assert_eq!(find(given).unwrap_err().likely, ["drr+faba"], "{given}");
+        }
+        assert_eq!(allowed("faba+drr"), ["drr+faba"]);
+        let of_its_own = find("drr+fq-codel").unwrap_err();
+        assert_eq!(of_its_own.likely, <[&str; 0]>::default());
+        let why = "there is no discipline `drr+fq-codel`: `fq-codel` has a scheduler of its own, so `drr` cannot serve it; ";
+        assert!(of_its_own.to_string().starts_with(why), "{of_its_own}");
     }
 
     #[test]

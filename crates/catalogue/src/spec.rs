@@ -9,7 +9,7 @@ use fairwire_core::Discipline;
 use fairwire_laws::Site;
 use fairwire_laws::about::About;
 use fairwire_laws::part::Part;
-use fairwire_parameters::{ByName, Declared, Tabled};
+use fairwire_parameters::{ByName, Declared, Field, Tabled};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -114,6 +114,7 @@ pub(crate) struct SpecType {
     pub read: fn(serde_json::Value) -> serde_json::Result<Box<dyn AnySpec>>,
     pub table: ByName,
     pub schema: fn(&mut SchemaGenerator) -> Schema,
+    pub fields: &'static [Field],
     pub page: fn() -> Result<Page, BadDocumentation>,
 }
 
@@ -124,6 +125,7 @@ impl SpecType {
             read: |value| Ok(Box::new(serde_json::from_value::<S>(value)?)),
             table: ByName::of::<S>(),
             schema: SchemaGenerator::subschema_for::<S>,
+            fields: S::FIELDS,
             page: || Page::of::<S>(S::NAME, S::ABOUT.summary, S::ABOUT.source),
         }
     }

@@ -317,8 +317,8 @@ pub(crate) enum StatusFormat {
 pub(crate) struct RunArgs {
     /// The scenario file, in TOML.
     pub scenario: PathBuf,
-    /// Compare this discipline instead of the scenario's; may be given again, or several with commas.
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    /// Compare this discipline instead of the scenario's; may be given again, or several with commas. A name, or a table as in a scenario.
+    #[arg(long, value_name = "NAME")]
     pub discipline: Vec<String>,
     /// Change the scenario first: a dotted path, groups of flows by name; may be given again.
     #[arg(long, value_name = "PATH=VALUE", add = ArgValueCompleter::new(keys::candidates))]
@@ -473,8 +473,8 @@ pub(crate) enum LabCommand {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ShareArgs {
-    /// Run this discipline; may be given again, or several with commas. Left out: tail-drop, then faba.
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    /// Run this discipline; may be given again, or several with commas. A name, or a table as in a scenario. Left out: tail-drop, then faba.
+    #[arg(long, value_name = "NAME")]
     pub discipline: Vec<String>,
     /// Rate of the shared link.
     #[arg(long, default_value = "10 Mbit/s")]

@@ -23,6 +23,7 @@ use args::{Cli, Command, LabCommand, TraceCommand};
 use clap::{CommandFactory, Parser};
 use clap_complete::CompleteEnv;
 use failure::{Ending, Failure};
+use fairwire_catalogue::NotRegistered;
 use fairwire_experiment::linux;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -38,6 +39,22 @@ pub fn main() -> ExitCode {
     match Cli::try_parse().map_or_else(|told| not_run(&told), dispatch) {
         Ok(ending) => ExitCode::from(ending.code()),
         Err(failure) => failure.tell(),
+    }
+}
+
+/// The same with parts of your own: `registered` is what came of registering each. Where one was not registered, nothing runs, and the exit
+/// code is 2.
+pub fn main_with(registered: impl IntoIterator<Item = Result<(), NotRegistered>>) -> ExitCode {
+    match registered.into_iter().collect::<Result<(), _>>() {
+        Ok(()) => main(),
+        Err(error) => {
+            failure::install_style();
+            Failure::user(
+                error,
+                "`list disciplines`, `list markers`, `list controllers` and `list sources` have the names",
+            )
+            .tell()
+        }
     }
 }
 
@@ -66,5 +83,16 @@ fn dispatch(cli: Cli) -> Result<Ending, Failure> {
         Command::GatewayGuard { charge } => Ok(command::gateway::guard(&charge)),
         Command::Man { out } => command::man::man(&out),
         Command::LabAgent { args } => Ok(command::lab::agent(args)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_whose_name_is_taken_ends_the_program_before_anything_runs() {
+        let taken = NotRegistered::Taken { kind: "discipline", name: "red", by: "red" };
+        assert_eq!(format!("{:?}", main_with([Ok(()), Err(taken)])), format!("{:?}", ExitCode::from(2)));
     }
 }

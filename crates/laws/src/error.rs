@@ -59,12 +59,31 @@ impl Display for BadParameter {
 pub trait Of<T> {
     /// The same, with the error as that of `discipline`.
     fn of(self, discipline: &'static str) -> Result<T, BadParameter>;
+
+    /// The same, with the error in the table that is `parameter`.
+    fn of_table(self, parameter: Parameter) -> Result<T, BadParameter>;
+
+    /// The same, with the error in the item at `place` of the list that is `parameter`.
+    fn of_item(self, parameter: Parameter, place: usize) -> Result<T, BadParameter>;
 }
 
 impl<T> Of<T> for Result<T, OutOfRange> {
     fn of(self, discipline: &'static str) -> Result<T, BadParameter> {
         self.map_err(|OutOfRange { name, given, allowed }| {
             Parameter { discipline, name }.refuse(given, allowed)
+        })
+    }
+
+    fn of_table(self, parameter: Parameter) -> Result<T, BadParameter> {
+        self.map_err(|OutOfRange { name, given, allowed }| {
+            let bad = parameter.refuse(given, allowed);
+            BadParameter { parameter: format!("{}.{name}", bad.parameter).into(), ..bad }
+        })
+    }
+
+    fn of_item(self, parameter: Parameter, place: usize) -> Result<T, BadParameter> {
+        self.map_err(|OutOfRange { name, given, allowed }| {
+            parameter.refuse(given, allowed).of_item(place, name)
         })
     }
 }

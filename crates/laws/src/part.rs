@@ -142,15 +142,15 @@ pub trait Part {
     /// The key by which classes or their weights were typed, if they were.
     fn typed_classes(&self) -> Option<&'static str> {
         let service = self.scheduler().filter(|service| service.name != Kind::Fcfs)?;
-        service.weights.is_some().then_some("scheduler")
+        service.terms.queue.weights.is_some().then_some("scheduler")
     }
 
     /// Shares between classes with these weights. Without effect where it knows no [`classes`](Part::classes).
     fn set_weights(&mut self, weights: Weights) {
         let service = self.scheduler_mut().and_then(Option::as_mut);
         if let Some(service) = service.filter(|service| service.name != Kind::Fcfs) {
-            service.per.get_or_insert(Per::Class);
-            service.weights = Some(weights);
+            service.terms.queue.per.get_or_insert(Per::Class);
+            service.terms.queue.weights = Some(weights);
         }
     }
 

@@ -23,7 +23,7 @@ pub struct Queueing {
     #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
     /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`")]
+    #[parameter(unset = "`fcfs`", unit = "scheduler")]
     pub scheduler: Option<Service>,
 }
 

@@ -76,7 +76,7 @@ impl Weights {
 }
 
 /// `weight`, if a class can have it.
-pub fn checked_weight(class: u32, weight: f64, parameter: Parameter) -> Result<Weight, BadParameter> {
+fn checked_weight(class: u32, weight: f64, parameter: Parameter) -> Result<Weight, BadParameter> {
     Weight::new(weight).ok_or_else(|| {
         let given = format_args!("a weight of {weight} for class {class}");
         parameter.refuse(given, format_args!("weights from {} to {}", Weight::LEAST, Weight::MOST))

@@ -3,14 +3,14 @@
 use crate::aggregate_spec::AggregateSpec;
 use crate::aggregate_spec::CadenceSpec;
 use crate::aggregate_spec::EstimatorSpec;
-use crate::build::mean_of;
+use crate::build::{mean_of, mean_packet_bytes};
 use crate::fault::Fault;
 use crate::fault::refused;
 use crate::spec::Spec;
 use crate::topology::Topology;
 use fairwire_catalogue::Site;
 use fairwire_catalogue::marker::MarkerChoice;
-use fairwire_core::Seed;
+use fairwire_core::{Rate, Seed};
 use fairwire_document::Problem;
 use fairwire_document::shortened;
 use fairwire_laws::error::BadParameter;
@@ -63,7 +63,7 @@ impl AggregateSpec {
 
     /// Is every packet of it out of profile?
     pub fn is_all_out(&self, spec: &Spec) -> bool {
-        matches!(self.marker(spec), MarkerChoice::TokenBucket(bucket) if bucket.is_empty())
+        self.marker(spec).is_empty()
     }
 
     /// The groups that belong to it, by their places.
@@ -89,14 +89,8 @@ impl AggregateSpec {
         self.estimator.check(&format!("{path}.estimator"))?;
         let stream = self.stream();
         let site = self.site(spec, topology, Seed(0), &stream);
-        let check = |marker: MarkerChoice, path: &str| {
-            marker.check(&site).map_err(|bad: BadParameter| {
-                let why = format!("`{}` cannot work with that", bad.discipline);
-                refused(format!("{path}.{}", bad.path()), &bad.given, &why, &bad.allowed)
-            })
-        };
-        spec.marker.given().try_for_each(|marker| check(marker.with_contract(self.target.0), "marker"))?;
-        check(self.marker(spec), &format!("{path}.marker"))
+        check_base(spec, self.target.0, &site)?;
+        check_marker(&self.marker(spec), &format!("{path}.marker"), &site)
     }
 
     fn given(&self) -> String {
@@ -106,6 +100,20 @@ impl AggregateSpec {
     fn stream(&self) -> String {
         format!("aggregate/{}", self.name)
     }
+}
+
+/// Can what the file has for markers be used under such a contract?
+fn check_base(spec: &Spec, contract: Rate, site: &Site<'_>) -> Result<(), Fault> {
+    spec.marker
+        .given()
+        .try_for_each(|marker| check_marker(&marker.clone().with_contract(contract), "marker", site))
+}
+
+fn check_marker(marker: &MarkerChoice, path: &str, site: &Site<'_>) -> Result<(), Fault> {
+    marker.check(site).map_err(|bad| {
+        let why = format!("`{}` cannot work with that", bad.discipline);
+        refused(format!("{path}.{}", bad.path()), &bad.given, &why, &bad.allowed)
+    })
 }
 
 /// Do the aggregates make sense? Their names are plain.
@@ -132,7 +140,14 @@ pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
         }
         aggregate.check(&path, spec, topology)?;
     }
-    Ok(())
+    match (&*spec.aggregate, topology.queues.first()) {
+        ([], Some(queue)) => {
+            let packet_bytes = mean_packet_bytes(spec, topology, 0);
+            let (rate, buffer) = (queue.rate, queue.buffer);
+            check_base(spec, rate, &Site { rate, buffer, packet_bytes, seed: Seed(0), stream: "" })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What the edges do. The random stream of an aggregate is named by it.

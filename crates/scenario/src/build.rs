@@ -5,7 +5,7 @@ use crate::compared::Compared;
 use crate::source::Sends;
 use crate::spec::{FlowSpec, Spec, TieRuleSpec};
 use crate::topology::{QueuePlan, Topology, Way};
-use fairwire_catalogue::{self as catalogue, BuildError, Site};
+use fairwire_catalogue::{self as catalogue, BuildError, Choice, Site};
 use fairwire_core::Seed;
 use fairwire_laws::part::Part;
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, Settings, TieRule};
@@ -86,6 +86,19 @@ pub(crate) fn check_discipline(
     let stream = stream(&topology.queues[at]);
     let site = site(spec, topology, at, Seed(0), &stream);
     catalogue::check(compared.name(), &compared.parameters(&spec.discipline), &site)
+}
+
+/// Can what the file has for disciplines be used where disciplines are compared, or at the first queue, also what none of `uses` has as it
+/// stands?
+pub(crate) fn check_base<'a>(
+    spec: &Spec,
+    topology: &Topology,
+    uses: impl Iterator<Item = &'a Choice> + Clone,
+) -> Result<(), BuildError> {
+    let at = topology.compared().next().map_or(0, |(at, _)| at);
+    let Some(queue) = topology.queues.get(at) else { return Ok(()) };
+    let stream = stream(queue);
+    catalogue::check_base(&spec.discipline, uses, &site(spec, topology, at, Seed(0), &stream))
 }
 
 /// The typical packet on the wire at queue number `at`: the mean over the flows whose data goes over it, each counted once; where

@@ -2,6 +2,7 @@
 
 use fairwire_catalogue::choice::{read_table, table_schema};
 use fairwire_catalogue::{self as catalogue, Choice, Parameters};
+use fairwire_document::quoted;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use std::borrow::Cow;
@@ -40,6 +41,36 @@ impl Compared {
     pub(crate) fn is_name_only(&self) -> bool {
         self.label.is_none() && self.choice.parameters().is_none()
     }
+}
+
+/// What was given on a command line for disciplines, each as an entry of `disciplines` in TOML: a name, or a table such as
+/// `{ red = { gentle = true }, label = "mine" }`. Several stand beside each other with commas.
+pub fn entries(given: &[String]) -> Vec<String> {
+    let entry = |text: &str| {
+        let text = text.trim();
+        if text.starts_with('{') { text.to_owned() } else { quoted(text) }
+    };
+    given.iter().flat_map(|text| split(text)).map(entry).collect()
+}
+
+/// The parts of `text` between the commas that stand in no brackets and no quotes.
+fn split(text: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut depth, mut quote) = (Vec::new(), 0, 0_i32, None);
+    for (at, letter) in text.char_indices() {
+        match (quote, letter) {
+            (Some(open), _) => quote = quote.filter(|_| letter != open),
+            (None, '"' | '\'') => quote = Some(letter),
+            (None, '{' | '[') => depth += 1,
+            (None, '}' | ']') => depth -= 1,
+            (None, ',') if depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
 }
 
 /// The label that `name` stands for: that of an entry is itself, and an alias stands for its name in the catalogue.
@@ -95,5 +126,20 @@ impl JsonSchema for Compared {
             "description": "the name of a discipline, or a table with its name, its parameters and a label",
             "anyOf": [{ "type": "string" }, table],
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_given_on_a_command_line_is_names_and_tables_with_commas_between_them() {
+        let entries = |given: &str| entries(&[given.into()]);
+        assert_eq!(entries("faba"), ["\"faba\""]);
+        assert_eq!(entries("faba, drr+red"), ["\"faba\"", "\"drr+red\""]);
+        let table = "{ hfaba = { class = [{ id = 1 }, { id = 2 }] }, label = \"a,}b\" }";
+        assert_eq!(entries(&format!("red,{table},faba")), ["\"red\"", table, "\"faba\""]);
+        assert_eq!(entries("faba,,red"), ["\"faba\"", "\"\"", "\"red\""]);
     }
 }

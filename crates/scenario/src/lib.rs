@@ -63,7 +63,7 @@ mod values;
 mod varying;
 
 pub use aggregate_spec::{AggregateSpec, CadenceSpec, EstimatorSpec};
-pub use compared::Compared;
+pub use compared::{Compared, entries};
 pub use control::{ControlSpec, Controller};
 pub use delays::Delays;
 pub use expect::{Comparison, Judgement, Side, judge};

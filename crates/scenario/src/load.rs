@@ -1,7 +1,7 @@
 //! From a file to a checked scenario.
 
 use crate::check;
-use crate::compared::{Compared, resolved};
+use crate::compared::{Compared, entries, resolved};
 use crate::files::{Files, NamedFile};
 use crate::notes;
 use crate::spec::{ExpectSpec, Spec};
@@ -23,7 +23,7 @@ const FOR_PEOPLE: [&str; 5] = ["disciplines", "expect", "name", "seeds", "title"
 pub struct Overrides {
     /// `PATH=VALUE` each: changes to the document, made in this order before it is read.
     pub set: Vec<String>,
-    /// Disciplines to compare in place of the scenario's; empty for the scenario's own.
+    /// Disciplines to compare in place of the scenario's, each a name or a table, or several with commas; empty for the scenario's own.
     pub disciplines: Vec<String>,
     /// Seeds in place of the scenario's, such as `1..=10`.
     pub seeds: Option<String>,
@@ -180,12 +180,13 @@ impl Source<'_> {
                 chosen.disciplines.iter().any(|compared| compared.label() == label)
             };
             // A label stands for what the file has under it, and that is gone with the file's list.
-            let entries = document::elements(name, text, &changes, "disciplines")?;
-            let entry = |name: &String| {
-                let label = resolved(name, labels());
-                labels().position(|own| own == label).map_or(quoted(name), |at| entries[at].clone())
+            let of_file = document::elements(name, text, &changes, "disciplines")?;
+            let given = entries(&overrides.disciplines).into_iter().zip(&chosen.disciplines);
+            let entry = |(given, compared): (String, &Compared)| {
+                let at = own.disciplines.iter().position(|own| own == compared);
+                at.map_or(given, |at| of_file[at].clone())
             };
-            let disciplines: Vec<String> = overrides.disciplines.iter().map(entry).collect();
+            let disciplines: Vec<String> = given.map(entry).collect();
             let expected = document::elements(name, text, &changes, "expect")?;
             let is_judged = |expect: &ExpectSpec| expect.disciplines().all(is_chosen);
             let judged: Vec<String> =
@@ -225,8 +226,8 @@ fn choose(chosen: &mut [Compared], own: &[Compared]) {
 fn choices(overrides: &Overrides) -> Vec<Change> {
     let mut changes = Vec::new();
     if !overrides.disciplines.is_empty() {
-        let names: Vec<String> = overrides.disciplines.iter().map(|name| quoted(name)).collect();
-        changes.push(Change { source: "--discipline", text: format!("disciplines=[{}]", names.join(", ")) });
+        let entries = entries(&overrides.disciplines).join(", ");
+        changes.push(Change { source: "--discipline", text: format!("disciplines=[{entries}]") });
     }
     if let Some(seeds) = &overrides.seeds {
         changes.push(Change { source: "--seeds", text: format!("seeds={}", quoted(seeds)) });

@@ -67,6 +67,5 @@ impl Control for Gentle {
 }
 
 fn main() -> ExitCode {
-    control::register::<Spec>().expect("no other has its name");
-    fairwire_command::main()
+    fairwire_command::main_with([control::register::<Spec>()])
 }

@@ -75,6 +75,5 @@ impl Dropper for Linear {
 }
 
 fn main() -> ExitCode {
-    catalogue::register::<Spec>().expect("no other has its name");
-    fairwire_command::main()
+    fairwire_command::main_with([catalogue::register::<Spec>()])
 }

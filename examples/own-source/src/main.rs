@@ -52,6 +52,5 @@ impl DatagramSource for Pairs {
 }
 
 fn main() -> ExitCode {
-    source::register::<Spec>().expect("no other has its name");
-    fairwire_command::main()
+    fairwire_command::main_with([source::register::<Spec>()])
 }

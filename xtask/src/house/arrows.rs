@@ -137,6 +137,16 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("own-controller", &["fairwire", "fairwire-parameters", "fairwire-scenario", "fairwire-tcp"]),
     (
+        "own-marker",
+        &[
+            "fairwire",
+            "fairwire-catalogue",
+            "fairwire-core",
+            "fairwire-laws",
+            "fairwire-parameters",
+        ],
+    ),
+    (
         "own-source",
         &["fairwire", "fairwire-core", "fairwire-parameters", "fairwire-scenario", "fairwire-sim"],
     ),

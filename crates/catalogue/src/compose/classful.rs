@@ -47,18 +47,16 @@ use crate::error::BuildError;
 use crate::nested::{Nested, check_slots, part_of};
 use fairwire_core::class_tree::{Overpromised, guarantees};
 use fairwire_core::units::{Amount, Size};
-use fairwire_core::{ClassTerms, ClassTree, Discipline, Duration, Rate};
+use fairwire_core::{ClassTerms, ClassTree, Discipline, Duration, Rate, Weight};
 use fairwire_laws::BadParameter;
 use fairwire_laws::Site;
 use fairwire_laws::about::{About, Family};
-use fairwire_laws::compose::classful::{Classful, Config, Contents, Inner, PRIORITIES, Shape, Terms};
+use fairwire_laws::compose::classful::{Classful, Config, Contents, Inner, Shape, Terms};
 use fairwire_laws::compose::shaper::burst_time;
-use fairwire_laws::error::Parameter;
+use fairwire_laws::error::{Of as _, Parameter};
 use fairwire_laws::part::{ClassSupport, Part};
-use fairwire_laws::spec::{EcnChoice, Quantity, checked_tree, checked_weight};
+use fairwire_laws::spec::{EcnChoice, Quantity, checked_tree};
 use fairwire_parameters::parameters;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// What the catalogue tells of it.
@@ -96,11 +94,7 @@ pub struct Spec {
     pub rate: Option<Quantity<Rate>>,
     /// The classes.
     ///
-    /// The classes, at most 65536, of at most 8 levels. Each has `id`, the number of the class; `parent` (none: under the
-    /// root); `rate`, what is guaranteed (for a leaf nothing, else what its classes are promised together); `ceiling` (none);
-    /// `weight` (1; from 1e-6 to 1e6) and `priority` (7; 0, the most urgent, to 7) in what is left over; `burst`, how far it
-    /// may fall behind its rate or its ceiling and yet catch up (what it brings in 1 ms and two packets, of 1514 bytes or
-    /// typical if that is more). A leaf has `buffer` and `discipline` (`tail-drop`).
+    /// At most 65536, of at most 8 levels. A class that has none below it is a leaf.
     #[parameter(unset = "one of `tail-drop`", unit = "list")]
     pub class: Option<Vec<Class>>,
     /// The leaf of packets of classes that are not listed, or that are no leaves.
@@ -131,39 +125,43 @@ impl Part for Spec {
 }
 
 /// One class, as typed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters(name = "classful.class", checked = CheckedClass)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Class {
     /// Its number.
-    pub id: u32,
-    /// The class above it. Default: none; it is under the root.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[parameter(required, max = 1_048_575, unit = "number")]
+    pub id: Option<u32>,
+    /// The class above it.
+    #[parameter(unset = "none; it is under the root", unit = "number")]
     pub parent: Option<u32>,
-    /// What is guaranteed. Default: nothing for a leaf, else what its classes are promised together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What is guaranteed.
+    #[parameter(unset = "nothing for a leaf, else what its classes are promised together")]
     pub rate: Option<Quantity<Rate>>,
-    /// What it never passes. Default: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What it never passes.
+    #[parameter(unset = "none")]
     pub ceiling: Option<Quantity<Rate>>,
-    /// Its weight in what is left over, from 1e-6 to 1e6. Default: 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Its weight in what is left over.
+    #[parameter(default = 1.0, min = 0.000001, max = 1000000.0, unit = "1")]
     pub weight: Option<f64>,
-    /// Its priority, from 0, the most urgent, to 7. Default: 7.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Its priority in what is left over; 0 is the most urgent.
+    #[parameter(default = 7, max = 7, unit = "number")]
     pub priority: Option<u8>,
-    /// How far it may fall behind and yet catch up. Default: what its rate (or ceiling) brings in 1 ms, and two packets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// How far it may fall behind its rate or its ceiling and yet catch up.
+    #[parameter(
+        unset = "what that brings in 1 ms and two packets, of 1514 bytes or typical if that is more",
+        unit = "size"
+    )]
     pub burst: Option<Quantity<Size>>,
-    /// How much may wait in this leaf. Default: an equal part of the whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// How much may wait in this leaf.
+    #[parameter(unset = "an equal part of the whole")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Its discipline: a name, or a table with the name and its parameters. Default: `tail-drop`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The discipline of this leaf: its name, or a table with its name and its parameters.
+    #[parameter(unset = "`tail-drop`", unit = "discipline")]
     pub discipline: Option<Choice>,
 }
 
 static ONE_CLASS: [Class; 1] = [Class {
-    id: 0,
+    id: Some(0),
     parent: None,
     rate: None,
     ceiling: None,
@@ -186,11 +184,14 @@ impl Spec {
             let allowed = format!("from 1 to {MOST_NODES} classes");
             return Err(parameter("class").refuse(format_args!("{} classes", classes.len()), allowed).into());
         }
-        let tree = self.tree(site)?;
+        let checked = classes.iter().enumerate();
+        let checked = checked.map(|(at, class)| class.checked().of_item(parameter("class"), at));
+        let checked = checked.collect::<Result<Vec<CheckedClass>, _>>()?;
+        let tree = self.tree(&checked, site)?;
         let is_leaf = tree.leaves();
         let terms = tree.given().iter().zip(tree.terms());
-        let terms =
-            terms.map(|(&at, class)| checked_terms(&classes[at], class, site)).collect::<Result<_, _>>()?;
+        let terms = terms.map(|(&at, class)| terms_of(&classes[at], checked[at].priority, class, site));
+        let terms = terms.collect();
         let default = self.default_leaf(&tree, &is_leaf)?;
         let rate = self.rate.map(|rate| shape(rate.0, None, site));
         let leaf_classes =
@@ -215,8 +216,8 @@ impl Spec {
     }
 
     /// The tree, if it is one and all that is promised can be kept. A class has at least the guarantees of those below it.
-    fn tree(&self, site: &Site<'_>) -> Result<ClassTree, BadParameter> {
-        let classes = self.classes().iter().map(class_terms).collect::<Result<Vec<_>, _>>()?;
+    fn tree(&self, checked: &[CheckedClass], site: &Site<'_>) -> Result<ClassTree, BadParameter> {
+        let classes: Vec<_> = self.classes().iter().zip(checked).map(class_terms).collect();
         let tree = checked_tree(&classes, parameter("class"))?;
         let whole = self.rate.map_or(site.rate, |rate| rate.0.min(site.rate)); // a faster ceiling makes no faster link
         let guarantees = guarantees(tree.terms(), whole)
@@ -231,7 +232,7 @@ impl Spec {
                 parameter("default").refuse(class, "the number of a class that has none below it")
             }),
             None => {
-                let typed = self.classes().iter().filter_map(|class| tree.place(class.id));
+                let typed = self.classes().iter().filter_map(|class| tree.place(class.number()));
                 Ok(typed.into_iter().find(|&place| is_leaf[place]).expect("a tree has a leaf"))
             }
         }
@@ -242,7 +243,7 @@ impl Spec {
         let whole = self.buffer.map_or(site.buffer, |buffer| buffer.0);
         let parents: BTreeSet<u32> = self.classes().iter().filter_map(|class| class.parent).collect();
         let typed = || self.classes().iter().enumerate();
-        let leaves = || typed().filter(|(_, class)| !parents.contains(&class.id));
+        let leaves = || typed().filter(|(_, class)| !parents.contains(&class.number()));
         let sharing = leaves().filter(|(_, class)| class.buffer.is_none()).count();
         let part = part_of(whole, sharing, site.packet_bytes);
         let buffer = |class: &Class| class.buffer.map_or(part, |buffer| buffer.0);
@@ -275,7 +276,7 @@ impl Spec {
         let mut contents = Vec::with_capacity(config.tree.len());
         for (place, is_leaf) in is_leaf.into_iter().enumerate() {
             let class = &self.classes()[config.tree.given()[place]];
-            let label = format!("class {}", class.id);
+            let label = format!("class {}", class.number());
             let stream = format!("{}/{label}", site.stream);
             let site = Site { stream: &stream, ..self.inner_site(class, place, &config, site) };
             let nested = || self.nested_in(config.tree.given()[place]);
@@ -286,10 +287,17 @@ impl Spec {
     }
 }
 
-fn class_terms(class: &Class) -> Result<(u32, ClassTerms), BadParameter> {
-    let weight = checked_weight(class.id, class.weight.unwrap_or(1.0), parameter("class"))?;
+impl Class {
+    /// Its number, which it has once it was checked.
+    fn number(&self) -> u32 {
+        self.id.unwrap_or_default()
+    }
+}
+
+fn class_terms((class, checked): (&Class, &CheckedClass)) -> (u32, ClassTerms) {
+    let weight = Weight::new(checked.weight).expect("within its bounds");
     let [guarantee, ceiling] = [class.rate, class.ceiling].map(|rate| rate.map(|rate| rate.0));
-    Ok((class.id, ClassTerms { parent: class.parent, weight, guarantee, ceiling }))
+    (checked.id, ClassTerms { parent: class.parent, weight, guarantee, ceiling })
 }
 
 /// What was promised and cannot be kept. `class` is the class at a place.
@@ -298,12 +306,12 @@ fn overpromised<'a>(broken: Overpromised, class: impl Fn(usize) -> &'a Class, wh
     let typed = |rate: Option<Quantity<Rate>>| rate.map_or(String::new(), |rate| rate.to_string());
     match broken {
         Overpromised::Guarantee { place, below } => {
-            let (id, rate) = (class(place).id, typed(class(place).rate));
+            let (id, rate) = (class(place).number(), typed(class(place).rate));
             let allowed = format_args!("no less than the {below} bit/s promised to the classes below it");
             parameter.refuse(format_args!("a rate of {rate} for class {id}"), allowed)
         }
         Overpromised::Ceiling { place, guaranteed } => {
-            let (id, ceiling) = (class(place).id, typed(class(place).ceiling));
+            let (id, ceiling) = (class(place).number(), typed(class(place).ceiling));
             let allowed = match class(place).rate {
                 Some(rate) => format!("no less than its rate, {rate}"),
                 None => format!("no less than the {guaranteed} bit/s promised to the classes below it"),
@@ -317,16 +325,11 @@ fn overpromised<'a>(broken: Overpromised, class: impl Fn(usize) -> &'a Class, wh
     }
 }
 
-fn checked_terms(class: &Class, tree: &ClassTerms, site: &Site<'_>) -> Result<Terms, BadParameter> {
-    let priority = class.priority.unwrap_or(PRIORITIES as u8 - 1);
-    if usize::from(priority) >= PRIORITIES {
-        let given = format_args!("a priority of {priority} for class {}", class.id);
-        return Err(parameter("class").refuse(given, format_args!("priorities from 0 to {}", PRIORITIES - 1)));
-    }
+fn terms_of(class: &Class, priority: u8, tree: &ClassTerms, site: &Site<'_>) -> Terms {
     let burst = |rate: Option<Rate>| {
         rate.map_or(Duration::ZERO, |rate| burst_time(class.burst, rate, site.packet_bytes))
     };
-    Ok(Terms { guarantee_burst: burst(tree.guarantee), ceiling_burst: burst(tree.ceiling), priority })
+    Terms { guarantee_burst: burst(tree.guarantee), ceiling_burst: burst(tree.ceiling), priority }
 }
 
 fn shape(rate: Rate, burst: Option<Quantity<Size>>, site: &Site<'_>) -> Shape {
@@ -338,6 +341,23 @@ fn refuse_contents(class: &Class) -> Result<(), BadParameter> {
     if class.discipline.is_none() && class.buffer.is_none() {
         return Ok(());
     }
-    let given = format_args!("a discipline or a buffer in class {}, which has classes below it", class.id);
+    let given =
+        format_args!("a discipline or a buffer in class {}, which has classes below it", class.number());
     Err(parameter("class").refuse(given, "disciplines and buffers in leaves"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_laws::compose::classful::PRIORITIES;
+    use fairwire_parameters::Declared as _;
+
+    #[test]
+    fn what_is_declared_of_a_class_is_what_a_tree_can_have() {
+        let field = |name| Class::FIELDS.iter().find(|field| field.name == name).expect("a field");
+        let weight = field("weight");
+        assert_eq!((weight.min, weight.max), (Some(Weight::LEAST.get()), Some(Weight::MOST.get())));
+        assert_eq!(field("priority").max, Some((PRIORITIES - 1) as f64));
+        assert_eq!(field("id").max, Some(f64::from(fairwire_core::class_tree::MAX_CLASSES - 1)));
+    }
 }

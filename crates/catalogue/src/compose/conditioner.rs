@@ -33,19 +33,17 @@ use crate::choice::Choice;
 use crate::error::BuildError;
 use crate::marker::MarkerChoice;
 use crate::nested::{Nested, check_slots};
-use fairwire_core::class_tree::MAX_CLASSES;
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Marker};
 use fairwire_laws::BadParameter;
 use fairwire_laws::Site;
 use fairwire_laws::about::{About, Family};
 use fairwire_laws::compose::conditioner::Conditioner;
-use fairwire_laws::error::Parameter;
+use fairwire_laws::error::{Of as _, Parameter};
 use fairwire_laws::part::Part;
 use fairwire_laws::spec::{EcnChoice, Quantity};
 use fairwire_parameters::parameters;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// What the catalogue tells of it.
@@ -86,7 +84,7 @@ pub struct Spec {
     pub marker: Option<MarkerChoice>,
     /// Classes with a marker of their own.
     ///
-    /// `id`, and `marker`, which is the one above where left out. At most 65536. All other classes share one marker.
+    /// At most 65536. All other classes share one marker.
     #[parameter(unset = "none", unit = "list")]
     pub class: Option<Vec<Class>>,
     /// The discipline inside: its name, or a table with its name and its parameters.
@@ -105,40 +103,41 @@ impl Part for Spec {
 }
 
 /// The marker of one class, as typed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters(name = "conditioner.class", checked = CheckedClass)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Class {
     /// The number of the class.
-    pub id: u32,
-    /// Its marker: a name, or a table with the name and its parameters. Default: the conditioner's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[parameter(required, max = 1_048_575, unit = "number")]
+    pub id: Option<u32>,
+    /// Its marker: its name, or a table with its name and its parameters.
+    #[parameter(unset = "the conditioner's", unit = "marker")]
     pub marker: Option<MarkerChoice>,
 }
 
 impl Spec {
     /// Checks what was typed against the site, the discipline inside included.
     pub fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
-        self.check_classes()?;
+        self.checked_ids()?;
         self.check_markers(site)?;
         self.nested().check(&self.inner_site(site))?;
         Ok(check_slots(NAME, &self.placed(site))?)
     }
 
-    fn check_classes(&self) -> Result<(), BadParameter> {
+    /// The numbers of the classes, as they were listed.
+    fn checked_ids(&self) -> Result<Vec<u32>, BadParameter> {
         let class = Parameter { discipline: NAME, name: "class" };
         let classes = self.class.as_deref().unwrap_or_default();
         if classes.len() > MOST_MARKERS {
             return Err(class.refuse(format_args!("{} classes", classes.len()), MOST_MARKERS));
         }
-        let mut ids: Vec<u32> = classes.iter().map(|class| class.id).collect();
-        ids.sort_unstable();
-        if let Some(&id) = ids.last().filter(|&&id| id >= MAX_CLASSES) {
-            let allowed = format!("numbers from 0 to {}", MAX_CLASSES - 1);
-            return Err(class.refuse(format_args!("class {id}"), allowed));
-        }
-        match ids.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(class.refuse(format_args!("class {} twice", pair[0]), "each class once")),
-            None => Ok(()),
+        let checked = classes.iter().zip(0..).map(|(one, place)| one.checked().of_item(class, place));
+        let ids = checked.map(|one| Ok(one?.id)).collect::<Result<Vec<u32>, BadParameter>>()?;
+        let mut seen = BTreeSet::new();
+        match ids.iter().position(|id| !seen.insert(*id)) {
+            Some(place) => Err(class
+                .refuse(format_args!("class {} again", ids[place]), "each class once")
+                .of_item(place, "id")),
+            None => Ok(ids),
         }
     }
 
@@ -180,19 +179,19 @@ impl Spec {
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
         self.check(site)?;
+        let ids = self.checked_ids()?;
         let inner = self.nested().build(&self.inner_site(site))?;
-        let classes = self.class.as_deref().unwrap_or_default();
         let labels = core::iter::once("marker of the other classes".to_owned())
-            .chain(classes.iter().map(|class| format!("marker of class {}", class.id)));
-        let mut markers: Vec<(String, Box<dyn Marker>)> = Vec::with_capacity(classes.len() + 1);
+            .chain(ids.iter().map(|id| format!("marker of class {id}")));
+        let mut markers: Vec<(String, Box<dyn Marker>)> = Vec::with_capacity(ids.len() + 1);
         for (marker, label) in self.markers().zip(labels) {
             let stream = format!("{}/{label}", site.stream);
             let marker = marker.build(&Site { stream: &stream, ..*site })?;
             markers.push((label, marker));
         }
-        let highest = classes.iter().map(|class| class.id as usize + 1).max().unwrap_or(0);
+        let highest = ids.iter().map(|&id| id as usize + 1).max().unwrap_or(0);
         let mut of_class = vec![0; highest];
-        classes.iter().zip(1..).for_each(|(class, at)| of_class[class.id as usize] = at);
+        ids.iter().zip(1..).for_each(|(&id, at)| of_class[id as usize] = at);
         Ok(Box::new(Conditioner::new(inner, markers, of_class.into())))
     }
 }

@@ -42,8 +42,6 @@ use fairwire_laws::error::{Of as _, Parameter};
 use fairwire_laws::part::Part;
 use fairwire_laws::spec::{EcnChoice, Quantity};
 use fairwire_parameters::parameters;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -76,9 +74,6 @@ pub struct Spec {
     #[parameter(default = By::Class)]
     pub by: Option<By>,
     /// The bands, the most urgent first.
-    ///
-    /// Each has `of`, the list of classes, codepoints or colours that it takes; `buffer`; and
-    /// `discipline` (`tail-drop`).
     #[parameter(unset = "one of `tail-drop`", unit = "list")]
     pub band: Option<Vec<Band>>,
     /// The band of what no band lists, from 1.
@@ -97,17 +92,17 @@ impl Part for Spec {
 }
 
 /// One band, as typed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[parameters(name = "prio.band")]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Band {
-    /// The classes, codepoints or colours that it takes. Default: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The classes, codepoints or colours that it takes.
+    #[parameter(unset = "none", unit = "list")]
     pub of: Option<Vec<u32>>,
-    /// How much may wait in it. Default: an equal part of the whole.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How much may wait in it.
+    #[parameter(unset = "an equal part of the whole")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Its discipline: a name, or a table with the name and its parameters. Default: `tail-drop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Its discipline: its name, or a table with its name and its parameters.
+    #[parameter(unset = "`tail-drop`", unit = "discipline")]
     pub discipline: Option<Choice>,
 }
 

@@ -68,7 +68,7 @@ pub struct Spec {
     #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
     /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`")]
+    #[parameter(unset = "`fcfs`", unit = "scheduler")]
     pub scheduler: Option<Service>,
     /// What is refused, marked and pushed out: a discipline that takes any scheduler, by its name, or a table with its name and its parameters.
     #[parameter(unset = "`tail-drop`", unit = "discipline")]
@@ -166,6 +166,20 @@ impl Spec {
         Nested { choice: self.choice(), ecn: self.ecn, typed_as, place: None }
     }
 
+    /// `error` of the dropper with the order of service of the whole: what is wrong with that is told of the whole.
+    fn placed_error(&self, error: BuildError) -> BuildError {
+        match error {
+            BuildError::Parameter(bad)
+                if self.scheduler.is_some()
+                    && bad.within.is_empty()
+                    && bad.parameter.starts_with("scheduler") =>
+            {
+                BadParameter { discipline: NAME, ..bad }.into()
+            }
+            error => self.nested().placed_error(error),
+        }
+    }
+
     fn inner_site<'a>(&self, site: &Site<'a>) -> Site<'a> {
         Site { buffer: self.buffer.map_or(site.buffer, |buffer| buffer.0), ..*site }
     }
@@ -179,7 +193,7 @@ impl Spec {
     pub fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
         self.nested().check_outline(site)?;
         let checked = discipline::check(self.choice().name(), &self.whole()?, &self.inner_site(site));
-        checked.map_err(|error| self.nested().placed_error(error))?;
+        checked.map_err(|error| self.placed_error(error))?;
         Ok(check_slots(NAME, &self.placed(site))?)
     }
 
@@ -187,6 +201,6 @@ impl Spec {
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
         self.check(site)?;
         let built = discipline::build(self.choice().name(), &self.whole()?, &self.inner_site(site));
-        built.map_err(|error| self.nested().placed_error(error))
+        built.map_err(|error| self.placed_error(error))
     }
 }

@@ -5,7 +5,7 @@ use crate::failure::{Ending, Failure};
 use crate::report;
 use crate::tell::tell;
 use crate::terminal::{self, indented};
-use fairwire_catalogue::page::{Page, ParameterPage};
+use fairwire_catalogue::page::{Page, ParameterPage, linked};
 use fairwire_catalogue::{self as catalogue, marker};
 use fairwire_core::spelling;
 use fairwire_document::shortened;
@@ -49,21 +49,19 @@ fn page(name: &str) -> Result<Page, Failure> {
     let page = match (catalogue::find(name), marker::find(name)) {
         (Ok(entry), _) => entry.page(),
         (Err(_), Ok(entry)) => entry.page(),
-        (Err(_), Err(_)) => return Err(unknown(name)),
+        (Err(unknown), Err(_)) => return Err(not_there(name, unknown.why)),
     };
     page.map_err(|error| Failure::Ours(error.to_string()))
 }
 
-fn unknown(given: &str) -> Failure {
+fn not_there(given: &str, why: Option<String>) -> Failure {
     let markers = marker::all().iter().map(|entry| entry.name);
     let controllers = control::all().iter().map(|controller| controller.name);
     let sources = source::all().iter().map(|source| source.name);
     let known = catalogue::allowed(given).into_iter().chain(markers).chain(controllers).chain(sources);
     let given = shortened(given);
-    let message = format!(
-        "there is no discipline, marker, controller or source `{given}`{}",
-        spelling::hint(&given, known)
-    );
+    let more = why.map_or_else(|| spelling::hint(&given, known), |why| format!(": {why}"));
+    let message = format!("there is no discipline, marker, controller or source `{given}`{more}");
     Failure::user(
         message,
         "`fairwire list disciplines`, `list markers`, `list controllers` and `list sources` have the names",
@@ -128,6 +126,7 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
         .expect("writing to a string succeeds");
         files.push((format!("{name}.md"), page(name)?.markdown()));
     }
+    index += &of_schedulers();
     index += "\n# The markers\n\nThey colour packets in front of a discipline: see [`conditioner`](conditioner.md).\n\n\
               | name | what it does | source |\n|---|---|---|\n";
     for marker in marker::all() {
@@ -153,6 +152,28 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
     }
     tell(format_args!("wrote {} pages into {}", files.len(), folder.display()));
     Ok(())
+}
+
+/// The part of the index on schedulers and on what disciplines have in common.
+fn of_schedulers() -> String {
+    let mut index = String::from(
+        "\n# The schedulers\n\nThey are what `scheduler` names, and what stands before the `+` of `drr+faba`. Any serves any dropper: see \
+         [`queue`](queue.md).\n\n| name | what it does |\n|---|---|\n",
+    );
+    for (name, entry) in catalogue::schedulers() {
+        let line = match entry {
+            Some(entry) => format!("| [`{name}`]({}.md) | {} |", entry.name, entry.summary),
+            None => format!("| `{name}` | first come, first served |"),
+        };
+        writeln!(index, "{line}").expect("writing to a string succeeds");
+    }
+    index += "\n# Parameters that several have\n\n| parameters | of |\n|---|---|\n";
+    for (parameters, of) in catalogue::shared_parameters() {
+        let parameters: Vec<String> = parameters.iter().map(|name| format!("`{name}`")).collect();
+        writeln!(index, "| {} | {} |", parameters.join(", "), linked(&of))
+            .expect("writing to a string succeeds");
+    }
+    index
 }
 
 /// Adds the pages of sources; their part of the index.
@@ -182,6 +203,8 @@ fn text(page: &Page, columns: usize) -> String {
     section("What it does", &prose(&page.what));
     section("Why", &prose(&page.why));
     section("How to use it", &prose(&page.usage));
+    let related = page.related.iter().map(|(what, names)| format!("- {what}: {}", names.join(", ")));
+    section("What goes with it", &prose(&related.collect::<Vec<_>>().join("\n")));
     section("Parameters", &parameters(page, columns));
     section("State and cost", &prose(&page.state_and_cost));
     section("Source", &prose(&page.source));
@@ -235,7 +258,7 @@ fn begins_item(line: &str) -> bool {
 fn parameters(page: &Page, columns: usize) -> String {
     let mut text = String::new();
     for parameter in &page.parameters {
-        let ParameterPage { name, unit, default, notes, allowed, choices, fields } = parameter;
+        let ParameterPage { name, unit, default, notes, allowed, choices, fields, .. } = parameter;
         let mut line = |indent: &str, words: &str| {
             if words.is_empty() {
                 return;

@@ -6,9 +6,8 @@ use crate::failure::{Ending, Failure};
 use crate::progress::Part;
 use crate::report::Headline;
 use fairwire_core::Duration;
-use fairwire_document::quoted;
 use fairwire_experiment::lab::Lab;
-use fairwire_scenario::{Overrides, Scenario, parse};
+use fairwire_scenario::{Overrides, Scenario, entries, parse};
 use fairwire_testbed::agent;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -42,7 +41,7 @@ pub(crate) fn carry_out(
 
 /// How long all contests of `args` take.
 pub(crate) fn length(args: &ShareArgs) -> std::time::Duration {
-    let contests = args.discipline.len().max(DEFAULTS.len()) * args.runs as usize;
+    let contests = disciplines(args).len() * args.runs as usize;
     std::time::Duration::from_secs_f64(args.seconds * contests as f64)
 }
 
@@ -68,7 +67,7 @@ fn scenario(args: &ShareArgs) -> Result<Scenario, Failure> {
     let mut text = format!(
         "format = 2\nname = \"lab-share\"\nduration = \"{seconds} s\"\nwarm_up = \"{warm_up} s\"\nseeds = \"1..={runs}\"\n\
          disciplines = [{}]\n[link]\nrate = \"{rate}\"\ndelay = \"{delay}\"\nbuffer = \"{buffer}\"\n",
-        names(args)
+        disciplines(args).join(", ")
     );
     if *tcp > 0 {
         write!(
@@ -86,12 +85,12 @@ fn scenario(args: &ShareArgs) -> Result<Scenario, Failure> {
     Ok(parse("lab share", &text, &Overrides::default())?)
 }
 
-fn names(args: &ShareArgs) -> String {
-    let asked: Vec<&str> = match args.discipline.as_slice() {
-        [] => DEFAULTS.to_vec(),
-        asked => asked.iter().map(String::as_str).collect(),
-    };
-    asked.into_iter().map(quoted).collect::<Vec<_>>().join(", ")
+/// The disciplines, as a scenario has them.
+fn disciplines(args: &ShareArgs) -> Vec<String> {
+    match args.discipline.as_slice() {
+        [] => entries(&DEFAULTS.map(String::from)),
+        given => entries(given),
+    }
 }
 
 fn warm_up(args: &ShareArgs) -> f64 {

@@ -192,7 +192,7 @@ impl<'a> Making<'a> {
             ClassSupport::Tree => {
                 let spec = parameters.spec_mut::<hfaba::Spec>();
                 let class = |(id, class): (u32, &crate::class_book::Class)| hfaba::Class {
-                    id,
+                    id: Some(id),
                     weight: Some(class.weight.get()),
                     parent: class.parent,
                 };
@@ -250,7 +250,7 @@ impl<'a> Making<'a> {
         let class = |(id, class): (u32, &crate::class_book::Class)| {
             let bounds = class.bounds[self.way as usize];
             classful::Class {
-                id,
+                id: Some(id),
                 parent: class.parent,
                 rate: bounds.guaranteed.map(Quantity),
                 ceiling: bounds.ceiling.map(Quantity),

@@ -33,7 +33,7 @@ use crate::datapath::DatapathPlan;
 use crate::direction::{DirectionPlan, ShaperPlan};
 use crate::pool::PoolSize;
 use discipline::{Fault, Making};
-use fairwire_catalogue::{BuildError, Site};
+use fairwire_catalogue::{self as catalogue, BuildError, Choice, Site};
 use fairwire_core::{Duration, Seed};
 use fairwire_document::{DocumentError, Places, Problem, read_document, read_text};
 use leaves::ClassLeaves;
@@ -150,6 +150,7 @@ impl Config {
         for way in Way::ALL {
             config.check_discipline(way)?;
         }
+        config.check_base()?;
         Ok(config)
     }
 
@@ -294,20 +295,51 @@ impl Config {
                 let of_leaf = leaf.and_then(|leaf| leaf.choice().parameters());
                 let mut typed = [Some(&shaping.parameters), of_leaf].into_iter().flatten();
                 let is_typed = typed.any(|typed| typed.typed().any(|typed| typed == bad.discipline));
-                let beside_the_name = match leaf {
-                    Some(leaf) => format!("{}.{}", leaf.path(), bad.path()),
-                    None => format!("{}.discipline.{}", way.name(), bad.path()),
+                let given = [&self.spec.download, &self.spec.upload][way as usize].as_ref();
+                let given = given.and_then(|typed| typed.discipline.as_ref());
+                let beside_the_name = match (leaf, given) {
+                    (Some(leaf), _) => Some(format!("{}.{}", leaf.path(), leaf.choice().path_of(&bad))),
+                    (None, Some(choice)) => {
+                        Some(format!("{}.discipline.{}", way.name(), choice.path_of(&bad)))
+                    }
+                    (None, None) => None,
                 };
                 let key = match is_buffer && !is_typed {
                     true => format!("{}.buffer", way.name()),
-                    false if self.places.stands(&beside_the_name) => beside_the_name,
-                    false => format!("discipline.{}", bad.path()),
+                    false => beside_the_name
+                        .filter(|path| self.places.stands(path))
+                        .unwrap_or_else(|| format!("discipline.{}", bad.path())),
                 };
                 let why = format!("`{}` cannot work with that for [{}]", bad.discipline, way.name());
                 (key.clone(), Problem::Refused { key, given: bad.given, why, allowed: bad.allowed })
             }
         };
         Err(self.places.refuse(&path, problem))
+    }
+
+    /// The tables `[discipline.<name>]` of which no way and no leaf has all as it stands.
+    fn check_base(&self) -> Result<(), DocumentError> {
+        let Some((way, shaping)) = Way::ALL.iter().find_map(|&way| Some((way, self.shaping(way)?))) else {
+            return Ok(());
+        };
+        let given = [&self.spec.download, &self.spec.upload].map(|typed| typed.as_ref()?.discipline.as_ref());
+        let ways = self.shaping.iter().zip(given).filter_map(|(shaping, given)| {
+            let name = shaping.as_ref()?.discipline;
+            Some(given.cloned().unwrap_or_else(|| Choice::named(name)))
+        });
+        let leaves = self.shaping.iter().flatten().map(|shaping| &shaping.leaf).chain(self.leaves.choices());
+        let uses: Vec<Choice> = ways.chain(leaves.map(|leaf| leaf.choice().clone())).collect();
+        let site = self.site(shaping, way);
+        match catalogue::check_base(&self.spec.discipline, uses.iter(), &site) {
+            Err(BuildError::Parameter(bad)) => {
+                let key = format!("discipline.{}", bad.path());
+                let why = format!("`{}` cannot work with that", bad.discipline);
+                let problem =
+                    Problem::Refused { key: key.clone(), given: bad.given, why, allowed: bad.allowed };
+                Err(self.places.refuse(&key, problem))
+            }
+            Err(BuildError::Unknown(_)) | Ok(()) => Ok(()), // the names were read
+        }
     }
 
     /// Where the discipline of one way works, for tests and for what is told of it.

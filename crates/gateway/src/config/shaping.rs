@@ -159,7 +159,11 @@ impl Chosen<'_> {
 
 /// The catalogue's name of the discipline called `name`.
 pub(super) fn named(name: &str, path: &str, texts: &Texts<'_>) -> Result<&'static str, DocumentError> {
-    catalogue::find(name).map(|entry| entry.name).map_err(|_| {
+    catalogue::find(name).map(|entry| entry.name).map_err(|unknown| {
+        if let Some(why) = unknown.why {
+            let allowed = "a scheduler and a dropper, such as `drr+faba`; or a discipline alone";
+            return texts.refuse(path, quoted(&unknown.given), why, allowed);
+        }
         texts.unknown(
             super::places::Origin::Unclaimed,
             path,

@@ -235,6 +235,35 @@ fn faults_of_a_way_are_told_with_their_place() {
         refusal("[download]\nrate = \"10 Mbit/s\"\n[discipline.red]\ngentle = true"),
         "gw.toml:8:1: `discipline.red` is there, but no way runs that discipline; allowed: parameters of `fq-codel`"
     );
+    assert_eq!(
+        refusal(
+            "[download]\nrate = \"10 Mbit/s\"\ndiscipline = { queue = { dropper = \"red\" } }\n[discipline.queue]\ndropper = \"fabba\""
+        ),
+        "gw.toml:10:11: `discipline.queue.dropper` is `fabba` (did you mean `faba`?), but `queue` cannot work with that; \
+         allowed: the name of a discipline in the catalogue"
+    );
+    assert_eq!(
+        refusal(
+            "[download]\nrate = \"10 Mbit/s\"\ndiscipline = \"classful\"\nleaf = { codel = { target = \"1 ms\" } }\n[discipline.codel]\ntarget = \"0 s\""
+        ),
+        "gw.toml:11:10: `discipline.codel.target` is 0 ns, but `codel` cannot work with that; allowed: a time from 1 us to 1 h"
+    );
+    let chosen = |given: &str| refusal(&format!("[download]\nrate = \"10 Mbit/s\"\ndiscipline = {given}"));
+    assert_eq!(
+        chosen("{ \"drr+faba\" = { scheduler = \"scfq\" } }"),
+        "gw.toml:8:43: `download.discipline.drr+faba.scheduler` is `scfq`, but `faba` cannot work with that for [download]; \
+         allowed: `drr`, or none, with the discipline `drr+faba`"
+    );
+    let quantum = chosen("{ queue = { scheduler = { drr = { quantum = \"0 B\" } } } }");
+    assert!(
+        quantum.starts_with("gw.toml:8:58: `download.discipline.queue.scheduler.drr.quantum` is 0 B"),
+        "{quantum}"
+    );
+    let own = chosen("\"drr+fq-codel\"");
+    assert!(
+        own.contains("but `fq-codel` has a scheduler of its own, so `drr` cannot serve it; allowed: "),
+        "{own}"
+    );
     assert!(
         refusal("[download]\nrate = \"10 Mbit/s\"\nleaf = \"codel\"").contains("`fq-codel` has no leaves")
     );

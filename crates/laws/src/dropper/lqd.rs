@@ -96,7 +96,7 @@ impl Spec {
         let Checked { drop, .. } = self.checked().of(NAME)?;
         let Queueing { buffer, scheduler, .. } = &self.queue;
         Config::check(NAME, Typed { buffer: *buffer, scheduler, measure: self.measure, drop }, site)?
-            .with_few_weights(NAME)
+            .with_few_weights(NAME, scheduler)
     }
 
     /// Checks and builds.

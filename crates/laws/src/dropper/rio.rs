@@ -92,8 +92,7 @@ pub struct Spec {
     pub coupling: Option<Coupling>,
     /// The thresholds of packets in profile.
     ///
-    /// `min_threshold`, `max_threshold` and `max_probability` of packets in profile. ATB has 50, 80 and 0.02; read as of a
-    /// buffer of 100 packets.
+    /// ATB has 50, 80 and 0.02; read as of a buffer of 100 packets.
     #[parameter(unset = "50 % of the buffer, 80 % of the buffer, 0.02", unit = "table")]
     pub green: Option<Thresholds>,
     /// The thresholds of packets out of profile.
@@ -169,18 +168,17 @@ impl Part for Spec {
 }
 
 /// The thresholds of one colour, as typed.
+#[parameters(gated, name = "rio.thresholds", checked = CheckedThresholds)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Thresholds {
     /// No signal below this average.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    #[parameter(unset = "the colour's")]
     pub min_threshold: Option<Quantity<Amount>>,
     /// At this average the probability is `max_probability`.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    #[parameter(unset = "the colour's")]
     pub max_threshold: Option<Quantity<Amount>>,
-    /// The probability of a signal at the upper threshold, above 0 and at most 1.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    /// The probability of a signal at the upper threshold.
+    #[parameter(unset = "the colour's", above = 0.0, max = 1.0, unit = "1")]
     pub max_probability: Option<f64>,
 }
 
@@ -315,8 +313,8 @@ impl Spec {
             let given = format_args!("a min_threshold of {min} and a max_threshold of {max} {unit}");
             return Err(parameter(color).refuse(given, "a min_threshold below the max_threshold"));
         }
-        let max_probability = typed.max_probability.unwrap_or(defaults.max_probability);
-        let max_probability = parameter(color).above_zero(max_probability, 1.0)?;
+        let max_probability = typed.checked().of_table(parameter(color))?.max_probability;
+        let max_probability = max_probability.unwrap_or(defaults.max_probability);
         Ok(Ramp { min, max, max_probability, gentle: given.gentle })
     }
 

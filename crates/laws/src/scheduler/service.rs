@@ -1,6 +1,6 @@
 //! The order of service, as typed: a scheduler, its weights, and how flows are given queues.
 
-use crate::error::{BadParameter, Parameter};
+use crate::error::{BadParameter, Of as _, Parameter};
 use crate::scheduler::Fcfs;
 use crate::scheduler::{kind::Kind, terms::Terms};
 use crate::site::Site;
@@ -10,6 +10,7 @@ use alloc::format;
 use alloc::string::String;
 use fairwire_core::units::Size;
 use fairwire_core::{Discipline, Dropper, Limit, Queue, Queues, Rate, Seed};
+use fairwire_parameters::parameters;
 #[cfg(feature = "serde")]
 use schemars::JsonSchema;
 #[cfg(feature = "serde")]
@@ -21,16 +22,42 @@ use serde::{Deserialize, Serialize};
 pub struct Service {
     /// The scheduler. Default: `fcfs`.
     pub name: Kind,
-    /// Whether each flow or each class has a queue. Default: `flow`.
-    pub per: Option<Per>,
-    /// The weights of classes, for the scheduler and for whoever makes room. Default: 1 for each.
-    pub weights: Option<Weights>,
-    /// Bytes that a flow of weight 1 may send per round, for schedulers with rounds. Default: 1514, or the typical packet if
-    /// that is longer.
+    /// What goes with it.
+    pub terms: ServiceTerms,
+}
+
+/// What goes with the name of a scheduler.
+#[parameters(gated, name = "scheduler", checked = CheckedTerms)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ServiceTerms {
+    /// The queues.
+    #[parameter(flatten)]
+    pub queue: QueueTerms,
+    /// What a flow of weight 1 may send per round, for schedulers with rounds.
+    #[parameter(
+        unset = "1514 B, or the typical packet if that is longer",
+        min = "1 B",
+        max = "1 MiB",
+        unit = "size"
+    )]
     pub quantum: Option<Quantity<Size>>,
-    /// At most so many queues, from 1 to 65536. Default: as many as flows.
+}
+
+/// Which queues are served, and what each is worth.
+#[parameters(gated, group, checked = CheckedQueueTerms)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QueueTerms {
+    /// The weights of classes: a flow's share is in proportion to the weight of its class.
+    #[parameter(unset = "1 for each", unit = "1 by class")]
+    pub weights: Option<Weights>,
+    /// Whether each flow or each class has a queue.
+    #[parameter(default = Per::Flow)]
+    pub per: Option<Per>,
+    /// At most so many queues.
+    #[parameter(unset = "as many as flows", min = 1, max = 65_536, unit = "queues")]
     pub queues: Option<u32>,
-    /// What happens when there are more flows than `queues`. Default: `hash`.
+    /// What happens when there are more flows than `queues`.
+    #[parameter(default = Sharing::Hash, source = "Suter et al. 1998, figure 10.")]
     pub sharing: Option<Sharing>,
 }
 
@@ -78,9 +105,6 @@ pub struct CheckedService {
     stream: String,
 }
 
-/// The longest round: a quantum above what one jumbo packet takes only makes service burstier.
-const MOST_QUANTUM: u64 = 1 << 20;
-
 impl Service {
     /// Checks what was typed (or the default, if nothing was) for `discipline` against the site.
     pub fn check(
@@ -90,28 +114,43 @@ impl Service {
     ) -> Result<CheckedService, BadParameter> {
         let default = Service::default();
         let typed = typed.as_ref().unwrap_or(&default);
+        Service::check_given(typed, discipline, site).map_err(|bad| typed.placed(bad))
+    }
+
+    fn check_given(
+        typed: &Service,
+        discipline: &'static str,
+        site: &Site<'_>,
+    ) -> Result<CheckedService, BadParameter> {
         let parameter = |name| Parameter { discipline, name };
-        let quantum = typed.quantum.map_or(u64::from(site.packet_bytes.max(1514)), |typed| typed.0.0);
-        if !(1..=MOST_QUANTUM).contains(&quantum) {
-            let allowed = format!("from 1 B to {}", Size(MOST_QUANTUM));
-            return Err(parameter("scheduler.quantum").refuse(Size(quantum), allowed));
+        // At most 1 MiB: a quantum above what one jumbo packet takes only makes service burstier.
+        let CheckedTerms { quantum } = typed.terms.checked().of_table(parameter("scheduler"))?;
+        if let Some(quantum) = quantum.filter(|_| !typed.name.has_rounds()) {
+            let allowed = format_args!(
+                "nothing with `{}`, which has no rounds; `drr` and `fbfq` have",
+                typed.name.name()
+            );
+            return Err(parameter("scheduler.quantum").refuse(quantum, allowed));
         }
-        let weights = match &typed.weights {
+        let quantum = quantum.map_or(site.packet_bytes.max(1514).into(), |typed| typed.0);
+        let given = &typed.terms.queue;
+        let CheckedQueueTerms { per, queues, sharing } = given.checked().of_table(parameter("scheduler"))?;
+        let weights = match &given.weights {
             Some(weights) => weights.check(parameter("scheduler.weights"))?,
             None => WeightOf::equal(),
         };
         if typed.name == Kind::Drr {
             refuse_slivers(&weights, quantum, parameter("scheduler.weights"))?;
         }
-        typed.check_queues(parameter)?;
+        given.check_queues(parameter)?;
         Ok(CheckedService {
             kind: typed.name,
             weights,
             quantum: quantum as u32,
             rate: site.rate,
-            per: typed.per.unwrap_or_default(),
-            queues: typed.queues,
-            sharing: typed.sharing.unwrap_or_default(),
+            per,
+            queues,
+            sharing,
             seed: site.seed,
             stream: format!("{}/queues", site.stream),
         })
@@ -119,6 +158,18 @@ impl Service {
 }
 
 impl Service {
+    /// `bad`, with the name of this scheduler on the way to the parameter, as it is given: `scheduler.drr.quantum`.
+    pub fn placed(&self, bad: BadParameter) -> BadParameter {
+        match bad.parameter.strip_prefix("scheduler.") {
+            Some(term) => {
+                BadParameter { parameter: format!("scheduler.{}.{term}", self.name.name()).into(), ..bad }
+            }
+            None => bad,
+        }
+    }
+}
+
+impl QueueTerms {
     fn check_queues(&self, parameter: impl Fn(&'static str) -> Parameter) -> Result<(), BadParameter> {
         if self.per == Some(Per::Class) {
             let of_class = "nothing with per = \"class\", where each class has a queue";
@@ -132,7 +183,6 @@ impl Service {
         let Some(queues) = self.queues else {
             return Ok(());
         };
-        parameter("scheduler.queues").count(queues, 1 << 16)?;
         if self.sharing == Some(Sharing::SetAssociative) && queues > WAYS && !queues.is_multiple_of(WAYS) {
             let allowed = format_args!("up to {WAYS}, or a multiple of it, in sets of {WAYS}");
             return Err(parameter("scheduler.queues").refuse(queues, allowed));

@@ -1,47 +1,23 @@
 //! How the order of service is read and written: a name, or a table with the name and what goes with it.
 
 use crate::scheduler::Kind;
-use crate::scheduler::service::{Per, Service, Sharing};
-use crate::spec::{Quantity, Weights};
+use crate::scheduler::service::{Service, ServiceTerms};
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
-use fairwire_core::units::Size;
 use fairwire_parameters::{Choice, deserialize_choice};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::MapAccess;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What goes with the name.
-#[derive(Default, Deserialize, Serialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-#[schemars(rename = "SchedulerTable")]
-struct Table {
-    /// Whether each flow or each class has a queue. Default: `flow`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    per: Option<Per>,
-    /// The weights of classes, for the scheduler and for whoever makes room. Default: 1 for each.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    weights: Option<Weights>,
-    /// What a flow of weight 1 may send per round, for schedulers with rounds. Default: 1514 B, or the typical packet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    quantum: Option<Quantity<Size>>,
-    /// At most so many queues, from 1 to 65536. Default: as many as flows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    queues: Option<u32>,
-    /// What happens when there are more flows than `queues`. Default: `hash`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sharing: Option<Sharing>,
-}
-
 impl Serialize for Service {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if *self == (Service { name: self.name, ..Service::default() }) {
-            return self.name.serialize(serializer);
+        let Service { name, terms } = self;
+        if *terms == ServiceTerms::default() {
+            return name.serialize(serializer);
         }
-        let Service { name, per, weights, quantum, queues, sharing } = self.clone();
         let mut map = serializer.serialize_map(Some(1))?;
-        map.serialize_entry(&name, &Table { per, weights, quantum, queues, sharing })?;
+        map.serialize_entry(name, terms)?;
         map.end()
     }
 }
@@ -65,8 +41,7 @@ impl Choice for Service {
     }
 
     fn read<'de, A: MapAccess<'de>>(at: usize, table: &mut A) -> Result<Self, A::Error> {
-        let Table { per, weights, quantum, queues, sharing } = table.next_value()?;
-        Ok(Service { name: Kind::called(at), per, weights, quantum, queues, sharing })
+        Ok(Service { name: Kind::called(at), terms: table.next_value()? })
     }
 }
 
@@ -76,7 +51,7 @@ impl JsonSchema for Service {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (name, table) = (generator.subschema_for::<Kind>(), generator.subschema_for::<Table>());
+        let (name, table) = (generator.subschema_for::<Kind>(), generator.subschema_for::<ServiceTerms>());
         let properties: BTreeMap<_, _> = Kind::NAMES.iter().map(|&name| (name, table.clone())).collect();
         json_schema!({
             "description": "the name of a scheduler, or a table with its name and what goes with it",

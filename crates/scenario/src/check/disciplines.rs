@@ -5,10 +5,13 @@ use crate::build;
 use crate::compared::Compared;
 use crate::topology::Topology;
 use fairwire_catalogue as catalogue;
-use fairwire_catalogue::BuildError;
+use fairwire_catalogue::{BadParameter, BuildError, UnknownDiscipline};
 use fairwire_document::DocumentError as ScenarioError;
 use fairwire_document::Problem;
 use fairwire_document::shortened;
+
+/// What a scheduler can serve.
+const A_DROPPER: &str = "a scheduler and a dropper, such as `drr+faba`; or a discipline alone";
 
 impl Check<'_> {
     pub(super) fn disciplines(&self, topology: &Topology) -> Checked {
@@ -43,7 +46,20 @@ impl Check<'_> {
             }
             self.parameters(&path, own, topology, at)?;
         }
-        Ok(())
+        self.base(topology)
+    }
+
+    /// The tables `[discipline.<name>]` of which no discipline here has all as it stands.
+    fn base(&self, topology: &Topology) -> Checked {
+        let of_queues = topology.queues.iter().filter_map(|queue| queue.own.as_ref());
+        let uses = self.spec.disciplines.iter().chain(self.own).chain(of_queues);
+        match build::check_base(self.spec, topology, uses.map(|compared| &compared.choice)) {
+            Err(BuildError::Parameter(bad)) => {
+                let path = format!("discipline.{}", bad.path());
+                self.cannot_work(&path, bad)
+            }
+            Err(BuildError::Unknown(_)) | Ok(()) => Ok(()), // the names were read
+        }
     }
 
     /// The name exists.
@@ -81,6 +97,10 @@ impl Check<'_> {
     }
 
     pub(super) fn unknown_discipline(&self, path: &str, name: &str) -> ScenarioError {
+        if let Err(UnknownDiscipline { given, why: Some(why), .. }) = catalogue::find(name) {
+            let (key, given, allowed) = (path.into(), format!("`{given}`"), A_DROPPER.into());
+            return self.places.refuse(path, Problem::Refused { key, given, why, allowed });
+        }
         let labels = self.own.iter().filter_map(|compared| compared.label.as_deref());
         let (given, allowed) =
             (shortened(name), labels.chain(catalogue::allowed(name)).map(Into::into).collect());
@@ -89,25 +109,30 @@ impl Check<'_> {
 
     /// Checks the discipline's parameters, so that a run cannot fail on them; building it would take its memory.
     fn parameters(&self, path: &str, compared: &Compared, topology: &Topology, at: usize) -> Checked {
-        let key = catalogue::find(compared.name()).map_or("", |entry| entry.key);
-        let table = match compared.choice.parameters() {
-            Some(_) => format!("{path}.{}", compared.name()),
-            None => format!("discipline.{key}"),
-        };
+        let has_own = compared.choice.parameters().is_some();
         if let Ok(Some(buffer)) =
             catalogue::own_buffer(compared.name(), &compared.parameters(&self.spec.discipline))
         {
+            let key = catalogue::find(compared.name()).map_or("", |entry| entry.key);
+            let table =
+                if has_own { format!("{path}.{}", compared.name()) } else { format!("discipline.{key}") };
             self.memory(&format!("{table}.buffer"), buffer, &topology.queues[at])?;
         }
         match build::check_discipline(self.spec, topology, at, compared) {
             Ok(()) => Ok(()),
             Err(BuildError::Unknown(_)) => Err(self.unknown_discipline(path, compared.name())),
-            Err(BuildError::Parameter(bad)) => self.refuse(Refusal {
-                path: &format!("{table}{}", bad.path().strip_prefix(key).map_or(String::new(), String::from)),
-                given: bad.given,
-                why: format!("`{}` cannot work with that", bad.discipline),
-                allowed: bad.allowed,
-            }),
+            Err(BuildError::Parameter(bad)) => {
+                let path = match has_own {
+                    true => format!("{path}.{}", compared.choice.path_of(&bad)),
+                    false => format!("discipline.{}", bad.path()),
+                };
+                self.cannot_work(&path, bad)
+            }
         }
+    }
+
+    fn cannot_work(&self, path: &str, bad: BadParameter) -> Checked {
+        let why = format!("`{}` cannot work with that", bad.discipline);
+        self.refuse(Refusal { path, given: bad.given, why, allowed: bad.allowed })
     }
 }

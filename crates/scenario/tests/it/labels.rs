@@ -48,6 +48,23 @@ fn each_entry_has_its_own_parameters_and_its_results_its_label() {
 }
 
 #[test]
+fn a_composition_that_is_named_on_the_command_line_is_run_under_its_name() {
+    let mine = "{ queue = { scheduler = \"drr\", dropper = { red = { max_probability = 0.5 } } }, label = \"mine\" }";
+    let chosen = read(&["expect=[]"], &[&format!("red-high,{mine}")]).unwrap();
+    assert_eq!(labels(&chosen), ["red-high", "mine"]);
+    let again = parse("again.toml", chosen.toml(), &Overrides::default()).unwrap();
+    assert_eq!(
+        labels(&again),
+        ["red-high", "mine"],
+        "what is kept of a run says all by itself: {}",
+        chosen.toml()
+    );
+    assert_eq!(drops(&again), drops(&chosen));
+    let wrong = read(&[], &["{ quue = {}, label = \"mine\" }"]).unwrap_err().to_string();
+    assert!(wrong.starts_with("--discipline:1:16") && wrong.contains("did you mean `queue`?"), "{wrong}");
+}
+
+#[test]
 fn a_scheduler_and_a_dropper_stand_in_one_name_beside_others_of_that_dropper() {
     let both = read(&["expect=[]", "discipline.red.max_probability=0.5"], &["red", "drr+red"]).unwrap();
     assert_eq!(labels(&both), ["red", "drr+red"]);

@@ -128,6 +128,84 @@ fn a_parameter_that_cannot_work_is_told_where_it_stands() {
 }
 
 #[test]
+fn a_table_of_parameters_that_no_discipline_here_has_as_it_stands_is_checked_too() {
+    let unused = GOOD.to_owned() + "\n[discipline.queue]\ndropper = \"fabba\"\n";
+    let line = unused.lines().count();
+    let place = format!("good.toml:{line}:11");
+    says(&message(&unused, &[]), &[&place, "`discipline.queue.dropper` is `fabba`", "did you mean `faba`?"]);
+    let inner = GOOD.to_owned() + "\n[discipline.shaper]\ndiscipline = { red = { weight = 2 } }\n";
+    says(
+        &message(&inner, &[]),
+        &["`discipline.shaper.discipline.red.weight` is 2", "allowed: a number above 0"],
+    );
+    // The only discipline of that name has something else for what is wrong.
+    let own = "disciplines = [{ red = { max_probability = 0.5 } }]";
+    let hidden = GOOD.replace("gentle = true", "max_probability = 7.0");
+    let hidden = hidden.replace("disciplines = [\"tail-drop\", \"red\"]", own);
+    says(&message(&hidden, &[]), &["good.toml:14:19", "`discipline.red.max_probability` is 7"]);
+    says(&message(GOOD, &["discipline.faba.alpha=-1.0"]), &["--set:1:23", "`discipline.faba.alpha` is -1"]);
+    says(
+        &message(GOOD, &["marker.tsw2cm.window=\"0 s\""]),
+        &["--set:1:22", "`marker.tsw2cm.window` is 0 ns"],
+    );
+}
+
+#[test]
+fn a_combination_that_makes_no_sense_is_told_why_and_where() {
+    let compared = |given: &str| message(GOOD, &[&format!("disciplines=[{given}]")]);
+    says(
+        &compared("\"drr+fq-codel\""),
+        &[
+            "--set:1:14",
+            "`drr+fq-codel`",
+            "`fq-codel` has a scheduler of its own, so `drr` cannot serve it",
+            "allowed: ",
+        ],
+    );
+    says(&compared("\"ddr+faba\""), &["--set:1:14", "did you mean `drr+faba`?", "`scfq+faba`"]);
+    says(&compared("\"faba+drr\""), &["--set:1:14", "allowed: `drr+faba`"]);
+    says(
+        &compared("{ queue = { scheduler = { drr = { quantum = \"0 B\" } } } }"),
+        &["--set:1:58", "`disciplines.#1.queue.scheduler.drr.quantum` is 0 B", "a size from 1 B to 1 MiB"],
+    );
+    says(
+        &compared("{ queue = { scheduler = { scfq = { quantum = \"300 B\" } } } }"),
+        &["--set:1:59", "queue.scheduler.scfq.quantum` is 300 B", "nothing with `scfq`, which has no rounds"],
+    );
+    says(
+        &compared("{ \"drr+faba\" = { lambda1 = 2.0 } }"),
+        &["--set:1:41", "`disciplines.#1.drr+faba.lambda1` is 2", "allowed: a number from 0 to 1"],
+    );
+    says(
+        &compared("{ red = { scheduler = { drr = { queues = 0 } } } }"),
+        &["--set:1:55", "red.scheduler.drr.queues` is 0"],
+    );
+    says(
+        &compared("{ queue = { dropper = { queue = {} } } }"),
+        &["--set:1:36", "which has a scheduler of its own"],
+    );
+    // None names itself: what is inside of another has parameters of its own and no other.
+    let itself = GOOD.to_owned() + "\n[discipline.shaper]\ndiscipline = \"shaper\"\n";
+    let itself = itself.replace("disciplines = [", "disciplines = [\"shaper\", ");
+    assert_eq!(read(&itself, &[]).map(drop).map_err(|error| error.to_string()), Ok(()));
+    let deep = (0..9)
+        .fold(String::from("\"red\""), |inside, _| format!("{{ shaper = {{ discipline = {inside} }} }}"));
+    says(&compared(&deep), &["at most 8 disciplines inside each other"]);
+}
+
+#[test]
+fn what_makes_sense_only_beside_the_parameters_of_an_entry_is_not_refused() {
+    let disciplines = "disciplines = [{ red = { max_threshold = \"60 packets\" } }]";
+    let text = GOOD.replace("disciplines = [\"tail-drop\", \"red\"]", disciplines);
+    let text = text.replace("gentle = true", "min_threshold = \"40 packets\"");
+    assert_eq!(read(&text, &[]).map(drop).map_err(|error| error.to_string()), Ok(()));
+    // With other disciplines chosen, the file is as good as it was.
+    let chosen = Overrides { disciplines: vec!["faba".into()], ..Overrides::default() };
+    let text = text.replace("discipline = \"red\"\n", "");
+    assert_eq!(parse("good.toml", &text, &chosen).map(drop).map_err(|error| error.to_string()), Ok(()));
+}
+
+#[test]
 fn a_parameter_of_a_discipline_inside_another_is_told_where_it_stands() {
     let text = GOOD.replace("disciplines = [", "disciplines = [\"prio\", ")
         + "\n[discipline.prio]\nband = [\n  {},\n  { discipline = { red = { weight = 2 } } },\n]\n";

@@ -558,14 +558,6 @@ fn leaves_that_are_empty_are_let_go_where_more_were_made_than_are_kept_and_made_
 fn what_is_not_allowed_is_told() {
     for (typed, message) in [
         ("class = []", "is 0 classes; allowed: from 1 to 65536 classes"),
-        (
-            "class = [{ id = 1, weight = 0 }]",
-            "is a weight of 0 for class 1; allowed: weights from 0.000001 to 1000000",
-        ),
-        (
-            "class = [{ id = 1, priority = 8 }]",
-            "is a priority of 8 for class 1; allowed: priorities from 0 to 7",
-        ),
         ("class = [{ id = 1 }, { id = 1 }]", "is class 1 twice; allowed: each class once"),
         (
             "class = [{ id = 1, rate = '3 Mbit/s', ceiling = '2 Mbit/s' }]",
@@ -596,6 +588,14 @@ fn what_is_not_allowed_is_told() {
             refusal("classful", &format!("[classful]\n{typed}")),
             format!("`class` of `classful` {message}")
         );
+    }
+    for (typed, message) in [
+        ("{ id = 1, weight = 0 }", "weight` of `classful` is 0; allowed: a number from 0.000001 to 1000000"),
+        ("{ id = 1, priority = 8 }", "priority` of `classful` is 8; allowed: a whole number of at most 7"),
+        ("{ id = 1048576 }", "id` of `classful` is 1048576; allowed: a whole number of at most 1048575"),
+    ] {
+        let refused = refusal("classful", &format!("[classful]\nclass = [{{ id = 2 }}, {typed}]"));
+        assert_eq!(refused, format!("`class.1.{message}"));
     }
     let message =
         refusal("classful", "[classful]\nclass = [{ id = 1 }, { id = 2, parent = 1 }]\ndefault = 1");

@@ -82,11 +82,15 @@ fn an_error_names_the_parameter_of_the_discipline_inside() {
             "class = [{ id = 3, marker = { token-bucket = { burst = '2048 GiB' } } }]",
             "`burst` of `token-bucket` in `conditioner.class.0.marker` is 2048 GiB;",
         ),
-        ("conditioner", "class = [{ id = 3 }, { id = 3 }]", "`class` of `conditioner` is class 3 twice;"),
+        (
+            "conditioner",
+            "class = [{ id = 3 }, { id = 3 }]",
+            "`class.1.id` of `conditioner` is class 3 again;",
+        ),
         (
             "conditioner",
             "class = [{ id = 1048576 }]",
-            "`class` of `conditioner` is class 1048576; allowed: numbers",
+            "`class.0.id` of `conditioner` is 1048576; allowed: a whole number of at most 1048575",
         ),
     ] {
         let refused = refusal(name, &format!("[{name}]\n{typed}"));

@@ -25,7 +25,7 @@ fn a_bad_parameter_is_refused_by_its_own_name() {
         ("codel", "interval = '2 h'", "interval"),
         ("codel", "mtu = '2 GiB'", "mtu"),
         ("codel", "ce_threshold = '1 ns'", "ce_threshold"),
-        ("codel", "scheduler = { fcfs = { queues = 0 } }", "scheduler.queues"),
+        ("codel", "scheduler = { fcfs = { queues = 0 } }", "scheduler.fcfs.queues"),
         ("pie", "update = '0 ms'", "update"),
         ("pie", "alpha = -1", "alpha"),
         ("pie", "beta = nan", "beta"),

@@ -29,7 +29,7 @@ fn no_more_different_weights_are_taken_than_can_be_gone_through() {
     let lqd = |most| toml::from_str::<lqd::Spec>(&weights(most)).expect("well-formed").check(&at);
     let rnd = |most| toml::from_str::<rnd::Spec>(&weights(most)).expect("well-formed").check(&at);
     assert!(lqd(255).is_ok() && rnd(255).is_ok());
-    let told = "`scheduler.weights` of `lqd` is a table of 257 different weights; allowed: at most 256 different ones, the 1 of classes not listed among them";
+    let told = "`scheduler.fcfs.weights` of `lqd` is a table of 257 different weights; allowed: at most 256 different ones, the 1 of classes not listed among them";
     assert_eq!(lqd(256).unwrap_err().to_string(), told);
     assert_eq!(rnd(256).unwrap_err().to_string(), told.replace("lqd", "rnd"));
     // Those that keep no order by weight take any.
@@ -77,7 +77,7 @@ fn what_is_not_allowed_is_told() {
             assert_eq!(
                 error,
                 format!(
-                    "`scheduler.weights` of `{}` is a weight of 0 for class 1; allowed: weights from 0.000001 to 1000000",
+                    "`scheduler.fcfs.weights` of `{}` is a weight of 0 for class 1; allowed: weights from 0.000001 to 1000000",
                     $name
                 )
             );

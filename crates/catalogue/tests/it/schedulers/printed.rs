@@ -228,7 +228,9 @@ impl Pair {
 
     fn that_drops_on_departure(name: &'static str, packets: u32, quantum: u64) -> Self {
         let service = if name == "sfq-start" { "sfq" } else { name };
-        let typed = format!("{{ '{service}' = {{ quantum = '{quantum} B' }} }}");
+        let has_rounds = ["drr", "fbfq"].contains(&name);
+        let quantum_of = if has_rounds { format!("quantum = '{quantum} B'") } else { String::new() };
+        let typed = format!("{{ '{service}' = {{ {quantum_of} }} }}");
         let (kind, terms) = terms(&typed, packets);
         let queue = Queue::new(terms.limit, kind.scheduler(&terms), DropsThird);
         let printed = Printed::new(name, quantum);

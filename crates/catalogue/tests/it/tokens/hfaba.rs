@@ -20,7 +20,7 @@ fn queue(config: &Config, seed: u64) -> Queue<Fcfs, Hfaba> {
 
 /// Classes as (id, weight, parent).
 fn tree(classes: &[(u32, f64, Option<u32>)]) -> Spec {
-    let class = |&(id, weight, parent)| Class { id, weight: Some(weight), parent };
+    let class = |&(id, weight, parent)| Class { id: Some(id), weight: Some(weight), parent };
     Spec { class: Some(classes.iter().map(class).collect()), ..Spec::default() }
 }
 
@@ -550,7 +550,7 @@ fn what_is_not_allowed_is_told() {
     for (classes, message) in [
         (
             vec![(1, 0.0, None)],
-            "`class` of `hfaba` is a weight of 0 for class 1; allowed: weights from 0.000001 to 1000000",
+            "`class.0.weight` of `hfaba` is 0; allowed: a number from 0.000001 to 1000000",
         ),
         (
             vec![(1, 1.0, None), (1, 2.0, None)],

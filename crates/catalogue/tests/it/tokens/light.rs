@@ -31,7 +31,7 @@ impl Source {
 
 /// Bit/s that the class of a flood gets in 6 s, of which a seventh of the link is its part; `light` flows of short packets share it.
 fn flood_with(light: u64, cap: bool) -> f64 {
-    let class = |id, weight| Class { id, weight: Some(weight), parent: None };
+    let class = |id, weight| Class { id: Some(id), weight: Some(weight), parent: None };
     let spec = Spec {
         measure: Some(Measure::Bytes),
         cap: Some(cap),

@@ -20,7 +20,7 @@ fn faba(typed: &str) -> Queue<Fcfs, Faba> {
 fn hfaba(weights: [f64; 5]) -> Queue<Fcfs, Hfaba> {
     let class = |(id, weight): (u32, &f64)| {
         let parent = (id > 2).then_some(2);
-        hfaba::Class { id, weight: Some(*weight), parent }
+        hfaba::Class { id: Some(id), weight: Some(*weight), parent }
     };
     let class = Some((1..).zip(&weights).map(class).collect());
     let config = hfaba::Spec { class, ..Default::default() }.check(&site(Amount::Packets(PACKETS)));

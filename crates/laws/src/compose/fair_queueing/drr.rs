@@ -44,7 +44,7 @@ use crate::scheduler::drr::Drr;
 use crate::scheduler::hosts::{Hosts, QUEUES};
 use crate::scheduler::kind::Kind;
 use crate::scheduler::quantum::Quantum;
-use crate::scheduler::service::Per;
+use crate::scheduler::service::{Per, QueueTerms};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity, Weights};
 use alloc::boxed::Box;
@@ -101,7 +101,7 @@ impl Part for Spec {
     /// Its DRR, whose buffer is in bytes and whose longest queue makes room; or its SFQ, which sends a packet of each flow in turn.
     fn ns2(&self, site: &Site<'_>) -> Option<Ns2Queue> {
         let CheckedEntry { limit, ref service, dropper, .. } = self.check(site).ok()?;
-        let Entry { weights, per, queues, .. } = &self.entry;
+        let QueueTerms { weights, per, queues, .. } = &self.entry.queue;
         let has_a_queue_for_each_flow = weights.is_none() && queues.is_none() && *per != Some(Per::Class);
         if !has_a_queue_for_each_flow || self.hosts == Some(true) || self.round.is_some() {
             return None;
@@ -129,9 +129,9 @@ impl Part for Spec {
     }
 
     fn table_bytes(&self, packets: u64) -> u64 {
-        let order = Kind::Drr.table_bytes(packets, self.entry.queues);
+        let order = Kind::Drr.table_bytes(packets, self.entry.queue.queues);
         if self.hosts == Some(true) {
-            order + memory::count(self.entry.queues, QUEUES.into()) * (memory::LAW + memory::HOST)
+            order + memory::count(self.entry.queue.queues, QUEUES.into()) * (memory::LAW + memory::HOST)
         } else {
             order
         }
@@ -142,17 +142,17 @@ impl Part for Spec {
     }
 
     fn typed_classes(&self) -> Option<&'static str> {
-        self.entry.weights.is_some().then_some("weights")
+        self.entry.queue.weights.is_some().then_some("weights")
     }
 
     fn set_weights(&mut self, weights: Weights) {
-        self.entry.per.get_or_insert(Per::Class);
-        self.entry.weights = Some(weights);
+        self.entry.queue.per.get_or_insert(Per::Class);
+        self.entry.queue.weights = Some(weights);
     }
 
     fn set_hosts(&mut self) -> bool {
-        let has_other_queues = self.entry.per.is_some() || self.entry.sharing.is_some();
-        let has_other_shares = self.entry.weights.is_some() || self.entry.dropper.is_some();
+        let has_other_queues = self.entry.queue.per.is_some() || self.entry.queue.sharing.is_some();
+        let has_other_shares = self.entry.queue.weights.is_some() || self.entry.dropper.is_some();
         !has_other_queues && !has_other_shares && *self.hosts.get_or_insert(true)
     }
 
@@ -168,9 +168,9 @@ impl Spec {
         let parameter = |name| Parameter { discipline: NAME, name };
         if self.hosts == Some(true) {
             let hosts = [
-                ("weights", self.entry.weights.is_some()),
-                ("per", self.entry.per.is_some()),
-                ("sharing", self.entry.sharing.is_some()),
+                ("weights", self.entry.queue.weights.is_some()),
+                ("per", self.entry.queue.per.is_some()),
+                ("sharing", self.entry.queue.sharing.is_some()),
                 ("dropper", self.entry.dropper.is_some_and(|dropper| dropper != MakesRoom::Lqd)),
             ];
             if let Some((name, _)) = hosts.into_iter().find(|(_, is_typed)| *is_typed) {
@@ -188,7 +188,7 @@ impl Spec {
         let filled =
             Quantum::fixed(checked.service.quantum()).filling(self.round.map(|round| round.0), site.rate);
         if self.hosts == Some(true) {
-            let (queues, limit) = (self.entry.queues.unwrap_or(QUEUES), checked.limit);
+            let (queues, limit) = (self.entry.queue.queues.unwrap_or(QUEUES), checked.limit);
             let (scheduler, dropper) = (Hosts::new(queues, filled), FattestHost::new(queues));
             let queues = Queues::least_recently_used(queues);
             let queue = Queue::with_queues(limit, queues, scheduler, dropper);

@@ -6,9 +6,9 @@ use crate::dropper::push_out;
 use crate::dropper::tail_drop::TailDrop;
 use crate::error::{BadParameter, Of as _};
 use crate::scheduler::kind::Kind;
-use crate::scheduler::service::{CheckedService, Per, Service, Sharing};
+use crate::scheduler::service::{CheckedService, QueueTerms, Service, ServiceTerms};
 use crate::site::Site;
-use crate::spec::{EcnChoice, Quantity, Weights};
+use crate::spec::{EcnChoice, Quantity};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use fairwire_core::units::{Amount, Size};
@@ -35,21 +35,12 @@ pub enum MakesRoom {
 }
 
 /// The parameters that all entries have.
-#[parameters(gated, checked = CheckedTerms, group)]
+#[parameters(gated, checked = CheckedDropper, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Entry {
-    /// The weights of classes: a flow's share is in proportion to the weight of its class.
-    #[parameter(unset = "1 for each", unit = "1 by class")]
-    pub weights: Option<Weights>,
-    /// Whether each flow or each class has a queue.
-    #[parameter(default = Per::Flow)]
-    pub per: Option<Per>,
-    /// At most so many queues.
-    #[parameter(unset = "as many as flows", min = 1, max = 65_536, unit = "queues")]
-    pub queues: Option<u32>,
-    /// What happens when there are more flows than `queues`.
-    #[parameter(default = Sharing::Hash, source = "Suter et al. 1998, figure 10.")]
-    pub sharing: Option<Sharing>,
+    /// The queues.
+    #[parameter(flatten)]
+    pub queue: QueueTerms,
     /// Who makes room in a full buffer.
     #[parameter(default = MakesRoom::Lqd)]
     pub dropper: Option<MakesRoom>,
@@ -79,23 +70,16 @@ impl Entry {
         quantum: Option<Quantity<Size>>,
         site: &Site<'_>,
     ) -> Result<CheckedEntry, BadParameter> {
-        let CheckedTerms { dropper, .. } = self.checked().of(discipline)?;
+        let CheckedDropper { dropper } = self.checked().of(discipline)?;
         let limit = site.room(discipline, buffer)?.limit;
-        let service = Service {
-            name: kind,
-            per: self.per,
-            weights: self.weights.clone(),
-            quantum,
-            queues: self.queues,
-            sharing: self.sharing,
-        };
-        let scheduler = Some(service);
+        let terms = ServiceTerms { queue: self.queue.clone(), quantum };
+        let scheduler = Some(Service { name: kind, terms });
         let service = Service::check(&scheduler, discipline, site).map_err(at_the_top)?;
         let queues =
             push_out::Typed { buffer, scheduler: &scheduler, measure: None, drop: push_out::End::Front };
         let mut longest = push_out::Config::check(discipline, queues, site).map_err(at_the_top)?;
         if dropper == MakesRoom::Lqd {
-            longest = longest.with_few_weights(discipline).map_err(at_the_top)?;
+            longest = longest.with_few_weights(discipline, &scheduler).map_err(at_the_top)?;
         }
         Ok(CheckedEntry { limit, ecn: ecn.unwrap_or_default(), service, dropper, longest })
     }
@@ -103,8 +87,9 @@ impl Entry {
 
 /// Here the terms of service stand among the entry's own parameters, not in a table of their own.
 fn at_the_top(bad: BadParameter) -> BadParameter {
-    match bad.parameter.strip_prefix("scheduler.") {
-        Some(parameter) => BadParameter { parameter: parameter.to_owned().into(), ..bad },
+    let term = bad.parameter.strip_prefix("scheduler.").and_then(|named| named.split_once('.'));
+    match term {
+        Some((_, parameter)) => BadParameter { parameter: parameter.to_owned().into(), ..bad },
         None => bad,
     }
 }

@@ -100,7 +100,7 @@ impl Part for Spec {
     }
 
     fn table_bytes(&self, packets: u64) -> u64 {
-        Kind::Fbfq.table_bytes(packets, self.entry.queues)
+        Kind::Fbfq.table_bytes(packets, self.entry.queue.queues)
     }
 
     fn classes(&self) -> ClassSupport {
@@ -108,12 +108,12 @@ impl Part for Spec {
     }
 
     fn typed_classes(&self) -> Option<&'static str> {
-        self.entry.weights.is_some().then_some("weights")
+        self.entry.queue.weights.is_some().then_some("weights")
     }
 
     fn set_weights(&mut self, weights: Weights) {
-        self.entry.per.get_or_insert(Per::Class);
-        self.entry.weights = Some(weights);
+        self.entry.queue.per.get_or_insert(Per::Class);
+        self.entry.queue.weights = Some(weights);
     }
 }
 

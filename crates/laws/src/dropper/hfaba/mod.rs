@@ -75,7 +75,7 @@ use crate::memory;
 use crate::part::{ClassSupport, Part, has_queue};
 use crate::queueing::Queueing;
 use crate::site::Site;
-use crate::spec::{Measure, checked_tree, checked_weight};
+use crate::spec::{Measure, checked_tree};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use classes::{Child, Classes, ROOT};
@@ -85,10 +85,6 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 use leaves::{Leaves, Moved};
-#[cfg(feature = "serde")]
-use schemars::JsonSchema;
-#[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
 
 /// What the catalogue tells of it.
 pub const ABOUT: About = About {
@@ -132,9 +128,7 @@ pub struct Spec {
     pub beta_max: Option<u32>,
     /// The classes, at most 8 levels of them.
     ///
-    /// `id` is what the classifier gives packets, `weight` counts among siblings (1), `parent` is the id of the class above
-    /// (without one it is under the root). A flow has the weight 1 in its class, and is under the root where its class is not
-    /// listed.
+    /// A flow has the weight 1 in its class, and is under the root where its class is not listed.
     #[parameter(unset = "none", unit = "list", source = "Section 6.3.")]
     pub class: Option<Vec<Class>>,
 }
@@ -168,17 +162,17 @@ impl Part for Spec {
 }
 
 /// One class.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[parameters(gated, name = "hfaba.class", checked = CheckedClass)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Class {
-    /// Its number, as the classifier gives it to packets, from 0 to 1048575.
-    pub id: u32,
-    /// Its weight among its siblings, from 0.000001 to 1000000. Default: 1.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    /// Its number, as the classifier gives it to packets.
+    #[parameter(required, max = 1_048_575, unit = "number")]
+    pub id: Option<u32>,
+    /// Its weight among its siblings.
+    #[parameter(default = 1.0, min = 0.000001, max = 1000000.0, unit = "1")]
     pub weight: Option<f64>,
-    /// The number of the class above it. Default: it is under the root.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    /// The number of the class above it.
+    #[parameter(unset = "it is under the root", unit = "number")]
     pub parent: Option<u32>,
 }
 
@@ -226,12 +220,12 @@ impl Spec {
 
     fn checked_classes(&self) -> Result<ClassTree, BadParameter> {
         let given = self.class.as_deref().unwrap_or_default();
-        let class = |class: &Class| {
-            let terms = ClassTerms::new(class.parent);
-            let weight = checked_weight(class.id, class.weight.unwrap_or(1.0), parameter("class"))?;
-            Ok((class.id, terms.with_weight(weight)))
+        let class = |(place, class): (usize, &Class)| {
+            let CheckedClass { id, weight } = class.checked().of_item(parameter("class"), place)?;
+            let weight = Weight::new(weight).expect("within its bounds");
+            Ok((id, ClassTerms::new(class.parent).with_weight(weight)))
         };
-        let classes = given.iter().map(class).collect::<Result<Vec<_>, BadParameter>>()?;
+        let classes = given.iter().enumerate().map(class).collect::<Result<Vec<_>, BadParameter>>()?;
         checked_tree(&classes, parameter("class"))
     }
 

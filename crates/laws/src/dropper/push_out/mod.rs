@@ -90,7 +90,11 @@ impl Config {
     }
 
     /// Itself, unless there are so many different weights that to look at the longest queue of each would hold up the link.
-    pub(crate) fn with_few_weights(self, discipline: &'static str) -> Result<Config, BadParameter> {
+    pub(crate) fn with_few_weights(
+        self,
+        discipline: &'static str,
+        scheduler: &Option<Service>,
+    ) -> Result<Config, BadParameter> {
         let different = self.weights.distinct().len();
         if different <= MOST_WEIGHTS {
             return Ok(self);
@@ -98,7 +102,8 @@ impl Config {
         let given = format!("a table of {different} different weights");
         let allowed =
             format!("at most {MOST_WEIGHTS} different ones, the 1 of classes not listed among them");
-        Err(Parameter { discipline, name: "scheduler.weights" }.refuse(given, allowed))
+        let bad = Parameter { discipline, name: "scheduler.weights" }.refuse(given, allowed);
+        Err(scheduler.iter().fold(bad, |bad, service| service.placed(bad)))
     }
 
     /// What waits in `flow`, in the measure.
