@@ -68,8 +68,7 @@ fn main() {
         flows: FLOWS,
         classes: CLASSES,
     };
-    let mut datapath =
-        Datapath::new(DatapathPlan { forward: direction(), backward: direction() }, Time::ZERO);
+    let mut datapath = Datapath::new(DatapathPlan { forward: direction(), backward: direction() });
     let mut observer = Observer::of(about, Time::ZERO);
     let board = observer.board();
     let mut pauses = Vec::new();

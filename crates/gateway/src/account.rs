@@ -230,17 +230,6 @@ impl Accounts {
     pub fn others(&self) -> FlowCount {
         self.others
     }
-
-    /// Classes have other numbers from now on: class n is `map[n]`.
-    pub fn renumber(&mut self, map: &[u32]) {
-        self.opened.iter_mut().for_each(|opened| opened.class = renumbered(opened.class, map));
-    }
-
-    /// Sets all counts to zero and keeps the accounts.
-    pub fn clear(&mut self) {
-        self.others = FlowCount::default();
-        self.accounts.iter_mut().for_each(|account| account.count = FlowCount::default());
-    }
 }
 
 impl FlowCount {

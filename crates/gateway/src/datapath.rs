@@ -34,20 +34,13 @@ pub struct Wire<P> {
 }
 
 impl Datapath {
-    /// An empty datapath that begins at `start`.
-    pub fn new(plan: DatapathPlan, start: Time) -> Self {
+    /// An empty datapath.
+    pub fn new(plan: DatapathPlan) -> Self {
         Datapath {
-            forward: Direction::new(plan.forward, start),
-            backward: Direction::new(plan.backward, start),
+            forward: Direction::new(plan.forward),
+            backward: Direction::new(plan.backward),
             echoes: Echoes::default(),
         }
-    }
-
-    /// The same without records of the links, which only laboratories read: they cost time with each packet.
-    #[must_use]
-    pub fn without_meters(self) -> Self {
-        let Datapath { forward, backward, echoes } = self;
-        Datapath { forward: forward.without_meter(), backward: backward.without_meter(), echoes }
     }
 
     /// Does everything that is due at `now`, takes in what has arrived, and sends on what that makes due. Tells how many
@@ -73,12 +66,6 @@ impl Datapath {
     /// When [`step`](Datapath::step) has something to do without an arrival; `None` for never.
     pub fn next_wakeup(&self) -> Option<Time> {
         [self.forward.next_wakeup(), self.backward.next_wakeup()].into_iter().flatten().min()
-    }
-
-    /// Forgets what was measured, as at the end of a warm-up.
-    pub fn restart_measuring(&mut self, now: Time) {
-        self.forward.restart_measuring(now);
-        self.backward.restart_measuring(now);
     }
 
     fn advance<P: Port>(&mut self, wire: &mut Wire<P>, now: Time) {

@@ -130,6 +130,12 @@ fn simulated(name: &str, ecn: &str, trace: &[Arrival]) -> Fate {
     Fate { sent, drops: record.drops, marks: record.marks }
 }
 
+/// Only the causes that occurred.
+fn by_cause(counts: &[u64]) -> BTreeMap<String, u64> {
+    let counted = Cause::ALL.iter().zip(counts).filter(|(_, count)| **count > 0);
+    counted.map(|(cause, count)| (cause.name().to_owned(), *count)).collect()
+}
+
 fn forwarded(name: &str, ecn: &str, trace: Vec<Arrival>) -> Fate {
     let direction = |shaper| DirectionPlan {
         shaper,
@@ -141,7 +147,7 @@ fn forwarded(name: &str, ecn: &str, trace: Vec<Arrival>) -> Fate {
     let (rate, catch_up) = (rate(), Duration::from_ms(1));
     let shaper = ShaperPlan { discipline: discipline(name, ecn), rate, catch_up, not_ip: rate };
     let plan = DatapathPlan { forward: direction(Some(shaper)), backward: direction(None) };
-    let mut datapath = Datapath::new(plan, Time::ZERO);
+    let mut datapath = Datapath::new(plan);
     let mut wire = Wire { left: MemoryPort::new(trace), right: MemoryPort::default() };
     memory::run(&mut datapath, &mut wire, Time::MAX);
     assert!(datapath.forward.is_balanced());
@@ -149,8 +155,8 @@ fn forwarded(name: &str, ecn: &str, trace: Vec<Arrival>) -> Fate {
         let network = parse(&departure.frame).network.expect("an IP packet");
         (number_of(&departure.frame), departure.at, network.ecn)
     });
-    let record = datapath.forward.link_record(name, END).expect("it is shaped");
-    Fate { sent: sent.collect(), drops: record.drops, marks: record.marks }
+    let totals = datapath.forward.totals();
+    Fate { sent: sent.collect(), drops: by_cause(&totals.dropped), marks: by_cause(&totals.marked) }
 }
 
 #[test]

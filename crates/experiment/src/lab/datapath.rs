@@ -1,13 +1,15 @@
 //! Forwards between the hosts of a contest, in this process, and counts.
 
+use super::metered::{Metered, SharedMeter};
 use super::samples::Samples;
 use crate::contest::{ContestError, ContestPlan, Counted, Meter, Next, Referee, add_losses, add_unseen};
 use crate::series::Series;
 use crate::watch::Watch;
 use fairwire_core::{Discipline, Duration, Time};
+use fairwire_gateway::account::FlowCount;
 use fairwire_gateway::classify::{Classifier, ETHERNET_HEADER_BYTES};
 use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
-use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};
+use fairwire_gateway::direction::{Direction, DirectionPlan, ShaperPlan};
 use fairwire_gateway::driver;
 use fairwire_gateway::ledger::{Loss, Totals};
 use fairwire_gateway::not_ip::default_rate;
@@ -38,14 +40,16 @@ pub(super) fn hold(
     referee.connect()?;
     // Counts IP packets alone, as the simulator does.
     let classifier = Classifier::new(FlowHasher::new(secret()), -ETHERNET_HEADER_BYTES);
-    let mut datapath = Datapath::new(gateway(plan, &classifier, discipline), clock::now());
+    let meter = SharedMeter::new(clock::now());
+    let discipline = Box::new(Metered { discipline, rate: plan.rate, meter: meter.clone() });
+    let mut datapath = Datapath::new(gateway(plan, &classifier, discipline));
     let mut warm = None;
     let flows = (0..plan.senders.len()).map(|flow| classifier.flow(&plan.flow_key(flow))).collect();
     let mut samples = Samples::new(plan.every, flows);
     driver::run(&mut datapath, &mut wire, &mut |now, datapath| {
-        let mut books =
-            Books { plan, classifier: &classifier, datapath, warm: &mut warm, samples: &mut samples };
-        match referee.follow(now, &mut books) {
+        let (link, warm, samples) = (&datapath.forward, &mut warm, &mut samples);
+        let mut at_link = AtLink { plan, classifier: &classifier, link, meter: &meter, warm, samples };
+        match referee.follow(now, &mut at_link) {
             Next::At(time) => driver::Next::AskAt(time),
             Next::Over => driver::Next::Stop,
         }
@@ -96,20 +100,30 @@ fn pool_size(plan: &ContestPlan) -> PoolSize {
 struct Warm {
     at: Time,
     totals: Totals,
+    flows: Vec<FlowCount>,
 }
 
-/// What a datapath counts.
-struct Books<'a> {
+/// What is counted on the way to the sink.
+struct AtLink<'a> {
     plan: &'a ContestPlan,
     classifier: &'a Classifier,
-    datapath: &'a mut Datapath,
+    link: &'a Direction,
+    meter: &'a SharedMeter,
     warm: &'a mut Option<Warm>,
     samples: &'a mut Samples,
 }
 
-impl Meter for Books<'_> {
+impl AtLink<'_> {
+    /// What was counted of each flow since the start.
+    fn flows(&self) -> Vec<FlowCount> {
+        let count = |flow| self.link.accounts().of(self.classifier.flow(&self.plan.flow_key(flow)));
+        (0..self.plan.senders.len()).map(count).collect()
+    }
+}
+
+impl Meter for AtLink<'_> {
     fn look(&mut self, start: Time, now: Time) -> Result<(), ContestError> {
-        self.samples.take(start, now, &self.datapath.forward);
+        self.samples.take(start, now, self.link);
         Ok(())
     }
 
@@ -118,20 +132,17 @@ impl Meter for Books<'_> {
     }
 
     fn begin(&mut self, now: Time) -> Result<(), ContestError> {
-        self.samples.restart(&self.datapath.forward);
-        self.datapath.restart_measuring(now);
-        *self.warm = Some(Warm { at: now, totals: *self.datapath.forward.totals() });
+        self.meter.get().restart(now);
+        *self.warm = Some(Warm { at: now, totals: *self.link.totals(), flows: self.flows() });
         Ok(())
     }
 
     fn end(&mut self, now: Time) -> Result<Option<Counted>, ContestError> {
         let Some(warm) = &self.warm else { return Ok(None) };
-        let forward = &self.datapath.forward;
-        let flow = |flow| forward.accounts().of(self.classifier.flow(&self.plan.flow_key(flow)));
-        let mut link = forward.link_record(&self.plan.name, now).expect("the way to the sink is shaped");
-        let lost = forward.totals().lost.iter().zip(warm.totals.lost).map(|(now, before)| now - before);
+        let mut link = self.meter.get().record(&self.plan.name, self.plan.rate, now);
+        let lost = self.link.totals().lost.iter().zip(warm.totals.lost).map(|(now, before)| now - before);
         add_losses(&mut link, Loss::ALL.iter().map(|loss| loss.name()).zip(lost));
-        let flows = (0..self.plan.senders.len()).map(flow).collect();
+        let flows = self.flows().iter().zip(&warm.flows).map(|(now, before)| now.since(before)).collect();
         Ok(Some(Counted { window: now.since(warm.at), flows, link }))
     }
 }

@@ -9,6 +9,7 @@
 //! names; only the congestion control and the length of segments are the scenario's. Access links take no time beyond their delay.
 
 mod datapath;
+mod metered;
 mod samples;
 
 use crate::contest::{self, ContestPlan};

@@ -10,16 +10,13 @@ pub(super) struct Samples {
     next: Option<(Duration, Duration)>,
     /// The flows, in the order of results.
     flows: Vec<FlowHash>,
-    /// What was counted before the counts began anew.
-    before: Vec<Count>,
     /// Those taken.
     pub(super) taken: Vec<Snapshot>,
 }
 
 impl Samples {
     pub(super) fn new(every: Option<Duration>, flows: Vec<FlowHash>) -> Self {
-        let before = vec![Count::default(); flows.len()];
-        Samples { next: every.map(|every| (every, every)), flows, before, taken: Vec::new() }
+        Samples { next: every.map(|every| (every, every)), flows, taken: Vec::new() }
     }
 
     /// When the next one is due in a run that began at `start`.
@@ -37,23 +34,12 @@ impl Samples {
         self.next = Some((every, next + every));
     }
 
-    /// The counts of `link` are about to begin anew.
-    pub(super) fn restart(&mut self, link: &Direction) {
-        self.before = self.counts(link);
-    }
-
     /// Since the start of the run.
     fn counts(&self, link: &Direction) -> Vec<Count> {
-        let flows = self.flows.iter().zip(&self.before);
-        flows
-            .map(|(flow, before)| {
-                let counted = link.accounts().of(*flow);
-                before.plus(Count {
-                    left_bytes: counted.bytes_out,
-                    dropped: counted.dropped,
-                    marked: counted.marked,
-                })
-            })
-            .collect()
+        let count = |flow: &FlowHash| {
+            let counted = link.accounts().of(*flow);
+            Count { left_bytes: counted.bytes_out, dropped: counted.dropped, marked: counted.marked }
+        };
+        self.flows.iter().map(count).collect()
     }
 }

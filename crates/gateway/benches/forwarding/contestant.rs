@@ -272,7 +272,7 @@ fn configured(keys: &str) -> Result<Datapath, Failure> {
     );
     let config = Config::parse("bench.toml", &text, None)?;
     let made = Made { secret: [1; 16], seed: Seed(1), frame_bytes: 1518, link: LinkKind::Ethernet };
-    Ok(Datapath::new(config.plan(&made)?, clock::now()).without_meters())
+    Ok(Datapath::new(config.plan(&made)?))
 }
 
 fn datapath(discipline: Option<&str>) -> Result<Datapath, Failure> {
@@ -295,5 +295,5 @@ fn datapath(discipline: Option<&str>) -> Result<Datapath, Failure> {
         forward: direction(discipline.map(shaper).transpose()?),
         backward: direction(discipline.map(shaper).transpose()?),
     };
-    Ok(Datapath::new(plan, clock::now()).without_meters())
+    Ok(Datapath::new(plan))
 }

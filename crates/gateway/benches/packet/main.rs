@@ -79,8 +79,7 @@ impl Stream {
     fn of(bytes: usize, load: f64) -> Self {
         let config = Config::parse("bench.toml", CONFIG, None).expect("it is allowed");
         let made = Made { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, link: LinkKind::Ethernet };
-        let mut datapath =
-            Datapath::new(config.plan(&made).expect("it can be built"), Time::ZERO).without_meters();
+        let mut datapath = Datapath::new(config.plan(&made).expect("it can be built"));
         let observer = Observer::of(About::of(&config), Time::ZERO);
         observer.record(&mut datapath);
         let wire_bits = 8.0 * (bytes + 20) as f64; // as the default of `framing` counts: preamble and gap too

@@ -90,7 +90,7 @@ impl Replacement {
 impl Direction {
     /// What must be known of it to replace its parts.
     pub fn measure(&self) -> Measure {
-        Measure { pool: self.pool.size(), flows: self.flows }
+        Measure { pool: self.books.pool.size(), flows: self.books.accounts.capacity() }
     }
 
     /// Puts `replacement` in place at `now`. `class_map` has the new number of each class.
@@ -102,24 +102,23 @@ impl Direction {
         class_map: &[u32],
         now: Time,
     ) -> (HandedOver, Retired) {
+        self.books.now = now;
         let was_balanced = self.is_balanced();
         let packets = u64::from(self.backlog().packets);
         let Replacement { plan, pool, accounts, classes, mut room } = replacement;
-        let DirectionPlan { shaper, classifier, flows, .. } = plan;
+        let DirectionPlan { shaper, classifier, .. } = plan;
         let classes = self.replace_classes(classes, class_map);
         let (store, unfit) = match pool {
-            Some(store) if store.pool.holds(&self.pool) => (Some(self.replace_store(store)), None),
+            Some(store) if store.pool.holds(&self.books.pool) => (Some(self.replace_store(store)), None),
             other => (None, other),
         };
-        let old_accounts = accounts.map(|new| std::mem::replace(&mut self.accounts, new));
-        self.flows = flows;
+        let old_accounts = accounts.map(|new| std::mem::replace(&mut self.books.accounts, new));
         let classifier = std::mem::replace(&mut self.classifier, classifier);
         let renaming = Renaming {
             names: store.as_ref().map(|store| store.names.as_slice()),
             class_map,
             keeps_flows: classifier.names_as(&self.classifier),
             reopens: old_accounts.is_some(),
-            now,
         };
         let Relinked { link, discipline, ahead } = self.replace_link(shaper, &renaming, &mut room, now);
         let handed = HandedOver { packets, ahead, is_balanced: was_balanced && self.is_balanced() };
@@ -142,16 +141,16 @@ impl Direction {
 
     /// The counts of each class go to where it is now; those of classes that are gone are added to what nobody claims.
     fn replace_classes(&mut self, new: ClassCounts, class_map: &[u32]) -> ClassCounts {
-        let old = std::mem::replace(&mut self.classes, new);
-        self.classes.add_renumbered(&old, class_map);
+        let old = std::mem::replace(&mut self.books.classes, new);
+        self.books.classes.add_renumbered(&old, class_map);
         old
     }
 
     /// All that is inside moves into `store`, which holds it. Given back is what was there, with the new names of frames.
     fn replace_store(&mut self, mut store: Store) -> Store {
-        std::mem::swap(&mut store.pool, &mut self.pool);
+        std::mem::swap(&mut store.pool, &mut self.books.pool);
         std::mem::swap(&mut store.scratch, &mut self.scratch);
-        self.pool.take_all(&store.pool, &mut store.names);
+        self.books.pool.take_all(&store.pool, &mut store.names);
         self.departures.move_into(&mut store.departures, &store.names);
         store
     }
@@ -165,7 +164,7 @@ impl Direction {
     ) -> Relinked {
         let Some(mut link) = self.link.take() else {
             if let Some(shaper) = shaper {
-                self.link = Some(Link::new(shaper, self.is_metered.then_some(now)));
+                self.link = Some(Link::new(shaper));
             }
             return Relinked::default();
         };
@@ -182,9 +181,6 @@ impl Direction {
         let transmitter = Transmitter::with_catch_up(shaper.rate, shaper.catch_up);
         link.not_ip = NotIpLimit::new(shaper.not_ip);
         let discipline = link.server.replace(new, transmitter, now);
-        if let Some(meter) = &mut link.meter {
-            meter.waiting(link.server.backlog(), now);
-        }
         self.link = Some(link);
         Relinked { link: None, discipline: Some(discipline), ahead }
     }
@@ -193,8 +189,8 @@ impl Direction {
     fn release_unshaped(&mut self, waiting: Vec<Packet>) {
         self.departures.end_sending();
         for packet in waiting {
-            let note = self.pool.note(packet.frame);
-            self.count_out(note.account, Some(note.class), packet.len);
+            let note = self.books.pool.note(packet.frame);
+            self.books.left(note.account, Some(note.class), packet.len);
             self.departures.pass(packet.frame);
         }
     }
@@ -217,7 +213,6 @@ struct Renaming<'a> {
     keeps_flows: bool,
     /// Are flows counted in a new table?
     reopens: bool,
-    now: Time,
 }
 
 impl Direction {
@@ -225,29 +220,29 @@ impl Direction {
         if let Some(names) = &renaming.names {
             packet.frame = names[packet.frame as usize];
         }
-        let was = self.pool.note(packet.frame).class;
+        let was = self.books.pool.note(packet.frame).class;
         let class = renaming.class_map.get(was as usize).copied().unwrap_or(UNCLAIMED);
-        self.pool.note_mut(packet.frame).class = class;
+        self.books.pool.note_mut(packet.frame).class = class;
         if renaming.keeps_flows && !renaming.reopens {
             let class = if self.classifier.has_conversations() { packet.class } else { class };
             return Packet { class, ..packet };
         }
-        let facts = self.classifier.classify(self.pool.bytes(packet.frame));
+        let facts = self.classifier.classify(self.books.pool.bytes(packet.frame));
         if renaming.reopens {
-            let frame = self.pool.bytes(packet.frame);
+            let frame = self.books.pool.bytes(packet.frame);
             let headers = self.classifier.headers(frame);
             let account = match facts.is_of_nobody {
                 true => OTHERS,
-                false => self.accounts.open(facts.flow, renaming.now, || {
+                false => self.books.accounts.open(facts.flow, self.books.now, || {
                     opened(&headers, frame, &facts, self.classifier.way())
                 }),
             };
-            self.accounts.entry(account).packets_in += 1;
-            self.accounts.entry(account).bytes_in += u64::from(facts.len);
-            self.pool.note_mut(packet.frame).account = account;
+            self.books.accounts.entry(account).packets_in += 1;
+            self.books.accounts.entry(account).bytes_in += u64::from(facts.len);
+            self.books.pool.note_mut(packet.frame).account = account;
         }
         let facts = crate::classify::Facts { class, ..facts };
-        let (class, flow) = self.names(&facts, self.pool.note(packet.frame).account);
+        let (class, flow) = self.names(&facts, self.books.pool.note(packet.frame).account);
         Packet { class, flow, len: facts.len, ..packet }
     }
 }

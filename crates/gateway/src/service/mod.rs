@@ -113,7 +113,7 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
         frame_bytes: ports::frame_bytes(&spec)?,
         link: spec.wire.backend.link_kind(),
     };
-    let datapath = Datapath::new(config.plan(&made)?, clock::now()).without_meters();
+    let datapath = Datapath::new(config.plan(&made)?);
     let socket = place::socket_path(&spec.name, spec.telemetry.socket.as_deref());
     let listener = Listener::bind(&socket)?;
     let metrics = Metrics::bind(&config)?;

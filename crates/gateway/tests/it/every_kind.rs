@@ -41,7 +41,7 @@ fn datapath(forward: Option<ShaperPlan>, backward: Option<ShaperPlan>) -> Datapa
         flows: 64,
         classes: 1,
     };
-    Datapath::new(DatapathPlan { forward: direction(forward), backward: direction(backward) }, Time::ZERO)
+    Datapath::new(DatapathPlan { forward: direction(forward), backward: direction(backward) })
 }
 
 /// A UDP frame with `len` bytes of payload.

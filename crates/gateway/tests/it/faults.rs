@@ -78,7 +78,7 @@ fn forward<P: Port + AsFd>(mut wire: Wire<P>, frame_bytes: u32, is_over: &Atomic
         flows: 16,
         classes: 1,
     };
-    let mut datapath = Datapath::new(DatapathPlan { forward: plan(), backward: plan() }, clock::now());
+    let mut datapath = Datapath::new(DatapathPlan { forward: plan(), backward: plan() });
     let outcome = driver::run(&mut datapath, &mut wire, &mut |now, _| {
         let is_over = is_over.load(Ordering::Relaxed);
         if is_over { Next::Stop } else { Next::AskAt(now + Duration::from_ms(5)) }
@@ -423,7 +423,7 @@ fn what_a_tun_device_that_is_down_refuses_is_counted() {
         );
         let is_named = |error| matches!(error, PortError::Gone { ref name } if name == "outside");
         assert!(wire.right.check().is_err_and(is_named));
-        let mut datapath = Datapath::new(plan(), Time::ZERO);
+        let mut datapath = Datapath::new(plan());
         assert!(datapath.step(&mut wire, Time::ZERO).is_err_and(is_named));
     });
 }

@@ -22,7 +22,7 @@ fn config(keys: &str) -> Config {
 }
 
 fn datapath(keys: &str) -> Datapath {
-    Datapath::new(config(keys).plan(&MADE).expect("it was checked"), Time::ZERO)
+    Datapath::new(config(keys).plan(&MADE).expect("it was checked"))
 }
 
 /// A datagram of `len` bytes of IP from one end to the other.
@@ -186,7 +186,7 @@ fn on_a_fast_link_few_flows_are_served_in_trains_and_no_bit_of_the_totals_is_los
     };
     for discipline in ["drr", "fq-codel"] {
         let config = Config::parse("t.toml", &text(discipline), None).unwrap();
-        let mut datapath = Datapath::new(config.plan(&MADE).unwrap(), Time::ZERO);
+        let mut datapath = Datapath::new(config.plan(&MADE).unwrap());
         let mut arrivals = Vec::new();
         for flow in 0..4 {
             let frame = datagram(OUTSIDE, [10, 0, 0, 1], flow, 1500);

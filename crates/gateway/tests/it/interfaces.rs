@@ -61,7 +61,7 @@ fn forward(mut wire: Wire<AfPacket>, is_over: &AtomicBool) -> Seen {
         classes: 1,
     };
     let plan = DatapathPlan { forward: plan(), backward: plan() };
-    let mut datapath = Datapath::new(plan, clock::now());
+    let mut datapath = Datapath::new(plan);
     let outcome = driver::run(&mut datapath, &mut wire, &mut |now, _| {
         let is_over = is_over.load(Ordering::Relaxed);
         if is_over { Next::Stop } else { Next::AskAt(now + Duration::from_ms(5)) }

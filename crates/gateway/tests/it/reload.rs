@@ -120,7 +120,7 @@ fn check_order(sent: &[Departure]) {
 fn a_thousand_random_configurations_under_load_lose_nothing_and_keep_the_order_of_each_flow() {
     let mut dice = Dice(1);
     let start = DatapathPlan { forward: plan(&mut dice, 50, 600), backward: unshaped(&mut dice) };
-    let mut datapath = Datapath::new(start, Time::ZERO);
+    let mut datapath = Datapath::new(start);
     let mut wire = Wire { left: MemoryPort::new(arrivals(8000)), right: MemoryPort::new(vec![]) };
     let (mut handed, mut ahead, mut now) = (0, 0, Time::ZERO);
     for step in 1..=1000 {
@@ -153,7 +153,7 @@ fn the_packet_in_transmission_leaves_when_it_would_have_left() {
     };
     let times = |is_reloaded: bool, dice: &mut Dice| {
         let start = DatapathPlan { forward: slow("tail-drop", 1_000_000), backward: unshaped(dice) };
-        let mut datapath = Datapath::new(start, Time::ZERO);
+        let mut datapath = Datapath::new(start);
         let mut wire = Wire { left: MemoryPort::new(arrivals(3)), right: MemoryPort::new(vec![]) };
         let now = run(&mut datapath, &mut wire, Time::from_ns(6_000_000));
         assert_eq!(datapath.forward.backlog().packets, 1, "one has been sent, one is being sent, one waits");
@@ -175,7 +175,7 @@ fn flows_and_classes_are_counted_on() {
     let plan =
         |dice: &mut Dice| DirectionPlan { flows: 64, classifier: classifier(), ..plan(dice, 200, 600) };
     let start = DatapathPlan { forward: plan(&mut dice), backward: unshaped(&mut dice) };
-    let mut datapath = Datapath::new(start, Time::ZERO);
+    let mut datapath = Datapath::new(start);
     let mut wire = Wire { left: MemoryPort::new(arrivals(60)), right: MemoryPort::new(vec![]) };
     let now = run(&mut datapath, &mut wire, Time::from_ns(3_000_000));
     let before = datapath.forward.classes().all()[0];

@@ -60,7 +60,7 @@ fn datapath() -> Datapath {
         catch_up: Duration::ZERO,
         not_ip: Rate::from_bps(BPS).expect("not zero"),
     };
-    Datapath::new(DatapathPlan { forward: direction(Some(shaper)), backward: direction(None) }, Time::ZERO)
+    Datapath::new(DatapathPlan { forward: direction(Some(shaper)), backward: direction(None) })
 }
 
 /// A UDP frame of [`BYTES`] from a host to a port of another.

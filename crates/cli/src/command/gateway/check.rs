@@ -45,7 +45,7 @@ fn built(config: &Config) -> Result<Option<u64>, Failure> {
     let made = Made { secret: [0; 16], seed: Seed(0), frame_bytes: FRAME_BYTES, link };
     // What was checked can be built: a refusal here is our fault.
     let plan = config.plan(&made).map_err(|error| Failure::Ours(error.to_string()))?;
-    let datapath = fairwire_gateway::datapath::Datapath::new(plan, fairwire_core::Time::ZERO);
+    let datapath = fairwire_gateway::datapath::Datapath::new(plan);
     let resident = resident_bytes();
     drop(datapath);
     Ok(resident)

@@ -1,0 +1,89 @@
+//! A discipline whose link is measured, as the simulator's is.
+
+use fairwire_core::{Backlog, Cause, Discipline, NotReweighed, Packet, Probe, Rate, Signals, Time, Weight};
+use fairwire_metrics::LinkMeter;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A meter that who forwards writes and who judges reads.
+#[derive(Clone)]
+pub(super) struct SharedMeter(Arc<Mutex<LinkMeter>>);
+
+impl SharedMeter {
+    /// It measures from `start` on.
+    pub(super) fn new(start: Time) -> Self {
+        SharedMeter(Arc::new(Mutex::new(LinkMeter::new(start))))
+    }
+
+    /// The meter, for a moment.
+    pub(super) fn get(&self) -> MutexGuard<'_, LinkMeter> {
+        self.0.lock().expect("one thread has it, and does not panic")
+    }
+}
+
+/// A discipline of which `meter` takes note.
+pub(super) struct Metered {
+    /// What is measured.
+    pub discipline: Box<dyn Discipline>,
+    /// The rate of its link.
+    pub rate: Rate,
+    /// What takes note.
+    pub meter: SharedMeter,
+}
+
+impl Discipline for Metered {
+    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+        let mut meter = self.meter.get();
+        meter.offered();
+        self.discipline.enqueue(packet, now, &mut Counted { meter: &mut meter, signals });
+        meter.waiting(self.discipline.backlog(), now);
+    }
+
+    fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        let mut meter = self.meter.get();
+        let packet = self.discipline.dequeue(now, &mut Counted { meter: &mut meter, signals });
+        meter.waiting(self.discipline.backlog(), now);
+        if let Some(packet) = &packet {
+            // A process that woke late sends it sooner: that is less than a packet of a whole contest.
+            meter.started(packet, now, now + self.rate.time_to_send(packet.len.into()));
+        }
+        packet
+    }
+
+    fn ready_at(&self) -> Option<Time> {
+        self.discipline.ready_at()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.discipline.backlog()
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        self.discipline.inspect(probe);
+    }
+
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        self.discipline.drain(take);
+    }
+
+    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        self.discipline.reweigh(class, weight)
+    }
+}
+
+/// Counts by cause, and passes on.
+struct Counted<'a> {
+    meter: &'a mut LinkMeter,
+    signals: &'a mut dyn Signals,
+}
+
+impl Signals for Counted<'_> {
+    fn dropped(&mut self, packet: Packet, cause: Cause) {
+        self.meter.dropped(cause);
+        self.signals.dropped(packet, cause);
+    }
+
+    fn marked(&mut self, packet: &Packet, cause: Cause) {
+        self.meter.marked(cause);
+        self.signals.marked(packet, cause);
+    }
+}
