@@ -45,11 +45,6 @@ impl Parameters {
         self.entry(S::NAME).as_any_mut().downcast_mut().expect("a name has one type")
     }
 
-    /// Forgets what is given for the discipline with these parameters.
-    pub fn remove<S: DisciplineSpec>(&mut self) {
-        self.given.retain(|_, spec| !spec.as_any().is::<S>());
-    }
-
     /// The same, and where something is given for a discipline, also what `base` has for it beside that.
     #[must_use]
     pub fn filled(&self, base: &Parameters) -> Self {

@@ -8,7 +8,7 @@ use crate::spec::{EcnChoice, Quantity, Weights};
 use alloc::format;
 use alloc::string::String;
 use fairwire_core::units::Amount;
-use fairwire_core::{Duration, Limit};
+use fairwire_core::{ClassTerms, Duration, Limit};
 
 /// Which classes a discipline shares between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,6 +153,10 @@ pub trait Part {
             service.terms.queue.weights = Some(weights);
         }
     }
+
+    /// Shares between the classes of this tree, which are numbered by their places, parents first. Without effect where it knows no
+    /// [tree](ClassSupport::Tree).
+    fn set_tree(&mut self, _classes: &[ClassTerms]) {}
 
     /// Shares between hosts, which are classes, before it shares between the flows of each. False where it cannot with what was
     /// typed.

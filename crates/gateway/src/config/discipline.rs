@@ -1,6 +1,7 @@
 //! From the tree to the discipline: the class list of one, the weights of another, a leaf for each class of a third.
 
 use super::leaves::{ClassLeaves, LeafChoice};
+use super::offered::{listed, of_trees, with_classes};
 use super::places::Texts;
 use super::shaping::{self, Chosen, Shaping};
 use super::spec::DefaultsChoice;
@@ -12,7 +13,6 @@ use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Duration, Rate, Seed, Weight};
 use fairwire_document::DocumentError;
 use fairwire_laws::compose::classful::{Classful, Contents, Inner, Pool};
-use fairwire_laws::dropper::hfaba;
 use fairwire_laws::part::{ClassSupport, Part};
 use fairwire_laws::spec::{ClassNumber, EcnChoice, Quantity, Weights};
 
@@ -24,8 +24,7 @@ pub(super) fn sharing(
     texts: &Texts<'_>,
 ) -> Result<ClassSupport, DocumentError> {
     let (book, discipline) = (&tree.book, chosen.discipline);
-    let classes = catalogue::with_part(discipline, chosen.parameters, |part| part.classes())
-        .expect("it is in the catalogue");
+    let classes = chosen.classes();
     if book.len() == 1 {
         return Ok(if classes == ClassSupport::Queues { classes } else { ClassSupport::None });
     }
@@ -51,23 +50,6 @@ pub(super) fn sharing(
 /// The name of the table of parameters of `discipline`.
 pub(super) fn key(discipline: &str) -> &str {
     catalogue::find(discipline).map_or(discipline, |entry| entry.key)
-}
-
-/// Disciplines that take a tree.
-fn of_trees() -> Vec<&'static str> {
-    with_classes(|classes| matches!(classes, ClassSupport::Tree | ClassSupport::Queues))
-}
-
-/// Disciplines that know such classes with nothing typed for them.
-fn with_classes(are_right: impl Fn(ClassSupport) -> bool) -> Vec<&'static str> {
-    let nothing = Parameters::default();
-    let knows =
-        |name| catalogue::with_part(name, &nothing, |part| are_right(part.classes())).unwrap_or(false);
-    catalogue::all().iter().map(|entry| entry.name).filter(|name| knows(name)).collect()
-}
-
-fn listed(names: &[&str], between: &str) -> String {
-    names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(between)
 }
 
 /// Classes are told once: what follows from them must not be typed for the discipline as well.
@@ -189,15 +171,7 @@ impl<'a> Making<'a> {
             share_between_hosts(name, &mut parameters);
         }
         match self.shaping.sharing {
-            ClassSupport::Tree => {
-                let spec = parameters.spec_mut::<hfaba::Spec>();
-                let class = |(id, class): (u32, &crate::class_book::Class)| hfaba::Class {
-                    id: Some(id),
-                    weight: Some(class.weight.get()),
-                    parent: class.parent,
-                };
-                spec.class = Some(self.book.iter().map(class).collect());
-            }
+            ClassSupport::Tree => part_of(name, &mut parameters).set_tree(&self.book.terms(self.way)),
             ClassSupport::Weights => {
                 let weights =
                     self.book.iter().map(|(number, class)| (ClassNumber(number), class.weight.get()));
@@ -427,8 +401,6 @@ fn free_below(site: &Site<'_>) -> Amount {
 /// are many leaves.
 fn fit_leaf(name: &str, parameters: &mut Parameters, leaves: usize) {
     let queues = (QUEUES / leaves.max(1)).next_power_of_two().clamp(4, 1024) as u32;
-    parameters.remove::<classful::Spec>();
-    parameters.remove::<hfaba::Spec>();
     let part = part_of(name, parameters);
     part.default_queues(queues);
     if leaves > 1 {

@@ -1,6 +1,7 @@
 //! Which discipline shares within each leaf of a tree: the choice of the way, and those of classes. Equal choices are one, so that
 //! thousands of leaves with the same choice share its parameters.
 
+use super::offered::{self, with_leaves};
 use super::places::Texts;
 use super::spec::Spec;
 use super::tree::{Tree, quoted};
@@ -18,9 +19,9 @@ pub struct LeafChoice {
 }
 
 impl LeafChoice {
-    /// Without any: fair queueing, as where hosts share first and then their flows.
+    /// Where nothing is named.
     pub(super) fn unset(path: &str) -> Self {
-        LeafChoice { name: "fq-codel", choice: Choice::named("fq-codel"), path: path.into() }
+        LeafChoice { name: offered::LEAF, choice: Choice::named(offered::LEAF), path: path.into() }
     }
 
     /// What stands at `path`, of the discipline called `name` in the catalogue.
@@ -86,8 +87,8 @@ impl ClassLeaves {
             let Some(given) = &class.leaf else { continue };
             let path = format!("class.{at}.leaf");
             if !is_classful {
-                let why = "no way has the discipline `classful`";
-                return Err(texts.refuse(&path, quoted(given.name()), why, "with the discipline `classful`"));
+                let why = "no way has a discipline with leaves";
+                return Err(texts.refuse(&path, quoted(given.name()), why, with_leaves()));
             }
             let choice = read(given, &path)?;
             let written = as_typed(given);

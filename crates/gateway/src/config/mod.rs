@@ -12,6 +12,7 @@ pub mod explain;
 mod fair;
 mod leaves;
 mod notes;
+mod offered;
 mod places;
 mod promises;
 mod service;

@@ -2,6 +2,7 @@
 
 use super::discipline;
 use super::leaves::LeafChoice;
+use super::offered::{self, with_leaves};
 use super::places::Texts;
 use super::promises;
 use super::spec::{DefaultsChoice, DirectionSpec, DscpChoice, FlowsChoice, FlowsSpec, FramingSpec, Spec};
@@ -81,37 +82,27 @@ pub(super) fn check(
     let wants_levels = matches!(typed.flows, None | Some(FlowsSpec::Levels(_)));
     let discipline = match &typed.discipline {
         Some(choice) => named(choice.name(), &format!("{path}.discipline"), texts)?,
-        None if has_bounds.is_some() => "classful",
-        None if has_classes => "hfaba",
-        None if wants_levels => "fq-codel",
-        None => "faba",
+        None if has_bounds.is_some() => offered::WITH_BOUNDS,
+        None if has_classes => offered::WITH_CLASSES,
+        None if wants_levels => offered::WITH_HOSTS,
+        None => offered::PLAIN,
     };
-    if let Some((origin, key)) = has_bounds.filter(|_| discipline != "classful") {
+    let (parameters, has_own) = parameters(spec, typed);
+    let chosen = Chosen { discipline, parameters: &parameters, is_own: has_own };
+    let has_leaves = chosen.classes() == ClassSupport::Queues;
+    if let Some((origin, key)) = has_bounds.filter(|_| !has_leaves) {
         let key = format!("{path}.{key}");
         let why = format!("`{discipline}` knows no guarantees and no ceilings");
-        return Err(texts.refuse_of(
-            origin,
-            &key,
-            "there",
-            why,
-            format!("with the discipline `classful` for [{path}]"),
-        ));
+        return Err(texts.refuse_of(origin, &key, "there", why, format!("{} for [{path}]", with_leaves())));
     }
-    if let Some(leaf) = typed.leaf.as_ref().filter(|_| discipline != "classful") {
+    if let Some(leaf) = typed.leaf.as_ref().filter(|_| !has_leaves) {
         let why = format!("`{discipline}` has no leaves");
-        return Err(texts.refuse(
-            &format!("{path}.leaf"),
-            quoted(leaf.name()),
-            why,
-            "with the discipline `classful`",
-        ));
+        return Err(texts.refuse(&format!("{path}.leaf"), quoted(leaf.name()), why, with_leaves()));
     }
     let leaf = match &typed.leaf {
         Some(leaf) => discipline::leaf(leaf, &format!("{path}.leaf"), texts)?,
         None => LeafChoice::unset(&format!("{path}.leaf")),
     };
-    let (parameters, has_own) = parameters(spec, typed);
-    let chosen = Chosen { discipline, parameters: &parameters, is_own: has_own };
     let sharing = discipline::sharing(&chosen, way, tree, texts)?;
     let Flows { kind, within } = flows(spec, typed, &chosen, has_classes, path, texts)?;
     Ok(Some(Shaping {
@@ -150,6 +141,12 @@ pub(super) struct Chosen<'a> {
 }
 
 impl Chosen<'_> {
+    /// Which classes it shares between.
+    pub(super) fn classes(&self) -> ClassSupport {
+        catalogue::with_part(self.discipline, self.parameters, |part| part.classes())
+            .expect("it is in the catalogue")
+    }
+
     /// Where its parameters stand in the file.
     pub(super) fn table(&self, way: Way) -> String {
         let key = discipline::key(self.discipline);
@@ -234,7 +231,7 @@ fn flows(
     let one = |kind| Ok(Flows { kind, within: false });
     match &typed.flows {
         None if !has_classes && knows_hosts() => Ok(Flows { kind: FlowKind::Inside, within: true }),
-        None if has_classes && discipline == "classful" => one(FlowKind::FiveTuple),
+        None if has_classes && chosen.classes() == ClassSupport::Queues => one(FlowKind::FiveTuple),
         None if spec.subscribers.is_some() => one(FlowKind::Subscriber),
         None => one(FlowKind::Inside),
         Some(FlowsSpec::Levels(levels)) => {

@@ -113,12 +113,12 @@ impl Present {
         let frame_bytes = ports::frame_bytes(next.spec()).unwrap_or(self.made.frame_bytes);
         let made = Made { frame_bytes, ..self.made };
         let plan = next.plan(&made).map_err(|error| error.to_string())?;
-        let keeps = Way::ALL.map(|way| keeps_flows(&self.config, next, way));
+        let class_map = self.config.class_map(next);
+        let keeps = Way::ALL.map(|way| keeps_flows(&self.config, next, &class_map, way));
         let ways = [
             Replacement::new(plan.forward, self.measures[0], keeps[0]),
             Replacement::new(plan.backward, self.measures[1], keeps[1]),
         ];
-        let class_map = self.config.class_map(next);
         let (done, answer) = sync_channel(1);
         let about = About::of(next);
         let samplers = self.board.samplers(&about, fairwire_linux::clock::now());
@@ -142,11 +142,12 @@ impl Present {
 
 const GONE: &str = "the thread that forwards does not answer; nothing is known of the change";
 
-/// Is a flow of `way` the same in both?
-fn keeps_flows(present: &Config, next: &Config, way: Way) -> bool {
+/// Is a flow of `way` the same in both, where class n of the one is `class_map[n]` in the other?
+fn keeps_flows(present: &Config, next: &Config, class_map: &[u32], way: Way) -> bool {
     // Not as it was typed: what a flow is by default hangs on the discipline and on whether there are subscribers.
     let of = |config: &Config| config.shaping(way).map_or(FlowKind::FiveTuple, |shaping| shaping.flows);
-    of(present) == of(next)
+    let is_renumbered = || (0..).zip(class_map).any(|(number, then)| number != *then);
+    of(present) == of(next) && !(of(next) == FlowKind::Subscriber && is_renumbered())
 }
 
 fn ms_since(start: Time) -> f64 {
@@ -179,11 +180,15 @@ mod tests {
     use super::*;
 
     fn config(download: &str) -> Config {
+        with_subscribers(download, "name,addresses\nann,10.0.0.1\n")
+    }
+
+    fn with_subscribers(download: &str, csv: &str) -> Config {
         let text = format!(
             "format = 2\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[subscribers]\nfile = \"s.csv\"\n\
              [download]\nrate = \"1 Gbit/s\"\n{download}\n"
         );
-        Config::parse("t.toml", &text, Some(("s.csv", "name,addresses\nann,10.0.0.1\n"))).unwrap()
+        Config::parse("t.toml", &text, Some(("s.csv", csv))).unwrap()
     }
 
     #[test]
@@ -195,9 +200,20 @@ mod tests {
             "flows = \"inside\"",
         ]
         .map(config);
-        assert!(keeps_flows(&plain, &same, Way::Download));
-        assert!(!keeps_flows(&plain, &queues, Way::Download));
-        assert!(!keeps_flows(&plain, &hosts, Way::Download));
-        assert!(keeps_flows(&plain, &hosts, Way::Upload));
+        let keeps = |next: &Config, way| keeps_flows(&plain, next, &plain.class_map(next), way);
+        assert!(keeps(&same, Way::Download));
+        assert!(!keeps(&queues, Way::Download));
+        assert!(!keeps(&hosts, Way::Download));
+        assert!(keeps(&hosts, Way::Upload));
+    }
+
+    #[test]
+    fn a_subscriber_with_another_number_is_another_flow() {
+        let [ann, after, before] = ["", "zoe,10.0.0.2\n", "abe,10.0.0.2\n"];
+        let csv = |first: &str, last: &str| format!("name,addresses\n{first}ann,10.0.0.1\n{last}");
+        let [ann, after, before] =
+            [csv("", ann), csv("", after), csv(before, "")].map(|csv| with_subscribers("", &csv));
+        assert!(keeps_flows(&ann, &after, &ann.class_map(&after), Way::Download));
+        assert!(!keeps_flows(&ann, &before, &ann.class_map(&before), Way::Download));
     }
 }

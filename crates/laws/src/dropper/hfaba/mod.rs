@@ -148,6 +148,15 @@ impl Part for Spec {
         self.class.is_some().then_some("class")
     }
 
+    fn set_tree(&mut self, classes: &[ClassTerms]) {
+        let class = |(id, terms): (u32, &ClassTerms)| Class {
+            id: Some(id),
+            weight: Some(terms.weight.get()),
+            parent: terms.parent,
+        };
+        self.class = Some((0..).zip(classes).map(class).collect());
+    }
+
     fn default_to_bytes(&mut self) {
         self.measure.get_or_insert(Measure::Bytes);
     }
