@@ -1,4 +1,4 @@
-# Many NewReno transfers over one RED link, for `make bench-peers`: ns-2's side of bench/dumbbell.toml.
+# Many NewReno transfers over one RED link, for `make bench-peers`: ns-2's side of suite/peers.
 #
 #   ns dumbbell.tcl ?-flows N? ?-cbr 0|1? ?-rate BIT/S? ?-buffer PACKETS? ?-duration SECONDS? ?-starts SECONDS?
 #                   ?-layout full|lean? ?-seed NUMBER?

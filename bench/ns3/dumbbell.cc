@@ -1,4 +1,4 @@
-// Many NewReno transfers over one RED link, for `make bench-peers`: ns-3's side of bench/dumbbell.toml.
+// Many NewReno transfers over one RED link, for `make bench-peers`: ns-3's side of suite/peers.
 //
 //   g++ -O3 -o dumbbell dumbbell.cc -lns3-applications -lns3-internet -lns3-point-to-point -lns3-traffic-control -lns3-network -lns3-core
 //   ./dumbbell --flows=9 --cbr=1 --duration=10      # --help tells the rest

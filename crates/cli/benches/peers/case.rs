@@ -1,29 +1,34 @@
-//! The dumbbells, and how each simulator is asked for one.
+//! The dumbbells, which are scenarios in `suite/peers`, and how each simulator is asked for one.
 
 use crate::answer::Dialect;
 use crate::child::{Failure, Took, measured};
+use fairwire_core::units::Amount;
+use fairwire_core::{Duration, Rate};
+use fairwire_scenario::{Delays, FlowSpec, Links, Overrides, load};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// One size of the dumbbell.
-#[derive(Clone, Copy, Debug)]
+/// One size of the dumbbell, as its scenario has it.
+#[derive(Clone, Debug)]
 pub(crate) struct Case {
-    /// What it is called.
+    /// What it is called; its file, too.
     pub name: &'static str,
+    /// The scenario.
+    file: PathBuf,
     /// TCP flows.
-    pub tcp: u32,
+    tcp: u32,
     /// UDP flows of 5 Mbit/s.
-    pub cbr: u32,
-    /// Rate of the shared link, Mbit/s.
-    pub mbps: u32,
+    cbr: u32,
+    /// Rate of the shared link.
+    rate: Rate,
     /// Packets that may wait.
-    pub buffer: u32,
-    /// Flows start at random before this, milliseconds.
-    pub starts_ms: u32,
-    /// Simulated milliseconds.
-    pub lasts_ms: u32,
+    buffer: u64,
+    /// Flows start at random before this.
+    starts: Duration,
+    /// Simulated time.
+    pub lasts: Duration,
     /// Has each flow links of its own?
-    pub has_access: bool,
+    has_access: bool,
     /// What ns-3 simulates of it, where it can.
     pub in_ns3: Option<InNs3>,
 }
@@ -32,86 +37,64 @@ pub(crate) struct Case {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InNs3 {
     /// Pairs of hosts; 0 for one for each flow.
-    pub hosts: u32,
-    /// Simulated milliseconds.
-    pub lasts_ms: u32,
+    hosts: u32,
+    /// Simulated time.
+    pub lasts: Duration,
 }
 
-const NINE: Case = Case {
-    name: "nine",
-    tcp: 9,
-    cbr: 1,
-    mbps: 10,
-    buffer: 780,
-    starts_ms: 1000,
-    lasts_ms: 1_000_000,
-    has_access: true,
-    in_ns3: Some(InNs3 { hosts: 0, lasts_ms: 100_000 }),
-};
+/// Those that are compared.
+pub(crate) const COMPARED: [&str; 4] = ["nine", "nine-lean", "thousand", "ten-thousand"];
 
-const THOUSAND: Case = Case {
-    name: "thousand",
-    tcp: 1000,
-    cbr: 0,
-    mbps: 1000,
-    buffer: 7812,
-    starts_ms: 200,
-    lasts_ms: 20_000,
-    has_access: true,
-    in_ns3: Some(InNs3 { hosts: 32, lasts_ms: 2000 }),
-};
-
-/// Those that are compared. Buffers are one bandwidth-delay product, but for the nine flows, which have that of
-/// `scenarios/selfish-flow.toml`.
-pub(crate) const COMPARED: [Case; 4] = [
-    NINE,
-    Case { name: "nine-lean", has_access: false, in_ns3: None, ..NINE },
-    THOUSAND,
-    Case {
-        name: "ten-thousand",
-        tcp: 10_000,
-        mbps: 10_000,
-        buffer: 78_125,
-        lasts_ms: 2000,
-        in_ns3: Some(InNs3 { hosts: 100, lasts_ms: 400 }),
-        ..THOUSAND
-    },
+/// What ns-3 simulates of them.
+const IN_NS3: [(&str, InNs3); 3] = [
+    ("nine", InNs3 { hosts: 0, lasts: Duration::from_secs(100) }),
+    ("thousand", InNs3 { hosts: 32, lasts: Duration::from_secs(2) }),
+    ("ten-thousand", InNs3 { hosts: 100, lasts: Duration::from_ms(400) }),
 ];
 
-/// Ours alone: 1 Mbit/s for each flow up to a hundred thousand, then a million on the same link; and a thousand on that link. The
-/// million run for as long as ten thousand do: in half a second each sends ten packets, and what is made once for each is a third.
-pub(crate) const LADDER: [Case; 7] = [
-    ours(10, 10, 312, 400_000),
-    ours(100, 100, 781, 40_000),
-    ours(1000, 1000, 7812, 10_000),
-    ours(10_000, 10_000, 78_125, 2000),
-    ours(100_000, 100_000, 781_250, 500),
-    Case { name: "million", ..ours(1_000_000, 100_000, 781_250, 2000) },
-    Case { name: "thousand-fast", ..ours(1000, 100_000, 781_250, 500) },
-];
+/// Ours alone: 1 Mbit/s for each flow up to a hundred thousand, then a million on the same link; and a thousand on that link.
+pub(crate) const LADDER: [&str; 7] =
+    ["ladder-10", "ladder-100", "ladder-1000", "ladder-10000", "ladder-100000", "million", "thousand-fast"];
 
 /// A hundred thousand flows that do not get to send.
-pub(crate) const SET_UP: Case = Case { starts_ms: 1, lasts_ms: 2, ..ours(100_000, 100_000, 781_250, 0) };
-
-const fn ours(tcp: u32, mbps: u32, buffer: u32, lasts_ms: u32) -> Case {
-    Case {
-        name: "ladder",
-        tcp,
-        cbr: 0,
-        mbps,
-        buffer,
-        starts_ms: 200,
-        lasts_ms,
-        has_access: true,
-        in_ns3: None,
-    }
-}
+pub(crate) const SET_UP: &str = "set-up";
 
 impl Case {
+    /// The case of this name, in the checkout at `root`.
+    pub(crate) fn read(name: &'static str, root: &Path) -> Result<Case, Failure> {
+        let file = root.join(format!("suite/peers/{name}.toml"));
+        let scenario = load(&file, &Overrides::default())?;
+        let spec = scenario.spec();
+        let wrong = |what: &str| format!("{}: {what}", file.display());
+        let Links::Shared(link) = &spec.link else { return Err(wrong("it has no shared link").into()) };
+        let (Some(rate), Amount::Packets(buffer)) = (&link.rate, link.buffer.0) else {
+            return Err(wrong("its link has no constant rate, or a buffer that is not in packets").into());
+        };
+        let group = |name: &str| spec.flow.iter().find(|flow| flow.group == name);
+        let tcp = group("tcp").ok_or_else(|| wrong("it has no group called tcp"))?;
+        Ok(Case {
+            name,
+            tcp: tcp.count,
+            cbr: group("udp").map_or(0, |udp| udp.count),
+            rate: rate.0,
+            buffer: buffer.into(),
+            starts: tcp.start.latest,
+            lasts: spec.duration.0,
+            has_access: has_access(tcp),
+            in_ns3: IN_NS3.iter().find(|(known, _)| *known == name).map(|(_, size)| *size),
+            file,
+        })
+    }
+
     /// TCP and UDP flows.
     pub(crate) fn flows(&self) -> u32 {
         self.tcp + self.cbr
     }
+}
+
+/// Do the links of its own take a flow's packets time?
+fn has_access(flow: &FlowSpec) -> bool {
+    flow.access.delay != Delays::Fixed(Duration::ZERO)
 }
 
 /// One simulator.
@@ -138,7 +121,7 @@ impl Contestant {
     /// Simulates `case` once; none where it cannot.
     pub(crate) fn run(&self, case: &Case, root: &Path) -> Result<Option<Took>, Failure> {
         Ok(Some(match (self, case.in_ns3) {
-            (Contestant::Fairwire, _) => measured(&fairwire(case, root), Dialect::Json)?,
+            (Contestant::Fairwire, _) => measured(&fairwire(case), Dialect::Json)?,
             (Contestant::Ns2, _) => measured(&ns2(case, root), Dialect::Lines)?,
             (Contestant::Ns3(program), Some(size)) => measured(&ns3(case, size, program), Dialect::Lines)?,
             (Contestant::Ns3(_), None) => return Ok(None),
@@ -146,67 +129,37 @@ impl Contestant {
     }
 }
 
-fn fairwire(case: &Case, root: &Path) -> Vec<String> {
-    let file = if case.cbr > 0 { "bench/nine-and-one.toml" } else { "bench/dumbbell.toml" };
-    let mut words: Vec<String> = [
-        env!("CARGO_BIN_EXE_fairwire"),
-        "run",
-        &root.join(file).display().to_string(),
-        "--quiet",
-        "--jobs=1",
-        "--format=json",
-    ]
-    .map(String::from)
-    .into();
-    let mut set = |path: &str, value: String| words.push(format!("--set={path}={value}"));
-    set("flow.tcp.count", case.tcp.to_string());
-    set("link.rate", format!("\"{} Mbit/s\"", case.mbps));
-    set("link.buffer", format!("\"{} packets\"", case.buffer));
-    set("duration", format!("\"{} ms\"", case.lasts_ms));
-    set("flow.tcp.start", format!("\"0 s..{} ms\"", case.starts_ms));
-    if !case.has_access {
-        // A link so fast that it takes no time, and all of the delay in the middle.
-        let groups = if case.cbr > 0 { &["tcp", "udp"][..] } else { &["tcp"] };
-        for group in groups {
-            set(&format!("flow.{group}.access"), r#"{ rate = "1 Tbit/s", delay = "0 s" }"#.into());
-        }
-        set("link.delay", "\"16 ms\"".into());
-    }
-    words
+fn fairwire(case: &Case) -> Vec<String> {
+    let file = case.file.display().to_string();
+    [env!("CARGO_BIN_EXE_fairwire"), "run", &file, "--quiet", "--jobs=1", "--format=json"]
+        .map(String::from)
+        .into()
 }
 
 fn ns2(case: &Case, root: &Path) -> Vec<String> {
     let layout = if case.has_access { "full" } else { "lean" };
     let mut words = vec!["ns".to_string(), root.join("bench/dumbbell.tcl").display().to_string()];
-    let options = [
-        ("flows", case.tcp.to_string()),
-        ("cbr", case.cbr.to_string()),
-        ("rate", (f64::from(case.mbps) * 1e6).to_string()),
-        ("buffer", case.buffer.to_string()),
-        ("duration", seconds(case.lasts_ms)),
-        ("starts", seconds(case.starts_ms)),
-        ("layout", layout.into()),
-    ];
-    words.extend(options.into_iter().flat_map(|(name, value)| [format!("-{name}"), value]));
+    let options = sizes(case, case.lasts).into_iter().chain([("layout", layout.into())]);
+    words.extend(options.flat_map(|(name, value)| [format!("-{name}"), value]));
     words
 }
 
 fn ns3(case: &Case, size: InNs3, program: &Path) -> Vec<String> {
-    let options = [
-        ("flows", case.tcp.to_string()),
-        ("cbr", case.cbr.to_string()),
-        ("hosts", size.hosts.to_string()),
-        ("rate", (f64::from(case.mbps) * 1e6).to_string()),
-        ("buffer", case.buffer.to_string()),
-        ("duration", seconds(size.lasts_ms)),
-        ("starts", seconds(case.starts_ms)),
-    ];
+    let options = sizes(case, size.lasts).into_iter().chain([("hosts", size.hosts.to_string())]);
     let program = std::iter::once(program.display().to_string());
-    program.chain(options.into_iter().map(|(name, value)| format!("--{name}={value}"))).collect()
+    program.chain(options.map(|(name, value)| format!("--{name}={value}"))).collect()
 }
 
-fn seconds(ms: u32) -> String {
-    (f64::from(ms) / 1e3).to_string()
+/// What a simulator that is not ours is told of a case.
+fn sizes(case: &Case, lasts: Duration) -> [(&'static str, String); 6] {
+    [
+        ("flows", case.tcp.to_string()),
+        ("cbr", case.cbr.to_string()),
+        ("rate", case.rate.bps().to_string()),
+        ("buffer", case.buffer.to_string()),
+        ("duration", lasts.secs().to_string()),
+        ("starts", case.starts.secs().to_string()),
+    ]
 }
 
 /// Is there a program `ns` on the path?

@@ -80,8 +80,7 @@ impl Options {
 
     /// Is everything asked for there?
     fn check_names(&self) -> Result<(), Failure> {
-        let mut known: Vec<&str> = COMPARED.iter().map(|case| case.name).collect();
-        known.extend(["ladder", "set-up"]);
+        let known: Vec<&str> = COMPARED.into_iter().chain(["ladder", SET_UP]).collect();
         match self.only.iter().find(|only| !known.contains(&only.as_str())) {
             Some(unknown) => Err(format!("there is no `{unknown}`; allowed: {}", known.join(", ")).into()),
             None => Ok(()),
@@ -94,13 +93,14 @@ fn compare(options: &Options) -> Result<ExitCode, Failure> {
     let root = root();
     let mut report = Report::default();
     let peers = peers(options, &root);
-    for case in COMPARED.iter().filter(|case| options.wants(case.name)) {
-        report.compared.insert(case.name, take_turns(case, &peers, options.rounds, &root)?);
+    for name in COMPARED.into_iter().filter(|name| options.wants(name)) {
+        let case = Case::read(name, &root)?;
+        report.compared.insert(name, take_turns(&case, &peers, options.rounds, &root)?);
     }
     if options.wants("ladder") {
         report.ladder = climb(options.rounds, &root)?;
     }
-    if options.wants("set-up") {
+    if options.wants(SET_UP) {
         report.set_up_s = set_up(options.rounds, &root)?;
     }
     report.print();
@@ -121,7 +121,7 @@ fn compare(options: &Options) -> Result<ExitCode, Failure> {
 /// Whom ours is compared with, as far as they are here and needed.
 fn peers(options: &Options, root: &Path) -> Vec<Contestant> {
     let mut peers = Vec::new();
-    if !COMPARED.iter().any(|case| options.wants(case.name)) {
+    if !COMPARED.into_iter().any(|name| options.wants(name)) {
         return peers;
     }
     if case::has_ns2() {
@@ -160,20 +160,22 @@ fn slower_of_two(case: &Case, root: &Path) -> Result<Took, Failure> {
 
 /// Ours alone, from 10 flows to a million.
 fn climb(rounds: u32, root: &Path) -> Result<Vec<Row>, Failure> {
-    let mut runs: Vec<Vec<Took>> = vec![Vec::new(); LADDER.len()];
+    let rungs = LADDER.into_iter().map(|name| Case::read(name, root)).collect::<Result<Vec<_>, _>>()?;
+    let mut runs: Vec<Vec<Took>> = vec![Vec::new(); rungs.len()];
     for round in 1..=rounds {
-        for (case, runs) in LADDER.iter().zip(&mut runs) {
+        for (case, runs) in rungs.iter().zip(&mut runs) {
             eprintln!("ladder: {} flows, round {round} of {rounds}", case.flows());
             runs.extend(Contestant::Fairwire.run(case, root)?);
         }
     }
-    let rows = LADDER.iter().zip(runs);
+    let rows = rungs.iter().zip(runs);
     Ok(rows.map(|(case, runs)| Row::new(&Contestant::Fairwire, case, runs, None)).collect())
 }
 
 /// CPU seconds of a hundred thousand flows that hardly send.
 fn set_up(rounds: u32, root: &Path) -> Result<Vec<f64>, Failure> {
-    let one = |_| Ok(slower_of_two(&SET_UP, root)?.cpu_s);
+    let case = Case::read(SET_UP, root)?;
+    let one = |_| Ok(slower_of_two(&case, root)?.cpu_s);
     (0..rounds).map(one).collect()
 }
 

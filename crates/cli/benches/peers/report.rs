@@ -54,16 +54,16 @@ impl Spread {
 impl Row {
     /// The figures of `runs`, of which there is at least one; `ours` are the runs of fairwire in the same rounds.
     pub(crate) fn new(contestant: &Contestant, case: &Case, runs: Vec<Took>, ours: Option<&[Took]>) -> Self {
-        let lasts_ms = match (contestant, case.in_ns3) {
-            (Contestant::Ns3(_), Some(size)) => size.lasts_ms,
-            _ => case.lasts_ms,
+        let lasts = match (contestant, case.in_ns3) {
+            (Contestant::Ns3(_), Some(size)) => size.lasts,
+            _ => case.lasts,
         };
         let ratio =
             ours.map(|ours| Spread::of(ours.iter().zip(&runs).map(|(ours, its)| ours.speed() / its.speed())));
         Row {
             simulator: contestant.name().into(),
             flows: case.flows(),
-            lasts_ms,
+            lasts_ms: (lasts.secs() * 1e3).round() as u32,
             packets_per_cpu_s: Spread::of(runs.iter().map(Took::speed)),
             ratio,
             runs,
