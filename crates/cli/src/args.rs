@@ -326,7 +326,7 @@ pub(crate) struct RunArgs {
     /// Run under these seeds: 7, 1,2,3 or 1..=10.
     #[arg(long)]
     pub seeds: Option<String>,
-    /// Run on these stages, side by side: sim, lab, gateway, linux, ns2. The first is what the others are compared with. Left out: sim.
+    /// Run on these stages, side by side: sim, lab, gateway, linux, kernel, ns2. The first is what the others are compared with. Left out: sim.
     #[arg(long, value_name = "STAGE", value_delimiter = ',')]
     pub on: Vec<String>,
     /// Runs at the same time in the simulator; as many as there are cores when left out.

@@ -2,8 +2,8 @@
 //!
 //! A scenario says who shares what link under which disciplines. A [`Stage`] is a place where it can be run: [`Sim`](sim::Sim) is
 //! the packet simulator, [`Lab`](lab::Lab) sends this kernel's own TCP and UDP through the same compiled discipline,
-//! [`Gateway`](gateway::Gateway) through the gateway's own process, and [`Linux`](linux::Linux) has the kernel's own discipline too, in User Mode Linux. Every stage
-//! leaves the same record, so results stand side by side, and [`compared`] says how near they came.
+//! [`Gateway`](gateway::Gateway) through the gateway's own process; [`Linux`](linux::Linux) has the kernel's own discipline too, in User Mode Linux, and
+//! [`Kernel`](kernel::Kernel) that of this machine's kernel. Every stage leaves the same record, so results stand side by side, and [`compared`] says how near they came.
 //!
 //! A stage says which part of a scenario it cannot run, and the others go on.
 
@@ -12,6 +12,7 @@
 mod contest;
 mod dumbbell;
 pub mod gateway;
+pub mod kernel;
 pub mod lab;
 pub mod linux;
 pub mod ns2;

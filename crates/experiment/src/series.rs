@@ -3,7 +3,7 @@
 use crate::dumbbell::Sender;
 use crate::stage::Why;
 use crate::watch::Watch;
-use fairwire_core::{Backlog, Duration, Rate};
+use fairwire_core::{Backlog, Duration, Rate, Time};
 use fairwire_scenario::Row;
 use fairwire_testbed::traffic::{FlowSeen, Seen, TcpSample};
 use std::collections::BTreeMap;
@@ -15,11 +15,13 @@ pub(crate) struct Snapshot {
     pub at: Duration,
     /// What waits.
     pub backlog: Backlog,
+    /// All that was on the link, whoever's.
+    pub link: Count,
     /// By flow.
     pub flows: Vec<Count>,
 }
 
-/// What became of a flow's packets at the link.
+/// What became of packets at the link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Count {
     /// Bytes that left.
@@ -45,6 +47,34 @@ impl Count {
             dropped: self.dropped.saturating_sub(other.dropped),
             marked: self.marked.saturating_sub(other.marked),
         }
+    }
+}
+
+/// When the link is looked at: at every multiple of an interval after the start of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rhythm {
+    /// The interval, and when the next one is over; none where nobody wants samples.
+    next: Option<(Duration, Duration)>,
+}
+
+impl Rhythm {
+    pub(crate) fn new(every: Option<Duration>) -> Self {
+        Rhythm { next: every.map(|every| (every, every)) }
+    }
+
+    /// When the next sample is due in a run that began at `start`.
+    pub(crate) fn due(&self, start: Time) -> Time {
+        self.next.map_or(Time::MAX, |(_, next)| start + next)
+    }
+
+    /// The sample that is due `now`, by its time after the start. Of several that a busy machine missed, the last.
+    pub(crate) fn take(&mut self, start: Time, now: Time) -> Option<Duration> {
+        let (every, mut next) = self.next.filter(|(_, next)| start + *next <= now)?;
+        while start + next + every <= now {
+            next = next + every;
+        }
+        self.next = Some((every, next + every));
+        Some(next)
     }
 }
 
@@ -109,7 +139,7 @@ impl Series<'_> {
     }
 
     fn link(&self, now: &Snapshot, before: Option<&Snapshot>, tell: &mut dyn FnMut(Row<'_>)) {
-        let all = since(now, before).fold(Count::default(), Count::plus);
+        let all = now.link.minus(before.map_or(Count::default(), |before| before.link));
         let mut row =
             |measure, unit, value| tell(Row { kind: "link", name: self.link, measure, unit, value });
         row("capacity", "bit/s", self.rate.bps() as f64);
@@ -215,10 +245,10 @@ mod tests {
         let count = |left_bytes, dropped| Count { left_bytes, dropped, marked: 0 };
         let backlog = Backlog { packets: 3, bytes: 4500 };
         let second = 1_000_000_000;
-        let snapshot = |at, flows| Snapshot { at: Duration::from_ns(at), backlog, flows };
+        let snapshot = |at, link, flows| Snapshot { at: Duration::from_ns(at), backlog, link, flows };
         let snapshots = [
-            snapshot(second, vec![count(1000, 0), count(500, 1), count(0, 0)]),
-            snapshot(2 * second, vec![count(3000, 0), count(500, 2), count(100, 0)]),
+            snapshot(second, count(1500, 4), vec![count(1000, 0), count(500, 1), count(0, 0)]),
+            snapshot(2 * second, count(3600, 9), vec![count(3000, 0), count(500, 2), count(100, 0)]),
         ];
         let state = |at_ns, retransmissions| TcpSample {
             at_ns,
@@ -241,11 +271,11 @@ mod tests {
             |text: &str| -> Vec<&str> { kept.0.iter().filter_map(|row| row.strip_prefix(text)).collect() };
         assert_eq!(
             of("1000000000 link l "),
-            ["capacity 1000000", "backlog 3", "backlog 4500", "drops 1", "marks 0"]
+            ["capacity 1000000", "backlog 3", "backlog 4500", "drops 4", "marks 0"]
         );
         assert_eq!(
             of("2000000000 link l "),
-            ["capacity 1000000", "backlog 3", "backlog 4500", "drops 1", "marks 0"]
+            ["capacity 1000000", "backlog 3", "backlog 4500", "drops 5", "marks 0"]
         );
         assert_eq!(of("2000000000 group a "), ["egress 16000", "drops 1", "marks 0"]);
         assert_eq!(of("2000000000 group b "), ["egress 800", "drops 0", "marks 0"]);
@@ -256,6 +286,17 @@ mod tests {
         assert_eq!(of("1000000000 flow a.2 "), ["egress 4000", "drops 1", "marks 0"]);
         let times: Vec<u64> = kept.0.iter().filter_map(|row| row.split(' ').next()?.parse().ok()).collect();
         assert!(times.is_sorted());
+    }
+
+    #[test]
+    fn samples_are_due_at_multiples_of_the_interval_and_a_late_one_stands_for_those_missed() {
+        let (start, ms) = (Time::from_ns(7), Duration::from_ms);
+        let mut rhythm = Rhythm::new(Some(ms(10)));
+        assert_eq!(rhythm.take(start, start + ms(9)), None);
+        assert_eq!(rhythm.take(start, start + ms(10)), Some(ms(10)));
+        assert_eq!(rhythm.take(start, start + ms(45)), Some(ms(40)));
+        assert_eq!(rhythm.due(start), start + ms(50));
+        assert_eq!(Rhythm::new(None).due(start), Time::MAX);
     }
 
     #[test]

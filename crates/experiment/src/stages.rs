@@ -1,6 +1,7 @@
 //! The stages that there are, and how a scenario is run on one.
 
 use crate::gateway::Gateway;
+use crate::kernel::Kernel;
 use crate::lab::Lab;
 use crate::linux::Linux;
 use crate::ns2::Ns2;
@@ -16,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Every stage, in the order in which they are listed to people.
 pub fn all() -> &'static [&'static dyn Stage] {
     const LAB: &Lab = &Lab { congestion_control: None };
-    &[&Sim, LAB, &Gateway, &Linux, &Ns2]
+    &[&Sim, LAB, &Gateway, &Linux, &Kernel, &Ns2]
 }
 
 /// The stage called `name`.
@@ -111,7 +112,7 @@ mod tests {
         let error = find("labb").map(Stage::name).unwrap_err().to_string();
         assert_eq!(
             error,
-            "there is no stage `labb`; did you mean `lab`?; allowed: sim, lab, gateway, linux, ns2"
+            "there is no stage `labb`; did you mean `lab`?; allowed: sim, lab, gateway, linux, kernel, ns2"
         );
         assert_eq!(find("sim").map(Stage::name), Ok("sim"));
     }

@@ -3,6 +3,8 @@
 
 #[path = "live/gateway.rs"]
 mod gateway;
+#[path = "live/kernel.rs"]
+mod kernel;
 
 use fairwire_experiment::lab::Lab;
 use fairwire_experiment::linux::{self, Linux};
@@ -15,6 +17,7 @@ use fairwire_testbed::message::AGENT_COMMAND;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -26,7 +29,8 @@ const HOLD: &str = "hold-a-contest";
 fn main() -> ExitCode {
     linux::take_over();
     let mut arguments = std::env::args().skip(1);
-    match arguments.next().as_deref() {
+    let first = arguments.next();
+    match first.as_deref() {
         Some(AGENT_COMMAND) => std::process::exit(agent::main(arguments)),
         Some(gateway::COMMAND) => return gateway::run_gateway(arguments),
         Some(HOLD) => return hold(&arguments.next().expect("a stage")),
@@ -41,7 +45,7 @@ fn main() -> ExitCode {
     if let Err(error) = &awake {
         println!("live: {error}");
     }
-    let checks: [(&str, fn()); 14] = [
+    let checks: [(&str, fn()); 19] = [
         ("two labs at once: faba holds a selfish flow, tail-drop does not", two_labs_at_once),
         ("many flows of cubic share under faba", many_flows_of_cubic_share),
         (
@@ -54,6 +58,7 @@ fn main() -> ExitCode {
         ("a guest whose program is killed ends with it", a_guest_ends_with_its_program),
         ("what the lab cannot run is named", what_the_lab_cannot_run_is_named),
         ("two gateways at once share as the lab does", gateway::two_gateways_at_once),
+        ("a gateway's link is sampled as it is counted", gateway::its_link_is_sampled_as_it_is_counted),
         ("a stopped contest through a gateway leaves nothing", gateway::a_stopped_gateway_leaves_nothing),
         ("a killed gateway ends the contest and is named", gateway::a_killed_gateway_is_named),
         ("a killed stage takes its gateway along", gateway::a_killed_stage_takes_its_gateway_along),
@@ -62,8 +67,17 @@ fn main() -> ExitCode {
             "the kernel's own tail-drop and fq-codel share as ours do",
             the_kernels_own_disciplines_share_as_ours_do,
         ),
+        (
+            "this machine's own kernel shares as ours does, where it can",
+            kernel::its_own_disciplines_share_as_ours_do,
+        ),
+        ("a stopped contest under this kernel leaves nothing", kernel::a_stopped_contest_leaves_nothing),
+        ("a killed stage leaves nothing of what its kernel shaped", kernel::a_killed_stage_leaves_nothing),
+        ("what this kernel cannot run is named", kernel::what_it_cannot_run_is_named),
     ];
-    for (name, check) in checks {
+    // As with other tests, a part of a name picks those that have it.
+    let wanted = first.filter(|word| !word.starts_with('-')).unwrap_or_default();
+    for (name, check) in checks.into_iter().filter(|(name, _)| name.contains(&wanted)) {
         check();
         println!("live: {name} ... ok");
     }
@@ -294,7 +308,8 @@ fn hold(stage: &str) -> ExitCode {
             println!("running");
         }
     };
-    let scenario = contest("fq-codel", &["duration=600 s"]);
+    // Every kernel has that, too.
+    let scenario = contest("tail-drop", &["duration=600 s"]);
     let outcome = stage.run(&Plan { scenario: &scenario, discipline: 0 }, 1, &mut tell, &NEVER);
     if outcome.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -319,32 +334,41 @@ fn a_guest_ends_with_its_program() {
     }
     let mut program = held(Linux.name());
     let processes = helpers_of(program.id());
+    let folder = processes.iter().find_map(|pid| scratch_of(*pid)).expect("it works in one");
     program.kill().expect("it can be killed");
     program.wait().expect("it ends");
-    assert!(processes.len() >= 3, "what keeps the kernel, the kernel, and its processes: {processes:?}");
+    assert!(
+        processes.len() >= 4,
+        "what keeps the kernel, the kernel, its processes, and what keeps its folder: {processes:?}"
+    );
     wait_until("the guest is gone", || !processes.iter().any(|pid| is_running(*pid)));
+    assert!(!folder.exists(), "{folder:?} went before what keeps it");
 }
 
 fn a_killed_lab_leaves_nothing() {
     killed_leaves_nothing("lab", 3);
 }
 
-/// Of a contest on `stage`, with so many helpers in three networks.
+/// Of a contest on `stage`, with so many helpers in three networks; one more keeps a scratch folder, where there is one.
 fn killed_leaves_nothing(stage: &str, count: usize) {
     let interfaces = interfaces();
     let mut lab = held(stage);
 
     let helpers = helpers_of(lab.id());
-    let namespaces: BTreeSet<_> = helpers.iter().filter_map(|pid| namespace_of(*pid)).collect();
+    let folders: BTreeSet<_> = helpers.iter().filter_map(|pid| scratch_of(*pid)).collect();
+    let own = namespace_of(std::process::id());
+    let mut namespaces: BTreeSet<_> = helpers.iter().filter_map(|pid| namespace_of(*pid)).collect();
+    namespaces.retain(|namespace| Some(namespace) != own.as_ref());
     lab.kill().expect("it can be killed");
     let status = lab.wait().expect("it ends");
     assert_eq!(
         (helpers.len(), namespaces.len()),
-        (count, 3),
+        (count + folders.len(), 3),
         "processes in three networks; that of the path has only a thread"
     );
     assert_eq!(status.signal(), Some(9));
 
+    wait_until("the scratch folders are gone", || !folders.iter().any(|folder| folder.exists()));
     wait_until("the helpers are gone", || !helpers.iter().any(|pid| is_running(*pid)));
     wait_until("nobody is in their networks", || all_namespaces().is_disjoint(&namespaces));
     assert_eq!(self::interfaces(), interfaces, "the interfaces of this machine are as before");
@@ -397,6 +421,15 @@ fn helpers_of(ancestor: u32) -> BTreeSet<u32> {
             return found;
         }
     }
+}
+
+/// The scratch folder that a process was told to keep. Its name has the number of that process.
+fn scratch_of(pid: u32) -> Option<PathBuf> {
+    let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).ok()?;
+    let prefix = line.split('\0').skip_while(|word| *word != "keeper").nth(1)?;
+    let folder = std::env::temp_dir().join(format!("{prefix}{pid}-0"));
+    assert!(folder.exists(), "{folder:?} is kept");
+    Some(folder)
 }
 
 /// The name of a process's network namespace, such as `net:[4026531840]`.

@@ -10,8 +10,12 @@
 use super::error::Trouble;
 use super::host::{Host, Wire};
 use super::path::{Carried, Path, PathHost};
+use super::program::command;
+use super::shaping::Shaping;
+use fairwire_linux::af_packet::open_socket;
 use fairwire_linux::netlink::{Address, End};
 use std::net::Ipv4Addr;
+use std::os::fd::OwnedFd;
 
 pub use super::side::Side;
 
@@ -104,6 +108,23 @@ impl Bed {
         // The host first, so that the gateway's interface has its carrier when it comes up: who watches it sees one change.
         host.bring_up(HOST.index)?;
         self.gateway.bring_up(side.end().index)
+    }
+
+    /// Lets the kernel forward at the gateway, by a bridge, and share what goes to the sink as `shaping` says. Gives the packet sockets that
+    /// see what comes from the source, and what has left for the sink. This thread is at the gateway from now on.
+    pub fn let_kernel_forward(&self, shaping: &Shaping) -> Result<[OwnedFd; 2], Trouble> {
+        // Packets come one by one, as they do to us: a discipline would take a super-packet for one.
+        self.source.set_segments(HOST.index, 1)?;
+        let left = match &self.path {
+            Some(path) => path.watch(Side::Left)?,
+            None => self.sink.at(|| open_socket(HOST.name))?,
+        };
+        self.gateway.bridge("bridge", &Side::BOTH.map(|side| side.end().index))?;
+        self.gateway.enter()?;
+        for line in shaping.lines(Side::Right.name()) {
+            command(&format!("tc {line}"))?;
+        }
+        Ok([open_socket(Side::Left.name())?, left])
     }
 
     /// Changes the MTU of every interface.

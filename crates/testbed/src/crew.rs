@@ -145,6 +145,12 @@ fn make_network() -> Result<(), Failed> {
             start(program).map_err(|trouble| Failed { role: Role::Gateway.name(), trouble })?;
             report(&Report::Wired, &[]).map_err(own)?;
         }
+        AtGateway::Kernel(shaping) => {
+            let [came, left] = bed
+                .let_kernel_forward(shaping)
+                .map_err(|trouble| Failed { role: Role::Gateway.name(), trouble })?;
+            report(&Report::Wired, &[came.as_fd(), left.as_fd()]).map_err(own)?;
+        }
     }
     let Some(Order::Send(traffic)) = next_order().during("reading orders").map_err(own)? else {
         return Ok(());

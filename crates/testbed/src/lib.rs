@@ -20,5 +20,7 @@ pub mod nat;
 pub mod path;
 pub mod pen;
 pub mod program;
+pub mod scratch;
+pub mod shaping;
 mod side;
 pub mod traffic;

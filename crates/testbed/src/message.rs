@@ -4,6 +4,7 @@
 use super::bed::Side;
 use super::error::Trouble;
 use super::path::Path;
+use super::shaping::Shaping;
 use super::traffic::{Seen, Traffic};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
@@ -34,10 +35,13 @@ pub(crate) enum Role {
     Host(Side),
     /// What is at the gateway: becomes this program with the arguments that follow.
     Gateway,
+    /// Keeps a [scratch folder](crate::scratch) whose name begins with the argument that follows.
+    Keeper,
 }
 
 impl Role {
-    const ALL: [Role; 4] = [Role::Network, Role::Host(Side::Left), Role::Host(Side::Right), Role::Gateway];
+    const ALL: [Role; 5] =
+        [Role::Network, Role::Host(Side::Left), Role::Host(Side::Right), Role::Gateway, Role::Keeper];
 
     /// By its name.
     pub(crate) fn named(name: &str) -> Option<Self> {
@@ -51,6 +55,7 @@ impl Role {
             Role::Host(Side::Left) => "left-host",
             Role::Host(Side::Right) => "right-host",
             Role::Gateway => "gateway",
+            Role::Keeper => "keeper",
         }
     }
 }
@@ -62,6 +67,8 @@ pub enum AtGateway {
     Maker,
     /// This program, with arguments of its own.
     Program(Program),
+    /// This kernel, which shares what goes to the sink as this says. Who made the network watches.
+    Kernel(Shaping),
 }
 
 /// This program, started again at the gateway. It ends with the network.
@@ -115,7 +122,8 @@ pub(crate) enum Answer {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Report {
     /// The namespaces are there and joined. Where [we forward](AtGateway::Maker), two descriptors come along: the packet sockets at the
-    /// gateway, from left to right.
+    /// gateway, from left to right. Where [the kernel does](AtGateway::Kernel), those that see what comes to it from the source, and what
+    /// has left it for the sink.
     Wired,
     /// All TCP connections stand.
     Connected,

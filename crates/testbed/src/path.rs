@@ -18,10 +18,11 @@ use super::host::{Host, Wire};
 use super::side::Side;
 use carrier::Carrier;
 use fairwire_core::Duration;
-use fairwire_linux::af_packet::AfPacket;
+use fairwire_linux::af_packet::{AfPacket, open_socket};
 use fairwire_linux::netlink::End;
 use serde::{Deserialize, Serialize};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::Path as File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -132,6 +133,11 @@ impl PathHost {
     /// Changes the MTU of both interfaces.
     pub fn set_mtu(&self, mtu: u32) -> Result<(), Trouble> {
         Side::BOTH.into_iter().try_for_each(|side| self.host.set_mtu(side.path_end().index, mtu))
+    }
+
+    /// A packet socket that sees what comes from the host at `side`.
+    pub fn watch(&self, side: Side) -> Result<OwnedFd, Trouble> {
+        Ok(self.host.at(|| open_socket(side.path_end().name))?)
     }
 
     /// Lets frames pass, by a thread of this process, as `path` says.

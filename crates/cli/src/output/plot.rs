@@ -1,4 +1,6 @@
-//! A picture of what leaves the link over time: a panel for each discipline, a line for each group and stage, under the first seed.
+//! A picture of what leaves the link over time, under the first seed: a panel for each discipline with a line for each group. Where there
+//! are several stages, a panel for each discipline and group, with a line for each stage: who wants to see what a stage changes, compares
+//! the lines of one group.
 //!
 //! It draws what leaves, and not what arrives in order: there, a hole that is filled is a spike far above the link's rate. What the link
 //! can send is a line of its own, and the axis goes by what was measured: a spike in the warm-up is cut off.
@@ -97,16 +99,22 @@ impl Curve {
         &self.delivered
     }
 
-    /// A line for each group: each sample at the middle of its interval.
-    fn lines(&self, nth: usize) -> impl Iterator<Item = Line> {
-        let stage = self.stage.map_or(String::new(), |stage| format!(", {stage}"));
-        self.groups.iter().enumerate().map(move |(at, (group, points))| Line {
-            label: format!("{group}{stage}"),
-            colour: nth * self.groups.len() + at,
-            is_dashed: nth > 0,
-            marks: self.marks(points),
-            ..Line::default()
-        })
+    /// A line for each group.
+    fn lines(&self) -> Vec<Line> {
+        let groups = self.groups.iter().enumerate();
+        groups.map(|(at, (group, points))| self.line(group.clone(), at, points)).collect()
+    }
+
+    /// The line of one group, called after the stage.
+    fn of_group(&self, group: &str, nth: usize) -> Option<Line> {
+        let (_, points) = self.groups.iter().find(|(name, _)| name == group)?;
+        let line = self.line(self.stage.unwrap_or_default().into(), nth, points);
+        Some(Line { is_dashed: nth > 0, ..line })
+    }
+
+    /// Each sample at the middle of its interval.
+    fn line(&self, label: String, colour: usize, points: &[Point]) -> Line {
+        Line { label, colour, marks: self.marks(points), ..Line::default() }
     }
 
     /// What could have been sent.
@@ -124,16 +132,29 @@ impl Curve {
     }
 }
 
-/// A panel of the runs of one discipline on all stages, the first of them solid.
-fn panel(curves: &[&Curve], warm_up: Time) -> Panel {
+/// The panels of one discipline on all stages, the first of which is solid.
+fn panels(curves: &[&Curve], warm_up: Time) -> Vec<Panel> {
+    let [first, others @ ..] = curves else { return Vec::new() };
+    if others.is_empty() {
+        return vec![panel(first, first.discipline.clone(), first.lines(), warm_up)];
+    }
+    let of_group = |(group, _): &(String, Vec<Point>)| {
+        let lines = curves.iter().enumerate().filter_map(|(nth, curve)| curve.of_group(group, nth));
+        panel(first, format!("{}: {group}", first.discipline), lines.collect(), warm_up)
+    };
+    first.groups.iter().map(of_group).collect()
+}
+
+/// These lines, and what could have been sent.
+fn panel(curve: &Curve, title: String, mut lines: Vec<Line>, warm_up: Time) -> Panel {
     let axis = |label: &str| Axis { label: label.into(), ..Axis::default() };
-    let lines = curves.iter().enumerate().flat_map(|(nth, curve)| curve.lines(nth));
+    lines.push(curve.limit());
     Panel {
-        title: curves.first().map_or(String::new(), |curve| curve.discipline.clone()),
+        title,
         kind: Kind::Time,
         x: axis("seconds"),
         y: axis("Mbit/s"),
-        lines: lines.chain(curves.first().map(|curve| curve.limit())).collect(),
+        lines,
         measured_from: Some(warm_up.since(Time::ZERO).secs()).filter(|from| *from > 0.0),
         ..Panel::default()
     }
@@ -145,7 +166,7 @@ pub(super) fn svg(curves: &[&Curve], title: &str, warm_up: Time) -> String {
     let first: Vec<&Curve> =
         curves.iter().copied().filter(|curve| seen.insert((&curve.discipline, curve.stage))).collect();
     let panels: Vec<Panel> = (first.chunk_by(|one, next| one.discipline == next.discipline))
-        .map(|curves| panel(curves, warm_up))
+        .flat_map(|curves| panels(curves, warm_up))
         .collect();
     let what = match first.first() {
         Some(curve) if curve.links.len() > 1 => "what leaves the last link of its way",
@@ -184,6 +205,19 @@ mod tests {
         // In the one legend, and in two panels.
         assert_eq!(picture.matches("<path class=\"line s").count(), 3 * 2);
         assert!(picture.contains("a&lt;b") && !picture.contains("a<b"));
+    }
+
+    #[test]
+    fn with_several_stages_each_group_has_a_panel_with_a_line_for_each_of_them() {
+        let groups = || vec![("tcp".into(), vec![1e6; 50]), ("udp".into(), vec![2e6; 50])];
+        let of = |stage| Curve { stage, ..Curve::of("red", Duration::from_ms(100), groups()) };
+        let (sim, lab) = (of(Some("sim")), of(Some("lab")));
+        let picture = svg(&[&sim, &lab], "t", Time::ZERO);
+        assert!(picture.contains(">red: tcp<") && picture.contains(">red: udp<"), "{picture}");
+        assert_eq!(picture.matches("class=\"name\"").count(), 2);
+        // In the one legend, and in two panels.
+        assert_eq!(picture.matches("<path class=\"line s").count(), 3 * 2);
+        assert!(picture.contains(">sim<") && picture.contains(">lab<"));
     }
 
     #[test]

@@ -21,6 +21,7 @@ use fairwire_wire::flow_key::{FlowKey, Tuple};
 use fairwire_wire::headers::{Ports, TCP, UDP};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketType, socket, sockopt};
+use std::os::fd::OwnedFd;
 
 /// Who contends for what link, and for how long.
 #[derive(Clone, Debug)]
@@ -171,6 +172,16 @@ pub(crate) fn add_losses<'a>(link: &mut LinkRecord, losses: impl IntoIterator<It
     }
 }
 
+/// The two sockets that helpers hand over.
+pub(crate) fn pair(sockets: Vec<OwnedFd>) -> Result<[OwnedFd; 2], TestbedError> {
+    let count = sockets.len();
+    sockets.try_into().map_err(|_| TestbedError::Helper {
+        role: "network".to_owned(),
+        operation: "handing over its packet sockets".to_owned(),
+        reason: format!("{count} came, 2 were expected"),
+    })
+}
+
 /// Can this kernel's senders hold a contest of `dumbbell`?
 ///
 /// The kernel loads a congestion control that it has as a module, so asking is the only way to know.
@@ -215,6 +226,9 @@ pub(crate) enum ContestError {
         /// How long.
         seconds: u64,
     },
+    /// The sockets that watch the link came too late: what became of some packets is not known.
+    #[error("{0} frames at the link were not seen in time: this machine is too busy for the link's rate")]
+    Missed(u64),
     /// The caller asked to stop.
     #[error("the contest was stopped before its end")]
     Stopped,

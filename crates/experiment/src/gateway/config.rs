@@ -20,7 +20,7 @@ use std::path::Path;
 /// The version of a gateway's configuration that is written.
 const FORMAT: u32 = 2;
 /// How often totals are taken: so much the window of a measurement is off by, at either end.
-const INTERVAL: Duration = Duration::from_ms(5);
+pub(super) const INTERVAL: Duration = Duration::from_ms(5);
 /// Flows beside the contest's own: what the kernels say by themselves.
 const OTHER_FLOWS: u32 = 64;
 

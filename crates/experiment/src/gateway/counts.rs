@@ -4,10 +4,11 @@
 //! found between the copies before and after it, as if each flow had sent evenly in that half second.
 
 use crate::contest::{ContestPlan, Counted, add_losses, add_unseen};
-use fairwire_core::Duration;
+use crate::series::Count;
+use fairwire_core::{Backlog, Duration, Time};
 use fairwire_gateway::account::FlowCount;
 use fairwire_gateway::telemetry::snapshot::{
-    CountsSnapshot, FlowCounts, PortSnapshot, SojournHistogram, WayCounts,
+    CountsSnapshot, FlowCounts, PortSnapshot, SojournHistogram, TotalsSnapshot, WayCounts,
 };
 use fairwire_linux::port::PortHealth;
 use fairwire_metrics::record::{BacklogRecord, LinkRecord, Sojourn};
@@ -38,6 +39,63 @@ impl Reading {
             told.into_iter().map(|flow| (flow.flow.clone(), flow)).collect();
         let flows = names.iter().map(|name| by_name.remove(name)).collect();
         Some(Reading { at_s: uptime_s, way, flows, copied_s, ports })
+    }
+
+    /// Before any of `flows` flows was counted.
+    pub(super) fn before_all(flows: usize) -> Reading {
+        Reading {
+            at_s: 0.0,
+            way: WayCounts::default(),
+            flows: vec![None; flows],
+            copied_s: None,
+            ports: Vec::new(),
+        }
+    }
+
+    /// When the gateway began to forward, if what it answered had been so `now`.
+    pub(super) fn began(&self, now: Time) -> Time {
+        Time::from_ns(now.ns().saturating_sub(Duration::from_secs_f64(self.at_s).ns()))
+    }
+
+    /// When the counters of flows were copied by a gateway that `began` then.
+    pub(super) fn copied(&self, began: Time) -> Time {
+        began + Duration::from_secs_f64(self.copied_s.unwrap_or(0.0))
+    }
+
+    /// Was the copy of flows made after that of `other`?
+    pub(super) fn is_copied_after(&self, other: &Reading) -> bool {
+        self.copied_s > other.copied_s
+    }
+
+    /// What waits.
+    pub(super) fn backlog(&self) -> Backlog {
+        let WayCounts { backlog_packets, backlog_bytes, .. } = self.way;
+        Backlog { packets: u32::try_from(backlog_packets).unwrap_or(u32::MAX), bytes: backlog_bytes }
+    }
+
+    /// All that was counted on the link.
+    pub(super) fn link(&self) -> Count {
+        let TotalsSnapshot { bytes_out, dropped, marked, .. } = &self.way.totals;
+        Count { left_bytes: *bytes_out, dropped: dropped.values().sum(), marked: marked.values().sum() }
+    }
+
+    /// The counters of each flow at `at_s`, between this copy and the one `after` it.
+    fn flows_at(&self, after: &Reading, at_s: f64) -> Vec<FlowCount> {
+        let first = FlowCounts { at_s: self.copied_s.unwrap_or(0.0), ..FlowCounts::default() };
+        let flows = self.flows.iter().zip(&after.flows);
+        flows
+            .map(|(before, after)| {
+                let before = before.as_ref().unwrap_or(&first);
+                between(before, after.as_ref().unwrap_or(before), at_s)
+            })
+            .collect()
+    }
+
+    /// The same, as series have it.
+    pub(super) fn counts_at(&self, after: &Reading, at_s: f64) -> Vec<Count> {
+        let count =
+            |FlowCount { bytes_out, dropped, marked, .. }| Count { left_bytes: bytes_out, dropped, marked };
+        self.flows_at(after, at_s).into_iter().map(count).collect()
     }
 }
 
@@ -73,17 +131,7 @@ impl Mark {
 
     /// The counters of each flow at this instant.
     fn flows(&self) -> Option<Vec<FlowCount>> {
-        let after = self.after.as_ref()?;
-        let first = FlowCounts { at_s: self.at.copied_s.unwrap_or(0.0), ..FlowCounts::default() };
-        let flows = self.at.flows.iter().zip(&after.flows);
-        Some(
-            flows
-                .map(|(before, after)| {
-                    let before = before.as_ref().unwrap_or(&first);
-                    between(before, after.as_ref().unwrap_or(before), self.at.at_s)
-                })
-                .collect(),
-        )
+        Some(self.at.flows_at(self.after.as_ref()?, self.at.at_s))
     }
 }
 

@@ -1,10 +1,13 @@
 //! Asks a gateway what it counted, and makes records of it.
 
 use super::counts::{Mark, Reading};
+use super::samples::Samples;
 use crate::contest::{ContestError, ContestPlan, Counted, Meter};
+use crate::series::Snapshot;
 use fairwire_core::{Duration, Time};
 use fairwire_gateway::control::protocol::{Answer, MOST_FLOWS, Request};
 use fairwire_gateway::service::ask;
+use fairwire_linux::clock;
 use std::path::Path;
 
 /// What a gateway counts, asked for now and then.
@@ -14,6 +17,9 @@ pub(super) struct Counters<'a> {
     /// The flows, by sender, as a gateway calls them.
     names: Vec<String>,
     ask_at: Time,
+    /// When the contest began; known once it has.
+    start: Time,
+    samples: Samples,
     /// The most packets that were seen to wait since measuring began.
     most_waiting: u64,
     begin: Option<Mark>,
@@ -25,8 +31,24 @@ const EVERY: Duration = Duration::from_ms(100);
 
 impl<'a> Counters<'a> {
     pub(super) fn new(plan: &'a ContestPlan, socket: &'a Path) -> Self {
-        let names = (0..plan.senders.len()).map(|flow| plan.flow_key(flow).to_string()).collect();
-        Counters { plan, socket, names, ask_at: Time::ZERO, most_waiting: 0, begin: None, end: None }
+        let names: Vec<String> =
+            (0..plan.senders.len()).map(|flow| plan.flow_key(flow).to_string()).collect();
+        Counters {
+            plan,
+            socket,
+            ask_at: Time::ZERO,
+            start: Time::ZERO,
+            samples: Samples::new(plan.every, plan.duration, names.len()),
+            names,
+            most_waiting: 0,
+            begin: None,
+            end: None,
+        }
+    }
+
+    /// The link at each interval.
+    pub(super) fn snapshots(self) -> Vec<Snapshot> {
+        self.samples.finish(self.start)
     }
 
     /// Asks, and tells the marks.
@@ -52,11 +74,17 @@ impl<'a> Counters<'a> {
 }
 
 impl Meter for Counters<'_> {
-    fn look(&mut self, _start: Time, now: Time) -> Result<(), ContestError> {
-        if now >= self.ask_at {
-            self.ask(now)?;
+    fn look(&mut self, start: Time, now: Time) -> Result<(), ContestError> {
+        self.start = start;
+        if now >= self.ask_at.min(self.samples.due(start)) {
+            let reading = self.ask(now)?;
+            self.samples.take(start, clock::now(), &reading);
         }
         Ok(())
+    }
+
+    fn due(&self, start: Time) -> Time {
+        self.samples.due(start)
     }
 
     fn begin(&mut self, now: Time) -> Result<(), ContestError> {

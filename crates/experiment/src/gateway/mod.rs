@@ -7,6 +7,7 @@
 mod config;
 mod counts;
 mod meter;
+mod samples;
 
 use crate::contest::{self, ContestError, ContestPlan, Counted, Next, Referee};
 use crate::dumbbell::Dumbbell;
@@ -14,11 +15,13 @@ use crate::plan::Plan;
 use crate::series::{self, Series};
 use crate::stage::{Failed, Stage, Why};
 use crate::watch::Watch;
+use config::INTERVAL;
 use fairwire_core::Duration;
 use fairwire_linux::clock;
 use fairwire_metrics::record::RunRecord;
 use fairwire_testbed::error::TestbedError;
 use fairwire_testbed::message::{AtGateway, Program};
+use fairwire_testbed::scratch::Scratch;
 use fairwire_testbed::traffic::Seen;
 use meter::Counters;
 use std::fs;
@@ -26,7 +29,6 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use tempfile::TempDir;
 
 /// The gateway's own process on this machine, between real sockets.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +67,7 @@ impl Stage for Gateway {
         let contest = ContestPlan::of(plan, &Dumbbell::of(plan, seed)?);
         let contest = ContestPlan { every: watch.every(), tail: TAIL, ..contest };
         series::check(contest.every, contest.senders.len(), contest.duration)?;
+        check_interval(contest.every)?;
         let folder = folder(plan, &contest)
             .map_err(|error| Failed::Machine(format!("writing the gateway's configuration: {error}")))?;
         match hold(&contest, folder.path(), watch, stop) {
@@ -74,9 +77,20 @@ impl Stage for Gateway {
     }
 }
 
-/// A scratch folder with the configuration and an empty log, which goes when this does.
-fn folder(plan: &Plan<'_>, contest: &ContestPlan) -> io::Result<TempDir> {
-    let folder = tempfile::Builder::new().prefix("fairwire-gateway-").tempdir()?;
+/// Is the link to be looked at more often than a gateway counts?
+fn check_interval(every: Option<Duration>) -> Result<(), Why> {
+    match every.filter(|every| *every < INTERVAL) {
+        Some(every) => {
+            let allowed = format!("`--every` of at least {INTERVAL}, in which a gateway takes its totals");
+            Err(Why::new(format!("samples of a gateway every {every}"), allowed))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A scratch folder with the configuration and an empty log.
+fn folder(plan: &Plan<'_>, contest: &ContestPlan) -> io::Result<Scratch> {
+    let folder = Scratch::new("fairwire-gateway-")?;
     let text = config::text(plan, contest, &folder.path().join(SOCKET));
     fs::write(folder.path().join(CONFIG), text)?;
     fs::write(folder.path().join(LOG), "")?;
@@ -106,8 +120,8 @@ fn hold(
         clock::sleep_until(time);
     }
     let (counted, seen) = referee.outcome()?;
-    // Of the link nobody took samples: what TCP knows of itself is told.
-    Series { link: &plan.name, rate: plan.rate, senders: &plan.senders, snapshots: &[], seen: &seen }
+    let snapshots = counters.snapshots();
+    Series { link: &plan.name, rate: plan.rate, senders: &plan.senders, snapshots: &snapshots, seen: &seen }
         .give(watch);
     Ok((counted, seen))
 }

@@ -2,7 +2,9 @@
 
 use super::metered::{Metered, SharedMeter};
 use super::samples::Samples;
-use crate::contest::{ContestError, ContestPlan, Counted, Meter, Next, Referee, add_losses, add_unseen};
+use crate::contest::{
+    ContestError, ContestPlan, Counted, Meter, Next, Referee, add_losses, add_unseen, pair,
+};
 use crate::series::Series;
 use crate::watch::Watch;
 use fairwire_core::{Discipline, Duration, Time};
@@ -17,7 +19,6 @@ use fairwire_gateway::pool::PoolSize;
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::clock;
 use fairwire_linux::port::Port;
-use fairwire_testbed::error::TestbedError;
 use fairwire_testbed::message::AtGateway;
 use fairwire_testbed::traffic::Seen;
 use fairwire_wire::flow_key::FlowHasher;
@@ -148,12 +149,7 @@ impl Meter for AtLink<'_> {
 }
 
 fn wire(sockets: Vec<OwnedFd>) -> Result<Wire<AfPacket>, ContestError> {
-    let count = sockets.len();
-    let [left, right]: [OwnedFd; 2] = sockets.try_into().map_err(|_| TestbedError::Helper {
-        role: "network".to_owned(),
-        operation: "handing over its packet sockets".to_owned(),
-        reason: format!("{count} came, 2 were expected"),
-    })?;
+    let [left, right] = pair(sockets)?;
     Ok(Wire { left: AfPacket::from_socket(left, "g0"), right: AfPacket::from_socket(right, "g1") })
 }
 

@@ -14,6 +14,7 @@ mod program;
 mod sockets;
 mod tally;
 pub mod uml;
+pub(crate) mod watched;
 
 pub use modules::Modules;
 pub use program::{Fallible, command};
@@ -24,9 +25,11 @@ use crate::plan::Plan;
 use crate::stage::{Failed, Stage, Why};
 use crate::watch::Watch;
 use contest::{Class, Contest};
-use fairwire_core::Duration;
+use fairwire_core::{Duration, Rate};
+use fairwire_laws::part::Qdisc;
 use fairwire_metrics::histogram::DelayHistogram;
 use fairwire_metrics::record::{BacklogRecord, FlowRecord, LinkRecord, RunRecord, Sojourn};
+use fairwire_testbed::scratch::Scratch;
 use fairwire_testbed::traffic::Sends;
 use guest::Run;
 use std::collections::BTreeMap;
@@ -38,7 +41,7 @@ use uml::{Uml, UmlError, result};
 pub struct Linux;
 
 /// Bytes of a frame before its IP packet.
-const ETHERNET: u32 = 14;
+pub(crate) const ETHERNET: u32 = 14;
 /// What the guest's kernel counts its timers in: Debian's has 100 in a second.
 const TICK: Duration = Duration::from_ms(10);
 /// Each class of senders has a network of its own.
@@ -68,8 +71,8 @@ impl Stage for Linux {
         let uml = Uml::find().map_err(missing)?;
         let dumbbell = Dumbbell::of(plan, seed)?;
         let (contest, order) = contest(&dumbbell, plan)?;
-        let folder =
-            tempfile::tempdir().map_err(|error| Failed::Machine(format!("a scratch folder: {error}")))?;
+        let folder = Scratch::new("fairwire-guest-")
+            .map_err(|error| Failed::Machine(format!("a scratch folder: {error}")))?;
         let work = serde_json::to_value(&contest).expect("plain data");
         let run = Run { name: "contest".into(), work };
         match uml.run(folder.path(), std::slice::from_ref(&run), &mut |done| watch.reached(done), stop) {
@@ -87,7 +90,7 @@ impl Stage for Linux {
             seed,
             fairness: plan.fairness(&flows),
             flows,
-            links: vec![link_record(&dumbbell, &tally, window)],
+            links: vec![link_record(&dumbbell.name, dumbbell.rate, &tally, window)],
             transfers: Vec::new(),
             aggregates: Vec::new(),
             events: None,
@@ -107,12 +110,17 @@ fn missing(error: UmlError) -> Why {
     Why::new(error.to_string(), "another stage")
 }
 
+/// Linux's discipline that is the same as that of `plan`.
+pub(crate) fn qdisc(plan: &Plan<'_>) -> Result<Qdisc, Why> {
+    plan.linux().ok_or_else(|| {
+        let given = format!("`{}`, with its parameters", plan.label());
+        Why::new(given, "a discipline that Linux has, with parameters that Linux has too")
+    })
+}
+
 /// The contest of `dumbbell`, and the place of each of its flows among the senders.
 fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>) -> Result<(Contest, Vec<usize>), Why> {
-    let Some(qdisc) = plan.linux() else {
-        let given = format!("`{}`, with its parameters", plan.label());
-        return Err(Why::new(given, "a discipline that Linux has, with parameters that Linux has too"));
-    };
+    let qdisc = qdisc(plan)?;
     let (classes, order) = classes(dumbbell);
     if classes.len() > MAX_CLASSES {
         let given =
@@ -180,7 +188,8 @@ fn flow_records(senders: &[Sender], order: &[usize], tally: &Tally, window: Dura
     senders.iter().zip(places).map(record).collect()
 }
 
-fn link_record(dumbbell: &Dumbbell, tally: &Tally, window: Duration) -> LinkRecord {
+/// The record of the link `name` of this `rate`, on which packets count without their Ethernet headers.
+pub(crate) fn link_record(name: &str, rate: Rate, tally: &Tally, window: Duration) -> LinkRecord {
     let packets: u64 = tally.flows.iter().map(|flow| flow.left).sum();
     let bytes: u64 = tally.flows.iter().map(|flow| flow.left_bytes - flow.left * u64::from(ETHERNET)).sum();
     // Little's law: what waited is what came, as often as it was there.
@@ -189,9 +198,9 @@ fn link_record(dumbbell: &Dumbbell, tally: &Tally, window: Duration) -> LinkReco
         if count == 0 { BTreeMap::new() } else { BTreeMap::from([("linux".to_string(), count)]) }
     };
     LinkRecord {
-        name: dumbbell.name.clone(),
-        rate_bps: dumbbell.rate.bps() as f64,
-        utilization: (bytes as f64 * 8.0 / window.secs() / dumbbell.rate.bps() as f64).min(1.0),
+        name: name.into(),
+        rate_bps: rate.bps() as f64,
+        utilization: (bytes as f64 * 8.0 / window.secs() / rate.bps() as f64).min(1.0),
         packets_in: tally.arrived,
         packets_out: packets,
         drops: by_cause(tally.dropped),

@@ -15,6 +15,7 @@ use fairwire_linux::netlink::{Address, End, Route};
 use fairwire_linux::traffic_control::Impairment;
 use fairwire_testbed::error::Trouble;
 use fairwire_testbed::host::{Host, Wire};
+use fairwire_testbed::shaping::Shaping;
 use std::net::Ipv4Addr;
 
 /// The hosts of a contest, which are gone with this.
@@ -89,24 +90,12 @@ pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
 /// Where a default route leads.
 const ANYWHERE: Address = Address { ip: std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), prefix_bits: 0 };
 
-/// The bottleneck: HTB with the least burst that `tc` takes, and the discipline under test in it.
+/// The bottleneck: HTB with the least burst that `tc` takes, for here it is never late, and the discipline under test in it.
 fn shape(contest: &Contest, router: &Host) -> Fallible<()> {
-    let (rate, device) = (contest.rate_bps, BOTTLENECK.name);
-    let counted = match contest.overhead {
-        0 => String::new(),
-        overhead => format!("stab linklayer ethernet overhead {overhead} "),
-    };
     router.enter()?;
-    for line in [
-        format!("qdisc add dev {device} root handle 1: {counted}htb default 1"),
-        format!(
-            "class add dev {device} parent 1: classid 1:1 htb rate {rate}bit ceil {rate}bit burst 1 cburst 1 quantum 3000"
-        ),
-        format!("qdisc add dev {device} parent 1:1 handle 10: {}", contest.discipline),
-    ] {
-        command("tc", &line)?;
-    }
-    Ok(())
+    let Contest { rate_bps, overhead, .. } = *contest;
+    let shaping = Shaping { rate_bps, overhead, burst_bytes: 1, discipline: contest.discipline.clone() };
+    shaping.lines(BOTTLENECK.name).iter().try_for_each(|line| command("tc", line).map(drop))
 }
 
 /// Lays a wire between two interfaces, each with its host and its address.

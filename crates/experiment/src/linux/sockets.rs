@@ -5,8 +5,9 @@
 use super::contest::{Class, Contest};
 use super::network::{ARRIVALS, Hosts, RECEIVER, from_senders, sender};
 use super::program::Fallible;
-use super::tally::{FlowTally, Tally};
-use fairwire_core::{Duration, Ecn, Rate, Time, Transmitter};
+use super::tally::Tally;
+use super::watched::Seen;
+use fairwire_core::{Duration, Rate, Time, Transmitter};
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::clock;
 use fairwire_linux::port::Port;
@@ -21,7 +22,6 @@ use rustix::net::{
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
 };
-use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 /// The source port of flow 0; the others follow.
@@ -73,17 +73,6 @@ struct Source {
     pace: Option<Transmitter>,
 }
 
-/// What went by.
-struct Seen {
-    flows: u16,
-    /// When each packet that left had come and left, while it was measured.
-    stays: Vec<(Time, Time)>,
-    measured: std::ops::Range<Time>,
-    /// When a packet came, by its source port and its IPv4 identification, which no two in the network share.
-    waiting: BTreeMap<(u16, u16), Time>,
-    tally: Tally,
-}
-
 impl Hall {
     fn open(contest: &Contest, network: &Hosts) -> Fallible<Hall> {
         network.router.enter()?;
@@ -111,17 +100,8 @@ impl Hall {
             },
         };
         let sources: Vec<Source> = members.zip(&contest.starts).map(source).collect();
-        let seen = Seen {
-            flows: sources.len() as u16,
-            stays: Vec::new(),
-            measured: began + contest.warm_up()..began + contest.duration(),
-            waiting: BTreeMap::new(),
-            tally: Tally {
-                delivered_bytes: vec![0; sources.len()],
-                flows: vec![FlowTally::default(); sources.len()],
-                ..Tally::default()
-            },
-        };
+        let measured = began + contest.warm_up()..began + contest.duration();
+        let seen = Seen::new(FIRST_PORT, sources.len(), measured);
         let (connections, chunk) = (Vec::new(), vec![0; CHUNK]);
         let duration = contest.duration();
         Ok(Hall { began, duration, entries, exit, sources, listeners, datagrams, connections, chunk, seen })
@@ -173,10 +153,16 @@ impl Hall {
     fn watch(&mut self, ready: &Ready) -> Fallible<()> {
         let now = clock::now();
         for (entry, _) in self.entries.iter_mut().zip(&ready.entries).filter(|(_, is_ready)| **is_ready) {
-            entry.receive(&mut |frame, _| self.seen.came(frame, now))?;
+            let seen = &mut self.seen;
+            entry.receive(&mut |frame, _| {
+                seen.passing(frame).into_iter().for_each(|packet| seen.came(packet, now));
+            })?;
         }
         if ready.exit {
-            self.exit.receive(&mut |frame, _| self.seen.left(frame, now))?;
+            let seen = &mut self.seen;
+            self.exit.receive(&mut |frame, _| {
+                seen.passing(frame).into_iter().for_each(|packet| seen.left(packet, now));
+            })?;
         }
         Ok(())
     }
@@ -193,13 +179,8 @@ impl Hall {
     }
 
     fn receive(&mut self, ready: &Ready) -> Fallible<()> {
-        let is_measured = self.seen.measured.contains(&clock::now());
-        let delivered = &mut self.seen.tally.delivered_bytes;
-        let mut count = |flow: usize, bytes: usize| {
-            if is_measured {
-                delivered[flow] += bytes as u64;
-            }
-        };
+        let now = clock::now();
+        let mut count = |flow: usize, bytes: usize| self.seen.delivered(flow, bytes as u64, now);
         for ((flow, socket), _) in self.connections.iter().zip(&ready.connections).filter(|(_, is)| **is) {
             match unless_busy(rustix::io::read(socket, &mut self.chunk))? {
                 Some(0) => return Err(format!("flow {flow} ended early").into()),
@@ -298,84 +279,6 @@ impl Source {
     }
 }
 
-impl Seen {
-    /// The name of a data packet of ours.
-    fn name(&self, frame: &[u8]) -> Option<((u16, u16), Ecn)> {
-        let headers = fairwire_wire::parse(frame);
-        let ip = headers.network.as_ref()?.offset;
-        let port = headers.transport.as_ref()?.ports.source;
-        let identification = u16::from_be_bytes(*frame.get(ip + 4..)?.first_chunk()?);
-        let is_ours = (FIRST_PORT..FIRST_PORT + self.flows).contains(&port);
-        is_ours.then(|| ((port, identification), headers.ecn()))
-    }
-
-    /// The figures of the flow that comes from `port`.
-    fn flow(&mut self, port: u16) -> &mut FlowTally {
-        &mut self.tally.flows[usize::from(port - FIRST_PORT)]
-    }
-
-    /// A packet came to the bottleneck.
-    fn came(&mut self, frame: &[u8], now: Time) {
-        let Some((name, _)) = self.name(frame) else { return };
-        let is_measured = u64::from(self.measured.contains(&now));
-        self.tally.arrived += is_measured;
-        self.flow(name.0).arrived += is_measured;
-        // One of this name that is still there was dropped 65 536 packets ago.
-        if self.waiting.insert(name, now).is_some_and(|before| self.measured.contains(&before)) {
-            self.dropped(name.0);
-        }
-    }
-
-    fn dropped(&mut self, port: u16) {
-        self.tally.dropped += 1;
-        self.flow(port).dropped += 1;
-    }
-
-    /// A packet began to leave it.
-    fn left(&mut self, frame: &[u8], now: Time) {
-        let Some((name, ecn)) = self.name(frame) else { return };
-        let Some(came) = self.waiting.remove(&name) else { return };
-        if self.measured.contains(&now) {
-            self.tally.waits_ns.push(now.since(came).ns());
-            self.stays.push((came, now));
-            self.tally.marked += u64::from(ecn == Ecn::Ce);
-            let flow = self.flow(name.0);
-            flow.marked += u64::from(ecn == Ecn::Ce);
-            flow.left += 1;
-            flow.left_bytes += frame.len() as u64;
-        }
-    }
-
-    /// What has not left was dropped.
-    fn finish(mut self) -> Tally {
-        let lost: Vec<u16> = self
-            .waiting
-            .iter()
-            .filter(|(_, came)| self.measured.contains(came))
-            .map(|((port, _), _)| *port)
-            .collect();
-        lost.into_iter().for_each(|port| self.dropped(port));
-        self.tally.most_waiting = most_at_once(&self.stays);
-        self.tally
-    }
-}
-
-/// The most of these stays that there were at one moment. What leaves at the moment at which another comes is gone before.
-fn most_at_once(stays: &[(Time, Time)]) -> u64 {
-    let mut steps: Vec<(Time, i64)> =
-        stays.iter().flat_map(|(came, left)| [(*came, 1), (*left, -1)]).collect();
-    steps.sort_unstable();
-    let mut there = 0i64;
-    steps
-        .iter()
-        .map(|(_, step)| {
-            there += step;
-            there.unsigned_abs()
-        })
-        .max()
-        .unwrap_or(0)
-}
-
 fn listener(class: usize, sends: &Sends) -> Fallible<OwnedFd> {
     let listener = socket(SocketType::STREAM)?;
     // DCTCP's receiver tells of each mark, so it has to be DCTCP too. To the others it does not matter.
@@ -426,80 +329,5 @@ fn unless_busy<T>(result: rustix::io::Result<T>) -> rustix::io::Result<Option<T>
         Ok(value) => Ok(Some(value)),
         Err(Errno::AGAIN | Errno::INTR) => Ok(None),
         Err(error) => Err(error),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use fairwire_wire::set_ecn;
-
-    fn at(ms: u64) -> Time {
-        Time::ZERO + Duration::from_ms(ms)
-    }
-
-    fn seen() -> Seen {
-        Seen {
-            flows: 2,
-            stays: Vec::new(),
-            measured: at(10)..at(100),
-            waiting: BTreeMap::new(),
-            tally: nothing(),
-        }
-    }
-
-    fn nothing() -> Tally {
-        Tally { delivered_bytes: vec![0; 2], flows: vec![FlowTally::default(); 2], ..Tally::default() }
-    }
-
-    /// A frame with `port` as its source and the IPv4 identification `number`.
-    fn frame(port: u16, number: u16) -> Vec<u8> {
-        // Ethernet; IPv4 with ECT(0), of 28 bytes, UDP; ports and length.
-        let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
-        frame.extend([0x45, 2, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
-        frame.extend([0, 0, 0, 7, 0, 8, 0, 0]);
-        frame[18..20].copy_from_slice(&number.to_be_bytes());
-        frame[34..36].copy_from_slice(&port.to_be_bytes());
-        frame
-    }
-
-    #[test]
-    fn a_packet_that_leaves_has_waited_and_one_that_does_not_was_dropped() {
-        let mut seen = seen();
-        seen.came(&frame(FIRST_PORT, 7), at(20));
-        seen.came(&frame(FIRST_PORT + 1, 7), at(21)); // the same number of another flow
-        seen.left(&frame(FIRST_PORT + 1, 7), at(24));
-        let tally = seen.finish();
-        assert_eq!((tally.arrived, tally.dropped, tally.marked), (2, 1, 0));
-        assert_eq!(tally.waits_ns, [3_000_000]);
-    }
-
-    #[test]
-    fn a_number_that_comes_again_tells_that_the_first_was_dropped() {
-        let mut seen = seen();
-        seen.came(&frame(FIRST_PORT, 7), at(20));
-        seen.came(&frame(FIRST_PORT, 7), at(30));
-        seen.left(&frame(FIRST_PORT, 7), at(31));
-        let tally = seen.finish();
-        assert_eq!((tally.arrived, tally.dropped, tally.waits_ns), (2, 1, vec![1_000_000]));
-    }
-
-    #[test]
-    fn what_comes_in_the_warm_up_or_is_not_ours_does_not_count() {
-        let mut seen = seen();
-        seen.came(&frame(FIRST_PORT, 1), at(9));
-        seen.came(&frame(FIRST_PORT + 2, 2), at(20));
-        assert_eq!(seen.finish(), nothing());
-    }
-
-    #[test]
-    fn a_mark_is_seen_where_the_packet_leaves() {
-        let mut seen = seen();
-        let mut frame = frame(FIRST_PORT, 1);
-        seen.came(&frame, at(20));
-        let headers = fairwire_wire::parse(&frame);
-        set_ecn(&mut frame, &headers, Ecn::Ce);
-        seen.left(&frame, at(20));
-        assert_eq!(seen.finish().marked, 1);
     }
 }

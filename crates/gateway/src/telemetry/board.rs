@@ -173,6 +173,7 @@ impl Board {
                 way: way.name().into(),
                 totals: totals(tick),
                 backlog_packets: tick.backlog.packets.into(),
+                backlog_bytes: tick.backlog.bytes,
                 waits: tick.waits.fine_histogram(),
                 flow_count: copy.map_or(0, |copy| copy.flows.len() as u64),
                 flows: copy

@@ -174,6 +174,9 @@ pub struct WayCounts {
     pub totals: TotalsSnapshot,
     /// Packets that wait.
     pub backlog_packets: u64,
+    /// Bytes that wait, as counted on the link.
+    #[serde(default)]
+    pub backlog_bytes: u64,
     /// How long packets waited that left since the start, over all reloads, in sixteen buckets for each doubling.
     pub waits: SojournHistogram,
     /// Flows that are counted one by one now.

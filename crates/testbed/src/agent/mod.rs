@@ -15,6 +15,7 @@ use super::crew::{become_program, network};
 use super::error::{During, Trouble};
 use super::message::{AGENT_COMMAND, Answer, Order, Role, next_order, to_line};
 use super::namespace::die_with_parent;
+use super::scratch::keep;
 use super::traffic::{FlowSeen, Seen, Sends};
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
@@ -39,11 +40,15 @@ pub fn main(arguments: impl IntoIterator<Item = String>) -> i32 {
         let _ = writeln!(io::stderr(), "`{AGENT_COMMAND}` {message}"); // nobody may be listening
         return 2;
     };
-    let done = die_with_parent().and_then(|()| match role {
-        Role::Network => network(),
-        Role::Gateway => become_program(arguments),
-        Role::Host(side) => act(side).inspect_err(|trouble| say(&Answer::Failed(trouble.clone()))),
-    });
+    let done = match role {
+        // It is there for what is left when its parent is killed.
+        Role::Keeper => keep(&arguments.next().unwrap_or_default()),
+        role => die_with_parent().and_then(|()| match role {
+            Role::Host(side) => act(side).inspect_err(|trouble| say(&Answer::Failed(trouble.clone()))),
+            Role::Gateway => become_program(arguments),
+            _ => network(),
+        }),
+    };
     i32::from(done.is_err())
 }
 

@@ -1,0 +1,218 @@
+//! Both ends of a bottleneck, watched: what came to a kernel's discipline, and what left it.
+
+use super::tally::{FlowTally, Tally};
+use fairwire_core::{Duration, Ecn, Time};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// What went by.
+pub(crate) struct Seen {
+    /// The source port of flow 0; the others follow.
+    first_port: u16,
+    flows: u16,
+    /// When each packet that left had come and left, while it was measured.
+    stays: Vec<(Time, Time)>,
+    measured: Range<Time>,
+    /// When a packet came, by its source port and its IPv4 identification, which no two in the network share.
+    waiting: BTreeMap<Name, Time>,
+    tally: Tally,
+}
+
+/// A packet's source port and its IPv4 identification.
+type Name = (u16, u16);
+
+/// A data packet of ours that goes by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passing {
+    name: Name,
+    ecn: Ecn,
+    /// From the Ethernet header on.
+    bytes: u64,
+}
+
+impl Seen {
+    /// Of `flows` flows that come from `first_port` and those after it. Counted is what comes or leaves while it is `measured`.
+    pub(crate) fn new(first_port: u16, flows: usize, measured: Range<Time>) -> Self {
+        Seen {
+            first_port,
+            flows: flows as u16,
+            stays: Vec::new(),
+            measured,
+            waiting: BTreeMap::new(),
+            tally: Tally {
+                delivered_bytes: vec![0; flows],
+                flows: vec![FlowTally::default(); flows],
+                ..Tally::default()
+            },
+        }
+    }
+
+    /// A frame as a data packet of ours, if it is one.
+    pub(crate) fn passing(&self, frame: &[u8]) -> Option<Passing> {
+        let headers = fairwire_wire::parse(frame);
+        let ip = headers.network.as_ref()?.offset;
+        let port = headers.transport.as_ref()?.ports.source;
+        let identification = u16::from_be_bytes(*frame.get(ip + 4..)?.first_chunk()?);
+        let is_ours = (self.first_port..self.first_port + self.flows).contains(&port);
+        is_ours.then(|| Passing {
+            name: (port, identification),
+            ecn: headers.ecn(),
+            bytes: frame.len() as u64,
+        })
+    }
+
+    /// The figures of the flow that comes from `port`.
+    fn flow(&mut self, port: u16) -> &mut FlowTally {
+        &mut self.tally.flows[usize::from(port - self.first_port)]
+    }
+
+    /// A receiver read so many bytes of payload.
+    pub(crate) fn delivered(&mut self, flow: usize, bytes: u64, now: Time) {
+        if self.measured.contains(&now) {
+            self.tally.delivered_bytes[flow] += bytes;
+        }
+    }
+
+    /// A packet came to the bottleneck.
+    pub(crate) fn came(&mut self, Passing { name, .. }: Passing, now: Time) {
+        let is_measured = u64::from(self.measured.contains(&now));
+        self.tally.arrived += is_measured;
+        self.flow(name.0).arrived += is_measured;
+        // One of this name that is still there was dropped 65 536 packets ago.
+        if self.waiting.insert(name, now).is_some_and(|before| self.measured.contains(&before)) {
+            self.dropped(name.0);
+        }
+    }
+
+    fn dropped(&mut self, port: u16) {
+        self.tally.dropped += 1;
+        self.flow(port).dropped += 1;
+    }
+
+    /// A packet began to leave it.
+    pub(crate) fn left(&mut self, Passing { name, ecn, bytes }: Passing, now: Time) {
+        let Some(came) = self.waiting.remove(&name) else { return };
+        if self.measured.contains(&now) {
+            self.tally.waits_ns.push(now.since(came).ns());
+            self.stays.push((came, now));
+            self.tally.marked += u64::from(ecn == Ecn::Ce);
+            let flow = self.flow(name.0);
+            flow.marked += u64::from(ecn == Ecn::Ce);
+            flow.left += 1;
+            flow.left_bytes += bytes;
+        }
+    }
+
+    /// Is it over for so long that what came has left, or was dropped?
+    pub(crate) fn is_settled(&self, now: Time, drain: Duration) -> bool {
+        now >= self.measured.end + drain
+    }
+
+    /// What has not left was dropped.
+    pub(crate) fn finish(mut self) -> Tally {
+        let lost: Vec<u16> = self
+            .waiting
+            .iter()
+            .filter(|(_, came)| self.measured.contains(came))
+            .map(|((port, _), _)| *port)
+            .collect();
+        lost.into_iter().for_each(|port| self.dropped(port));
+        self.tally.most_waiting = most_at_once(&self.stays);
+        self.tally
+    }
+}
+
+/// The most of these stays that there were at one moment. What leaves at the moment at which another comes is gone before.
+fn most_at_once(stays: &[(Time, Time)]) -> u64 {
+    let mut steps: Vec<(Time, i64)> =
+        stays.iter().flat_map(|(came, left)| [(*came, 1), (*left, -1)]).collect();
+    steps.sort_unstable();
+    let mut there = 0i64;
+    steps
+        .iter()
+        .map(|(_, step)| {
+            there += step;
+            there.unsigned_abs()
+        })
+        .max()
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_wire::set_ecn;
+
+    const FIRST_PORT: u16 = 10_001;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_ms(ms)
+    }
+
+    fn seen() -> Seen {
+        Seen::new(FIRST_PORT, 2, at(10)..at(100))
+    }
+
+    fn nothing() -> Tally {
+        Tally { delivered_bytes: vec![0; 2], flows: vec![FlowTally::default(); 2], ..Tally::default() }
+    }
+
+    /// A frame with `port` as its source and the IPv4 identification `number`.
+    fn frame(port: u16, number: u16) -> Vec<u8> {
+        // Ethernet; IPv4 with ECT(0), of 28 bytes, UDP; ports and length.
+        let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
+        frame.extend([0x45, 2, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        frame.extend([0, 0, 0, 7, 0, 8, 0, 0]);
+        frame[18..20].copy_from_slice(&number.to_be_bytes());
+        frame[34..36].copy_from_slice(&port.to_be_bytes());
+        frame
+    }
+
+    fn came(seen: &mut Seen, frame: &[u8], now: Time) {
+        seen.passing(frame).into_iter().for_each(|packet| seen.came(packet, now));
+    }
+
+    fn left(seen: &mut Seen, frame: &[u8], now: Time) {
+        seen.passing(frame).into_iter().for_each(|packet| seen.left(packet, now));
+    }
+
+    #[test]
+    fn a_packet_that_leaves_has_waited_and_one_that_does_not_was_dropped() {
+        let mut seen = seen();
+        came(&mut seen, &frame(FIRST_PORT, 7), at(20));
+        came(&mut seen, &frame(FIRST_PORT + 1, 7), at(21)); // the same number of another flow
+        left(&mut seen, &frame(FIRST_PORT + 1, 7), at(24));
+        let tally = seen.finish();
+        assert_eq!((tally.arrived, tally.dropped, tally.marked), (2, 1, 0));
+        assert_eq!(tally.waits_ns, [3_000_000]);
+    }
+
+    #[test]
+    fn a_number_that_comes_again_tells_that_the_first_was_dropped() {
+        let mut seen = seen();
+        came(&mut seen, &frame(FIRST_PORT, 7), at(20));
+        came(&mut seen, &frame(FIRST_PORT, 7), at(30));
+        left(&mut seen, &frame(FIRST_PORT, 7), at(31));
+        let tally = seen.finish();
+        assert_eq!((tally.arrived, tally.dropped, tally.waits_ns), (2, 1, vec![1_000_000]));
+    }
+
+    #[test]
+    fn what_comes_in_the_warm_up_or_is_not_ours_does_not_count() {
+        let mut seen = seen();
+        came(&mut seen, &frame(FIRST_PORT, 1), at(9));
+        came(&mut seen, &frame(FIRST_PORT + 2, 2), at(20));
+        assert_eq!(seen.finish(), nothing());
+    }
+
+    #[test]
+    fn a_mark_is_seen_where_the_packet_leaves() {
+        let mut seen = seen();
+        let mut frame = frame(FIRST_PORT, 1);
+        came(&mut seen, &frame, at(20));
+        let headers = fairwire_wire::parse(&frame);
+        set_ecn(&mut frame, &headers, Ecn::Ce);
+        left(&mut seen, &frame, at(20));
+        assert_eq!(seen.finish().marked, 1);
+    }
+}

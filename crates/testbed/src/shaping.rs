@@ -1,0 +1,34 @@
+//! A link that the kernel itself shares.
+
+use serde::{Deserialize, Serialize};
+
+/// The rate of a link and the kernel's discipline under it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shaping {
+    /// Bit/s.
+    pub rate_bps: u64,
+    /// What each frame counts beside its bytes from the Ethernet header on: -14 where IP packets are counted.
+    pub overhead: i32,
+    /// Bytes that may leave at once where the shaper was late. `tc` takes no less than one.
+    pub burst_bytes: u64,
+    /// The discipline and its parameters, as `tc` takes them.
+    pub discipline: String,
+}
+
+impl Shaping {
+    /// What `tc` takes to put it at the interface `device`: HTB, and the discipline in it.
+    pub fn lines(&self, device: &str) -> [String; 3] {
+        let Shaping { rate_bps: rate, overhead, burst_bytes: burst, discipline } = self;
+        let counted = match overhead {
+            0 => String::new(),
+            overhead => format!("stab linklayer ethernet overhead {overhead} "),
+        };
+        [
+            format!("qdisc add dev {device} root handle 1: {counted}htb default 1"),
+            format!(
+                "class add dev {device} parent 1: classid 1:1 htb rate {rate}bit ceil {rate}bit burst {burst} cburst {burst} quantum 3000"
+            ),
+            format!("qdisc add dev {device} parent 1:1 handle 10: {discipline}"),
+        ]
+    }
+}
