@@ -1,8 +1,10 @@
 //! What can be asked on the command line.
 
 mod keys;
+mod output;
 mod studies;
 
+pub(crate) use output::OutputArgs;
 pub(crate) use studies::{CalibrateArgs, ReproduceArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -33,7 +35,8 @@ Examples:
   fairwire run scenarios/selfish-flow.toml --format json > report.json
   fairwire run scenarios/selfish-flow.toml --paired --series series.csv --every \"50 ms\" --plot series.svg
   fairwire run scenarios/selfish-flow.toml --discipline faba --seeds 1 --trace packets.pcapng
-  fairwire run scenarios/selfish-flow.toml --out results   # report.json, *.csv and shares.svg";
+  fairwire run scenarios/selfish-flow.toml --out results   # report.json, *.csv and shares.svg
+  fairwire run suite/ns2 --on ns2,sim   # every scenario of a folder, on two stages";
 
 const CACHE_EXAMPLES: &str = "\
 Examples:
@@ -135,7 +138,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Simulate a scenario under each of its disciplines and seeds.
+    /// Run scenarios under each of their disciplines and seeds.
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
     /// Make the figures and tables of papers again, and hold each claim against what was measured.
@@ -315,8 +318,9 @@ pub(crate) enum StatusFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// The scenario file, in TOML.
-    pub scenario: PathBuf,
+    /// A scenario file, in TOML; or several, or folders, of which each file `*.toml` is run.
+    #[arg(required = true, value_name = "FILE")]
+    pub scenarios: Vec<PathBuf>,
     /// Compare this discipline instead of the scenario's; may be given again, or several with commas. A name, or a table as in a scenario.
     #[arg(long, value_name = "NAME")]
     pub discipline: Vec<String>,
@@ -329,56 +333,17 @@ pub(crate) struct RunArgs {
     /// Run on these stages, side by side: sim, lab, gateway, linux, kernel, ns2. The first is what the others are compared with. Left out: sim.
     #[arg(long, value_name = "STAGE", value_delimiter = ',')]
     pub on: Vec<String>,
-    /// Runs at the same time in the simulator; as many as there are cores when left out.
+    /// Runs at the same time, in the simulator, in ns-2 and in guests; as many as there are cores when left out.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
     /// How to print the results.
     #[arg(long, default_value = "table")]
     pub format: Format,
-    /// Also write report.json, runs.csv, flows.csv, summary.csv, shares.svg, and scenario.toml to run it again, into this folder.
+    /// Also write report.json, runs.csv, flows.csv, summary.csv, shares.svg, and scenario.toml to run it again, into this folder; of several files each into one of its own there.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
-}
-
-/// What is written beside the report.
-#[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Outputs")]
-pub(crate) struct OutputArgs {
-    /// Write time series of links and groups of flows: .csv or .ndjson.
-    #[arg(long, value_name = "FILE")]
-    pub series: Option<PathBuf>,
-    /// With --series: also of each flow, with its windows.
-    #[arg(long, requires = "series")]
-    pub series_flows: bool,
-    /// The time between two samples; 100 ms when left out.
-    #[arg(long, value_name = "DURATION")]
-    pub every: Option<Duration>,
-    /// Draw throughput over time under the first seed: .svg.
-    #[arg(long, value_name = "FILE")]
-    pub plot: Option<PathBuf>,
-    /// Warn where MSER-5, on the sampled throughput, finds a warm-up longer than the one left out.
-    #[arg(long)]
-    pub check_warm_up: bool,
-    /// Write every packet: .pcapng or .ndjson; with several runs a file for each, NAME.DISCIPLINE.SEED.pcapng.
-    #[arg(long, value_name = "FILE")]
-    pub trace: Option<PathBuf>,
-    /// Write a row per run and flow: .csv, or .parquet where fairwire was built with `--features parquet`.
-    #[arg(long, value_name = "FILE")]
-    pub flows: Option<PathBuf>,
-    /// Write a histogram of the queueing delay of each link, a row for each bin: .csv.
-    #[arg(long, value_name = "FILE")]
-    pub histogram: Option<PathBuf>,
-    /// Write percentiles of the queueing delay of each link, also into the JSON report: .csv.
-    #[arg(long, value_name = "FILE")]
-    pub percentiles: Option<PathBuf>,
-    /// Of delays, also each flow's one-way delay.
-    #[arg(long)]
-    pub one_way: bool,
-    /// Also the differences of the other disciplines from this one (the first when left out), seed by seed.
-    #[arg(long, value_name = "BASELINE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    pub paired: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

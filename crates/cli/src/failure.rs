@@ -5,7 +5,6 @@ use fairwire_document::Place;
 use fairwire_scenario::ScenarioError;
 use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, NamedSource, SourceCode};
 use std::fmt::{self, Display};
-use std::process::ExitCode;
 
 /// How a command ended that did what it could.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +15,8 @@ pub(crate) enum Ending {
     ExpectationFailed,
     /// Stopped by Ctrl-C; what was finished has been reported.
     Interrupted,
+    /// A failure that was told, by its code.
+    Told(u8),
     /// The code of a lab agent.
     Agent(u8),
 }
@@ -27,7 +28,7 @@ impl Ending {
             Ending::Done => 0,
             Ending::ExpectationFailed => 3,
             Ending::Interrupted => 130,
-            Ending::Agent(code) => code,
+            Ending::Told(code) | Ending::Agent(code) => code,
         }
     }
 }
@@ -49,16 +50,21 @@ impl Failure {
         Failure::User { message: message.to_string(), help: help.to_string() }
     }
 
-    /// Tells it on stderr and gives the exit code.
-    pub(crate) fn tell(self) -> ExitCode {
-        let code = match self {
+    /// The exit code.
+    fn code(&self) -> u8 {
+        match self {
             Failure::Scenario(_) | Failure::User { .. } => 2,
             Failure::Ours(_) => 1,
-        };
+        }
+    }
+
+    /// Tells it on stderr.
+    pub(crate) fn tell(self) -> Ending {
+        let ending = Ending::Told(self.code());
         for told in Told::all(self) {
             tell(format_args!("{:?}", miette::Report::new(told)));
         }
-        ExitCode::from(code)
+        ending
     }
 }
 

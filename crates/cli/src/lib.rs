@@ -36,10 +36,8 @@ pub fn main() -> ExitCode {
     linux::take_over(); // does not return where this process is one of User Mode Linux
     CompleteEnv::with_factory(Cli::command).var("FAIRWIRE_COMPLETE").complete(); // ends here where a shell asks
     failure::install_style();
-    match Cli::try_parse().map_or_else(|told| not_run(&told), dispatch) {
-        Ok(ending) => ExitCode::from(ending.code()),
-        Err(failure) => failure.tell(),
-    }
+    let ended = Cli::try_parse().map_or_else(|told| not_run(&told), dispatch);
+    ExitCode::from(ended.unwrap_or_else(Failure::tell).code())
 }
 
 /// The same with parts of your own: `registered` is what came of registering each. Where one was not registered, nothing runs, and the exit

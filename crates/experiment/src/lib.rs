@@ -26,22 +26,37 @@ mod watch;
 pub use dumbbell::{Dumbbell, Sender};
 pub use plan::Plan;
 pub use stage::{Failed, Stage, Why};
-pub use stages::{WatchRuns, all, find, run};
+pub use stages::{WatchRun, WatchRuns, all, find, run};
 pub use watch::Watch;
 
 use fairwire_metrics::agreement::{Tolerance, agreement};
 use fairwire_metrics::record::{Agreement, RunRecord};
+use fairwire_scenario::{Scenario, ScenarioError};
 
 /// How far a stage may be from another: each group's fraction of all that was delivered within three points, and the rest for
 /// information. What makes them differ beyond that is told of in docs/stages.md.
 pub const TOLERANCES: [Tolerance<'static>; 4] = [
-    Tolerance { measure: "fraction", allowed: Some(0.03) },
-    Tolerance { measure: "jain", allowed: None },
-    Tolerance { measure: "sojourn_mean_s", allowed: None },
-    Tolerance { measure: "utilization", allowed: None },
+    Tolerance::of("fraction", 0.03),
+    Tolerance::shown("jain"),
+    Tolerance::shown("sojourn_mean_s"),
+    Tolerance::shown("utilization"),
 ];
 
-/// How near each stage came to `against`, under each discipline, by the [`TOLERANCES`].
-pub fn compared(runs: &[RunRecord], against: &str) -> Vec<Agreement> {
-    agreement(runs, against, &TOLERANCES)
+/// How near each stage came to `against`, under each discipline: by what `scenario` says, and by the [`TOLERANCES`] where it says nothing. Where
+/// it does, what they show for information is shown all the same.
+pub fn compared(scenario: &Scenario, runs: &[RunRecord], against: &str) -> Vec<Agreement> {
+    let own = scenario.tolerances();
+    let is_meant = |tolerance: &Tolerance<'_>| own.is_empty() || tolerance.allowed.is_none();
+    let tolerances: Vec<Tolerance<'_>> =
+        TOLERANCES.into_iter().filter(is_meant).chain(own.iter().copied()).collect();
+    agreement(runs, against, &tolerances, &scenario.further_measures())
+}
+
+/// Are the stages that `scenario` names there?
+///
+/// # Errors
+/// Where one is not: what is allowed, and the nearest right spelling.
+pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
+    let known: Vec<&str> = all().iter().map(|stage| stage.name()).collect();
+    scenario.unknown_stage(&known).map_or(Ok(()), Err)
 }

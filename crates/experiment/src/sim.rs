@@ -26,6 +26,10 @@ impl Stage for Sim {
         true
     }
 
+    fn can_run_beside_others(&self) -> bool {
+        true // its clock is its own
+    }
+
     fn can_run(&self, _: &Plan<'_>) -> Result<(), Why> {
         Ok(()) // a scenario was checked for the simulator when it was read
     }

@@ -18,6 +18,11 @@ pub trait Stage: Sync {
         false
     }
 
+    /// Can several of its runs go on side by side, and give what they give one by one? Each keeps about one core busy.
+    fn can_run_beside_others(&self) -> bool {
+        false
+    }
+
     /// Can it run this plan, here and now? Nothing is started.
     ///
     /// # Errors

@@ -11,8 +11,9 @@ use crate::stage::{Failed, Stage, Why};
 use crate::watch::Watch;
 use fairwire_core::{Duration, spelling};
 use fairwire_metrics::record::RunRecord;
-use fairwire_scenario::{Row, Scenario, Which};
-use std::sync::atomic::{AtomicBool, Ordering};
+use fairwire_scenario::{Row, Scenario, Which, threads};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Every stage, in the order in which they are listed to people.
 pub fn all() -> &'static [&'static dyn Stage] {
@@ -32,68 +33,120 @@ pub fn find(name: &str) -> Result<&'static dyn Stage, Why> {
     })
 }
 
-/// Follows the runs of a scenario on a stage.
-pub trait WatchRuns {
-    /// Invoked when a run begins: who watches it. `which` is as in the simulator, so runs of all stages have the same places.
-    fn begins(&mut self, which: Which<'_>);
+/// Follows the runs of a scenario on a stage. Where they go on side by side, each has a thread of its own.
+pub trait WatchRuns: Sync {
+    /// Invoked when a run begins, on its thread: who watches it. `which` is as in the simulator, so runs of all stages have the same places.
+    fn begins<'a>(&'a self, which: Which<'_>) -> Box<dyn WatchRun + 'a>;
 
     /// Invoked some times a second with the fraction of all runs that is done.
-    fn reached(&mut self, fraction: f64);
+    fn reached(&self, fraction: f64);
+}
 
+/// Follows one of them.
+pub trait WatchRun {
     /// How often values are sampled; `None` for never.
     fn every(&self) -> Option<Duration>;
 
-    /// Invoked with each value sampled in the run at hand: see [`Watch::sample`].
+    /// Invoked with each value sampled: see [`Watch::sample`].
     fn sample(&mut self, at: Duration, row: Row<'_>);
 
-    /// Invoked when the run at hand was finished.
-    fn finished(&mut self);
+    /// Invoked when the run was finished.
+    fn finished(self: Box<Self>);
 }
 
-/// Runs `scenario` on `stage` under each of its `disciplines` (places in its list) and seeds, one after the other.
+/// Runs `scenario` on `stage` under each of its `disciplines` (places in its list) and seeds: one after the other, or `jobs` at a time (0: one
+/// per core) where the stage [can do that](Stage::can_run_beside_others).
 ///
-/// What is finished is returned when `stop` becomes true.
+/// What is finished is returned when `stop` becomes true, in the order of disciplines and seeds.
 ///
 /// # Errors
-/// When a run failed: the runs before it are lost with it.
+/// When a run failed: no other begins then, and those that were finished are lost with it.
 pub fn run(
     stage: &dyn Stage,
     scenario: &Scenario,
     disciplines: &[usize],
-    watch: &mut dyn WatchRuns,
+    jobs: usize,
+    watch: &dyn WatchRuns,
     stop: &AtomicBool,
 ) -> Result<Vec<RunRecord>, Failed> {
     let seeds = scenario.spec().seeds.as_slice();
-    let all = (disciplines.len() * seeds.len()) as f64;
-    let mut runs = Vec::new();
-    for &discipline in disciplines {
-        let plan = Plan { scenario, discipline };
-        for (at, &seed) in seeds.iter().enumerate() {
-            if stop.load(Ordering::Relaxed) {
-                return Ok(runs);
-            }
-            watch.begins(Which { index: discipline * seeds.len() + at, discipline: plan.label(), seed });
-            let mut one = One { done: runs.len() as f64, all, watch };
-            match stage.run(&plan, seed, &mut one, stop)? {
-                Some(run) => runs.push(RunRecord { stage: stage.name().into(), ..run }),
-                None => return Ok(runs),
-            }
-            watch.finished();
+    let all: Vec<(usize, usize)> = disciplines
+        .iter()
+        .flat_map(|&discipline| (0..seeds.len()).map(move |seed| (discipline, seed)))
+        .collect();
+    let runs = Runs {
+        stage,
+        scenario,
+        done: Mutex::new(vec![0.0; all.len()]),
+        finished: Mutex::new(all.iter().map(|_| None).collect()),
+        all,
+        next: AtomicUsize::new(0),
+        has_failed: AtomicBool::new(false),
+        watch,
+        stop,
+    };
+    let side_by_side = if stage.can_run_beside_others() { threads(jobs, runs.all.len()) } else { 1 };
+    std::thread::scope(|scope| {
+        (1..side_by_side).for_each(|_| drop(scope.spawn(|| runs.work())));
+        runs.work(); // a stage that runs alone has the thread of the caller
+    });
+    let finished = runs.finished.into_inner().unwrap_or_else(PoisonError::into_inner);
+    finished.into_iter().flatten().collect()
+}
+
+/// Runs that are to be made, and how far they have come.
+struct Runs<'a> {
+    stage: &'a dyn Stage,
+    scenario: &'a Scenario,
+    /// Each by the places of its discipline and its seed.
+    all: Vec<(usize, usize)>,
+    /// The first that nobody makes yet.
+    next: AtomicUsize,
+    /// What part of each is done.
+    done: Mutex<Vec<f64>>,
+    finished: Mutex<Vec<Option<Result<RunRecord, Failed>>>>,
+    has_failed: AtomicBool,
+    watch: &'a dyn WatchRuns,
+    stop: &'a AtomicBool,
+}
+
+impl Runs<'_> {
+    /// Makes one run after the other, until all are made.
+    fn work(&self) {
+        while !self.stop.load(Ordering::Relaxed) && !self.has_failed.load(Ordering::Relaxed) {
+            let place = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(made) = self.all.get(place).and_then(|_| self.one(place).transpose()) else { break };
+            self.has_failed.fetch_or(made.is_err(), Ordering::Relaxed);
+            self.finished.lock().unwrap_or_else(PoisonError::into_inner)[place] = Some(made);
         }
     }
-    Ok(runs)
+
+    /// The run at this place; `None` when it was stopped.
+    fn one(&self, place: usize) -> Result<Option<RunRecord>, Failed> {
+        let (discipline, at) = self.all[place];
+        let plan = Plan { scenario: self.scenario, discipline };
+        let seeds = self.scenario.spec().seeds.as_slice();
+        let which = Which { index: discipline * seeds.len() + at, discipline: plan.label(), seed: seeds[at] };
+        let mut one = One { runs: self, place, watch: self.watch.begins(which) };
+        let Some(run) = self.stage.run(&plan, seeds[at], &mut one, self.stop)? else { return Ok(None) };
+        one.reached(1.0);
+        one.watch.finished();
+        Ok(Some(RunRecord { stage: self.stage.name().into(), ..run }))
+    }
 }
 
 /// One of many runs.
 struct One<'a> {
-    done: f64,
-    all: f64,
-    watch: &'a mut dyn WatchRuns,
+    runs: &'a Runs<'a>,
+    place: usize,
+    watch: Box<dyn WatchRun + 'a>,
 }
 
 impl Watch for One<'_> {
     fn reached(&mut self, fraction: f64) {
-        self.watch.reached((self.done + fraction) / self.all);
+        let mut done = self.runs.done.lock().unwrap_or_else(PoisonError::into_inner);
+        done[self.place] = fraction;
+        self.runs.watch.reached(done.iter().sum::<f64>() / done.len() as f64);
     }
     fn every(&self) -> Option<Duration> {
         self.watch.every()
@@ -106,6 +159,139 @@ impl Watch for One<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairwire_metrics::record::Fairness;
+    use fairwire_scenario::{Overrides, parse};
+    use std::collections::BTreeMap;
+    use std::sync::Barrier;
+
+    /// Gives a run to whoever asks, and knows how many had one at once.
+    struct Counting {
+        is_for_many: bool,
+        at_work: AtomicUsize,
+        together: AtomicUsize,
+        barrier: Option<Barrier>,
+        fails_at: u64,
+    }
+
+    impl Counting {
+        fn new(is_for_many: bool, barrier: Option<Barrier>) -> Self {
+            let [at_work, together] = Default::default();
+            Counting { is_for_many, at_work, together, barrier, fails_at: 0 }
+        }
+    }
+
+    impl Stage for Counting {
+        fn name(&self) -> &'static str {
+            "counting"
+        }
+        fn summary(&self) -> &'static str {
+            ""
+        }
+        fn can_run_beside_others(&self) -> bool {
+            self.is_for_many
+        }
+        fn can_run(&self, _: &Plan<'_>) -> Result<(), Why> {
+            Ok(())
+        }
+        fn run(
+            &self,
+            plan: &Plan<'_>,
+            seed: u64,
+            watch: &mut dyn Watch,
+            _: &AtomicBool,
+        ) -> Result<Option<RunRecord>, Failed> {
+            let now = self.at_work.fetch_add(1, Ordering::Relaxed) + 1;
+            self.together.fetch_max(now, Ordering::Relaxed);
+            if let Some(barrier) = &self.barrier {
+                barrier.wait(); // goes on only where another run is there, too
+            }
+            watch.reached(0.5);
+            self.at_work.fetch_sub(1, Ordering::Relaxed);
+            if seed == self.fails_at {
+                return Err(Failed::Machine("it is that seed".into()));
+            }
+            Ok(Some(RunRecord {
+                discipline: plan.label().into(),
+                stage: String::new(),
+                seed,
+                flows: Vec::new(),
+                links: Vec::new(),
+                transfers: Vec::new(),
+                aggregates: Vec::new(),
+                fairness: Fairness {
+                    jain: 1.0,
+                    jain_throughput: 1.0,
+                    worst_share: 1.0,
+                    group_share: BTreeMap::new(),
+                    group_fraction: BTreeMap::new(),
+                },
+                events: None,
+            }))
+        }
+    }
+
+    /// What was heard of the runs.
+    #[derive(Default)]
+    struct Heard {
+        fractions: Mutex<Vec<f64>>,
+        finished: AtomicUsize,
+    }
+
+    impl WatchRuns for Heard {
+        fn begins<'a>(&'a self, _: Which<'_>) -> Box<dyn WatchRun + 'a> {
+            Box::new(HeardOne(self))
+        }
+        fn reached(&self, fraction: f64) {
+            self.fractions.lock().unwrap().push(fraction);
+        }
+    }
+
+    struct HeardOne<'a>(&'a Heard);
+
+    impl WatchRun for HeardOne<'_> {
+        fn every(&self) -> Option<Duration> {
+            None
+        }
+        fn sample(&mut self, _: Duration, _: Row<'_>) {}
+        fn finished(self: Box<Self>) {
+            self.0.finished.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn scenario() -> Scenario {
+        let text = "format = 2\nname = \"s\"\nduration = \"1 s\"\nseeds = \"1..=3\"\ndisciplines = [\"tail-drop\", \"red\"]\n\
+                    [link]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"9 packets\"\n\
+                    [[flow]]\ngroup = \"tcp\"\nsource = \"bulk\"\naccess = { rate = \"1 Mbit/s\", delay = \"1 ms\" }\n";
+        parse("s.toml", text, &Overrides::default()).expect("a scenario")
+    }
+
+    #[test]
+    fn a_stage_that_can_runs_side_by_side_and_records_stand_in_order() {
+        let (stage, heard) = (Counting::new(true, Some(Barrier::new(2))), Heard::default());
+        let runs = run(&stage, &scenario(), &[0, 1], 2, &heard, &AtomicBool::new(false)).unwrap();
+        let order: Vec<(&str, u64)> = runs.iter().map(|run| (run.discipline.as_str(), run.seed)).collect();
+        let expected = ["tail-drop", "red"].into_iter().flat_map(|name| [1, 2, 3].map(|seed| (name, seed)));
+        assert_eq!(order, expected.collect::<Vec<_>>());
+        assert_eq!((stage.together.into_inner(), heard.finished.into_inner()), (2, 6));
+        assert_eq!(heard.fractions.into_inner().unwrap().last(), Some(&1.0));
+        assert!(runs.iter().all(|run| run.stage == "counting"));
+    }
+
+    #[test]
+    fn a_stage_that_needs_the_machine_for_itself_has_one_run_at_a_time() {
+        let (stage, heard) = (Counting::new(false, None), Heard::default());
+        let runs = run(&stage, &scenario(), &[1], 8, &heard, &AtomicBool::new(false)).unwrap();
+        assert_eq!((runs.len(), stage.together.into_inner()), (3, 1));
+        let fractions = heard.fractions.into_inner().unwrap();
+        assert!(fractions.is_sorted() && fractions.len() == 6, "{fractions:?}");
+    }
+
+    #[test]
+    fn after_a_run_that_failed_no_other_begins() {
+        let (stage, heard) = (Counting { fails_at: 2, ..Counting::new(false, None) }, Heard::default());
+        let failed = run(&stage, &scenario(), &[0], 1, &heard, &AtomicBool::new(false)).unwrap_err();
+        assert_eq!((failed.to_string().as_str(), heard.finished.into_inner()), ("it is that seed", 1));
+    }
 
     #[test]
     fn a_stage_that_is_not_there_is_refused_with_the_nearest_name() {

@@ -3,9 +3,10 @@
 //! Stages have senders of their own, so runs are not paired. The interval of a difference is Welch's, with the degrees of freedom of
 //! Satterthwaite. Source: Law, *Simulation Modeling and Analysis*, 5th edition, 2015, section 10.2.2.
 
-use crate::judge::{Allowed, Rule, Value, judge};
+use crate::interval::estimate;
+use crate::judge::{Allowed, Rule, Value, Verdict, judge};
 use crate::record::{Agreement, RunRecord};
-use crate::summary::measures;
+use crate::summary::measures_with;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,18 +18,82 @@ type Measures = BTreeMap<String, f64>;
 pub struct Tolerance<'a> {
     /// The measure, one of those of [`summarize`](crate::summary::summarize); without its last part of all groups, `fraction`.
     pub measure: &'a str,
-    /// How large the difference may be, in the unit of the measure; `None` where it is shown for information.
-    pub allowed: Option<f64>,
+    /// On this stage only; on every one where it is `None`.
+    pub stage: Option<&'a str>,
+    /// Under this discipline only; under every one where it is `None`.
+    pub discipline: Option<&'a str>,
+    /// How large the difference may be; `None` where it is shown for information.
+    pub allowed: Option<Distance>,
+    /// Why it is larger, where that is known.
+    pub known: Option<&'a str>,
+}
+
+impl<'a> Tolerance<'a> {
+    /// Everywhere, `allowed` in the unit of `measure`.
+    pub const fn of(measure: &'a str, allowed: f64) -> Self {
+        Tolerance { allowed: Some(Distance::of(allowed)), ..Tolerance::shown(measure) }
+    }
+
+    /// Everywhere, for information.
+    pub const fn shown(measure: &'a str) -> Self {
+        Tolerance { measure, stage: None, discipline: None, allowed: None, known: None }
+    }
+
+    fn is_for(&self, discipline: &str, stage: &str, measure: &str) -> bool {
+        self.stage.is_none_or(|name| name == stage)
+            && self.discipline.is_none_or(|name| name == discipline)
+            && is_called(measure, self.measure)
+    }
+}
+
+/// How far a mean may lie from that of another stage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Distance {
+    /// In the unit of the measure.
+    pub absolute: f64,
+    /// Beside that, as a part of what the other stage has.
+    pub relative: f64,
+    /// Beside that, in standard errors of the difference.
+    pub deviations: f64,
+    /// How intervals count. For [`Rule::Meet`], that of the difference is as wide as both means' own intervals together.
+    pub rule: Rule,
+}
+
+impl Distance {
+    /// `absolute`, and nothing beside it; an interval that reaches so near leaves it open.
+    pub const fn of(absolute: f64) -> Self {
+        Distance { absolute, relative: 0.0, deviations: 0.0, rule: Rule::Reach }
+    }
+
+    /// The distance itself, and what follows from it.
+    fn judged(&self, difference: &Difference) -> (f64, Verdict) {
+        let Distance { absolute, relative, deviations, rule } = *self;
+        let allowed = absolute + relative * difference.base.abs() + deviations * difference.standard_error;
+        let value = match rule {
+            Rule::Meet => Value { half_width_95: Some(difference.both_half_widths), ..difference.value },
+            Rule::Mean | Rule::Whole | Rule::Reach => difference.value,
+        };
+        (allowed, judge(value, Allowed::near(0.0, allowed), rule))
+    }
 }
 
 /// Compares the runs of each discipline on each stage with those on the stage `against`, in each measure of `tolerances` that both have.
-pub fn agreement(runs: &[RunRecord], against: &str, tolerances: &[Tolerance<'_>]) -> Vec<Agreement> {
+/// Where several are about one measure there, the last of them counts.
+///
+/// The measures are those of a summary, with these of the [further ones](crate::summary::is_further) too.
+pub fn agreement(
+    runs: &[RunRecord],
+    against: &str,
+    tolerances: &[Tolerance<'_>],
+    further: &[String],
+) -> Vec<Agreement> {
     let mut by_place: Vec<((&str, &str), Vec<Measures>)> = Vec::new();
     for run in runs {
         let place = (run.discipline.as_str(), run.stage.as_str());
+        let measures = measures_with(run, further);
         match by_place.iter_mut().find(|(known, _)| *known == place) {
-            Some((_, all)) => all.push(measures(run)),
-            None => by_place.push((place, vec![measures(run)])),
+            Some((_, all)) => all.push(measures),
+            None => by_place.push((place, vec![measures])),
         }
     }
     let base = |discipline: &str| {
@@ -40,22 +105,29 @@ pub fn agreement(runs: &[RunRecord], against: &str, tolerances: &[Tolerance<'_>]
     let mut found = Vec::new();
     for ((discipline, stage), all) in by_place.iter().filter(|((_, stage), _)| *stage != against) {
         let Some(base) = base(discipline) else { continue };
-        for tolerance in tolerances {
-            for measure in names(all, tolerance.measure) {
+        for (at, tolerance) in tolerances.iter().enumerate() {
+            let is_replaced = |measure: &String| {
+                tolerances[at + 1..].iter().any(|later| later.is_for(discipline, stage, measure))
+            };
+            let is_meant =
+                |measure: &String| tolerance.is_for(discipline, stage, measure) && !is_replaced(measure);
+            for measure in names(all).into_iter().filter(|measure| is_meant(measure)) {
                 let of = |all: &[Measures]| -> Vec<f64> {
-                    all.iter().filter_map(|run| run.get(&measure).copied()).collect()
+                    all.iter().filter_map(|run| run.get(measure).copied()).collect()
                 };
                 let Some(difference) = difference(&of(all), &of(base)) else { continue };
-                let allowed = |allowed| judge(difference, Allowed::near(0.0, allowed), Rule::Reach);
+                let judged = tolerance.allowed.map(|distance| distance.judged(&difference));
+                let has_reason = tolerance.known.is_some();
                 found.push(Agreement {
                     discipline: (*discipline).into(),
                     stage: (*stage).into(),
                     against: against.into(),
                     measure: measure.clone(),
-                    difference: difference.mean,
-                    half_width_95: difference.half_width_95,
-                    allowed: tolerance.allowed,
-                    verdict: tolerance.allowed.map(allowed),
+                    difference: difference.value.mean,
+                    half_width_95: difference.value.half_width_95,
+                    allowed: judged.map(|(allowed, _)| allowed),
+                    verdict: judged.map(|(_, verdict)| verdict.with_reason(has_reason)),
+                    known: tolerance.known.map(String::from),
                 });
             }
         }
@@ -63,16 +135,31 @@ pub fn agreement(runs: &[RunRecord], against: &str, tolerances: &[Tolerance<'_>]
     found
 }
 
-/// The measures called `name`, or that begin with it and a dot.
-fn names(runs: &[Measures], name: &str) -> BTreeSet<String> {
-    let is_of = |measure: &&String| {
-        measure.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    runs.iter().flat_map(BTreeMap::keys).filter(is_of).cloned().collect()
+/// The measures that runs have.
+fn names(runs: &[Measures]) -> BTreeSet<&String> {
+    runs.iter().flat_map(BTreeMap::keys).collect()
+}
+
+/// Is `measure` called `name`, or does it begin with it and a dot?
+pub fn is_called(measure: &str, name: &str) -> bool {
+    measure.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// What two sets of runs differ by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Difference {
+    /// With Welch's interval.
+    value: Value,
+    /// The mean of the second.
+    base: f64,
+    /// Of the difference; 0 where neither is of several runs.
+    standard_error: f64,
+    /// Half of the 95 % intervals of either mean (Student's t), added.
+    both_half_widths: f64,
 }
 
 /// The mean of `first` minus that of `second`; `None` where one of them is empty.
-fn difference(first: &[f64], second: &[f64]) -> Option<Value> {
+fn difference(first: &[f64], second: &[f64]) -> Option<Difference> {
     let (a, b) = (Sample::of(first)?, Sample::of(second)?);
     let half_width_95 = a.variance.zip(b.variance).map(|(variance_a, variance_b)| {
         let (of_a, of_b) = (variance_a / a.count, variance_b / b.count);
@@ -84,7 +171,14 @@ fn difference(first: &[f64], second: &[f64]) -> Option<Value> {
         let t = StudentsT::new(0.0, 1.0, freedom).expect("one degree of freedom or more").inverse_cdf(0.975);
         t * sum.sqrt()
     });
-    Some(Value { mean: a.mean - b.mean, half_width_95 })
+    let error = |sample: &Sample| sample.variance.map_or(0.0, |variance| variance / sample.count);
+    let half = |runs| estimate(runs).and_then(|estimate| estimate.half_width_95).unwrap_or(0.0);
+    Some(Difference {
+        value: Value { mean: a.mean - b.mean, half_width_95 },
+        base: b.mean,
+        standard_error: (error(&a) + error(&b)).sqrt(),
+        both_half_widths: half(first) + half(second),
+    })
 }
 
 struct Sample {
@@ -107,32 +201,105 @@ impl Sample {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Fairness;
 
     #[test]
     fn the_interval_is_welchs() {
         // By hand: means 3 and 7, variances 2.5 and 10, of five each: s² = 0.5 + 2 = 2.5, 5.88 degrees of freedom, t(0.975) = 2.4592.
         let welch = difference(&[1.0, 2.0, 3.0, 4.0, 5.0], &[3.0, 5.0, 7.0, 9.0, 11.0]).unwrap();
-        assert_eq!(welch.mean, -4.0);
-        assert!((welch.half_width_95.unwrap() - 3.888).abs() < 2e-3, "{welch:?}");
-        assert_eq!(difference(&[1.0], &[3.0, 5.0]), Some(Value::exact(-3.0)));
+        assert_eq!((welch.value.mean, welch.base), (-4.0, 7.0));
+        assert!((welch.value.half_width_95.unwrap() - 3.888).abs() < 2e-3, "{welch:?}");
+        assert!((welch.standard_error - 2.5f64.sqrt()).abs() < 1e-12, "{welch:?}");
+        // Student's: t(0.975, 4) = 2.7764, times the roots of 0.5 and 2.
+        assert!((welch.both_half_widths - 2.7764 * (0.5f64.sqrt() + 2f64.sqrt())).abs() < 1e-3, "{welch:?}");
+        assert_eq!(difference(&[1.0], &[3.0, 5.0]).unwrap().value, Value::exact(-3.0));
         let even = Value { mean: 1.0, half_width_95: Some(0.0) };
-        assert_eq!(difference(&[2.0, 2.0], &[1.0, 1.0]), Some(even));
+        assert_eq!(difference(&[2.0, 2.0], &[1.0, 1.0]).unwrap().value, even);
         assert_eq!(difference(&[], &[1.0]), None);
     }
 
     #[test]
     fn a_measure_without_its_last_part_is_that_of_all_groups() {
-        let run = BTreeMap::from([
-            ("fraction.tcp".to_string(), 0.5),
-            ("fraction.udp".to_string(), 0.5),
-            ("fractions".to_string(), 1.0),
-            ("jain".to_string(), 1.0),
-        ]);
-        let runs = [run];
-        assert_eq!(
-            names(&runs, "fraction").into_iter().collect::<Vec<_>>(),
-            ["fraction.tcp", "fraction.udp"]
-        );
-        assert_eq!(names(&runs, "jain").into_iter().collect::<Vec<_>>(), ["jain"]);
+        let is_it = |measure| is_called(measure, "fraction");
+        assert_eq!(["fraction.tcp", "fraction", "fractions", "jain"].map(is_it), [true, true, false, false]);
+    }
+
+    /// Runs on a stage under `red`, with these of Jain's indices.
+    fn runs(stage: &str, all: &[f64]) -> Vec<RunRecord> {
+        let run = |jain: &f64| RunRecord {
+            discipline: "red".into(),
+            stage: stage.into(),
+            seed: 1,
+            flows: Vec::new(),
+            links: Vec::new(),
+            transfers: Vec::new(),
+            aggregates: Vec::new(),
+            fairness: Fairness {
+                jain: *jain,
+                jain_throughput: *jain,
+                worst_share: *jain,
+                group_share: BTreeMap::new(),
+                group_fraction: BTreeMap::new(),
+            },
+            events: None,
+        };
+        all.iter().map(run).collect()
+    }
+
+    /// What comes of the stage `b` beside `a`.
+    fn compared(a: &[f64], b: &[f64], tolerances: &[Tolerance<'_>]) -> Vec<Agreement> {
+        agreement(&[runs("a", a), runs("b", b)].concat(), "a", tolerances, &[])
+    }
+
+    fn verdict(a: &[f64], b: &[f64], distance: Distance) -> Option<Verdict> {
+        let tolerance = Tolerance { allowed: Some(distance), ..Tolerance::shown("jain") };
+        compared(a, b, &[tolerance])[0].verdict
+    }
+
+    #[test]
+    fn a_distance_has_a_part_of_what_the_other_stage_has_and_standard_errors_beside_it() {
+        let relative = Distance { relative: 0.05, ..Distance::of(0.0) };
+        assert_eq!(verdict(&[100.0; 5], &[104.9; 5], relative), Some(Verdict::Holds));
+        assert_eq!(verdict(&[100.0; 5], &[94.9; 5], relative), Some(Verdict::Fails));
+        // Means of 2 and 5, each with a standard error of 1: the difference has one of 1.414.
+        let deviations = |deviations| Distance { deviations, rule: Rule::Mean, ..Distance::of(0.0) };
+        assert_eq!(verdict(&[1.0, 3.0], &[4.0, 6.0], deviations(2.2)), Some(Verdict::Holds));
+        assert_eq!(verdict(&[1.0, 3.0], &[4.0, 6.0], deviations(2.1)), Some(Verdict::Fails));
+    }
+
+    #[test]
+    fn intervals_that_meet_are_agreement_where_the_distance_says_so() {
+        // Half widths: t(0.975, 1) s / sqrt(2) = 12.7 for runs 2 apart; 25.4 together.
+        let meet = Distance { relative: 0.1, rule: Rule::Meet, ..Distance::of(0.0) };
+        assert_eq!(verdict(&[99.0, 101.0], &[119.0, 121.0], meet), Some(Verdict::Holds));
+        assert_eq!(verdict(&[99.0, 101.0], &[129.0, 131.0], meet), Some(Verdict::Fails));
+        assert_eq!(verdict(&[0.0; 5], &[0.0; 5], meet), Some(Verdict::Holds));
+        assert_eq!(verdict(&[0.0; 5], &[1.0; 5], meet), Some(Verdict::Fails));
+    }
+
+    #[test]
+    fn the_last_tolerance_of_a_measure_counts_and_one_of_another_stage_does_not() {
+        let [strict, loose] = [1.0, 9.0].map(|allowed| Tolerance::of("jain", allowed));
+        let of = |tolerances: &[Tolerance<'_>]| {
+            let found = compared(&[1.0], &[6.0], tolerances);
+            found.iter().map(|one| one.verdict).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&[strict, loose]), [Some(Verdict::Holds)]);
+        assert_eq!(of(&[loose, strict]), [Some(Verdict::Fails)]);
+        assert_eq!(of(&[strict, Tolerance { stage: Some("c"), ..loose }]), [Some(Verdict::Fails)]);
+        assert_eq!(of(&[strict, Tolerance { stage: Some("b"), ..loose }]), [Some(Verdict::Holds)]);
+        assert_eq!(of(&[strict, Tolerance { discipline: Some("rem"), ..loose }]), [Some(Verdict::Fails)]);
+        assert_eq!(of(&[Tolerance::shown("jain")]), [None]);
+    }
+
+    #[test]
+    fn a_known_difference_is_known_only_while_there_is_one() {
+        let known = Tolerance { known: Some("a reason"), ..Tolerance::of("jain", 1.0) };
+        let of = |b: f64| compared(&[1.0], &[b], &[known]).remove(0);
+        let far = of(6.0);
+        assert_eq!((far.verdict, far.is_needless()), (Some(Verdict::Known), false));
+        assert_eq!(far.known.as_deref(), Some("a reason"));
+        let near = of(1.5);
+        assert_eq!((near.verdict, near.is_needless()), (Some(Verdict::Holds), true));
     }
 }

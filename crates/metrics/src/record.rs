@@ -317,6 +317,16 @@ pub struct Agreement {
     /// difference may be.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verdict: Option<Verdict>,
+    /// Why it is larger than allowed, where the scenario says that this is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub known: Option<String>,
+}
+
+impl Agreement {
+    /// Is it as allowed, though a reason is written down why it is not?
+    pub fn is_needless(&self) -> bool {
+        self.known.is_some() && self.verdict == Some(Verdict::Holds)
+    }
 }
 
 /// By how much two disciplines differ, over the seeds under which both were run.

@@ -18,8 +18,8 @@ pub fn summarize(runs: &[RunRecord]) -> Vec<Summary> {
     summarize_with(runs, &[])
 }
 
-/// The same with these of the [`FURTHER`] measures too.
-pub fn summarize_with(runs: &[RunRecord], further: &[&str]) -> Vec<Summary> {
+/// The same with these of the [further measures](is_further) too.
+pub fn summarize_with(runs: &[RunRecord], further: &[String]) -> Vec<Summary> {
     let mut summaries: Vec<Summary> = Vec::new();
     for run in runs {
         let is_of = |summary: &Summary| summary.discipline == run.discipline && summary.stage == run.stage;
@@ -95,15 +95,9 @@ fn difference(first: (&str, &BySeed), second: (&str, &BySeed)) -> Option<Differe
 }
 
 /// The summary of the runs with the discipline and the stage of `of`.
-fn summary_of(of: &RunRecord, runs: &[RunRecord], further: &[&str]) -> Summary {
+fn summary_of(of: &RunRecord, runs: &[RunRecord], further: &[String]) -> Summary {
     let is_like = |run: &&RunRecord| run.discipline == of.discipline && run.stage == of.stage;
-    let with_further = |run: &RunRecord| {
-        let named = further.iter().filter_map(|name| Some((name.to_string(), further_measure(run, name)?)));
-        let mut all = measures(run);
-        all.extend(named);
-        all
-    };
-    let runs: Vec<_> = runs.iter().filter(is_like).map(with_further).collect();
+    let runs: Vec<_> = runs.iter().filter(is_like).map(|run| measures_with(run, further)).collect();
     let names: BTreeSet<&String> = runs.iter().flat_map(BTreeMap::keys).collect();
     Summary {
         discipline: of.discipline.clone(),
@@ -135,7 +129,14 @@ pub fn measures(run: &RunRecord) -> BTreeMap<String, f64> {
     measures
 }
 
-/// The value in one run of a measure that has one of the names that [`summarize`] gives, or is one of the [`FURTHER`].
+/// The same with these of the [further measures](is_further) too.
+pub(crate) fn measures_with(run: &RunRecord, further: &[String]) -> BTreeMap<String, f64> {
+    let mut all = measures(run);
+    all.extend(further.iter().filter_map(|name| Some((name.clone(), further_measure(run, name)?))));
+    all
+}
+
+/// The value in one run of a measure that has one of the names that [`summarize`] gives, or is a [further one](is_further).
 pub fn measure(run: &RunRecord, name: &str) -> Option<f64> {
     further_measure(run, name).or_else(|| measures(run).get(name).copied())
 }
@@ -144,7 +145,25 @@ pub fn measure(run: &RunRecord, name: &str) -> Option<f64> {
 /// wait that 95 % of the packets did not exceed, and the parts of the packets that came which were dropped and marked.
 pub const FURTHER: [&str; 4] = ["goodput_bps", "sojourn_p95_s", "drop_fraction", "mark_fraction"];
 
+/// The same of each group of flows, before `.<group>`: packets of its that were dropped.
+pub const FURTHER_OF_GROUPS: [&str; 1] = ["packets_dropped"];
+
+/// Does a summary have the measure `name` only where a scenario names it?
+pub fn is_further(name: &str) -> bool {
+    FURTHER.contains(&name) || FURTHER_OF_GROUPS.iter().any(|kind| of_group(name, kind).is_some())
+}
+
+/// The group of which `name` is a measure of this `kind`.
+fn of_group<'a>(name: &'a str, kind: &str) -> Option<&'a str> {
+    name.strip_prefix(kind)?.strip_prefix('.')
+}
+
 fn further_measure(run: &RunRecord, name: &str) -> Option<f64> {
+    let [packets_dropped] = FURTHER_OF_GROUPS;
+    if let Some(group) = of_group(name, packets_dropped) {
+        let flows = run.flows.iter().filter(|flow| *flow.group == *group);
+        return Some(flows.map(|flow| flow.packets_dropped).sum::<u64>() as f64);
+    }
     let link = run.links.first();
     let part = |counts: fn(&LinkRecord) -> &BTreeMap<String, u64>| {
         let link = link.filter(|link| link.packets_in > 0)?;

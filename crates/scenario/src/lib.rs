@@ -36,6 +36,7 @@
 
 mod aggregate;
 mod aggregate_spec;
+mod agree;
 mod build;
 mod check;
 mod compared;
@@ -63,6 +64,7 @@ mod values;
 mod varying;
 
 pub use aggregate_spec::{AggregateSpec, CadenceSpec, EstimatorSpec};
+pub use agree::{AgreeSpec, IntervalsSpec};
 pub use compared::{Compared, entries};
 pub use control::{ControlSpec, Controller};
 pub use delays::Delays;
@@ -81,7 +83,7 @@ pub use load::{Overrides, QueueView, Scenario, load, parse};
 pub use output::OutputSpec;
 pub use run::{
     ENGINE, Observers, Outcome, RunError, Which, discipline, fairness, linux, network, ns2, report, run_all,
-    run_all_observed, run_single,
+    run_all_observed, run_single, threads,
 };
 pub use samples::{Row, rows};
 pub use schema::schema;

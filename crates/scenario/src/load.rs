@@ -4,11 +4,12 @@ use crate::check;
 use crate::compared::{Compared, entries, resolved};
 use crate::files::{Files, NamedFile};
 use crate::notes;
-use crate::spec::{ExpectSpec, Spec};
+use crate::spec::Spec;
 use crate::topology::Topology;
 use fairwire_core::{Rate, RateLaw};
 use fairwire_document::DocumentError as ScenarioError;
-use fairwire_document::{self as document, Change, Read, quoted, read_text};
+use fairwire_document::{self as document, Change, Places, Problem, Read, quoted, read_text, shortened};
+use fairwire_metrics::agreement::Tolerance;
 use std::path::Path;
 
 /// Larger than any scenario: 1 MiB is some ten thousand groups of flows.
@@ -16,7 +17,7 @@ const MOST_BYTES: u64 = 1 << 20;
 const WANTED: &str = "a scenario file in TOML, such as scenarios/selfish-flow.toml";
 
 /// Keys on which no single run depends: what is compared with what, and what is said of it.
-const FOR_PEOPLE: [&str; 5] = ["disciplines", "expect", "name", "seeds", "title"];
+const FOR_PEOPLE: [&str; 6] = ["agree", "disciplines", "expect", "name", "seeds", "title"];
 
 /// What the command line changes in a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,6 +41,7 @@ pub struct Scenario {
     set: Vec<String>,
     files: Vec<NamedFile>,
     notes: Vec<String>,
+    places: Places,
 }
 
 /// A link at which packets wait, in a few words.
@@ -84,6 +86,26 @@ impl Scenario {
     /// What results call the discipline `name`: a label is itself, and an alias stands for its name in the catalogue.
     pub fn label<'a>(&'a self, name: &'a str) -> &'a str {
         resolved(name, self.spec.disciplines.iter().map(Compared::label))
+    }
+
+    /// How near its `[[agree]]` want stages to be, in their order; empty where it says nothing.
+    pub fn tolerances(&self) -> Vec<Tolerance<'_>> {
+        self.spec.tolerances(|name| self.label(name))
+    }
+
+    /// The measures that it names beside those that every summary has.
+    pub fn further_measures(&self) -> Vec<String> {
+        self.spec.further_measures()
+    }
+
+    /// What is wrong where it names a stage that is none of `known`.
+    pub fn unknown_stage(&self, known: &[&str]) -> Option<ScenarioError> {
+        let named = self.spec.agree.iter().enumerate();
+        let mut named = named.filter_map(|(at, agree)| Some((at, agree.stage.as_deref()?)));
+        let (at, name) = named.find(|(_, name)| !known.contains(name))?;
+        let allowed = known.iter().map(ToString::to_string).collect();
+        let problem = Problem::Unknown { what: "stage", given: shortened(name), allowed };
+        Some(self.places.refuse(&format!("agree.{at}.stage"), problem))
     }
 
     /// SHA-256 of the scenario after `--set`, hexadecimal. The choice of disciplines and seeds is not part of it, and
@@ -155,6 +177,7 @@ fn read(
         notes: notes::of(&spec, &topology),
         spec,
         topology,
+        places,
         sha256: files.hashed(before.sha256),
         traffic_sha256: files.hashed(before.sha256_without),
     })
@@ -187,12 +210,16 @@ impl Source<'_> {
                 at.map_or(given, |at| of_file[at].clone())
             };
             let disciplines: Vec<String> = given.map(entry).collect();
-            let expected = document::elements(name, text, &changes, "expect")?;
-            let is_judged = |expect: &ExpectSpec| expect.disciplines().all(is_chosen);
-            let judged: Vec<String> =
-                expected.into_iter().zip(&own.expect).filter(|(_, e)| is_judged(e)).map(|(t, _)| t).collect();
-            if judged.len() < own.expect.len() {
-                changes.push(change(format!("expect=[{}]", judged.join(", "))));
+            // What is judged of disciplines that were not chosen is gone.
+            let expects = own.expect.iter().map(|expect| expect.disciplines().all(is_chosen)).collect();
+            let agrees = own.agree.iter().map(|agree| agree.discipline.iter().all(is_chosen)).collect();
+            for (key, is_judged) in [("expect", expects), ("agree", agrees)] {
+                let is_judged: Vec<bool> = is_judged;
+                if is_judged.contains(&false) {
+                    let elements = document::elements(name, text, &changes, key)?.into_iter().zip(is_judged);
+                    let judged: Vec<String> = elements.filter(|(_, is)| *is).map(|(text, _)| text).collect();
+                    changes.push(change(format!("{key}=[{}]", judged.join(", "))));
+                }
             }
             changes.push(change(format!("disciplines=[{}]", disciplines.join(", "))));
             without.extend(own.output.paired.iter().filter(|name| !is_chosen(name)).map(|_| "output.paired"));

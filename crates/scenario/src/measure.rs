@@ -3,7 +3,8 @@
 use crate::spec::{ExpectSpec, Spec};
 use crate::topology::Topology;
 use fairwire_core::Cause;
-use fairwire_metrics::summary::{AGGREGATE_MEASURES, FURTHER, LINK_MEASURES};
+use fairwire_metrics::agreement::is_called;
+use fairwire_metrics::summary::{AGGREGATE_MEASURES, FURTHER, FURTHER_OF_GROUPS, LINK_MEASURES};
 
 /// Measures that every scenario has.
 const PLAIN: &[&str] = &[
@@ -20,10 +21,22 @@ const PLAIN: &[&str] = &[
 
 impl Spec {
     /// Those of the measures that a summary has only where they are named which are named here.
-    pub(crate) fn further_measures(&self) -> Vec<&'static str> {
-        let named = self.expect.iter().flat_map(ExpectSpec::measures).collect::<Vec<_>>();
-        FURTHER.into_iter().filter(|further| named.contains(further)).collect()
+    pub(crate) fn further_measures(&self) -> Vec<String> {
+        let named = || {
+            let agreed = self.agree.iter().map(|agree| agree.measure.as_str());
+            self.expect.iter().flat_map(ExpectSpec::measures).chain(agreed)
+        };
+        let is_named = |measure: &String| named().any(|name| is_called(measure, name));
+        further(self).filter(is_named).collect()
     }
+}
+
+/// Every measure that a summary of `spec` has only where it is named.
+fn further(spec: &Spec) -> impl Iterator<Item = String> {
+    let of_groups = FURTHER_OF_GROUPS
+        .into_iter()
+        .flat_map(|kind| spec.flow.iter().map(move |flow| format!("{kind}.{}", flow.group)));
+    FURTHER.into_iter().map(String::from).chain(of_groups)
 }
 
 /// Every measure that the summary of `spec` may hold.
@@ -42,7 +55,8 @@ pub(crate) fn names(spec: &Spec, topology: &Topology) -> Vec<String> {
     for aggregate in &spec.aggregate {
         names.extend(AGGREGATE_MEASURES.iter().map(|measure| format!("{measure}.{}", aggregate.name)));
     }
-    names.extend(PLAIN.iter().chain(&FURTHER).map(|name| name.to_string()));
+    names.extend(PLAIN.iter().map(|name| name.to_string()));
+    names.extend(further(spec));
     names.extend(Cause::ALL.iter().map(|cause| format!("drops.{}", cause.name())));
     for queue in topology.queues.iter().filter(|_| topology.queues.len() > 1) {
         names.extend(LINK_MEASURES.iter().map(|measure| format!("link.{}.{measure}", queue.name)));

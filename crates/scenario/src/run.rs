@@ -145,8 +145,9 @@ pub fn report(scenario: &Scenario, outcome: Outcome) -> Report {
     }
 }
 
-/// The threads to start: what was asked, but none that would have no run, and never 0, which means all cores to the pool.
-fn threads(jobs: usize, runs: usize) -> usize {
+/// How many of `runs` go on at the same time, where `jobs` are asked for (0: one per core): none that would have no run, at least 1 and at most
+/// 1024.
+pub fn threads(jobs: usize, runs: usize) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let asked = if jobs == 0 { cores() } else { jobs };
     asked.min(runs).clamp(1, MOST_THREADS)

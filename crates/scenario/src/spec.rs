@@ -1,6 +1,7 @@
 //! What stands in a scenario file, as typed.
 
 use crate::aggregate_spec::AggregateSpec;
+use crate::agree::AgreeSpec;
 use crate::compared::Compared;
 use crate::delays::Delays;
 use crate::links::{Links, ReturnSpec};
@@ -74,6 +75,9 @@ pub struct Spec {
     /// What must come out; a miss is exit code 3.
     #[serde(default)]
     pub expect: Vec<ExpectSpec>,
+    /// How near the stages are to be, with `--on` and several of them; a miss is exit code 3. Default: each group's "fraction" within 0.03.
+    #[serde(default)]
+    pub agree: Vec<AgreeSpec>,
 }
 
 /// The order of events at the same instant.

@@ -44,6 +44,7 @@ fn simulated(part: Part, quiet: bool) -> Result<Ending, Failure> {
         folder: None,
         stages: &[],
         headline: None,
+        member: None,
     };
     let ending = run::carry_out(&scenario, &order, part, quiet)?;
     print_place(&out)?;

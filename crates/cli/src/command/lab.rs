@@ -35,6 +35,7 @@ pub(crate) fn carry_out(
         folder: None,
         stages: &[&lab],
         headline: Some(headline(args)),
+        member: None,
     };
     run::carry_out(&scenario, &order, part, quiet)
 }

@@ -5,6 +5,7 @@ pub(crate) mod calibrate;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod describe;
+mod files;
 pub(crate) mod gateway;
 pub(crate) mod lab;
 pub(crate) mod list;

@@ -1,39 +1,44 @@
 //! `fairwire run`.
 
+use super::files;
 use super::stages::{self, Done};
 use crate::args::{Format, OutputArgs, RunArgs};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::output::Outputs;
 use crate::progress::{Part, Progress};
-use crate::report::{Again, Destination, Folder, Headline};
+use crate::report::{Again, Destination, Folder, Headline, Member};
 use crate::tell::tell;
 use crate::typed;
 use fairwire_core::Duration;
 use fairwire_experiment::Stage;
 use fairwire_metrics::judge::Verdict;
-use fairwire_metrics::record::Report;
-use fairwire_scenario::{
-    Judgement, LinkSpec, Links, Overrides, QueueView, Scenario, judge, load, run_all_observed,
-};
+use fairwire_metrics::record::{Agreement, Report};
+use fairwire_scenario::{Judgement, LinkSpec, Links, QueueView, Scenario, judge, run_all_observed};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Simulates a scenario, prints what came out, and holds it against what was expected.
+/// Runs scenarios, prints what came out, and holds it against what was expected.
 pub(crate) fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
-    let overrides =
-        Overrides { set: args.set.clone(), disciplines: args.discipline.clone(), seeds: args.seeds.clone() };
-    let scenario = load(&args.scenario, &overrides)?;
+    let files = files::read(args)?;
+    let stages = stages::named(&args.on)?;
     let order = Order {
         jobs: usize::from(args.jobs.unwrap_or(0)),
         format: args.format,
         out: args.out.as_deref(),
         output: &args.output,
-        folder: args.scenario.parent(),
-        stages: &stages::named(&args.on)?,
+        folder: None,
+        stages: &stages,
         headline: None,
+        member: None,
     };
-    carry_out(&scenario, &order, Part::whole(), quiet)
+    match files.as_slice() {
+        [file] if file.is_alone => {
+            let order = Order { folder: file.path.parent(), ..order };
+            carry_out(&file.scenario, &order, Part::whole(), quiet)
+        }
+        files => files::carry_out(files, order, quiet),
+    }
 }
 
 /// How a scenario is to be run, and where its results go.
@@ -52,6 +57,19 @@ pub(crate) struct Order<'a> {
     pub stages: &'a [&'a dyn Stage],
     /// What stands above the table, where the scenario does not say it.
     pub headline: Option<Headline>,
+    /// Where it is one of several: which.
+    pub member: Option<Member<'a>>,
+}
+
+/// What came of a scenario.
+#[derive(Debug)]
+pub(crate) struct Judged {
+    /// How it ended.
+    pub ending: Ending,
+    /// The verdicts on what stages differ by.
+    pub agreements: Vec<Verdict>,
+    /// The verdicts on what the scenario expects.
+    pub expectations: Vec<Verdict>,
 }
 
 /// Runs the scenario, writes and prints what came out, and holds it against what was expected.
@@ -61,6 +79,17 @@ pub(crate) fn carry_out(
     part: Part,
     quiet: bool,
 ) -> Result<Ending, Failure> {
+    let (judged, trouble) = judged(scenario, order, part, quiet)?;
+    trouble.map_or(Ok(judged.ending), Err)
+}
+
+/// The same, with every verdict, and with what went wrong on a stage while the others went on.
+pub(super) fn judged(
+    scenario: &Scenario,
+    order: &Order<'_>,
+    part: Part,
+    quiet: bool,
+) -> Result<(Judged, Option<Failure>), Failure> {
     let again = Again::of(scenario, order.folder.unwrap_or(Path::new("")))?;
     let folder = order.out.map(|path| Folder::prepare(path, Some(&again))).transpose()?;
     let outputs = Outputs::prepare(order.output, scenario, order.stages)?;
@@ -75,11 +104,18 @@ pub(crate) fn carry_out(
         report.manifest.notes.iter().for_each(|note| tell(format_args!("note: {note}"))); // the table has them
     }
     let closed = outputs.close(&mut report);
-    let destination = Destination { format: order.format, folder: folder.as_ref(), again: Some(&again) };
+    let destination = Destination {
+        format: order.format,
+        folder: folder.as_ref(),
+        again: Some(&again),
+        member: order.member,
+    };
     let headline = order.headline.clone().unwrap_or_else(|| headline(scenario, &report));
-    let taken = destination.take(&report, &headline, || ending(scenario, &report));
-    std::mem::forget(report); // the process is about to end; a million records need not be taken apart before
-    closed.and(taken).and_then(|ending| trouble.map_or(Ok(ending), Err))
+    let taken = destination.take(&report, &headline, || judgement(scenario, &report));
+    if order.member.is_none() {
+        std::mem::forget(report); // the process is about to end; a million records need not be taken apart before
+    }
+    closed.and(taken).map(|judged| (judged, trouble))
 }
 
 /// Runs the scenario under a progress bar.
@@ -171,23 +207,32 @@ fn rate(scenario: &Scenario, link: &LinkSpec) -> String {
 }
 
 /// Says which expectations failed, and how the command ends.
-fn ending(scenario: &Scenario, report: &Report) -> Ending {
+fn judgement(scenario: &Scenario, report: &Report) -> Judged {
     if report.manifest.interrupted {
-        return Ending::Interrupted;
+        return Judged { ending: Ending::Interrupted, agreements: Vec::new(), expectations: Vec::new() };
     }
-    let differing = report.agreement.iter().filter(|one| one.verdict == Some(Verdict::Fails)).count();
+    let agreements: Vec<Verdict> = report.agreement.iter().filter_map(|one| one.verdict).collect();
+    let differing = agreements.iter().filter(|verdict| **verdict == Verdict::Fails).count();
     if differing > 0 {
         tell(format_args!(
             "{} by more than is allowed",
             counted_of(differing, "measure of a stage differs", "measures of stages differ")
         ));
     }
-    let judged = expected(scenario, &stages::of_first(report));
-    if differing > 0 { Ending::ExpectationFailed } else { judged }
+    for one in report.agreement.iter().filter(|one| one.is_needless()) {
+        let Agreement { discipline, stage, measure, .. } = one;
+        tell(format_args!(
+            "{measure} of {discipline} agrees on {stage}, though `known` says that it differs"
+        ));
+    }
+    let expectations = expected(scenario, &stages::of_first(report));
+    let is_missed = differing > 0 || expectations.iter().any(|verdict| *verdict != Verdict::Holds);
+    let ending = if is_missed { Ending::ExpectationFailed } else { Ending::Done };
+    Judged { ending, agreements, expectations }
 }
 
-/// Says which expectations failed of what was measured on one stage.
-fn expected(scenario: &Scenario, report: &Report) -> Ending {
+/// Says which expectations failed of what was measured on one stage, and gives the verdict on each.
+fn expected(scenario: &Scenario, report: &Report) -> Vec<Verdict> {
     tell_unjudged(scenario, report);
     let judgements = judge(scenario.spec(), report);
     let failed: Vec<&Judgement> = judgements.iter().filter(|judgement| !judgement.is_met()).collect();
@@ -195,16 +240,11 @@ fn expected(scenario: &Scenario, report: &Report) -> Ending {
         tell(format_args!("expectation failed: {judgement}"));
     }
     match (failed.len(), judgements.len()) {
-        (0, 0) => Ending::Done,
-        (0, all) => {
-            tell(format_args!("all {all} expectations of the scenario hold"));
-            Ending::Done
-        }
-        (some, all) => {
-            tell(format_args!("{some} of {all} expectations of the scenario failed"));
-            Ending::ExpectationFailed
-        }
+        (0, 0) => {}
+        (0, all) => tell(format_args!("all {all} expectations of the scenario hold")),
+        (some, all) => tell(format_args!("{some} of {all} expectations of the scenario failed")),
     }
+    judgements.iter().map(Judgement::verdict).collect()
 }
 
 /// Says which expectations are about disciplines that were not run.

@@ -6,7 +6,7 @@ use crate::output::{Outputs, StageRun};
 use crate::progress::{Part, Progress};
 use crate::tell::tell;
 use fairwire_core::Duration;
-use fairwire_experiment::{Failed, Plan, Stage, WatchRuns, compared, find, run};
+use fairwire_experiment::{Failed, Plan, Stage, WatchRun, WatchRuns, compared, find, run};
 use fairwire_metrics::record::{Mode, Report, RunRecord};
 use fairwire_scenario::{Outcome, Row, Scenario, Which, run_all_observed};
 
@@ -27,7 +27,7 @@ pub(crate) fn named(names: &[String]) -> Result<Vec<&'static dyn Stage>, Failure
 
 /// How the runs are done and shown.
 pub(crate) struct Order<'a> {
-    /// Runs at the same time in the simulator; 0 for as many as there are cores.
+    /// Runs at the same time, where a stage can do that; 0 for as many as there are cores.
     pub jobs: usize,
     /// The part of the command that it is.
     pub part: Part,
@@ -140,9 +140,8 @@ fn on_stage(
         let named = |run| RunRecord { stage: stage.name().into(), ..run };
         return Ok(outcome.runs.into_iter().map(named).collect());
     }
-    let mut watch =
-        Watching { stage: stage.name(), scenario, outputs: order.outputs, progress: &progress, run: None };
-    run(stage, scenario, disciplines, &mut watch, stop)
+    let watch = Watching { stage: stage.name(), scenario, outputs: order.outputs, progress: &progress };
+    run(stage, scenario, disciplines, order.jobs, &watch, stop)
 }
 
 /// Follows the runs on a stage other than the simulator.
@@ -151,28 +150,36 @@ struct Watching<'a> {
     scenario: &'a Scenario,
     outputs: &'a Outputs<'a>,
     progress: &'a Progress,
-    /// Writes down what is sampled in the run at hand.
-    run: Option<StageRun<'a>>,
 }
 
 impl WatchRuns for Watching<'_> {
-    fn begins(&mut self, which: Which<'_>) {
+    fn begins<'a>(&'a self, which: Which<'_>) -> Box<dyn WatchRun + 'a> {
         let Which { discipline, seed, .. } = which;
         let duration = self.scenario.spec().duration;
         self.progress.say(&format!("{}: {discipline}, seed {seed}, {duration}", self.stage));
-        self.run = self.outputs.begin(which, self.stage);
+        Box::new(WatchingOne { outputs: self.outputs, run: self.outputs.begin(which, self.stage) })
     }
-    fn reached(&mut self, fraction: f64) {
+    fn reached(&self, fraction: f64) {
         self.progress.reach(fraction);
     }
+}
+
+/// Follows one of these runs.
+struct WatchingOne<'a> {
+    outputs: &'a Outputs<'a>,
+    /// Writes down what is sampled.
+    run: Option<StageRun<'a>>,
+}
+
+impl WatchRun for WatchingOne<'_> {
     fn every(&self) -> Option<Duration> {
         self.outputs.every()
     }
     fn sample(&mut self, at: Duration, row: Row<'_>) {
         self.run.iter_mut().for_each(|run| run.sample(at, row));
     }
-    fn finished(&mut self) {
-        self.run.take().into_iter().for_each(StageRun::finish);
+    fn finished(self: Box<Self>) {
+        self.run.into_iter().for_each(StageRun::finish);
     }
 }
 
@@ -199,7 +206,7 @@ fn report(
     };
     runs.sort_by_key(|run| (place(run), stages.iter().position(|stage| stage.name() == run.stage)));
     let first = stages.first().map_or("sim", |stage| stage.name());
-    let agreement = compared(&runs, first);
+    let agreement = compared(scenario, &runs, first);
     let mut report = fairwire_scenario::report(scenario, Outcome { runs, interrupted });
     report.agreement = agreement;
     report.manifest.stages = stages.iter().map(|stage| stage.name().to_owned()).collect();

@@ -26,37 +26,66 @@ pub(crate) const FLOWS: [&str; 14] = [
 /// One row per discipline and measure; then one per pair of `differences` and measure, with the second of the pair as `minus`. That
 /// column is there only where there are differences.
 pub(crate) fn summary(report: &Report, differences: &[Difference]) -> Result<String, Failure> {
-    let is_paired = !differences.is_empty();
-    let has_stages = has_stages(&report.runs);
-    let row = |discipline: &str, stage: &str, minus: &str, cells: [String; 6]| {
-        let stage = has_stages.then(|| stage.to_string());
-        let minus = is_paired.then(|| minus.to_string());
-        std::iter::once(discipline.to_string()).chain(stage).chain(minus).chain(cells).collect::<Vec<_>>()
-    };
-    let numbers = |runs: u64, measure: &str, estimate: &Estimate| {
-        let half = estimate.half_width_95.map_or(String::new(), |half| half.to_string());
-        let [mean, min, max] = [estimate.mean, estimate.min, estimate.max].map(|number| number.to_string());
-        [runs.to_string(), measure.to_string(), mean, half, min, max]
-    };
-    let head = row(
-        "discipline",
-        "stage",
-        "minus",
-        ["runs", "measure", "mean", "half_width_95", "min", "max"].map(String::from),
-    );
-    let own = report.summary.iter().flat_map(|summary| {
-        let of = |(measure, estimate): (&String, &Estimate)| {
-            row(&summary.discipline, &summary.stage, "", numbers(summary.runs, measure, estimate))
+    let columns =
+        Columns { file: None, has_stage: has_stages(&report.runs), has_minus: !differences.is_empty() };
+    text(std::iter::once(columns.head()).chain(columns.rows(report, differences)))
+}
+
+/// The same of one of several files, which all have the same columns; `is_first` of them has the heading.
+pub(super) fn summary_of_file(report: &Report, file: &str, is_first: bool) -> Result<String, Failure> {
+    let columns = Columns { file: Some(file), has_stage: true, has_minus: true };
+    text(is_first.then(|| columns.head()).into_iter().chain(columns.rows(report, &report.differences)))
+}
+
+/// Which of the columns there are that a summary may have.
+struct Columns<'a> {
+    file: Option<&'a str>,
+    has_stage: bool,
+    has_minus: bool,
+}
+
+impl Columns<'_> {
+    fn head(&self) -> Vec<String> {
+        let cells = ["runs", "measure", "mean", "half_width_95", "min", "max"].map(String::from);
+        let row = self.row(["discipline", "stage", "minus"], cells);
+        self.file.iter().map(|_| "file".to_string()).chain(row).collect()
+    }
+
+    fn rows<'a>(
+        &'a self,
+        report: &'a Report,
+        differences: &'a [Difference],
+    ) -> impl Iterator<Item = Vec<String>> + 'a {
+        let numbers = |runs: u64, measure: &str, estimate: &Estimate| {
+            let half = estimate.half_width_95.map_or(String::new(), |half| half.to_string());
+            let [mean, min, max] =
+                [estimate.mean, estimate.min, estimate.max].map(|number| number.to_string());
+            [runs.to_string(), measure.to_string(), mean, half, min, max]
         };
-        summary.measures.iter().map(of).collect::<Vec<_>>()
-    });
-    let paired = differences.iter().flat_map(|pair| {
-        let of = |(measure, estimate): (&String, &Estimate)| {
-            row(&pair.first, "", &pair.second, numbers(pair.runs, measure, estimate))
-        };
-        pair.measures.iter().map(of).collect::<Vec<_>>()
-    });
-    text(std::iter::once(head).chain(own).chain(paired))
+        let own = report.summary.iter().flat_map(move |summary| {
+            let names = [summary.discipline.as_str(), summary.stage.as_str(), ""];
+            let of = move |(measure, estimate): (&String, &Estimate)| {
+                self.row(names, numbers(summary.runs, measure, estimate))
+            };
+            summary.measures.iter().map(of)
+        });
+        let paired = differences.iter().flat_map(move |pair| {
+            let names = [pair.first.as_str(), "", pair.second.as_str()];
+            let of = move |(measure, estimate): (&String, &Estimate)| {
+                self.row(names, numbers(pair.runs, measure, estimate))
+            };
+            pair.measures.iter().map(of)
+        });
+        let with_file = |row: Vec<String>| self.file.iter().map(ToString::to_string).chain(row).collect();
+        own.chain(paired).map(with_file)
+    }
+
+    /// Its names are a discipline, a stage, and the discipline that is taken away.
+    fn row(&self, [discipline, stage, minus]: [&str; 3], cells: [String; 6]) -> Vec<String> {
+        let stage = self.has_stage.then(|| stage.to_string());
+        let minus = self.has_minus.then(|| minus.to_string());
+        std::iter::once(discipline.to_string()).chain(stage).chain(minus).chain(cells).collect()
+    }
 }
 
 /// One row per pair of disciplines and measure.

@@ -7,15 +7,17 @@ mod json;
 pub(crate) mod picture;
 #[cfg(test)]
 mod samples;
+mod sequence;
 mod shown;
 pub(crate) mod table;
 
 pub(crate) use again::Again;
 pub(crate) use folder::{Folder, PICTURE};
+pub(crate) use sequence::{Member, Sequence};
 pub(crate) use shown::Headline;
 
 use crate::args::Format;
-use crate::failure::{Ending, Failure};
+use crate::failure::Failure;
 use fairwire_metrics::record::Report;
 use std::io::{self, Write};
 
@@ -28,21 +30,26 @@ pub(crate) struct Destination<'a> {
     pub folder: Option<&'a Folder>,
     /// What is written there so that it can be run again.
     pub again: Option<&'a Again<'a>>,
+    /// Where it is one of several: which.
+    pub member: Option<Member<'a>>,
 }
 
 impl Destination<'_> {
     /// Writes the folder, then lets `judge` speak, then prints: neither files nor a verdict are lost when the printing
     /// fails, nor is the printing when the files do.
-    pub(crate) fn take(
+    pub(crate) fn take<J>(
         &self,
         report: &Report,
         headline: &Headline,
-        judge: impl FnOnce() -> Ending,
-    ) -> Result<Ending, Failure> {
+        judge: impl FnOnce() -> J,
+    ) -> Result<J, Failure> {
         let written = self.folder.map_or(Ok(()), |folder| folder.write(report, headline, self.again));
-        let ending = judge();
-        let printed = show(report, headline, self.format);
-        written.and(printed).map(|()| ending)
+        let judged = judge();
+        let printed = match &self.member {
+            Some(member) => member.show(report, headline, self.format),
+            None => show(report, headline, self.format),
+        };
+        written.and(printed).map(|()| judged)
     }
 }
 

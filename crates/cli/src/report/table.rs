@@ -123,14 +123,25 @@ fn agreement(report: &Report) -> String {
     table.set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(header(&columns));
     table.add_rows(report.agreement.iter().map(row));
-    format!("\nDifferences from {}, with Welch's 95 % interval:\n{table}\n", first.against)
+    let mut text = format!("\nDifferences from {}, with Welch's 95 % interval:\n{table}\n", first.against);
+    for one in report.agreement.iter().filter(|one| one.verdict == Some(Verdict::Known)) {
+        let Agreement { discipline, stage, measure, known, .. } = one;
+        let why = known.as_deref().unwrap_or_default();
+        text += &format!("known: {measure} of {discipline} on {stage}: {why}\n");
+    }
+    text
 }
 
 /// A fraction differs by points.
 fn look_of_difference(measure: &str) -> Look {
     match measure.split('.').next().unwrap_or(measure) {
         "fraction" | "utilization" => Look { scale: 100.0, digits: 2, unit: " points" },
-        "sojourn_mean_s" => MILLISECONDS,
+        "drop_fraction" | "mark_fraction" => Look { scale: 100.0, digits: 2, unit: " points" },
+        "sojourn_mean_s" | "sojourn_p95_s" | "sojourn_p99_s" => MILLISECONDS,
+        "throughput_bps" | "goodput_bps" | "aggregate_bps" => {
+            Look { scale: 1e-3, digits: 1, unit: " kbit/s" }
+        }
+        "drops" | "marks" | "packets_dropped" | "backlog_mean_packets" => Look { digits: 1, ..COUNT },
         _ => SHARE,
     }
 }

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod common;
+mod files;
 mod front;
 mod gateway_ask;
 mod gateway_check;

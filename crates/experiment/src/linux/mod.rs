@@ -56,6 +56,10 @@ impl Stage for Linux {
         "Linux's own discipline and TCP, in User Mode Linux on a virtual clock"
     }
 
+    fn can_run_beside_others(&self) -> bool {
+        true // its clock is its own
+    }
+
     fn can_run(&self, plan: &Plan<'_>) -> Result<(), Why> {
         contest(&Dumbbell::of(plan, 0).map_err(Failed::why)?, plan)?;
         Uml::find().map(drop).map_err(missing)

@@ -43,6 +43,10 @@ impl Stage for Ns2 {
         true
     }
 
+    fn can_run_beside_others(&self) -> bool {
+        true // its clock is its own
+    }
+
     fn can_run(&self, plan: &Plan<'_>) -> Result<(), Why> {
         // What is sent does not hang on the seed.
         Dumbbell::of(plan, 0)?;

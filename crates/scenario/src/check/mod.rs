@@ -1,6 +1,7 @@
 //! Does what was typed make sense? Each refusal names the key, what was given, why, and what is allowed.
 
 mod aggregates;
+mod agreements;
 mod disciplines;
 mod expectations;
 mod flows;
@@ -51,6 +52,8 @@ pub(crate) fn check(
     let measures = measure::names(spec, &topology);
     let mut expects = spec.expect.iter().enumerate();
     expects.try_for_each(|(at, expect)| check.expectation(at, expect, &measures))?;
+    let mut agrees = spec.agree.iter().enumerate();
+    agrees.try_for_each(|(at, agree)| check.agreement(at, agree, &measures))?;
     Ok(topology)
 }
 

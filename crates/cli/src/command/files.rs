@@ -1,0 +1,216 @@
+//! `fairwire run` over several files and folders.
+
+use super::run::{self, Judged, Order};
+use crate::args::{Format, RunArgs};
+use crate::failure::{Ending, Failure};
+use crate::interrupt;
+use crate::progress::Part;
+use crate::report::{Member, Sequence, print, table};
+use crate::tell::tell;
+use comfy_table::{Cell, CellAlignment, ContentArrangement};
+use fairwire_metrics::judge::Verdict;
+use fairwire_scenario::{Overrides, Scenario, load};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// One scenario of the command.
+pub(super) struct File {
+    pub path: PathBuf,
+    pub scenario: Scenario,
+    /// Is it the one file that was named, and no other?
+    pub is_alone: bool,
+}
+
+impl File {
+    /// What results call it.
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// The folder of its results.
+    fn stem(&self) -> &Path {
+        self.path.file_stem().map_or(Path::new("scenario"), Path::new)
+    }
+}
+
+/// Reads every scenario that is named, those in folders in the order of their names. All mistakes are told before anything is run.
+pub(super) fn read(args: &RunArgs) -> Result<Vec<File>, Failure> {
+    let overrides =
+        Overrides { set: args.set.clone(), disciplines: args.discipline.clone(), seeds: args.seeds.clone() };
+    let mut paths = Vec::new();
+    for named in &args.scenarios {
+        if named.is_dir() { paths.extend(in_folder(named)?) } else { paths.push(named.clone()) }
+    }
+    let is_alone = paths == args.scenarios && paths.len() == 1;
+    let (mut files, mut wrong) = (Vec::new(), Vec::new());
+    for path in paths {
+        let checked = |scenario: Scenario| fairwire_experiment::check(&scenario).map(|()| scenario);
+        match load(&path, &overrides).and_then(checked) {
+            Ok(scenario) => files.push(File { path, scenario, is_alone }),
+            Err(error) => wrong.push(error),
+        }
+    }
+    let mut wrong = wrong.into_iter();
+    if let Some(mut first) = wrong.next() {
+        first.more = first.more.into_iter().chain(wrong).collect();
+        return Err(first.into());
+    }
+    if !is_alone {
+        check_outputs(args, &files)?;
+    }
+    Ok(files)
+}
+
+/// The scenario files in `folder`.
+fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let listed = || -> io::Result<Vec<PathBuf>> {
+        fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect()
+    };
+    let mut paths = listed().map_err(|error| {
+        Failure::user(
+            format!("`{}` cannot be read: {error}", folder.display()),
+            "allowed: a folder of scenarios",
+        )
+    })?;
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml") && path.is_file());
+    paths.sort();
+    if paths.is_empty() {
+        let help = "allowed: a folder with files `*.toml`, or a file";
+        return Err(Failure::user(format!("there is no scenario in `{}`", folder.display()), help));
+    }
+    Ok(paths)
+}
+
+/// What one place has room for is of one file.
+fn check_outputs(args: &RunArgs, files: &[File]) -> Result<(), Failure> {
+    let of_one = args.output.of_one_file();
+    if let Some(option) = of_one.first() {
+        let help = "allowed: one file; or `[output]` in each of the scenarios, or --out";
+        return Err(Failure::user(format!("{option} with several files"), help));
+    }
+    let mut stems = BTreeSet::new();
+    let twice = files.iter().find(|file| !stems.insert(file.stem()));
+    match (&args.out, twice) {
+        (Some(_), Some(file)) => Err(Failure::user(
+            format!("--out: two files are called `{}`, and so would be their folders", file.stem().display()),
+            "allowed: files of different names",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Runs one after the other, and ends with a line for each. After Ctrl-C what was finished is told.
+pub(super) fn carry_out(files: &[File], order: Order<'_>, quiet: bool) -> Result<Ending, Failure> {
+    let (whole, sequence) = (Part::whole(), Sequence::default());
+    let all: f64 = files.iter().map(length).sum();
+    let (mut before, mut ended) = (0.0, Vec::new());
+    for file in files {
+        if interrupt::is_asked() {
+            break;
+        }
+        let part = whole.between(before / all, (before + length(file)) / all);
+        before += length(file);
+        let (name, out) = (file.name(), order.out.map(|out| out.join(file.stem())));
+        let order = Order {
+            folder: file.path.parent(),
+            out: out.as_deref(),
+            headline: order.headline.clone(),
+            member: Some(Member { sequence: &sequence, file: &name }),
+            ..order
+        };
+        ended.push(Ended::of(run::judged(&file.scenario, &order, part, quiet)));
+    }
+    sequence.end(order.format)?;
+    let text = summary(files, &ended);
+    match order.format {
+        Format::Table => print(format!("\n{text}").as_bytes())?,
+        Format::Json | Format::Csv => tell(format_args!("{}", text.trim_end())),
+    }
+    Ok(ending(&ended))
+}
+
+/// How long its runs are together, in seconds of theirs, for a guess of what is left.
+fn length(file: &File) -> f64 {
+    let spec = file.scenario.spec();
+    (spec.disciplines.len() * spec.seeds.as_slice().len()) as f64 * spec.duration.0.secs()
+}
+
+/// How one of the files ended.
+struct Ended {
+    ending: Ending,
+    agreements: Vec<Verdict>,
+    expectations: Vec<Verdict>,
+}
+
+impl Ended {
+    /// Tells a failure: the other files are run all the same.
+    fn of(run: Result<(Judged, Option<Failure>), Failure>) -> Self {
+        match run {
+            Ok((Judged { ending, agreements, expectations }, trouble)) => {
+                Ended { ending: trouble.map_or(ending, Failure::tell), agreements, expectations }
+            }
+            Err(failure) => {
+                Ended { ending: failure.tell(), agreements: Vec::new(), expectations: Vec::new() }
+            }
+        }
+    }
+
+    /// In a word: the worst of its verdicts.
+    fn word(&self) -> &'static str {
+        match self.ending {
+            Ending::Told(_) | Ending::Agent(_) => "failed",
+            Ending::Interrupted => "interrupted",
+            Ending::Done | Ending::ExpectationFailed => {
+                let expectations = self.expectations.iter().map(|verdict| verdict.strict());
+                let all = self.agreements.iter().copied().chain(expectations);
+                Verdict::of_all(all).map_or("-", Verdict::words)
+            }
+        }
+    }
+}
+
+/// How the command ends: as the worst of its files.
+fn ending(ended: &[Ended]) -> Ending {
+    let is_interrupted = interrupt::is_asked().then_some(Ending::Interrupted);
+    let told = ended.iter().map(|one| one.ending).find(|ending| matches!(ending, Ending::Told(_)));
+    let missed = ended.iter().map(|one| one.ending).find(|ending| *ending == Ending::ExpectationFailed);
+    is_interrupted.or(told).or(missed).unwrap_or(Ending::Done)
+}
+
+/// A line for each file, and one for all.
+fn summary(files: &[File], ended: &[Ended]) -> String {
+    let columns = ["file", "verdict", "agree", "unclear", "known", "differ", "expected"];
+    let row = |(at, file): (usize, &File)| {
+        let Some(one) = ended.get(at) else {
+            return [file.name(), "not run".into()].map(Cell::new).to_vec();
+        };
+        let count =
+            |wanted: Verdict| one.agreements.iter().filter(|verdict| **verdict == wanted).count().to_string();
+        let met = one.expectations.iter().filter(|verdict| **verdict == Verdict::Holds).count();
+        let expected = match one.expectations.len() {
+            0 => "-".into(),
+            all => format!("{met} of {all}"),
+        };
+        let mut row = [file.name(), one.word().into()].map(Cell::new).to_vec();
+        let counts = [Verdict::Holds, Verdict::Unclear, Verdict::Known, Verdict::Fails].map(count);
+        row.extend(counts.map(|count| Cell::new(count).set_alignment(CellAlignment::Right)));
+        row.push(Cell::new(expected));
+        row
+    };
+    let mut table = table::empty();
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(table::header(&columns));
+    table.add_rows(files.iter().enumerate().map(row));
+    let mut words: Vec<(&str, usize)> = Vec::new();
+    let all = ended.iter().map(Ended::word).chain(files.iter().skip(ended.len()).map(|_| "not run"));
+    for word in all {
+        match words.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, count)) => *count += 1,
+            None => words.push((word, 1)),
+        }
+    }
+    let words: Vec<String> = words.iter().map(|(word, count)| format!("{count} {word}")).collect();
+    format!("{table}\n{} files: {}\n", files.len(), words.join(", "))
+}

@@ -1,0 +1,52 @@
+//! Reports of several scenarios, printed one after the other as one text.
+
+use super::shown::Headline;
+use super::{csv, json, print, table, told};
+use crate::args::Format;
+use crate::failure::Failure;
+use fairwire_metrics::record::Report;
+use std::cell::Cell;
+use std::io;
+
+/// How many were printed. JSON is one array of them, CSV one table with a column `file`.
+#[derive(Debug, Default)]
+pub(crate) struct Sequence {
+    printed: Cell<usize>,
+}
+
+/// One of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member<'a> {
+    pub sequence: &'a Sequence,
+    /// The scenario's file, as results call it.
+    pub file: &'a str,
+}
+
+impl Sequence {
+    /// Prints what ends them.
+    pub(crate) fn end(&self, format: Format) -> Result<(), Failure> {
+        match (format, self.printed.get()) {
+            (Format::Json, 0) => print(b"[]\n"),
+            (Format::Json, _) => print(b"]\n"),
+            (Format::Table | Format::Csv, _) => Ok(()),
+        }
+    }
+}
+
+impl Member<'_> {
+    /// Prints `report` behind those before it.
+    pub(super) fn show(&self, report: &Report, headline: &Headline, format: Format) -> Result<(), Failure> {
+        let is_first = self.sequence.printed.replace(self.sequence.printed.get() + 1) == 0;
+        match format {
+            Format::Table => {
+                let gap = if is_first { "" } else { "\n" };
+                print(format!("{gap}{}\n{}", self.file, table::text(report, headline)).as_bytes())
+            }
+            Format::Json => {
+                print(if is_first { b"[\n" } else { b",\n" })?;
+                told(json::write(report, io::stdout().lock()))
+            }
+            Format::Csv => print(csv::summary_of_file(report, self.file, is_first)?.as_bytes()),
+        }
+    }
+}

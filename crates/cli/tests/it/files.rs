@@ -1,0 +1,139 @@
+//! Several scenario files in one command, and what a scenario wants of stages.
+
+use crate::common::{Contest, SCENARIO, code, run, stderr, stdout};
+use serde_json::Value;
+
+/// A folder with two scenarios, `a.toml` and `b.toml`, of which the second expects what does not come.
+fn folder() -> Contest {
+    let contest = Contest::of(SCENARIO);
+    let missed = "[[expect]]\nmeasure = \"jain\"\nmin = 2.0\n";
+    for (name, more) in [("a.toml", ""), ("b.toml", missed)] {
+        std::fs::write(contest.path(name), format!("{SCENARIO}\n{more}")).expect("a scratch file");
+    }
+    std::fs::remove_file(contest.path("short.toml")).expect("it is there");
+    contest
+}
+
+const SHORT: [&str; 4] = ["--seeds", "1", "--discipline", "tail-drop"];
+
+#[test]
+fn every_file_of_a_folder_is_reported_and_has_a_line_at_the_end() {
+    let contest = folder();
+    let folder = contest.folder().display().to_string();
+    let output = run(&[&["run", folder.as_str()], &SHORT[..]].concat());
+    assert_eq!(code(&output), 3, "{}", stderr(&output));
+    let text = stdout(&output);
+    assert_eq!(text.matches("Three against one").count(), 2, "{text}");
+    let line = |name: &str| {
+        let cells =
+            text.lines().find(|line| line.starts_with('|') && line.contains(name)).expect(name).split('|');
+        cells.map(str::trim).skip(2).take(6).map(String::from).collect::<Vec<_>>()
+    };
+    assert_eq!(line("a.toml"), ["-", "0", "0", "0", "0", "-"]);
+    assert_eq!(line("b.toml"), ["does not hold", "0", "0", "0", "0", "0 of 1"]);
+    assert!(text.trim_end().ends_with("2 files: 1 -, 1 does not hold"), "{text}");
+    assert!(text.find("a.toml") < text.find("b.toml"), "in the order of their names");
+}
+
+#[test]
+fn several_reports_are_one_array_one_table_and_folders_of_their_own() {
+    let contest = folder();
+    let [a, b, out] = ["a.toml", "b.toml", "out"].map(|name| contest.path(name).display().to_string());
+    let of = |more: &[&str]| run(&[&["run", b.as_str(), a.as_str()], &SHORT[..], more].concat());
+    let output = of(&["--format", "json", "--out", &out]);
+    let reports: Value = serde_json::from_str(&stdout(&output)).expect("one array");
+    assert_eq!(reports.as_array().map(Vec::len), Some(2));
+    assert!(stderr(&output).contains("2 files: "), "{}", stderr(&output));
+    for name in ["a", "b"] {
+        assert!(contest.path("out").join(name).join("report.json").is_file(), "{name}");
+    }
+    let table = stdout(&of(&["--format", "csv"]));
+    let mut lines = table.lines();
+    assert_eq!(lines.next(), Some("file,discipline,stage,minus,runs,measure,mean,half_width_95,min,max"));
+    let files: Vec<&str> =
+        lines.filter(|line| line.contains(",jain,")).filter_map(|line| line.split(',').next()).collect();
+    assert_eq!(files, [b.as_str(), a.as_str()]);
+    let alone = stdout(&run(&[&["run", a.as_str(), "--format", "csv"], &SHORT[..]].concat()));
+    assert!(alone.starts_with("discipline,runs,measure,"), "one file is as it was: {alone}");
+}
+
+#[test]
+fn a_bad_file_among_several_is_named_before_anything_runs() {
+    let contest = folder();
+    for name in ["c.toml", "d.toml"] {
+        std::fs::write(contest.path(name), SCENARIO.replace("duration", "durration"))
+            .expect("a scratch file");
+    }
+    let folder = contest.folder().display().to_string();
+    let output = run(&["run", &folder]);
+    let said = stderr(&output);
+    assert_eq!((code(&output), stdout(&output).as_str()), (2, ""), "{said}");
+    assert!(said.contains("c.toml:") && said.contains("d.toml:") && said.contains("durration"), "{said}");
+    let refused = |args: &[&str], message: &str| {
+        let output = run(args);
+        assert!(code(&output) == 2 && stderr(&output).contains(message), "{}", stderr(&output));
+    };
+    let [a, b] = ["a.toml", "b.toml"].map(|name| contest.path(name).display().to_string());
+    refused(&["run", &a, &b, "--series", "s.csv"], "--series with several files");
+    refused(&["run", &a, &a, "--out", "out"], "two files are called `a`");
+    let empty = contest.path("empty");
+    std::fs::create_dir(&empty).expect("a scratch folder");
+    refused(&["run", &empty.display().to_string()], "there is no scenario in");
+}
+
+/// The contest with this entry of `[[agree]]`.
+fn agreeing(entry: &str) -> Contest {
+    Contest::of(&format!("{SCENARIO}\n[[agree]]\n{entry}\n"))
+}
+
+#[test]
+fn what_is_wrong_with_what_stages_are_to_agree_in_is_told_with_what_is_allowed() {
+    for (entry, message) in [
+        ("measure = \"fractoin\"\ntolerance = 1\nbecause = \"x\"", "did you mean `fraction`?"),
+        ("measure = \"jain\"\nbecause = \"x\"", "`tolerance`"),
+        ("measure = \"jain\"\ntolerance = 1\nrelative = 1\nbecause = \"x\"", "one of both"),
+        ("measure = \"jain\"\ntolerance = -1\nbecause = \"x\"", "below the least"),
+        ("measure = \"jain\"\ntolerance = 1", "`because`"),
+        ("measure = \"jain\"\ntolerance = 1\nbecause = \" \"", "a reader wants the reason"),
+        ("measure = \"jain\"\ntolerance = 1\nbecause = \"x\"\nstage = \"ns3\"", "did you mean `ns2`?"),
+        ("measure = \"jain\"\ntolerance = 1\nbecause = \"x\"\ndiscipline = \"rde\"", "did you mean `red`?"),
+        ("measure = \"jain\"\ntolerance = 1\nbecause = \"x\"\nintervals = \"met\"", "`meet`"),
+    ] {
+        let output = run(&["run", &agreeing(entry).file()]);
+        assert!(code(&output) == 2 && stderr(&output).contains(message), "{entry}: {}", stderr(&output));
+        assert!(stderr(&output).contains("short.toml:"), "with its place: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_difference_of_stages_is_judged_as_the_scenario_says_and_a_known_one_is_no_miss() {
+    let of = |entry: &str| {
+        let contest = agreeing(&format!("measure = \"packets_dropped\"\nbecause = \"a test\"\n{entry}"));
+        run(&[&["run", contest.file().as_str(), "--on", "sim,ns2", "--format", "json"], &SHORT[..]].concat())
+    };
+    let first = of("tolerance = 1e9");
+    if stdout(&first).contains("ns-2 (`ns`) is missing") {
+        return fairwire_testing::skipped_for_want_of_a_peer(format_args!(
+            "stages that differ: there is no ns-2"
+        ));
+    }
+    let verdicts = |output: &std::process::Output| -> Vec<String> {
+        let report: Value = serde_json::from_str(&stdout(output)).expect("a report");
+        let all = report["agreement"].as_array().expect("an array").iter();
+        all.filter_map(|one| one["verdict"].as_str().map(String::from)).collect()
+    };
+    assert_eq!((code(&first), verdicts(&first)), (0, vec!["holds".to_string(); 2]));
+    // Exactly as many in both simulators would be chance; where it is so, nothing can be said here.
+    let strict = of("tolerance = 0");
+    let differ = verdicts(&strict).iter().filter(|verdict| *verdict == "does not hold").count();
+    assert_eq!(code(&strict), if differ > 0 { 3 } else { 0 });
+    let known = of("tolerance = 0\nknown = \"another simulator\"");
+    assert_eq!(code(&known), 0, "{}", stderr(&known));
+    assert_eq!(verdicts(&known).iter().filter(|verdict| *verdict == "known").count(), differ);
+    let needless = of("tolerance = 1e9\nknown = \"another simulator\"");
+    assert!(
+        stderr(&needless).contains("agrees on ns2, though `known` says that it differs"),
+        "{}",
+        stderr(&needless)
+    );
+}

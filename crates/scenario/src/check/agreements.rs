@@ -1,0 +1,62 @@
+//! How near stages are to be.
+
+use super::{Check, Checked, Refusal};
+use crate::agree::AgreeSpec;
+use fairwire_document::{Problem, shortened};
+use fairwire_metrics::agreement::is_called;
+
+impl Check<'_> {
+    /// Names of stages are checked by who knows them: see [`Scenario::unknown_stage`](crate::Scenario::unknown_stage).
+    pub(super) fn agreement(&self, at: usize, agree: &AgreeSpec, measures: &[String]) -> Checked {
+        let path = |key: &str| format!("agree.{at}.{key}");
+        agree.discipline.as_ref().map_or(Ok(()), |name| self.known(&path("discipline"), name))?;
+        self.called(&path("measure"), &agree.measure, measures)?;
+        for (key, text) in [("because", Some(&agree.because)), ("known", agree.known.as_ref())] {
+            let Some(text) = text else { continue };
+            self.text(&path(key), text)?;
+            if text.trim().is_empty() {
+                return self.refuse(Refusal {
+                    path: &path(key),
+                    given: "nothing".into(),
+                    why: "a reader wants the reason".into(),
+                    allowed: "a reason, in a sentence".into(),
+                });
+            }
+        }
+        let numbers =
+            [("tolerance", agree.tolerance), ("relative", agree.relative), ("deviations", agree.deviations)];
+        for (key, number) in numbers {
+            self.finite(&path(key), number)?;
+            self.within(&path(key), number.unwrap_or(0.0), 0.0..=f64::MAX)?;
+        }
+        match (agree.tolerance, agree.relative) {
+            (None, None) => Err(self.places.refuse(
+                &format!("agree.{at}"),
+                Problem::Missing {
+                    key: "tolerance".into(),
+                    table: format!("agree.{at}"),
+                    note: "or `relative`, a part of what the first stage has".into(),
+                },
+            )),
+            (Some(_), Some(relative)) => self.refuse(Refusal {
+                path: &path("relative"),
+                given: relative.to_string(),
+                why: "there is a `tolerance`, too".into(),
+                allowed: "one of both".into(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Is there such a measure, or some that begin with that?
+    fn called(&self, path: &str, name: &str, measures: &[String]) -> Checked {
+        if measures.iter().any(|measure| is_called(measure, name)) {
+            return Ok(());
+        }
+        let kinds = measures.iter().filter_map(|measure| measure.rsplit_once('.').map(|(kind, _)| kind));
+        let mut allowed: Vec<String> = kinds.map(String::from).collect();
+        allowed.dedup();
+        allowed.extend_from_slice(measures);
+        Err(self.places.refuse(path, Problem::Unknown { what: "measure", given: shortened(name), allowed }))
+    }
+}
