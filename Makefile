@@ -100,8 +100,9 @@ oracle-linux: rust ## hold our disciplines and TCPs against Linux's own, in User
 
 .PHONY: oracle-ns2
 oracle-ns2: rust ## hold our simulator against ns-2 over a grid of disciplines and transports (two or three minutes)
-	@cargo build --release --locked -p fairwire-oracle --bins
-	@$(target)/release/fairwire-oracle-ns2 $(ARGS)
+	@cargo build --release --locked -p fairwire
+	@if command -v ns > /dev/null; then $(target)/release/fairwire run suite/ns2 --on ns2,sim $(ARGS); \
+	else echo "SKIPPED: make oracle-ns2: ns-2 (ns) is missing; on Debian and Ubuntu: apt install ns2" >&2; fi
 
 .PHONY: field
 field: rust ## hold the gateway against its promises in real networks: contests, faults, 20 000 subscribers (root; about half an hour)

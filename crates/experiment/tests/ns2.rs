@@ -1,10 +1,14 @@
 //! ns-2 as a stage. What needs the program says so loudly where it is missing, and passes.
 
+use fairwire_core::Duration;
 use fairwire_experiment::ns2::Ns2;
-use fairwire_experiment::{Failed, Plan, Stage};
-use fairwire_metrics::record::RunRecord;
-use fairwire_scenario::{Overrides, Scenario, parse};
+use fairwire_experiment::sim::Sim;
+use fairwire_experiment::{Failed, Plan, Stage, WatchRun, WatchRuns, compared};
+use fairwire_metrics::judge::Verdict;
+use fairwire_metrics::record::{Agreement, RunRecord};
+use fairwire_scenario::{Overrides, Row, Scenario, Which, load, parse};
 use rustix::process::{Pid, Signal, kill_process};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -200,4 +204,90 @@ fn a_stopped_run_ends_at_once_and_a_killed_one_says_so_and_neither_leaves_a_proc
     let said = killed.expect_err("it was killed").to_string();
     assert!(said.starts_with("ns-2, seed 1: it ended with signal: 9"), "{said}");
     assert_eq!(simulators(), [0; 0], "it is left");
+}
+
+/// The cells that are held against ns-2.
+fn cells() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suite/ns2");
+    let files =
+        std::fs::read_dir(folder).expect("it is there").map(|entry| entry.expect("it can be read").path());
+    let mut files: Vec<PathBuf> = files.collect();
+    files.sort();
+    files
+}
+
+fn cell(file: &Path, set: &[&str]) -> Scenario {
+    let set = set.iter().map(ToString::to_string).collect();
+    load(file, &Overrides { set, ..Overrides::default() }).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn every_cell_is_a_contest_that_ns2_has_too_with_bounds_for_what_each_class_gets_and_loses() {
+    let files = cells();
+    assert_eq!(files.len(), 44);
+    for file in files {
+        let scenario = cell(&file, &[]);
+        assert_eq!(file.file_stem().and_then(|stem| stem.to_str()), Some(scenario.spec().name.as_str()));
+        assert!(
+            scenario.spec().seeds.as_slice().len() >= 5 && fairwire_scenario::ns2(&scenario, 0).is_some()
+        );
+        let bounds: Vec<(&str, Option<f64>)> = scenario
+            .tolerances()
+            .iter()
+            .map(|one| (one.measure, one.allowed.map(|of| of.relative)))
+            .collect();
+        assert_eq!(bounds, [("throughput_bps", Some(0.05)), ("packets_dropped", Some(0.1))], "{file:?}");
+        let why = why(&scenario);
+        assert!(
+            why.as_ref().is_none_or(|why| why.starts_with("ns-2 (`ns`) is missing")),
+            "{file:?}: {why:?}"
+        );
+    }
+}
+
+/// Nobody watches.
+struct Unwatched;
+
+impl WatchRuns for Unwatched {
+    fn begins<'a>(&'a self, _: Which<'_>) -> Box<dyn WatchRun + 'a> {
+        Box::new(Unwatched)
+    }
+    fn reached(&self, _: f64) {}
+}
+
+impl WatchRun for Unwatched {
+    fn every(&self) -> Option<Duration> {
+        None
+    }
+    fn sample(&mut self, _: Duration, _: Row<'_>) {}
+    fn finished(self: Box<Self>) {}
+}
+
+#[test]
+fn the_quick_cells_agree_with_ns2() {
+    if is_missing() {
+        return;
+    }
+    // Shorter than they are, with five seeds: a matter of seconds.
+    let set = ["duration=40 s", "warm_up=15 s", "seeds=1..=5"];
+    for name in [
+        "droptail-newreno-10",
+        "red-newreno-10",
+        "red-sack-10",
+        "rem-newreno-10",
+        "rio-newreno-cbr",
+        "drr-newreno-cbr",
+    ] {
+        let file = cells().into_iter().find(|file| file.file_stem() == Some(name.as_ref())).expect(name);
+        let scenario = cell(&file, &set);
+        let on = |stage: &dyn Stage| {
+            fairwire_experiment::run(stage, &scenario, &[0], 0, &Unwatched, &NEVER).expect("it runs")
+        };
+        let judged: Vec<Agreement> = compared(&scenario, &[on(&Ns2), on(&Sim)].concat(), "ns2");
+        let of_classes = judged.iter().filter(|one| one.verdict.is_some());
+        assert_eq!(of_classes.count(), 2 * scenario.spec().flow.len(), "{name}: {judged:?}");
+        for one in judged {
+            assert!(one.verdict.is_none_or(|verdict| verdict == Verdict::Holds), "{name}: {one:?}");
+        }
+    }
 }

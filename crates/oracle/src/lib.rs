@@ -1,6 +1,6 @@
-//! Linux's own queue disciplines as an oracle, and ns-2.
+//! Linux's own queue disciplines as an oracle.
 //!
-//! [`ns2`] holds our simulator against ns-2. Everything else is about Linux: one trace of arrivals goes through a discipline of the Linux kernel and through its counterpart here, at the same rate
+//! One trace of arrivals goes through a discipline of the Linux kernel and through its counterpart here, at the same rate
 //! and with the same limits. What became of each packet is compared.
 //!
 //! The kernel is User Mode Linux: a program beside ours, of which nothing is copied. Its clock is virtual (see
@@ -13,7 +13,6 @@ pub mod compare;
 pub mod contest;
 pub mod frame;
 pub mod guest;
-pub mod ns2;
 pub mod outcome;
 pub mod replay;
 pub mod report;
