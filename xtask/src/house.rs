@@ -11,6 +11,7 @@ pub mod docs;
 pub mod length;
 pub mod manifests;
 pub mod naming;
+pub mod once;
 pub mod purity;
 pub mod test_modules;
 pub mod text;
@@ -37,6 +38,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: purity::NAME, check: purity::check },
     Rule { name: length::NAME, check: length::check },
     Rule { name: naming::NAME, check: naming::check },
+    Rule { name: once::NAME, check: once::check },
     Rule { name: manifests::INHERIT, check: manifests::check_crates },
     Rule { name: manifests::REASONS, check: manifests::check_reasons },
     Rule { name: test_modules::NAME, check: test_modules::check },

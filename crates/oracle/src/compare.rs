@@ -2,6 +2,7 @@
 
 use crate::outcome::Outcome;
 use crate::trace::Arrival;
+use fairwire_metrics::judge::{Allowed, Rule, Value, Verdict, judge};
 use serde::Serialize;
 
 /// What is compared.
@@ -102,10 +103,15 @@ pub struct Row {
 }
 
 impl Row {
+    /// Is it within its tolerance? `None` where it has none.
+    pub fn verdict(&self) -> Option<Verdict> {
+        let difference = Value::exact(self.ours - self.kernel);
+        self.allowed.map(|allowed| judge(difference, Allowed::near(0.0, allowed), Rule::Mean))
+    }
+
     /// Is it within its tolerance, or without any?
     pub fn holds(&self) -> bool {
-        // Written so that what is not a number does not hold.
-        self.allowed.is_none_or(|allowed| (self.ours - self.kernel).abs() <= allowed)
+        self.verdict().is_none_or(|verdict| verdict == Verdict::Holds)
     }
 }
 

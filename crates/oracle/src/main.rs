@@ -4,13 +4,14 @@
 use fairwire_catalogue as catalogue;
 use fairwire_experiment::linux::guest::{self, Run};
 use fairwire_experiment::linux::uml::{Uml, UmlError, result};
+use fairwire_metrics::judge::Verdict;
 use fairwire_oracle::case::{Case, read_all};
 use fairwire_oracle::compare::Pair;
 use fairwire_oracle::contest::{self, Comparison, Contest, Tally};
 use fairwire_oracle::guest::{Oracle, Result as Answer, Trace, Work};
 use fairwire_oracle::outcome::Outcome;
 use fairwire_oracle::replay::replay;
-use fairwire_oracle::report::{Finding, Verdict};
+use fairwire_oracle::report::Finding;
 use fairwire_oracle::trace::Arrival;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -134,9 +135,9 @@ impl Arguments {
         let file = self.write("findings.json", &findings)?;
         let bad: Vec<&str> =
             findings.iter().filter(|finding| finding.is_bad()).map(|finding| finding.case.as_str()).collect();
-        let count = |verdict: Verdict| findings.iter().filter(|finding| finding.verdict == verdict).count();
-        let (agree, shown) = (count(Verdict::Agrees), count(Verdict::Shown));
-        let missing = count(Verdict::NotInTheCatalogue);
+        let count = |verdict| findings.iter().filter(|finding| finding.verdict == verdict).count();
+        let (agree, shown) = (count(Some(Verdict::Holds)), count(None));
+        let missing = count(Some(Verdict::NotTestable));
         println!(
             "\n{agree} agree, {} do not {bad:?}; {shown} for information, {missing} not in the catalogue; written to {}",
             bad.len(),
@@ -238,7 +239,7 @@ fn compare(contest: &'static Contest, folder: &Path) -> Result<Comparison, Failu
 /// Compares the runs of `case`, which the guest has done.
 fn judge(case: &Case, folder: &Path) -> Result<Finding, Failure> {
     if catalogue::find(&case.ours).is_err() {
-        return Ok(Finding::new(case, Err(Verdict::NotInTheCatalogue)));
+        return Ok(Finding::not_in_the_catalogue(case));
     }
     let mut pairs = Vec::new();
     for (run, seed) in of_case(case) {
@@ -250,10 +251,10 @@ fn judge(case: &Case, folder: &Path) -> Result<Finding, Failure> {
                 keep(folder, &run, &arrivals, &ours)?;
                 pairs.push(Pair { arrivals, kernel, ours });
             }
-            Err(why) => return Ok(Finding::new(case, Err(Verdict::NotBuilt(why)))),
+            Err(why) => return Ok(Finding::not_built(case, &why)),
         }
     }
-    Ok(Finding::new(case, Ok(&pairs)))
+    Ok(Finding::new(case, &pairs))
 }
 
 /// An empty folder at `path`, by its whole name: the guest has another working directory.

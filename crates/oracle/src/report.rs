@@ -2,24 +2,9 @@
 
 use crate::case::Case;
 use crate::compare::{Pair, Row, compare};
+use fairwire_metrics::judge::Verdict;
 use serde::Serialize;
 use std::fmt::Write;
-
-/// What came of one case.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// Every figure that has a tolerance is within it.
-    Agrees,
-    /// One at least is not.
-    Differs,
-    /// No figure has a tolerance: shown for information.
-    Shown,
-    /// Ours does not exist.
-    NotInTheCatalogue,
-    /// Ours could not be built; why.
-    NotBuilt(String),
-}
 
 /// One case with its figures.
 #[derive(Clone, Debug, Serialize)]
@@ -34,8 +19,10 @@ pub struct Finding {
     pub runs: u64,
     /// Arrivals over all runs.
     pub arrivals: usize,
-    /// What came of it.
-    pub verdict: Verdict,
+    /// The worst of its figures; none where all are for information.
+    pub verdict: Option<Verdict>,
+    /// Why ours was not run, where it was not.
+    pub missing: Option<String>,
     /// Of the first run: the first packet whose fate differs, by its number.
     pub first_apart: Option<usize>,
     /// The figures; none where ours is missing.
@@ -43,44 +30,58 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// The finding of a case that was compared, or of one that could not be.
-    pub fn new(case: &Case, compared: Result<&[Pair], Verdict>) -> Finding {
-        let pairs = compared.as_deref().unwrap_or_default();
-        let rows = if pairs.is_empty() { Vec::new() } else { compare(pairs, &case.tolerances) };
-        let verdict = match &compared {
-            Ok(_) if case.tolerances.is_empty() => Verdict::Shown,
-            Ok(_) if rows.iter().all(Row::holds) => Verdict::Agrees,
-            Ok(_) => Verdict::Differs,
-            Err(verdict) => verdict.clone(),
-        };
-        let arrivals = pairs.iter().map(|pair| pair.arrivals.len()).sum();
-        let first_apart = pairs.first().and_then(Pair::first_apart);
+    /// The finding of a case that was compared.
+    pub fn new(case: &Case, pairs: &[Pair]) -> Finding {
+        let rows = compare(pairs, &case.tolerances);
+        Finding {
+            arrivals: pairs.iter().map(|pair| pair.arrivals.len()).sum(),
+            verdict: Verdict::of_all(rows.iter().filter_map(Row::verdict)),
+            first_apart: pairs.first().and_then(Pair::first_apart),
+            rows,
+            ..Self::without(case)
+        }
+    }
+
+    /// That of a case of which ours does not exist.
+    pub fn not_in_the_catalogue(case: &Case) -> Finding {
+        let missing = Some(format!("not in the catalogue: {}", case.ours));
+        Finding { verdict: Some(Verdict::NotTestable), missing, ..Self::without(case) }
+    }
+
+    /// That of a case of which ours could not be built, and why.
+    pub fn not_built(case: &Case, why: &str) -> Finding {
+        let missing = Some(format!("NOT BUILT: {why}"));
+        Finding { verdict: Some(Verdict::Fails), missing, ..Self::without(case) }
+    }
+
+    /// Of no packet.
+    fn without(case: &Case) -> Finding {
         Finding {
             case: case.name.clone(),
             ours: case.ours.clone(),
             kernel: case.kernel.qdisc.clone(),
             runs: case.runs,
-            arrivals,
-            verdict,
-            first_apart,
-            rows,
+            arrivals: 0,
+            verdict: None,
+            missing: None,
+            first_apart: None,
+            rows: Vec::new(),
         }
     }
 
     /// Must somebody look at it?
     pub fn is_bad(&self) -> bool {
-        matches!(self.verdict, Verdict::Differs | Verdict::NotBuilt(_))
+        self.verdict == Some(Verdict::Fails)
     }
 
     /// The finding as lines of text. Reasons stand under the figures.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        let what = match &self.verdict {
-            Verdict::Agrees => "agrees".to_owned(),
-            Verdict::Differs => "DIFFERS".to_owned(),
-            Verdict::Shown => "for information".to_owned(),
-            Verdict::NotInTheCatalogue => format!("not in the catalogue: {}", self.ours),
-            Verdict::NotBuilt(why) => format!("NOT BUILT: {why}"),
+        let what = match (&self.missing, self.verdict) {
+            (Some(missing), _) => missing.as_str(),
+            (None, None) => "for information",
+            (None, Some(Verdict::Holds)) => "agrees",
+            (None, Some(_)) => "DIFFERS",
         };
         let _ = writeln!(text, "{}: {what}", self.case);
         if self.rows.is_empty() {
@@ -127,23 +128,23 @@ mod tests {
         let case = find(name);
         let arrivals = case.traffic.arrivals(1)[..1].to_vec();
         let outcome = |fate| Outcome { came_ns: vec![0], fates: vec![fate] };
-        Finding::new(&case, Ok(&[Pair { arrivals, kernel: outcome(kernel), ours: outcome(Fate::Sent(0)) }]))
+        Finding::new(&case, &[Pair { arrivals, kernel: outcome(kernel), ours: outcome(Fate::Sent(0)) }])
     }
 
     #[test]
     fn one_other_fate_makes_a_finding_bad_where_there_is_a_tolerance() {
-        assert_eq!(finding("pfifo", Fate::Sent(0)).verdict, Verdict::Agrees);
+        assert_eq!(finding("pfifo", Fate::Sent(0)).verdict, Some(Verdict::Holds));
         let bad = finding("pfifo", Fate::Dropped);
-        assert_eq!((bad.verdict.clone(), bad.first_apart), (Verdict::Differs, Some(0)));
+        assert_eq!((bad.verdict, bad.first_apart), (Some(Verdict::Fails), Some(0)));
         assert!(bad.is_bad() && bad.text().contains("<-- outside"), "{}", bad.text());
-        assert_eq!(finding("hhf", Fate::Dropped).verdict, Verdict::Shown);
+        assert_eq!(finding("hhf", Fate::Dropped).verdict, None);
     }
 
     #[test]
     fn what_is_missing_is_told_and_what_cannot_be_built_is_bad() {
         let case = find("pfifo");
-        let missing = Finding::new(&case, Err(Verdict::NotInTheCatalogue));
+        let missing = Finding::not_in_the_catalogue(&case);
         assert!(!missing.is_bad() && missing.text().contains("not in the catalogue"));
-        assert!(Finding::new(&case, Err(Verdict::NotBuilt("why".into()))).is_bad());
+        assert!(Finding::not_built(&case, "why").is_bad());
     }
 }
