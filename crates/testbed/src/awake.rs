@@ -3,11 +3,17 @@
 //! A virtual processor that has nothing to do is given back to the host, and comes back when the host has time: on a busy host after
 //! milliseconds, at each of the thousands of wake-ups a second of a network. A process of the class `SCHED_IDLE` on each processor runs
 //! only while no other wants to, and makes way at once, so that the processor stays.
+//!
+//! A kernel with autogroups shares processors between sessions before it looks at classes. So each such process has a session of its own, whose
+//! weight is the least that there is.
 
 use std::fs;
 use std::io;
 use std::process::{Child, Command, Stdio};
 use std::thread;
+
+/// What such a process does. A kernel without autogroups has no such file.
+const SPIN: &str = "{ echo 19 > /proc/self/autogroup; } 2>/dev/null; while :; do :; done";
 
 /// Keeps processors awake until it is dropped.
 #[derive(Debug, Default)]
@@ -36,7 +42,7 @@ impl Awake {
         for _ in 0..count {
             // The kernel ends it with the thread that started it.
             let mut command = Command::new("setpriv");
-            command.args(["--pdeathsig", "KILL", "chrt", "--idle", "0", "sh", "-c", "while :; do :; done"]);
+            command.args(["--pdeathsig", "KILL", "setsid", "chrt", "--idle", "0", "sh", "-c", SPIN]);
             awake.0.push(command.stdin(Stdio::null()).spawn()?);
         }
         Ok(awake)
