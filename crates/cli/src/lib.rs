@@ -47,11 +47,9 @@ pub fn main_with(registered: impl IntoIterator<Item = Result<(), NotRegistered>>
         Ok(()) => main(),
         Err(error) => {
             failure::install_style();
-            Failure::user(
-                error,
-                "`list disciplines`, `list markers`, `list controllers` and `list sources` have the names",
-            )
-            .tell()
+            let advice =
+                "`list disciplines`, `list markers`, `list controllers` and `list sources` have the names";
+            ExitCode::from(Failure::user(error, advice).tell().code())
         }
     }
 }
