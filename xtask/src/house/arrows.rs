@@ -138,13 +138,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
     ("own-controller", &["fairwire", "fairwire-parameters", "fairwire-scenario", "fairwire-tcp"]),
     (
         "own-marker",
-        &[
-            "fairwire",
-            "fairwire-catalogue",
-            "fairwire-core",
-            "fairwire-laws",
-            "fairwire-parameters",
-        ],
+        &["fairwire", "fairwire-catalogue", "fairwire-core", "fairwire-laws", "fairwire-parameters"],
     ),
     (
         "own-source",

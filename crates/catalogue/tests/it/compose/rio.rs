@@ -391,7 +391,10 @@ fn what_is_not_allowed_is_told() {
             "measure = 'bytes'\nred = { max_threshold = '1 kB' }",
             "`red` of `rio` is a min_threshold of 4000 and a max_threshold of 1000 bytes; allowed: a min_threshold below the max_threshold",
         ),
-        ("yellow = { max_probability = 0 }", "`yellow.max_probability` of `rio` is 0; allowed: a number above 0, at most 1"),
+        (
+            "yellow = { max_probability = 0 }",
+            "`yellow.max_probability` of `rio` is 0; allowed: a number above 0, at most 1",
+        ),
         ("weight = 1.5", "`weight` of `rio` is 1.5; allowed: a number above 0, at most 1"),
     ] {
         assert_eq!(refusal("rio", &format!("[rio]\n{typed}")), message);
