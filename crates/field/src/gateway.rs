@@ -8,6 +8,7 @@ use fairwire_gateway::control::protocol::{Answer, Reloaded, Request};
 use fairwire_gateway::telemetry::snapshot::Snapshot;
 use fairwire_linux::clock;
 use fairwire_testbed::pen::SCRATCH;
+use fairwire_testbed::schedule::waited;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -142,7 +143,7 @@ impl Gateway {
     /// How long their threads were ready to run and no processor was free for them, seconds; 0 where the kernel does not tell.
     pub fn waited_s(&self) -> f64 {
         let tasks = self.family().into_iter().flat_map(|pid| fs::read_dir(format!("/proc/{pid}/task")));
-        tasks.flatten().flatten().map(|task| waited_s(&task.path())).sum()
+        tasks.flatten().flatten().map(|task| waited(&task.path()).secs()).sum()
     }
 
     fn family(&self) -> Vec<u32> {
@@ -222,11 +223,4 @@ fn processor_s(pid: u32) -> f64 {
     let ticks: u64 =
         after_name.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<u64>().ok()).sum();
     ticks as f64 / TICKS
-}
-
-/// The second number of `schedstat` is nanoseconds spent waiting on a run queue (Documentation/scheduler/sched-stats.rst).
-fn waited_s(task: &Path) -> f64 {
-    let text = fs::read_to_string(task.join("schedstat")).unwrap_or_default();
-    let ns: Option<u64> = text.split_whitespace().nth(1).and_then(|word| word.parse().ok());
-    ns.unwrap_or(0) as f64 / 1e9
 }

@@ -7,7 +7,7 @@ use crate::fallible::Fallible;
 use crate::finding::{Finding, Subject, balances};
 use crate::report;
 use crate::run::{Middle, Run};
-use crate::tries::{Outcome, starved};
+use crate::tries::Outcome;
 use crate::world::{OUTSIDE, Wiring, public_address, side};
 use fairwire_catalogue::Choice;
 use fairwire_core::units::Amount;
@@ -216,10 +216,7 @@ impl Home {
             Some(commands) => Middle::Both(commands, &document),
         };
         let mut run = Run::begin(wiring, middle, traffic)?;
-        let waited_before = run.gateway().waited_s();
         let seen = run.finish()?;
-        let waited_s = run.gateway().waited_s() - waited_before;
-        let unfetched = run.gateway().overflows()? + seen.path.overflowed + seen.path.failed;
         let judged = judge(case, &run.traffic, &seen, 0.0);
         let way = judged.ways.iter().find(|judged| judged.way == trouble.direction);
         let groups = &way.ok_or("a way is missing")?.groups;
@@ -232,7 +229,7 @@ impl Home {
             quiet: pings(&run.traffic, &seen, "ping", case),
             own: pings(&run.traffic, &seen, OWN_PING, case),
             findings: balances(run.gateway())?,
-            starved: starved(waited_s, case.seconds as f64, unfetched),
+            starved: run.starved(&seen)?,
         })
     }
 

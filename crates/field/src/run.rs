@@ -3,6 +3,7 @@
 use crate::config::Document;
 use crate::fallible::Fallible;
 use crate::gateway::Gateway;
+use crate::tries::starved;
 use crate::world::{Wiring, World};
 use fairwire_core::{Duration, Time};
 use fairwire_gateway::class_book::Way;
@@ -36,6 +37,7 @@ pub struct Run {
     pub traffic: Traffic,
     agents: Agents,
     kernel_before: KernelTime,
+    waited_before_s: f64,
 }
 
 /// From the last connection to the start.
@@ -65,7 +67,9 @@ impl Run {
         world.gateway.enter()?;
         let start = clock::now() + LEAD;
         agents.begin(start)?;
-        Ok(Run { world, gateway, start, traffic, agents, kernel_before: KernelTime::now() })
+        let waited_before_s = gateway.as_ref().map_or(0.0, Gateway::waited_s);
+        let kernel_before = KernelTime::now();
+        Ok(Run { world, gateway, start, traffic, agents, kernel_before, waited_before_s })
     }
 
     /// Sleeps until `seconds` after the start.
@@ -85,6 +89,14 @@ impl Run {
     pub fn finish(&mut self) -> Fallible<Seen> {
         let seen = self.agents.finish()?;
         Ok(Seen { path: self.world.finish_path()?, ..seen })
+    }
+
+    /// How the machine kept the gateway, and the path behind it, from their work in a run of which this was `seen`, if it did.
+    pub fn starved(&mut self, seen: &Seen) -> Fallible<Option<String>> {
+        let path = &seen.path;
+        let waited_s = self.gateway().waited_s() - self.waited_before_s + path.waited_ns as f64 / 1e9;
+        let unfetched = self.gateway().overflows()? + path.overflowed + path.failed;
+        Ok(starved(waited_s, self.traffic.duration_ns as f64 / 1e9, unfetched))
     }
 
     /// Processor time of the machine outside of programs since the start, seconds: where the kernel forwards.

@@ -4,7 +4,7 @@ use crate::finding::{Finding, Subject};
 
 /// How often something is held at most.
 const MAX_TRIES: usize = 3;
-/// A gateway whose threads were ready without a processor for a longer part of the run, together, was starved. On 4 processors it is 0.07 to 0.44
+/// A gateway whose threads, with that of the path behind it, were ready without a processor for a longer part of the run, together, was starved. On 4 processors it is 0.07 to 0.44
 /// with a load of 3 to 5, and everything holds; with a load of 15 to 20 it is 0.7 and more, and pings are late.
 const STARVED: f64 = 0.5;
 

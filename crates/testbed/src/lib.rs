@@ -20,6 +20,7 @@ pub mod nat;
 pub mod path;
 pub mod pen;
 pub mod program;
+pub mod schedule;
 pub mod scratch;
 pub mod shaping;
 mod side;

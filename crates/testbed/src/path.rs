@@ -85,6 +85,8 @@ pub struct Carried {
     pub failed: u64,
     /// Processor time, nanoseconds.
     pub processor_ns: u64,
+    /// How long it was ready without a processor, nanoseconds.
+    pub waited_ns: u64,
 }
 
 /// A host that holds a [path](Path) between its two neighbours. Frames pass from the time when it is told to

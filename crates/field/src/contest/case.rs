@@ -6,7 +6,6 @@ use crate::config::Document;
 use crate::fallible::Fallible;
 use crate::finding::{Finding, Subject, balances};
 use crate::run::{Middle, Run};
-use crate::tries::starved;
 use crate::world::Wiring;
 use fairwire_core::Duration;
 use fairwire_gateway::class_book::Way;
@@ -182,18 +181,15 @@ impl Case {
     pub fn hold(&self) -> Fallible<Judged> {
         let document = self.document();
         let mut run = Run::begin(self.wiring(), Middle::Gateway(&document), self.traffic())?;
-        let gateway = run.gateway();
-        let (before, waited_before) = (gateway.processor_s(), gateway.waited_s());
+        let before = run.gateway().processor_s();
         let seen = run.finish()?;
         let took = run.gateway().processor_s() - before;
-        let waited_s = run.gateway().waited_s() - waited_before;
         if let Some(status) = run.gateway().end() {
             return Err(format!("the gateway ended ({status}): {}", run.gateway().last_words()).into());
         }
         let mut judged = judge(self, &run.traffic, &seen, took);
         judged.findings.extend(balances(run.gateway())?);
-        let unfetched = run.gateway().overflows()? + seen.path.overflowed + seen.path.failed;
-        judged.starved = starved(waited_s, self.seconds as f64, unfetched);
+        judged.starved = run.starved(&seen)?;
         Ok(judged)
     }
 

@@ -2,6 +2,7 @@
 
 use super::lane::Held;
 use super::{Carried, Path};
+use crate::schedule::waited;
 use crate::side::Side;
 use fairwire_core::{Duration, Seed, Time};
 use fairwire_linux::clock;
@@ -59,6 +60,7 @@ impl<P: Port + AsFd> Carrier<P> {
             overflowed: sum(|lane| lane.overflowed),
             failed: self.carried.failed + missed,
             processor_ns: clock::thread().ns(),
+            waited_ns: waited("/proc/thread-self".as_ref()).ns(),
             ..self.carried
         })
     }
