@@ -95,8 +95,10 @@ bench-gateway: rust ## measure the gateway's back ends beside the kernel's routi
 
 .PHONY: oracle-linux
 oracle-linux: rust ## hold our disciplines and TCPs against Linux's own, in User Mode Linux (ten to twenty minutes)
-	@cargo build --release --locked -p fairwire-oracle -p fairwire-experiment --bins --examples
+	@cargo build --release --locked -p fairwire -p fairwire-oracle -p fairwire-experiment --bins --examples
 	@$(target)/release/fairwire-oracle
+	@if command -v linux.uml >/dev/null; then $(fairwire) run suite/linux --on linux,sim; \
+	else echo "SKIPPED: make oracle-linux: User Mode Linux (linux.uml) is missing; on Debian and Ubuntu: apt install user-mode-linux iproute2" >&2; fi
 
 .PHONY: oracle-ns2
 oracle-ns2: rust ## hold our simulator against ns-2 over a grid of disciplines and transports (two or three minutes)

@@ -23,7 +23,7 @@ pub trait Stage: Sync {
         false
     }
 
-    /// Can it run this plan, here and now? Nothing is started.
+    /// Can it run this plan, here and now? Whatever is started to find that out has ended when this returns.
     ///
     /// # Errors
     /// What of the plan it cannot run, or what is missing on this machine.

@@ -10,7 +10,7 @@
 
 pub mod case;
 pub mod compare;
-pub mod contest;
+pub mod flood;
 pub mod frame;
 pub mod guest;
 pub mod outcome;

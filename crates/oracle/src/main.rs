@@ -7,7 +7,7 @@ use fairwire_experiment::linux::uml::{Uml, UmlError, result};
 use fairwire_metrics::judge::Verdict;
 use fairwire_oracle::case::{Case, read_all};
 use fairwire_oracle::compare::Pair;
-use fairwire_oracle::contest::{self, Comparison, Contest, Tally};
+use fairwire_oracle::flood::{self, FLOODS, Flood};
 use fairwire_oracle::guest::{Oracle, Result as Answer, Trace, Work};
 use fairwire_oracle::outcome::Outcome;
 use fairwire_oracle::replay::replay;
@@ -21,12 +21,12 @@ use std::sync::atomic::AtomicBool;
 const USAGE: &str = "\
 Holds fairwire's disciplines against Linux's own, in User Mode Linux.
 
-Usage: fairwire-oracle [--out FOLDER] [--list] [--again] [CASE | FOLDER | CONTEST]...
+Usage: fairwire-oracle [--out FOLDER] [--list] [--again] [CASE | FOLDER | FLOOD]...
 
-  CASE, FOLDER   files of cases, and folders of them, such as suite/packets/red.toml
-  CONTEST        a contest by its name; without any of these, suite/packets and all contests
+  CASE, FOLDER   files of cases, and folders of them, such as suite/packets/red.toml; without any, suite/packets
+  FLOOD          a flood under a discipline of the kernel, by its name: its runs are left for `fairwire-field peers`
   --out FOLDER   where results and the kernel's raw answers go (default: out/oracle-linux)
-  --list         lists the cases and the contests
+  --list         lists the cases and the floods
   --again        starts no kernel: compares ours anew with what the kernel answered last time, in the folder of --out
 
 Exit codes: 0 all agree, or SKIPPED where User Mode Linux is missing; 1 a figure lies outside its tolerance, or the
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
 struct Arguments {
     out: PathBuf,
     cases: Vec<Case>,
-    contests: Vec<&'static Contest>,
+    floods: Vec<&'static Flood>,
     is_question: bool,
     is_again: bool,
 }
@@ -69,24 +69,23 @@ struct Arguments {
 impl Arguments {
     fn read(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
         let (mut out, mut paths) = (PathBuf::from("out/oracle-linux"), Vec::new());
-        let (mut contests, mut is_question, mut is_again) = (Vec::new(), false, false);
+        let (mut floods, mut is_question, mut is_again) = (Vec::new(), false, false);
         while let Some(word) = words.next() {
             match word.as_str() {
                 "--out" => out = words.next().ok_or("--out needs a folder")?.into(),
                 "--again" => is_again = true,
                 "--list" | "--help" | "-h" => is_question = true,
                 option if option.starts_with('-') => return Err(format!("there is no option {option}")),
-                word => match contest::find(word) {
-                    Some(contest) => contests.push(contest),
+                word => match flood::find(word) {
+                    Some(flood) => floods.push(flood),
                     None => paths.push(PathBuf::from(word)),
                 },
             }
         }
-        if paths.is_empty() && contests.is_empty() {
+        if paths.is_empty() && floods.is_empty() {
             paths.push(SUITE.into());
-            contests = contest::CONTESTS.iter().collect();
         }
-        Ok(Arguments { out, cases: read_all(&paths)?, contests, is_question, is_again })
+        Ok(Arguments { out, cases: read_all(&paths)?, floods, is_question, is_again })
     }
 
     fn run(&self) -> Result<ExitCode, Failure> {
@@ -95,16 +94,14 @@ impl Arguments {
             for case in &self.cases {
                 println!("  {:<20} {} | {}", case.name, case.ours, case.kernel.qdisc);
             }
-            println!("\nContests:");
-            for contest in &self.contests {
-                println!("  {:<20} {} | {}", contest.name, contest.flows(), contest.kernel);
+            println!("\nFloods:");
+            for flood in &FLOODS {
+                println!("  {:<20} {}", flood.name, flood.kernel);
             }
             return Ok(ExitCode::SUCCESS);
         }
         let folder = if self.is_again { self.out.join("guest") } else { self.ask_the_kernel()? };
-        let do_cases_agree = self.judge_cases(&folder)?;
-        let do_contests_agree = self.judge_contests(&folder)?;
-        Ok(if do_cases_agree && do_contests_agree { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        Ok(if self.judge_cases(&folder)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
     /// Lets guests do the runs; their answers are in the folder that it gives.
@@ -114,8 +111,8 @@ impl Arguments {
             .map_err(|error| Failure::System("making the folder of results".into(), error))?;
         let wanted = |case: &&Case| catalogue::find(&case.ours).is_ok();
         let of_cases = self.cases.iter().filter(wanted).flat_map(of_case);
-        let of_contests = self.contests.iter().flat_map(|contest| of_contest(contest));
-        let runs: Vec<Run> = of_cases.chain(of_contests).map(|(run, _)| run).collect();
+        let of_floods = self.floods.iter().flat_map(|flood| of_flood(flood));
+        let runs: Vec<Run> = of_cases.chain(of_floods).map(|(run, _)| run).collect();
         println!("User Mode Linux {} does {} runs", uml.version, runs.len());
         uml.run(&folder, &runs, &mut |_| {}, &AtomicBool::new(false))?;
         Ok(folder)
@@ -146,29 +143,6 @@ impl Arguments {
         Ok(bad.is_empty())
     }
 
-    /// Holds all contests on our side, and compares; do they agree?
-    fn judge_contests(&self, folder: &Path) -> Result<bool, Failure> {
-        if self.contests.is_empty() {
-            return Ok(true);
-        }
-        let mut comparisons = Vec::new();
-        for contest in &self.contests {
-            let comparison = compare(contest, folder)?;
-            println!("\n{}", comparison.text().trim_end());
-            comparisons.push(comparison);
-        }
-        let file = self.write("contests.json", &comparisons)?;
-        let bad: Vec<&str> = comparisons.iter().filter(|c| !c.holds()).map(|c| c.contest).collect();
-        let shown = comparisons.iter().filter(|comparison| comparison.is_shown()).count();
-        let agree = comparisons.len() - bad.len() - shown;
-        println!(
-            "\n{agree} contests agree, {} do not {bad:?}; {shown} for information; written to {}",
-            bad.len(),
-            file.display()
-        );
-        Ok(bad.is_empty())
-    }
-
     fn write<T: Serialize>(&self, name: &str, what: &T) -> Result<PathBuf, Failure> {
         let file = self.out.join(name);
         let text = serde_json::to_string_pretty(what).expect("plain data");
@@ -188,12 +162,9 @@ enum Failure {
     /// The host refused something.
     #[error("{0}: {1}")]
     System(String, std::io::Error),
-    /// Our side of a contest cannot be built.
-    #[error("{0}")]
-    Contest(String),
 }
 
-/// A run of the guest, named by its case or contest and its seed; and that seed.
+/// A run of the guest, named by its case or flood and its seed; and that seed.
 fn run_of(name: &str, seed: u64, work: &Work) -> (Run, u64) {
     (Run { name: format!("{name}-{seed}"), work: serde_json::to_value(work).expect("plain data") }, seed)
 }
@@ -209,10 +180,9 @@ fn of_case(case: &Case) -> impl Iterator<Item = (Run, u64)> {
     (1..=case.runs).map(move |seed| run_of(&case.name, seed, &Work::Trace(trace(seed))))
 }
 
-/// The runs of `contest`.
-fn of_contest(contest: &'static Contest) -> impl Iterator<Item = (Run, u64)> {
-    let work = |seed| Work::Contest(contest::of_kernel(contest, seed));
-    (1..=contest::cases::RUNS).map(move |seed| run_of(contest.name, seed, &work(seed)))
+/// The runs of `flood`.
+fn of_flood(flood: &'static Flood) -> impl Iterator<Item = (Run, u64)> {
+    (1..=flood::RUNS).map(|seed| run_of(flood.name, seed, &Work::Contest(flood.contest(seed))))
 }
 
 /// Keeps the trace and our outcome of a run beside the guest's, for whoever looks into a difference.
@@ -223,17 +193,6 @@ fn keep(folder: &Path, run: &Run, arrivals: &[Arrival], ours: &Outcome) -> Resul
     let kept = serde_json::json!({ "flows": flows, "bytes": bytes, "outcome": ours });
     let text = serde_json::to_vec(&kept).expect("plain data");
     std::fs::write(&file, text).map_err(|error| Failure::System(format!("writing {}", file.display()), error))
-}
-
-/// Holds `contest` on our side as often as the guest has, and compares.
-fn compare(contest: &'static Contest, folder: &Path) -> Result<Comparison, Failure> {
-    let (mut kernel, mut ours): (Vec<Tally>, Vec<Tally>) = Default::default();
-    for (run, seed) in of_contest(contest) {
-        kernel.push(result(folder, &run)?);
-        let simulated = contest::simulate(contest, seed);
-        ours.push(simulated.map_err(|why| Failure::Contest(format!("{}: {why}", contest.name)))?);
-    }
-    Ok(Comparison::new(contest, &kernel, &ours))
 }
 
 /// Compares the runs of `case`, which the guest has done.

@@ -112,8 +112,6 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-laws",
             "fairwire-linux",
             "fairwire-metrics",
-            "fairwire-sim",
-            "fairwire-tcp",
             "fairwire-testbed",
             "fairwire-wire",
         ],

@@ -48,10 +48,6 @@ const ONCE: &[Once] = &[
                 "crates/field/src/contest/group.rs",
                 "as files of the field type it; the test bed's is made of it",
             ),
-            (
-                "crates/oracle/src/contest/setting.rs",
-                "as the contests of Linux's oracle have it, until they are scenarios",
-            ),
             ("crates/wire/", "protocols of headers send nothing"),
         ],
     },
