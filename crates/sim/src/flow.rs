@@ -235,16 +235,11 @@ impl Flow {
     pub(crate) fn delivered(&mut self, packets: u64, datagram_bytes: u64) {
         self.sink.delivered += packets;
         if datagram_bytes > 0 {
-            self.delivered_datagram(datagram_bytes);
-        }
-    }
-
-    #[inline(never)] // out of the way of TCP's deliveries
-    fn delivered_datagram(&mut self, bytes: u64) {
-        match &mut self.protocol {
-            Protocol::Datagrams(source) => source.bytes.delivered += bytes,
-            Protocol::Outside(outside) => outside.bytes.delivered += bytes,
-            Protocol::Tcp(_) => {}
+            match &mut self.protocol {
+                Protocol::Datagrams(source) => source.bytes.delivered += datagram_bytes,
+                Protocol::Outside(outside) => outside.bytes.delivered += datagram_bytes,
+                Protocol::Tcp(_) => {}
+            }
         }
     }
 
@@ -564,6 +559,7 @@ impl Datagrams {
     }
 
     /// Sends what is due now. How many bytes that is, and when to be woken next, if ever again.
+    #[inline(always)] // where it is called, it is by itself
     fn emit(&mut self, outlet: &mut Outlet<'_, '_, impl Events>) -> (u32, Option<Time>) {
         let now = outlet.stage.now;
         let Some(due) = self.pending.take().or_else(|| self.generator.next(now, &mut self.rng)) else {

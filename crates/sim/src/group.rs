@@ -17,6 +17,7 @@ pub(crate) struct Group {
     /// Has each packet a size of its own?
     sizes_vary: bool,
     has_sessions: bool,
+    is_outside: bool,
     /// Of data packets, on the wire; where sizes vary, what most of them have.
     pub(crate) data_bytes: u32,
     /// Of acknowledgements, and of the packet that opens a connection.
@@ -57,6 +58,7 @@ impl Group {
             salt,
             sizes_vary: vary,
             has_sessions: matches!(plan.source, Source::Tcp { .. }),
+            is_outside: matches!(plan.source, Source::Endpoints { .. }),
             pace: Pace::new(plan.access_rate, data_bytes),
             ack_on_access: plan.access_rate.time_to_send(ack_bytes.into()),
             tcp: match &plan.source {
@@ -84,7 +86,7 @@ impl Group {
     /// Are both ends of its flows of another crate?
     #[inline]
     pub(crate) fn is_outside(&self) -> bool {
-        matches!(self.plan.source, Source::Endpoints { .. })
+        self.is_outside
     }
 
     /// Are its flows connections of sessions?
