@@ -248,6 +248,10 @@ fn faults_of_a_way_are_told_with_their_place() {
         ),
         "gw.toml:11:10: `discipline.codel.target` is 0 ns, but `codel` cannot work with that; allowed: a time from 1 us to 1 h"
     );
+}
+
+#[test]
+fn faults_of_the_discipline_of_a_way_have_their_place() {
     let chosen = |given: &str| refusal(&format!("[download]\nrate = \"10 Mbit/s\"\ndiscipline = {given}"));
     assert_eq!(
         chosen("{ \"drr+faba\" = { scheduler = \"scfq\" } }"),
