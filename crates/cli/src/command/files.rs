@@ -165,7 +165,7 @@ impl Ended {
             Ending::Done | Ending::ExpectationFailed => {
                 let expectations = self.expectations.iter().map(|verdict| verdict.strict());
                 let all = self.agreements.iter().copied().chain(expectations);
-                Verdict::of_all(all).map_or("-", Verdict::words)
+                Verdict::of_all(all).map_or("not judged", Verdict::words)
             }
         }
     }

@@ -27,7 +27,14 @@ impl Check<'_> {
             [("tolerance", agree.tolerance), ("relative", agree.relative), ("deviations", agree.deviations)];
         for (key, number) in numbers {
             self.finite(&path(key), number)?;
-            self.within(&path(key), number.unwrap_or(0.0), 0.0..=f64::MAX)?;
+            if let Some(below) = number.filter(|number| *number < 0.0) {
+                return self.refuse(Refusal {
+                    path: &path(key),
+                    given: below.to_string(),
+                    why: "stages cannot be nearer than at the same place".into(),
+                    allowed: "0 and more".into(),
+                });
+            }
         }
         match (agree.tolerance, agree.relative) {
             (None, None) => Err(self.places.refuse(
