@@ -3,11 +3,11 @@
 /// Bytes of a slot of a buffer, with its links and its place in the flow index.
 pub const SLOT: u64 = 150;
 /// Bytes of a queue with a law of its own, and its place in the round: the most that one of the catalogue takes.
-pub const LAW: u64 = 130;
+pub(crate) const LAW: u64 = 130;
 /// Bytes of the host that there may be for each queue, of the scheduler and of whoever makes room.
 pub const HOST: u64 = 220;
 /// Bytes of a bucket, and of a sample, with its flow and its place in the index.
-pub const BUCKET: u64 = 48;
+pub(crate) const BUCKET: u64 = 48;
 
 /// Flows that have a bucket unless typed otherwise, where there is room for so many `packets`.
 pub fn flows(packets: u64) -> u64 {

@@ -328,12 +328,12 @@ impl DualPi2 {
     }
 
     /// The probability for classic packets: p' squared.
-    pub fn classic_probability(&self) -> f64 {
+    pub(crate) fn classic_probability(&self) -> f64 {
         self.base * self.base
     }
 
     /// The probability for L4S packets by the coupling: k p', at most 1.
-    pub fn coupled_probability(&self) -> f64 {
+    pub(crate) fn coupled_probability(&self) -> f64 {
         (self.config.coupling * self.base).min(1.0)
     }
 

@@ -258,7 +258,7 @@ impl Config {
     }
 
     /// The discipline where classes share first, and then the flows of each.
-    pub fn queue_of_hosts(&self) -> Queue<Hosts, PerFlow<Codel, FattestHost>> {
+    pub(crate) fn queue_of_hosts(&self) -> Queue<Hosts, PerFlow<Codel, FattestHost>> {
         let quantum = self.filling.unwrap_or(Quantum::fixed(self.quantum));
         let dropper = PerFlow::new(self.queues, self.terms, FattestHost::new(self.queues));
         let queues = Queues::least_recently_used(self.queues);

@@ -27,7 +27,7 @@ impl<L: Law, R: Dropper> PerFlow<L, R> {
     }
 
     /// The same, with each departure judged by what waits in all queues together, as in Linux.
-    pub fn seeing_all(self) -> Self {
+    pub(crate) fn seeing_all(self) -> Self {
         PerFlow { sees_all: true, ..self }
     }
 

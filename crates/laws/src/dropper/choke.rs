@@ -188,7 +188,7 @@ impl Config {
     /// # Ok::<(), fairwire_laws::BadParameter>(())
     /// ```
     #[inline]
-    pub fn draws_at(&self, average: f64) -> u32 {
+    pub(crate) fn draws_at(&self, average: f64) -> u32 {
         match self.draws {
             Draws::Fixed(draws) => draws,
             Draws::Regions(regions) => {

@@ -257,7 +257,7 @@ impl Codel {
     }
 
     /// Are signals being given?
-    pub fn is_signalling(&self) -> bool {
+    pub(crate) fn is_signalling(&self) -> bool {
         self.phase != Phase::Calm
     }
 

@@ -38,7 +38,7 @@ struct Batch {
 
 impl Fattest {
     /// Drops at most `batch` packets (at least 1) per batch from one of `queues` queues.
-    pub fn new(queues: u32, batch: u32) -> Self {
+    pub(crate) fn new(queues: u32, batch: u32) -> Self {
         Fattest { batch: batch.max(1), open: None, bytes: Maxima::new(queues as usize) }
     }
 

@@ -45,7 +45,7 @@ struct Host {
 
 /// Makes room at the cost of the fattest host. The buffer's queues must be counted. See the [module](self).
 #[derive(Debug)]
-pub struct FattestHost {
+pub(crate) struct FattestHost {
     links: Box<[Link]>,
     hosts: Box<[Host]>,
     index: FlowIndex,
@@ -55,7 +55,7 @@ pub struct FattestHost {
 
 impl FattestHost {
     /// For `queues` queues.
-    pub fn new(queues: u32) -> Self {
+    pub(crate) fn new(queues: u32) -> Self {
         let count = queues as usize;
         FattestHost {
             links: vec![Link { host: NONE, before: NONE, after: NONE, bin: 0 }; count].into(),

@@ -23,7 +23,7 @@ pub(crate) const BUCKETS: u32 = 16;
 
 /// Refuses who holds half of the free room. See the [module](self).
 #[derive(Clone, Copy, Debug, Default)]
-pub struct HalfFree;
+pub(crate) struct HalfFree;
 
 impl Dropper for HalfFree {
     fn needs(&self) -> Needs {

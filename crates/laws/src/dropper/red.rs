@@ -288,7 +288,7 @@ impl Ramp {
 
     /// From this average on every arrival is signalled.
     #[inline]
-    pub fn certain_at(&self) -> f64 {
+    pub(crate) fn certain_at(&self) -> f64 {
         if self.gentle { 2.0 * self.max } else { self.max }
     }
 }

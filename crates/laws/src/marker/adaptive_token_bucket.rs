@@ -141,7 +141,7 @@ impl Spec {
 
 /// The marker. See the [module](self).
 #[derive(Debug)]
-pub struct AdaptiveTokenBucket {
+pub(crate) struct AdaptiveTokenBucket {
     config: Config,
     clock: TokenClock,
     tokens: u64,
@@ -154,7 +154,7 @@ pub struct AdaptiveTokenBucket {
 
 impl AdaptiveTokenBucket {
     /// A marker whose bucket is full, and which draws from `rng` when its timer starts.
-    pub fn new(config: Config, mut rng: Rng) -> Self {
+    pub(crate) fn new(config: Config, mut rng: Rng) -> Self {
         let phase = Duration::from_secs_f64(config.interval.secs() * rng.uniform());
         AdaptiveTokenBucket {
             clock: TokenClock::new(config.rate),

@@ -9,7 +9,7 @@ use fairwire_core::{Duration, Rate, Time};
 /// Ticks once for each byte that a rate allows. What is left of a byte is carried to the next question, so that no token is
 /// lost or made up, however often it is asked.
 #[derive(Clone, Debug)]
-pub struct TokenClock {
+pub(crate) struct TokenClock {
     rate: Rate,
     asked: Time,
     remainder: u64, // bit-nanoseconds not yet turned into a token, below BYTE
@@ -20,23 +20,23 @@ const BYTE: u128 = 8_000_000_000;
 
 impl TokenClock {
     /// A clock that starts at time zero.
-    pub fn new(rate: Rate) -> Self {
+    pub(crate) fn new(rate: Rate) -> Self {
         TokenClock { rate, asked: Time::ZERO, remainder: 0 }
     }
 
     /// The rate.
-    pub fn rate(&self) -> Rate {
+    pub(crate) fn rate(&self) -> Rate {
         self.rate
     }
 
     /// Tokens come at `rate` from the time at which it was asked last.
-    pub fn go_on_at(&mut self, rate: Rate) {
+    pub(crate) fn go_on_at(&mut self, rate: Rate) {
         self.rate = rate;
     }
 
     /// Tokens, in bytes, that came since it was asked last.
     #[inline]
-    pub fn tokens(&mut self, now: Time) -> u64 {
+    pub(crate) fn tokens(&mut self, now: Time) -> u64 {
         let elapsed = u128::from(now.since(self.asked).ns());
         self.asked = self.asked.max(now);
         let product = elapsed * u128::from(self.rate.bps());

@@ -30,7 +30,7 @@ struct Turn {
 
 /// Deficit round robin. See the [module](self).
 #[derive(Debug)]
-pub struct Drr {
+pub(crate) struct Drr {
     /// By [`FlowKey::index`]; a ring of those that are backlogged.
     turns: Box<[Turn]>,
     /// Whose turn it is.
@@ -44,7 +44,7 @@ pub struct Drr {
 
 impl Drr {
     /// A round robin with the quantum and the weights of `terms`.
-    pub fn new(terms: &Terms) -> Self {
+    pub(crate) fn new(terms: &Terms) -> Self {
         let turn = Turn { deficit: 0, next: 0, previous: 0 };
         Drr {
             turns: vec![turn; terms.limit.max_packets() as usize].into(),
@@ -57,7 +57,7 @@ impl Drr {
 
     /// The same, with the quantum that fills a round of so many queues as are backlogged.
     #[must_use]
-    pub fn filling(self, quantum: Option<Quantum>) -> Self {
+    pub(crate) fn filling(self, quantum: Option<Quantum>) -> Self {
         Drr { filling: quantum, ..self }
     }
 

@@ -127,7 +127,7 @@ pub struct DrrPlusPlus {
 
 impl DrrPlusPlus {
     /// Serves `queues` queues, `quantum` bytes per round.
-    pub fn new(queues: u32, quantum: u32) -> Self {
+    pub(crate) fn new(queues: u32, quantum: u32) -> Self {
         let turn = Turn {
             credit: 0,
             next: NONE,
@@ -152,18 +152,18 @@ impl DrrPlusPlus {
     }
 
     /// The same, with the quantum that fills a round of so many queues as are backlogged.
-    pub fn filling(self, quantum: Quantum) -> Self {
+    pub(crate) fn filling(self, quantum: Quantum) -> Self {
         DrrPlusPlus { filling: Some(quantum), ..self }
     }
 
     /// The same, with hosts (that is, classes) sharing equally, and the flows of each host within its part.
-    pub fn with_hosts(mut self) -> Self {
+    pub(crate) fn with_hosts(mut self) -> Self {
         self.hosts = Some(FlowTable::new(self.turns.len()));
         self
     }
 
     /// The same, with a new queue that is found empty let go at once where no old ones wait, as in Linux.
-    pub fn letting_go(self) -> Self {
+    pub(crate) fn letting_go(self) -> Self {
         DrrPlusPlus { lets_go: true, ..self }
     }
 

@@ -69,7 +69,7 @@ struct Head {
 
 /// Frame-based fair queueing. See the [module](self).
 #[derive(Debug)]
-pub struct Fbfq {
+pub(crate) struct Fbfq {
     fluid: Fluid,
     frames: Frames,
     /// By [`FlowKey::index`](fairwire_core::FlowKey::index).
@@ -79,7 +79,7 @@ pub struct Fbfq {
 
 impl Fbfq {
     /// A scheduler with the rate, the weights and the quantum of `terms`.
-    pub fn new(terms: &Terms) -> Self {
+    pub(crate) fn new(terms: &Terms) -> Self {
         let queues = terms.limit.max_packets() as usize;
         let length = Tag::from(terms.quantum) << FRACTION_BITS;
         Fbfq {

@@ -287,11 +287,6 @@ impl Hosts {
         }
     }
 
-    /// Hosts that have packets waiting, or had until a moment ago.
-    pub fn busy_hosts(&self) -> u32 {
-        self.round.count
-    }
-
     fn host_of(&mut self, class: u32) -> u32 {
         let hosts = &self.hosts;
         if let Some(at) = self.index.find(named(class), |at| hosts[at].class == class) {
@@ -556,7 +551,7 @@ mod tests {
         }
         assert_eq!(offered - left, queue.backlog().packets);
         while next(&mut queue).is_some() {}
-        assert_eq!(queue.scheduler().busy_hosts(), 0);
+        assert_eq!(queue.scheduler().round.count, 0);
         assert_eq!(queue.scheduler().free.len(), 32, "every place of a host was given up");
     }
 

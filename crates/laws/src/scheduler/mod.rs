@@ -19,13 +19,13 @@ pub mod terms;
 mod typed;
 pub mod wf2q_plus;
 
-pub use drr::Drr;
+pub(crate) use drr::Drr;
 pub use fairwire_core::scheduler::Fcfs;
-pub use fbfq::Fbfq;
+pub(crate) use fbfq::Fbfq;
 pub use hosts::Hosts;
 pub use kind::Kind;
-pub use scfq::Scfq;
+pub(crate) use scfq::Scfq;
 pub use service::Service;
-pub use sfq::Sfq;
+pub(crate) use sfq::Sfq;
 pub use terms::Terms;
-pub use wf2q_plus::Wf2qPlus;
+pub(crate) use wf2q_plus::Wf2qPlus;

@@ -15,24 +15,24 @@ pub struct Quantum {
 }
 
 /// A longer train would not be joined into one packet: what Linux takes at once.
-pub const LONGEST_TRAIN: u32 = 1 << 16;
+pub(crate) const LONGEST_TRAIN: u32 = 1 << 16;
 
 impl Quantum {
     /// The same number of bytes, at least 1, however many there are.
-    pub fn fixed(bytes: u32) -> Self {
+    pub(crate) fn fixed(bytes: u32) -> Self {
         Quantum { least: bytes.max(1), round: 0 }
     }
 
     /// The same, but where few are in the round as much more, up to [`LONGEST_TRAIN`], as fills a round of this time at `rate`.
     #[must_use]
-    pub fn filling(self, round: Option<Duration>, rate: Rate) -> Self {
+    pub(crate) fn filling(self, round: Option<Duration>, rate: Rate) -> Self {
         let bytes = round.map_or(0.0, |round| round.secs() * rate.bps() as f64 / 8.0);
         Quantum { round: bytes.min(f64::from(u32::MAX)) as u32, ..self }
     }
 
     /// Bytes for each of `members`.
     #[inline]
-    pub fn of(&self, members: u32) -> i64 {
+    pub(crate) fn of(&self, members: u32) -> i64 {
         if self.round <= self.least {
             return self.least.into();
         }

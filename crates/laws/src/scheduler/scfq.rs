@@ -18,7 +18,7 @@ use fairwire_core::{Buffer, Chosen, FlowKey, Key, NotReweighed, Packet, Probe, S
 
 /// Self-clocked fair queueing. See the [module](self).
 #[derive(Debug)]
-pub struct Scfq {
+pub(crate) struct Scfq {
     price: Price,
     /// The finish tag of the packet being sent.
     virtual_time: Tag,
@@ -31,7 +31,7 @@ pub struct Scfq {
 
 impl Scfq {
     /// A scheduler with the weights of `terms`.
-    pub fn new(terms: &Terms) -> Self {
+    pub(crate) fn new(terms: &Terms) -> Self {
         let queues = terms.limit.max_packets() as usize;
         Scfq {
             price: Price::new(terms.weights.clone()),

@@ -209,7 +209,7 @@ fn refuse_slivers(weights: &WeightOf, quantum: u64, parameter: Parameter) -> Res
 
 impl CheckedService {
     /// A discipline that serves `limit` in this order, with `dropper` to refuse, mark and make room.
-    pub fn queue<D: Dropper + 'static>(
+    pub(crate) fn queue<D: Dropper + 'static>(
         &self,
         limit: Limit,
         ecn: EcnChoice,
@@ -226,7 +226,7 @@ impl CheckedService {
     }
 
     /// Bytes that a flow of weight 1 may send per round.
-    pub fn quantum(&self) -> u32 {
+    pub(crate) fn quantum(&self) -> u32 {
         self.quantum
     }
 
@@ -237,7 +237,7 @@ impl CheckedService {
     }
 
     /// How flows are given queues.
-    pub fn queues(&self) -> Queues {
+    pub(crate) fn queues(&self) -> Queues {
         let mut rng = self.seed.stream(&self.stream);
         match (self.per, self.queues, self.sharing) {
             (Per::Class, _, _) => Queues::PerClass,

@@ -19,7 +19,7 @@ use fairwire_core::{
 
 /// Start-time fair queueing. See the [module](self).
 #[derive(Debug)]
-pub struct Sfq {
+pub(crate) struct Sfq {
     price: Price,
     /// The start tag of the packet being sent.
     virtual_time: Tag,
@@ -32,7 +32,7 @@ pub struct Sfq {
 
 impl Sfq {
     /// A scheduler with the weights of `terms`.
-    pub fn new(terms: &Terms) -> Self {
+    pub(crate) fn new(terms: &Terms) -> Self {
         let queues = terms.limit.max_packets() as usize;
         Sfq {
             price: Price::new(terms.weights.clone()),

@@ -32,7 +32,7 @@ struct Head {
 
 /// Worst-case fair weighted fair queueing. See the [module](self).
 #[derive(Debug)]
-pub struct Wf2qPlus {
+pub(crate) struct Wf2qPlus {
     fluid: Fluid,
     /// By [`FlowKey::index`](fairwire_core::FlowKey::index).
     heads: Box<[Head]>,
@@ -42,7 +42,7 @@ pub struct Wf2qPlus {
 
 impl Wf2qPlus {
     /// A scheduler with the rate and the weights of `terms`.
-    pub fn new(terms: &Terms) -> Self {
+    pub(crate) fn new(terms: &Terms) -> Self {
         let queues = terms.limit.max_packets() as usize;
         Wf2qPlus {
             fluid: Fluid::new(terms),

@@ -96,7 +96,7 @@ fn at_the_top(bad: BadParameter) -> BadParameter {
 
 impl CheckedEntry {
     /// Builds it; `rng` decides which of several longest queues makes room.
-    pub fn build(&self, rng: Rng) -> Box<dyn Discipline> {
+    pub(crate) fn build(&self, rng: Rng) -> Box<dyn Discipline> {
         match self.dropper {
             MakesRoom::Lqd => self.service.queue(self.limit, self.ecn, self.lqd(rng)),
             MakesRoom::TailDrop => self.service.queue(self.limit, self.ecn, TailDrop),

@@ -136,7 +136,7 @@ impl Counts {
     /// A sample of the flow at `place` goes, of the mean size of that flow's: nobody remembers which has which. Was it the
     /// last of its flow? Then the flow goes, and the flow at the last place, [`flows`](Counts::flows) from now on, moves here.
     #[inline]
-    pub fn take_mean(&mut self, place: usize) -> bool {
+    pub(crate) fn take_mean(&mut self, place: usize) -> bool {
         let tally = *self.flows.value(place);
         self.take_size(place, tally.size() / u64::from(tally.samples()))
     }

@@ -58,7 +58,7 @@ impl Lengths {
     }
 
     /// The length of the longest; for gauges, as it searches.
-    pub fn longest_length(&self) -> u32 {
+    pub(crate) fn longest_length(&self) -> u32 {
         self.at_least[1..].partition_point(|&count| count > 0) as u32
     }
 }

@@ -20,7 +20,7 @@ use alloc::format;
 pub use backlogs::Backlogs;
 pub use lengths::Lengths;
 use numbers::Numbers;
-pub use ranking::Ranking;
+pub(crate) use ranking::Ranking;
 pub use shares::Shares;
 
 use crate::error::{BadParameter, Parameter};

@@ -23,7 +23,7 @@ struct Node {
 /// A treap (Seidel and Aragon 1996) that counts: a search tree by rank, and a heap by random priority. A node is a flow's
 /// index, so nothing is allocated. All O(log n) expected over the priorities, which are a salted hash of the index.
 #[derive(Debug)]
-pub struct Ranking {
+pub(crate) struct Ranking {
     nodes: Box<[Node]>,
     root: u32,
     salt: u64,
@@ -31,30 +31,20 @@ pub struct Ranking {
 
 impl Ranking {
     /// No queue, with room for `slots`; `rng` gives the salt.
-    pub fn new(slots: u32, rng: &mut Rng) -> Self {
+    pub(crate) fn new(slots: u32, rng: &mut Rng) -> Self {
         let node = Node { rank: (0, 0), flow: None, left: NONE, right: NONE, size: 0 };
         Ranking { nodes: vec![node; slots as usize].into(), root: NONE, salt: rng.next_u64() }
     }
 
-    /// How many queues are in the order.
-    pub fn len(&self) -> u32 {
-        self.size(self.root)
-    }
-
-    /// Is there none?
-    pub fn is_empty(&self) -> bool {
-        self.root == NONE
-    }
-
     /// The rank of a flow that is in the order.
     #[inline]
-    pub fn rank(&self, flow: FlowKey) -> Rank {
+    pub(crate) fn rank(&self, flow: FlowKey) -> Rank {
         self.nodes[flow.index()].rank
     }
 
     /// Puts in `flow`, which is not in the order.
     #[inline]
-    pub fn insert(&mut self, flow: FlowKey, rank: Rank) {
+    pub(crate) fn insert(&mut self, flow: FlowKey, rank: Rank) {
         let at = flow.index();
         self.nodes[at] = Node { rank, flow: Some(flow), left: NONE, right: NONE, size: 1 };
         self.root = self.put(self.root, at as u32);
@@ -62,13 +52,13 @@ impl Ranking {
 
     /// Takes out `flow`, which is in the order.
     #[inline]
-    pub fn remove(&mut self, flow: FlowKey) {
+    pub(crate) fn remove(&mut self, flow: FlowKey) {
         self.root = self.take(self.root, flow.index() as u32);
     }
 
     /// How many stand below `rank`.
     #[inline]
-    pub fn below(&self, rank: Rank) -> u32 {
+    pub(crate) fn below(&self, rank: Rank) -> u32 {
         let (mut at, mut count) = (self.root, 0);
         while at != NONE {
             let node = &self.nodes[at as usize];
@@ -84,7 +74,7 @@ impl Ranking {
 
     /// The one with `below` others below it.
     #[inline]
-    pub fn nth(&self, mut below: u32) -> Option<FlowKey> {
+    pub(crate) fn nth(&self, mut below: u32) -> Option<FlowKey> {
         let mut at = self.root;
         while at != NONE {
             let node = &self.nodes[at as usize];

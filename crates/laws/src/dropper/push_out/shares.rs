@@ -41,7 +41,7 @@ impl Shares {
 
     /// Do all queues have parts of the same size?
     #[inline]
-    pub fn are_equal(&self) -> bool {
+    pub(crate) fn are_equal(&self) -> bool {
         self.of_flow.is_empty()
     }
 
@@ -97,7 +97,7 @@ impl Shares {
 
     /// The part of a queue of weight 1, while the queue of `arrival` counts as backlogged.
     #[inline]
-    pub fn unit_for(&self, arrival: &Packet, buffer: &Buffer) -> f64 {
+    pub(crate) fn unit_for(&self, arrival: &Packet, buffer: &Buffer) -> f64 {
         let is_new = buffer.flow(arrival).is_none();
         if self.are_equal() {
             self.pool / f64::from(buffer.backlogged_flows() + u32::from(is_new))

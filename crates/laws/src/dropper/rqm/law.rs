@@ -85,7 +85,7 @@ impl Law {
     }
 
     /// Packets to drop per arrival at or above the [`reach`](Law::reach).
-    pub fn drops_beyond(&self) -> f64 {
+    pub(crate) fn drops_beyond(&self) -> f64 {
         match self.overload_rule {
             OverloadRule::Clamp => self.probability(self.reach()),
             OverloadRule::Drop => 1.0,

@@ -5,9 +5,6 @@ use alloc::vec;
 use fairwire_core::rng::mix;
 use fairwire_core::{Buffer, FlowHash};
 
-/// No more levels than this: a hash of 64 bits gives each an independent bin of up to 256.
-pub const MOST_LEVELS: usize = 8;
-
 /// One bin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bin {
@@ -46,7 +43,7 @@ pub struct Bins {
 }
 
 impl Bins {
-    /// An empty set of `levels` (at most [`MOST_LEVELS`]) times `per_level` bins (at most 256).
+    /// An empty set of `levels` (at most 8: a hash of 64 bits gives each an independent bin) times `per_level` bins (at most 256).
     pub fn new(levels: u32, per_level: u32, key: u64) -> Self {
         let bins = vec![Bin::default(); (levels * per_level) as usize].into();
         Bins { bins, per_level: per_level.into(), key }
@@ -100,7 +97,7 @@ impl Bins {
     }
 
     /// Starts anew under another key: no probabilities, and what waits counted once.
-    pub fn start_anew(&mut self, key: u64, buffer: &Buffer, amount: impl Fn(u32) -> u64) {
+    pub(crate) fn start_anew(&mut self, key: u64, buffer: &Buffer, amount: impl Fn(u32) -> u64) {
         self.key = key;
         self.bins.fill(Bin::default());
         let mut next = buffer.oldest();

@@ -47,7 +47,7 @@ pub mod bins;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::ToString;
-pub use bins::{Bin, Bins, Least, MOST_LEVELS, Steps};
+pub use bins::{Bin, Bins, Least, Steps};
 
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _, Parameter};
