@@ -130,14 +130,6 @@ fn a_file_of_a_gigabyte() {
 }
 
 #[test]
-fn a_folder_for_a_file() {
-    let contest = Contest::of(SCENARIO);
-    let output = run(&["run", &contest.folder().display().to_string()]);
-    assert_eq!(code(&output), 2);
-    says(&stderr(&output), &["is a directory", "allowed:"]);
-}
-
-#[test]
 fn a_bad_set() {
     let message = refused(&Contest::of(SCENARIO), &["--set", "link.bufer=10 packets"]);
     says(&message, &["unknown key `bufer`", "did you mean `buffer`?", "--set:1:6", "link.bufer=10 packets"]);

@@ -65,7 +65,13 @@ fn the_laboratory_stands_beside_the_simulator_with_a_verdict_for_each_group() {
     }
     assert!(text.contains("flow,tcp.1,retransmissions,segments,"), "the kernel's own account");
     let picture = std::fs::read_to_string(&plot).expect("it was asked for");
-    assert!(picture.contains("udp, sim") && picture.contains("udp, lab"));
+    for title in ["tail-drop: tcp", "tail-drop: udp", "faba: tcp", "faba: udp"] {
+        assert!(picture.contains(title), "a panel for each discipline and group: {title}");
+    }
+    assert!(
+        ["sim", "lab"].iter().all(|stage| picture.contains(&format!(">{stage}<"))),
+        "a line for each stage"
+    );
     // A short contest may differ; the exit code says so.
     let differs = judged.iter().any(|one| one["verdict"] == "does not hold");
     assert_eq!(code(&output), if differs { 3 } else { 0 }, "{}", stderr(&output));

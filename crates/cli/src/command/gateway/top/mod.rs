@@ -55,8 +55,11 @@ pub(super) fn top(args: &TopArgs) -> Result<Ending, Failure> {
     if ratatui::try_restore().is_err() {
         std::mem::forget(terminal);
     }
-    outcome.map_err(unusable)?;
-    Ok(Ending::Done)
+    match outcome {
+        // Closed in the middle of a picture, before the thread that waits for that came to it.
+        Err(_) if hang_up::has_ended() => Ok(Ending::Interrupted),
+        outcome => outcome.map_err(unusable).map(|()| Ending::Done),
+    }
 }
 
 fn watch(
