@@ -173,20 +173,6 @@ pub struct Config {
 
 impl Config {
     /// How many waiting packets an arrival is compared with at this average: 1 or more.
-    ///
-    /// ```
-    /// use fairwire_core::{Rate, Seed, units::Amount};
-    /// use fairwire_laws::Site;
-    /// use fairwire_laws::dropper::choke::Spec;
-    ///
-    /// let site = Site {
-    ///     rate: Rate::from_bps(1_000_000).unwrap(), buffer: Amount::Packets(80), packet_bytes: 512,
-    ///     seed: Seed(1), stream: "example",
-    /// };
-    /// let config = Spec { regions: Some(4), ..Spec::default() }.check(&site)?; // thresholds of 20 and 40
-    /// assert_eq!([20.0, 24.9, 25.0, 39.0, 60.0].map(|average| config.draws_at(average)), [2, 2, 4, 8, 8]);
-    /// # Ok::<(), fairwire_laws::BadParameter>(())
-    /// ```
     #[inline]
     pub(crate) fn draws_at(&self, average: f64) -> u32 {
         match self.draws {
@@ -338,5 +324,27 @@ impl Dropper for Choke {
         let average = self.red.average();
         let draws = if average < self.config.red.ramp.min { 0 } else { self.config.draws_at(average) };
         probe.gauge("draws", Unit::Packets, f64::from(draws));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_core::units::Amount;
+    use fairwire_core::{Rate, Seed};
+
+    #[test]
+    fn the_draws_rise_by_two_from_region_to_region() {
+        let site = Site {
+            rate: Rate::from_bps(1_000_000).expect("a rate"),
+            buffer: Amount::Packets(80),
+            packet_bytes: 512,
+            seed: Seed(1),
+            stream: "test",
+        };
+        // Thresholds of 20 and 40 packets.
+        let config = Spec { regions: Some(4), ..Spec::default() }.check(&site).expect("it makes sense");
+        let draws = [20.0, 24.9, 25.0, 39.0, 60.0].map(|average| config.draws_at(average));
+        assert_eq!(draws, [2, 2, 4, 8, 8]);
     }
 }
