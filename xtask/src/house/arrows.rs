@@ -142,6 +142,14 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
         "own-source",
         &["fairwire", "fairwire-core", "fairwire-parameters", "fairwire-scenario", "fairwire-sim"],
     ),
+    (
+        "own-endpoint",
+        &["fairwire", "fairwire-core", "fairwire-parameters", "fairwire-scenario", "fairwire-sim"],
+    ),
+    (
+        "endpoint-quinn",
+        &["fairwire", "fairwire-core", "fairwire-parameters", "fairwire-scenario", "fairwire-sim"],
+    ),
     ("link-quinn", &["fairwire-link"]),
     ("link-smoltcp", &["fairwire-link"]),
     ("xtask", &[]),

@@ -1,0 +1,49 @@
+//! QUIC connections over the parking lot: the same bits twice with CUBIC, and within bounds with BBR, which draws from the system.
+
+use std::process::Command;
+
+/// What comes out of the scenario under one seed, with these changes.
+fn outcome(set: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_endpoint-quinn"));
+    command.args([
+        "run",
+        "parking-lot.toml",
+        "-q",
+        "--format",
+        "csv",
+        "--seeds",
+        "1",
+        "--set",
+        "duration=12 s",
+    ]);
+    command.args(["--set", "warm_up=4 s"]).args(set.iter().flat_map(|set| ["--set", set]));
+    let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("the command was built");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// What `group` got under `queue`, Mbit/s.
+fn mbps(outcome: &str, queue: &str, group: &str) -> f64 {
+    let measure = format!("throughput_bps.{group}");
+    let mut rows = outcome.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let row = rows.find(|cells| cells.contains(&queue) && cells.contains(&&*measure)).expect("a row");
+    row[3].parse::<f64>().expect("a mean") / 1e6
+}
+
+#[test]
+fn fair_queueing_gives_each_connection_its_share_beside_cbr_where_tail_drop_gives_cbr_all_it_sends() {
+    let found = outcome(&["disciplines=[\"tail-drop\", \"drr+lqd\"]"]);
+    assert_eq!(found, outcome(&["disciplines=[\"tail-drop\", \"drr+lqd\"]"]));
+    // 3.33 Mbit/s are max-min fair; three links in a row have twice the round-trip time of one.
+    for group in ["long", "one", "two", "three"] {
+        assert!((2.5..4.2).contains(&mbps(&found, "drr+lqd", group)), "{found}");
+    }
+    assert!(mbps(&found, "drr+lqd", "cbr") < 4.2 && mbps(&found, "tail-drop", "cbr") > 6.0, "{found}");
+    assert!(mbps(&found, "tail-drop", "long") < 1.5, "{found}");
+}
+
+#[test]
+fn bbr_is_held_to_its_share_too() {
+    let found = outcome(&["disciplines=[\"drr+lqd\"]", "flow.long.source={ quic = { bbr = true } }"]);
+    assert!((2.0..4.5).contains(&mbps(&found, "drr+lqd", "long")), "{found}");
+}
