@@ -61,7 +61,7 @@ pub trait Declared: Default {
     /// What the file that declares them says of itself, in the `//!` lines that it begins with. Markdown.
     const DOCUMENTATION: &'static str;
 
-    /// The file that declares them, as the compiler was given it: in this workspace from its root, `crates/laws/src/dropper/red.rs`.
+    /// The file that declares them, as the compiler was given it: in this workspace from its root, `crates/laws/src/dropper/red/mod.rs`.
     const FILE: &'static str;
 
     /// Takes from `base` what was not given here.

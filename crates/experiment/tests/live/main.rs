@@ -1,9 +1,7 @@
 //! Real contests on this machine's kernel. This file has a `main` of its own, because a lab starts its program again for its
 //! helpers. Where network namespaces are refused it says so, loudly, and passes.
 
-#[path = "live/gateway.rs"]
 mod gateway;
-#[path = "live/kernel.rs"]
 mod kernel;
 
 use fairwire_experiment::lab::Lab;
