@@ -41,13 +41,13 @@ impl Reading {
         Some(Reading { at_s: uptime_s, way, flows, copied_s, ports })
     }
 
-    /// Before any of `flows` flows was counted.
-    pub(super) fn before_all(flows: usize) -> Reading {
+    /// Nothing was counted of any of `flows` flows yet, `copied` after the gateway began.
+    pub(super) fn before_all(flows: usize, copied: Duration) -> Reading {
         Reading {
             at_s: 0.0,
             way: WayCounts::default(),
             flows: vec![None; flows],
-            copied_s: None,
+            copied_s: Some(copied.secs()),
             ports: Vec::new(),
         }
     }

@@ -14,8 +14,10 @@ pub(super) struct Samples {
     until: Duration,
     /// When the gateway began to forward, at the latest: an answer is of an instant that is a little past.
     began: Time,
-    /// The latest copy of flows.
-    copy: Reading,
+    /// How many flows there are.
+    flows: usize,
+    /// The latest copy of flows; that of the start, when nothing was counted, until there is another.
+    copy: Option<Reading>,
     /// Those whose flows are not known yet.
     waiting: Vec<Snapshot>,
     /// Those that are whole.
@@ -28,7 +30,8 @@ impl Samples {
             rhythm: Rhythm::new(every),
             until,
             began: Time::MAX,
-            copy: Reading::before_all(flows),
+            flows,
+            copy: None,
             waiting: Vec::new(),
             taken: Vec::new(),
         }
@@ -46,17 +49,18 @@ impl Samples {
             let (backlog, link) = (reading.backlog(), reading.link());
             self.waiting.push(Snapshot { at, backlog, link, flows: Vec::new() });
         }
-        if reading.is_copied_after(&self.copy) {
+        let nothing = || Reading::before_all(self.flows, start.max(self.began).since(self.began));
+        if reading.is_copied_after(self.copy.get_or_insert_with(nothing)) {
             let copied = reading.copied(self.began);
             let known = self.waiting.partition_point(|one| start + one.at <= copied);
             self.settle(start, known, reading);
-            self.copy = reading.clone();
+            self.copy = Some(reading.clone());
         }
     }
 
     /// Finds the flows of the first `count` that wait, between the latest copy and the one `after` it.
     fn settle(&mut self, start: Time, count: usize, after: &Reading) {
-        let (began, copy) = (self.began, &self.copy);
+        let (began, Some(copy)) = (self.began, &self.copy) else { return };
         let whole = self.waiting.drain(..count).map(|one| {
             let at_s = (start + one.at).since(began).secs();
             Snapshot { flows: copy.counts_at(after, at_s), ..one }
@@ -66,8 +70,9 @@ impl Samples {
 
     /// All of a run that began at `start`. After the last copy nothing more is known of flows.
     pub(super) fn finish(mut self, start: Time) -> Vec<Snapshot> {
-        let last = self.copy.clone();
-        self.settle(start, self.waiting.len(), &last);
+        if let Some(last) = self.copy.clone() {
+            self.settle(start, self.waiting.len(), &last);
+        }
         self.taken
     }
 }
@@ -121,6 +126,17 @@ mod tests {
         let flows: Vec<Count> = taken.iter().map(|one| one.flows[0]).collect();
         let count = |packets| Count { left_bytes: packets * 100, dropped: packets, marked: 0 };
         assert_eq!(flows, [count(100), count(200)]);
+    }
+
+    #[test]
+    fn before_the_first_copy_flows_have_sent_since_the_start_and_not_since_the_gateway_began() {
+        let ms = Duration::from_ms;
+        let start = Time::ZERO + ms(3000); // a second after the gateway began
+        let mut samples = Samples::new(Some(ms(100)), ms(200), 1);
+        samples.take(start, start + ms(100), &reading(1100.0, 0, 0.0, 0));
+        samples.take(start, start + ms(200), &reading(1200.0, 0, 1200.0, 200));
+        let had: Vec<u64> = samples.finish(start).iter().map(|one| one.flows[0].dropped).collect();
+        assert_eq!(had, [100, 200]);
     }
 
     #[test]
