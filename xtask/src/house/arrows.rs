@@ -150,6 +150,10 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
         "endpoint-quinn",
         &["fairwire", "fairwire-core", "fairwire-parameters", "fairwire-scenario", "fairwire-sim"],
     ),
+    (
+        "endpoint-smoltcp",
+        &["fairwire", "fairwire-core", "fairwire-parameters", "fairwire-scenario", "fairwire-sim"],
+    ),
     ("link-quinn", &["fairwire-link"]),
     ("link-smoltcp", &["fairwire-link"]),
     ("xtask", &[]),
