@@ -79,7 +79,14 @@ impl Bed {
         if let (Some(host), Some(path)) = (&mut bed.path, path) {
             host.carry(path)?;
         }
+        bed.wait_for_carriers()?;
         Ok(bed)
+    }
+
+    fn wait_for_carriers(&self) -> Result<(), Trouble> {
+        self.path.iter().try_for_each(PathHost::wait_for_carriers)?;
+        [&self.source, &self.sink].into_iter().try_for_each(|host| host.wait_for_carrier(HOST.index))?;
+        Side::BOTH.into_iter().try_for_each(|side| self.gateway.wait_for_carrier(side.end().index))
     }
 
     /// Ends the path between the gateway and the sink, if there is one, and returns what became of its frames.

@@ -2,6 +2,8 @@
 
 use super::error::{During, Trouble};
 use super::namespace::{Namespace, part_sys};
+use fairwire_core::Duration;
+use fairwire_linux::clock;
 use fairwire_linux::link::{self, About, index_of};
 use fairwire_linux::netlink::{Address, End, LOOPBACK, Netlink, Pair, Route};
 use fairwire_linux::traffic_control::{Impairment, impair};
@@ -100,6 +102,19 @@ impl Host {
     /// Brings an interface up.
     pub fn bring_up(&self, index: u32) -> Result<(), Trouble> {
         self.netlink.bring_up(index).during("bringing an interface up")
+    }
+
+    /// Waits until an interface carries frames, at most two seconds. A kernel may be a second late to act on a carrier, and loses until then
+    /// what is sent, the first question for a neighbour too.
+    pub fn wait_for_carrier(&self, index: u32) -> Result<(), Trouble> {
+        let is_running = || {
+            let until = clock::now() + Duration::from_ms(2000);
+            while !link::about(index)?.is_running && clock::now() < until {
+                clock::sleep_until(clock::now() + Duration::from_ms(5));
+            }
+            Ok::<(), io::Error>(())
+        };
+        self.at(is_running).during("waiting for the carrier of an interface")
     }
 
     /// Takes an interface down.

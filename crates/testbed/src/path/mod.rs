@@ -132,6 +132,11 @@ impl PathHost {
         self.host.bring_up(here.index)
     }
 
+    /// Waits until both interfaces carry frames.
+    pub(crate) fn wait_for_carriers(&self) -> Result<(), Trouble> {
+        Side::BOTH.into_iter().try_for_each(|side| self.host.wait_for_carrier(side.path_end().index))
+    }
+
     /// Changes the MTU of both interfaces.
     pub fn set_mtu(&self, mtu: u32) -> Result<(), Trouble> {
         Side::BOTH.into_iter().try_for_each(|side| self.host.set_mtu(side.path_end().index, mtu))
