@@ -165,14 +165,25 @@ fn group_share(record: &RunRecord, group: &str) -> f64 {
     record.fairness.group_share[group]
 }
 
-/// Of nine flows that back off and one that does not, the one has about its share or five of it.
+/// The same contest under FABA and under tail-drop at once: of nine flows that back off and one that does not, the one has about its
+/// share, or five of it.
+///
+/// In eight seconds shares are still far from their means. Over 400 seeds of this contest the simulator gives 1.29 to 2.00 to the
+/// selfish flow under FABA and a Jain index of at least 0.82; 4.69 to 4.98 and at most 0.38 under tail-drop.
+fn check_that_faba_holds_a_selfish_flow(stage: &'static dyn Stage) -> [RunRecord; 2] {
+    let held = |discipline| {
+        let scenario = contest(discipline, &["duration=10 s", "warm_up=2 s"]);
+        thread::spawn(move || hold_contest(stage, &scenario))
+    };
+    let [faba, tail_drop] =
+        ["faba", "tail-drop"].map(held).map(|contest| contest.join().expect("a stage does not panic"));
+    assert!(group_share(&faba, "udp") <= 2.0 && faba.fairness.jain >= 0.8, "{faba:?}");
+    assert!(group_share(&tail_drop, "udp") >= 3.0 && tail_drop.fairness.jain <= 0.5, "{tail_drop:?}");
+    [faba, tail_drop]
+}
+
 fn two_labs_at_once() {
-    let [faba, tail_drop] = ["faba", "tail-drop"]
-        .map(|discipline| thread::spawn(move || hold_contest(LAB, &contest(discipline, &["warm_up=2 s"]))))
-        .map(|lab| lab.join().expect("a lab does not panic"));
-    assert!(group_share(&faba, "udp") <= 1.5, "{faba:?}");
-    assert!(faba.fairness.jain >= 0.95, "{faba:?}");
-    assert!(group_share(&tail_drop, "udp") >= 3.0, "{tail_drop:?}");
+    check_that_faba_holds_a_selfish_flow(LAB);
 }
 
 /// Thirty flows that are not Reno, larger packets, a shorter round trip.
