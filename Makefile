@@ -55,6 +55,10 @@ reference: build ## write the reference page of each discipline into docs/refere
 	@$(fairwire) describe --out docs/reference
 	@git --no-pager diff --stat -- docs/reference
 
+.PHONY: docs
+docs: rust ## build all documents as a site with offline search into out/docs (seconds; the first time mdBook is built, minutes)
+	@.ci/docs
+
 .PHONY: man
 man: build ## write the manual pages into out/man, and completions into out/completions
 	@mkdir -p out/completions

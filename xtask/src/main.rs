@@ -1,20 +1,36 @@
 //! `cargo xtask <task>`: development tasks.
 
+use std::path::Path;
 use std::process::ExitCode;
-use xtask::house;
+use xtask::{book, house};
 
-const TASKS: &str = "house    check the house rules (STYLE.md, ARCHITECTURE.md)";
+const TASKS: &str = "house         check the house rules (STYLE.md, ARCHITECTURE.md)
+  book FOLDER   write the pages of docs/SUMMARY.md into a folder, for mdBook (`make docs`)";
 
 fn main() -> ExitCode {
-    let task = std::env::args().nth(1);
+    let (task, place) = (std::env::args().nth(1), std::env::args().nth(2));
     match task.as_deref() {
         Some("house") => check_house(),
+        Some("book") if place.is_some() => stage_book(place.unwrap_or_default().as_ref()),
         Some("help" | "--help" | "-h") => {
             println!("cargo xtask <task>\n\n  {TASKS}");
             ExitCode::SUCCESS
         }
         given => {
             eprintln!("no task `{}`; allowed:\n\n  {TASKS}", given.unwrap_or_default());
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn stage_book(out: &Path) -> ExitCode {
+    match house::Tree::load(house::root()).and_then(|tree| book::stage(&tree, out)) {
+        Ok(pages) => {
+            println!("book: {pages} pages in {}", out.display());
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("book: {error}");
             ExitCode::from(2)
         }
     }

@@ -45,6 +45,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: text::NAME, check: text::check },
     Rule { name: adr::NAME, check: adr::check },
     Rule { name: docs::LINKS, check: docs::check_links },
+    Rule { name: docs::CONTENTS_RULE, check: docs::check_contents },
     Rule { name: docs::QUOTES, check: docs::check_quotes },
     Rule { name: docs::FIELDS, check: docs::check_fields },
 ];

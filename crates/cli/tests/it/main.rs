@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod common;
+mod documents;
 mod files;
 mod front;
 mod gateway_ask;

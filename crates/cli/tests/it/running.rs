@@ -453,31 +453,6 @@ fn a_run_whose_terminal_is_closed_ends_and_its_files_are_written() {
     assert_eq!(report["runs"].as_array().map(Vec::len), Some(40), "{code:?}");
 }
 
-/// The table in the README between the marks of `command`.
-fn quoted_in_readme(command: &str) -> &'static str {
-    let readme = include_str!("../../../../README.md");
-    let begin = format!("<!-- begin: the table that `{command}` prints -->\n```text\n");
-    let (_, rest) = readme.split_once(&begin).expect("the README has its marks");
-    rest.split_once("```\n<!-- end -->").expect("and the end").0
-}
-
-#[test]
-fn the_readme_shows_what_the_command_prints() {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let command = "fairwire run scenarios/selfish-flow.toml";
-    let output =
-        fairwire().args(command.split(' ').skip(1)).current_dir(root).output().expect("the binary starts");
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
-    assert!(
-        stdout(&output) == quoted_in_readme(command),
-        "the README is stale; `{command}` prints:\n{}",
-        stdout(&output)
-    );
-    let live: Vec<&str> = quoted_in_readme("fairwire lab share").lines().collect();
-    let legend = stdout(&output).lines().last().map(str::to_owned);
-    assert_eq!(live.last().copied(), legend.as_deref(), "what the columns mean is the same for both");
-}
-
 #[test]
 fn the_long_version_and_the_manifest_name_the_engine() {
     let contest = Contest::of(SCENARIO);
