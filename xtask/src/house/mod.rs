@@ -12,6 +12,7 @@ pub mod length;
 pub mod manifests;
 pub mod naming;
 pub mod once;
+pub mod prose;
 pub mod purity;
 pub mod test_modules;
 pub mod text;
@@ -47,6 +48,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: docs::LINKS, check: docs::check_links },
     Rule { name: docs::CONTENTS_RULE, check: docs::check_contents },
     Rule { name: docs::QUOTES, check: docs::check_quotes },
+    Rule { name: prose::NAME, check: prose::check },
     Rule { name: docs::FIELDS, check: docs::check_fields },
 ];
 

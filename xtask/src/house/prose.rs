@@ -1,0 +1,204 @@
+//! Pages that can be read: lines that fit, sentences that end, and words of the field.
+//!
+//! What it reads is text: not code, tables, headings and comments.
+
+use super::breach::Breach;
+use super::tree::{File, Tree};
+
+/// The name of the rule.
+pub const NAME: &str = "prose";
+
+/// A line has at most this many characters, unless nothing in it can go to the next one.
+const MAX_COLUMNS: usize = 100;
+
+/// A sentence, or a part of it that ends in `:` or `;`, has at most this many words.
+const MAX_WORDS: usize = 30;
+
+/// Words that are not used, and those that are.
+const RETIRED: &[(&str, &str)] = &[
+    ("ask", "request, poll"),
+    ("asked", "requested, polled"),
+    ("asks", "requests, polls"),
+    ("come up", "occur"),
+    ("comes up", "occurs"),
+    ("everybody", "all"),
+    ("hang on", "depend on"),
+    ("hangs on", "depends on"),
+    ("nobody", "none, no …"),
+    ("so many", "at most, up to"),
+    ("tell", "report, return"),
+    ("tells", "reports, returns"),
+    ("told", "reported, returned"),
+    ("whoever", "any … that"),
+];
+
+/// Pages that are not held to it, and why.
+const EXEMPT: &[(&str, &str)] = &[
+    ("bench/history.md", "what was measured once stays as it was written"),
+    ("docs/adr/", "a decision stays as it was written"),
+    ("docs/reference/", "made of the documentation in the code"),
+    ("docs/reproduction.md", "made by `fairwire reproduce --write-docs`"),
+];
+
+/// What a line must not begin with, or it would be something else than text.
+const NOT_FIRST: &[char] = &['-', '+', '*', '#', '<', '>', '|'];
+
+/// No page has lines or sentences that are too long, or words that are not used.
+pub fn check(tree: &Tree) -> Vec<Breach> {
+    let is_held = |file: &&File| !EXEMPT.iter().any(|(place, _)| file.path.starts_with(place));
+    let pages = tree.files.iter().filter(|file| file.path.ends_with(".md"));
+    pages.filter(is_held).flat_map(check_page).collect()
+}
+
+fn check_page(page: &File) -> Vec<Breach> {
+    let mut breaches = Vec::new();
+    let mut found = |line, message| breaches.push(Breach { rule: NAME, path: page.path.clone(), line, message });
+    let mut paragraph: Option<(usize, String)> = None;
+    let mut is_code = false;
+    for (at, line) in page.text.lines().chain([""]).enumerate() {
+        let text = line.trim_start();
+        let is_fence = text.starts_with("```");
+        is_code ^= is_fence;
+        let is_text = !is_code && !is_fence && !text.is_empty() && !text.starts_with(['|', '#', '<']);
+        if (!is_text || is_item(text))
+            && let Some((line, text)) = paragraph.take()
+        {
+            check_paragraph(line, &text, &mut found);
+        }
+        if is_text {
+            if is_too_long(line) {
+                found(at + 1, format!("has more than {MAX_COLUMNS} columns: wrap it"));
+            }
+            let (_, paragraph) = paragraph.get_or_insert((at + 1, String::new()));
+            *paragraph += text;
+            paragraph.push(' ');
+        }
+    }
+    breaches
+}
+
+fn check_paragraph(line: usize, text: &str, found: &mut impl FnMut(usize, String)) {
+    let text = plain(text);
+    for sentence in sentences(&text) {
+        let words = sentence.split_whitespace().count();
+        if words > MAX_WORDS {
+            let begin: Vec<&str> = sentence.split_whitespace().take(6).collect();
+            let begin = begin.join(" ");
+            found(line, format!("has a sentence of {words} words (at most {MAX_WORDS}): \"{begin} …\""));
+        }
+    }
+    let words = text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), " ");
+    let words = format!(" {} ", words.split_whitespace().collect::<Vec<_>>().join(" "));
+    for (word, use_instead) in RETIRED {
+        if words.contains(&format!(" {word} ")) {
+            found(line, format!("says \"{word}\"; use: {use_instead} (docs/glossary.md)"));
+        }
+    }
+}
+
+fn is_item(text: &str) -> bool {
+    let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    text.starts_with("- ") || text.starts_with("* ") || (number.len() < text.len() && number.starts_with(". "))
+}
+
+/// Could the last word of a line that is too long go to the next one? Code and comments are one word.
+fn is_too_long(line: &str) -> bool {
+    let masked = masked(line);
+    let last = masked.trim_end().rsplit_once(' ').filter(|(before, _)| !before.trim_matches([' ', '-', '*']).is_empty());
+    let can_move = |word: &str| !word.starts_with(NOT_FIRST) && !word.starts_with(|c: char| c.is_ascii_digit());
+    line.chars().count() > MAX_COLUMNS && last.is_some_and(|(_, word)| can_move(word))
+}
+
+/// The line with every blank inside of code and comments replaced.
+fn masked(line: &str) -> String {
+    let mut masked = String::new();
+    for (at, part) in line.split('`').enumerate() {
+        let part = if at % 2 == 1 { part.replace(' ', "_") } else { part.to_owned() };
+        masked += &part;
+        masked.push('`');
+    }
+    masked.pop();
+    let mut whole = String::new();
+    let mut rest = masked.as_str();
+    while let Some((before, after)) = rest.split_once("<!--") {
+        let (comment, after) = after.split_once("-->").unwrap_or((after, ""));
+        whole += &format!("{before}<!--{}-->", comment.replace(' ', "_"));
+        rest = after;
+    }
+    whole + rest
+}
+
+/// The text that is read: code as one word, links without their targets, no comments.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    for (at, part) in text.split('`').enumerate() {
+        plain += if at % 2 == 1 { "code" } else { part };
+    }
+    for (begin, end) in [("](", ")"), ("<!--", "-->")] {
+        let mut left = String::new();
+        let mut rest = plain.as_str();
+        while let Some((before, after)) = rest.split_once(begin) {
+            left += before;
+            rest = after.split_once(end).map_or("", |(_, after)| after);
+        }
+        plain = left + rest;
+    }
+    plain
+}
+
+/// The sentences of a paragraph, and their parts between `:` and `;`.
+fn sentences(text: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    let mut begin = 0;
+    for (at, _) in text.match_indices(' ') {
+        let before = text[..at].trim_end_matches([')', '*', '"', '_', ']']);
+        if before.ends_with(['.', '!', '?', ':', ';']) {
+            sentences.push(&text[begin..at]);
+            begin = at;
+        }
+    }
+    sentences.push(&text[begin..]);
+    sentences
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn messages(text: &str) -> Vec<String> {
+        let tree = Tree::of_files(&[("docs/a.md", text)]);
+        check(&tree).into_iter().map(|breach| format!("{}: {}", breach.line, breach.message)).collect()
+    }
+
+    #[test]
+    fn a_line_that_could_be_wrapped_is_found_and_others_are_not() {
+        let long = "word ".repeat(25);
+        assert_eq!(messages(&format!("Short.\n\n{}\n", long.trim().replace("word word", "word, word."))).len(), 1);
+        for fine in [
+            format!("| {long} |\n"),
+            format!("```text\n{long}\n```\n"),
+            format!("- `{}`\n", long.trim()),
+            format!("{}\n", "x".repeat(120)),
+        ] {
+            assert_eq!(messages(&fine), [""; 0], "{fine}");
+        }
+    }
+
+    #[test]
+    fn a_sentence_that_is_too_long_is_found_over_its_lines() {
+        let words = |n: usize| "word ".repeat(n);
+        assert_eq!(messages(&format!("{}\n{}.\n", words(15), words(15).trim())), [""; 0]);
+        assert_eq!(messages(&format!("{}\n{}.\n", words(15), words(16).trim())).len(), 1);
+        assert_eq!(messages(&format!("{}; {}.\n", words(15).trim(), words(16).trim())), [""; 0]);
+        assert_eq!(messages(&format!("- {}\n- {}\n", words(15), words(16))), [""; 0]);
+    }
+
+    #[test]
+    fn a_word_that_is_retired_is_found_outside_of_code_alone() {
+        let found = messages("It is fine.\n\nThe gateway tells it.\nWhat hangs\non it.\n");
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].starts_with("3: says \"hangs on\"; use: depends on"), "{found:?}");
+        assert_eq!(messages("`tells`, the user `nobody`, and a foretold [asked](told.md).\n").len(), 1);
+        assert_eq!(messages("| told |\n"), [""; 0]);
+    }
+}
