@@ -11,7 +11,7 @@ use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with, sockopt};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, listen, socket_with, sockopt};
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -47,6 +47,10 @@ pub(super) struct Reader {
     counts: Vec<Slots>,
 }
 
+/// Connections that may wait to be accepted; Linux's own limit (`net.core.somaxconn`). Of `std`'s 128 some are lost where a thousand
+/// flows open theirs at once: the last packet of the handshake finds no room, and who then only receives never sends it again.
+const BACKLOG: i32 = 4096;
+
 /// The number of the listener among the sockets.
 const LISTENER: u64 = u64::MAX;
 
@@ -54,6 +58,7 @@ impl Reader {
     /// And the connections that others open for this host to write.
     pub(super) fn listen(stage: &Arc<Stage>) -> io::Result<(Reader, Receiver<(usize, TcpStream)>)> {
         let listener = TcpListener::bind(&everywhere(TCP_PORT)[..])?;
+        listen(&listener, BACKLOG)?;
         listener.set_nonblocking(true)?;
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         epoll::add(&epoll, &listener, EventData::new_u64(LISTENER), EventFlags::IN)?;
