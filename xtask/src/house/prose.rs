@@ -1,6 +1,6 @@
 //! Pages that can be read: lines that fit, sentences that end, and words of the field.
 //!
-//! What it reads is text: not code, tables, headings and comments.
+//! What it reads is text: not code, tables, headings, pictures and comments.
 
 use super::breach::Breach;
 use super::tree::{File, Tree};
@@ -34,6 +34,11 @@ const RETIRED: &[(&str, &str)] = &[
 
 /// Pages that are not held to it, and why.
 const EXEMPT: &[(&str, &str)] = &[
+    ("ARCHITECTURE.md", "not rewritten yet"),
+    ("CHANGELOG.md", "not rewritten yet"),
+    ("docs/outputs.md", "not rewritten yet"),
+    ("docs/scenario.md", "not rewritten yet"),
+    ("docs/stages.md", "not rewritten yet"),
     ("bench/history.md", "what was measured once stays as it was written"),
     ("docs/adr/", "a decision stays as it was written"),
     ("docs/reference/", "made of the documentation in the code"),
@@ -52,14 +57,15 @@ pub fn check(tree: &Tree) -> Vec<Breach> {
 
 fn check_page(page: &File) -> Vec<Breach> {
     let mut breaches = Vec::new();
-    let mut found = |line, message| breaches.push(Breach { rule: NAME, path: page.path.clone(), line, message });
+    let mut found =
+        |line, message| breaches.push(Breach { rule: NAME, path: page.path.clone(), line, message });
     let mut paragraph: Option<(usize, String)> = None;
     let mut is_code = false;
     for (at, line) in page.text.lines().chain([""]).enumerate() {
         let text = line.trim_start();
         let is_fence = text.starts_with("```");
         is_code ^= is_fence;
-        let is_text = !is_code && !is_fence && !text.is_empty() && !text.starts_with(['|', '#', '<']);
+        let is_text = !is_code && !is_fence && !text.is_empty() && !text.starts_with(['|', '#', '<']) && !text.starts_with("![");
         if (!is_text || is_item(text))
             && let Some((line, text)) = paragraph.take()
         {
@@ -98,14 +104,20 @@ fn check_paragraph(line: usize, text: &str, found: &mut impl FnMut(usize, String
 
 fn is_item(text: &str) -> bool {
     let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    text.starts_with("- ") || text.starts_with("* ") || (number.len() < text.len() && number.starts_with(". "))
+    text.starts_with("- ")
+        || text.starts_with("* ")
+        || (number.len() < text.len() && number.starts_with(". "))
 }
 
 /// Could the last word of a line that is too long go to the next one? Code and comments are one word.
 fn is_too_long(line: &str) -> bool {
     let masked = masked(line);
-    let last = masked.trim_end().rsplit_once(' ').filter(|(before, _)| !before.trim_matches([' ', '-', '*']).is_empty());
-    let can_move = |word: &str| !word.starts_with(NOT_FIRST) && !word.starts_with(|c: char| c.is_ascii_digit());
+    let last = masked
+        .trim_end()
+        .rsplit_once(' ')
+        .filter(|(before, _)| !before.trim_matches([' ', '-', '*']).is_empty());
+    let can_move =
+        |word: &str| !word.starts_with(NOT_FIRST) && !word.starts_with(|c: char| c.is_ascii_digit());
     line.chars().count() > MAX_COLUMNS && last.is_some_and(|(_, word)| can_move(word))
 }
 
@@ -173,7 +185,10 @@ mod tests {
     #[test]
     fn a_line_that_could_be_wrapped_is_found_and_others_are_not() {
         let long = "word ".repeat(25);
-        assert_eq!(messages(&format!("Short.\n\n{}\n", long.trim().replace("word word", "word, word."))).len(), 1);
+        assert_eq!(
+            messages(&format!("Short.\n\n{}\n", long.trim().replace("word word", "word, word."))).len(),
+            1
+        );
         for fine in [
             format!("| {long} |\n"),
             format!("```text\n{long}\n```\n"),
