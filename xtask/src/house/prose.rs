@@ -65,7 +65,11 @@ fn check_page(page: &File) -> Vec<Breach> {
         let text = line.trim_start();
         let is_fence = text.starts_with("```");
         is_code ^= is_fence;
-        let is_text = !is_code && !is_fence && !text.is_empty() && !text.starts_with(['|', '#', '<']) && !text.starts_with("![");
+        let is_text = !is_code
+            && !is_fence
+            && !text.is_empty()
+            && !text.starts_with(['|', '#', '<'])
+            && !text.starts_with("![");
         if (!is_text || is_item(text))
             && let Some((line, text)) = paragraph.take()
         {
@@ -204,7 +208,7 @@ mod tests {
         let words = |n: usize| "word ".repeat(n);
         assert_eq!(messages(&format!("{}\n{}.\n", words(15), words(15).trim())), [""; 0]);
         assert_eq!(messages(&format!("{}\n{}.\n", words(15), words(16).trim())).len(), 1);
-        assert_eq!(messages(&format!("{}; {}.\n", words(15).trim(), words(16).trim())), [""; 0]);
+        assert_eq!(messages(&format!("{};\n{}.\n", words(15).trim(), words(16).trim())), [""; 0]);
         assert_eq!(messages(&format!("- {}\n- {}\n", words(15), words(16))), [""; 0]);
     }
 
