@@ -1,15 +1,16 @@
-//! Compiles the studies of the repository in, and names what stands between the engine and their results.
+//! Embeds the studies of the repository, and hashes the sources that influence their results.
 //!
-//! `studies.rs` in the output folder lists every file of every study. `FAIRWIRE_WATCHERS` and `FAIRWIRE_COMPUTED` are hashes of the sources here
-//! on which a result depends besides the engine's (`fairwire_scenario::ENGINE`), so that an earlier one is not taken for one of today;
-//! comments and tests are not part of them.
+//! `studies.rs` in the output folder lists every file of every study. `FAIRWIRE_WATCHERS` and
+//! `FAIRWIRE_COMPUTED` are hashes of the sources here on which a result depends, besides the
+//! engine's (`fairwire_scenario::ENGINE`). They keep a stored result of other sources from being
+//! taken for a current one; comments and tests are not hashed.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// What of this crate stands between a run and its result on disk.
+/// The sources of this crate between a run and its result on disk.
 const WATCHERS: [&str; 2] = ["src/packets.rs", "src/watch.rs"];
 
 /// What computed exhibits read besides their seed.

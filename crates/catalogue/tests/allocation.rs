@@ -68,7 +68,7 @@ fn change(queue: &mut dyn Discipline) {
                 Packet { class: (flow % 4) as u32, ..Packet::new(i as u32, 512, flow.into(), Time::MAX) };
             queue.enqueue(packet, Time::MAX, &mut Ignore);
             let weight = Weight::new(1.0 + (mix(i ^ round) % 40) as f64).expect("allowed");
-            let _ = queue.reweigh((i % 4) as u32, weight);
+            let _ = queue.set_weight((i % 4) as u32, weight);
         }
         let (waits, mut drained) = (queue.backlog().packets, 0);
         queue.drain(&mut |_| drained += 1);

@@ -1,7 +1,7 @@
 //! How a command ends, and how a failure is told.
 
 use crate::tell::tell;
-use fairwire_document::Place;
+use fairwire_document::Location;
 use fairwire_scenario::ScenarioError;
 use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, NamedSource, SourceCode};
 use std::fmt::{self, Display};
@@ -89,7 +89,7 @@ struct Told {
     message: String,
     help: Option<String>,
     source: Option<NamedSource<String>>,
-    place: Option<Place>,
+    place: Option<Location>,
 }
 
 impl Told {
@@ -109,7 +109,7 @@ impl Told {
     }
 
     fn in_document(error: ScenarioError) -> Told {
-        let place = error.place.map(|place| *place);
+        let place = error.location.map(|place| *place);
         Told {
             message: error.problem.to_string(),
             help: error.problem.advice(),

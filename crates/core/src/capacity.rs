@@ -10,52 +10,56 @@ use core::fmt;
 /// How a link's rate changes over time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum RateLaw {
-    /// Not at all.
+    /// It does not change.
     #[default]
     Fixed,
-    /// It is another one from each of these times on; before the first, it is the link's own. A packet being sent when the rate changes
-    /// goes on at the new rate.
+    /// It changes at each of these times; before the first, it is the link's own. A packet being
+    /// sent at a change continues at the new rate.
     Steps(Arc<[Step]>),
-    /// It is what a trace says, and the link's own rate means nothing.
+    /// It follows a trace; the link's own rate is ignored.
     Trace(Arc<Trace>),
 }
 
 /// A change of rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// When.
+    /// The time of the change.
     pub at: Time,
     /// The rate from then on.
     pub rate: Rate,
 }
 
-/// Delivery opportunities, as a trace of mahimahi tells them (R. Netravali et al., USENIX ATC 2015, section 4; `mm-link`).
+/// Delivery opportunities, as in a trace of mahimahi (R. Netravali et al., USENIX ATC 2015, section
+/// 4; `mm-link`).
 ///
-/// A line of such a file is a time in whole milliseconds from the start. At that time the link can deliver [`Trace::BYTES`] bytes, at
-/// once; a time that stands there several times is several opportunities. At the end the file begins again, and its last time is then
-/// time zero. What we do with an opportunity, as mahimahi does:
+/// Each line of such a file is a time in whole milliseconds from the start. At that time the link
+/// can deliver [`Trace::BYTES`] bytes, at once; a repeated time is another opportunity. At its end
+/// the file begins again, with its last time as the new time zero. An opportunity is used as in
+/// mahimahi:
 ///
-/// - The packet at the head of the queue is taken from it when the opportunity comes, not before. A packet that fits is delivered at
-///   that instant, and what is left of the opportunity serves the next packet at the same instant.
-/// - A packet that does not fit takes the opportunity whole, and the next ones until it is through. It is delivered when its last byte
-///   is. What the last opportunity has left serves the next packet.
-/// - What is left when nothing waits, and an opportunity at which nothing waits, is lost.
+/// - The packet at the head of the queue is taken from it when the opportunity comes, not before. A
+///   packet that fits is delivered at that instant, and the rest of the opportunity serves the next
+///   packet at the same instant.
+/// - A packet that does not fit takes the whole opportunity, and the next ones until it is
+///   complete. It is delivered with its last byte. The rest of the last opportunity serves the next
+///   packet.
+/// - An opportunity, or the rest of one, is lost when nothing waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     times: Box<[Duration]>,
 }
 
-/// What is wrong with a trace.
+/// Why a text is not a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceError {
-    /// It has no opportunities.
+    /// There are no opportunities.
     Empty,
-    /// A line is no whole number of milliseconds.
+    /// A line is not a whole number of milliseconds.
     NoNumber {
         /// Counted from 1.
         line: usize,
     },
-    /// A time is before the one above it.
+    /// A time is earlier than the one above it.
     OutOfOrder {
         /// Counted from 1.
         line: usize,
@@ -85,14 +89,16 @@ impl fmt::Display for TraceError {
 
 impl core::error::Error for TraceError {}
 
-/// The latest time that a line may tell: a year. Beyond it the repetitions of a trace would not fit the scale of [`Time`].
+/// The latest time allowed on a line: a year. Beyond it the repetitions of a trace would exceed the
+/// range of [`Time`].
 const LATEST_MS: u64 = 366 * 24 * 3600 * 1000;
 
 impl Trace {
-    /// Bytes of one opportunity: mahimahi's, an Ethernet packet of 1500 bytes and the 4 bytes that a TUN device puts before it.
+    /// Bytes of one opportunity, as in mahimahi: a packet of 1500 bytes and the 4 bytes that a TUN
+    /// device puts before it.
     pub const BYTES: u32 = 1504;
 
-    /// Reads a trace file. Blank lines are passed over.
+    /// Reads a trace file. Blank lines are skipped.
     pub fn parse(text: &str) -> Result<Trace, TraceError> {
         let mut times: Vec<Duration> = Vec::new();
         for (at, line) in text.lines().map(str::trim).enumerate() {
@@ -113,12 +119,12 @@ impl Trace {
         }
     }
 
-    /// The time after which it repeats.
+    /// The time after which the trace repeats.
     pub fn period(&self) -> Duration {
         self.times[self.times.len() - 1]
     }
 
-    /// What it delivers in the mean over its period, where something always waits; at least 1 bit/s.
+    /// The mean rate over a period with a permanent backlog; at least 1 bit/s.
     pub fn mean(&self) -> Rate {
         let bits = self.times.len() as u128 * u128::from(Trace::BYTES) * 8;
         let ns = u128::from(self.period().ns());
@@ -126,13 +132,13 @@ impl Trace {
         Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX).max(1)).expect("one bit a second is a rate")
     }
 
-    /// When opportunity number `number` comes, counted from 0 through all repetitions.
+    /// The time of opportunity `number`, counted from 0 through all repetitions.
     fn time(&self, number: u64) -> Time {
         let (cycle, at) = (number / self.times.len() as u64, number % self.times.len() as u64);
         Time::ZERO + self.period() * cycle + self.times[at as usize]
     }
 
-    /// How many opportunities come before `time`.
+    /// The number of opportunities before `time`.
     fn count_before(&self, time: Time) -> u64 {
         let (cycle, rest) = (time.ns() / self.period().ns(), time.ns() % self.period().ns());
         let count = |rest| self.times.partition_point(|at| at.ns() < rest) as u64;
@@ -181,7 +187,7 @@ impl Changing {
         }
     }
 
-    /// When a packet may begin at `now` or later.
+    /// The earliest time, not before `now`, at which a packet may begin.
     #[cold]
     pub(crate) fn begins_at(&self, now: Time) -> Time {
         match self {
@@ -190,7 +196,7 @@ impl Changing {
         }
     }
 
-    /// Nothing waited before `now`.
+    /// Records that nothing waited before `now`.
     #[cold]
     pub(crate) fn idle_until(&mut self, now: Time) {
         if let Changing::Trace(of) = self {
@@ -201,7 +207,7 @@ impl Changing {
         }
     }
 
-    /// When `bytes` that begin at `from` are through.
+    /// When the last of `bytes` that begin at `from` is sent.
     #[cold]
     pub(crate) fn send(&mut self, bytes: u32, from: Time) -> Time {
         match self {

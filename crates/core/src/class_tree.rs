@@ -1,7 +1,7 @@
-//! A tree of classes: which class is under which, and what part of the link each has.
+//! A tree of classes: the parent of each class, and its part of the link.
 //!
-//! One structure for all that has classes: hierarchical FABA, the class tree of disciplines, the gateway's configuration, and the
-//! fair shares that results are compared with.
+//! One structure wherever there are classes: hierarchical FABA, the class tree of disciplines, the
+//! gateway's configuration, and the fair shares that results are compared with.
 
 use crate::rate::Rate;
 use crate::weight::Weight;
@@ -11,18 +11,18 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// A tree has at most this many levels: the work per packet grows with the depth.
+/// The maximum depth: the work per packet grows with it.
 pub const MAX_LEVELS: usize = 8;
 
-/// Class numbers are below this, so that what belongs to a class is found by its number.
+/// Class numbers are below this, so that a class is looked up by its number.
 pub const MAX_CLASSES: u32 = 1 << 20;
 
-/// One class: where it is in the tree, and its part of the link.
+/// One class: its parent, and its part of the link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClassTerms {
     /// The class above it; `None` under the root.
     pub parent: Option<u32>,
-    /// Its weight among its siblings, in what is left over.
+    /// Its weight among its siblings, for what remains after guarantees.
     pub weight: Weight,
     /// The rate that it can always have.
     pub guarantee: Option<Rate>,
@@ -43,7 +43,8 @@ impl ClassTerms {
     }
 }
 
-/// A checked tree. Each class has a place: parents come before children, otherwise the order is the one given.
+/// A checked tree. Each class has a place: parents come before children, otherwise the given order
+/// is kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassTree {
     given: Box<[usize]>,
@@ -57,8 +58,8 @@ impl ClassTree {
     /// The tree of `classes`, each with its number; parents are named by their numbers.
     ///
     /// # Errors
-    /// When a number is given twice or is not below [`MAX_CLASSES`], a parent is missing, a class is below itself, or there are
-    /// more than [`MAX_LEVELS`] levels.
+    /// When a number is given twice or is not below [`MAX_CLASSES`], a parent is missing, a class
+    /// is below itself, or there are more than [`MAX_LEVELS`] levels.
     pub fn new(classes: &[(u32, ClassTerms)]) -> Result<Self, ClassTreeError> {
         let mut given_at = BTreeMap::new();
         for (at, &(class, _)) in classes.iter().enumerate() {
@@ -93,7 +94,7 @@ impl ClassTree {
         self.places.get(class as usize).filter(|&&place| place != NOWHERE).map(|&place| place as usize)
     }
 
-    /// The terms of all classes by place, whose parents are places too.
+    /// The terms of all classes, by place; parents are places too.
     pub fn terms(&self) -> &[ClassTerms] {
         &self.terms
     }
@@ -109,24 +110,24 @@ impl ClassTree {
         self.terms[place].parent.map(|parent| parent as usize)
     }
 
-    /// The same, where each class by place has the guarantee that stands for it.
+    /// The same tree with the guarantee of each class, by place.
     #[must_use]
     pub fn with_guarantees(mut self, guarantees: impl IntoIterator<Item = Option<Rate>>) -> Self {
         self.terms.iter_mut().zip(guarantees).for_each(|(terms, guarantee)| terms.guarantee = guarantee);
         self
     }
 
-    /// Gives the class at `place` another weight, and returns the one that it had.
+    /// Sets the weight of the class at `place`, and returns the previous one.
     pub fn set_weight(&mut self, place: usize, weight: Weight) -> Weight {
         core::mem::replace(&mut self.terms[place].weight, weight)
     }
 
-    /// How many classes are above the one at `place`, itself included: 1 under the root.
+    /// The depth of the class at `place`: 1 under the root.
     pub fn level(&self, place: usize) -> usize {
         core::iter::successors(Some(place), |&place| self.parent(place)).count()
     }
 
-    /// How many classes there are: places are below this.
+    /// The number of classes: places are below this.
     pub fn len(&self) -> usize {
         self.terms.len()
     }
@@ -136,7 +137,7 @@ impl ClassTree {
         self.terms.is_empty()
     }
 
-    /// For each place, whether the class there has no classes below it.
+    /// For each place, whether the class there has no children.
     pub fn leaves(&self) -> Vec<bool> {
         let mut is_leaf = vec![true; self.len()];
         self.terms
@@ -147,12 +148,12 @@ impl ClassTree {
     }
 }
 
-/// What each class of `terms` (parents first, as in [`ClassTree::terms`]) is guaranteed, bit/s: its own guarantee, or else the
-/// guarantees below it together. Guarantees that a link of `rate`, or a class, cannot keep are refused.
+/// The guaranteed rate of each class of `terms` in bit/s: its own guarantee, or else the sum of
+/// those below it. Parents come first, as in [`ClassTree::terms`].
 ///
 /// # Errors
-/// When a class is guaranteed less than the classes below it, or more than its ceiling; or the classes under the root together
-/// more than `rate`. Of several, the one that stands last.
+/// When a class is guaranteed less than its children, or more than its ceiling; or the classes
+/// under the root together more than `rate`. Of several such classes, the last is reported.
 pub fn guarantees(terms: &[ClassTerms], rate: Rate) -> Result<Vec<u128>, Overpromised> {
     let mut guarantees = vec![0u128; terms.len()];
     let mut total = 0;
@@ -174,7 +175,7 @@ pub fn guarantees(terms: &[ClassTerms], rate: Rate) -> Result<Vec<u128>, Overpro
     Ok(guarantees)
 }
 
-/// How far a class is below the root.
+/// The depth of a class below the root.
 fn level(
     class: u32,
     classes: &[(u32, ClassTerms)],
@@ -265,7 +266,7 @@ impl fmt::Display for ClassTreeError {
 
 impl core::error::Error for ClassTreeError {}
 
-/// What a [`ClassTreeError`] says is allowed.
+/// The `allowed` part of a [`ClassTreeError`]'s message.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowed(ClassTreeError);
 

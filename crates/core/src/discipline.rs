@@ -4,59 +4,67 @@ use crate::packet::Packet;
 use crate::probe::Probe;
 use crate::signals::{Cause, Signals};
 use crate::time::Time;
-use crate::weight::{NotReweighed, Weight};
+use crate::weight::{SetWeightError, Weight};
 use alloc::boxed::Box;
 
-/// Decides which packets wait, which are refused, and which goes next.
+/// Decides which packets wait, which are refused, and which one is sent next.
 ///
-/// A discipline never reads a clock, never draws from a shared generator, does no I/O, and allocates nothing after
-/// construction. `now` never decreases from call to call.
+/// An implementation never reads a clock, never draws from a shared generator, does no I/O, and
+/// allocates nothing after construction. `now` never decreases from call to call.
 ///
 /// Conservation: every packet offered leaves exactly once, by [`dequeue`](Discipline::dequeue), by
 /// [`Signals::dropped`] or by [`drain`](Discipline::drain).
 pub trait Discipline: Send {
-    /// Offers a packet.
+    /// Invoked when a packet arrives. The discipline queues it, marks it, or drops it by `signals`.
     fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals);
 
-    /// Offers a packet where no more may wait than does: it is refused, or takes the place of others that wait here, by the same rule as
-    /// in a full buffer. For what is inside of another that shares its room. The default refuses it.
+    /// Invoked instead of [`enqueue`](Discipline::enqueue) when a shared room is full and the
+    /// backlog may not grow. The packet either replaces waiting packets, by the same rule as in a
+    /// full buffer, or is dropped. The default drops it.
     fn enqueue_without_room(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
         let _ = now;
         signals.dropped(packet, Cause::Overflow);
     }
 
-    /// Nothing waits, and perhaps nothing comes for long: gives back what memory it can, and from then on takes what packets need
-    /// as they come. Only whoever has thousands of disciplines calls this; where nobody does, nothing is allocated after construction.
+    /// Invoked when the discipline is empty and may stay so for long. It releases what memory it
+    /// can, and allocates again as packets come. Only a caller with thousands of disciplines uses
+    /// this; without it nothing is allocated after construction.
     fn release(&mut self) {}
 
-    /// Asks for the packet to send next. Called whenever the transmitter becomes free, also when nothing waits: some
-    /// laws learn from that that the link went idle.
+    /// Invoked when the transmitter becomes free: returns the packet to send next. It is also
+    /// invoked when nothing waits, since some laws learn in this way that the link is idle.
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet>;
 
-    /// The earliest time at which a dequeue is useful without another enqueue; `None` when empty. After a dequeue at `now` that
-    /// gave nothing it lies after `now`.
+    /// The earliest time at which a dequeue is useful without another enqueue; `None` when empty.
+    /// After a dequeue at `now` that returned nothing, it is later than `now`.
     fn ready_at(&self) -> Option<Time>;
 
-    /// What waits now.
+    /// The packets and bytes that wait now.
     fn backlog(&self) -> Backlog;
 
-    /// Shows gauges with units, for dashboards and traces. Off the hot path.
+    /// Invoked when a dashboard or trace reads gauges: reports each with its unit. Off the hot
+    /// path.
     fn inspect(&self, probe: &mut dyn Probe);
 
-    /// Gives back every packet that waits, for another discipline to take over: by time of arrival within each buffer, and those of a
-    /// queue in their order whatever their times are. No law is asked and no signal given; nothing is left behind, and the discipline
-    /// can go on from there. Off the hot path, but without allocation.
+    /// Hands every waiting packet to `take`, so that another discipline can continue with them.
+    ///
+    /// Packets of one queue keep their order; queues of one buffer are merged by time of arrival.
+    /// No law is consulted and no signal given. The discipline is empty afterwards and remains
+    /// usable. Off the hot path, but without allocation.
     fn drain(&mut self, take: &mut dyn FnMut(Packet));
 
-    /// Gives `class` another weight from now on, and tells the one that it had. O(1), or what the implementation says, whatever waits;
-    /// no allocation. What waits stays where it is: a queue that keeps its weight with the packet at its head follows at the next
-    /// one.
+    /// Sets the weight of `class` and returns the previous one. O(1) unless the implementation says
+    /// otherwise, and without allocation.
+    ///
+    /// Packets that wait stay where they are. A queue whose weight is stored with its head packet
+    /// uses the new weight from its next packet on.
     ///
     /// # Errors
-    /// When there are no weights here, the class has none of its own, or the weight cannot be counted. Nothing has changed then.
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+    /// When the discipline has no weights, the class has none of its own, or the weight is out of
+    /// range. Nothing has changed then.
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let _ = (class, weight);
-        Err(NotReweighed::NoWeights)
+        Err(SetWeightError::NoWeights)
     }
 }
 
@@ -101,7 +109,7 @@ impl<D: Discipline + ?Sized> Discipline for Box<D> {
     fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
         (**self).drain(take);
     }
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        (**self).reweigh(class, weight)
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        (**self).set_weight(class, weight)
     }
 }

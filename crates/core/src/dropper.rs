@@ -7,70 +7,78 @@ use crate::probe::Probe;
 use crate::scheduler::Left;
 use crate::signals::Cause;
 use crate::time::Time;
-use crate::weight::{NotReweighed, Weight, reweigh_both};
+use crate::weight::{SetWeightError, Weight, set_weight_in_both};
 
-/// Refuses, marks, and makes room. Knows nothing of the order of service.
+/// Refuses packets, marks them, and makes room. Does not know the order of service.
 ///
-/// Every method has a default that does nothing, so `impl Dropper for TailDrop {}` is a complete tail-drop.
+/// Every method has a default that does nothing, so `impl Dropper for TailDrop {}` is a complete
+/// tail-drop.
 pub trait Dropper: Send {
-    /// What it asks of the buffer. Asked once, at construction; what is not needed is not kept up, and asking for it panics.
-    /// Who asks for flows but never for the order of arrival says so by [`Needs::QUEUES`].
+    /// The indexes that the dropper reads from the buffer. Invoked once, at construction. Other
+    /// indexes are not maintained, and reading one of them panics. A dropper that reads flows but
+    /// never the order of arrival returns [`Needs::QUEUES`].
     fn needs(&self) -> Needs {
         Needs::ORDER
     }
 
-    /// Judges an arrival, before it is in the buffer. Whether it fits is settled afterwards, by
-    /// [`victim`](Dropper::victim).
+    /// Invoked for each arrival, before it is in the buffer. Whether it fits is decided afterwards,
+    /// by [`victim`](Dropper::victim).
     fn on_arrival(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Verdict {
         Verdict::Pass
     }
 
-    /// Judges a packet that has just been taken out of the queue `left` to be sent: for laws on sojourn time.
+    /// Invoked when `packet` has just been taken out of the queue `left` to be sent: for laws on
+    /// sojourn time.
     fn on_departure(&mut self, _packet: &Packet, _left: Left, _buffer: &Buffer, _now: Time) -> Verdict {
         Verdict::Pass
     }
 
-    /// `packet` does not fit: who goes? Asked again until it fits or the answer is [`Victim::Arrival`].
+    /// Invoked when `packet` does not fit: who makes room? Repeated until it fits or the answer is
+    /// [`Victim::Arrival`].
     fn victim(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Victim {
         Victim::Arrival
     }
 
-    /// Asked after an arrival was signalled or dropped, and after others were pushed out for it, even if it was refused in the
-    /// end: which other waiting packet goes the same way? Asked again until the answer is `None`, so each answer must bring that nearer.
+    /// Invoked after an arrival was signalled, dropped, or had others pushed out for it: which
+    /// other waiting packet goes too? Also invoked when the arrival was refused in the end.
+    /// Repeated until the answer is `None`, so each answer must make progress towards that.
     fn another(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Option<(Key, Verdict)> {
         None
     }
 
-    /// `packet` has just come into the queue `flow` (`inside`) or gone out of it by any path; `buffer` already shows it. Accounts
-    /// that must balance, such as tokens, are kept here. Nothing may wait in that queue any more: then its backlog is zero,
-    /// and its key is soon another flow's. Looking the flow of the packet up in the buffer will not do: where queues are
-    /// taken over, a flow may have another queue by the time its packet leaves the one that it was put into.
+    /// Invoked when `packet` has entered the queue `flow` (`inside`) or left it by any path;
+    /// `buffer` already shows it. Accounts that must balance, such as tokens, are kept here.
+    ///
+    /// After the last packet left, the queue's backlog is zero, and its key may soon name another
+    /// flow. Use `flow` rather than a lookup by the packet's flow: where queues are taken over,
+    /// that flow may have another queue by then.
     fn tracked(&mut self, _packet: &Packet, _flow: FlowKey, _inside: bool, _buffer: &Buffer) {}
 
-    /// The transmitter asked for a packet and nothing waited: the link goes idle at `now`.
+    /// Invoked when the transmitter polled and nothing waited: the link becomes idle at `now`.
     fn idle(&mut self, _now: Time) {}
 
-    /// As [`Discipline::reweigh`](crate::Discipline::reweigh).
-    fn reweigh(&mut self, _class: u32, _weight: Weight) -> Result<Weight, NotReweighed> {
-        Err(NotReweighed::NoWeights)
+    /// Sets the weight of a class, as [`Discipline::set_weight`](crate::Discipline::set_weight).
+    fn set_weight(&mut self, _class: u32, _weight: Weight) -> Result<Weight, SetWeightError> {
+        Err(SetWeightError::NoWeights)
     }
 
-    /// Shows gauges.
+    /// Invoked when a dashboard or trace reads gauges.
     fn inspect(&self, _probe: &mut dyn Probe) {}
 }
 
-/// What a dropper thinks of a packet.
+/// A dropper's decision on one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Let it pass.
     Pass,
-    /// Tell its sender of congestion: mark it where it is ECN-capable and the policy allows, else drop it.
+    /// Signal congestion to its sender: mark it if it is ECN-capable and the policy allows, else
+    /// drop it.
     Signal(Cause),
     /// Drop it.
     Drop(Cause),
 }
 
-/// Who makes room.
+/// The packet that makes room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Victim {
     /// The arrival is refused.
@@ -79,9 +87,10 @@ pub enum Victim {
     Waiting(Key),
 }
 
-/// A combination: the first judges arrivals and departures, the second chooses who makes room. Both keep their accounts.
+/// A combination: the first judges arrivals and departures, the second chooses who makes room. Both
+/// keep their accounts.
 ///
-/// CoDel with the longest queue pushed out is `(codel, longest_queue)`.
+/// CoDel with push-out from the longest queue is `(codel, longest_queue)`.
 impl<A: Dropper, O: Dropper> Dropper for (A, O) {
     fn needs(&self) -> Needs {
         self.0.needs() | self.1.needs()
@@ -106,8 +115,12 @@ impl<A: Dropper, O: Dropper> Dropper for (A, O) {
         self.0.idle(now);
         self.1.idle(now);
     }
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        reweigh_both(weight, |weight| self.0.reweigh(class, weight), |weight| self.1.reweigh(class, weight))
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        set_weight_in_both(
+            weight,
+            |weight| self.0.set_weight(class, weight),
+            |weight| self.1.set_weight(class, weight),
+        )
     }
     fn inspect(&self, probe: &mut dyn Probe) {
         self.0.inspect(probe);

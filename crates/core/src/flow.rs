@@ -1,14 +1,15 @@
-//! Flows: their hashes, an index from flow to place, and a bounded table from flow to value.
+//! Flows: their hashes, an index from flow to array index, and a bounded table from flow to value.
 
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// A salted 64-bit hash of a flow's key (5-tuple, source host, subscriber: the classifier's choice).
+/// A salted 64-bit hash of a flow's key (5-tuple, source host, subscriber: the classifier's
+/// choice).
 ///
-/// Two flows with the same hash are one flow to a discipline. The salt is the classifier's business: keyed and secret in
-/// the gateway, fixed by the seed in the simulator.
+/// To a discipline, two flows with the same hash are one flow. The classifier chooses the salt:
+/// keyed and secret in the gateway, derived from the seed in the simulator.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowHash(pub u64);
 
@@ -24,13 +25,14 @@ impl fmt::Debug for FlowHash {
     }
 }
 
-/// No index has room for more places than this.
-pub const MOST_PLACES: usize = 1 << 24;
+/// The largest capacity of an index: a place has 24 bits.
+pub const MAX_PLACES: usize = 1 << 24;
 
-/// Slots in a group: as many as a machine word has bytes.
+/// Slots in a group: the bytes of a 64-bit word.
 const GROUP: usize = 8;
 
-/// Eight slots, in half a cache line: tags, so that one word is compared, and places. Those in use stand first.
+/// Eight slots, in half a cache line: tags, compared as one word, and places. Slots in use come
+/// first.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     /// A byte of each flow's hash, the first slot's lowest; 0 where the slot is empty.
@@ -38,17 +40,21 @@ struct Group {
     places: [[u8; 3]; GROUP],
 }
 
-const _: () = assert!(size_of::<Group>() == 32 && MOST_PLACES == 1 << 24);
+const _: () = assert!(size_of::<Group>() == 32 && MAX_PLACES == 1 << 24);
 
-/// Finds a flow's place in an array kept elsewhere: open addressing with linear probing by groups of eight slots, at most half
-/// full, removal by shifting back. Four bytes a slot: a place of 24 bits and eight bits of the flow's hash, so that a probe of
-/// another flow's slot seldom costs a look into the array. It allocates once, at construction.
+/// Finds a flow's place: its index in an array kept elsewhere. Allocates once, at construction.
 ///
-/// A group's tags are compared all at once, so hardly a branch depends on who else is near. Only where a group is full may
-/// flows of that group be in the next: where half of all slots are in use, one group in fifty is.
+/// Open addressing with linear probing by groups of eight slots, at most half full, with removal by
+/// shifting back. A slot is four bytes: a place of 24 bits and eight bits of the flow's hash. So a
+/// probe of another flow's slot seldom costs a look into the array.
 ///
-/// The group comes from the high bits of a multiplicative mix, so groups stay evenly full even where hashes are small
-/// integers. That is no defence against somebody who chooses the hashes: the classifier's secret salt is.
+/// A group's tags are compared all at once, so hardly a branch depends on the neighbours. A flow is
+/// in the next group only if its own is full: one group in fifty, when half of all slots are in
+/// use.
+///
+/// The group comes from the high bits of a multiplicative mix, so groups fill evenly even if hashes
+/// are small integers. This does not protect against chosen hashes: the classifier's secret salt
+/// does.
 #[derive(Debug)]
 pub struct FlowIndex {
     groups: Box<[Group]>,
@@ -59,25 +65,26 @@ impl FlowIndex {
     /// An index of at most `capacity` places, each below `capacity`.
     ///
     /// # Panics
-    /// When `capacity` is above [`MOST_PLACES`].
+    /// When `capacity` is above [`MAX_PLACES`].
     pub fn new(capacity: usize) -> Self {
-        assert!(capacity <= MOST_PLACES, "an index of {capacity} places is above the bound of {MOST_PLACES}");
+        assert!(capacity <= MAX_PLACES, "an index of {capacity} places is above the bound of {MAX_PLACES}");
         let groups = (capacity * 2).div_ceil(GROUP).max(2).next_power_of_two();
         FlowIndex { groups: vec![Group::EMPTY; groups].into(), shift: 64 - groups.trailing_zeros() }
     }
 
-    /// Bytes of memory, all taken at construction.
+    /// Bytes of memory, all allocated at construction.
     pub fn memory(&self) -> usize {
         size_of_val(&*self.groups)
     }
 
-    /// The place of `flow`; `is_at` looks into the array and says whether the flow at a place is this one.
+    /// The place of `flow`; `is_at` looks into the array and reports whether the flow at a place is
+    /// this one.
     #[inline]
     pub fn find(&self, flow: FlowHash, is_at: impl Fn(usize) -> bool) -> Option<usize> {
         self.slot_where(flow, is_at).map(|(at, slot)| self.groups[at].place(slot))
     }
 
-    /// Enters `flow`, which must not be in the index, at `place`.
+    /// Inserts `flow`, which must not be in the index, at `place`.
     #[inline]
     pub fn insert(&mut self, flow: FlowHash, place: usize) {
         let (mut at, tag) = self.home(flow);
@@ -88,14 +95,14 @@ impl FlowIndex {
         group.set(group.used(), tag, place);
     }
 
-    /// Tells that `flow` moved from place `from` to place `to`.
+    /// Records that `flow` moved from place `from` to place `to`.
     #[inline]
     pub fn moved(&mut self, flow: FlowHash, from: usize, to: usize) {
         let (at, slot) = self.slot_of(flow, from);
         self.groups[at].places[slot % GROUP] = short(to);
     }
 
-    /// Takes out `flow`, which is at `place`; `flow_at` tells the flow of any other place.
+    /// Removes `flow`, which is at `place`; `flow_at` returns the flow of any other place.
     #[inline]
     pub fn remove(&mut self, flow: FlowHash, place: usize, flow_at: impl Fn(usize) -> FlowHash) {
         let (at, slot) = self.slot_of(flow, place);
@@ -106,8 +113,8 @@ impl FlowIndex {
         }
     }
 
-    /// The group at `gap` was full and is no more: a flow from further on that would be there had it been so before moves
-    /// back, and so on for the group that it came from.
+    /// Fills a gap in the group at `gap`, which was full until now. A flow further on that would be
+    /// here had there been room moves back, and so on for the group that it came from.
     #[cold]
     fn refill(&mut self, mut gap: usize, flow_at: impl Fn(usize) -> FlowHash) {
         let mut at = gap;
@@ -136,7 +143,7 @@ impl FlowIndex {
         slot.unwrap_or_else(|| panic!("{flow:?} is not in the index at place {place}"))
     }
 
-    /// The group and the slot of `flow`, where `is_at` knows its place.
+    /// The group and the slot of `flow`, where `is_at` accepts its place.
     #[inline]
     fn slot_where(&self, flow: FlowHash, is_at: impl Fn(usize) -> bool) -> Option<(usize, usize)> {
         let (mut at, tag) = self.home(flow);
@@ -168,7 +175,7 @@ impl FlowIndex {
         (at + 1) & (self.groups.len() - 1)
     }
 
-    /// How many groups `to` is further on than `from`, cyclically.
+    /// The cyclic distance in groups between `from` and `to`.
     #[inline]
     fn distance(&self, from: usize, to: usize) -> usize {
         to.wrapping_sub(from) & (self.groups.len() - 1)
@@ -196,7 +203,7 @@ impl Group {
         self.places[slot % GROUP] = short(place);
     }
 
-    /// Empties a slot, to which the last in use moves.
+    /// Empties a slot; the last one in use moves there.
     #[inline]
     fn clear(&mut self, slot: usize) {
         let last = self.used() - 1;
@@ -204,7 +211,7 @@ impl Group {
         self.tags &= !(0xff << (last % GROUP * 8));
     }
 
-    /// How many slots are in use.
+    /// The number of slots in use.
     #[inline]
     fn used(&self) -> usize {
         (64 - self.tags.leading_zeros()).div_ceil(8) as usize
@@ -231,8 +238,10 @@ fn short(place: usize) -> [u8; 3] {
     [low, middle, high]
 }
 
-/// A table from flow to value of fixed capacity: a dense array, so that a uniformly random entry is one draw, and an
-/// index. All O(1); it allocates once, at construction.
+/// A table from flow to value of fixed capacity. All operations are O(1), and it allocates once, at
+/// construction.
+///
+/// Entries are a dense array, so that a uniformly random one costs a single draw, beside an index.
 ///
 /// ```
 /// use fairwire_core::FlowTable;
@@ -254,7 +263,7 @@ impl<V> FlowTable<V> {
     /// A table for at most `capacity` flows.
     ///
     /// # Panics
-    /// When `capacity` is above [`MOST_PLACES`].
+    /// When `capacity` is above [`MAX_PLACES`].
     pub fn new(capacity: usize) -> Self {
         FlowTable { entries: Vec::with_capacity(capacity), index: FlowIndex::new(capacity), capacity }
     }
@@ -277,12 +286,12 @@ impl<V> FlowTable<V> {
         self.entries.len() == self.capacity
     }
 
-    /// The most flows that there is room for.
+    /// The maximum number of flows.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// Bytes that the table takes, index included, all at construction.
+    /// Bytes of memory, index included, all allocated at construction.
     pub fn memory(&self) -> usize {
         self.entries.capacity() * size_of::<(FlowHash, V)>() + self.index.memory()
     }
@@ -322,7 +331,7 @@ impl<V> FlowTable<V> {
         self.entries.iter().map(|(flow, value)| (*flow, value))
     }
 
-    /// Adds `flow`, which must not be in the table, and tells its place: the last.
+    /// Adds `flow`, which must not be in the table, and returns its place: the last.
     ///
     /// # Panics
     /// When the table is full.
@@ -335,7 +344,7 @@ impl<V> FlowTable<V> {
         place
     }
 
-    /// Takes out the entry at `place`; the last entry moves there.
+    /// Removes the entry at `place`; the last entry moves there.
     #[inline]
     pub fn remove(&mut self, place: usize) -> V {
         let flow = self.entries[place].0;
@@ -380,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_that_meet_in_one_slot_are_told_apart() {
+    fn flows_that_collide_in_one_slot_are_kept_apart() {
         // Many flows in a small index: runs are long and wrap around.
         let mut table = FlowTable::new(7);
         for round in 0..1000u64 {
@@ -396,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_that_run_over_into_the_next_ones_and_around_the_end_lose_nobody() {
+    fn groups_that_overflow_into_the_next_and_around_the_end_lose_no_flow() {
         let mut rng = Seed(3).stream("collisions");
         let mut table = FlowTable::new(40); // 16 groups
         let index = FlowIndex::new(40);

@@ -1,11 +1,11 @@
-//! The contracts of fairwire.
+//! The contracts of fairwire: what every discipline, the simulator and the gateway agree on.
 //!
-//! A *discipline* decides which packets wait, which are refused, and which goes next. This crate holds what every
-//! discipline, the simulator and the gateway agree on: integer [`Time`], the 32-byte [`Packet`], the shared
-//! [`Buffer`], and the traits [`Discipline`], [`Scheduler`], [`Dropper`] and [`Signals`]. [`Queue`] puts one buffer, one
-//! scheduler and one dropper together.
+//! A *discipline* decides which packets wait, which are refused, and which one is sent next. This
+//! crate holds integer [`Time`], the 32-byte [`Packet`], the shared [`Buffer`], and the traits
+//! [`Discipline`], [`Scheduler`], [`Dropper`] and [`Signals`]. A [`Queue`] combines one buffer, one
+//! scheduler and one dropper.
 //!
-//! The crate depends on nothing, reads no clock, does no I/O, and holds no `unsafe`.
+//! The crate has no dependencies, reads no clock, does no I/O, and contains no `unsafe`.
 //!
 //! ```
 //! use fairwire_core::{Discipline, Ignore, Limit, Packet, Queue, Time, scheduler::Fcfs};
@@ -54,7 +54,7 @@ pub use class_tree::{ClassTerms, ClassTree, ClassTreeError};
 pub use discipline::{Backlog, Discipline};
 pub use dropper::{Dropper, Verdict, Victim};
 pub use flow::{FlowHash, FlowIndex, FlowTable};
-pub use marker::{Ask, Marker};
+pub use marker::{Marker, RateRequest};
 pub use needs::Needs;
 pub use packet::{Ecn, Packet};
 pub use probe::{Probe, Unit};
@@ -66,4 +66,4 @@ pub use scheduler::{Chosen, Left, Scheduler};
 pub use server::{Server, Service};
 pub use signals::{Cause, Ignore, Signals};
 pub use time::{Duration, Time};
-pub use weight::{NotReweighed, Weight};
+pub use weight::{SetWeightError, Weight};

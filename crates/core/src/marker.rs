@@ -5,29 +5,34 @@ use crate::probe::Probe;
 use crate::time::Time;
 use alloc::boxed::Box;
 
-/// Gives each packet a colour (its drop precedence) by comparing its aggregate with a profile. Drops nothing.
+/// Gives each packet a colour (its drop precedence) by comparing its aggregate with a profile.
+/// Drops nothing.
 ///
-/// Like a discipline it reads no clock and allocates nothing after construction; `now` never decreases.
+/// Like a discipline it reads no clock and allocates nothing after construction; `now` never
+/// decreases.
 pub trait Marker: Send {
-    /// Sets [`Packet::color`] of a packet that comes by at `now`.
+    /// Invoked for each packet that passes at `now`: sets its [`Packet::color`].
     fn color(&mut self, packet: &mut Packet, now: Time);
 
-    /// Takes note, at `now`, of what the edge where the aggregate leaves asks. Most profiles are contracts, and stay as they are.
-    fn hear(&mut self, _ask: Ask, _now: Time) {}
+    /// Invoked when the edge where the aggregate leaves requests another rate. Most profiles are
+    /// contracts and ignore it.
+    fn on_request(&mut self, _request: RateRequest, _now: Time) {}
 
-    /// The rate up to which packets are green at `now`, in bit/s, where what it hears may change that.
+    /// The rate up to which packets are green at `now`, in bit/s; `None` where requests cannot
+    /// change it.
     fn target_bps(&self, _now: Time) -> Option<f64> {
         None
     }
 
-    /// Shows gauges.
+    /// Invoked when a dashboard or trace reads gauges.
     fn inspect(&self, _probe: &mut dyn Probe) {}
 }
 
-/// What the edge where an aggregate leaves a domain asks of the edge where it enters: two bits on the way.
+/// A request for another target rate, from the edge where an aggregate leaves a domain to the edge
+/// where it enters. It travels in two bits of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Ask {
-    /// Neither.
+pub enum RateRequest {
+    /// The target rate stays as it is.
     #[default]
     Keep,
     /// A higher target rate.
@@ -40,8 +45,8 @@ impl<M: Marker + ?Sized> Marker for Box<M> {
     fn color(&mut self, packet: &mut Packet, now: Time) {
         (**self).color(packet, now);
     }
-    fn hear(&mut self, ask: Ask, now: Time) {
-        (**self).hear(ask, now);
+    fn on_request(&mut self, request: RateRequest, now: Time) {
+        (**self).on_request(request, now);
     }
     fn target_bps(&self, now: Time) -> Option<f64> {
         (**self).target_bps(now)

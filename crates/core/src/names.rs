@@ -1,35 +1,37 @@
-//! Finds a backlogged queue by its name.
+//! A hash index of backlogged queues by name.
 
 use crate::flow::FlowHash;
 use alloc::boxed::Box;
 use alloc::vec;
 
-/// No place.
+/// No index.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Finds the place of a name: chains of those that meet, linked by place. Where names are numbers below a bound, none meet,
-/// and one load finds a place.
+/// Finds the index of a name: hash chains, linked by index. Where names are numbers below a bound,
+/// none collide, and one load finds an index.
 ///
-/// Queues come and go with nearly each packet, so what counts here is that entering and leaving take no search and hardly a
-/// branch that cannot be foreseen. An open-addressed [`FlowIndex`](crate::FlowIndex) has to close gaps.
+/// Queues come and go with nearly each packet. So insertion and removal need no search and hardly a
+/// branch that cannot be predicted. An open-addressed [`FlowIndex`](crate::FlowIndex) has to close
+/// gaps.
 #[derive(Debug)]
 pub(crate) struct Names {
-    /// By the mixed name: the first place of its chain.
+    /// The first index of each chain, by hash.
     firsts: Box<[u32]>,
-    /// By place: the next one of the same chain.
+    /// The next index of the same chain, by index.
     nexts: Box<[u32]>,
-    /// A name is mixed by a multiplication and a shift; by 1 and by 0 where names are numbers.
+    /// A name is hashed by a multiplication and a shift; by 1 and by 0 where names are numbers.
     factor: u64,
     shift: u32,
 }
 
 impl Names {
-    /// For so many places of any names; of names below `count`, if there is one.
+    /// An index for up to `places` entries with any names; with names below `count`, if that is
+    /// given.
     pub(crate) fn new(places: usize, count: Option<u32>) -> Self {
         let (chains, factor, shift) = match count {
             Some(count) => (count as usize, 1, 0),
             None => {
-                // Half full at most, so that few meet.
+                // At most half full, so that few collide.
                 let size = (places.max(1) * 2).next_power_of_two();
                 (size, 0x9e37_79b9_7f4a_7c15, 64 - size.trailing_zeros())
             }
@@ -37,12 +39,12 @@ impl Names {
         Names { firsts: vec![NONE; chains].into(), nexts: vec![NONE; places].into(), factor, shift }
     }
 
-    /// Bytes of memory, all taken at construction.
+    /// Bytes of memory, all allocated at construction.
     pub(crate) fn memory(&self) -> usize {
         size_of_val(&*self.firsts) + size_of_val(&*self.nexts)
     }
 
-    /// The place of `name`; [`NONE`] when it has none. `name_at` tells the name at a place.
+    /// The index of `name`; [`NONE`] when it has none. `name_at` returns the name at an index.
     #[inline]
     pub(crate) fn find(&self, name: FlowHash, name_at: impl Fn(usize) -> FlowHash) -> u32 {
         let mut place = self.firsts.get(self.chain(name)).map_or(NONE, |&first| first);
@@ -52,14 +54,14 @@ impl Names {
         place
     }
 
-    /// Enters `name`, which must not be in, at `place`.
+    /// Inserts `name`, which must not be present, at `place`.
     #[inline]
     pub(crate) fn insert(&mut self, name: FlowHash, place: u32) {
         let chain = self.chain(name);
         self.nexts[place as usize] = core::mem::replace(&mut self.firsts[chain], place);
     }
 
-    /// Takes out `name`, which is at `place`.
+    /// Removes `name`, which is at `place`.
     #[inline]
     pub(crate) fn remove(&mut self, name: FlowHash, place: u32) {
         let chain = self.chain(name);
@@ -75,7 +77,7 @@ impl Names {
         self.nexts[before as usize] = next;
     }
 
-    /// The number of the chain of `name`; out of bounds for what is no number of a queue.
+    /// The number of the chain of `name`; out of bounds for a name that is no queue's number.
     #[inline]
     fn chain(&self, name: FlowHash) -> usize {
         (name.0.wrapping_mul(self.factor) >> self.shift) as usize
@@ -115,8 +117,8 @@ mod tests {
     }
 
     #[test]
-    fn names_that_meet_in_one_chain_are_told_apart_in_whatever_order_they_leave() {
-        // Eight names in a table of sixteen chains meet in some; multiples of 2^60 meet in few.
+    fn names_that_collide_in_one_chain_are_kept_apart_in_whatever_order_they_leave() {
+        // Eight names in a table of sixteen chains collide in some; multiples of 2^60 in few.
         let mut names = Names::new(8, None);
         let at: Vec<FlowHash> = (0..8u64).map(|i| FlowHash(i << 60)).collect();
         for leaving in [[0, 1, 2, 3, 4, 5, 6, 7], [7, 6, 5, 4, 3, 2, 1, 0], [3, 6, 1, 7, 0, 4, 2, 5]] {

@@ -1,6 +1,6 @@
-//! What of a buffer is kept up.
+//! The indexes of a buffer that are maintained.
 
-/// What a scheduler or a dropper asks of the buffer.
+/// The indexes that a scheduler or a dropper reads from the buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     pub(crate) order: bool,
@@ -11,7 +11,8 @@ pub struct Needs {
 impl Needs {
     /// The order of arrival alone.
     pub const ORDER: Needs = Needs { order: true, flows: false, random_packet: false };
-    /// The packets of each flow, and the backlogged flows; not the order in which packets of different flows arrived.
+    /// The packets of each flow, and the backlogged flows; not the order in which packets of
+    /// different flows arrived.
     pub const QUEUES: Needs = Needs { order: false, flows: true, random_packet: false };
     /// The packets of each flow, the backlogged flows, and the order of arrival.
     pub const FLOWS: Needs = Needs { order: true, flows: true, random_packet: false };

@@ -1,22 +1,24 @@
-//! What a discipline knows of a packet.
+//! The descriptor of a packet: what a discipline knows of it.
 
 use crate::flow::FlowHash;
 use crate::time::Time;
 
-/// The descriptor of one packet: 32 bytes, moved and never cloned. The bytes of the packet stay with the caller.
+/// The descriptor of one packet: 32 bytes, moved and never cloned. The bytes of the packet stay
+/// with the caller.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Packet {
     /// The caller's frame: an arena slot in the simulator, a buffer index in the gateway.
     pub frame: u32,
     /// Bytes on the wire, link-layer overhead included.
     pub len: u32,
-    /// Salted hash of the flow key, made once by the classifier.
+    /// Salted hash of the flow key, computed once by the classifier.
     pub flow: FlowHash,
     /// When it reached this hop.
     pub arrived: Time,
-    /// The class that the classifier put it in (a subscriber, a host, a leaf of a tree of classes); 0 where none was told.
+    /// The class chosen by the classifier (a subscriber, a host, a leaf of a class tree); 0 if
+    /// there is none.
     pub class: u32,
-    /// The ECN codepoint. Whoever transmits writes a changed codepoint into the header.
+    /// The ECN codepoint. The transmitting side writes a changed codepoint into the header.
     pub ecn: Ecn,
     /// The differentiated-services codepoint (RFC 2474), 0 to 63.
     pub dscp: u8,
@@ -37,7 +39,7 @@ impl Packet {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Ecn {
-    /// Not ECN-capable: congestion is told by dropping.
+    /// Not ECN-capable: congestion is signalled by drops.
     #[default]
     NotEct = 0b00,
     /// ECN-capable, ECT(1): also the L4S identifier (RFC 9331).
@@ -49,7 +51,8 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// From the two low bits of the IPv4 type-of-service or IPv6 traffic-class octet; higher bits are ignored.
+    /// From the two low bits of the IPv4 type-of-service or IPv6 traffic-class octet; higher bits
+    /// are ignored.
     pub const fn from_bits(bits: u8) -> Self {
         match bits & 0b11 {
             0b00 => Ecn::NotEct,
@@ -59,7 +62,7 @@ impl Ecn {
         }
     }
 
-    /// May congestion be told by a mark? True for ECT(0), ECT(1) and CE.
+    /// May congestion be signalled by a mark? True for ECT(0), ECT(1) and CE.
     pub const fn is_capable(self) -> bool {
         !matches!(self, Ecn::NotEct)
     }

@@ -2,18 +2,20 @@
 
 /// Receives the gauges of a discipline.
 pub trait Probe {
-    /// One gauge. Names are lower case with underscores and carry no unit.
+    /// Invoked for each gauge. Names are lower case with underscores and carry no unit.
     fn gauge(&mut self, name: &'static str, unit: Unit, value: f64);
 
-    /// Are gauges of parts wanted? Where there are thousands of parts, whoever is in a hurry says no.
+    /// Are gauges of parts wanted? A receiver that must be fast returns false where there are
+    /// thousands of parts.
     fn wants_parts(&self) -> bool {
         true
     }
 
-    /// The gauges up to the matching [`leave`](Probe::leave) are those of a part, such as `class 7`.
+    /// Invoked before the gauges of a part, such as `class 7`; [`leave`](Probe::leave) follows
+    /// them.
     fn enter(&mut self, _part: &str) {}
 
-    /// Ends what [`enter`](Probe::enter) began.
+    /// Invoked after the gauges of a part.
     fn leave(&mut self) {}
 }
 

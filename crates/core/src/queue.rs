@@ -9,9 +9,9 @@ use crate::queues::Queues;
 use crate::scheduler::{Chosen, Left, Scheduler};
 use crate::signals::{Cause, Signals};
 use crate::time::Time;
-use crate::weight::{NotReweighed, Weight, reweigh_both};
+use crate::weight::{SetWeightError, Weight, set_weight_in_both};
 
-/// What becomes of a [`Verdict::Signal`] on an ECN-capable packet.
+/// What a [`Verdict::Signal`] does to an ECN-capable packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnPolicy {
     /// Drop it, as the papers' experiments do.
@@ -23,7 +23,7 @@ pub enum EcnPolicy {
 
 /// A discipline made of one buffer, one scheduler and one dropper.
 ///
-/// Conservation, byte counts, ECN and the order of the calls are written here, once.
+/// Conservation, byte counts, ECN and the order of the calls are implemented here, once.
 #[derive(Debug)]
 pub struct Queue<S, D> {
     buffer: Buffer,
@@ -38,7 +38,7 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         Queue::with_queues(limit, Queues::PerFlow, scheduler, dropper)
     }
 
-    /// An empty queue whose flows are given queues as `queues` says.
+    /// An empty queue that assigns flows to queues as `queues` says.
     pub fn with_queues(limit: Limit, queues: Queues, scheduler: S, dropper: D) -> Self {
         let buffer = Buffer::with(limit, scheduler.needs() | dropper.needs(), queues);
         Queue { buffer, scheduler, dropper, ecn: EcnPolicy::Drop }
@@ -50,7 +50,7 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         self
     }
 
-    /// What waits.
+    /// The buffer, with all that waits.
     pub fn buffer(&self) -> &Buffer {
         &self.buffer
     }
@@ -78,7 +78,7 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         signals.dropped(gone, cause);
     }
 
-    /// Makes room for `packet`; false when the dropper would rather refuse it.
+    /// Makes room for `packet`; false when the dropper refuses it instead.
     #[inline]
     fn make_room(&mut self, packet: &Packet, now: Time, signals: &mut dyn Signals) -> bool {
         if self.buffer.fits(packet.len) {
@@ -99,7 +99,8 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         has_room
     }
 
-    /// Does to other waiting packets what the dropper says goes with its last verdict.
+    /// Drops or signals the other waiting packets that the dropper names after its verdict on
+    /// `packet`.
     fn treat_others(&mut self, packet: &Packet, now: Time, signals: &mut dyn Signals) {
         while let Some((key, verdict)) = self.dropper.another(packet, &self.buffer, now) {
             match verdict {
@@ -215,12 +216,12 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
         }
     }
 
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let Queue { scheduler, dropper, .. } = self;
-        reweigh_both(
+        set_weight_in_both(
             weight,
-            |weight| scheduler.reweigh(class, weight),
-            |weight| dropper.reweigh(class, weight),
+            |weight| scheduler.set_weight(class, weight),
+            |weight| dropper.set_weight(class, weight),
         )
     }
 }
@@ -274,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_can_never_fit_pushes_nobody_out() {
+    fn a_packet_that_can_never_fit_pushes_none_out() {
         let mut queue = Queue::new(Limit::bytes(1000), Fcfs, Picky);
         let mut log = Log::default();
         queue.enqueue(packet(0, 300), Time::ZERO, &mut log);
@@ -283,20 +284,20 @@ mod tests {
         assert_eq!(queue.backlog().packets, 1);
     }
 
-    /// Pushes out the oldest for the first to ask, then refuses; and after it has pushed somebody out another one goes.
+    /// Pushes out the oldest the first time, then refuses; after each push-out another packet goes.
     #[derive(Default)]
     struct HalfHearted {
-        asked: u32,
+        polls: u32,
     }
 
     impl Dropper for HalfHearted {
         fn victim(&mut self, _: &Packet, buffer: &Buffer, _: Time) -> Victim {
-            self.asked += 1;
-            if self.asked > 1 { Victim::Arrival } else { Victim::Waiting(buffer.oldest().expect("full")) }
+            self.polls += 1;
+            if self.polls > 1 { Victim::Arrival } else { Victim::Waiting(buffer.oldest().expect("full")) }
         }
         fn another(&mut self, _: &Packet, buffer: &Buffer, _: Time) -> Option<(Key, Verdict)> {
-            let is_first = self.asked == 2;
-            self.asked += 1;
+            let is_first = self.polls == 2;
+            self.polls += 1;
             is_first.then(|| (buffer.oldest().expect("one is left"), Verdict::Drop(Cause::Forced)))
         }
     }
@@ -311,7 +312,7 @@ mod tests {
         queue.enqueue(packet(6, 900), Time::ZERO, &mut log);
         assert_eq!(log.dropped, [(0, Cause::PushOut), (2, Cause::Forced), (6, Cause::Overflow)]);
         queue.enqueue(packet(8, 900), Time::ZERO, &mut log);
-        assert_eq!(log.dropped[3..], [(8, Cause::Overflow)], "nobody was pushed out");
+        assert_eq!(log.dropped[3..], [(8, Cause::Overflow)], "none was pushed out");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Which queue a flow's packets wait in: each flow its own, or one of a bounded number.
+//! Which queue a flow's packets wait in: one per flow, or one of a bounded number.
 
 use crate::flow::{FlowHash, FlowIndex};
 use crate::packet::Packet;
@@ -6,23 +6,26 @@ use crate::rng::{Rng, mix};
 use alloc::boxed::Box;
 use alloc::vec;
 
-/// How flows are given queues.
+/// How flows are assigned to queues.
 #[derive(Debug)]
 pub enum Queues {
     /// Each flow has a queue of its own.
     PerFlow,
     /// Each class ([`Packet::class`]) has one.
     PerClass,
-    /// So many queues; a salted hash of the flow picks one, and flows that meet share it (McKenney 1990).
+    /// A fixed number of queues: a salted hash of the flow picks one, and flows that collide share
+    /// it (McKenney 1990).
     Hashed(Hashed),
-    /// So many queues, in sets of a few; a flow takes an empty queue of its set before it shares one.
+    /// A fixed number of queues in small sets: a flow takes an empty queue of its set before it
+    /// shares one.
     SetAssociative(SetAssociative),
-    /// So many queues; when all are taken, a new flow takes over one of them (Suter et al. 1998, figure 10).
+    /// A fixed number of queues: when all are taken, a new flow takes over one of them (Suter et
+    /// al. 1998, figure 10).
     Limited(Limited),
 }
 
 impl Queues {
-    /// `count` queues (at least 1), picked by hash; `salt` decides who meets whom.
+    /// `count` queues (at least 1), picked by hash; `salt` decides which flows collide.
     pub fn hashed(count: u32, salt: u64) -> Self {
         Queues::Hashed(Hashed { count: count.max(1), salt })
     }
@@ -44,7 +47,7 @@ impl Queues {
         Queues::Limited(Limited::new(count, Some(rng)))
     }
 
-    /// How many queues there can be, where that is bounded by more than the buffer.
+    /// The number of queues, where something other than the buffer bounds it.
     pub fn count(&self) -> Option<u32> {
         match self {
             Queues::PerFlow | Queues::PerClass => None,
@@ -54,7 +57,7 @@ impl Queues {
         }
     }
 
-    /// Bytes of memory, all taken at construction.
+    /// Bytes of memory, all allocated at construction.
     pub fn memory(&self) -> usize {
         match self {
             Queues::PerFlow | Queues::PerClass | Queues::Hashed(_) => 0,
@@ -63,7 +66,8 @@ impl Queues {
         }
     }
 
-    /// The name of the queue of `packet`'s flow. Where queues are counted it is their number, from 0.
+    /// The name of the queue of `packet`'s flow. Where queues are counted it is their number, from
+    /// 0.
     #[inline]
     pub(crate) fn of(&self, packet: &Packet) -> FlowHash {
         match self {
@@ -73,7 +77,7 @@ impl Queues {
         }
     }
 
-    #[inline(never)] // with all of them in one place it is a jump through a table for each packet
+    #[inline(never)] // all of them in one place would be a jump through a table for each packet
     fn seldom_of(&self, packet: &Packet) -> FlowHash {
         match self {
             Queues::PerFlow => packet.flow,
@@ -84,13 +88,14 @@ impl Queues {
         }
     }
 
-    /// Are queues given to flows as they arrive, rather than told from the packet alone?
+    /// Are queues assigned to flows as they arrive, rather than computed from the packet alone?
     #[inline]
     pub(crate) fn are_given(&self) -> bool {
         matches!(self, Queues::SetAssociative(_) | Queues::Limited(_))
     }
 
-    /// A packet arrived: its flow is given a queue if it has none. `is_empty` tells whether nothing waits in a queue.
+    /// Invoked for each arrival: assigns its flow a queue if it has none. `is_empty` reports
+    /// whether nothing waits in a queue.
     #[inline]
     pub(crate) fn assign(&mut self, packet: &Packet, is_empty: impl Fn(FlowHash) -> bool) {
         match self {
@@ -115,7 +120,7 @@ impl Hashed {
     }
 }
 
-/// Sets of a few queues each; a queue remembers the flow that it was given to.
+/// Sets of a few queues each; a queue remembers the flow that it is assigned to.
 #[derive(Debug)]
 pub struct SetAssociative {
     sets: Hashed,
@@ -152,13 +157,13 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     flow: FlowHash,
-    /// Towards the flow that was heard of last.
+    /// Towards the flow that sent last.
     newer: u32,
     older: u32,
 }
 
-/// A bounded number of queues, each given to one flow. What waits in a queue that is taken over stays there: the old and
-/// the new flow share it until it drains.
+/// A bounded number of queues, each assigned to one flow. Packets in a queue that is taken over
+/// stay there: the old and the new flow share it until it drains.
 #[derive(Debug)]
 pub struct Limited {
     slots: Box<[Slot]>,
@@ -166,7 +171,7 @@ pub struct Limited {
     taken: u32,
     newest: u32,
     oldest: u32,
-    /// Picks whom to take over; without one it is the flow that has been silent longest.
+    /// Picks the queue to take over; without it, the one whose flow has been silent longest.
     random: Option<Rng>,
 }
 
@@ -181,7 +186,7 @@ impl Limited {
         self.index.find(flow, |queue| self.slots[queue].flow == flow).map(|queue| queue as u32)
     }
 
-    /// The flow's queue; the first where it has none any more.
+    /// The flow's queue; the first if it no longer has one.
     fn of(&self, flow: FlowHash) -> u32 {
         self.find(flow).unwrap_or(0)
     }
@@ -196,7 +201,8 @@ impl Limited {
         self.link(queue);
     }
 
-    /// Gives `flow` a queue: a new one, or one of another flow. It is left at its place in the list of use.
+    /// Assigns `flow` a queue: a new one, or one of another flow. Its position in the list of use
+    /// stays.
     fn take(&mut self, flow: FlowHash) -> u32 {
         let queue = if (self.taken as usize) < self.slots.len() {
             self.taken += 1;

@@ -1,4 +1,5 @@
-//! Rates in bit/s, and the transmitter that turns bytes into time without losing fractions of a nanosecond.
+//! Rates in bit/s, and the transmitter that turns bytes into time without losing fractions of a
+//! nanosecond.
 
 use crate::capacity::{Changing, RateLaw};
 use crate::time::{Duration, Time};
@@ -23,7 +24,7 @@ impl Rate {
         self.0.get()
     }
 
-    /// Printed with three digits, as people say it: `5.13 Mbit/s`.
+    /// The rate to print with three digits, as in `5.13 Mbit/s`.
     pub fn rounded(self) -> Rounded {
         Rounded(self)
     }
@@ -33,7 +34,8 @@ impl Rate {
         self.bps() as f64 / (8.0 * f64::from(bytes))
     }
 
-    /// Time to send `bytes`, rounded down to a nanosecond. For one-off questions; a link uses [`Transmitter`].
+    /// Time to send `bytes`, rounded down to a nanosecond. For single values; a link uses
+    /// [`Transmitter`], which carries remainders.
     pub fn time_to_send(self, bytes: u64) -> Duration {
         let ns = u128::from(bytes) * 8_000_000_000 / u128::from(self.bps());
         Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX))
@@ -70,18 +72,21 @@ impl fmt::Display for Rounded {
     }
 }
 
-/// The sending end of a link: one packet at a time, at a fixed rate or [under a law](Transmitter::under) by which it changes.
+/// The sending end of a link: one packet at a time, at a fixed rate or at one that changes [under a
+/// law](Transmitter::under).
 ///
-/// The remainder of each division is carried to the next packet, so the long-run rate is exact however short the packets.
-/// The simulator's links and the gateway's shaper are both this. In the gateway, which may wake late, it works in deficit
-/// mode: a late start is credited, up to `catch_up`, so that the average rate holds.
+/// The remainder of each division is carried to the next packet, so the long-run rate is exact
+/// however short the packets. The simulator's links and the gateway's shaper both use it. The
+/// gateway may wake late, so there a late start is credited, up to `catch_up`, to hold the average
+/// rate.
 #[derive(Debug)]
 pub struct Transmitter {
     rate: Rate,
     free_at: Time,
     remainder: u64, // bit-nanoseconds not yet turned into time, below `rate`
     catch_up: Duration,
-    /// Bytes, whole ns and remainder of the two latest packet sizes: sizes repeat, divisions are slow.
+    /// Bytes, whole ns and remainder of the two latest packet sizes: sizes repeat, divisions are
+    /// slow.
     last: [(u32, u64, u64); 2],
     changing: Option<Box<Changing>>,
 }
@@ -92,7 +97,8 @@ impl Transmitter {
         Self::with_catch_up(rate, Duration::ZERO)
     }
 
-    /// A transmitter that may make up for at most `catch_up` of lost time: a shaper driven by a real clock.
+    /// A transmitter that may make up for at most `catch_up` of lost time: a shaper driven by a
+    /// real clock.
     pub fn with_catch_up(rate: Rate, catch_up: Duration) -> Self {
         Transmitter {
             rate,
@@ -104,7 +110,7 @@ impl Transmitter {
         }
     }
 
-    /// The same transmitter, with a rate that changes as `law` says.
+    /// The same transmitter, with a rate that follows `law`.
     ///
     /// # Panics
     /// When the steps of the law are not in order of time.
@@ -112,7 +118,7 @@ impl Transmitter {
         Transmitter { changing: Changing::new(self.rate, law).map(Box::new), ..self }
     }
 
-    /// The rate; of one that changes, that before the first change.
+    /// The rate; if it changes, the one before the first change.
     pub fn rate(&self) -> Rate {
         self.rate
     }
@@ -127,9 +133,10 @@ impl Transmitter {
         self.free_at <= now
     }
 
-    /// Starts to send `bytes` at `now` (or, with credit, as if a little earlier) and returns when the last bit has left.
+    /// Starts to send `bytes` at `now` (or, with credit, as if a little earlier) and returns when
+    /// the last bit has left.
     ///
-    /// Called while still busy, it queues behind what is being sent: a link with an unlimited FIFO.
+    /// On a busy transmitter it queues behind what is being sent: a link with an unlimited FIFO.
     #[inline(always)]
     pub fn start(&mut self, bytes: u32, now: Time) -> Time {
         let from = self.free_at.max(now.saturating_sub(self.catch_up));
@@ -140,7 +147,7 @@ impl Transmitter {
         self.free_at
     }
 
-    /// Takes note that nothing waited before `now`: time in which the link was idle, rather than late, earns no credit.
+    /// Records that nothing waited before `now`: idle time earns no credit, unlike a late start.
     pub fn idle_until(&mut self, now: Time) {
         self.free_at = self.free_at.max(now);
         if let Some(changing) = &mut self.changing {
@@ -148,7 +155,8 @@ impl Transmitter {
         }
     }
 
-    /// When a packet may begin, once the transmitter is free: `now`, or the next opportunity of a [trace](crate::capacity::Trace).
+    /// When a packet may begin, once the transmitter is free: `now`, or the next opportunity of a
+    /// [trace](crate::capacity::Trace).
     #[inline]
     pub fn begins_at(&self, now: Time) -> Time {
         self.changing.as_ref().map_or(now, |changing| changing.begins_at(now))
@@ -173,7 +181,7 @@ impl Transmitter {
         Duration::from_ns(ns) + Duration::from_ns(1)
     }
 
-    /// The same as [`divided`](Self::divided), of a size that is not the latest.
+    /// As [`divided`](Self::divided), for a size that is not among the latest.
     #[inline(never)]
     fn of_another_size(&mut self, bytes: u32) -> (u64, u64) {
         let [latest, (size, ns, remainder)] = self.last;
@@ -185,7 +193,7 @@ impl Transmitter {
         (ns, remainder)
     }
 
-    /// Whole nanoseconds to send `bytes`, and what is left of the division by the rate.
+    /// Whole nanoseconds to send `bytes`, and the remainder of the division by the rate.
     fn divided(&self, bytes: u32) -> (u64, u64) {
         let (rate, scaled) = (self.rate.bps(), u128::from(bytes) * 8_000_000_000);
         match u64::try_from(scaled) {
@@ -208,12 +216,12 @@ mod tests {
 
     #[test]
     fn a_rounded_rate_has_three_digits() {
-        let told = |bps| rate(bps).rounded().to_string();
-        assert_eq!(told(5_128_400), "5.13 Mbit/s");
-        assert_eq!(told(10_000_000), "10 Mbit/s");
-        assert_eq!(told(999_600), "1 Mbit/s");
-        assert_eq!(told(7), "7 bit/s");
-        assert_eq!(told(12_032_000), "12 Mbit/s");
+        let printed = |bps| rate(bps).rounded().to_string();
+        assert_eq!(printed(5_128_400), "5.13 Mbit/s");
+        assert_eq!(printed(10_000_000), "10 Mbit/s");
+        assert_eq!(printed(999_600), "1 Mbit/s");
+        assert_eq!(printed(7), "7 bit/s");
+        assert_eq!(printed(12_032_000), "12 Mbit/s");
     }
 
     #[test]
@@ -254,7 +262,7 @@ mod tests {
         let mut shaper = Transmitter::with_catch_up(rate(8_000_000), Duration::from_us(100)); // 1 byte = 1 us
         shaper.start(10, Time::from_ns(1_000_000));
         assert_eq!(shaper.free_at().ns(), 1_000_000 - 100_000 + 10_000);
-        // Free since 910 us; asked at 950 us: the 40 us late are made up for.
+        // Free since 910 us, started at 950 us: the 40 us are made up for.
         shaper.start(10, Time::from_ns(950_000));
         assert_eq!(shaper.free_at().ns(), 920_000);
     }

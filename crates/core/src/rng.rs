@@ -1,28 +1,29 @@
 //! Random numbers that are the same on every machine and in every release.
 //!
-//! The generator is xoshiro256** 1.0 (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2018),
-//! seeded through SplitMix64 as its authors advise. It is our own because the value streams of library generators
-//! may change between minor versions, and a changed stream would change every recorded result.
+//! The generator is xoshiro256** 1.0 (Blackman and Vigna, "Scrambled linear pseudorandom number
+//! generators", 2018), seeded through SplitMix64 as its authors advise. It is our own because the
+//! value streams of library generators may change between minor versions, and a changed stream
+//! would change every recorded result.
 
 use core::fmt::{self, Write};
 
-/// The seed of a run. Each component draws from a stream of its own, named once at construction.
+/// The seed of a run. Each component draws from its own stream, named once at construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Seed(pub u64);
 
 impl Seed {
-    /// The stream called `name`: independent of every other name, and the same for the same seed.
+    /// The stream with this name: independent of every other name, and the same for the same seed.
     pub fn stream(self, name: &str) -> Rng {
         self.stream_of(format_args!("{name}"))
     }
 
-    /// The same of a name in parts: many streams are begun without writing their names down.
+    /// The stream whose name is given in parts, so that many can be made without allocating names.
     pub fn stream_of(self, name: fmt::Arguments<'_>) -> Rng {
         self.begin(Hash::of(name))
     }
 
-    /// The streams whose names begin with `start`, go on with a number, and end alike: of the flows of a group, of which there may be
-    /// a million.
+    /// The streams whose names share a beginning and an end around a number: for the flows of a
+    /// group, of which there may be a million.
     pub fn numbered(self, start: fmt::Arguments<'_>) -> Numbered {
         Numbered { seed: self, start: Hash::of(start) }
     }
@@ -43,7 +44,7 @@ pub struct Numbered {
 }
 
 impl Numbered {
-    /// The stream whose name has `number` and then `end` after the beginning that all have.
+    /// The stream whose name is the shared beginning, `number`, and `end`.
     pub fn stream(self, number: u32, end: &str) -> Rng {
         let mut hash = self.start;
         let mut unit = 1;
@@ -59,14 +60,15 @@ impl Numbered {
     }
 }
 
-/// FNV-1a over a name, which is then mixed with the seed: names are few and fixed, so a simple hash will do.
+/// FNV-1a over a name, then mixed with the seed: names are few and fixed, so a simple hash is
+/// enough.
 #[derive(Clone, Copy, Debug)]
 struct Hash(u64);
 
 impl Hash {
     fn of(name: fmt::Arguments<'_>) -> Self {
         let mut hash = Hash(0xcbf2_9ce4_8422_2325);
-        let _ = hash.write_fmt(name); // it takes everything in
+        let _ = hash.write_fmt(name); // it never fails
         hash
     }
 
@@ -88,7 +90,8 @@ fn split_mix(state: &mut u64) -> u64 {
     mix(*state)
 }
 
-/// The finaliser of SplitMix64: a bijection on 64 bits that spreads every input bit over the whole word.
+/// The finaliser of SplitMix64: a bijection on 64 bits that spreads every input bit over the whole
+/// word.
 pub const fn mix(value: u64) -> u64 {
     let z = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -122,7 +125,8 @@ impl Rng {
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// An integer, uniform in `0..n` without bias (Lemire, "Fast random integer generation in an interval", 2019).
+    /// An integer, uniform in `0..n` without bias (Lemire, "Fast random integer generation in an
+    /// interval", 2019).
     ///
     /// # Panics
     /// When `n` is zero.

@@ -1,11 +1,11 @@
-//! Schedulers: which waiting packet leaves next.
+//! Schedulers: which waiting packet is sent next.
 
 use crate::buffer::{Buffer, FlowKey, Key};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::probe::Probe;
 use crate::time::Time;
-use crate::weight::{NotReweighed, Weight};
+use crate::weight::{SetWeightError, Weight};
 use alloc::boxed::Box;
 
 /// The packet that a scheduler sends next.
@@ -13,7 +13,8 @@ use alloc::boxed::Box;
 pub struct Chosen {
     /// Its key.
     pub key: Key,
-    /// Was its queue polled, and found empty, since the packet before it? Said by schedulers whose droppers want to know.
+    /// Was its queue polled, and found empty, since its previous packet? Set only by schedulers
+    /// whose droppers use it.
     pub polled_empty: bool,
 }
 
@@ -27,47 +28,51 @@ impl From<Key> for Chosen {
 /// The queue that a packet has just been taken out of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// The queue. Nothing may wait there any more: then its backlog is zero.
+    /// The queue. It may be empty now: then its backlog is zero.
     pub flow: FlowKey,
     /// As [`Chosen::polled_empty`].
     pub polled_empty: bool,
 }
 
-/// Picks the packet that leaves next. Knows nothing of drops.
+/// Chooses the packet that is sent next. Knows nothing of drops.
 pub trait Scheduler: Send {
-    /// What it asks of the buffer. Asked once, at construction; what is not needed is not kept up. Who never looks at the
-    /// order of arrival says so by [`Needs::QUEUES`].
+    /// The indexes that the scheduler reads from the buffer. Invoked once, at construction. Other
+    /// indexes are not maintained. A scheduler that never reads the order of arrival returns
+    /// [`Needs::QUEUES`].
     fn needs(&self) -> Needs {
         Needs::FLOWS
     }
 
-    /// It is `now`: told before all else at each arrival and at each request, for schedulers whose virtual time runs on while
-    /// a packet is being sent.
+    /// Invoked first at each arrival and each dequeue, with the current time: for schedulers whose
+    /// virtual time advances while a packet is being sent.
     fn clock(&mut self, _now: Time) {}
 
-    /// A packet has just been put into the buffer, into the queue of `flow`.
+    /// Invoked when a packet has just been put into the buffer, into the queue `flow`.
     fn inserted(&mut self, _key: Key, _flow: FlowKey, _buffer: &Buffer) {}
 
-    /// A packet is about to leave other than by [`choose`](Scheduler::choose): repair tags and rings. It is still in the
-    /// buffer.
+    /// Invoked when a packet is about to leave other than by [`choose`](Scheduler::choose): repair
+    /// tags and rings. The packet is still in the buffer.
     fn evicting(&mut self, _key: Key, _flow: FlowKey, _buffer: &Buffer) {}
 
-    /// The packet to send now; `None` only when the buffer is empty. The queue takes it out right after, and says by
-    /// [`charge`](Scheduler::charge) or [`skip`](Scheduler::skip) what became of it.
+    /// Invoked when the transmitter is free: returns the packet to send; `None` only if the buffer
+    /// is empty. The queue takes it out at once, then reports its fate by
+    /// [`charge`](Scheduler::charge) or [`skip`](Scheduler::skip).
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen>;
 
-    /// The packet chosen is sent: it costs the queue `flow`, which it has left.
+    /// Invoked when the chosen packet is sent. Its cost is charged to the queue `flow`, which it
+    /// has left.
     fn charge(&mut self, _packet: &Packet, _flow: FlowKey, _buffer: &Buffer) {}
 
-    /// The packet chosen is dropped rather than sent: it costs the queue `flow`, which it has left, nothing.
+    /// Invoked when the chosen packet is dropped instead of sent. The queue `flow`, which it has
+    /// left, pays nothing.
     fn skip(&mut self, _packet: &Packet, _flow: FlowKey, _buffer: &Buffer) {}
 
-    /// As [`Discipline::reweigh`](crate::Discipline::reweigh).
-    fn reweigh(&mut self, _class: u32, _weight: Weight) -> Result<Weight, NotReweighed> {
-        Err(NotReweighed::NoWeights)
+    /// Sets the weight of a class, as [`Discipline::set_weight`](crate::Discipline::set_weight).
+    fn set_weight(&mut self, _class: u32, _weight: Weight) -> Result<Weight, SetWeightError> {
+        Err(SetWeightError::NoWeights)
     }
 
-    /// Shows gauges.
+    /// Invoked when a dashboard or trace reads gauges.
     fn inspect(&self, _probe: &mut dyn Probe) {}
 }
 
@@ -93,8 +98,8 @@ impl<S: Scheduler + ?Sized> Scheduler for Box<S> {
     fn skip(&mut self, packet: &Packet, flow: FlowKey, buffer: &Buffer) {
         (**self).skip(packet, flow, buffer);
     }
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        (**self).reweigh(class, weight)
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        (**self).set_weight(class, weight)
     }
     fn inspect(&self, probe: &mut dyn Probe) {
         (**self).inspect(probe);
@@ -149,7 +154,7 @@ mod tests {
         fn skip(&mut self, _: &Packet, _: FlowKey, _: &Buffer) {
             self.0 += 1;
         }
-        fn reweigh(&mut self, _: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+        fn set_weight(&mut self, _: u32, weight: Weight) -> Result<Weight, SetWeightError> {
             self.0 += 1;
             Ok(weight)
         }
@@ -173,7 +178,7 @@ mod tests {
         let (flow, packet) = (buffer.flow_of(key), Packet::new(1, 100, 7.into(), Time::ZERO));
         let mut boxed: Box<dyn Scheduler> = Box::new(Counts::default());
         assert_eq!(boxed.needs(), Needs::ORDER);
-        // By way of the box's own implementation, as a queue calls it.
+        // Through the box's own implementation, as a queue calls it.
         let scheduler: &mut Box<dyn Scheduler> = &mut boxed;
         Scheduler::clock(scheduler, Time::ZERO);
         Scheduler::inserted(scheduler, key, flow, &buffer);
@@ -182,7 +187,7 @@ mod tests {
         Scheduler::charge(scheduler, &packet, flow, &buffer);
         Scheduler::skip(scheduler, &packet, flow, &buffer);
         let weight = Weight::new(2.0).expect("above 0");
-        assert_eq!(Scheduler::reweigh(scheduler, 1, weight), Ok(weight));
+        assert_eq!(Scheduler::set_weight(scheduler, 1, weight), Ok(weight));
         let mut seen = Seen(0.0);
         Scheduler::inspect(scheduler, &mut seen);
         assert_eq!(seen.0, 7.0);

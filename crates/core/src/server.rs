@@ -1,8 +1,10 @@
 //! The server of a link: a discipline in front of a transmitter.
 //!
-//! The simulator's links and the gateway's shaper are both this, so the rule of service stands once: an arrival is offered
-//! to the discipline; a free transmitter then asks for a packet; whenever the transmitter becomes free it asks again, also
-//! when nothing waits. On a link of delivery opportunities it asks when one comes. Service is not preemptive, and the packet being sent no longer waits.
+//! The simulator's links and the gateway's shaper both use this, so the rule of service is written
+//! once. An arrival is offered to the discipline. A free transmitter then polls it for a packet,
+//! and polls again whenever it becomes free, even when nothing waits. A link of delivery
+//! opportunities polls when one comes. Service is not preemptive, and the packet being sent is no
+//! longer part of the backlog.
 
 use crate::discipline::{Backlog, Discipline};
 use crate::packet::Packet;
@@ -15,8 +17,8 @@ use alloc::boxed::Box;
 pub struct Server {
     discipline: Box<dyn Discipline>,
     transmitter: Transmitter,
-    asks_at: Time,
-    is_idle: bool, // the latest question found nothing to send
+    next_poll_at: Time,
+    is_idle: bool, // the latest poll found nothing to send
 }
 
 /// A packet that has begun to leave.
@@ -24,69 +26,71 @@ pub struct Server {
 pub struct Service {
     /// The packet.
     pub packet: Packet,
-    /// When its last bit has left, and the transmitter asks again.
+    /// When its last bit has left, and the transmitter polls again.
     pub sent: Time,
 }
 
 impl Server {
     /// An idle server.
     pub fn new(discipline: Box<dyn Discipline>, transmitter: Transmitter) -> Self {
-        Server { discipline, transmitter, asks_at: Time::MAX, is_idle: true }
+        Server { discipline, transmitter, next_poll_at: Time::MAX, is_idle: true }
     }
 
-    /// Offers an arrival at `now`; where the transmitter is free, a packet begins to leave.
+    /// Offers an arrival at `now`. If the transmitter is free, a packet begins to leave.
     #[inline]
-    pub fn offer(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) -> Option<Service> {
+    pub fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) -> Option<Service> {
         self.discipline.enqueue(packet, now, signals);
-        if self.is_idle || self.transmitter.is_free(now) { self.ask_at_once(now, signals) } else { None }
+        if self.is_idle || self.transmitter.is_free(now) { self.poll_at_once(now, signals) } else { None }
     }
 
     #[inline(never)] // on a busy link most arrivals wait
-    fn ask_at_once(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Service> {
-        self.ask(now, signals)
+    fn poll_at_once(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Service> {
+        self.poll(now, signals)
     }
 
-    /// The transmitter is free at `now`, or what waits is ready: asks for the next packet.
+    /// Polls for the next packet: the transmitter is free at `now`, or a waiting packet is ready.
     ///
-    /// A discipline that has nothing although it named this time or an earlier one is asked again a nanosecond later, so it
-    /// can neither stall nor halt the link.
+    /// A discipline that returns nothing although it named this time or an earlier one is polled
+    /// again a nanosecond later, so it can neither stall nor halt the link.
     #[inline(always)] // a packet that is returned through memory is written and read once more
-    pub fn ask(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Service> {
+    pub fn poll(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Service> {
         if self.is_idle {
             self.transmitter.idle_until(now);
         }
         let begins_at = self.transmitter.begins_at(now);
         if begins_at > now {
             self.is_idle = self.discipline.backlog().packets == 0;
-            self.asks_at = if self.is_idle { Time::MAX } else { begins_at };
+            self.next_poll_at = if self.is_idle { Time::MAX } else { begins_at };
             return None;
         }
         let packet = self.discipline.dequeue(now, signals);
         self.is_idle = packet.is_none();
         let Some(packet) = packet else {
             let later = now + Duration::from_ns(1);
-            self.asks_at = self.discipline.ready_at().map_or(Time::MAX, |ready| ready.max(later));
+            self.next_poll_at = self.discipline.ready_at().map_or(Time::MAX, |ready| ready.max(later));
             return None;
         };
         let sent = self.transmitter.start(packet.len, now);
-        self.asks_at = sent;
+        self.next_poll_at = sent;
         Some(Service { packet, sent })
     }
 
-    /// Something of `bytes` leaves by the same link beside the discipline, at `now`: the time that it takes is no longer there for what
-    /// waits. What is being sent ends as it was begun; the transmitter is free again so much later.
+    /// Reserves the link for `bytes` that are sent beside the discipline at `now`, which delays
+    /// what waits. The packet being sent ends as scheduled; the transmitter is free again after
+    /// both.
     pub fn charge(&mut self, bytes: u32, now: Time) {
         if self.is_idle {
             self.transmitter.idle_until(now);
         }
         let free = self.transmitter.start(bytes, now);
-        self.asks_at = self.transmitter.begins_at(free);
+        self.next_poll_at = self.transmitter.begins_at(free);
         self.is_idle = false;
     }
 
-    /// When [`ask`](Server::ask) is due next without another arrival; [`Time::MAX`] when only an arrival can bring something.
-    pub fn asks_at(&self) -> Time {
-        self.asks_at
+    /// When [`poll`](Server::poll) is due next without another arrival; [`Time::MAX`] when only an
+    /// arrival helps.
+    pub fn next_poll_at(&self) -> Time {
+        self.next_poll_at
     }
 
     /// Packets waiting, without the one being sent.
@@ -94,22 +98,23 @@ impl Server {
         self.discipline.backlog()
     }
 
-    /// The discipline, to be inspected.
+    /// The discipline, for inspection.
     pub fn discipline(&self) -> &dyn Discipline {
         &*self.discipline
     }
 
-    /// The discipline, to be drained or reweighed. Packets are put into it behind the server's back only between
-    /// [`replace`](Server::replace) and the [`ask`](Server::ask) that is then due.
+    /// The discipline, to drain it or to set weights. Enqueue into it directly only between
+    /// [`replace`](Server::replace) and the [`poll`](Server::poll) that is then due.
     pub fn discipline_mut(&mut self) -> &mut dyn Discipline {
         &mut *self.discipline
     }
 
-    /// Puts another discipline and another transmitter in place at `now`, and gives back the old discipline with what waits in it.
+    /// Installs another discipline and transmitter at `now`, and returns the old discipline with
+    /// what waits in it.
     ///
-    /// The packet that is being sent is sent as it was begun: the new transmitter is free after it. From then on, at once if none is
-    /// being sent, the server asks whether or not something waits, so that the packets of the old discipline may be put into the new
-    /// one in the meantime.
+    /// The packet being sent ends as scheduled, and the new transmitter is free after it. The
+    /// server polls then, or at once if nothing is being sent, even when nothing waits. Until then
+    /// the packets of the old discipline may be enqueued into the new one.
     pub fn replace(
         &mut self,
         discipline: Box<dyn Discipline>,
@@ -118,9 +123,9 @@ impl Server {
     ) -> Box<dyn Discipline> {
         let free = self.transmitter.free_at().max(now);
         self.transmitter = transmitter;
-        // No credit for a time in which it was not there yet.
+        // No credit for the time before it was installed.
         self.transmitter.idle_until(free);
-        self.asks_at = self.transmitter.begins_at(free);
+        self.next_poll_at = self.transmitter.begins_at(free);
         self.is_idle = false;
         core::mem::replace(&mut self.discipline, discipline)
     }
@@ -150,7 +155,8 @@ mod tests {
     struct TailDrop;
     impl Dropper for TailDrop {}
 
-    /// Lets one packet out per `gap`, and names the time of the next a nanosecond too early, as rounding down does.
+    /// Releases one packet per `gap`, and reports the time of the next a nanosecond too early, as
+    /// rounding down does.
     struct Shaped {
         queue: Queue<Fcfs, TailDrop>,
         gap: Duration,
@@ -199,11 +205,11 @@ mod tests {
         let mut server = Server::new(Box::new(shaped), transmitter());
         let mut sent = Vec::new();
         for frame in 0..5 {
-            sent.extend(server.offer(packet(frame), Time::ZERO, &mut Ignore));
+            sent.extend(server.enqueue(packet(frame), Time::ZERO, &mut Ignore));
         }
         let mut questions = 0;
-        while server.asks_at() != Time::MAX {
-            sent.extend(server.ask(server.asks_at(), &mut Ignore));
+        while server.next_poll_at() != Time::MAX {
+            sent.extend(server.poll(server.next_poll_at(), &mut Ignore));
             questions += 1;
         }
         let ends: Vec<u64> = sent.iter().map(|service| service.sent.ns() / 1000).collect();
@@ -218,34 +224,35 @@ mod tests {
         let mut server = Server::new(Box::new(queue), transmitter().under(&RateLaw::Trace(trace.into())));
         let ms = |ms| Time::ZERO + Duration::from_ms(ms);
         for frame in 0..20 {
-            assert!(server.offer(packet(frame), ms(1), &mut Ignore).is_none());
+            assert!(server.enqueue(packet(frame), ms(1), &mut Ignore).is_none());
         }
-        assert_eq!((server.backlog().packets, server.asks_at()), (20, ms(2)));
+        assert_eq!((server.backlog().packets, server.next_poll_at()), (20, ms(2)));
         let mut sent = Vec::new();
-        while server.asks_at() != Time::MAX {
-            let asked = server.asks_at();
-            sent.extend(server.ask(asked, &mut Ignore).map(|service| (asked, service.sent)));
+        while server.next_poll_at() != Time::MAX {
+            let polled_at = server.next_poll_at();
+            sent.extend(server.poll(polled_at, &mut Ignore).map(|service| (polled_at, service.sent)));
         }
-        // 1504 bytes: fifteen packets at 2 ms and 4 bytes of the next, which begins at 2 ms and is through at 5 ms, as are the rest.
+        // 1504 bytes: fifteen packets at 2 ms and 4 bytes of the next, which begins at 2 ms and is
+        // through at 5 ms, as are the rest.
         let expected = [vec![(ms(2), ms(2)); 15], vec![(ms(2), ms(5))], vec![(ms(5), ms(5)); 4]].concat();
         assert_eq!(sent, expected);
-        assert!(server.offer(packet(20), ms(6), &mut Ignore).is_none());
-        assert_eq!(server.asks_at(), ms(7)); // the rest of the opportunity at 5 ms is lost
+        assert!(server.enqueue(packet(20), ms(6), &mut Ignore).is_none());
+        assert_eq!(server.next_poll_at(), ms(7)); // the rest of the opportunity at 5 ms is lost
     }
 
     #[test]
     fn a_busy_server_serves_back_to_back_and_then_waits_for_an_arrival() {
         let queue = Queue::new(Limit::packets(10), Fcfs, TailDrop);
         let mut server = Server::new(Box::new(queue), transmitter());
-        assert_eq!(server.asks_at(), Time::MAX);
-        let first = server.offer(packet(0), Time::from_ns(5_000), &mut Ignore).expect("it was free");
+        assert_eq!(server.next_poll_at(), Time::MAX);
+        let first = server.enqueue(packet(0), Time::from_ns(5_000), &mut Ignore).expect("it was free");
         assert_eq!(first.sent.ns(), 105_000);
-        assert!(server.offer(packet(1), Time::from_ns(6_000), &mut Ignore).is_none());
+        assert!(server.enqueue(packet(1), Time::from_ns(6_000), &mut Ignore).is_none());
         assert_eq!(server.backlog().packets, 1);
-        let second = server.ask(server.asks_at(), &mut Ignore).expect("one waits");
+        let second = server.poll(server.next_poll_at(), &mut Ignore).expect("one waits");
         assert_eq!(second.sent.ns(), 205_000);
-        assert!(server.ask(server.asks_at(), &mut Ignore).is_none());
-        assert_eq!(server.asks_at(), Time::MAX);
+        assert!(server.poll(server.next_poll_at(), &mut Ignore).is_none());
+        assert_eq!(server.next_poll_at(), Time::MAX);
     }
 
     fn fifo() -> Box<dyn Discipline> {
@@ -256,37 +263,37 @@ mod tests {
         Time::from_ns(us * 1000)
     }
 
-    /// All that is sent until nothing is due any more: frames, and when they are through.
+    /// All that is sent until nothing is due any more: frames, and when they have left.
     fn sent(server: &mut Server) -> Vec<(u32, Time)> {
         let mut sent = Vec::new();
         for _ in 0..100 {
-            if server.asks_at() == Time::MAX {
+            if server.next_poll_at() == Time::MAX {
                 return sent;
             }
-            let asked = server.asks_at();
-            let service = server.ask(asked, &mut Ignore);
-            assert!(service.is_some() || server.asks_at() > asked, "it spins at {asked:?}");
+            let polled_at = server.next_poll_at();
+            let service = server.poll(polled_at, &mut Ignore);
+            assert!(service.is_some() || server.next_poll_at() > polled_at, "it spins at {polled_at:?}");
             sent.extend(service.map(|service| (service.packet.frame, service.sent)));
         }
-        panic!("it asks for ever")
+        panic!("it polls for ever")
     }
 
     #[test]
     fn what_is_being_sent_when_a_discipline_is_replaced_ends_as_it_began_and_what_waited_follows_at_the_new_rate()
      {
         let mut server = Server::new(fifo(), transmitter());
-        let first = server.offer(packet(0), us(0), &mut Ignore).expect("it was free");
+        let first = server.enqueue(packet(0), us(0), &mut Ignore).expect("it was free");
         assert_eq!(first.sent, us(100));
         for frame in 1..4 {
-            assert!(server.offer(packet(frame), us(10), &mut Ignore).is_none());
+            assert!(server.enqueue(packet(frame), us(10), &mut Ignore).is_none());
         }
         let twice = Transmitter::new(Rate::from_bps(16_000_000).expect("not zero"));
         let mut old = server.replace(fifo(), twice, us(20));
         assert_eq!((old.backlog().packets, server.backlog().packets), (3, 0));
         old.drain(&mut |packet| server.discipline_mut().enqueue(packet, us(20), &mut Ignore));
         assert!(old.backlog().is_empty());
-        assert_eq!(server.asks_at(), us(100), "when the packet that is being sent is through");
-        assert!(server.offer(packet(4), us(30), &mut Ignore).is_none(), "the link is not free yet");
+        assert_eq!(server.next_poll_at(), us(100), "when the packet that is being sent is through");
+        assert!(server.enqueue(packet(4), us(30), &mut Ignore).is_none(), "the link is not free yet");
         assert_eq!(sent(&mut server), [(1, us(150)), (2, us(200)), (3, us(250)), (4, us(300))]);
     }
 
@@ -294,19 +301,20 @@ mod tests {
     fn what_leaves_beside_the_discipline_takes_its_time_from_what_waits() {
         let mut server = Server::new(fifo(), transmitter());
         server.charge(50, us(1000));
-        assert!(server.offer(packet(0), us(1010), &mut Ignore).is_none(), "the link is not free");
-        assert_eq!(server.asks_at(), us(1050));
-        assert!(server.ask(us(1050), &mut Ignore).is_some());
-        // While it is being sent, two more: it ends as it began, and what waits comes after all three.
-        assert!(server.offer(packet(1), us(1060), &mut Ignore).is_none());
+        assert!(server.enqueue(packet(0), us(1010), &mut Ignore).is_none(), "the link is not free");
+        assert_eq!(server.next_poll_at(), us(1050));
+        assert!(server.poll(us(1050), &mut Ignore).is_some());
+        // While it is being sent, two more: it ends as it began, and what waits comes after all
+        // three.
+        assert!(server.enqueue(packet(1), us(1060), &mut Ignore).is_none());
         server.charge(30, us(1070));
         server.charge(20, us(1100));
         assert_eq!(sent(&mut server), [(1, us(1300))]);
         // Idle again, and no credit from the time between.
-        assert_eq!(server.asks_at(), Time::MAX);
+        assert_eq!(server.next_poll_at(), Time::MAX);
         server.charge(10, us(5000));
         assert_eq!(sent(&mut server), []);
-        assert_eq!(server.offer(packet(2), us(5010), &mut Ignore).expect("it is free").sent, us(5110));
+        assert_eq!(server.enqueue(packet(2), us(5010), &mut Ignore).expect("it is free").sent, us(5110));
     }
 
     #[test]
@@ -320,16 +328,16 @@ mod tests {
         let (mut now, mut bytes) = (us(0), 0_u64);
         for frame in 0..20_000 {
             now += Duration::from_us(u64::from(rng.below(120)));
-            while server.asks_at() <= now {
-                let at = server.asks_at();
-                bytes += server.ask(at, &mut Ignore).map_or(0, |service| u64::from(service.packet.len));
+            while server.next_poll_at() <= now {
+                let at = server.next_poll_at();
+                bytes += server.poll(at, &mut Ignore).map_or(0, |service| u64::from(service.packet.len));
             }
             if rng.below(3) == 0 && frame % 7 == 0 {
                 server.charge(60, now);
                 bytes += 60;
             }
             bytes += server
-                .offer(packet(frame), now, &mut Ignore)
+                .enqueue(packet(frame), now, &mut Ignore)
                 .map_or(0, |service| u64::from(service.packet.len));
         }
         // A byte takes a microsecond; at the end one packet and some charges may be under way.
@@ -338,13 +346,12 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_was_idle_asks_at_once_for_what_was_put_into_its_new_discipline_and_only_once_where_there_is_nothing()
-     {
+    fn an_idle_server_polls_a_new_discipline_at_once_and_only_once_where_it_is_empty() {
         let mut server = Server::new(fifo(), transmitter());
         drop(server.replace(fifo(), transmitter(), us(50)));
-        assert_eq!(server.asks_at(), us(50));
+        assert_eq!(server.next_poll_at(), us(50));
         assert_eq!(sent(&mut server), []);
-        assert_eq!(server.offer(packet(0), us(70), &mut Ignore).expect("it is free").sent, us(170));
+        assert_eq!(server.enqueue(packet(0), us(70), &mut Ignore).expect("it is free").sent, us(170));
         sent(&mut server);
         drop(server.replace(fifo(), transmitter(), us(300)));
         server.discipline_mut().enqueue(packet(1), us(300), &mut Ignore);
@@ -356,7 +363,7 @@ mod tests {
         let trace = Trace::parse("2\n5\n").expect("a trace");
         let of_trace = || transmitter().under(&RateLaw::Trace(trace.clone().into()));
         let mut server = Server::new(fifo(), of_trace());
-        server.offer(packet(0), us(3000), &mut Ignore);
+        server.enqueue(packet(0), us(3000), &mut Ignore);
         let mut old = server.replace(fifo(), of_trace(), us(3500));
         old.drain(&mut |packet| server.discipline_mut().enqueue(packet, us(3500), &mut Ignore));
         assert_eq!(sent(&mut server), [(0, us(5000))]);

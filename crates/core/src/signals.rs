@@ -2,11 +2,12 @@
 
 use crate::packet::Packet;
 
-/// The congestion signals of a discipline. The caller frees or counts; a parent may listen in.
+/// Receives the congestion signals of a discipline: to free frames, to count, or to pass them on.
 pub trait Signals {
-    /// Takes back a packet that will not be sent, whether it was just offered or already waiting.
+    /// Invoked when `packet` is dropped, on arrival or while it waits. The receiver now owns it.
     fn dropped(&mut self, packet: Packet, cause: Cause);
-    /// Tells that `packet` now carries a congestion mark; the packet itself goes on.
+    /// Invoked when `packet` has been given a congestion mark. The packet itself stays in the
+    /// queue.
     fn marked(&mut self, packet: &Packet, cause: Cause);
 }
 
@@ -20,11 +21,11 @@ pub enum Cause {
     PushOut,
     /// A random early decision, before the buffer was full.
     Early,
-    /// A certain early decision: an average above its upper threshold, or the like.
+    /// A certain early decision, such as an average above its upper threshold.
     Forced,
     /// The flow has no tokens left.
     NoTokens,
-    /// Too large ever to fit the buffer.
+    /// Too large to fit even an empty buffer.
     Oversize,
 }
 
@@ -46,7 +47,7 @@ impl Cause {
     }
 }
 
-/// Listens to nothing: for examples, and for callers that keep no accounts.
+/// Discards every signal: for examples, and for callers that keep no accounts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ignore;
 

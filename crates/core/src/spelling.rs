@@ -1,18 +1,19 @@
-//! Which known word an unknown one was most likely meant to be: one rule for disciplines, keys, units and exhibits.
+//! Suggests known words for an unknown one: one rule for disciplines, keys, units and exhibits.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
-/// A longer list of suggestions helps nobody: it is left to the list of what is allowed.
+/// More suggestions than this are none: the list of allowed words serves better.
 use alloc::vec::Vec;
-const MOST_WORDS: usize = 6;
-/// No word that we know has more letters, nor does a slip of one.
-const MOST_LETTERS: usize = 60;
+const MAX_WORDS: usize = 6;
+/// A longer word resembles none: all known words are shorter, as are misspellings of them.
+const MAX_LETTERS: usize = 60;
 
-/// The words of `known` that `given` was most likely meant to be, the likeliest first; few, or none.
+/// The words of `known` that `given` most likely means, the likeliest first; few, or none.
 ///
-/// Case does not count, and neither does the difference of `-` and `_`. Words that begin with `given` come first: it is an
-/// abbreviation. Then come those that differ in few letters (a third of them, or one), then those of which it is a part.
+/// Case does not count, and neither does the difference of `-` and `_`. Words that begin with
+/// `given` come first: it is an abbreviation. Then come those that differ in few letters (a third
+/// of them, or one), then those that contain it.
 ///
 /// ```
 /// use fairwire_core::spelling::likely;
@@ -25,7 +26,7 @@ const MOST_LETTERS: usize = 60;
 /// assert!(likely("colour", names).is_empty());
 /// ```
 pub fn likely<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    if given.is_empty() || given.chars().nth(MOST_LETTERS).is_some() {
+    if given.is_empty() || given.chars().nth(MAX_LETTERS).is_some() {
         return Vec::new();
     }
     let plain = folded(given);
@@ -33,10 +34,10 @@ pub fn likely<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
         known.into_iter().filter_map(|word| Some((rank(given, &plain, word)?, word))).collect();
     let Some(best) = found.iter().map(|(rank, _)| *rank).min() else { return Vec::new() };
     found.retain(|(rank, _)| *rank == best);
-    if found.len() > MOST_WORDS { Vec::new() } else { found.into_iter().map(|(_, word)| word).collect() }
+    if found.len() > MAX_WORDS { Vec::new() } else { found.into_iter().map(|(_, word)| word).collect() }
 }
 
-/// What a message says of [`likely`] words: `; did you mean `a` or `b`?`, or nothing.
+/// The suggestion for an error message: `; did you mean `a` or `b`?`, or nothing.
 pub fn hint<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     question(&likely(given, known)).map_or(String::new(), |question| format!("; {question}"))
 }
@@ -51,12 +52,13 @@ pub fn question(words: &[impl AsRef<str>]) -> Option<String> {
     })
 }
 
-/// How near a word is: less is nearer. Of words of one kind, those are nearer that also agree in case.
+/// How near a word is: less is nearer. Among words of one kind, those that also agree in case are
+/// nearer.
 type Rank = (Kind, usize, usize);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
-    /// The same but for case.
+    /// Equal but for case.
     Same,
     Beginning,
     Slip,
@@ -73,7 +75,7 @@ fn rank(given: &str, plain: &str, word: &str) -> Option<Rank> {
         return Some((Kind::Beginning, 0, differs_in_case(word.starts_with(given))));
     }
     let slips = distance(plain, &folded);
-    // A single letter is no slip of another.
+    // A single letter is no misspelling of another.
     let letters = plain.chars().count();
     if letters > 1 && slips <= (letters / 3).max(1) {
         return Some((Kind::Slip, slips, distance(given, word)));
@@ -85,8 +87,9 @@ fn folded(word: &str) -> String {
     word.to_lowercase().replace(['_', ' '], "-")
 }
 
-/// Letters to insert, remove, replace or exchange with their neighbour on the way from `a` to `b`, no letter being touched twice
-/// (Damerau, CACM 7, 1964; Wagner and Fischer, JACM 21, 1974).
+/// The optimal string alignment distance: letters to insert, remove, replace or swap with their
+/// neighbour on the way from `a` to `b`, none touched twice (Damerau, CACM 7, 1964; Wagner and
+/// Fischer, JACM 21, 1974).
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut above: Vec<usize> = Vec::new();

@@ -1,6 +1,7 @@
 //! Integer time: instants and durations in nanoseconds.
 //!
-//! Sums and products saturate: a time beyond the end of the scale, 584 years, is [`Time::MAX`], which means "never".
+//! Sums and products saturate: a time beyond the end of the scale, 584 years, is [`Time::MAX`],
+//! which means "never".
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Mul, Sub};
@@ -48,7 +49,7 @@ impl Time {
 impl Duration {
     /// No time at all.
     pub const ZERO: Duration = Duration(0);
-    /// The longest duration that can be told.
+    /// The longest duration that can be represented.
     pub const MAX: Duration = Duration(u64::MAX);
 
     /// `ns` nanoseconds.
@@ -71,7 +72,8 @@ impl Duration {
         Duration(s * 1_000_000_000)
     }
 
-    /// `s` seconds, rounded to the nearest nanosecond; negative and not-a-number give zero, too large gives the longest.
+    /// `s` seconds, rounded to the nearest nanosecond; negative and not-a-number give zero, too
+    /// large gives the longest.
     pub fn from_secs_f64(s: f64) -> Self {
         Duration((s * 1e9 + 0.5) as u64)
     }
@@ -81,13 +83,14 @@ impl Duration {
         self.0
     }
 
-    /// Seconds, for laws. What is told to people is [`seconds`](Self::seconds): this product may be off in the last bit, and the recorded
-    /// results of the laws hang on it.
+    /// Seconds, for laws. This product may be off in the last bit, and the recorded results of the
+    /// laws depend on it. Reports use [`seconds`](Self::seconds).
     pub fn secs(self) -> f64 {
         self.0 as f64 * 1e-9
     }
 
-    /// Seconds, for records: the nearest number that there is, so that 60 s are 60 and not 60.00000000000001.
+    /// Seconds, for records: the nearest representable number, so that 60 s are 60 and not
+    /// 60.00000000000001.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / 1e9
     }
@@ -175,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn seconds_are_told_as_they_are_typed() {
+    fn seconds_are_printed_as_they_are_typed() {
         assert_eq!(Duration::from_secs(60).seconds().to_string(), "60");
         assert_eq!(Duration::from_ns(35_258_368).seconds().to_string(), "0.035258368");
         for ns in (0..1_000_000).map(|n| n * 999_983) {

@@ -1,7 +1,8 @@
 //! Quantities as people write them: `"10 Mbit/s"`, `"5 ms"`, `"64 KiB"`, `"780 packets"`.
 //!
-//! `k`, `M` and `G` are powers of 1000; `Ki`, `Mi` and `Gi` powers of 1024. A number without its unit is refused, and so is
-//! a negative one. Scenario files, gateway configurations and command lines all read their quantities here.
+//! `k`, `M` and `G` are powers of 1000; `Ki`, `Mi` and `Gi` powers of 1024. A number without a unit
+//! is refused, and so is a negative one. Scenario files, gateway configurations and command lines
+//! all parse their quantities here.
 
 use crate::buffer::Limit;
 use crate::rate::Rate;
@@ -13,7 +14,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-/// A quantity that could not be read.
+/// Why a text is not a quantity: what was given, what is allowed, and the nearest unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitError {
     given: String,
@@ -62,16 +63,17 @@ pub struct Size(pub u64);
 /// An amount of queue: packets, bytes, or the time that a link takes to send it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// So many packets.
+    /// A number of packets.
     Packets(u32),
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(u64),
-    /// What the link sends in so long.
+    /// What the link sends in this time.
     Time(Duration),
 }
 
 impl Amount {
-    /// This amount in packets of `packet_bytes` on a link of `rate`; not rounded, so perhaps less than one.
+    /// This amount in packets of `packet_bytes` on a link of `rate`; not rounded, so it may be less
+    /// than one.
     pub fn in_packets(self, packet_bytes: u32, rate: Rate) -> f64 {
         match self {
             Amount::Packets(packets) => f64::from(packets),
@@ -89,7 +91,8 @@ impl Amount {
         }
     }
 
-    /// A buffer of this amount on a link of `rate`: in packets where packets were written, in bytes otherwise.
+    /// A buffer of this amount on a link of `rate`: bounded in packets if written in packets, in
+    /// bytes otherwise.
     pub fn limit(self, rate: Rate) -> Limit {
         match self {
             Amount::Packets(packets) => Limit::packets(packets),
@@ -98,7 +101,7 @@ impl Amount {
     }
 }
 
-/// Units by name, each with its size in the smallest.
+/// Units by name, each as a multiple of the smallest.
 type Units = [(&'static str, f64)];
 
 const PACKETS: &[&str] = &["packet", "packets", "pkt", "pkts"];
@@ -222,7 +225,7 @@ fn scaled(text: &str, units: &Units, wanted: &'static str) -> Result<u64, UnitEr
     Ok(value as u64)
 }
 
-/// The nearest whole number to one that is not negative; the greater one of two.
+/// The nearest whole number to a non-negative one; halves round up.
 fn rounded(number: f64) -> f64 {
     let rest = number % 1.0;
     number - rest + if rest >= 0.5 { 1.0 } else { 0.0 }
@@ -243,14 +246,14 @@ fn split<'a>(text: &'a str, wanted: &'static str) -> Result<(f64, &'a str), Unit
     }
 }
 
-/// What `text` says with the unit `given`, which is none of `units`, and what it was most likely meant to say.
+/// The problem with `text` and its unknown unit `given`, with the likeliest of `units`.
 fn unknown(text: &str, given: &str, units: impl Iterator<Item = (&'static str, f64)> + Clone) -> Problem {
     let number = text.trim().strip_suffix(given).map_or("", str::trim);
     let mut scales: Vec<f64> = Vec::new();
     let mut likely = Vec::new();
     for unit in spelling::likely(given, units.clone().map(|(name, _)| name)) {
         let scale = units.clone().find(|(name, _)| *name == unit).map_or(0.0, |(_, scale)| scale);
-        // `Mbps` is another word for `Mbit/s`: one suggestion is enough.
+        // `Mbps` is a synonym of `Mbit/s`: one suggestion is enough.
         if !scales.contains(&scale) {
             scales.push(scale);
             likely.push(format!("{} {unit}", shortened(number)));
@@ -296,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_quantity_is_told_what_is_wrong_and_what_is_allowed() {
+    fn a_bad_quantity_is_refused_with_the_reason_and_what_is_allowed() {
         let message = |text: &str| text.parse::<Rate>().unwrap_err().to_string();
         assert!(message("-5 Mbit/s").contains("is negative"));
         assert!("-0 ms".parse::<Duration>().unwrap_err().to_string().contains("is negative"));
@@ -313,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_unit_is_told_the_nearest_that_this_quantity_takes() {
+    fn an_unknown_unit_is_refused_with_the_nearest_of_this_quantity() {
         let rate = |text: &str| text.parse::<Rate>().unwrap_err().to_string();
         assert!(rate("10 Mbt/s").ends_with("; did you mean `10 Mbit/s`?"));
         assert!(rate("10 mbit/s").ends_with("did you mean `10 Mbit/s`?"));

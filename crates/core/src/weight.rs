@@ -1,10 +1,11 @@
-//! The weight of a class, and why one cannot be changed.
+//! The weight of a class, and why one cannot be set.
 
 use core::fmt;
 
-/// A weight: who has twice that of another gets twice as much, as long as both want it.
+/// The weight of a class: its share of the link relative to others that are backlogged.
 ///
-/// From 10^-6 to 10^6: wide enough for 1 bit/s against 1 Gbit/s at a weight of 1 in between, narrow enough for exact sums.
+/// From 10^-6 to 10^6: wide enough for 1 bit/s against 1 Gbit/s with a weight of 1 in between,
+/// narrow enough for exact sums.
 ///
 /// ```
 /// use fairwire_core::Weight;
@@ -16,16 +17,16 @@ use core::fmt;
 pub struct Weight(f64);
 
 impl Weight {
-    /// The least.
-    pub const LEAST: Weight = Weight(1e-6);
-    /// The weight of whatever was given none.
+    /// The smallest weight.
+    pub const MIN: Weight = Weight(1e-6);
+    /// The weight of a class without a configured one.
     pub const ONE: Weight = Weight(1.0);
-    /// The greatest.
-    pub const MOST: Weight = Weight(1e6);
+    /// The largest weight.
+    pub const MAX: Weight = Weight(1e6);
 
     /// `weight`, if it is from 10^-6 to 10^6.
     pub fn new(weight: f64) -> Option<Self> {
-        (Weight::LEAST.0..=Weight::MOST.0).contains(&weight).then_some(Weight(weight))
+        (Weight::MIN.0..=Weight::MAX.0).contains(&weight).then_some(Weight(weight))
     }
 
     /// The number.
@@ -40,82 +41,76 @@ impl fmt::Display for Weight {
     }
 }
 
-/// Why the weight of a class was not changed. Everything is as it was before.
+/// Why the weight of a class was not set. Nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum NotReweighed {
-    /// Here are no weights: the discipline has none, or was built without.
+pub enum SetWeightError {
+    /// The discipline has no weights, or was built without them.
     NoWeights,
-    /// The class was not among those that have a weight of their own.
+    /// The class is not among those with a weight of their own.
     NoSuchClass {
         /// Its number.
         class: u32,
     },
-    /// The weight is too small to count beside the quantum, or too great beside the others.
+    /// The weight is too small to count beside the quantum, or too large beside the others.
     OutOfRange {
-        /// What was asked for.
+        /// The weight that was requested.
         weight: Weight,
-        /// The least that is allowed here.
-        least: f64,
-        /// The greatest that is allowed here.
-        most: f64,
+        /// The smallest weight allowed here.
+        min: f64,
+        /// The largest weight allowed here.
+        max: f64,
     },
-    /// Classes would have more different weights than can be told apart.
+    /// There would be more distinct weights than the discipline can keep apart.
     TooManyWeights {
-        /// So many different weights are allowed, that of classes without one of their own among them.
-        most: usize,
+        /// The number of distinct weights allowed, the default weight included.
+        max: usize,
     },
 }
 
-impl fmt::Display for NotReweighed {
+impl fmt::Display for SetWeightError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NotReweighed::NoWeights => {
-                write!(
-                    f,
-                    "there are no weights here; allowed: a discipline that was built with weights of classes"
-                )
+            SetWeightError::NoWeights => {
+                f.write_str("the discipline has no weights; allowed: one that was built with class weights")
             }
-            NotReweighed::NoSuchClass { class } => {
-                write!(
-                    f,
-                    "class {class} has no weight of its own; allowed: classes that were given one at the start"
-                )
+            SetWeightError::NoSuchClass { class } => {
+                write!(f, "class {class} has no weight of its own; allowed: classes with a configured weight")
             }
-            NotReweighed::OutOfRange { weight, least, most } => {
-                write!(f, "the weight is {weight}; allowed: from {least} to {most}")
+            SetWeightError::OutOfRange { weight, min, max } => {
+                write!(f, "weight {weight} is out of range; allowed: {min} to {max}")
             }
-            NotReweighed::TooManyWeights { most } => {
-                write!(f, "one more different weight; allowed: {most} at once")
+            SetWeightError::TooManyWeights { max } => {
+                write!(f, "too many distinct weights; allowed: at most {max} at once")
             }
         }
     }
 }
 
-impl core::error::Error for NotReweighed {}
+impl core::error::Error for SetWeightError {}
 
-impl NotReweighed {
-    /// Is it just that the class is not known here, rather than that its weight is refused?
+impl SetWeightError {
+    /// Is the class merely unknown here, rather than its weight refused?
     fn is_elsewhere(self) -> bool {
-        matches!(self, NotReweighed::NoWeights | NotReweighed::NoSuchClass { .. })
+        matches!(self, SetWeightError::NoWeights | SetWeightError::NoSuchClass { .. })
     }
 }
 
-/// Changes the weight of a class in two parts of a discipline that may both know it: in both, or in neither. Each is given as
-/// a function that sets a weight and tells the one before.
+/// Sets the weight of a class in two parts of a discipline that may both know it: in both, or in
+/// neither. Each part is given as a function that sets a weight and returns the previous one.
 ///
 /// # Errors
-/// When neither knows the class, or one of them refuses the weight.
-pub fn reweigh_both(
+/// When neither part knows the class, or one of them refuses the weight.
+pub fn set_weight_in_both(
     weight: Weight,
-    mut first: impl FnMut(Weight) -> Result<Weight, NotReweighed>,
-    mut second: impl FnMut(Weight) -> Result<Weight, NotReweighed>,
-) -> Result<Weight, NotReweighed> {
+    mut first: impl FnMut(Weight) -> Result<Weight, SetWeightError>,
+    mut second: impl FnMut(Weight) -> Result<Weight, SetWeightError>,
+) -> Result<Weight, SetWeightError> {
     match (first(weight), second(weight)) {
         (Ok(before), Ok(_)) => Ok(before),
         (Ok(before), Err(error)) | (Err(error), Ok(before)) if error.is_elsewhere() => Ok(before),
         (Ok(before), Err(error)) => first(before).and(Err(error)),
         (Err(error), Ok(before)) => second(before).and(Err(error)),
-        (Err(NotReweighed::NoWeights), Err(error)) => Err(error),
+        (Err(SetWeightError::NoWeights), Err(error)) => Err(error),
         (Err(error), Err(_)) => Err(error),
     }
 }
@@ -124,20 +119,24 @@ pub fn reweigh_both(
 mod tests {
     use super::*;
 
-    const NO_CLASS: NotReweighed = NotReweighed::NoSuchClass { class: 1 };
-    const MANY: NotReweighed = NotReweighed::TooManyWeights { most: 2 };
+    const NO_CLASS: SetWeightError = SetWeightError::NoSuchClass { class: 1 };
+    const MANY: SetWeightError = SetWeightError::TooManyWeights { max: 2 };
 
-    /// Two parts, each with the weight that it has or the reason why it refuses; and what came of weight 3.
+    /// Two parts, each with its weight or the reason why it refuses; and the result of setting
+    /// weight 3.
     fn both(
-        parts: [Result<f64, NotReweighed>; 2],
-    ) -> (Result<Weight, NotReweighed>, [Result<f64, NotReweighed>; 2]) {
-        let set = |part: &mut Result<f64, NotReweighed>, weight: Weight| match part {
+        parts: [Result<f64, SetWeightError>; 2],
+    ) -> (Result<Weight, SetWeightError>, [Result<f64, SetWeightError>; 2]) {
+        let set = |part: &mut Result<f64, SetWeightError>, weight: Weight| match part {
             Ok(held) => Ok(Weight(core::mem::replace(held, weight.0))),
             Err(error) => Err(*error),
         };
         let [mut first, mut second] = parts;
-        let result =
-            reweigh_both(Weight(3.0), |weight| set(&mut first, weight), |weight| set(&mut second, weight));
+        let result = set_weight_in_both(
+            Weight(3.0),
+            |weight| set(&mut first, weight),
+            |weight| set(&mut second, weight),
+        );
         (result, [first, second])
     }
 
@@ -145,14 +144,14 @@ mod tests {
     fn a_weight_is_changed_wherever_it_is_known_or_nowhere() {
         let done = Ok(Weight(2.0));
         assert_eq!(both([Ok(2.0), Ok(2.0)]), (done, [Ok(3.0), Ok(3.0)]));
-        for elsewhere in [NotReweighed::NoWeights, NO_CLASS] {
+        for elsewhere in [SetWeightError::NoWeights, NO_CLASS] {
             assert_eq!(both([Ok(2.0), Err(elsewhere)]), (done, [Ok(3.0), Err(elsewhere)]));
             assert_eq!(both([Err(elsewhere), Ok(2.0)]), (done, [Err(elsewhere), Ok(3.0)]));
         }
         assert_eq!(both([Ok(2.0), Err(MANY)]), (Err(MANY), [Ok(2.0), Err(MANY)]));
         assert_eq!(both([Err(MANY), Ok(2.0)]), (Err(MANY), [Err(MANY), Ok(2.0)]));
-        assert_eq!(both([Err(NotReweighed::NoWeights), Err(NO_CLASS)]).0, Err(NO_CLASS));
-        assert_eq!(both([Err(NO_CLASS), Err(NotReweighed::NoWeights)]).0, Err(NO_CLASS));
+        assert_eq!(both([Err(SetWeightError::NoWeights), Err(NO_CLASS)]).0, Err(NO_CLASS));
+        assert_eq!(both([Err(NO_CLASS), Err(SetWeightError::NoWeights)]).0, Err(NO_CLASS));
     }
 
     #[test]
@@ -169,10 +168,13 @@ mod tests {
     fn a_refusal_says_what_is_allowed() {
         let weight = Weight(0.5);
         for (error, said) in [
-            (NotReweighed::NoWeights, "built with weights"),
-            (NotReweighed::NoSuchClass { class: 7 }, "class 7"),
-            (NotReweighed::OutOfRange { weight, least: 2.0, most: 4.0 }, "is 0.5; allowed: from 2 to 4"),
-            (MANY, "allowed: 2 at once"),
+            (SetWeightError::NoWeights, "built with class weights"),
+            (SetWeightError::NoSuchClass { class: 7 }, "class 7"),
+            (
+                SetWeightError::OutOfRange { weight, min: 2.0, max: 4.0 },
+                "weight 0.5 is out of range; allowed: 2 to 4",
+            ),
+            (MANY, "allowed: at most 2 at once"),
         ] {
             assert!(error.to_string().contains(said), "{error}");
         }

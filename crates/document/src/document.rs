@@ -1,8 +1,8 @@
-//! A TOML document with the places of its keys and values, and its errors told in our words.
+//! A TOML document with the locations of its keys and values, and errors in our own words.
 
 use crate::error::{DocumentError, Problem};
+use crate::location::Sources;
 use crate::mistakes;
-use crate::place::Sources;
 use crate::reader::{self, Mistake};
 use crate::set::{self, SetError};
 use crate::text;
@@ -14,22 +14,22 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue, Error};
 
-/// The places of every value, by dotted path such as `flow.0.count`.
+/// The locations of all values, by dotted path such as `flow.0.count`.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
+pub struct Locations {
     sources: Sources,
     spans: BTreeMap<String, Range<usize>>,
     /// What messages call the elements of arrays, by dotted path such as `flow.0`.
     names: BTreeMap<String, String>,
 }
 
-impl Places {
-    /// Does something stand at `path`?
-    pub fn stands(&self, path: &str) -> bool {
+impl Locations {
+    /// Is there a value at `path`?
+    pub fn contains(&self, path: &str) -> bool {
         self.spans.contains_key(path)
     }
 
-    /// An error at `path`, or at the nearest table above it that stands in the text.
+    /// An error at `path`, or at the nearest enclosing table in the text.
     pub fn refuse(&self, path: &str, problem: Problem) -> DocumentError {
         let mut path = path;
         let span = loop {
@@ -44,10 +44,11 @@ impl Places {
 
     fn at(&self, span: Range<usize>, problem: Problem) -> DocumentError {
         let problem = problem.with_keys(|path| self.named(path)).printable();
-        DocumentError { problem, place: self.sources.place(span).map(Box::new), more: Box::default() }
+        DocumentError { problem, location: self.sources.location(span).map(Box::new), more: Box::default() }
     }
 
-    /// `path` with the names of elements: `flow.tcp.count`, and `flow.#2.count` where the second has none.
+    /// `path` with the names of elements: `flow.tcp.count`, and `flow.#2.count` where the second
+    /// has none.
     fn named(&self, path: &str) -> String {
         let mut named = Vec::new();
         let mut end = 0;
@@ -59,66 +60,70 @@ impl Places {
         named.join(".")
     }
 
-    /// The path of the value that stands exactly at `span`.
+    /// The path of the value at exactly `span`.
     fn path_at(&self, span: &Range<usize>) -> Option<&str> {
-        // The longest path: `[a.b]` gives `a` and `a.b` one place.
+        // The longest path: `[a.b]` gives `a` and `a.b` one location.
         let at = self.spans.iter().filter(|(_, s)| *s == span).map(|(path, _)| path.as_str());
         at.max_by_key(|path| path.len())
     }
 }
 
-/// What was read: the value, where everything stands, and the hashes of the effective text.
+/// The result of reading a document: the value, its locations, and hashes of the effective text.
 pub struct Read<T> {
-    /// What it says.
+    /// The value.
     pub value: T,
-    /// Where each value stands.
-    pub places: Places,
-    /// SHA-256 of the effective text, hexadecimal; comments, layout, the order of keys and the table `output` are no part of it.
+    /// The locations of all values.
+    pub locations: Locations,
+    /// SHA-256 of the effective text, hexadecimal. It ignores comments, layout, the order of keys,
+    /// and the table `output`.
     pub sha256: String,
-    /// The same without the keys that `read` was told.
+    /// As `sha256`, but without the keys that `read` was given to leave out.
     pub sha256_without: String,
 }
 
-/// Reads the TOML document `text`; `name` is what errors call it.
-pub fn read_document<T: DeserializeOwned>(name: &str, text: &str) -> Result<(T, Places), DocumentError> {
-    read(name, text, &[], &[]).map(|read| (read.value, read.places))
+/// Reads the TOML document `text`; `name` is its name in errors.
+pub fn read_document<T: DeserializeOwned>(name: &str, text: &str) -> Result<(T, Locations), DocumentError> {
+    read(name, text, &[], &[]).map(|read| (read.value, read.locations))
 }
 
 /// One change to the document: the name of its source, and its text as for `--set`.
 pub struct Change {
-    /// What errors call it, such as `--set`.
+    /// Its name in errors, such as `--set`.
     pub source: &'static str,
     /// `PATH=VALUE`.
     pub text: String,
 }
 
-/// Reads `text` with `changes` made to it. `without` names keys of the top level that one of the two hashes leaves out.
+/// Reads `text` after applying `changes`. One of the two hashes leaves out the top-level keys in
+/// `without`.
 ///
-/// The hash is over the document after the changes, in a canonical form: comments, layout and the order of keys do not matter.
+/// The hash covers the document after the changes, in a canonical form: comments, layout and the
+/// order of keys do not matter.
 pub fn read<T: DeserializeOwned>(
     name: &str,
     text: &str,
     changes: &[Change],
     without: &[&str],
 ) -> Result<Read<T>, DocumentError> {
-    let mut places = Places::default();
-    let root = parsed(name, text, changes, &mut places)?;
-    index(root.get_ref(), "", &mut places);
+    let mut locations = Locations::default();
+    let root = parsed(name, text, changes, &mut locations)?;
+    index(root.get_ref(), "", &mut locations);
     let sha256_without = sha256(root.get_ref(), without);
     let sha256 = sha256(root.get_ref(), &[]);
     match reader::read(&root) {
-        Ok(value) => Ok(Read { value, places, sha256, sha256_without }),
+        Ok(value) => Ok(Read { value, locations, sha256, sha256_without }),
         Err(first) => {
             let mut found = mistakes::all::<T>(root, first);
             found.sort_by_key(|mistake| mistake.span.start);
-            let explained = found.into_iter().map(|mistake| explained(&places, mistake)).collect();
+            let explained = found.into_iter().map(|mistake| explained(&locations, mistake)).collect();
             Err(DocumentError::of_all(explained).expect("there is one"))
         }
     }
 }
 
-/// `text` as TOML again, with `changes` made to it and without the keys at the dotted paths `without`, which lead through tables alone.
-/// Where there is nothing to change it is `text` itself, comments and all.
+/// Applies `changes` to `text`, removes the keys at the dotted paths `without`, and returns TOML
+/// again. These paths lead through tables only. If there is nothing to change, `text` is returned
+/// unchanged, with its comments.
 pub fn changed(
     name: &str,
     text: &str,
@@ -128,15 +133,15 @@ pub fn changed(
     if changes.is_empty() && without.is_empty() {
         return Ok(text.into());
     }
-    let mut root = parsed(name, text, changes, &mut Places::default())?;
+    let mut root = parsed(name, text, changes, &mut Locations::default())?;
     without.iter().for_each(|path| remove(root.get_mut(), path));
     Ok(text::document(root.get_ref()))
 }
 
-/// The elements of the array `key` at the top level, after `changes`, each as a value of TOML on one line; none where there is no such
-/// array.
+/// The elements of the top-level array `key`, after `changes`, each as a TOML value on one line;
+/// none if there is no such array.
 pub fn elements(name: &str, text: &str, changes: &[Change], key: &str) -> Result<Vec<String>, DocumentError> {
-    let root = parsed(name, text, changes, &mut Places::default())?;
+    let root = parsed(name, text, changes, &mut Locations::default())?;
     let items = root.get_ref().get(key).and_then(|value| value.get_ref().as_array());
     Ok(items.map_or(Vec::new(), |items| items.iter().map(|item| text::inline(item.get_ref())).collect()))
 }
@@ -154,58 +159,58 @@ fn remove(table: &mut DeTable<'_>, path: &str) {
     }
 }
 
-/// The document after `changes`, whose texts become sources of `places`.
+/// Parses the document and applies `changes`, whose texts become sources of `locations`.
 fn parsed<'a>(
     name: &str,
     text: &'a str,
     changes: &'a [Change],
-    places: &mut Places,
+    locations: &mut Locations,
 ) -> Result<Spanned<DeTable<'a>>, DocumentError> {
-    places.sources.add(name, text);
-    let mut root = DeTable::parse(text).map_err(|error| not_toml(places, &error))?;
+    locations.sources.add(name, text);
+    let mut root = DeTable::parse(text).map_err(|error| not_toml(locations, &error))?;
     for change in changes {
-        let start = places.sources.add(change.source, &change.text);
+        let start = locations.sources.add(change.source, &change.text);
         set::apply(root.get_mut(), &change.text, start)
-            .map_err(|SetError { problem, span }| places.at(span, problem))?;
+            .map_err(|SetError { problem, span }| locations.at(span, problem))?;
     }
     Ok(root)
 }
 
-fn not_toml(places: &Places, error: &Error) -> DocumentError {
+fn not_toml(locations: &Locations, error: &Error) -> DocumentError {
     let message = error.message().trim().replace('\n', ", ");
-    places.at(error.span().unwrap_or(0..0), Problem::NotToml { message })
+    locations.at(error.span().unwrap_or(0..0), Problem::NotToml { message })
 }
 
-fn index(table: &DeTable<'_>, prefix: &str, places: &mut Places) {
+fn index(table: &DeTable<'_>, prefix: &str, locations: &mut Locations) {
     for (key, value) in table {
-        index_value(&format!("{prefix}{}", key.get_ref()), value, places);
+        index_value(&format!("{prefix}{}", key.get_ref()), value, locations);
     }
 }
 
-fn index_value(path: &str, value: &Spanned<DeValue<'_>>, places: &mut Places) {
-    places.spans.insert(path.into(), value.span());
+fn index_value(path: &str, value: &Spanned<DeValue<'_>>, locations: &mut Locations) {
+    locations.spans.insert(path.into(), value.span());
     match value.get_ref() {
-        DeValue::Table(table) => index(table, &format!("{path}."), places),
+        DeValue::Table(table) => index(table, &format!("{path}."), locations),
         DeValue::Array(items) => {
             let mut known: BTreeSet<&str> = BTreeSet::new();
             for (at, item) in items.iter().enumerate() {
                 let own =
                     set::name_of(item.get_ref()).filter(|name| !name.contains('.') && known.insert(name));
                 let name = own.map_or_else(|| format!("#{}", at + 1), str::to_owned);
-                places.names.insert(format!("{path}.{at}"), name);
-                index_value(&format!("{path}.{at}"), item, places);
+                locations.names.insert(format!("{path}.{at}"), name);
+                index_value(&format!("{path}.{at}"), item, locations);
             }
         }
         _ => {}
     }
 }
 
-fn explained(places: &Places, mistake: Mistake) -> DocumentError {
+fn explained(locations: &Locations, mistake: Mistake) -> DocumentError {
     let span = mistake.span.clone();
-    places.at(span.clone(), mistake.explained(places.path_at(&span)))
+    locations.at(span.clone(), mistake.explained(locations.path_at(&span)))
 }
 
-/// What changes no result is not hashed.
+/// Changes to this table change no result, so it is not hashed.
 const NOT_HASHED: &str = "output";
 
 fn sha256(table: &DeTable<'_>, without: &[&str]) -> String {
@@ -295,28 +300,28 @@ mod tests {
     }
 
     #[test]
-    fn five_mistakes_are_told_in_one_reading_in_the_order_of_the_text() {
-        let told = mistakes(
+    fn five_mistakes_are_reported_in_one_reading_in_the_order_of_the_text() {
+        let lines = mistakes(
             "rate = \"x\"\nrat = 2\n[link]\nbufer = 1\nbuffer = 3\ndelay = -1\n\
              [[flow]]\ngroup = \"tcp\"\ncont = 1\ncount = 2\n[[flow]]\ngroup = \"udp\"\n",
         );
-        let places: Vec<&str> = told.iter().map(|line| line.split(": ").next().unwrap()).collect();
+        let locations: Vec<&str> = lines.iter().map(|line| line.split(": ").next().unwrap()).collect();
         assert_eq!(
-            places,
+            locations,
             ["a.toml:1:8", "a.toml:2:1", "a.toml:4:1", "a.toml:6:9", "a.toml:9:1", "a.toml:11:1"]
         );
         assert!(
-            told[2].ends_with("unknown key `bufer`; allowed: `buffer` or `delay`; did you mean `buffer`?")
+            lines[2].ends_with("unknown key `bufer`; allowed: `buffer` or `delay`; did you mean `buffer`?")
         );
-        assert!(told[5].contains("the key `count` is missing in `flow.udp`"), "{}", told[5]);
+        assert!(lines[5].contains("the key `count` is missing in `flow.udp`"), "{}", lines[5]);
     }
 
     #[test]
     fn what_is_missing_only_because_it_was_wrong_is_no_mistake() {
-        let told = mistakes("rate = \"x\"\n[link]\nbuffer = \"y\"\n[[flow]]\ngroup = \"a\"\ncount = true\n");
-        assert_eq!(told.len(), 3, "{told:?}");
-        assert!(told.iter().all(|line| !line.contains("missing")), "{told:?}");
-        assert!(told[2].contains("`flow.a.count`"), "{told:?}");
+        let lines = mistakes("rate = \"x\"\n[link]\nbuffer = \"y\"\n[[flow]]\ngroup = \"a\"\ncount = true\n");
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        assert!(lines.iter().all(|line| !line.contains("missing")), "{lines:?}");
+        assert!(lines[2].contains("`flow.a.count`"), "{lines:?}");
     }
 
     #[test]
@@ -327,13 +332,13 @@ mod tests {
             flow("group = \"a\"\n"),
             flow("group = \"a\"\n")
         );
-        let told = mistakes(&text);
-        assert_eq!(told.len(), 2, "{told:?}");
-        assert!(told[0].contains("`flow.a.count`") && told[1].contains("`flow.#2.count`"), "{told:?}");
+        let lines = mistakes(&text);
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(lines[0].contains("`flow.a.count`") && lines[1].contains("`flow.#2.count`"), "{lines:?}");
     }
 
     #[test]
-    fn so_many_mistakes_are_enough() {
+    fn at_most_ten_mistakes_are_reported() {
         let keys: String = (0..100).map(|at| format!("wrong{at} = 1\n")).collect();
         assert_eq!(mistakes(&keys).len(), 10);
     }

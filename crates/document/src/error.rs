@@ -1,19 +1,19 @@
-//! What can be wrong with a document.
+//! The errors of documents.
 
-use crate::place::Place;
+use crate::location::Location;
 use crate::words::{printable, shortened};
 use fairwire_core::spelling::{hint, question};
 use std::fmt;
 use std::path::PathBuf;
 
-/// A document that was refused: the problem, and where it stands.
+/// A document that was refused: the problem, and its location.
 #[derive(Debug)]
 pub struct DocumentError {
     /// What is wrong.
     pub problem: Problem,
-    /// Where; absent when the file could not be read at all.
-    pub place: Option<Box<Place>>,
-    /// What else is wrong that the same reading found, in the order of the text.
+    /// Its location; absent when the file could not be read at all.
+    pub location: Option<Box<Location>>,
+    /// Other problems found in the same reading, in the order of the text.
     pub more: Box<[DocumentError]>,
 }
 
@@ -22,58 +22,58 @@ pub struct DocumentError {
 pub enum Problem {
     /// There is no such file.
     #[error("there is no file `{}`", path.display())]
-    NotThere {
-        /// What was asked for.
+    NotFound {
+        /// The path that was given.
         path: PathBuf,
         /// The files beside it with the nearest names.
         nearest: Vec<String>,
         /// Which kind of file was meant.
         wanted: &'static str,
     },
-    /// A directory stands there.
+    /// The path names a directory.
     #[error("`{}` is a directory", path.display())]
     Directory {
-        /// What was asked for.
+        /// The path that was given.
         path: PathBuf,
     },
-    /// A pipe or a device: it may have no end, or nobody may ever write to it.
+    /// A pipe or a device, which may have no end or never be written to.
     #[error("`{}` is no regular file", path.display())]
     NotAFile {
-        /// What was asked for.
+        /// The path that was given.
         path: PathBuf,
     },
-    /// The file is there but cannot be read.
+    /// The file exists but cannot be read.
     #[error("`{}` cannot be read: {cause}", path.display())]
     Unreadable {
-        /// What was asked for.
+        /// The path that was given.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         cause: std::io::Error,
     },
-    /// More than any such document needs.
+    /// The file is larger than any document of its kind needs.
     #[error("`{}` is too large{}", path.display(), bytes.map_or(String::new(), |b| format!(": {b} bytes")))]
     TooLarge {
-        /// What was asked for.
+        /// The path that was given.
         path: PathBuf,
-        /// Its size, where the system tells it without reading.
+        /// Its size, where the system reports it without reading.
         bytes: Option<u64>,
-        /// The largest that is read, in bytes.
-        most: u64,
+        /// The maximum size, in bytes.
+        max: u64,
     },
-    /// Not UTF-8.
+    /// The file is not UTF-8.
     #[error("`{}` is not UTF-8 text: byte {offset} is 0x{byte:02x}", path.display())]
     NotText {
-        /// What was asked for.
+        /// The path that was given.
         path: PathBuf,
         /// Offset of the first byte that is wrong.
         offset: usize,
         /// That byte.
         byte: u8,
     },
-    /// Not TOML.
+    /// The text is not TOML.
     #[error("this is not TOML: {message}")]
     NotToml {
-        /// What the parser said.
+        /// The message of the parser.
         message: String,
     },
     /// A key or a word that does not exist here.
@@ -86,14 +86,14 @@ pub enum Problem {
         /// What exists.
         allowed: Vec<String>,
     },
-    /// A key that must be there is not.
+    /// A required key is missing.
     #[error("the key `{key}` is missing{}{}", within(table), remark(note))]
     Missing {
         /// The key.
         key: String,
         /// The table in which it is missing; empty for the top level.
         table: String,
-        /// Why it must be there, or what may stand there instead; may be empty.
+        /// Why it is required, or what can be given instead; may be empty.
         note: String,
     },
     /// A value of the wrong type, or one that cannot be read.
@@ -104,7 +104,7 @@ pub enum Problem {
         /// What was given and what is allowed.
         message: String,
     },
-    /// A value that can be read but makes no sense.
+    /// A value of the right type that makes no sense.
     #[error("`{key}` is {given}, but {why}")]
     Refused {
         /// The key, dotted.
@@ -127,7 +127,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// The same, where what the user typed can steer no terminal and is not repeated at length.
+    /// The same problem without control characters, and with what the user typed shortened.
     pub(crate) fn printable(mut self) -> Self {
         match &mut self {
             Problem::Unknown { given, .. } | Problem::Refused { given, .. } => *given = shortened(given),
@@ -141,7 +141,7 @@ impl Problem {
         self
     }
 
-    /// The same with keys as `named` has them.
+    /// The same problem with keys renamed by `named`.
     pub(crate) fn with_keys(mut self, named: impl Fn(&str) -> String) -> Self {
         match &mut self {
             Problem::Missing { table: key, .. }
@@ -152,16 +152,16 @@ impl Problem {
         self
     }
 
-    /// What is allowed, and the nearest right spelling: the second half of the message.
+    /// The second half of the message: what is allowed, and the nearest spelling.
     pub fn advice(&self) -> Option<String> {
         match self {
-            Problem::NotThere { nearest, wanted, .. } => {
+            Problem::NotFound { nearest, wanted, .. } => {
                 let near = question(nearest).map_or(String::new(), |question| format!("; {question}"));
                 Some(format!("allowed: {wanted}{near}"))
             }
             Problem::Directory { .. } | Problem::Unreadable { .. } => Some("allowed: a readable file".into()),
             Problem::NotAFile { .. } => Some("allowed: a regular file, no pipe and no device".into()),
-            Problem::TooLarge { most, .. } => Some(format!("allowed: at most {most} bytes")),
+            Problem::TooLarge { max, .. } => Some(format!("allowed: at most {max} bytes")),
             Problem::NotText { .. } => Some("allowed: text in UTF-8".into()),
             Problem::NotToml { .. } => {
                 Some("allowed: TOML, for example `rate = \"10 Mbit/s\"`, one key to a line".into())
@@ -181,7 +181,8 @@ impl Problem {
 }
 
 impl DocumentError {
-    /// All of `faults` as one: the first, with the others beside it. `None` where there are none.
+    /// Merges `faults` into one error: the first, with the others beside it. `None` if there are
+    /// none.
     pub fn of_all(faults: Vec<DocumentError>) -> Option<DocumentError> {
         let mut faults = faults.into_iter();
         let first = faults.next()?;
@@ -191,8 +192,8 @@ impl DocumentError {
 
 impl fmt::Display for DocumentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(place) = &self.place {
-            write!(f, "{}:{}:{}: ", place.source, place.line, place.column)?;
+        if let Some(location) = &self.location {
+            write!(f, "{}:{}:{}: ", location.source, location.line, location.column)?;
         }
         write!(f, "{}", self.problem)?;
         if let Some(advice) = self.problem.advice() {
@@ -206,7 +207,7 @@ impl std::error::Error for DocumentError {}
 
 impl From<Problem> for DocumentError {
     fn from(problem: Problem) -> Self {
-        DocumentError { problem, place: None, more: Box::default() }
+        DocumentError { problem, location: None, more: Box::default() }
     }
 }
 

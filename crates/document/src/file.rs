@@ -1,4 +1,4 @@
-//! Files that people name: regular, bounded, UTF-8.
+//! Files that users name: regular, bounded, UTF-8.
 
 use crate::error::{DocumentError, Problem};
 use fairwire_core::spelling::likely;
@@ -6,10 +6,10 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// The text in the file at `path`, of at most `most_bytes` bytes. `wanted` says which kind of file was meant, should it not be
-/// there: `a scenario file in TOML, such as scenarios/selfish-flow.toml`.
-pub fn read_text(path: &Path, most_bytes: u64, wanted: &'static str) -> Result<String, DocumentError> {
-    text_of(path, bounded(path, most_bytes, wanted)?)
+/// Reads the file at `path`, of at most `max_bytes` bytes. `wanted` describes the kind of file for
+/// the error if it is missing: `a scenario file in TOML, such as scenarios/selfish-flow.toml`.
+pub fn read_text(path: &Path, max_bytes: u64, wanted: &'static str) -> Result<String, DocumentError> {
+    text_of(path, bounded(path, max_bytes, wanted)?)
 }
 
 fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, DocumentError> {
@@ -19,61 +19,62 @@ fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, DocumentError> {
     })
 }
 
-/// The text in `file`, which is open already and whose name is `path`, from its start; for a process that may not open it itself.
+/// Reads an open file from its start; `path` is its name. For a process that may not open it
+/// itself.
 pub fn read_open(
     mut file: &File,
     path: &Path,
-    most_bytes: u64,
+    max_bytes: u64,
     wanted: &'static str,
 ) -> Result<String, DocumentError> {
     io::Seek::rewind(&mut file).map_err(|cause| unreadable(path, cause, wanted))?;
-    text_of(path, rest(file, path, most_bytes, wanted)?)
+    text_of(path, rest(file, path, max_bytes, wanted)?)
 }
 
-/// The file's bytes; a file of more than `most` is refused from its size, and one that has no size is read no further than
-/// the bound.
-pub fn bounded(path: &Path, most: u64, wanted: &'static str) -> Result<Vec<u8>, Problem> {
-    // Before it is opened: to open a pipe that nobody writes to waits for ever.
+/// Reads the bytes of a file. A file of more than `max` bytes is refused by its size; one without a
+/// size is read no further than the bound.
+pub fn bounded(path: &Path, max: u64, wanted: &'static str) -> Result<Vec<u8>, Problem> {
+    // Checked before opening: opening a pipe without a writer blocks for ever.
     let about = fs::metadata(path).map_err(|cause| unreadable(path, cause, wanted))?;
-    refuse_by_kind(&about, path, most)?;
+    refuse_by_kind(&about, path, max)?;
     let file = File::open(path).map_err(|cause| unreadable(path, cause, wanted))?;
-    rest(&file, path, most, wanted)
+    rest(&file, path, max, wanted)
 }
 
-fn refuse_by_kind(about: &fs::Metadata, path: &Path, most: u64) -> Result<(), Problem> {
+fn refuse_by_kind(about: &fs::Metadata, path: &Path, max: u64) -> Result<(), Problem> {
     if about.is_dir() {
         return Err(Problem::Directory { path: path.into() });
     }
     if !about.is_file() {
         return Err(Problem::NotAFile { path: path.into() });
     }
-    if about.len() > most {
-        return Err(Problem::TooLarge { path: path.into(), bytes: Some(about.len()), most });
+    if about.len() > max {
+        return Err(Problem::TooLarge { path: path.into(), bytes: Some(about.len()), max });
     }
     Ok(())
 }
 
-/// What `file` holds from where it stands.
-fn rest(file: &File, path: &Path, most: u64, wanted: &'static str) -> Result<Vec<u8>, Problem> {
+/// Reads `file` from its current position.
+fn rest(file: &File, path: &Path, max: u64, wanted: &'static str) -> Result<Vec<u8>, Problem> {
     let about = file.metadata().map_err(|cause| unreadable(path, cause, wanted))?;
-    refuse_by_kind(&about, path, most)?;
+    refuse_by_kind(&about, path, max)?;
     let mut bytes = Vec::new();
-    file.take(most + 1).read_to_end(&mut bytes).map_err(|cause| unreadable(path, cause, wanted))?;
-    if bytes.len() as u64 > most {
-        return Err(Problem::TooLarge { path: path.into(), bytes: None, most });
+    file.take(max + 1).read_to_end(&mut bytes).map_err(|cause| unreadable(path, cause, wanted))?;
+    if bytes.len() as u64 > max {
+        return Err(Problem::TooLarge { path: path.into(), bytes: None, max });
     }
     Ok(bytes)
 }
 
 fn unreadable(path: &Path, cause: io::Error, wanted: &'static str) -> Problem {
     match cause.kind() {
-        io::ErrorKind::NotFound => Problem::NotThere { path: path.into(), nearest: neighbours(path), wanted },
+        io::ErrorKind::NotFound => Problem::NotFound { path: path.into(), nearest: neighbours(path), wanted },
         io::ErrorKind::IsADirectory => Problem::Directory { path: path.into() },
         _ => Problem::Unreadable { path: path.into(), cause },
     }
 }
 
-/// The files of the same kind in the same folder whose names are nearest.
+/// The files of the same kind in the same directory with the nearest names.
 fn neighbours(path: &Path) -> Vec<String> {
     near(path).unwrap_or_default()
 }
@@ -82,7 +83,7 @@ fn near(path: &Path) -> Option<Vec<String>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let given = path.file_stem()?.to_str()?;
     let ending = path.extension().map_or(".toml".into(), |ending| format!(".{}", ending.to_string_lossy()));
-    // A folder with more entries than this is no folder of documents.
+    // A directory with more entries than this is not one of documents.
     let entries = fs::read_dir(folder).ok()?.take(10_000).flatten();
     let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     let stems = likely(given, names.iter().filter_map(|name| name.strip_suffix(&ending)));

@@ -1,4 +1,4 @@
-//! All mistakes of one reading, where the reader itself stops at the first.
+//! Collects several mistakes in one reading, although the reader stops at the first.
 
 use crate::reader::{Mistake, read};
 use serde::de::DeserializeOwned;
@@ -6,24 +6,25 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-/// More are not looked for: people mend these first.
-const MOST: usize = 10;
+/// The maximum number of mistakes to report.
+const MAX_MISTAKES: usize = 10;
 
-/// What is wrong with `root` as a `T`, one after the other: what was refused is taken out, and the rest is read again. What a table
-/// lacks because it was taken out is no mistake. `first` is the first mistake.
+/// The mistakes in `root` as a `T`, starting with `first`. Each refused value is removed, and the
+/// rest is read again. A table that lacks a key only because it was removed is no mistake.
 pub(crate) fn all<T: DeserializeOwned>(mut root: Spanned<DeTable<'_>>, first: Mistake) -> Vec<Mistake> {
     let mut found: Vec<Mistake> = Vec::new();
     let mut robbed: Vec<Range<usize>> = Vec::new();
     let mut next = Some(first);
-    // Each turn takes something out, so that it ends; tables above what was taken out cost a turn of their own.
-    for _ in 0..MOST * 4 {
+    // Each turn removes a value, so the loop ends; a table around a removed value costs a turn of
+    // its own.
+    for _ in 0..MAX_MISTAKES * 4 {
         let Some(mistake) = next else { break };
         let span = mistake.span.clone();
         if !robbed.contains(&span) {
             found.push(mistake);
         }
         let whole = root.span();
-        if found.len() == MOST || !taken_out(root.get_mut(), &span, &whole, &mut robbed) {
+        if found.len() == MAX_MISTAKES || !taken_out(root.get_mut(), &span, &whole, &mut robbed) {
             break;
         }
         next = read::<T>(&root).err();
@@ -31,14 +32,15 @@ pub(crate) fn all<T: DeserializeOwned>(mut root: Spanned<DeTable<'_>>, first: Mi
     found
 }
 
-/// Takes out what stands at `span`, or has its key there, and remembers in `robbed` where the table stands that is now without it.
+/// Removes the value at `span`, or the one whose key is there, and adds the span of its table to
+/// `robbed`.
 fn taken_out(
     table: &mut DeTable<'_>,
     span: &Range<usize>,
     own: &Range<usize>,
     robbed: &mut Vec<Range<usize>>,
 ) -> bool {
-    // The innermost first: an array of tables stands where its first element does.
+    // The innermost first: an array of tables has the span of its first element.
     if table.iter_mut().any(|(_, value)| taken_out_below(value, span, robbed)) {
         return true;
     }

@@ -1,7 +1,8 @@
-//! Values of TOML as serde reads them, each mistake with its kind and its place.
+//! Deserializes TOML with serde, and reports each mistake with its kind and location.
 //!
-//! toml's own deserializer hands every struct three kinds of map (a table, a date, a value with its span), so that the compiler makes the
-//! code of each struct three times; and it tells mistakes as sentences. Here is one kind of map, and mistakes are data.
+//! The deserializer of the toml crate hands every struct three kinds of map: a table, a date, a
+//! value with its span. So each struct is compiled three times. It also reports mistakes as
+//! sentences. Here is one kind of map, and mistakes are data.
 
 use crate::error::Problem;
 use crate::words;
@@ -15,7 +16,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeArray, DeString, DeTable, DeValue};
 
-/// Why a document is no `T`, and where.
+/// Why a document is not a `T`, and where.
 #[derive(Debug)]
 pub(crate) struct Mistake {
     kind: Kind,
@@ -28,13 +29,13 @@ enum Kind {
     Unknown { what: &'static str, given: String, allowed: &'static [&'static str] },
     /// The key that is missing in the table.
     Missing(&'static str),
-    /// What was found, and what was wanted, as serde names them.
+    /// The type that was found, and the type that was expected, as serde names them.
     Wrong { found: String, wanted: String },
-    /// A sentence.
+    /// A message.
     Said(String),
 }
 
-/// No place is known yet. No value stands there: the smallest has one byte.
+/// The location is not known yet. No value has it: the smallest has one byte.
 const NOWHERE: Range<usize> = 0..0;
 
 impl Mistake {
@@ -42,7 +43,7 @@ impl Mistake {
         Mistake { kind, span: NOWHERE }
     }
 
-    /// The same with `span` as its place, unless it has one.
+    /// The same mistake at `span`, unless it has a location.
     fn at(mut self, span: &Range<usize>) -> Self {
         if self.span == NOWHERE {
             self.span = span.clone();
@@ -50,7 +51,7 @@ impl Mistake {
         self
     }
 
-    /// The mistake in our words; `path` is the dotted path of what stands at its place.
+    /// The mistake as a problem; `path` is the dotted path of its location.
     pub(crate) fn explained(self, path: Option<&str>) -> Problem {
         let key = path.unwrap_or("this value");
         match self.kind {
@@ -111,7 +112,7 @@ pub(crate) fn read<T: DeserializeOwned>(root: &Spanned<DeTable<'_>>) -> Result<T
     T::deserialize(Node { value: Value::Table(root.get_ref()), span: root.span() })
 }
 
-/// A value, and where it stands.
+/// A value and its location.
 struct Node<'a> {
     value: Value<'a>,
     span: Range<usize>,
@@ -257,7 +258,7 @@ impl<'de> MapAccess<'de> for Entries<'_> {
 /// One of some words, alone or with a value: `"word"` or `{ word = value }`.
 struct Choice<'a> {
     word: &'a str,
-    /// Where the word stands, and its value.
+    /// The location of the word, and its value.
     value: Option<(Range<usize>, Node<'a>)>,
 }
 
@@ -276,7 +277,7 @@ impl<'de, 'a> EnumAccess<'de> for Choice<'a> {
     }
 }
 
-/// The value that stands beside the word.
+/// The value beside the word.
 struct Chosen<'a>(Option<Node<'a>>);
 
 impl<'de> VariantAccess<'de> for Chosen<'_> {

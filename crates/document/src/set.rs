@@ -8,17 +8,17 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-/// A change that cannot be made, and the bytes of the argument that are to blame.
+/// A change that cannot be made, and the bytes of the argument at fault.
 pub(crate) struct SetError {
     pub(crate) problem: Problem,
     pub(crate) span: Range<usize>,
 }
 
-/// The deepest key of a scenario, `flow.tcp.access.rate`, takes four steps; what follows the path recursively must not run out
-/// of stack.
-const MOST_STEPS: usize = 16;
+/// The maximum depth of a path, which is followed recursively. The deepest key of a scenario,
+/// `flow.tcp.access.rate`, takes four steps.
+const MAX_STEPS: usize = 16;
 
-/// One step of a path, with its place.
+/// One step of a path, with its location.
 type Step<'a> = Spanned<Cow<'a, str>>;
 
 /// Applies `argument`, which starts at offset `start` among the sources.
@@ -43,8 +43,8 @@ fn split<'a>(argument: &'a str, start: usize) -> Result<(Vec<Step<'a>>, usize), 
         return Err(refuse(format!("`{}` has no value after its `=`", shortened(argument))));
     }
     let depth = argument[..equals].split('.').count();
-    if depth > MOST_STEPS {
-        return Err(refuse(format!("the path has {depth} steps, and {MOST_STEPS} are the most")));
+    if depth > MAX_STEPS {
+        return Err(refuse(format!("the path has {depth} steps, more than the maximum of {MAX_STEPS}")));
     }
     let mut steps = Vec::new();
     let mut at = 0;
@@ -60,7 +60,7 @@ fn split<'a>(argument: &'a str, start: usize) -> Result<(Vec<Step<'a>>, usize), 
     Ok((steps, equals + 1))
 }
 
-/// Reads a value as TOML; what is no TOML at all is a bare word, so that no shell quotes are needed.
+/// Reads a value as TOML. Anything else is a bare word, so that no shell quotes are needed.
 fn value(text: &str, start: usize) -> Result<Spanned<DeValue<'_>>, SetError> {
     let start = start + (text.len() - text.trim_start().len());
     let text = text.trim();
@@ -75,7 +75,7 @@ fn value(text: &str, start: usize) -> Result<Spanned<DeValue<'_>>, SetError> {
     }
 }
 
-/// The same value with every place in it moved by `by`.
+/// The same value with every location in it moved by `by`.
 fn shifted(value: Spanned<DeValue<'_>>, by: usize) -> Spanned<DeValue<'_>> {
     let span = value.span().start + by..value.span().end + by;
     let inner = match value.into_inner() {
@@ -104,13 +104,13 @@ fn place_in_table<'a>(
 ) -> Result<(), SetError> {
     let (step, rest) = path.split_first().expect("a path has at least one step");
     if rest.is_empty() {
-        // Removed first: `insert` would keep the old key, and with it the old place.
+        // Removed first: `insert` would keep the old key, and with it the old location.
         table.remove(step.get_ref().as_ref());
         table.insert(step.clone(), value);
         return Ok(());
     }
     if !table.contains_key(step.get_ref().as_ref()) {
-        // A misspelt table is found when the document is read, and told with this place.
+        // A misspelt table is found when the document is read, and reported at this location.
         let empty = Spanned::new(step.span(), DeValue::Table(DeTable::new()));
         table.insert(step.clone(), empty);
     }
@@ -157,7 +157,7 @@ fn place_in_value<'a>(
     }
 }
 
-/// How a path can go on below a value that may be a choice.
+/// How a path continues below a value that may be a choice.
 fn opened(plain: &DeValue<'_>) -> String {
     let is_name =
         |text: &str| text.starts_with(|c: char| c.is_ascii_lowercase()) && !text.contains([' ', '.']);
@@ -167,7 +167,7 @@ fn opened(plain: &DeValue<'_>) -> String {
     }
 }
 
-/// What an element of an array is called: its `label`, `group`, `name` or `id`.
+/// The name of an element of an array: its `label`, `group`, `name` or `id`.
 pub(crate) fn name_of<'v>(item: &'v DeValue<'_>) -> Option<&'v str> {
     ["label", "group", "name", "id"].iter().find_map(|key| item.get(*key)?.get_ref().as_str())
 }

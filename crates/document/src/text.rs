@@ -1,12 +1,12 @@
-//! A document as text again, after changes.
+//! Writes a document as text again, after changes.
 
 use crate::words::is_printable;
 use std::fmt::Write;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-/// `table` as a TOML document: plain values first, each table below its heading, all in the order in which they stood. Comments and
-/// layout are gone.
+/// `table` as a TOML document: plain values first, each table below its heading, in their original
+/// order. Comments and layout are lost.
 pub(crate) fn document(table: &DeTable<'_>) -> String {
     let mut out = String::new();
     let (sections, plain): (Vec<_>, Vec<_>) = in_order(table).into_iter().partition(|(_, v)| is_section(v));
@@ -59,14 +59,14 @@ pub fn quoted(text: &str) -> String {
     out
 }
 
-/// The entries of `table` in the order in which they stood; what was changed stands behind.
+/// The entries of `table` in their original order; changed ones come last.
 fn in_order<'a>(table: &'a DeTable<'_>) -> Vec<(&'a str, &'a DeValue<'a>)> {
     let mut entries: Vec<(&Spanned<DeString<'_>>, &Spanned<DeValue<'_>>)> = table.iter().collect();
     entries.sort_by_key(|(name, _)| name.span().start);
     entries.into_iter().map(|(name, value)| (name.get_ref().as_ref(), value.get_ref())).collect()
 }
 
-/// Has it a heading of its own?
+/// Does it have a heading of its own?
 fn is_section(value: &DeValue<'_>) -> bool {
     match value {
         DeValue::Table(_) => true,

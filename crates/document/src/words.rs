@@ -1,25 +1,27 @@
-//! What is said of a value, in the words of TOML and safe to print.
+//! Describes values in the words of TOML, safe to print.
 
 use std::fmt::Write;
 
-/// More of what was given is not repeated in a message.
-const MOST_CHARS: usize = 80;
-/// The end of the whole numbers of TOML, 64 bits with a sign.
-const MOST_WHOLE: u64 = i64::MAX as u64;
+/// The longest quotation of what was given, in characters.
+const MAX_CHARS: usize = 80;
+/// The largest whole number of TOML: 64 bits with a sign.
+const MAX_WHOLE: u64 = i64::MAX as u64;
 
 /// The start of `text`, with `…` where more follows, and control characters spelled out.
 pub fn shortened(text: &str) -> String {
-    cut(text, MOST_CHARS)
+    cut(text, MAX_CHARS)
 }
 
-/// The same for a whole message, which is long only if something was overlooked.
+/// The same for a whole message, which is long only by an oversight.
 pub(crate) fn printable(message: &str) -> String {
     cut(message, 1000)
 }
 
-/// May `c` stand in text that goes to terminals and into SVG? Control characters steer the one, and make the other no XML, as
-/// two more do (XML 1.0, section 2.2). Those that turn the direction of writing (Unicode Annex 9, table 4) or end a line show
-/// another text than there is.
+/// Is `c` safe in text for terminals and SVG?
+///
+/// Control characters steer a terminal and are not valid XML, as are two more (XML 1.0, section
+/// 2.2). Characters that change the direction of writing (Unicode Annex 9, table 4) or end a line
+/// would misrepresent the text.
 pub fn is_printable(c: char) -> bool {
     let turns =
         matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -27,7 +29,7 @@ pub fn is_printable(c: char) -> bool {
     !c.is_control() && !turns && !ends_a_line && !matches!(c, '\u{fffe}' | '\u{ffff}')
 }
 
-/// What was found at `key` and what was wanted, both as serde names them, in the words of TOML.
+/// Describes a type mismatch at `key` in the words of TOML; `found` and `wanted` are serde's names.
 pub(crate) fn wrong(key: &str, found: &str, wanted: &str) -> String {
     format!("{} was given; allowed: {}", given(found), allowed(key, wanted))
 }
@@ -45,7 +47,7 @@ fn allowed(key: &str, wanted: &str) -> String {
         "u8" => whole(u8::MAX.into()),
         "u16" => whole(u16::MAX.into()),
         "u32" => whole(u32::MAX.into()),
-        "u64" => whole(MOST_WHOLE),
+        "u64" => whole(MAX_WHOLE),
         "f64" => "a number".into(),
         "a boolean" => "`true` or `false`".into(),
         "a string" => "text in quotes".into(),
@@ -58,8 +60,8 @@ fn allowed(key: &str, wanted: &str) -> String {
     }
 }
 
-fn whole(most: u64) -> String {
-    format!("a whole number from 0 to {most}")
+fn whole(max: u64) -> String {
+    format!("a whole number from 0 to {max}")
 }
 
 /// How the table at `key` is written.
@@ -74,10 +76,10 @@ fn table(key: &str) -> String {
     }
 }
 
-fn cut(text: &str, most: usize) -> String {
+fn cut(text: &str, max: usize) -> String {
     let mut out = String::new();
     for (at, c) in text.chars().enumerate() {
-        if at == most {
+        if at == max {
             out.push('…');
             break;
         }

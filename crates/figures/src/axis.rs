@@ -1,35 +1,35 @@
-//! Axes: which range, which ticks, where a value stands.
+//! Axes: their ranges, ticks, and the positions of values.
 
 use crate::number::{number, powers, unit};
 use crate::panel::{Axis, Scale};
 use libm::{log, log10, pow};
 
-/// Which way an axis goes.
+/// The orientation of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    Across,
-    /// Begins at zero, unless the paper's does not.
-    Up,
+pub(super) enum Orientation {
+    Horizontal,
+    /// Begins at zero, unless the paper's axis does not.
+    Vertical,
 }
 
-/// No larger value is drawn: lengths of axes must not overflow.
-const LARGEST: f64 = 1e150;
-/// Nearer to zero than this is zero, to a picture.
-const SMALLEST: f64 = 1e-150;
-const MOST_TICKS: f64 = 7.0;
-/// Nearer ticks have no room for their names, as a part of the axis.
+/// Larger values are not drawn: the length of an axis must not overflow.
+const MAX_VALUE: f64 = 1e150;
+/// A value nearer to zero than this is drawn as zero.
+const MIN_VALUE: f64 = 1e-150;
+const MAX_TICKS: f64 = 7.0;
+/// The minimum distance of ticks with room for their labels, as a part of the axis.
 const APART: f64 = 0.055;
 /// Room beyond the outermost values.
 const ROOM: f64 = 0.02;
 
-/// Has `value` a place on `axis`?
+/// Can `value` be drawn on `axis`?
 pub(super) fn can_show(axis: &Axis, value: f64) -> bool {
-    value.abs() <= LARGEST && (axis.scale == Scale::Linear || value >= SMALLEST)
+    value.abs() <= MAX_VALUE && (axis.scale == Scale::Linear || value >= MIN_VALUE)
 }
 
-/// The span of `axis` for `values`, of which those are passed over that have no place. It holds the paper's range, and is
-/// longer where values leave that.
-pub(super) fn fit(axis: &Axis, values: impl Iterator<Item = f64>, way: Way) -> Span {
+/// The span of `axis` for `values`; those that cannot be drawn are skipped. It covers the paper's
+/// range, and extends beyond it where values do.
+pub(super) fn fit(axis: &Axis, values: impl Iterator<Item = f64>, way: Orientation) -> Span {
     let of_paper = axis.range.into_iter().flatten();
     let shown = values.chain(of_paper).filter(|value| can_show(axis, *value)).map(tame);
     let found = shown.fold(None, |range: Option<(f64, f64)>, value| match range {
@@ -42,16 +42,16 @@ pub(super) fn fit(axis: &Axis, values: impl Iterator<Item = f64>, way: Way) -> S
     }
 }
 
-/// Is `end` an end of the paper's axis? Then it stays where it is.
+/// Is `end` an end of the paper's axis, which then stays as it is?
 fn is_of_paper(axis: &Axis, end: f64) -> bool {
     axis.range.is_some_and(|range| range.contains(&end))
 }
 
-fn linear(axis: &Axis, (mut low, mut high): (f64, f64), way: Way) -> Span {
-    if axis.range.is_none() && low > 0.0 && (way == Way::Up || low < 0.3 * high) {
+fn linear(axis: &Axis, (mut low, mut high): (f64, f64), way: Orientation) -> Span {
+    if axis.range.is_none() && low > 0.0 && (way == Orientation::Vertical || low < 0.3 * high) {
         low = 0.0;
     }
-    if axis.range.is_none() && high < 0.0 && way == Way::Up {
+    if axis.range.is_none() && high < 0.0 && way == Orientation::Vertical {
         high = 0.0;
     }
     if low == high {
@@ -60,19 +60,19 @@ fn linear(axis: &Axis, (mut low, mut high): (f64, f64), way: Way) -> Span {
     let room = (high - low) * ROOM;
     let step = step(high - low);
     if !is_of_paper(axis, low) && low != 0.0 {
-        low = if way == Way::Up { ((low - room) / step).floor() * step } else { low - room };
+        low = if way == Orientation::Vertical { ((low - room) / step).floor() * step } else { low - room };
     }
     if !is_of_paper(axis, high) && high != 0.0 {
-        high = if way == Way::Up { ((high + room) / step).ceil() * step } else { high + room };
+        high = if way == Orientation::Vertical { ((high + room) / step).ceil() * step } else { high + room };
     }
     let first = (low / step - 1e-9).ceil();
-    let count = ((high / step + 1e-9).floor() - first).clamp(0.0, 4.0 * MOST_TICKS) as usize;
-    // A tick of -0 would be named so.
+    let count = ((high / step + 1e-9).floor() - first).clamp(0.0, 4.0 * MAX_TICKS) as usize;
+    // A tick of -0 would be labelled so.
     let ticks = (0..=count).map(|at| (first + at as f64) * step + 0.0).collect();
     Span { low, high, scale: Scale::Linear, ticks, step }
 }
 
-fn logarithmic(axis: &Axis, (low, high): (f64, f64), way: Way) -> Span {
+fn logarithmic(axis: &Axis, (low, high): (f64, f64), way: Orientation) -> Span {
     let ends = [low, high];
     let room = if low == high { 2.0 } else { pow(high / low, 2.0 * ROOM) };
     let low = if is_of_paper(axis, low) { low } else { low / room };
@@ -84,25 +84,25 @@ fn logarithmic(axis: &Axis, (low, high): (f64, f64), way: Way) -> Span {
         d if d < 3.6 => &[1.0, 3.0],
         _ => &[1.0],
     };
-    let every = (decades / MOST_TICKS).ceil().max(1.0);
+    let every = (decades / MAX_TICKS).ceil().max(1.0);
     let powers = (0..=((last - first) / every) as usize).map(|at| pow(10.0, first + at as f64 * every));
     let ticks = powers.flat_map(|power| factors.iter().map(move |factor| factor * power));
     let is_inside = |tick: &f64| *tick >= low * (1.0 - 1e-9) && *tick <= high * (1.0 + 1e-9);
     let mut span = Span { low, high, scale: Scale::Log, ticks: ticks.filter(is_inside).collect(), step: 0.0 };
-    if way == Way::Across && ends[0] < ends[1] {
+    if way == Orientation::Horizontal && ends[0] < ends[1] {
         span.name_ends(ends);
     }
     span
 }
 
 fn tame(value: f64) -> f64 {
-    if value.abs() < SMALLEST { 0.0 } else { value }
+    if value.abs() < MIN_VALUE { 0.0 } else { value }
 }
 
 /// The distance of ticks: 1, 2 or 5 times a power of ten, for few enough of them.
 fn step(length: f64) -> f64 {
-    let power = pow(10.0, log10(length / MOST_TICKS).floor());
-    let fits = |step: &f64| length / step <= MOST_TICKS;
+    let power = pow(10.0, log10(length / MAX_TICKS).floor());
+    let fits = |step: &f64| length / step <= MAX_TICKS;
     [1.0, 2.0, 5.0].into_iter().map(|factor| factor * power).find(fits).unwrap_or(power * 10.0)
 }
 
@@ -113,24 +113,24 @@ pub(super) struct Span {
     high: f64,
     scale: Scale,
     pub ticks: Vec<f64>,
-    /// Between ticks of a linear axis.
+    /// The distance between ticks of a linear axis.
     step: f64,
 }
 
 impl Span {
-    /// The places 0, 1, ... of so many names, each in the middle of its column.
+    /// The positions 0, 1, ... of `names` names, each in the middle of its column.
     pub(super) fn of_names(names: usize) -> Self {
         let high = names.max(1) as f64 - 0.5;
         Span { low: -0.5, high, scale: Scale::Linear, ticks: Vec::new(), step: 1.0 }
     }
 
-    /// From where to where.
+    /// Both ends.
     pub(super) fn ends(&self) -> [f64; 2] {
         [self.low, self.high]
     }
 
-    /// Has a tick at the first and at the last value, in place of those that are too near: between round numbers of a logarithmic axis
-    /// nobody can read where they are.
+    /// Puts a tick at the first and the last value, replacing those that are too near: between the
+    /// round numbers of a logarithmic axis their values cannot be read.
     fn name_ends(&mut self, ends: [f64; 2]) {
         for end in ends {
             let at = self.share(end);
@@ -142,12 +142,13 @@ impl Span {
         self.ticks.sort_by(f64::total_cmp);
     }
 
-    /// Where `value` stands, 0 at the low end and 1 at the high one. Values without a place stand at the low end.
+    /// The position of `value`: 0 at the low end, 1 at the high one. A value that cannot be drawn
+    /// is at the low end.
     pub(super) fn share(&self, value: f64) -> f64 {
         self.beyond(value.clamp(self.low, self.high)).clamp(0.0, 1.0)
     }
 
-    /// As [`Span::share`], and beyond the ends for values that are.
+    /// As [`Span::share`], and outside of 0 to 1 for values beyond the ends.
     pub(super) fn beyond(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Linear => (value - self.low) / (self.high - self.low),
@@ -161,7 +162,7 @@ impl Span {
         value >= self.low && value <= self.high
     }
 
-    /// Where bars begin: at zero, or else at the end that is nearest to it.
+    /// The value at which bars begin: zero, or else the end that is nearest to it.
     pub(super) fn foot(&self) -> f64 {
         match self.scale {
             Scale::Linear => self.share(0.0),
@@ -177,7 +178,7 @@ impl Span {
         }
     }
 
-    /// With as many digits as neighbours have.
+    /// A label with as many digits as its neighbours have.
     fn even_name(&self, tick: f64) -> String {
         let largest = self.low.abs().max(self.high.abs());
         if tick == 0.0 {
@@ -194,7 +195,7 @@ mod tests {
     use super::*;
     use crate::samples::axis;
 
-    fn names(axis: &Axis, values: &[f64], way: Way) -> Vec<String> {
+    fn names(axis: &Axis, values: &[f64], way: Orientation) -> Vec<String> {
         let span = fit(axis, values.iter().copied(), way);
         span.ticks.iter().map(|tick| span.name(*tick)).collect()
     }
@@ -202,11 +203,17 @@ mod tests {
     #[test]
     fn ticks_are_few_and_round_and_name_what_differs() {
         let linear = axis("", Scale::Linear, None);
-        assert_eq!(names(&linear, &[0.55, 0.99], Way::Up), ["0", "0.2", "0.4", "0.6", "0.8", "1.0", "1.2"]);
-        assert_eq!(names(&linear, &[1e6, 5.1e6], Way::Up), ["0", "1M", "2M", "3M", "4M", "5M", "6M"]);
-        assert_eq!(names(&linear, &[-2.0, 3.0], Way::Across), ["-2", "-1", "0", "1", "2", "3"]);
         assert_eq!(
-            names(&linear, &[1e-9, 2e-9], Way::Up),
+            names(&linear, &[0.55, 0.99], Orientation::Vertical),
+            ["0", "0.2", "0.4", "0.6", "0.8", "1.0", "1.2"]
+        );
+        assert_eq!(
+            names(&linear, &[1e6, 5.1e6], Orientation::Vertical),
+            ["0", "1M", "2M", "3M", "4M", "5M", "6M"]
+        );
+        assert_eq!(names(&linear, &[-2.0, 3.0], Orientation::Horizontal), ["-2", "-1", "0", "1", "2", "3"]);
+        assert_eq!(
+            names(&linear, &[1e-9, 2e-9], Orientation::Vertical),
             ["0", "5e-10", "1e-9", "1.5e-9", "2e-9", "2.5e-9"]
         );
     }
@@ -214,31 +221,46 @@ mod tests {
     #[test]
     fn a_log_axis_names_powers_and_between_them_what_has_room() {
         let log = axis("", Scale::Log, None);
-        assert_eq!(names(&log, &[78.0, 1560.0], Way::Across), ["78", "100", "200", "500", "1000", "1560"]);
-        assert_eq!(names(&log, &[5.0, 400.0], Way::Across), ["5", "10", "20", "50", "100", "200", "400"]);
-        assert_eq!(names(&log, &[5.0, 480.0], Way::Across).last().unwrap(), "480", "500 is too near");
-        assert_eq!(names(&log, &[78.0, 1560.0], Way::Up), ["100", "200", "500", "1000"]);
-        assert_eq!(names(&log, &[1.0, 1e5], Way::Across), ["1", "10", "100", "1000", "10k", "100k"]);
-        // In the middle but for the rounding of logarithms.
-        assert!((fit(&log, [10.0, 1000.0].into_iter(), Way::Across).share(100.0) - 0.5).abs() < 1e-12);
-        assert_eq!(fit(&log, [-1.0, 0.0, f64::NAN].into_iter(), Way::Up).share(0.0), 0.0);
+        assert_eq!(
+            names(&log, &[78.0, 1560.0], Orientation::Horizontal),
+            ["78", "100", "200", "500", "1000", "1560"]
+        );
+        assert_eq!(
+            names(&log, &[5.0, 400.0], Orientation::Horizontal),
+            ["5", "10", "20", "50", "100", "200", "400"]
+        );
+        assert_eq!(
+            names(&log, &[5.0, 480.0], Orientation::Horizontal).last().unwrap(),
+            "480",
+            "500 is too near"
+        );
+        assert_eq!(names(&log, &[78.0, 1560.0], Orientation::Vertical), ["100", "200", "500", "1000"]);
+        assert_eq!(
+            names(&log, &[1.0, 1e5], Orientation::Horizontal),
+            ["1", "10", "100", "1000", "10k", "100k"]
+        );
+        // In the middle, except for the rounding of logarithms.
+        assert!(
+            (fit(&log, [10.0, 1000.0].into_iter(), Orientation::Horizontal).share(100.0) - 0.5).abs() < 1e-12
+        );
+        assert_eq!(fit(&log, [-1.0, 0.0, f64::NAN].into_iter(), Orientation::Vertical).share(0.0), 0.0);
     }
 
     #[test]
     fn the_papers_range_stays_unless_values_leave_it() {
         let jain = axis("", Scale::Linear, Some([0.8, 1.0]));
-        let inside = fit(&jain, [0.9, 0.95].into_iter(), Way::Up);
+        let inside = fit(&jain, [0.9, 0.95].into_iter(), Orientation::Vertical);
         assert_eq!((inside.share(0.8), inside.share(1.0)), (0.0, 1.0));
-        let below = fit(&jain, [0.5].into_iter(), Way::Up);
+        let below = fit(&jain, [0.5].into_iter(), Orientation::Vertical);
         assert!(below.share(0.5) > 0.0 && below.share(1.0) == 1.0, "{below:?}");
     }
 
     #[test]
     fn an_upward_axis_begins_at_zero_and_one_across_where_the_values_do() {
         let linear = axis("", Scale::Linear, None);
-        assert_eq!(fit(&linear, [8.0, 9.0].into_iter(), Way::Up).share(0.0), 0.0);
-        assert!(fit(&linear, [8.0, 9.0].into_iter(), Way::Across).low > 7.0);
-        assert_eq!(fit(&linear, [-8.0, -9.0].into_iter(), Way::Up).share(0.0), 1.0);
+        assert_eq!(fit(&linear, [8.0, 9.0].into_iter(), Orientation::Vertical).share(0.0), 0.0);
+        assert!(fit(&linear, [8.0, 9.0].into_iter(), Orientation::Horizontal).low > 7.0);
+        assert_eq!(fit(&linear, [-8.0, -9.0].into_iter(), Orientation::Vertical).share(0.0), 1.0);
     }
 
     #[test]
@@ -259,7 +281,7 @@ mod tests {
         for scale in [Scale::Linear, Scale::Log] {
             let axis = axis("", scale, None);
             for (first, second) in values.iter().flat_map(|first| values.map(|second| (*first, second))) {
-                for way in [Way::Up, Way::Across] {
+                for way in [Orientation::Vertical, Orientation::Horizontal] {
                     let span = fit(&axis, [first, second].into_iter(), way);
                     assert!(
                         span.low < span.high && (span.high - span.low).is_finite(),
@@ -272,7 +294,7 @@ mod tests {
                     for value in [first, second].into_iter().filter(|value| can_show(&axis, *value)) {
                         assert!(
                             (0.0..=1.0).contains(&span.share(value))
-                                && (value.abs() < SMALLEST || span.holds(value))
+                                && (value.abs() < MIN_VALUE || span.holds(value))
                         );
                     }
                 }

@@ -1,17 +1,17 @@
 //! Bars in groups.
 
 use crate::axis::can_show;
+use crate::layout::{Columns, Plot};
 use crate::lines::arrowhead;
 use crate::marker::{class, diamond};
 use crate::number::{number, with_interval};
 use crate::panel::{Line, Mark, Panel};
-use crate::place::{Columns, Plot};
 use crate::reference;
 use crate::style::escaped;
 
-/// Of a column, between groups.
+/// The part of a column between groups.
 const GAP: f64 = 0.24;
-const MOST_WIDE: f64 = 54.0;
+const MAX_WIDTH: f64 = 54.0;
 /// Room that the number above a bar needs.
 const VALUE_WIDTH: f64 = 40.0;
 
@@ -21,12 +21,13 @@ pub(super) fn width(panel: &Panel) -> f64 {
     bars as f64 * (VALUE_WIDTH + 0.1) / (1.0 - GAP)
 }
 
-/// A bar for each line in each column, references across, the paper's number as a diamond on it, and above all the interval.
+/// Draws a bar for each line in each column, the references across, the paper's number as a
+/// diamond, and the interval on top.
 pub(super) fn draw(out: &mut String, panel: &Panel, plot: &Plot) {
     let columns = Columns::new(panel);
-    let spread = (plot.place.right - plot.place.left) / columns.names.len().max(1) as f64;
+    let spread = (plot.bounds.right - plot.bounds.left) / columns.names.len().max(1) as f64;
     let lines = panel.lines.len().max(1) as f64;
-    let wide = (spread * (1.0 - GAP) / lines).min(MOST_WIDE);
+    let wide = (spread * (1.0 - GAP) / lines).min(MAX_WIDTH);
     let left_of = |mark: &Mark, at: usize| {
         let column = columns.of(mark).filter(|_| can_show(&panel.y, mark.y))?;
         Some(plot.x(column as f64) + wide * (at as f64 - lines / 2.0))
@@ -36,7 +37,7 @@ pub(super) fn draw(out: &mut String, panel: &Panel, plot: &Plot) {
             bar(out, plot, (left, wide), (line, mark));
         }
     }
-    // On the bars, against which they have to be seen, and below the numbers.
+    // On the bars, against which they must be visible, and below the numbers.
     reference::lines(out, panel, plot);
     for (at, line) in panel.lines.iter().enumerate() {
         let placed = |mark| left_of(mark, at).map(|left| (mark, left));
@@ -70,7 +71,7 @@ fn bar(out: &mut String, plot: &Plot, (left, wide): (f64, f64), (line, mark): (&
     );
 }
 
-/// The interval, and where there is room the number.
+/// Draws the interval, and the number if there is room.
 fn above(out: &mut String, plot: &Plot, (left, wide): (f64, f64), (line, mark): (&Line, &Mark)) {
     let middle = left + wide / 2.0;
     let mut highest = plot.y(mark.y).min(plot.up(plot.y.foot()));

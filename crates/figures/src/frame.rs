@@ -1,36 +1,36 @@
-//! Where panels stand, and what is around the data: grid, ticks, and what the axes say.
+//! The layout of panels, and what surrounds the data: grid, ticks, and axis labels.
 
-use crate::axis::{Span, Way, can_show, fit};
+use crate::axis::{Orientation, Span, can_show, fit};
+use crate::layout::{Bounds, Columns, Plot};
 use crate::panel::{Kind, Mark, Panel};
-use crate::place::{Columns, Place, Plot};
 use crate::style::{DETAIL_LETTER, MARGIN, cut, escaped, wrapped};
 use crate::{bars, legend, reference, table};
 
 const WIDTH: f64 = 900.0;
-/// No picture is wider for its bars: more of them get narrower instead.
-const MOST_WIDE: f64 = 2400.0;
+/// The maximum width for bars: more of them get narrower instead.
+const MAX_WIDTH: f64 = 2400.0;
 /// Room for the ticks and the label of the vertical axis.
 const LEFT: f64 = 88.0;
-/// Below a plot: its ticks and the label of the horizontal axis.
+/// Room below a plot: its ticks and the label of the horizontal axis.
 const FOOT: f64 = 52.0;
 const LABEL: f64 = 20.0;
 const HEADING: f64 = 28.0;
 const NAME_LETTER: f64 = 7.4;
 /// Slanted names take this much of their length downwards.
 const SLANT: f64 = 0.6;
-const MOST_SLANTED_LETTERS: usize = 18;
+const MAX_SLANTED_LETTERS: usize = 18;
 const TICK_LETTER: f64 = 7.0;
 /// An interval makes an axis longer by at most this much of its length: means must stay readable.
 const ROOM_FOR_INTERVALS: f64 = 0.3;
 
-/// A picture's height, and the place of each panel.
+/// The height of a picture, and the layout of each panel.
 pub(super) struct Frame {
     pub height: f64,
-    pub places: Vec<Place>,
+    pub bounds: Vec<Bounds>,
 }
 
 impl Frame {
-    /// With the first panel below `head`.
+    /// A frame with the first panel below `head`.
     pub(super) fn new(panels: &[Panel], head: f64, width: f64) -> Self {
         let plot = match panels.len() {
             0 | 1 => 330.0,
@@ -39,7 +39,7 @@ impl Frame {
         };
         let right = width - MARGIN - keys(panels);
         let mut top = head;
-        let mut places = Vec::new();
+        let mut bounds = Vec::new();
         for panel in panels {
             let ceiling = top + if panel.title.is_empty() { 4.0 } else { HEADING };
             let is_slanted = are_slanted(panel, right - LEFT);
@@ -49,19 +49,19 @@ impl Frame {
                 _ => (ceiling + plot, foot(panel)),
             };
             let [top_here, right, ceiling, floor] = [top, right, ceiling, floor].map(rounded);
-            places.push(Place { top: top_here, left: LEFT, right, ceiling, floor, is_slanted });
+            bounds.push(Bounds { top: top_here, left: LEFT, right, ceiling, floor, is_slanted });
             top = floor + foot;
         }
-        Frame { height: (top + 14.0).round(), places }
+        Frame { height: (top + 14.0).round(), bounds }
     }
 }
 
-/// The width of the picture: of a wide table what that needs, and of many bars, if they may have it.
+/// The width of the picture: as much as a wide table needs, or many bars if they may have it.
 pub(super) fn width(panels: &[Panel], is_as_wide_as_bars: bool) -> f64 {
     let wanted = |panel: &Panel| match panel.kind {
         Kind::Table | Kind::Grid => table::width(panel),
         Kind::Bars if is_as_wide_as_bars => {
-            (LEFT + bars::width(panel) + keys(panels) + MARGIN).min(MOST_WIDE)
+            (LEFT + bars::width(panel) + keys(panels) + MARGIN).min(MAX_WIDTH)
         }
         _ => WIDTH,
     };
@@ -73,7 +73,7 @@ fn keys(panels: &[Panel]) -> f64 {
     panels.iter().filter(|panel| !panel.is_table()).map(legend::width).fold(0.0, f64::max)
 }
 
-/// To a tenth of a point: a screen shows no more, and a file need not hold more.
+/// Rounds to a tenth of a point: a screen shows no more, and a shorter file loads faster.
 fn rounded(points: f64) -> f64 {
     (points * 10.0).round() / 10.0
 }
@@ -119,30 +119,30 @@ fn longest(names: &[String]) -> usize {
 }
 
 fn slanted_depth(panel: &Panel) -> f64 {
-    longest(&Columns::new(panel).names).min(MOST_SLANTED_LETTERS) as f64 * NAME_LETTER * SLANT
+    longest(&Columns::new(panel).names).min(MAX_SLANTED_LETTERS) as f64 * NAME_LETTER * SLANT
 }
 
-/// What stands above a panel.
-pub(super) fn heading(out: &mut String, panel: &Panel, place: &Place) {
+/// Draws the heading of a panel.
+pub(super) fn heading(out: &mut String, panel: &Panel, bounds: &Bounds) {
     if panel.title.is_empty() {
         return;
     }
-    let room = (place.right - MARGIN) / NAME_LETTER;
+    let room = (bounds.right - MARGIN) / NAME_LETTER;
     *out += &format!(
         "<text class=\"name\" x=\"{MARGIN}\" y=\"{:.1}\">{}</text>\n",
-        place.top + HEADING - 12.0,
+        bounds.top + HEADING - 12.0,
         escaped(&cut(&panel.title, room))
     );
 }
 
-/// The axes of `panel`, drawn.
-pub(super) fn plot(out: &mut String, panel: &Panel, place: &Place) -> Plot {
-    let plot = Plot { place: *place, x: across(panel), y: up(panel) };
+/// Draws the axes of `panel`.
+pub(super) fn plot(out: &mut String, panel: &Panel, bounds: &Bounds) -> Plot {
+    let plot = Plot { bounds: *bounds, x: across(panel), y: up(panel) };
     let (mut grid, mut ticks) = (String::new(), String::new());
     for tick in &plot.y.ticks {
         let y = plot.y(*tick);
-        grid += &format!("M{} {y:.1}H{:.1}", place.left, place.right);
-        let x = place.left - 8.0;
+        grid += &format!("M{} {y:.1}H{:.1}", bounds.left, bounds.right);
+        let x = bounds.left - 8.0;
         ticks += &format!("<text x=\"{x}\" y=\"{:.1}\">{}</text>", y + 4.5, plot.y.name(*tick));
     }
     together(out, &grid, "end", &ticks);
@@ -153,7 +153,7 @@ pub(super) fn plot(out: &mut String, panel: &Panel, place: &Place) -> Plot {
     }
     labels(out, panel, &plot);
     if drawn(panel).next().is_none() {
-        let Place { left, right, ceiling, floor, .. } = *place;
+        let Bounds { left, right, ceiling, floor, .. } = *bounds;
         let (x, y) = ((left + right) / 2.0, (ceiling + floor) / 2.0);
         *out += &format!(
             "<text class=\"axis\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">no values</text>\n"
@@ -162,9 +162,9 @@ pub(super) fn plot(out: &mut String, panel: &Panel, place: &Place) -> Plot {
     plot
 }
 
-/// Numbers below the axis, as many as have room.
+/// Draws numbers below the axis, as many as fit.
 fn numbers(out: &mut String, plot: &Plot) {
-    let Place { ceiling, floor, .. } = plot.place;
+    let Bounds { ceiling, floor, .. } = plot.bounds;
     let mut free_from = f64::NEG_INFINITY;
     let (mut grid, mut ticks) = (String::new(), String::new());
     for tick in &plot.x.ticks {
@@ -179,7 +179,7 @@ fn numbers(out: &mut String, plot: &Plot) {
     together(out, &grid, "middle", &ticks);
 }
 
-/// The lines of a grid as one path, and what stands at them.
+/// Draws the lines of a grid as one path, with their labels.
 fn together(out: &mut String, grid: &str, anchor: &str, ticks: &str) {
     if !grid.is_empty() {
         *out += &format!(
@@ -188,28 +188,28 @@ fn together(out: &mut String, grid: &str, anchor: &str, ticks: &str) {
     }
 }
 
-/// Names below the axis; slanted, and not all of them, where there is little room.
+/// Draws names below the axis; slanted, and not all of them, where there is little room.
 fn names(out: &mut String, panel: &Panel, plot: &Plot) {
     let names = Columns::new(panel).names;
-    let spread = (plot.place.right - plot.place.left) / names.len().max(1) as f64;
-    let every = if plot.place.is_slanted { (15.0 / spread).ceil().max(1.0) as usize } else { 1 };
-    let y = plot.place.floor + 18.0;
+    let spread = (plot.bounds.right - plot.bounds.left) / names.len().max(1) as f64;
+    let every = if plot.bounds.is_slanted { (15.0 / spread).ceil().max(1.0) as usize } else { 1 };
+    let y = plot.bounds.floor + 18.0;
     let class = if panel.x.label.is_empty() { "name" } else { "tick" };
     for (at, name) in names.iter().enumerate().step_by(every) {
         let x = plot.x(at as f64);
-        let (anchor, turn) = match plot.place.is_slanted {
+        let (anchor, turn) = match plot.bounds.is_slanted {
             true => ("end", format!(" transform=\"rotate(-37 {x:.1} {y:.1})\"")),
             false => ("middle", String::new()),
         };
         *out += &format!(
             "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\"{turn}>{}</text>\n",
-            escaped(&cut(name, MOST_SLANTED_LETTERS as f64))
+            escaped(&cut(name, MAX_SLANTED_LETTERS as f64))
         );
     }
 }
 
 fn labels(out: &mut String, panel: &Panel, plot: &Plot) {
-    let Place { left, right, ceiling, floor, is_slanted, .. } = plot.place;
+    let Bounds { left, right, ceiling, floor, is_slanted, .. } = plot.bounds;
     let slant = if is_slanted { slanted_depth(panel) } else { 0.0 };
     *out += &format!(
         "<path class=\"edge\" d=\"M{left} {ceiling}V{floor}H{right:.1}\"/>\n\
@@ -238,7 +238,7 @@ fn across(panel: &Panel) -> Span {
         let half = mark.x_half_width.unwrap_or(0.0);
         [mark.x - half, mark.x + half]
     };
-    fit(&panel.x, drawn(panel).flat_map(ends), Way::Across)
+    fit(&panel.x, drawn(panel).flat_map(ends), Orientation::Horizontal)
 }
 
 /// The vertical axis of `panel`.
@@ -253,7 +253,7 @@ pub(super) fn up(panel: &Panel) -> Span {
         .filter(|y| can_show(&panel.y, *y))
         .collect();
     if panel.y.range.is_some() {
-        return fit(&panel.y, means.into_iter(), Way::Up);
+        return fit(&panel.y, means.into_iter(), Orientation::Vertical);
     }
     let (low, high) =
         means.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(*y), high.max(*y)));
@@ -261,10 +261,10 @@ pub(super) fn up(panel: &Panel) -> Span {
     let ends = drawn(panel)
         .filter_map(|mark| mark.y_half_width.map(|half| [mark.y - half, mark.y + half]))
         .flatten();
-    // Below zero is nothing, where all means are above it.
+    // Where all means are above zero, the axis does not go below it.
     let lowest = if low >= 0.0 { (low - room).max(0.0) } else { low - room };
     let ends = ends.filter(|end| end.is_finite()).map(|end| end.clamp(lowest, high + room));
-    fit(&panel.y, means.iter().copied().chain(ends), Way::Up)
+    fit(&panel.y, means.iter().copied().chain(ends), Orientation::Vertical)
 }
 
 /// The marks that can be drawn.

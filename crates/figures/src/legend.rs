@@ -1,20 +1,20 @@
 //! The legend, beside the data.
 
+use crate::layout::Bounds;
 use crate::marker::{class, dash, diamond, outline, stroke};
 use crate::panel::{Kind, Line, Panel};
-use crate::place::Place;
 use crate::reference;
 use crate::style::{cut, escaped};
 
 const LETTER: f64 = 7.6;
 const LINE: f64 = 20.0;
-/// Its sign, and what is around it.
+/// The width of a sign and the space around it.
 const SIGN: f64 = 44.0;
 const GAP: f64 = 18.0;
-const LEAST: f64 = 118.0;
-const MOST: f64 = 250.0;
+const MIN_WIDTH: f64 = 118.0;
+const MAX_WIDTH: f64 = 250.0;
 
-/// What stands before a text of the legend that is of no line.
+/// The sign before an entry of the legend that is not a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
     Reference,
@@ -22,19 +22,19 @@ pub(super) enum Sign {
     Interval,
 }
 
-/// The room that `panel`'s needs, the gap before it included.
+/// The width of the legend of `panel`, including the gap before it.
 pub(super) fn width(panel: &Panel) -> f64 {
     let labels = panel.lines.iter().map(|line| line.label.chars().count());
     let extra = extra(panel).map(|(_, text)| text.chars().count());
     let longest = labels.chain(extra).max().unwrap_or(0);
-    (longest as f64 * LETTER + SIGN + GAP).clamp(LEAST, MOST)
+    (longest as f64 * LETTER + SIGN + GAP).clamp(MIN_WIDTH, MAX_WIDTH)
 }
 
 fn has_published(panel: &Panel) -> bool {
     panel.lines.iter().any(|line| !line.published.is_empty())
 }
 
-/// What has to be explained besides the lines.
+/// Entries that explain more than the lines.
 pub(super) fn extra(panel: &Panel) -> impl Iterator<Item = (Sign, String)> {
     let has_interval = panel
         .lines
@@ -48,14 +48,14 @@ pub(super) fn extra(panel: &Panel) -> impl Iterator<Item = (Sign, String)> {
     reference.chain(published).chain(interval)
 }
 
-/// A key for each line, as many as have room; then what hollow markers and whiskers are.
-pub(super) fn draw(out: &mut String, panel: &Panel, place: &Place) {
-    let left = place.right + GAP;
+/// Draws a key for each line, as many as fit; then the meaning of hollow markers and whiskers.
+pub(super) fn draw(out: &mut String, panel: &Panel, bounds: &Bounds) {
+    let left = bounds.right + GAP;
     let letters = (width(panel) - SIGN - GAP) / LETTER;
     let extra: Vec<(Sign, String)> = extra(panel).collect();
-    let room = (((place.floor - place.ceiling + LINE) / LINE) as usize).saturating_sub(extra.len());
+    let room = (((bounds.floor - bounds.ceiling + LINE) / LINE) as usize).saturating_sub(extra.len());
     let shown = if panel.lines.len() <= room { panel.lines.len() } else { room.saturating_sub(1) };
-    let mut y = place.ceiling + 6.0;
+    let mut y = bounds.ceiling + 6.0;
     let text = |out: &mut String, y: f64, text: &str| {
         *out += &format!(
             "<text class=\"key\" x=\"{:.1}\" y=\"{:.1}\">{}</text></g>\n",

@@ -1,18 +1,20 @@
-//! Figures: lines, bars, curves and tables of numbers, each one SVG that reads in light, in dark and in print.
+//! Figures: lines, bars, curves and tables of numbers, each one SVG that reads in light, in dark
+//! and in print.
 //!
-//! Written by hand, because colours follow the reader's theme by CSS: `plotters`, with which the pictures of benchmarks are made, still
-//! writes each colour into its element (0.3.7). What is drawn is a [`Panel`]: data, and nobody here knows where it came from.
+//! Written by hand, because colours follow the reader's theme by CSS. `plotters`, which draws the
+//! pictures of benchmarks, writes each colour into its element (0.3.7). A figure is made of
+//! [`Panel`]s: data without its origin.
 #![forbid(unsafe_code)]
 
 mod axis;
 mod bars;
 mod frame;
+mod layout;
 mod legend;
 mod lines;
 mod marker;
 pub mod number;
 pub mod panel;
-mod place;
 mod reference;
 #[cfg(any(test, feature = "samples"))]
 pub mod samples;
@@ -29,38 +31,38 @@ use style::{DETAIL_LETTER, MARGIN, wrapped};
 /// A figure: panels one below the other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figure<'a> {
-    /// What is drawn.
+    /// The title.
     pub title: &'a str,
-    /// Under which conditions, line by line.
+    /// The conditions, one per line.
     pub detail: Vec<String>,
-    /// The panels, from above.
+    /// The panels, from top to bottom.
     pub panels: &'a [Panel],
-    /// Have all panels the same vertical axis?
+    /// Do all panels share one vertical axis?
     pub has_one_scale: bool,
-    /// Is it wider than a page of text where many bars need that?
+    /// May it be wider than a page of text if many bars need that?
     pub is_as_wide_as_bars: bool,
 }
 
 impl Figure<'_> {
-    /// The picture.
+    /// Renders the figure as SVG.
     pub fn svg(&self, setting: Setting) -> String {
         let notes = left_out(self.panels).into_iter().chain(leaving(self.panels));
         let detail: Vec<String> = self.detail.iter().cloned().chain(notes).collect();
         let panels = self.drawn(setting);
         let mut head = Head::new(self.title, &detail, frame::width(&panels, self.is_as_wide_as_bars));
         if setting == Setting::InPage {
-            head.titles.clear(); // the page has it as a heading
+            head.titles.clear(); // the page has the title as a heading
         }
         let frame = Frame::new(&panels, head.height(), head.width);
         let mut out = String::new();
         head.open(&mut out, frame.height, setting);
-        for (at, (panel, place)) in panels.iter().zip(&frame.places).enumerate() {
-            frame::heading(&mut out, panel, place);
+        for (at, (panel, bounds)) in panels.iter().zip(&frame.bounds).enumerate() {
+            frame::heading(&mut out, panel, bounds);
             if panel.is_table() {
-                table::draw(&mut out, panel, place);
+                table::draw(&mut out, panel, bounds);
                 continue;
             }
-            let plot = frame::plot(&mut out, panel, place);
+            let plot = frame::plot(&mut out, panel, bounds);
             reference::bands(&mut out, panel, &plot);
             if panel.kind == Kind::Bars {
                 bars::draw(&mut out, panel, &plot);
@@ -70,14 +72,14 @@ impl Figure<'_> {
                 reference::names(&mut out, panel, &plot);
             }
             if at == 0 || !has_the_keys_of(panel, &panels[at - 1]) {
-                legend::draw(&mut out, panel, place);
+                legend::draw(&mut out, panel, bounds);
             }
         }
         out.push_str("</svg>\n");
         short(&out)
     }
 
-    /// The panels with as many points of their curves as are drawn.
+    /// The panels, with curves reduced to the points that are drawn.
     fn drawn(&self, setting: Setting) -> Vec<Panel> {
         let mut panels: Vec<Panel> = self.panels.iter().map(|panel| lines::thinned(panel, setting)).collect();
         if self.has_one_scale {
@@ -99,7 +101,7 @@ fn has_the_keys_of(panel: &Panel, other: &Panel) -> bool {
     !other.is_table() && keys(panel).eq(keys(other)) && are_there(panel, other)
 }
 
-/// Tells of values that have no place: nobody shall take them for zero.
+/// A note on values that cannot be drawn, lest they be taken for zero.
 fn left_out(panels: &[Panel]) -> Option<String> {
     let lost = |panel: &Panel| {
         let marks = panel.lines.iter().flat_map(|line| line.marks.iter().chain(&line.published));
@@ -117,13 +119,13 @@ fn left_out(panels: &[Panel]) -> Option<String> {
     }
 }
 
-/// Tells what an arrowhead is, where there is one.
+/// A note on the meaning of arrowheads, if there are any.
 fn leaving(panels: &[Panel]) -> Option<String> {
     let is_one = |panel: &Panel| !panel.is_table() && frame::has_interval_outside(panel);
     panels.iter().any(is_one).then(|| "an arrowhead: the interval goes on outside of the picture".into())
 }
 
-/// `svg` without the `.0` of numbers in its tags: a file need not hold them.
+/// Removes the `.0` of numbers in the tags of `svg`, to make the file shorter.
 fn short(svg: &str) -> String {
     let mut out = String::with_capacity(svg.len());
     for part in svg.split_inclusive('>') {
@@ -145,10 +147,11 @@ fn short(svg: &str) -> String {
 const TITLE_LETTER: f64 = 10.6;
 const TITLE_LINE: f64 = 25.0;
 const DETAIL_LINE: f64 = 18.0;
-/// Longer text is cut: it stands whole in the picture's description.
-const MOST_LINES: usize = 2;
+/// Maximum lines of the title and the detail. Longer text is cut; the picture's description has all
+/// of it.
+const MAX_LINES: usize = 2;
 
-/// What stands above the panels.
+/// The text above the panels.
 struct Head<'a> {
     width: f64,
     title: &'a str,
@@ -160,17 +163,16 @@ struct Head<'a> {
 impl<'a> Head<'a> {
     fn new(title: &'a str, detail: &'a [String], width: f64) -> Self {
         let room = width - 2.0 * MARGIN;
-        let details =
-            detail.iter().flat_map(|line| wrapped(line, room / DETAIL_LETTER, MOST_LINES)).collect();
-        Head { width, title, detail, titles: wrapped(title, room / TITLE_LETTER, MOST_LINES), details }
+        let details = detail.iter().flat_map(|line| wrapped(line, room / DETAIL_LETTER, MAX_LINES)).collect();
+        Head { width, title, detail, titles: wrapped(title, room / TITLE_LETTER, MAX_LINES), details }
     }
 
-    /// Up to the first panel.
+    /// The height, up to the first panel.
     fn height(&self) -> f64 {
         34.0 + TITLE_LINE * self.titles.len() as f64 + DETAIL_LINE * self.details.len() as f64
     }
 
-    /// The head of a picture, with its ground, title and detail.
+    /// Opens the picture: ground, title and detail.
     fn open(&self, out: &mut String, height: f64, setting: Setting) {
         let width = self.width;
         *out += &format!(
@@ -219,7 +221,7 @@ mod tests {
         svg
     }
 
-    /// Each number that stands in a path or an attribute of place is within the picture.
+    /// Each number in a path or in a position attribute is within the picture.
     fn all_is_inside(svg: &str) {
         let size: Vec<f64> = ["width=\"", "height=\""]
             .map(|name| svg.split(name).nth(1).unwrap().split('"').next().unwrap().parse().unwrap())
@@ -318,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_drawn_is_told() {
+    fn values_that_cannot_be_drawn_are_noted() {
         let points = [(1.0, f64::NAN), (2.0, 1.0), (3.0, -1.0)];
         let mut one = panel(Kind::Lines, vec![line("a", 0, &points)]);
         assert!(drawn(&[one.clone()]).contains("one value is not drawn"));
@@ -330,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn published_numbers_stand_hollow_beside_ours() {
+    fn published_numbers_are_hollow_beside_ours() {
         let picture = drawn(&[table1(Kind::Lines)]);
         assert_eq!(picture.matches("class=\"ring s").count(), 25);
         assert!(picture.contains("RED, in the paper: 0.551"));
@@ -351,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn the_legend_stands_beside_the_data_and_counts_what_has_no_room() {
+    fn the_legend_is_beside_the_data_and_counts_what_has_no_room() {
         let lines = (0..50).map(|at| line(&format!("line {at}"), at, &[(1.0, at as f64)])).collect();
         let picture = drawn(&[panel(Kind::Lines, lines)]);
         let right: f64 =

@@ -1,10 +1,10 @@
 //! Lines with intervals, curves over time, steps, and scattered points.
 
 use crate::axis::can_show;
+use crate::layout::{Bounds, Plot};
 use crate::marker::{self, class, dash, outline};
 use crate::number::{number, with_interval};
 use crate::panel::{Kind, Line, Mark, Panel};
-use crate::place::{Place, Plot};
 use crate::style::{Setting, escaped};
 
 const RADIUS: f64 = 3.6;
@@ -13,13 +13,14 @@ const RING: f64 = 5.8;
 const CAP: f64 = 3.5;
 /// With more marks than this in a line, they are small and their intervals have no caps.
 const MANY: usize = 40;
-/// A curve has no more points: neighbours are averaged, since a screen shows no more. In a page there are many curves.
-const MOST_IN_PAGE: usize = 300;
-const MOST_ALONE: usize = 600;
+/// The maximum number of points of a curve: neighbours are averaged, since a screen shows no more.
+/// A page has many curves.
+const MAX_IN_PAGE: usize = 300;
+const MAX_ALONE: usize = 600;
 /// Steps nearer than this are one, in points of the picture.
 const SEEN: f64 = 0.8;
 
-/// Our lines, and the paper's numbers above them.
+/// Draws our lines, and the paper's numbers above them.
 pub(super) fn draw(out: &mut String, panel: &Panel, plot: &Plot, setting: Setting) {
     // Below all lines.
     for line in panel.lines.iter().filter(|_| panel.kind == Kind::Lines) {
@@ -57,9 +58,9 @@ pub(super) fn draw(out: &mut String, panel: &Panel, plot: &Plot, setting: Settin
     }
 }
 
-/// A line down, and a picture in the picture, in which what leaves the plot is cut off.
+/// Draws a vertical line, and opens a nested picture that clips what leaves the plot.
 fn begin_of_measuring(out: &mut String, plot: &Plot, from: f64) {
-    let Place { left, right, ceiling, floor, .. } = plot.place;
+    let Bounds { left, right, ceiling, floor, .. } = plot.bounds;
     let (x, width, height) = (plot.x(from), right - left, floor - ceiling);
     *out += &format!(
         "<path class=\"fair\" d=\"M{x:.1} {ceiling}V{floor}\"/>\n\
@@ -90,7 +91,8 @@ fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot, setting: Se
     if !whiskers.is_empty() {
         *out += &format!("<path class=\"whisker s{}\" d=\"{whiskers}\"/>", class(line));
     }
-    // A page has the numbers in a table: there a line's markers are one path without titles.
+    // A page has the numbers in a table, so there the markers of a line are one path without
+    // titles.
     let mut together = String::new();
     for mark in line.marks.iter().filter(|mark| is_drawn(panel, mark)) {
         let radius = if is_crowded { RADIUS / 2.0 } else { RADIUS };
@@ -112,7 +114,8 @@ fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot, setting: Se
     }
 }
 
-/// What the line may be under other settings: there along the least values, and back along the greatest.
+/// The range of the line under other settings: forth along the smallest values, back along the
+/// largest.
 fn band(panel: &Panel, line: &Line, plot: &Plot) -> String {
     let drawn = line.marks.iter().filter(|mark| is_drawn(panel, mark));
     let ends: Vec<(f64, [f64; 2])> =
@@ -129,7 +132,7 @@ fn band(panel: &Panel, line: &Line, plot: &Plot) -> String {
     path + "Z"
 }
 
-/// The intervals of `mark`. An end outside of the plot is an arrowhead at its edge.
+/// The intervals of `mark`. An end outside of the plot becomes an arrowhead at its edge.
 fn whisker(mark: &Mark, plot: &Plot, cap: f64) -> String {
     let (x, y) = (plot.x(mark.x), plot.y(mark.y));
     let mut path = String::new();
@@ -159,7 +162,8 @@ fn whisker(mark: &Mark, plot: &Plot, cap: f64) -> String {
     path
 }
 
-/// Where an interval leaves the plot: two strokes from the tip at `(x, y)` back in the direction `(right, down)`.
+/// Marks where an interval leaves the plot: two strokes from the tip at `(x, y)` back in the
+/// direction `(right, down)`.
 pub(super) fn arrowhead((x, y): (f64, f64), (right, down): (f64, f64)) -> String {
     const LONG: f64 = 5.0;
     const WIDE: f64 = 3.5;
@@ -193,11 +197,12 @@ fn path(points: &[Option<(f64, f64)>], plot: &Plot, in_steps: bool) -> String {
     path
 }
 
-/// A curve of many points, broken where one is missing: in points of the picture, or tenths of them, each from the one before.
+/// A curve of many points, broken where one is missing. Coordinates are relative, in points of the
+/// picture or tenths of them.
 fn curve(panel: &Panel, line: &Line, plot: &Plot, setting: Setting) -> String {
     let grain = if setting == Setting::InPage { 1.0 } else { 10.0 };
     let whole = |points: f64| (points * grain).round() as i64;
-    let told = |whole: i64| whole as f64 / grain;
+    let number = |whole: i64| whole as f64 / grain;
     let mut path = String::new();
     let mut last: Option<(i64, i64)> = None;
     for mark in &line.marks {
@@ -207,19 +212,20 @@ fn curve(panel: &Panel, line: &Line, plot: &Plot, setting: Setting) -> String {
         }
         let (x, y) = (whole(plot.x(mark.x)), whole(plot.y_beyond(mark.y)));
         match last {
-            None => path += &format!("M{} {}", told(x), told(y)),
+            None => path += &format!("M{} {}", number(x), number(y)),
             Some(last) if last == (x, y) => {}
-            Some((from_x, from_y)) => path += &format!("l{} {}", told(x - from_x), told(y - from_y)),
+            Some((from_x, from_y)) => path += &format!("l{} {}", number(x - from_x), number(y - from_y)),
         }
         last = Some((x, y));
     }
     path
 }
 
-/// `panel` with as many points of its curves as are drawn, each the mean of its neighbours; none where one of these has no place.
+/// `panel` with its curves reduced to the points that are drawn. Each is the mean of its
+/// neighbours, or missing if one of these cannot be drawn.
 pub(super) fn thinned(panel: &Panel, setting: Setting) -> Panel {
     let mut panel = panel.clone();
-    let most = if setting == Setting::InPage { MOST_IN_PAGE } else { MOST_ALONE };
+    let most = if setting == Setting::InPage { MAX_IN_PAGE } else { MAX_ALONE };
     for at in (0..panel.lines.len()).filter(|_| panel.kind == Kind::Time) {
         let marks = std::mem::take(&mut panel.lines[at].marks);
         let mean = |marks: &[Mark]| {
@@ -233,7 +239,7 @@ pub(super) fn thinned(panel: &Panel, setting: Setting) -> Panel {
     panel
 }
 
-/// The steps that can be seen, and the last.
+/// The steps that are visible, and the last.
 fn seen(panel: &Panel, line: &Line, plot: &Plot) -> Vec<Option<(f64, f64)>> {
     let mut kept: Vec<Option<(f64, f64)>> = Vec::new();
     let mut last: Option<(f64, f64)> = None;

@@ -1,19 +1,19 @@
-//! Markers: a shape for each colour, so that no line is known by its colour alone.
+//! Markers: one shape per colour, so that no line is identified by its colour alone.
 
 use crate::panel::Line;
 use crate::style::PALETTE;
 
-/// The number in the classes of `line`'s colour.
+/// The number in the CSS classes of `line`'s colour.
 pub(super) fn class(line: &Line) -> usize {
     line.colour % PALETTE.len()
 }
 
-/// The classes of `line` drawn as a stroke.
+/// The CSS classes of `line` as a stroke.
 pub(super) fn stroke(line: &Line) -> String {
     if line.is_limit { "limit".into() } else { format!("line s{}", class(line)) }
 }
 
-/// How `line` is interrupted: also those that share a colour because there are many.
+/// The dashes of `line`, which also distinguish lines that share a colour because there are many.
 pub(super) fn dash(line: &Line) -> &'static str {
     match (line.is_dashed, line.colour / PALETTE.len() % 2 == 1) {
         (false, false) => "",
@@ -44,7 +44,7 @@ pub(super) fn diamond((x, y): (f64, f64), r: f64) -> String {
 }
 
 fn polygon(corners: &[(f64, f64)]) -> String {
-    // Each from the one before, which is shorter.
+    // Relative to the one before, which is shorter.
     let mut path = format!("M{:.1} {:.1}l", corners[0].0, corners[0].1);
     for pair in corners.windows(2) {
         path += &format!("{:.1} {:.1} ", pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);

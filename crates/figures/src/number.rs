@@ -1,11 +1,12 @@
 //! Numbers as text.
 
-/// No number has more digits behind the point.
-const MOST_DIGITS: f64 = 12.0;
-/// Half an interval that is less than this part of its mean is no chance but the rounding of sums.
+/// The maximum number of digits after the point.
+const MAX_DIGITS: f64 = 12.0;
+/// Half an interval below this part of its mean is not chance but the rounding of sums.
 pub const ROUNDING: f64 = 1e-9;
 
-/// A unit of thousands for values up to `largest`, with its letter; none where powers of ten read better.
+/// A unit of thousands for values up to `largest`, with its letter; none where powers of ten read
+/// better.
 pub(super) fn unit(largest: f64) -> Option<(f64, &'static str)> {
     match largest {
         a if !(1e-3..1e15).contains(&a) => None,
@@ -17,7 +18,8 @@ pub(super) fn unit(largest: f64) -> Option<(f64, &'static str)> {
     }
 }
 
-/// `value` with so many significant digits, in thousands, millions and so on where it is large.
+/// `value` with this number of significant digits, in thousands, millions and so on where it is
+/// large.
 pub fn number(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return "no number".into();
@@ -41,7 +43,7 @@ pub fn with_interval(mean: f64, half: Option<f64>) -> String {
     }
 }
 
-/// With a power of ten.
+/// The number with a power of ten.
 pub(super) fn powers(value: f64, digits: usize) -> String {
     let text = format!("{value:.*e}", digits.saturating_sub(1));
     match text.split_once('e') {
@@ -54,12 +56,13 @@ fn trimmed(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
-/// A mean and half of its interval in a unit with its letter, both to the second digit of the interval that counts: what is beyond is
-/// chance. `None` where there is no such digit: the interval is nothing, or no number.
+/// A mean and half of its interval, in a unit with its letter. Both are rounded to the second
+/// significant digit of the interval; further digits are chance. `None` if there is no such digit:
+/// the interval is zero or not a number.
 pub fn spread(mean: f64, half: f64, (unit, letter): (f64, &str)) -> Option<String> {
     let is_chance = half > 0.0 && half.is_finite() && mean.is_finite() && half >= ROUNDING * mean.abs();
     let digits = 1.0 - libm::log10(half / unit).floor();
-    (is_chance && digits <= MOST_DIGITS).then(|| {
+    (is_chance && digits <= MAX_DIGITS).then(|| {
         let digits = digits.max(0.0) as usize;
         format!("{:.digits$}{letter} ± {:.digits$}{letter}", mean / unit, half / unit)
     })

@@ -1,11 +1,11 @@
-//! What is drawn, as data: which line is which is settled here, and where it stands is not.
+//! The content of a figure, as data: lines are identified here, and laid out elsewhere.
 
 use serde::{Deserialize, Serialize};
 
 /// One drawing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Panel {
-    /// Its title; empty where the figure's says all.
+    /// Its title; empty if the figure's is enough.
     pub title: String,
     /// How it is drawn.
     pub kind: Kind,
@@ -13,29 +13,32 @@ pub struct Panel {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// Where the horizontal axis has words and no numbers, those words: a mark's `x` is then the place of its word, from 0.
+    /// The words of a horizontal axis without numbers. A mark's `x` is then the index of its word,
+    /// from 0.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub categories: Vec<String>,
     /// The lines, or the colours of bars.
     pub lines: Vec<Line>,
-    /// Values that the paper names, drawn across.
+    /// Values named by the paper, drawn across.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub reference: Vec<Reference>,
-    /// The one seed that its curves are of; absent where marks are means over all seeds.
+    /// The seed of its curves; absent if marks are means over all seeds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seed: Option<u64>,
-    /// Where on `x` measuring begins, if not at once: a line stands there, and what is before it may leave the plot. For [`Kind::Time`].
+    /// The `x` at which measuring begins, if later than the start. A line marks it, and what is
+    /// before it may leave the plot. For [`Kind::Time`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub measured_from: Option<f64>,
 }
 
 impl Panel {
-    /// Is it a table, and no drawing?
+    /// Is it a table rather than a drawing?
     pub fn is_table(&self) -> bool {
         matches!(self.kind, Kind::Table | Kind::Grid)
     }
 
-    /// Where `value` stands between the least and the greatest of a table, from 0 to 1, along the vertical axis.
+    /// The position of `value` between the smallest and the largest of a table, from 0 to 1, along
+    /// the vertical axis.
     pub fn shade(&self, value: f64) -> f64 {
         let values = || self.lines.iter().flat_map(|line| &line.marks).map(|mark| mark.y);
         let [low, high] = self.y.range.unwrap_or_else(|| {
@@ -49,14 +52,14 @@ impl Panel {
     }
 }
 
-/// A value that the paper names for all of a panel, such as the fair share.
+/// A value that the paper names for a whole panel, such as the fair share.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
-    /// Where it stands.
+    /// Its value on the vertical axis.
     pub y: f64,
-    /// What is written at it.
+    /// Its label.
     pub label: String,
-    /// From where to where the paper says that all lies, where it says so.
+    /// The range that the paper claims, if it names one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub band: Option<[f64; 2]>,
 }
@@ -78,18 +81,19 @@ pub enum Kind {
     Scatter,
     /// A step curve: a distribution.
     Steps,
-    /// A table whose cells are coloured by their values: a row for each line, a column for each place.
+    /// A table whose cells are coloured by their values: a row for each line, a column for each
+    /// place.
     Grid,
 }
 
 /// An axis.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
-    /// What it says, with the unit.
+    /// The label, with the unit.
     pub label: String,
     /// Linear or logarithmic.
     pub scale: Scale,
-    /// From where to where, where the paper's axis says so.
+    /// The range of the paper's axis, if known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub range: Option<[f64; 2]>,
 }
@@ -108,25 +112,26 @@ pub enum Scale {
 /// One line of a panel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Line {
-    /// What the legend says.
+    /// The text in the legend.
     pub label: String,
-    /// The series, where the line is of one.
+    /// The series, if the line shows one.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub series: String,
-    /// What a figure calls the measure, where the line is of one.
+    /// The name of the measure in figures, if the line shows one.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub measure: String,
-    /// Lines of one colour number have one colour, in all panels of the figure. From 0, without gaps.
+    /// Lines of one colour number have one colour, in all panels of the figure. From 0, without
+    /// gaps.
     pub colour: usize,
-    /// Dashed, to be told apart from another line of the same colour.
+    /// Is it dashed, to differ from another line of the same colour?
     #[serde(skip_serializing_if = "is_false", default)]
     pub is_dashed: bool,
-    /// No measurement, but what could have been at most: grey and dotted.
+    /// Is it a theoretical limit rather than a measurement? Drawn grey and dotted.
     #[serde(skip_serializing_if = "is_false", default)]
     pub is_limit: bool,
-    /// Ours, by `x`; of a time series, in the order of time.
+    /// Our marks, ordered by `x`, or by time for a time series.
     pub marks: Vec<Mark>,
-    /// The paper's, by `x`.
+    /// The paper's marks, ordered by `x`.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub published: Vec<Mark>,
 }
@@ -134,20 +139,21 @@ pub struct Line {
 /// One mark of a line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mark {
-    /// Horizontally.
+    /// The horizontal value.
     pub x: f64,
-    /// Vertically.
+    /// The vertical value.
     pub y: f64,
-    /// Half the width of the 95 % interval of `x`, where it is measured.
+    /// Half the width of the 95 % interval of `x`, if it is measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub x_half_width: Option<f64>,
-    /// Half the width of the 95 % interval of `y`; absent with fewer than two seeds, and for the paper's.
+    /// Half the width of the 95 % interval of `y`; absent with fewer than two seeds, and for the
+    /// paper's.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub y_half_width: Option<f64>,
-    /// The least and the greatest `y` over the draws of what the paper leaves open, where that was recorded.
+    /// The smallest and the largest `y` over the draws of what the paper leaves open, if recorded.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub y_band: Option<[f64; 2]>,
-    /// Of the paper's: how far ours may be from it by the claim that holds one against the other.
+    /// For the paper's: the distance from ours that the claim comparing the two allows.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub allowed: Option<f64>,
 }

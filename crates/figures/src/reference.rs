@@ -1,20 +1,20 @@
-//! What the paper names for all of a panel: a line across, and where it claims one a shaded band.
+//! References of the paper for a whole panel: a line across, and a shaded band where it claims one.
 
 use crate::axis::can_show;
+use crate::layout::Plot;
 use crate::panel::{Kind, Panel, Reference};
-use crate::place::Plot;
 use crate::style::escaped;
 
-/// From the line to its name.
+/// From the line to its label.
 const GAP: f64 = 5.0;
 
-/// The values of `panel`'s references that have to be on its axis.
+/// The values of `panel`'s references that must be on its axis.
 pub(super) fn values(panel: &Panel) -> impl Iterator<Item = f64> {
     let ends = |one: &Reference| [one.y].into_iter().chain(one.band.into_iter().flatten());
     panel.reference.iter().flat_map(ends).filter(|y| can_show(&panel.y, *y))
 }
 
-/// How a line is drawn: on bars it has to be seen.
+/// The style of a line, which must be visible on bars.
 pub(super) fn stroke(kind: Kind) -> &'static str {
     if kind == Kind::Bars { "class=\"edge\" stroke-dasharray=\"7 4\"" } else { "class=\"fair\"" }
 }
@@ -23,9 +23,9 @@ fn shown(panel: &Panel) -> impl Iterator<Item = &Reference> {
     panel.reference.iter().filter(|one| can_show(&panel.y, one.y))
 }
 
-/// What the paper says that all lies in, below the data.
+/// Draws the band that the paper claims, below the data.
 pub(super) fn bands(out: &mut String, panel: &Panel, plot: &Plot) {
-    let (left, wide) = (plot.place.left, plot.place.right - plot.place.left);
+    let (left, wide) = (plot.bounds.left, plot.bounds.right - plot.bounds.left);
     for [low, high] in shown(panel).filter_map(|one| one.band) {
         let (top, floor) = (plot.y(high), plot.y(low));
         *out += &format!(
@@ -35,32 +35,33 @@ pub(super) fn bands(out: &mut String, panel: &Panel, plot: &Plot) {
     }
 }
 
-/// Across: below lines, and above bars.
+/// Draws the lines: below our lines, and above bars.
 pub(super) fn lines(out: &mut String, panel: &Panel, plot: &Plot) {
     for one in shown(panel) {
-        let (left, right, y) = (plot.place.left, plot.place.right, plot.y(one.y));
+        let (left, right, y) = (plot.bounds.left, plot.bounds.right, plot.y(one.y));
         *out += &format!("<path {} d=\"M{left} {y:.1}H{right:.1}\"/>\n", stroke(panel.kind));
     }
 }
 
-/// The names of the lines at their right end. Bars would hide them there: those have them in the legend.
+/// Draws the labels of the lines at their right end. Bars would hide them, so there they are in the
+/// legend.
 pub(super) fn names(out: &mut String, panel: &Panel, plot: &Plot) {
     for one in shown(panel) {
-        let (x, y) = (plot.place.right - GAP, (plot.y(one.y) - GAP).max(0.0));
+        let (x, y) = (plot.bounds.right - GAP, (plot.y(one.y) - GAP).max(0.0));
         *out += &format!(
             "<text class=\"tick halo\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{}</text>\n",
-            escaped(&told(one))
+            escaped(&label(one))
         );
     }
 }
 
-/// The names that the legend has.
+/// The labels in the legend.
 pub(super) fn keys(panel: &Panel) -> impl Iterator<Item = String> {
-    shown(panel).filter(|_| panel.kind == Kind::Bars).map(told)
+    shown(panel).filter(|_| panel.kind == Kind::Bars).map(label)
 }
 
-/// `fair share, ± 15 %`.
-fn told(one: &Reference) -> String {
+/// The label of a reference: `fair share, ± 15 %`.
+fn label(one: &Reference) -> String {
     match one.band {
         Some([low, high]) if one.y != 0.0 => {
             let percent = 50.0 * (high - low) / one.y.abs();
@@ -87,13 +88,13 @@ mod tests {
             let count = |class: &str| svg.matches(&format!("class=\"{class}\"")).count();
             let in_legend = usize::from(kind == Kind::Bars);
             assert_eq!((count("claimed"), svg.matches(stroke(kind)).count()), (1, 1 + in_legend));
-            // The data end below 1: the axis goes as far as the band.
+            // The data end below 1: the axis extends as far as the band.
             assert!(svg.contains(">2.0</text>"), "{kind:?}: {svg}");
         }
     }
 
     #[test]
-    fn without_a_band_the_name_stands_alone() {
-        assert_eq!(told(&Reference { y: 286.0, label: "fair share".into(), band: None }), "fair share");
+    fn without_a_band_the_name_is_alone() {
+        assert_eq!(label(&Reference { y: 286.0, label: "fair share".into(), band: None }), "fair share");
     }
 }

@@ -1,8 +1,8 @@
-//! Colours, the style sheet, and how text is written so that it fits.
+//! Colours, the style sheet, and the fitting of text.
 
-/// From the edge to the title, the legend and back.
+/// The space between the edge, the title and the legend.
 pub(super) const MARGIN: f64 = 24.0;
-/// The width of a letter of what is told below the title, and along the axes.
+/// The width of a letter of the detail below the title, and along the axes.
 pub(super) const DETAIL_LETTER: f64 = 7.2;
 
 /// Does a picture bring its own style, or does the page have it?
@@ -16,8 +16,9 @@ pub enum Setting {
 
 /// Colours for light and dark ground.
 ///
-/// The first in each column are those of Okabe and Ito ("Color universal design", 2008); the others were searched for so
-/// that any two can be told apart by people with any colour vision, which a test below holds. Markers differ as well.
+/// The first in each column are those of Okabe and Ito ("Color universal design", 2008). The others
+/// were searched for so that any two can be distinguished with any colour vision, which a test
+/// below verifies. Markers differ as well.
 pub(super) const PALETTE: [(&str, &str); 9] = [
     ("#0072b2", "#56b4e9"),
     ("#d55e00", "#ef8a4c"),
@@ -54,7 +55,7 @@ const SHAPES: &str = "
   .chart .hollow { stroke-width: 1.8 }
   .chart .ring { fill: none; stroke-width: 1.8 }";
 
-/// What all pictures share. A page that holds pictures holds this once.
+/// The style sheet shared by all pictures. A page with pictures contains it once.
 pub fn sheet() -> String {
     let mut sheet = String::from(SHAPES);
     let light = colours(
@@ -93,7 +94,7 @@ fn colours(pick: fn((&'static str, &'static str)) -> &'static str, theme: &Theme
     sheet
 }
 
-/// `text`, or as many letters of it as there is room for, with an ellipsis.
+/// `text`, shortened to `letters` letters with an ellipsis.
 pub fn cut(text: &str, letters: f64) -> String {
     let letters = letters.max(1.0) as usize;
     if text.chars().count() <= letters {
@@ -102,8 +103,8 @@ pub fn cut(text: &str, letters: f64) -> String {
     text.chars().take(letters.saturating_sub(1)).chain(['\u{2026}']).collect()
 }
 
-/// Text for XML and HTML, in which control characters have no place: white space becomes a space, any other a replacement
-/// mark.
+/// Escapes text for XML and HTML. Of control characters, white space becomes a space, and any other
+/// a replacement mark.
 pub fn escaped(text: &str) -> String {
     let plain = |c: char| match c {
         '\n' | '\r' | '\t' => ' ',
@@ -114,11 +115,11 @@ pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// `text` in as many lines as it needs; of more than `most`, the last is cut.
-pub(super) fn wrapped(text: &str, letters: f64, most: usize) -> Vec<String> {
+/// `text` in as many lines as it needs; after `max_lines` lines the last is cut.
+pub(super) fn wrapped(text: &str, letters: f64, max_lines: usize) -> Vec<String> {
     let lines = textwrap::wrap(text, letters.max(1.0) as usize);
-    let mut shown: Vec<String> = lines.iter().take(most).map(|line| line.to_string()).collect();
-    if let Some(last) = shown.last_mut().filter(|_| lines.len() > most) {
+    let mut shown: Vec<String> = lines.iter().take(max_lines).map(|line| line.to_string()).collect();
+    if let Some(last) = shown.last_mut().filter(|_| lines.len() > max_lines) {
         last.push_str(" \u{2026}");
     }
     shown
@@ -128,8 +129,9 @@ pub(super) fn wrapped(text: &str, letters: f64, most: usize) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// Linear RGB as seen without one kind of cones (Machado, Oliveira and Fernandes, "A physiologically-based model for
-    /// simulation of color vision deficiency", 2009, severity 1.0), the first being full colour vision.
+    /// Linear RGB as seen without one kind of cones; the first is full colour vision. Source:
+    /// Machado, Oliveira and Fernandes, "A physiologically-based model for simulation of color
+    /// vision deficiency", 2009, severity 1.0.
     const VISIONS: [[[f64; 3]; 3]; 4] = [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
@@ -149,7 +151,8 @@ mod tests {
         })
     }
 
-    /// Oklab coordinates (Ottosson, 2020), in which distance is as the eye has it: 0.02 is just seen.
+    /// Oklab coordinates (Ottosson, 2020), in which distances match perception: 0.02 is just
+    /// visible.
     fn seen(colour: &str, vision: &[[f64; 3]; 3]) -> [f64; 3] {
         let rgb = times(vision, light(colour)).map(|part| part.clamp(0.0, 1.0));
         let cones = [
@@ -166,14 +169,14 @@ mod tests {
     }
 
     #[test]
-    fn any_two_colours_are_told_apart_with_any_colour_vision() {
+    fn any_two_colours_differ_with_any_colour_vision() {
         for column in [PALETTE.map(|pair| pair.0), PALETTE.map(|pair| pair.1)] {
             for vision in &VISIONS {
                 for (at, first) in column.iter().enumerate() {
                     for second in &column[at + 1..] {
                         let (a, b) = (seen(first, vision), seen(second, vision));
                         let apart: f64 = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
-                        // More than three times what is just seen.
+                        // More than three times the visible minimum.
                         assert!(apart > 0.07, "{first} {second} {apart}");
                     }
                 }
@@ -182,10 +185,11 @@ mod tests {
     }
 
     #[test]
-    fn every_colour_stands_out_from_its_ground() {
+    fn every_colour_contrasts_with_its_ground() {
         let luminance = |colour| times(&[[0.2126, 0.7152, 0.0722]; 3], light(colour))[0] + 0.05;
         for (bright, dark) in PALETTE {
-            // WCAG 2.1 asks 3 of graphics; sky blue and pink have 2.9, and lines are thicker than its "thin".
+            // WCAG 2.1 requires 3 for graphics; sky blue and pink have 2.9, and lines are thicker
+            // than its "thin".
             assert!(luminance(GROUND.0) / luminance(bright) > 2.85, "{bright}");
             assert!(luminance(dark) / luminance(GROUND.1) > 3.0, "{dark}");
         }

@@ -1,19 +1,20 @@
-//! A table, drawn: a row for each line, a column for each place, the paper's number below ours. In a grid, cells are coloured.
+//! Draws a table: a row per line, a column per position, the paper's number below ours. A grid's
+//! cells are coloured.
 
 use crate::axis::can_show;
+use crate::layout::{Bounds, Columns};
 use crate::number::{number, with_interval};
 use crate::panel::{Kind, Line, Mark, Panel, Scale};
-use crate::place::{Columns, Place};
 use crate::style::{MARGIN, cut, escaped};
 
 const LETTER: f64 = 7.6;
 const ROW: f64 = 42.0;
-/// Of a table without published numbers.
+/// The row height of a table without published numbers.
 const LOW_ROW: f64 = 26.0;
 const HEAD: f64 = 30.0;
 const GAP: f64 = 22.0;
-const MOST_NAME: usize = 30;
-/// How strong the colour of a grid's least and greatest value is: text stays readable on both.
+const MAX_NAME: usize = 30;
+/// The strength of the colour of a grid's smallest and largest value: text stays readable on both.
 const SHADES: (f64, f64) = (0.04, 0.55);
 
 /// The width of the picture that it needs.
@@ -21,7 +22,7 @@ pub(super) fn width(panel: &Panel) -> f64 {
     2.0 * MARGIN + name_width(panel) + column_widths(panel).iter().sum::<f64>()
 }
 
-/// Its height.
+/// The height of the table.
 pub(super) fn height(panel: &Panel) -> f64 {
     HEAD + row(panel) * panel.lines.len() as f64 + if caption(panel).is_some() { 22.0 } else { 4.0 }
 }
@@ -36,28 +37,28 @@ fn row(panel: &Panel) -> f64 {
 
 fn name_width(panel: &Panel) -> f64 {
     let longest = panel.lines.iter().map(|line| line.label.chars().count()).max().unwrap_or(0);
-    longest.min(MOST_NAME) as f64 * LETTER + GAP
+    longest.min(MAX_NAME) as f64 * LETTER + GAP
 }
 
 fn column_widths(panel: &Panel) -> Vec<f64> {
     let columns = Columns::new(panel);
     let mut letters: Vec<usize> =
-        columns.names.iter().map(|name| name.chars().count().min(MOST_NAME)).collect();
+        columns.names.iter().map(|name| name.chars().count().min(MAX_NAME)).collect();
     for line in &panel.lines {
         for (at, mark) in line.marks.iter().filter_map(|mark| Some((columns.of(mark)?, mark))) {
             letters[at] = letters[at].max(measured(panel, mark).chars().count());
         }
     }
     if panel.kind == Kind::Grid {
-        // Cells of one size, so that colours are compared and not areas.
+        // Cells of one size, so that colours are compared rather than areas.
         let most = letters.iter().copied().max().unwrap_or(0);
         letters.fill(most);
     }
     letters.into_iter().map(|letters| letters as f64 * LETTER + GAP).collect()
 }
 
-/// Draws it, with room between the columns where the picture is wider than needed.
-pub(super) fn draw(out: &mut String, panel: &Panel, place: &Place) {
+/// Draws it, with wider columns where the picture is wider than needed.
+pub(super) fn draw(out: &mut String, panel: &Panel, bounds: &Bounds) {
     let widths = column_widths(panel);
     let columns = Columns::new(panel);
     let mut right = MARGIN + name_width(panel);
@@ -74,19 +75,19 @@ pub(super) fn draw(out: &mut String, panel: &Panel, place: &Place) {
             &format!("<line class=\"grid\" x1=\"{MARGIN}\" y1=\"{y:.1}\" x2=\"{end:.1}\" y2=\"{y:.1}\"/>\n");
     };
     if panel.kind == Kind::Grid {
-        shades(out, panel, (&rights, &widths), place.ceiling);
+        shades(out, panel, (&rights, &widths), bounds.ceiling);
     }
     let heads: Vec<Anchor> = rights.iter().zip(&widths).map(|column| Anchor::of(panel, column)).collect();
     for (name, at) in columns.names.iter().zip(&heads) {
-        cell(out, "head", (*at, place.ceiling + 18.0), &cut(name, MOST_NAME as f64));
+        cell(out, "head", (*at, bounds.ceiling + 18.0), &cut(name, MAX_NAME as f64));
     }
-    line(out, place.ceiling + HEAD - 4.0);
+    line(out, bounds.ceiling + HEAD - 4.0);
     for (at, series) in panel.lines.iter().enumerate() {
-        let y = place.ceiling + HEAD + row(panel) * at as f64;
+        let y = bounds.ceiling + HEAD + row(panel) * at as f64;
         *out += &format!(
             "<text class=\"name\" x=\"{MARGIN}\" y=\"{:.1}\">{}</text>\n",
             y + 15.0,
-            escaped(&cut(&series.label, MOST_NAME as f64))
+            escaped(&cut(&series.label, MAX_NAME as f64))
         );
         cells(out, panel, series, (&heads, y));
         line(out, y + row(panel) - 4.0);
@@ -94,13 +95,13 @@ pub(super) fn draw(out: &mut String, panel: &Panel, place: &Place) {
     if let Some(text) = caption(panel) {
         *out += &format!(
             "<text class=\"detail\" x=\"{MARGIN}\" y=\"{:.1}\">{}</text>\n",
-            place.floor - 2.0,
+            bounds.floor - 2.0,
             escaped(&text)
         );
     }
 }
 
-/// What a reader has to know of the cells.
+/// A caption that explains the cells.
 fn caption(panel: &Panel) -> Option<String> {
     let shades = (panel.kind == Kind::Grid).then(|| {
         let what = if panel.y.label.is_empty() { "the number" } else { &panel.y.label };
@@ -111,7 +112,7 @@ fn caption(panel: &Panel) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// The grounds of a grid's cells.
+/// Draws the background of a grid's cells.
 fn shades(out: &mut String, panel: &Panel, (rights, widths): (&[f64], &[f64]), ceiling: f64) {
     let columns = Columns::new(panel);
     for (at, line) in panel.lines.iter().enumerate() {
@@ -133,7 +134,7 @@ fn shades(out: &mut String, panel: &Panel, (rights, widths): (&[f64], &[f64]), c
     }
 }
 
-/// Where the text of a column stands: at its right end, or in a grid in the middle of its cell.
+/// The text anchor of a column: its right end, or in a grid the middle of its cell.
 #[derive(Clone, Copy)]
 struct Anchor {
     x: f64,
@@ -176,7 +177,8 @@ fn measured(panel: &Panel, mark: &Mark) -> String {
     if panel.kind == Kind::Grid { in_grid(panel, mark.y) } else { with_interval(mark.y, mark.y_half_width) }
 }
 
-/// A number as short as its colour is fine: along a linear range a hundredth of it, else three digits. The title has all.
+/// A number with as many digits as its colour resolves: along a linear range a hundredth of it,
+/// else three digits. The title has all digits.
 fn in_grid(panel: &Panel, y: f64) -> String {
     let range = panel.y.range.filter(|_| panel.y.scale == Scale::Linear);
     match range.map(|[low, high]| high - low) {

@@ -146,7 +146,7 @@ impl ClassBook {
     }
 
     /// Gives the class `number` another weight, and returns the one that it had.
-    pub fn reweigh(&mut self, number: u32, weight: Weight) -> Option<Weight> {
+    pub fn set_weight(&mut self, number: u32, weight: Weight) -> Option<Weight> {
         let class = self.classes.get_mut(number as usize)?;
         Some(std::mem::replace(&mut class.weight, weight))
     }

@@ -4,7 +4,7 @@
 //! new buffer is smaller or the new law stricter, nothing is lost: all of it goes [`Ahead`] of the new discipline, first come, first
 //! served, at the rate of the link. The packets of each flow stay in order either way, since all of them take the same way.
 
-use fairwire_core::{Backlog, Cause, Discipline, NotReweighed, Packet, Probe, Signals, Time, Unit, Weight};
+use fairwire_core::{Backlog, Cause, Discipline, Packet, Probe, SetWeightError, Signals, Time, Unit, Weight};
 use std::collections::VecDeque;
 
 /// Drains `old` and puts what waited there into `new`, or ahead of it. What is given back has all of it; `old` is empty.
@@ -158,8 +158,8 @@ impl Discipline for Ahead {
         self.inner.drain(take);
     }
 
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        self.inner.reweigh(class, weight)
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        self.inner.set_weight(class, weight)
     }
 }
 

@@ -6,7 +6,7 @@
 
 use fairwire_core::Ecn;
 use fairwire_linux::port::LinkKind;
-use fairwire_wire::join::Seam;
+use fairwire_wire::join::TcpOffsets;
 use std::ops::Range;
 
 /// A bounded store of frames, each named by a small number: [`Packet::frame`](fairwire_core::Packet::frame).
@@ -33,8 +33,8 @@ pub struct Note {
     pub ecn: Ecn,
     /// How it begins.
     pub kind: LinkKind,
-    /// Its seam, when it is a part of a super-packet.
-    pub seam: Option<Seam>,
+    /// Its offsets, when it is a part of a super-packet.
+    pub offsets: Option<TcpOffsets>,
 }
 
 /// How large a pool is.

@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
 use fairwire_core::class_tree::MAX_CLASSES;
-use fairwire_core::{ClassTerms, ClassTree, EcnPolicy, NotReweighed, Weight};
+use fairwire_core::{ClassTerms, ClassTree, EcnPolicy, SetWeightError, Weight};
 #[cfg(feature = "serde")]
 use schemars::JsonSchema;
 #[cfg(feature = "serde")]
@@ -79,7 +79,7 @@ impl Weights {
 fn checked_weight(class: u32, weight: f64, parameter: Parameter) -> Result<Weight, BadParameter> {
     Weight::new(weight).ok_or_else(|| {
         let given = format_args!("a weight of {weight} for class {class}");
-        parameter.refuse(given, format_args!("weights from {} to {}", Weight::LEAST, Weight::MOST))
+        parameter.refuse(given, format_args!("weights from {} to {}", Weight::MIN, Weight::MAX))
     })
 }
 
@@ -125,16 +125,16 @@ impl WeightOf {
     }
 
     /// Has `class` a weight of its own, which can be changed?
-    pub(crate) fn find(&self, class: u32) -> Result<Weight, NotReweighed> {
+    pub(crate) fn find(&self, class: u32) -> Result<Weight, SetWeightError> {
         match self.by_class.get(class as usize) {
             Some(&weight) => Ok(Weight::new(weight).expect("checked when it was typed")),
-            None if self.is_equal() => Err(NotReweighed::NoWeights),
-            None => Err(NotReweighed::NoSuchClass { class }),
+            None if self.is_equal() => Err(SetWeightError::NoWeights),
+            None => Err(SetWeightError::NoSuchClass { class }),
         }
     }
 
     /// Gives `class` another weight, and tells the one that it had.
-    pub(crate) fn set(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+    pub(crate) fn set(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let before = self.find(class)?;
         self.by_class[class as usize] = weight.get();
         Ok(before)

@@ -15,12 +15,14 @@ use std::time::Duration;
 
 /// The [`mtu`](LinkBuilder::mtu) of a link unless given otherwise: Ethernet's, bytes.
 pub const DEFAULT_MTU: u32 = 1500;
-/// The most that [`mtu`](LinkBuilder::mtu) may be: 1 MiB, the longest quantum that a scheduler takes.
-pub const MOST_MTU: u32 = 1 << 20;
+/// The most that [`mtu`](LinkBuilder::mtu) may be: 1 MiB, the longest quantum that a scheduler
+/// takes.
+pub const MAX_MTU: u32 = 1 << 20;
 /// The [`buffer`](LinkBuilder::buffer) of a link unless given otherwise, packets.
 pub const DEFAULT_BUFFER_PACKETS: u32 = 100;
 
-/// A link as given. Each method takes one thing; what is wrong with any of them is said by [`build`](LinkBuilder::build), all at once.
+/// A link as given. Each method takes one thing; what is wrong with any of them is said by
+/// [`build`](LinkBuilder::build), all at once.
 ///
 /// What a method was given before, another call replaces.
 pub struct LinkBuilder<T, I = Duration> {
@@ -72,8 +74,9 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         builder
     }
 
-    /// What shares the link, by its name in the catalogue, or with parameters: `"drr+lqd"`, `"fq-codel"`,
-    /// `"{ red = { gentle = true, min_threshold = '20 packets' } }"`. The text in braces is TOML. Unless given, it is `"tail-drop"`.
+    /// What shares the link, by its name in the catalogue, or with parameters: `"drr+lqd"`,
+    /// `"fq-codel"`, `"{ red = { gentle = true, min_threshold = '20 packets' } }"`. The text in
+    /// braces is TOML. Unless given, it is `"tail-drop"`.
     #[cfg(feature = "catalogue")]
     #[must_use]
     pub fn queue(mut self, name: impl Into<String>) -> Self {
@@ -81,45 +84,48 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// What shares the link, made already: a law of `fairwire-laws`, or one of your own. It has its own buffer, and
-    /// [`buffer`](Self::buffer) and [`mark_ecn`](Self::mark_ecn) say nothing to it.
+    /// What shares the link, made already: a law of `fairwire-laws`, or one of your own. It has its
+    /// own buffer, and [`buffer`](Self::buffer) and [`mark_ecn`](Self::mark_ecn) say nothing to it.
     #[must_use]
     pub fn discipline(mut self, discipline: Box<dyn Discipline>) -> Self {
         self.queue = Queue::Made(discipline);
         self
     }
 
-    /// Where a discipline by name would drop an ECN-capable packet early, it marks it, unless its parameters say otherwise. Without
-    /// this it drops, as in the papers' experiments.
+    /// Where a discipline by name would drop an ECN-capable packet early, it marks it, unless its
+    /// parameters say otherwise. Without this it drops, as in the papers' experiments.
     #[must_use]
     pub fn mark_ecn(mut self) -> Self {
         self.marks = true;
         self
     }
 
-    /// How much may wait: `"100 packets"`, `"64 KiB"`, `"50 ms"` at the link's rate, or `"1.5 bdp"`, where the round trip is twice the
-    /// link's delay, or in a [`Duplex`](crate::Duplex) the sum of both delays. Unless given, 100 packets. A discipline with a buffer among
-    /// its own parameters has that.
+    /// How much may wait: `"100 packets"`, `"64 KiB"`, `"50 ms"` at the link's rate, or `"1.5
+    /// bdp"`, where the round trip is twice the link's delay, or in a [`Duplex`](crate::Duplex) the
+    /// sum of both delays. Unless given, 100 packets. A discipline with a buffer among its own
+    /// parameters has that.
     #[must_use]
     pub fn buffer(mut self, room: &str) -> Self {
         self.room = self.checked("buffer", Room::read(room)).unwrap_or(self.room);
         self
     }
 
-    /// The most bytes that a packet may have, 1 to [`MOST_MTU`]; a longer one is [not sent](crate::NotSent). Laws that count packets
-    /// take it for the size of a typical one. Unless given, 1500.
+    /// The most bytes that a packet may have, 1 to [`MAX_MTU`]; a longer one is [not
+    /// sent](crate::NotSent). Laws that count packets take it for the size of a typical one. Unless
+    /// given, 1500.
     #[must_use]
     pub fn mtu(mut self, bytes: u32) -> Self {
-        if (1..=MOST_MTU).contains(&bytes) {
+        if (1..=MAX_MTU).contains(&bytes) {
             self.mtu = bytes;
         } else {
-            self.refuse("mtu", format_args!("{bytes} bytes; allowed: 1 to {MOST_MTU}"));
+            self.refuse("mtu", format_args!("{bytes} bytes; allowed: 1 to {MAX_MTU}"));
         }
         self
     }
 
-    /// Another rate from each of these times on, counted from the start of the link: `[("5 s", "10 Mbit/s"), ("8 s", "2 Mbit/s")]`. Times
-    /// ascend. A packet being transmitted when the rate changes goes on at the new rate.
+    /// Another rate from each of these times on, counted from the start of the link: `[("5 s", "10
+    /// Mbit/s"), ("8 s", "2 Mbit/s")]`. Times ascend. A packet being transmitted when the rate
+    /// changes goes on at the new rate.
     #[must_use]
     pub fn steps<A: Quantity<Span>, R: Quantity<Rate>>(
         mut self,
@@ -145,9 +151,10 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Delivery opportunities in place of a rate, from the text of a trace of mahimahi (`mm-link`): a line is a time in whole
-    /// milliseconds at which 1504 bytes can leave; at its end it begins again. The rate of the link is then what disciplines and
-    /// buffers go by, and the trace is what is sent.
+    /// Uses delivery opportunities instead of a rate, from the text of a mahimahi trace
+    /// (`mm-link`). Each line is a time in whole milliseconds at which 1504 bytes can leave; at its
+    /// end the trace begins again. Disciplines and buffers still use the rate of the link, and
+    /// packets are sent by the trace.
     #[must_use]
     pub fn trace(mut self, text: &str) -> Self {
         if let Some(trace) = self.checked("trace", Trace::parse(text)) {
@@ -156,22 +163,23 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Which packets are lost on the wire: a probability for each by itself, or a [`GilbertElliott`](crate::GilbertElliott).
+    /// Which packets are lost on the wire: a probability for each by itself, or a
+    /// [`GilbertElliott`](crate::GilbertElliott).
     #[must_use]
     pub fn loss(mut self, loss: impl Into<Loss>) -> Self {
         self.wire.loss = self.checked("loss", loss.into().check());
         self
     }
 
-    /// Each packet takes a time more, uniform from zero to this. The order is kept: none arrives before one that left the queue
-    /// earlier.
+    /// Each packet takes a time more, uniform from zero to this. The order is kept: none arrives
+    /// before one that left the queue earlier.
     #[must_use]
     pub fn jitter(mut self, most: impl Quantity<Span>) -> Self {
         self.wire.jitter = self.checked("jitter", most.read()).unwrap_or(Span::ZERO);
         self
     }
 
-    /// This part of the packets, 0 to 1, is held back on the wire for so long, and overtaken by those behind them.
+    /// Delays this part of the packets, 0 to 1, on the wire by `by`; those behind overtake them.
     #[must_use]
     pub fn reorder(mut self, part: f64, by: impl Quantity<Span>) -> Self {
         let part = self.checked("reorder", probability(part));
@@ -187,27 +195,30 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// The name of the link, after which its random streams are called. Links of one test that shall not lose the same packets have names
-    /// or seeds that differ. Unless given, `link`; in a [`Duplex`](crate::Duplex) `forward` and `back`.
+    /// The name of the link, after which its random streams are called. Links of one test that
+    /// shall not lose the same packets have names or seeds that differ. Unless given, `link`; in a
+    /// [`Duplex`](crate::Duplex) `forward` and `back`.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Time zero of the link, from which [`steps`](Self::steps), [`trace`](Self::trace) and the report count. Unless given, zero for a
-    /// [`Duration`], and the first instant of any call for an [`Instant`](std::time::Instant).
+    /// Time zero of the link, from which [`steps`](Self::steps), [`trace`](Self::trace) and the
+    /// report count. Unless given, zero for a [`Duration`], and the first instant of any call for
+    /// an [`Instant`](std::time::Instant).
     #[must_use]
     pub fn starts_at(mut self, start: I) -> Self {
         self.origin = Some(start);
         self
     }
 
-    /// The link.
+    /// Builds the link.
     ///
     /// # Errors
-    /// Everything that is wrong with what was given: a text that is no quantity, a rate of zero, a number that is no probability, a
-    /// discipline that nobody knows or its parameters, a buffer without room for one packet of `mtu` bytes.
+    /// Returns everything that is wrong: a text that is not a quantity, a rate of zero, a number
+    /// that is not a probability. An unknown discipline, its bad parameters, and a buffer without
+    /// room for one packet of `mtu` bytes are refused, too.
     pub fn build(self) -> Result<Link<T, I>, BadLink> {
         let round_trip = self.delay() * 2;
         self.build_as("link", round_trip)
@@ -221,7 +232,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     pub(crate) fn build_as(mut self, name: &str, round_trip: Span) -> Result<Link<T, I>, BadLink> {
         let name = self.name.take().unwrap_or_else(|| name.into());
         let amount = self.checked("buffer", self.room.amount(round_trip));
-        // A rate or a buffer that could not be read is a mistake already; what comes after is checked with any.
+        // A rate or a buffer that could not be read is a mistake already; what comes after is
+        // checked with any.
         let site = Site {
             rate: self.rate.unwrap_or(ANY_RATE),
             buffer: amount.unwrap_or(Amount::Packets(DEFAULT_BUFFER_PACKETS)),

@@ -6,7 +6,8 @@ use crate::link::Link;
 use crate::moment::Moment;
 use std::time::Duration;
 
-/// Two links between the same two ends, one for each way. They share nothing but the time of a round trip, by which a buffer in `bdp` goes.
+/// Two links between the same two ends, one for each way. They share nothing but the time of a
+/// round trip, by which a buffer in `bdp` goes.
 ///
 /// ```
 /// use fairwire_link::{Duplex, Link};
@@ -27,7 +28,8 @@ pub struct Duplex<T, I = Duration> {
 }
 
 impl<T, I: Moment> Duplex<T, I> {
-    /// Both links, built. A link without a name is called `forward` or `back`, so that the two draw different random numbers.
+    /// Both links, built. A link without a name is called `forward` or `back`, so that the two draw
+    /// different random numbers.
     ///
     /// # Errors
     /// What is wrong with either, as [`LinkBuilder::build`] says it.

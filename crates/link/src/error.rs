@@ -38,8 +38,8 @@ impl fmt::Display for Mistake {
 impl std::error::Error for BadLink {}
 
 /// A packet that the link does not take: it has no bytes, or more than the link's
-/// [`mtu`](crate::LinkBuilder::mtu). Nothing is counted. Who ignores this error has a network that loses such packets
-/// silently.
+/// [`mtu`](crate::LinkBuilder::mtu). Nothing is counted. Who ignores this error has a network that
+/// loses such packets silently.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct NotSent<T> {
     /// The payload, given back.

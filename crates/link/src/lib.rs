@@ -14,7 +14,7 @@ mod room;
 pub mod tokio;
 mod wire;
 
-pub use builder::{DEFAULT_BUFFER_PACKETS, DEFAULT_MTU, LinkBuilder, MOST_MTU};
+pub use builder::{DEFAULT_BUFFER_PACKETS, DEFAULT_MTU, LinkBuilder, MAX_MTU};
 pub use duplex::Duplex;
 pub use error::{BadLink, Mistake, NotSent};
 pub use fairwire_core::{Backlog, Discipline, Ecn};

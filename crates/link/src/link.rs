@@ -13,19 +13,21 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::time::Duration;
 
-/// A link in one direction, which carries payloads of type `T` and is told the time as `I`.
+/// A link in one direction, with payloads of type `T` and times of type `I`.
 ///
-/// A packet that is [sent](Link::send) waits in the queue, is transmitted at the link's rate, and reaches the far end a delay
-/// later, where [`receive`](Link::receive) gives it out. The link does its work when it is called, at the exact times at which
-/// it is due: how often it is called changes nothing of what it does.
+/// A packet that is [sent](Link::send) waits in the queue, is transmitted at the link's rate, and
+/// reaches the far end a delay later, where [`receive`](Link::receive) returns it. The link works
+/// when it is called, at the exact times at which work is due: the frequency of calls has no effect
+/// on the results.
 ///
 /// # Time
-/// Time is an argument. A time before the latest that the link was given counts as the latest, and
-/// [`Report::backward_calls`] counts such calls. What is due at an instant is done before what is sent at that instant.
+/// Time is an argument. A time before the latest that was given counts as the latest, and
+/// [`Report::backward_calls`] counts such calls. Work that is due at an instant is done before a
+/// packet that is sent at that instant.
 ///
 /// # Memory
-/// What waits is bounded by the buffer; what is on the wire by rate and delay, if the caller receives what has arrived. The report keeps
-/// eight bytes for each packet delivered.
+/// The queue is bounded by the buffer. Packets on the wire are bounded by rate and delay, if the
+/// caller receives what has arrived. The report stores eight bytes per packet delivered.
 pub struct Link<T, I = Duration> {
     server: Server,
     wire: Wire,
@@ -74,8 +76,9 @@ struct UnderWay {
 }
 
 impl<T, I: Moment> Link<T, I> {
-    /// A link of this rate and this propagation delay, one way, to be described further and [built](LinkBuilder::build):
-    /// `Link::<Vec<u8>>::new("50 Mbit/s", "20 ms")`. With another type of time: `Link::<Vec<u8>, Instant>::new(…)`.
+    /// A link of this rate and this propagation delay, one way, to be described further and
+    /// [built](LinkBuilder::build): `Link::<Vec<u8>>::new("50 Mbit/s", "20 ms")`. With another type
+    /// of time: `Link::<Vec<u8>, Instant>::new(…)`.
     #[expect(clippy::new_ret_no_self, reason = "what is given is checked once, in `build`")]
     pub fn new(rate: impl Quantity<Rate>, delay: impl Quantity<Span>) -> LinkBuilder<T, I> {
         LinkBuilder::new(rate, delay)
@@ -97,13 +100,15 @@ impl<T, I: Moment> Link<T, I> {
         }
     }
 
-    /// Sends a packet of `flow` into the link at `now`. It takes `bytes` of the link, headers included, whatever its payload is.
+    /// Sends a packet of `flow` into the link at `now`. It takes `bytes` of the link, headers
+    /// included, whatever its payload is.
     ///
     /// The number of a flow is the caller's, and any will do; the queue shares between flows.
     ///
     /// # Errors
-    /// When `bytes` is zero or more than the link's [`mtu`](LinkBuilder::mtu); the payload is given back, and nothing has changed but the
-    /// link's time. A packet that the queue drops is no error: a sender does not learn of it.
+    /// When `bytes` is zero or more than the link's [`mtu`](LinkBuilder::mtu); the payload is given
+    /// back, and nothing has changed but the link's time. A packet that the queue drops is no
+    /// error: a sender does not learn of it.
     pub fn send(&mut self, payload: T, bytes: usize, flow: u64, ecn: Ecn, now: I) -> Result<(), NotSent<T>> {
         let now = self.advance(now);
         let Some(len) = u32::try_from(bytes).ok().filter(|len| (1..=self.mtu).contains(len)) else {
@@ -114,14 +119,14 @@ impl<T, I: Moment> Link<T, I> {
         let frame = self.put(Inside { payload, bytes: len, flow, place, sent: now });
         let packet = Packet { ecn, ..Packet::new(frame, len, flow.into(), now) };
         let mut signals = Accounts { inside: &mut self.inside, free: &mut self.free, flows: &mut self.flows };
-        if let Some(service) = self.server.offer(packet, now, &mut signals) {
+        if let Some(service) = self.server.enqueue(packet, now, &mut signals) {
             self.transmit(service);
         }
         Ok(())
     }
 
-    /// The next packet that has reached the far end by `now`, in the order of arrival; `None` when there is none. Call it until there
-    /// is none.
+    /// The next packet that has reached the far end by `now`, in the order of arrival; `None` when
+    /// there is none. Call it until there is none.
     pub fn receive(&mut self, now: I) -> Option<Arrival<T, I>> {
         let now_here = self.advance(now);
         let &UnderWay { arrives, frame, ecn } =
@@ -137,21 +142,23 @@ impl<T, I: Moment> Link<T, I> {
         Some(Arrival { payload, bytes: bytes as usize, flow, ecn, sent, arrived })
     }
 
-    /// When to call [`receive`](Link::receive) next, if nothing is sent before: no packet arrives earlier. `None` when the link is
-    /// empty, or nothing arrives in the range of `I`. It may be in the past, and now and then nothing has arrived at that time.
+    /// When to call [`receive`](Link::receive) next, if nothing is sent before: no packet arrives
+    /// earlier. `None` when the link is empty, or nothing arrives in the range of `I`. It may be in
+    /// the past, and now and then nothing has arrived at that time.
     pub fn next_timeout(&self) -> Option<I> {
         let arrives = self.under_way.front().map_or(Time::MAX, |next| next.arrives);
         // What leaves the queue next arrives a delay after that at the earliest.
-        self.clock.moment(arrives.min(self.server.asks_at() + self.wire.delay()))
+        self.clock.moment(arrives.min(self.server.next_poll_at() + self.wire.delay()))
     }
 
-    /// Lets the link do what is due up to `now`. Every call with a time does this first; by itself it is of use before
-    /// [`report`](Link::report).
+    /// Lets the link do what is due up to `now`. Every call with a time does this first; by itself
+    /// it is of use before [`report`](Link::report).
     pub fn advance_to(&mut self, now: I) {
         self.advance(now);
     }
 
-    /// What waits in the queue, at the latest time that the link was given; what is being transmitted does not.
+    /// What waits in the queue, at the latest time that the link was given; what is being
+    /// transmitted does not.
     pub fn backlog(&self) -> Backlog {
         self.server.backlog()
     }
@@ -175,8 +182,8 @@ impl<T, I: Moment> Link<T, I> {
         }
     }
 
-    /// Forgets what was counted up to `now`, as at the end of a warm-up. Packets inside stay inside: such a one may be counted as
-    /// delivered and not as sent.
+    /// Forgets what was counted up to `now`, as at the end of a warm-up. Packets inside stay
+    /// inside: such a one may be counted as delivered and not as sent.
     pub fn restart_report(&mut self, now: I) {
         let now = self.advance(now);
         self.flows.clear();
@@ -188,7 +195,8 @@ impl<T, I: Moment> Link<T, I> {
         };
     }
 
-    /// The share of the bits that could have been sent that were sent: of the packets at either end the part inside.
+    /// The share of the bits that could have been sent that were sent: of the packets at either end
+    /// the part inside.
     fn utilization(&self, now: Time) -> f64 {
         let Sent { from, begun_bits, inherited_bits, until } = self.sent;
         let possible = self.server.bits(from, now);
@@ -200,10 +208,10 @@ impl<T, I: Moment> Link<T, I> {
     #[inline]
     fn advance(&mut self, now: I) -> Time {
         let now = self.clock.advance(now);
-        while self.server.asks_at() <= now && self.server.asks_at() < Time::MAX {
+        while self.server.next_poll_at() <= now && self.server.next_poll_at() < Time::MAX {
             let mut signals =
                 Accounts { inside: &mut self.inside, free: &mut self.free, flows: &mut self.flows };
-            if let Some(service) = self.server.ask(self.server.asks_at(), &mut signals) {
+            if let Some(service) = self.server.poll(self.server.next_poll_at(), &mut signals) {
                 self.transmit(service);
             }
         }

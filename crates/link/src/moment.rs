@@ -3,13 +3,16 @@
 use fairwire_core::Time;
 use std::time::{Duration, Instant};
 
-/// A type of time that a [`Link`](crate::Link) can be given: it is an argument of every call, and no clock is read.
+/// A type of time that a [`Link`](crate::Link) can be given: it is an argument of every call, and
+/// no clock is read.
 ///
-/// - [`Duration`] is the time since the start of the test. Suits stacks with an own clock: for smoltcp,
-///   `Duration::from_micros(instant.total_micros() as u64)`; a deadline is rounded up to its microseconds.
-/// - [`Instant`] is what quinn-proto takes. Time zero of the link is the first instant that it is given, or that of
-///   [`starts_at`](crate::LinkBuilder::starts_at).
-/// - [`Time`] is the time of `fairwire-core`, and `tokio::time::Instant` is there with the feature `tokio`.
+/// - [`Duration`] is the time since the start of the test. Suits stacks with an own clock: for
+///   smoltcp, `Duration::from_micros(instant.total_micros() as u64)`; a deadline is rounded up to
+///   its microseconds.
+/// - [`Instant`] is what quinn-proto takes. Time zero of the link is the first instant that it is
+///   given, or that of [`starts_at`](crate::LinkBuilder::starts_at).
+/// - [`Time`] is the time of `fairwire-core`, and `tokio::time::Instant` is there with the feature
+///   `tokio`.
 pub trait Moment: Copy {
     /// Time zero of a link whose first call is at `first`.
     fn origin(first: Self) -> Self;

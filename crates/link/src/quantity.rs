@@ -5,8 +5,8 @@ use fairwire_core::{Duration, Rate};
 
 /// A rate or a length of time, as text (`"50 Mbit/s"`, `"20 ms"`) or as a value.
 ///
-/// Text is read as `fairwire_core::units` reads it; a value is a [`Rate`] for rates, a [`std::time::Duration`] or a
-/// [`fairwire_core::Duration`] for times.
+/// Text is read as `fairwire_core::units` reads it; a value is a [`Rate`] for rates, a
+/// [`std::time::Duration`] or a [`fairwire_core::Duration`] for times.
 pub trait Quantity<Q> {
     /// The quantity.
     ///

@@ -12,13 +12,14 @@ pub struct Report {
     pub time: Duration,
     /// By flow, in the order of their numbers.
     pub flows: Vec<FlowReport>,
-    /// The share of the bits that could have been sent that were sent, 0 to 1; 0 where no time has passed.
+    /// The share of the bits that could have been sent that were sent, 0 to 1; 0 where no time has
+    /// passed.
     pub utilization: f64,
-    /// Jain's index of the flows' rates (DEC-TR-301, 1984): 1 where all are equal, `1 / flows` where one has all. 1 where nothing
-    /// was delivered.
+    /// Jain's index of the flows' rates (DEC-TR-301, 1984): 1 where all are equal, `1 / flows`
+    /// where one has all. 1 where nothing was delivered.
     pub jain: f64,
-    /// Calls with a time before the latest that the link was given; it took them for calls at the latest. Counted from the
-    /// start of the link.
+    /// Calls with a time before the latest that the link was given; it took them for calls at the
+    /// latest. Counted from the start of the link.
     pub backward_calls: u64,
 }
 
@@ -47,8 +48,8 @@ pub struct FlowReport {
     pub delay: Delays,
 }
 
-/// How long packets took. Exact: values that occurred, the smallest that at least so many of a hundred packets did not exceed. All
-/// zero where there were none.
+/// The delays of packets. Each is exact: the smallest value that occurred and that at least the
+/// stated percentage did not exceed. All are zero without packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delays {
     /// The shortest.
@@ -172,7 +173,7 @@ impl Counts {
 }
 
 impl Delays {
-    /// Those of packets that took so many nanoseconds.
+    /// The delays of packets, given in nanoseconds.
     fn of(mut ns: Vec<u64>) -> Self {
         ns.sort_unstable();
         let [Some(min), Some(max)] = [ns.first(), ns.last()] else { return Delays::default() };

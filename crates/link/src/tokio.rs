@@ -1,6 +1,7 @@
 //! Two ends of a [`Duplex`] with an async [`receive`](End::receive), on tokio's clock.
 //!
-//! Under `#[tokio::test(start_paused = true)]` time goes on by itself, at once, whenever all tasks wait, and the test is deterministic:
+//! Under `#[tokio::test(start_paused = true)]` time goes on by itself, at once, whenever all tasks
+//! wait, and the test is deterministic:
 //!
 //! ```
 //! use fairwire_link::{Duplex, Ecn, Link, tokio::pair};
@@ -11,13 +12,14 @@
 //! let (here, there) = pair(Duplex::alike(|| Link::new("8 Mbit/s", "20 ms"))?);
 //! here.send("ping", 1000, 1, Ecn::NotEct)?;
 //! let arrival = there.receive().await.expect("`here` is still open");
-//! assert_eq!(arrival.arrived - arrival.sent, Duration::from_millis(21)); // 1 ms of 8 Mbit/s, and 20 ms
+//! // 1 ms of 8 Mbit/s, and 20 ms.
+//! assert_eq!(arrival.arrived - arrival.sent, Duration::from_millis(21));
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! tokio's timers wake on whole milliseconds, so a task hears of a packet up to a millisecond after it has arrived.
-//! [`Arrival::arrived`] is exact, and so is what the link does.
+//! tokio's timers wake on whole milliseconds, so a task hears of a packet up to a millisecond after
+//! it has arrived. [`Arrival::arrived`] is exact, and so is what the link does.
 
 use crate::duplex::Duplex;
 use crate::error::NotSent;
@@ -54,7 +56,8 @@ struct State<T> {
     senders: usize,
 }
 
-/// The two ends of `duplex`: what the first sends goes over its `forward` link, what the second sends over its `back` link.
+/// The two ends of `duplex`: what the first sends goes over its `forward` link, what the second
+/// sends over its `back` link.
 pub fn pair<T>(duplex: Duplex<T, Instant>) -> (End<T>, End<T>) {
     let way = |link| Way { state: Mutex::new(State { link, senders: 1 }), changed: Notify::new() };
     let path = Arc::new(Path { ways: [way(duplex.forward), way(duplex.back)] });
@@ -73,7 +76,8 @@ impl<T> End<T> {
         sent
     }
 
-    /// Waits for the next packet from the other end; `None` when nothing is under way and the other end and its clones are gone.
+    /// Waits for the next packet from the other end; `None` when nothing is under way and the other
+    /// end and its clones are gone.
     ///
     /// It may be cancelled: a packet is given out or stays.
     pub async fn receive(&self) -> Option<Arrival<T, Instant>> {
@@ -113,7 +117,8 @@ impl<T> End<T> {
 }
 
 impl<T> Way<T> {
-    /// The state is whole between any two calls of the link, so a thread that panicked elsewhere harms nobody.
+    /// The state is consistent between any two calls of the link, so a thread that panicked
+    /// elsewhere does no harm.
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,11 +1,13 @@
-//! What happens to packets between the queue and the far end: loss, jitter, reordering, duplication.
+//! What happens to packets between the queue and the far end: loss, jitter, reordering,
+//! duplication.
 //!
-//! Each draws from a random stream of its own, so that one more of them changes nothing of what the others do.
+//! Each draws from a random stream of its own, so that one more of them changes nothing of what the
+//! others do.
 
 use fairwire_core::{Duration, Rng, Seed, Time};
 
-/// Which packets are lost on the wire, after they have been sent: they take their time at the queue. What the queue drops comes
-/// on top.
+/// Which packets are lost on the wire, after they have been sent: they take their time at the
+/// queue. What the queue drops comes on top.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Loss {
     /// Each packet by itself, with this probability.
@@ -14,10 +16,12 @@ pub enum Loss {
     GilbertElliott(GilbertElliott),
 }
 
-/// The model of E. N. Gilbert (1960) and E. O. Elliott (1963): a wire that is good or bad. It begins good. A packet is lost with the
-/// probability of the state; then the state changes with its probability.
+/// The model of E. N. Gilbert (1960) and E. O. Elliott (1963): a wire that is good or bad. It
+/// begins good. A packet is lost with the probability of the state; then the state changes with its
+/// probability.
 ///
-/// In the mean it is bad for `1 / to_good` packets at a time, and `to_bad / (to_bad + to_good)` of all packets meet it bad.
+/// In the mean it is bad for `1 / to_good` packets at a time, and `to_bad / (to_bad + to_good)` of
+/// all packets meet it bad.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GilbertElliott {
     /// The probability, per packet, of becoming bad.
@@ -198,8 +202,9 @@ mod tests {
         let lost = lost(WireTerms { loss: Some(model.into()), ..PLAIN }, 400_000);
         let losses = lost.iter().filter(|lost| **lost).count() as f64;
         let bursts = lost.windows(2).filter(|two| !two[0] && two[1]).count() as f64;
-        // 1/26 of 400 000. The state remembers itself with 1 - 0.01 - 0.25 = 0.74, so that the variance of the sum is that of
-        // single losses, 14 793, times (1 + 0.74) / (1 - 0.74): sd 315; 4 of them.
+        // 1/26 of 400 000. The state remembers itself with 1 - 0.01 - 0.25 = 0.74. So the variance
+        // of the sum is that of single losses, 14 793, times (1 + 0.74) / (1 - 0.74): sd 315; 4 of
+        // them.
         assert!((losses - 15_385.0).abs() < 1260.0, "{losses}");
         // Mean 1 / 0.25 = 4 with sd 3.5 of each, of 3800 bursts: 4 x 3.5 / sqrt(3800) = 0.23.
         assert!((losses / bursts - 4.0).abs() < 0.23, "{}", losses / bursts);
@@ -230,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_back_holds_up_nobody() {
+    fn a_delayed_packet_delays_no_other() {
         let reorder = Some((0.5, Duration::from_ms(100)));
         let mut held_back = 0;
         for (n, fate) in fates(WireTerms { reorder, ..PLAIN }, 1_000).into_iter().enumerate() {

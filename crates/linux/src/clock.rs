@@ -1,4 +1,5 @@
-//! The one clock of the live path: monotonic, shared by all processes and network namespaces of the machine.
+//! The one clock of the live path: monotonic, shared by all processes and network namespaces of the
+//! machine.
 
 use fairwire_core::Time;
 use rustix::thread::clock_nanosleep_absolute;
@@ -9,12 +10,14 @@ pub fn now() -> Time {
     read(ClockId::Monotonic)
 }
 
-/// The same with the time in which the machine slept: by this one the kernel says when a process began.
+/// The same with the time in which the machine slept: by this one the kernel says when a process
+/// began.
 pub fn boot() -> Time {
     read(ClockId::Boottime)
 }
 
-/// The processor time of this thread. Beside [`now`] it tells what a thread did from what other threads kept it from doing.
+/// The processor time of this thread. Compared with [`now`] it separates its own work from delays
+/// by other threads.
 pub fn thread() -> Time {
     read(ClockId::ThreadCPUTime)
 }
@@ -24,7 +27,8 @@ pub fn process() -> Time {
     read(ClockId::ProcessCPUTime)
 }
 
-/// Nanoseconds since 1970, as the machine's calendar has it: for files that people read, never to measure.
+/// Nanoseconds since 1970, as the machine's calendar has it: for files that people read, never to
+/// measure.
 pub fn calendar() -> Time {
     read(ClockId::Realtime)
 }

@@ -1,7 +1,8 @@
-//! What goes to the kernel in one piece: a frame, or the segments that go together as a super-packet.
+//! What goes to the kernel in one piece: a frame, or the segments that go together as a
+//! super-packet.
 
-use crate::port::{MOST_FRAMES_AT_ONCE, Outgoing, Refused};
-use fairwire_wire::join::{Joint, MOST_HEADER_BYTES};
+use crate::port::{MAX_FRAMES_AT_ONCE, Outgoing, Refused};
+use fairwire_wire::join::{Joint, MAX_HEADER_BYTES};
 use fairwire_wire::vnet;
 use rustix::io::Errno;
 use std::io::IoSlice;
@@ -9,23 +10,24 @@ use std::io::IoSlice;
 /// What goes before a frame to which nothing is left to be done.
 static PLAIN: [u8; vnet::LEN] = [0; vnet::LEN];
 
-/// Room for the headers of super-packets, each with its virtio-net header. One has two frames at least.
-pub(super) struct Heads([[u8; vnet::LEN + MOST_HEADER_BYTES]; MOST_FRAMES_AT_ONCE / 2]);
+/// Room for the headers of super-packets, each with its virtio-net header. One has two frames at
+/// least.
+pub(super) struct Heads([[u8; vnet::LEN + MAX_HEADER_BYTES]; MAX_FRAMES_AT_ONCE / 2]);
 
 impl Heads {
     pub(super) const fn new() -> Self {
-        Heads([[0; vnet::LEN + MOST_HEADER_BYTES]; MOST_FRAMES_AT_ONCE / 2])
+        Heads([[0; vnet::LEN + MAX_HEADER_BYTES]; MAX_FRAMES_AT_ONCE / 2])
     }
 }
 
 /// Of each frame its bytes, and something before it.
-const MOST_VECTORS: usize = 2 * MOST_FRAMES_AT_ONCE;
+const MAX_VECTORS: usize = 2 * MAX_FRAMES_AT_ONCE;
 
 /// A batch of frames as the messages that they make.
 pub(super) struct Gathered<'a> {
-    vectors: [IoSlice<'a>; MOST_VECTORS],
+    vectors: [IoSlice<'a>; MAX_VECTORS],
     used: usize,
-    messages: [Message; MOST_FRAMES_AT_ONCE],
+    messages: [Message; MAX_FRAMES_AT_ONCE],
     count: usize,
 }
 
@@ -47,12 +49,12 @@ impl Message {
 }
 
 impl<'a> Gathered<'a> {
-    /// The messages of `frames`, of which there are at most [`MOST_FRAMES_AT_ONCE`].
+    /// The messages of `frames`, of which there are at most [`MAX_FRAMES_AT_ONCE`].
     pub(super) fn new(frames: &[Outgoing<'a>], heads: &'a mut Heads) -> Self {
         let mut gathered = Gathered {
-            vectors: [IoSlice::new(&[]); MOST_VECTORS],
+            vectors: [IoSlice::new(&[]); MAX_VECTORS],
             used: 0,
-            messages: [Message::default(); MOST_FRAMES_AT_ONCE],
+            messages: [Message::default(); MAX_FRAMES_AT_ONCE],
             count: 0,
         };
         let mut heads = heads.0.iter_mut();
@@ -74,18 +76,18 @@ impl<'a> Gathered<'a> {
         self.messages[..self.count].iter().map(move |message| (message, pieces(message)))
     }
 
-    /// Adds the message that `frames` begin with, and tells of how many it is made.
+    /// Adds one message from the start of `frames`, and returns the number of frames in it.
     fn add(
         &mut self,
         frames: &[Outgoing<'a>],
-        heads: &mut std::slice::IterMut<'a, [u8; vnet::LEN + MOST_HEADER_BYTES]>,
+        heads: &mut std::slice::IterMut<'a, [u8; vnet::LEN + MAX_HEADER_BYTES]>,
     ) -> usize {
         if let Some((joint, number)) = together(frames)
             && let Some(head) = heads.next().and_then(|head| write(&joint, head))
         {
             self.push(head);
             for frame in &frames[..number] {
-                self.push(&frame.bytes[frame.seam.map_or(0, |seam| seam.payload())..]);
+                self.push(&frame.bytes[frame.offsets.map_or(0, |offsets| offsets.payload())..]);
             }
             return number;
         }
@@ -100,12 +102,15 @@ impl<'a> Gathered<'a> {
     }
 }
 
-/// The super-packet that `frames` begin with, and of how many it is made; `None` when the first goes alone.
+/// The super-packet that `frames` begin with, and of how many it is made; `None` when the first
+/// goes alone.
 fn together<'a>(frames: &[Outgoing<'a>]) -> Option<(Joint<'a>, usize)> {
     let (first, rest) = frames.split_first()?;
-    let mut joint = Joint::new(first.bytes, first.seam?);
-    let more =
-        rest.iter().take_while(|next| next.seam.is_some_and(|seam| joint.add(next.bytes, seam))).count();
+    let mut joint = Joint::new(first.bytes, first.offsets?);
+    let more = rest
+        .iter()
+        .take_while(|next| next.offsets.is_some_and(|offsets| joint.add(next.bytes, offsets)))
+        .count();
     (more > 0).then_some((joint, more + 1))
 }
 

@@ -1,4 +1,4 @@
-//! Questions and wishes about an interface by its name (netdevice(7)).
+//! Reads and sets properties of an interface by its name (netdevice(7)).
 #![allow(
     unsafe_code,
     reason = "the kernel's structures are read and written; each block says why it is sound"
@@ -15,13 +15,13 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 /// The MTU in bytes of the interface `name` of this network namespace.
 pub fn mtu(name: &str) -> Result<u32, PortError> {
     let gone = || PortError::Gone { name: name.to_owned() };
-    let system =
-        |source| PortError::System { operation: "asking for the MTU", name: name.to_owned(), source };
+    let system = |source| PortError::System { operation: "reading the MTU", name: name.to_owned(), source };
     let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)
         .map_err(|error| system(error.into()))?;
     let mut request = request(name).ok_or_else(gone)?;
     match control(socket.as_fd(), libc::SIOCGIFMTU as c_ulong, &mut request) {
-        // SAFETY: the kernel has written an integer into the union, in which every bit pattern is one.
+        // SAFETY: the kernel has written an integer into the union, in which every bit pattern is
+        // one.
         Ok(()) => Ok(unsafe { request.ifr_ifru.ifru_mtu } as u32),
         Err(error) if error.raw_os_error() == Some(libc::ENODEV) => Err(gone()),
         Err(error) => Err(system(error)),
@@ -34,9 +34,11 @@ pub fn ipv4_address(name: &str) -> io::Result<Option<Ipv4Addr>> {
     let mut request = request(name).ok_or(io::ErrorKind::InvalidInput)?;
     match control(socket.as_fd(), libc::SIOCGIFADDR as c_ulong, &mut request) {
         Ok(()) => {
-            // SAFETY: the kernel has written a `sockaddr` into the union, which is plain bytes, in which every bit pattern is one.
+            // SAFETY: the kernel has written a `sockaddr` into the union, which is plain bytes, in
+            // which every bit pattern is one.
             let address = unsafe { request.ifr_ifru.ifru_addr };
-            // struct sockaddr_in: after the family, of two bytes, the port, of two, and the address.
+            // struct sockaddr_in: after the family, of two bytes, the port, of two, and the
+            // address.
             let octets = [2, 3, 4, 5].map(|at| address.sa_data[at] as u8);
             Ok(Some(Ipv4Addr::from(octets)))
         }
@@ -47,7 +49,8 @@ pub fn ipv4_address(name: &str) -> io::Result<Option<Ipv4Addr>> {
 
 /// A request about the interface `name`; `None` when no interface can be called so.
 pub(crate) fn request(name: &str) -> Option<libc::ifreq> {
-    // SAFETY: `ifreq` is a C structure of characters and a union of integers, for which all zeros are a valid value.
+    // SAFETY: `ifreq` is a C structure of characters and a union of integers, for which all zeros
+    // are a valid value.
     let mut request: libc::ifreq = unsafe { MaybeUninit::zeroed().assume_init() };
     // The last character stays zero.
     let is_long = name.is_empty() || name.len() >= request.ifr_name.len() || name.contains(['\0', '/']);
@@ -67,14 +70,15 @@ pub(crate) fn with_mtu(mut request: libc::ifreq, mtu: u32) -> libc::ifreq {
     request
 }
 
-/// Asks the kernel for one of the operations that read or write an `ifreq` and nothing else.
+/// Runs a kernel operation that reads or writes an `ifreq` and nothing else.
 pub(crate) fn control(
     descriptor: BorrowedFd<'_>,
     operation: c_ulong,
     request: &mut libc::ifreq,
 ) -> io::Result<()> {
-    // SAFETY: the operations that this crate names (`TUNSETIFF`, `TUNGETIFF`, `SIOCGIFMTU`, `SIOCGIFADDR`, `SIOCSIFMTU`, `SIOCSIFFLAGS`) read or
-    // write one `ifreq`, which outlives the call.
+    // SAFETY: the operations that this crate names (`TUNSETIFF`, `TUNGETIFF`, `SIOCGIFMTU`,
+    // `SIOCGIFADDR`, `SIOCSIFMTU`, `SIOCSIFFLAGS`) read or write one `ifreq`, which outlives the
+    // call.
     let outcome = unsafe { libc::ioctl(descriptor.as_raw_fd(), operation as _, std::ptr::from_mut(request)) };
     if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

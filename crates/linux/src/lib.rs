@@ -1,7 +1,8 @@
-//! What fairwire asks of Linux: its [clock], [interfaces](link) and their [queues](traffic_control), its [packet filter](nftables), and
-//! [ports](port) that carry frames.
+//! Linux system interfaces: its [clock], [interfaces](link) and their [queues](traffic_control),
+//! its [packet filter](nftables), and [ports](port) that carry frames.
 //!
-//! Whoever forwards packets, and whoever tries it on real networks, asks here; system calls on the network stand nowhere else twice.
+//! All crates that forward packets, or test on real networks, use this one; system calls on the
+//! network stack are in no other crate.
 
 pub mod af_packet;
 pub mod clock;

@@ -46,7 +46,7 @@ pub fn about(index: u32) -> io::Result<About> {
     let mut request = Request::new(libc::RTM_GETLINK, 0);
     request.link(Link::untouched(index));
     parse(&Netlink::open()?.answer(request)?)
-        .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the kernel tells nothing of it"))
+        .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the kernel reports nothing about it"))
 }
 
 /// What the kernel says unasked: an interface changed, or is gone.
@@ -58,7 +58,8 @@ pub enum News {
     Gone(u32),
 }
 
-/// A socket at which the kernel tells of every change of an interface of this network namespace. It does not block.
+/// A non-blocking socket on which the kernel reports every change of an interface of this network
+/// namespace.
 pub fn listen() -> io::Result<OwnedFd> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None)?;
@@ -77,7 +78,7 @@ pub fn news(mut bytes: &[u8]) -> Vec<News> {
         }
         let (message, rest) = bytes.split_at(len);
         let kind = u16::from_ne_bytes([message[4], message[5]]);
-        // A bridge tells of its ports in messages of its own family.
+        // A bridge reports its ports in messages of its own family.
         let is_plain = i32::from(message[HEADER_BYTES]) == libc::AF_UNSPEC;
         match (kind, message[HEADER_BYTES + 4..].first_chunk()) {
             (libc::RTM_NEWLINK, _) if is_plain => news.extend(parse(message).map(News::Is)),
@@ -130,11 +131,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernel_tells_of_the_loopback() {
+    fn the_kernel_reports_the_loopback() {
         let Ok(Some(index)) = index_of("lo") else { panic!("every network namespace has `lo`") };
-        let told = about(index).expect("it is there");
-        assert_eq!((told.index, told.master), (index, None));
-        assert!(told.mtu >= 1500 && told.is_loopback && !told.is_ethernet, "{told:?}");
+        let reported = about(index).expect("it is there");
+        assert_eq!((reported.index, reported.master), (index, None));
+        assert!(reported.mtu >= 1500 && reported.is_loopback && !reported.is_ethernet, "{reported:?}");
         assert_eq!(name_of(index).ok().flatten().as_deref(), Some("lo"));
         assert_eq!(index_of("no-such-if").ok(), Some(None));
     }

@@ -28,7 +28,7 @@ pub struct Pair<'a> {
 pub struct End<'a> {
     /// The interface's name.
     pub name: &'a str,
-    /// The interface's number in its namespace, so that nobody has to look it up.
+    /// The interface's number in its namespace, so that no lookup is needed.
     pub index: u32,
 }
 
@@ -76,7 +76,7 @@ impl Netlink {
                 });
             });
         });
-        self.ask(request)
+        self.execute(request)
     }
 
     /// Brings an interface up.
@@ -93,20 +93,20 @@ impl Netlink {
     pub fn remove(&self, index: u32) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_DELLINK, 0);
         request.link(Link::untouched(index));
-        self.ask(request)
+        self.execute(request)
     }
 
     /// Gives an interface an address, at once: IPv6 does not look for another that has it.
     pub fn add_address(&self, index: u32, address: Address) -> io::Result<()> {
-        self.ask(about_address(Request::new(libc::RTM_NEWADDR, CREATE), index, address))
+        self.execute(about_address(Request::new(libc::RTM_NEWADDR, CREATE), index, address))
     }
 
     /// Takes an address from an interface.
     pub fn remove_address(&self, index: u32, address: Address) -> io::Result<()> {
-        self.ask(about_address(Request::new(libc::RTM_DELADDR, 0), index, address))
+        self.execute(about_address(Request::new(libc::RTM_DELADDR, 0), index, address))
     }
 
-    /// Tells an interface the Ethernet address of the neighbour `ip`, for good.
+    /// Adds a permanent neighbour entry to an interface: the Ethernet address of `ip`.
     pub fn add_neighbour(&self, index: u32, ip: IpAddr, ethernet: [u8; 6]) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_NEWNEIGH, CREATE);
         // struct ndmsg: family, padding, index, state, flags, kind.
@@ -116,17 +116,18 @@ impl Netlink {
         request.raw(&[0; 2]);
         request.address(libc::NDA_DST, ip);
         request.attribute(libc::NDA_LLADDR, &ethernet);
-        self.ask(request)
+        self.execute(request)
     }
 
-    /// Tells this host where `network` is.
+    /// Adds a route to `network`.
     pub fn add_route(&self, network: Address, route: Route) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_NEWROUTE, CREATE);
         let (table, scope, kind) = match route {
             Route::Local => (libc::RT_TABLE_LOCAL, libc::RT_SCOPE_HOST, libc::RTN_LOCAL),
             Route::Via(_) => (libc::RT_TABLE_MAIN, libc::RT_SCOPE_UNIVERSE, libc::RTN_UNICAST),
         };
-        // struct rtmsg: family, lengths of destination and source, type of service, table, origin, scope, kind, flags.
+        // struct rtmsg: family, lengths of destination and source, type of service, table, origin,
+        // scope, kind, flags.
         request.raw(&[
             family(network.ip),
             network.prefix_bits,
@@ -143,7 +144,7 @@ impl Netlink {
             Route::Local => request.number(libc::RTA_OIF, LOOPBACK),
             Route::Via(ip) => request.address(libc::RTA_GATEWAY, ip),
         }
-        self.ask(request)
+        self.execute(request)
     }
 
     /// Gives an interface an MTU, in bytes.
@@ -151,7 +152,7 @@ impl Netlink {
         let mut request = Request::new(libc::RTM_NEWLINK, 0);
         request.link(Link::untouched(index));
         request.number(libc::IFLA_MTU, mtu);
-        self.ask(request)
+        self.execute(request)
     }
 
     /// Gives an interface another name.
@@ -159,7 +160,7 @@ impl Netlink {
         let mut request = Request::new(libc::RTM_NEWLINK, 0);
         request.link(Link::untouched(index));
         request.text(libc::IFLA_IFNAME, name);
-        self.ask(request)
+        self.execute(request)
     }
 
     /// Gives an interface room for this many packets that wait to be sent.
@@ -167,7 +168,7 @@ impl Netlink {
         let mut request = Request::new(libc::RTM_NEWLINK, 0);
         request.link(Link::untouched(index));
         request.number(libc::IFLA_TXQLEN, packets);
-        self.ask(request)
+        self.execute(request)
     }
 
     /// Gives an interface an Ethernet address.
@@ -175,7 +176,7 @@ impl Netlink {
         let mut request = Request::new(libc::RTM_NEWLINK, 0);
         request.link(Link::untouched(index));
         request.attribute(libc::IFLA_ADDRESS, &address);
-        self.ask(request)
+        self.execute(request)
     }
 
     /// Makes an interface of the VLAN `id` over interface `under`, down.
@@ -190,16 +191,17 @@ impl Netlink {
                 request.attribute(VLAN_ID, &id.to_ne_bytes());
             });
         });
-        self.ask(request)
+        self.execute(request)
     }
 
     fn change(&self, link: Link) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_NEWLINK, 0);
         request.link(link);
-        self.ask(request)
+        self.execute(request)
     }
 
-    /// Makes a bridge that forwards at once: no spanning tree, no waiting, no learning of groups. It is down.
+    /// Makes a bridge that forwards at once: no spanning tree, no waiting, no learning of groups.
+    /// It is down.
     pub fn add_bridge(&self, name: &str) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_NEWLINK, CREATE);
         request.link(Link::untouched(0));
@@ -212,7 +214,7 @@ impl Netlink {
                 request.attribute(BR_MCAST_SNOOPING, &[0]);
             });
         });
-        self.ask(request)
+        self.execute(request)
     }
 
     /// Makes interface `port` a port of interface `bridge`.
@@ -220,7 +222,7 @@ impl Netlink {
         let mut request = Request::new(libc::RTM_NEWLINK, 0);
         request.link(Link::untouched(port));
         request.number(libc::IFLA_MASTER, bridge);
-        self.ask(request)
+        self.execute(request)
     }
 
     /// Lets an interface send super-packets of at most this many segments; 1: none.
@@ -228,11 +230,11 @@ impl Netlink {
         let mut request = Request::new(libc::RTM_NEWLINK, 0);
         request.link(Link::untouched(index));
         request.number(libc::IFLA_GSO_MAX_SEGS, most);
-        self.ask(request)
+        self.execute(request)
     }
 
-    /// Gives an interface no IPv6 address of its own, so that nothing is heard of it on the link. Refused by a kernel without IPv6, where
-    /// there is no need for it.
+    /// Gives an interface no IPv6 address of its own, so that nothing is heard of it on the link.
+    /// Refused by a kernel without IPv6, where there is no need for it.
     pub fn silence(&self, index: u32) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_NEWLINK, 0);
         request.link(Link::untouched(index));
@@ -241,11 +243,11 @@ impl Netlink {
                 request.attribute(INET6_ADDR_GEN_MODE, &[ADDR_GEN_MODE_NONE]);
             });
         });
-        self.ask(request)
+        self.execute(request)
     }
 
     /// Sends a request and waits for its acknowledgement.
-    pub(crate) fn ask(&self, request: Request) -> io::Result<()> {
+    pub(crate) fn execute(&self, request: Request) -> io::Result<()> {
         acknowledgement(&self.answer(request)?)
     }
 

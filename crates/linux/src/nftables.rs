@@ -1,5 +1,5 @@
-//! Tables of the kernel's packet filter through netlink (`linux/netfilter/nf_tables.h`): the few messages and expressions that
-//! the gateway's router mode and the NAT of tests need.
+//! Tables of the kernel's packet filter through netlink (`linux/netfilter/nf_tables.h`): the few
+//! messages and expressions that the gateway's router mode and the NAT of tests need.
 
 use crate::request::{CREATE, HEADER_BYTES, Request};
 use rustix::io::{Errno, write};
@@ -22,7 +22,7 @@ pub enum Family {
     Netdev = 5,
 }
 
-/// Where a chain hangs, and what kind it is of.
+/// The hook of a chain, and the chain's type.
 #[derive(Clone, Copy, Debug)]
 pub struct Hook<'a> {
     /// The chain's name.
@@ -40,11 +40,11 @@ pub struct Hook<'a> {
 /// What becomes of a table when the socket that made it is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It goes. Nobody else can change it meanwhile.
+    /// It is deleted. No other process can change it meanwhile.
     Goes,
-    /// It stays. Nobody else can change it meanwhile.
+    /// It stays. No other process can change it meanwhile.
     Stays,
-    /// It stays, and everybody may change it: for kernels before 6.9.
+    /// It stays, and every process may change it: for kernels before 6.9.
     StaysOpenToAll,
 }
 
@@ -85,7 +85,8 @@ impl Nftables {
         }
     }
 
-    /// Sends `bytes` and reads all answers, which are there when it is sent: the first error of them.
+    /// Sends `bytes` and reads all answers, which are there when it is sent: the first error of
+    /// them.
     fn exchange(&self, bytes: &[u8]) -> io::Result<()> {
         write(&self.0, bytes)?;
         let mut answer = [0; 8192];
@@ -146,7 +147,7 @@ impl Batch {
         self.with(DELETE_TABLE, 0, TABLE_NAME, |_| {})
     }
 
-    /// Hangs a chain into the way of packets.
+    /// Adds a chain at a hook.
     #[must_use]
     pub fn chain(self, hook: Hook<'_>) -> Self {
         self.with(NEW_CHAIN, CREATE, CHAIN_TABLE, |request| {
@@ -377,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_error_of_several_answers_is_told() {
+    fn the_first_error_of_several_answers_is_returned() {
         assert!(errors(&[answer(0), answer(0)].concat()).is_ok());
         let error = errors(&[answer(0), answer(-libc::EPERM), answer(-libc::ENOENT)].concat()).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EPERM));

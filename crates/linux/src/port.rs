@@ -1,26 +1,28 @@
-//! The seam between who takes frames and what carries them.
+//! The interface between the code that handles frames and the device that carries them.
 
 use fairwire_wire::headers::{self, Headers};
-use fairwire_wire::join::Seam;
+use fairwire_wire::join::TcpOffsets;
 use fairwire_wire::vnet::VnetHeader;
 
-/// Takes one received frame: its bytes from the link's header on ([`LinkKind`]), and what the virtio-net header says of it.
+/// Takes one received frame: its bytes from the link's header on ([`LinkKind`]), and what the
+/// virtio-net header says of it.
 pub type Take<'a> = dyn FnMut(&[u8], &VnetHeader) + 'a;
 
 /// One end of a wire.
 ///
-/// What is to be waited for, a file descriptor, is no part of it: memory has none. Who waits asks for
-/// [`AsFd`](std::os::fd::AsFd) beside it.
+/// Waiting is not part of it, since a port in memory has no file descriptor. A caller that waits
+/// requires [`AsFd`](std::os::fd::AsFd) in addition.
 pub trait Port {
-    /// Gives `take` what has arrived, a bounded batch at most, and returns at once. Frames are copied by whoever takes them.
+    /// Passes the frames that have arrived to `take`, at most one bounded batch, and returns at
+    /// once. `take` copies the frames that it keeps.
     fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError>;
 
-    /// Sends a wire-size frame whose checksums are complete. False when the interface refuses it, being down or full: the
-    /// frame is lost, as on a wire that is pulled.
+    /// Sends a wire-size frame whose checksums are complete. False when the interface refuses it,
+    /// being down or full: the frame is lost, as on a wire that is pulled.
     fn transmit(&mut self, frame: &[u8]) -> bool;
 
-    /// Sends frames in order, with as few system calls as the port can, and tells which of them it refused. At most
-    /// [`MOST_FRAMES_AT_ONCE`].
+    /// Sends frames in order, with as few system calls as the port can, and returns those that it
+    /// refused. At most [`MAX_FRAMES_AT_ONCE`].
     fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
         let mut refused = Refused::NONE;
         for (place, frame) in frames.iter().enumerate() {
@@ -31,30 +33,32 @@ pub trait Port {
         refused
     }
 
-    /// How a frame of this port begins; both ports of a wire are alike.
+    /// The link layer of its frames; both ports of a wire have the same.
     fn link_kind(&self) -> LinkKind {
         LinkKind::Ethernet
     }
 
-    /// Asked when the port's descriptor reports an error, and now and then: is the port still there?
+    /// Is the port still there? Invoked when its descriptor reports an error, and from time to
+    /// time.
     fn check(&mut self) -> Result<(), PortError> {
         Ok(())
     }
 
-    /// Troubles so far.
+    /// The fault counters so far.
     fn health(&mut self) -> PortHealth;
 }
 
 /// Frames that [`Port::transmit_all`] takes at once: the bits of [`Refused`].
-pub const MOST_FRAMES_AT_ONCE: usize = 64;
+pub const MAX_FRAMES_AT_ONCE: usize = 64;
 
 /// A frame to be sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Outgoing<'a> {
     /// Its bytes, checksums complete.
     pub bytes: &'a [u8],
-    /// Its seam, when it was part of a super-packet: with others that leave together it may be told to the kernel as one again.
-    pub seam: Option<Seam>,
+    /// Its TCP offsets, if it was part of a super-packet: frames that leave together may be passed
+    /// to the kernel as one again.
+    pub offsets: Option<TcpOffsets>,
 }
 
 /// Which frames of a batch were not sent.
@@ -69,9 +73,9 @@ impl Refused {
     /// All were sent.
     pub const NONE: Refused = Refused { places: 0, too_long: 0 };
 
-    /// The first `count` were not, of a batch of at most [`MOST_FRAMES_AT_ONCE`].
+    /// The first `count` were not, of a batch of at most [`MAX_FRAMES_AT_ONCE`].
     pub fn first(count: usize) -> Self {
-        let places = if count >= MOST_FRAMES_AT_ONCE { u64::MAX } else { (1 << count) - 1 };
+        let places = if count >= MAX_FRAMES_AT_ONCE { u64::MAX } else { (1 << count) - 1 };
         Refused { places, too_long: 0 }
     }
 

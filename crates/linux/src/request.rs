@@ -22,7 +22,8 @@ impl Link {
     }
 }
 
-/// A netlink request under construction: a header, a fixed part, and attributes in attributes, all aligned to four bytes.
+/// A netlink request under construction: a header, a fixed part, and attributes in attributes, all
+/// aligned to four bytes.
 pub(crate) struct Request(Vec<u8>);
 
 impl Request {
@@ -92,7 +93,8 @@ impl Request {
     }
 }
 
-/// An acknowledgement is an error message with the number zero: struct nlmsgerr begins with the negative error number.
+/// An acknowledgement is an error message with the number zero: struct nlmsgerr begins with the
+/// negative error number.
 pub(crate) fn acknowledgement(answer: &[u8]) -> io::Result<()> {
     let kind = answer.get(4..6).map(|b| u16::from_ne_bytes([b[0], b[1]]));
     let error =

@@ -18,7 +18,8 @@ pub struct TcpInfo {
     pub srtt_us: Option<u32>,
     /// Segments sent again since the connection began.
     pub retransmissions: u32,
-    /// The latest estimate of the rate at which data are delivered, bit/s of payload; `None` where there is none.
+    /// The latest estimate of the rate at which data are delivered, bit/s of payload; `None` where
+    /// there is none.
     pub delivery_rate_bps: Option<u64>,
 }
 
@@ -27,14 +28,15 @@ const BYTES: usize = 168;
 /// `TCP_INFINITE_SSTHRESH` (include/net/tcp.h).
 const INFINITE: u32 = 0x7fff_ffff;
 
-/// Asks for the state of `socket`, a TCP connection.
+/// Reads the state of `socket`, a TCP connection.
 ///
 /// # Errors
 /// When `socket` is no TCP socket, or the kernel is older than 4.9.
 pub fn tcp_info(socket: impl AsFd) -> io::Result<TcpInfo> {
     let mut bytes = [0u8; BYTES];
     let mut length = BYTES as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes, the length of `bytes`, and the length that it wrote; both outlive the call.
+    // SAFETY: the kernel writes at most `length` bytes, the length of `bytes`, and the length that
+    // it wrote; both outlive the call.
     let outcome = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),
@@ -54,7 +56,8 @@ pub fn tcp_info(socket: impl AsFd) -> io::Result<TcpInfo> {
 }
 
 impl TcpInfo {
-    /// By the offsets of `struct tcp_info` (include/uapi/linux/tcp.h), which only ever grows at its end.
+    /// By the offsets of `struct tcp_info` (include/uapi/linux/tcp.h), which only ever grows at its
+    /// end.
     fn from_bytes(bytes: &[u8; BYTES]) -> Self {
         let word = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let long = |at: usize| {

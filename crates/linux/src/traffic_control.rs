@@ -1,5 +1,5 @@
-//! Traffic control through netlink (tc(8)): the few messages that are needed to lead frames from one interface to another, and to delay
-//! and lose them.
+//! Traffic control through netlink (tc(8)): the few messages that are needed to lead frames from
+//! one interface to another, and to delay and lose them.
 
 use crate::netlink::Netlink;
 use crate::request::{CREATE, Request};
@@ -15,14 +15,14 @@ pub enum Redirected {
     Arrives = 3,
 }
 
-/// Leads all that arrives at the interface `from` to the interface `to`, in place of what such a redirection there was before. Both are in
-/// this thread's network namespace.
+/// Leads all that arrives at the interface `from` to the interface `to`, in place of what such a
+/// redirection there was before. Both are in this thread's network namespace.
 pub fn redirect(from: u32, to: u32, way: Redirected) -> io::Result<()> {
     let netlink = Netlink::open()?;
     // One that led to an interface that is no more.
-    let _ = netlink.ask(classifying(libc::RTM_DELQDISC, 0, from));
-    netlink.ask(classifying(libc::RTM_NEWQDISC, CREATE, from))?;
-    netlink.ask(redirecting(from, to, way))
+    let _ = netlink.execute(classifying(libc::RTM_DELQDISC, 0, from));
+    netlink.execute(classifying(libc::RTM_NEWQDISC, CREATE, from))?;
+    netlink.execute(redirecting(from, to, way))
 }
 
 /// What a link does to frames that an interface sends.
@@ -36,10 +36,10 @@ pub struct Impairment {
     pub most_packets: u32,
 }
 
-/// Delays and loses what the interface `index` sends (tc-netem(8)), in place of what its queue was before. Refused by a kernel without
-/// `sch_netem`.
+/// Delays and loses what the interface `index` sends (tc-netem(8)), in place of what its queue was
+/// before. Refused by a kernel without `sch_netem`.
 pub fn impair(netlink: &Netlink, index: u32, impairment: Impairment) -> io::Result<()> {
-    netlink.ask(impairing(index, impairment))
+    netlink.execute(impairing(index, impairment))
 }
 
 fn impairing(index: u32, impairment: Impairment) -> Request {
@@ -78,7 +78,8 @@ fn redirecting(from: u32, to: u32, way: Redirected) -> Request {
             request.nested(1, |request| {
                 request.text(ACTION_KIND, "mirred");
                 request.nested(ACTION_OPTIONS, |request| {
-                    // struct tc_mirred: index, capabilities, what then, references, bindings; what to do, where.
+                    // struct tc_mirred: index, capabilities, what then, references, bindings; what
+                    // to do, where.
                     let words = [0, 0, STOLEN, 0, 0, way as i32, to.cast_signed()];
                     let bytes: Vec<u8> = words.into_iter().flat_map(i32::to_ne_bytes).collect();
                     request.attribute(MIRRED_PARAMETERS, &bytes);
@@ -116,13 +117,14 @@ mod tests {
 
     #[test]
     #[cfg(target_endian = "little")]
-    fn an_impairment_is_told_as_tc_tells_it() {
+    fn an_impairment_is_encoded_as_tc_encodes_it() {
         let impairment = Impairment { delay: Duration::from_ms(20), loss: 0.1, most_packets: 100_000 };
         let bytes = impairing(1, impairment).finish();
-        // `tc qdisc add dev lo root netem limit 100000 delay 20ms loss 10%` of iproute2 6.1, from its first attribute on.
-        let mut told = b"\x0a\x00\x01\x00netem\0\0\0\x1c\x00\x02\x00".to_vec();
-        told.extend(b"\xb4\xc4\x04\x00\xa0\x86\x01\x00\x9a\x99\x99\x19");
-        told.extend([0; 12]);
-        assert_eq!((bytes.len(), &bytes[36..]), (76, told.as_slice()));
+        // `tc qdisc add dev lo root netem limit 100000 delay 20ms loss 10%` of iproute2 6.1, from
+        // its first attribute on.
+        let mut expected = b"\x0a\x00\x01\x00netem\0\0\0\x1c\x00\x02\x00".to_vec();
+        expected.extend(b"\xb4\xc4\x04\x00\xa0\x86\x01\x00\x9a\x99\x99\x19");
+        expected.extend([0; 12]);
+        assert_eq!((bytes.len(), &bytes[36..]), (76, expected.as_slice()));
     }
 }

@@ -1,12 +1,15 @@
-//! A port that is an interface of its own: a TUN or TAP device (the kernel's `Documentation/networking/tuntap.rst`).
+//! A port that is an interface of its own: a TUN or TAP device (the kernel's
+//! `Documentation/networking/tuntap.rst`).
 //!
-//! Frames are bare IP packets, with a virtio-net header before each. Two devices make the wire of a routed gateway: the
-//! operator routes what is to be shaped into the one, and it comes out of the other to be routed on.
+//! Frames are bare IP packets, with a virtio-net header before each. Two devices make the wire of a
+//! routed gateway. The operator routes traffic into the one to be shaped, and it leaves the other
+//! to be routed on.
 //!
 //! A TAP device carries Ethernet frames; the gateway's router mode has two.
 //!
-//! A device carries one packet per system call, so it is slower than [a packet socket](super::af_packet) but for TCP, whose
-//! super-packets come and go whole. It needs no second interface and works on a host that is itself an end.
+//! A device carries one packet per system call, so it is slower than [a packet
+//! socket](super::af_packet), except for TCP, whose super-packets pass whole. It needs no second
+//! interface and works on a host that is itself an end.
 #![allow(
     unsafe_code,
     reason = "the kernel's structures are read and written; each block says why it is sound"
@@ -16,7 +19,7 @@ use crate::gather::{Gathered, Heads};
 use crate::interface::{control, request, with_flags, with_mtu};
 use crate::link::{about, index_of};
 use crate::netlink::Netlink;
-use crate::port::{LinkKind, MOST_FRAMES_AT_ONCE, Outgoing, Port, PortError, PortHealth, Refused, Take};
+use crate::port::{LinkKind, MAX_FRAMES_AT_ONCE, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use fairwire_wire::vnet::{self, VnetHeader};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
@@ -26,7 +29,8 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
-/// A TUN or TAP device, which is removed when this is dropped, and when the process ends, however it ends.
+/// A TUN or TAP device, which is removed when this is dropped, and when the process ends, however
+/// it ends.
 #[derive(Debug)]
 pub struct Tun {
     device: File,
@@ -43,8 +47,9 @@ pub struct Tun {
 }
 
 /// Packets read at once: bounded, so that the other direction has its turn.
-const MOST_AT_ONCE: usize = 32;
-/// What may wait in a TAP device for us, packets: 50 ms of full packets at 1 Gbit/s. All that comes waits there, before it is shared.
+const MAX_AT_ONCE: usize = 32;
+/// What may wait in a TAP device for us, packets: 50 ms of full packets at 1 Gbit/s. All that comes
+/// waits there, before it is shared.
 const TAP_QUEUE: u32 = 4096;
 /// The longest IP packet, its Ethernet header with a VLAN tag, and its virtio-net header.
 const PACKET_BYTES: usize = vnet::LEN + 18 + 65_536;
@@ -55,7 +60,8 @@ impl Tun {
         Tun::of_kind(LinkKind::Ip, name, mtu)
     }
 
-    /// Makes the TAP device `name` in the same way. It has no address of its own, and what the kernel says on it by itself is not received.
+    /// Makes the TAP device `name` in the same way. It has no address of its own, and what the
+    /// kernel says on it by itself is not received.
     pub fn create_tap(name: &str, mtu: u32) -> Result<Self, PortError> {
         Tun::of_kind(LinkKind::Ethernet, name, mtu)
     }
@@ -67,11 +73,11 @@ impl Tun {
         let device = open.open("/dev/net/tun").map_err(fail("opening /dev/net/tun"))?;
         let request = request(name).ok_or_else(|| fail("naming")(io::ErrorKind::InvalidInput.into()))?;
         let layer = if kind == LinkKind::Ip { libc::IFF_TUN } else { libc::IFF_TAP };
-        // No second queue: the name must be free, or belong to a device that somebody made for us.
+        // No second queue: the name must be free, or belong to a device that was made for us.
         let flags = (layer | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as i16;
         control(device.as_fd(), libc::TUNSETIFF as c_ulong, &mut with_flags(request, flags))
             .map_err(fail("making a TUN device"))?;
-        offload(&device).map_err(fail("asking for super-packets"))?;
+        offload(&device).map_err(fail("enabling super-packets"))?;
         let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None);
         let socket = socket.map_err(|error| fail("opening a socket")(error.into()))?;
         control(socket.as_fd(), libc::SIOCSIFMTU as c_ulong, &mut with_mtu(request, mtu))
@@ -113,7 +119,8 @@ impl Tun {
         self.index
     }
 
-    /// Is the frame in the buffer the kernel's own, such as a report of the groups that it listens to?
+    /// Is the frame in the buffer the kernel's own, such as a report of the groups that it listens
+    /// to?
     fn is_own(&self) -> bool {
         self.kind == LinkKind::Ethernet && self.packet[vnet::LEN + 6..vnet::LEN + 12] == self.ethernet_address
     }
@@ -130,7 +137,7 @@ impl Tun {
 
 impl Port for Tun {
     fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
-        for _ in 0..MOST_AT_ONCE {
+        for _ in 0..MAX_AT_ONCE {
             match rustix::io::read(&self.device, &mut self.packet[..]) {
                 Ok(count) => {
                     self.is_down = false;
@@ -156,12 +163,12 @@ impl Port for Tun {
     }
 
     fn transmit(&mut self, frame: &[u8]) -> bool {
-        self.transmit_all(&[Outgoing { bytes: frame, seam: None }]) == Refused::NONE
+        self.transmit_all(&[Outgoing { bytes: frame, offsets: None }]) == Refused::NONE
     }
 
     fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
         let mut heads = Heads::new();
-        let gathered = Gathered::new(&frames[..frames.len().min(MOST_FRAMES_AT_ONCE)], &mut heads);
+        let gathered = Gathered::new(&frames[..frames.len().min(MAX_FRAMES_AT_ONCE)], &mut heads);
         let mut refused = Refused::NONE;
         for (message, pieces) in gathered.messages() {
             match rustix::io::writev(&self.device, pieces) {
@@ -183,9 +190,9 @@ impl Port for Tun {
     }
 
     fn check(&mut self) -> Result<(), PortError> {
-        let asked = request(&self.name)
+        let result = request(&self.name)
             .map(|mut request| control(self.device.as_fd(), libc::TUNGETIFF as c_ulong, &mut request));
-        match asked {
+        match result {
             Some(Err(_)) => Err(self.gone()), // it answers as long as there is a device behind the descriptor
             _ => Ok(()),
         }
@@ -203,7 +210,8 @@ impl AsFd for Tun {
     }
 }
 
-/// What found the device's queue full: the twelfth column of the kernel's table. `None` in another namespace.
+/// What found the device's queue full: the twelfth column of the kernel's table. `None` in another
+/// namespace.
 fn dropped_by_the_kernel(name: &str) -> Option<u64> {
     let table = std::fs::read_to_string("/proc/thread-self/net/dev").ok()?;
     let line = table.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'))?;
@@ -215,13 +223,13 @@ fn offload(device: &File) -> io::Result<()> {
     const TUN_F_USO4: u32 = 0x20;
     const TUN_F_USO6: u32 = 0x40;
     let tcp = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
-    let ask = |offloads: u32| {
+    let set = |offloads: u32| {
         // SAFETY: the request takes a number in place of a pointer.
         let outcome =
             unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETOFFLOAD as _, c_ulong::from(offloads)) };
         if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     };
-    ask(tcp | TUN_F_USO4 | TUN_F_USO6).or_else(|_| ask(tcp))
+    set(tcp | TUN_F_USO4 | TUN_F_USO6).or_else(|_| set(tcp))
 }
 
 #[cfg(test)]
@@ -229,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_no_interface_can_have_is_refused_before_the_kernel_is_asked() {
+    fn a_name_that_no_interface_can_have_is_refused_before_a_system_call() {
         for name in ["", "a-name-of-sixteen", "a/b", "a\0b"] {
             let error = Tun::create(name, 1500).map(|_| ()).expect_err(name);
             assert!(matches!(error, PortError::System { .. }), "{error}");

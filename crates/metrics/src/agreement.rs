@@ -1,7 +1,8 @@
-//! How near two stages came: what was measured on one beside what was measured on another.
+//! Agreement of stages: the difference of what was measured on one and on another.
 //!
-//! Stages have senders of their own, so runs are not paired. The interval of a difference is Welch's, with the degrees of freedom of
-//! Satterthwaite. Source: Law, *Simulation Modeling and Analysis*, 5th edition, 2015, section 10.2.2.
+//! Stages have senders of their own, so runs are not paired. The interval of a difference is
+//! Welch's, with the degrees of freedom of Satterthwaite. Source: Law, *Simulation Modeling and
+//! Analysis*, 5th edition, 2015, section 10.2.2.
 
 use crate::interval::estimate;
 use crate::judge::{Allowed, Rule, Value, Verdict, judge};
@@ -10,31 +11,32 @@ use crate::summary::measures_with;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What was measured in one run, by name.
+/// The measures of one run, by name.
 type Measures = BTreeMap<String, f64>;
 
-/// What may differ, and by how much.
+/// The allowed difference in one measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance<'a> {
-    /// The measure, one of those of [`summarize`](crate::summary::summarize); without its last part of all groups, `fraction`.
+    /// The measure, one of those of [`summarize`](crate::summary::summarize); its last part may be
+    /// left out to cover all groups, as in `fraction`.
     pub measure: &'a str,
-    /// On this stage only; on every one where it is `None`.
+    /// The stage; every one if `None`.
     pub stage: Option<&'a str>,
-    /// Under this discipline only; under every one where it is `None`.
+    /// The discipline; every one if `None`.
     pub discipline: Option<&'a str>,
-    /// How large the difference may be; `None` where it is shown for information.
+    /// The allowed difference; `None` to report it only.
     pub allowed: Option<Distance>,
-    /// Why it is larger, where that is known.
+    /// The reason for a larger difference, if it is known.
     pub known: Option<&'a str>,
 }
 
 impl<'a> Tolerance<'a> {
-    /// Everywhere, `allowed` in the unit of `measure`.
+    /// A tolerance for all stages and disciplines; `allowed` is in the unit of `measure`.
     pub const fn of(measure: &'a str, allowed: f64) -> Self {
         Tolerance { allowed: Some(Distance::of(allowed)), ..Tolerance::shown(measure) }
     }
 
-    /// Everywhere, for information.
+    /// A measure that is only reported, for all stages and disciplines.
     pub const fn shown(measure: &'a str) -> Self {
         Tolerance { measure, stage: None, discipline: None, allowed: None, known: None }
     }
@@ -46,26 +48,27 @@ impl<'a> Tolerance<'a> {
     }
 }
 
-/// How far a mean may lie from that of another stage.
+/// The allowed distance of a mean from that of another stage: the sum of its parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distance {
     /// In the unit of the measure.
     pub absolute: f64,
-    /// Beside that, as a part of what the other stage has.
+    /// As a fraction of the other stage's mean.
     pub relative: f64,
-    /// Beside that, in standard errors of the difference.
+    /// In standard errors of the difference.
     pub deviations: f64,
-    /// How intervals count. For [`Rule::Meet`], that of the difference is as wide as both means' own intervals together.
+    /// How intervals count. For [`Rule::Meet`], the interval of the difference is as wide as those
+    /// of both means together.
     pub rule: Rule,
 }
 
 impl Distance {
-    /// `absolute`, and nothing beside it; an interval that reaches so near leaves it open.
+    /// An absolute distance alone. An interval that reaches it leaves the verdict unclear.
     pub const fn of(absolute: f64) -> Self {
         Distance { absolute, relative: 0.0, deviations: 0.0, rule: Rule::Reach }
     }
 
-    /// The distance itself, and what follows from it.
+    /// The distance in the unit of the measure, and the verdict.
     fn judged(&self, difference: &Difference) -> (f64, Verdict) {
         let Distance { absolute, relative, deviations, rule } = *self;
         let allowed = absolute + relative * difference.base.abs() + deviations * difference.standard_error;
@@ -77,10 +80,11 @@ impl Distance {
     }
 }
 
-/// Compares the runs of each discipline on each stage with those on the stage `against`, in each measure of `tolerances` that both have.
-/// Where several are about one measure there, the last of them counts.
+/// Compares the runs of each discipline on each stage with those on the stage `against`.
 ///
-/// The measures are those of a summary, with these of the [further ones](crate::summary::is_further) too.
+/// Each measure of `tolerances` that both have is compared; if several tolerances match one
+/// measure, the last counts. The measures are those of a summary, and any [further
+/// ones](crate::summary::is_further) that `tolerances` name.
 pub fn agreement(
     runs: &[RunRecord],
     against: &str,
@@ -135,30 +139,30 @@ pub fn agreement(
     found
 }
 
-/// The measures that runs have.
+/// The names of the measures of `runs`.
 fn names(runs: &[Measures]) -> BTreeSet<&String> {
     runs.iter().flat_map(BTreeMap::keys).collect()
 }
 
-/// Is `measure` called `name`, or does it begin with it and a dot?
+/// Is `measure` equal to `name`, or does it begin with `name` and a dot?
 pub fn is_called(measure: &str, name: &str) -> bool {
     measure.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// What two sets of runs differ by.
+/// The difference of two sets of runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Difference {
-    /// With Welch's interval.
+    /// The difference, with Welch's interval.
     value: Value,
     /// The mean of the second.
     base: f64,
-    /// Of the difference; 0 where neither is of several runs.
+    /// The standard error of the difference; 0 if both are single runs.
     standard_error: f64,
-    /// Half of the 95 % intervals of either mean (Student's t), added.
+    /// The sum of half the 95 % intervals of both means (Student's t).
     both_half_widths: f64,
 }
 
-/// The mean of `first` minus that of `second`; `None` where one of them is empty.
+/// The mean of `first` minus that of `second`; `None` if one of them is empty.
 fn difference(first: &[f64], second: &[f64]) -> Option<Difference> {
     let (a, b) = (Sample::of(first)?, Sample::of(second)?);
     let half_width_95 = a.variance.zip(b.variance).map(|(variance_a, variance_b)| {
@@ -184,7 +188,7 @@ fn difference(first: &[f64], second: &[f64]) -> Option<Difference> {
 struct Sample {
     count: f64,
     mean: f64,
-    /// Of two or more.
+    /// The variance of two or more.
     variance: Option<f64>,
 }
 
@@ -205,7 +209,8 @@ mod tests {
 
     #[test]
     fn the_interval_is_welchs() {
-        // By hand: means 3 and 7, variances 2.5 and 10, of five each: s² = 0.5 + 2 = 2.5, 5.88 degrees of freedom, t(0.975) = 2.4592.
+        // By hand: means 3 and 7, variances 2.5 and 10, of five each: s² = 0.5 + 2 = 2.5, 5.88
+        // degrees of freedom, t(0.975) = 2.4592.
         let welch = difference(&[1.0, 2.0, 3.0, 4.0, 5.0], &[3.0, 5.0, 7.0, 9.0, 11.0]).unwrap();
         assert_eq!((welch.value.mean, welch.base), (-4.0, 7.0));
         assert!((welch.value.half_width_95.unwrap() - 3.888).abs() < 2e-3, "{welch:?}");
@@ -246,7 +251,7 @@ mod tests {
         all.iter().map(run).collect()
     }
 
-    /// What comes of the stage `b` beside `a`.
+    /// The agreement of the stage `b` with `a`.
     fn compared(a: &[f64], b: &[f64], tolerances: &[Tolerance<'_>]) -> Vec<Agreement> {
         agreement(&[runs("a", a), runs("b", b)].concat(), "a", tolerances, &[])
     }

@@ -1,14 +1,18 @@
-//! What each class of a tree ought to get: weighted max-min fairness at each level, by water-filling.
+//! The fair share of each class of a tree: weighted max-min fairness at each level, by
+//! water-filling.
 //!
-//! Guarantees come first and the rest goes by weight, as the discipline `classful` shares; no class passes its ceiling. Without bounds
-//! it is plain hierarchical max-min fairness, to whose recursive definition a test compares it.
+//! Guarantees come first and the rest goes by weight, as in the discipline `classful`; no class
+//! exceeds its ceiling. Without bounds it is plain hierarchical max-min fairness; a test compares
+//! it with the recursive definition.
 
 use crate::max_min::{Claim, max_min};
 use fairwire_core::{ClassTerms, Rate};
 
-/// The fair part of `capacity` of each class, in the order of `classes` (parents first, as in
-/// [`ClassTree::terms`](fairwire_core::ClassTree::terms)). `offered` is what each class, or flow, offered itself; what its members
-/// offered is added to it. Capacity and offers are in bit/s. O(n log n).
+/// The fair share of `capacity` of each class, in the order of `classes` (parents first, as in
+/// [`ClassTree::terms`](fairwire_core::ClassTree::terms)).
+///
+/// `offered` is what each class, or flow, offered itself; what its members offered is added to it.
+/// Capacity and offers are in bit/s. O(n log n).
 pub fn class_shares(classes: &[ClassTerms], offered: &[f64], capacity: f64) -> Vec<f64> {
     let mut nodes: Vec<Node> = offered.iter().map(|&demand| Node { demand, floor: 0.0 }).collect();
     let mut members = vec![Vec::new(); classes.len()];
@@ -31,14 +35,14 @@ pub fn class_shares(classes: &[ClassTerms], offered: &[f64], capacity: f64) -> V
     let mut granted = vec![0.0; classes.len()];
     pour(&top, capacity, &nodes, classes, &mut granted);
     for (class, members) in members.iter().enumerate().filter(|(_, members)| !members.is_empty()) {
-        // Parents stand first, so what this class got is known.
+        // Parents come first, so the grant of this class is known.
         let capacity = granted[class];
         pour(members, capacity, &nodes, classes, &mut granted);
     }
     granted
 }
 
-/// What a class can use, and of that what it is promised; with its members'.
+/// What a class can use, and the guaranteed part of it; its members' included.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     demand: f64,
@@ -46,7 +50,7 @@ struct Node {
 }
 
 fn pour(siblings: &[usize], capacity: f64, nodes: &[Node], classes: &[ClassTerms], granted: &mut [f64]) {
-    // Where promises pass what there is, they are shared by weight as everything else.
+    // Where guarantees exceed the capacity, they are shared by weight like everything else.
     let claim = |demand, class: &usize| Claim { demand, weight: classes[*class].weight.get() };
     let floors: Vec<Claim> = siblings.iter().map(|class| claim(nodes[*class].floor, class)).collect();
     let first = max_min(&floors, capacity);
@@ -123,7 +127,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn without_bounds_it_is_what_the_oracle_tells(
+        fn without_bounds_it_equals_the_oracle(
             groups in prop::collection::vec((0.1f64..9.0, prop::collection::vec((0.1f64..9.0, 0.0f64..20.0), 1..6)), 1..6),
             capacity in 0.0f64..200.0,
         ) {

@@ -1,4 +1,5 @@
-//! How fair a run was, against the max-min allocation among what its flows offered.
+//! The fairness of a run: the flows' throughput against the max-min allocation of what they
+//! offered.
 
 use crate::filling::{Routed, fill};
 use crate::jain::jain_of;
@@ -7,13 +8,16 @@ use crate::record::{Fairness, FlowRecord};
 use std::collections::BTreeMap;
 use std::iter::repeat_n;
 
-/// Holds what the flows got against the max-min shares of a link of `capacity_bps` bit/s (the link's rate).
+/// Compares what the flows got with the max-min shares of a link of `capacity_bps` bit/s (the
+/// link's rate).
 ///
-/// A flow claims what it offers or asked for, or all it can get where its data has no end. Of the record's measures
-/// `group_share` is a group's throughput over its members' max-min shares together: for the nine TCP flows of FABA's
-/// Table 1 (Kamra et al. 2004) it is the printed figure, Σ throughput / 9 Mbit/s. A flow or group that offers nothing
-/// lacks nothing: its share is 1. `jain` is over these shares, so that who asks for little does not count as robbed; `jain_throughput` is
-/// over plain throughputs, as the papers have it.
+/// The demand of a flow is what it offers or requests, or unbounded where its data has no end.
+/// `group_share` is a group's throughput over the sum of its members' max-min shares. For the nine
+/// TCP flows of FABA's Table 1 (Kamra et al. 2004) it is the printed figure, Σ throughput / 9
+/// Mbit/s. A flow or group that offers nothing has a share of 1.
+///
+/// `jain` is over these shares, so that a small demand does not count as starvation;
+/// `jain_throughput` is over plain throughputs, as in the papers.
 ///
 /// # Panics
 /// When the capacity or an offered rate is negative or not a number, or the capacity is infinite.
@@ -22,33 +26,34 @@ pub fn assess(flows: &[FlowRecord], capacity_bps: f64) -> Fairness {
     against(flows, max_min(&claims, capacity_bps).into_iter())
 }
 
-/// The way of flows over links that others share.
+/// The route of flows over links that others share.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Way<'a> {
-    /// Those links, by their places, each once.
+pub struct Route<'a> {
+    /// The indices of those links, each once.
     pub links: &'a [usize],
     /// The most that a flow's own links carry, bit/s.
-    pub most_bps: f64,
-    /// How many flows, one after the other, take it.
+    pub max_bps: f64,
+    /// The number of consecutive flows that take it.
     pub flows: usize,
 }
 
-/// As [`assess`], on a network: `ways` has the ways of the flows in their order, and `capacities_bps` the rate of each link. Only data counts,
-/// not the acknowledgements that may share a link with it.
+/// As [`assess`], on a network. `routes` has the routes of the flows in their order, and
+/// `capacities_bps` the rate of each link. Only data counts, not the acknowledgements that may
+/// share a link with it.
 ///
 /// # Panics
-/// As [`assess`], and when there are not as many ways as flows, or a way has a link that is not there.
-pub fn assess_network<'a>(flows: &[FlowRecord], ways: &[Way<'a>], capacities_bps: &[f64]) -> Fairness {
-    assert_eq!(flows.len(), ways.iter().map(|way| way.flows).sum::<usize>(), "each flow has a way");
+/// As [`assess`], and when there are not as many routes as flows, or a route has an unknown link.
+pub fn assess_network<'a>(flows: &[FlowRecord], routes: &[Route<'a>], capacities_bps: &[f64]) -> Fairness {
+    assert_eq!(flows.len(), routes.iter().map(|route| route.flows).sum::<usize>(), "each flow has a route");
     // There may be a million flows, and most of them alike.
     let mut routed: Vec<Routed<'a>> = Vec::new();
     let mut rest = flows;
-    for Way { links, most_bps, flows } in ways {
+    for Route { links, max_bps, flows } in routes {
         let (here, others) = rest.split_at(*flows);
         rest = others;
         let first = routed.len();
         for Claim { demand, weight } in here.iter().map(claim) {
-            let claim = Claim { demand: demand.min(*most_bps), weight };
+            let claim = Claim { demand: demand.min(*max_bps), weight };
             match routed[first..].last_mut() {
                 Some(last) if last.claim == claim => last.flows += 1,
                 _ => routed.push(Routed { claim, links, flows: 1 }),
@@ -59,7 +64,7 @@ pub fn assess_network<'a>(flows: &[FlowRecord], ways: &[Way<'a>], capacities_bps
     against(flows, shares.iter().zip(&routed).flat_map(|(&share, alike)| repeat_n(share, alike.flows)))
 }
 
-/// What the flows got against what is `fair`.
+/// Compares what the flows got with their `fair` shares.
 fn against(flows: &[FlowRecord], fair: impl Iterator<Item = f64> + Clone) -> Fairness {
     let rates = || flows.iter().zip(fair.clone()).map(|(flow, fair)| Rates::of(flow, fair));
     let total: f64 = flows.iter().map(|flow| flow.throughput_bps).sum();
@@ -76,7 +81,7 @@ fn against(flows: &[FlowRecord], fair: impl Iterator<Item = f64> + Clone) -> Fai
     }
 }
 
-/// What a flow or a group got, next to what it ought to get; bit/s.
+/// What a flow or a group got, and its fair share; bit/s.
 #[derive(Clone, Copy, Default)]
 struct Rates {
     got: f64,
@@ -133,7 +138,8 @@ mod tests {
         }
     }
 
-    /// FABA's base scenario: nine TCP flows and a CBR flow of 5 Mbit/s on 10 Mbit/s, where everybody's fair share is 1.
+    /// FABA's base scenario: nine TCP flows and a CBR flow of 5 Mbit/s on 10 Mbit/s, where each
+    /// fair share is 1.
     fn selfish(each_tcp: f64, cbr: f64) -> Vec<FlowRecord> {
         let mut flows = vec![flow("tcp", None, each_tcp); 9];
         flows.push(flow("cbr", Some(5e6), cbr));
@@ -143,59 +149,66 @@ mod tests {
     #[test]
     fn the_share_of_the_tcp_group_is_the_figure_of_faba_table_1() {
         // The calibration's RED: nine flows with 0.558 Mbit/s each, and the rest to the CBR flow.
-        let told = assess(&selfish(0.558e6, 4.978e6), 10e6);
-        assert!((told.group_share["tcp"] - 0.558).abs() < 1e-12, "{told:?}");
-        assert!((told.group_share["cbr"] - 4.978).abs() < 1e-12, "{told:?}");
-        assert!((told.group_fraction["tcp"] - 0.5022).abs() < 1e-12, "{told:?}");
-        assert!((told.worst_share - 0.558).abs() < 1e-12, "{told:?}");
+        let actual = assess(&selfish(0.558e6, 4.978e6), 10e6);
+        assert!((actual.group_share["tcp"] - 0.558).abs() < 1e-12, "{actual:?}");
+        assert!((actual.group_share["cbr"] - 4.978).abs() < 1e-12, "{actual:?}");
+        assert!((actual.group_fraction["tcp"] - 0.5022).abs() < 1e-12, "{actual:?}");
+        assert!((actual.worst_share - 0.558).abs() < 1e-12, "{actual:?}");
     }
 
     #[test]
     fn on_a_network_shares_are_of_what_each_way_allows() {
-        // A long flow over two links of 10 and 6, beside one on each; the one on the first has a link of 5 of its own.
+        // A long flow over two links of 10 and 6, beside one on each; the one on the first has a
+        // link of 5 of its own.
         let flows = [flow("long", None, 3e6), flow("first", None, 5e6), flow("second", None, 1.5e6)];
-        let way = |links, most_bps| Way { links, most_bps, flows: 1 };
-        let ways = [way(&[0, 1][..], 1e9), way(&[0], 5e6), way(&[1], 1e9)];
-        let told = assess_network(&flows, &ways, &[10e6, 6e6]);
-        assert_eq!((told.group_share["long"], told.group_share["first"]), (1.0, 1.0));
-        assert_eq!((told.group_share["second"], told.worst_share), (0.5, 0.5));
+        let route = |links, max_bps| Route { links, max_bps, flows: 1 };
+        let routes = [route(&[0, 1][..], 1e9), route(&[0], 5e6), route(&[1], 1e9)];
+        let actual = assess_network(&flows, &routes, &[10e6, 6e6]);
+        assert_eq!((actual.group_share["long"], actual.group_share["first"]), (1.0, 1.0));
+        assert_eq!((actual.group_share["second"], actual.worst_share), (0.5, 0.5));
     }
 
     #[test]
     fn everybody_with_a_fair_share_is_fair() {
-        let told = assess(&selfish(1e6, 1e6), 10e6);
-        assert_eq!((told.jain, told.jain_throughput, told.worst_share), (1.0, 1.0, 1.0));
-        assert_eq!(told.group_share.values().copied().collect::<Vec<_>>(), [1.0, 1.0]);
+        let actual = assess(&selfish(1e6, 1e6), 10e6);
+        assert_eq!((actual.jain, actual.jain_throughput, actual.worst_share), (1.0, 1.0, 1.0));
+        assert_eq!(actual.group_share.values().copied().collect::<Vec<_>>(), [1.0, 1.0]);
     }
 
     #[test]
-    fn a_flow_that_asks_for_little_is_held_to_what_it_asked() {
+    fn a_flow_with_a_small_demand_is_compared_with_that_demand() {
         let flows = [flow("tcp", None, 8e6), flow("call", Some(1e6), 0.5e6)];
-        let told = assess(&flows, 10e6);
-        assert_eq!(told.worst_share, 0.5);
-        assert!((told.group_share["tcp"] - 8.0 / 9.0).abs() < 1e-12);
+        let actual = assess(&flows, 10e6);
+        assert_eq!(actual.worst_share, 0.5);
+        assert!((actual.group_share["tcp"] - 8.0 / 9.0).abs() < 1e-12);
     }
 
     #[test]
-    fn where_each_has_its_share_jain_is_one_however_little_some_ask_for() {
-        // Two that take all they get beside three that ask for a twentieth of that: 0.1 + 2 x 4.85 = 10.
+    fn where_each_has_its_share_jain_is_one_however_small_some_demands_are() {
+        // Two greedy flows beside three with a demand of a twentieth of that: 0.1 + 2 x 4.85 = 10.
         let mut flows = vec![flow("web", Some(0.1e6), 0.1e6); 3];
         flows.extend(vec![flow("bulk", None, 4.85e6); 2]);
-        let told = assess(&flows, 10e6);
-        assert!((told.jain - 1.0).abs() < 1e-12, "{told:?}"); // rounding
+        let actual = assess(&flows, 10e6);
+        assert!((actual.jain - 1.0).abs() < 1e-12, "{actual:?}"); // rounding
         // (2 x 4.85 + 3 x 0.1)^2 / (5 x (2 x 4.85^2 + 3 x 0.1^2))
-        assert!((told.jain_throughput - 100.0 / (5.0 * (2.0 * 23.5225 + 0.03))).abs() < 1e-12, "{told:?}");
-        flows[0].throughput_bps = 0.0; // one of those who ask for little gets nothing
+        assert!(
+            (actual.jain_throughput - 100.0 / (5.0 * (2.0 * 23.5225 + 0.03))).abs() < 1e-12,
+            "{actual:?}"
+        );
+        flows[0].throughput_bps = 0.0; // one with a small demand gets nothing
         let starved = assess(&flows, 10e6);
         assert!((starved.jain - 0.8).abs() < 1e-12, "{starved:?}");
-        assert!((starved.jain_throughput - told.jain_throughput).abs() < 0.02, "which that one does not see");
+        assert!(
+            (starved.jain_throughput - actual.jain_throughput).abs() < 0.02,
+            "which that one does not see"
+        );
     }
 
     #[test]
     fn one_starved_flow_shows_in_the_worst_share_of_an_otherwise_fair_group() {
         let flows = [flow("tcp", None, 6e6), flow("tcp", None, 0.0)];
-        let told = assess(&flows, 6e6);
-        assert_eq!((told.worst_share, told.group_share["tcp"], told.jain), (0.0, 1.0, 0.5));
+        let actual = assess(&flows, 6e6);
+        assert_eq!((actual.worst_share, actual.group_share["tcp"], actual.jain), (0.0, 1.0, 0.5));
     }
 
     #[test]

@@ -1,30 +1,32 @@
 //! The max-min allocation over several links, by progressive filling.
 //!
-//! All flows rise together, each in proportion to its weight, until it has what it can use or a link on its way is full.
-//! Source: Bertsekas and Gallager, *Data Networks*, 2nd edition, 1992, section 6.5.2.
+//! All flows rise together, each in proportion to its weight, until it has its demand or a link on
+//! its route is full. Source: Bertsekas and Gallager, *Data Networks*, 2nd edition, 1992, section
+//! 6.5.2.
 
 use crate::max_min::Claim;
 
-/// One flow, or several that are alike: what each asks for, and the links on its way by their places, each once.
+/// One flow, or several equal ones: the claim of each, and the indices of the links on its route,
+/// each once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Routed<'a> {
-    /// What it asks for.
+    /// The claim of each flow.
     pub claim: Claim,
-    /// The links on its way.
+    /// The links on its route.
     pub links: &'a [usize],
-    /// How many there are.
+    /// The number of equal flows.
     pub flows: usize,
 }
 
-/// The max-min shares of `flows`, in their order and in the unit of `capacities`, one of which stands for each link. Of several that are
-/// alike, the share of each.
+/// The max-min shares of `flows`, in their order and in the unit of `capacities`, which has one
+/// entry per link. For several equal flows it is the share of each.
 ///
-/// A flow that no link holds back gets its demand. Takes a pass over all flows per link that fills up, and per time that the
-/// level of the fullest link rises because flows there wanted less.
+/// A flow without links gets its demand. Takes a pass over all flows per link that fills up, and
+/// one whenever the level of the fullest link rises because flows there wanted less.
 ///
 /// # Panics
-/// When a demand is negative or not a number, a weight is not finite and above zero, a capacity is negative or not finite, or a
-/// flow names a link that is not there.
+/// When a demand is negative or not a number, a weight is not finite and above zero, or a capacity
+/// is negative or not finite. Also when a flow names an unknown link.
 pub fn fill(flows: &[Routed<'_>], capacities: &[f64]) -> Vec<f64> {
     assert!(capacities.iter().all(|c| c.is_finite() && *c >= 0.0), "a capacity cannot be shared");
     for Claim { demand, weight } in flows.iter().map(|flow| flow.claim) {
@@ -50,11 +52,12 @@ pub fn fill(flows: &[Routed<'_>], capacities: &[f64]) -> Vec<f64> {
     shares.iter().zip(flows).map(|(share, flow)| share.unwrap_or(flow.claim.demand)).collect()
 }
 
-/// How high, per unit of weight, the flows still rising on each link can come if all of them do; `None` where none is.
+/// The level, per unit of weight, that the rising flows of each link can reach together; `None`
+/// where none is rising.
 fn levels(flows: &[Routed<'_>], capacities: &[f64], shares: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut left = capacities.to_vec();
     let mut weights = vec![0.0; capacities.len()];
-    // One by one, those that are alike too: sums of floats depend on how they are made up.
+    // One by one, also for equal flows: a sum of floats depends on its order.
     let each = flows.iter().zip(shares).flat_map(|one| std::iter::repeat_n(one, one.0.flows));
     for (flow, share) in each {
         for &link in flow.links {
@@ -108,7 +111,8 @@ mod tests {
 
     #[test]
     fn what_a_flow_cannot_use_elsewhere_goes_to_those_beside_it() {
-        // Bertsekas and Gallager, figure 6.16, in kind: three flows share the first link, one of them and another the second.
+        // Bertsekas and Gallager, figure 6.16, in kind: three flows share the first link, one of
+        // them and another the second.
         let flows = [(GREEDY, &[0][..]), (GREEDY, &[0]), (GREEDY, &[0, 1]), (GREEDY, &[1])];
         let third = 1.0 / 3.0;
         assert_eq!(shares(&flows, &[1.0, 1.0]), [third, third, third, 1.0 - third]);
@@ -117,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_count_and_a_flow_without_links_gets_what_it_asks_for() {
+    fn weights_count_and_a_flow_without_links_gets_its_demand() {
         let flows = [(Claim { weight: 3.0, ..GREEDY }, &[0][..]), (GREEDY, &[0]), (Claim::up_to(9.0), &[])];
         assert_eq!(shares(&flows, &[8.0]), [6.0, 2.0, 9.0]);
     }
@@ -139,7 +143,8 @@ mod tests {
             }
         }
 
-        /// The definition: feasible, and who wants more meets a full link on which nobody has more per weight.
+        /// The definition: feasible, and a flow with more demand meets a full link on which no flow
+        /// has more per weight.
         #[test]
         fn shares_over_links_are_max_min_fair_by_definition(
             flows in prop::collection::vec((claim(), prop::collection::btree_set(0usize..4, 1..4)), 0..20),

@@ -1,4 +1,5 @@
-//! The name of a flow, without a piece of memory of its own where it is short: there may be a million.
+//! The name of a flow, without a piece of memory of its own where it is short: there may be a
+//! million.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -6,7 +7,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
-/// What a short name holds: with its length and the mark of a short name 24 bytes, the size of a `String` on 64-bit targets.
+/// What a short name holds: with its length and the mark of a short name 24 bytes, the size of a
+/// `String` on 64-bit targets.
 const SHORT: usize = 22;
 
 /// The unique name of a flow, such as `tcp.3`. Reads as a `str`.
@@ -25,7 +27,7 @@ impl FlowName {
     /// Flow `number` of `group`: the group's name, a dot, and the number.
     pub fn numbered(group: &str, number: u32) -> Self {
         let mut bytes = [0; SHORT];
-        let mut digits = [0; MOST_DIGITS];
+        let mut digits = [0; MAX_DIGITS];
         let digits = decimal(number, &mut digits);
         let len = group.len() + 1 + digits.len();
         let Some((name, rest)) = bytes.split_at_mut_checked(group.len()) else { return long(group, number) };
@@ -54,11 +56,11 @@ fn long(group: &str, number: u32) -> FlowName {
 }
 
 /// Those of the largest number.
-const MOST_DIGITS: usize = 10;
+const MAX_DIGITS: usize = 10;
 
 /// The digits of `number`, at the end of `room`.
-fn decimal(mut number: u32, room: &mut [u8; MOST_DIGITS]) -> &[u8] {
-    let mut at = MOST_DIGITS;
+fn decimal(mut number: u32, room: &mut [u8; MAX_DIGITS]) -> &[u8] {
+    let mut at = MAX_DIGITS;
     loop {
         at -= 1;
         room[at] = b'0' + (number % 10) as u8;

@@ -1,7 +1,8 @@
-//! How fast flows are over short intervals, and how few of them have most of the bytes.
+//! The rates of flows over short intervals, and the concentration of bytes on the fastest.
 //!
-//! Source: R. Pan, L. Breslau, B. Prabhakar, S. Shenker, *Approximate Fair Allocation of Link Bandwidth*, IEEE Micro 23(1), 2003, Fig. 1: the
-//! complementary distribution of the rates of flows over one second, in three traces.
+//! Source: R. Pan, L. Breslau, B. Prabhakar, S. Shenker, *Approximate Fair Allocation of Link
+//! Bandwidth*, IEEE Micro 23(1), 2003, Fig. 1: the complementary distribution of the rates of flows
+//! over one second, in three traces.
 
 use fairwire_core::Duration;
 use std::collections::BTreeMap;
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 /// A packet of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// When, from the start of the trace on.
+    /// The time since the start of the trace.
     pub at: Duration,
     /// Its flow.
     pub flow: u32,
@@ -17,7 +18,8 @@ pub struct Seen {
     pub bytes: u32,
 }
 
-/// The rates of flows over the intervals of a trace: one for each flow and each interval in which it has a packet, bit/s.
+/// The rates of flows over the intervals of a trace, bit/s: one per flow and interval in which it
+/// has a packet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowRates {
     /// From the fastest to the slowest.
@@ -25,8 +27,8 @@ pub struct FlowRates {
 }
 
 impl FlowRates {
-    /// The rates of `packets`, in any order, over intervals of the length `interval`. The last interval counts whole, even if the trace ends
-    /// within it.
+    /// The rates of `packets`, in any order, over intervals of the length `interval`. The last
+    /// interval counts in full, even if the trace ends within it.
     ///
     /// # Panics
     /// When the interval is zero.
@@ -43,7 +45,7 @@ impl FlowRates {
         FlowRates { rates }
     }
 
-    /// How many there are.
+    /// The number of rates.
     pub fn len(&self) -> usize {
         self.rates.len()
     }
@@ -58,8 +60,8 @@ impl FlowRates {
         &self.rates
     }
 
-    /// The share of the bytes that the fastest `part` of the flows has, 0 to 1. A flow that is only partly among them counts in part. Without
-    /// flows it is 0.
+    /// The share of the bytes, 0 to 1, that belongs to the fastest `part` of the flows. A flow on
+    /// the boundary counts in part. Without flows it is 0.
     ///
     /// # Panics
     /// When `part` is not from 0 to 1.
@@ -75,7 +77,7 @@ impl FlowRates {
         (self.rates[..whole].iter().sum::<f64>() + rest) / sum
     }
 
-    /// The rate that the fastest `part` of the flows has at least, bit/s; 0 without flows.
+    /// The minimum rate of the fastest `part` of the flows, bit/s; 0 without flows.
     ///
     /// # Panics
     /// When `part` is not from 0 to 1.
@@ -85,8 +87,9 @@ impl FlowRates {
         self.rates.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
     }
 
-    /// The complementary distribution: rates from the slowest to the fastest, bit/s, each with the fraction of the flows that are as fast or
-    /// faster. Of many, some, each at most a sixteenth further from the fastest than the one before it: axes are logarithmic as a rule.
+    /// The complementary distribution: rates in ascending order, bit/s, each with the fraction of
+    /// flows that are at least as fast. Of many rates some are selected, each at most a sixteenth
+    /// further from the fastest than the one before: axes are usually logarithmic.
     pub fn complementary(&self) -> Vec<(f64, f64)> {
         let n = self.rates.len();
         let next = |rank: &usize| (*rank < n).then(|| (rank + (rank / 16).max(1)).min(n));

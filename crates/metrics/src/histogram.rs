@@ -1,4 +1,4 @@
-//! How long packets waited: a log-linear histogram of fixed size.
+//! The waiting times of packets: a log-linear histogram of fixed size.
 
 use crate::record::{Percentile, Sojourn};
 use fairwire_core::Duration;
@@ -6,16 +6,18 @@ use fairwire_core::Duration;
 /// Buckets are at most 1/128 of their value wide, so a quantile is off by 0.4 % at most.
 const PARTS: usize = 128;
 
-/// Values below twice [`PARTS`] have a bucket each; after that each of the 56 doublings up to 2^64 has [`PARTS`].
+/// Values below twice [`PARTS`] have a bucket each; after that each of the 56 doublings up to 2^64
+/// has [`PARTS`].
 const BUCKETS: usize = 58 * PARTS;
 
-/// The percentiles of a table of delays; the maximum comes after them.
+/// The percentiles of a table of delays; the maximum follows them.
 const PERCENTS: [f64; 13] = [0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999];
 
-/// How long packets waited. Mean and maximum are exact, quantiles within 0.4 %.
+/// The waiting times of packets. Mean and maximum are exact, quantiles within 0.4 %.
 ///
-/// Takes 60 kB whatever it holds. Its buckets are those of an HdrHistogram of two digits, to which a test compares it. That counted
-/// before, in 65 instructions a packet with what it keeps beside; here it is 25.
+/// Takes 60 kB whatever it holds. The buckets are those of an HdrHistogram of two digits, to which
+/// a test compares it. That one took 65 instructions per packet with its surrounding counts; this
+/// takes 25.
 #[derive(Clone, Debug)]
 pub struct DelayHistogram {
     counts: Box<[u64; BUCKETS]>,
@@ -24,33 +26,33 @@ pub struct DelayHistogram {
     max_ns: u64,
 }
 
-/// The bucket of a wait: its doubling, and which part of that.
+/// The bucket of a wait: its doubling, and the part of that.
 #[inline]
 fn bucket_of(ns: u64) -> usize {
     let shift = u64::BITS - (2 * PARTS as u64).ilog2() - (ns | (2 * PARTS as u64 - 1)).leading_zeros();
     shift as usize * PARTS + (ns >> shift) as usize
 }
 
-/// The middle of a bucket. That the first has index 0 is seen there: it and the 255 after it are of one value each.
+/// The middle of a bucket. The first 256 buckets hold one value each, from 0.
 fn middle_of(bucket: usize) -> u64 {
     let shift = (bucket / PARTS).saturating_sub(1);
     (((bucket - shift * PARTS) as u64) << shift) + (1 << shift >> 1)
 }
 
-/// The least wait of a bucket.
+/// The smallest wait of a bucket.
 fn low_of(bucket: usize) -> u64 {
     let shift = (bucket / PARTS).saturating_sub(1);
     ((bucket - shift * PARTS) as u64) << shift
 }
 
-/// Waits that are counted together.
+/// One bin of the histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bin {
-    /// From here on.
+    /// The lower end, included.
     pub from: Duration,
-    /// Up to here, which is not in it.
+    /// The upper end, excluded.
     pub to: Duration,
-    /// So many packets.
+    /// The number of packets.
     pub packets: u64,
 }
 
@@ -77,13 +79,13 @@ impl DelayHistogram {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// Forgets everything, as at the end of a warm-up.
+    /// Clears all counts, as at the end of a warm-up.
     pub fn clear(&mut self) {
         self.counts.fill(0);
         (self.count, self.sum_ns, self.max_ns) = (0, 0, 0);
     }
 
-    /// How many packets were counted.
+    /// The number of packets counted.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -99,7 +101,8 @@ impl DelayHistogram {
         Duration::from_ns(self.max_ns)
     }
 
-    /// The wait that a fraction `q` (0 to 1) of the packets did not exceed, within 0.4 %; zero when nothing was counted.
+    /// The wait that a fraction `q` (0 to 1) of the packets did not exceed, within 0.4 %; zero when
+    /// nothing was counted.
     pub fn quantile(&self, q: f64) -> Duration {
         let wanted = ((q.min(1.0) * self.count as f64).ceil() as u64).max(1);
         let mut sum = 0;
@@ -111,8 +114,9 @@ impl DelayHistogram {
         Duration::from_ns(bucket.map_or(0, |bucket| middle_of(bucket).min(self.max_ns)))
     }
 
-    /// The same, between the ends of its bin in proportion to the packets there: it moves little where the waits do, so that two places can
-    /// be compared. None when nothing was counted.
+    /// As [`quantile`](Self::quantile), interpolated within the bin in proportion to its packets.
+    /// It moves little where the waits do, so that two places can be compared. `None` when nothing
+    /// was counted.
     pub fn proportional_quantile(&self, q: f64) -> Option<Duration> {
         let wanted = q * self.count as f64;
         let mut below = 0.0;
@@ -126,7 +130,7 @@ impl DelayHistogram {
         Some(bin.from + Duration::from_ns(inside as u64))
     }
 
-    /// The bins that are not empty, in order.
+    /// The non-empty bins, in order.
     pub fn bins(&self) -> impl Iterator<Item = Bin> + '_ {
         let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         counted.map(|(bucket, packets)| Bin {
@@ -136,7 +140,8 @@ impl DelayHistogram {
         })
     }
 
-    /// The percentiles that a table of delays has: the quarter points, then ever nearer to all, as tails matter most.
+    /// The percentiles of a table of delays: the quartiles, then ever closer to 100, as tails
+    /// matter most.
     pub fn percentiles(&self) -> Vec<Percentile> {
         let at = |percent: f64| Percentile { percent, delay_s: self.quantile(percent / 100.0).seconds() };
         let mut all: Vec<_> = PERCENTS.into_iter().map(at).collect();
@@ -144,7 +149,7 @@ impl DelayHistogram {
         all
     }
 
-    /// The summary that goes into a result.
+    /// The summary for a result.
     pub fn sojourn(&self) -> Sojourn {
         Sojourn {
             mean_s: self.sum_ns as f64 * 1e-9 / self.count().max(1) as f64,
@@ -174,7 +179,8 @@ mod tests {
         histogram
     }
 
-    /// The wait at quantile `q` of the sorted list itself: the smallest that at least that fraction does not exceed.
+    /// The wait at quantile `q` of the sorted list itself: the smallest that at least that fraction
+    /// does not exceed.
     fn exact(sorted: &[u64], q: f64) -> u64 {
         let rank = (q * sorted.len() as f64).ceil().max(1.0) as usize;
         sorted[rank - 1]
@@ -200,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_histogram_tells_zeros() {
+    fn an_empty_histogram_returns_zeros() {
         assert_eq!(DelayHistogram::new().sojourn(), Sojourn::default());
     }
 
@@ -230,19 +236,19 @@ mod tests {
     #[test]
     fn percentiles_climb_from_the_least_to_the_greatest() {
         let waits: Vec<u64> = (1..=1000).map(|ms| ms * 1_000_000).collect();
-        let told = of(&waits).percentiles();
-        let at = |percent: f64| told.iter().find(|p| p.percent == percent).unwrap().delay_s;
+        let actual = of(&waits).percentiles();
+        let at = |percent: f64| actual.iter().find(|p| p.percent == percent).unwrap().delay_s;
         // Within the histogram's 0.4 %; the maximum is exact.
         for (percent, exact) in [(0.0, 0.001), (50.0, 0.5), (99.0, 0.99), (99.9, 0.999)] {
             assert!((at(percent) / exact - 1.0).abs() < 0.004, "{percent}: {}", at(percent));
         }
         assert_eq!(at(100.0), 1.0);
-        assert!(told.is_sorted_by(|a, b| a.percent < b.percent && a.delay_s <= b.delay_s));
+        assert!(actual.is_sorted_by(|a, b| a.percent < b.percent && a.delay_s <= b.delay_s));
     }
 
     proptest! {
         #[test]
-        fn it_tells_what_an_hdr_histogram_of_two_digits_does(
+        fn it_agrees_with_an_hdr_histogram_of_two_digits(
             waits in prop::collection::vec((0u32..62, 0.5f64..1.0), 0..300),
         ) {
             let waits: Vec<u64> = waits.iter().map(|(log, x)| ((1u64 << log) as f64 * x) as u64).collect();
@@ -250,8 +256,8 @@ mod tests {
             let mut other = hdrhistogram::Histogram::<u64>::new_with_bounds(1, 1 << 62, 2).expect("bounds in order");
             waits.iter().for_each(|&ns| other.saturating_record(ns));
             for q in PERCENTS {
-                let told = other.median_equivalent(other.value_at_quantile(q / 100.0)).min(histogram.max().ns());
-                prop_assert_eq!(histogram.quantile(q / 100.0).ns(), told, "{}", q);
+                let actual = other.median_equivalent(other.value_at_quantile(q / 100.0)).min(histogram.max().ns());
+                prop_assert_eq!(histogram.quantile(q / 100.0).ns(), actual, "{}", q);
             }
         }
 
@@ -264,14 +270,15 @@ mod tests {
             let histogram = of(&waits);
             waits.sort_unstable();
             for q in [0.5, 0.9, 0.99] {
-                let (told, truth) = (histogram.quantile(q).ns(), exact(&waits, q));
-                // 1/256 is half a bucket of 1/128; one ns more because a bucket's middle is a whole number.
-                prop_assert!(told.abs_diff(truth) as f64 <= truth as f64 / 256.0 + 1.0, "{q}: {told}, not {truth}");
+                let (actual, truth) = (histogram.quantile(q).ns(), exact(&waits, q));
+                // 1/256 is half a bucket of 1/128; one ns more because a bucket's middle is a whole
+                // number.
+                prop_assert!(actual.abs_diff(truth) as f64 <= truth as f64 / 256.0 + 1.0, "{q}: {actual}, not {truth}");
             }
         }
 
         #[test]
-        fn merged_histograms_tell_what_one_would(
+        fn merged_histograms_equal_a_single_one(
             a in prop::collection::vec(0u64..10_000_000_000, 0..100), b in prop::collection::vec(0u64..10_000, 0..100),
         ) {
             let mut merged = of(&a);

@@ -1,6 +1,7 @@
 //! Means over runs with 95 % confidence intervals.
 //!
-//! Source: Law, *Simulation Modeling and Analysis*, 5th edition, 2015, sections 4.5 (one mean) and 10.2.1 (paired).
+//! Source: Law, *Simulation Modeling and Analysis*, 5th edition, 2015, sections 4.5 (one mean) and
+//! 10.2.1 (paired).
 
 use crate::record::Estimate;
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -19,19 +20,21 @@ pub fn estimate(runs: &[f64]) -> Option<Estimate> {
     })
 }
 
-/// The mean of first minus second over runs that shared a seed, with its 95 % interval; `None` without runs.
+/// The mean of first minus second over runs that shared a seed, with its 95 % interval; `None`
+/// without runs.
 ///
-/// "A is better than B" holds at this level when the interval lies to one side of zero. Runs with the same seed vary
-/// together, so their differences vary less than the runs do.
+/// "A is better than B" holds at this level if the whole interval is on one side of zero. Runs with
+/// the same seed vary together, so their differences vary less than the runs do.
 pub fn paired_difference(runs: &[(f64, f64)]) -> Option<Estimate> {
     let differences: Vec<f64> = runs.iter().map(|(first, second)| first - second).collect();
     estimate(&differences)
 }
 
-/// The 95 % interval of a probability of which `held` of `of` independent draws are known, from 0 to 1; `None` without draws.
+/// The 95 % interval, within 0 to 1, of a probability: `held` of `of` independent draws were
+/// successes. `None` without draws.
 ///
-/// Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", J. Am. Stat. Assoc. 22, 1927: unlike the
-/// normal interval it is right near 0 and 1 too.
+/// Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", J.
+/// Am. Stat. Assoc. 22, 1927. Unlike the normal interval it is right near 0 and 1 too.
 pub fn proportion(held: usize, of: usize) -> Option<[f64; 2]> {
     // The 97.5 % quantile of the normal distribution.
     const Z: f64 = 1.959_963_984_540_054;
@@ -54,12 +57,13 @@ mod tests {
 
     #[test]
     fn the_interval_is_students() {
-        // Ten runs 1..=10: s = 3.02765, t(0.975, 9) = 2.26216 (any table), so 2.26216 * 3.02765 / sqrt(10).
+        // Ten runs 1..=10: s = 3.02765, t(0.975, 9) = 2.26216 (any table), so 2.26216 * 3.02765 /
+        // sqrt(10).
         let runs: Vec<f64> = (1..=10).map(f64::from).collect();
-        let told = estimate(&runs).unwrap();
-        assert_eq!((told.mean, told.min, told.max), (5.5, 1.0, 10.0));
+        let actual = estimate(&runs).unwrap();
+        assert_eq!((actual.mean, actual.min, actual.max), (5.5, 1.0, 10.0));
         // The table's five decimals allow 1e-5 times s / sqrt(n), which is about 1.
-        assert!((told.half_width_95.unwrap() - 2.165_85).abs() < 1e-5, "{told:?}");
+        assert!((actual.half_width_95.unwrap() - 2.165_85).abs() < 1e-5, "{actual:?}");
     }
 
     #[test]
@@ -75,8 +79,8 @@ mod tests {
     #[test]
     fn two_runs_have_a_very_wide_interval() {
         // t(0.975, 1) = 12.7062, s / sqrt(2) = 0.5 for runs one apart.
-        let told = estimate(&[1.0, 2.0]).unwrap();
-        assert!((told.half_width_95.unwrap() - 6.3531).abs() < 1e-4, "{told:?}");
+        let actual = estimate(&[1.0, 2.0]).unwrap();
+        assert!((actual.half_width_95.unwrap() - 6.3531).abs() < 1e-4, "{actual:?}");
     }
 
     #[test]
@@ -92,7 +96,7 @@ mod tests {
 
     #[test]
     fn pairing_takes_the_common_part_out() {
-        let told = paired_difference(&[(11.0, 10.0), (51.0, 50.0), (31.0, 30.0)]).unwrap();
-        assert_eq!((told.mean, told.half_width_95), (1.0, Some(0.0)));
+        let actual = paired_difference(&[(11.0, 10.0), (51.0, 50.0), (31.0, 30.0)]).unwrap();
+        assert_eq!((actual.mean, actual.half_width_95), (1.0, Some(0.0)));
     }
 }

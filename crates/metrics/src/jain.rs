@@ -4,17 +4,17 @@
 
 /// Jain's index of `rates`: (Σr)² / (n Σr²), from 1/n (one takes all) to 1 (all equal).
 ///
-/// Without rates, or when all are zero, it is 1: nobody has more than another.
+/// Without rates, or when all are zero, it is 1: no rate is above another.
 pub fn jain(rates: &[f64]) -> f64 {
     jain_of(rates.iter().copied())
 }
 
-/// [`jain`] of rates that are worked out one by one.
+/// [`jain`] of an iterator of rates.
 pub fn jain_of(rates: impl Iterator<Item = f64>) -> f64 {
     index(rates)
 }
 
-/// What one flow got, and the weight of its claim.
+/// The rate of one flow, and its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weighted {
     /// Its rate, in any unit that all flows share.
@@ -23,7 +23,7 @@ pub struct Weighted {
     pub weight: f64,
 }
 
-/// Jain's index of rates per weight, r/w: 1 when everybody got in proportion to their weight.
+/// Jain's index of rates per weight, r/w: 1 when each rate is in proportion to its weight.
 ///
 /// # Panics
 /// When a weight is not above zero.

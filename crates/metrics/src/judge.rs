@@ -1,7 +1,9 @@
-//! The one judge: a value with its interval, held against what is allowed, gives a [`Verdict`].
+//! The only judge: compares a value and its interval with what is allowed, and returns a
+//! [`Verdict`].
 //!
-//! Expectations of scenarios, claims of studies, stages beside each other, the oracles and the field are all judged here. They differ in what
-//! they measure, in what they allow ([`Allowed`]) and in how an interval counts ([`Rule`]); what comes of it has the same name everywhere.
+//! Expectations of scenarios, claims of studies, agreement of stages, the oracles and the field
+//! tests all use it. They differ in what they measure, in what they allow ([`Allowed`]) and in how
+//! an interval counts ([`Rule`]). The verdicts have the same names everywhere.
 //!
 //! ```
 //! use fairwire_metrics::judge::{Allowed, Rule, Value, Verdict, judge};
@@ -16,28 +18,28 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a comparison comes to. The order is from the best to the worst, and what cannot be said is last.
+/// The result of a comparison, ordered from best to worst; not testable comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Verdict {
-    /// It is as allowed.
+    /// The value is as allowed.
     #[serde(rename = "holds")]
     Holds,
-    /// Mean and interval say different things: more runs would tell.
+    /// Mean and interval disagree: more runs would decide.
     #[serde(rename = "unclear")]
     Unclear,
-    /// It is not as allowed, for a reason that is written down.
+    /// The value is not as allowed, for a recorded reason.
     #[serde(rename = "known")]
     Known,
-    /// It is not as allowed.
+    /// The value is not as allowed.
     #[serde(rename = "does not hold")]
     Fails,
-    /// It cannot be tested, as a claim whose paper does not print enough.
+    /// The claim cannot be tested, for example because its paper does not print enough.
     #[serde(rename = "not testable as printed")]
     NotTestable,
 }
 
 impl Verdict {
-    /// In words, which are those of its serialised form.
+    /// The serialised form.
     pub fn words(self) -> &'static str {
         match self {
             Verdict::Holds => "holds",
@@ -48,21 +50,21 @@ impl Verdict {
         }
     }
 
-    /// The same where a reason for failing is written down: what fails is known then.
+    /// The verdict if a reason for failure is recorded: a failure becomes known.
     #[must_use]
     pub fn with_reason(self, has_reason: bool) -> Verdict {
         if self == Verdict::Fails && has_reason { Verdict::Known } else { self }
     }
 
-    /// The same where nothing may stay open: what is unclear does not hold.
+    /// The verdict if none may stay open: unclear becomes a failure.
     #[must_use]
     pub fn strict(self) -> Verdict {
         if self == Verdict::Unclear { Verdict::Fails } else { self }
     }
 
-    /// The verdict on several together, the worst of them; `None` without any.
+    /// The verdict on several together: the worst of them; `None` without any.
     ///
-    /// What cannot be tested counts only where nothing was.
+    /// A verdict that is not testable counts only if all are.
     pub fn of_all(verdicts: impl IntoIterator<Item = Verdict>) -> Option<Verdict> {
         let rank = |verdict: &Verdict| (*verdict != Verdict::NotTestable, *verdict);
         verdicts.into_iter().max_by_key(rank)
@@ -75,17 +77,17 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What was measured: a mean over runs, or a difference of two.
+/// A measured value: a mean over runs, or a difference of two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Value {
-    /// The mean. What is not a number is never as allowed.
+    /// The mean. Not-a-number is never as allowed.
     pub mean: f64,
-    /// Half of its 95 % interval; `None` of a single run, which has none.
+    /// Half of its 95 % interval; `None` for a single run, which has none.
     pub half_width_95: Option<f64>,
 }
 
 impl Value {
-    /// A value that has no interval, or whose interval plays no part.
+    /// A value without an interval, or whose interval does not count.
     pub fn exact(mean: f64) -> Value {
         Value { mean, half_width_95: None }
     }
@@ -97,12 +99,12 @@ impl From<Estimate> for Value {
     }
 }
 
-/// What is allowed: from `min` to `max`, both included.
+/// The allowed range: from `min` to `max`, both included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Allowed {
-    /// The least.
+    /// The smallest value.
     pub min: f64,
-    /// The most.
+    /// The largest value.
     pub max: f64,
 }
 
@@ -110,7 +112,7 @@ impl Allowed {
     /// Every number.
     pub const ANYTHING: Allowed = Allowed { min: f64::NEG_INFINITY, max: f64::INFINITY };
 
-    /// From `min` to `max`, where a bound that is `None` is no bound.
+    /// From `min` to `max`; `None` is no bound.
     pub fn between(min: Option<f64>, max: Option<f64>) -> Allowed {
         Allowed { min: min.unwrap_or(f64::NEG_INFINITY), max: max.unwrap_or(f64::INFINITY) }
     }
@@ -125,22 +127,22 @@ impl Allowed {
         Allowed { max, ..Self::ANYTHING }
     }
 
-    /// More than `bound`, which itself is too little.
+    /// More than `bound`, which is itself too small.
     pub fn above(bound: f64) -> Allowed {
         Self::at_least(bound.next_up())
     }
 
-    /// Less than `bound`, which itself is too much.
+    /// Less than `bound`, which is itself too large.
     pub fn below(bound: f64) -> Allowed {
         Self::at_most(bound.next_down())
     }
 
-    /// No further than `distance` from `reference`; of a difference the reference is 0.
+    /// Within `distance` of `reference`, which is 0 for a difference.
     pub fn near(reference: f64, distance: f64) -> Allowed {
         Allowed { min: reference - distance, max: reference + distance }
     }
 
-    /// Is `value` allowed? What is not a number is not.
+    /// Is `value` allowed? Not-a-number is not.
     pub fn contains(&self, value: f64) -> bool {
         self.min <= value && value <= self.max
     }
@@ -149,17 +151,19 @@ impl Allowed {
 /// How an interval counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// The mean decides alone.
+    /// The mean alone decides.
     Mean,
-    /// The whole interval has to be as allowed. Where the mean is and the interval is not, or where there is none, it is unclear.
+    /// The whole interval must be as allowed. If only the mean is, or there is no interval, the
+    /// verdict is unclear.
     Whole,
-    /// The mean decides where it is as allowed. Where it is not, and its interval reaches what is, it is unclear.
+    /// The mean decides if it is as allowed. If it is not, but its interval reaches what is, the
+    /// verdict is unclear.
     Reach,
-    /// As [`Rule::Mean`], of a difference; an interval that holds 0 is enough, too.
+    /// As [`Rule::Mean`], for a difference; an interval that contains 0 is enough, too.
     Meet,
 }
 
-/// Holds `value` against what is `allowed`, by `rule`.
+/// Compares `value` with what is `allowed`, by `rule`.
 pub fn judge(value: Value, allowed: Allowed, rule: Rule) -> Verdict {
     let Value { mean, half_width_95 } = value;
     let half = half_width_95.unwrap_or(0.0);

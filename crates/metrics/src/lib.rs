@@ -1,8 +1,10 @@
-//! Fairness measures, the max-min oracle, histograms, confidence intervals, and the records that every run leaves.
+//! Fairness measures, the max-min oracle, histograms, confidence intervals, and the records that
+//! every run leaves.
 //!
 //! The simulator and the gateway count with [`LinkMeter`] while they run. Afterwards
-//! [`fairness::assess`] holds what the flows got against the [`max_min`] allocation, and [`summary::summarize`] takes
-//! means over the runs, and [`judge::judge`] holds one against what is allowed. Everything ends up in a [`record::Report`].
+//! [`fairness::assess`] compares what the flows got with the [`max_min`] allocation,
+//! [`summary::summarize`] takes means over the runs, and [`judge::judge`] compares a value with
+//! what is allowed. All results are in a [`record::Report`].
 #![forbid(unsafe_code)]
 
 pub mod agreement;

@@ -1,4 +1,4 @@
-//! What a queued link did, in the words of [`LinkRecord`]: simulated or real.
+//! Measures a queued link, simulated or real, for a [`LinkRecord`].
 
 use crate::histogram::DelayHistogram;
 use crate::record::{BacklogRecord, LinkRecord};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct LinkMeter {
     start: Time,
     sending_until: Time,
-    inherited: Duration, // of the packet that was being sent at `start`
+    inherited: Duration, // from the packet that was being sent at `start`
     packets_in: u64,
     packets_out: u64,
     bytes_out: u64,
@@ -38,7 +38,7 @@ impl LinkMeter {
         }
     }
 
-    /// Forgets what was, as at the end of a warm-up; what waits and what is being sent stay known.
+    /// Clears all counts, as at the end of a warm-up; what waits and what is being sent stay known.
     pub fn restart(&mut self, now: Time) {
         let mut backlog = self.backlog;
         backlog.reset(now);
@@ -50,25 +50,25 @@ impl LinkMeter {
         };
     }
 
-    /// A packet was offered.
+    /// Counts a packet that was offered.
     #[inline]
     pub fn offered(&mut self) {
         self.packets_in += 1;
     }
 
-    /// A packet was dropped.
+    /// Counts a packet that was dropped.
     #[inline]
     pub fn dropped(&mut self, cause: Cause) {
         self.drops[cause as usize] += 1;
     }
 
-    /// A packet was marked.
+    /// Counts a packet that was marked.
     #[inline]
     pub fn marked(&mut self, cause: Cause) {
         self.marks[cause as usize] += 1;
     }
 
-    /// `packet` begins to be sent, and is through at `sent`.
+    /// Records that `packet` begins to be sent at `now`, and has left at `sent`.
     #[inline]
     pub fn started(&mut self, packet: &Packet, now: Time, sent: Time) {
         self.sending_until = sent;
@@ -77,18 +77,18 @@ impl LinkMeter {
         self.sojourn.record(now.since(packet.arrived));
     }
 
-    /// So much waits from `now` on.
+    /// Records that `backlog` waits from `now` on.
     #[inline]
     pub fn waiting(&mut self, backlog: Backlog, now: Time) {
         self.backlog.set([backlog.packets.into(), backlog.bytes], now);
     }
 
-    /// How long the packets sent had waited.
+    /// The waiting times of the packets sent.
     pub fn sojourn(&self) -> &DelayHistogram {
         &self.sojourn
     }
 
-    /// What was measured up to `now` on the link `name` of `rate`.
+    /// The record up to `now` of the link `name` with the rate `rate`.
     pub fn record(&self, name: &str, rate: Rate, now: Time) -> LinkRecord {
         let [mean_packets, mean_bytes] = self.backlog.means(now);
         let [max_packets, _] = self.backlog.max();
@@ -105,7 +105,8 @@ impl LinkMeter {
         }
     }
 
-    /// The share of the time in which bits were being sent: of the packets at either end only the part inside counts.
+    /// The share of the time in which bits were being sent. Of the packets at either end only the
+    /// part inside counts.
     fn utilization(&self, rate: Rate, now: Time) -> f64 {
         let seconds = now.since(self.start).secs();
         let started = self.bytes_out as f64 * 8.0 / rate.bps() as f64;
@@ -114,7 +115,7 @@ impl LinkMeter {
     }
 }
 
-/// Only the causes that occurred.
+/// The causes that occurred.
 fn by_cause(counts: &[u64; Cause::ALL.len()]) -> BTreeMap<String, u64> {
     let counted = Cause::ALL.iter().zip(counts).filter(|(_, count)| **count > 0);
     counted.map(|(cause, count)| (cause.name().to_owned(), *count)).collect()

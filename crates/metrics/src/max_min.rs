@@ -1,22 +1,22 @@
-//! The max-min oracle: what each flow ought to get of a link, by water-filling.
+//! The max-min oracle: the fair share of each flow of a link, by water-filling.
 //!
-//! An allocation is max-min fair when no flow can get more without a flow that has no more (per weight) getting less.
-//! Source: Bertsekas and Gallager, *Data Networks*, 2nd edition, 1992, section 6.5.2.
+//! An allocation is max-min fair if no flow can get more without less for a flow that has no more
+//! (per weight). Source: Bertsekas and Gallager, *Data Networks*, 2nd edition, 1992, section 6.5.2.
 
-/// What one flow or class asks of a link.
+/// The claim of one flow or class on a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Claim {
-    /// The most that it can use, in the unit of the capacity; [`f64::INFINITY`] for one that takes what it gets.
+    /// Its demand, in the unit of the capacity; [`f64::INFINITY`] if it is greedy.
     pub demand: f64,
-    /// Its weight against its siblings, finite and above zero.
+    /// Its weight among its siblings, finite and above zero.
     pub weight: f64,
 }
 
 impl Claim {
-    /// A claim of weight 1 that takes what it gets, as a bulk transfer does.
+    /// A greedy claim of weight 1, as of a bulk transfer.
     pub const GREEDY: Claim = Claim { demand: f64::INFINITY, weight: 1.0 };
 
-    /// A claim of weight 1 on at most `demand`.
+    /// A claim of weight 1 with this demand.
     pub const fn up_to(demand: f64) -> Self {
         Claim { demand, weight: 1.0 }
     }
@@ -24,12 +24,12 @@ impl Claim {
 
 /// The max-min shares of `capacity` among `claims`, in their order and in the unit of the capacity.
 ///
-/// Claims are met in order of demand per weight; as soon as one cannot be met in full, it and all later ones share what
-/// is left in proportion to their weights. Takes O(n log n).
+/// Claims are met in order of demand per weight. As soon as one cannot be met in full, it and all
+/// later ones share the rest in proportion to their weights. Takes O(n log n).
 ///
 /// # Panics
-/// When a demand is negative or not a number, when a weight is not finite and above zero, or when the capacity is
-/// negative or not finite.
+/// When a demand is negative or not a number, when a weight is not finite and above zero, or when
+/// the capacity is negative or not finite.
 pub fn max_min(claims: &[Claim], capacity: f64) -> Vec<f64> {
     assert!(capacity.is_finite() && capacity >= 0.0, "a capacity of {capacity} cannot be shared");
     let order = by_demand(claims);
@@ -44,12 +44,12 @@ pub fn max_min(claims: &[Claim], capacity: f64) -> Vec<f64> {
             break;
         }
         shares[i] = demand;
-        left = (left - demand).max(0.0); // rounding must not lend what is not there
+        left = (left - demand).max(0.0); // rounding must not create capacity
     }
     shares
 }
 
-/// The indices of `claims` in order of demand per weight: those that are satisfied first come first.
+/// The indices of `claims` in order of demand per weight: the first to be satisfied comes first.
 fn by_demand(claims: &[Claim]) -> Vec<usize> {
     let height = |i: usize| claims[i].demand / claims[i].weight;
     for Claim { demand, weight } in claims {
@@ -61,8 +61,8 @@ fn by_demand(claims: &[Claim]) -> Vec<usize> {
     order
 }
 
-/// For each rank in `order`, the weight of the claims from there on. Summed from the end, so that no rounding of the
-/// weights already served is left in the weight of the few that remain.
+/// For each rank in `order`, the total weight of the claims from there on. Summed from the end, so
+/// that no rounding of earlier weights remains in the weight of the last few.
 fn suffix_sums(order: &[usize], claims: &[Claim]) -> Vec<f64> {
     let mut sums = vec![0.0; order.len()];
     let mut sum = 0.0;
@@ -73,7 +73,8 @@ fn suffix_sums(order: &[usize], claims: &[Claim]) -> Vec<f64> {
     sums
 }
 
-/// Hierarchical max-min fairness by its recursive definition, to which [`class_shares`](crate::class_shares::class_shares) is held.
+/// Hierarchical max-min fairness by its recursive definition: the reference for
+/// [`class_shares`](crate::class_shares::class_shares).
 #[cfg(test)]
 pub(crate) mod oracle {
     use super::{Claim, max_min};
@@ -81,26 +82,27 @@ pub(crate) mod oracle {
     /// A node of a tree of classes: a flow, or a class of nodes.
     #[derive(Clone, Debug, PartialEq)]
     pub(crate) struct Node {
-        /// Its weight against its siblings, finite and above zero.
+        /// Its weight among its siblings, finite and above zero.
         pub weight: f64,
-        /// What stands here.
+        /// A flow or a class.
         pub kind: Kind,
     }
 
-    /// What stands at a node of a tree of classes.
+    /// The kind of a node in a tree of classes.
     #[derive(Clone, Debug, PartialEq)]
     pub(crate) enum Kind {
         /// A flow.
         Flow {
-            /// The most that it can use; [`f64::INFINITY`] for one that takes what it gets.
+            /// Its demand; [`f64::INFINITY`] if it is greedy.
             demand: f64,
         },
-        /// A class, which shares what it gets among its members and claims what they claim together.
+        /// A class, which shares what it gets among its members and claims what they claim
+        /// together.
         Class(Vec<Node>),
     }
 
     impl Node {
-        /// A flow of weight 1 that can use at most `demand`.
+        /// A flow of weight 1 with this demand.
         pub(crate) const fn flow(demand: f64) -> Self {
             Node { weight: 1.0, kind: Kind::Flow { demand } }
         }
@@ -115,7 +117,7 @@ pub(crate) mod oracle {
             Node { weight, ..self }
         }
 
-        /// The most that it can use: of a class, what its members can use together.
+        /// The demand: for a class, that of its members together.
         pub(crate) fn demand(&self) -> f64 {
             match &self.kind {
                 Kind::Flow { demand } => *demand,
@@ -124,9 +126,10 @@ pub(crate) mod oracle {
         }
     }
 
-    /// The hierarchical max-min shares of `capacity` among the flows under `root`, in the order in which they stand.
+    /// The hierarchical max-min shares of `capacity` among the flows under `root`, in their order.
     ///
-    /// The members of each class share max-min fairly what the class got; what a class cannot use goes to its siblings.
+    /// The members of each class share what it got max-min fairly; the part that a class cannot use
+    /// goes to its siblings.
     ///
     /// # Panics
     /// As [`max_min`] does.
@@ -156,7 +159,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Room for rounding, relative to the capacity: sums of at most 40 terms, each off by 2^-53, stay far below it.
+    /// The tolerance for rounding, relative to the capacity: sums of at most 40 terms, each off by
+    /// 2^-53, are far below it.
     const ROUNDING: f64 = 1e-9;
 
     #[test]
@@ -224,8 +228,8 @@ mod tests {
         })
     }
 
-    /// The definition itself, without water-filling: feasible, work-conserving, and nobody who wants more stands below
-    /// anybody who has something to give.
+    /// The definition itself, without water-filling: feasible, work-conserving, and no claim with
+    /// more demand is below one that could give.
     fn check_definition(claims: &[Claim], shares: &[f64], capacity: f64) -> Result<(), TestCaseError> {
         let slack = ROUNDING * capacity.max(1.0);
         let given: f64 = shares.iter().sum();
@@ -245,7 +249,8 @@ mod tests {
         Ok(())
     }
 
-    /// Checks every class of the tree by the definition; gives back how many of `shares` lie under `node`, and their sum.
+    /// Checks every class of the tree by the definition; returns the number of `shares` under
+    /// `node`, and their sum.
     fn check_tree(node: &Node, shares: &[f64]) -> Result<(usize, f64), TestCaseError> {
         let Kind::Class(members) = &node.kind else {
             return Ok((1, shares[0]));

@@ -1,40 +1,46 @@
-//! How much of a run's start belongs to the warm-up: MSER-5.
+//! The length of a run's warm-up, by MSER-5.
 //!
-//! Source: White, Cobb and Spratt, "A comparison of five steady-state truncation heuristics for simulation", Winter Simulation
-//! Conference 2000: take means of batches of five, and cut where the standard error of the rest is smallest. White, "An effective
-//! truncation heuristic for bias reduction in simulation output", Simulation 69(6), 1997: a cut in the second half says that
-//! the run is too short to tell.
+//! Source of the method: White, Cobb and Spratt, "A comparison of five steady-state truncation
+//! heuristics for simulation", Winter Simulation Conference 2000. It takes means of batches of
+//! five, and cuts where the standard error of the rest is smallest.
+//!
+//! A cut in the second half means that the run is too short: White, "An effective truncation
+//! heuristic for bias reduction in simulation output", Simulation 69(6), 1997.
 
 /// Samples in a batch: the 5 in MSER-5.
 pub const BATCH: usize = 5;
 
-/// Fewest batches for which a cut means anything: with fewer, the first half is a handful of numbers.
-const FEWEST_BATCHES: usize = 10;
+/// The minimum number of batches for a meaningful cut: with fewer, the first half is a handful of
+/// numbers.
+const MIN_BATCHES: usize = 10;
 
-/// What MSER-5 says of a series.
+/// The result of MSER-5 for a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truncation {
-    /// Leave out so many samples at the start.
+    /// Leave out this number of samples at the start.
     Samples(usize),
-    /// The best cut is in the second half: the run is too short to tell.
+    /// The best cut is in the second half: the run is too short.
     TooShort,
 }
 
-/// Where to cut `series`; `None` when it has fewer than 50 samples. Samples beyond the last whole batch are left out.
+/// Where to cut `series`; `None` if it has fewer than 50 samples. Samples beyond the last whole
+/// batch are ignored.
 pub fn mser5(series: &[f64]) -> Option<Truncation> {
     let (batches, _) = series.as_chunks::<BATCH>();
     let means: Vec<f64> = batches.iter().map(|batch| batch.iter().sum::<f64>() / BATCH as f64).collect();
-    if means.len() < FEWEST_BATCHES {
+    if means.len() < MIN_BATCHES {
         return None;
     }
     let cut = best_cut(&means);
     Some(if 2 * cut > means.len() { Truncation::TooShort } else { Truncation::Samples(cut * BATCH) })
 }
 
-/// The cut with the smallest squared standard error of what is left; of equal ones the first. The last five batches are always
-/// left, since a few values may agree by chance (White, Cobb and Spratt).
+/// The cut with the smallest squared standard error of the rest; among equal ones the first. The
+/// last five batches always remain, since a few values may agree by chance (White, Cobb and
+/// Spratt).
 fn best_cut(means: &[f64]) -> usize {
-    let overall = means.iter().sum::<f64>() / means.len() as f64; // taken off first: squares of large numbers would cancel
+    // Subtracted first: squares of large numbers would cancel.
+    let overall = means.iter().sum::<f64>() / means.len() as f64;
     let (mut sum, mut squares) = (0.0, 0.0);
     let mut best = (f64::INFINITY, 0);
     for (cut, mean) in means.iter().enumerate().rev() {
@@ -82,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_than_fifty_samples_tell_nothing() {
+    fn fewer_than_fifty_samples_give_no_result() {
         assert_eq!(mser5(&[1.0; 49]), None);
         assert_eq!(mser5(&[1.0; 50]), Some(Truncation::Samples(0)));
     }

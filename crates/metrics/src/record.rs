@@ -1,6 +1,7 @@
-//! The records that a run leaves: one schema for simulated and live contests.
+//! The records of a run: one schema for simulated and live contests.
 //!
-//! The JSON form of [`Report`] is public and versioned. Within one [`SCHEMA_VERSION`], fields are only added.
+//! The JSON form of [`Report`] is public and versioned. Within one [`SCHEMA_VERSION`], fields are
+//! only added.
 
 use crate::flow_name::FlowName;
 use crate::judge::Verdict;
@@ -23,13 +24,13 @@ pub struct Report {
     pub runs: Vec<RunRecord>,
     /// Means over the seeds, one entry per discipline.
     pub summary: Vec<Summary>,
-    /// Paired differences between disciplines, where they were asked for.
+    /// Paired differences between disciplines, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub differences: Vec<Difference>,
-    /// Percentiles of delays, where they were asked for.
+    /// Percentiles of delays, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub delays: Vec<DelayRecord>,
-    /// What each stage measured beside the first one, where there are several.
+    /// The agreement of each stage with the first one, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub agreement: Vec<Agreement>,
 }
@@ -39,10 +40,11 @@ pub struct Report {
 pub struct Manifest {
     /// The version of fairwire.
     pub fairwire_version: String,
-    /// A hash of the code that simulates: builds of one version may differ, and where this agrees they do not. Absent for a live contest.
+    /// A hash of the code that simulates: builds with the same hash give the same results. Absent
+    /// for a live contest.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub engine: String,
-    /// The command as it was typed; absent where there was none.
+    /// The command as it was typed; absent if there was none.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub command: String,
     /// Simulated, or live on this machine's kernel.
@@ -51,21 +53,22 @@ pub struct Manifest {
     pub scenario: String,
     /// SHA-256 of the effective scenario (after `--set`), hexadecimal. Empty for a live contest.
     pub scenario_sha256: String,
-    /// The effective scenario in TOML, after `--set` and the choice of disciplines and seeds: run again, it gives the same runs. Absent
-    /// for a live contest.
+    /// The effective scenario in TOML, after `--set` and the choice of disciplines and seeds: run
+    /// again, it gives the same runs. Absent for a live contest.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub scenario_toml: String,
     /// Every `--set`, as typed.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub set: Vec<String>,
-    /// What was taken where the scenario does not say it and the results hang on it, and what looks like a slip: a line each.
+    /// Notes, one per line: values taken that the scenario does not state and the results depend
+    /// on, and likely slips.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<String>,
-    /// The disciplines compared, by label or else by name, in the order asked.
+    /// The disciplines compared, by label or else by name, in the given order.
     pub disciplines: Vec<String>,
-    /// The seeds asked for.
+    /// The seeds requested.
     pub seeds: Vec<u64>,
-    /// The stages on which it was run, in the order asked; absent where that is the simulator alone.
+    /// The stages on which it was run, in the given order; absent if that is the simulator alone.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub stages: Vec<String>,
     /// How events at the same instant are ordered. Empty for a live contest.
@@ -74,7 +77,7 @@ pub struct Manifest {
     pub duration_s: f64,
     /// Seconds at the start that are not measured.
     pub warm_up_s: f64,
-    /// Did the run end before all seeds were done?
+    /// Was the run interrupted before all seeds were done?
     pub interrupted: bool,
 }
 
@@ -93,29 +96,30 @@ pub enum Mode {
 pub struct RunRecord {
     /// The discipline's name in the catalogue, or its label in the scenario.
     pub discipline: String,
-    /// The stage on which it was run, such as `sim` or `lab`; absent where all were run in the simulator.
+    /// The stage on which it was run, such as `sim` or `lab`; absent if all were run in the
+    /// simulator.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub stage: String,
     /// The seed; for a live contest the number of the repetition.
     pub seed: u64,
-    /// What each flow got.
+    /// The results of each flow.
     pub flows: Vec<FlowRecord>,
-    /// What each queued link did.
+    /// The results of each queued link.
     pub links: Vec<LinkRecord>,
-    /// How long transfers took, by group; absent where there are none.
+    /// The durations of transfers, by group; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub transfers: Vec<TransferRecord>,
-    /// What each aggregate got; absent where there are none.
+    /// The results of each aggregate; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub aggregates: Vec<AggregateRecord>,
-    /// How fair it was.
+    /// The fairness among the flows.
     pub fairness: Fairness,
     /// Events that the simulator handled, warm-up included; absent for a live contest.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub events: Option<u64>,
 }
 
-/// What one flow got, measured after the warm-up.
+/// The results of one flow, measured after the warm-up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowRecord {
     /// Unique name, such as `tcp.3`.
@@ -124,12 +128,12 @@ pub struct FlowRecord {
     pub group: Arc<str>,
     /// The kind of source, such as `bulk newreno` or `cbr`.
     pub kind: Arc<str>,
-    /// What an unresponsive source offers, or a user who waits for data asked for, bit/s on the wire; absent for a source that takes
-    /// what it gets.
+    /// The rate that an unresponsive source offers, or that a user requests, bit/s on the wire;
+    /// absent for a greedy source.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub offered_bps: Option<f64>,
-    /// Bits per second, headers included. Simulated: what reached the receiver in order and once. Live: what left the bottleneck
-    /// for the receiver.
+    /// Bits per second, headers included. Simulated: what reached the receiver in order and once.
+    /// Live: what left the bottleneck for the receiver.
     pub throughput_bps: f64,
     /// Bits per second of payload that reached the receiver in order and once.
     pub goodput_bps: f64,
@@ -139,26 +143,28 @@ pub struct FlowRecord {
     pub packets_dropped: u64,
     /// Packets marked on the way.
     pub packets_marked: u64,
-    /// How often the retransmission timer of its TCP ran out, that of an opening included; absent for other sources and a live contest.
+    /// The number of retransmission timeouts of its TCP, that of an opening included; absent for
+    /// other sources and a live contest.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeouts: Option<u64>,
-    /// How often its TCP found a loss in data of which none was being repaired; absent where `timeouts` is.
+    /// The number of times its TCP found a loss while none was being repaired; absent if `timeouts`
+    /// is.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub loss_episodes: Option<u64>,
-    /// In how many of these a timeout was needed; absent where `timeouts` is.
+    /// The number of these with a timeout; absent if `timeouts` is.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeout_episodes: Option<u64>,
 }
 
-/// How long the transfers of a group took, those that were completed after the warm-up.
+/// The durations of the transfers of a group that were completed after the warm-up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TransferRecord {
     /// The group.
     pub group: String,
-    /// `transfer`, from the time at which it was asked for to the arrival of its last segment; or `page`, from its beginning to the time at
-    /// which the last sender knows that all has arrived.
+    /// `transfer`, from the request to the arrival of its last segment; or `page`, from its
+    /// beginning to the time at which the last sender knows that all has arrived.
     pub kind: String,
-    /// How many were completed.
+    /// The number of completed transfers.
     pub completed: u64,
     /// Mean time, seconds.
     pub mean_s: f64,
@@ -172,7 +178,7 @@ pub struct TransferRecord {
     pub max_s: f64,
 }
 
-/// What one aggregate got under its contract, measured after the warm-up.
+/// The results of one aggregate under its contract, measured after the warm-up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AggregateRecord {
     /// Its name.
@@ -181,12 +187,14 @@ pub struct AggregateRecord {
     pub groups: Vec<String>,
     /// The rate that it contracted for, bit/s.
     pub contract_bps: f64,
-    /// The rate up to which its packets were in profile, mean over the time, bit/s; absent where that is the contract.
+    /// The rate up to which its packets were in profile, mean over time, bit/s; absent if that is
+    /// the contract.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub target_bps: Option<f64>,
     /// The throughputs of its flows, added up.
     pub throughput_bps: f64,
-    /// The part of the link that its contract is of all contracts there, bit/s; of several links, the least.
+    /// The part of the link that is its contract's share of all contracts there, bit/s; over
+    /// several links, the smallest.
     pub fair_share_bps: f64,
     /// Its throughput over its fair share; 1 is fair.
     pub gain: f64,
@@ -196,16 +204,16 @@ pub struct AggregateRecord {
     pub in_profile: u64,
     /// Packets in profile that left the network.
     pub in_profile_received: u64,
-    /// Those with a mark.
+    /// Those of them with a mark.
     pub in_profile_marked: u64,
 }
 
-/// What one queued link did, measured after the warm-up.
+/// The results of one queued link, measured after the warm-up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkRecord {
     /// The link's name.
     pub name: String,
-    /// Its rate, bit/s; of a rate that changes, the mean.
+    /// Its rate, bit/s; the mean if it changes.
     pub rate_bps: f64,
     /// The share of the time in which it was sending, 0 to 1.
     pub utilization: f64,
@@ -217,14 +225,14 @@ pub struct LinkRecord {
     pub drops: BTreeMap<String, u64>,
     /// Marks by cause.
     pub marks: BTreeMap<String, u64>,
-    /// How long the packets sent had waited, transmission excluded; absent where that is not measured.
+    /// The waiting times of the packets sent, transmission excluded; absent if not measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sojourn: Option<Sojourn>,
-    /// How much waited.
+    /// The backlog.
     pub backlog: BacklogRecord,
 }
 
-/// How long packets waited, in seconds.
+/// Waiting times of packets, in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sojourn {
     /// Mean.
@@ -233,7 +241,7 @@ pub struct Sojourn {
     pub p50_s: f64,
     /// 90th percentile.
     pub p90_s: f64,
-    /// 95th percentile; absent where no packet was sent.
+    /// 95th percentile; absent if no packet was sent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub p95_s: Option<f64>,
     /// 99th percentile.
@@ -242,24 +250,25 @@ pub struct Sojourn {
     pub max_s: f64,
 }
 
-/// How much waited.
+/// The backlog.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BacklogRecord {
     /// Packets, averaged over time.
     pub mean_packets: f64,
     /// Bytes, averaged over time.
     pub mean_bytes: f64,
-    /// Most packets; absent where that is not measured.
+    /// Maximum packets; absent if not measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_packets: Option<u64>,
 }
 
-/// How fair a run was, against the max-min allocation of the link among what the flows offered.
+/// Fairness, against the max-min allocation of the link among what the flows offered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fairness {
-    /// Jain's index over the shares of all flows, each its throughput over its max-min share: 1/n to 1, and 1 where all are fair.
+    /// Jain's index over the shares of all flows, each its throughput over its max-min share: 1/n
+    /// to 1, and 1 where all are fair.
     pub jain: f64,
-    /// Jain's index over the plain throughputs of all flows, whatever they asked for: 1/n to 1.
+    /// Jain's index over the plain throughputs of all flows, whatever their demand: 1/n to 1.
     pub jain_throughput: f64,
     /// The worst-off flow's throughput over its max-min share: 1 is fair, 0 is starved.
     pub worst_share: f64,
@@ -274,17 +283,17 @@ pub struct Fairness {
 pub struct Summary {
     /// The discipline.
     pub discipline: String,
-    /// The stage; absent where all were run in the simulator.
+    /// The stage; absent if all were run in the simulator.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub stage: String,
-    /// How many runs went in.
+    /// The number of runs.
     pub runs: u64,
     /// One entry per measure, such as `share.tcp` or `jain`.
     pub measures: BTreeMap<String, Estimate>,
 }
 
 impl Summary {
-    /// What it is of, for people: `faba`, or `faba on lab`.
+    /// The label for people: `faba`, or `faba on lab`.
     pub fn label(&self) -> String {
         if self.stage.is_empty() {
             self.discipline.clone()
@@ -294,7 +303,7 @@ impl Summary {
     }
 }
 
-/// How near one stage came to another under one discipline, in one measure.
+/// The agreement of one stage with another under one discipline, in one measure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Agreement {
     /// The discipline.
@@ -307,36 +316,37 @@ pub struct Agreement {
     pub measure: String,
     /// The mean on the stage minus the mean on the other.
     pub difference: f64,
-    /// Half the width of the 95 % interval of that (Welch); absent where one of them has fewer than two runs.
+    /// Half the width of the 95 % interval of that (Welch); absent if one of them has fewer than
+    /// two runs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub half_width_95: Option<f64>,
-    /// How large it may be; absent where that is for information.
+    /// The allowed difference; absent if it is only reported.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub allowed: Option<f64>,
-    /// What follows: unclear is a mean that is too far off where its interval is not; absent where nothing is said of how large the
-    /// difference may be.
+    /// The verdict: unclear if the mean is too far off but its interval is not; absent if no
+    /// difference is allowed or refused.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verdict: Option<Verdict>,
-    /// Why it is larger than allowed, where the scenario says that this is known.
+    /// The reason for a larger difference, if the scenario records one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub known: Option<String>,
 }
 
 impl Agreement {
-    /// Is it as allowed, though a reason is written down why it is not?
+    /// Is it as allowed, although a reason for a larger difference is recorded?
     pub fn is_needless(&self) -> bool {
         self.known.is_some() && self.verdict == Some(Verdict::Holds)
     }
 }
 
-/// By how much two disciplines differ, over the seeds under which both were run.
+/// The difference of two disciplines, over the seeds under which both were run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
-    /// The discipline from which the other is taken away.
+    /// The discipline from which the other is subtracted.
     pub first: String,
-    /// The discipline that is taken away.
+    /// The discipline that is subtracted.
     pub second: String,
-    /// How many pairs of runs went in.
+    /// The number of pairs of runs.
     pub runs: u64,
     /// First minus second: one entry per measure that both have.
     pub measures: BTreeMap<String, Estimate>,
@@ -349,7 +359,8 @@ pub struct DelayRecord {
     pub discipline: String,
     /// The seed.
     pub seed: u64,
-    /// `queueing` (waiting at a link, transmission excluded) or `one-way` (from source to receiver).
+    /// `queueing` (waiting at a link, transmission excluded) or `one-way` (from source to
+    /// receiver).
     pub kind: String,
     /// The name of the link or of the flow.
     pub of: String,
@@ -357,7 +368,7 @@ pub struct DelayRecord {
     pub packets: u64,
     /// Mean, seconds.
     pub mean_s: f64,
-    /// The delay that so many percent of the packets did not exceed, within 0.4 %.
+    /// The delays that these percentages of the packets did not exceed, within 0.4 %.
     pub percentiles: Vec<Percentile>,
 }
 

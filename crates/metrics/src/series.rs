@@ -1,9 +1,9 @@
-//! Averages over time of a quantity that moves in steps, such as a backlog.
+//! Time averages of a quantity that changes in steps, such as a backlog.
 
 use fairwire_core::Time;
 
-/// The time-weighted means and the maxima of step functions, one or several that move together. Exact: the area below each is summed
-/// in integers.
+/// The time-weighted means and the maxima of step functions: one, or several that change together.
+/// Exact: the area below each is summed in integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeWeighted<const N: usize = 1> {
     start: Time,
@@ -19,7 +19,7 @@ impl<const N: usize> TimeWeighted<N> {
         TimeWeighted { start, since: start, values: [0; N], max: [0; N], areas: [0; N] }
     }
 
-    /// The quantities are `values` from `now` on. Time never goes back.
+    /// Sets the quantities to `values` from `now` on. Time never goes back.
     #[inline]
     pub fn set(&mut self, values: [u64; N], now: Time) {
         self.areas = self.areas_at(now);
@@ -28,7 +28,8 @@ impl<const N: usize> TimeWeighted<N> {
         self.max = std::array::from_fn(|i| self.max[i].max(values[i]));
     }
 
-    /// The means from the start (or the last reset) to `now`; the values themselves when no time has passed.
+    /// The means from the start (or the last reset) to `now`; the values themselves when no time
+    /// has passed.
     pub fn means(&self, now: Time) -> [f64; N] {
         match now.since(self.start).ns() {
             0 => self.values.map(|value| value as f64),
@@ -36,12 +37,12 @@ impl<const N: usize> TimeWeighted<N> {
         }
     }
 
-    /// The largest values since the start or the last reset, those that stood for no time included.
+    /// The largest values since the start or the last reset, including those that lasted no time.
     pub fn max(&self) -> [u64; N] {
         self.max
     }
 
-    /// Forgets what was, as at the end of a warm-up; the quantities keep their values.
+    /// Clears the averages, as at the end of a warm-up; the quantities keep their values.
     pub fn reset(&mut self, now: Time) {
         *self = TimeWeighted { values: self.values, max: self.values, ..TimeWeighted::new(now) };
     }
@@ -63,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn each_value_weighs_as_long_as_it_stood() {
+    fn each_value_weighs_as_long_as_it_lasted() {
         let mut backlog = TimeWeighted::<1>::new(at(100));
         backlog.set([4], at(110));
         backlog.set([1], at(130));
@@ -73,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn quantities_that_move_together_are_told_apart() {
+    fn quantities_that_change_together_are_kept_apart() {
         let mut backlog = TimeWeighted::new(at(0));
         backlog.set([1, 1500], at(10));
         backlog.set([3, 120], at(30));
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_stood_for_no_time_counts_in_the_maximum_only() {
+    fn a_value_that_lasted_no_time_counts_in_the_maximum_only() {
         let mut backlog = TimeWeighted::<1>::new(at(0));
         backlog.set([9], at(5));
         backlog.set([0], at(5));

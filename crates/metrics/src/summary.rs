@@ -8,17 +8,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// One summary per discipline and stage, in order of first appearance.
 ///
-/// The measures are, per group of flows, `share.<group>` (of its max-min share), `fraction.<group>` (of all delivered)
-/// and `throughput_bps.<group>`; `jain`, `jain_throughput` and `worst_share`; over all links `drops`, `drops.<cause>` and `marks`, in
-/// packets; where there are transfers, `transfers.<group>` (completed), `transfer_mean_s.<group>`, and likewise `_p50_s`, `_p95_s` and
-/// `_p99_s`, and the same of `page`; where there are aggregates, each of the [`AGGREGATE_MEASURES`] with `.<aggregate>`; and of the first link, the bottleneck, `utilization`, `sojourn_mean_s`, `sojourn_p99_s` and
-/// `backlog_mean_packets`. Where there are several links, each has its [`LINK_MEASURES`] after `link.<name>.`. A run without drops of a cause that other runs of the discipline had counts as zero; any
-/// other measure is over the runs that have it.
+/// The measures are:
+///
+/// - per group of flows, `share.<group>` (of its max-min share), `fraction.<group>` (of all
+///   delivered) and `throughput_bps.<group>`;
+/// - `jain`, `jain_throughput` and `worst_share`;
+/// - over all links `drops`, `drops.<cause>` and `marks`, in packets;
+/// - for transfers, `transfers.<group>` (completed), `transfer_mean_s.<group>`, and likewise
+///   `_p50_s`, `_p95_s` and `_p99_s`, and the same for `page`;
+/// - for aggregates, each of the [`AGGREGATE_MEASURES`] with `.<aggregate>`;
+/// - for the first link, the bottleneck, `utilization`, `sojourn_mean_s`, `sojourn_p99_s` and
+///   `backlog_mean_packets`;
+/// - for each link, if there are several, its [`LINK_MEASURES`] after `link.<name>.`.
+///
+/// A run without drops of a cause that other runs of the discipline had counts as zero. Any other
+/// measure is over the runs that have it.
 pub fn summarize(runs: &[RunRecord]) -> Vec<Summary> {
     summarize_with(runs, &[])
 }
 
-/// The same with these of the [further measures](is_further) too.
+/// As [`summarize`], and these of the [further measures](is_further) too.
 pub fn summarize_with(runs: &[RunRecord], further: &[String]) -> Vec<Summary> {
     let mut summaries: Vec<Summary> = Vec::new();
     for run in runs {
@@ -30,10 +39,11 @@ pub fn summarize_with(runs: &[RunRecord], further: &[String]) -> Vec<Summary> {
     summaries
 }
 
-/// Every other discipline minus `baseline`, over the seeds under which both were run: disciplines meet the same traffic under one
-/// seed, so what varies with the traffic drops out. Law (as in [`crate::interval`]), section 10.2.1. None without a common seed.
+/// Every other discipline minus `baseline`, over the seeds under which both were run; empty without
+/// a common seed.
 ///
-/// The measures are those of [`summarize`].
+/// Disciplines meet the same traffic under one seed, so variation of the traffic cancels. Law (as
+/// in [`crate::interval`]), section 10.2.1. The measures are those of [`summarize`].
 pub fn differences(runs: &[RunRecord], baseline: &str) -> Vec<Difference> {
     let of = |name: &str| -> BTreeMap<u64, BTreeMap<String, f64>> {
         runs.iter().filter(|run| run.discipline == name).map(|run| (run.seed, measures(run))).collect()
@@ -57,8 +67,8 @@ pub struct Under<'a> {
     pub discipline: &'a str,
 }
 
-/// `first` minus `second`, over the seeds under which both disciplines were run, as [`differences`] has it. None without a common seed
-/// at which both were measured.
+/// `first` minus `second`, over the seeds under which both disciplines were run, as in
+/// [`differences`]. `None` without a common seed at which both were measured.
 pub fn difference_of(runs: &[RunRecord], first: Under<'_>, second: Under<'_>) -> Option<Estimate> {
     let of = |Under { measure, discipline }: Under<'_>| -> BTreeMap<u64, f64> {
         let absent = measure.starts_with("drops.").then_some(0.0);
@@ -113,7 +123,7 @@ fn over(runs: &[BTreeMap<String, f64>], name: &str) -> Option<Estimate> {
     estimate(&values)
 }
 
-/// The measures of one run, by the names that [`summarize`] gives.
+/// The measures of one run, by their names in [`summarize`].
 pub fn measures(run: &RunRecord) -> BTreeMap<String, f64> {
     let mut measures = BTreeMap::from([
         ("jain".to_string(), run.fairness.jain),
@@ -129,31 +139,33 @@ pub fn measures(run: &RunRecord) -> BTreeMap<String, f64> {
     measures
 }
 
-/// The same with these of the [further measures](is_further) too.
+/// As [`measures`], and these of the [further measures](is_further) too.
 pub(crate) fn measures_with(run: &RunRecord, further: &[String]) -> BTreeMap<String, f64> {
     let mut all = measures(run);
     all.extend(further.iter().filter_map(|name| Some((name.clone(), further_measure(run, name)?))));
     all
 }
 
-/// The value in one run of a measure that has one of the names that [`summarize`] gives, or is a [further one](is_further).
+/// The value of one measure in one run, by its name in [`summarize`] or a [further
+/// one](is_further).
 pub fn measure(run: &RunRecord, name: &str) -> Option<f64> {
     further_measure(run, name).or_else(|| measures(run).get(name).copied())
 }
 
-/// Measures that stand in a summary only where a scenario names them: what all receivers got of payload, in bit/s; and of the first link the
-/// wait that 95 % of the packets did not exceed, and the parts of the packets that came which were dropped and marked.
+/// Measures that are in a summary only if a scenario names them. They are the payload of all
+/// receivers, in bit/s, and for the first link the 95th percentile of the wait and the fractions of
+/// arrivals dropped and marked.
 pub const FURTHER: [&str; 4] = ["goodput_bps", "sojourn_p95_s", "drop_fraction", "mark_fraction"];
 
-/// The same of each group of flows, before `.<group>`: packets of its that were dropped.
+/// Further measures per group of flows, before `.<group>`: its packets that were dropped.
 pub const FURTHER_OF_GROUPS: [&str; 1] = ["packets_dropped"];
 
-/// Does a summary have the measure `name` only where a scenario names it?
+/// Is `name` a measure that is in a summary only if a scenario names it?
 pub fn is_further(name: &str) -> bool {
     FURTHER.contains(&name) || FURTHER_OF_GROUPS.iter().any(|kind| of_group(name, kind).is_some())
 }
 
-/// The group of which `name` is a measure of this `kind`.
+/// The group in `name`, a measure of this `kind`.
 fn of_group<'a>(name: &'a str, kind: &str) -> Option<&'a str> {
     name.strip_prefix(kind)?.strip_prefix('.')
 }
@@ -185,7 +197,8 @@ fn add_groups(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     for (group, fraction) in &run.fairness.group_fraction {
         measures.insert(format!("fraction.{group}"), *fraction);
     }
-    let mut of_groups: BTreeMap<&str, f64> = BTreeMap::new(); // a name is made for each group only: flows may be a million
+    // One name per group only: there may be a million flows.
+    let mut of_groups: BTreeMap<&str, f64> = BTreeMap::new();
     for flow in &run.flows {
         *of_groups.entry(&flow.group).or_default() += flow.throughput_bps;
     }
@@ -235,8 +248,8 @@ fn add_aggregates(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     }
 }
 
-/// The measures of an aggregate, before `.<name>`. The target is there where the marker moves it, and a part where there is
-/// something to be a part of.
+/// The measures of an aggregate, before `.<name>`. The target is present if the marker moves it,
+/// and a fraction if its denominator is not zero.
 pub const AGGREGATE_MEASURES: [&str; 5] =
     ["gain", "aggregate_bps", "target_bps", "in_profile", "in_profile_marked"];
 
@@ -252,7 +265,7 @@ fn aggregate_values(aggregate: &AggregateRecord) -> [Option<f64>; AGGREGATE_MEAS
     ]
 }
 
-/// Of each link, where there are several.
+/// The measures of each link, if there are several.
 fn add_links(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     for link in run.links.iter().filter(|_| run.links.len() > 1) {
         for (measure, value) in LINK_MEASURES.into_iter().zip(link_values(link)) {
@@ -342,15 +355,15 @@ mod tests {
     }
 
     #[test]
-    fn disciplines_stand_in_order_of_first_appearance() {
+    fn disciplines_are_in_order_of_first_appearance() {
         let runs = [run("red", 0.5, &[]), run("faba", 1.0, &[]), run("red", 0.5, &[])];
-        let told: Vec<_> = summarize(&runs).into_iter().map(|s| (s.discipline, s.runs)).collect();
-        assert_eq!(told, [("red".to_string(), 2), ("faba".to_string(), 1)]);
+        let actual: Vec<_> = summarize(&runs).into_iter().map(|s| (s.discipline, s.runs)).collect();
+        assert_eq!(actual, [("red".to_string(), 2), ("faba".to_string(), 1)]);
     }
 
     #[test]
     fn every_measure_is_there_with_its_mean() {
-        let told = summarize(&[run("red", 0.5, &[("early", 4)]), run("red", 0.7, &[("early", 8)])]);
+        let actual = summarize(&[run("red", 0.5, &[("early", 4)]), run("red", 0.7, &[("early", 8)])]);
         let expected = [
             ("backlog_mean_packets", 12.5),
             ("drops", 6.0),
@@ -366,19 +379,19 @@ mod tests {
             ("utilization", 0.75),
             ("worst_share", 0.3),
         ];
-        assert_eq!(told[0].measures.keys().collect::<Vec<_>>(), expected.map(|(name, _)| name));
+        assert_eq!(actual[0].measures.keys().collect::<Vec<_>>(), expected.map(|(name, _)| name));
         for (name, value) in expected {
             // A few roundings of numbers near one (or a million).
-            assert!((mean(&told[0], name) / value - 1.0).abs() < 1e-12, "{name}: {told:?}");
+            assert!((mean(&actual[0], name) / value - 1.0).abs() < 1e-12, "{name}: {actual:?}");
         }
-        assert!(told[0].measures["share.tcp"].half_width_95.is_some());
+        assert!(actual[0].measures["share.tcp"].half_width_95.is_some());
     }
 
     #[test]
     fn a_cause_that_a_run_did_not_have_counts_as_zero_in_the_mean() {
-        let told = summarize(&[run("red", 0.5, &[("overflow", 9)]), run("red", 0.5, &[])]);
-        assert_eq!((mean(&told[0], "drops.overflow"), mean(&told[0], "drops")), (4.5, 4.5));
-        assert_eq!(told[0].measures["drops.overflow"].min, 0.0);
+        let actual = summarize(&[run("red", 0.5, &[("overflow", 9)]), run("red", 0.5, &[])]);
+        assert_eq!((mean(&actual[0], "drops.overflow"), mean(&actual[0], "drops")), (4.5, 4.5));
+        assert_eq!(actual[0].measures["drops.overflow"].min, 0.0);
     }
 
     #[test]
@@ -389,8 +402,8 @@ mod tests {
             utilization: 0.1,
             ..link(&[("early", 2), ("overflow", 4)])
         });
-        let told = summarize(&[two]);
-        let of = |name| mean(&told[0], name);
+        let actual = summarize(&[two]);
+        let of = |name| mean(&actual[0], name);
         assert_eq!((of("drops.early"), of("drops.overflow"), of("drops"), of("marks")), (3.0, 4.0, 7.0, 6.0));
         assert_eq!(of("utilization"), 0.75);
         assert_eq!((of("link.bottleneck.utilization"), of("link.second.utilization")), (0.75, 0.1));
@@ -402,7 +415,8 @@ mod tests {
     fn differences_are_taken_seed_by_seed_against_the_baseline() {
         let with =
             |discipline: &str, seed: u64, share: f64| RunRecord { seed, ..run(discipline, share, &[]) };
-        // What varies is common: the differences are all 0.25, but for seed 4, which only one of them has.
+        // What varies is common: the differences are all 0.25, but for seed 4, which only one of
+        // them has.
         let runs = [
             with("red", 1, 0.25),
             with("red", 2, 0.5),
@@ -412,19 +426,19 @@ mod tests {
             with("faba", 2, 0.75),
             with("faba", 4, 9.0),
         ];
-        let told = differences(&runs, "red");
-        assert_eq!(told.len(), 1);
-        assert_eq!((told[0].first.as_str(), told[0].second.as_str(), told[0].runs), ("faba", "red", 3));
-        let share = told[0].measures["share.tcp"];
+        let actual = differences(&runs, "red");
+        assert_eq!(actual.len(), 1);
+        assert_eq!((actual[0].first.as_str(), actual[0].second.as_str(), actual[0].runs), ("faba", "red", 3));
+        let share = actual[0].measures["share.tcp"];
         assert_eq!((share.mean, share.half_width_95), (0.25, Some(0.0)));
         assert_eq!(differences(&runs, "faba")[0].measures["share.tcp"].mean, -0.25);
     }
 
     #[test]
     fn a_cause_that_only_one_of_two_disciplines_has_counts_as_zero_for_the_other() {
-        let told =
+        let actual =
             differences(&[run("red", 0.5, &[("early", 4)]), run("faba", 0.5, &[("no-tokens", 6)])], "red");
-        let of = |name: &str| told[0].measures[name].mean;
+        let of = |name: &str| actual[0].measures[name].mean;
         assert_eq!((of("drops.early"), of("drops.no-tokens"), of("drops")), (-4.0, 6.0, 2.0));
     }
 

@@ -1,4 +1,4 @@
-//! How long transfers took.
+//! The durations of transfers.
 
 use crate::histogram::DelayHistogram;
 use crate::record::TransferRecord;
@@ -11,12 +11,12 @@ pub struct TransferMeter {
 }
 
 impl TransferMeter {
-    /// A transfer took so long.
+    /// Records a completed transfer that took this long.
     pub fn completed(&mut self, took: Duration) {
         self.times.record(took);
     }
 
-    /// What was measured of the transfers of `kind` in `group`; nothing, where none was completed.
+    /// The record of the transfers of `kind` in `group`; `None` if none was completed.
     pub fn record(&self, group: &str, kind: &str) -> Option<TransferRecord> {
         let count = self.times.count();
         (count > 0).then(|| TransferRecord {
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_meter_tells_what_it_was_told() {
+    fn a_meter_reports_what_it_recorded() {
         let mut meter = TransferMeter::default();
         assert_eq!(meter.record("web", "page"), None);
         for ms in 1..=100 {
@@ -46,8 +46,8 @@ mod tests {
         let record = meter.record("web", "page").expect("a hundred were completed");
         assert_eq!((record.group.as_str(), record.kind.as_str(), record.completed), ("web", "page", 100));
         assert!((record.mean_s - 0.0505).abs() < 1e-12 && record.max_s == 0.1);
-        for (told, truth) in [(record.p50_s, 0.050), (record.p95_s, 0.095), (record.p99_s, 0.099)] {
-            assert!((told / truth - 1.0).abs() < 0.004, "{told}, not {truth}");
+        for (actual, truth) in [(record.p50_s, 0.050), (record.p95_s, 0.095), (record.p99_s, 0.099)] {
+            assert!((actual / truth - 1.0).abs() < 0.004, "{actual}, not {truth}");
         }
     }
 }

@@ -1,5 +1,6 @@
-//! The cases, which are files in `suite/packets`: a discipline of ours, its counterpart in the kernel, the traffic, and what may differ and
-//! why. Disciplines, quantities and sources are spelled as in scenarios.
+//! The cases, which are files in `suite/packets`: a discipline of ours, its counterpart in the
+//! kernel, the traffic, and what may differ and why. Disciplines, quantities and sources are
+//! spelled as in scenarios.
 
 use crate::compare::{Figure, Tolerance};
 use crate::frame::FIRST_PORT;
@@ -10,7 +11,8 @@ use fairwire_core::{Discipline, Duration, Rate, Seed};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// The rate of the link: one byte in one microsecond, so that service times are exact on both sides.
+/// The rate of the link: one byte in one microsecond, so that service times are exact on both
+/// sides.
 pub const RATE: Rate = match Rate::from_bps(8_000_000) {
     Some(rate) => rate,
     None => panic!("not zero"),
@@ -31,7 +33,8 @@ pub struct Case {
     pub traffic: Traffic,
     /// Runs, each under a seed of its own.
     pub runs: u64,
-    /// What may differ, by how much, and why. A figure without a tolerance is shown for information.
+    /// What may differ, by how much, and why. A figure without a tolerance is shown for
+    /// information.
     pub tolerances: Vec<Tolerance>,
 }
 
@@ -41,10 +44,12 @@ pub struct Case {
 pub struct Kernel {
     /// Its discipline and the parameters, as `tc` takes them.
     pub qdisc: String,
-    /// Further lines for `tc`, said for each flow: DEV is the interface, FLOW the flow's number from 1 on, PORT its source port.
+    /// Further lines for `tc`, said for each flow: DEV is the interface, FLOW the flow's number
+    /// from 1 on, PORT its source port.
     #[serde(default)]
     pub per_flow: Vec<String>,
-    /// Does the discipline limit the rate itself? Otherwise HTB does, with the discipline as its only class.
+    /// Does the discipline limit the rate itself? Otherwise HTB does, with the discipline as its
+    /// only class.
     #[serde(default)]
     pub shapes_itself: bool,
 }
@@ -119,7 +124,8 @@ impl Case {
         })
     }
 
-    /// The lines for `tc` that make the kernel's discipline and its shaper; DEV stands for the interface.
+    /// The `tc` commands for the kernel's discipline and its shaper; DEV is replaced by the
+    /// interface.
     pub fn commands(&self) -> Vec<String> {
         let (rate, qdisc) = (RATE.bps(), &self.kernel.qdisc);
         let mut lines = if self.kernel.shapes_itself {
@@ -146,8 +152,8 @@ impl Case {
         format!("sch_{}", self.kernel.qdisc.split_whitespace().next().unwrap_or_default())
     }
 
-    /// How much lost time the kernel's shaper makes up for. One byte of burst is the smallest that `tc` takes for HTB: 1 us at this rate, in
-    /// ticks of 64 ns.
+    /// How much lost time the kernel's shaper makes up for. One byte of burst is the smallest that
+    /// `tc` takes for HTB: 1 us at this rate, in ticks of 64 ns.
     pub fn credit(&self) -> Duration {
         if self.kernel.shapes_itself { Duration::ZERO } else { Duration::from_ns(960) }
     }

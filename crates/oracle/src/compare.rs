@@ -9,7 +9,8 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Figure {
-    /// Packets whose fate (sent, marked, dropped) differs, in percent of the arrivals. The kernel's own is 0.
+    /// Packets whose fate (sent, marked, dropped) differs, in percent of the arrivals. The kernel's
+    /// own is 0.
     Decisions,
     /// Packets dropped, in percent of the arrivals.
     Dropped,
@@ -17,9 +18,11 @@ pub enum Figure {
     Marked,
     /// The mean wait of the packets sent, in milliseconds.
     Wait,
-    /// One flow's part of the bytes sent, in percent. Told is the flow that lies farthest apart.
+    /// One flow's part of the bytes sent, in percent. The flow with the largest difference is
+    /// reported.
     Share,
-    /// How far apart a packet leaves that both sides sent, on average, in milliseconds. The kernel's own is 0.
+    /// How far apart a packet leaves that both sides sent, on average, in milliseconds. The
+    /// kernel's own is 0.
     Departure,
 }
 

@@ -1,4 +1,5 @@
-//! A flood under disciplines of the kernel that a machine may lack: nine CUBIC flows, and UDP at twice the link, as in the field's contests.
+//! A flood under disciplines of the kernel that a machine may lack: nine CUBIC flows, and UDP at
+//! twice the link, as in the field's contests.
 //!
 //! Nothing of ours is held against it. `fairwire-field peers` shows what the runs left.
 
@@ -75,7 +76,7 @@ mod tests {
     fn a_flood_is_found_by_its_name_and_has_a_start_for_each_flow() {
         for flood in &FLOODS {
             let found = find(flood.name).expect("it is listed");
-            assert!(std::ptr::eq(found, flood), "{} stands twice", flood.name);
+            assert!(std::ptr::eq(found, flood), "{} is listed twice", flood.name);
             let contest = flood.contest(1);
             assert_eq!(contest.starts.len(), 10);
             assert!(contest.starts.iter().all(|start| *start < 1_000_000_000));

@@ -14,10 +14,11 @@ pub const FIRST_PORT: u16 = 1001;
 const ETHERNET: usize = 14;
 const IP: usize = 20;
 const UDP: usize = 8;
-/// Where the number stands.
+/// The offset of the number.
 const NUMBER: usize = ETHERNET + IP + UDP;
 
-/// An IPv4 UDP packet in an Ethernet frame, with its number as payload. Each flow has its own source address and port.
+/// An IPv4 UDP packet in an Ethernet frame, with its number as payload. Each flow has its own
+/// source address and port.
 ///
 /// # Panics
 /// When the packet is too short for its headers and number, or too long for an IP packet.
@@ -69,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_of_somebody_else_is_not_read() {
+    fn a_frame_of_another_sender_is_not_read() {
         let arrival = Arrival { at_ns: 0, flow: 0, bytes: 128, ecn: Ecn::NotEct };
         let mut frame = frame(1, &arrival);
         frame[6] ^= 4;

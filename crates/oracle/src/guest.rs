@@ -1,5 +1,5 @@
-//! What a guest of the oracle does. For a case it makes a link with the kernel's discipline, sends the trace into it, and writes down what
-//! comes out.
+//! What a guest of the oracle does. For a case it makes a link with the kernel's discipline, sends
+//! the trace into it, and writes down what comes out.
 
 use crate::frame;
 use crate::outcome::{Fate, Outcome};
@@ -30,7 +30,8 @@ const SENDING: &str = "oracle0";
 const RECEIVING: &str = "oracle1";
 /// Between the set-up and the first packet: disciplines with timers are in their stride by then.
 const PAUSE_NS: u64 = 1_000_000_000;
-/// After the last packet: what still waits has left long before. The largest buffer is below two seconds.
+/// After the last packet: what still waits has left long before. The largest buffer is below two
+/// seconds.
 const DRAIN_NS: u64 = 5_000_000_000;
 
 /// What a guest of the oracle does, run after run.
@@ -51,7 +52,7 @@ pub enum Work {
 /// A trace for the kernel's discipline.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Trace {
-    /// The lines for `tc`; DEV stands for the interface.
+    /// The `tc` commands; DEV is replaced by the interface.
     pub commands: Vec<String>,
     /// The kernel's module of the discipline.
     pub module: String,
@@ -62,7 +63,8 @@ pub struct Trace {
 }
 
 impl Oracle {
-    /// What `run` gave, as JSON: a [`Result`] of a case, or a [`Tally`](fairwire_experiment::linux::Tally) of a contest.
+    /// What `run` gave, as JSON: a [`Result`] of a case, or a
+    /// [`Tally`](fairwire_experiment::linux::Tally) of a contest.
     ///
     /// # Errors
     /// When the kernel refuses something.
@@ -106,9 +108,10 @@ fn measure(trace: &Trace, modules: &Modules) -> Fallible<Result> {
     Ok(Result { outcome, counters: serde_json::from_str(&counters)? })
 }
 
-/// Sends the arrivals at their times and writes down when each comes out at the other end.
+/// Sends the arrivals at their times and records when each leaves at the other end.
 ///
-/// A packet leaves the discipline and comes out at one moment: the guest's clock stands still while anything happens.
+/// A packet leaves the discipline and the interface at the same instant: the guest's clock is
+/// virtual, and does not advance while the kernel works.
 fn contest(arrivals: &[Arrival]) -> Fallible<Outcome> {
     let mut sending = AfPacket::open(SENDING)?;
     let mut receiving = AfPacket::open(RECEIVING)?;
@@ -118,7 +121,8 @@ fn contest(arrivals: &[Arrival]) -> Fallible<Outcome> {
     for (number, arrival) in arrivals.iter().enumerate() {
         receive_until(start_ns + arrival.at_ns, start_ns, &timer, &mut receiving, arrivals, &mut outcome)?;
         outcome.came_ns.push(clock::now().ns() - start_ns);
-        // Refused is not lost for us: the discipline dropped it, and that is what we are here to see.
+        // Refused is not lost for us: the discipline dropped it, and that is what we are here to
+        // see.
         let _ = sending.transmit(&frame::frame(number as u32, arrival));
     }
     let end_ns = start_ns + arrivals.last().map_or(0, |last| last.at_ns) + DRAIN_NS;
@@ -129,7 +133,8 @@ fn contest(arrivals: &[Arrival]) -> Fallible<Outcome> {
     Ok(outcome)
 }
 
-/// Takes in what comes out until the clock stands at `until_ns`. What leaves at that very moment comes before.
+/// Receives what leaves until the clock reaches `until_ns`. A packet that leaves at that very
+/// instant comes first.
 fn receive_until(
     until_ns: u64,
     start_ns: u64,

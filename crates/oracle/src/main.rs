@@ -100,12 +100,12 @@ impl Arguments {
             }
             return Ok(ExitCode::SUCCESS);
         }
-        let folder = if self.is_again { self.out.join("guest") } else { self.ask_the_kernel()? };
+        let folder = if self.is_again { self.out.join("guest") } else { self.run_guest()? };
         Ok(if self.judge_cases(&folder)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
     /// Lets guests do the runs; their answers are in the folder that it gives.
-    fn ask_the_kernel(&self) -> Result<PathBuf, Failure> {
+    fn run_guest(&self) -> Result<PathBuf, Failure> {
         let uml = Uml::find()?;
         let folder = fresh(&self.out.join("guest"))
             .map_err(|error| Failure::System("making the folder of results".into(), error))?;
@@ -185,7 +185,7 @@ fn of_flood(flood: &'static Flood) -> impl Iterator<Item = (Run, u64)> {
     (1..=flood::RUNS).map(|seed| run_of(flood.name, seed, &Work::Contest(flood.contest(seed))))
 }
 
-/// Keeps the trace and our outcome of a run beside the guest's, for whoever looks into a difference.
+/// Stores the trace and our outcome of a run beside the guest's, to investigate a difference.
 fn keep(folder: &Path, run: &Run, arrivals: &[Arrival], ours: &Outcome) -> Result<(), Failure> {
     let file = folder.join(format!("ours-{}", run.file()));
     let flows: Vec<usize> = arrivals.iter().map(|arrival| arrival.flow).collect();

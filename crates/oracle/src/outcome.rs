@@ -19,7 +19,8 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// The fate of a packet that came with the codepoint `came` and began to leave at `at_ns` with `left`.
+    /// The fate of a packet that came with the codepoint `came` and began to leave at `at_ns` with
+    /// `left`.
     pub fn of(came: Ecn, left: Ecn, at_ns: u64) -> Fate {
         if left == Ecn::Ce && came != Ecn::Ce { Fate::Marked(at_ns) } else { Fate::Sent(at_ns) }
     }

@@ -6,10 +6,12 @@ use crate::trace::Arrival;
 use fairwire_core::rng::mix;
 use fairwire_core::{Cause, Discipline, Duration, Packet, Signals, Time, Transmitter};
 
-/// A shaper as the kernel's: deficit mode, a little lost time made up for, and a question only where something waits.
+/// A shaper as the kernel's: deficit mode, with a bounded credit for lost time, and polls only
+/// while something waits.
 ///
-/// It differs from `fairwire_core::Server` in these last two. HTB takes an empty class off its list and never asks it, so
-/// under it no discipline of the kernel learns that the link went idle; CAKE does not look either when it is empty.
+/// It differs from `fairwire_core::Server` in these last two. HTB removes an empty class from its
+/// list and never polls it, so under it no discipline of the kernel learns that the link is idle.
+/// CAKE does not poll either when it is empty.
 struct Shaper<'a> {
     discipline: &'a mut dyn Discipline,
     transmitter: Transmitter,
@@ -32,7 +34,7 @@ impl Shaper<'_> {
     /// Sends what is due before or at `now`.
     fn run_until(&mut self, now: Time) {
         while !self.discipline.backlog().is_empty() && self.transmitter.free_at() <= now {
-            if !self.ask(self.transmitter.free_at()) {
+            if !self.poll(self.transmitter.free_at()) {
                 break;
             }
         }
@@ -41,12 +43,12 @@ impl Shaper<'_> {
     fn offer(&mut self, packet: Packet, now: Time) {
         self.discipline.enqueue(packet, now, &mut self.ledger);
         if self.transmitter.is_free(now) && !self.discipline.backlog().is_empty() {
-            self.ask(now);
+            self.poll(now);
         }
     }
 
-    /// Asks for one packet; false when there was none.
-    fn ask(&mut self, now: Time) -> bool {
+    /// Polls for one packet; false when there was none.
+    fn poll(&mut self, now: Time) -> bool {
         let Some(packet) = self.discipline.dequeue(now, &mut self.ledger) else { return false };
         self.transmitter.start(packet.len, now);
         let number = packet.frame as usize;
@@ -55,11 +57,11 @@ impl Shaper<'_> {
     }
 }
 
-/// What `discipline` makes of `arrivals` that come at the times `came_ns`, in front of a shaper such as the kernel's, which makes up for lost
-/// time up to `credit`.
+/// Runs `discipline` on `arrivals` that come at the times `came_ns`, in front of a shaper as the
+/// kernel's, which makes up for lost time up to `credit`.
 ///
 /// # Panics
-/// When a discipline holds on to packets although it is asked for them.
+/// When a discipline holds on to packets although it is polled.
 pub fn replay(
     discipline: &mut dyn Discipline,
     credit: Duration,

@@ -69,12 +69,12 @@ impl Finding {
         }
     }
 
-    /// Must somebody look at it?
+    /// Does it need attention?
     pub fn is_bad(&self) -> bool {
         self.verdict == Some(Verdict::Fails)
     }
 
-    /// The finding as lines of text. Reasons stand under the figures.
+    /// The finding as lines of text. Reasons are below the figures.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let what = match (&self.missing, self.verdict) {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_told_and_what_cannot_be_built_is_bad() {
+    fn what_is_missing_is_reported_and_what_cannot_be_built_is_bad() {
         let case = find("pfifo");
         let missing = Finding::not_in_the_catalogue(&case);
         assert!(!missing.is_bad() && missing.text().contains("not in the catalogue"));

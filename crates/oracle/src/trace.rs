@@ -86,7 +86,7 @@ pub struct Arrival {
     pub ecn: Ecn,
 }
 
-/// Arrivals stand on this grid, the step of the guest's clock.
+/// The grid of arrivals, which is the step of the guest's clock.
 const STEP_NS: u64 = 256;
 
 /// A packet has room for its headers and its number.
@@ -120,7 +120,7 @@ impl Traffic {
             }
         }
         arrivals.sort_by_key(|arrival| (arrival.at_ns, arrival.flow));
-        // Two at one time would be in an order that nobody chose.
+        // Two at one time would be in an arbitrary order.
         arrivals.dedup_by_key(|arrival| arrival.at_ns);
         arrivals
     }
@@ -197,14 +197,14 @@ mod tests {
 
     #[test]
     fn what_is_no_traffic_of_ours_is_refused() {
-        let told = |source: &str| {
+        let error = |source: &str| {
             let text = format!("duration = \"1 s\"\n[[flow]]\nsource = {{ {source} }}\n");
             Traffic::read(&text).expect_err("it is none")
         };
         let even = "cbr = { rate = \"1 Mbit/s\", packet = \"512 B\", dither = 0.5 }";
-        assert!(told(even).contains("allowed: 1.0"), "{}", told(even));
+        assert!(error(even).contains("allowed: 1.0"), "{}", error(even));
         let long = "cbr = { rate = \"1 Mbit/s\", packet = \"9 kB\", dither = 1.0 }";
-        assert!(told(long).contains("64 B to 1514 B"), "{}", told(long));
-        assert!(told("poisson = {}").contains("poisson"));
+        assert!(error(long).contains("64 B to 1514 B"), "{}", error(long));
+        assert!(error("poisson = {}").contains("poisson"));
     }
 }

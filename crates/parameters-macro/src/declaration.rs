@@ -1,4 +1,4 @@
-//! What stands in the source: a struct, and on each field its text and its `#[parameter(…)]`.
+//! Parses the declaration: a struct, and for each field its text and its `#[parameter(…)]`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -11,19 +11,19 @@ use syn::{
 
 /// A struct of parameters.
 pub(crate) struct Declaration {
-    /// The struct as it will be, without the attributes that only this macro knows.
+    /// The struct to emit, without the attributes that only this macro knows.
     pub item: ItemStruct,
-    /// The name of the struct of checked values, if it was asked for.
+    /// The name of the struct of checked values, if requested.
     pub checked: Option<Ident>,
-    /// What has the parameters: the constant `NAME` where it is not said.
+    /// The owner of the parameters: the constant `NAME` by default.
     pub name: Expr,
-    /// Is it a part of other structs only, which flatten it?
+    /// Is it only flattened into other structs?
     pub is_group: bool,
     /// Are its checked values public, with the defaults as their default?
     pub is_public: bool,
-    /// Is what needs serde there only under the feature `serde` of the crate that declares them?
+    /// Is the code that needs serde emitted only under the feature `serde` of the declaring crate?
     pub is_gated: bool,
-    /// What the file says of itself in the `//!` lines that it begins with.
+    /// The documentation of the file: its leading `//!` lines.
     pub documentation: String,
     /// The fields, in their order.
     pub members: Vec<Member>,
@@ -33,7 +33,7 @@ pub(crate) struct Declaration {
 pub(crate) enum Member {
     /// A parameter.
     Parameter(Box<Parameter>),
-    /// A struct of parameters that stand among the others: `#[parameter(flatten)]`.
+    /// A flattened struct of parameters: `#[parameter(flatten)]`.
     Group(Ident, Box<Type>),
 }
 
@@ -49,33 +49,33 @@ pub(crate) struct Parameter {
     pub text: String,
     /// The other paragraphs.
     pub notes: String,
-    /// What `#[parameter(…)]` says.
+    /// The terms of `#[parameter(…)]`.
     pub terms: Terms,
 }
 
-/// What `#[parameter(…)]` says.
+/// The terms of `#[parameter(…)]`.
 #[derive(Default)]
 pub(crate) struct Terms {
-    /// The value where none is given.
+    /// The default value.
     pub default: Option<Expr>,
-    /// Must one be given?
+    /// Is it required?
     pub is_required: bool,
-    /// What holds where none is given, in words: it hangs on other things.
+    /// The default in words, where it depends on other values.
     pub unset: Option<String>,
-    /// The unit, where the type does not tell it.
+    /// The unit, where the type does not imply it.
     pub unit: Option<String>,
     /// All values are above this.
     pub above: Option<Expr>,
-    /// The least value.
+    /// The smallest value.
     pub min: Option<Expr>,
-    /// The greatest value.
+    /// The largest value.
     pub max: Option<Expr>,
-    /// Where it is from.
+    /// The source: paper, section, or RFC.
     pub source: Option<String>,
 }
 
 impl Terms {
-    /// Does it say anything of the value?
+    /// Is any bound set?
     pub(crate) fn is_bound(&self) -> bool {
         self.is_required
             || [&self.default, &self.above, &self.min, &self.max].iter().any(|term| term.is_some())
@@ -111,7 +111,7 @@ impl Declaration {
         Ok(Declaration { item, checked, name, is_group, is_gated, is_public, documentation, members })
     }
 
-    /// What stands before whatever needs serde.
+    /// The attribute for code that needs serde.
     pub(crate) fn gate(&self) -> Option<TokenStream> {
         self.is_gated.then(|| quote!(#[cfg(feature = "serde")]))
     }

@@ -1,11 +1,11 @@
-//! What the attribute makes of a declaration.
+//! Emits the code for a declaration.
 
 use crate::declaration::{Declaration, Member, Parameter, Terms, string};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Expr, ExprLit, Fields, Lit, parse_quote};
 
-/// The struct with documented fields, and what it can do.
+/// The struct with documented fields, and its implementations.
 pub(crate) fn all(declaration: &Declaration) -> TokenStream {
     let mut item = declaration.item.clone();
     if let Fields::Named(fields) = &mut item.fields {
@@ -22,7 +22,7 @@ pub(crate) fn all(declaration: &Declaration) -> TokenStream {
     quote! { #item #declared #tabled #serde #checked }
 }
 
-/// What is known of each parameter.
+/// The constants with the declaration of each parameter.
 fn declared(declaration: &Declaration) -> TokenStream {
     let (ident, documentation) = (&declaration.item.ident, &declaration.documentation);
     let parts = declaration.members.iter().map(|member| member.fields(declaration));
@@ -48,7 +48,7 @@ fn declared(declaration: &Declaration) -> TokenStream {
     }
 }
 
-/// The way to the parameters by number, for whoever reads and writes tables.
+/// Access to the parameters by index, for readers and writers of tables.
 fn tabled(declaration: &Declaration) -> TokenStream {
     let (ident, gate) = (&declaration.item.ident, declaration.gate());
     let slots = declaration.members.iter().map(Member::slot);
@@ -171,7 +171,7 @@ fn serde(declaration: &Declaration) -> TokenStream {
     }
 }
 
-/// The struct of checked values, and how it is made.
+/// The struct of checked values, and its constructor.
 fn checked(declaration: &Declaration) -> Option<TokenStream> {
     let (ident, checked) = (&declaration.item.ident, declaration.checked.as_ref()?);
     let bound: Vec<_> = declaration.parameters().filter(|parameter| parameter.terms.is_bound()).collect();
@@ -207,7 +207,8 @@ fn checked(declaration: &Declaration) -> Option<TokenStream> {
         #default
 
         impl #ident {
-            /// Checks every value against its bounds, and gives the default for each that was not given.
+            /// Checks every value against its bounds, and gives the default for each that was not
+            /// given.
             #vis fn checked(&self) -> ::core::result::Result<#checked, ::fairwire_parameters::OutOfRange> {
                 Ok(#checked { #(#idents: #values,)* })
             }
@@ -279,7 +280,7 @@ impl Parameter {
         }
     }
 
-    /// What the type alone says of the unit.
+    /// The unit that the type implies.
     fn unit_of_type(&self) -> &'static str {
         let last = self.quantity.as_ref().unwrap_or(&self.inner).to_token_stream().to_string();
         match last.as_str() {
@@ -359,7 +360,7 @@ impl Parameter {
 }
 
 impl Terms {
-    /// What is allowed, in words; empty where the type alone says it.
+    /// The range in words; empty where the type implies it.
     fn range(&self) -> String {
         let [above, min, max] = [&self.above, &self.min, &self.max].map(|bound| bound.as_ref().map(shown));
         match (above, min, max) {
@@ -373,7 +374,7 @@ impl Terms {
     }
 }
 
-/// A value as people write it.
+/// A value as it is written.
 fn shown(value: &Expr) -> String {
     if let Expr::Binary(fraction) = value {
         return format!("{}/{}", shown(&fraction.left), shown(&fraction.right));

@@ -1,4 +1,5 @@
-//! The attribute `#[parameters]`: one declaration of each parameter. Described in `fairwire-parameters`, which exports it.
+//! The attribute `#[parameters]`: one declaration of each parameter. Documented in
+//! `fairwire-parameters`, which exports it.
 
 mod declaration;
 mod emit;
@@ -9,7 +10,8 @@ use std::fs;
 use std::path::PathBuf;
 use syn::{ItemStruct, parse_macro_input};
 
-/// Makes a struct of optional fields a set of declared parameters. See the documentation of `fairwire_parameters`.
+/// Makes a struct of optional fields a set of declared parameters. See the documentation of
+/// `fairwire_parameters`.
 #[proc_macro_attribute]
 pub fn parameters(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let documentation = documentation(Span::call_site().local_file());
@@ -19,7 +21,7 @@ pub fn parameters(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expanded.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-/// The text of the `//!` lines that a file begins with. Empty where there is no file, as in some editors.
+/// The leading `//!` lines of a file. Empty where there is no file, as in some editors.
 fn documentation(file: Option<PathBuf>) -> String {
     let source = file.and_then(|file| fs::read_to_string(file).ok()).unwrap_or_default();
     let lines = source.lines().map_while(|line| line.strip_prefix("//!"));

@@ -1,4 +1,4 @@
-//! Bounds of values, and what is told of a value outside of them.
+//! Bounds of values, and the error for a value outside of them.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -7,9 +7,9 @@ use core::str::FromStr;
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate};
 
-/// A value that can have bounds.
+/// A type of value that can have bounds.
 pub trait Bounded: Copy + PartialOrd + Display {
-    /// Such a value, with its article.
+    /// The kind of value, with its article.
     const KIND: &'static str;
 }
 
@@ -42,16 +42,16 @@ impl Bounded for Rate {
 pub struct Bounds<T> {
     /// Values are above this.
     pub above: Option<T>,
-    /// The least value.
+    /// The smallest value.
     pub min: Option<T>,
-    /// The greatest value.
+    /// The largest value.
     pub max: Option<T>,
-    /// All of them in words, with their units as declared.
+    /// The whole range in words, with units as declared.
     pub range: &'static str,
 }
 
 impl<T: Bounded> Bounds<T> {
-    /// `value`, if it is within the bounds. Not-a-number is refused like everything else.
+    /// Returns `value` if it is within the bounds. Not-a-number is refused like any other.
     pub fn check(&self, name: &'static str, value: T) -> Result<T, OutOfRange> {
         let is_above = self.above.is_none_or(|above| value > above);
         let is_enough = self.min.is_none_or(|min| value >= min);
@@ -65,7 +65,7 @@ impl<T: Bounded> Bounds<T> {
     }
 }
 
-/// A value outside of the bounds of its parameter.
+/// The error for a value outside of the bounds of its parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutOfRange {
     /// The parameter.
@@ -84,7 +84,8 @@ impl Display for OutOfRange {
     }
 }
 
-/// The value of a parameter that must be given. Whoever reads it has refused a table without it; what is made by hand may lack it.
+/// The value of a required parameter. A table without it was refused on reading; a value made in
+/// code may lack it.
 pub fn required<T>(name: &'static str, value: Option<T>) -> Result<T, OutOfRange> {
     value.ok_or_else(|| OutOfRange {
         name,
@@ -93,11 +94,11 @@ pub fn required<T>(name: &'static str, value: Option<T>) -> Result<T, OutOfRange
     })
 }
 
-/// A default or a bound that stands in a declaration as text.
+/// A default or a bound, parsed from the text of a declaration.
 ///
 /// # Panics
 ///
-/// If the text is wrong, which is a fault of the declaration.
+/// If the text cannot be parsed, which is a fault of the declaration.
 pub fn literal<T: FromStr<Err: Debug>>(text: &str) -> T {
     text.parse().unwrap_or_else(|error| panic!("the declaration has a wrong value {text:?}: {error:?}"))
 }

@@ -1,4 +1,4 @@
-//! Tables of parameters of which only the names are known where they are read: those of other crates.
+//! Tables of parameters of which only the names are known: those of other crates.
 
 use crate::field::Field;
 use crate::table::{OneOf, Tabled, deserialize_part};
@@ -7,7 +7,8 @@ use serde::de::{DeserializeSeed, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-/// Reads a table of parameters as JSON. A name that is not allowed is refused at its own place, and so is a value that is wrong by itself.
+/// Reads a table of parameters as JSON. An unknown name, or a value that is wrong by itself, is
+/// refused at its own location.
 #[derive(Clone, Copy, Debug)]
 pub struct ByName {
     names: &'static [&'static str],
@@ -16,7 +17,7 @@ pub struct ByName {
 }
 
 impl ByName {
-    /// Of the parameters of this type.
+    /// A reader for the parameters of `S`.
     pub const fn of<S: Tabled>() -> Self {
         ByName { names: S::NAMES, fields: S::FIELDS, check: |one| deserialize_part::<S, _>(one).map(drop) }
     }

@@ -11,26 +11,27 @@ use serde::Deserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde_json::Map;
 
-/// What is given as `"cubic"`, or as `{ cubic = { beta = 0.8 } }`.
+/// A choice, given as `"cubic"` or as `{ cubic = { beta = 0.8 } }`.
 pub trait Choice: Sized {
-    /// What is chosen, such as `controller`.
+    /// The kind of thing that is chosen, such as `controller`.
     const WHAT: &'static str;
 
-    /// How the second form looks.
+    /// An example of the second form.
     const EXAMPLE: &'static str;
 
-    /// What can be chosen.
+    /// The names to choose from.
     fn names() -> &'static [&'static str];
 
-    /// The one at this place among the names, with its defaults.
+    /// The choice with index `at` among the names, with its defaults.
     fn named(at: usize) -> Self;
 
-    /// What the one at this place must be told, if there is such a parameter: its name is not enough then.
+    /// A required parameter of the choice with index `at`, if it has one: its name alone is not
+    /// enough then.
     fn needed(_at: usize) -> Option<&'static str> {
         None
     }
 
-    /// The one at this place among the names, whose parameters come next in a table.
+    /// The choice with index `at` among the names; its parameters come next in a table.
     fn read<'de, A: MapAccess<'de>>(at: usize, table: &mut A) -> Result<Self, A::Error>;
 }
 
@@ -79,7 +80,7 @@ impl<'de, C: Choice> Visitor<'de> for Reader<C> {
     }
 }
 
-/// The schema of either form, where `Table` has that of the second.
+/// The JSON schema of both forms; `Table` has the schema of the second.
 pub fn choice_schema<C: Choice, Table: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "description": alloc::format!("the name of a {}, or a table of one name with its parameters", C::WHAT),
@@ -87,7 +88,8 @@ pub fn choice_schema<C: Choice, Table: JsonSchema>(generator: &mut SchemaGenerat
     })
 }
 
-/// The schema of tables of one name with its parameters: of each the name, what it is, and the schema of its parameters.
+/// The JSON schema of tables of one name with its parameters; each is given as name, description
+/// and schema.
 pub fn tables_schema(
     all: impl Iterator<Item = (&'static str, &'static str, SchemaOf)>,
     generator: &mut SchemaGenerator,

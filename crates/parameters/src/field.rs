@@ -1,52 +1,52 @@
-//! What is declared of a parameter, and of a struct of them.
+//! The declaration of a parameter, and of a struct of them.
 
 use alloc::format;
 use alloc::string::String;
 #[cfg(feature = "serde")]
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-/// What is declared of one parameter.
+/// The declaration of one parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     /// Its name, as typed.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// Its description, in one sentence.
     pub text: &'static str,
-    /// More of it; empty where there is nothing to add.
+    /// More paragraphs of the description; may be empty.
     pub notes: &'static str,
     /// Its unit.
     pub unit: &'static str,
-    /// What holds where none is given.
+    /// The default.
     pub default: &'static str,
-    /// What is allowed, in words; empty where the unit says it.
+    /// The allowed range in words; empty where the unit implies it.
     pub range: &'static str,
-    /// Where it is from; empty where nobody else has it.
+    /// Paper, section, equation, or RFC; empty where it is our own.
     pub source: &'static str,
     /// Numbers are above this.
     pub above: Option<f64>,
-    /// The least number.
+    /// The smallest number.
     pub min: Option<f64>,
-    /// The greatest number.
+    /// The largest number.
     pub max: Option<f64>,
-    /// Must it be given?
+    /// Is it required?
     pub is_required: bool,
-    /// The schema of its values; nothing without the feature `serde`.
+    /// The schema of its values; empty without the feature `serde`.
     pub schema: SchemaOf,
 }
 
-/// What makes the schema of a value.
+/// A function that makes the schema of a value.
 #[cfg(feature = "serde")]
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// What makes the schema of a value: nothing without the feature `serde`.
+/// A function that makes the schema of a value: empty without the feature `serde`.
 #[cfg(not(feature = "serde"))]
 pub type SchemaOf = ();
 
-/// Of a value whose schema is not known: anything.
+/// The schema of a value of unknown type: anything.
 #[cfg(feature = "serde")]
 pub const NO_SCHEMA: SchemaOf = |_| json_schema!(true);
 
-/// Of a value whose schema is not known: nothing.
+/// The schema of a value of unknown type: empty.
 #[cfg(not(feature = "serde"))]
 pub const NO_SCHEMA: SchemaOf = ();
 
@@ -58,17 +58,18 @@ pub trait Declared: Default {
     /// Their names.
     const NAMES: &'static [&'static str];
 
-    /// What the file that declares them says of itself, in the `//!` lines that it begins with. Markdown.
+    /// The documentation of the file that declares them: its leading `//!` lines. Markdown.
     const DOCUMENTATION: &'static str;
 
-    /// The file that declares them, as the compiler was given it: in this workspace from its root, `crates/laws/src/dropper/red/mod.rs`.
+    /// The file that declares them, as the compiler was given it. In this workspace it is relative
+    /// to the root: `crates/laws/src/dropper/red/mod.rs`.
     const FILE: &'static str;
 
-    /// Takes from `base` what was not given here.
+    /// Takes the values that were not given here from `base`.
     fn fill(&mut self, base: &Self);
 }
 
-/// How many parameters these parts have.
+/// The number of parameters of these parts.
 pub const fn total(parts: &[&[Field]]) -> usize {
     let (mut total, mut at) = (0, 0);
     while at < parts.len() {
@@ -106,7 +107,7 @@ pub const fn names<const N: usize>(fields: &[Field]) -> [&'static str; N] {
 }
 
 impl Field {
-    /// What arrays are filled with before the parameters are known.
+    /// Fills arrays before the parameters are known.
     const NONE: Field = Field {
         name: "",
         text: "",
@@ -122,13 +123,13 @@ impl Field {
         schema: NO_SCHEMA,
     };
 
-    /// What it is, what is allowed, and the default, in one or two sentences.
+    /// Description, range and default, in one or two sentences.
     pub fn description(&self) -> String {
         let Field { default, .. } = self;
         format!("{} Default: {default}.", self.text_with_range())
     }
 
-    /// What it is and what is allowed, in a sentence.
+    /// Description and range, in one sentence.
     pub fn text_with_range(&self) -> String {
         match (self.range, self.text.strip_suffix('.')) {
             ("", _) => String::from(self.text),

@@ -1,18 +1,18 @@
-//! Parameters that are declared once: read, checked and described from one place.
+//! Parameters that are declared once: read, checked and documented from one declaration.
 //!
-//! A struct of optional fields is the declaration. The first paragraph above a field says what it is; more paragraphs are
-//! notes. `#[parameter(…)]` says the rest:
+//! The declaration is a struct of optional fields. The first paragraph above a field describes it;
+//! more paragraphs are notes. `#[parameter(…)]` holds the rest:
 //!
-//! - `default = value`, or `unset = "what holds where none is given"` where that hangs on other things; or `required`, where a table
-//!   without it is refused;
+//! - `default = value`; or `unset = "description of the default"` if the default depends on other
+//!   values; or `required`, which refuses a table without it;
 //! - `above`, `min`, `max`: bounds;
-//! - `unit`, for numbers: `"Hz"`, or `"1"` where there is none;
+//! - `unit`, for numbers: `"Hz"`, or `"1"` for a plain number;
 //! - `source`: paper, section, equation; RFC.
 //!
-//! A field with `#[parameter(flatten)]` is another such struct, whose parameters stand among the others; one that is nothing but that
-//! is declared with `#[parameters(group)]`.
+//! A field with `#[parameter(flatten)]` is another such struct, whose parameters are merged with
+//! the others. A struct that is only flattened is declared with `#[parameters(group)]`.
 //!
-//! The constant `NAME` says whose parameters they are, or `#[parameters(name = "…")]`.
+//! The owner of the parameters is named by the constant `NAME`, or by `#[parameters(name = "…")]`.
 //!
 //! A value is a number, a text with a unit (a [`Quantity`]), a word (an enum), or a table.
 //!
@@ -26,7 +26,7 @@
 //! #[derive(Debug, Default)]
 //! struct Spec {
 //!     /// The delay to hold.
-//!     #[parameter(default = "15 ms", min = "1 us", max = "1 h", source = "RFC 8033, section 4.2.")]
+//!     #[parameter(default = "15 ms", min = "1 us", max = "1 h", source = "RFC 8033, 4.2.")]
 //!     target: Option<Quantity<Duration>>,
 //!     /// What an update adds per second of delay above the target.
 //!     #[parameter(default = 0.125, min = 0.0, max = 1000.0, unit = "Hz")]
@@ -43,15 +43,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! With `public` beside it the struct of checked values is as public as a constant of its crate: it can be copied, and its default is that of
-//! every parameter.
+//! With `public`, the struct of checked values is as visible as a constant of its crate: it can be
+//! copied, and its default is that of every parameter.
 //!
-//! From the declaration follow the reader of any format that serde knows, with the place of each fault; the writer, which leaves
-//! out what was not given; the JSON schema; and the [`Field`]s, of which reference pages are made. The code for tables is generic
-//! over the format alone and not over the struct: forty structs cost little more to compile than one.
+//! The declaration generates the reader for any serde format, with the location of each fault. It
+//! also generates the writer, which omits what was not given, the JSON schema, and the [`Field`]s,
+//! from which reference pages are made. The code for tables is generic over the format alone and
+//! not over the struct: forty structs cost little more to compile than one.
 //!
-//! What needs serde is there under the feature `serde`. A crate that has such a feature itself says `#[parameters(gated)]`: its
-//! declarations are then read and written under it, and can be checked without it.
+//! Everything that needs serde is under the feature `serde`. A crate with such a feature of its own
+//! uses `#[parameters(gated)]`: its declarations are then readable and writable under that feature,
+//! and can be checked without it.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), no_std)]
 

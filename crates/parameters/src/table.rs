@@ -11,21 +11,22 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// A struct of declared parameters that can be read and written. Implemented by [`parameters`](crate::parameters).
+/// A struct of declared parameters that can be read and written. Implemented by
+/// [`parameters`](crate::parameters).
 pub trait Tabled: Declared {
-    /// The place for the value of the parameter with this number.
+    /// The slot for the value of the parameter with index `at`.
     fn slot<'de, A: MapAccess<'de>>(&mut self, at: usize) -> &mut dyn Slot<'de, A>;
 
-    /// Writes what was given.
+    /// Writes the values that were given.
     fn write<S: SerializeMap>(&self, map: &mut S) -> Result<(), S::Error>;
 }
 
-/// The place for a value that is read from a table of the format `A`.
+/// The slot for a value that is read from a table of the format `A`.
 pub trait Slot<'de, A: MapAccess<'de>> {
     /// Was a value read?
     fn is_given(&self) -> bool;
 
-    /// Reads the value that comes next in the table.
+    /// Reads the next value of the table.
     fn read(&mut self, table: &mut A) -> Result<(), A::Error>;
 }
 
@@ -40,18 +41,19 @@ impl<'de, A: MapAccess<'de>, T: Deserialize<'de>> Slot<'de, A> for Option<T> {
     }
 }
 
-/// Reads a table of parameters. Unknown names, one that stands twice, and a table without one that is required are refused.
+/// Reads a table of parameters. Refuses unknown and repeated names, and a table without a required
+/// parameter.
 pub fn deserialize<'de, S: Tabled, D: Deserializer<'de>>(deserializer: D) -> Result<S, D::Error> {
     deserializer.deserialize_map(Table { is_whole: true, of: PhantomData })
 }
 
-/// Reads some parameters of a table, which may lack what is required.
+/// Reads some parameters of a table, which may lack required ones.
 pub(crate) fn deserialize_part<'de, S: Tabled, D: Deserializer<'de>>(deserializer: D) -> Result<S, D::Error> {
     deserializer.deserialize_map(Table { is_whole: false, of: PhantomData })
 }
 
 struct Table<S> {
-    /// Must what is required be there?
+    /// Are required parameters required here?
     is_whole: bool,
     of: PhantomData<S>,
 }
@@ -82,7 +84,7 @@ impl<'de, S: Tabled> Visitor<'de> for Table<S> {
     }
 }
 
-/// Reads one of these names, as a key, as its number.
+/// Reads one of these names, as a key, and returns its index.
 pub struct OneOf(pub &'static [&'static str]);
 
 impl<'de> DeserializeSeed<'de> for OneOf {
@@ -106,7 +108,7 @@ impl Visitor<'_> for OneOf {
     }
 }
 
-/// Writes what was given as a table.
+/// Writes the values that were given as a table.
 pub fn serialize<D: Tabled, S: Serializer>(given: &D, serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;
     given.write(&mut map)?;
@@ -127,7 +129,7 @@ pub fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
-/// The schema of the table of parameters of `name`.
+/// The JSON schema of the table of parameters of `name`.
 pub fn schema(name: &str, fields: &[Field], generator: &mut SchemaGenerator) -> Schema {
     let mut properties = Map::new();
     for field in fields {

@@ -1,4 +1,4 @@
-//! How quantities are read and written, and their schemas.
+//! The text form of quantities: reading, writing, and schemas.
 
 use crate::quantity::Quantity;
 use alloc::borrow::Cow;
@@ -11,15 +11,15 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A quantity of `fairwire_core` that people write with a unit.
+/// A quantity of `fairwire_core` that is written with a unit.
 pub trait Written: FromStr<Err: Display> + Display {
     /// The name in schemas.
     const NAME: &'static str;
-    /// What it is and which units it takes.
+    /// A description with the units that it takes.
     const DESCRIPTION: &'static str;
-    /// A regular expression (ECMA 262) that every right spelling matches.
+    /// A regular expression (ECMA 262) that matches every valid spelling.
     const PATTERN: &'static str;
-    /// Right spellings.
+    /// Valid spellings.
     const EXAMPLES: &'static [&'static str];
 }
 

@@ -1,4 +1,4 @@
-//! What follows from a declaration.
+//! What a declaration generates.
 
 use fairwire_core::Duration;
 use fairwire_parameters::{ByName, Declared as _, Quantity, parameters};
@@ -36,7 +36,7 @@ fn read(text: &str) -> Result<Both, toml::de::Error> {
 }
 
 #[test]
-fn parameters_of_a_group_stand_among_the_others() {
+fn parameters_of_a_group_are_merged_with_the_others() {
     assert_eq!(Both::NAMES, ["time", "part", "count", "last"]);
     let both = read("last = false\npart = 0.5\ntime = '1 ms'").unwrap();
     assert_eq!((both.part.part, both.last), (Some(0.5), Some(false)));
@@ -51,7 +51,7 @@ fn what_is_not_given_has_its_default_or_stays_open() {
 }
 
 #[test]
-fn a_value_outside_of_its_bounds_is_told_what_is_allowed() {
+fn a_value_outside_of_its_bounds_is_refused_with_what_is_allowed() {
     for (text, allowed) in [
         ("part = 0.0", "a number above 0, at most 1"),
         ("part = nan", "a number above 0, at most 1"),
@@ -74,8 +74,8 @@ fn a_fault_has_its_place() {
         ("\n\npart = 'x'", "line 3", "invalid type: string \"x\", expected f64"),
         ("time = 5", "line 1", "expected a string such as \"5 ms\""),
     ] {
-        let told = read(text).unwrap_err().to_string();
-        assert!(told.contains(line) && told.contains(message), "{told}");
+        let error = read(text).unwrap_err().to_string();
+        assert!(error.contains(line) && error.contains(message), "{error}");
     }
     let twice = serde_json::from_str::<Both>(r#"{"last": true, "last": true}"#).unwrap_err().to_string();
     assert!(twice.contains("duplicate field `last`"), "{twice}");
@@ -112,8 +112,8 @@ struct Needing {
 #[test]
 fn a_table_without_a_required_parameter_is_refused() {
     let read = |text: &str| toml::from_str::<Needing>(text);
-    let told = read("file = 'a'").unwrap_err().to_string();
-    assert!(told.contains("missing field `time`"), "{told}");
+    let error = read("file = 'a'").unwrap_err().to_string();
+    assert!(error.contains("missing field `time`"), "{error}");
     let whole = read("file = 'a'\ntime = '1 ms'").unwrap();
     let checked = CheckedNeeding { file: "a".into(), time: Duration::from_ms(1), factor: 1.0 };
     assert_eq!(whole.checked().unwrap(), checked);
@@ -137,15 +137,15 @@ fn the_schema_says_what_is_required() {
 }
 
 #[test]
-fn parameters_known_by_name_alone_are_asked_for_what_is_required() {
+fn parameters_known_by_name_alone_still_require_what_is_required() {
     let read = |text: &str| {
         let mut reader = serde_json::Deserializer::from_str(text);
         serde::de::DeserializeSeed::deserialize(ByName::of::<Needing>(), &mut reader)
             .map_err(|error| error.to_string())
     };
     assert!(read(r#"{"file": "a", "time": "1 ms"}"#).is_ok());
-    let told = read(r#"{"file": "a"}"#).unwrap_err();
-    assert!(told.contains("missing field `time`"), "{told}");
-    let told = read(r#"{"file": "a", "time": 3}"#).unwrap_err();
-    assert!(told.contains("a string such as \"5 ms\""), "{told}");
+    let error = read(r#"{"file": "a"}"#).unwrap_err();
+    assert!(error.contains("missing field `time`"), "{error}");
+    let error = read(r#"{"file": "a", "time": 3}"#).unwrap_err();
+    assert!(error.contains("a string such as \"5 ms\""), "{error}");
 }

@@ -5,7 +5,7 @@ use crate::source::ReplaySpec;
 use crate::spec::Spec;
 use fairwire_core::Trace;
 use fairwire_document::DocumentError as ScenarioError;
-use fairwire_document::{Places, Problem, bounded};
+use fairwire_document::{Locations, Problem, bounded};
 use fairwire_sim::app::Offered;
 use fairwire_wire::pcap;
 use sha2::{Digest, Sha256};
@@ -45,18 +45,22 @@ impl NamedFile {
 
 impl Files {
     /// Reads all that `spec` names, from its `folder` on; a scenario that is no file can name none.
-    pub(crate) fn read(spec: &Spec, folder: Option<&Path>, places: &Places) -> Result<Files, ScenarioError> {
+    pub(crate) fn read(
+        spec: &Spec,
+        folder: Option<&Path>,
+        locations: &Locations,
+    ) -> Result<Files, ScenarioError> {
         let mut files = Files::default();
         for (path, name) in traces(spec) {
             let refuse =
-                |why: String| refused(places, &path, name, why, "a file of times in ms, one to a line");
+                |why: String| refused(locations, &path, name, why, "a file of times in ms, one to a line");
             let text = |bytes| String::from_utf8(bytes).map_err(|_| "it is no text".to_owned());
             let bytes = files.bytes(folder, name, LARGEST_TRACE).map_err(refuse)?;
             let trace = text(bytes).and_then(|text| Trace::parse(&text).map_err(|error| error.to_string()));
             files.traces.insert(name.into(), Arc::new(trace.map_err(refuse)?));
         }
         for (path, name) in captures(spec) {
-            let refuse = |why: String| refused(places, &path, name, why, "a capture as pcap or pcapng");
+            let refuse = |why: String| refused(locations, &path, name, why, "a capture as pcap or pcapng");
             let bytes = files.bytes(folder, name, LARGEST_CAPTURE).map_err(refuse)?;
             let packets = pcap::offered(&bytes).map_err(|error| refuse(error.to_string()))?;
             if packets.is_empty() {
@@ -111,10 +115,10 @@ impl Files {
     }
 }
 
-fn refused(places: &Places, path: &str, name: &str, why: String, allowed: &str) -> ScenarioError {
+fn refused(locations: &Locations, path: &str, name: &str, why: String, allowed: &str) -> ScenarioError {
     let problem =
         Problem::Refused { key: path.into(), given: format!("`{name}`"), why, allowed: allowed.into() };
-    places.refuse(path, problem)
+    locations.refuse(path, problem)
 }
 
 /// The traces named, each with its place.

@@ -8,7 +8,7 @@ use crate::spec::Spec;
 use crate::topology::Topology;
 use fairwire_core::{Rate, RateLaw};
 use fairwire_document::DocumentError as ScenarioError;
-use fairwire_document::{self as document, Change, Places, Problem, Read, quoted, read_text, shortened};
+use fairwire_document::{self as document, Change, Locations, Problem, Read, quoted, read_text, shortened};
 use fairwire_metrics::agreement::Tolerance;
 use std::path::Path;
 
@@ -41,7 +41,7 @@ pub struct Scenario {
     set: Vec<String>,
     files: Vec<NamedFile>,
     notes: Vec<String>,
-    places: Places,
+    locations: Locations,
 }
 
 /// A link at which packets wait, in a few words.
@@ -105,7 +105,7 @@ impl Scenario {
         let (at, name) = named.find(|(_, name)| !known.contains(name))?;
         let allowed = known.iter().map(ToString::to_string).collect();
         let problem = Problem::Unknown { what: "stage", given: shortened(name), allowed };
-        Some(self.places.refuse(&format!("agree.{at}.stage"), problem))
+        Some(self.locations.refuse(&format!("agree.{at}.stage"), problem))
     }
 
     /// SHA-256 of the scenario after `--set`, hexadecimal. The choice of disciplines and seeds is not part of it, and
@@ -164,12 +164,12 @@ fn read(
     let mut changes = set_changes(overrides);
     let before: Read<Spec> = document::read(name, text, &changes, &FOR_PEOPLE)?;
     let own = &before.value.disciplines;
-    let files = Files::read(&before.value, folder, &before.places)?;
-    check::check(&before.value, own, &files, &before.places)?;
+    let files = Files::read(&before.value, folder, &before.locations)?;
+    check::check(&before.value, own, &files, &before.locations)?;
     changes.extend(choices(overrides));
-    let Read { value: mut spec, places, .. } = document::read::<Spec>(name, text, &changes, &FOR_PEOPLE)?;
+    let Read { value: mut spec, locations, .. } = document::read::<Spec>(name, text, &changes, &FOR_PEOPLE)?;
     choose(&mut spec.disciplines, own);
-    let topology = check::check(&spec, own, &files, &places)?;
+    let topology = check::check(&spec, own, &files, &locations)?;
     Ok(Scenario {
         toml: Source { name, text, overrides }.effective(&before.value, &spec)?,
         set: overrides.set.clone(),
@@ -177,7 +177,7 @@ fn read(
         notes: notes::of(&spec, &topology),
         spec,
         topology,
-        places,
+        locations,
         sha256: files.hashed(before.sha256),
         traffic_sha256: files.hashed(before.sha256_without),
     })

@@ -9,7 +9,7 @@ use crate::topology;
 use fairwire_catalogue::{BuildError, Choice};
 use fairwire_core::{Duration, Seed, Time};
 use fairwire_laws::part::{Ns2Queue, Qdisc};
-use fairwire_metrics::fairness::{Way, assess_network};
+use fairwire_metrics::fairness::{Route, assess_network};
 use fairwire_metrics::record::{Fairness, FlowRecord, Manifest, Mode, Report, RunRecord, SCHEMA_VERSION};
 use fairwire_metrics::summary;
 use fairwire_sim::{Network, Observer};
@@ -285,11 +285,11 @@ pub fn fairness(scenario: &Scenario, flows: &[FlowRecord]) -> Fairness {
         topology.queues.iter().map(|queue| queue.mean_bps(spec.warm_up.0, spec.duration.0)).collect();
     let links: Vec<Vec<usize>> = topology.ways.iter().map(|way| way.queues().collect()).collect();
     let of_group = |((flow, way), links): ((&FlowSpec, &topology::Way), _)| {
-        let most_bps = way.slowest_wire().map_or(flow.access.rate.0, |rate| rate.min(flow.access.rate.0));
-        Way { links, most_bps: most_bps.bps() as f64, flows: flow.count as usize }
+        let max_bps = way.slowest_wire().map_or(flow.access.rate.0, |rate| rate.min(flow.access.rate.0));
+        Route { links, max_bps: max_bps.bps() as f64, flows: flow.count as usize }
     };
     let groups = spec.flow.iter().zip(&topology.ways).zip(links.iter().map(Vec::as_slice));
-    let ways: Vec<Way<'_>> = groups.map(of_group).collect();
+    let ways: Vec<Route<'_>> = groups.map(of_group).collect();
     assess_network(flows, &ways, &capacities)
 }
 

@@ -41,18 +41,18 @@ impl Link {
 
     /// Offers an arrival at `now`; where the transmitter is free, a packet begins to leave.
     #[inline(always)]
-    pub fn offer(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) -> Option<Departure> {
+    pub fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) -> Option<Departure> {
         self.meter.offered();
         let mut counted = Counted { inner: signals, meter: &mut self.meter };
-        let service = self.server.offer(packet, now, &mut counted);
+        let service = self.server.enqueue(packet, now, &mut counted);
         self.meter.waiting(self.server.backlog(), now);
         service.map(|service| self.started(service, now))
     }
 
     /// The transmitter is free at `now`, or what waits is ready: asks for the next packet.
     #[inline(always)]
-    pub fn ask(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Departure> {
-        let service = self.server.ask(now, &mut Counted { inner: signals, meter: &mut self.meter });
+    pub fn poll(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Departure> {
+        let service = self.server.poll(now, &mut Counted { inner: signals, meter: &mut self.meter });
         self.meter.waiting(self.server.backlog(), now);
         service.map(|service| self.started(service, now))
     }
@@ -65,8 +65,8 @@ impl Link {
     }
 
     /// When [`ask`](Link::ask) is due next without another arrival; [`Time::MAX`] when only an arrival can bring something.
-    pub fn asks_at(&self) -> Time {
-        self.server.asks_at()
+    pub fn next_poll_at(&self) -> Time {
+        self.server.next_poll_at()
     }
 
     /// Its name.

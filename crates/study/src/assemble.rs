@@ -245,7 +245,8 @@ impl Drawing<'_, '_> {
         panel
     }
 
-    /// The colour of a series: its place among all of the exhibit, so that it is the same in each panel.
+    /// The colour of a series: its place among all of the exhibit, so that it is the same in each
+    /// panel.
     fn colour(&self, series: &str) -> usize {
         self.series().iter().position(|name| *name == series).unwrap_or(0)
     }
@@ -364,7 +365,8 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// A place for each measure; a line for each series, and for each point where there are several.
+    /// A place for each measure; a line for each series, and for each point where there are
+    /// several.
     fn along_measures(&self, panel: &mut Panel, spec: &PanelSpec, measures: &[&Measure], series: &[&str]) {
         let is_numbered = measures.iter().all(|measure| measure.x.is_some());
         if !is_numbered {
@@ -428,7 +430,7 @@ impl Drawing<'_, '_> {
                     panels.push(panel);
                     panels.len() - 1
                 });
-                // What is asked for is shown: an axis that held the rest as well would hide it.
+                // Only the requested range is shown: an axis with the rest as well would hide it.
                 let is_shown = |x: f64| panels[at].x.range.is_none_or(|[from, to]| (from..=to).contains(&x));
                 let marks = points.iter().filter(|(x, _)| is_shown(*x)).map(|(x, y)| plain(*x, *y)).collect();
                 panels[at].lines.push(Line { label: name, colour, marks, ..Line::default() });
@@ -441,7 +443,7 @@ impl Drawing<'_, '_> {
     fn made_curves(&self, gathered: &Gathered) -> Vec<Panel> {
         let mut panels: Vec<Panel> = Vec::new();
         let mut labels: Vec<String> = Vec::new();
-        // What is drawn without chance has no seed to tell of.
+        // A drawing without chance has no seed to name.
         let seed = gathered.made.keys().next().copied().filter(|_| self.plan.seeds.len() > 1);
         for curve in gathered.made.values().take(1).flat_map(|made| &made.curves) {
             let at = panels.iter().position(|panel| panel.title == curve.panel).unwrap_or_else(|| {
@@ -467,7 +469,8 @@ impl Drawing<'_, '_> {
         Some(Mark { x, y: estimate.mean, y_half_width: estimate.half_width_95, y_band, ..Mark::default() })
     }
 
-    /// The paper's, with how far ours may be from it: by the claim of this number, or else by one of its measure.
+    /// The paper's, with how far ours may be from it: by the claim of this number, or else by one
+    /// of its measure.
     fn of_paper(&self, x: f64, printed: &Published) -> Mark {
         let first = self.plan.measures.first().map_or("", |measure| measure.id.as_str());
         let values = self.plan.spec().claim.iter().filter_map(|claim| claim.value.as_ref());

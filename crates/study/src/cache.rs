@@ -1,8 +1,9 @@
 //! Finished runs on disk, so that a study that was stopped goes on where it was.
 //!
-//! Results are compressed, and a file holds its own hash: what is not whole, or was changed, is not there. Files are written beside
-//! their place and moved, so that several commands can share a folder. Together they take a bounded room; those that were not used
-//! for longest go first. A folder that cannot be written does without: nothing is lost but time.
+//! Results are compressed, and a file holds its own hash: what is not whole, or was changed, is not
+//! there. Files are written beside their place and moved, so that several commands can share a
+//! folder. Together they take a bounded room; those that were not used for longest go first. A
+//! folder that cannot be written does without: nothing is lost but time.
 
 use crate::text::hex;
 use crate::watch::Samples;
@@ -38,7 +39,7 @@ const STALE: Duration = Duration::from_secs(24 * 3600);
 /// Fast, and within a tenth of the best: most of a result is digits.
 const LEVEL: u8 = 4;
 /// No result is larger: a file that says otherwise is broken.
-const MOST_BYTES: usize = 1 << 30;
+const MAX_BYTES: usize = 1 << 30;
 /// What a file system takes a file's bytes in.
 const BLOCK: u64 = 4096;
 /// When there is no room, room is made for some more at once.
@@ -50,10 +51,11 @@ pub struct Cache {
     folder: Option<PathBuf>,
     /// Are earlier results not to be used?
     is_fresh: bool,
-    most_bytes: u64,
+    max_bytes: u64,
     /// The time of day, by which it is known what was used last.
     clock: fn() -> SystemTime,
-    /// Bytes that all files take, once they were counted. Others may write at the same time, so it is counted again where it matters.
+    /// Bytes that all files take, once they were counted. Others may write at the same time, so it
+    /// is counted again where it matters.
     taken: Mutex<Option<u64>>,
     /// Why the first result that could not be kept was not.
     refused: OnceLock<String>,
@@ -69,9 +71,10 @@ pub struct Held {
 }
 
 impl Cache {
-    /// In `folder`, which is made where it is not there, and holds at most so many bytes; `clock` tells the time of day.
-    pub fn open(folder: &Path, most_bytes: u64, clock: fn() -> SystemTime) -> Self {
-        let cache = Cache { folder: Some(folder.into()), most_bytes, clock, ..Cache::none() };
+    /// A cache in `folder`, which is created if missing, of at most `max_bytes` bytes; `clock`
+    /// returns the time of day.
+    pub fn open(folder: &Path, max_bytes: u64, clock: fn() -> SystemTime) -> Self {
+        let cache = Cache { folder: Some(folder.into()), max_bytes, clock, ..Cache::none() };
         if let Err(error) = fs::create_dir_all(folder) {
             cache.refuse(&error);
         }
@@ -83,7 +86,7 @@ impl Cache {
         Cache {
             folder: None,
             is_fresh: false,
-            most_bytes: 0,
+            max_bytes: 0,
             clock: || SystemTime::UNIX_EPOCH,
             taken: Mutex::default(),
             refused: OnceLock::new(),
@@ -114,15 +117,15 @@ impl Cache {
         if Sha256::digest(packed).as_slice() != hash {
             return None;
         }
-        let body = decompress_to_vec_with_limit(packed, MOST_BYTES).ok()?;
+        let body = decompress_to_vec_with_limit(packed, MAX_BYTES).ok()?;
         let result = serde_json::from_slice(&body).ok()?;
         // It was used now; where that cannot be noted, it only goes sooner.
         let _ = file.set_modified((self.clock)());
         Some(result)
     }
 
-    /// Stores `result` under `key`, whole or not at all. Where that cannot be done, it is remembered as a [`problem`](Self::problem),
-    /// and nothing is stored any more.
+    /// Stores `result` under `key`, whole or not at all. Where that cannot be done, it is
+    /// remembered as a [`problem`](Self::problem), and nothing is stored any more.
     pub fn store<T: Serialize>(&self, key: &str, result: &T) {
         let Some(folder) = self.folder.as_deref().filter(|_| self.problem().is_none()) else { return };
         let packed = match serde_json::to_vec(result) {
@@ -153,8 +156,7 @@ impl Cache {
             Some(before) => before + more,
             None => files(folder).iter().map(|file| file.bytes).sum(),
         };
-        *taken =
-            Some(if now > self.most_bytes { evict(folder, self.most_bytes, (self.clock)()) } else { now });
+        *taken = Some(if now > self.max_bytes { evict(folder, self.max_bytes, (self.clock)()) } else { now });
     }
 
     fn refuse(&self, error: &io::Error) {
@@ -175,7 +177,8 @@ pub fn held(folder: &Path) -> Held {
     })
 }
 
-/// Removes all results in `folder`, and the folder if nothing else is in it. Tells what went.
+/// Removes all results in `folder`, and the folder itself if it is then empty. Returns what was
+/// removed.
 pub fn clean(folder: &Path) -> io::Result<Held> {
     let mut gone = Held::default();
     for file in files(folder) {
@@ -217,13 +220,13 @@ fn on_disk(bytes: u64) -> u64 {
     bytes.div_ceil(BLOCK) * BLOCK
 }
 
-/// Takes out what was left half, and then what was not used for longest, until there is room for some more within `most` bytes. Tells
-/// how many bytes are taken then.
-fn evict(folder: &Path, most: u64, now: SystemTime) -> u64 {
+/// Removes incomplete results, then the least recently used ones, until at most `max` bytes and
+/// some room remain. Returns the bytes that are left.
+fn evict(folder: &Path, max: u64, now: SystemTime) -> u64 {
     let mut files = files(folder);
     files.sort_by_key(|file| file.used);
     let mut taken: u64 = files.iter().map(|file| file.bytes).sum();
-    let wanted = (most as f64 * LEFT_AFTER_EVICTION) as u64;
+    let wanted = (max as f64 * LEFT_AFTER_EVICTION) as u64;
     let is_stale = |file: &Kept| now.duration_since(file.used).is_ok_and(|age| age > STALE);
     let (stale, whole): (Vec<Kept>, Vec<Kept>) =
         files.into_iter().filter(|file| !file.is_half || is_stale(file)).partition(|file| file.is_half);
@@ -259,8 +262,8 @@ mod tests {
         SystemTime::UNIX_EPOCH + Duration::from_secs(2_000_000_000)
     }
 
-    fn open(folder: &Path, most_bytes: u64) -> Cache {
-        Cache::open(folder, most_bytes, now)
+    fn open(folder: &Path, max_bytes: u64) -> Cache {
+        Cache::open(folder, max_bytes, now)
     }
 
     fn names(folder: &Path) -> Vec<String> {

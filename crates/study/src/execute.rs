@@ -32,13 +32,13 @@ const MAKERS: Makers<'static> = Makers {
     watchers: env!("FAIRWIRE_WATCHERS"),
     computed: env!("FAIRWIRE_COMPUTED"),
 };
-/// Where sources are not there it tells engines apart alone.
+/// The version distinguishes engines alone if there are no sources.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// A new number makes all earlier results useless.
 const RESULT_FORMAT: &str = "fairwire result 1";
 
 /// More threads than any machine has cores for; the system gives out no endless number of them.
-const MOST_THREADS: usize = 1024;
+const MAX_THREADS: usize = 1024;
 
 /// What one run gives to one exhibit.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -72,7 +72,7 @@ pub struct Work<'a> {
     pub cache: &'a Cache,
     /// Threads; 0 for one per core.
     pub jobs: usize,
-    /// Told from any thread what fraction is done.
+    /// Invoked from any thread with the fraction that is done.
     pub progress: &'a (dyn Fn(f64) + Sync),
     /// Raised to stop: what is finished is kept.
     pub stop: &'a AtomicBool,
@@ -94,7 +94,8 @@ pub struct Executed {
 /// Makes every run that `plans` need, or finds it.
 pub fn execute(plans: &[Plan<'_>], work: &Work<'_>) -> Result<Executed, Fault> {
     let mut tasks = tasks(plans, MAKERS);
-    // The longest first, so that no thread is left alone with one at the end; but of hours of work, whole exhibits are worth more.
+    // The longest first, so that no thread is left alone with one at the end; but of hours of work,
+    // whole exhibits are worth more.
     if plans.iter().all(|plan| plan.depth == Depth::Quick) {
         tasks.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     }
@@ -115,8 +116,8 @@ pub fn execute(plans: &[Plan<'_>], work: &Work<'_>) -> Result<Executed, Fault> {
         pool.state().missing[user.plan] += 1;
     }
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    let asked = if work.jobs == 0 { cores() } else { work.jobs };
-    let threads = asked.min(tasks.len()).clamp(1, MOST_THREADS);
+    let requested = if work.jobs == 0 { cores() } else { work.jobs };
+    let threads = requested.min(tasks.len()).clamp(1, MAX_THREADS);
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| pool.serve());
@@ -166,7 +167,7 @@ fn tasks(plans: &[Plan<'_>], makers: Makers<'_>) -> Vec<Task> {
     };
     for (number, plan) in plans.iter().enumerate() {
         for &seed in plan.seeds.iter().filter(|_| plan.computed.is_some()) {
-            let entry = plan.computed.expect("just asked");
+            let entry = plan.computed.expect("just checked");
             let Makers { engine, watchers, computed } = makers;
             let seed_text = seed.to_string();
             let key =
@@ -345,18 +346,18 @@ impl Pool<'_> {
         sampling: Option<&Sampling>,
     ) -> Result<Option<Finished>, Fault> {
         let duration_s = scenario.spec().duration.0.secs();
-        let mut told = 0.0;
+        let mut reported = 0.0;
         let mut watch = |now: Time| {
             let reached = now.since(Time::ZERO).secs() / duration_s * task.weight;
-            self.meter.advance(reached - told);
-            told = reached;
+            self.meter.advance(reached - reported);
+            reported = reached;
             if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let mut watcher = sampling.map(|sampling| sampling.watcher(scenario.spec().warm_up.0));
         let observer = watcher.as_mut().map(|watcher| watcher as &mut dyn fairwire_scenario::Observer);
         let run = run_single(scenario, discipline, task.seed, &mut watch, observer)?;
         if run.is_some() {
-            self.meter.advance(task.weight - told);
+            self.meter.advance(task.weight - reported);
         }
         Ok(run.map(|run| Finished { run, samples: watcher.map(|watcher| watcher.into_samples()) }))
     }
@@ -378,7 +379,7 @@ fn gave(plan: &Plan<'_>, user: User, seed: u64, finished: &Finished) -> Gave {
     Gave { values, curves: curves.map(|(of, _)| points(of)).collect() }
 }
 
-/// What expressions ask of one run.
+/// The values of one run, for expressions.
 #[derive(Clone, Copy)]
 struct OfRun<'a> {
     facts: &'a Facts<'a>,

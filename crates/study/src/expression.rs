@@ -1,9 +1,13 @@
-//! What is reckoned from measures: `throughput_bps.tcp / 9e6`, `abs(share.tcp - 1)`, `mean(cwnd.tcp.1)`.
+//! Expressions over measures: `throughput_bps.tcp / 9e6`, `abs(share.tcp - 1)`, `mean(cwnd.tcp.1)`.
 //!
-//! Operators stand between blanks, since a group's name may hold a `-`. `x` is the place on the horizontal axis. Functions of
-//! numbers are `abs`, `sqrt`, `log10`, `min` and `max`; functions of a series over time, from the end of the warm-up to the end or between two
-//! times in seconds, `mean`, `least`, `most`, `sd`, `first`, `last` and `change`, the last minus the first: `mean(throughput_bps.cbr, 20, 40)`.
-//! Within curves, `change` is the difference to the sample before.
+//! Operators need blanks around them, since a group's name may contain a `-`. `x` is the position
+//! on the horizontal axis.
+//!
+//! Functions of numbers are `abs`, `sqrt`, `log10`, `min` and `max`. Functions of a series over
+//! time are `mean`, `least`, `most`, `sd`, `first`, `last` and `change` (the last minus the first).
+//! They cover the time from the end of the warm-up to the end, or between two times in seconds:
+//! `mean(throughput_bps.cbr, 20, 40)`. Within curves, `change` is the difference to the sample
+//! before.
 
 use crate::text::{hint, listed};
 use std::fmt;
@@ -88,7 +92,7 @@ const FUNCTIONS: [(&str, Function); 5] = [
     ("max", Function::Max),
 ];
 
-/// What an expression asks for.
+/// The values that an expression reads.
 pub trait Source {
     /// The measure `name`, where there is one.
     fn value(&self, name: &str) -> Option<f64>;
@@ -128,14 +132,14 @@ impl Expression {
         value.is_finite().then_some(value)
     }
 
-    /// Tells every expression in it, itself included.
-    pub fn walk(&self, tell: &mut dyn FnMut(&Expression)) {
-        tell(self);
+    /// Invokes `visit` with every part of the expression, itself included.
+    pub fn walk(&self, visit: &mut dyn FnMut(&Expression)) {
+        visit(self);
         match self {
-            Expression::Call(_, given) => given.iter().for_each(|one| one.walk(tell)),
+            Expression::Call(_, given) => given.iter().for_each(|one| one.walk(visit)),
             Expression::Binary(_, left, right) => {
-                left.walk(tell);
-                right.walk(tell);
+                left.walk(visit);
+                right.walk(visit);
             }
             _ => {}
         }
@@ -359,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told() {
+    fn mistakes_are_reported() {
         let error = |text| Expression::parse(text).unwrap_err();
         assert!(error("abz(x)").contains("did you mean `abs`?"), "{}", error("abz(x)"));
         assert!(error("1 +").contains("missing"));

@@ -273,7 +273,8 @@ fn most(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// The standard deviation over the mean. Of the population, as the flows are all there are; Jain's index is 1 / (1 + its square).
+/// The standard deviation over the mean. Of the population, as the flows are all there are; Jain's
+/// index is 1 / (1 + its square).
 fn coefficient_of_variation(values: &[f64]) -> f64 {
     let number = values.len() as f64;
     let mean = values.iter().sum::<f64>() / number;

@@ -1,9 +1,10 @@
-//! Studies: the exhibits of papers as data, run, measured, and held against what the papers claim.
+//! Studies: the exhibits of papers as data, run, measured, and compared with what the papers claim.
 //!
-//! A study is a folder with `study.toml` (what is varied, measured, drawn and claimed), scenarios, and `reference.toml` (the
-//! numbers as printed). [`Study::read`] reads one; [`Plan::of`] makes of an exhibit the runs that it needs; [`execute()`] makes each
-//! run once and keeps it on disk; [`assemble()`] puts numbers, drawings and verdicts together. [`calibration`] asks how much of it depends on what a
-//! paper leaves open.
+//! A study is a folder with `study.toml` (what is varied, measured, drawn and claimed), scenarios,
+//! and `reference.toml` (the numbers as printed). [`Study::read`] reads one; [`Plan::of`]
+//! determines the runs of an exhibit; [`execute()`] makes each run once and stores it on disk;
+//! [`assemble()`] combines numbers, drawings and verdicts. [`calibration`] measures the influence
+//! of what a paper leaves open.
 #![forbid(unsafe_code)]
 
 mod assemble;

@@ -11,7 +11,7 @@ use std::path::Path;
 const EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/studies.rs"));
 
 /// Larger than any file of a study.
-const MOST_BYTES: u64 = 4 << 20;
+const MAX_BYTES: u64 = 4 << 20;
 
 /// The files of one study.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,8 @@ pub fn embedded() -> Vec<Folder> {
     folders
 }
 
-/// Did the study in `folder` come with the command, file by file? What was recorded of it does not matter.
+/// Did the study in `folder` come with the command, file by file? What was recorded of it does not
+/// matter.
 pub fn is_embedded(folder: &Folder) -> bool {
     let files = |folder: &Folder| {
         let mut files = folder.files.clone();
@@ -55,7 +56,7 @@ pub fn read(path: &Path) -> Result<Vec<Folder>, ScenarioError> {
         let path = path.to_path_buf();
         move |cause: io::Error| {
             ScenarioError::from(match cause.kind() {
-                io::ErrorKind::NotFound => Problem::NotThere {
+                io::ErrorKind::NotFound => Problem::NotFound {
                     path,
                     nearest: Vec::new(),
                     wanted: "a folder of studies, such as studies",
@@ -76,7 +77,7 @@ pub fn read(path: &Path) -> Result<Vec<Folder>, ScenarioError> {
             if file.extension().is_none_or(|ending| ending != "toml") || !file.is_file() {
                 continue;
             }
-            let text = read_text(&file, MOST_BYTES, "a study in TOML")?;
+            let text = read_text(&file, MAX_BYTES, "a study in TOML")?;
             files.insert(name_of(&file), text);
         }
         folders.push(Folder { name: name_of(&inner), prefix: format!("{}/", inner.display()), files });

@@ -56,8 +56,9 @@ struct Group {
     most: u64,
 }
 
-/// A segment that is so far behind the newest has arrived, or never will. It bounds what a flow remembers.
-const MOST_SEGMENTS: usize = 1 << 16;
+/// A segment that is so far behind the newest has arrived, or never will. It bounds what a flow
+/// remembers.
+const MAX_SEGMENTS: usize = 1 << 16;
 
 impl Packets {
     /// From `from` on, the end of the warm-up.
@@ -117,7 +118,8 @@ impl Packets {
 }
 
 impl Flow {
-    /// Arrival `number` was lost or went on. Bursts are told in the order of arrivals.
+    /// Records that arrival `number` was lost or forwarded. Bursts are counted in the order of
+    /// arrivals.
     fn settle(&mut self, number: u64, is_lost: bool, group: &mut Group, is_measured: bool) {
         let place = number.checked_sub(self.settled).and_then(|place| self.fates.get_mut(place as usize));
         place.into_iter().for_each(|fate| *fate = Some(is_lost));
@@ -135,7 +137,7 @@ impl Flow {
     /// Segment `seq` was sent at `at`. Only the first time counts.
     fn note(&mut self, seq: u64, at: Time) {
         let Some(place) = seq.checked_sub(self.first).map(|place| place as usize) else { return };
-        if place >= 2 * MOST_SEGMENTS {
+        if place >= 2 * MAX_SEGMENTS {
             // A leap that no window allows.
             (self.first, self.sent) = (seq, VecDeque::from([Some(at)]));
             return;
@@ -144,7 +146,7 @@ impl Flow {
             self.sent.resize(place + 1, None);
             self.sent[place] = Some(at);
         }
-        while self.sent.len() > MOST_SEGMENTS {
+        while self.sent.len() > MAX_SEGMENTS {
             self.sent.pop_front();
             self.first += 1;
         }
@@ -175,7 +177,7 @@ impl Group {
         }
     }
 
-    /// So many packets of one flow were lost one after the other.
+    /// Records a burst: this number of packets of one flow were lost in a row.
     fn end(&mut self, burst: u64, is_measured: bool) {
         if burst > 0 && is_measured {
             self.bursts += 1;
@@ -225,7 +227,7 @@ mod tests {
         packets
     }
 
-    fn tell(packets: &mut Packets, ms: u64, what: What, seq: u64, sent: u64) {
+    fn report(packets: &mut Packets, ms: u64, what: What, seq: u64, sent: u64) {
         let content = Content::Data { seq, is_retransmission: false, cwr: false };
         let (at, sent, frame) = (at(ms), at(sent), seq as u32);
         let event = PacketEvent {
@@ -245,12 +247,12 @@ mod tests {
     #[test]
     fn a_segment_that_was_sent_again_was_on_its_way_since_it_was_first_sent() {
         let mut packets = packets();
-        tell(&mut packets, 10, What::Arrive, 0, 0);
-        tell(&mut packets, 10, What::Drop(Cause::Early), 0, 0);
-        tell(&mut packets, 110, What::Arrive, 0, 100);
-        tell(&mut packets, 112, What::Depart, 0, 100);
-        tell(&mut packets, 120, What::Deliver, 0, 100);
-        tell(&mut packets, 130, What::Deliver, 0, 100); // a copy counts for the one-way delay only
+        report(&mut packets, 10, What::Arrive, 0, 0);
+        report(&mut packets, 10, What::Drop(Cause::Early), 0, 0);
+        report(&mut packets, 110, What::Arrive, 0, 100);
+        report(&mut packets, 112, What::Depart, 0, 100);
+        report(&mut packets, 120, What::Deliver, 0, 100);
+        report(&mut packets, 130, What::Deliver, 0, 100); // a copy counts for the one-way delay only
         let measures = packets.into_measures();
         // Whole nanoseconds, as seconds in binary.
         let ns = |name: &str| (measures[name] * 1e9).round();
@@ -262,16 +264,16 @@ mod tests {
     fn losses_in_a_row_are_one_burst_in_the_order_of_arrivals() {
         let mut packets = packets();
         for seq in 0..7 {
-            tell(&mut packets, seq, What::Arrive, seq, seq);
+            report(&mut packets, seq, What::Arrive, seq, seq);
         }
         // Lost are 1, 2, 3 and 5, though 3 is pushed out before 0 leaves.
         for (ms, seq, is_lost) in [(10, 3, true), (11, 0, false), (12, 2, true), (13, 1, true)] {
             let what = if is_lost { What::Drop(Cause::PushOut) } else { What::Depart };
-            tell(&mut packets, ms, what, seq, seq);
+            report(&mut packets, ms, what, seq, seq);
         }
-        tell(&mut packets, 14, What::Depart, 4, 4);
-        tell(&mut packets, 15, What::Drop(Cause::Early), 5, 5);
-        tell(&mut packets, 16, What::Depart, 6, 6);
+        report(&mut packets, 14, What::Depart, 4, 4);
+        report(&mut packets, 15, What::Drop(Cause::Early), 5, 5);
+        report(&mut packets, 16, What::Depart, 6, 6);
         assert!(packets.waiting.is_empty() && packets.flows[0].fates.is_empty());
         let measures = packets.into_measures();
         assert_eq!((measures["loss_bursts.tcp"], measures["loss_burst_mean.tcp"]), (2.0, 2.0));
@@ -281,12 +283,12 @@ mod tests {
     #[test]
     fn what_is_remembered_is_bounded_and_old_segments_are_forgotten() {
         let mut flow = Flow::default();
-        for seq in 0..3 * MOST_SEGMENTS as u64 {
+        for seq in 0..3 * MAX_SEGMENTS as u64 {
             flow.note(seq, at(seq));
         }
-        assert_eq!(flow.sent.len(), MOST_SEGMENTS);
+        assert_eq!(flow.sent.len(), MAX_SEGMENTS);
         assert_eq!(flow.arrived(0), None);
-        let last = 3 * MOST_SEGMENTS as u64 - 1;
+        let last = 3 * MAX_SEGMENTS as u64 - 1;
         assert_eq!(flow.arrived(last), Some(at(last)));
         flow.note(u64::MAX, at(1));
         assert_eq!(flow.arrived(u64::MAX), Some(at(1)));

@@ -66,7 +66,7 @@ pub struct Measure {
     pub label: String,
     /// Its unit.
     pub unit: String,
-    /// Its place where measures stand along the axis.
+    /// Its position on the axis, where measures are along the axis.
     pub x: Option<f64>,
     /// How it is reckoned.
     pub of: Expression,
@@ -88,7 +88,7 @@ pub struct Curves {
 pub struct Changes {
     /// Changes to its scenarios, as `--set`; what varies along its axis stays as it is.
     pub set: Vec<String>,
-    /// Only so many of its seeds, the first ones.
+    /// The number of its seeds to use, from the first; `None` for all.
     pub seeds: Option<usize>,
 }
 
@@ -175,7 +175,7 @@ impl Maker<'_> {
         }
         let allowed = computed::all().iter().map(|entry| entry.name.to_string()).collect();
         let problem = Problem::Unknown { what: "computed exhibit", given: name.clone(), allowed };
-        Err(self.study.places.refuse(&format!("exhibit.{}.compute", self.at), problem))
+        Err(self.study.locations.refuse(&format!("exhibit.{}.compute", self.at), problem))
     }
 
     fn measures(&self) -> Result<Vec<Measure>, ScenarioError> {
@@ -223,8 +223,8 @@ impl Maker<'_> {
     fn fill(&self, plan: &mut Plan<'_>) -> Result<(), ScenarioError> {
         let points = sweep::points(self.spec.vary.as_ref())
             .map_err(|(key, why)| self.refuse(&format!("vary{key}"), why))?;
-        let asked: Vec<At> = self.spec.claim.iter().flat_map(|claim| claim.points()).collect();
-        plan.points = sweep::thinned(points, &self.spec.quick, &asked, self.depth);
+        let claimed: Vec<At> = self.spec.claim.iter().flat_map(|claim| claim.points()).collect();
+        plan.points = sweep::thinned(points, &self.spec.quick, &claimed, self.depth);
         if plan.points.is_empty() {
             return Err(self.refuse("quick", "it leaves no point"));
         }
@@ -284,12 +284,12 @@ impl Maker<'_> {
             let is_one = |name: &&String| !NO_SCENARIOS.contains(&name.as_str());
             let allowed: Vec<String> = folder.files.keys().filter(is_one).cloned().collect();
             let problem = Problem::Unknown { what: "scenario of this study", given: file, allowed };
-            return Err(self.study.places.refuse(&format!("exhibit.{}.scenario", self.at), problem));
+            return Err(self.study.locations.refuse(&format!("exhibit.{}.scenario", self.at), problem));
         };
         let changes = set.join("`, `");
         let overrides = Overrides { set, disciplines, seeds: None };
-        parse(&format!("{}{file}", folder.prefix), text, &overrides).map_err(|error| match &error.place {
-            // What is wrong stands in the study, though it is told of the scenario.
+        parse(&format!("{}{file}", folder.prefix), text, &overrides).map_err(|error| match &error.location {
+            // The mistake is in the study, although it is reported for the scenario.
             Some(place) if place.source.starts_with("--") => {
                 let advice = error.problem.advice().map_or(String::new(), |advice| format!("; {advice}"));
                 self.refuse("scenario", format!("with `{changes}`: {}{advice}", error.problem))

@@ -1,7 +1,8 @@
-//! What finished exhibits leave: the numbers, the figure to draw, and the verdict on each claim.
+//! The results of exhibits: the numbers, the figure to draw, and the verdict on each claim.
 //!
-//! [`Exhibit::numbers`] holds every number, for tables and CSV. [`Exhibit::panels`] holds the same numbers as they are to be
-//! drawn: which line is which is settled here, so that whoever draws need not know how a study is written.
+//! [`Exhibit::numbers`] holds every number, for tables and CSV. [`Exhibit::panels`] holds the same
+//! numbers ready for drawing: lines are identified here, so that the drawing code need not know the
+//! format of a study.
 
 use crate::calibration::record::{Held, Summary};
 pub use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Reference, Scale};
@@ -19,7 +20,8 @@ pub const FORMAT: u32 = 2;
 pub struct Results {
     /// The version of this form.
     pub format: u32,
-    /// What the page of these exhibits is headed; absent where they are those that came with the command.
+    /// What the page of these exhibits is headed; absent where they are those that came with the
+    /// command.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub title: String,
     /// The version of fairwire.
@@ -153,16 +155,18 @@ pub struct Claim {
     pub place: String,
     /// Is it the paper's, or ours?
     pub origin: Origin,
-    /// What was checked, in words and numbers: `tcp of FABA minus FRED at least 0 at P/10, P/5`. Empty where nothing can be.
+    /// What was checked, in words and numbers: `tcp of FABA minus FRED at least 0 at P/10, P/5`.
+    /// Empty where nothing can be.
     pub check: String,
     /// Why the check has the tolerance or bound that it has; empty where it has none.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub because: String,
-    /// What came of it. It is unclear where the mean says yes and its interval does not: that is not to hold, but more seeds may settle it.
+    /// What came of it. It is unclear where the mean says yes and its interval does not: that is
+    /// not to hold, but more seeds may settle it.
     pub verdict: Verdict,
     /// What was measured, with its interval; or why it cannot be tested.
     pub detail: String,
-    /// Why the check asks more than the paper says; empty where it does not.
+    /// Why the check requires more than the paper says; empty if it does not.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub stricter: String,
     /// In how many draws of what the paper leaves open it holds, where that was recorded.
@@ -177,7 +181,8 @@ impl Claim {
     }
 }
 
-/// Where a claim comes from. The headline counts what the paper says: [`Origin::Printed`] and [`Origin::Read`].
+/// Where a claim comes from. The headline counts what the paper says: [`Origin::Printed`] and
+/// [`Origin::Read`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {

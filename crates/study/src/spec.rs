@@ -1,4 +1,4 @@
-//! What stands in `study.toml` and `reference.toml`, as typed.
+//! The contents of `study.toml` and `reference.toml`, as typed.
 
 use crate::record::{Kind, Origin, Scale};
 use fairwire_core::Duration;
@@ -75,7 +75,8 @@ pub struct ExhibitSpec {
     /// What `--quick` leaves out.
     #[serde(default)]
     pub quick: QuickSpec,
-    /// The time between two samples, for measures over time such as `mean(cwnd.tcp.1)`. Default: "100 ms".
+    /// The time between two samples, for measures over time such as `mean(cwnd.tcp.1)`. Default:
+    /// "100 ms".
     pub sample: Option<Quantity<Duration>>,
     /// What is measured.
     #[serde(default)]
@@ -109,7 +110,8 @@ pub struct VarySpec {
     pub to: Option<f64>,
     /// From one to the next.
     pub step: Option<f64>,
-    /// Changes to the scenario at each point, in which `{x}`, `{x*2}` or `{x/8}` stands for a number.
+    /// Changes to the scenario at each point: `{x}`, `{x*2}` or `{x/8}` in them is replaced by its
+    /// number.
     #[serde(default)]
     pub set: Vec<String>,
 }
@@ -132,11 +134,12 @@ pub struct PointSpec {
     pub disciplines: Vec<String>,
 }
 
-/// One of several variants of the scenario that stand beside each other.
+/// One of several variants of the scenario that are compared.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaseSpec {
-    /// What it is called. Where the case has one discipline, this is the whole name of its series; else `discipline, label`.
+    /// What it is called. Where the case has one discipline, this is the whole name of its series;
+    /// else `discipline, label`.
     pub label: String,
     /// Changes to the scenario.
     #[serde(default)]
@@ -187,7 +190,7 @@ pub struct MeasureSpec {
     /// Its unit. Default: none, a plain number.
     #[serde(default)]
     pub unit: String,
-    /// Its place on the horizontal axis where the measures stand along it. Default: words.
+    /// Its position on the horizontal axis, where the measures are along it. Default: words.
     pub x: Option<f64>,
 }
 
@@ -255,7 +258,7 @@ pub struct FigureSpec {
     pub x_range: Option<[f64; 2]>,
     /// Default: what the numbers need.
     pub y_range: Option<[f64; 2]>,
-    /// What stands along the horizontal axis.
+    /// The quantity along the horizontal axis.
     #[serde(default)]
     pub along: Along,
     /// The `id` of a measure that is the horizontal axis.
@@ -274,7 +277,7 @@ pub struct FigureSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LineSpec {
-    /// Where it stands.
+    /// Its value on the vertical axis.
     pub y: f64,
     /// What is written at it.
     pub label: String,
@@ -284,7 +287,7 @@ pub struct LineSpec {
     pub panel: Option<String>,
 }
 
-/// What stands along the horizontal axis.
+/// The quantity along the horizontal axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Along {
@@ -337,7 +340,7 @@ pub struct ClaimSpec {
     /// Why the tolerance, margin or bound is what it is. Required where there is one.
     #[serde(default)]
     pub because: String,
-    /// Why the check asks more than the paper says, where it does.
+    /// Why the check requires more than the paper says, if it does.
     pub stricter: Option<String>,
     /// Why nothing can be checked.
     pub not_testable: Option<String>,
@@ -410,12 +413,12 @@ pub struct OrderSpec {
     pub at: Vec<At>,
     /// The other side at this point. Default: at the same.
     pub than_at: Option<At>,
-    /// By so much. Default: 0.
+    /// The margin. Default: 0.
     #[serde(default)]
     pub by: f64,
     /// By this factor. Default: 1.
     pub times: Option<f64>,
-    /// So much less still counts. Default: 0.
+    /// The shortfall that still counts. Default: 0.
     #[serde(default)]
     pub tolerance: f64,
 }
@@ -452,7 +455,7 @@ pub struct ValueSpec {
     pub at: Vec<At>,
     /// The number, in place of those of `reference.toml`.
     pub is: Option<f64>,
-    /// So much away still counts.
+    /// The distance that still counts.
     pub tolerance: f64,
     /// Is the tolerance a fraction of the number?
     #[serde(default)]

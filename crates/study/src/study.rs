@@ -1,11 +1,11 @@
-//! A study as read from its folder, with the errors that can be told without a scenario.
+//! A study as read from its folder, with the errors that can be found without a scenario.
 
 use crate::calibration::record::Calibration;
 use crate::library::Folder;
 use crate::record::Verdict;
 use crate::spec::{ClaimSpec, ExhibitSpec, FORMAT, LineSpec, NumberSpec, ReferenceSpec, StudySpec};
 use crate::text::{hint, shown};
-use fairwire_document::{Places, Problem, listed, read_document};
+use fairwire_document::{Locations, Problem, listed, read_document};
 use fairwire_scenario::ScenarioError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ pub struct Study {
     /// What it says.
     pub spec: StudySpec,
     /// Where in `study.toml` it says that.
-    pub places: Places,
+    pub locations: Locations,
     /// The numbers that its paper prints.
     pub reference: Vec<NumberSpec>,
     /// The verdicts recorded, for `--quick` and for `--full`.
@@ -40,14 +40,15 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// As it stands in `verdicts.toml`.
+    /// The text of `verdicts.toml`.
     pub fn text(&self) -> String {
         let mut text = String::from("# Written by `fairwire reproduce --record`.\n");
         for (depth, verdicts) in [("quick", &self.quick), ("full", &self.full)] {
             if !verdicts.is_empty() {
                 text += &format!("\n[{depth}]\n");
             }
-            // Names are letters, digits, `-` and `_` with one dot: they need quotes and nothing else.
+            // Names are letters, digits, `-` and `_` with one dot: they need quotes and nothing
+            // else.
             verdicts.iter().for_each(|(name, verdict)| text += &format!("\"{name}\" = \"{verdict}\"\n"));
         }
         text
@@ -63,8 +64,8 @@ impl Study {
         let empty = String::new();
         let text = |name: &str| folder.files.get(name).unwrap_or(&empty);
         let path = |name: &str| format!("{}{name}", folder.prefix);
-        let (spec, places) = read_document::<StudySpec>(&path("study.toml"), text("study.toml"))?;
-        check(&spec, &places)?;
+        let (spec, locations) = read_document::<StudySpec>(&path("study.toml"), text("study.toml"))?;
+        check(&spec, &locations)?;
         let (reference, at) =
             read_document::<ReferenceSpec>(&path("reference.toml"), text("reference.toml"))?;
         check_reference(&spec, &reference, &at)?;
@@ -73,7 +74,14 @@ impl Study {
             Some(text) => read_document(&path("calibration.toml"), text)?.0,
             None => Calibration::default(),
         };
-        Ok(Study { folder: folder.clone(), spec, places, reference: reference.number, recorded, calibration })
+        Ok(Study {
+            folder: folder.clone(),
+            spec,
+            locations,
+            reference: reference.number,
+            recorded,
+            calibration,
+        })
     }
 
     /// How many exhibits has it?
@@ -93,48 +101,48 @@ impl Study {
 
     /// An error in exhibit number `at`, under `key` of it.
     pub fn refuse(&self, at: usize, key: &str, message: impl Into<String>) -> ScenarioError {
-        refuse(&self.places, &format!("exhibit.{at}.{key}"), message)
+        refuse(&self.locations, &format!("exhibit.{at}.{key}"), message)
     }
 }
 
-fn refuse(places: &Places, path: &str, message: impl Into<String>) -> ScenarioError {
+fn refuse(locations: &Locations, path: &str, message: impl Into<String>) -> ScenarioError {
     let path = path.trim_end_matches('.');
-    places.refuse(path, Problem::BadValue { key: path.into(), message: message.into() })
+    locations.refuse(path, Problem::BadValue { key: path.into(), message: message.into() })
 }
 
-fn check(spec: &StudySpec, places: &Places) -> Result<(), ScenarioError> {
+fn check(spec: &StudySpec, locations: &Locations) -> Result<(), ScenarioError> {
     if spec.format != FORMAT {
-        return Err(refuse(places, "format", format!("{} was given; allowed: {FORMAT}", spec.format)));
+        return Err(refuse(locations, "format", format!("{} was given; allowed: {FORMAT}", spec.format)));
     }
-    check_name(&spec.paper, "paper", places)?;
+    check_name(&spec.paper, "paper", locations)?;
     let mut ids: Vec<&str> = Vec::new();
     for (at, exhibit) in spec.exhibit.iter().enumerate() {
         let path = |key: &str| format!("exhibit.{at}.{key}");
-        check_name(&exhibit.id, &path("id"), places)?;
+        check_name(&exhibit.id, &path("id"), locations)?;
         if ids.contains(&exhibit.id.as_str()) {
-            return Err(refuse(places, &path("id"), format!("there are two exhibits `{}`", exhibit.id)));
+            return Err(refuse(locations, &path("id"), format!("there are two exhibits `{}`", exhibit.id)));
         }
         ids.push(&exhibit.id);
         if exhibit.scenario.is_some() == exhibit.compute.is_some() {
-            return Err(refuse(places, &path("id"), "an exhibit has either a `scenario` or a `compute`"));
+            return Err(refuse(locations, &path("id"), "an exhibit has either a `scenario` or a `compute`"));
         }
         for (number, line) in exhibit.figure.reference.iter().enumerate() {
             check_line(line, exhibit)
-                .map_err(|why| refuse(places, &path(&format!("figure.reference.{number}")), why))?;
+                .map_err(|why| refuse(locations, &path(&format!("figure.reference.{number}")), why))?;
         }
         let mut claims: Vec<&str> = Vec::new();
         for (number, claim) in exhibit.claim.iter().enumerate() {
             let path = format!("exhibit.{at}.claim.{number}");
-            check_name(&claim.id, &format!("{path}.id"), places)?;
+            check_name(&claim.id, &format!("{path}.id"), locations)?;
             if claims.contains(&claim.id.as_str()) {
                 return Err(refuse(
-                    places,
+                    locations,
                     &format!("{path}.id"),
                     format!("there are two claims `{}`", claim.id),
                 ));
             }
             claims.push(&claim.id);
-            check_claim(claim).map_err(|(key, why)| refuse(places, &format!("{path}{key}"), why))?;
+            check_claim(claim).map_err(|(key, why)| refuse(locations, &format!("{path}{key}"), why))?;
         }
     }
     Ok(())
@@ -164,12 +172,12 @@ fn check_line(line: &LineSpec, exhibit: &ExhibitSpec) -> Result<(), String> {
     }
 }
 
-/// Names stand in file names and on the command line.
-fn check_name(name: &str, path: &str, places: &Places) -> Result<(), ScenarioError> {
+/// Names are used in file names and on the command line.
+fn check_name(name: &str, path: &str, locations: &Locations) -> Result<(), ScenarioError> {
     let is_right = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || name.len() > 64 || !name.chars().all(is_right) {
         return Err(refuse(
-            places,
+            locations,
             path,
             format!("`{name}` was given; allowed: letters, digits, `-` and `_`, at most 64"),
         ));
@@ -208,7 +216,7 @@ fn check_claim(claim: &ClaimSpec) -> Result<(), (&'static str, String)> {
     if claim.stricter.as_ref().is_some_and(|why| why.trim().is_empty()) {
         return Err((
             ".stricter",
-            "nothing was given; allowed: why the check asks more than the paper says".into(),
+            "nothing was given; allowed: why the check requires more than the paper says".into(),
         ));
     }
     let bounds = [&claim.bound, &claim.slope].into_iter().flatten();
@@ -233,14 +241,14 @@ fn check_claim(claim: &ClaimSpec) -> Result<(), (&'static str, String)> {
 fn check_reference(
     spec: &StudySpec,
     reference: &ReferenceSpec,
-    places: &Places,
+    locations: &Locations,
 ) -> Result<(), ScenarioError> {
     let ids: Vec<String> =
         spec.exhibit.iter().map(|exhibit| exhibit.id.clone()).chain([TEXT.into()]).collect();
     for (number, printed) in reference.number.iter().enumerate() {
         if !ids.contains(&printed.exhibit) {
             let problem = Problem::Unknown { what: "exhibit", given: printed.exhibit.clone(), allowed: ids };
-            return Err(places.refuse(&format!("number.{number}.exhibit"), problem));
+            return Err(locations.refuse(&format!("number.{number}.exhibit"), problem));
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ use crate::record::Depth;
 use crate::spec::{At, PointSpec, QuickSpec, VarySpec};
 
 /// More points than any figure has.
-const MOST_POINTS: usize = 10_000;
+const MAX_POINTS: usize = 10_000;
 
 /// One point of an exhibit.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,10 +66,10 @@ fn values(vary: &VarySpec) -> Result<Vec<f64>, (&'static str, String)> {
         return Err((".from", "`from` needs `to` and `step`".into()));
     };
     let steps = ((to - from) / step).round();
-    if !(0.0..MOST_POINTS as f64).contains(&steps) {
+    if !(0.0..MAX_POINTS as f64).contains(&steps) {
         return Err((
             ".step",
-            format!("from {from} to {to} in steps of {step} are not 1 to {MOST_POINTS} points"),
+            format!("from {from} to {to} in steps of {step} are not 1 to {MAX_POINTS} points"),
         ));
     }
     // Rounded to twelve places, so that 3 steps of 0.1 are 0.3.
@@ -95,7 +95,8 @@ fn listed(spec: &PointSpec, common: &[String]) -> Result<Point, (&'static str, S
     Ok(point)
 }
 
-/// `text` with a number in place of each `{x}`, `{x*2}`, `{x/8}`, `{x+1}` or `{x-1}`; other braces stay.
+/// `text` with a number in place of each `{x}`, `{x*2}`, `{x/8}`, `{x+1}` or `{x-1}`; other braces
+/// stay.
 pub(crate) fn filled(text: &str, x: f64) -> Result<String, String> {
     let mut out = String::new();
     let mut rest = text;
@@ -118,15 +119,15 @@ pub(crate) fn filled(text: &str, x: f64) -> Result<String, String> {
     Ok(out)
 }
 
-/// What `depth` leaves of `points`. Those that claims name in `asked` stay.
-pub(crate) fn thinned(points: Vec<Point>, quick: &QuickSpec, asked: &[At], depth: Depth) -> Vec<Point> {
+/// Reduces `points` to `depth`. Those in `claimed` stay.
+pub(crate) fn thinned(points: Vec<Point>, quick: &QuickSpec, claimed: &[At], depth: Depth) -> Vec<Point> {
     if depth == Depth::Full {
         return points;
     }
     let last = points.len().saturating_sub(1);
     let every = quick.every.unwrap_or(1).max(1);
     let is_kept = |number: usize, point: &Point| {
-        if asked.iter().any(|at| point.is(at)) {
+        if claimed.iter().any(|at| point.is(at)) {
             true
         } else if quick.points.is_empty() {
             number.is_multiple_of(every) || number == last

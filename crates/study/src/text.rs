@@ -13,7 +13,7 @@ pub fn listed(items: &[String]) -> String {
 }
 
 /// No number has more digits behind the point.
-const MOST_DIGITS: f64 = 12.0;
+const MAX_DIGITS: f64 = 12.0;
 
 /// A number with as many digits as a reader needs: four that count.
 pub fn shown(value: f64) -> String {
@@ -21,7 +21,7 @@ pub fn shown(value: f64) -> String {
         return value.to_string();
     }
     let magnitude = libm::floor(libm::log10(value.abs()));
-    let digits = (3.0 - magnitude).clamp(0.0, MOST_DIGITS) as usize;
+    let digits = (3.0 - magnitude).clamp(0.0, MAX_DIGITS) as usize;
     let text = format!("{value:.digits$}");
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     if text == "-0" { "0".into() } else { text.into() }

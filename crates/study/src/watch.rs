@@ -91,7 +91,8 @@ impl Samples {
     pub fn over(&self, over: &Over, warm_up_s: f64) -> Option<f64> {
         let series = self.series.get(&over.series)?;
         let (from, to) = over.window.unwrap_or((warm_up_s, f64::INFINITY));
-        // A rate is the mean over the interval that ends at its sample, so the one at `from` belongs to what was before.
+        // A rate is the mean over the interval that ends at its sample, so the one at `from`
+        // belongs to what was before.
         let is_in = |time: f64| time > from + 1e-9 && time <= to + 1e-9;
         let values: Vec<f64> = self
             .times()
@@ -174,7 +175,8 @@ fn name(row: &Row<'_>) -> String {
     }
 }
 
-/// Can runs of `scenario` have the series `name`? Otherwise why not. Which gauges there are depends on the discipline: none is refused.
+/// Can runs of `scenario` have the series `name`? Otherwise why not. Which gauges there are depends
+/// on the discipline: none is refused.
 pub(crate) fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
     let groups: Vec<&str> = scenario.spec().flow.iter().map(|flow| flow.group.as_str()).collect();
     let links: Vec<&str> = scenario.links().collect();

@@ -26,7 +26,7 @@ const STUDY: &str = r#"
 format = 2
 paper = "made"
 title = "A made-up study"
-source = "Nobody, Nothing, never"
+source = "No author, no title, no date"
 
 [[exhibit]]
 id = "rate"
@@ -53,7 +53,7 @@ because = "a test"
 bound = { measure = "share", max = 1.01, at = ["whole"] }
 [[exhibit.claim]]
 id = "unclear"
-says = "Nobody knows"
+says = "Nothing is known"
 where = "nowhere"
 origin = "ours"
 not_testable = "the unit is not printed"
@@ -126,7 +126,8 @@ fn draws_say_how_far_print_is_and_in_how_much_of_the_space_a_claim_holds() {
     let best: f64 = summary.best["rate"].parse().unwrap();
     assert!(best > 1.45 && summary.best["start"] == "at once", "{summary:?}");
 
-    // The rate is above 1 Mbit/s in half of the draws, and half of these are late, with half of the time.
+    // The rate is above 1 Mbit/s in half of the draws, and half of these are late, with half of the
+    // time.
     let held = &found.claims["rate.above-half"];
     assert!(!held.chosen || held.best, "{held:?}");
     assert!((2..=6).contains(&held.held) && held.of == 16, "{held:?}");
@@ -152,7 +153,7 @@ fn it_is_the_same_with_any_number_of_jobs_and_reads_back_what_it_writes() {
 }
 
 #[test]
-fn what_is_wrong_in_a_space_is_told_at_its_place() {
+fn what_is_wrong_in_a_space_is_reported_with_its_location() {
     let cases = [
         (
             "exhibits = [\"rate\"]\nrange",
@@ -171,8 +172,9 @@ fn what_is_wrong_in_a_space_is_told_at_its_place() {
     ];
     for (from, to, wanted) in cases {
         assert!(SPACE.contains(from), "{from}");
-        let told = SpaceSpec::read(&study(&SPACE.replacen(from, to, 1))).map(drop).expect_err(to).to_string();
-        assert!(told.contains(wanted), "`{to}` should say `{wanted}`:\n{told}");
+        let error =
+            SpaceSpec::read(&study(&SPACE.replacen(from, to, 1))).map(drop).expect_err(to).to_string();
+        assert!(error.contains(wanted), "`{to}` should say `{wanted}`:\n{error}");
     }
 }
 

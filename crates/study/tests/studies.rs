@@ -1,4 +1,5 @@
-//! A study from its text to its verdicts: planned, run once each, kept, judged, and refused where it is wrong.
+//! A study from its text to its verdicts: planned, run once each, kept, judged, and refused where
+//! it is wrong.
 
 use fairwire_study::library::Folder;
 use fairwire_study::record::{Depth, Exhibit, Verdict};
@@ -34,7 +35,7 @@ const STUDY: &str = r#"
 format = 2
 paper = "made"
 title = "A made-up study"
-source = "Nobody, Nothing, never"
+source = "No author, no title, no date"
 seeds = { quick = "1..=2", full = "1..=4" }
 
 [[exhibit]]
@@ -84,7 +85,7 @@ because = "a test"
 value = { measure = "tcp", tolerance = 0.5 }
 [[exhibit.claim]]
 id = "unclear"
-says = "Nobody knows"
+says = "Nothing is known"
 where = "nowhere"
 origin = "printed"
 not_testable = "the unit is not printed"
@@ -168,10 +169,12 @@ fn numbers_verdicts_and_drawings_come_out_of_a_study() {
             |n: &&fairwire_study::record::Number| n.measure == measure && n.series == series && n.at == at;
         sweep.numbers.iter().find(is_it).unwrap().estimate.unwrap().mean
     };
-    // Of three flows over 2 Mbit/s, two are TCP: 0.667 is fair, and a CBR flow above the link's rate leaves tail drop next to nothing.
+    // Of three flows over 2 Mbit/s, two are TCP: 0.667 is fair, and a CBR flow above the link's
+    // rate leaves tail drop next to nothing.
     assert!((0.5..0.75).contains(&number("tcp", "Fair", "middle")), "{}", number("tcp", "Fair", "middle"));
     assert!(number("tcp", "DropTail", "middle") < 0.3);
-    // Sampled every 100 ms and averaged over time by the simulator: the same queue, within a fifth of it.
+    // Sampled every 100 ms and averaged over time by the simulator: the same queue, within a fifth
+    // of it.
     let (sampled, mean) = (number("queue", "DropTail", "large"), number("bytes", "DropTail", "large"));
     let per_packet = mean / sampled;
     assert!((400.0..700.0).contains(&per_packet), "{per_packet} B a packet, where most are 512 B or 552 B");
@@ -238,7 +241,7 @@ fn quick_thins_seeds_and_points_out_but_keeps_those_that_claims_name() {
     let quick = &plans(&study, Depth::Quick)[0];
     assert_eq!(quick.seeds, [1, 2]);
     let names: Vec<&str> = quick.points.iter().map(|point| point.at.as_str()).collect();
-    assert_eq!(names, ["small", "middle", "large", "vast"], "`middle` stands in a claim, `vast` is the last");
+    assert_eq!(names, ["small", "middle", "large", "vast"], "`middle` is in a claim, `vast` is the last");
 }
 
 #[test]
@@ -250,9 +253,9 @@ fn what_was_stopped_goes_on_where_it_was_with_the_same_bits() {
 
     let folder = tempfile::tempdir().unwrap();
     let cache = opened(folder.path());
-    let (stop, told) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let (stop, reports) = (AtomicBool::new(false), AtomicUsize::new(0));
     let progress = |fraction: f64| {
-        told.fetch_add(1, Ordering::Relaxed);
+        reports.fetch_add(1, Ordering::Relaxed);
         if fraction > 0.4 {
             stop.store(true, Ordering::Relaxed);
         }
@@ -293,7 +296,8 @@ fn a_result_that_was_changed_or_cut_is_made_again() {
 
 #[test]
 fn a_run_that_several_exhibits_need_is_made_once_whatever_it_is_called() {
-    // `time` has the traffic of `sweep` at `middle`, but is sampled; so is its copy without a curve not.
+    // `time` has the traffic of `sweep` at `middle`, but is sampled; so is its copy without a curve
+    // not.
     let copy = r#"
 [[exhibit]]
 id = "again"
@@ -318,17 +322,17 @@ of = "mean(backlog.bottleneck)"
     assert_eq!(made[2].numbers[0].values, of_sweep.unwrap().values);
 }
 
-/// What is said of `STUDY` where `from` stands as `to`.
+/// The error for `STUDY` with `from` replaced by `to`.
 fn refusal(from: &str, to: &str) -> String {
     assert!(STUDY.contains(from), "{from}");
     let changed = folder(&STUDY.replacen(from, to, 1));
-    let told = Study::read(&changed)
+    let error = Study::read(&changed)
         .and_then(|study| (0..study.len()).try_for_each(|at| Plan::of(&study, at, Depth::Quick).map(drop)));
-    told.expect_err(to).to_string()
+    error.expect_err(to).to_string()
 }
 
 #[test]
-fn mistakes_are_told_with_their_place_what_was_given_and_the_nearest() {
+fn mistakes_are_reported_with_location_given_value_and_nearest_spelling() {
     let cases: &[(&str, &str, &[&str])] = &[
         (
             "paper = ",
@@ -352,7 +356,11 @@ fn mistakes_are_told_with_their_place_what_was_given_and_the_nearest() {
         ("at = [\"middle\"]", "at = [\"midle\"]", &["no point `midle`", "did you mean `middle`?"]),
         ("measure = \"tcp\", more", "measure = \"tpc\", more", &["no measure `tpc`", "did you mean `tcp`?"]),
         ("because = \"a test\"", "", &["needs a `because`"]),
-        ("because = \"a test\"", "because = \"a test\"\nstricter = \" \"", &["`", "why the check asks more"]),
+        (
+            "because = \"a test\"",
+            "because = \"a test\"\nstricter = \" \"",
+            &["`", "why the check requires more"],
+        ),
         ("origin = \"printed\"", "", &["`origin`"]),
         ("origin = \"printed\"", "origin = \"prnted\"", &["`prnted`", "did you mean `printed`?"]),
         ("not_testable = \"the unit is not printed\"", "", &["no check was given", "`order`"]),
@@ -377,9 +385,9 @@ fn mistakes_are_told_with_their_place_what_was_given_and_the_nearest() {
         ("scenario = \"base.toml\"\ndisc", "compute = \"nothing\"\ndisc", &["computed exhibit `nothing`"]),
     ];
     for (from, to, wanted) in cases {
-        let told = refusal(from, to);
+        let error = refusal(from, to);
         for part in *wanted {
-            assert!(told.contains(part), "`{to}` should say `{part}`:\n{told}");
+            assert!(error.contains(part), "`{to}` should say `{part}`:\n{error}");
         }
     }
 }

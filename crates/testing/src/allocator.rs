@@ -4,9 +4,10 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The system's allocator, with a count of how often memory was asked for and of how much is in use.
+/// The system's allocator, with a count of allocations and of the bytes in use.
 ///
-/// It counts for the whole process, so the test that uses it must be alone in its file and in one thread:
+/// It counts for the whole process, so the test that uses it must be alone in its file and in one
+/// thread:
 ///
 /// ```
 /// use fairwire_testing::CountingAllocator;
@@ -32,17 +33,17 @@ pub struct CountingAllocator {
 }
 
 impl CountingAllocator {
-    /// An allocator that has not been asked yet.
+    /// An allocator with all counts at zero.
     pub const fn new() -> Self {
         CountingAllocator { allocations: AtomicU64::new(0), live: AtomicU64::new(0) }
     }
 
-    /// How often memory was asked for so far, growth of what there was included.
+    /// The number of allocations so far, including those that grow a block.
     pub fn allocations(&self) -> u64 {
         self.allocations.load(Relaxed)
     }
 
-    /// Bytes asked for and not given back.
+    /// Bytes allocated and not yet freed.
     pub fn live_bytes(&self) -> u64 {
         self.live.load(Relaxed)
     }
@@ -63,8 +64,8 @@ impl Default for CountingAllocator {
     }
 }
 
-// SAFETY: every call goes to the system's allocator with the arguments unchanged, so its guarantees are ours; the count
-// beside it neither allocates nor unwinds.
+// SAFETY: every call goes to the system's allocator with the arguments unchanged, so its guarantees
+// are ours; the count beside it neither allocates nor unwinds.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.count(layout.size());
@@ -81,13 +82,15 @@ unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         self.count(size);
         self.given_back(layout.size());
-        // SAFETY: the caller keeps the contract of `GlobalAlloc::realloc`; `old` came from `System` by this allocator.
+        // SAFETY: the caller keeps the contract of `GlobalAlloc::realloc`; `old` came from `System`
+        // by this allocator.
         unsafe { System.realloc(old, layout, size) }
     }
 
     unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
         self.given_back(layout.size());
-        // SAFETY: the caller keeps the contract of `GlobalAlloc::dealloc`; `old` came from `System` by this allocator.
+        // SAFETY: the caller keeps the contract of `GlobalAlloc::dealloc`; `old` came from `System`
+        // by this allocator.
         unsafe { System.dealloc(old, layout) }
     }
 }

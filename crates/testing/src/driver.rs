@@ -5,11 +5,12 @@ use crate::trace::TraceHash;
 use fairwire_core::{Backlog, Cause, Discipline, Ecn, Packet, Signals, Time};
 use std::collections::HashMap;
 
-/// A discipline under test, beside a model of what it must have.
+/// A discipline under test, beside a model of its content.
 ///
-/// After each operation: every packet is with the discipline, sent, or dropped, and in exactly one of these; packets and bytes of
-/// the backlog agree with the model; `ready_at` is `None` exactly when the backlog is empty; marks stand only on packets that
-/// allow them; and what comes back is what was offered.
+/// After each operation, every packet is in exactly one place: in the discipline, sent, or dropped.
+/// Packets and bytes of the backlog agree with the model. `ready_at` is `None` exactly when the
+/// backlog is empty. Marks are only on packets that allow them. Packets come back as they were
+/// offered.
 ///
 /// ```
 /// use fairwire_core::{Dropper, Ecn, Limit, Queue, scheduler::Fcfs};
@@ -103,7 +104,8 @@ impl Signals for Ledger {
     }
 }
 
-/// Gives `packet` the class, the codepoint and the colour of its flow: four classes, of which 0 is none, all codepoints, all colours.
+/// Gives `packet` the class, the codepoint and the colour of its flow: four classes, of which 0 is
+/// none, all codepoints, all colours.
 fn of_flow(flow: u64, packet: Packet) -> Packet {
     Packet { class: (flow % 4) as u32, dscp: (flow % 64) as u8, color: (flow % 3) as u8, ..packet }
 }
@@ -144,7 +146,8 @@ impl<D: Discipline> Driver<D> {
         self.check();
     }
 
-    /// Drains the discipline, and checks that all that waited comes back, unchanged and without a signal.
+    /// Drains the discipline, and checks that all that waited comes back, unchanged and without a
+    /// signal.
     ///
     /// # Panics
     /// When the discipline breaks its contract.

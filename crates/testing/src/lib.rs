@@ -6,7 +6,7 @@
 //! - [`CountingAllocator`]: counts allocations, to show that there are none;
 //! - [`skipped`]: says what this machine could not test.
 //!
-//! `unsafe` stands in one file, [`allocator`], because an allocator cannot be written without.
+//! `unsafe` is confined to one file, [`allocator`], because an allocator cannot be written without.
 
 pub mod allocator;
 pub mod driver;

@@ -15,9 +15,9 @@ pub enum Operation {
         /// Its ECN codepoint.
         ecn: Ecn,
     },
-    /// The transmitter asks for a packet.
+    /// The transmitter polls for a packet.
     Dequeue,
-    /// Nothing happens for so many nanoseconds.
+    /// Nothing happens for this number of nanoseconds.
     Wait(u64),
 }
 
@@ -28,7 +28,8 @@ pub struct Shape {
     pub flows: u64,
     /// The longest packet of nine in ten, in bytes on the wire; the shortest of them has 40.
     pub max_packet_bytes: u32,
-    /// The sizes of the others: what is at the ends of what can come. All are between if there is none here.
+    /// The sizes of the others: what is at the ends of what can come. All are between if there is
+    /// none here.
     pub extreme_bytes: &'static [u32],
     /// The longest wait, in nanoseconds.
     pub max_wait: u64,
@@ -49,7 +50,8 @@ impl Default for Shape {
     }
 }
 
-/// Random sequences of operations. Offers outnumber requests, so buffers fill; waits are short mostly, and long at times.
+/// Random sequences of operations. Offers outnumber requests, so buffers fill; waits are short
+/// mostly, and long at times.
 pub fn operations(shape: Shape) -> impl Strategy<Value = Vec<Operation>> {
     let usual = 40..=shape.max_packet_bytes.max(40);
     let len = match shape.extreme_bytes {

@@ -3,8 +3,8 @@
 use fairwire_core::rng::mix;
 use fairwire_core::{Cause, Packet, Time};
 
-/// A hash over decisions: which frame, what became of it, why and when. Equal traces have equal hashes, on every machine and
-/// in every release; different ones almost surely differ.
+/// A hash over decisions: which frame, what became of it, why and when. Equal traces have equal
+/// hashes, on every machine and in every release; different ones almost surely differ.
 ///
 /// ```
 /// use fairwire_core::{Packet, Time};

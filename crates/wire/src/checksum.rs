@@ -1,11 +1,13 @@
-//! The Internet checksum: the ones' complement of a ones'-complement sum of 16-bit words (RFC 1071).
+//! The Internet checksum: the ones' complement of a ones'-complement sum of 16-bit words (RFC
+//! 1071).
 
 use crate::bytes::{u16_at, write_at};
 use core::net::{Ipv4Addr, Ipv6Addr};
 
 /// A ones'-complement sum under way.
 ///
-/// Words are added in the machine's own order and turned once at the end, which the sum allows (RFC 1071, section 2B).
+/// Words are added in the machine's own order and turned once at the end, which the sum allows (RFC
+/// 1071, section 2B).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum(u64);
 
@@ -15,7 +17,8 @@ impl Sum {
         Sum(0)
     }
 
-    /// Adds `bytes`. A last odd octet counts as the high half of a word, so only the last piece may have an odd length.
+    /// Adds `bytes`. A last odd octet counts as the high half of a word, so only the last piece may
+    /// have an odd length.
     #[must_use]
     pub fn with(self, bytes: &[u8]) -> Self {
         let (words, rest) = bytes.as_chunks::<4>();
@@ -58,7 +61,8 @@ pub struct Change {
     pub new: u16,
 }
 
-/// The checksum after `change`, without the rest of the header: RFC 1624, equation 3, `~(~HC + ~m + m')`.
+/// The checksum after `change`, without the rest of the header: RFC 1624, equation 3, `~(~HC + ~m +
+/// m')`.
 ///
 /// A checksum that was wrong stays wrong by as much: damage is not covered up.
 pub fn update(checksum: u16, change: Change) -> u16 {
@@ -97,7 +101,8 @@ impl PseudoHeader<Ipv6Addr> {
     }
 }
 
-/// Order and zeros in between do not matter to the sum, so both versions are one. `addresses` are the two side by side.
+/// Order and zeros in between do not matter to the sum, so both versions are one. `addresses` are
+/// the two side by side.
 pub(crate) fn pseudo(addresses: &[u8], length: u32, protocol: u8) -> Sum {
     Sum::new().with(addresses).with(&length.to_be_bytes()).with(&[0, protocol])
 }
@@ -118,10 +123,11 @@ impl Partial {
     }
 }
 
-/// Completes a partial checksum: the field holds the sum of the pseudo header, and the rest of `frame` is added.
+/// Completes a partial checksum: the field holds the sum of the pseudo header, and the rest of
+/// `frame` is added.
 ///
-/// Zero is written as `0xffff`, the same number in ones' complement: in UDP a zero means "none" (RFC 768).
-/// False, and nothing is written, when the field lies outside.
+/// Zero is written as `0xffff`, the same number in ones' complement: in UDP a zero means "none"
+/// (RFC 768). False, and nothing is written, when the field lies outside.
 pub fn complete_partial(frame: &mut [u8], partial: Partial) -> bool {
     if u16_at(frame, partial.field()).is_none() {
         return false;

@@ -5,7 +5,8 @@ use crate::checksum::{Change, update};
 use crate::headers::{Headers, Version};
 use fairwire_core::Ecn;
 
-/// Writes `ecn` into the IP header of `frame`, in which `headers` were found; a frame that is no IP stays as it is.
+/// Writes `ecn` into the IP header of `frame`, in which `headers` were found; a frame that is no IP
+/// stays as it is.
 ///
 /// The IPv4 header checksum is updated incrementally. Transport checksums do not cover the field.
 pub fn set_ecn(frame: &mut [u8], headers: &Headers, ecn: Ecn) {
@@ -16,8 +17,9 @@ pub fn set_ecn(frame: &mut [u8], headers: &Headers, ecn: Ecn) {
     }
 }
 
-/// Clears the codepoint of differentiated services (RFC 2474) in the IP header of `frame`, in which `headers` were found, and keeps the
-/// ECN field; a frame that is no IP stays as it is. The IPv4 header checksum is updated incrementally.
+/// Clears the DSCP (RFC 2474) in the IP header of `frame`, in which `headers` were found, and keeps
+/// the ECN field. A frame without IP stays as it is. The IPv4 header checksum is updated
+/// incrementally.
 pub fn clear_dscp(frame: &mut [u8], headers: &Headers) {
     match headers.network.map(|n| (n.version, n.offset)) {
         Some((Version::V4, offset)) => {

@@ -1,10 +1,13 @@
-//! Which flow a frame belongs to, and its hash under a secret key.
+//! The flow of a frame, and its hash under a secret key.
 //!
-//! An IP packet's flow is its 5-tuple. **Fragments** of a datagram share one key, though only the first holds the ports: the
-//! key of every fragment is addresses and protocol alone. The identification field is left out on purpose: with it a
-//! sender who fragments would own a new flow per datagram, and as many fair shares as it likes. In IPv6 the protocol is the
-//! one that the fragment header names; RFC 8200 (section 4.5) lets it differ between fragments of one packet, and a
-//! sender who does so only parts its own packet. What is **not IP** has the key of its EtherType and addresses.
+//! An IP packet's flow is its 5-tuple. **Fragments** of a datagram share one key, though only the
+//! first holds the ports: the key of every fragment is addresses and protocol alone. The
+//! identification field is left out on purpose. With it a sender of fragments would have a new flow
+//! per datagram, and any number of fair shares.
+//!
+//! In IPv6 the protocol is the one that the fragment header names. RFC 8200 (section 4.5) lets it
+//! differ between fragments of one packet; a sender of such fragments only splits its own packet. A
+//! packet that is **not IP** has the key of its EtherType and addresses.
 //!
 //! VLAN tags are no part of a key.
 
@@ -113,7 +116,8 @@ pub enum Number {
     Mac([u8; 6]),
 }
 
-/// Hashes keys with SipHash-1-3 under a secret key, so that no sender can aim for another flow's hash.
+/// Hashes keys with SipHash-1-3 under a secret key, so that no sender can aim for another flow's
+/// hash.
 ///
 /// The same key gives the same hashes on every machine.
 #[derive(Clone, Copy, Debug)]
@@ -123,12 +127,13 @@ pub struct FlowHasher {
 }
 
 impl FlowHasher {
-    /// Hashes whole keys (5-tuples) under `key`: draw it from the system's random source in a gateway.
+    /// Hashes whole keys (5-tuples) under `key`: draw it from the system's random source in a
+    /// gateway.
     pub fn new(key: [u8; 16]) -> Self {
         FlowHasher { sip: SipHasher13::new_with_key(&key), kind: KeyKind::FiveTuple }
     }
 
-    /// The same key, with flows told apart by `kind`.
+    /// The same key, with flows distinguished by `kind`.
     pub fn by(self, kind: KeyKind) -> Self {
         FlowHasher { kind, ..self }
     }
@@ -151,7 +156,8 @@ impl FlowHasher {
         FlowHash(self.sip.hash(&[form, a, b, c, d]))
     }
 
-    /// No two flows of one kind have the same bytes: the first octet tells the form, and every form has one length.
+    /// Two flows of one kind never have the same bytes: the first octet identifies the form, and
+    /// every form has one length.
     fn encode(&self, key: &FlowKey) -> (Encoded, usize) {
         match key {
             FlowKey::Ipv4(tuple) => self.encode_tuple(4, tuple, |a| a.octets()),
@@ -194,7 +200,7 @@ impl FlowHasher {
 }
 
 impl NetworkBits {
-    /// For an address of so many octets.
+    /// The tag for an address of this many octets.
     fn of(self, octets: usize) -> u8 {
         if octets == 4 { self.ipv4 } else { self.ipv6 }
     }
@@ -223,7 +229,8 @@ fn join(parts: &[&[u8]]) -> (Encoded, usize) {
 }
 
 impl fmt::Display for FlowKey {
-    /// `udp 10.0.0.1:4000 -> 10.0.0.2:53`, `icmp 10.0.0.1 -> 10.0.0.2`, `0806 02:00:00:00:00:01 -> ff:ff:ff:ff:ff:ff`.
+    /// `udp 10.0.0.1:4000 -> 10.0.0.2:53`, `icmp 10.0.0.1 -> 10.0.0.2`, `0806 02:00:00:00:00:01 ->
+    /// ff:ff:ff:ff:ff:ff`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FlowKey::Ipv4(tuple) => tuple.fmt(f),

@@ -1,7 +1,8 @@
-//! Where the headers of a frame begin, and what they say: one pass, no allocation, no panic.
+//! Locates and reads the headers of a frame: one pass, no allocation, no panic.
 //!
-//! [`parse`] reads a frame from its Ethernet header on, [`parse_ip`] a bare IP packet as a TUN device gives it. A header
-//! that is truncated or contradicts itself ends the pass: what was found before it stands, the rest is absent.
+//! [`parse`] reads a frame from its Ethernet header on, [`parse_ip`] a bare IP packet from a TUN
+//! device. A header that is truncated or contradicts itself ends the pass: earlier findings are
+//! kept, the rest is absent.
 
 use crate::bytes::{array_at, u8_at, u16_at};
 use core::ops::RangeInclusive;
@@ -29,7 +30,8 @@ const VLAN_TAG_BYTES: usize = 4;
 const VLAN_TYPES: [u16; 5] = [0x8100, 0x88a8, 0x9100, 0x9200, 0x9300];
 /// Our bound on the VLAN tags that are read: a frame with more is not IP to us.
 pub const MAX_VLAN_TAGS: u8 = 8;
-/// The most bytes before an IP header: Ethernet, VLAN tags, and PPPoE or LLC and SNAP, which are as long.
+/// The most bytes before an IP header: Ethernet, VLAN tags, and PPPoE or LLC and SNAP, which are as
+/// long.
 pub const MAX_LINK_BYTES: usize = ETHERNET_BYTES + MAX_VLAN_TAGS as usize * VLAN_TAG_BYTES + PPPOE_BYTES;
 /// A PPPoE session (RFC 2516, section 4).
 const PPPOE_SESSION: u16 = 0x8864;
@@ -39,19 +41,21 @@ const PPPOE_BYTES: usize = 8;
 const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
 /// These and the EtherType.
 const SNAP_BYTES: usize = 8;
-/// A smaller number in the place of the type is the length of an IEEE 802.3 frame (IEEE 802.3, clause 3.2.6).
-const SMALLEST_ETHERTYPE: u16 = 0x0600;
+/// A smaller number in the place of the type is the length of an IEEE 802.3 frame (IEEE 802.3,
+/// clause 3.2.6).
+const MIN_ETHERTYPE: u16 = 0x0600;
 
 /// What is known of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Headers {
     /// Does the frame begin with Ethernet addresses?
     pub has_ethernet: bool,
-    /// The type of what follows the VLAN tags; absent in an IEEE 802.3 frame, which has a length in its place.
+    /// The type of what follows the VLAN tags; absent in an IEEE 802.3 frame, which has a length in
+    /// its place.
     pub ethertype: Option<u16>,
     /// VLAN tags, 0 to [`MAX_VLAN_TAGS`].
     pub vlan_tags: u8,
-    /// What stands between the VLAN tags and the IP header, when there is one.
+    /// The encapsulation between the VLAN tags and the IP header, if any.
     pub between: Between,
     /// The IP header, when there is a whole one.
     pub network: Option<Network>,
@@ -59,13 +63,14 @@ pub struct Headers {
     pub transport: Option<Transport>,
 }
 
-/// What stands between the VLAN tags and an IP header.
+/// The encapsulation between the VLAN tags and an IP header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Between {
     /// Nothing, as on most links.
     #[default]
     Nothing,
-    /// A PPPoE session header and the protocol of PPP: 8 bytes, and a length field that counts what follows (RFC 2516).
+    /// A PPPoE session header and the protocol of PPP: 8 bytes, and a length field that counts what
+    /// follows (RFC 2516).
     Pppoe,
     /// LLC and SNAP after a length in the place of the type: 8 bytes (RFC 1042).
     Snap,
@@ -89,20 +94,22 @@ pub struct Network {
     pub version: Version,
     /// Where the IP header begins, bytes from the start of the frame.
     pub offset: usize,
-    /// Where the packet ends by its own length field, and never past the frame. A length of zero, which super-packets
-    /// over 64 KiB have, means the end of the frame.
+    /// Where the packet ends by its own length field, and never past the frame. A length of zero,
+    /// which super-packets over 64 KiB have, means the end of the frame.
     pub end: usize,
     /// Does the packet claim more bytes than the frame has?
     pub is_truncated: bool,
     /// Is its length field zero?
     pub is_length_zero: bool,
-    /// Has it an IPv6 routing header with segments left, so that its destination is not the last (RFC 8200, section 4.4)?
+    /// Has it an IPv6 routing header with segments left, so that its destination is not the last
+    /// (RFC 8200, section 4.4)?
     pub is_source_routed: bool,
     /// Differentiated-services codepoint, 0 to 63 (RFC 2474).
     pub dscp: u8,
     /// The ECN field (RFC 3168, section 5).
     pub ecn: Ecn,
-    /// Protocol of the payload, after IPv6 extension headers. In an IPv6 fragment: what its fragment header names.
+    /// Protocol of the payload, after IPv6 extension headers. In an IPv6 fragment: what its
+    /// fragment header names.
     pub protocol: u8,
     /// Where that payload begins, bytes from the start of the frame; it may be empty.
     pub payload: usize,
@@ -211,7 +218,7 @@ pub(crate) fn parse_at(frame: &[u8], start: usize) -> Headers {
         at += VLAN_TAG_BYTES;
         ethertype = u16_at(frame, at - 2);
     }
-    headers.ethertype = ethertype.filter(|&e| e >= SMALLEST_ETHERTYPE);
+    headers.ethertype = ethertype.filter(|&e| e >= MIN_ETHERTYPE);
     headers.network = match headers.ethertype {
         Some(ETHERTYPE_IPV4) => ipv4(frame, at),
         Some(ETHERTYPE_IPV6) => ipv6(frame, at),
@@ -221,7 +228,7 @@ pub(crate) fn parse_at(frame: &[u8], start: usize) -> Headers {
     headers
 }
 
-/// IP behind what may stand between it and the VLAN tags, which end at `at`.
+/// Finds IP behind an encapsulation that follows the VLAN tags, which end at `at`.
 fn wrapped(frame: &[u8], at: usize, headers: &mut Headers) -> Option<Network> {
     let (between, ethertype) = match headers.ethertype {
         Some(PPPOE_SESSION) => (Between::Pppoe, pppoe(frame, at)?),
@@ -237,8 +244,8 @@ fn wrapped(frame: &[u8], at: usize, headers: &mut Headers) -> Option<Network> {
     Some(network)
 }
 
-/// The EtherType of what the PPPoE session at `at` carries. Version 1, type 1, code 0 are those of data (RFC 2516, section 4); the
-/// protocols are those of RFC 1332 and RFC 5072.
+/// The EtherType of what the PPPoE session at `at` carries. Version 1, type 1, code 0 are those of
+/// data (RFC 2516, section 4); the protocols are those of RFC 1332 and RFC 5072.
 fn pppoe(frame: &[u8], at: usize) -> Option<u16> {
     let header: [u8; PPPOE_BYTES] = array_at(frame, at)?;
     match (header[0], header[1], [header[6], header[7]]) {
@@ -265,8 +272,9 @@ impl Headers {
         self.network.is_some()
     }
 
-    /// The identifier of the outer VLAN of `frame`, in which these headers were found, 1 to 4095. A tag with the identifier 0 only
-    /// tells a priority (IEEE 802.1Q, clause 9.6), and names no VLAN.
+    /// The identifier of the outer VLAN of `frame`, in which these headers were found, 1 to 4095. A
+    /// tag with the identifier 0 only carries a priority (IEEE 802.1Q, clause 9.6), and names no
+    /// VLAN.
     pub fn outer_vlan(&self, frame: &[u8]) -> Option<u16> {
         let tag = u16_at(frame, ETHERNET_BYTES).filter(|_| self.vlan_tags > 0)?;
         Some(tag & 0x0fff).filter(|&vlan| vlan != 0)
@@ -367,7 +375,8 @@ pub(crate) fn ipv6(frame: &[u8], offset: usize) -> Option<Network> {
     Some(network)
 }
 
-/// Where a packet of `length` bytes from `offset` on ends in `frame`, and whether the frame is too short for it.
+/// Where a packet of `length` bytes from `offset` on ends in `frame`, and whether the frame is too
+/// short for it.
 fn extent(frame: &[u8], offset: usize, length: usize) -> (usize, bool) {
     match length {
         0 => (frame.len(), false),
@@ -375,17 +384,21 @@ fn extent(frame: &[u8], offset: usize, length: usize) -> (usize, bool) {
     }
 }
 
-/// Our bound on the work that one packet may ask for: past it the protocol stays that of the next extension, the transport unknown.
-const MOST_EXTENSIONS: usize = 8;
+/// Bounds the work for one packet. With more extensions, the protocol is that of the next one and
+/// the transport unknown.
+const MAX_EXTENSIONS: usize = 8;
 
-/// Moves `network` past its extension headers (RFC 8200, section 4), up to the first that is truncated or a real fragment.
+/// Moves `network` past its extension headers (RFC 8200, section 4), up to the first that is
+/// truncated or a real fragment.
 fn walk_extensions(frame: &[u8], network: &mut Network) {
-    for _ in 0..MOST_EXTENSIONS {
+    for _ in 0..MAX_EXTENSIONS {
         let Some(header) = array_at::<4>(&frame[..network.end], network.payload) else { return };
         let bytes = match network.protocol {
-            // Hop-by-hop, routing, destination options, mobility (RFC 6275), HIP (RFC 7401), shim6 (RFC 5533).
+            // Hop-by-hop, routing, destination options, mobility (RFC 6275), HIP (RFC 7401), shim6
+            // (RFC 5533).
             0 | 43 | 60 | 135 | 139 | 140 => 8 + 8 * usize::from(header[1]),
-            51 => 8 + 4 * usize::from(header[1]), // authentication counts words, less two (RFC 4302, section 2.2)
+            // Authentication counts words, less two (RFC 4302, section 2.2).
+            51 => 8 + 4 * usize::from(header[1]),
             44 => 8,
             _ => return,
         };

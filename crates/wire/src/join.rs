@@ -1,11 +1,14 @@
-//! The way back from [`split`](mod@crate::split): segments that leave together, told to the kernel as one super-packet.
+//! The reverse of [`split`](mod@crate::split): segments that leave together are passed to the
+//! kernel as one super-packet.
 //!
-//! A kernel takes a super-packet through its send path once, and the segments one by one. Only segments that [`split`](mod@crate::split) made are
-//! ever joined: their checksums are ours. Of a segment that came from a wire the checksum would have to be verified first, since the
-//! kernel makes a new one, and damage must not be covered up.
+//! The kernel processes a super-packet once, and segments one by one. Only segments made by
+//! [`split`](mod@crate::split) are joined: their checksums are ours. The checksum of a segment from
+//! a wire would have to be verified first, since the kernel writes a new one and must not hide
+//! damage.
 //!
-//! What is joined is what a segmentation would take apart again into the very same frames: headers alike but for the sequence
-//! number, the IPv4 identification (one more each), lengths and checksums; all of one size but the last; PSH on the last only.
+//! Segments are joined only if segmentation would restore the very same frames. Headers must be
+//! equal except for the sequence number, the IPv4 identification (one more each), lengths and
+//! checksums. All segments have one size except the last, and only the last has PSH.
 
 use crate::bytes::{array_at, u8_at, u16_at, write_at};
 use crate::checksum::{checksum, pseudo};
@@ -14,34 +17,36 @@ use crate::vnet::{GSO_TCPV4, GSO_TCPV6, NEEDS_CSUM, VnetHeader};
 
 /// Where the headers of a TCP segment lie, bytes from the start of its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seam {
+pub struct TcpOffsets {
     network: u8,
     transport: u8,
     payload: u8,
 }
 
-/// Bytes of the longest headers that are joined: Ethernet with its VLAN tags, and the longest of IPv4 and TCP.
-pub const MOST_HEADER_BYTES: usize = MAX_LINK_BYTES + 60 + 60;
+/// Bytes of the longest headers that are joined: Ethernet with its VLAN tags, and the longest of
+/// IPv4 and TCP.
+pub const MAX_HEADER_BYTES: usize = MAX_LINK_BYTES + 60 + 60;
 
 /// The longest IP packet.
-const MOST_PACKET_BYTES: usize = 65_535;
+const MAX_PACKET_BYTES: usize = 65_535;
 const PSH: u8 = TcpFlags::PSH.0;
 
-impl Seam {
-    /// The seam of a frame with these headers; `None` when it is nothing that could be joined.
-    pub fn of(headers: &Headers) -> Option<Seam> {
+impl TcpOffsets {
+    /// The offsets of a frame with these headers; `None` if it cannot be joined.
+    pub fn of(headers: &Headers) -> Option<TcpOffsets> {
         let (network, transport) = (headers.network?, headers.transport?);
         let flags = transport.tcp_flags?.without(TcpFlags::PSH);
         let is_plain =
             network.protocol == TCP && network.fragment == Fragment::Whole && !network.is_length_zero;
         let has_extensions = network.version == Version::V6 && network.payload != network.offset + 40;
-        // A PPPoE header counts the bytes after it, and a kernel that takes the super-packet apart would leave it as it is.
+        // A PPPoE header counts the bytes after it, and a kernel that takes the super-packet apart
+        // would leave it as it is.
         let is_bare = headers.between == Between::Nothing;
         if !is_plain || !is_bare || has_extensions || flags != TcpFlags::ACK {
             return None;
         }
         let short = |at: usize| u8::try_from(at).ok();
-        Some(Seam {
+        Some(TcpOffsets {
             network: short(network.offset)?,
             transport: short(transport.offset)?,
             payload: short(transport.payload?)?,
@@ -59,27 +64,27 @@ impl Seam {
 pub struct Joint<'a> {
     first: &'a [u8],
     last: &'a [u8],
-    seam: Seam,
+    offsets: TcpOffsets,
     /// Payload bytes of all.
     bytes: usize,
 }
 
 impl<'a> Joint<'a> {
     /// One segment alone.
-    pub fn new(frame: &'a [u8], seam: Seam) -> Self {
-        Joint { first: frame, last: frame, seam, bytes: frame.len() - seam.payload().min(frame.len()) }
+    pub fn new(frame: &'a [u8], offsets: TcpOffsets) -> Self {
+        Joint { first: frame, last: frame, offsets, bytes: frame.len() - offsets.payload().min(frame.len()) }
     }
 
     /// Adds `next` when it goes on where these end; false, and nothing changes, when it does not.
-    pub fn add(&mut self, next: &'a [u8], seam: Seam) -> bool {
-        let payload = |frame: &[u8]| frame.len().saturating_sub(seam.payload());
+    pub fn add(&mut self, next: &'a [u8], offsets: TcpOffsets) -> bool {
+        let payload = |frame: &[u8]| frame.len().saturating_sub(offsets.payload());
         let size = payload(self.first);
-        let is_alike = seam == self.seam
+        let is_alike = offsets == self.offsets
             && size > 0
             && payload(self.last) == size
             && (1..=size).contains(&payload(next))
-            && self.seam.payload() + self.bytes + payload(next) <= MOST_PACKET_BYTES
-            && goes_on(self.last, next, seam, size as u32);
+            && self.offsets.payload() + self.bytes + payload(next) <= MAX_PACKET_BYTES
+            && goes_on(self.last, next, offsets, size as u32);
         if is_alike {
             self.last = next;
             self.bytes += payload(next);
@@ -87,11 +92,11 @@ impl<'a> Joint<'a> {
         is_alike
     }
 
-    /// Writes the headers of all as one into `place` and tells their length, and what the kernel is to do with it. The payloads
-    /// follow, one after another. `None`, where `place` is too short.
+    /// Writes the joined headers into `place`. Returns their length and the virtio-net header for
+    /// the kernel; the payloads follow, one after another. `None` if `place` is too short.
     pub fn write(&self, place: &mut [u8]) -> Option<(usize, VnetHeader)> {
-        let (network, transport) = (usize::from(self.seam.network), usize::from(self.seam.transport));
-        let len = self.seam.payload();
+        let (network, transport) = (usize::from(self.offsets.network), usize::from(self.offsets.transport));
+        let len = self.offsets.payload();
         let headers = place.get_mut(..len)?;
         headers.copy_from_slice(self.first.get(..len)?);
         headers[transport + FLAGS] |= u8_at(self.last, transport + FLAGS)? & PSH;
@@ -126,8 +131,8 @@ const FLAGS: usize = 13;
 const CHECKSUM: usize = 16;
 
 /// Is `next` what follows `last`, whose payload has `size` bytes?
-fn goes_on(last: &[u8], next: &[u8], seam: Seam, size: u32) -> bool {
-    let (network, transport) = (usize::from(seam.network), usize::from(seam.transport));
+fn goes_on(last: &[u8], next: &[u8], offsets: TcpOffsets, size: u32) -> bool {
+    let (network, transport) = (usize::from(offsets.network), usize::from(offsets.transport));
     let same = |range: core::ops::Range<usize>| last.get(range.clone()) == next.get(range);
     let u32_at = |frame, at| array_at(frame, at).map(u32::from_be_bytes);
     let Some(sequence) = u32_at(last, transport + 4) else { return false };
@@ -150,5 +155,5 @@ fn goes_on(last: &[u8], next: &[u8], seam: Seam, size: u32) -> bool {
         && here & PSH == 0
         && here == there & !PSH
         && same(transport + 14..transport + CHECKSUM)
-        && same(transport + 18..seam.payload())
+        && same(transport + 18..offsets.payload())
 }

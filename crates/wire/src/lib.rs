@@ -1,11 +1,13 @@
-//! Ethernet, IP, TCP and UDP headers as far as a fair gateway needs them.
+//! Ethernet, IP, TCP and UDP headers, as far as a fair gateway needs them.
 //!
-//! What a gateway asks of a frame: which flow it belongs to ([`flow_key`]), which ECN codepoint it carries and how to
-//! change it ([`ecn`]), and how a super-packet of a segmentation offload comes apart into the frames that a wire carries
-//! ([`vnet`], [`split`](mod@split)). [`headers`] finds all of it in one pass, and [`checksum`] keeps the sums right.
+//! For each frame it finds the flow ([`flow_key`]) and the ECN codepoint, which it can change
+//! ([`ecn`]). It also splits a super-packet of a segmentation offload into the frames that a wire
+//! carries ([`vnet`], [`split`](mod@split)). [`headers`] finds all of it in one pass, and
+//! [`checksum`] keeps the sums right.
 //!
-//! The crate does no I/O and holds no `unsafe`. No bytes, however hostile, make it panic: a truncated or odd frame has
-//! fewer facts, and a super-packet that contradicts itself is a typed error.
+//! The crate does no I/O and contains no `unsafe`. No bytes, however hostile, make it panic: a
+//! truncated or odd frame has fewer facts, and a super-packet that contradicts itself is a typed
+//! error.
 //!
 //! ```
 //! use fairwire_core::Ecn;
@@ -20,7 +22,7 @@
 //! assert_eq!(headers.ecn(), Ecn::Ect0);
 //! assert_eq!(headers.flow_key(&frame).to_string(), "udp 10.0.0.1:4000 -> 10.0.0.2:53");
 //!
-//! // The discipline's flow: a hash under a secret key, so that no sender can aim for somebody else's.
+//! // The discipline's flow: a hash under a secret key, so that no sender can aim for another flow.
 //! let flow = FlowHasher::new([7; 16]).hash(&headers.flow_key(&frame));
 //!
 //! // A congestion mark, with the IPv4 header checksum kept right.

@@ -1,10 +1,11 @@
 //! Packet traces in pcapng, with made-up headers.
 //!
-//! Source: draft-ietf-opsawg-pcapng-03: section header (4.1), interface description (4.2), enhanced packet (4.3), options (3.5).
-//! Blocks are little-endian, times are in nanoseconds. Only headers are captured; the original length is the whole frame's.
+//! Source: draft-ietf-opsawg-pcapng-03: section header (4.1), interface description (4.2), enhanced
+//! packet (4.3), options (3.5). Blocks are little-endian, times are in nanoseconds. Only headers
+//! are captured; the original length is the whole frame's.
 //!
-//! A simulated packet has no bytes, so a frame is made up for it that any reader takes: Ethernet, IPv4 and TCP or UDP with right
-//! lengths and checksums, the payload being all zeros.
+//! A simulated packet has no bytes, so a frame is made up for it that any reader takes: Ethernet,
+//! IPv4 and TCP or UDP with right lengths and checksums, the payload being all zeros.
 
 use crate::checksum::{PseudoHeader, checksum, never_zero};
 use core::net::Ipv4Addr;
@@ -18,17 +19,18 @@ const IPV4: usize = 20;
 const TCP: usize = 20;
 /// Bytes of a UDP header (RFC 768).
 const UDP: usize = 8;
-/// Most blocks of selective acknowledgement in a segment: what fits beside a timestamp (RFC 2018, section 3).
-pub const MOST_BLOCKS: usize = 3;
+/// Most blocks of selective acknowledgement in a segment: what fits beside a timestamp (RFC 2018,
+/// section 3).
+pub const MAX_BLOCKS: usize = 3;
 /// The most that one frame is captured of.
-pub const MOST_CAPTURED: usize = ETHERNET + IPV4 + TCP + sack_bytes(MOST_BLOCKS);
+pub const MAX_CAPTURED: usize = ETHERNET + IPV4 + TCP + sack_bytes(MAX_BLOCKS);
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 const LINK_TYPE_ETHERNET: u16 = 1;
-const LINK_TYPE_RAW: u16 = 101; // LINKTYPE_RAW: the first four bits tell the version of IP
+const LINK_TYPE_RAW: u16 = 101; // LINKTYPE_RAW: the first four bits are the version of IP
 const OPTION_END: u16 = 0;
 const OPTION_COMMENT: u16 = 1;
 const OPTION_APPLICATION: u16 = 4; // shb_userappl
@@ -37,10 +39,11 @@ const OPTION_RESOLUTION: u16 = 9; // if_tsresol
 /// Negative powers of ten: 10^-9 s.
 const NANOSECONDS: u8 = 9;
 
-/// A packet of a flow that is told by its number.
+/// A packet of a flow that is identified by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MadeUp {
-    /// The flow's number, from 0. It gives the addresses: sources are in 10.0.0.0/9, receivers in 10.128.0.0/9.
+    /// The flow's number, from 0. It gives the addresses: sources are in 10.0.0.0/9, receivers in
+    /// 10.128.0.0/9.
     pub flow: u32,
     /// Does it go from the receiver to the source?
     pub is_reverse: bool,
@@ -65,9 +68,9 @@ pub enum Transport {
         ack: Option<u32>,
         /// Further flags: [`SYN`], [`ECE`], [`CWR`].
         flags: u8,
-        /// What has arrived out of order: the left and the right edge of each block (RFC 2018, section 3), up to the first that is
-        /// none.
-        sack: [Option<[u32; 2]>; MOST_BLOCKS],
+        /// What has arrived out of order: the left and the right edge of each block (RFC 2018,
+        /// section 3), up to the first that is none.
+        sack: [Option<[u32; 2]>; MAX_BLOCKS],
     },
     /// UDP.
     Udp,
@@ -78,7 +81,7 @@ pub const SYN: u8 = 0x02;
 const ACK: u8 = 0x10;
 /// Fills up to a whole word (RFC 9293, section 3.1).
 const NO_OPERATION: u8 = 1;
-/// Tells of blocks (RFC 2018, section 3).
+/// The option with SACK blocks (RFC 2018, section 3).
 const SACK: u8 = 5;
 /// Echoes a mark (RFC 3168).
 pub const ECE: u8 = 0x40;
@@ -88,7 +91,7 @@ pub const CWR: u8 = 0x80;
 /// The headers of a frame, and how long all of it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headers {
-    bytes: [u8; MOST_CAPTURED],
+    bytes: [u8; MAX_CAPTURED],
     captured: usize,
     /// Bytes of the whole frame.
     pub frame_bytes: u32,
@@ -104,7 +107,7 @@ impl Headers {
 impl MadeUp {
     /// The frame's headers.
     pub fn headers(&self) -> Headers {
-        let mut bytes = [0; MOST_CAPTURED];
+        let mut bytes = [0; MAX_CAPTURED];
         let transport = match self.transport {
             Transport::Tcp { sack, .. } => TCP + sack_bytes(blocks(&sack).count()),
             Transport::Udp => UDP,
@@ -175,7 +178,8 @@ impl MadeUp {
                 out[8..12].copy_from_slice(&ack.unwrap_or(0).to_be_bytes());
                 out[12] = ((out.len() / 4) as u8) << 4; // words
                 out[13] = flags | if ack.is_some() { ACK } else { 0 };
-                out[14..16].copy_from_slice(&u16::MAX.to_be_bytes()); // the simulator's window is not in bytes
+                // The simulator's window is not in bytes.
+                out[14..16].copy_from_slice(&u16::MAX.to_be_bytes());
                 write_sack(&mut out[TCP..], &sack);
                 let sum = pseudo.sum().with(out).checksum(); // zeros add nothing
                 out[16..18].copy_from_slice(&sum.to_be_bytes());
@@ -194,7 +198,7 @@ fn blocks(sack: &[Option<[u32; 2]>]) -> impl Iterator<Item = [u32; 2]> + '_ {
     sack.iter().copied().map_while(|block| block)
 }
 
-/// Bytes of the option with so many blocks, and of what fills it up to a whole word.
+/// Bytes of the option with this number of blocks, including the padding to a whole word.
 const fn sack_bytes(blocks: usize) -> usize {
     if blocks == 0 { 0 } else { 4 + 8 * blocks }
 }
@@ -208,13 +212,14 @@ fn write_sack(out: &mut [u8], sack: &[Option<[u32; 2]>]) {
     }
 }
 
-/// Appends the start of a section to `out`. What comes next are its interfaces, numbered from 0 in their order.
+/// Appends the start of a section to `out`. What comes next are its interfaces, numbered from 0 in
+/// their order.
 pub fn section(out: &mut Vec<u8>, application: &str, comment: &str) {
     block(out, SECTION_HEADER, |out| {
         out.extend(BYTE_ORDER.to_le_bytes());
         out.extend(1u16.to_le_bytes());
         out.extend(0u16.to_le_bytes());
-        out.extend(u64::MAX.to_le_bytes()); // the section's length is not told
+        out.extend(u64::MAX.to_le_bytes()); // the section's length is not given
         option(out, OPTION_COMMENT, comment.as_bytes());
         option(out, OPTION_APPLICATION, application.as_bytes());
         option(out, OPTION_END, &[]);
@@ -230,12 +235,14 @@ pub enum LinkType {
     Ip,
 }
 
-/// Appends an interface with times in nanoseconds, for frames of Ethernet of which [`MOST_CAPTURED`] bytes are captured.
+/// Appends an interface with times in nanoseconds, for frames of Ethernet of which [`MAX_CAPTURED`]
+/// bytes are captured.
 pub fn interface(out: &mut Vec<u8>, name: &str) {
-    interface_of(out, name, LinkType::Ethernet, MOST_CAPTURED as u32);
+    interface_of(out, name, LinkType::Ethernet, MAX_CAPTURED as u32);
 }
 
-/// Appends an interface with times in nanoseconds, for frames of which at most `most_captured` bytes are captured.
+/// Appends an interface with times in nanoseconds, for frames of which at most `most_captured`
+/// bytes are captured.
 pub fn interface_of(out: &mut Vec<u8>, name: &str, link: LinkType, most_captured: u32) {
     let link: u16 = match link {
         LinkType::Ethernet => LINK_TYPE_ETHERNET,
@@ -319,12 +326,12 @@ mod tests {
             seq: 513,
             ack: is_reverse.then_some(1025),
             flags: if is_reverse { ECE } else { CWR },
-            sack: [None; MOST_BLOCKS],
+            sack: [None; MAX_BLOCKS],
         };
         MadeUp { flow, is_reverse, ip_bytes: 552, dscp: 46, ecn: Ecn::Ce, transport }
     }
 
-    /// The whole frame: the headers, and the zeros that they stand for.
+    /// The whole frame: the headers, and zeros for the payload.
     fn frame(packet: &MadeUp) -> Vec<u8> {
         let headers = packet.headers();
         let mut bytes = headers.bytes().to_vec();

@@ -19,7 +19,7 @@ pub(crate) struct Train<'a> {
 
 /// One of the segments.
 #[derive(Clone, Copy)]
-struct Place {
+struct Position {
     index: usize,
     is_last: bool,
 }
@@ -45,13 +45,13 @@ impl Train<'_> {
             let piece = &self.payload[from..self.payload.len().min(from + self.size)];
             let segment = &mut scratch[..head + piece.len()];
             segment[head..].copy_from_slice(piece);
-            let place = Place { index, is_last: index + 1 == segments };
+            let position = Position { index, is_last: index + 1 == segments };
             match self.network.version {
-                Version::V4 => self.write_ipv4(segment, place),
+                Version::V4 => self.write_ipv4(segment, position),
                 Version::V6 => self.write_ipv6(segment),
             }
             match self.network.protocol {
-                TCP => self.write_tcp(segment, place),
+                TCP => self.write_tcp(segment, position),
                 _ => self.write_udp(segment),
             }
             self.wraps.write(self.frame, segment, index);
@@ -65,10 +65,10 @@ impl Train<'_> {
     }
 
     /// RFC 791, section 3.1. The checks hold segments to what the length fields can say.
-    fn write_ipv4(&self, segment: &mut [u8], place: Place) {
+    fn write_ipv4(&self, segment: &mut [u8], position: Position) {
         let at = self.network.offset;
         let length = (segment.len() - at) as u16;
-        let id = u16_at(self.frame, at + 4).unwrap_or(0).wrapping_add(place.index as u16);
+        let id = u16_at(self.frame, at + 4).unwrap_or(0).wrapping_add(position.index as u16);
         write_at(segment, at + 2, length.to_be_bytes());
         write_at(segment, at + 4, id.to_be_bytes());
         write_at(segment, at + 10, [0, 0]);
@@ -84,13 +84,13 @@ impl Train<'_> {
     }
 
     /// RFC 9293, section 3.1.
-    fn write_tcp(&self, segment: &mut [u8], place: Place) {
+    fn write_tcp(&self, segment: &mut [u8], position: Position) {
         let at = self.transport.offset;
-        let before = place.index * self.size;
+        let before = position.index * self.size;
         let sequence = u32::from_be_bytes(array_at(self.frame, at + 4).unwrap_or_default());
         write_at(segment, at + 4, sequence.wrapping_add(before as u32).to_be_bytes());
         let urgent = usize::from(u16_at(self.frame, at + 18).unwrap_or(0)).saturating_sub(before);
-        let flags = flags_of(self.transport.tcp_flags.unwrap_or_default(), place, urgent);
+        let flags = flags_of(self.transport.tcp_flags.unwrap_or_default(), position, urgent);
         write_at(segment, at + 13, [flags.0]);
         write_at(segment, at + 16, [0, 0]);
         write_at(segment, at + 18, (urgent as u16).to_be_bytes());
@@ -120,14 +120,14 @@ impl Train<'_> {
     }
 }
 
-/// What ends the data belongs to the last segment, what tells of the window to the first, and urgency to those before
-/// the octet that the urgent pointer names.
-fn flags_of(flags: TcpFlags, place: Place, urgent: usize) -> TcpFlags {
+/// The flags of one segment: those that end the data are on the last, those about the window on the
+/// first. Urgency is on those before the octet of the urgent pointer.
+fn flags_of(flags: TcpFlags, position: Position, urgent: usize) -> TcpFlags {
     let mut flags = flags;
-    if !place.is_last {
+    if !position.is_last {
         flags = flags.without(TcpFlags::FIN.with(TcpFlags::PSH));
     }
-    if place.index > 0 {
+    if position.index > 0 {
         flags = flags.without(TcpFlags::CWR);
         if urgent == 0 {
             flags = flags.without(TcpFlags::URG);

@@ -1,13 +1,15 @@
 //! The virtio-net header that Linux puts before each frame (`PACKET_VNET_HDR`, `IFF_VNET_HDR`).
 //!
-//! Ten octets, numbers in the machine's own order as `linux/virtio_net.h` has them for these sockets. It tells whether the
-//! frame is a super-packet and whether its transport checksum is still to be made (virtio 1.2, section 5.1.6).
+//! Ten octets, numbers in the machine's own order as `linux/virtio_net.h` has them for these
+//! sockets. It states whether the frame is a super-packet, and whether its transport checksum is
+//! still to be computed (virtio 1.2, section 5.1.6).
 
 use crate::checksum::Partial;
 
-/// The transport checksum is partial: [`VnetHeader::csum_start`] and [`VnetHeader::csum_offset`] say where.
+/// The transport checksum is partial: [`VnetHeader::csum_start`] and [`VnetHeader::csum_offset`]
+/// say where.
 pub const NEEDS_CSUM: u8 = 1;
-/// The checksum was verified by whoever gave the frame.
+/// The sender of the frame has verified its checksum.
 pub const DATA_VALID: u8 = 2;
 
 /// Not a super-packet.
@@ -33,7 +35,8 @@ pub struct VnetHeader {
     pub flags: u8,
     /// One of the `GSO_` kinds, perhaps with [`GSO_ECN`].
     pub gso_type: u8,
-    /// A hint at the bytes of headers; Linux gives the length of its first fragment of memory. Not relied on.
+    /// A hint at the bytes of headers; Linux gives the length of its first fragment of memory. Not
+    /// relied on.
     pub hdr_len: u16,
     /// Payload bytes per segment.
     pub gso_size: u16,

@@ -10,7 +10,7 @@ const FOLDER: &str = "docs/adr/";
 const INDEX: &str = "docs/adr/README.md";
 const SECTIONS: &[&str] = &["## Context", "## Decision", "## Consequences"];
 
-/// Decisions are numbered without gaps, have their sections, and stand in the index.
+/// Decisions are numbered without gaps, have all sections, and are listed in the index.
 pub fn check(tree: &Tree) -> Vec<Breach> {
     let Some(index) = tree.file(INDEX) else {
         return vec![breach(INDEX, "the index of decisions is missing".into())];

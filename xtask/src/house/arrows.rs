@@ -8,8 +8,9 @@ pub const ARROWS: &str = "arrows";
 /// The name of the rule on core.
 pub const CORE: &str = "core depends on nothing";
 
-/// Each crate, and the crates of the house that it may be built with. `ARCHITECTURE.md` explains the table; this is the
-/// only place where it stands. A new crate or arrow is a decision: it needs an ADR in `docs/adr`.
+/// Each crate, and the crates of the house that it may be built with. `ARCHITECTURE.md` explains
+/// the table; its only copy is here. A new crate or arrow is a decision: it needs an ADR in
+/// `docs/adr`.
 pub const ALLOWED: &[(&str, &[&str])] = &[
     ("fairwire-core", &[]),
     ("fairwire-parameters-macro", &[]),

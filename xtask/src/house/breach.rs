@@ -11,7 +11,7 @@ pub struct Breach {
     pub path: String,
     /// The line, counted from 1; 0 for the file as a whole.
     pub line: usize,
-    /// What stands there, and what is allowed.
+    /// What was found, and what is allowed.
     pub message: String,
 }
 

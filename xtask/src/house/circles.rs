@@ -1,4 +1,5 @@
-//! Files that import each other, directly or by way of others, can only be read together: such circles are small.
+//! Files that import each other, directly or by way of others, can only be read together: such
+//! circles are small.
 
 use super::breach::Breach;
 use super::purity::paths;

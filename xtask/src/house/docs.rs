@@ -1,4 +1,5 @@
-//! Documentation that says what is there: links lead somewhere, quoted code is the code, and every field is described.
+//! Documentation that says what is there: links lead somewhere, quoted code is the code, and every
+//! field is described.
 
 use super::breach::Breach;
 use super::tree::{File, Tree};

@@ -10,7 +10,8 @@ pub const NAME: &str = "length";
 /// The most lines of a file before its tests.
 pub const MAX_LINES: usize = 600;
 
-/// No file over [`MAX_LINES`] before its tests. A file in a folder `tests` is all tests, and not measured.
+/// No file over [`MAX_LINES`] before its tests. A file in a folder `tests` is all tests, and not
+/// measured.
 pub fn check(tree: &Tree) -> Vec<Breach> {
     tree.rust().filter_map(check_file).collect()
 }

@@ -11,7 +11,8 @@ pub const REASONS: &str = "reasons";
 
 const INHERITED: &[&str] = &["version", "edition", "rust-version", "license"];
 
-/// Every crate takes its version, edition, Rust version, licence and lints from the workspace, and its dependencies too.
+/// Every crate takes its version, edition, Rust version, licence and lints from the workspace, and
+/// its dependencies too.
 pub fn check_crates(tree: &Tree) -> Vec<Breach> {
     let manifests = tree.files.iter().filter(|f| f.path.ends_with("/Cargo.toml"));
     manifests
@@ -38,7 +39,7 @@ fn check_crate(file: &File) -> Vec<Breach> {
     let is_fine = |name: &str, value| is_inherited(Some(value)) || is_itself(&manifest, name, value);
     for (name, _) in dependencies(&manifest).filter(|(name, value)| !is_fine(name, value)) {
         let message =
-            format!("must say `{name}.workspace = true`: versions and reasons stand in the root Cargo.toml");
+            format!("must say `{name}.workspace = true`: versions and reasons are in the root Cargo.toml");
         breaches.push(breach(message));
     }
     breaches
@@ -48,7 +49,8 @@ fn is_inherited(value: Option<&Value>) -> bool {
     value.and_then(|v| v.get("workspace")).and_then(Value::as_bool) == Some(true)
 }
 
-/// Is it the crate itself, with more features for its own tests? With a version it could not be packaged before it was published.
+/// Is it the crate itself, with more features for its own tests? With a version it could not be
+/// packaged before it was published.
 fn is_itself(manifest: &Table, name: &str, value: &Value) -> bool {
     let own = manifest.get("package").and_then(|package| package.get("name")).and_then(Value::as_str);
     let path = value.get("path").and_then(Value::as_str);
@@ -63,8 +65,8 @@ fn dependencies(manifest: &Table) -> impl Iterator<Item = (&String, &Value)> {
     top.chain(below).filter_map(Value::as_table).flatten()
 }
 
-/// Every library in the root `Cargo.toml` has a comment that says why it is there, on its line or on the one above. Our
-/// own crates need none.
+/// Every library in the root `Cargo.toml` has a comment that says why it is there, on its line or
+/// on the one above. Our own crates need none.
 pub fn check_reasons(tree: &Tree) -> Vec<Breach> {
     tree.file("Cargo.toml").map(unexplained).unwrap_or_default()
 }
@@ -112,14 +114,14 @@ mod tests {
     }
 
     #[test]
-    fn a_dependency_with_its_own_version_is_found_wherever_it_stands() {
+    fn a_dependency_with_its_own_version_is_found_in_every_table() {
         assert_eq!(breaches(&GOOD.replace("a.workspace = true", "a = \"1\"")).len(), 1);
         assert_eq!(breaches(&(GOOD.to_string() + "[dev-dependencies]\nb = \"1\"\n")).len(), 1);
         assert_eq!(breaches(&(GOOD.to_string() + "[target.'cfg(unix)'.dependencies]\nb = \"1\"\n")).len(), 1);
     }
 
     #[test]
-    fn a_crate_may_ask_itself_for_features_in_its_tests() {
+    fn a_crate_may_enable_its_own_features_in_its_tests() {
         let itself = GOOD.replace("[package]", "[package]\nname = \"a\"") + "[dev-dependencies]\n";
         let with = |own: &str| breaches(&(itself.clone() + own)).len();
         assert_eq!(with("a = { path = \".\", features = [\"x\"] }\n"), 0);

@@ -1,7 +1,7 @@
 //! The house rules, as checks.
 //!
-//! A rule looks at the [`Tree`] and returns its breaches: none when it is kept. [`RULES`] lists them all; a rule that is
-//! not in it does not exist.
+//! A rule looks at the [`Tree`] and returns its breaches: none when it is kept. [`RULES`] lists
+//! them all; a rule that is not in it does not exist.
 
 pub mod adr;
 pub mod arrows;
@@ -14,6 +14,7 @@ pub mod naming;
 pub mod once;
 pub mod prose;
 pub mod purity;
+pub mod readability;
 pub mod test_modules;
 pub mod text;
 pub mod tokens;
@@ -40,6 +41,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: length::NAME, check: length::check },
     Rule { name: naming::NAME, check: naming::check },
     Rule { name: once::NAME, check: once::check },
+    Rule { name: readability::NAME, check: readability::check },
     Rule { name: manifests::INHERIT, check: manifests::check_crates },
     Rule { name: manifests::REASONS, check: manifests::check_reasons },
     Rule { name: test_modules::NAME, check: test_modules::check },

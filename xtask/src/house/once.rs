@@ -1,7 +1,8 @@
-//! What there is one type or one crate for: judging, saying what sends, and making network namespaces.
+//! Things that may exist only once: the verdict, the description of what sends, and the crate that
+//! makes network namespaces.
 //!
-//! A second one begins as an enum or a call of somebody who did not know the first. An enum is known by its variants here, whatever it
-//! is called.
+//! A second one begins as an enum or a call by an author who did not know the first. An enum is
+//! identified by its variants, whatever its name.
 
 use super::breach::Breach;
 use super::tokens;
@@ -95,7 +96,7 @@ fn check_file(file: &File) -> Vec<Breach> {
     breaches
 }
 
-/// The enums among `tokens`: the name of each, and what stands in its braces.
+/// The enums among `tokens`: the name of each, and the content of its braces.
 fn enums(tokens: &[TokenTree]) -> impl Iterator<Item = (&proc_macro2::Ident, TokenStream)> {
     tokens.windows(2).enumerate().filter_map(|(at, pair)| {
         let [TokenTree::Ident(keyword), TokenTree::Ident(name)] = pair else { return None };
@@ -108,7 +109,7 @@ fn enums(tokens: &[TokenTree]) -> impl Iterator<Item = (&proc_macro2::Ident, Tok
     })
 }
 
-/// The names of the variants in the braces of an enum: of what stands between commas the first word.
+/// The names of the variants in the braces of an enum: the first word between each two commas.
 fn variants(body: TokenStream) -> Vec<String> {
     let (mut names, mut is_next) = (Vec::new(), true);
     for token in body {

@@ -1,6 +1,7 @@
 //! Pure crates read no clock, environment, file or socket, start no thread, and print nothing.
 //!
-//! `clippy.toml` bans the two clock calls by type; this check bans the modules by name and needs no lint to have run.
+//! `clippy.toml` bans the two clock calls by type; this check bans the modules by name and needs no
+//! lint to have run.
 
 use super::breach::Breach;
 use super::tokens;
@@ -88,7 +89,8 @@ fn banned(path: &str) -> Option<&'static str> {
     BANNED.iter().find(|(ban, _)| starts(ban)).map(|(_, why)| *why)
 }
 
-/// Calls `seen` with each path of two names or more, and each bare `std`; import groups are multiplied out.
+/// Calls `seen` with each path of two names or more, and each bare `std`; import groups are
+/// multiplied out.
 pub fn paths(tokens: TokenStream, prefix: &str, seen: &mut dyn FnMut(usize, &str)) {
     let mut rest = tokens.into_iter().peekable();
     let mut is_new_name = false; // after `as`: no part of the import
@@ -194,7 +196,8 @@ mod tests {
 
     #[test]
     fn comments_strings_tests_and_durations_are_no_breach() {
-        let text = "//! std::fs\nuse std::time::Duration; use core::fmt;\nfn a() { \"std::env::var\"; } // println!\n\
+        // Println!\n\.
+        let text = "//! std::fs\nuse std::time::Duration; use core::fmt;\nfn a() { \"std::env::var\"; }
                     #[cfg(test)] mod tests { use std::time::Instant; fn b() { println!(\"x\"); } }";
         assert_eq!(breaches(text), 0);
     }

@@ -1,7 +1,7 @@
 //! Every file of integration tests is part of its crate's test binary.
 //!
-//! The tests of a crate are modules of `tests/it/main.rs`. A file that no module declares is never compiled, and its
-//! tests would pass unseen.
+//! The tests of a crate are modules of `tests/it/main.rs`. A file that no module declares is never
+//! compiled, and its tests would pass unseen.
 
 use super::breach::Breach;
 use super::tree::Tree;
@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 /// The name of the rule.
 pub const NAME: &str = "test modules";
 
-/// Each `tests/it/<name>.rs` and `tests/it/<name>/` has its line `mod <name>;` in `tests/it/main.rs`.
+/// Each `tests/it/<name>.rs` and `tests/it/<name>/` has its line `mod <name>;` in
+/// `tests/it/main.rs`.
 pub fn check(tree: &Tree) -> Vec<Breach> {
     let mut modules = BTreeSet::new();
     for file in tree.rust() {

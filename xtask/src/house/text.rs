@@ -32,7 +32,8 @@ const PUBLIC_SOURCES: &[&str] = &[
     "https://files.pythonhosted.org/",
 ];
 
-/// No text file names a folder of a developer's machine or a package mirror, and lock files name public sources only.
+/// No text file names a folder of a developer's machine or a package mirror, and lock files name
+/// public sources only.
 pub fn check(tree: &Tree) -> Vec<Breach> {
     tree.files.iter().flat_map(check_file).collect()
 }
@@ -58,7 +59,8 @@ fn names_machine(line: &str) -> Option<String> {
     Some(format!("sets a package source (`{mirror}`); that belongs in the machine's own configuration"))
 }
 
-/// Does `line` hold `folder` at the start of a path? Not as a part of a longer one, such as `docs/home/`.
+/// Does `line` hold `folder` at the start of a path? Not as a part of a longer one, such as
+/// `docs/home/`.
 fn has_path(line: &str, folder: &str) -> bool {
     line.match_indices(folder)
         .any(|(at, _)| !line[..at].ends_with(|c: char| c.is_alphanumeric() || "._-".contains(c)))

@@ -1,6 +1,6 @@
-//! Rust sources as tokens: comments are gone, strings are one token each, brackets are matched.
+//! Rust sources as tokens: without comments, strings as one token each, brackets matched.
 //!
-//! Tokens rather than a syntax tree, because what stands inside a macro call must be seen as well.
+//! Tokens rather than a syntax tree, because the content of macro calls must be seen as well.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use std::str::FromStr;
@@ -13,7 +13,8 @@ pub fn read(text: &str) -> Result<TokenStream, String> {
         .map_err(|e| format!("does not read as Rust: {e} at line {}", e.span().start().line))
 }
 
-/// The tokens without the items that stand only in tests: what follows `#[cfg(test)]`, up to its body or semicolon.
+/// The tokens without items that are only for tests: what follows `#[cfg(test)]`, up to its body or
+/// semicolon.
 pub fn without_tests(tokens: TokenStream) -> TokenStream {
     let mut kept = Vec::new();
     let mut rest = tokens.into_iter().peekable();

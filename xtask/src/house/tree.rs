@@ -27,12 +27,13 @@ pub struct File {
 pub struct Crate {
     /// The package's name.
     pub name: String,
-    /// What it is built with: its normal and build dependencies, by name. Dev-dependencies are not among them.
+    /// What it is built with: its normal and build dependencies, by name. Dev-dependencies are not
+    /// among them.
     pub dependencies: Vec<String>,
 }
 
 impl Tree {
-    /// Reads the repository at `root`. Asks git which files count and cargo which crates there are.
+    /// Reads the repository at `root`. Git lists the files, and cargo the crates.
     pub fn load(root: PathBuf) -> Result<Tree, String> {
         let mut files = read_files(&root)?;
         files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -57,7 +58,7 @@ impl Tree {
 }
 
 impl File {
-    /// Does the file stand in the folder `crates/<name>/src`?
+    /// Is the file in the folder `crates/<name>/src`?
     pub fn is_source_of(&self, name: &str) -> bool {
         self.path
             .strip_prefix("crates/")

@@ -356,7 +356,7 @@ mod tests {
     fn what_is_declared_of_a_class_is_what_a_tree_can_have() {
         let field = |name| Class::FIELDS.iter().find(|field| field.name == name).expect("a field");
         let weight = field("weight");
-        assert_eq!((weight.min, weight.max), (Some(Weight::LEAST.get()), Some(Weight::MOST.get())));
+        assert_eq!((weight.min, weight.max), (Some(Weight::MIN.get()), Some(Weight::MAX.get())));
         assert_eq!(field("priority").max, Some((PRIORITIES - 1) as f64));
         assert_eq!(field("id").max, Some(f64::from(fairwire_core::class_tree::MAX_CLASSES - 1)));
     }

@@ -10,6 +10,6 @@ mod pushout;
 mod rates;
 mod red;
 mod reference;
-mod reweigh;
 mod schedulers;
+mod set_weight;
 mod tokens;

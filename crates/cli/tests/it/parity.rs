@@ -112,8 +112,8 @@ fn simulated(name: &str, ecn: &str, trace: &[Arrival]) -> Fate {
         }
     };
     for (number, arrival) in trace.iter().enumerate() {
-        while link.asks_at() <= arrival.at {
-            note(link.ask(link.asks_at(), &mut Silent));
+        while link.next_poll_at() <= arrival.at {
+            note(link.poll(link.next_poll_at(), &mut Silent));
         }
         let facts = classifier().classify(&arrival.frame);
         let packet = Packet {
@@ -121,10 +121,10 @@ fn simulated(name: &str, ecn: &str, trace: &[Arrival]) -> Fate {
             dscp: facts.dscp,
             ..Packet::new(number as u32, facts.len, facts.flow, arrival.at)
         };
-        note(link.offer(packet, arrival.at, &mut Silent));
+        note(link.enqueue(packet, arrival.at, &mut Silent));
     }
-    while link.asks_at() != Time::MAX {
-        note(link.ask(link.asks_at(), &mut Silent));
+    while link.next_poll_at() != Time::MAX {
+        note(link.poll(link.next_poll_at(), &mut Silent));
     }
     let record = link.record(END);
     Fate { sent, drops: record.drops, marks: record.marks }

@@ -1,11 +1,13 @@
-//! All packets in order of arrival, also where that order is not kept up.
+//! All packets in order of arrival, even where that order is not maintained.
 
 use super::{Buffer, Key, NONE, some};
 
 impl Buffer {
-    /// The first of all packets in order of arrival, for whoever takes all of them out. Where that order is not kept up, it is found
-    /// again from their times of arrival, in O(n log flows); those of a flow are in order whatever their times are. Holds until
+    /// The first of all packets in order of arrival, for taking all of them out. Valid until
     /// another packet comes.
+    ///
+    /// Where that order is not maintained, it is rebuilt from times of arrival, in O(n log flows).
+    /// Packets of one flow stay in order whatever their times are.
     pub(crate) fn by_arrival(&mut self) -> Option<Key> {
         if self.needs.order || self.active == 0 {
             return some(self.oldest).map(Key);
@@ -13,13 +15,14 @@ impl Buffer {
         some(self.chain(0, self.active)).map(Key)
     }
 
-    /// The packet after `key`, since [`by_arrival`](Self::by_arrival) was asked.
+    /// The packet after `key`, since the last call of [`by_arrival`](Self::by_arrival).
     pub(crate) fn next_by_arrival(&self, key: Key) -> Option<Key> {
         some(self.slots[key.index()].newer).map(Key)
     }
 
-    /// Links the packets of the backlogged flows `from..to` by time of arrival, and tells the first. The links are those of the order
-    /// of arrival, which nobody reads of a buffer built without.
+    /// Links the packets of the backlogged flows `from..to` by time of arrival, and returns the
+    /// first. It reuses the links of the order of arrival, which are otherwise unused in a buffer
+    /// built without that order.
     fn chain(&mut self, from: u32, to: u32) -> u32 {
         if to - from > 1 {
             let middle = from + (to - from) / 2;
@@ -36,7 +39,7 @@ impl Buffer {
         head
     }
 
-    /// One chain of two. Each stays in its own order.
+    /// Merges two chains. Each stays in its own order.
     fn merge(&mut self, mut one: u32, mut other: u32) -> u32 {
         let arrived = |buffer: &Buffer, at: u32| buffer.slots[at as usize].packet.arrived;
         let (mut first, mut last) = (NONE, NONE);

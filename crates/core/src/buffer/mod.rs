@@ -1,15 +1,19 @@
-//! The shared buffer: one slab of packets, linked by flow *and* by order of arrival, with a dense index.
+//! The shared buffer: one slab of packets, linked by flow *and* by order of arrival, with a dense
+//! index.
 //!
-//! Every operation is O(1): oldest packet, head and tail of a flow's queue, a uniformly random packet, a uniformly random
-//! backlogged queue, removal of anything, lengths and totals. All memory is taken at construction. What nobody
-//! [needs](Needs) is not kept up.
+//! Every operation is O(1): oldest packet, head and tail of a flow's queue, a uniformly random
+//! packet, a uniformly random backlogged queue, removal of any packet, lengths and totals. All
+//! memory is allocated at construction. An index that no user [needs](Needs) is not maintained.
 //!
 //! "Flow" here is whatever shares a queue: one flow, unless [`Queues`] says otherwise.
 mod arrival;
+mod limit;
 mod shared;
 
+pub use limit::Limit;
+
 use crate::discipline::Backlog;
-use crate::flow::{FlowHash, MOST_PLACES};
+use crate::flow::{FlowHash, MAX_PLACES};
 use crate::names::{NONE, Names};
 use crate::needs::Needs;
 use crate::packet::Packet;
@@ -42,73 +46,23 @@ impl FlowKey {
     }
 }
 
-/// How much may wait, in packets and in bytes; both bounds hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limit {
-    packets: u32,
-    bytes: u64,
-}
+/// The panic of methods on flows in a buffer that does not index them.
+const NO_FLOWS: &str = "flows are not indexed: build the buffer with `Needs::FLOWS`";
 
-/// A smaller packet than this does not exist on the links of interest: an IPv4 and a UDP header without payload.
-const SMALLEST_PACKET: u64 = 28;
-
-const MOST_PACKETS: u32 = 1 << 30; // slots are named by `u32` with one value kept for "none"
-
-impl Limit {
-    /// At most `packets` packets (at least 1, at most 2^30; with [`Needs::FLOWS`] at most 2^24), of any size.
-    pub const fn packets(packets: u32) -> Self {
-        Limit { packets: clamp(packets), bytes: u64::MAX }
-    }
-
-    /// At most `bytes` bytes (at least 1). Slots are set aside for packets of 28 bytes, the smallest UDP datagram.
-    pub const fn bytes(bytes: u64) -> Self {
-        let slots = bytes.div_ceil(SMALLEST_PACKET);
-        let slots = if slots > MOST_PACKETS as u64 { MOST_PACKETS } else { slots as u32 };
-        Limit { packets: clamp(slots), bytes: if bytes == 0 { 1 } else { bytes } }
-    }
-
-    /// Both bounds at once.
-    pub const fn both(packets: u32, bytes: u64) -> Self {
-        Limit { packets: clamp(packets), bytes: if bytes == 0 { 1 } else { bytes } }
-    }
-
-    /// The bound in packets.
-    pub const fn max_packets(&self) -> u32 {
-        self.packets
-    }
-
-    /// The bound in bytes; [`u64::MAX`] where only packets count.
-    pub const fn max_bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Do bytes bound this buffer, rather than packets alone?
-    pub const fn is_in_bytes(&self) -> bool {
-        self.bytes != u64::MAX
-    }
-}
-
-const fn clamp(packets: u32) -> u32 {
-    match packets {
-        0 => 1,
-        1..=MOST_PACKETS => packets,
-        _ => MOST_PACKETS,
-    }
-}
-
-/// A line of the cache: whoever handles a packet needs its neighbours as well.
+/// One cache line: an operation on a packet needs its neighbours as well.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Slot {
-    // Not an option: its tag is a byte within the packet, and to copy around that byte is slower.
+    // Not an `Option`: its tag would be a byte within the packet, and copying around that byte is
+    // slower.
     packet: Packet,
     older: u32, // VACANT where no packet is here
     newer: u32, // doubles as the free list's link
-    dense: u32, // place in `waiting`
+    dense: u32, // index in `waiting`
     links: Links,
 }
 
-const VACANT: u32 = NONE - 1; // in place of a neighbour: no packet is here
+const VACANT: u32 = NONE - 1; // in place of a neighbour: the slot holds no packet
 
 fn no_packet() -> Packet {
     Packet::new(0, 0, FlowHash(0), Time::ZERO)
@@ -129,29 +83,32 @@ struct Flow {
     head: u32,
     tail: u32,
     packets: u32,
-    dense: u32, // place in `backlogged`; doubles as the free list's link
+    dense: u32, // index in `backlogged`; doubles as the free list's link
 }
 
 /// The packets that wait in one discipline.
 #[derive(Debug)]
 pub struct Buffer {
     limit: Limit,
-    /// At most so many packets now: those of the limit, or fewer while it is [closed](Buffer::close).
-    most: u32,
+    /// The current bound in packets: the limit's, or lower while the buffer is
+    /// [closed](Buffer::close).
+    max_packets: u32,
     needs: Needs,
     len: u32,
     oldest: u32,
     newest: u32,
-    /// Slots are taken again in the order in which they were left, so that packets that come and go in order lie in order.
+    /// The oldest free slot. Slots are reused in the order in which they were freed, so that
+    /// packets that come and go in order are in order in memory.
     free_slot: u32,
-    last_free_slot: u32, // of no meaning where none is free
+    last_free_slot: u32, // meaningless if none is free
     bytes: u64,
-    /// Those used so far, of all for which there is memory: what is never written costs no time, and on most systems no memory.
+    /// The slots used so far; memory is reserved for all. Memory that is never written costs no
+    /// time, and on most systems no page.
     slots: Vec<Slot>,
     waiting: Vec<u32>,
     free_flow: u32,
     queues: Queues,
-    flows: Vec<Flow>, // used so far, as the slots are
+    flows: Vec<Flow>, // used so far, as with the slots
     /// The first `active` of these are the backlogged flows.
     backlogged: Box<[u32]>,
     active: u32,
@@ -159,23 +116,24 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// An empty buffer with room for `limit` that keeps up everything, with a queue for each flow.
+    /// An empty buffer with room for `limit` that maintains every index, with one queue per flow.
     pub fn new(limit: Limit) -> Self {
         Buffer::with(limit, Needs::ALL, Queues::PerFlow)
     }
 
-    /// An empty buffer with room for `limit` that keeps up what `needs` says, with queues as `queues` says.
+    /// An empty buffer with room for `limit` that maintains the indexes in `needs`, with queues as
+    /// in `queues`.
     pub fn with(limit: Limit, needs: Needs, queues: Queues) -> Self {
         let slots = limit.packets;
-        // Whoever takes all packets out must find them.
+        // Draining must find every packet.
         let needs = if needs.flows { needs } else { needs | Needs::ORDER };
         let count = if needs.flows { queues.count() } else { Some(0) };
-        // No more are backlogged than there are packets, or queues.
+        // At most one backlogged flow per packet, and per queue.
         let per_flow = count.map_or(slots, |count| slots.min(count));
-        assert!(per_flow as usize <= MOST_PLACES, "{slots} flows are above the bound of {MOST_PLACES}");
+        assert!(per_flow as usize <= MAX_PLACES, "{slots} flows are above the bound of {MAX_PLACES}");
         Buffer {
             limit,
-            most: limit.packets,
+            max_packets: limit.packets,
             needs,
             len: 0,
             oldest: NONE,
@@ -188,7 +146,7 @@ impl Buffer {
             free_flow: NONE,
             queues,
             flows: Vec::with_capacity(per_flow as usize),
-            backlogged: vec![0; per_flow as usize].into(), // zeros, which the system has ready
+            backlogged: vec![0; per_flow as usize].into(), // zeros: pages that the system has ready
             active: 0,
             names: Names::new(per_flow as usize, count),
         }
@@ -199,12 +157,12 @@ impl Buffer {
         self.limit
     }
 
-    /// How flows are given queues.
+    /// How flows are assigned to queues.
     pub fn queues(&self) -> &Queues {
         &self.queues
     }
 
-    /// Slots set aside: every [`Key`] and [`FlowKey`] index is below this.
+    /// The number of slots: every [`Key`] and [`FlowKey`] index is below this.
     pub fn slots(&self) -> usize {
         self.limit.packets as usize
     }
@@ -236,10 +194,10 @@ impl Buffer {
     /// Is there room for another packet of `len` bytes?
     #[inline]
     pub fn fits(&self, len: u32) -> bool {
-        self.len() < self.most && self.bytes + u64::from(len) <= self.limit.bytes
+        self.len() < self.max_packets && self.bytes + u64::from(len) <= self.limit.bytes
     }
 
-    /// A packet arrived, to be let in or not: its flow is given a queue if it has none.
+    /// Invoked for each arrival, admitted or not: assigns its flow a queue if it has none.
     #[inline]
     pub fn arriving(&mut self, packet: &Packet) {
         if self.needs.flows && self.queues.are_given() {
@@ -253,7 +211,7 @@ impl Buffer {
         self.queues.assign(packet, |queue| names.find(queue, |i| flows[i].hash) == NONE);
     }
 
-    /// Puts `packet` in as the newest of all and of its flow.
+    /// Adds `packet` as the newest of all and of its flow.
     ///
     /// # Panics
     /// When it does not fit.
@@ -264,8 +222,8 @@ impl Buffer {
         key
     }
 
-    /// Makes a place for `packet`, which must then be moved there. It is read where its owner wrote it: to read it in pieces right
-    /// after it was moved as a whole, the processor would wait for the move.
+    /// Reserves a slot for `packet`, which must then be moved there. It is read where its owner
+    /// wrote it: reading parts of it right after it was moved as a whole would stall the processor.
     #[inline(never)]
     pub(crate) fn admit(&mut self, packet: &Packet) -> Key {
         assert!(self.fits(packet.len), "a packet was pushed into a full buffer");
@@ -296,7 +254,7 @@ impl Buffer {
         Key(key)
     }
 
-    /// Moves `packet` to the place that was made for it. The queue that it is in.
+    /// Moves `packet` into its reserved slot, and returns the queue that it is in.
     #[inline]
     pub(crate) fn put(&mut self, key: Key, packet: Packet) -> FlowKey {
         let slot = &mut self.slots[key.index()];
@@ -304,7 +262,8 @@ impl Buffer {
         FlowKey(slot.links.flow)
     }
 
-    /// All slots used so far are taken: there is room, so there is one that never was. Memory for it is there.
+    /// Takes a slot that was never used: all used ones are occupied, yet there is room. Its memory
+    /// is already reserved.
     #[cold]
     fn use_another_slot(&mut self) {
         self.free_slot = self.slots.len() as u32;
@@ -349,7 +308,7 @@ impl Buffer {
         self.slots[key as usize].links = Links { older: NONE, newer: NONE, flow: index };
     }
 
-    /// Takes the packet named by `key` out, wherever it stands.
+    /// Removes the packet named by `key`, wherever it is.
     ///
     /// # Panics
     /// When no packet has that key.
@@ -416,7 +375,7 @@ impl Buffer {
         self.active -= 1;
         let last = self.backlogged[self.active as usize];
         self.backlogged[dense as usize] = last;
-        self.flows[last as usize].dense = dense; // where it is the last itself, the free list's link comes after
+        self.flows[last as usize].dense = dense; // if it is the last itself, the free list's link comes after
         self.flows[index as usize].dense = core::mem::replace(&mut self.free_flow, index);
         self.names.remove(hash, index);
     }
@@ -435,7 +394,8 @@ impl Buffer {
     /// The packet that has waited longest.
     ///
     /// # Panics
-    /// When the buffer was built without [`Needs::ORDER`]. Likewise whatever else is asked of that order.
+    /// When the buffer was built without [`Needs::ORDER`]. So does every other method that uses
+    /// that order.
     #[inline]
     pub fn oldest(&self) -> Option<Key> {
         self.assert_order();
@@ -465,36 +425,42 @@ impl Buffer {
 
     #[inline]
     fn assert_order(&self) {
-        assert!(self.needs.order, "the order of arrival was asked of a buffer built without");
+        assert!(
+            self.needs.order,
+            "the order of arrival is not maintained: build the buffer with `Needs::ORDER`"
+        );
     }
 
     /// A uniformly random waiting packet.
     ///
     /// # Panics
-    /// When the buffer was built without [`Needs::RANDOM_PACKET`]. Likewise whatever is asked of flows without
+    /// When the buffer was built without [`Needs::RANDOM_PACKET`]. Methods on flows panic without
     /// [`Needs::FLOWS`].
     pub fn random_packet(&self, rng: &mut Rng) -> Option<Key> {
-        assert!(self.needs.random_packet, "a random packet was asked of a buffer built without");
+        assert!(
+            self.needs.random_packet,
+            "random packets are not indexed: build the buffer with `Needs::RANDOM_PACKET`"
+        );
         pick(&self.waiting, rng).map(Key)
     }
 
-    /// The name of the queue that packets of the flow of `packet` are put into. Where queues are counted, as by
+    /// The name of the queue for packets of this flow. Where queues are counted, as by
     /// [`Queues::hashed`], it is their number, from 0, and so outlasts the backlog.
     #[inline]
     pub fn queue_of(&self, packet: &Packet) -> FlowHash {
         self.queues.of(packet)
     }
 
-    /// The backlog that packets of the flow of `packet` are put into; `None` when nothing waits there.
+    /// The backlogged queue for packets of this flow; `None` when nothing waits there.
     #[inline]
     pub fn flow(&self, packet: &Packet) -> Option<FlowKey> {
         self.find(self.queues.of(packet))
     }
 
-    /// The backlogged flow or queue of this name.
+    /// The backlogged flow or queue with this name.
     #[inline]
     pub fn find(&self, hash: FlowHash) -> Option<FlowKey> {
-        assert!(self.needs.flows, "a flow was asked of a buffer built without");
+        assert!(self.needs.flows, "{NO_FLOWS}");
         some(self.names.find(hash, |i| self.flows[i].hash)).map(FlowKey)
     }
 
@@ -513,18 +479,18 @@ impl Buffer {
 
     /// A uniformly random backlogged flow.
     pub fn random_flow(&self, rng: &mut Rng) -> Option<FlowKey> {
-        assert!(self.needs.flows, "a random flow was asked of a buffer built without");
+        assert!(self.needs.flows, "{NO_FLOWS}");
         pick(&self.backlogged[..self.active as usize], rng).map(FlowKey)
     }
 
-    /// How many flows have packets waiting.
+    /// The number of flows with packets waiting.
     #[inline]
     pub fn backlogged_flows(&self) -> u32 {
-        assert!(self.needs.flows, "the number of flows was asked of a buffer built without");
+        assert!(self.needs.flows, "{NO_FLOWS}");
         self.active
     }
 
-    /// Are flows kept apart?
+    /// Are flows indexed?
     pub fn knows_flows(&self) -> bool {
         self.needs.flows
     }
@@ -558,14 +524,14 @@ impl Buffer {
         some(self.slots[key.index()].links.newer).map(Key)
     }
 
-    /// What a backlogged flow has waiting.
+    /// The backlog of one flow.
     #[inline]
     pub fn flow_backlog(&self, flow: FlowKey) -> Backlog {
         let flow = &self.flows[flow.index()];
         Backlog { packets: flow.packets, bytes: flow.bytes }
     }
 
-    /// Bytes of memory taken: all at construction, unless memory of slots was given back since.
+    /// Bytes of memory: all allocated at construction, unless some was released since.
     pub fn memory(&self) -> usize {
         self.slots.capacity() * size_of::<Slot>()
             + self.flows.capacity() * size_of::<Flow>()
@@ -599,7 +565,7 @@ mod tests {
         Packet::new(frame, len, flow.into(), Time::ZERO)
     }
 
-    /// A plain list of (frame, flow, len) in order of arrival, and everything asked of the buffer computed from it.
+    /// Compares the buffer with `model`: a plain list of (frame, flow, len) in order of arrival.
     fn assert_matches(buffer: &Buffer, model: &[(u32, u64, u32)]) {
         assert_eq!(buffer.len() as usize, model.len());
         assert_eq!(buffer.bytes(), model.iter().map(|m| u64::from(m.2)).sum::<u64>());
@@ -706,7 +672,7 @@ mod tests {
     }
 
     #[test]
-    fn the_queue_of_a_packet_is_the_one_that_it_was_put_into_whoever_has_that_queue_now() {
+    fn the_queue_of_a_packet_is_the_one_that_it_was_put_into_even_after_a_take_over() {
         let mut buffer = Buffer::with(Limit::packets(4), Needs::FLOWS, Queues::least_recently_used(2));
         let arrive = |buffer: &mut Buffer, flow| {
             buffer.arriving(&packet(0, flow, 100));
@@ -754,8 +720,8 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "a buffer built without")]
-    fn the_order_of_arrival_is_not_told_where_it_is_not_kept_up() {
+    #[should_panic(expected = "build the buffer with `Needs::ORDER`")]
+    fn the_order_of_arrival_panics_where_it_is_not_maintained() {
         let mut buffer = Buffer::with(Limit::packets(2), Needs::QUEUES, Queues::PerFlow);
         buffer.push(packet(0, 0, 100));
         buffer.oldest();

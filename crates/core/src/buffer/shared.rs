@@ -1,25 +1,26 @@
-//! What a buffer does for many that share one room: it closes while there is none, and gives memory back.
+//! A buffer among many that share one room: it closes while there is none, and releases memory.
 
 use super::Buffer;
 use crate::names::NONE;
 use alloc::vec::Vec;
 
-/// A buffer that gives memory back keeps so many slots, 1 KiB: most of those that are seldom used need no more.
+/// Slots that a released buffer keeps, 1 KiB: enough for most of those that are seldom used.
 const KEPT_SLOTS: usize = 16;
 
 impl Buffer {
-    /// Lets in no more packets than wait now, until it is opened again: what comes must replace another.
+    /// Admits no more packets than wait now, until it is opened again: an arrival must replace
+    /// another.
     pub(crate) fn close(&mut self) {
-        self.most = self.len;
+        self.max_packets = self.len;
     }
 
-    /// Has all the room of its limit again.
+    /// Restores the room of its limit.
     pub(crate) fn open(&mut self) {
-        self.most = self.limit.packets;
+        self.max_packets = self.limit.packets;
     }
 
-    /// Gives back the memory of slots, where nothing waits and more than a few were used. From then on memory for slots is taken
-    /// as they are needed.
+    /// Releases the memory of slots if nothing waits and more than [`KEPT_SLOTS`] were used. From
+    /// then on memory is allocated as slots are needed.
     pub(crate) fn release(&mut self) {
         let holds_much = self.slots.capacity() > KEPT_SLOTS;
         if holds_much && self.is_empty() {

@@ -1,6 +1,6 @@
 //! A discipline whose link is measured, as the simulator's is.
 
-use fairwire_core::{Backlog, Cause, Discipline, NotReweighed, Packet, Probe, Rate, Signals, Time, Weight};
+use fairwire_core::{Backlog, Cause, Discipline, Packet, Probe, Rate, SetWeightError, Signals, Time, Weight};
 use fairwire_metrics::LinkMeter;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -65,8 +65,8 @@ impl Discipline for Metered {
         self.discipline.drain(take);
     }
 
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        self.discipline.reweigh(class, weight)
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        self.discipline.set_weight(class, weight)
     }
 }
 

@@ -6,7 +6,7 @@ use super::group::Group;
 use fairwire_catalogue::Choice;
 use fairwire_core::Duration;
 use fairwire_core::units::Amount;
-use fairwire_document::{DocumentError, Places, Problem, read_document, read_text};
+use fairwire_document::{DocumentError, Locations, Problem, read_document, read_text};
 use fairwire_gateway::config::spec::{ClassSpec, DirectionSpec, FlowsChoice, FlowsSpec};
 use fairwire_laws::spec::Quantity;
 use fairwire_metrics::judge::Allowed;
@@ -108,7 +108,7 @@ struct Classes {
 const MAX_BYTES: u64 = 1 << 20;
 
 /// What stands in the document `file`.
-pub(crate) fn read<T: DeserializeOwned>(file: &Path) -> Result<(T, Places), DocumentError> {
+pub(crate) fn read<T: DeserializeOwned>(file: &Path) -> Result<(T, Locations), DocumentError> {
     let text = read_text(file, MAX_BYTES, "a file of the suite, such as suite/field/promises.toml")?;
     read_document(&file.display().to_string(), &text)
 }
@@ -153,7 +153,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, DocumentError> {
 
 impl Contest {
     /// Are all its disciplines among those that something is promised of?
-    fn check(&self, promises: &Promises, places: &Places) -> Result<(), DocumentError> {
+    fn check(&self, promises: &Promises, places: &Locations) -> Result<(), DocumentError> {
         let all: Vec<&String> = promises.discipline.iter().map(|discipline| &discipline.name).collect();
         let own: Vec<&String> = self.disciplines.iter().collect();
         let given = |key: &'static str, names: Vec<&'_ String>, allowed: &[&String]| {

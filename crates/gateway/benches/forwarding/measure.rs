@@ -7,7 +7,7 @@ use super::stage::{Core, NOBODY, NOBODYS_MAC, ROUTED_SOURCE, Stage, Way, pin};
 use fairwire_core::Duration;
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::clock;
-use fairwire_linux::port::{MOST_FRAMES_AT_ONCE, Outgoing, Port};
+use fairwire_linux::port::{MAX_FRAMES_AT_ONCE, Outgoing, Port};
 use fairwire_testbed::awake::Awake;
 use fairwire_testbed::bed::HOST;
 use std::io::{Read, Write};
@@ -114,8 +114,8 @@ fn blast(
     let mac = if way == Way::Routed { stage.gateway_mac } else { NOBODYS_MAC };
     let ends = [ROUTED_SOURCE, NOBODY].map(|address| address.octets());
     let frames: Vec<_> =
-        (0..MOST_FRAMES_AT_ONCE).map(|flow| udp(bytes, mac, ends, 1000 + flow as u16)).collect();
-    let batch: Vec<_> = frames.iter().map(|bytes| Outgoing { bytes, seam: None }).collect();
+        (0..MAX_FRAMES_AT_ONCE).map(|flow| udp(bytes, mac, ends, 1000 + flow as u16)).collect();
+    let batch: Vec<_> = frames.iter().map(|bytes| Outgoing { bytes, offsets: None }).collect();
     let mut due = clock::now();
     let mut turn = batch.iter().cycle();
     while !is_over.load(Ordering::Relaxed) {

@@ -36,7 +36,7 @@ use crate::pool::PoolSize;
 use discipline::{Fault, Making};
 use fairwire_catalogue::{self as catalogue, BuildError, Choice, Site};
 use fairwire_core::{Duration, Seed};
-use fairwire_document::{DocumentError, Places, Problem, read_document, read_text};
+use fairwire_document::{DocumentError, Locations, Problem, read_document, read_text};
 use leaves::ClassLeaves;
 use places::Texts;
 use spec::Spec;
@@ -48,7 +48,7 @@ use subscribers::SheetText;
 #[derive(Clone, Debug)]
 pub struct Config {
     spec: Spec,
-    places: Places,
+    places: Locations,
     /// The file that it was read from; empty where it was none.
     file: PathBuf,
     book: Arc<ClassBook>,
@@ -124,14 +124,14 @@ impl Config {
                 let path = subscribers.file.clone();
                 let wanted = "a table of subscribers in CSV";
                 Err(places
-                    .refuse("subscribers.file", Problem::NotThere { path, nearest: Vec::new(), wanted }))
+                    .refuse("subscribers.file", Problem::NotFound { path, nearest: Vec::new(), wanted }))
             }
             (Some(_), Some((name, text))) => Config::check(spec, places, Some(SheetText { name, text })),
             (None, _) => Config::check(spec, places, None),
         }
     }
 
-    fn check(spec: Spec, places: Places, csv: Option<SheetText<'_>>) -> Result<Config, DocumentError> {
+    fn check(spec: Spec, places: Locations, csv: Option<SheetText<'_>>) -> Result<Config, DocumentError> {
         let sheet = csv.map(subscribers::read).transpose()?;
         let texts = Texts { places: &places, sheet: sheet.as_ref() };
         service::check(&spec, &texts)?;
@@ -308,7 +308,7 @@ impl Config {
                 let key = match is_buffer && !is_typed {
                     true => format!("{}.buffer", way.name()),
                     false => beside_the_name
-                        .filter(|path| self.places.stands(path))
+                        .filter(|path| self.places.contains(path))
                         .unwrap_or_else(|| format!("discipline.{}", bad.path())),
                 };
                 let why = format!("`{}` cannot work with that for [{}]", bad.discipline, way.name());

@@ -1,13 +1,13 @@
 //! Where the parts of a configuration stand, in the TOML file or in the subscriber file.
 
 use super::subscribers::{Row, Sheet};
-use fairwire_document::{DocumentError, Places, Problem, shortened};
+use fairwire_document::{DocumentError, Locations, Problem, shortened};
 use std::fmt::Display;
 
 /// The two files.
 pub(super) struct Texts<'a> {
     /// The configuration.
-    pub places: &'a Places,
+    pub places: &'a Locations,
     /// The subscribers.
     pub sheet: Option<&'a Sheet<'a>>,
 }

@@ -3,7 +3,7 @@
 use crate::class_book::Bounds;
 use crate::classify::Prefix;
 use fairwire_core::{Rate, Weight};
-use fairwire_document::{DocumentError, Place, Problem, is_printable, listed, shortened};
+use fairwire_document::{DocumentError, Location, Problem, is_printable, listed, shortened};
 use std::ops::Range;
 
 /// More lines than this are refused: numbers of classes end a little above it.
@@ -308,8 +308,8 @@ impl Sheet<'_> {
     }
 
     fn fault(&self, span: Range<usize>, problem: Problem) -> DocumentError {
-        let place = Place::in_long_text(self.source.name, self.source.text, span);
-        DocumentError { problem, place: Some(Box::new(place)), more: Box::default() }
+        let place = Location::in_long_text(self.source.name, self.source.text, span);
+        DocumentError { problem, location: Some(Box::new(place)), more: Box::default() }
     }
 
     fn unreadable(&self, from: usize, error: &csv::Error) -> DocumentError {

@@ -22,10 +22,10 @@ use departures::{Departure, Departures};
 use fairwire_core::{
     Backlog, Discipline, Duration, FlowHash, Packet, Probe, Rate, Server, Service, Time, Transmitter,
 };
-use fairwire_linux::port::{LinkKind, MOST_FRAMES_AT_ONCE, Outgoing, Port};
+use fairwire_linux::port::{LinkKind, MAX_FRAMES_AT_ONCE, Outgoing, Port};
 use fairwire_wire::ecn::{clear_dscp, set_ecn};
 use fairwire_wire::headers::Headers;
-use fairwire_wire::join::Seam;
+use fairwire_wire::join::TcpOffsets;
 use fairwire_wire::split::split_parsed;
 use fairwire_wire::vnet::VnetHeader;
 
@@ -91,8 +91,8 @@ impl Direction {
         let headers = kind.parse(frame);
         let facts = self.classifier.facts(frame, &headers, 0);
         let account = self.account(&headers, frame, &facts);
-        let seam = if vnet.is_gso() { Seam::of(&headers) } else { None };
-        let note = Note { len: 0, account, class: facts.class, ecn: facts.ecn, kind, seam };
+        let offsets = if vnet.is_gso() { TcpOffsets::of(&headers) } else { None };
+        let note = Note { len: 0, account, class: facts.class, ecn: facts.ecn, kind, offsets };
         if !facts.is_ip && self.is_over_the_limit(frame, &headers, kind) {
             return self.lose_unshaped(frame, account, kind);
         }
@@ -144,7 +144,7 @@ impl Direction {
     /// Does everything that is due at `now`: lets what waits begin as the rate allows, and sends what is through into `port`.
     pub fn advance(&mut self, now: Time, port: &mut dyn Port) {
         self.books.now = now;
-        while self.link.as_ref().is_some_and(|link| link.server.asks_at() <= now) {
+        while self.link.as_ref().is_some_and(|link| link.server.next_poll_at() <= now) {
             self.ask();
         }
         self.departures.advance(now);
@@ -153,8 +153,8 @@ impl Direction {
 
     /// When [`advance`](Direction::advance) has something to do next; `None` when only an arrival can bring something.
     pub fn next_wakeup(&self) -> Option<Time> {
-        let asks_at = self.link.as_ref().map(|link| link.server.asks_at());
-        let link = asks_at.filter(|at| *at != Time::MAX);
+        let next_poll_at = self.link.as_ref().map(|link| link.server.next_poll_at());
+        let link = next_poll_at.filter(|at| *at != Time::MAX);
         [link, self.departures.next_due()].into_iter().flatten().min()
     }
 
@@ -272,14 +272,14 @@ impl Direction {
         };
         let packet =
             Packet { class, ecn: facts.ecn, dscp: facts.dscp, ..Packet::new(id, facts.len, flow, now) };
-        let service = server.offer(packet, now, &mut self.books);
+        let service = server.enqueue(packet, now, &mut self.books);
         self.send(service);
     }
 
     /// The transmitter is free: asks for the next packet.
     fn ask(&mut self) {
         let Some(Link { server, .. }) = &mut self.link else { return };
-        let service = server.ask(self.books.now, &mut self.books);
+        let service = server.poll(self.books.now, &mut self.books);
         self.send(service);
     }
 
@@ -301,15 +301,16 @@ impl Direction {
     /// Sends out a batch of what is through and gives its buffers back. False when nothing was.
     fn transmit_batch(&mut self, port: &mut dyn Port) -> bool {
         let Direction { departures, books, .. } = self;
-        let mut batch = [Departure::default(); MOST_FRAMES_AT_ONCE];
-        let mut frames = [Outgoing::default(); MOST_FRAMES_AT_ONCE];
+        let mut batch = [Departure::default(); MAX_FRAMES_AT_ONCE];
+        let mut frames = [Outgoing::default(); MAX_FRAMES_AT_ONCE];
         let mut count = 0;
         // The places first: what has been popped must find one.
         for ((place, frame), due) in
             batch.iter_mut().zip(&mut frames).zip(std::iter::from_fn(|| departures.pop()))
         {
             *place = due;
-            *frame = Outgoing { bytes: books.pool.bytes(due.frame), seam: books.pool.note(due.frame).seam };
+            *frame =
+                Outgoing { bytes: books.pool.bytes(due.frame), offsets: books.pool.note(due.frame).offsets };
             count += 1;
         }
         if count == 0 {

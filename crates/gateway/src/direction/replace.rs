@@ -13,7 +13,7 @@ use crate::hand_over::{Room, hand_over_in};
 use crate::not_ip::NotIpLimit;
 use crate::pool::{FramePool, PoolSize};
 use fairwire_core::{
-    Backlog, Discipline, NotReweighed, Packet, Probe, Signals, Time, Transmitter, Unit, Weight,
+    Backlog, Discipline, Packet, Probe, SetWeightError, Signals, Time, Transmitter, Unit, Weight,
 };
 
 /// What takes the place of a direction's parts: built away from the thread that forwards.
@@ -135,8 +135,8 @@ impl Direction {
     }
 
     /// Gives `class` another weight; `None` where nothing is shaped.
-    pub fn reweigh(&mut self, class: u32, weight: Weight) -> Option<Result<Weight, NotReweighed>> {
-        self.link.as_mut().map(|link| link.server.discipline_mut().reweigh(class, weight))
+    pub fn set_weight(&mut self, class: u32, weight: Weight) -> Option<Result<Weight, SetWeightError>> {
+        self.link.as_mut().map(|link| link.server.discipline_mut().set_weight(class, weight))
     }
 
     /// The counts of each class go to where it is now; those of classes that are gone are added to what nobody claims.

@@ -7,7 +7,7 @@ use crate::datapath::Datapath;
 use crate::direction::{HandedOver, Measure, Replacement, Retired};
 use crate::driver::Next;
 use crate::telemetry::{Observer, PortState, Samplers};
-use fairwire_core::{Duration, NotReweighed, Time, Weight};
+use fairwire_core::{Duration, SetWeightError, Time, Weight};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(super) enum Order {
     /// Other parts for both ways.
     Replace(Box<Replace>),
     /// Other weights, by the number of the class. All or none.
-    Reweigh(Vec<(u32, Weight)>, SyncSender<Result<(), NotReweighed>>),
+    Reweigh(Vec<(u32, Weight)>, SyncSender<Result<(), SetWeightError>>),
     /// Has every packet its place, in both ways?
     Balance(SyncSender<bool>),
 }
@@ -122,7 +122,7 @@ impl Engine {
             Order::Replace(replace) => self.replace(*replace, now, datapath),
             Order::Reweigh(weights, done) => {
                 // Who asked may have stopped waiting: the change stands.
-                let _ = done.try_send(reweigh(&weights, datapath));
+                let _ = done.try_send(set_weights(&weights, datapath));
             }
             Order::Balance(answer) => {
                 let _ = answer.try_send(datapath.forward.is_balanced() && datapath.backward.is_balanced());
@@ -155,13 +155,13 @@ impl Engine {
 }
 
 /// Gives all classes their weights, in both ways where those are shaped; or none, and tells why.
-fn reweigh(weights: &[(u32, Weight)], datapath: &mut Datapath) -> Result<(), NotReweighed> {
+fn set_weights(weights: &[(u32, Weight)], datapath: &mut Datapath) -> Result<(), SetWeightError> {
     let mut done: Vec<(bool, u32, Weight)> = Vec::with_capacity(2 * weights.len());
     let mut has_shaper = false;
     for (class, weight) in weights {
         for is_forward in [true, false] {
             let direction = if is_forward { &mut datapath.forward } else { &mut datapath.backward };
-            let Some(outcome) = direction.reweigh(*class, *weight) else { continue };
+            let Some(outcome) = direction.set_weight(*class, *weight) else { continue };
             has_shaper = true;
             match outcome {
                 Ok(before) => done.push((is_forward, *class, before)),
@@ -170,12 +170,12 @@ fn reweigh(weights: &[(u32, Weight)], datapath: &mut Datapath) -> Result<(), Not
                         let direction =
                             if is_forward { &mut datapath.forward } else { &mut datapath.backward };
                         // It had this weight a moment ago.
-                        let _ = direction.reweigh(class, before);
+                        let _ = direction.set_weight(class, before);
                     }
                     return Err(error);
                 }
             }
         }
     }
-    if has_shaper { Ok(()) } else { Err(NotReweighed::NoWeights) }
+    if has_shaper { Ok(()) } else { Err(SetWeightError::NoWeights) }
 }

@@ -63,7 +63,7 @@ impl Present {
         lines.extend(self.weighed.keys().map(|name| format!("weight of {name}: what the file says, again")));
         // A discipline that cannot be given these weights as it is, is built anew.
         let is_enough =
-            changes.only_weights && self.weighed.is_empty() && self.reweigh_all(&changes.reweighed).is_ok();
+            changes.only_weights && self.weighed.is_empty() && self.set_weights(&changes.reweighed).is_ok();
         let reloaded = match is_enough {
             true => {
                 self.board.reloaded();
@@ -88,12 +88,12 @@ impl Present {
         let weight = Weight::new(weight).ok_or("allowed for a weight: a number from 0.000001 to 1000000")?;
         let listed = book.class(number).map_or(Weight::ONE, |class| class.weight);
         let before = self.weighed.get(name).copied().unwrap_or(listed);
-        self.reweigh_all(&[(number, weight)])?;
+        self.set_weights(&[(number, weight)])?;
         self.weighed.insert(name.to_owned(), weight);
         Ok(before.get())
     }
 
-    fn reweigh_all(&self, weights: &[(u32, Weight)]) -> Result<(), String> {
+    fn set_weights(&self, weights: &[(u32, Weight)]) -> Result<(), String> {
         let (done, answer) = sync_channel(1);
         self.orders.send(Order::Reweigh(weights.to_vec(), done)).map_err(|_| GONE)?;
         answer.recv_timeout(ANSWER).map_err(|_| GONE)?.map_err(|error| error.to_string())?;
@@ -156,7 +156,7 @@ fn ms_since(start: Time) -> f64 {
 
 /// An error of the document with its place, and a line for each other one.
 pub(super) fn told(error: &fairwire_document::DocumentError, path: &Path) -> String {
-    let place = error.place.as_ref();
+    let place = error.location.as_ref();
     let place = place.map_or_else(
         || path.display().to_string(),
         |place| format!("{}:{}:{}", place.source, place.line, place.column),

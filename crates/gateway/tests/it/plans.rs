@@ -79,8 +79,8 @@ fn run(server: &mut Server, sources: &[Source], ms: u64) -> (Drops, std::collect
     let mut due: Vec<(u64, u64)> = vec![(0, 0); sources.len()];
     while let Some(next) = (0..due.len()).min_by_key(|&i| due[i].0) {
         let now = due[next].0;
-        while server.asks_at() <= at(now.min(ms * MS)) {
-            count(server.ask(server.asks_at(), &mut drops));
+        while server.next_poll_at() <= at(now.min(ms * MS)) {
+            count(server.poll(server.next_poll_at(), &mut drops));
         }
         if now >= ms * MS {
             break;
@@ -89,7 +89,7 @@ fn run(server: &mut Server, sources: &[Source], ms: u64) -> (Drops, std::collect
         for _ in 0..source.burst {
             let class = (source.class)(due[next].1);
             let packet = Packet::new(0, source.len, u64::from(class).into(), at(now));
-            count(server.offer(Packet { class, ..packet }, at(now), &mut drops));
+            count(server.enqueue(Packet { class, ..packet }, at(now), &mut drops));
             due[next].1 += 1;
         }
         due[next].0 += source.every_ns;
@@ -200,11 +200,11 @@ fn marks(discipline: &str, more: &str) -> (u32, u32) {
     let (mut server, mut counts) = (server(&config), Counts::default());
     for n in 0..3000u32 {
         let now = at(u64::from(n) * 750_000);
-        while server.asks_at() <= now {
-            server.ask(server.asks_at(), &mut counts);
+        while server.next_poll_at() <= now {
+            server.poll(server.next_poll_at(), &mut counts);
         }
         let packet = Packet { ecn: Ecn::Ect0, ..Packet::new(0, 1500, u64::from(n % 3).into(), now) };
-        server.offer(packet, now, &mut counts);
+        server.enqueue(packet, now, &mut counts);
     }
     (counts.0, counts.1)
 }

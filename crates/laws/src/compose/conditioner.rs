@@ -5,7 +5,7 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fairwire_core::{Backlog, Discipline, Marker, NotReweighed, Packet, Probe, Signals, Time, Weight};
+use fairwire_core::{Backlog, Discipline, Marker, Packet, Probe, SetWeightError, Signals, Time, Weight};
 
 /// A marker and how it is called in gauges.
 struct Labelled {
@@ -72,7 +72,7 @@ impl Discipline for Conditioner {
         self.inner.drain(take);
     }
 
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        self.inner.reweigh(class, weight)
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        self.inner.set_weight(class, weight)
     }
 }

@@ -7,7 +7,7 @@ use crate::dropper::law::Law;
 use alloc::boxed::Box;
 use alloc::vec;
 use fairwire_core::{
-    Backlog, Buffer, Dropper, FlowHash, FlowKey, Key, Left, Needs, NotReweighed, Packet, Probe, Time, Unit,
+    Backlog, Buffer, Dropper, FlowHash, FlowKey, Key, Left, Needs, Packet, Probe, SetWeightError, Time, Unit,
     Verdict, Victim, Weight,
 };
 
@@ -122,8 +122,8 @@ impl<L: Law, R: Dropper> Dropper for PerFlow<L, R> {
         self.room.idle(now);
     }
 
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        self.room.reweigh(class, weight)
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        self.room.set_weight(class, weight)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

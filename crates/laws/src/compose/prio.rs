@@ -7,8 +7,8 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fairwire_core::weight::reweigh_both;
-use fairwire_core::{Backlog, Discipline, NotReweighed, Packet, Probe, Signals, Time, Unit, Weight};
+use fairwire_core::weight::set_weight_in_both;
+use fairwire_core::{Backlog, Discipline, Packet, Probe, SetWeightError, Signals, Time, Unit, Weight};
 #[cfg(feature = "serde")]
 use schemars::JsonSchema;
 #[cfg(feature = "serde")]
@@ -157,23 +157,23 @@ impl Discipline for Prio {
     }
 
     /// In the band of the class, or where the class does not decide on the band, in all that know it. O(bands).
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         if self.config.by == By::Class {
             let band = self.config.band_of.get(class as usize).copied().unwrap_or(self.config.default_band);
-            return self.bands[usize::from(band)].inner.reweigh(class, weight);
+            return self.bands[usize::from(band)].inner.set_weight(class, weight);
         }
-        reweigh_all(&mut self.bands, class, weight)
+        set_weight_in_all(&mut self.bands, class, weight)
     }
 }
 
 /// In all of `bands` that know the class, or in none.
-fn reweigh_all(bands: &mut [Labelled], class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+fn set_weight_in_all(bands: &mut [Labelled], class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
     match bands {
-        [] => Err(NotReweighed::NoWeights),
-        [first, others @ ..] => reweigh_both(
+        [] => Err(SetWeightError::NoWeights),
+        [first, others @ ..] => set_weight_in_both(
             weight,
-            |weight| first.inner.reweigh(class, weight),
-            |weight| reweigh_all(others, class, weight),
+            |weight| first.inner.set_weight(class, weight),
+            |weight| set_weight_in_all(others, class, weight),
         ),
     }
 }

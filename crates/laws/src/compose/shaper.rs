@@ -6,7 +6,7 @@
 use crate::spec::Quantity;
 use fairwire_core::units::Size;
 use fairwire_core::{
-    Backlog, Discipline, Duration, NotReweighed, Packet, Probe, Rate, Signals, Time, Transmitter, Unit,
+    Backlog, Discipline, Duration, Packet, Probe, Rate, SetWeightError, Signals, Time, Transmitter, Unit,
     Weight,
 };
 
@@ -72,7 +72,7 @@ impl<D: Discipline> Discipline for Shaper<D> {
         self.inner.drain(take);
     }
 
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        self.inner.reweigh(class, weight)
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        self.inner.set_weight(class, weight)
     }
 }

@@ -41,7 +41,7 @@ use crate::site::Site;
 use crate::spec::Measure;
 use alloc::boxed::Box;
 use fairwire_core::{
-    Buffer, Discipline, Dropper, FlowKey, Needs, NotReweighed, Packet, Probe, Time, Victim, Weight,
+    Buffer, Discipline, Dropper, FlowKey, Needs, Packet, Probe, SetWeightError, Time, Victim, Weight,
 };
 use fairwire_parameters::parameters;
 
@@ -163,8 +163,8 @@ impl Dropper for Alqd {
         }
     }
 
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        self.shares.reweigh(class, weight)
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        self.shares.set_weight(class, weight)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

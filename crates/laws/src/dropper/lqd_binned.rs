@@ -46,7 +46,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use core::num::NonZeroU8;
 use fairwire_core::{
-    Buffer, Discipline, Dropper, FlowKey, Needs, NotReweighed, Packet, Probe, Time, Victim, Weight,
+    Buffer, Discipline, Dropper, FlowKey, Needs, Packet, Probe, SetWeightError, Time, Victim, Weight,
 };
 use fairwire_parameters::parameters;
 
@@ -238,8 +238,8 @@ impl Dropper for LqdBinned {
         self.link(flow, bin);
     }
 
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        self.shares.reweigh(class, weight)
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        self.shares.set_weight(class, weight)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

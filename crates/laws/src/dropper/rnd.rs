@@ -47,7 +47,7 @@ use crate::site::Site;
 use crate::spec::Measure;
 use alloc::boxed::Box;
 use fairwire_core::{
-    Buffer, Discipline, Dropper, FlowKey, Needs, NotReweighed, Packet, Probe, Rng, Time, Victim, Weight,
+    Buffer, Discipline, Dropper, FlowKey, Needs, Packet, Probe, Rng, SetWeightError, Time, Victim, Weight,
 };
 use fairwire_parameters::parameters;
 
@@ -142,8 +142,8 @@ impl Dropper for Rnd {
         self.backlogs.tracked(packet, flow, inside, buffer);
     }
 
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        self.backlogs.reweigh(class, weight)
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        self.backlogs.set_weight(class, weight)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -39,7 +39,7 @@ use crate::site::Site;
 use crate::spec::Quantity;
 use alloc::boxed::Box;
 use fairwire_core::units::Size;
-use fairwire_core::{Ask, Duration, Marker, Packet, Probe, Rate, Rng, Time, Unit};
+use fairwire_core::{Duration, Marker, Packet, Probe, Rate, RateRequest, Rng, Time, Unit};
 use fairwire_parameters::parameters;
 
 /// What the catalogue tells of it.
@@ -210,12 +210,12 @@ impl Marker for AdaptiveTokenBucket {
         };
     }
 
-    fn hear(&mut self, ask: Ask, now: Time) {
+    fn on_request(&mut self, ask: RateRequest, now: Time) {
         self.catch_up(now);
         self.votes += match ask {
-            Ask::Keep => 0,
-            Ask::Increase => 1,
-            Ask::Decrease => -1,
+            RateRequest::Keep => 0,
+            RateRequest::Increase => 1,
+            RateRequest::Decrease => -1,
         };
     }
 
@@ -258,10 +258,10 @@ mod tests {
     }
 
     /// Asks once in each of `intervals` intervals, and once more in the one after, which shows the last change.
-    fn ask(marker: &mut AdaptiveTokenBucket, ask: Ask, intervals: u64) -> f64 {
+    fn ask(marker: &mut AdaptiveTokenBucket, ask: RateRequest, intervals: u64) -> f64 {
         let start = marker.due;
         for interval in 0..intervals {
-            marker.hear(ask, start + Duration::from_ms(20 * interval));
+            marker.on_request(ask, start + Duration::from_ms(20 * interval));
         }
         marker.target_bps(start + Duration::from_ms(20 * intervals)).expect("it adapts")
     }
@@ -269,11 +269,11 @@ mod tests {
     #[test]
     fn a_target_rises_and_falls_by_half_a_percent_a_second() {
         // (1 + 1e-4)^50 = 1.005012..., and 50 intervals of 20 ms are a second.
-        let up = ask(&mut marker(config()), Ask::Increase, 50) / RATE as f64;
+        let up = ask(&mut marker(config()), RateRequest::Increase, 50) / RATE as f64;
         assert!((up - 1.005_012_2).abs() < 1e-6, "{up}");
-        let down = ask(&mut marker(config()), Ask::Decrease, 50) / RATE as f64;
+        let down = ask(&mut marker(config()), RateRequest::Decrease, 50) / RATE as f64;
         assert!((down - 0.995_012_2).abs() < 1e-6, "{down}");
-        assert_eq!(ask(&mut marker(config()), Ask::Keep, 50), RATE as f64);
+        assert_eq!(ask(&mut marker(config()), RateRequest::Keep, 50), RATE as f64);
     }
 
     #[test]
@@ -282,7 +282,7 @@ mod tests {
             let mut marker = marker(Config { rate: rate(8 * RATE), additive, ..config() });
             let (start, mut ticks) = (marker.due, 0u64);
             while marker.target_bps < 15e6 {
-                marker.hear(Ask::Increase, start + Duration::from_ms(20 * ticks));
+                marker.on_request(RateRequest::Increase, start + Duration::from_ms(20 * ticks));
                 ticks += 1;
             }
             ticks as f64 * 0.02
@@ -295,24 +295,24 @@ mod tests {
     fn votes_count_by_their_sign_and_once() {
         let mut marker = marker(config());
         let start = marker.due;
-        marker.hear(Ask::Decrease, start);
+        marker.on_request(RateRequest::Decrease, start);
         for _ in 0..2 {
-            marker.hear(Ask::Increase, start);
+            marker.on_request(RateRequest::Increase, start);
         }
         let after = Duration::from_ms(20);
         assert_eq!(marker.target_bps(start + after), Some(1.0001 * RATE as f64));
         // Nobody asks for a second: the intervals that are over change nothing.
-        marker.hear(Ask::Decrease, start + Duration::from_secs(1));
+        marker.on_request(RateRequest::Decrease, start + Duration::from_secs(1));
         assert_eq!(marker.target_bps, 1.0001 * RATE as f64);
-        marker.hear(Ask::Increase, start + Duration::from_secs(1));
+        marker.on_request(RateRequest::Increase, start + Duration::from_secs(1));
         assert_eq!(marker.target_bps(start + Duration::from_secs(2)), Some(1.0001 * RATE as f64), "a tie");
     }
 
     #[test]
     fn a_target_stays_within_its_bounds() {
         let bounds = Config { delta: 0.5, lowest: rate(RATE / 2), highest: rate(2 * RATE), ..config() };
-        assert_eq!(ask(&mut marker(bounds), Ask::Increase, 10), 2.0 * RATE as f64);
-        assert_eq!(ask(&mut marker(bounds), Ask::Decrease, 10), 0.5 * RATE as f64);
+        assert_eq!(ask(&mut marker(bounds), RateRequest::Increase, 10), 2.0 * RATE as f64);
+        assert_eq!(ask(&mut marker(bounds), RateRequest::Decrease, 10), 0.5 * RATE as f64);
     }
 
     #[test]
@@ -325,7 +325,7 @@ mod tests {
             packet.color
         };
         assert_eq!(packet(&mut marker, 1_000_000, start), GREEN);
-        marker.hear(Ask::Increase, start);
+        marker.on_request(RateRequest::Increase, start);
         // 20 ms at 1 Mbit/s and 980 ms at 2 Mbit/s bring 2500 + 245 000 tokens.
         let now = start + second;
         assert_eq!(packet(&mut marker, 247_501, now), YELLOW);

@@ -13,7 +13,7 @@ use crate::scheduler::terms::Terms;
 use crate::spec::WeightOf;
 use alloc::boxed::Box;
 use alloc::vec;
-use fairwire_core::{Buffer, Chosen, FlowKey, Key, Needs, NotReweighed, Packet, Scheduler, Weight};
+use fairwire_core::{Buffer, Chosen, FlowKey, Key, Needs, Packet, Scheduler, SetWeightError, Weight};
 
 /// Deficits count in 2^-16 byte.
 const FRACTION_BITS: u32 = 16;
@@ -196,12 +196,12 @@ impl Scheduler for Drr {
         }
     }
 
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        let weights = self.weights.as_mut().ok_or(NotReweighed::NoWeights)?;
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        let weights = self.weights.as_mut().ok_or(SetWeightError::NoWeights)?;
         weights.find(class)?;
         let least = LEAST_PER_ROUND / (self.quantum >> FRACTION_BITS) as f64;
         if weight.get() < least {
-            return Err(NotReweighed::OutOfRange { weight, least, most: Weight::MOST.get() });
+            return Err(SetWeightError::OutOfRange { weight, min: least, max: Weight::MAX.get() });
         }
         weights.set(class, weight)
     }

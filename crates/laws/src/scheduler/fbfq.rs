@@ -17,7 +17,7 @@ use crate::scheduler::terms::Terms;
 use alloc::boxed::Box;
 use alloc::vec;
 use fairwire_core::{
-    Buffer, Chosen, FlowKey, Key, NotReweighed, Packet, Probe, Scheduler, Time, Unit, Weight,
+    Buffer, Chosen, FlowKey, Key, Packet, Probe, Scheduler, SetWeightError, Time, Unit, Weight,
 };
 
 /// So many frames are told apart, the current one included.
@@ -108,11 +108,11 @@ impl Fbfq {
     }
 
     /// `packet` comes to the head of a queue.
-    fn reweigh(&mut self, flow: usize, packet: &Packet) {
+    fn set_weight(&mut self, flow: usize, packet: &Packet) {
         let weight = self.fluid.weight(packet);
         let before = core::mem::replace(&mut self.heads[flow].weight, weight);
         if before != weight {
-            self.fluid.reweigh(before, weight);
+            self.fluid.set_weight(before, weight);
         }
     }
 
@@ -148,7 +148,7 @@ impl Scheduler for Fbfq {
                 self.fluid.leave(name, Account { tag: start, weight });
             }
             Standing::First(next) => {
-                self.reweigh(flow, buffer.packet(next));
+                self.set_weight(flow, buffer.packet(next));
                 self.finishes.retag(flow, self.finish(flow, buffer.packet(next)));
             }
             Standing::Behind => {}
@@ -174,7 +174,7 @@ impl Scheduler for Fbfq {
         match head(key, buffer) {
             Some(next) => {
                 self.start(flow, finish);
-                self.reweigh(flow, next);
+                self.set_weight(flow, next);
                 self.finishes.change(flow, self.finish(flow, next));
             }
             None => self.leave(key, finish, buffer),
@@ -185,7 +185,7 @@ impl Scheduler for Fbfq {
         let flow = key.index();
         match head(key, buffer) {
             Some(next) => {
-                self.reweigh(flow, next);
+                self.set_weight(flow, next);
                 self.finishes.retag(flow, self.finish(flow, next));
             }
             None => {
@@ -195,8 +195,8 @@ impl Scheduler for Fbfq {
         }
     }
 
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        self.fluid.reweigh_class(class, weight)
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        self.fluid.set_class_weight(class, weight)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -3,7 +3,7 @@
 use super::finished::{Account, Finished};
 use super::tag::{FRACTION_BITS, Price, Tag};
 use super::terms::Terms;
-use fairwire_core::{FlowHash, NotReweighed, Packet, Time, Weight};
+use fairwire_core::{FlowHash, Packet, SetWeightError, Time, Weight};
 
 /// Weights count in 2^-36, so that a sum of them comes back to zero exactly when the last has left. Where all are equal they
 /// count as 1, which keeps the division within the 64 bits that are fast.
@@ -71,8 +71,8 @@ impl Fluid {
     }
 
     /// Gives `class` another weight, which counts from the next packet that comes to the head of one of its queues.
-    pub(super) fn reweigh_class(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        self.price.reweigh(class, weight)
+    pub(super) fn set_class_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        self.price.set_weight(class, weight)
     }
 
     /// The weight of the flow of `packet`, as it is counted here.
@@ -98,7 +98,7 @@ impl Fluid {
     }
 
     /// A flow that has packets waiting has another weight from now on.
-    pub(super) fn reweigh(&mut self, before: u64, after: u64) {
+    pub(super) fn set_weight(&mut self, before: u64, after: u64) {
         self.follow_the_clock();
         self.weight = self.weight - u128::from(before) + u128::from(after);
     }

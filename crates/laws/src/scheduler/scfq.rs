@@ -14,7 +14,7 @@ use super::tag::{FRACTION_BITS, Price, Tag};
 use crate::scheduler::terms::Terms;
 use alloc::boxed::Box;
 use alloc::vec;
-use fairwire_core::{Buffer, Chosen, FlowKey, Key, NotReweighed, Packet, Probe, Scheduler, Unit, Weight};
+use fairwire_core::{Buffer, Chosen, FlowKey, Key, Packet, Probe, Scheduler, SetWeightError, Unit, Weight};
 
 /// Self-clocked fair queueing. See the [module](self).
 #[derive(Debug)]
@@ -85,8 +85,8 @@ impl Scheduler for Scfq {
         }
     }
 
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        self.price.reweigh(class, weight)
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        self.price.set_weight(class, weight)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -14,7 +14,7 @@ use super::standing::{Standing, head};
 use super::tag::{FRACTION_BITS, Price, Tag};
 use crate::scheduler::terms::Terms;
 use fairwire_core::{
-    Buffer, Chosen, FlowHash, FlowKey, Key, NotReweighed, Packet, Probe, Scheduler, Unit, Weight,
+    Buffer, Chosen, FlowHash, FlowKey, Key, Packet, Probe, Scheduler, SetWeightError, Unit, Weight,
 };
 
 /// Start-time fair queueing. See the [module](self).
@@ -101,8 +101,8 @@ impl Scheduler for Sfq {
         }
     }
 
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        self.price.reweigh(class, weight)
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        self.price.set_weight(class, weight)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -1,7 +1,7 @@
 //! Tags: points in virtual time.
 
 use crate::spec::WeightOf;
-use fairwire_core::{NotReweighed, Packet, Weight};
+use fairwire_core::{Packet, SetWeightError, Weight};
 
 /// A point in virtual time: bytes sent per unit of weight, in units of 2^-32 byte.
 ///
@@ -27,7 +27,7 @@ impl Price {
     }
 
     /// Gives `class` another weight, and tells the one that it had.
-    pub(super) fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+    pub(super) fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.weights.set(class, weight)
     }
 

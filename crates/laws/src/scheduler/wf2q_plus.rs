@@ -17,7 +17,7 @@ use crate::scheduler::terms::Terms;
 use alloc::boxed::Box;
 use alloc::vec;
 use fairwire_core::{
-    Buffer, Chosen, FlowKey, Key, NotReweighed, Packet, Probe, Scheduler, Time, Unit, Weight,
+    Buffer, Chosen, FlowKey, Key, Packet, Probe, Scheduler, SetWeightError, Time, Unit, Weight,
 };
 
 /// What is known of a backlogged queue.
@@ -75,11 +75,11 @@ impl Wf2qPlus {
     }
 
     /// `packet` comes to the head of a queue.
-    fn reweigh(&mut self, flow: usize, packet: &Packet) {
+    fn set_weight(&mut self, flow: usize, packet: &Packet) {
         let weight = self.fluid.weight(packet);
         let before = core::mem::replace(&mut self.heads[flow].weight, weight);
         if before != weight {
-            self.fluid.reweigh(before, weight);
+            self.fluid.set_weight(before, weight);
         }
     }
 
@@ -123,7 +123,7 @@ impl Scheduler for Wf2qPlus {
             }
             Standing::First(next) => {
                 let next = buffer.packet(next);
-                self.reweigh(flow, next);
+                self.set_weight(flow, next);
                 if self.heads[flow].is_eligible {
                     self.eligible.retag(flow, self.heads[flow].start + self.fluid.price().of(next));
                 }
@@ -149,7 +149,7 @@ impl Scheduler for Wf2qPlus {
         self.fluid.send(packet.len, finish);
         match head(key, buffer) {
             Some(next) => {
-                self.reweigh(flow, next);
+                self.set_weight(flow, next);
                 self.enter(flow, next);
             }
             None => self.leave(key, finish, buffer),
@@ -160,7 +160,7 @@ impl Scheduler for Wf2qPlus {
         let (flow, start) = (key.index(), self.heads[key.index()].start);
         match head(key, buffer) {
             Some(next) => {
-                self.reweigh(flow, next);
+                self.set_weight(flow, next);
                 // It was eligible, and virtual time has not gone back.
                 self.eligible.retag(flow, start + self.fluid.price().of(next));
             }
@@ -171,8 +171,8 @@ impl Scheduler for Wf2qPlus {
         }
     }
 
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        self.fluid.reweigh_class(class, weight)
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        self.fluid.set_class_weight(class, weight)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

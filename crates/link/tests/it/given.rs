@@ -141,7 +141,7 @@ fn the_ends_of_time_are_no_trouble() {
 }
 
 #[test]
-fn marks_are_told_where_the_queue_may_mark() {
+fn marks_are_reported_where_the_queue_may_mark() {
     let run = |link: LinkBuilder<u32>| {
         let mut link = link.queue("codel").buffer("5000 packets").build().unwrap();
         let mut ce = 0;
@@ -231,7 +231,8 @@ fn a_report_is_what_two_flows_got() {
     }
     let report = link.report();
     assert_eq!(report.time, ms(1000));
-    // Half each: 500 000 bytes in a second, give or take what is in the buffer of one of the rounds.
+    // Half each: 500 000 bytes in a second, give or take what is in the buffer of one of the
+    // rounds.
     for flow in [1, 2] {
         let rate = report.flow(flow).unwrap().rate_bps;
         assert!((rate - 4e6).abs() < 20e3, "flow {flow}: {rate}"); // 2.5 packets of 8000 bits

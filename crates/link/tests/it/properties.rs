@@ -32,7 +32,8 @@ fn impaired(queue: usize, seed: u64) -> LinkBuilder<usize> {
     link(queue, seed).loss(model).jitter("4 ms").reorder(0.1, "7 ms").duplicate(0.1)
 }
 
-/// Sends all, numbered; receives only where `looks` says so. Then waits until nothing comes any more.
+/// Sends all, numbered; receives only where `looks` says so. Then waits until nothing comes any
+/// more.
 fn run(
     mut link: Link<usize>,
     sent: &[Sent],
@@ -95,7 +96,8 @@ proptest! {
             for last in first..got.len() {
                 bytes += got[last].bytes as u64;
                 let window = (got[last].arrived - got[first].arrived).as_nanos() as u64;
-                // A packet arrives whole with its last bit: of the first, the bits were sent before the window.
+                // A packet arrives whole with its last bit: of the first, the bits were sent before
+                // the window.
                 let after_the_first = bytes - got[first].bytes as u64;
                 // A nanosecond of rounding, at 8 ms per 1000 bytes.
                 prop_assert!(after_the_first * 8_000_000_000 <= (window + 1) * RATE_BPS, "{after_the_first} B in {window} ns");

@@ -1,4 +1,5 @@
-//! The simulator's link, a second implementation over the same `Server`: the same traffic leaves both at the same times.
+//! The simulator's link, a second implementation over the same `Server`: the same traffic leaves
+//! both at the same times.
 
 use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::units::Amount;
@@ -44,14 +45,14 @@ fn simulated(queue: &str, law: &RateLaw) -> Vec<(u32, Ecn, Time)> {
     });
     let mut left: Vec<Departure> = Vec::new();
     for (frame, (now, bytes, flow)) in (0..).zip(traffic()) {
-        while link.asks_at() <= now {
-            left.extend(link.ask(link.asks_at(), &mut Ignore));
+        while link.next_poll_at() <= now {
+            left.extend(link.poll(link.next_poll_at(), &mut Ignore));
         }
         let packet = Packet { ecn: Ecn::Ect0, ..Packet::new(frame, bytes, flow.into(), now) };
-        left.extend(link.offer(packet, now, &mut Ignore));
+        left.extend(link.enqueue(packet, now, &mut Ignore));
     }
-    while link.asks_at() < Time::MAX {
-        left.extend(link.ask(link.asks_at(), &mut Ignore));
+    while link.next_poll_at() < Time::MAX {
+        left.extend(link.poll(link.next_poll_at(), &mut Ignore));
     }
     left.iter().map(|left| (left.packet.frame, left.packet.ecn, left.reaches)).collect()
 }

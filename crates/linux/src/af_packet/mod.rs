@@ -1,14 +1,17 @@
-//! A port on a network interface: an `AF_PACKET` socket with a virtio-net header before each frame (packet(7)).
+//! A port on a network interface: an `AF_PACKET` socket with a virtio-net header before each frame
+//! (packet(7)).
 //!
-//! Frames come through a mapped ring, without a system call for each; super-packets, which are longer than its slots, through the
-//! socket's queue. Where the kernel refuses a ring, everything comes through that queue, many frames per
-//! `recvmmsg`. Frames leave by `sendmmsg`. Either way the kernel shows a frame at once, and an interface may go down and come
-//! back, or change its MTU.
+//! Frames come through a mapped ring, without a system call for each; super-packets, which are
+//! longer than its slots, through the socket's queue. Where the kernel refuses a ring, everything
+//! comes through that queue, many frames per `recvmmsg`. Frames leave by `sendmmsg`. Either way the
+//! kernel shows a frame at once, and an interface may go down and come back, or change its MTU.
 //!
-//! The ring is of version 2. Version 3 shows frames a whole block at a time, after a millisecond at the soonest when few
-//! come, where the idle delay is to stay under 100 us. A ring for sending (`PACKET_TX_RING`) is not used: its frames are lent, not
-//! copied, and the kernel calls a slot free when the receiving socket takes the packet over, although its data, on
-//! virtual interfaces, is still to be read from there.
+//! The ring is of version 2. Version 3 shows frames a whole block at a time, after a millisecond or
+//! more when few come, while the idle delay is to stay under 100 us.
+//!
+//! A ring for sending (`PACKET_TX_RING`) is not used: its frames are lent, not copied. The kernel
+//! frees a slot when the receiving socket takes the packet over, although on virtual interfaces its
+//! data is still to be read from there.
 #![allow(
     unsafe_code,
     reason = "the kernel's structures are read and written; each block says why it is sound"
@@ -44,7 +47,7 @@ pub struct AfPacket {
 }
 
 /// Frames taken out of the ring at once.
-const MOST_AT_ONCE: usize = 64;
+const MAX_AT_ONCE: usize = 64;
 
 impl AfPacket {
     /// Opens a port on the interface `name` of this network namespace.
@@ -85,8 +88,8 @@ impl AfPacket {
         PortError::Gone { name: self.name.clone() }
     }
 
-    fn receive_from_queue(&mut self, most: usize, take: &mut Take<'_>) -> Result<usize, PortError> {
-        match self.queue.take(self.socket.as_fd(), most, &mut self.health, take) {
+    fn receive_from_queue(&mut self, max: usize, take: &mut Take<'_>) -> Result<usize, PortError> {
+        match self.queue.take(self.socket.as_fd(), max, &mut self.health, take) {
             Ok(count) => Ok(count),
             Err(error) => self.judge(error).map(|()| 0),
         }
@@ -94,7 +97,7 @@ impl AfPacket {
 
     fn receive_from_ring(&mut self, ring: &mut Ring, take: &mut Take<'_>) -> Result<(), PortError> {
         let mut queued = 0;
-        for _ in 0..MOST_AT_ONCE {
+        for _ in 0..MAX_AT_ONCE {
             let is_queued = ring.take_next(|slot| match slot {
                 Slot::Whole { bytes, vlan } => {
                     if let Some((frame, vnet)) = unpack(bytes, vlan) {
@@ -140,7 +143,7 @@ impl Port for AfPacket {
     }
 
     fn transmit(&mut self, frame: &[u8]) -> bool {
-        self.transmit_all(&[Outgoing { bytes: frame, seam: None }]) == Refused::NONE
+        self.transmit_all(&[Outgoing { bytes: frame, offsets: None }]) == Refused::NONE
     }
 
     fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
@@ -154,7 +157,7 @@ impl Port for AfPacket {
             Ok(Err(error)) => self.judge(error),
             // As after a look at an empty queue.
             Ok(Ok(())) => self.judge(Errno::AGAIN),
-            Err(error) => Err(system("asking for errors", &self.name, error.into())),
+            Err(error) => Err(system("reading the socket's error", &self.name, error.into())),
         }
     }
 
@@ -173,7 +176,8 @@ impl AfPacket {
                 self.is_down = true;
                 Ok(())
             }
-            // An interface that goes down may come back. When it is removed instead, only its number tells.
+            // An interface that goes down may come back. If it was removed instead, only its number
+            // shows that.
             Errno::AGAIN if self.is_down && !is_bound(self.socket.as_fd()) => Err(self.gone()),
             Errno::AGAIN | Errno::INTR => Ok(()),
             Errno::NXIO | Errno::NODEV => Err(self.gone()),

@@ -14,10 +14,10 @@ pub(super) struct Queue(Box<[u8]>);
 /// Frames fetched by one system call.
 pub(super) const BATCH: usize = 32;
 /// The longest IP packet, an Ethernet header, and two VLAN tags, rounded up to whole cache lines.
-const LONGEST_FRAME: usize = 65_536 + 64;
+const MAX_FRAME: usize = 65_536 + 64;
 /// Room for a VLAN tag that has to be put back.
 pub(super) const HEADROOM: usize = 4;
-const SLOT: usize = HEADROOM + vnet::LEN + LONGEST_FRAME;
+const SLOT: usize = HEADROOM + vnet::LEN + MAX_FRAME;
 
 impl Queue {
     /// Buffers.
@@ -25,16 +25,16 @@ impl Queue {
         Queue(vec![0; BATCH * SLOT].into())
     }
 
-    /// Gives `take` up to `most` frames that are there, at most [`BATCH`], and tells how many came.
+    /// Passes up to `max` available frames to `take`, at most [`BATCH`], and returns their number.
     pub(super) fn take(
         &mut self,
         socket: BorrowedFd<'_>,
-        most: usize,
+        max: usize,
         health: &mut PortHealth,
         take: &mut Take<'_>,
     ) -> Result<usize, Errno> {
         let mut heads = [Received::default(); BATCH];
-        let count = receive_batch(socket, &mut self.0, &mut heads, most)?;
+        let count = receive_batch(socket, &mut self.0, &mut heads, max)?;
         for (slot, head) in self.0.chunks_exact_mut(SLOT).zip(&heads[..count]) {
             if head.is_truncated {
                 health.truncated += 1;
@@ -61,8 +61,8 @@ pub(super) struct Tag {
     pub control: u16,
 }
 
-/// The frame in `slot`, whole again, with what the kernel says of it. The slot begins with [`HEADROOM`], in which a tag
-/// that was taken out finds room.
+/// The frame in `slot`, whole again, with what the kernel says of it. The slot begins with
+/// [`HEADROOM`], in which a tag that was taken out finds room.
 pub(super) fn unpack(slot: &mut [u8], vlan: Option<Tag>) -> Option<(&[u8], VnetHeader)> {
     let mut vnet = VnetHeader::read(slot.get(HEADROOM..)?)?;
     let (start, end) = (HEADROOM + vnet::LEN, slot.len());
@@ -88,16 +88,17 @@ type Control = [u64; 6];
 const _: () =
     assert!(size_of::<libc::cmsghdr>() + size_of::<libc::tpacket_auxdata>() <= size_of::<Control>());
 
-/// Fetches up to `most` frames into the slots of `batch`, without waiting.
+/// Fetches up to `max` frames into the slots of `batch`, without waiting.
 fn receive_batch(
     socket: BorrowedFd<'_>,
     batch: &mut [u8],
     heads: &mut [Received; BATCH],
-    most: usize,
+    max: usize,
 ) -> Result<usize, Errno> {
     let mut controls: [Control; BATCH] = [[0; 6]; BATCH];
     let mut vectors = [const { MaybeUninit::<libc::iovec>::uninit() }; BATCH];
-    // SAFETY: `mmsghdr` is a C structure of integers and pointers, for which all zeros are a valid value.
+    // SAFETY: `mmsghdr` is a C structure of integers and pointers, for which all zeros are a valid
+    // value.
     let mut messages: [libc::mmsghdr; BATCH] = unsafe { MaybeUninit::zeroed().assume_init() };
     let slots = batch.chunks_exact_mut(SLOT);
     for (((message, slot), vector), control) in
@@ -110,13 +111,14 @@ fn receive_batch(
         message.msg_hdr.msg_control = control.as_mut_ptr().cast();
         message.msg_hdr.msg_controllen = size_of::<Control>() as _;
     }
-    // SAFETY: each message points to one vector over its own slot of `batch` and to its own control buffer, with their
-    // true lengths; all of them outlive the call, and nothing else refers to them during it.
+    // SAFETY: each message points to one vector over its own slot of `batch` and to its own control
+    // buffer, with their true lengths. All of them outlive the call, and nothing else refers to
+    // them during it.
     let count = unsafe {
         libc::recvmmsg(
             socket.as_raw_fd(),
             messages.as_mut_ptr(),
-            most.min(BATCH) as _,
+            max.min(BATCH) as _,
             libc::MSG_DONTWAIT as _,
             std::ptr::null_mut(),
         )
@@ -128,7 +130,8 @@ fn receive_batch(
         *head = Received {
             bytes: message.msg_len as usize,
             is_truncated: message.msg_hdr.msg_flags & libc::MSG_TRUNC != 0,
-            // SAFETY: the kernel has just filled this message's control buffer, which is alive, and set its length.
+            // SAFETY: the kernel has just filled this message's control buffer, which is alive, and
+            // set its length.
             vlan: unsafe { vlan_tag(&message.msg_hdr) },
         };
     }
@@ -138,9 +141,11 @@ fn receive_batch(
 /// The tag in the control messages of a received message.
 ///
 /// # Safety
-/// The control buffer that `message` points to is alive, and holds what the kernel wrote, as long as `message` says.
+/// The control buffer that `message` points to is alive, and holds what the kernel wrote, as long
+/// as `message` says.
 unsafe fn vlan_tag(message: &libc::msghdr) -> Option<Tag> {
-    // SAFETY: the macro gives null or a header inside the control buffer, of which the caller vouches.
+    // SAFETY: the macro gives null or a header inside the control buffer, of which the caller
+    // vouches.
     let header = unsafe { libc::CMSG_FIRSTHDR(message).as_ref() }?;
     // SAFETY: this is arithmetic on a length.
     let whole = unsafe { libc::CMSG_LEN(size_of::<libc::tpacket_auxdata>() as u32) } as usize;
@@ -148,7 +153,8 @@ unsafe fn vlan_tag(message: &libc::msghdr) -> Option<Tag> {
     if !is_auxdata || (header.cmsg_len as usize) < whole {
         return None;
     }
-    // SAFETY: the header says that a whole `tpacket_auxdata` follows it in the buffer; it may be unaligned.
+    // SAFETY: the header says that a whole `tpacket_auxdata` follows it in the buffer; it may be
+    // unaligned.
     let aux = unsafe { libc::CMSG_DATA(header).cast::<libc::tpacket_auxdata>().read_unaligned() };
     let is_set = |flag| aux.tp_status & flag != 0;
     let protocol =

@@ -1,7 +1,9 @@
-//! A receive ring: frames that the kernel copies straight into memory of ours (packet(7), TPACKET_V2).
+//! A receive ring: frames that the kernel copies straight into memory of ours (packet(7),
+//! TPACKET_V2).
 //!
-//! Slots hold a frame of any usual MTU. Longer ones, such as super-packets, the kernel puts whole into the socket's queue
-//! (`PACKET_COPY_THRESH`) and says so in their slots, so neither the ring's memory nor its order depends on the MTU.
+//! Slots hold a frame of any usual MTU. The kernel puts longer ones, such as super-packets, whole
+//! into the socket's queue (`PACKET_COPY_THRESH`) and notes so in their slots. So neither the
+//! ring's memory nor its order depends on the MTU.
 
 use super::queue::{HEADROOM, Tag};
 use super::socket::set_option;
@@ -33,8 +35,9 @@ pub(super) enum Slot<'a> {
     Lost,
 }
 
-/// Bytes of a slot: an Ethernet frame of 1500 bytes with two VLAN tags, up to 1900 bytes, and what the kernel puts before it. No power of
-/// two, so that the slots do not meet in the same lines of the cache.
+/// Bytes of a slot: an Ethernet frame of 1500 bytes with two VLAN tags, up to 1900 bytes, and what
+/// the kernel puts before it. No power of two, so that the slots do not meet in the same lines of
+/// the cache.
 const SLOT_BYTES: usize = 2048 - 64;
 /// Bytes of a block, which the kernel wants in one piece.
 const BLOCK_BYTES: usize = 128 << 10;
@@ -48,7 +51,8 @@ const BEFORE: usize = HEADROOM + vnet::LEN;
 const _: () = assert!(SLOT_BYTES.is_multiple_of(libc::TPACKET_ALIGNMENT));
 
 impl Ring {
-    /// Gives `socket` a ring and maps it. The option [`PACKET_VNET_HDR`](libc::PACKET_VNET_HDR) has to be set before.
+    /// Gives `socket` a ring and maps it. The option [`PACKET_VNET_HDR`](libc::PACKET_VNET_HDR) has
+    /// to be set before.
     pub(super) fn new(socket: BorrowedFd<'_>) -> io::Result<Self> {
         // Any number will do: the socket's buffer is the bound.
         set_option(socket, libc::PACKET_COPY_THRESH, &1_i32)?;
@@ -60,7 +64,8 @@ impl Ring {
             tp_frame_nr: SLOTS as u32,
         };
         set_option(socket, libc::PACKET_RX_RING, &request)?;
-        // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is in use.
+        // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is in
+        // use.
         let memory = unsafe {
             let access = libc::PROT_READ | libc::PROT_WRITE;
             libc::mmap(std::ptr::null_mut(), BYTES, access, libc::MAP_SHARED, socket.as_raw_fd(), 0)
@@ -77,15 +82,15 @@ impl Ring {
         let place = (self.next / SLOTS_PER_BLOCK) * BLOCK_BYTES + (self.next % SLOTS_PER_BLOCK) * SLOT_BYTES;
         // SAFETY: `next` is below `SLOTS`, so the slot lies wholly inside the mapping.
         let slot = unsafe { self.memory.add(place) };
-        // SAFETY: the slot begins with its status, aligned to 16 bytes, which this process and the kernel access only as a
-        // whole; the mapping lives as long as `self`.
+        // SAFETY: the slot begins with its status, aligned to 16 bytes, which this process and the
+        // kernel access only as a whole; the mapping lives as long as `self`.
         let status = unsafe { AtomicU32::from_ptr(slot.cast().as_ptr()) };
         let flags = status.load(Ordering::Acquire);
         if flags & libc::TP_STATUS_USER == 0 {
             return None;
         }
-        // SAFETY: the status says that the slot is ours until it is written again below, and the lifetime of what is made of it
-        // ends with `take`.
+        // SAFETY: the status says that the slot is ours until it is written again below, and the
+        // lifetime of what is made of it ends with `take`.
         let outcome = take(unsafe { read(slot, flags) });
         status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
         self.next = (self.next + 1) % SLOTS;
@@ -96,8 +101,8 @@ impl Ring {
 /// What is in a slot that the kernel filled.
 ///
 /// # Safety
-/// `slot` points to [`SLOT_BYTES`] that are mapped, belong to this process for `'a`, and begin with a header that the kernel
-/// wrote.
+/// `slot` points to [`SLOT_BYTES`] that are mapped, belong to this process for `'a`, and begin with
+/// a header that the kernel wrote.
 unsafe fn read<'a>(slot: NonNull<u8>, flags: u32) -> Slot<'a> {
     // SAFETY: the caller vouches for the header; it is plain integers.
     let header = unsafe { slot.cast::<libc::tpacket2_hdr>().as_ref() };
@@ -116,14 +121,16 @@ unsafe fn read<'a>(slot: NonNull<u8>, flags: u32) -> Slot<'a> {
     let protocol =
         if is_set(libc::TP_STATUS_VLAN_TPID_VALID) { header.tp_vlan_tpid } else { libc::ETH_P_8021Q as u16 };
     let vlan = is_set(libc::TP_STATUS_VLAN_VALID).then_some(Tag { protocol, control: header.tp_vlan_tci });
-    // SAFETY: the range has just been found to lie inside the slot and after the header, and nothing else refers to it.
+    // SAFETY: the range has just been found to lie inside the slot and after the header, and
+    // nothing else refers to it.
     let bytes = unsafe { std::slice::from_raw_parts_mut(slot.add(start - BEFORE).as_ptr(), BEFORE + len) };
     Slot::Whole { bytes, vlan }
 }
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // SAFETY: this is the mapping made in `new`, and nothing borrowed from it outlives the ring.
+        // SAFETY: this is the mapping made in `new`, and nothing borrowed from it outlives the
+        // ring.
         unsafe { libc::munmap(self.memory.as_ptr().cast(), BYTES) };
     }
 }

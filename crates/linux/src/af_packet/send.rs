@@ -2,37 +2,39 @@
 
 use super::socket::last_error;
 use crate::gather::{Gathered, Heads, Message};
-use crate::port::{MOST_FRAMES_AT_ONCE, Outgoing, Refused};
+use crate::port::{MAX_FRAMES_AT_ONCE, Outgoing, Refused};
 use libc::mmsghdr;
 use rustix::io::Errno;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Sends `frames` in order, those that go together as one; `fault` is told each error.
+/// Sends `frames` in order, joined where possible; `fault` is invoked with each error.
 pub(super) fn send_all(
     socket: BorrowedFd<'_>,
     frames: &[Outgoing<'_>],
     fault: &mut dyn FnMut(Errno),
 ) -> Refused {
     let mut heads = Heads::new();
-    let gathered = Gathered::new(&frames[..frames.len().min(MOST_FRAMES_AT_ONCE)], &mut heads);
-    let mut messages = [Message::default(); MOST_FRAMES_AT_ONCE];
-    let mut headers = [const { MaybeUninit::<mmsghdr>::uninit() }; MOST_FRAMES_AT_ONCE];
+    let gathered = Gathered::new(&frames[..frames.len().min(MAX_FRAMES_AT_ONCE)], &mut heads);
+    let mut messages = [Message::default(); MAX_FRAMES_AT_ONCE];
+    let mut headers = [const { MaybeUninit::<mmsghdr>::uninit() }; MAX_FRAMES_AT_ONCE];
     let count = gathered.messages().len();
     for (((message, pieces), place), header) in gathered.messages().zip(&mut messages).zip(&mut headers) {
         *place = *message;
-        // SAFETY: `mmsghdr` is a C structure of integers and pointers, for which all zeros are a valid value.
+        // SAFETY: `mmsghdr` is a C structure of integers and pointers, for which all zeros are a
+        // valid value.
         let header = header.write(unsafe { MaybeUninit::zeroed().assume_init() });
-        // The same in memory as an `iovec`, which the kernel only reads here, though its type says otherwise.
+        // The same in memory as an `iovec`, which the kernel only reads here, though its type says
+        // otherwise.
         header.msg_hdr.msg_iov = pieces.as_ptr().cast_mut().cast();
         header.msg_hdr.msg_iovlen = pieces.len() as _;
     }
     let mut refused = Refused::NONE;
     let mut from = 0;
     while from < count {
-        // SAFETY: the headers up to the number of messages have been written above; each points to its own pieces in
-        // `gathered`, and these to bytes with their true lengths. All outlive the call, and the kernel writes only into
-        // the headers' lengths, to which nothing else refers.
+        // SAFETY: the headers up to the number of messages have been written above; each points to
+        // its own pieces in `gathered`, and these to bytes with their true lengths. All outlive the
+        // call, and the kernel writes only into the headers' lengths, to which nothing else refers.
         let sent = unsafe {
             let first = headers.as_mut_ptr().add(from).cast();
             libc::sendmmsg(socket.as_raw_fd(), first, (count - from) as _, libc::MSG_DONTWAIT as _)
@@ -41,7 +43,7 @@ pub(super) fn send_all(
             from += sent as usize;
             continue;
         }
-        // An error is told only of a first message, so that is the one it belongs to.
+        // An error is only reported for a first message, so it belongs to that one.
         match last_error() {
             Errno::INTR => {}
             error => {

@@ -8,10 +8,12 @@ use std::io;
 use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// What may wait in the kernel until we fetch it: at 10 Gbit/s about 10 ms, a long wait for a processor.
+/// What may wait in the kernel until we fetch it: at 10 Gbit/s about 10 ms, a long wait for a
+/// processor.
 const SOCKET_BUFFER_BYTES: usize = 16 << 20;
 
-/// A packet socket on the interface `name` of this network namespace, ready for [`AfPacket::from_socket`](super::AfPacket::from_socket).
+/// A packet socket on the interface `name` of this network namespace, ready for
+/// [`AfPacket::from_socket`](super::AfPacket::from_socket).
 pub fn open_socket(name: &str) -> Result<OwnedFd, PortError> {
     let fail = |operation| move |error: io::Error| system(operation, name, error);
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -21,9 +23,9 @@ pub fn open_socket(name: &str) -> Result<OwnedFd, PortError> {
     let index =
         netdevice::name_to_index(&socket, name).map_err(|_| PortError::Gone { name: name.to_owned() })?;
     for (option, operation) in [
-        (libc::PACKET_VNET_HDR, "asking for virtio-net headers"),
+        (libc::PACKET_VNET_HDR, "enabling virtio-net headers"),
         (libc::PACKET_IGNORE_OUTGOING, "ignoring what we send"),
-        (libc::PACKET_AUXDATA, "asking for VLAN tags"),
+        (libc::PACKET_AUXDATA, "enabling VLAN tags"),
     ] {
         set_option(socket.as_fd(), option, &1_i32).map_err(fail(operation))?;
     }
@@ -34,7 +36,8 @@ pub fn open_socket(name: &str) -> Result<OwnedFd, PortError> {
     Ok(socket)
 }
 
-/// As root past the administrator's limit; else up to it. A smaller buffer works too, and its overflows are counted.
+/// As root past the administrator's limit; else up to it. A smaller buffer works too, and its
+/// overflows are counted.
 fn enlarge_buffer(socket: &OwnedFd) {
     if sockopt::set_socket_recv_buffer_size_force(socket, SOCKET_BUFFER_BYTES).is_err() {
         let _ = sockopt::set_socket_recv_buffer_size(socket, SOCKET_BUFFER_BYTES);
@@ -55,7 +58,8 @@ pub(super) fn set_option<T: Copy + 'static>(
     option: c_int,
     value: &T,
 ) -> io::Result<()> {
-    // SAFETY: the pointer and the length describe `value`, which outlives the call; the kernel only reads it.
+    // SAFETY: the pointer and the length describe `value`, which outlives the call; the kernel only
+    // reads it.
     let outcome = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
@@ -72,7 +76,8 @@ pub(super) fn set_option<T: Copy + 'static>(
 pub(super) fn take_overflows(socket: BorrowedFd<'_>) -> u32 {
     let mut stats = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
     let mut len = size_of::<libc::tpacket_stats>() as libc::socklen_t;
-    // SAFETY: the pointer and the length describe `stats`, which outlives the call; the kernel writes integers into it.
+    // SAFETY: the pointer and the length describe `stats`, which outlives the call; the kernel
+    // writes integers into it.
     let outcome = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),
@@ -87,7 +92,8 @@ pub(super) fn take_overflows(socket: BorrowedFd<'_>) -> u32 {
 
 fn bind(socket: BorrowedFd<'_>, index: u32) -> io::Result<()> {
     let address = link_address(index.cast_signed());
-    // SAFETY: the pointer and the length describe `address`, which outlives the call; the kernel only reads it.
+    // SAFETY: the pointer and the length describe `address`, which outlives the call; the kernel
+    // only reads it.
     let outcome = unsafe {
         libc::bind(
             socket.as_raw_fd(),
@@ -98,11 +104,13 @@ fn bind(socket: BorrowedFd<'_>, index: u32) -> io::Result<()> {
     if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Does the interface that `socket` was bound to still exist? The kernel sets the index to -1 when it goes.
+/// Does the interface that `socket` was bound to still exist? The kernel sets the index to -1 when
+/// it goes.
 pub(super) fn is_bound(socket: BorrowedFd<'_>) -> bool {
     let mut address = link_address(0);
     let mut len = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-    // SAFETY: the pointer and the length describe `address`, which outlives the call; the kernel writes integers into it.
+    // SAFETY: the pointer and the length describe `address`, which outlives the call; the kernel
+    // writes integers into it.
     let outcome = unsafe { libc::getsockname(socket.as_raw_fd(), (&raw mut address).cast(), &mut len) };
     outcome == 0 && address.sll_ifindex > 0
 }

@@ -37,7 +37,7 @@ impl Check<'_> {
             }
         }
         match (agree.tolerance, agree.relative) {
-            (None, None) => Err(self.places.refuse(
+            (None, None) => Err(self.locations.refuse(
                 &format!("agree.{at}"),
                 Problem::Missing {
                     key: "tolerance".into(),
@@ -64,6 +64,8 @@ impl Check<'_> {
         let mut allowed: Vec<String> = kinds.map(String::from).collect();
         allowed.dedup();
         allowed.extend_from_slice(measures);
-        Err(self.places.refuse(path, Problem::Unknown { what: "measure", given: shortened(name), allowed }))
+        Err(self
+            .locations
+            .refuse(path, Problem::Unknown { what: "measure", given: shortened(name), allowed }))
     }
 }

@@ -99,12 +99,12 @@ impl Check<'_> {
     pub(super) fn unknown_discipline(&self, path: &str, name: &str) -> ScenarioError {
         if let Err(UnknownDiscipline { given, why: Some(why), .. }) = catalogue::find(name) {
             let (key, given, allowed) = (path.into(), format!("`{given}`"), A_DROPPER.into());
-            return self.places.refuse(path, Problem::Refused { key, given, why, allowed });
+            return self.locations.refuse(path, Problem::Refused { key, given, why, allowed });
         }
         let labels = self.own.iter().filter_map(|compared| compared.label.as_deref());
         let (given, allowed) =
             (shortened(name), labels.chain(catalogue::allowed(name)).map(Into::into).collect());
-        self.places.refuse(path, Problem::Unknown { what: "discipline", given, allowed })
+        self.locations.refuse(path, Problem::Unknown { what: "discipline", given, allowed })
     }
 
     /// Checks the discipline's parameters, so that a run cannot fail on them; building it would take its memory.

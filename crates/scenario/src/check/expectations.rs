@@ -22,7 +22,7 @@ impl Check<'_> {
         let is_compared = expect.less_than.is_some() || expect.more_than.is_some();
         match (expect.min, expect.max) {
             (None, None) if is_compared => Ok(()),
-            (None, None) => Err(self.places.refuse(
+            (None, None) => Err(self.locations.refuse(
                 &format!("expect.{at}"),
                 Problem::Missing { key: "min".into(), table: format!("expect.{at}"), note: String::new() },
             )),
@@ -72,6 +72,6 @@ impl Check<'_> {
             return Ok(());
         }
         let (given, allowed) = (shortened(measure), measures.to_vec());
-        Err(self.places.refuse(path, Problem::Unknown { what: "measure", given, allowed }))
+        Err(self.locations.refuse(path, Problem::Unknown { what: "measure", given, allowed }))
     }
 }

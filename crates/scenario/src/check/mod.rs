@@ -17,7 +17,7 @@ use crate::spec::{FORMAT, Spec};
 use crate::topology::{self, Topology};
 use fairwire_core::{Duration, Rate};
 use fairwire_document::DocumentError as ScenarioError;
-use fairwire_document::Places;
+use fairwire_document::Locations;
 use fairwire_document::Problem;
 use fairwire_document::{is_printable, shortened};
 use std::fmt::Display;
@@ -36,9 +36,9 @@ pub(crate) fn check(
     spec: &Spec,
     own: &[Compared],
     files: &Files,
-    places: &Places,
+    locations: &Locations,
 ) -> Result<Topology, ScenarioError> {
-    let check = Check { spec, own, places };
+    let check = Check { spec, own, locations };
     check.head()?;
     check.times()?;
     check.links()?;
@@ -60,7 +60,7 @@ pub(crate) fn check(
 struct Check<'a> {
     spec: &'a Spec,
     own: &'a [Compared],
-    places: &'a Places,
+    locations: &'a Locations,
 }
 
 type Checked = Result<(), ScenarioError>;
@@ -75,11 +75,11 @@ struct Refusal<'a> {
 
 impl Check<'_> {
     fn refuse(&self, Refusal { path, given, why, allowed }: Refusal<'_>) -> Checked {
-        Err(self.places.refuse(path, Problem::Refused { key: path.into(), given, why, allowed }))
+        Err(self.locations.refuse(path, Problem::Refused { key: path.into(), given, why, allowed }))
     }
 
     fn told(&self, fault: Fault) -> ScenarioError {
-        self.places.refuse(&fault.path, fault.problem)
+        self.locations.refuse(&fault.path, fault.problem)
     }
 
     fn within<T: PartialOrd + Display>(&self, path: &str, value: T, range: RangeInclusive<T>) -> Checked {

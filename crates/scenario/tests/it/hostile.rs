@@ -8,7 +8,7 @@ const GOOD: &str = include_str!("../../../../scenarios/selfish-flow.toml");
 fn holds(result: Result<impl Sized, ScenarioError>, texts: &[&str]) -> Result<(), TestCaseError> {
     let Err(error) = result else { return Ok(()) };
     prop_assert!(!error.to_string().is_empty());
-    if let Some(place) = error.place {
+    if let Some(place) = error.location {
         // Only a text with a long line or with characters that print nothing is shown otherwise than it is.
         let is_cut = place.text.contains('…') && place.text.lines().all(|line| line.len() <= 246);
         let is_escaped = place.text.contains('\u{fffd}');
@@ -85,5 +85,5 @@ fn a_path_however_deep_is_refused_and_not_followed() {
     assert!(parse("deep", &format!("[{path}]"), &Overrides::default()).is_err());
     let set = vec![format!("{path}=1")];
     let error = parse("good", GOOD, &Overrides { set, ..Overrides::default() }).unwrap_err().to_string();
-    assert!(error.contains("20000 steps, and 16 are the most"), "{error}");
+    assert!(error.contains("20000 steps, more than the maximum of 16"), "{error}");
 }

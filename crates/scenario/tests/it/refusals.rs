@@ -337,7 +337,7 @@ fn a_bad_set_points_at_the_argument() {
 #[test]
 fn the_second_of_two_sets_is_the_one_blamed() {
     let error = read(GOOD, &["flow.tcp.count=4", "flow.tcp.cuont=4"]).unwrap_err();
-    assert_eq!(error.place.unwrap().text, "flow.tcp.cuont=4");
+    assert_eq!(error.location.unwrap().text, "flow.tcp.cuont=4");
 }
 
 #[test]

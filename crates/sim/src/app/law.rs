@@ -53,7 +53,7 @@ pub enum Law {
 }
 
 /// A law that drew outside its bounds so often has nearly no weight inside them.
-const MOST_DRAWS: u32 = 100;
+const MAX_DRAWS: u32 = 100;
 
 impl Law {
     /// Lognormal with this mean and standard deviation, both of the quantity itself.
@@ -148,7 +148,7 @@ impl Sampler {
             Shape::LogNormal { mu, sigma } => libm::exp(mu + sigma * normal(rng)),
             Shape::Between { ref sampler, min, max } => {
                 let mut value = sampler.draw(rng);
-                for _ in 1..MOST_DRAWS {
+                for _ in 1..MAX_DRAWS {
                     if (min..=max).contains(&value) {
                         break;
                     }

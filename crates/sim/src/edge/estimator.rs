@@ -4,7 +4,7 @@
 //! 2003, section III-B and equation (3).
 
 use crate::plan::{Cadence, EstimatorPlan};
-use fairwire_core::Ask;
+use fairwire_core::RateRequest;
 
 /// Estimates how many of the packets in profile are marked on the way, and asks for other targets. O(1) per packet.
 #[derive(Clone, Debug)]
@@ -41,11 +41,11 @@ impl Estimator {
     }
 
     /// What packets that leave now ask for.
-    pub(crate) fn ask(&self) -> Ask {
+    pub(crate) fn ask(&self) -> RateRequest {
         match self.estimate {
-            low if low < self.plan.low => Ask::Increase,
-            high if high > self.plan.high => Ask::Decrease,
-            _ => Ask::Keep,
+            low if low < self.plan.low => RateRequest::Increase,
+            high if high > self.plan.high => RateRequest::Decrease,
+            _ => RateRequest::Keep,
         }
     }
 }
@@ -59,7 +59,7 @@ mod tests {
     }
 
     /// The estimates after a packet with a mark and after each of those that follow without, and what they ask for.
-    fn after_one_mark(cadence: Cadence, packets: usize) -> Vec<(f64, Ask)> {
+    fn after_one_mark(cadence: Cadence, packets: usize) -> Vec<(f64, RateRequest)> {
         let mut estimator = estimator(cadence);
         let mut one = |at| {
             estimator.observe(at == 0);
@@ -76,20 +76,20 @@ mod tests {
         assert!(seen.iter().all(|(estimate, _)| *estimate <= peak));
         let asking =
             |ask| seen.iter().enumerate().filter(move |(_, seen)| seen.1 == ask).map(|(at, _)| at + 1);
-        assert!(asking(Ask::Decrease).eq(3..=21), "{seen:?}");
-        assert!(asking(Ask::Keep).eq((1..=2).chain(22..=34)), "{seen:?}");
-        assert!(asking(Ask::Increase).eq(35..=60), "{seen:?}");
+        assert!(asking(RateRequest::Decrease).eq(3..=21), "{seen:?}");
+        assert!(asking(RateRequest::Keep).eq((1..=2).chain(22..=34)), "{seen:?}");
+        assert!(asking(RateRequest::Increase).eq(35..=60), "{seen:?}");
     }
 
     #[test]
     fn of_one_mark_blocks_make_a_hundredth_and_no_decrease() {
         let seen = after_one_mark(Cadence::Tumbling, 100);
-        assert_eq!(seen[8], (0.0, Ask::Increase));
+        assert_eq!(seen[8], (0.0, RateRequest::Increase));
         for (block, (estimate, ask)) in seen.iter().skip(9).step_by(10).enumerate() {
             let expected = 0.01 * 0.9f64.powi(i32::try_from(block).expect("few"));
             assert!((estimate - expected).abs() < 1e-12, "{block}: {estimate}");
             // 0.01 * 0.9^6 = 0.00531 and 0.01 * 0.9^7 = 0.00478.
-            assert_eq!(*ask, if block <= 6 { Ask::Keep } else { Ask::Increase }, "{block}");
+            assert_eq!(*ask, if block <= 6 { RateRequest::Keep } else { RateRequest::Increase }, "{block}");
         }
     }
 
@@ -99,7 +99,7 @@ mod tests {
             let mut estimator = estimator(cadence);
             (0..1000).for_each(|_| estimator.observe(true));
             assert!((estimator.estimate() - 1.0).abs() < 1e-4);
-            assert_eq!(estimator.ask(), Ask::Decrease);
+            assert_eq!(estimator.ask(), RateRequest::Decrease);
         }
     }
 }

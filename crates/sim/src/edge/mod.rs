@@ -15,7 +15,7 @@ mod estimator;
 
 use crate::plan::{AggregateCount, AggregatePlan};
 use estimator::Estimator;
-use fairwire_core::{Ask, Ecn, Marker, Packet, Time};
+use fairwire_core::{Ecn, Marker, Packet, RateRequest, Time};
 
 /// What edges write on a packet: its colour in the low two bits, and in the next two what one edge asks of the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,11 +31,11 @@ impl Tag {
         self.0 & COLOR
     }
 
-    fn ask(self) -> Ask {
+    fn ask(self) -> RateRequest {
         match self.0 & !COLOR {
-            INCREASE => Ask::Increase,
-            DECREASE => Ask::Decrease,
-            _ => Ask::Keep,
+            INCREASE => RateRequest::Increase,
+            DECREASE => RateRequest::Decrease,
+            _ => RateRequest::Keep,
         }
     }
 
@@ -44,11 +44,11 @@ impl Tag {
     }
 
     /// What asks, and has no colour.
-    fn asking(ask: Ask) -> Self {
+    fn asking(ask: RateRequest) -> Self {
         Tag(match ask {
-            Ask::Keep => 0,
-            Ask::Increase => INCREASE,
-            Ask::Decrease => DECREASE,
+            RateRequest::Keep => 0,
+            RateRequest::Increase => INCREASE,
+            RateRequest::Decrease => DECREASE,
         })
     }
 }
@@ -123,7 +123,7 @@ impl Edges {
         };
         aggregate.integrate(now);
         let Aggregate { plan: AggregatePlan { marker, .. }, counts, .. } = aggregate;
-        marker.hear(tag.ask(), now);
+        marker.on_request(tag.ask(), now);
         marker.color(packet, now);
         counts.entered += 1;
         counts.green += u64::from(packet.color == 0);
@@ -223,10 +223,10 @@ mod tests {
 
     #[test]
     fn a_tag_keeps_its_colour_and_what_it_asks_apart() {
-        for ask in [Ask::Keep, Ask::Increase, Ask::Decrease] {
+        for ask in [RateRequest::Keep, RateRequest::Increase, RateRequest::Decrease] {
             assert_eq!(Tag::asking(ask).ask(), ask);
             assert_eq!(Tag::asking(ask).color(), 0);
         }
-        assert_eq!((Tag::of_color(2).color(), Tag::of_color(2).ask()), (2, Ask::Keep));
+        assert_eq!((Tag::of_color(2).color(), Tag::of_color(2).ask()), (2, RateRequest::Keep));
     }
 }

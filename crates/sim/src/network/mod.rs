@@ -283,11 +283,11 @@ impl<T: Tap, E: Events> Run<T, E> {
         if self.tuning.looks_ahead && !*is_last {
             waiting.push_back(Waiting { slot, flow: frame.flow });
         }
-        let asked_at = queued.asks_at();
-        if let Some(departure) = queued.offer(packet, now, &mut self.ledger) {
+        let asked_at = queued.next_poll_at();
+        if let Some(departure) = queued.enqueue(packet, now, &mut self.ledger) {
             self.leave_at_once(link, departure, now);
-        } else if queued.asks_at() != asked_at {
-            self.ask_again(link);
+        } else if queued.next_poll_at() != asked_at {
+            self.poll_again(link);
         }
     }
 
@@ -300,35 +300,35 @@ impl<T: Tap, E: Events> Run<T, E> {
     #[inline(always)]
     fn on_link_free(&mut self, link: u32, now: Time) {
         let Queued { link: queued, .. } = &mut self.links[link as usize];
-        if queued.asks_at() != now {
+        if queued.next_poll_at() != now {
             self.meaningless += 1;
             return; // put off or brought forward since this was scheduled
         }
         self.ledger.tap.set_place(now, Some(link));
-        match queued.ask(now, &mut self.ledger) {
+        match queued.poll(now, &mut self.ledger) {
             Some(departure) => self.go_on(link, departure, now),
-            None if queued.asks_at() != now => self.ask_again(link),
+            None if queued.next_poll_at() != now => self.poll_again(link),
             None => {}
         }
     }
 
     /// Schedules the link's next question, where there is to be one.
     #[inline(always)]
-    fn ask_again(&mut self, link: u32) {
+    fn poll_again(&mut self, link: u32) {
         if self.tuning.has_one_link {
             return; // who serves it knows when it asks
         }
         let Queued { link: queued, lane, .. } = &self.links[link as usize];
-        let asks_at = queued.asks_at();
-        if asks_at != Time::MAX {
-            self.events.push_at_link(asks_at, Event::LinkFree(link), link, *lane);
+        let next_poll_at = queued.next_poll_at();
+        if next_poll_at != Time::MAX {
+            self.events.push_at_link(next_poll_at, Event::LinkFree(link), link, *lane);
         }
     }
 
     /// Schedules the link's next question, and takes a packet that has begun to leave onward.
     #[inline(always)]
     fn go_on(&mut self, link: u32, departure: Departure, now: Time) {
-        self.ask_again(link);
+        self.poll_again(link);
         self.on_departure(departure, link, now);
     }
 

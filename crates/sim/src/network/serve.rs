@@ -55,7 +55,7 @@ impl<T: Tap> Run<T> {
 
     /// When the only link asks next, which is no event.
     fn unscheduled(&self) -> Time {
-        if self.tuning.has_one_link { self.links[0].link().asks_at() } else { Time::MAX }
+        if self.tuning.has_one_link { self.links[0].link().next_poll_at() } else { Time::MAX }
     }
 
     /// Handles every event at hosts up to `until`.
@@ -103,8 +103,8 @@ impl<T: Tap> Run<T> {
         self.events.links.set_end(until);
         let mut handled = 0;
         loop {
-            let asks_at = self.links[0].link().asks_at();
-            let next = self.events.links.next_or(asks_at, Event::LinkFree(0), 0);
+            let next_poll_at = self.links[0].link().next_poll_at();
+            let next = self.events.links.next_or(next_poll_at, Event::LinkFree(0), 0);
             if self.tuning.looks_ahead && self.events.links.is_time_to_look() {
                 self.look_ahead_at_link();
             }

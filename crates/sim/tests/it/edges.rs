@@ -2,7 +2,8 @@
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
-    Ask, Buffer, Cause, Dropper, Duration, EcnPolicy, Limit, Marker, Packet, Queue, Rate, Seed, Time, Verdict,
+    Buffer, Cause, Dropper, Duration, EcnPolicy, Limit, Marker, Packet, Queue, Rate, RateRequest, Seed, Time,
+    Verdict,
 };
 use fairwire_sim::{
     AggregatePlan, EstimatorPlan, GroupPlan, LinkPlan, Measured, Member, Network, Settings, Source, TieRule,
@@ -17,7 +18,7 @@ type Log<T> = Arc<Mutex<Vec<T>>>;
 /// Colours every third packet yellow, and remembers what it hears.
 struct Recorder {
     packets: u64,
-    heard: Log<(Time, Ask)>,
+    heard: Log<(Time, RateRequest)>,
 }
 
 impl Marker for Recorder {
@@ -25,7 +26,7 @@ impl Marker for Recorder {
         self.packets += 1;
         packet.color = u8::from(self.packets.is_multiple_of(3));
     }
-    fn hear(&mut self, ask: Ask, now: Time) {
+    fn on_request(&mut self, ask: RateRequest, now: Time) {
         self.heard.lock().expect("one thread").push((now, ask));
     }
 }
@@ -89,7 +90,7 @@ fn cbr() -> Source {
 }
 
 /// An aggregate of the groups numbered, and what its marker hears.
-fn aggregate(groups: &[usize], estimator: EstimatorPlan) -> (AggregatePlan, Log<(Time, Ask)>) {
+fn aggregate(groups: &[usize], estimator: EstimatorPlan) -> (AggregatePlan, Log<(Time, RateRequest)>) {
     let heard = Log::default();
     let marker = Box::new(Recorder { packets: 0, heard: heard.clone() });
     (AggregatePlan { name: "a".into(), groups: groups.into(), marker, estimator: Some(estimator) }, heard)
@@ -123,12 +124,12 @@ fn what_the_far_edge_asks_comes_back_after_a_round_trip_and_not_before() {
     simulate(network);
     let heard = all(&heard);
     // The SYN comes first; its answer carries what the far edge asks, and the next packet carries that on.
-    assert_eq!(heard[0].1, Ask::Keep);
-    let asked = heard.iter().find(|(_, ask)| *ask != Ask::Keep).expect("it is heard");
-    assert_eq!(asked.1, Ask::Increase);
+    assert_eq!(heard[0].1, RateRequest::Keep);
+    let asked = heard.iter().find(|(_, ask)| *ask != RateRequest::Keep).expect("it is heard");
+    assert_eq!(asked.1, RateRequest::Increase);
     let round_trip = asked.0.since(heard[0].0);
     assert!(round_trip >= Duration::from_ms(40) && round_trip < Duration::from_ms(41), "{round_trip}");
-    assert!(heard.iter().filter(|(at, _)| *at >= asked.0).all(|(_, ask)| *ask == Ask::Increase));
+    assert!(heard.iter().filter(|(at, _)| *at >= asked.0).all(|(_, ask)| *ask == RateRequest::Increase));
 }
 
 #[test]
@@ -143,7 +144,7 @@ fn marks_of_packets_in_profile_ask_for_less_and_those_of_others_do_not() {
         network.aggregates = vec![plan];
         let measured = simulate(network);
         assert!(measured.flows[0].packets_marked > 10, "{measured:?}");
-        let less = all(&heard).iter().filter(|(_, ask)| *ask == Ask::Decrease).count();
+        let less = all(&heard).iter().filter(|(_, ask)| *ask == RateRequest::Decrease).count();
         assert_eq!(less > 0, color_that_counts == 0, "{less}");
         let count = &measured.aggregates[0];
         assert_eq!(count.green_marked > 0, color_that_counts == 0, "{count:?}");
@@ -151,13 +152,13 @@ fn marks_of_packets_in_profile_ask_for_less_and_those_of_others_do_not() {
 }
 
 /// All is out of profile.
-struct AllOut(Log<(Time, Ask)>);
+struct AllOut(Log<(Time, RateRequest)>);
 
 impl Marker for AllOut {
     fn color(&mut self, packet: &mut Packet, _now: Time) {
         packet.color = 1;
     }
-    fn hear(&mut self, ask: Ask, now: Time) {
+    fn on_request(&mut self, ask: RateRequest, now: Time) {
         self.0.lock().expect("one thread").push((now, ask));
     }
 }
@@ -173,7 +174,7 @@ fn an_acknowledgement_that_was_delayed_carries_it_too() {
     network.aggregates = vec![plan];
     simulate(network);
     let heard = all(&heard);
-    assert!(heard.len() > 50 && heard[2..].iter().all(|(_, ask)| *ask == Ask::Increase), "{heard:?}");
+    assert!(heard.len() > 50 && heard[2..].iter().all(|(_, ask)| *ask == RateRequest::Increase), "{heard:?}");
 }
 
 #[test]
@@ -183,7 +184,7 @@ fn datagrams_bring_nothing_back_and_groups_outside_are_left_alone() {
     let mut network = Network::dumbbell(core, vec![group("udp", cbr()), group("other", cbr())]);
     network.aggregates = vec![plan];
     let measured = simulate(network);
-    assert!(all(&heard).iter().all(|(_, ask)| *ask == Ask::Keep));
+    assert!(all(&heard).iter().all(|(_, ask)| *ask == RateRequest::Keep));
     let [inside, outside] = &measured.flows[..] else { panic!("two flows") };
     assert_eq!(measured.aggregates[0].entered, all(&heard).len() as u64);
     let yellow = all(&seen).iter().filter(|(color, _)| *color == 1).count() as u64;

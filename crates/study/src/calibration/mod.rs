@@ -1,14 +1,15 @@
 //! How much of what a paper says depends on what it does not print.
 //!
-//! A study may declare a space of settings that its paper leaves open (`space.toml`). Draws of it are run beside the study's own choice; each claim
-//! then has the share of draws in which it holds, and the draw nearest to the printed numbers is the best one. The draws fill the space evenly:
-//! a share is one of admissible settings, none of likely ones.
+//! A study may declare a space of settings that its paper leaves open (`space.toml`). Draws from it
+//! are run beside the study's own choice. Each claim then has the share of draws in which it holds,
+//! and the draw nearest to the printed numbers is the best one. The draws fill the space evenly: a
+//! share is one of admissible settings, not of likely ones.
 
 pub(crate) mod record;
 mod space;
 
 pub use record::{Calibration, Distance, Held, Summary};
-pub use space::{Draw, Drawn, MOST_DRAWS, SettingSpec, SpaceSpec};
+pub use space::{Draw, Drawn, MAX_DRAWS, SettingSpec, SpaceSpec};
 
 use crate::assemble::assemble;
 use crate::execute::Gathered;
@@ -18,7 +19,7 @@ use crate::study::Study;
 use fairwire_scenario::ScenarioError;
 use std::collections::BTreeMap;
 
-/// Two tell chance from a difference well enough where many draws are looked at together.
+/// Two seeds distinguish chance from a difference well enough if many draws are compared together.
 const SEEDS: usize = 2;
 
 /// The exhibits of one paper under draws of its space: what has to be run, and what comes of it.
@@ -31,7 +32,7 @@ pub struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    /// Those of `exhibits` of `study` in which something is open, under so many draws.
+    /// The open exhibits among `exhibits` of `study`, under `draws` draws.
     pub fn of(
         study: &'a Study,
         space: &SpaceSpec,
@@ -101,7 +102,8 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// The best setting by every second number, held against the others, and the other way round: the mean of both.
+/// The best setting by every second number, held against the others, and the other way round: the
+/// mean of both.
 fn held_out(
     known: &[usize],
     nearest: &dyn Fn(&[usize]) -> usize,
@@ -117,8 +119,8 @@ fn held_out(
     })
 }
 
-/// How far each printed number is from ours, as a part of it; `None` where ours has none. A number that is small beside the others of its
-/// measure is held against their mean size.
+/// How far each printed number is from ours, as a part of it; `None` where ours has none. A number
+/// that is small beside the others of its measure is held against their mean size.
 fn errors(exhibits: &[Exhibit]) -> Vec<Option<f64>> {
     exhibits
         .iter()
@@ -143,7 +145,8 @@ fn error(exhibit: &Exhibit, printed: &Published) -> Option<f64> {
     Some((mean - printed.value).abs() / printed.value.abs().max(mean_size).max(f64::MIN_POSITIVE))
 }
 
-/// For each claim that can be tested: does it hold in the mean as chosen, in the best draw, and in how many draws.
+/// For each claim that can be tested: does it hold in the mean as chosen, in the best draw, and in
+/// how many draws.
 fn claims(chosen: &[Exhibit], drawn: &[&[Exhibit]], best: &[Exhibit]) -> BTreeMap<String, Held> {
     let mut all = BTreeMap::new();
     for (place, exhibit) in chosen.iter().enumerate() {
@@ -162,7 +165,8 @@ fn claims(chosen: &[Exhibit], drawn: &[&[Exhibit]], best: &[Exhibit]) -> BTreeMa
     all
 }
 
-/// Does it hold in the mean over the seeds? Few seeds leave much undecided, which many draws settle.
+/// Does it hold in the mean over the seeds? Few seeds leave much undecided, which many draws
+/// settle.
 fn holds(claim: &Claim) -> Option<bool> {
     match claim.verdict {
         Verdict::NotTestable => None,

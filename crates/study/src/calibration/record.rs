@@ -57,9 +57,9 @@ pub struct Held {
     pub chosen: bool,
     /// In the best draw.
     pub best: bool,
-    /// In so many draws.
+    /// The number of draws in which it holds.
     pub held: usize,
-    /// Of so many.
+    /// The number of draws.
     pub of: usize,
 }
 
@@ -71,7 +71,7 @@ impl Held {
 }
 
 impl Calibration {
-    /// As it stands in `calibration.toml`.
+    /// The text of `calibration.toml`.
     pub fn text(&self) -> String {
         let text = toml::to_string(self).expect("plain data, tables last");
         format!("# Written by `fairwire calibrate --record`.\n\n{text}")

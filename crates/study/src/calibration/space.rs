@@ -1,14 +1,15 @@
-//! What a paper leaves open: the settings that it does not print, what is admissible for each, and draws of them.
+//! What a paper leaves open: the settings that it does not print, what is admissible for each, and
+//! draws of them.
 
 use crate::plan::{Changes, Plan};
 use crate::record::{Depth, Scale};
 use crate::study::Study;
 use crate::sweep;
-use fairwire_document::{Places, Problem, read_document};
+use fairwire_document::{Locations, Problem, read_document};
 use fairwire_scenario::ScenarioError;
 use serde::Deserialize;
 
-/// What stands in `space.toml`.
+/// The contents of `space.toml`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpaceSpec {
@@ -35,7 +36,8 @@ pub struct SettingSpec {
     /// How a range is drawn: evenly by default, or evenly in the logarithm.
     #[serde(default)]
     pub scale: Scale,
-    /// The changes to the scenario for a number of the range, in which `{x}`, `{x*2}` or `{x/8}` stands for it.
+    /// The changes to the scenario for a number of the range: `{x}`, `{x*2}` or `{x/8}` in them is
+    /// replaced by it.
     #[serde(default)]
     pub set: Vec<String>,
 }
@@ -70,21 +72,23 @@ pub struct Drawn {
 const SEED: u32 = 1;
 
 /// The sequence has no more points.
-pub const MOST_DRAWS: u32 = 1 << 16;
+pub const MAX_DRAWS: u32 = 1 << 16;
 /// Nor more dimensions.
-const MOST_SETTINGS: usize = sobol_burley::NUM_DIMENSIONS as usize;
+const MAX_SETTINGS: usize = sobol_burley::NUM_DIMENSIONS as usize;
 
 impl SpaceSpec {
-    /// Reads the space of `study`; `None` where it declares none. Each choice is tried on each scenario that it concerns.
+    /// Reads the space of `study`; `None` where it declares none. Each choice is tried on each
+    /// scenario that it concerns.
     pub fn read(study: &Study) -> Result<Option<Self>, ScenarioError> {
         const NAME: &str = "space.toml";
         let Some(text) = study.folder.files.get(NAME) else { return Ok(None) };
-        let (space, places) = read_document::<SpaceSpec>(&format!("{}{NAME}", study.folder.prefix), text)?;
-        space.check(study, &places)?;
+        let (space, locations) = read_document::<SpaceSpec>(&format!("{}{NAME}", study.folder.prefix), text)?;
+        space.check(study, &locations)?;
         Ok(Some(space))
     }
 
-    /// Draw number `number` of the space: a point of Owen's scrambled Sobol sequence (Burley 2020), which fills it more evenly than chance.
+    /// Draw number `number` of the space: a point of Owen's scrambled Sobol sequence (Burley 2020),
+    /// which fills it more evenly than chance.
     pub fn draw(&self, number: u32) -> Draw {
         let unit = |dimension: usize| f64::from(sobol_burley::sample(number, dimension as u32, SEED));
         Draw { values: self.setting.iter().enumerate().map(|(at, setting)| setting.at(unit(at))).collect() }
@@ -103,28 +107,32 @@ impl SpaceSpec {
         self.setting.iter().any(|setting| setting.concerns(exhibit))
     }
 
-    fn check(&self, study: &Study, places: &Places) -> Result<(), ScenarioError> {
-        if self.setting.len() > MOST_SETTINGS {
+    fn check(&self, study: &Study, locations: &Locations) -> Result<(), ScenarioError> {
+        if self.setting.len() > MAX_SETTINGS {
             return Err(refuse(
-                places,
+                locations,
                 "setting",
-                format!("{} were given; allowed: {MOST_SETTINGS}", self.setting.len()),
+                format!("{} were given; allowed: {MAX_SETTINGS}", self.setting.len()),
             ));
         }
         for (number, setting) in self.setting.iter().enumerate() {
             let key = |key: &str| format!("setting.{number}.{key}");
             if self.setting[..number].iter().any(|other| other.id == setting.id) {
-                return Err(refuse(places, &key("id"), format!("there are two settings `{}`", setting.id)));
+                return Err(refuse(
+                    locations,
+                    &key("id"),
+                    format!("there are two settings `{}`", setting.id),
+                ));
             }
             if setting.choice.is_empty() == setting.range.is_none() {
                 let why = "a setting has either `choice` or `range`";
-                return Err(refuse(places, &key("id"), why));
+                return Err(refuse(locations, &key("id"), why));
             }
             if let Some([from, to]) = setting.range
                 && (from >= to || (setting.scale == Scale::Log && from <= 0.0))
             {
                 let allowed = "allowed: the smaller number first, and above 0 where the scale is `log`";
-                return Err(refuse(places, &key("range"), format!("[{from}, {to}] was given; {allowed}")));
+                return Err(refuse(locations, &key("range"), format!("[{from}, {to}] was given; {allowed}")));
             }
             let mut tried = Vec::new();
             for (at, exhibit) in setting.exhibits.iter().enumerate() {
@@ -134,7 +142,7 @@ impl SpaceSpec {
                 else {
                     let allowed = own.map(|own| own.id.clone()).collect();
                     let problem = Problem::Unknown { what: "exhibit", given: exhibit.clone(), allowed };
-                    return Err(places.refuse(&key(&format!("exhibits.{at}")), problem));
+                    return Err(locations.refuse(&key(&format!("exhibits.{at}")), problem));
                 };
                 // Exhibits of one scenario have the same keys.
                 let scenario = &study.spec.exhibit[place].scenario;
@@ -147,7 +155,7 @@ impl SpaceSpec {
                     let path = key(path.as_str());
                     Plan::changed(study, place, Depth::Quick, &changes).map_err(|error| {
                         refuse(
-                            places,
+                            locations,
                             &path,
                             format!("`{}` in {}: {}", drawn.is, study.name(place), error.problem),
                         )
@@ -159,8 +167,8 @@ impl SpaceSpec {
     }
 }
 
-fn refuse(places: &Places, path: &str, message: impl Into<String>) -> ScenarioError {
-    places.refuse(path, Problem::BadValue { key: path.into(), message: message.into() })
+fn refuse(locations: &Locations, path: &str, message: impl Into<String>) -> ScenarioError {
+    locations.refuse(path, Problem::BadValue { key: path.into(), message: message.into() })
 }
 
 impl SettingSpec {
@@ -181,7 +189,7 @@ impl SettingSpec {
                     Scale::Linear => from + unit * (to - from),
                     Scale::Log => from * libm::pow(to / from, unit),
                 };
-                // Four digits are enough to be told apart, and short enough to be typed.
+                // Four digits are enough to distinguish values, and short enough to be typed.
                 let digits = 3 - libm::floor(libm::log10(x.abs().max(1e-9))) as i32;
                 let x =
                     libm::round(x * libm::pow(10.0, f64::from(digits))) / libm::pow(10.0, f64::from(digits));

@@ -1,6 +1,8 @@
-//! Table 1 of the AFD paper: how often AFD-NFT draws a flow into a set, and what it takes from it there.
+//! Table 1 of the AFD paper: how often AFD-NFT draws a flow into a set, and what it takes from it
+//! there.
 //!
-//! The sampler of our AFD-NFT meets the packets of the fifty flows of the paper's Fig. 6 and is watched at each replacement.
+//! The sampler of our AFD-NFT meets the packets of the fifty flows of the paper's Fig. 6 and is
+//! watched at each replacement.
 
 use super::made::Made;
 use fairwire_core::{FlowHash, Rng, Seed};

@@ -1,8 +1,10 @@
-//! Fig. 1 of the AFD paper: how the rates of flows over one second are distributed. The paper's traces are not to be had, so these are made up.
+//! Fig. 1 of the AFD paper: the distribution of the rates of flows over one second. The paper's
+//! traces are not available, so these are synthetic.
 //!
-//! Flows come at random times and last an exponential time of one second in the mean. Their rates have a Pareto or an exponential law; packets
-//! come at random times at the flow's rate. A link that carries four fifths of what is offered is then given the shadow buffer that the paper's
-//! rule asks for, b = 10 R / r_fair, and what stands in it is counted once a second.
+//! Flows arrive at random times and last an exponential time with a mean of one second. Their rates
+//! follow a Pareto or an exponential law; packets arrive at random times at the flow's rate. A link
+//! that carries four fifths of what is offered then gets the shadow buffer that the paper's rule
+//! requires, b = 10 R / r_fair. Its content is counted once a second.
 
 use super::made::{Made, MadeCurve};
 use fairwire_core::{Duration, Rng, Seed};
@@ -23,13 +25,13 @@ const PACKET_BYTES: u32 = 500;
 const SLOWEST_BPS: f64 = 4000.0;
 /// No access line is faster, bit/s.
 const FASTEST_BPS: f64 = 10e6;
-/// The link carries so much of what is offered.
+/// The part of the offered load that the link carries.
 const CARRIED: f64 = 0.8;
-/// b is so many R / r_fair: section "Memory requirement".
+/// b in units of R / r_fair: section "Memory requirement".
 const SAMPLES_PER_RATIO: f64 = 10.0;
 /// The part of the arrivals that is sampled.
 const SAMPLING: f64 = 0.2;
-/// The fast flows: the tenth of which the paper tells.
+/// The fast flows: the tenth that the paper describes.
 const FAST: f64 = 0.1;
 
 /// The law of rates.
@@ -41,7 +43,8 @@ enum Law {
     Exponential,
 }
 
-/// The first three are chosen for the one thing that the paper tells of its traces: the fastest tenth has 60 to 90 % of the bytes.
+/// The first three match the one property that the paper states of its traces: the fastest tenth
+/// has 60 to 90 % of the bytes.
 const LAWS: [(&str, Law); 4] = [
     ("Pareto 0.9", Law::Pareto(0.9)),
     ("Pareto 1.0", Law::Pareto(1.0)),
@@ -79,7 +82,8 @@ fn trace(law: Law, rng: &mut Rng) -> Vec<Seen> {
     packets
 }
 
-/// The max-min fair rate of flows with these `rates`, from the fastest to the slowest, where a part of their sum is carried.
+/// The max-min fair rate of flows with these `rates`, from the fastest to the slowest, where a part
+/// of their sum is carried.
 fn fair_rate(rates: &[f64], carried: f64) -> f64 {
     let mut left = carried * rates.iter().sum::<f64>();
     let mut flows = rates.len() as f64;
@@ -129,7 +133,7 @@ fn sampled(packets: &[Seen], b: u32, rng: &mut Rng) -> Found {
 }
 
 impl Found {
-    /// Looks into the sample at the end of a second in which flows `sent` so many packets.
+    /// Samples the buffer at the end of a second in which flows sent the packets counted in `sent`.
     fn look(&mut self, sampled: &Sampled<ShadowBuffer>, sent: &BTreeMap<u32, u64>, b: u32) {
         let counts = sampled.counts();
         let mut flows: Vec<(u64, u32)> = sent.iter().map(|(flow, packets)| (*packets, *flow)).collect();

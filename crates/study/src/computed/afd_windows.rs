@@ -1,7 +1,9 @@
-//! Table 2 of the AFD paper: the seven groups of TCP flows of `mixed.toml`, found from what their controllers do.
+//! Table 2 of the AFD paper: the seven groups of TCP flows of `mixed.toml`, found from what their
+//! controllers do.
 //!
-//! A controller of each group is acknowledged, and loses, at windows of 10 and 40 segments. From what it gains and loses follow the constants of
-//! `w += c1 / w^K` per acknowledgement and `w -= c2 w^L` per loss.
+//! A controller of each group is acknowledged, and loses, at windows of 10 and 40 segments. From
+//! what it gains and loses follow the constants of `w += c1 / w^K` per acknowledgement and `w -= c2
+//! w^L` per loss.
 
 use super::made::Made;
 use crate::library;
@@ -36,7 +38,8 @@ fn congested(in_use: f64) -> Congested {
     Congested { now: Time::ZERO, in_use, in_flight: in_use as u32 }
 }
 
-/// A controller in congestion avoidance at `window` segments, its first loss, which halves, behind it.
+/// A controller in congestion avoidance at `window` segments, its first loss, which halves, behind
+/// it.
 fn avoiding(config: &Config, window: f64) -> Controller {
     let mut control = Controller::new(config);
     control.lost(&congested(2.0 * window));
@@ -63,7 +66,8 @@ fn power_law(at_10: f64, at_40: f64) -> (f64, f64) {
     (at_10 / libm::pow(10.0, exponent), exponent)
 }
 
-/// The greatest difference of the windows of `config` and of NewReno, segments, over 2000 acknowledgements with a loss at each hundredth.
+/// The greatest difference of the windows of `config` and of NewReno, segments, over 2000
+/// acknowledgements with a loss at each hundredth.
 fn gap_to_reno(config: &Config) -> f64 {
     let mut one = Controller::new(config);
     let mut other = Reno::new(config.initial_window);

@@ -30,7 +30,7 @@ pub struct MadeNumber {
 /// A curve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MadeCurve {
-    /// The panel in which it stands; empty where there is one.
+    /// Its panel; empty if there is only one.
     pub panel: String,
     /// What the legend calls it.
     pub label: String,

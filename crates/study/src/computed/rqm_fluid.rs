@@ -1,8 +1,9 @@
 //! The fluid model of RQM: J. Edmonds et al., York University CSE-2006-09, 2006, section 4.
 //!
-//! Each of n sessions has a rate b_i, which grows by alpha and loses a half with each drop, so that db_i/dt = alpha (1 - (n~ b_i / b)^2): lemma 1. Here b is
-//! the sum, and n~ the guess of n that follows from it. Theorem 1 tells where that goes and how soon. The equations are solved from random rates by the Runge-Kutta
-//! method of fourth order.
+//! Each of n sessions has a rate b_i, which grows by alpha and halves with each drop, so that
+//! db_i/dt = alpha (1 - (n~ b_i / b)^2): lemma 1. Here b is the sum, and n~ the estimate of n that
+//! follows from it. Theorem 1 gives the limit and the speed of convergence. The equations are
+//! solved from random rates by the Runge-Kutta method of fourth order.
 
 use super::made::{Made, MadeCurve};
 use fairwire_core::{Rng, Seed};
@@ -13,9 +14,11 @@ const CAPACITY: f64 = 1e7 / (8.0 * 1040.0);
 /// gamma, c: section 5.2.
 const UNUSED: f64 = 0.01;
 const STEEPNESS: f64 = 1.0;
-/// Packets per second squared: section 2 has 1 without a unit, and this one fits the paper's counts of drops.
+/// Packets per second squared: section 2 has 1 without a unit, and this one fits the paper's counts
+/// of drops.
 const ALPHA: f64 = 1.0;
-/// Near to n sessions the guess answers with a rate of about 2 alpha e^(c n) / B' per second: with more than a dozen the steps would be tiny.
+/// Near to n sessions the guess answers with a rate of about 2 alpha e^(c n) / B' per second: with
+/// more than a dozen the steps would be tiny.
 const SESSIONS: [u32; 5] = [2, 3, 5, 8, 10];
 /// q: theorem 1 speaks of rates within a factor of 1 + e^(-q).
 const NEARNESS: [u32; 3] = [1, 3, 5];
@@ -23,7 +26,8 @@ const NEARNESS: [u32; 3] = [1, 3, 5];
 const LAST_NEARNESS: f64 = 7.0;
 /// Below this, what is left of M - 1 is rounding.
 const BALANCED: f64 = 1e-6;
-/// The number of sessions whose curves are drawn, the q until whose time they are, and the number of points of each.
+/// The number of sessions whose curves are drawn, the q until whose time they are, and the number
+/// of points of each.
 const DRAWN: u32 = 10;
 const DRAWN_NEARNESS: f64 = 3.0;
 const POINTS: f64 = 400.0;
@@ -37,7 +41,7 @@ pub(super) fn make(seed: u64) -> Made {
         let mut rng = Seed(seed).stream(&format!("rqm-fluid-{sessions}"));
         let mut path = Path::new(sessions, &mut rng);
         path.follow();
-        path.tell(&mut made);
+        path.report(&mut made);
     }
     made
 }
@@ -150,7 +154,8 @@ impl Path {
         self.law.sessions(self.total())
     }
 
-    /// One step, short beside the time in which the guess answers (lemma 4), and at most a twentieth of a second.
+    /// One step, short beside the time in which the guess answers (lemma 4), and at most a
+    /// twentieth of a second.
     fn step(&mut self) {
         let (total, guess, before) = (self.total(), self.guess(), imbalance(&self.rates));
         let guess_per_rate = 1.0 / (STEEPNESS * (self.law.virtual_capacity - total));
@@ -168,7 +173,8 @@ impl Path {
         }
         self.now_s += step_s;
         self.rise = self.rise.max(imbalance(&self.rates) - before);
-        self.window.bound += step_s * ALPHA * self.sessions * (1.0 / total + 1.0 / self.total()); // by trapezes
+        // By trapezes.
+        self.window.bound += step_s * ALPHA * self.sessions * (1.0 / total + 1.0 / self.total());
     }
 
     fn look(&mut self) {
@@ -220,7 +226,7 @@ impl Path {
         }
     }
 
-    fn tell(self, made: &mut Made) {
+    fn report(self, made: &mut Made) {
         let (x, at) = (self.sessions, self.sessions.to_string());
         let mut add = |name: &str, value: f64| made.number("fluid model", x, &at, name, value);
         add("rise", self.rise);

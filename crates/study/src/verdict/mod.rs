@@ -1,8 +1,9 @@
-//! Claims held against what was measured.
+//! Compares claims with what was measured.
 //!
-//! A claim holds when the mean over the seeds says so and the whole 95 % interval does, too. Where only the mean does, it is
-//! unclear, which counts with what does not hold, and the detail says that so few seeds leave it undecided. Where one thing is compared with another, the interval
-//! is that of the differences seed by seed.
+//! A claim holds if the mean over the seeds and the whole 95 % interval agree with it. If only the
+//! mean does, it is unclear: it counts as one that does not hold, and the detail says that there
+//! are too few seeds. When two series are compared, the interval is that of the differences seed by
+//! seed.
 
 use crate::plan::{Plan, is_meant};
 use crate::record::{Claim, Number, Published, Verdict};
@@ -14,7 +15,7 @@ use fairwire_metrics::record::Estimate;
 use fairwire_scenario::ScenarioError;
 use std::collections::BTreeMap;
 
-/// The numbers of an exhibit, to be asked.
+/// The numbers of an exhibit, for lookup.
 pub(crate) struct Table<'a> {
     /// All of them.
     pub numbers: &'a [Number],
@@ -45,7 +46,7 @@ impl Finding {
         judge::judge(value, Allowed { min: min - slack, max: max + slack }, Rule::Whole)
     }
 
-    fn told(&self) -> String {
+    fn text(&self) -> String {
         let Some(Estimate { mean, half_width_95, .. }) = self.estimate else {
             return format!("{}: nothing was measured", self.what);
         };
@@ -90,26 +91,28 @@ fn judged(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> Claim {
     }
 }
 
-/// Of more findings than this only the worst is told: the numbers have all.
-const MOST_TOLD: usize = 3;
+/// Of more findings than this only the worst is printed: the numbers have all.
+const MAX_FINDINGS: usize = 3;
 
 /// What was measured: first what speaks against the claim.
 fn detail(findings: &[Finding], verdicts: &[Verdict]) -> String {
     if findings.is_empty() {
         return "nothing was measured".into();
     }
-    let told = |wanted: Verdict| -> Vec<&Finding> {
+    let of = |wanted: Verdict| -> Vec<&Finding> {
         let found = findings.iter().zip(verdicts).filter(|(_, verdict)| **verdict == wanted);
         found.map(|(finding, _)| finding).collect()
     };
     let joined = |parts: Vec<&Finding>| {
         let worst = parts.iter().min_by(|a, b| a.margin().total_cmp(&b.margin()));
         match worst {
-            Some(worst) if parts.len() > MOST_TOLD => format!("worst of {}: {}", parts.len(), worst.told()),
-            _ => parts.iter().map(|finding| finding.told()).collect::<Vec<_>>().join("; "),
+            Some(worst) if parts.len() > MAX_FINDINGS => {
+                format!("worst of {}: {}", parts.len(), worst.text())
+            }
+            _ => parts.iter().map(|finding| finding.text()).collect::<Vec<_>>().join("; "),
         }
     };
-    let (no, undecided, yes) = (told(Verdict::Fails), told(Verdict::Unclear), told(Verdict::Holds));
+    let (no, undecided, yes) = (of(Verdict::Fails), of(Verdict::Unclear), of(Verdict::Holds));
     let mut parts = Vec::new();
     let is_whole = no.is_empty() && undecided.is_empty();
     if !no.is_empty() {
@@ -126,32 +129,32 @@ fn detail(findings: &[Finding], verdicts: &[Verdict]) -> String {
 
 /// What is checked, in words, and what came of each comparison.
 fn findings(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> (String, Vec<Finding>) {
-    let asked = Asked { plan, table };
+    let check = Check { plan, table };
     if let Some(order) = &claim.order {
-        asked.order(order)
+        check.order(order)
     } else if let Some(bound) = &claim.bound {
-        asked.bound(bound)
+        check.bound(bound)
     } else if let Some(value) = &claim.value {
-        asked.value(value)
+        check.value(value)
     } else if let Some(trend) = &claim.trend {
-        asked.trend(trend)
+        check.trend(trend)
     } else if let Some(slope) = &claim.slope {
-        asked.slope(slope)
+        check.slope(slope)
     } else if let Some(lowest) = &claim.lowest {
-        asked.extreme(lowest, 1.0)
+        check.extreme(lowest, 1.0)
     } else if let Some(highest) = &claim.highest {
-        asked.extreme(highest, -1.0)
+        check.extreme(highest, -1.0)
     } else {
         (String::new(), Vec::new())
     }
 }
 
-struct Asked<'a, 'b> {
+struct Check<'a, 'b> {
     plan: &'a Plan<'b>,
     table: &'a Table<'a>,
 }
 
-impl Asked<'_, '_> {
+impl Check<'_, '_> {
     fn measure<'c>(&'c self, named: &'c Option<String>) -> &'c str {
         let first = || self.plan.measures.first().map_or("", |measure| measure.id.as_str());
         named.as_deref().unwrap_or_else(first)
@@ -190,8 +193,8 @@ impl Asked<'_, '_> {
         let unit = self.unit(measure);
         let times = spec.times.unwrap_or(1.0);
         let factor = if times == 1.0 { String::new() } else { format!("{} times ", shown(times)) };
-        let asked =
-            if spec.by == 0.0 { String::new() } else { format!(", where {} is asked", shown(spec.by)) };
+        let required =
+            if spec.by == 0.0 { String::new() } else { format!(", where {} is required", shown(spec.by)) };
         let mut findings = Vec::new();
         for more in self.series(&spec.more, measure) {
             let thans =
@@ -210,7 +213,7 @@ impl Asked<'_, '_> {
                         (than_measure != measure).then_some([measure, than_measure]),
                         &factor,
                     );
-                    let what = format!("{what}{asked}");
+                    let what = format!("{what}{required}");
                     let allowed = Allowed::at_least(spec.by - spec.tolerance);
                     findings.push(Finding { what, estimate, unit: unit.clone(), allowed });
                 }
@@ -250,7 +253,7 @@ impl Asked<'_, '_> {
                 let printed = self.table.published.iter().find(is_it).map(|published| published.value);
                 let Some(value) = spec.is.or(printed) else { continue };
                 let away = if spec.relative { spec.tolerance * value.abs() } else { spec.tolerance };
-                let from = if spec.is.is_some() { "asked" } else { "printed" };
+                let from = if spec.is.is_some() { "required" } else { "printed" };
                 let what = format!("{series}{}, {from} {}", here(number), shown(value));
                 let found = (number.estimate, self.unit(measure));
                 findings.push(within(what, found, Some(value - away), Some(value + away)));
@@ -328,7 +331,8 @@ impl Asked<'_, '_> {
         )
     }
 
-    /// The best place within is better than the best without. `sign` is 1 for the lowest, -1 for the highest.
+    /// The best place within is better than the best without. `sign` is 1 for the lowest, -1 for
+    /// the highest.
     fn extreme(&self, spec: &ExtremeSpec, sign: f64) -> (String, Vec<Finding>) {
         let measure = self.measure(&spec.measure);
         let [from, to] = spec.between;
@@ -410,8 +414,8 @@ fn name(at: &At) -> String {
     }
 }
 
-/// What is subtracted from what: `B minus A at 2`, or of one scheme `FABA at 2P minus at P/10`. The measures are named where there are
-/// two.
+/// What is subtracted from what: `B minus A at 2`, or of one scheme `FABA at 2P minus at P/10`. The
+/// measures are named where there are two.
 fn difference(
     (more, a): (&str, &Number),
     (than, b): (&str, Option<&Number>),
@@ -432,7 +436,7 @@ fn difference(
     format!("{own}{more}{first_at} minus {}", format!("{other}{second_at}").trim_start())
 }
 
-/// Where a number stands, where there is more than one place.
+/// The location of a number, if there is more than one.
 fn here(number: &Number) -> String {
     if number.at.is_empty() { String::new() } else { format!(" at {}", number.at) }
 }

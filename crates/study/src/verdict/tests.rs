@@ -1,4 +1,5 @@
-//! Each check, on numbers made for it: one that holds, one that does not, and one that so few seeds leave open.
+//! Each check, on numbers made for it: one that holds, one that does not, and one that is undecided
+//! with few seeds.
 
 use super::*;
 use crate::library::Folder;
@@ -109,9 +110,9 @@ fn every_point_named_must_hold_and_points_can_be_held_against_each_other() {
     assert_eq!(verdict("order = { more = 'B', than = 'A', at = [1] }", &numbers), HOLDS);
     assert_eq!(verdict("order = { more = 'B', than = 'A', at = ['1', 2] }", &numbers), NOT);
     assert_eq!(verdict("order = { more = 'B', at = [2], than_at = 1 }", &numbers), HOLDS);
-    let told = claim("order = { more = 'B', than = 'A' }", &numbers, false);
-    assert_eq!(told.detail, "against it: B minus A at 2: -1 ± 0. for it: B minus A at 1: 1 ± 0");
-    assert_eq!(told.check, "m of B above A");
+    let claimed = claim("order = { more = 'B', than = 'A' }", &numbers, false);
+    assert_eq!(claimed.detail, "against it: B minus A at 2: -1 ± 0. for it: B minus A at 1: 1 ± 0");
+    assert_eq!(claimed.check, "m of B above A");
     let of_itself = claim("order = { more = 'B', at = [2], than_at = 1 }", &numbers, false);
     assert_eq!(of_itself.detail, "B at 2 minus at 1: 2 ± 0");
     let other = claim("order = { more = 'B', than = 'A', at = [2], than_at = 1 }", &numbers, false);
@@ -121,17 +122,17 @@ fn every_point_named_must_hold_and_points_can_be_held_against_each_other() {
 }
 
 #[test]
-fn of_many_comparisons_the_worst_is_told_and_numbers_have_their_unit() {
+fn of_many_comparisons_the_worst_is_printed_and_numbers_have_their_unit() {
     let at = |x: i32| number("A", f64::from(x), &[f64::from(x), f64::from(x)]);
     let numbers: Vec<Number> = [4, 2, 1, 3, 5].map(at).into();
-    let told = |check: &str| claim(check, &numbers, false).detail;
-    assert_eq!(told("bound = { of = 'A', min = 0 }"), "worst of 5: A at 1: 1 ± 0");
+    let detail = |check: &str| claim(check, &numbers, false).detail;
+    assert_eq!(detail("bound = { of = 'A', min = 0 }"), "worst of 5: A at 1: 1 ± 0");
     assert_eq!(
-        told("bound = { of = 'A', min = 4.5 }"),
+        detail("bound = { of = 'A', min = 4.5 }"),
         "against it: worst of 4: A at 1: 1 ± 0. for it: A at 5: 5 ± 0"
     );
     let finding = within("A".into(), (numbers[0].estimate, "Mbit/s".into()), None, None);
-    assert_eq!(finding.told(), "A: 4 ± 0 Mbit/s");
+    assert_eq!(finding.text(), "A: 4 ± 0 Mbit/s");
 }
 
 #[test]
@@ -164,11 +165,11 @@ fn a_bound_and_a_printed_value_take_the_whole_interval() {
 }
 
 #[test]
-fn only_what_the_paper_prints_is_told_as_printed() {
+fn only_what_the_paper_prints_is_called_printed() {
     let numbers = [number("A", 1.0, &[10.0, 10.0])];
-    let told = |check: &str| claim(check, &numbers, false).detail;
-    assert_eq!(told("value = { tolerance = 1 }"), "A at 1, printed 10: 10 ± 0");
-    assert_eq!(told("value = { tolerance = 1, is = 10.5 }"), "A at 1, asked 10.5: 10 ± 0");
+    let detail = |check: &str| claim(check, &numbers, false).detail;
+    assert_eq!(detail("value = { tolerance = 1 }"), "A at 1, printed 10: 10 ± 0");
+    assert_eq!(detail("value = { tolerance = 1, is = 10.5 }"), "A at 1, required 10.5: 10 ± 0");
 }
 
 #[test]
@@ -222,6 +223,6 @@ fn the_lowest_place_is_lower_than_all_others() {
 
 #[test]
 fn what_cannot_be_tested_says_why() {
-    let told = claim("not_testable = 'no unit'", &[], false);
-    assert_eq!((told.verdict, told.detail.as_str()), (Verdict::NotTestable, "no unit"));
+    let claimed = claim("not_testable = 'no unit'", &[], false);
+    assert_eq!((claimed.verdict, claimed.detail.as_str()), (Verdict::NotTestable, "no unit"));
 }

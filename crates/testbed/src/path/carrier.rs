@@ -6,8 +6,8 @@ use crate::schedule::waited;
 use crate::side::Side;
 use fairwire_core::{Duration, Seed, Time};
 use fairwire_linux::clock;
-use fairwire_linux::port::{MOST_FRAMES_AT_ONCE, Outgoing, Port, PortError};
-use fairwire_wire::split::{MOST_FRAME_BYTES, split};
+use fairwire_linux::port::{MAX_FRAMES_AT_ONCE, Outgoing, Port, PortError};
+use fairwire_wire::split::{MAX_FRAME_BYTES, split};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::num::NonZeroU64;
@@ -35,7 +35,7 @@ impl<P: Port + AsFd> Carrier<P> {
     pub(super) fn new(ports: [P; 2], path: &Path) -> Self {
         let lane = |side, name| Held::new(path.to(side), Seed(path.seed), name);
         let lanes = [lane(Side::Left, "path/to-source"), lane(Side::Right, "path/to-sink")];
-        Carrier { ports, lanes, carried: Carried::default(), scratch: vec![0; MOST_FRAME_BYTES].into() }
+        Carrier { ports, lanes, carried: Carried::default(), scratch: vec![0; MAX_FRAME_BYTES].into() }
     }
 
     /// Until `is_over`.
@@ -84,12 +84,12 @@ impl<P: Port + AsFd> Carrier<P> {
     fn give(&mut self, side: Side) {
         let (lane, now) = (&mut self.lanes[side as usize], clock::now());
         loop {
-            let due: Vec<Box<[u8]>> =
-                std::iter::from_fn(|| lane.pop(now)).take(MOST_FRAMES_AT_ONCE).collect();
+            let due: Vec<Box<[u8]>> = std::iter::from_fn(|| lane.pop(now)).take(MAX_FRAMES_AT_ONCE).collect();
             if due.is_empty() {
                 return;
             }
-            let frames: Vec<Outgoing<'_>> = due.iter().map(|bytes| Outgoing { bytes, seam: None }).collect();
+            let frames: Vec<Outgoing<'_>> =
+                due.iter().map(|bytes| Outgoing { bytes, offsets: None }).collect();
             let refused = u64::from(self.ports[side as usize].transmit_all(&frames).count());
             self.carried.failed += refused;
             self.carried.passed += frames.len() as u64 - refused;

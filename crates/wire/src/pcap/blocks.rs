@@ -1,6 +1,6 @@
 //! pcapng: blocks, each with its length before and after its body.
 
-use super::{CaptureError, LARGEST_BYTES, Order, Record};
+use super::{ByteOrder, CaptureError, MAX_BYTES, Record};
 
 /// The type of a section header: the same in either byte order.
 pub(super) const SECTION: u32 = 0x0a0d_0d0a;
@@ -29,7 +29,7 @@ const TIME_OFFSET: u16 = 14;
 pub(super) struct Blocks<'a> {
     file: &'a [u8],
     at: usize,
-    order: Order,
+    order: ByteOrder,
     interfaces: Vec<Interface>,
     /// Is the section a trace of fairwire's own?
     is_trace: bool,
@@ -48,7 +48,7 @@ const DEFAULT_RESOLUTION: u8 = 6;
 
 impl<'a> Blocks<'a> {
     pub(super) fn open(file: &'a [u8]) -> Self {
-        Blocks { file, at: 0, order: Order::Big, interfaces: Vec::new(), is_trace: false }
+        Blocks { file, at: 0, order: ByteOrder::Big, interfaces: Vec::new(), is_trace: false }
     }
 
     /// The next packet.
@@ -85,7 +85,7 @@ impl<'a> Blocks<'a> {
     fn block(&mut self, rest: &'a [u8]) -> Result<(u32, &'a [u8]), CaptureError> {
         let at = self.at;
         let truncated = CaptureError::Truncated { at };
-        if Order::Big.u32(rest, 0) == Some(SECTION) {
+        if ByteOrder::Big.u32(rest, 0) == Some(SECTION) {
             self.begin_section(rest)?;
         }
         let (Some(kind), Some(given)) = (self.order.u32(rest, 0), self.order.u32(rest, 4)) else {
@@ -106,10 +106,10 @@ impl<'a> Blocks<'a> {
     /// Learns the byte order, without which not even the length can be read.
     fn begin_section(&mut self, rest: &[u8]) -> Result<(), CaptureError> {
         let at = self.at;
-        let magic = Order::Big.u32(rest, 8).ok_or(CaptureError::Truncated { at })?;
+        let magic = ByteOrder::Big.u32(rest, 8).ok_or(CaptureError::Truncated { at })?;
         self.order = match (magic, magic.swap_bytes()) {
-            (BYTE_ORDER, _) => Order::Big,
-            (_, BYTE_ORDER) => Order::Little,
+            (BYTE_ORDER, _) => ByteOrder::Big,
+            (_, BYTE_ORDER) => ByteOrder::Little,
             _ => return Err(CaptureError::ByteOrder { at }),
         };
         let version = self.order.u16(rest, 12).ok_or(CaptureError::Truncated { at })?;
@@ -119,12 +119,13 @@ impl<'a> Blocks<'a> {
         Ok(())
     }
 
-    /// An enhanced packet, or an obsolete one: but for the interface's number they are alike up to the data.
+    /// An enhanced packet, or an obsolete one: but for the interface's number they are alike up to
+    /// the data.
     fn packet(&self, interface: u32, body: &'a [u8], at: usize) -> Result<Record<'a>, CaptureError> {
         let number = |offset| self.order.u32(body, offset).ok_or(CaptureError::Truncated { at });
         let (high, low, captured, bytes) = (number(4)?, number(8)?, number(12)?, number(16)?);
         for given in [captured, bytes] {
-            if given > LARGEST_BYTES {
+            if given > MAX_BYTES {
                 return Err(CaptureError::Length { at, given });
             }
         }
@@ -144,7 +145,7 @@ impl<'a> Blocks<'a> {
 }
 
 /// Is a section with this body a trace of fairwire's own, by the application that it names?
-fn is_trace(order: Order, body: &[u8]) -> bool {
+fn is_trace(order: ByteOrder, body: &[u8]) -> bool {
     let mut options = body.get(SECTION_BYTES..).unwrap_or_default();
     while let (Some(code), Some(len)) = (order.u16(options, 0), order.u16(options, 2)) {
         let len = usize::from(len);
@@ -159,7 +160,7 @@ fn is_trace(order: Order, body: &[u8]) -> bool {
 }
 
 impl Interface {
-    fn read(order: Order, body: &[u8]) -> Option<Self> {
+    fn read(order: ByteOrder, body: &[u8]) -> Option<Self> {
         let link_type = order.u16(body, 0)?;
         order.u32(body, 4)?; // the longest capture
         let mut interface = Interface { link_type, resolution: DEFAULT_RESOLUTION, offset_s: 0 };

@@ -1,6 +1,6 @@
 //! pcap: a header of 24 bytes, then records with headers of 16 bytes.
 
-use super::{CaptureError, LARGEST_BYTES, Order, Record};
+use super::{ByteOrder, CaptureError, MAX_BYTES, Record};
 
 const HEADER_BYTES: usize = 24;
 const RECORD_BYTES: usize = 16;
@@ -13,7 +13,7 @@ const NANOSECONDS: u32 = 0xa1b2_3c4d;
 pub(super) struct Classic<'a> {
     file: &'a [u8],
     at: usize,
-    order: Order,
+    order: ByteOrder,
     /// Nanoseconds per unit of the fraction of a second.
     unit_ns: u64,
     link_type: u16,
@@ -22,8 +22,8 @@ pub(super) struct Classic<'a> {
 impl<'a> Classic<'a> {
     /// None when it is another format.
     pub(super) fn open(file: &'a [u8]) -> Option<Result<Self, CaptureError>> {
-        let magic = Order::Big.u32(file, 0)?;
-        let orders = [(magic, Order::Big), (magic.swap_bytes(), Order::Little)];
+        let magic = ByteOrder::Big.u32(file, 0)?;
+        let orders = [(magic, ByteOrder::Big), (magic.swap_bytes(), ByteOrder::Little)];
         let (unit_ns, order) = orders.into_iter().find_map(|(magic, order)| match magic {
             MICROSECONDS => Some((1_000, order)),
             NANOSECONDS => Some((1, order)),
@@ -32,7 +32,7 @@ impl<'a> Classic<'a> {
         Some(Self::described(file, order, unit_ns))
     }
 
-    fn described(file: &'a [u8], order: Order, unit_ns: u64) -> Result<Self, CaptureError> {
+    fn described(file: &'a [u8], order: ByteOrder, unit_ns: u64) -> Result<Self, CaptureError> {
         let truncated = CaptureError::Truncated { at: 0 };
         let (Some(version), Some(link)) = (order.u16(file, 4), order.u32(file, 20)) else {
             return Err(truncated);
@@ -40,7 +40,7 @@ impl<'a> Classic<'a> {
         if version != VERSION {
             return Err(CaptureError::Version { at: 4, given: version, allowed: VERSION });
         }
-        // The high bits tell of a frame check sequence.
+        // The high bits describe a frame check sequence.
         Ok(Classic { file, at: HEADER_BYTES, order, unit_ns, link_type: link as u16 })
     }
 
@@ -50,7 +50,7 @@ impl<'a> Classic<'a> {
         let number = |offset| self.order.u32(rest, offset).ok_or(CaptureError::Truncated { at });
         let (seconds, fraction, captured, bytes) = (number(0)?, number(4)?, number(8)?, number(12)?);
         for given in [captured, bytes] {
-            if given > LARGEST_BYTES {
+            if given > MAX_BYTES {
                 return Err(CaptureError::Length { at, given });
             }
         }

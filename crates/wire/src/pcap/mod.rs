@@ -1,8 +1,10 @@
 //! Reading captures: pcap and pcapng files, which are in memory as a whole.
 //!
-//! Of a pcap file: both byte orders, and stamps in microseconds or nanoseconds (draft-ietf-opsawg-pcap). Of a pcapng file
-//! (draft-ietf-opsawg-pcapng): any number of sections and interfaces, in either byte order; enhanced packet blocks and the obsolete packet
-//! blocks; stamps of any resolution and offset. Other blocks are passed over. A simple packet block has no time and is refused.
+//! Of a pcap file: both byte orders, and stamps in microseconds or nanoseconds
+//! (draft-ietf-opsawg-pcap). Of a pcapng file (draft-ietf-opsawg-pcapng): any number of sections
+//! and interfaces, in either byte order; enhanced packet blocks and the obsolete packet blocks;
+//! stamps of any resolution and offset. Other blocks are passed over. A simple packet block has no
+//! time and is refused.
 //!
 //! No bytes, however hostile, make it panic, and nothing is allocated by what a length field says.
 
@@ -23,11 +25,13 @@ pub struct Record<'a> {
     pub time_ns: u64,
     /// Bytes that it had, of which some may not have been captured.
     pub bytes: u32,
-    /// What kind of header the data begin with (`LINKTYPE_` values, www.tcpdump.org/linktypes.html).
+    /// What kind of header the data begin with (`LINKTYPE_` values,
+    /// www.tcpdump.org/linktypes.html).
     pub link_type: u16,
     /// What was captured of it.
     pub data: &'a [u8],
-    /// In a trace of fairwire's own, which has a packet once for each place that it passes: the interface that stands for the place.
+    /// In a trace of fairwire's own, which has a packet once per point that it passes: the
+    /// interface of that point.
     pub traced_at: Option<u32>,
 }
 
@@ -47,7 +51,7 @@ pub enum CaptureError {
     Version {
         /// Where, bytes from the start of the file.
         at: usize,
-        /// The major version told.
+        /// The major version of the file.
         given: u16,
         /// The one that is known.
         allowed: u16,
@@ -63,11 +67,11 @@ pub enum CaptureError {
     Length {
         /// Where, bytes from the start of the file.
         at: usize,
-        /// The length told.
+        /// The length in the file.
         given: u32,
     },
-    /// A section that tells no byte order.
-    #[error("the section at byte {at} tells no byte order")]
+    /// A section without a valid byte order.
+    #[error("the section at byte {at} has no valid byte order")]
     ByteOrder {
         /// Where, bytes from the start of the file.
         at: usize,
@@ -89,7 +93,7 @@ pub enum CaptureError {
 }
 
 /// The largest packet, as libpcap bounds it.
-pub const LARGEST_BYTES: u32 = 262_144;
+pub const MAX_BYTES: u32 = 262_144;
 
 /// The packets of a capture, in the order of the file. The first error ends it.
 #[derive(Debug)]
@@ -134,9 +138,9 @@ impl<'a> Iterator for Records<'a> {
 pub struct Seen {
     /// When, from the earliest packet on.
     pub at: Duration,
-    /// Bytes that it had, from the start of its link-layer header on; 1 to [`LARGEST_BYTES`].
+    /// Bytes that it had, from the start of its link-layer header on; 1 to [`MAX_BYTES`].
     pub bytes: u32,
-    /// Its flow, told by 5-tuple and numbered from 0 in order of appearance.
+    /// Its flow, identified by 5-tuple and numbered from 0 in order of appearance.
     pub flow: u32,
 }
 
@@ -145,19 +149,23 @@ pub struct Seen {
 pub struct Offered {
     /// When, from the earliest packet on.
     pub at: Duration,
-    /// Bytes that it had, from the start of its link-layer header on; 1 to [`LARGEST_BYTES`].
+    /// Bytes that it had, from the start of its link-layer header on; 1 to [`MAX_BYTES`].
     pub bytes: u32,
-    /// Its flow, told by 5-tuple and numbered from 0 in order of appearance; after 65 536 flows the numbers begin again.
+    /// Its flow, identified by 5-tuple and numbered from 0 in order of appearance; after 65 536
+    /// flows the numbers begin again.
     pub flow: u16,
 }
 
-/// The packets of a capture, in order of time, with their flows numbered without end. Packets without bytes are left out.
+/// The packets of a capture, in order of time, with flow numbers that never repeat. Packets without
+/// bytes are left out.
 ///
-/// Flows are told apart in Ethernet frames, in IP packets without a link layer, and behind the headers of Linux's "cooked" captures and of
-/// BSD loopback. Of any other link type, all packets are one flow.
+/// Flows are identified in Ethernet frames, in IP packets without a link layer, and behind the
+/// headers of Linux's "cooked" captures and of BSD loopback. For any other link type, all packets
+/// are one flow.
 ///
-/// A trace of fairwire's own has a packet where it arrives at a link, where it leaves that, at the next link, and where it is delivered. So that it
-/// counts once, a flow's packets count at the place where the first of them is told of: that is where they enter the network.
+/// A trace of fairwire's own has a packet where it arrives at a link, where it leaves that, at the
+/// next link, and where it is delivered. To count each packet once, a flow's packets count where
+/// its first one appears first: that is where they enter the network.
 pub fn seen(file: &[u8]) -> Result<Vec<Seen>, CaptureError> {
     let mut flows: BTreeMap<Option<FlowKey>, (u32, Option<u32>)> = BTreeMap::new();
     let mut stamped: Vec<(u64, Seen)> = Vec::new();
@@ -201,25 +209,25 @@ fn flow_key(record: &Record<'_>) -> Option<FlowKey> {
 
 /// A 16- or 32-bit number in the byte order of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Order {
+enum ByteOrder {
     Big,
     Little,
 }
 
-impl Order {
+impl ByteOrder {
     fn u16(self, bytes: &[u8], at: usize) -> Option<u16> {
         let bytes = crate::bytes::array_at(bytes, at)?;
-        Some(if self == Order::Big { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) })
+        Some(if self == ByteOrder::Big { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) })
     }
 
     fn u32(self, bytes: &[u8], at: usize) -> Option<u32> {
         let bytes = crate::bytes::array_at(bytes, at)?;
-        Some(if self == Order::Big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
+        Some(if self == ByteOrder::Big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
     }
 
     fn u64(self, bytes: &[u8], at: usize) -> Option<u64> {
         let bytes = crate::bytes::array_at(bytes, at)?;
-        Some(if self == Order::Big { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
+        Some(if self == ByteOrder::Big { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
     }
 }
 

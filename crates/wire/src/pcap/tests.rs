@@ -3,13 +3,13 @@ use proptest::prelude::*;
 
 /// Writes numbers in either byte order.
 #[derive(Clone, Copy)]
-struct Pen {
+struct Writer {
     is_big: bool,
 }
 
-const PENS: [Pen; 2] = [Pen { is_big: true }, Pen { is_big: false }];
+const WRITERS: [Writer; 2] = [Writer { is_big: true }, Writer { is_big: false }];
 
-impl Pen {
+impl Writer {
     fn u16(self, value: u16) -> [u8; 2] {
         if self.is_big { value.to_be_bytes() } else { value.to_le_bytes() }
     }
@@ -92,12 +92,12 @@ fn frame(port: u16) -> Vec<u8> {
 
 #[test]
 fn a_pcap_file_is_read_in_either_byte_order_and_resolution() {
-    for pen in PENS {
+    for writer in WRITERS {
         for (magic, unit_ns) in [(0xa1b2_c3d4, 1_000), (0xa1b2_3c4d, 1)] {
             let file = [
-                pen.classic_header(magic),
-                pen.classic_record((7, 250), &[1, 2, 3], 1500),
-                pen.classic_record((8, 999_999), &[], 60),
+                writer.classic_header(magic),
+                writer.classic_record((7, 250), &[1, 2, 3], 1500),
+                writer.classic_record((8, 999_999), &[], 60),
             ]
             .concat();
             let expected = [
@@ -123,17 +123,17 @@ fn a_pcap_file_is_read_in_either_byte_order_and_resolution() {
 
 #[test]
 fn a_pcapng_file_is_read_with_its_interfaces_and_options() {
-    for pen in PENS {
-        let offset = pen.u64(100);
+    for writer in WRITERS {
+        let offset = writer.u64(100);
         let file = [
-            pen.section(),
-            pen.interface(1, &[(2, b"eth0"), (9, &[9]), (0, &[])]),
-            pen.interface(101, &[(14, &offset)]),
-            pen.interface(1, &[(9, &[0x80 | 10])]),
-            pen.block(5, &[0; 20]), // statistics
-            pen.enhanced(0, 5_000_000_123, &[1, 2, 3, 4, 5], 1514),
-            pen.enhanced(1, 2_000_001, &[9], 1),
-            pen.enhanced(2, 1024 + 512, &[], 60),
+            writer.section(),
+            writer.interface(1, &[(2, b"eth0"), (9, &[9]), (0, &[])]),
+            writer.interface(101, &[(14, &offset)]),
+            writer.interface(1, &[(9, &[0x80 | 10])]),
+            writer.block(5, &[0; 20]), // statistics
+            writer.enhanced(0, 5_000_000_123, &[1, 2, 3, 4, 5], 1514),
+            writer.enhanced(1, 2_000_001, &[9], 1),
+            writer.enhanced(2, 1024 + 512, &[], 60),
         ]
         .concat();
         let expected = [
@@ -153,24 +153,24 @@ fn a_pcapng_file_is_read_with_its_interfaces_and_options() {
 
 #[test]
 fn every_section_has_its_own_byte_order_and_interfaces() {
-    let sections =
-        PENS.map(|pen| [pen.section(), pen.interface(1, &[]), pen.enhanced(0, 3, &[7], 64)].concat());
+    let sections = WRITERS
+        .map(|writer| [writer.section(), writer.interface(1, &[]), writer.enhanced(0, 3, &[7], 64)].concat());
     let file = sections.concat();
     assert_eq!(read(&file).expect("a capture").len(), 2);
-    let pen = PENS[0];
-    let without = [sections[0].clone(), pen.section(), pen.enhanced(0, 3, &[7], 64)].concat();
-    let at = sections[0].len() + pen.section().len();
+    let writer = WRITERS[0];
+    let without = [sections[0].clone(), writer.section(), writer.enhanced(0, 3, &[7], 64)].concat();
+    let at = sections[0].len() + writer.section().len();
     assert_eq!(read(&without), Err(CaptureError::Interface { at, given: 0 }));
 }
 
 #[test]
 fn obsolete_packet_blocks_are_read() {
-    let pen = PENS[1];
-    let words = [0, 4_000_000, 4, 90].into_iter().flat_map(|word| pen.u32(word));
-    let mut body = [pen.u16(0), pen.u16(3)].concat();
+    let writer = WRITERS[1];
+    let words = [0, 4_000_000, 4, 90].into_iter().flat_map(|word| writer.u32(word));
+    let mut body = [writer.u16(0), writer.u16(3)].concat();
     body.extend(words);
     body.extend([1, 2, 3, 4]);
-    let file = [pen.section(), pen.interface(1, &[]), pen.block(2, &body)].concat();
+    let file = [writer.section(), writer.interface(1, &[]), writer.block(2, &body)].concat();
     let expected =
         Record { time_ns: 4_000_000_000, bytes: 90, link_type: 1, data: &[1, 2, 3, 4], traced_at: None };
     assert_eq!(read(&file), Ok(vec![expected]));
@@ -178,12 +178,12 @@ fn obsolete_packet_blocks_are_read() {
 
 #[test]
 fn what_is_no_capture_or_breaks_off_is_an_error_that_says_where() {
-    let pen = PENS[0];
+    let writer = WRITERS[0];
     assert_eq!(read(b"GIF8").map(drop), Err(CaptureError::NoCapture { given: b"GIF8".to_vec() }));
     assert_eq!(read(&[]).map(drop), Err(CaptureError::NoCapture { given: Vec::new() }));
-    let header = pen.classic_header(0xa1b2_c3d4);
+    let header = writer.classic_header(0xa1b2_c3d4);
     assert_eq!(read(&header[..23]).map(drop), Err(CaptureError::Truncated { at: 0 }));
-    let record = pen.classic_record((1, 0), &[0; 40], 40);
+    let record = writer.classic_record((1, 0), &[0; 40], 40);
     let short = [&header[..], &record, &record[..55]].concat();
     assert_eq!(read(&short).map(drop), Err(CaptureError::Truncated { at: 24 + 56 }));
     let mut long = [&header[..], &record].concat();
@@ -196,8 +196,8 @@ fn what_is_no_capture_or_breaks_off_is_an_error_that_says_where() {
 
 #[test]
 fn blocks_that_contradict_themselves_are_errors() {
-    let pen = PENS[0];
-    let (section, interface) = (pen.section(), pen.interface(1, &[]));
+    let writer = WRITERS[0];
+    let (section, interface) = (writer.section(), writer.interface(1, &[]));
     let at = section.len();
     let with = |block: Vec<u8>| read(&[section.clone(), block].concat()).map(drop);
     let changed = |at: usize, value: u8| {
@@ -209,11 +209,12 @@ fn blocks_that_contradict_themselves_are_errors() {
     assert_eq!(with(changed(7, 21)), Err(CaptureError::Length { at, given: 21 }));
     assert_eq!(with(changed(7, 24)), Err(CaptureError::Truncated { at }));
     assert_eq!(with(changed(19, 24)), Err(CaptureError::Length { at, given: 20 }));
-    assert_eq!(with(pen.block(3, &[0; 8])), Err(CaptureError::NoTime { at }));
-    assert_eq!(with(pen.block(6, &[0; 8])), Err(CaptureError::Truncated { at }));
-    assert_eq!(with(pen.block(1, &[0, 1, 0, 0])), Err(CaptureError::Truncated { at })); // no longest capture
-    assert_eq!(with(pen.interface(1, &[(14, &[0; 4])])), Err(CaptureError::Truncated { at })); // half an offset
-    let mut captured = pen.enhanced(0, 0, &[], 60);
+    assert_eq!(with(writer.block(3, &[0; 8])), Err(CaptureError::NoTime { at }));
+    assert_eq!(with(writer.block(6, &[0; 8])), Err(CaptureError::Truncated { at }));
+    assert_eq!(with(writer.block(1, &[0, 1, 0, 0])), Err(CaptureError::Truncated { at })); // no longest capture
+    // Half an offset.
+    assert_eq!(with(writer.interface(1, &[(14, &[0; 4])])), Err(CaptureError::Truncated { at }));
+    let mut captured = writer.enhanced(0, 0, &[], 60);
     captured[8 + 15] = 200;
     let at = at + interface.len();
     assert_eq!(with([interface.clone(), captured].concat()), Err(CaptureError::Length { at, given: 200 }));
@@ -223,15 +224,15 @@ fn blocks_that_contradict_themselves_are_errors() {
 }
 
 #[test]
-fn offered_load_is_in_order_of_time_and_tells_flows_apart() {
-    let pen = PENS[1];
+fn offered_load_is_in_order_of_time_and_separates_flows() {
+    let writer = WRITERS[1];
     let file = [
-        pen.classic_header(0xa1b2_c3d4),
-        pen.classic_record((10, 500), &frame(4000), 1500),
-        pen.classic_record((10, 300), &frame(4001), 60),
-        pen.classic_record((10, 900), &frame(4000), 1200),
-        pen.classic_record((10, 950), &[], 0),
-        pen.classic_record((11, 300), &[1], 700),
+        writer.classic_header(0xa1b2_c3d4),
+        writer.classic_record((10, 500), &frame(4000), 1500),
+        writer.classic_record((10, 300), &frame(4001), 60),
+        writer.classic_record((10, 900), &frame(4000), 1200),
+        writer.classic_record((10, 950), &[], 0),
+        writer.classic_record((11, 300), &[1], 700),
     ]
     .concat();
     let of = |us, bytes, flow| Offered { at: Duration::from_us(us), bytes, flow };
@@ -241,25 +242,27 @@ fn offered_load_is_in_order_of_time_and_tells_flows_apart() {
 
 #[test]
 fn a_packet_of_a_trace_of_ours_counts_once_where_its_flow_enters() {
-    let pen = PENS[1];
+    let writer = WRITERS[1];
     let path = |port, us| {
         (0..3)
-            .map(move |place| pen.enhanced(place, us + u64::from(place), &frame(port), 1000))
+            .map(move |place| writer.enhanced(place, us + u64::from(place), &frame(port), 1000))
             .collect::<Vec<_>>()
     };
-    // A packet goes over all three interfaces, a second is lost behind the first of them, and one of another flow enters at the second.
-    let lost = pen.enhanced(0, 20, &frame(4000), 500);
+    // A packet goes over all three interfaces, a second is lost behind the first of them, and one
+    // of another flow enters at the second.
+    let lost = writer.enhanced(0, 20, &frame(4000), 500);
     let packets = [path(4000, 10), vec![lost], path(4001, 30)[1..].to_vec()].concat().concat();
     let of = |program: &[u8]| {
-        let start = [&pen.u32(0x1a2b_3c4d)[..], &pen.u16(1), &pen.u16(0), &pen.u64(u64::MAX)].concat();
+        let start =
+            [&writer.u32(0x1a2b_3c4d)[..], &writer.u16(1), &writer.u16(0), &writer.u64(u64::MAX)].concat();
         let options = [(3, &b"any"[..]), (4, program), (0, &[])].map(|(code, value)| {
-            let mut option = [pen.u16(code), pen.u16(value.len() as u16)].concat();
+            let mut option = [writer.u16(code), writer.u16(value.len() as u16)].concat();
             option.extend(value);
             option.resize(option.len().next_multiple_of(4), 0);
             option
         });
-        let section = pen.block(blocks::SECTION, &[start, options.concat()].concat());
-        let file = [section, pen.interface(1, &[]).repeat(3), packets.clone()].concat();
+        let section = writer.block(blocks::SECTION, &[start, options.concat()].concat());
+        let file = [section, writer.interface(1, &[]).repeat(3), packets.clone()].concat();
         offered(&file)
             .expect("a capture")
             .iter()
@@ -272,12 +275,12 @@ fn a_packet_of_a_trace_of_ours_counts_once_where_its_flow_enters() {
 }
 
 #[test]
-fn flows_are_told_apart_behind_every_known_link_layer() {
-    let pen = PENS[0];
+fn flows_are_identified_behind_every_known_link_layer() {
+    let writer = WRITERS[0];
     for (link_type, before) in [(101, 0), (228, 0), (0, 4), (108, 4), (113, 16), (276, 20)] {
         let packet = |port| [vec![0; before], frame(port)[14..].to_vec()].concat();
-        let packets = [4000, 4001, 4000].map(|port| pen.enhanced(0, 1, &packet(port), 100)).concat();
-        let file = [pen.section(), pen.interface(link_type, &[]), packets].concat();
+        let packets = [4000, 4001, 4000].map(|port| writer.enhanced(0, 1, &packet(port), 100)).concat();
+        let file = [writer.section(), writer.interface(link_type, &[]), packets].concat();
         let flows: Vec<u16> = offered(&file).expect("a capture").iter().map(|packet| packet.flow).collect();
         assert_eq!(flows, [0, 1, 0], "link type {link_type}");
     }
@@ -286,23 +289,23 @@ fn flows_are_told_apart_behind_every_known_link_layer() {
 proptest! {
     #[test]
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        for pen in PENS {
+        for writer in WRITERS {
             let _ = offered(&bytes);
-            let _ = offered(&[pen.classic_header(0xa1b2_c3d4), bytes.clone()].concat());
-            let _ = offered(&[pen.section(), pen.interface(1, &[]), bytes.clone()].concat());
-            let _ = offered(&[pen.section(), pen.block(1, &bytes), pen.block(6, &bytes)].concat());
+            let _ = offered(&[writer.classic_header(0xa1b2_c3d4), bytes.clone()].concat());
+            let _ = offered(&[writer.section(), writer.interface(1, &[]), bytes.clone()].concat());
+            let _ = offered(&[writer.section(), writer.block(1, &bytes), writer.block(6, &bytes)].concat());
         }
     }
 
     #[test]
     fn a_damaged_file_is_read_or_refused(at in 0usize..400, value: u8, cut in 0usize..400) {
-        for pen in PENS {
+        for writer in WRITERS {
             let resolution: &[u8] = &[3];
             let mut file = [
-                pen.section(),
-                pen.interface(1, &[(9, resolution), (14, &pen.u64(u64::MAX / 2))]),
-                pen.enhanced(0, u64::MAX, &frame(1), 90),
-                pen.enhanced(0, 7, &frame(2), 90),
+                writer.section(),
+                writer.interface(1, &[(9, resolution), (14, &writer.u64(u64::MAX / 2))]),
+                writer.enhanced(0, u64::MAX, &frame(1), 90),
+                writer.enhanced(0, 7, &frame(2), 90),
             ]
             .concat();
             if let Some(byte) = file.get_mut(at) {
@@ -310,7 +313,7 @@ proptest! {
             }
             let cut = cut.min(file.len());
             for packet in offered(&file[..cut]).unwrap_or_default() {
-                prop_assert!((1..=LARGEST_BYTES).contains(&packet.bytes));
+                prop_assert!((1..=MAX_BYTES).contains(&packet.bytes));
             }
         }
     }

@@ -1,16 +1,19 @@
 //! Super-packets of segmentation offload, taken apart into the frames that a wire carries.
 //!
-//! Between local stacks TCP arrives in packets of up to 64 KiB with checksums still to be made. Queued as they are, they would
-//! be shared out by the burst; [`split`] makes of each the frames that a network card would have sent, checksums complete.
+//! Between local stacks TCP arrives in packets of up to 64 KiB with checksums still to be made.
+//! Queued as they are, they would be shared out by the burst; [`split`] makes of each the frames
+//! that a network card would have sent, checksums complete.
 //!
-//! - **IP**: IPv4 total length, identification plus one per segment, header checksum; IPv6 payload length.
-//! - **TCP**: sequence number; FIN and PSH only on the last segment; CWR only on the first (RFC 3168, section 6.1.2); the
-//!   urgent pointer keeps pointing at the same octet; checksum.
+//! - **IP**: IPv4 total length, identification plus one per segment, header checksum; IPv6 payload
+//!   length.
+//! - **TCP**: sequence number; FIN and PSH only on the last segment; CWR only on the first (RFC
+//!   3168, section 6.1.2); the urgent pointer keeps pointing at the same octet; checksum.
 //! - **UDP**: length and checksum; a sum of zero is sent as `0xffff` (RFC 768).
-//! - **Tunnels** ([`tunnel`]): the inner packet is split, and every header around it made right: lengths, IPv4 identification (plus one
-//!   per segment), UDP and GRE checksums where there are any.
-//! - A frame that is no super-packet comes out once: with its partial checksum completed (for SCTP a CRC32c) when it has
-//!   one, and otherwise untouched.
+//! - **Tunnels** ([`tunnel`]): the inner packet is split, and every header around it made right:
+//!   lengths, IPv4 identification (plus one per segment), UDP and GRE checksums where there are
+//!   any.
+//! - A frame that is no super-packet comes out once: with its partial checksum completed (for SCTP
+//!   a CRC32c) when it has one, and otherwise untouched.
 
 mod tunnel;
 
@@ -25,16 +28,17 @@ use crate::segment::Train;
 use crate::vnet::{GSO_TCPV4, GSO_TCPV6, GSO_UDP_L4, VnetHeader};
 use tunnel::{Found, Wanted};
 
-/// Bytes of the largest frame that comes out of a super-packet: Ethernet with its VLAN tags, and the most that IPv6 can say
-/// without jumbograms. A scratch buffer of this size is never too small for one.
-pub const MOST_FRAME_BYTES: usize = MAX_LINK_BYTES + 40 + 65_535;
+/// Bytes of the largest frame that comes out of a super-packet: Ethernet with its VLAN tags, and
+/// the most that IPv6 can say without jumbograms. A scratch buffer of this size is never too small
+/// for one.
+pub const MAX_FRAME_BYTES: usize = MAX_LINK_BYTES + 40 + 65_535;
 
-/// Linux sends no smaller segments: `TCP_MIN_GSO_SIZE`, the least MSS of 48 less 40 bytes of options. Anything below only
-/// makes work for us.
-const LEAST_TCP_GSO_SIZE: u16 = 8;
+/// Linux sends no smaller segments: `TCP_MIN_GSO_SIZE`, the least MSS of 48 less 40 bytes of
+/// options. Anything below only makes work for us.
+const MIN_TCP_GSO_SIZE: u16 = 8;
 
 /// Linux sends no more datagrams in one: `UDP_MAX_SEGMENTS`.
-const MOST_UDP_SEGMENTS: usize = 128;
+const MAX_UDP_SEGMENTS: usize = 128;
 
 const TCP_CHECKSUM: u16 = 16;
 const UDP_CHECKSUM: u16 = 6;
@@ -84,7 +88,7 @@ pub enum SplitError {
         given: usize,
     },
     /// More datagrams than a sender may put together.
-    #[error("{given} UDP datagrams would come out of one; allowed: {MOST_UDP_SEGMENTS} or fewer")]
+    #[error("{given} UDP datagrams would come out of one; allowed: {MAX_UDP_SEGMENTS} or fewer")]
     TooManyDatagrams {
         /// Datagrams that would come out.
         given: usize,
@@ -103,10 +107,12 @@ pub enum SplitError {
         /// The TCP flags.
         flags: u8,
     },
-    /// An IPv6 super-packet with a jumbo payload option (RFC 2675): its segments would need other headers.
+    /// An IPv6 super-packet with a jumbo payload option (RFC 2675): its segments would need other
+    /// headers.
     #[error("an IPv6 jumbogram with extension headers cannot be split")]
     Jumbogram,
-    /// An IPv6 routing header with segments left: the pseudo header needs the final destination, which is not in the IP header.
+    /// An IPv6 routing header with segments left: the pseudo header needs the final destination,
+    /// which is not in the IP header.
     #[error("an IPv6 super-packet with a routing header under way cannot be split")]
     SourceRouted,
     /// The caller's buffer is too small.
@@ -119,10 +125,12 @@ pub enum SplitError {
     },
 }
 
-/// Gives `out` the wire-size frames that `frame` (from its Ethernet header on) stands for, in order, and tells how many.
+/// Passes to `out` the wire-size frames of `frame` (from its Ethernet header on), in order, and
+/// returns their number.
 ///
-/// Frames are built in `scratch`, one after another: [`MOST_FRAME_BYTES`] are enough for every super-packet, and the frame's
-/// own length for every other frame. A frame that needs nothing is passed on from where it is. After an error nothing has come out.
+/// Frames are built in `scratch`, one after another. [`MAX_FRAME_BYTES`] are enough for every
+/// super-packet, and the frame's own length for every other frame. A frame that needs no change is
+/// passed on in place. After an error nothing has been passed on.
 pub fn split(
     frame: &[u8],
     vnet: &VnetHeader,
@@ -136,7 +144,8 @@ pub fn split(
     split_parsed(frame, &headers::parse(frame), vnet, scratch, out)
 }
 
-/// As [`split`], for a frame whose `headers` are known: also for the bare IP packets of a TUN device.
+/// As [`split`], for a frame whose `headers` are known: also for the bare IP packets of a TUN
+/// device.
 pub fn split_parsed(
     frame: &[u8],
     headers: &Headers,
@@ -166,7 +175,8 @@ fn room(scratch: &mut [u8], needed: usize) -> Result<&mut [u8], SplitError> {
     scratch.get_mut(..needed).ok_or(SplitError::ScratchTooSmall { given, needed })
 }
 
-/// Completes the checksum of a frame that is no super-packet. Ethernet padding after the IP packet is not summed.
+/// Completes the checksum of a frame that is no super-packet. Ethernet padding after the IP packet
+/// is not summed.
 fn complete(frame: &mut [u8], headers: &Headers, partial: Partial) -> Result<(), SplitError> {
     let end = headers.network.map_or(frame.len(), |n| n.end);
     let packet = frame.get_mut(..end).ok_or_else(|| misplaced(partial))?;
@@ -184,7 +194,8 @@ fn misplaced(partial: Partial) -> SplitError {
     SplitError::ChecksumPlace { start: partial.csum_start, offset: partial.csum_offset }
 }
 
-/// Checks that `frame` is the super-packet that `vnet` says: by its own transport header, or by that of a packet in a tunnel.
+/// Checks that `frame` is the super-packet that `vnet` says: by its own transport header, or by
+/// that of a packet in a tunnel.
 fn couple<'a>(frame: &'a [u8], headers: &Headers, vnet: &VnetHeader) -> Result<Train<'a>, SplitError> {
     let given = vnet.gso_type;
     let (protocol, version) = match vnet.gso_kind() {
@@ -208,7 +219,8 @@ fn couple<'a>(frame: &'a [u8], headers: &Headers, vnet: &VnetHeader) -> Result<T
 fn own(headers: &Headers, wanted: &Wanted) -> Option<Found> {
     let (network, transport) = (headers.network?, headers.transport?);
     let is_named = network.protocol == wanted.protocol && wanted.version.is_none_or(|v| v == network.version);
-    // The length of an IEEE 802.3 frame has no room for a super-packet, and its segments would need another.
+    // The length of an IEEE 802.3 frame has no room for a super-packet, and its segments would need
+    // another.
     let is_whole = network.fragment == Fragment::Whole && headers.between != Between::Snap;
     (is_named && is_whole).then_some(Found { network, transport, wraps: Wraps::of(headers) })
 }
@@ -249,7 +261,7 @@ fn check_vnet(
     transport: &Transport,
 ) -> Result<(), SplitError> {
     let (field, least) = match network.protocol {
-        TCP => (TCP_CHECKSUM, LEAST_TCP_GSO_SIZE),
+        TCP => (TCP_CHECKSUM, MIN_TCP_GSO_SIZE),
         _ => (UDP_CHECKSUM, 1),
     };
     if usize::from(vnet.hdr_len) > frame.len() {
@@ -271,10 +283,11 @@ fn check_segments(train: &Train) -> Result<(), SplitError> {
     if flags.has_any(TcpFlags::SYN.with(TcpFlags::RST)) {
         return Err(SplitError::ControlFlags { flags: flags.0 });
     }
-    if train.network.protocol == UDP && train.segments() > MOST_UDP_SEGMENTS {
+    if train.network.protocol == UDP && train.segments() > MAX_UDP_SEGMENTS {
         return Err(SplitError::TooManyDatagrams { given: train.segments() });
     }
-    // The IPv6 length field leaves the fixed header out, but holding both to one bound costs nothing on any real link.
+    // The IPv6 length field leaves the fixed header out, but holding both to one bound costs
+    // nothing on any real link.
     let given = train.longest() - train.wraps.start().unwrap_or(train.network.offset);
     if given > usize::from(u16::MAX) {
         return Err(SplitError::SegmentTooLong { given });

@@ -1,10 +1,14 @@
-//! Finds the transport header of a super-packet inside a tunnel, and every header around it that has a length or a checksum.
+//! Finds the transport header of a super-packet inside a tunnel, and every header around it that
+//! has a length or a checksum.
 //!
-//! The kernel reports the type of the *inner* packet of a tunnel and, by `csum_start`, where its transport header is. [`find`] walks from
-//! the outer header to that place: IP in IP in any mix of versions, GRE (RFC 2784, RFC 2890), VXLAN (RFC 7348), Geneve (RFC 8926), PPPoE,
-//! VLAN tags. A kernel copies the header of a UDP tunnel that it does not know onto every segment, and so do we: where the walk knows
-//! no further, the IP header is looked for that ends at `csum_start`. It is believed only when everything about it agrees: its length with
-//! the packet around it, its checksum, and the sum of addresses and length that the kernel has left in the transport header.
+//! The kernel reports the type of the *inner* packet of a tunnel and, by `csum_start`, where its
+//! transport header is. [`find`] walks from the outer header to that place: IP in IP in any mix of
+//! versions, GRE (RFC 2784, RFC 2890), VXLAN (RFC 7348), Geneve (RFC 8926), PPPoE, VLAN tags.
+//!
+//! A kernel copies the header of an unknown UDP tunnel onto every segment, and so does this code.
+//! Where the walk ends early, it looks for the IP header that ends at `csum_start`. Such a header
+//! is accepted only if everything agrees: its length with the packet around it, its checksum, and
+//! the sum of addresses and length in the transport header.
 
 use crate::bytes::{array_at, u8_at, u16_at, write_at};
 use crate::checksum::{checksum, never_zero, pseudo};
@@ -21,7 +25,8 @@ pub(super) struct Wanted {
     pub(super) place: Option<(usize, usize)>,
 }
 
-/// What was found: the IP and transport headers whose payload is to be split, and what is around them.
+/// What was found: the IP and transport headers whose payload is to be split, and what is around
+/// them.
 pub(super) struct Found {
     pub(super) network: Network,
     pub(super) transport: Transport,
@@ -35,13 +40,13 @@ pub(crate) struct Wraps {
     count: usize,
 }
 
-/// Our bound on the work that one packet may ask for. VXLAN over PPPoE is four.
+/// Bounds the work for one packet. VXLAN over PPPoE has four.
 const MAX_WRAPS: usize = 8;
 
 /// A header that says something of what it holds.
 #[derive(Clone, Copy)]
 enum Wrap {
-    /// At `at`, of so many bytes.
+    /// At `at`, with a header of this many bytes.
     Ipv4 {
         at: usize,
         bytes: usize,
@@ -98,8 +103,8 @@ impl Wraps {
         })
     }
 
-    /// Makes them right for `segment`, number `index` of those of `frame`, which is itself complete. From the inside out: the sum of one
-    /// covers what is in it.
+    /// Makes them right for `segment`, number `index` of those of `frame`, which is itself
+    /// complete. From the inside out: the sum of one covers what is in it.
     pub(crate) fn write(&self, frame: &[u8], segment: &mut [u8], index: usize) {
         for wrap in self.all[..self.count].iter().rev().flatten() {
             wrap.write(frame, segment, index);
@@ -158,13 +163,13 @@ enum Next {
     Unknown(usize),
 }
 
-/// The transport header that `wanted` describes, inside a tunnel whose outer headers are `headers`; `None` when nothing is found of
-/// which everything agrees.
+/// The transport header that `wanted` describes, inside a tunnel whose outer headers are `headers`;
+/// `None` when nothing is found of which everything agrees.
 pub(super) fn find(frame: &[u8], headers: &Headers, wanted: Wanted) -> Option<Found> {
     let mut walk = Walk { frame, wanted, wraps: Wraps::of(headers), end: None };
     let mut next = match headers.network {
         Some(network) => Next::Ip(network),
-        None => Next::Unknown(LEAST_LINK_BYTES),
+        None => Next::Unknown(MIN_LINK_BYTES),
     };
     for _ in 0..MAX_WRAPS {
         next = match next {
@@ -181,7 +186,7 @@ pub(super) fn find(frame: &[u8], headers: &Headers, wanted: Wanted) -> Option<Fo
 }
 
 /// Two Ethernet addresses and a type: what is before the unknown.
-const LEAST_LINK_BYTES: usize = 14;
+const MIN_LINK_BYTES: usize = 14;
 
 struct Walk<'a> {
     frame: &'a [u8],
@@ -283,7 +288,7 @@ impl Walk<'_> {
 
     fn past_ethernet(&mut self, at: usize) -> Option<Next> {
         let within = headers::parse_at(self.frame, at);
-        let Some(network) = within.network else { return Some(Next::Unknown(at + LEAST_LINK_BYTES)) };
+        let Some(network) = within.network else { return Some(Next::Unknown(at + MIN_LINK_BYTES)) };
         let has_room = match within.between {
             Between::Nothing => true,
             Between::Pppoe => self.wraps.add(Wrap::Pppoe { at: network.offset - Between::Pppoe.bytes() }),
@@ -320,7 +325,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Does the transport header hold the sum of its pseudo header, as that of a packet does whose checksum is still to be made?
+    /// Does the transport header hold the sum of its pseudo header, as that of a packet does whose
+    /// checksum is still to be made?
     fn is_summed(&self, network: &Network, field: usize) -> bool {
         let addresses = match network.version {
             Version::V4 => network.offset + 12..network.offset + 20,

@@ -96,8 +96,8 @@ fn ours(frame: &[u8], headers: &Headers) -> Facts {
     }
 }
 
-/// A fragment with an authentication header behind its fragment header: our walk ends at the fragment header, so that all
-/// fragments agree, while etherparse goes on.
+/// A fragment with an authentication header behind its fragment header: our walk ends at the
+/// fragment header, so that all fragments agree, while etherparse goes on.
 fn hides_headers_behind_a_fragment(recipe: &Recipe) -> bool {
     !recipe.is_whole()
         && matches!(&recipe.network, NetworkRecipe::V6 { extensions, .. }
@@ -244,7 +244,7 @@ fn numbers_of_different_kinds_are_different_flows() {
 }
 
 #[test]
-fn the_outer_vlan_is_told_and_a_priority_tag_is_none() {
+fn the_outer_vlan_is_reported_and_a_priority_tag_is_none() {
     let tagged = |first: u16, second: Option<u16>| {
         let mut frame = vec![0; 12];
         for (kind, tag) in [(0x88a8u16, Some(first)), (0x8100, second)] {
@@ -331,7 +331,7 @@ fn ip_is_found_behind_eight_vlan_tags_and_no_more() {
 }
 
 proptest! {
-    /// IP has the flow, the codepoint, the mark and the payload that it has without what stands before it.
+    /// IP has the flow, codepoint, mark and payload that it has without encapsulation.
     #[test]
     fn ip_in_pppoe_and_in_llc_and_snap_reads_as_it_does_alone(recipe in any_recipe(80), is_pppoe in any::<bool>()) {
         let plain = recipe.frame();
@@ -414,7 +414,7 @@ fn what_is_not_ip_has_the_key_of_its_type_and_addresses() {
         FlowKey::Other { ethertype: 0x0806, source: [2, 0, 0, 0, 0, 1], destination: [0xff; 6] }
     );
     assert_eq!(key_of(&arp).to_string(), "0806 02:00:00:00:00:01 -> ff:ff:ff:ff:ff:ff");
-    // IEEE 802.3: the length stands in the place of the type, and does not make a flow.
+    // IEEE 802.3: a length is in the place of the type, and does not make a flow.
     let mut long = arp.clone();
     arp[12..14].copy_from_slice(&38u16.to_be_bytes());
     long[12..14].copy_from_slice(&1500u16.to_be_bytes());
@@ -478,8 +478,8 @@ fn tcp_flags_read_as_questions() {
     assert_eq!(both.without(TcpFlags::FIN), TcpFlags::PSH);
 }
 
-/// SipHash-1-3 computed apart from this code, by a transcription of the paper (Aumasson and Bernstein, 2012) that was held
-/// against the published vector of SipHash-2-4.
+/// SipHash-1-3 computed apart from this code, by a transcription of the paper (Aumasson and
+/// Bernstein, 2012) that was held against the published vector of SipHash-2-4.
 #[test]
 fn a_hash_is_the_same_on_every_machine() {
     let key = key_of(&udp_recipe().frame());
@@ -504,7 +504,7 @@ fn a_host_is_one_flow_however_many_connections_it_opens() {
 }
 
 #[test]
-fn hosts_are_told_apart_by_the_address_that_was_asked_for() {
+fn hosts_are_distinguished_by_the_configured_address() {
     let hasher = FlowHasher::new([5; 16]);
     let tuple4 = |source: u8, destination: u8| {
         let (source, destination) = ([source; 4].into(), [destination; 4].into());
@@ -541,9 +541,10 @@ fn each_bit_of_a_fragment_offset_makes_a_later_fragment() {
     }
 }
 
-/// Only the first fragment has the extension headers that come behind the fragment header; in a later one there is data.
+/// Only the first fragment has the extension headers that come behind the fragment header; in a
+/// later one there is data.
 #[test]
-fn what_stands_behind_an_ipv6_fragment_header_does_not_part_the_fragments() {
+fn what_follows_an_ipv6_fragment_header_does_not_part_the_fragments() {
     let fragment = |offset, body: [u8; 8]| {
         let network = NetworkRecipe::V6 {
             source: [1; 16],

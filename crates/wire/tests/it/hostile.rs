@@ -4,7 +4,7 @@ use crate::frames;
 
 use fairwire_core::Ecn;
 use fairwire_wire::headers::{Headers, parse, parse_ip};
-use fairwire_wire::split::{MOST_FRAME_BYTES, split, split_parsed};
+use fairwire_wire::split::{MAX_FRAME_BYTES, split, split_parsed};
 use fairwire_wire::vnet::{self, VnetHeader};
 use fairwire_wire::{FlowHasher, KeyKind, set_ecn};
 use frames::*;
@@ -28,7 +28,7 @@ fn assert_inside(frame: &[u8], headers: &Headers) {
     }
 }
 
-/// Asks everything of `frame`.
+/// Calls every function on `frame`.
 fn exercise(frame: &[u8], vnet: &VnetHeader, scratch: usize) {
     for headers in [parse(frame), parse_ip(frame)] {
         assert_inside(frame, &headers);
@@ -79,7 +79,7 @@ fn any_vnet() -> impl Strategy<Value = VnetHeader> {
 }
 
 fn any_scratch() -> impl Strategy<Value = usize> {
-    prop_oneof![0..200usize, Just(MOST_FRAME_BYTES)]
+    prop_oneof![0..200usize, Just(MAX_FRAME_BYTES)]
 }
 
 proptest! {
@@ -157,6 +157,6 @@ proptest! {
             csum_start: start,
             csum_offset: if is_tcp { 16 } else { 6 },
         };
-        exercise(&frame, &vnet, MOST_FRAME_BYTES);
+        exercise(&frame, &vnet, MAX_FRAME_BYTES);
     }
 }

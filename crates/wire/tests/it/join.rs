@@ -1,11 +1,12 @@
-//! What a super-packet was split into goes together again, and comes apart into the very same frames.
+//! What a super-packet was split into goes together again, and comes apart into the very same
+//! frames.
 
 use etherparse::PacketBuilder;
 use fairwire_core::Ecn;
 use fairwire_wire::headers::{Headers, parse};
-use fairwire_wire::join::{Joint, MOST_HEADER_BYTES, Seam};
+use fairwire_wire::join::{Joint, MAX_HEADER_BYTES, TcpOffsets};
 use fairwire_wire::set_ecn;
-use fairwire_wire::split::{MOST_FRAME_BYTES, split};
+use fairwire_wire::split::{MAX_FRAME_BYTES, split};
 use fairwire_wire::vnet::{GSO_TCPV4, GSO_TCPV6, NEEDS_CSUM, VnetHeader};
 use proptest::prelude::*;
 
@@ -31,25 +32,25 @@ fn super_packet(is_v4: bool, payload: usize, size: u16, is_pushed: bool) -> (Vec
 
 fn parts(frame: &[u8], vnet: &VnetHeader) -> Vec<Vec<u8>> {
     let mut frames = Vec::new();
-    split(frame, vnet, &mut vec![0; MOST_FRAME_BYTES], &mut |part| frames.push(part.to_vec()))
+    split(frame, vnet, &mut vec![0; MAX_FRAME_BYTES], &mut |part| frames.push(part.to_vec()))
         .expect("it splits");
     frames
 }
 
-fn seam(frame: &[u8]) -> Seam {
-    Seam::of(&parse(frame)).expect("plain TCP")
+fn offsets(frame: &[u8]) -> TcpOffsets {
+    TcpOffsets::of(&parse(frame)).expect("plain TCP")
 }
 
 /// All of `frames` as one.
 fn joined(frames: &[Vec<u8>]) -> Option<(Vec<u8>, VnetHeader)> {
-    let seam = seam(&frames[0]);
-    let mut joint = Joint::new(&frames[0], seam);
-    if !frames[1..].iter().all(|next| joint.add(next, seam)) {
+    let offsets = offsets(&frames[0]);
+    let mut joint = Joint::new(&frames[0], offsets);
+    if !frames[1..].iter().all(|next| joint.add(next, offsets)) {
         return None;
     }
-    let mut place = [0; MOST_HEADER_BYTES];
+    let mut place = [0; MAX_HEADER_BYTES];
     let (len, vnet) = joint.write(&mut place).expect("there is room");
-    let payloads = frames.iter().flat_map(|frame| &frame[seam.payload()..]);
+    let payloads = frames.iter().flat_map(|frame| &frame[offsets.payload()..]);
     Some((place[..len].iter().chain(payloads).copied().collect(), vnet))
 }
 
@@ -68,9 +69,9 @@ proptest! {
     #[test]
     fn no_bytes_make_it_fail(a: Vec<u8>, b: Vec<u8>, room in 0usize..200) {
         let (frame, vnet) = super_packet(true, 2000, 1000, false);
-        let seam = seam(&parts(&frame, &vnet)[0]);
-        let mut joint = Joint::new(&a, seam);
-        joint.add(&b, seam);
+        let offsets = offsets(&parts(&frame, &vnet)[0]);
+        let mut joint = Joint::new(&a, offsets);
+        joint.add(&b, offsets);
         joint.write(&mut vec![0; room]);
     }
 }
@@ -79,7 +80,7 @@ proptest! {
 fn what_does_not_go_on_where_the_last_ended_is_not_joined() {
     let (frame, vnet) = super_packet(true, 3000, 1000, true);
     let frames = parts(&frame, &vnet);
-    let pair = |first: &[u8], next: &[u8]| Joint::new(first, seam(first)).add(next, seam(next));
+    let pair = |first: &[u8], next: &[u8]| Joint::new(first, offsets(first)).add(next, offsets(next));
     assert!(pair(&frames[0], &frames[1]) && pair(&frames[1], &frames[2]));
     assert!(!pair(&frames[0], &frames[2]), "one is missing");
     assert!(!pair(&frames[1], &frames[0]), "the wrong way round");
@@ -107,20 +108,20 @@ fn a_mark_ends_a_super_packet() {
 fn after_a_short_segment_nothing_follows_and_a_longer_one_does_not_follow() {
     let (long, vnet) = super_packet(true, 2500, 1000, false);
     let frames = parts(&long, &vnet);
-    let seam = seam(&frames[0]);
-    let mut joint = Joint::new(&frames[2], seam);
-    assert!(!joint.add(&frames[0], seam));
-    assert!(Joint::new(&frames[1], seam).add(&frames[2], seam));
+    let offsets = offsets(&frames[0]);
+    let mut joint = Joint::new(&frames[2], offsets);
+    assert!(!joint.add(&frames[0], offsets));
+    assert!(Joint::new(&frames[1], offsets).add(&frames[2], offsets));
 }
 
 #[test]
-fn only_plain_tcp_has_a_seam() {
+fn only_plain_tcp_can_be_joined() {
     let mut frame = Vec::new();
     let builder = || PacketBuilder::ethernet2([2; 6], [4; 6]).ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64);
     builder().udp(1, 2).write(&mut frame, &[0; 100]).expect("a vector takes everything");
-    assert_eq!(Seam::of(&parse(&frame)), None);
+    assert_eq!(TcpOffsets::of(&parse(&frame)), None);
     let mut frame = Vec::new();
     builder().tcp(1, 2, 3, 4).ack(5).fin().write(&mut frame, &[0; 100]).expect("a vector takes everything");
-    assert_eq!(Seam::of(&parse(&frame)), None);
-    assert_eq!(Seam::of(&Headers::default()), None);
+    assert_eq!(TcpOffsets::of(&parse(&frame)), None);
+    assert_eq!(TcpOffsets::of(&Headers::default()), None);
 }

@@ -1,4 +1,5 @@
-//! Integration tests of the wire formats: one binary, since each would be linked with everything again.
+//! Integration tests of the wire formats: one binary, since each would be linked with everything
+//! again.
 
 mod checksum;
 mod frames;

@@ -1,4 +1,5 @@
-//! Super-packets come apart into frames that etherparse finds valid, and that put together again are the original.
+//! Super-packets come apart into frames that etherparse finds valid, and that put together again
+//! are the original.
 
 use crate::frames;
 
@@ -6,7 +7,7 @@ use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use fairwire_wire::checksum::{PseudoHeader, Sum};
 use fairwire_wire::flow_key::FlowKey;
 use fairwire_wire::headers::{Headers, parse, parse_ip};
-use fairwire_wire::split::{MOST_FRAME_BYTES, SplitError, split, split_parsed};
+use fairwire_wire::split::{MAX_FRAME_BYTES, SplitError, split, split_parsed};
 use fairwire_wire::vnet::*;
 use frames::*;
 use proptest::prelude::*;
@@ -62,7 +63,7 @@ fn super_packet(recipe: &Recipe, gso_size: u16) -> (Vec<u8>, VnetHeader) {
 }
 
 fn all(frame: &[u8], vnet: &VnetHeader) -> Result<Vec<Vec<u8>>, SplitError> {
-    let mut scratch = vec![0xa5; MOST_FRAME_BYTES];
+    let mut scratch = vec![0xa5; MAX_FRAME_BYTES];
     let mut frames = Vec::new();
     let count = split(frame, vnet, &mut scratch, &mut |segment| frames.push(segment.to_vec()))?;
     assert_eq!(count, frames.len());
@@ -185,7 +186,7 @@ proptest! {
     }
 
     #[test]
-    fn flags_stand_on_the_segments_that_they_belong_to(recipe in super_recipe(20_000), size in 8..3000u16) {
+    fn flags_are_on_the_segments_that_they_belong_to(recipe in super_recipe(20_000), size in 8..3000u16) {
         let TransportRecipe::Tcp { flags, urgent, .. } = recipe.transport else { return Ok(()) };
         let (frame, vnet) = super_packet(&recipe, size);
         let at = parse(&frame).transport.unwrap().offset;
@@ -234,7 +235,7 @@ proptest! {
         let bare = &frame[link..];
         let vnet = VnetHeader { csum_start: vnet.csum_start - link as u16, hdr_len: 0, ..vnet };
         let mut frames = Vec::new();
-        let mut scratch = vec![0; MOST_FRAME_BYTES];
+        let mut scratch = vec![0; MAX_FRAME_BYTES];
         split_parsed(bare, &parse_ip(bare), &vnet, &mut scratch, &mut |out| frames.push(out.to_vec())).unwrap();
         let cut: Vec<Vec<u8>> = on_wire.iter().map(|frame| frame[link..].to_vec()).collect();
         prop_assert_eq!(frames, cut);
@@ -301,7 +302,7 @@ fn refused(recipe: &Recipe, change: impl Fn(&mut VnetHeader)) -> SplitError {
 }
 
 #[test]
-fn a_virtio_net_header_that_makes_no_sense_is_told_what_is_wrong() {
+fn a_virtio_net_header_that_makes_no_sense_is_refused_with_the_reason() {
     let recipe = tcp_recipe(3000);
     let (frame, _) = super_packet(&recipe, 1448);
     let frame_len = frame.len();
@@ -331,7 +332,7 @@ fn a_tcp_with_cwr_says_so_in_its_type_and_is_split_all_the_same() {
 }
 
 #[test]
-fn a_super_packet_that_cannot_be_split_is_told_why() {
+fn a_super_packet_that_cannot_be_split_is_refused_with_the_reason() {
     for flags in [0x12, 0x14] {
         let mut recipe = tcp_recipe(3000);
         recipe.transport =
@@ -406,7 +407,8 @@ fn a_super_packet_over_64_kib_is_split_too() {
     }
 }
 
-/// On veth, SCTP leaves its checksum to the hardware with the same flag, but it is a CRC32c in octets of rising weight.
+/// On veth, SCTP leaves its checksum to the hardware with the same flag, but it is a CRC32c in
+/// octets of rising weight.
 #[test]
 fn the_partial_checksum_of_sctp_is_completed_as_a_crc() {
     let mut body = vec![0u8; 12 + 20];
@@ -422,7 +424,8 @@ fn the_partial_checksum_of_sctp_is_completed_as_a_crc() {
     let vnet = VnetHeader { flags: NEEDS_CSUM, csum_start: 34, csum_offset: 8, ..VnetHeader::PLAIN };
     let frames = all(&frame, &vnet).unwrap();
     body[8..12].fill(0);
-    // A CRC32c bit by bit, from its definition: divide by x^32 + ... as reflected in 0x82f63b78, start and end complemented.
+    // A CRC32c bit by bit, from its definition: divide by x^32 + ... as reflected in 0x82f63b78,
+    // start and end complemented.
     let mut crc = u32::MAX;
     for octet in &body {
         crc ^= u32::from(*octet);

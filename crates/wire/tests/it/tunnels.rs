@@ -1,22 +1,23 @@
-//! A super-packet in a tunnel comes apart into what the tunnel makes of the segments that come out of its inner packet.
+//! A super-packet in a tunnel comes apart into what the tunnel makes of the segments that come out
+//! of its inner packet.
 
 use crate::frames::tunnel::*;
 use crate::frames::*;
 use fairwire_wire::headers::parse;
-use fairwire_wire::split::{MOST_FRAME_BYTES, SplitError, split};
+use fairwire_wire::split::{MAX_FRAME_BYTES, SplitError, split};
 use fairwire_wire::vnet::*;
 use proptest::prelude::*;
 
 fn all(frame: &[u8], vnet: &VnetHeader) -> Result<Vec<Vec<u8>>, SplitError> {
-    let mut scratch = vec![0xa5; MOST_FRAME_BYTES];
+    let mut scratch = vec![0xa5; MAX_FRAME_BYTES];
     let mut frames = Vec::new();
     let count = split(frame, vnet, &mut scratch, &mut |segment| frames.push(segment.to_vec()))?;
     assert_eq!(count, frames.len());
     Ok(frames)
 }
 
-/// A packet as a stack hands it to the hardware, with the sum of its pseudo header alone in the place of its checksum; with the place of
-/// its IP header.
+/// A packet as a stack hands it to the hardware, and the offset of its IP header. In place of the
+/// checksum is the sum of its pseudo header alone.
 fn partial(recipe: &Recipe) -> (Vec<u8>, VnetHeader, usize) {
     let mut frame = recipe.frame();
     let headers = parse(&frame);
@@ -44,7 +45,8 @@ fn super_packet(recipe: &Recipe, gso_size: u16) -> (Vec<u8>, VnetHeader, usize) 
     (frame, VnetHeader { gso_type, gso_size, ..vnet }, ip)
 }
 
-/// The frame in its tunnel, and what the kernel says of it: the type is that of the inner packet, and offsets count from the outside.
+/// The frame in its tunnel, and what the kernel says of it: the type is that of the inner packet,
+/// and offsets count from the outside.
 fn in_tunnel(tunnel: &Tunnel, frame: &[u8], ip: usize, vnet: VnetHeader) -> (Vec<u8>, VnetHeader) {
     let outer = tunnel.around(frame, ip, 0);
     let csum_start = usize::from(vnet.csum_start) + outer.len() - frame.len();
@@ -77,7 +79,8 @@ proptest! {
     fn a_single_packet_in_a_tunnel_gets_its_checksum(recipe in super_recipe(1000), tunnel in any_tunnel()) {
         let whole = recipe.frame();
         let (inner, vnet, ip) = partial(&recipe);
-        // What a kernel gives has its outer checksum already, made of the one that the inner packet will have.
+        // What a kernel gives has its outer checksum already, made of the one that the inner packet
+        // will have.
         let (mut outer, vnet) = in_tunnel(&tunnel, &inner, ip, vnet);
         let mut expected = tunnel.around(&whole, ip, 0);
         let field = usize::from(vnet.csum_start + vnet.csum_offset);
@@ -91,7 +94,8 @@ proptest! {
         expected.clear();
     }
 
-    /// Whatever is wrong inside, the frames that come out have the bytes that went in, none is longer, and nothing panics.
+    /// Whatever is wrong inside, the frames that come out have the bytes that went in, none is
+    /// longer, and nothing panics.
     #[test]
     fn a_damaged_tunnel_comes_apart_or_is_refused(
         recipe in super_recipe(3000),
@@ -100,7 +104,7 @@ proptest! {
         size in 8..3000u16,
         shift in prop_oneof![Just(0i32), -8..8i32, any::<i16>().prop_map(i32::from)],
         is_partial in prop::bool::weighted(0.9),
-        scratch in prop_oneof![0..3000usize, Just(MOST_FRAME_BYTES)],
+        scratch in prop_oneof![0..3000usize, Just(MAX_FRAME_BYTES)],
     ) {
         let (inner, vnet, ip) = super_packet(&recipe, size);
         let (mut outer, mut vnet) = in_tunnel(&tunnel, &inner, ip, vnet);
@@ -115,7 +119,8 @@ proptest! {
         prop_assert!(longest <= outer.len());
     }
 
-    /// A sender chooses the payload, but not what the kernel says: bytes that look like a packet are not taken for one.
+    /// A sender chooses the payload, but not what the kernel says: bytes that look like a packet
+    /// are not taken for one.
     #[test]
     fn the_unknown_is_split_only_where_the_kernel_says_and_all_agrees(
         recipe in super_recipe(3000),

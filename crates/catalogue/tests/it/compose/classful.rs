@@ -116,17 +116,17 @@ fn measured(siblings: &[Node]) -> Vec<(u32, f64)> {
     };
     loop {
         let next = (0..due.len()).min_by(|&a, &b| due[a].total_cmp(&due[b])).expect("there are leaves");
-        let (arrival, asks) = (due[next] as u64, server.asks_at().ns());
+        let (arrival, asks) = (due[next] as u64, server.next_poll_at().ns());
         let now = arrival.min(asks);
         if now as f64 > SECONDS * 1e9 {
             break;
         }
         let at = Time::from_ns(now);
         if arrival < asks {
-            count(server.offer(packet(next as u32, 1000, leaves[next].id, at), at, &mut Ignore), now);
+            count(server.enqueue(packet(next as u32, 1000, leaves[next].id, at), at, &mut Ignore), now);
             due[next] += gaps[next];
         } else {
-            count(server.ask(at, &mut Ignore), now);
+            count(server.poll(at, &mut Ignore), now);
         }
     }
     leaves.iter().zip(bits).map(|(leaf, bits)| (leaf.id, bits / (SECONDS - WARM_UP))).collect()

@@ -12,7 +12,7 @@ mod shaper;
 use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Backlog, Buffer, Cause, Discipline, Dropper, Limit, NotReweighed, Packet, Probe, Queue, Rate, Seed,
+    Backlog, Buffer, Cause, Discipline, Dropper, Limit, Packet, Probe, Queue, Rate, Seed, SetWeightError,
     Signals, Time, Victim, Weight, scheduler::Fcfs,
 };
 
@@ -75,8 +75,8 @@ impl<D: Discipline> Discipline for Classified<D> {
     fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
         self.inner.drain(take);
     }
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        self.inner.reweigh(class, weight)
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        self.inner.set_weight(class, weight)
     }
 }
 

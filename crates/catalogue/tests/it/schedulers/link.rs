@@ -79,16 +79,16 @@ pub(super) fn send(queue: Box<dyn Discipline>, arrivals: &[Arrival]) -> (Vec<Sen
     let mut waiting = arrivals.iter().enumerate().peekable();
     loop {
         let next = waiting.peek().map_or(Time::MAX, |(_, arrival)| Time::from_ns(arrival.at_ns));
-        let now = next.min(server.asks_at());
+        let now = next.min(server.next_poll_at());
         if now == Time::MAX {
             return (sent, drops);
         }
-        let service = if next <= server.asks_at() {
+        let service = if next <= server.next_poll_at() {
             let (index, &Arrival { flow, class, len, .. }) = waiting.next().expect("peeked");
             let packet = Packet { class, ..Packet::new(index as u32, len, flow.into(), now) };
-            server.offer(packet, now, &mut drops)
+            server.enqueue(packet, now, &mut drops)
         } else {
-            server.ask(now, &mut drops)
+            server.poll(now, &mut drops)
         };
         sent.extend(service.map(|service| Sent {
             index: service.packet.frame as usize,
@@ -134,7 +134,7 @@ pub(super) fn share_of_the_deaf_flow(queue: Box<dyn Discipline>, load: f64, seco
     let (mut of_deaf, mut of_all) = (0, 0);
     loop {
         let next = agenda.first().map_or(u64::MAX, |first| first.0);
-        let now = Time::from_ns(next).min(server.asks_at());
+        let now = Time::from_ns(next).min(server.next_poll_at());
         if now.ns() > seconds * 1_000_000_000 {
             return f64::from(of_deaf) / f64::from(of_all);
         }
@@ -144,9 +144,9 @@ pub(super) fn share_of_the_deaf_flow(queue: Box<dyn Discipline>, load: f64, seco
             if flow == 0 {
                 plan(&mut agenda, next + (PACKET_NS as f64 / load) as u64, 0);
             }
-            server.offer(Packet::new(0, 1000, flow.into(), now), now, &mut drops)
+            server.enqueue(Packet::new(0, 1000, flow.into(), now), now, &mut drops)
         } else {
-            server.ask(now, &mut drops)
+            server.poll(now, &mut drops)
         };
         let sent = service.map(|service| service.packet.flow.0);
         of_deaf += i32::from(sent == Some(0));

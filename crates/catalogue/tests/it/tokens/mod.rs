@@ -8,7 +8,7 @@ mod faba;
 mod hfaba;
 mod idle;
 mod light;
-mod reweigh;
+mod set_weight;
 mod sfed;
 mod spoofed;
 

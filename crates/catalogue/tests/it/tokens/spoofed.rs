@@ -72,9 +72,9 @@ fn left_to_tcp(discipline: &str, typed: &str, datagrams: u64) -> f64 {
     while now < Time::ZERO + Duration::from_secs(SECONDS) {
         let mut began = Vec::new();
         let next = events.peek().map_or(Time::MAX, |Reverse((at, _))| *at);
-        if server.asks_at() <= next {
-            now = server.asks_at();
-            began.extend(server.ask(now, &mut drops));
+        if server.next_poll_at() <= next {
+            now = server.next_poll_at();
+            began.extend(server.poll(now, &mut drops));
         } else {
             let Reverse((at, event)) = events.pop().expect("the flood goes on");
             now = at;
@@ -83,7 +83,7 @@ fn left_to_tcp(discipline: &str, typed: &str, datagrams: u64) -> f64 {
                 Event::Lost => window.lost(now),
                 Event::Flood => {
                     let packet = Packet::new(0, SHORT, (2 + rng.next_u64() / 2).into(), now);
-                    began.extend(server.offer(packet, now, &mut drops));
+                    began.extend(server.enqueue(packet, now, &mut drops));
                     // Uniform about the mean: datagrams do not come in step with the link.
                     let gap = u64::from(rng.below((2_000_000_000 / datagrams) as u32));
                     events.push(Reverse((now + Duration::from_ns(gap), Event::Flood)));
@@ -92,7 +92,7 @@ fn left_to_tcp(discipline: &str, typed: &str, datagrams: u64) -> f64 {
         }
         while window.flying < window.size as u32 {
             window.flying += 1;
-            began.extend(server.offer(Packet::new(0, FULL, TCP.into(), now), now, &mut drops));
+            began.extend(server.enqueue(Packet::new(0, FULL, TCP.into(), now), now, &mut drops));
         }
         for _ in 0..std::mem::take(&mut drops.0) {
             events.push(Reverse((now + ROUND_TRIP, Event::Lost)));

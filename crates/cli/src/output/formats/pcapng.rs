@@ -3,7 +3,7 @@
 use crate::output::format::Format;
 use crate::output::trace::{Flow, Names, Packets};
 use fairwire_scenario::{Content, PacketEvent, What};
-use fairwire_wire::pcapng::{self, CWR, ECE, MOST_BLOCKS, MadeUp, SYN, Transport};
+use fairwire_wire::pcapng::{self, CWR, ECE, MAX_BLOCKS, MadeUp, SYN, Transport};
 use std::collections::BTreeMap;
 
 pub(super) const FORMAT: Format =
@@ -61,7 +61,7 @@ impl Packets for Frames {
 fn made_up(event: &PacketEvent, flow: &Flow) -> MadeUp {
     let payload = u64::from(flow.data_bytes.saturating_sub(TCP_IP));
     let at = |number: u64| (1 + number * payload) as u32; // sequence numbers wrap (RFC 9293, section 3.4)
-    let none = [None; MOST_BLOCKS];
+    let none = [None; MAX_BLOCKS];
     let tcp = |seq, ack, flags| Transport::Tcp { seq, ack, flags, sack: none };
     let transport = match event.content {
         Content::Datagram => Transport::Udp,

@@ -7,8 +7,8 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use fairwire_core::{
-    Backlog, ClassTerms, ClassTree, Discipline, Duration, Ignore, NotReweighed, Packet, Probe, Signals, Time,
-    Transmitter, Unit, Weight,
+    Backlog, ClassTerms, ClassTree, Discipline, Duration, Ignore, Packet, Probe, SetWeightError, Signals,
+    Time, Transmitter, Unit, Weight,
 };
 
 /// What stands at one place of the tree.
@@ -554,13 +554,13 @@ impl Discipline for Classful {
     /// leaf, which has
     /// its packets. What a class has sent beyond its turn counts at the new weight, too, so that one of a small weight need not
     /// wait for what it owed.
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let Some(place) = self.tree.place(class) else {
             let at = self.default;
             if self.inner(at).is_none() {
                 self.make(at, &mut Ignore);
             }
-            return self.with_inner(at, |inner| inner.reweigh(class, weight));
+            return self.with_inner(at, |inner| inner.set_weight(class, weight));
         };
         let before = self.tree.set_weight(place, weight);
         let node = &self.nodes[place + 1];

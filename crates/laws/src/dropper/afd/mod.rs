@@ -29,7 +29,7 @@ use crate::site::Site;
 use crate::spec::{Measure, Quantity, WeightOf, Weights};
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Dropper, Duration, Left, Limit, NotReweighed, Packet, Probe, Rng, Time, Unit, Verdict,
+    Buffer, Cause, Dropper, Duration, Left, Limit, Packet, Probe, Rng, SetWeightError, Time, Unit, Verdict,
     Weight,
 };
 use fairwire_parameters::parameters;
@@ -199,7 +199,7 @@ impl<M: Meter> Dropper for Afd<M> {
         Verdict::Pass
     }
 
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let before = self.weights.set(class, weight)?;
         self.powers.change(before.get(), weight.get());
         // To look for the least weight itself would take as long as there are classes.

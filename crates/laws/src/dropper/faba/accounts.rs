@@ -5,7 +5,7 @@
 
 use crate::dropper::faba::shares::Shares;
 use crate::dropper::faba::{Config, Profile};
-use fairwire_core::{FlowHash, FlowTable, NotReweighed, Rng, Verdict, Weight};
+use fairwire_core::{FlowHash, FlowTable, Rng, SetWeightError, Verdict, Weight};
 
 /// The buckets, their index, and the pool.
 #[derive(Debug)]
@@ -181,8 +181,8 @@ impl Accounts {
     }
 
     /// Gives `class` another weight, and tells the one that it had.
-    pub(super) fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        self.shares.as_mut().ok_or(NotReweighed::NoWeights)?.reweigh(class, weight)
+    pub(super) fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        self.shares.as_mut().ok_or(SetWeightError::NoWeights)?.set_weight(class, weight)
     }
 
     /// A packet of `class` came to a bucket: if the class has another weight by now, so has the bucket.

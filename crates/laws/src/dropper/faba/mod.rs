@@ -77,7 +77,7 @@ use crate::site::Site;
 use crate::spec::{Measure, Quantity, WeightOf, Weights};
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, FlowHash, FlowKey, Limit, NotReweighed, Packet, Probe, Rng, Time,
+    Buffer, Cause, Discipline, Dropper, FlowHash, FlowKey, Limit, Packet, Probe, Rng, SetWeightError, Time,
     Unit, Verdict, Weight,
 };
 use fairwire_parameters::parameters;
@@ -550,8 +550,8 @@ impl Dropper for Faba {
         self.was_idle = self.config.idle_refill;
     }
 
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        self.accounts.reweigh(class, weight)
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        self.accounts.set_weight(class, weight)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -5,7 +5,7 @@ use crate::spec::WeightOf;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
-use fairwire_core::{NotReweighed, Rng, Weight};
+use fairwire_core::{Rng, SetWeightError, Weight};
 
 /// Weights are integers, parts of 2^-39 of the heaviest, so that their sum is exact: 2^24 of them stay below 2^63.
 const HEAVIEST: f64 = (1u64 << 39) as f64;
@@ -63,11 +63,11 @@ impl Shares {
     }
 
     /// Gives `class` another weight, and tells the one that it had. O(1): its buckets [follow](Self::follow) one by one.
-    pub(super) fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+    pub(super) fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.weights.find(class)?;
         let most = self.most_parts as f64 / self.parts_per_weight;
         if weight.get() > most {
-            return Err(NotReweighed::OutOfRange { weight, least: Weight::LEAST.get(), most });
+            return Err(SetWeightError::OutOfRange { weight, min: Weight::MIN.get(), max: most });
         }
         self.has_changed = true;
         self.weights.set(class, weight)

@@ -236,7 +236,7 @@ impl Classes {
 
     /// Gives a class another weight among its siblings, from which its height and theirs follow. Tokens stay where they are.
     /// O(groups).
-    pub(super) fn reweigh(&mut self, class: usize, weight: f64) {
+    pub(super) fn set_weight(&mut self, class: usize, weight: f64) {
         let weight = counted(weight);
         let is_active = self.classes[class].member != NONE;
         if is_active {
@@ -489,7 +489,7 @@ mod tests {
                     1 if classes.classes[class + 1].member != NONE => classes.retire(class + 1),
                     _ => {
                         weights[class] = libm::exp2(f64::from(rng.below(39)) - 19.0);
-                        classes.reweigh(class + 1, weights[class]);
+                        classes.set_weight(class + 1, weights[class]);
                     }
                 }
                 assert_consistent(&classes, &weights, change);

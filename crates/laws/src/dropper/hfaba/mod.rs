@@ -80,8 +80,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use classes::{Child, Classes, ROOT};
 use fairwire_core::{
-    Buffer, Cause, ClassTerms, ClassTree, Discipline, Dropper, FlowHash, FlowKey, Limit, NotReweighed,
-    Packet, Probe, Rng, Time, Unit, Verdict, Weight,
+    Buffer, Cause, ClassTerms, ClassTree, Discipline, Dropper, FlowHash, FlowKey, Limit, Packet, Probe, Rng,
+    SetWeightError, Time, Unit, Verdict, Weight,
 };
 use fairwire_parameters::parameters;
 use leaves::{Leaves, Moved};
@@ -513,12 +513,12 @@ impl Dropper for Hfaba {
         self.was_idle = true;
     }
 
-    fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         if self.config.tree.is_empty() {
-            return Err(NotReweighed::NoWeights);
+            return Err(SetWeightError::NoWeights);
         }
-        let place = self.config.tree.place(class).ok_or(NotReweighed::NoSuchClass { class })?;
-        self.classes.reweigh(place + 1, weight.get());
+        let place = self.config.tree.place(class).ok_or(SetWeightError::NoSuchClass { class })?;
+        self.classes.set_weight(place + 1, weight.get());
         Ok(self.config.tree.set_weight(place, weight))
     }
 

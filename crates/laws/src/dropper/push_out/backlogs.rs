@@ -3,7 +3,7 @@
 use super::ranking::Rank;
 use super::{Config, Lengths, Numbers, Ranking, Shares};
 use crate::spec::Measure;
-use fairwire_core::{Buffer, FlowKey, NotReweighed, Packet, Rng, Weight};
+use fairwire_core::{Buffer, FlowKey, Packet, Rng, SetWeightError, Weight};
 
 /// Every backlogged queue with what it holds above its part, up to date after each packet.
 ///
@@ -72,12 +72,12 @@ impl Backlogs {
     /// Gives `class` another weight, and tells the one that it had. O(w log n) with w different weights, of which there are
     /// 256 at
     /// most.
-    pub fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
-        let Order::Ranking(ranking) = &self.order else { return Err(NotReweighed::NoWeights) };
+    pub fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        let Order::Ranking(ranking) = &self.order else { return Err(SetWeightError::NoWeights) };
         self.config.weights.find(class)?;
         let is_free = |number: u32| ranking.below((number, 0)) == ranking.below((number + 1, 0));
-        self.numbers.reweigh(class, weight, is_free)?;
-        self.shares.reweigh(class, weight)
+        self.numbers.set_weight(class, weight, is_free)?;
+        self.shares.set_weight(class, weight)
     }
 
     /// The queue furthest above its part, while that of `arrival` counts as backlogged. Among equals it is the arrival's own

@@ -4,7 +4,7 @@ use super::MOST_WEIGHTS;
 use crate::spec::WeightOf;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use fairwire_core::{NotReweighed, Weight};
+use fairwire_core::{SetWeightError, Weight};
 
 /// The different weights, and which of them each class has.
 #[derive(Debug)]
@@ -57,12 +57,12 @@ impl Numbers {
     /// Gives `class`, which has a weight of its own, another one. `is_free` tells whether no queue stands under a number.
     /// O(different
     /// weights).
-    pub(super) fn reweigh(
+    pub(super) fn set_weight(
         &mut self,
         class: u32,
         weight: Weight,
         is_free: impl Fn(u32) -> bool,
-    ) -> Result<(), NotReweighed> {
+    ) -> Result<(), SetWeightError> {
         let number = self.number_for(weight.get(), is_free)?;
         self.classes[number as usize] += 1;
         let before = core::mem::replace(&mut self.of_class[class as usize], number);
@@ -71,7 +71,7 @@ impl Numbers {
     }
 
     /// The number of `weight`: its own, one that nobody has any more, or a new one.
-    fn number_for(&mut self, weight: f64, is_free: impl Fn(u32) -> bool) -> Result<u32, NotReweighed> {
+    fn number_for(&mut self, weight: f64, is_free: impl Fn(u32) -> bool) -> Result<u32, SetWeightError> {
         if let Some(number) = self.all().find(|&number| self.weight(number) == weight) {
             return Ok(number);
         }
@@ -81,7 +81,7 @@ impl Numbers {
             return Ok(number);
         }
         if self.weights.len() >= MOST_WEIGHTS {
-            return Err(NotReweighed::TooManyWeights { most: MOST_WEIGHTS });
+            return Err(SetWeightError::TooManyWeights { max: MOST_WEIGHTS });
         }
         self.weights.push(weight);
         self.classes.push(0);
@@ -108,14 +108,14 @@ mod tests {
     #[test]
     fn classes_of_one_weight_share_a_number_and_a_number_that_nobody_has_is_given_again() {
         let mut numbers = numbers(3);
-        numbers.reweigh(0, weight(0), |_| true).expect("there is room");
-        numbers.reweigh(1, weight(0), |_| true).expect("there is room");
+        numbers.set_weight(0, weight(0), |_| true).expect("there is room");
+        numbers.set_weight(1, weight(0), |_| true).expect("there is room");
         assert_eq!([0, 1, 2, 9].map(|class| numbers.of(class)), [1, 1, 0, 0]);
-        numbers.reweigh(0, weight(1), |_| true).expect("there is room");
+        numbers.set_weight(0, weight(1), |_| true).expect("there is room");
         assert_eq!((numbers.of(0), numbers.weight(2)), (2, 3.0));
-        numbers.reweigh(1, weight(2), |number| number != 1).expect("there is room");
+        numbers.set_weight(1, weight(2), |number| number != 1).expect("there is room");
         assert_eq!(numbers.of(1), 3, "a queue still stands under the first number");
-        numbers.reweigh(0, weight(3), |_| true).expect("there is room");
+        numbers.set_weight(0, weight(3), |_| true).expect("there is room");
         assert_eq!((numbers.of(0), numbers.weight(1)), (1, 5.0), "now none does any more");
     }
 
@@ -123,11 +123,11 @@ mod tests {
     fn one_more_weight_than_can_be_told_apart_is_refused_and_changes_nothing() {
         let mut numbers = numbers(300);
         for class in 0..MOST_WEIGHTS as u32 - 1 {
-            numbers.reweigh(class, weight(class), |_| true).expect("there is room");
+            numbers.set_weight(class, weight(class), |_| true).expect("there is room");
         }
-        let refused = numbers.reweigh(299, weight(299), |_| true);
-        assert_eq!(refused, Err(NotReweighed::TooManyWeights { most: MOST_WEIGHTS }));
+        let refused = numbers.set_weight(299, weight(299), |_| true);
+        assert_eq!(refused, Err(SetWeightError::TooManyWeights { max: MOST_WEIGHTS }));
         assert_eq!(numbers.weight(numbers.of(299)), 1.0);
-        assert_eq!(numbers.reweigh(299, weight(7), |_| true), Ok(()), "another has it");
+        assert_eq!(numbers.set_weight(299, weight(7), |_| true), Ok(()), "another has it");
     }
 }

@@ -4,7 +4,7 @@ use super::Config;
 use crate::spec::WeightOf;
 use alloc::boxed::Box;
 use alloc::vec;
-use fairwire_core::{Buffer, FlowKey, NotReweighed, Packet, Weight};
+use fairwire_core::{Buffer, FlowKey, Packet, SetWeightError, Weight};
 
 /// The weights of the backlogged queues and their sum.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl Shares {
     }
 
     /// Gives `class` another weight, and so all queues that have theirs from it. O(1).
-    pub fn reweigh(&mut self, class: u32, weight: Weight) -> Result<Weight, NotReweighed> {
+    pub fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let before = self.weights.set(class, weight)?;
         let queues = u128::from(self.queues[class as usize]);
         self.sum = self.sum - queues * fixed(before.get()) + queues * fixed(weight.get());

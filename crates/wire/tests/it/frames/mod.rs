@@ -35,7 +35,8 @@ impl FragmentRecipe {
     pub(crate) const WHOLE: FragmentRecipe = FragmentRecipe { offset: 0, more: false };
 }
 
-/// One IPv6 extension header, each at most once in a frame; bytes are its length over the fixed part.
+/// One IPv6 extension header, each at most once in a frame; bytes are its length over the fixed
+/// part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Extension {
     HopByHop {
@@ -69,7 +70,8 @@ pub(crate) fn in_pppoe(frame: &[u8], at: usize) -> Vec<u8> {
     [&frame[..at - 2], &[0x88, 0x64, 0x11, 0, 0, 7, a, b], &protocol, &frame[at..]].concat()
 }
 
-/// `frame`, whose IP header is at `at`, with a length in the place of its type, LLC and SNAP (RFC 1042).
+/// `frame`, whose IP header is at `at`, with a length in the place of its type, LLC and SNAP (RFC
+/// 1042).
 pub(crate) fn in_snap(frame: &[u8], at: usize) -> Vec<u8> {
     let [a, b] = ((frame.len() - at + 8) as u16).to_be_bytes();
     [&frame[..at - 2], &[a, b, 0xaa, 0xaa, 3, 0, 0, 0], &frame[at - 2..]].concat()
@@ -142,7 +144,7 @@ impl Recipe {
 
     fn tcp(&self) -> TcpHeader {
         let TransportRecipe::Tcp { ports, sequence, flags, urgent, option_words } = self.transport else {
-            unreachable!("asked of a TCP recipe only")
+            unreachable!("called for a TCP recipe only")
         };
         let mut tcp = TcpHeader::new(ports.0, ports.1, sequence, 4096);
         let has = |bit: u8| flags & bit != 0;
@@ -240,7 +242,8 @@ fn recipe(
     )
 }
 
-/// Bytes from a multiplicative sequence: drawing 60 KiB one by one is slow, and so is shrinking them.
+/// Bytes from a multiplicative sequence: drawing 60 KiB one by one is slow, and so is shrinking
+/// them.
 fn payload(length: impl Strategy<Value = usize>) -> impl Strategy<Value = Vec<u8>> {
     (length, any::<u64>()).prop_map(|(length, seed)| {
         (0..length as u64).map(|i| (seed ^ i).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()[0]).collect()
@@ -305,7 +308,8 @@ fn any_extensions(may_be_under_way: bool) -> impl Strategy<Value = Vec<Extension
 }
 
 fn any_transport() -> impl Strategy<Value = TransportRecipe> {
-    // Not those that etherparse reads further into: its errors on a random body would stop the comparison.
+    // Not those that etherparse reads further into: its errors on a random body would stop the
+    // comparison.
     let other = prop_oneof![Just(47u8), Just(50), Just(89), Just(103), Just(253)];
     prop_oneof![tcp(any::<u8>()), udp(), other.prop_map(|protocol| TransportRecipe::Other { protocol })]
 }
@@ -345,7 +349,7 @@ pub(crate) struct Damage {
 }
 
 impl Damage {
-    /// Headers are where damage tells, so octets are overwritten in the first 120.
+    /// Damage matters most in headers, so octets are overwritten in the first 120.
     pub(crate) fn apply(&self, frame: &mut Vec<u8>) {
         for (at, octet) in &self.overwrites {
             let at = at.index(frame.len().min(120));

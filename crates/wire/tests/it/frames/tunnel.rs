@@ -17,7 +17,7 @@ pub(crate) struct Tunnel {
     pub kind: Kind,
 }
 
-/// What stands before the outer IP header.
+/// The encapsulation before the outer IP header.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Link {
     Plain,

@@ -1,22 +1,22 @@
-//! Where in which text something stands: the file, or a command-line argument that changed it.
+//! The location of a value in a source text: a file, or a command-line argument that changed it.
 
 use crate::words::is_printable;
 use std::ops::Range;
 
-/// A longer line is cut: it would fill the screen and hide what is wrong with it. In bytes.
-const LONGEST_LINE: usize = 240;
-/// Of a line that is cut, so many bytes stay before what is meant.
+/// A longer line is shortened, in bytes: it would fill the screen and hide what is wrong with it.
+const MAX_LINE: usize = 240;
+/// The number of bytes kept before the location in a shortened line.
 const BEFORE: usize = 60;
 
-/// A place in a text that the user wrote.
+/// A location in a text that the user wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The file's name, or the argument such as `--set`.
     pub source: String,
-    /// The text of that source as it can be shown: lines of more than 240 bytes are cut around what is meant, with `…`, and
-    /// each control character is `\u{fffd}`. Lines keep their numbers.
+    /// The printable text of that source. Lines of more than 240 bytes are shortened around the
+    /// location, with `…`; control characters become `\u{fffd}`. Lines keep their numbers.
     pub text: String,
-    /// The bytes meant, in `text`.
+    /// The bytes at fault, in `text`.
     pub span: Range<usize>,
     /// Line, from 1.
     pub line: usize,
@@ -24,10 +24,10 @@ pub struct Place {
     pub column: usize,
 }
 
-impl Place {
-    /// The place of `span` in a `text` of many lines, of which only the one meant and its neighbours are shown; the others stand
-    /// there empty, so that lines keep their numbers.
-    pub fn in_long_text(source: &str, text: &str, span: Range<usize>) -> Place {
+impl Location {
+    /// The location of `span` in a `text` of many lines. Only its own line and the neighbours are
+    /// kept; the others become empty, so that lines keep their numbers.
+    pub fn in_long_text(source: &str, text: &str, span: Range<usize>) -> Location {
         let start = floor_boundary(text, span.start);
         let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
         let shown_from = text[..line_start.saturating_sub(1)].rfind('\n').map_or(0, |at| at + 1);
@@ -38,11 +38,12 @@ impl Place {
         let mut sources = Sources::default();
         sources.add(source, &("\n".repeat(blank) + &text[shown_from..shown_to]));
         let moved = |at: usize| at.clamp(shown_from, shown_to) - shown_from + blank;
-        sources.place(moved(start)..moved(span.end)).expect("there is a text")
+        sources.location(moved(start)..moved(span.end)).expect("there is a text")
     }
 }
 
-/// All texts that a document was made from, laid end to end so that one offset names a place in any of them.
+/// All texts that a document was made from, laid end to end: one offset is a location in any of
+/// them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sources {
     parts: Vec<Part>,
@@ -64,15 +65,15 @@ impl Sources {
         start
     }
 
-    /// The place of `span`; `None` only when there are no texts.
-    pub(crate) fn place(&self, span: Range<usize>) -> Option<Place> {
+    /// The location of `span`; `None` only when there are no texts.
+    pub(crate) fn location(&self, span: Range<usize>) -> Option<Location> {
         let part = self.parts.iter().rev().find(|part| part.start <= span.start)?;
         let start = floor_boundary(&part.text, span.start - part.start);
         let end = floor_boundary(&part.text, span.end.saturating_sub(part.start)).max(start);
         let before = &part.text[..start];
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         let excerpt = excerpt(&part.text, start..end);
-        Some(Place {
+        Some(Location {
             source: part.name.clone(),
             text: excerpt.text,
             span: excerpt.span,
@@ -82,14 +83,14 @@ impl Sources {
     }
 }
 
-/// A text as it can be shown, and the place of what is meant in it.
+/// A printable text, and the location in it.
 struct Excerpt {
     text: String,
     span: Range<usize>,
 }
 
 fn excerpt(text: &str, span: Range<usize>) -> Excerpt {
-    let is_shown = |line: &str| line.len() <= LONGEST_LINE && line.chars().all(can_stay);
+    let is_shown = |line: &str| line.len() <= MAX_LINE && line.chars().all(can_stay);
     if text.lines().all(is_shown) {
         return Excerpt { text: text.into(), span };
     }
@@ -116,13 +117,13 @@ fn excerpt(text: &str, span: Range<usize>) -> Excerpt {
     Excerpt { text: out, span: shown }
 }
 
-/// The bytes of `line` that are shown, so that `focus` is among them.
+/// The bytes of `line` to show, with `focus` among them.
 fn window(line: &str, focus: usize) -> Range<usize> {
-    if line.len() <= LONGEST_LINE {
+    if line.len() <= MAX_LINE {
         return 0..line.len();
     }
     let start = floor_boundary(line, focus.min(line.len()).saturating_sub(BEFORE));
-    start..floor_boundary(line, start + LONGEST_LINE)
+    start..floor_boundary(line, start + MAX_LINE)
 }
 
 fn printed(text: &str) -> String {
@@ -148,18 +149,21 @@ mod tests {
         let mut sources = Sources::default();
         sources.add("a.toml", "x = 1\ny = 2\n");
         let start = sources.add("--set", "y=3");
-        let place = sources.place(10..11).unwrap();
-        assert_eq!((place.source.as_str(), place.line, place.column), ("a.toml", 2, 5));
-        let place = sources.place(start + 2..start + 3).unwrap();
-        assert_eq!((place.source.as_str(), place.line, place.column, place.span), ("--set", 1, 3, 2..3));
+        let location = sources.location(10..11).unwrap();
+        assert_eq!((location.source.as_str(), location.line, location.column), ("a.toml", 2, 5));
+        let location = sources.location(start + 2..start + 3).unwrap();
+        assert_eq!(
+            (location.source.as_str(), location.line, location.column, location.span),
+            ("--set", 1, 3, 2..3)
+        );
     }
 
     #[test]
     fn columns_count_characters_and_offsets_past_the_end_stay_inside() {
         let mut sources = Sources::default();
         sources.add("a.toml", "é = µ");
-        assert_eq!(sources.place(5..7).unwrap().column, 5);
-        assert_eq!(sources.place(6..99).unwrap().span, 5..7); // inside a character, and past the end
+        assert_eq!(sources.location(5..7).unwrap().column, 5);
+        assert_eq!(sources.location(6..99).unwrap().span, 5..7); // inside a character, and past the end
     }
 
     #[test]
@@ -169,39 +173,39 @@ mod tests {
         let mut sources = Sources::default();
         sources.add("a.toml", &long);
         let at = long.find("wrong").unwrap();
-        let place = sources.place(at..at + 5).unwrap();
-        assert_eq!(&place.text[place.span.clone()], "wrong");
-        assert_eq!((place.line, place.column), (2, 100_009));
-        let lines: Vec<&str> = place.text.lines().collect();
+        let location = sources.location(at..at + 5).unwrap();
+        assert_eq!(&location.text[location.span.clone()], "wrong");
+        assert_eq!((location.line, location.column), (2, 100_009));
+        let lines: Vec<&str> = location.text.lines().collect();
         assert!(lines.len() == 3 && lines[0] == "a = 1" && lines[2] == "c = 3", "{lines:?}");
         assert!(lines[1].starts_with("…é") && lines[1].ends_with("x…") && lines[1].len() < 250);
-        // What is meant is longer than what is shown: it is cut with the line.
-        let place = sources.place(10..long.len()).unwrap();
-        assert!(place.text[place.span].ends_with("c = 3"));
-        let place = sources.place(10..at).unwrap();
-        assert!(place.text[place.span].ends_with("é"));
+        // The span is longer than what is shown: it is cut with the line.
+        let location = sources.location(10..long.len()).unwrap();
+        assert!(location.text[location.span].ends_with("c = 3"));
+        let location = sources.location(10..at).unwrap();
+        assert!(location.text[location.span].ends_with("é"));
     }
 
     #[test]
     fn of_a_long_text_only_what_is_meant_and_its_neighbours_are_shown() {
         let text: String = (1..=1000).map(|n| format!("line {n}\n")).collect();
         let at = text.find("500").unwrap();
-        let place = Place::in_long_text("a.csv", &text, at..at + 3);
-        assert_eq!((place.source.as_str(), place.line, place.column), ("a.csv", 500, 6));
-        assert_eq!(&place.text[place.span.clone()], "500");
-        assert_eq!(place.text.trim_start_matches('\n'), "line 499\nline 500\nline 501");
-        assert_eq!(Place::in_long_text("a.csv", &text, 0..4).line, 1);
-        let end = Place::in_long_text("a.csv", &text, text.len()..text.len() + 9);
+        let location = Location::in_long_text("a.csv", &text, at..at + 3);
+        assert_eq!((location.source.as_str(), location.line, location.column), ("a.csv", 500, 6));
+        assert_eq!(&location.text[location.span.clone()], "500");
+        assert_eq!(location.text.trim_start_matches('\n'), "line 499\nline 500\nline 501");
+        assert_eq!(Location::in_long_text("a.csv", &text, 0..4).line, 1);
+        let end = Location::in_long_text("a.csv", &text, text.len()..text.len() + 9);
         assert_eq!((end.line, end.column), (1001, 1));
-        assert_eq!(Place::in_long_text("a.csv", "", 0..0).line, 1);
+        assert_eq!(Location::in_long_text("a.csv", "", 0..0).line, 1);
     }
 
     #[test]
     fn control_characters_are_not_shown_raw() {
         let mut sources = Sources::default();
         sources.add("a.toml", "x = \"\u{1b}[2J\"\r\ny = 2\r\nz = 3");
-        let place = sources.place(16..17).unwrap();
-        assert_eq!((place.text.as_str(), place.line), ("x = \"\u{fffd}[2J\"\ny = 2\nz = 3", 2));
-        assert_eq!(&place.text[place.span], "2");
+        let location = sources.location(16..17).unwrap();
+        assert_eq!((location.text.as_str(), location.line), ("x = \"\u{fffd}[2J\"\ny = 2\nz = 3", 2));
+        assert_eq!(&location.text[location.span], "2");
     }
 }

@@ -1,15 +1,15 @@
-//! Where panels, columns and values stand in a picture.
+//! The positions of panels, columns and values in a picture.
 
 use crate::axis::Span;
 use crate::number::number;
 use crate::panel::{Mark, Panel};
 
-/// Where a panel stands.
+/// The position of a panel, in points of the picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Place {
-    /// Of the whole panel, heading included.
+pub(super) struct Bounds {
+    /// The top of the whole panel, heading included.
     pub top: f64,
-    /// Of the plot itself.
+    /// The edges of the plot itself.
     pub left: f64,
     pub right: f64,
     pub ceiling: f64,
@@ -18,11 +18,11 @@ pub(super) struct Place {
     pub is_slanted: bool,
 }
 
-/// Where values stand whose axis has names.
+/// The columns of an axis with names.
 pub(super) struct Columns {
-    /// The words below the axis, or the numbers that bars stand at.
+    /// The words below the axis, or the numbers at which bars are.
     pub names: Vec<String>,
-    /// Those numbers, in order; none where there are words.
+    /// Those numbers, in order; empty if there are words.
     numbers: Vec<f64>,
 }
 
@@ -38,20 +38,20 @@ impl Columns {
         Columns { names: numbers.iter().map(|x| number(*x, 4)).collect(), numbers }
     }
 
-    /// The column in which `mark` stands.
+    /// The column of `mark`.
     pub(super) fn of(&self, mark: &Mark) -> Option<usize> {
         if self.numbers.is_empty() {
             let is_place = mark.x >= 0.0 && mark.x.round() < self.names.len() as f64;
             return is_place.then(|| mark.x.round() as usize);
         }
-        // The numbers of both zeros are one.
+        // Both zeros are equal.
         self.numbers.binary_search_by(|x| x.partial_cmp(&mark.x).unwrap_or(std::cmp::Ordering::Less)).ok()
     }
 }
 
-/// From values to points of the picture.
+/// Maps values to points of the picture.
 pub(super) struct Plot {
-    pub place: Place,
+    pub bounds: Bounds,
     pub x: Span,
     pub y: Span,
 }
@@ -65,16 +65,16 @@ impl Plot {
         self.up(self.y.share(value))
     }
 
-    /// As [`Plot::y`], and beyond the plot for values that are.
+    /// As [`Plot::y`], and outside of the plot for values beyond its ends.
     pub(super) fn y_beyond(&self, value: f64) -> f64 {
         self.up(self.y.beyond(value))
     }
 
     fn across(&self, share: f64) -> f64 {
-        self.place.left + (self.place.right - self.place.left) * share
+        self.bounds.left + (self.bounds.right - self.bounds.left) * share
     }
 
     pub(super) fn up(&self, share: f64) -> f64 {
-        self.place.floor - (self.place.floor - self.place.ceiling) * share
+        self.bounds.floor - (self.bounds.floor - self.bounds.ceiling) * share
     }
 }

@@ -4,7 +4,7 @@ use fairwire_catalogue as catalogue;
 use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::rng::mix;
 use fairwire_core::units::Amount;
-use fairwire_core::{Discipline, Ignore, NotReweighed, Packet, Rate, Seed, Time, Weight};
+use fairwire_core::{Discipline, Ignore, Packet, Rate, Seed, SetWeightError, Time, Weight};
 
 fn discipline(name: &str, typed: &str) -> Box<dyn Discipline> {
     let typed = format!("[\"{name}\"]\n{typed}");
@@ -105,7 +105,7 @@ fn after_a_change_of_weight_shares_are_those_of_a_discipline_built_with_it() {
         for (before, after) in [(1.0, 4.0), (4.0, 1.0), (1.0, 0.25)] {
             let mut changed = Link::new(discipline(name, &typed(before)));
             let old = changed.sent(SETTLES);
-            assert_eq!(changed.queue.reweigh(2, weight(after)), Ok(weight(before)), "{name}");
+            assert_eq!(changed.queue.set_weight(2, weight(after)), Ok(weight(before)), "{name}");
             changed.sent(SETTLES);
             let mut built = Link::new(discipline(name, &typed(after)));
             built.sent(2 * SETTLES);
@@ -134,11 +134,11 @@ fn changes_that_are_taken_back_leave_shares_as_they_were() {
         let mut left = Link::new(discipline(name, &typed(1.0)));
         for change in 0..300u64 {
             let to = libm::exp2((mix(change) % 16) as f64 - 8.0);
-            changed.queue.reweigh(1 + (mix(change) % 3) as u32, weight(to)).expect("known");
+            changed.queue.set_weight(1 + (mix(change) % 3) as u32, weight(to)).expect("known");
             changed.sent(40);
         }
         for (class, to) in [(1, 1.0), (2, 1.0), (3, 2.0)] {
-            changed.queue.reweigh(class, weight(to)).expect("known");
+            changed.queue.set_weight(class, weight(to)).expect("known");
         }
         changed.sent(SETTLES);
         left.sent(SETTLES);
@@ -156,12 +156,12 @@ fn changes_that_are_taken_back_leave_shares_as_they_were() {
 fn a_class_without_a_weight_of_its_own_is_refused() {
     for &(name, typed) in WEIGHTED {
         let mut queue = discipline(name, &typed(1.0));
-        let refused = queue.reweigh(77, weight(2.0));
+        let refused = queue.set_weight(77, weight(2.0));
         // The default leaf of `classful` has its packets, and no weights.
         let expected = if name == "classful" {
-            NotReweighed::NoWeights
+            SetWeightError::NoWeights
         } else {
-            NotReweighed::NoSuchClass { class: 77 }
+            SetWeightError::NoSuchClass { class: 77 }
         };
         assert_eq!(refused, Err(expected), "{name}");
     }
@@ -171,34 +171,34 @@ fn a_class_without_a_weight_of_its_own_is_refused() {
 fn who_has_no_weights_says_so() {
     for entry in catalogue::all() {
         let mut queue = discipline(entry.name, "");
-        assert_eq!(queue.reweigh(1, weight(2.0)), Err(NotReweighed::NoWeights), "{}", entry.name);
+        assert_eq!(queue.set_weight(1, weight(2.0)), Err(SetWeightError::NoWeights), "{}", entry.name);
     }
 }
 
 #[test]
 fn a_weight_that_cannot_be_counted_is_refused_and_nothing_has_changed() {
     let mut drr = discipline("drr", "quantum = '10 B'\nweights = { 1 = 1.0 }");
-    let refused = drr.reweigh(1, weight(1e-6));
+    let refused = drr.set_weight(1, weight(1e-6));
     let least = 1.0 / 10_240.0;
-    assert_eq!(refused, Err(NotReweighed::OutOfRange { weight: weight(1e-6), least, most: 1e6 }));
-    assert_eq!(drr.reweigh(1, weight(2.0)), Ok(weight(1.0)));
+    assert_eq!(refused, Err(SetWeightError::OutOfRange { weight: weight(1e-6), min: least, max: 1e6 }));
+    assert_eq!(drr.set_weight(1, weight(2.0)), Ok(weight(1.0)));
 
     // 2^14 buckets of at most 2^49 parts each, where those of weight 1 have 2^39.
     let mut faba = discipline("faba", "max_flows = 16384\nweights = { 1 = 1.0 }");
-    let refused = faba.reweigh(1, weight(1025.0));
-    assert_eq!(refused, Err(NotReweighed::OutOfRange { weight: weight(1025.0), least: 1e-6, most: 1024.0 }));
-    assert_eq!(faba.reweigh(1, weight(1024.0)), Ok(weight(1.0)));
+    let refused = faba.set_weight(1, weight(1025.0));
+    assert_eq!(refused, Err(SetWeightError::OutOfRange { weight: weight(1025.0), min: 1e-6, max: 1024.0 }));
+    assert_eq!(faba.set_weight(1, weight(1024.0)), Ok(weight(1.0)));
 
     let all: String = (0..300).map(|class| format!("{class} = 1.0, ")).collect();
     for name in ["lqd", "rnd"] {
         // The scheduler comes first and takes the weight back.
         let mut queue = discipline(name, &format!("scheduler = {{ drr = {{ weights = {{ {all} }} }} }}"));
         for class in 0..255 {
-            queue.reweigh(class, weight(2.0 + f64::from(class))).expect("there is room");
+            queue.set_weight(class, weight(2.0 + f64::from(class))).expect("there is room");
         }
-        let refused = queue.reweigh(299, weight(999.0));
-        assert_eq!(refused, Err(NotReweighed::TooManyWeights { most: 256 }), "{name}");
-        assert_eq!(queue.reweigh(299, weight(7.0)), Ok(weight(1.0)), "{name}");
+        let refused = queue.set_weight(299, weight(999.0));
+        assert_eq!(refused, Err(SetWeightError::TooManyWeights { max: 256 }), "{name}");
+        assert_eq!(queue.set_weight(299, weight(7.0)), Ok(weight(1.0)), "{name}");
     }
 }
 
@@ -207,22 +207,22 @@ fn in_a_tree_of_disciplines_a_class_is_found_wherever_it_has_a_weight() {
     let band = |of: u32, typed: &str| format!("{{ of = [{of}], discipline.drr.weights = {{ {typed} }} }}");
     let bands = format!("band = [{}, {}]", band(1, "1 = 1.0, 2 = 3.0"), band(2, "2 = 5.0"));
     let mut by_class = discipline("prio", &bands);
-    assert_eq!(by_class.reweigh(2, weight(2.0)), Ok(weight(5.0)), "in the band of the class");
-    assert_eq!(by_class.reweigh(1, weight(2.0)), Ok(weight(1.0)));
+    assert_eq!(by_class.set_weight(2, weight(2.0)), Ok(weight(5.0)), "in the band of the class");
+    assert_eq!(by_class.set_weight(1, weight(2.0)), Ok(weight(1.0)));
     let mut by_dscp = discipline("prio", &format!("by = 'dscp'\n{bands}"));
-    assert_eq!(by_dscp.reweigh(2, weight(2.0)), Ok(weight(3.0)), "in both bands, and the first tells");
-    assert_eq!(by_dscp.reweigh(2, weight(2.0)), Ok(weight(2.0)));
+    assert_eq!(by_dscp.set_weight(2, weight(2.0)), Ok(weight(3.0)), "in both bands, and the first tells");
+    assert_eq!(by_dscp.set_weight(2, weight(2.0)), Ok(weight(2.0)));
     let inside = "{ id = 4, discipline = { drr = { weights = { 2 = 5.0 } } } }";
     let mut tree = discipline("classful", &format!("class = [{inside}, {{ id = 1, weight = 3.0 }}]"));
-    assert_eq!(tree.reweigh(1, weight(2.0)), Ok(weight(3.0)), "among its siblings");
-    assert_eq!(tree.reweigh(2, weight(2.0)), Ok(weight(5.0)), "in the default leaf");
+    assert_eq!(tree.set_weight(1, weight(2.0)), Ok(weight(3.0)), "among its siblings");
+    assert_eq!(tree.set_weight(2, weight(2.0)), Ok(weight(5.0)), "in the default leaf");
 }
 
 #[test]
 fn a_class_of_the_least_weight_that_gets_a_usual_one_need_not_wait_for_what_it_owes_in_a_tree() {
     let mut link = Link::new(discipline("classful", &classes(1e-6)));
     link.sent(SETTLES);
-    link.queue.reweigh(2, weight(1.0)).expect("known");
+    link.queue.set_weight(2, weight(1.0)).expect("known");
     let sent = link.sent(1200);
     assert!(sent[1].abs_diff(100) <= 2, "a quarter of 400, to two packets: {sent:?}");
 }

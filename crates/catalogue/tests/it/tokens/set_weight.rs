@@ -56,7 +56,7 @@ proptest! {
         for (at, event) in events.into_iter().enumerate() {
             for &(_, class, to) in changes.iter().filter(|(when, _, _)| *when == at) {
                 for queue in [&mut by_flow as &mut dyn Discipline, &mut by_class, &mut tree] {
-                    queue.reweigh(class, weight(to)).expect("known");
+                    queue.set_weight(class, weight(to)).expect("known");
                 }
             }
             apply(&mut by_flow, event);
@@ -85,7 +85,7 @@ fn heights_are_those_of_a_tree_built_with_the_new_weights() {
     };
     arrive(&mut changed);
     for (class, to) in (1..).zip(after) {
-        changed.reweigh(class, weight(to)).expect("known");
+        changed.set_weight(class, weight(to)).expect("known");
     }
     let mut built = hfaba(after);
     arrive(&mut built);
@@ -96,8 +96,8 @@ fn heights_are_those_of_a_tree_built_with_the_new_weights() {
     }
     // A class that is not active has its new weight, too, when it comes back.
     while changed.dequeue(Time::ZERO, &mut Ignore).is_some() {}
-    changed.reweigh(1, weight(before[0])).expect("known");
-    changed.reweigh(1, weight(after[0])).expect("known");
+    changed.set_weight(1, weight(before[0])).expect("known");
+    changed.set_weight(1, weight(after[0])).expect("known");
     assert_eq!(changed.dropper().balance(changed.buffer()).sum(), i64::from(PACKETS) * TOKEN);
 }
 
@@ -115,7 +115,7 @@ fn a_bucket_has_its_new_height_from_the_next_packet_of_its_flow_on() {
     arrive(&mut queue, 1);
     arrive(&mut queue, 2);
     assert_eq!(heights(&queue), [Some(12.0), Some(12.0)]);
-    queue.reweigh(2, weight(3.0)).expect("known");
+    queue.set_weight(2, weight(3.0)).expect("known");
     assert_eq!(heights(&queue), [Some(12.0), Some(12.0)]);
     arrive(&mut queue, 2);
     assert_eq!(heights(&queue), [Some(6.0), Some(18.0)]);
