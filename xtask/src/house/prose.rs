@@ -1,61 +1,27 @@
 //! Pages that can be read: lines that fit, sentences that end, and words of the field.
 //!
-//! What it reads is text: not code, tables, headings, pictures and comments.
+//! The limits, the retired words and the exceptions are those of [`readability`](super::readability), in `xtask/readability.toml`. What is read
+//! is text: not code, tables, headings, pictures and comments.
 
 use super::breach::Breach;
+use super::readability::Rules;
 use super::tree::{File, Tree};
 
 /// The name of the rule.
 pub const NAME: &str = "prose";
 
-/// A line has at most this many characters, unless nothing in it can go to the next one.
-const MAX_COLUMNS: usize = 100;
-
-/// A sentence, or a part of it that ends in `:` or `;`, has at most this many words.
-const MAX_WORDS: usize = 30;
-
-/// Words that are not used, and those that are.
-const RETIRED: &[(&str, &str)] = &[
-    ("ask", "request, poll"),
-    ("asked", "requested, polled"),
-    ("asks", "requests, polls"),
-    ("come up", "occur"),
-    ("comes up", "occurs"),
-    ("everybody", "all"),
-    ("hang on", "depend on"),
-    ("hangs on", "depends on"),
-    ("nobody", "none, no …"),
-    ("so many", "at most, up to"),
-    ("tell", "report, return"),
-    ("tells", "reports, returns"),
-    ("told", "reported, returned"),
-    ("whoever", "any … that"),
-];
-
-/// Pages that are not held to it, and why.
-const EXEMPT: &[(&str, &str)] = &[
-    ("ARCHITECTURE.md", "not rewritten yet"),
-    ("CHANGELOG.md", "not rewritten yet"),
-    ("docs/outputs.md", "not rewritten yet"),
-    ("docs/scenario.md", "not rewritten yet"),
-    ("docs/stages.md", "not rewritten yet"),
-    ("bench/history.md", "what was measured once stays as it was written"),
-    ("docs/adr/", "a decision stays as it was written"),
-    ("docs/reference/", "made of the documentation in the code"),
-    ("docs/reproduction.md", "made by `fairwire reproduce --write-docs`"),
-];
-
 /// What a line must not begin with, or it would be something else than text.
 const NOT_FIRST: &[char] = &['-', '+', '*', '#', '<', '>', '|'];
 
-/// No page has lines or sentences that are too long, or words that are not used.
+/// No page has lines or sentences that are too long, or retired words.
 pub fn check(tree: &Tree) -> Vec<Breach> {
-    let is_held = |file: &&File| !EXEMPT.iter().any(|(place, _)| file.path.starts_with(place));
+    let Ok(rules) = Rules::load(tree) else { return Vec::new() }; // `readability` reports it
+    let is_covered = |file: &&File| !rules.exempt.iter().any(|place| file.path.starts_with(place));
     let pages = tree.files.iter().filter(|file| file.path.ends_with(".md"));
-    pages.filter(is_held).flat_map(check_page).collect()
+    pages.filter(is_covered).flat_map(|page| check_page(&rules, page)).collect()
 }
 
-fn check_page(page: &File) -> Vec<Breach> {
+fn check_page(rules: &Rules, page: &File) -> Vec<Breach> {
     let mut breaches = Vec::new();
     let mut found =
         |line, message| breaches.push(Breach { rule: NAME, path: page.path.clone(), line, message });
@@ -65,19 +31,16 @@ fn check_page(page: &File) -> Vec<Breach> {
         let text = line.trim_start();
         let is_fence = text.starts_with("```");
         is_code ^= is_fence;
-        let is_text = !is_code
-            && !is_fence
-            && !text.is_empty()
-            && !text.starts_with(['|', '#', '<'])
-            && !text.starts_with("![");
+        let is_left_out = text.starts_with(['|', '#', '<']) || text.starts_with("![");
+        let is_text = !is_code && !is_fence && !text.is_empty() && !is_left_out;
         if (!is_text || is_item(text))
             && let Some((line, text)) = paragraph.take()
         {
-            check_paragraph(line, &text, &mut found);
+            check_paragraph(rules, line, &text, &mut found);
         }
         if is_text {
-            if is_too_long(line) {
-                found(at + 1, format!("has more than {MAX_COLUMNS} columns: wrap it"));
+            if line.chars().count() > rules.page_columns && can_be_wrapped(line) {
+                found(at + 1, format!("a line of more than {} columns: wrap it", rules.page_columns));
             }
             let (_, paragraph) = paragraph.get_or_insert((at + 1, String::new()));
             *paragraph += text;
@@ -87,21 +50,25 @@ fn check_page(page: &File) -> Vec<Breach> {
     breaches
 }
 
-fn check_paragraph(line: usize, text: &str, found: &mut impl FnMut(usize, String)) {
+fn check_paragraph(rules: &Rules, line: usize, text: &str, found: &mut impl FnMut(usize, String)) {
     let text = plain(text);
     for sentence in sentences(&text) {
-        let words = sentence.split_whitespace().count();
-        if words > MAX_WORDS {
-            let begin: Vec<&str> = sentence.split_whitespace().take(6).collect();
-            let begin = begin.join(" ");
-            found(line, format!("has a sentence of {words} words (at most {MAX_WORDS}): \"{begin} …\""));
+        let words: Vec<&str> = sentence.split_whitespace().collect();
+        if words.len() > rules.sentence_words {
+            let (count, allowed) = (words.len(), rules.sentence_words);
+            let begin = words[..6].join(" ");
+            found(
+                line,
+                format!("a sentence of {count} words; allowed: {allowed}, so split it: \"{begin} …\""),
+            );
         }
     }
     let words = text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), " ");
-    let words = format!(" {} ", words.split_whitespace().collect::<Vec<_>>().join(" "));
-    for (word, use_instead) in RETIRED {
-        if words.contains(&format!(" {word} ")) {
-            found(line, format!("says \"{word}\"; use: {use_instead} (docs/glossary.md)"));
+    let words: Vec<&str> = words.split_whitespace().collect();
+    for retired in &rules.retired {
+        if words.windows(retired.words.len()).any(|window| window == retired.words) {
+            let given = retired.words.join(" ");
+            found(line, format!("`{given}` is retired; write instead: {}", retired.instead));
         }
     }
 }
@@ -113,8 +80,8 @@ fn is_item(text: &str) -> bool {
         || (number.len() < text.len() && number.starts_with(". "))
 }
 
-/// Could the last word of a line that is too long go to the next one? Code and comments are one word.
-fn is_too_long(line: &str) -> bool {
+/// Could the last word of a line go to the next one? Code and comments are one word.
+fn can_be_wrapped(line: &str) -> bool {
     let masked = masked(line);
     let last = masked
         .trim_end()
@@ -122,7 +89,7 @@ fn is_too_long(line: &str) -> bool {
         .filter(|(before, _)| !before.trim_matches([' ', '-', '*']).is_empty());
     let can_move =
         |word: &str| !word.starts_with(NOT_FIRST) && !word.starts_with(|c: char| c.is_ascii_digit());
-    line.chars().count() > MAX_COLUMNS && last.is_some_and(|(_, word)| can_move(word))
+    last.is_some_and(|(_, word)| can_move(word))
 }
 
 /// The line with every blank inside of code and comments replaced.
@@ -182,7 +149,8 @@ mod tests {
     use super::*;
 
     fn messages(text: &str) -> Vec<String> {
-        let tree = Tree::of_files(&[("docs/a.md", text)]);
+        let rules = include_str!("../../readability.toml");
+        let tree = Tree::of_files(&[("docs/a.md", text), ("xtask/readability.toml", rules)]);
         check(&tree).into_iter().map(|breach| format!("{}: {}", breach.line, breach.message)).collect()
     }
 
@@ -216,7 +184,7 @@ mod tests {
     fn a_word_that_is_retired_is_found_outside_of_code_alone() {
         let found = messages("It is fine.\n\nThe gateway tells it.\nWhat hangs\non it.\n");
         assert_eq!(found.len(), 2, "{found:?}");
-        assert!(found[0].starts_with("3: says \"hangs on\"; use: depends on"), "{found:?}");
+        assert!(found.iter().any(|found| found.starts_with("3: `hangs` is retired")), "{found:?}");
         assert_eq!(messages("`tells`, the user `nobody`, and a foretold [asked](told.md).\n").len(), 1);
         assert_eq!(messages("| told |\n"), [""; 0]);
     }

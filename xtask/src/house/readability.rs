@@ -13,19 +13,24 @@ pub const NAME: &str = "readability";
 const DATA: &str = "xtask/readability.toml";
 
 /// The content of [`DATA`].
-struct Rules {
+pub(super) struct Rules {
     covered: Vec<String>,
-    sentence_words: usize,
+    /// Paths of pages that do not keep the rule on prose.
+    pub(super) exempt: Vec<String>,
+    /// At most this number of words in a sentence.
+    pub(super) sentence_words: usize,
     comment_columns: usize,
-    retired: Vec<Retired>,
+    /// At most this number of columns in a line of a page.
+    pub(super) page_columns: usize,
+    pub(super) retired: Vec<Retired>,
 }
 
 /// A word or phrase that is retired.
-struct Retired {
+pub(super) struct Retired {
     /// The words of the phrase, in lower case; or the prefix of a constant, such as `HUGE_`.
-    words: Vec<String>,
+    pub(super) words: Vec<String>,
     is_prefix: bool,
-    instead: String,
+    pub(super) instead: String,
 }
 
 /// A word of a file, in lower case, and its line, counted from 1.
@@ -39,8 +44,7 @@ struct Block<'a> {
 
 /// Covered files use no retired words, and their comments have short sentences and lines.
 pub fn check(tree: &Tree) -> Vec<Breach> {
-    let Some(data) = tree.file(DATA) else { return vec![breach(DATA, 0, "is missing".into())] };
-    match Rules::read(&data.text) {
+    match Rules::load(tree) {
         Ok(rules) => {
             tree.rust().filter(|file| rules.covers(file)).flat_map(|file| rules.check(file)).collect()
         }
@@ -53,6 +57,12 @@ fn breach(path: &str, line: usize, message: String) -> Breach {
 }
 
 impl Rules {
+    /// The rules of the tree.
+    pub(super) fn load(tree: &Tree) -> Result<Self, String> {
+        let data = tree.file(DATA).ok_or("is missing")?;
+        Rules::read(&data.text)
+    }
+
     fn read(text: &str) -> Result<Self, String> {
         let data: Table = text.parse().map_err(|error| format!("is not TOML: {error}"))?;
         let limit = |key: &str| {
@@ -67,10 +77,19 @@ impl Rules {
             }
             retired.extend(strings(entry.get("words")).map(|phrase| Retired::new(phrase, instead)));
         }
+        let exempt = data.get("exempt").and_then(Value::as_array).into_iter().flatten();
+        let path = |entry: &Value| {
+            Some(entry.get("path")?.as_str()?.to_owned()).filter(|_| entry.get("because").is_some())
+        };
         Ok(Rules {
             covered: strings(data.get("covered")).map(String::from).collect(),
+            exempt: exempt
+                .map(path)
+                .collect::<Option<_>>()
+                .ok_or("each `[[exempt]]` needs `path` and `because`")?,
             sentence_words: limit("sentence_words")?,
             comment_columns: limit("comment_columns")?,
+            page_columns: limit("page_columns")?,
             retired,
         })
     }
@@ -236,7 +255,7 @@ mod tests {
     use super::*;
 
     const NONE: [usize; 0] = [];
-    const LIMITS: &str = "covered = [\"a/\"]\n[limits]\nsentence_words = 5\ncomment_columns = 40\n\
+    const LIMITS: &str = "covered = [\"a/\"]\n[limits]\nsentence_words = 5\ncomment_columns = 40\npage_columns = 40\n\
         [[retired]]\nwords = [\"grok\", \"very big\", \"HUGE_\"]\ninstead = \"know\"\n";
 
     fn breaches(path: &str, text: &str) -> Vec<(usize, String)> {
