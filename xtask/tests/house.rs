@@ -1,5 +1,7 @@
 //! The house rules, held against this repository.
 
+use std::path::Path;
+use xtask::book;
 use xtask::house::{RULES, Tree, root};
 
 #[test]
@@ -18,5 +20,15 @@ fn the_check_sees_the_whole_repository() {
     }
     for path in ["Cargo.toml", "README.md", "crates/core/src/queue.rs", "docs/adr/README.md"] {
         assert!(tree.file(path).is_some(), "{path} was not seen");
+    }
+}
+
+#[test]
+fn the_pages_of_the_repository_make_a_book() {
+    let tree = Tree::load(root()).expect("git and cargo can list the repository");
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("book");
+    assert!(book::stage(&tree, &out).expect("every page of the contents is there") > 100);
+    for page in ["SUMMARY.md", "index.md", "docs/reference/faba.md", "docs/pictures/shares.svg"] {
+        assert!(out.join(page).is_file(), "{page} was not written");
     }
 }
