@@ -46,3 +46,8 @@ pub use parameters::Parameters;
 pub use registered::{Names, NotRegistered, Registry};
 pub use registry::{Entry, all, allowed, combined, find, register, schedulers, shared_parameters};
 pub use spec::{DisciplineSpec, Inside};
+
+/// The disciplines, and then the markers, that have a parameter called `name`.
+pub fn owners(name: &str) -> Vec<&'static str> {
+    registry::with_parameter(name).chain(marker::with_parameter(name)).collect()
+}

@@ -10,7 +10,7 @@ use fairwire_laws::Site;
 use fairwire_laws::marker as law;
 use fairwire_laws::spec::Quantity;
 use fairwire_parameters::{
-    ByName, Choice, Declared, OneOf, SchemaOf, Tabled, deserialize_choice, tables_schema,
+    ByName, Choice, Declared, Field, OneOf, SchemaOf, Tabled, deserialize_choice, tables_schema,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
@@ -32,6 +32,12 @@ static MARKERS: Registry<Entry> = Registry::new("marker", BUILT_IN, |marker| (ma
 /// Where the name is taken, or the list was looked at already.
 pub fn register<S: MarkerSpec>() -> Result<(), NotRegistered> {
     MARKERS.register(Entry::of::<S>())
+}
+
+/// The markers that have a parameter of this name.
+pub(crate) fn with_parameter(name: &str) -> impl Iterator<Item = &'static str> {
+    let has = move |entry: &&Entry| entry.fields.iter().any(|field| field.name == name);
+    all().iter().filter(has).map(|entry| entry.name)
 }
 
 /// The parameters of one marker, and how it is made of them: what can be [registered](register).
@@ -68,6 +74,7 @@ pub struct Entry {
     pub summary: &'static str,
     /// The paper or RFC, with its section.
     pub source: &'static str,
+    fields: &'static [Field],
     page: fn() -> Result<Page, BadDocumentation>,
     default: fn() -> Box<dyn AnyMarker>,
     table: ByName,
@@ -81,6 +88,7 @@ impl Entry {
             name: S::NAME,
             summary: S::ABOUT.summary,
             source: S::ABOUT.source,
+            fields: S::FIELDS,
             page: || Page::of::<S>(S::NAME, S::ABOUT.summary, S::ABOUT.source),
             default: || Box::new(S::default()),
             table: ByName::of::<S>(),

@@ -134,6 +134,12 @@ pub fn register<S: DisciplineSpec>() -> Result<(), NotRegistered> {
     ENTRIES.register(Entry::of::<S>())
 }
 
+/// The disciplines that have a parameter of this name.
+pub(crate) fn with_parameter(name: &str) -> impl Iterator<Item = &'static str> {
+    let has = move |entry: &&Entry| entry.spec.fields.iter().any(|field| field.name == name);
+    all().iter().filter(has).map(|entry| entry.name)
+}
+
 /// The disciplines that have the parameter `field`, declared in the same words.
 fn sharing(field: &Field) -> impl Iterator<Item = &'static str> {
     let is_it =

@@ -10,6 +10,7 @@ mod command;
 mod failure;
 mod hang_up;
 mod interrupt;
+mod kinds;
 mod output;
 mod pages;
 mod progress;
@@ -40,18 +41,14 @@ pub fn main() -> ExitCode {
     ExitCode::from(ended.unwrap_or_else(Failure::tell).code())
 }
 
-/// The same with parts of your own: `registered` is what came of registering each. Where one was not registered, nothing runs, and the exit
-/// code is 2.
+/// The same with parts of your own: `registered` is what came of registering each. Where one was not registered, or has the name of a part of
+/// another kind, nothing runs, and the exit code is 2.
 pub fn main_with(registered: impl IntoIterator<Item = Result<(), NotRegistered>>) -> ExitCode {
-    match registered.into_iter().collect::<Result<(), _>>() {
-        Ok(()) => main(),
-        Err(error) => {
-            failure::install_style();
-            let advice =
-                "`list disciplines`, `list markers`, `list controllers` and `list sources` have the names";
-            ExitCode::from(Failure::user(error, advice).tell().code())
-        }
-    }
+    let registered = registered.into_iter().collect::<Result<(), _>>();
+    let problem = registered.err().map(|error| error.to_string()).or_else(kinds::taken_twice);
+    let Some(problem) = problem else { return main() };
+    failure::install_style();
+    ExitCode::from(Failure::user(problem, kinds::LISTS).tell().code())
 }
 
 /// Prints why nothing is run: help that was asked for, or what is wrong with the arguments. Exits where that is the user's.

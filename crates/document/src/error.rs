@@ -2,9 +2,12 @@
 
 use crate::location::Location;
 use crate::words::{printable, shortened};
-use fairwire_core::spelling::{hint, question};
+use fairwire_core::spelling::{hint, likely, question};
 use std::fmt;
 use std::path::PathBuf;
+
+/// The most owners of a parameter that a message names: more say nothing of what was meant.
+const MAX_OWNERS: usize = 3;
 
 /// A document that was refused: the problem, and its location.
 #[derive(Debug)]
@@ -86,6 +89,16 @@ pub enum Problem {
         /// What exists.
         allowed: Vec<String>,
     },
+    /// An unknown key that is a parameter of other parts.
+    #[error("unknown key `{given}`: it is a parameter of {}", joined(of, "and"))]
+    Elsewhere {
+        /// What was given.
+        given: String,
+        /// The parts with that parameter.
+        of: Vec<String>,
+        /// The keys that exist here.
+        allowed: Vec<String>,
+    },
     /// A required key is missing.
     #[error("the key `{key}` is missing{}{}", within(table), remark(note))]
     Missing {
@@ -130,7 +143,9 @@ impl Problem {
     /// The same problem without control characters, and with what the user typed shortened.
     pub(crate) fn printable(mut self) -> Self {
         match &mut self {
-            Problem::Unknown { given, .. } | Problem::Refused { given, .. } => *given = shortened(given),
+            Problem::Unknown { given, .. }
+            | Problem::Elsewhere { given, .. }
+            | Problem::Refused { given, .. } => *given = shortened(given),
             Problem::Missing { key, table, .. } => (*key, *table) = (shortened(key), shortened(table)),
             Problem::NotToml { message } | Problem::BadOverride { message, .. } => {
                 *message = printable(message)
@@ -171,6 +186,7 @@ impl Problem {
                 listed(allowed),
                 hint(given, allowed.iter().map(String::as_str))
             )),
+            Problem::Elsewhere { allowed, .. } => Some(format!("allowed: {}", listed(allowed))),
             Problem::Missing { key, .. } => Some(format!("add `{key} = …`")),
             Problem::BadValue { .. } => None,
             Problem::Refused { allowed, .. } | Problem::BadOverride { allowed, .. } => {
@@ -187,6 +203,20 @@ impl DocumentError {
         let mut faults = faults.into_iter();
         let first = faults.next()?;
         Some(DocumentError { more: faults.collect(), ..first })
+    }
+
+    /// The same error, where an unknown key is said to be a parameter of the parts that `owners`
+    /// returns for it. More than three parts, or a near spelling, leave it as it is.
+    pub fn with_owners(mut self, owners: &dyn Fn(&str) -> Vec<&'static str>) -> DocumentError {
+        self.more = self.more.into_iter().map(|error| error.with_owners(owners)).collect();
+        let Problem::Unknown { what: "key", given, allowed } = &mut self.problem else { return self };
+        let of = owners(given);
+        if (1..=MAX_OWNERS).contains(&of.len()) && likely(given, allowed.iter().map(String::as_str)).is_empty() {
+            let (given, allowed) = (std::mem::take(given), std::mem::take(allowed));
+            self.problem =
+                Problem::Elsewhere { given, of: of.into_iter().map(String::from).collect(), allowed };
+        }
+        self
     }
 }
 
@@ -213,11 +243,15 @@ impl From<Problem> for DocumentError {
 
 /// `a`, `b` or `c`.
 pub fn listed(items: &[String]) -> String {
+    joined(items, "or")
+}
+
+fn joined(items: &[String], before_last: &str) -> String {
     let quoted: Vec<String> = items.iter().map(|item| format!("`{item}`")).collect();
     match quoted.split_last() {
         None => "nothing".into(),
         Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        Some((last, rest)) => format!("{} {before_last} {last}", rest.join(", ")),
     }
 }
 
@@ -238,5 +272,25 @@ mod tests {
         assert_eq!(listed(&["a".into()]), "`a`");
         assert_eq!(listed(&["a".into(), "b".into(), "c".into()]), "`a`, `b` or `c`");
         assert_eq!(listed(&[]), "nothing");
+    }
+
+    #[test]
+    fn a_parameter_of_few_others_is_said_to_be_theirs_unless_a_spelling_is_near() {
+        let allowed = || vec!["quantum".to_owned(), "per".to_owned()];
+        let message = |given: &str, owners: &[&'static str]| {
+            let problem = Problem::Unknown { what: "key", given: given.into(), allowed: allowed() };
+            let outer = Problem::Unknown { what: "key", given: "other".into(), allowed: allowed() };
+            let more = Box::new([DocumentError::from(problem)]);
+            let all = DocumentError { more, ..outer.into() };
+            let owners = |key: &str| if key == given { owners.to_vec() } else { Vec::new() };
+            all.with_owners(&owners).to_string().lines().last().map(String::from).unwrap_or_default()
+        };
+        let allowed = "; allowed: `quantum` or `per`";
+        let of = |owners: &str| format!("unknown key `lambda2`: it is a parameter of {owners}{allowed}");
+        assert_eq!(message("lambda2", &["faba"]), of("`faba`"));
+        assert_eq!(message("lambda2", &["faba", "hfaba"]), of("`faba` and `hfaba`"));
+        assert_eq!(message("lambda2", &["a", "b", "c", "d"]), format!("unknown key `lambda2`{allowed}"));
+        let near = message("quantun", &["other"]);
+        assert_eq!(near, format!("unknown key `quantun`{allowed}; did you mean `quantum`?"));
     }
 }

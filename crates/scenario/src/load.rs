@@ -2,14 +2,18 @@
 
 use crate::check;
 use crate::compared::{Compared, entries, resolved};
+use crate::control;
 use crate::files::{Files, NamedFile};
 use crate::notes;
+use crate::source;
 use crate::spec::Spec;
 use crate::topology::Topology;
+use fairwire_catalogue as catalogue;
 use fairwire_core::{Rate, RateLaw};
 use fairwire_document::DocumentError as ScenarioError;
 use fairwire_document::{self as document, Change, Locations, Problem, Read, quoted, read_text, shortened};
 use fairwire_metrics::agreement::Tolerance;
+use fairwire_parameters::Field;
 use std::path::Path;
 
 /// Larger than any scenario: 1 MiB is some ten thousand groups of flows.
@@ -162,12 +166,12 @@ fn read(
     folder: Option<&Path>,
 ) -> Result<Scenario, ScenarioError> {
     let mut changes = set_changes(overrides);
-    let before: Read<Spec> = document::read(name, text, &changes, &FOR_PEOPLE)?;
+    let before = typed(name, text, &changes)?;
     let own = &before.value.disciplines;
     let files = Files::read(&before.value, folder, &before.locations)?;
     check::check(&before.value, own, &files, &before.locations)?;
     changes.extend(choices(overrides));
-    let Read { value: mut spec, locations, .. } = document::read::<Spec>(name, text, &changes, &FOR_PEOPLE)?;
+    let Read { value: mut spec, locations, .. } = typed(name, text, &changes)?;
     choose(&mut spec.disciplines, own);
     let topology = check::check(&spec, own, &files, &locations)?;
     Ok(Scenario {
@@ -181,6 +185,21 @@ fn read(
         sha256: files.hashed(before.sha256),
         traffic_sha256: files.hashed(before.sha256_without),
     })
+}
+
+/// What stands in `text` after `changes`, as typed.
+fn typed(name: &str, text: &str, changes: &[Change]) -> Result<Read<Spec>, ScenarioError> {
+    document::read(name, text, changes, &FOR_PEOPLE).map_err(|error| error.with_owners(&owners))
+}
+
+/// The parts of any kind that have a parameter called `name`.
+fn owners(name: &str) -> Vec<&'static str> {
+    let has = |fields: &[Field]| fields.iter().any(|field| field.name == name);
+    let controllers = control::all().iter().filter(|controller| has(controller.fields));
+    let sources = source::all().iter().filter(|source| has(source.fields)).map(|source| source.name);
+    let mut owners = catalogue::owners(name);
+    owners.extend(controllers.map(|controller| controller.name).chain(sources));
+    owners
 }
 
 /// A scenario as it was found, and how it is changed.

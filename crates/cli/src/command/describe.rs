@@ -2,6 +2,7 @@
 
 use crate::args::{DescribeArgs, Look};
 use crate::failure::{Ending, Failure};
+use crate::kinds;
 use crate::report;
 use crate::tell::tell;
 use crate::terminal::{self, indented};
@@ -38,7 +39,7 @@ pub(crate) fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// The page of a discipline, of a marker, of a controller, or of a source.
+/// The page of a discipline, a marker, a controller or a source.
 fn page(name: &str) -> Result<Page, Failure> {
     if let Some(controller) = control::all().iter().find(|controller| controller.name == name) {
         return Ok(of_controller(controller));
@@ -55,17 +56,12 @@ fn page(name: &str) -> Result<Page, Failure> {
 }
 
 fn not_there(given: &str, why: Option<String>) -> Failure {
-    let markers = marker::all().iter().map(|entry| entry.name);
-    let controllers = control::all().iter().map(|controller| controller.name);
-    let sources = source::all().iter().map(|source| source.name);
-    let known = catalogue::allowed(given).into_iter().chain(markers).chain(controllers).chain(sources);
+    let others = kinds::parts().filter(|(kind, _)| *kind != "discipline").map(|(_, name)| name);
+    let known = catalogue::allowed(given).into_iter().chain(others);
     let given = shortened(given);
     let more = why.map_or_else(|| spelling::hint(&given, known), |why| format!(": {why}"));
     let message = format!("there is no discipline, marker, controller or source `{given}`{more}");
-    Failure::user(
-        message,
-        "`fairwire list disciplines`, `list markers`, `list controllers` and `list sources` have the names",
-    )
+    Failure::user(message, kinds::LISTS)
 }
 
 fn of_controller(controller: &Controller) -> Page {

@@ -102,7 +102,7 @@ impl Config {
     pub(crate) fn load_by(path: &Path, read: &mut ReadFile<'_>) -> Result<Config, DocumentError> {
         let text = read(path, MOST_BYTES, WANTED)?;
         let name = path.display().to_string();
-        let (spec, places) = read_document::<Spec>(&name, &text)?;
+        let (spec, places) = typed(&name, &text)?;
         let file = path.to_owned();
         let Some(subscribers) = &spec.subscribers else {
             return Ok(Config { file, ..Config::check(spec, places, None)? });
@@ -118,7 +118,7 @@ impl Config {
 
     /// Reads the configuration in `text`, which errors call `name`, with the subscribers in `csv`: a file's name and its text.
     pub fn parse(name: &str, text: &str, csv: Option<(&str, &str)>) -> Result<Config, DocumentError> {
-        let (spec, places) = read_document::<Spec>(name, text)?;
+        let (spec, places) = typed(name, text)?;
         match (&spec.subscribers, csv) {
             (Some(subscribers), None) => {
                 let path = subscribers.file.clone();
@@ -363,6 +363,11 @@ const SHORTEST_FRAME: usize = 34;
 const MOST_POOL: u32 = 128 << 20;
 /// The most frames of a pool.
 const MOST_FRAMES: u32 = 1 << 22;
+
+/// What stands in `text`, as typed; `name` is what errors call it.
+fn typed(name: &str, text: &str) -> Result<(Spec, Places), DocumentError> {
+    read_document(name, text).map_err(|error| error.with_owners(&catalogue::owners))
+}
 
 /// Parameters of a discipline that nobody runs are a mistake in its name or in that of the way's.
 fn refuse_unused(
