@@ -5,6 +5,8 @@
 //! 6.5.2.
 
 use crate::max_min::Claim;
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 /// One flow, or several equal ones: the claim of each, and the indices of the links on its route,
 /// each once.
@@ -21,8 +23,8 @@ pub struct Routed<'a> {
 /// The max-min shares of `flows`, in their order and in the unit of `capacities`, which has one
 /// entry per link. For several equal flows it is the share of each.
 ///
-/// A flow without links gets its demand. Takes a pass over all flows per link that fills up, and
-/// one whenever the level of the fullest link rises because flows there wanted less.
+/// A flow without links gets its demand. A link whose flows change is worked out again from its own
+/// flows alone, so many links and flows are no product.
 ///
 /// # Panics
 /// When a demand is negative or not a number, a weight is not finite and above zero, or a capacity
@@ -33,48 +35,124 @@ pub fn fill(flows: &[Routed<'_>], capacities: &[f64]) -> Vec<f64> {
         assert!(demand >= 0.0, "a demand of {demand} is not zero or more");
         assert!(weight.is_finite() && weight > 0.0, "a weight of {weight} is not finite and above zero");
     }
-    let mut shares = vec![None; flows.len()];
-    loop {
-        let levels = levels(flows, capacities, &shares);
-        let Some((fullest, level)) = lowest(&levels) else { break };
-        let is_met = |flow: &Routed<'_>| flow.claim.demand <= flow.claim.weight * level;
-        let open = || shares.iter().zip(flows).enumerate().filter(|(_, (share, _))| share.is_none());
-        let met: Vec<usize> = open().filter(|(_, (_, flow))| is_met(flow)).map(|(at, _)| at).collect();
+    let mut filling = Filling::new(flows, capacities);
+    let mut wants = Wants::new(flows);
+    while let Some(&(Level(level), fullest)) = filling.rising.first() {
+        let met = wants.met(level, &filling);
         if met.is_empty() {
-            let held = open().filter(|(_, (_, flow))| flow.links.contains(&fullest)).map(|(at, _)| at);
-            held.collect::<Vec<_>>()
-                .into_iter()
-                .for_each(|at| shares[at] = Some(flows[at].claim.weight * level));
+            let held = filling.flows_of[fullest].iter().copied();
+            let held: Vec<usize> = held.filter(|at| filling.shares[*at].is_none()).collect();
+            filling.settle(held.into_iter().map(|at| (at, flows[at].claim.weight * level)));
         } else {
-            met.into_iter().for_each(|at| shares[at] = Some(flows[at].claim.demand));
+            filling.settle(met.into_iter().map(|at| (at, flows[at].claim.demand)));
         }
     }
-    shares.iter().zip(flows).map(|(share, flow)| share.unwrap_or(flow.claim.demand)).collect()
+    let shares = filling.shares.into_iter().zip(flows);
+    shares.map(|(share, flow)| share.unwrap_or(flow.claim.demand)).collect()
 }
 
-/// The level, per unit of weight, that the rising flows of each link can reach together; `None`
-/// where none is rising.
-fn levels(flows: &[Routed<'_>], capacities: &[f64], shares: &[Option<f64>]) -> Vec<Option<f64>> {
-    let mut left = capacities.to_vec();
-    let mut weights = vec![0.0; capacities.len()];
-    // One by one, also for equal flows: a sum of floats depends on its order.
-    let each = flows.iter().zip(shares).flat_map(|one| std::iter::repeat_n(one, one.0.flows));
-    for (flow, share) in each {
-        for &link in flow.links {
-            match share {
-                Some(share) => left[link] -= share,
-                None => weights[link] += flow.claim.weight,
+/// The level, per unit of weight, that the rising flows of a link can reach together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Level(f64);
+
+impl Eq for Level {}
+
+impl PartialOrd for Level {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Level {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+/// Links, and how far they are filled.
+struct Filling<'a> {
+    flows: &'a [Routed<'a>],
+    capacities: &'a [f64],
+    /// By link: its flows, in their order.
+    flows_of: Vec<Vec<usize>>,
+    /// The shares of the flows that rise no more.
+    shares: Vec<Option<f64>>,
+    /// By link; `None` without a rising flow.
+    levels: Vec<Option<Level>>,
+    /// The levels in their order, each with its link.
+    rising: BTreeSet<(Level, usize)>,
+}
+
+impl<'a> Filling<'a> {
+    fn new(flows: &'a [Routed<'a>], capacities: &'a [f64]) -> Self {
+        let mut flows_of = vec![Vec::new(); capacities.len()];
+        for (at, flow) in flows.iter().enumerate() {
+            flow.links.iter().for_each(|link| flows_of[*link].push(at));
+        }
+        let (shares, levels) = (vec![None; flows.len()], vec![None; capacities.len()]);
+        let mut filling = Filling { flows, capacities, flows_of, shares, levels, rising: BTreeSet::new() };
+        (0..capacities.len()).for_each(|link| filling.see(link));
+        filling
+    }
+
+    /// Works out the level of a link.
+    fn see(&mut self, link: usize) {
+        let (mut left, mut weights) = (self.capacities[link], 0.0);
+        // One by one, also for equal flows: a sum of floats depends on its order.
+        for at in &self.flows_of[link] {
+            let Routed { claim, flows, .. } = &self.flows[*at];
+            for _ in 0..*flows {
+                match self.shares[*at] {
+                    Some(share) => left -= share,
+                    None => weights += claim.weight,
+                }
             }
         }
+        // Rounding must not lend what is not there.
+        let level = (weights > 0.0).then(|| Level(left.max(0.0) / weights));
+        let before = std::mem::replace(&mut self.levels[link], level);
+        before.map(|level| self.rising.remove(&(level, link)));
+        level.map(|level| self.rising.insert((level, link)));
     }
-    // Rounding must not lend what is not there.
-    let level = |(left, weight): (f64, f64)| (weight > 0.0).then(|| left.max(0.0) / weight);
-    left.into_iter().zip(weights).map(level).collect()
+
+    /// These flows rise no more, and get these shares.
+    fn settle(&mut self, flows: impl Iterator<Item = (usize, f64)>) {
+        let mut touched = BTreeSet::new();
+        for (at, share) in flows {
+            self.shares[at] = Some(share);
+            touched.extend(self.flows[at].links);
+        }
+        touched.into_iter().for_each(|link| self.see(link));
+    }
 }
 
-fn lowest(levels: &[Option<f64>]) -> Option<(usize, f64)> {
-    let known = levels.iter().enumerate().filter_map(|(link, level)| Some((link, (*level)?)));
-    known.min_by(|(_, a), (_, b)| a.total_cmp(b))
+/// Flows with a finite demand, by the level that is enough for them, the highest first.
+struct Wants(Vec<(Level, usize)>);
+
+impl Wants {
+    fn new(flows: &[Routed<'_>]) -> Self {
+        let finite = flows.iter().enumerate().filter(|(_, flow)| flow.claim.demand.is_finite());
+        let mut wants: Vec<_> =
+            finite.map(|(at, flow)| (Level(flow.claim.demand / flow.claim.weight), at)).collect();
+        wants.sort_unstable_by(|one, other| other.cmp(one));
+        Wants(wants)
+    }
+
+    /// Takes out the rising flows that have enough at `level`.
+    fn met(&mut self, level: f64, filling: &Filling<'_>) -> Vec<usize> {
+        // The quotient is rounded, the product decides: flows just above are looked at and kept.
+        let (mut met, mut kept) = (Vec::new(), Vec::new());
+        while let Some((enough, at)) = self.0.pop_if(|(enough, _)| enough.0 <= level * (1.0 + 1e-9)) {
+            let Claim { demand, weight } = filling.flows[at].claim;
+            match filling.shares[at] {
+                Some(_) => {}
+                None if demand <= weight * level => met.push(at),
+                None => kept.push((enough, at)),
+            }
+        }
+        self.0.extend(kept.into_iter().rev());
+        met
+    }
 }
 
 #[cfg(test)]
@@ -126,12 +204,55 @@ mod tests {
         assert_eq!(shares(&flows, &[8.0]), [6.0, 2.0, 9.0]);
     }
 
+    /// The plain algorithm: all levels again in each step.
+    fn step_by_step(flows: &[Routed<'_>], capacities: &[f64]) -> Vec<f64> {
+        let mut shares: Vec<Option<f64>> = vec![None; flows.len()];
+        loop {
+            let (mut left, mut weights) = (capacities.to_vec(), vec![0.0; capacities.len()]);
+            for (flow, share) in flows.iter().zip(&shares) {
+                for _ in 0..flow.flows {
+                    for &link in flow.links {
+                        match share {
+                            Some(share) => left[link] -= share,
+                            None => weights[link] += flow.claim.weight,
+                        }
+                    }
+                }
+            }
+            let levels = left.iter().zip(&weights).enumerate().filter(|(_, (_, weight))| **weight > 0.0);
+            let levels = levels.map(|(link, (left, weight))| (link, left.max(0.0) / weight));
+            let Some((fullest, level)) = levels.min_by(|one, other| one.1.total_cmp(&other.1)) else { break };
+            let is_met = |flow: &Routed<'_>| flow.claim.demand <= flow.claim.weight * level;
+            let is_one_met = flows.iter().zip(&shares).any(|(flow, share)| share.is_none() && is_met(flow));
+            for (flow, share) in flows.iter().zip(&mut shares).filter(|(_, share)| share.is_none()) {
+                if is_one_met && is_met(flow) {
+                    *share = Some(flow.claim.demand);
+                } else if !is_one_met && flow.links.contains(&fullest) {
+                    *share = Some(flow.claim.weight * level);
+                }
+            }
+        }
+        shares.iter().zip(flows).map(|(share, flow)| share.unwrap_or(flow.claim.demand)).collect()
+    }
+
     fn claim() -> impl Strategy<Value = Claim> {
         let demand = prop_oneof![2 => 0.0..20.0, 2 => Just(f64::INFINITY), 1 => Just(0.0)];
         (demand, 0.1..10.0).prop_map(|(demand, weight)| Claim { demand, weight })
     }
 
     proptest! {
+        #[test]
+        fn it_gives_the_bits_of_the_plain_algorithm(
+            flows in prop::collection::vec((claim(), prop::collection::btree_set(0..6usize, 0..4), 1..4usize), 0..40),
+            capacities in prop::collection::vec(prop_oneof![0.0..50.0, Just(10.0)], 6),
+        ) {
+            let flows: Vec<(Claim, Vec<usize>, usize)> =
+                flows.into_iter().map(|(claim, links, flows)| (claim, links.into_iter().collect(), flows)).collect();
+            let routed: Vec<_> =
+                flows.iter().map(|(claim, links, flows)| Routed { claim: *claim, links, flows: *flows }).collect();
+            prop_assert_eq!(fill(&routed, &capacities), step_by_step(&routed, &capacities));
+        }
+
         #[test]
         fn one_link_is_shared_as_by_water_filling(
             claims in prop::collection::vec(claim(), 0..30), capacity in 0.0..100.0,
