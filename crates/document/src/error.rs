@@ -211,7 +211,9 @@ impl DocumentError {
         self.more = self.more.into_iter().map(|error| error.with_owners(owners)).collect();
         let Problem::Unknown { what: "key", given, allowed } = &mut self.problem else { return self };
         let of = owners(given);
-        if (1..=MAX_OWNERS).contains(&of.len()) && likely(given, allowed.iter().map(String::as_str)).is_empty() {
+        if (1..=MAX_OWNERS).contains(&of.len())
+            && likely(given, allowed.iter().map(String::as_str)).is_empty()
+        {
             let (given, allowed) = (std::mem::take(given), std::mem::take(allowed));
             self.problem =
                 Problem::Elsewhere { given, of: of.into_iter().map(String::from).collect(), allowed };

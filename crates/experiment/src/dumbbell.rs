@@ -3,7 +3,6 @@
 use crate::plan::Plan;
 use crate::stage::{Failed, Why};
 use fairwire_core::{Discipline, Duration, Rate, RateLaw};
-use fairwire_scenario::Links;
 use fairwire_sim::{GroupPlan, Hop, LinkPlan, Source};
 use fairwire_tcp::{Config, EcnMode};
 use fairwire_testbed::traffic::Sends;
@@ -98,8 +97,8 @@ impl Shared {
     /// Where there is more in it.
     pub(crate) fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, Why> {
         let spec = plan.scenario.spec();
-        if matches!(spec.link, Links::Network(_)) {
-            return Err(Why::new("a network of links, `[[link]]`", ONE_LINK));
+        if spec.shared_link().is_none() {
+            return Err(Why::new("a network of links", ONE_LINK));
         }
         if spec.return_link.is_some() {
             return Err(Why::new("a way back with a queue, `[return]`", ONE_LINK));

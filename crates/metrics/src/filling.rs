@@ -23,8 +23,8 @@ pub struct Routed<'a> {
 /// The max-min shares of `flows`, in their order and in the unit of `capacities`, which has one
 /// entry per link. For several equal flows it is the share of each.
 ///
-/// A flow without links gets its demand. A link whose flows change is worked out again from its own
-/// flows alone, so many links and flows are no product.
+/// A flow without links gets its demand. A link is worked out again only when its own flows change,
+/// so the work does not grow as flows times links.
 ///
 /// # Panics
 /// When a demand is negative or not a number, a weight is not finite and above zero, or a capacity

@@ -15,9 +15,9 @@ const PERCENTS: [f64; 13] = [0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 
 
 /// The waiting times of packets. Mean and maximum are exact, quantiles within 0.4 %.
 ///
-/// Takes 1 kB for each doubling up to the longest wait, at most 60 kB. The buckets are those of an HdrHistogram of two digits, to which
-/// a test compares it. That one took 65 instructions per packet with its surrounding counts; this
-/// takes 25.
+/// Takes 1 kB for each doubling up to the longest wait, at most 60 kB. The buckets are those of an
+/// HdrHistogram of two digits, to which a test compares it. That one took 65 instructions per
+/// packet with its surrounding counts; this takes 25.
 #[derive(Clone, Debug)]
 pub struct DelayHistogram {
     /// Up to the doubling of the longest wait.

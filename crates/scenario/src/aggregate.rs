@@ -3,11 +3,11 @@
 use crate::aggregate_spec::AggregateSpec;
 use crate::aggregate_spec::CadenceSpec;
 use crate::aggregate_spec::EstimatorSpec;
-use crate::build::{mean_of, mean_packet_bytes};
 use crate::fault::Fault;
 use crate::fault::refused;
+use crate::passing::Sizes;
 use crate::spec::Spec;
-use crate::topology::Topology;
+use crate::topology::{Topology, Way};
 use fairwire_catalogue::Site;
 use fairwire_catalogue::marker::MarkerChoice;
 use fairwire_core::{Rate, Seed};
@@ -20,6 +20,7 @@ use fairwire_sim::AggregateCount;
 use fairwire_sim::AggregatePlan;
 use fairwire_sim::Cadence;
 use fairwire_sim::EstimatorPlan;
+use std::collections::BTreeSet;
 
 /// The window of an estimate: the paper has 10 packets, and one of this many takes minutes to say anything at 1 Mbit/s.
 const LONGEST_WINDOW: u32 = 65_536;
@@ -75,8 +76,9 @@ impl AggregateSpec {
     /// Where its marker works: at an edge with the fastest link that a flow of it has.
     fn site<'a>(&self, spec: &Spec, topology: &Topology, seed: Seed, stream: &'a str) -> Site<'a> {
         let fastest = self.groups(spec).map(|at| spec.flow[at].access.rate.0).max();
-        let sizes = self.groups(spec).map(|at| (spec.flow[at].count, topology.sends[at].packet_bytes));
-        let packet_bytes = mean_of(sizes).unwrap_or(1).max(1);
+        let mut sizes = Sizes::default();
+        self.groups(spec).for_each(|at| sizes.add(spec.flow[at].count(), topology.sends[at].packet_bytes));
+        let packet_bytes = sizes.mean().unwrap_or(1).max(1);
         let buffer = topology.queues[0].buffer; // markers hold nothing
         Site { rate: fastest.unwrap_or(self.target.0), buffer, packet_bytes, seed, stream }
     }
@@ -126,7 +128,7 @@ pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
             return Err(Fault { path: format!("flow.{at}.aggregate"), problem });
         }
         // Nobody would colour it, and no link would tell what is fair.
-        if topology.ways[at].queues().next().is_none() {
+        if topology.ways[at].iter().any(|way| way.queues().next().is_none()) {
             let (path, given) = (format!("flow.{at}.aggregate"), format!("`{name}`"));
             let allowed = "in a group that passes a link that is no wire";
             return Err(refused(path, &given, "this group never comes before a queue", allowed));
@@ -142,7 +144,7 @@ pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
     }
     match (&*spec.aggregate, topology.queues.first()) {
         ([], Some(queue)) => {
-            let packet_bytes = mean_packet_bytes(spec, topology, 0);
+            let packet_bytes = topology.passing[0].packet_bytes;
             let (rate, buffer) = (queue.rate, queue.buffer);
             check_base(spec, rate, &Site { rate, buffer, packet_bytes, seed: Seed(0), stream: "" })
         }
@@ -156,12 +158,17 @@ pub(crate) fn plans(
     topology: &Topology,
     seed: Seed,
 ) -> Result<Vec<AggregatePlan>, BadParameter> {
+    // The places of each group's plans, of which there is one for each way.
+    let plans = |group: usize| {
+        let first: usize = topology.ways[..group].iter().map(Vec::len).sum();
+        first..first + topology.ways[group].len()
+    };
     let plan = |aggregate: &AggregateSpec| {
         let stream = aggregate.stream();
         let site = aggregate.site(spec, topology, seed, &stream);
         Ok(AggregatePlan {
             name: aggregate.name.clone(),
-            groups: aggregate.groups(spec).collect(),
+            groups: aggregate.groups(spec).flat_map(plans).collect(),
             marker: aggregate.marker(spec).build(&site)?,
             estimator: Some(aggregate.estimator.plan()),
         })
@@ -176,11 +183,12 @@ pub(crate) fn records(
     counts: Vec<AggregateCount>,
     flows: &[FlowRecord],
 ) -> Vec<AggregateRecord> {
-    let record = |(aggregate, count): (&AggregateSpec, AggregateCount)| {
+    let queues: Vec<_> = spec.aggregate.iter().map(|aggregate| queues(aggregate, spec, topology)).collect();
+    let record = |(at, (aggregate, count)): (usize, (&AggregateSpec, AggregateCount))| {
         let groups: Vec<String> = aggregate.groups(spec).map(|at| spec.flow[at].group.clone()).collect();
         let own = flows.iter().filter(|flow| groups.iter().any(|group| **group == *flow.group));
         let throughput_bps: f64 = own.map(|flow| flow.throughput_bps).sum();
-        let fair_share_bps = fair_share(aggregate, spec, topology);
+        let fair_share_bps = fair_share(at, &queues, spec, topology);
         AggregateRecord {
             name: count.name,
             groups,
@@ -195,19 +203,23 @@ pub(crate) fn records(
             in_profile_marked: count.green_marked,
         }
     };
-    spec.aggregate.iter().zip(counts).map(record).collect()
+    spec.aggregate.iter().zip(counts).enumerate().map(record).collect()
 }
 
-/// R_f of Park and Choi 2003, equation (1): the contract's part of the link; the least of those, where there are several links.
-fn fair_share(aggregate: &AggregateSpec, spec: &Spec, topology: &Topology) -> f64 {
-    let goes_over = |aggregate: &AggregateSpec, queue: usize| {
-        aggregate.groups(spec).any(|at| topology.ways[at].queues().any(|other| other == queue))
+/// The queues that its packets pass.
+fn queues(aggregate: &AggregateSpec, spec: &Spec, topology: &Topology) -> BTreeSet<usize> {
+    let ways = aggregate.groups(spec).flat_map(|at| &topology.ways[at]);
+    ways.flat_map(Way::queues).collect()
+}
+
+/// R_f of Park and Choi 2003, equation (1), of the aggregate at this place: the contract's part of the link; the least of those, where there
+/// are several links.
+fn fair_share(at: usize, queues: &[BTreeSet<usize>], spec: &Spec, topology: &Topology) -> f64 {
+    let part = |queue: &usize| {
+        let those_there = spec.aggregate.iter().zip(queues).filter(|(_, queues)| queues.contains(queue));
+        let contracts: f64 = those_there.map(|(other, _)| other.target.0.bps() as f64).sum();
+        let own = spec.aggregate[at].target.0.bps() as f64;
+        own / contracts * topology.queues[*queue].mean_bps(spec.warm_up.0, spec.duration.0)
     };
-    let part = |(at, queue): (usize, &crate::topology::QueuePlan)| {
-        let those_there = spec.aggregate.iter().filter(|other| goes_over(other, at));
-        let contracts: f64 = those_there.map(|other| other.target.0.bps() as f64).sum();
-        let own = aggregate.target.0.bps() as f64;
-        goes_over(aggregate, at).then(|| own / contracts * queue.mean_bps(spec.warm_up.0, spec.duration.0))
-    };
-    topology.queues.iter().enumerate().filter_map(part).fold(f64::INFINITY, f64::min)
+    queues[at].iter().map(part).fold(f64::INFINITY, f64::min)
 }

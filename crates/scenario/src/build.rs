@@ -23,7 +23,7 @@ pub(crate) fn network(
     let link = |(at, queue): (usize, &QueuePlan)| -> Result<LinkPlan, BuildError> {
         let works = queue.own.as_ref().unwrap_or(compared);
         let stream = stream(queue);
-        let site = site(spec, topology, at, seed, &stream);
+        let site = site(topology, at, seed, &stream);
         Ok(LinkPlan {
             name: queue.name.clone(),
             rate: queue.rate,
@@ -39,7 +39,7 @@ pub(crate) fn network(
             .iter()
             .zip(&topology.ways)
             .zip(&topology.sends)
-            .map(|((flow, way), sends)| group(flow, way, sends, seed))
+            .flat_map(|((flow, ways), sends)| groups(flow, ways, sends, seed))
             .collect(),
         aggregates: aggregate::plans(spec, topology, seed)?,
     })
@@ -53,7 +53,7 @@ pub(crate) fn answer<R>(
     answer: impl FnOnce(&dyn Part, &Site<'_>) -> Option<R>,
 ) -> Option<R> {
     let stream = stream(topology.queues.first()?);
-    let site = site(spec, topology, 0, Seed(0), &stream);
+    let site = site(topology, 0, Seed(0), &stream);
     let parameters = compared.parameters(&spec.discipline);
     catalogue::with_part(compared.name(), &parameters, |part| answer(part, &site)).ok()?
 }
@@ -84,7 +84,7 @@ pub(crate) fn check_discipline(
     compared: &Compared,
 ) -> Result<(), BuildError> {
     let stream = stream(&topology.queues[at]);
-    let site = site(spec, topology, at, Seed(0), &stream);
+    let site = site(topology, at, Seed(0), &stream);
     catalogue::check(compared.name(), &compared.parameters(&spec.discipline), &site)
 }
 
@@ -98,52 +98,40 @@ pub(crate) fn check_base<'a>(
     let at = topology.compared().next().map_or(0, |(at, _)| at);
     let Some(queue) = topology.queues.get(at) else { return Ok(()) };
     let stream = stream(queue);
-    catalogue::check_base(&spec.discipline, uses, &site(spec, topology, at, Seed(0), &stream))
-}
-
-/// The typical packet on the wire at queue number `at`: the mean over the flows whose data goes over it, each counted once; where
-/// there are none, over the acknowledgements.
-pub(crate) fn mean_packet_bytes(spec: &Spec, topology: &Topology, at: usize) -> u32 {
-    let flows = || spec.flow.iter().map(|flow| flow.count).zip(&topology.sends).zip(&topology.ways);
-    let there = flows().filter(|(_, way)| way.queues().any(|queue| queue == at));
-    let back = flows().filter(|(_, way)| way.queues_back().any(|queue| queue == at));
-    let data = mean_of(there.map(|((count, sends), _)| (count, sends.packet_bytes)));
-    let any = data.or_else(|| mean_of(back.map(|((count, sends), _)| (count, sends.ack_bytes()))));
-    // Nothing goes there; what works there asks all the same.
-    any.or_else(|| mean_of(flows().map(|((count, sends), _)| (count, sends.packet_bytes))))
-        .unwrap_or(1)
-        .max(1)
-}
-
-/// The mean of sizes, each counted so often; `None` of nothing.
-pub(crate) fn mean_of(sizes: impl Iterator<Item = (u32, u32)>) -> Option<u32> {
-    let add = |(flows, total), (count, bytes)| {
-        (flows + u64::from(count), total + u64::from(count) * u64::from(bytes))
-    };
-    let (flows, total) = sizes.fold((0u64, 0u64), add);
-    Some(u32::try_from(total.checked_div(flows)?).unwrap_or(u32::MAX))
+    catalogue::check_base(&spec.discipline, uses, &site(topology, at, Seed(0), &stream))
 }
 
 /// Where a discipline works.
-fn site<'a>(spec: &Spec, topology: &Topology, at: usize, seed: Seed, stream: &'a str) -> Site<'a> {
+fn site<'a>(topology: &Topology, at: usize, seed: Seed, stream: &'a str) -> Site<'a> {
     let QueuePlan { rate, buffer, .. } = topology.queues[at];
-    Site { rate, buffer, packet_bytes: mean_packet_bytes(spec, topology, at), seed, stream }
+    Site { rate, buffer, packet_bytes: topology.passing[at].packet_bytes, seed, stream }
 }
 
-fn group(flow: &FlowSpec, way: &Way, sends: &Sends, seed: Seed) -> GroupPlan {
+/// A group of flows, in as many plans as it has ways.
+fn groups<'a>(
+    flow: &'a FlowSpec,
+    ways: &'a [Way],
+    sends: &'a Sends,
+    seed: Seed,
+) -> impl Iterator<Item = GroupPlan> + 'a {
     let streams = seed.numbered(format_args!("flow/{}.", flow.group));
-    let member = |number| Member {
+    let member = move |number| Member {
         start: flow.start.draw(&mut streams.stream(number, "/start")),
         access_delay: flow.access.delay.of(number, || streams.stream(number, "/access")),
     };
-    GroupPlan {
-        name: flow.group.clone(),
-        source: sends.source.clone(),
-        forward: way.forward.clone(),
-        back: way.back.clone(),
-        access_rate: flow.access.rate.0,
-        class: flow.class.unwrap_or(0),
-        dscp: flow.dscp.unwrap_or(0),
-        members: (1..=flow.count).map(member).collect(),
-    }
+    let mut first = 1;
+    ways.iter().map(move |way| {
+        let numbers = first..first + way.flows;
+        first = numbers.end;
+        GroupPlan {
+            name: flow.group.clone(),
+            source: sends.source.clone(),
+            forward: way.forward.clone(),
+            back: way.back.clone(),
+            access_rate: flow.access.rate.0,
+            class: flow.class.unwrap_or(0),
+            dscp: flow.dscp.unwrap_or(0),
+            members: numbers.map(member).collect(),
+        }
+    })
 }

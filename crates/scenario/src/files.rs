@@ -125,8 +125,9 @@ fn refused(locations: &Locations, path: &str, name: &str, why: String, allowed: 
 fn traces(spec: &Spec) -> Vec<(String, &str)> {
     let mut named: Vec<(String, Option<&String>)> = Vec::new();
     match &spec.link {
-        Links::Shared(link) => named.push(("link.trace".into(), link.trace.as_ref())),
-        Links::Network(links) => {
+        None => {}
+        Some(Links::Shared(link)) => named.push(("link.trace".into(), link.trace.as_ref())),
+        Some(Links::Network(links)) => {
             for (at, link) in links.iter().enumerate() {
                 named.push((format!("link.{at}.trace"), link.trace.as_ref()));
                 let back = link.back.as_ref().and_then(|back| back.trace.as_ref());

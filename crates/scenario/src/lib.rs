@@ -24,7 +24,7 @@
 //!     access = { rate = "10 Mbit/s", delay = "1 ms" }
 //! "#;
 //! let scenario = parse("two.toml", text, &Overrides::default())?;
-//! assert_eq!(scenario.spec().flow[0].count, 2);
+//! assert_eq!(scenario.spec().flow[0].count(), 2);
 //!
 //! let typo = parse("two.toml", &text.replace("delay = \"5 ms\"", "dalay = \"5 ms\""), &Overrides::default());
 //! let error = typo.unwrap_err().to_string();
@@ -45,13 +45,16 @@ mod delays;
 mod expect;
 mod fault;
 mod files;
+pub mod generated;
 mod graph;
+mod hosts;
 mod law;
 mod links;
 mod load;
 mod measure;
 mod notes;
 mod output;
+mod passing;
 mod rates;
 mod run;
 mod samples;

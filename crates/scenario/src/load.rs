@@ -4,6 +4,7 @@ use crate::check;
 use crate::compared::{Compared, entries, resolved};
 use crate::control;
 use crate::files::{Files, NamedFile};
+use crate::generated;
 use crate::notes;
 use crate::source;
 use crate::spec::Spec;
@@ -169,11 +170,18 @@ fn read(
     let before = typed(name, text, &changes)?;
     let own = &before.value.disciplines;
     let files = Files::read(&before.value, folder, &before.locations)?;
-    check::check(&before.value, own, &files, &before.locations)?;
-    changes.extend(choices(overrides));
-    let Read { value: mut spec, locations, .. } = typed(name, text, &changes)?;
-    choose(&mut spec.disciplines, own);
-    let topology = check::check(&spec, own, &files, &locations)?;
+    let topology = check::check(&before.value, own, &files, &before.locations)?;
+    let choices = choices(overrides);
+    let (spec, topology, locations) = match choices.is_empty() {
+        true => (before.value.clone(), topology, before.locations.clone()),
+        false => {
+            changes.extend(choices);
+            let Read { value: mut spec, locations, .. } = typed(name, text, &changes)?;
+            choose(&mut spec.disciplines, own);
+            let topology = check::check(&spec, own, &files, &locations)?;
+            (spec, topology, locations)
+        }
+    };
     Ok(Scenario {
         toml: Source { name, text, overrides }.effective(&before.value, &spec)?,
         set: overrides.set.clone(),
@@ -189,7 +197,9 @@ fn read(
 
 /// What stands in `text` after `changes`, as typed.
 fn typed(name: &str, text: &str, changes: &[Change]) -> Result<Read<Spec>, ScenarioError> {
-    document::read(name, text, changes, &FOR_PEOPLE).map_err(|error| error.with_owners(&owners))
+    let read: Read<Spec> =
+        document::read(name, text, changes, &FOR_PEOPLE).map_err(|error| error.with_owners(&owners))?;
+    Ok(Read { value: read.value.dealt(), ..read })
 }
 
 /// The parts of any kind that have a parameter called `name`.
@@ -197,8 +207,9 @@ fn owners(name: &str) -> Vec<&'static str> {
     let has = |fields: &[Field]| fields.iter().any(|field| field.name == name);
     let controllers = control::all().iter().filter(|controller| has(controller.fields));
     let sources = source::all().iter().filter(|source| has(source.fields)).map(|source| source.name);
+    let networks = generated::all().iter().filter(|network| has(network.fields)).map(|network| network.name);
     let mut owners = catalogue::owners(name);
-    owners.extend(controllers.map(|controller| controller.name).chain(sources));
+    owners.extend(controllers.map(|controller| controller.name).chain(sources).chain(networks));
     owners
 }
 

@@ -1,8 +1,7 @@
 //! What was taken where the scenario does not say it and results hang on it, and what looks like a slip.
 
-use crate::source::Sends;
-use crate::spec::{FlowSpec, Spec};
-use crate::topology::{QueuePlan, Topology, Way};
+use crate::spec::Spec;
+use crate::topology::{QueuePlan, Topology};
 use fairwire_core::{Rate, RateLaw};
 use fairwire_sim::Source;
 
@@ -16,7 +15,7 @@ pub(crate) fn of(spec: &Spec, topology: &Topology) -> Vec<String> {
 
 /// Links by a trace, but for the one that all share, of which the head tells.
 fn traces<'a>(spec: &Spec, topology: &'a Topology) -> impl Iterator<Item = String> + 'a {
-    topology.queues.iter().skip(usize::from(spec.link.shared().is_some())).filter_map(|queue| {
+    topology.queues.iter().skip(usize::from(spec.shared_link().is_some())).filter_map(|queue| {
         let RateLaw::Trace(trace) = &queue.law else { return None };
         let (mean, rate) = (trace.mean().rounded(), queue.rate.rounded());
         Some(format!("`{}` follows a trace, mean {mean}; disciplines there go by {rate}", queue.name))
@@ -55,29 +54,38 @@ fn taken(profile: &str, by: Option<&str>, groups: &[&str]) -> String {
     }
 }
 
-/// Links at which the disciplines compared work, and that all who send over them cannot fill.
-fn idle_links<'a>(spec: &'a Spec, topology: &'a Topology) -> impl Iterator<Item = String> + 'a {
-    topology.compared().filter_map(|(at, queue)| {
-        let over = || spec.flow.iter().zip(&topology.ways).zip(&topology.sends);
-        let mut over = over().filter(|((_, way), _)| way.queues().any(|other| other == at)).peekable();
-        over.peek()?; // nothing but acknowledgements, or nothing at all
-        let most: f64 = over
-            .map(|((flow, way), sends)| f64::from(flow.count) * fastest(flow, way, sends, topology, at))
-            .sum();
+/// Links at which the disciplines compared work, and that all who send over them cannot fill. Of a network that is generated most are such, and
+/// are meant so.
+fn idle_links(spec: &Spec, topology: &Topology) -> Vec<String> {
+    if spec.network.is_some() {
+        return Vec::new();
+    }
+    let most = most_sent(spec, topology);
+    let idle_link = |(at, queue): (usize, &QueuePlan)| {
+        let most = most[at]?; // nothing but acknowledgements, or nothing at all
         let link = queue.mean_bps(spec.warm_up.0, spec.duration.0);
         (most < link).then(|| idle(queue, most, link))
-    })
+    };
+    topology.compared().filter_map(idle_link).collect()
 }
 
-/// The most that one flow of the group can send over the queue `at`, bit/s.
-fn fastest(flow: &FlowSpec, way: &Way, sends: &Sends, topology: &Topology, at: usize) -> f64 {
-    let own = match &sends.source {
-        Source::Cbr { rate, .. } => *rate,
-        _ => flow.access.rate.0,
-    };
-    let own = way.slowest_wire().map_or(own, |wire| wire.min(own));
-    let before = way.queues().take_while(|queue| *queue != at).map(|queue| topology.queues[queue].rate);
-    before.chain([own]).min().map_or(0.0, |rate| rate.bps() as f64)
+/// The most that all flows together can send over each queue, bit/s; `None` where none goes.
+fn most_sent(spec: &Spec, topology: &Topology) -> Vec<Option<f64>> {
+    let mut most = vec![None; topology.queues.len()];
+    for ((flow, ways), sends) in spec.flow.iter().zip(&topology.ways).zip(&topology.sends) {
+        let own = match &sends.source {
+            Source::Cbr { rate, .. } => *rate,
+            _ => flow.access.rate.0,
+        };
+        for way in ways {
+            let mut fastest = way.slowest_wire().map_or(own, |wire| wire.min(own));
+            for at in way.queues() {
+                *most[at].get_or_insert(0.0) += f64::from(way.flows) * fastest.bps() as f64;
+                fastest = fastest.min(topology.queues[at].rate);
+            }
+        }
+    }
+    most
 }
 
 fn idle(queue: &QueuePlan, most: f64, link: f64) -> String {

@@ -283,13 +283,15 @@ pub fn fairness(scenario: &Scenario, flows: &[FlowRecord]) -> Fairness {
     let (spec, topology) = (scenario.spec(), scenario.topology());
     let capacities: Vec<f64> =
         topology.queues.iter().map(|queue| queue.mean_bps(spec.warm_up.0, spec.duration.0)).collect();
-    let links: Vec<Vec<usize>> = topology.ways.iter().map(|way| way.queues().collect()).collect();
-    let of_group = |((flow, way), links): ((&FlowSpec, &topology::Way), _)| {
-        let max_bps = way.slowest_wire().map_or(flow.access.rate.0, |rate| rate.min(flow.access.rate.0));
-        Route { links, max_bps: max_bps.bps() as f64, flows: flow.count as usize }
+    let of_groups = || {
+        spec.flow.iter().zip(&topology.ways).flat_map(|(flow, ways)| ways.iter().map(move |way| (flow, way)))
     };
-    let groups = spec.flow.iter().zip(&topology.ways).zip(links.iter().map(Vec::as_slice));
-    let ways: Vec<Route<'_>> = groups.map(of_group).collect();
+    let links: Vec<Vec<usize>> = of_groups().map(|(_, way)| way.queues().collect()).collect();
+    let of_way = |((flow, way), links): ((&FlowSpec, &topology::Way), _)| {
+        let max_bps = way.slowest_wire().map_or(flow.access.rate.0, |rate| rate.min(flow.access.rate.0));
+        Route { links, max_bps: max_bps.bps() as f64, flows: way.flows as usize }
+    };
+    let ways: Vec<Route<'_>> = of_groups().zip(links.iter().map(Vec::as_slice)).map(of_way).collect();
     assess_network(flows, &ways, &capacities)
 }
 

@@ -4,7 +4,8 @@ use crate::aggregate_spec::AggregateSpec;
 use crate::agree::AgreeSpec;
 use crate::compared::Compared;
 use crate::delays::Delays;
-use crate::links::{Links, ReturnSpec};
+use crate::generated::{NetworkChoice, PatternChoice};
+use crate::links::{LinkSpec, Links, ReturnSpec};
 use crate::output::OutputSpec;
 use crate::source::chosen::{Beside, SourceChoice};
 use crate::tcp::TcpSpec;
@@ -50,8 +51,10 @@ pub struct Spec {
     pub tie_rule: TieRuleSpec,
     /// The disciplines compared, by their names in the catalogue; a table where one has a label or parameters of its own.
     pub disciplines: Vec<Compared>,
-    /// The link that they share, `[link]`; or the links of a network, each `[[link]]`.
-    pub link: Links,
+    /// The link that they share, `[link]`; or the links of a network, each `[[link]]`. Required, unless there is a `network`.
+    pub link: Option<Links>,
+    /// A network that is generated, in place of `link`: `[network.fat-tree]`.
+    pub network: Option<NetworkChoice>,
     /// The way back over the shared link, where it is to have a queue; only with `[link]`. Default: a like link, never congested.
     #[serde(rename = "return")]
     pub return_link: Option<ReturnSpec>,
@@ -80,6 +83,24 @@ pub struct Spec {
     pub agree: Vec<AgreeSpec>,
 }
 
+impl Spec {
+    /// The one link that all flows share, where there is one.
+    pub fn shared_link(&self) -> Option<&LinkSpec> {
+        self.link.as_ref().and_then(Links::shared)
+    }
+
+    /// The same, where each group with a pattern and without a `count` has a flow for each of its pairs.
+    pub(crate) fn dealt(mut self) -> Self {
+        let Some((hosts, _)) = self.network.as_ref().and_then(NetworkChoice::nodes) else { return self };
+        for FlowSpec { count, pattern, .. } in &mut self.flow {
+            if let (None, Some(pattern)) = (&count, pattern) {
+                *count = Some(u32::try_from(pattern.count(hosts)).unwrap_or(u32::MAX));
+            }
+        }
+        self
+    }
+}
+
 /// The order of events at the same instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -97,20 +118,22 @@ pub enum TieRuleSpec {
 pub struct FlowSpec {
     /// The group's name: letters, digits, `-` and `_`.
     pub group: String,
-    /// How many flows. Default: 1.
-    #[serde(default = "one")]
-    pub count: u32,
+    /// How many flows. Default: 1; with a `pattern` one for each pair of hosts.
+    #[serde(default)]
+    pub count: Option<u32>,
     /// What sends: the name of a source, or a table of one name with its parameters.
     pub source: SourceChoice,
     /// Over the shared link, or over its way back, which must then be a table `[return]`; only with `[link]`. Default: "forward".
     pub direction: Option<DirectionSpec>,
-    /// The node at which it enters the network; only with `[[link]]`, and required there.
+    /// The node at which it enters the network; only with `[[link]]` or `network`, and required there unless there is a `pattern`.
     pub from: Option<String>,
     /// The node at which it leaves; likewise.
     pub to: Option<String>,
     /// The nodes that it passes, in this order, and its ACKs in the other; between them the way is the shortest. Default: none.
     #[serde(default)]
     pub via: Vec<String>,
+    /// Who sends to whom among the hosts of a `network`, in place of `from` and `to`.
+    pub pattern: Option<PatternChoice>,
     /// Each flow's own link into the shared one, and a like one out of it.
     pub access: AccessSpec,
     /// When each flow starts: a time, or a range in which it draws its own. Default: "0 s".
@@ -126,6 +149,13 @@ pub struct FlowSpec {
     pub tcp: Option<TcpSpec>,
     /// Header bytes of its packets, which are no goodput; only for sources of datagrams. Default: "28 B", IPv4 and UDP; `voip`: "40 B".
     pub header: Option<Quantity<Size>>,
+}
+
+impl FlowSpec {
+    /// How many flows it has.
+    pub fn count(&self) -> u32 {
+        self.count.unwrap_or(1)
+    }
 }
 
 impl<'de> Deserialize<'de> for FlowSpec {
@@ -216,10 +246,6 @@ pub struct OtherSpec {
     pub measure: Option<String>,
     /// By more than this, in the unit of the measure. Default: 0.
     pub margin: Option<f64>,
-}
-
-fn one() -> u32 {
-    1
 }
 
 fn no_time() -> Quantity<Duration> {

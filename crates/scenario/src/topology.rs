@@ -4,13 +4,17 @@ use crate::compared::Compared;
 use crate::fault::Fault;
 use crate::fault::refused;
 use crate::files::Files;
+use crate::generated::NetworkChoice;
 use crate::graph::Edge;
 use crate::graph::Graph;
 use crate::graph::NoWay;
+use crate::hosts::Hosts;
 use crate::links::LinkSpec;
 use crate::links::Links;
 use crate::links::NetworkLinkSpec;
 use crate::links::ReturnSpec;
+use crate::passing::Passing;
+use crate::passing::passing;
 use crate::source::Sends;
 use crate::spec::DirectionSpec;
 use crate::spec::FlowSpec;
@@ -24,6 +28,7 @@ use fairwire_core::Time;
 use fairwire_core::Transmitter;
 use fairwire_core::units::Amount;
 use fairwire_document::Problem;
+use fairwire_parameters::OutOfRange;
 use fairwire_sim::Hop;
 
 /// What the shared link is called in results, and its way back.
@@ -34,8 +39,10 @@ const SHARED: [&str; 2] = ["bottleneck", "return"];
 pub(crate) struct Topology {
     /// Links at which packets wait, each in one direction; those marked as the bottleneck first.
     pub(crate) queues: Vec<QueuePlan>,
-    /// Per group of flows, in the order of the file.
-    pub(crate) ways: Vec<Way>,
+    /// What passes each of them.
+    pub(crate) passing: Vec<Passing>,
+    /// Per group of flows, in the order of the file: its ways, one at least, whose flows come one after the other.
+    pub(crate) ways: Vec<Vec<Way>>,
     /// What each group sends, likewise.
     pub(crate) sends: Vec<Sends>,
 }
@@ -55,22 +62,34 @@ pub(crate) struct QueuePlan {
 }
 
 /// From the source's access link to the sink's, and back.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Way {
     pub(crate) forward: Vec<Hop>,
     pub(crate) back: Vec<Hop>,
+    /// How many flows go it.
+    pub(crate) flows: u32,
 }
 
 /// The queues and ways of `spec`, whose values are within their ranges.
 pub(crate) fn resolve(spec: &Spec, sends: Vec<Sends>, files: &Files) -> Result<Topology, Fault> {
-    let (queues, ways) = match &spec.link {
-        Links::Shared(link) => shared(spec, link, files),
-        Links::Network(links) => network(spec, links, files),
+    let is_network = matches!(spec.link, Some(Links::Network(_)));
+    if !spec.nodes.is_empty() && !is_network {
+        return Err(only_with("nodes", "`[[link]]`"));
+    }
+    if spec.return_link.is_some() && !matches!(spec.link, Some(Links::Shared(_))) {
+        return Err(only_with("return", "`[link]`"));
+    }
+    let (queues, ways) = match (&spec.link, &spec.network) {
+        (Some(Links::Shared(link)), _) => shared(spec, link, files),
+        (Some(Links::Network(links)), _) => network(spec, links, files),
+        (None, Some(network)) => generated(spec, network),
+        (None, None) => unreachable!("without links nothing is resolved"),
     }?;
-    Ok(Topology { queues, ways, sends })
+    let passing = passing(queues.len(), &ways, &sends);
+    Ok(Topology { queues, passing, ways, sends })
 }
 
-type Laid = (Vec<QueuePlan>, Vec<Way>);
+type Laid = (Vec<QueuePlan>, Vec<Vec<Way>>);
 
 impl QueuePlan {
     /// What it can send from `from` to `to`, in bit/s: the mean, where its rate changes.
@@ -86,6 +105,26 @@ impl QueuePlan {
 }
 
 impl Topology {
+    /// Is it of no account at which of two queues a discipline works, but for its draws?
+    fn are_alike(&self, one: usize, other: usize) -> bool {
+        let site = |at: usize| {
+            let QueuePlan { rate, buffer, .. } = &self.queues[at];
+            (*rate, *buffer, self.passing[at].packet_bytes)
+        };
+        site(one) == site(other)
+    }
+
+    /// Where the disciplines that are compared work: of places that are alike, the first.
+    pub(crate) fn compared_places(&self) -> Vec<usize> {
+        let mut places: Vec<usize> = Vec::new();
+        for (at, _) in self.compared() {
+            if !places.iter().any(|other| self.are_alike(*other, at)) {
+                places.push(at);
+            }
+        }
+        places
+    }
+
     /// Where the disciplines that are compared work.
     pub(crate) fn compared(&self) -> impl Iterator<Item = (usize, &QueuePlan)> {
         self.queues.iter().enumerate().filter(|(_, queue)| queue.own.is_none())
@@ -121,9 +160,6 @@ fn queues(hops: &[Hop]) -> impl Iterator<Item = usize> {
 }
 
 fn shared(spec: &Spec, link: &LinkSpec, files: &Files) -> Result<Laid, Fault> {
-    if !spec.nodes.is_empty() {
-        return Err(only_with("nodes", "`[[link]]`"));
-    }
     let (rate, delay) = (link.varying().some_rate("link", link.rate, files)?, link.delay.0);
     let mut queues = vec![QueuePlan {
         name: SHARED[0].into(),
@@ -172,15 +208,17 @@ fn return_queue(link: &LinkSpec, back: &ReturnSpec, rate: Rate, law: RateLaw) ->
     }
 }
 
-fn shared_way(at: usize, flow: &FlowSpec, back: Hop) -> Result<Way, Fault> {
+fn shared_way(at: usize, flow: &FlowSpec, back: Hop) -> Result<Vec<Way>, Fault> {
     let places = [("from", flow.from.is_some()), ("to", flow.to.is_some()), ("via", !flow.via.is_empty())];
     if let Some((key, _)) = places.iter().find(|(_, is_given)| *is_given) {
         return Err(only_with(&format!("flow.{at}.{key}"), "`[[link]]`"));
     }
+    no_pattern(at, flow)?;
     let there = Hop::Link(0);
+    let way = |there, back| Ok(vec![Way { forward: vec![there], back: vec![back], flows: flow.count() }]);
     match (flow.direction.unwrap_or_default(), back) {
-        (DirectionSpec::Forward, back) => Ok(Way { forward: vec![there], back: vec![back] }),
-        (DirectionSpec::Reverse, Hop::Link(_)) => Ok(Way { forward: vec![back], back: vec![there] }),
+        (DirectionSpec::Forward, back) => way(there, back),
+        (DirectionSpec::Reverse, Hop::Link(_)) => way(back, there),
         (DirectionSpec::Reverse, Hop::Wire { .. }) => Err(refused(
             format!("flow.{at}.direction"),
             "`reverse`",
@@ -191,9 +229,6 @@ fn shared_way(at: usize, flow: &FlowSpec, back: Hop) -> Result<Way, Fault> {
 }
 
 fn network(spec: &Spec, links: &[NetworkLinkSpec], files: &Files) -> Result<Laid, Fault> {
-    if spec.return_link.is_some() {
-        return Err(only_with("return", "`[link]`"));
-    }
     let mut laid = Layout { graph: Graph::new(&spec.nodes), queues: Vec::new(), files };
     let is_marked = links.iter().any(|link| link.bottleneck);
     // Those marked come first, for the first queue is the one that results call the bottleneck.
@@ -212,6 +247,30 @@ fn network(spec: &Spec, links: &[NetworkLinkSpec], files: &Files) -> Result<Laid
     }
     let ways = spec.flow.iter().enumerate().map(|(at, flow)| laid.way(at, flow)).collect::<Result<_, _>>()?;
     Ok((laid.queues, ways))
+}
+
+/// A network that is generated.
+fn generated(spec: &Spec, network: &NetworkChoice) -> Result<Laid, Fault> {
+    let path = format!("network.{}", network.name());
+    let refuse = |bad: OutOfRange| {
+        refused(format!("{path}.{}", bad.name), &bad.given, "that makes no sense here", &bad.allowed)
+    };
+    let layout = network.layout().map_err(refuse)?;
+    let mut hosts = Hosts::new(&*layout, path);
+    for (at, flow) in spec.flow.iter().enumerate() {
+        if flow.direction.is_some() {
+            return Err(only_with(&format!("flow.{at}.direction"), "`[link]`"));
+        }
+        hosts.add(at, flow)?;
+    }
+    Ok(hosts.laid())
+}
+
+fn no_pattern(at: usize, flow: &FlowSpec) -> Result<(), Fault> {
+    match flow.pattern {
+        Some(_) => Err(only_with(&format!("flow.{at}.pattern"), "`network`")),
+        None => Ok(()),
+    }
 }
 
 /// What is laid of a network.
@@ -294,8 +353,9 @@ impl Layout<'_> {
         Ok(())
     }
 
-    fn way(&self, at: usize, flow: &FlowSpec) -> Result<Way, Fault> {
+    fn way(&mut self, at: usize, flow: &FlowSpec) -> Result<Vec<Way>, Fault> {
         let path = |key: &str| format!("flow.{at}.{key}");
+        no_pattern(at, flow)?;
         if flow.direction.is_some() {
             return Err(only_with(&path("direction"), "`[link]`"));
         }
@@ -315,7 +375,8 @@ impl Layout<'_> {
         let forward = self.hops(&stops, at, flow)?;
         stops.reverse();
         let is_answered = flow.source.about().is_answered;
-        Ok(Way { forward, back: if is_answered { self.hops(&stops, at, flow)? } else { Vec::new() } })
+        let back = if is_answered { self.hops(&stops, at, flow)? } else { Vec::new() };
+        Ok(vec![Way { forward, back, flows: flow.count() }])
     }
 
     fn hops(&self, stops: &[usize], at: usize, flow: &FlowSpec) -> Result<Vec<Hop>, Fault> {

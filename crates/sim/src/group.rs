@@ -13,6 +13,11 @@ use std::sync::Arc;
 pub(crate) struct Group {
     pub(crate) plan: GroupPlan,
     pub(crate) tcp: Option<Arc<Config>>,
+    /// The first of the plans that are one group with this one.
+    pub(crate) head: u32,
+    /// How many members those before this one have.
+    pub(crate) before: u32,
+    members: u32,
     salt: u64,
     /// Has each packet a size of its own?
     sizes_vary: bool,
@@ -55,6 +60,9 @@ impl Group {
         let vary = matches!(plan.source, Source::Datagrams { .. } | Source::Endpoints { .. });
         let sizes = Sizes { data: data_bytes, ack: ack_bytes, vary };
         Group {
+            head: number,
+            before: 0,
+            members: 0,
             salt,
             sizes_vary: vary,
             has_sessions: matches!(plan.source, Source::Tcp { .. }),
@@ -70,6 +78,14 @@ impl Group {
             forward: route::lay(&plan.forward, number, sizes, legs, events),
             back: route::lay(&plan.back, number, sizes, legs, events),
             plan,
+        }
+    }
+
+    /// The same with so many `members`, after the plan `last`, which it goes on with where both have one name.
+    pub(crate) fn with(self, members: u32, last: Option<&Group>) -> Self {
+        match last.filter(|last| last.plan.name == self.plan.name) {
+            Some(last) => Group { head: last.head, before: last.before + last.members, members, ..self },
+            None => Group { members, ..self },
         }
     }
 

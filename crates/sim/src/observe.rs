@@ -143,7 +143,7 @@ impl<'a> View<'a> {
             let count = since.flows.get(at).copied().unwrap_or_default();
             FlowView {
                 group: &group.plan.name,
-                number: index / each + 1,
+                number: group.before + index / each + 1,
                 connection: (each > 1).then(|| index % each + 1),
                 dscp: group.plan.dscp,
                 is_tcp: group.is_acknowledged(),
@@ -163,7 +163,13 @@ impl<'a> View<'a> {
         let aggregates = self.edges.map_or(&[][..], Edges::aggregates);
         aggregates.iter().map(move |aggregate: &'a Aggregate| AggregateView {
             name: &aggregate.plan.name,
-            groups: aggregate.plan.groups.iter().map(|&group| groups[group].plan.name.as_str()).collect(),
+            groups: aggregate
+                .plan
+                .groups
+                .iter()
+                .filter(|&&group| groups[group].head as usize == group)
+                .map(|&group| groups[group].plan.name.as_str())
+                .collect(),
             marker: aggregate.marker(),
             target_bps: aggregate.marker().target_bps(now),
             mark_estimate: aggregate.estimate(),

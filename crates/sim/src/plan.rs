@@ -75,9 +75,11 @@ pub struct LinkPlan {
 }
 
 /// Flows that are alike but for when they start and how far away they are.
+///
+/// Those that go several ways are as many plans of one name, one after the other: their numbers go on from plan to plan.
 #[derive(Clone, Debug)]
 pub struct GroupPlan {
-    /// Unique name, such as `tcp`. Flow number 3 of it is called `tcp.3`.
+    /// The name of the group, such as `tcp`. Flow number 3 of it is called `tcp.3`.
     pub name: String,
     /// What sends.
     pub source: Source,
@@ -91,7 +93,7 @@ pub struct GroupPlan {
     pub class: u32,
     /// The differentiated-services codepoint of its packets, 0 to 63.
     pub dscp: u8,
-    /// The flows, numbered from 1.
+    /// The flows, numbered from 1, or from where the plan before it with the same name ends.
     pub members: Vec<Member>,
 }
 

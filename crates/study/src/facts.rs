@@ -5,7 +5,7 @@ use crate::text::hint;
 use fairwire_metrics::jain;
 use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord, Sojourn};
 use fairwire_metrics::summary;
-use fairwire_scenario::Scenario;
+use fairwire_scenario::{FlowSpec, Scenario};
 use std::collections::BTreeMap;
 
 /// Of all flows of a group, or of several: `goodput_bps.tcp`, `jain_throughput.ftp+web`.
@@ -182,7 +182,7 @@ fn refusal(name: &str, groups: &[&str], links: &[&str], aggregates: &[&str]) -> 
 /// Is there a flow of this name in `scenario`, such as `tcp.3`?
 pub(crate) fn is_flow(name: &str, scenario: &Scenario) -> bool {
     let Some((group, number)) = name.rsplit_once('.') else { return false };
-    let count = scenario.spec().flow.iter().find(|flow| flow.group == group).map_or(0, |flow| flow.count);
+    let count = scenario.spec().flow.iter().find(|flow| flow.group == group).map_or(0, FlowSpec::count);
     number.parse::<u32>().is_ok_and(|number| (1..=count).contains(&number))
 }
 

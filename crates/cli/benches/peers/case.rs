@@ -4,7 +4,7 @@ use crate::answer::Dialect;
 use crate::child::{Failure, Took, measured};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
-use fairwire_scenario::{Delays, FlowSpec, Links, Overrides, load};
+use fairwire_scenario::{Delays, FlowSpec, Overrides, load};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -66,7 +66,7 @@ impl Case {
         let scenario = load(&file, &Overrides::default())?;
         let spec = scenario.spec();
         let wrong = |what: &str| format!("{}: {what}", file.display());
-        let Links::Shared(link) = &spec.link else { return Err(wrong("it has no shared link").into()) };
+        let Some(link) = spec.shared_link() else { return Err(wrong("it has no shared link").into()) };
         let (Some(rate), Amount::Packets(buffer)) = (&link.rate, link.buffer.0) else {
             return Err(wrong("its link has no constant rate, or a buffer that is not in packets").into());
         };
@@ -74,8 +74,8 @@ impl Case {
         let tcp = group("tcp").ok_or_else(|| wrong("it has no group called tcp"))?;
         Ok(Case {
             name,
-            tcp: tcp.count,
-            cbr: group("udp").map_or(0, |udp| udp.count),
+            tcp: tcp.count(),
+            cbr: group("udp").map_or(0, FlowSpec::count),
             rate: rate.0,
             buffer: buffer.into(),
             starts: tcp.start.latest,

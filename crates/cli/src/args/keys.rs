@@ -60,7 +60,9 @@ fn elements<'a>(spec: &'a Spec, path: &str) -> Vec<&'a str> {
     match (path, &spec.link) {
         ("flow", _) => spec.flow.iter().map(|flow| flow.group.as_str()).collect(),
         ("aggregate", _) => spec.aggregate.iter().map(|aggregate| aggregate.name.as_str()).collect(),
-        ("link", Links::Network(links)) => links.iter().filter_map(|link| link.name.as_deref()).collect(),
+        ("link", Some(Links::Network(links))) => {
+            links.iter().filter_map(|link| link.name.as_deref()).collect()
+        }
         _ => Vec::new(),
     }
 }

@@ -54,6 +54,7 @@ Examples:
   fairwire list sources
   fairwire list stages
   fairwire list markers
+  fairwire list networks
   fairwire list exhibits";
 
 const DESCRIBE_EXAMPLES: &str = "\
@@ -402,6 +403,13 @@ pub(crate) enum List {
     /// The markers, which colour packets in front of a discipline.
     #[command(after_help = LIST_EXAMPLES)]
     Markers {
+        /// How to print them.
+        #[arg(long, default_value = "table")]
+        format: Format,
+    },
+    /// The networks that are generated, each with what it is.
+    #[command(after_help = LIST_EXAMPLES)]
+    Networks {
         /// How to print them.
         #[arg(long, default_value = "table")]
         format: Format,

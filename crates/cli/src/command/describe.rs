@@ -11,7 +11,7 @@ use fairwire_catalogue::{self as catalogue, marker};
 use fairwire_core::spelling;
 use fairwire_document::shortened;
 use fairwire_parameters::Field;
-use fairwire_scenario::{Controller, control, source};
+use fairwire_scenario::{Controller, control, generated, source};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -32,20 +32,23 @@ pub(crate) fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
         }
         (None, Some(folder)) => write_all(folder)?,
         _ => {
-            let message = "describe takes the name of a discipline, a marker, a controller or a source, or --out DIR for all of them";
+            let message = "describe takes the name of a discipline, a marker, a controller, a source or a network, or --out DIR for all of them";
             return Err(Failure::user(message, "`fairwire list disciplines` lists the names"));
         }
     }
     Ok(Ending::Done)
 }
 
-/// The page of a discipline, a marker, a controller or a source.
+/// The page of a discipline, a marker, a controller, a source or a network.
 fn page(name: &str) -> Result<Page, Failure> {
     if let Some(controller) = control::all().iter().find(|controller| controller.name == name) {
         return Ok(of_controller(controller));
     }
     if let Some(source) = source::all().iter().find(|source| source.name == name) {
         return Ok(of_source(source));
+    }
+    if let Some(network) = generated::all().iter().find(|network| network.name == name) {
+        return Ok(of_network(network));
     }
     let page = match (catalogue::find(name), marker::find(name)) {
         (Ok(entry), _) => entry.page(),
@@ -60,7 +63,7 @@ fn not_there(given: &str, why: Option<String>) -> Failure {
     let known = catalogue::allowed(given).into_iter().chain(others);
     let given = shortened(given);
     let more = why.map_or_else(|| spelling::hint(&given, known), |why| format!(": {why}"));
-    let message = format!("there is no discipline, marker, controller or source `{given}`{more}");
+    let message = format!("there is no discipline, marker, controller, source or network `{given}`{more}");
     Failure::user(message, kinds::LISTS)
 }
 
@@ -90,6 +93,13 @@ fn of_source(source: &source::Entry) -> Page {
         Some(set) => format!("source = {{ {name} = {{ {set} }} }}"),
         None => format!("source = \"{name}\""),
     };
+    page
+}
+
+fn of_network(network: &generated::Entry) -> Page {
+    let generated::Entry { name, summary, source, example, fields, .. } = *network;
+    let mut page = Page::of_fields(name, summary, source, fields);
+    page.example = format!("network = {{ {name} = {{ {example} }} }}");
     page
 }
 
@@ -140,6 +150,7 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
         files.push((format!("{name}.md"), of_controller(controller).markdown()));
     }
     index += &of_sources(&mut files);
+    index += &of_networks(&mut files);
     files.push(("README.md".into(), index));
     let refuse = |error| Failure::user(format_args!("cannot write into {}: {error}", folder.display()), "");
     fs::create_dir_all(folder).map_err(refuse)?;
@@ -183,6 +194,21 @@ fn of_sources(files: &mut Vec<(String, String)>) -> String {
         writeln!(index, "| [`{name}`]({name}.md) | {} |", source.about.what)
             .expect("writing to a string succeeds");
         files.push((format!("{name}.md"), of_source(source).markdown()));
+    }
+    index
+}
+
+/// Adds the pages of networks; their part of the index.
+fn of_networks(files: &mut Vec<(String, String)>) -> String {
+    let mut index = String::from(
+        "\n# The networks\n\nThey are what `network` names in a [scenario](../scenario.md#a-network-that-is-generated-network).\n\n\
+         | name | what it is | source |\n|---|---|---|\n",
+    );
+    for network in generated::all() {
+        let generated::Entry { name, summary, source, .. } = *network;
+        writeln!(index, "| [`{name}`]({name}.md) | {summary} | {source} |")
+            .expect("writing to a string succeeds");
+        files.push((format!("{name}.md"), of_network(network).markdown()));
     }
     index
 }

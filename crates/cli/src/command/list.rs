@@ -6,7 +6,7 @@ use crate::report;
 use crate::terminal::{self, bold, indented, wrapped};
 use fairwire_catalogue::{self as catalogue, marker};
 use fairwire_laws::scheduler::Kind;
-use fairwire_scenario::{Controller, control, source};
+use fairwire_scenario::{Controller, control, generated, source};
 use fairwire_study::Study;
 use fairwire_study::record::{VERDICTS, Verdict};
 use serde_json::{Value, json};
@@ -35,6 +35,7 @@ pub(crate) fn list(list: &List) -> Result<Ending, Failure> {
             (controllers_in_short(columns), controllers(), controllers_as_json(), format)
         }
         List::Sources { format } => (sources_in_short(columns), sources(), sources_as_json(), format),
+        List::Networks { format } => (networks_in_short(columns), networks(), networks_as_json(), format),
         List::Markers { format } => (markers_in_short(columns), markers(), markers_as_json(), format),
     };
     let text = match format {
@@ -296,4 +297,21 @@ fn markers() -> Rows {
 fn markers_as_json() -> Value {
     let one = |entry: &marker::Entry| json!({ "name": entry.name, "summary": entry.summary, "source": entry.source });
     marker::all().iter().map(one).collect()
+}
+
+fn networks_in_short(columns: usize) -> String {
+    let names: Vec<_> =
+        generated::all().iter().map(|entry| (entry.name.to_owned(), entry.summary.to_owned())).collect();
+    group("networks, for `network` in a scenario", &names, columns)
+}
+
+fn networks() -> Rows {
+    let rows = generated::all().iter().map(|entry| [entry.name, entry.summary, entry.source]);
+    let all = std::iter::once(["name", "what it is", "source"]).chain(rows);
+    all.map(|cells| cells.map(String::from).to_vec()).collect()
+}
+
+fn networks_as_json() -> Value {
+    let one = |entry: &generated::Entry| json!({ "name": entry.name, "summary": entry.summary, "source": entry.source });
+    generated::all().iter().map(one).collect()
 }

@@ -178,16 +178,26 @@ pub(crate) fn not_measured(warm_up: Duration) -> String {
 /// The links in a few words.
 fn place(scenario: &Scenario) -> String {
     match &scenario.spec().link {
-        Links::Shared(link) => {
+        Some(Links::Shared(link)) => {
             format!("{}, one-way delay {}, buffer {}", rate(scenario, link), link.delay, link.buffer)
         }
-        Links::Network(_) => {
+        _ => {
+            let spec = scenario.spec();
+            let generated =
+                spec.network.as_ref().and_then(|network| Some((network.name(), network.nodes()?)));
+            let network = generated.map_or("network".into(), |(name, (hosts, switches))| {
+                format!("{name} of {hosts} hosts and {switches} switches,")
+            });
             let mut names = scenario.links();
             let first = names.next().unwrap_or_default();
             match names.count() {
-                0 => format!("network with one queue, `{first}`"),
+                0 => format!("{network} with one queue, `{first}`"),
                 more => {
-                    format!("network of {} queues; sojourn and utilization are those of `{first}`", 1 + more)
+                    let of = if spec.network.is_some() { "with" } else { "of" };
+                    format!(
+                        "{network} {of} {} queues; sojourn and utilization are those of `{first}`",
+                        1 + more
+                    )
                 }
             }
         }

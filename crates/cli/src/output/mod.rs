@@ -21,7 +21,7 @@ use fairwire_core::{Duration, Time};
 use fairwire_experiment::Stage;
 use fairwire_metrics::record::{DelayRecord, Report};
 use fairwire_metrics::summary;
-use fairwire_scenario::{Observer, Observers, PacketEvent, Row, Scenario, View, Which, rows};
+use fairwire_scenario::{FlowSpec, Observer, Observers, PacketEvent, Row, Scenario, View, Which, rows};
 use file::{Part, Scratch};
 use format::Format;
 use plot::Curve;
@@ -91,7 +91,7 @@ impl<'a> Outputs<'a> {
             plot: wishes.plot.as_ref().map(|place| place.prove(|by| by.plot)).transpose()?,
             ..Format::new("")
         };
-        let flows: u32 = spec.flow.iter().map(|flow| flow.count).fold(0, u32::saturating_add);
+        let flows: u32 = spec.flow.iter().map(FlowSpec::count).fold(0, u32::saturating_add);
         if wishes.one_way && flows > MOST_ONE_WAY {
             let help = format!("allowed: at most {MOST_ONE_WAY} flows, since each takes 60 kB");
             return Err(Failure::user(format!("--one-way: the scenario has {flows} flows"), help));

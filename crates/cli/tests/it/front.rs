@@ -152,6 +152,11 @@ fn a_discipline_is_described_with_its_parameters_and_an_example() {
     {
         assert!(text.contains(part), "{part}: {text}");
     }
+    let text = stdout(&run(&["describe", "fat-tree"]));
+    for part in ["k (1; default: none, it must be given)", "network = { fat-tree = { k = 4, "] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(stdout(&run(&["list", "networks"])).contains("Two hubs with a link between them"));
     assert!(stdout(&run(&["list", "controllers"])).contains("cubic function of the time"));
     let markdown = stdout(&run(&["describe", "red", "--format", "markdown"]));
     assert!(markdown == include_str!("../../../../docs/reference/red.md"));
@@ -159,7 +164,11 @@ fn a_discipline_is_described_with_its_parameters_and_an_example() {
         (&["describe", "rde"][..], "did you mean `red`?"),
         (&["describe", "cubik"], "did you mean `cubic`?"),
         (&["describe", "afd"], "did you mean `afd-sb`, `afd-ft`, `afd-nft` or `afd-exact`?"),
-        (&["describe"], "describe takes the name of a discipline, a marker, a controller or a source"),
+        (
+            &["describe"],
+            "describe takes the name of a discipline, a marker, a controller, a source or a network",
+        ),
+        (&["describe", "fat-tre"], "did you mean `fat-tree`?"),
         (&["describe", "red", "--out", "x"], "cannot be used with"),
     ] {
         let output = run(args);

@@ -12,7 +12,6 @@ use fairwire_core::{Duration, Rate};
 use fairwire_gateway::account::FlowCount;
 use fairwire_linux::port::{PortError, PortHealth};
 use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord};
-use fairwire_scenario::Links;
 use fairwire_testbed::bed::{SINK_ADDRESS, SOURCE_ADDRESS, Side};
 use fairwire_testbed::error::TestbedError;
 use fairwire_testbed::path::{Carried, Path};
@@ -92,7 +91,7 @@ impl ContestPlan {
 
     /// The contest of `plan` between the senders of `dumbbell`.
     pub(crate) fn of(plan: &Plan<'_>, dumbbell: &Dumbbell) -> Self {
-        let Links::Shared(link) = &plan.scenario.spec().link else { unreachable!("a dumbbell has one link") };
+        let Some(link) = plan.scenario.spec().shared_link() else { unreachable!("a dumbbell has one link") };
         ContestPlan {
             name: dumbbell.name.clone(),
             rate: dumbbell.rate,

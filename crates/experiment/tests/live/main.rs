@@ -139,7 +139,7 @@ fn check_plausible(scenario: &Scenario, record: &RunRecord, is_exact: bool) {
     let link = &record.links[0];
     assert!(link.utilization > 0.9, "the link was not the bottleneck: {link:?}");
     let names: BTreeSet<_> = record.flows.iter().map(|flow| flow.name.as_str()).collect();
-    assert_eq!(names.len(), scenario.spec().flow.iter().map(|flow| flow.count as usize).sum::<usize>());
+    assert_eq!(names.len(), scenario.spec().flow.iter().map(|flow| flow.count() as usize).sum::<usize>());
     let drops: u64 = link.drops.values().sum();
     // What waited when the measuring began and when it ended is at most what was ever waiting.
     let difference =

@@ -365,7 +365,7 @@ const MOST_POOL: u32 = 128 << 20;
 const MOST_FRAMES: u32 = 1 << 22;
 
 /// What stands in `text`, as typed; `name` is what errors call it.
-fn typed(name: &str, text: &str) -> Result<(Spec, Places), DocumentError> {
+fn typed(name: &str, text: &str) -> Result<(Spec, Locations), DocumentError> {
     read_document(name, text).map_err(|error| error.with_owners(&catalogue::owners))
 }
 

@@ -24,11 +24,12 @@ impl Check<'_> {
                 allowed: "at least one name, see `fairwire list disciplines`".into(),
             });
         }
+        let places = topology.compared_places();
         for (at, compared) in compared.iter().enumerate() {
             let path = format!("disciplines.{at}");
             self.named(&path, compared)?;
-            for (queue, _) in topology.compared() {
-                self.parameters(&path, compared, topology, queue)?;
+            for queue in &places {
+                self.parameters(&path, compared, topology, *queue)?;
             }
             self.label(at, compared)?;
         }

@@ -49,7 +49,7 @@ impl Check<'_> {
 
     fn totals(&self, sends: &[Sends]) -> Checked {
         let flows = self.spec.flow.iter().zip(sends);
-        let flows: u64 = flows.map(|(flow, sends)| u64::from(flow.count) * sends.connections()).sum();
+        let flows: u64 = flows.map(|(flow, sends)| u64::from(flow.count()) * sends.connections()).sum();
         if flows > MOST_FLOWS {
             return self.refuse(Refusal {
                 path: "flow",
@@ -63,7 +63,7 @@ impl Check<'_> {
 
     fn flow(&self, path: &str, flow: &FlowSpec) -> Checked {
         self.name(&format!("{path}.group"), &flow.group)?;
-        self.within(&format!("{path}.count"), u64::from(flow.count), 1..=MOST_FLOWS)?;
+        self.within(&format!("{path}.count"), u64::from(flow.count()), 1..=MOST_FLOWS)?;
         self.within(&format!("{path}.access.rate"), flow.access.rate.0, bps(1)..=bps(FASTEST))?;
         self.within(
             &format!("{path}.access.delay"),

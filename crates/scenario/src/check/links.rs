@@ -3,6 +3,7 @@
 use super::{Check, Checked, FASTEST, LONGEST_DELAY, Refusal, bps};
 use crate::links::{LinkSpec, Links, NetworkLinkSpec};
 use fairwire_core::{Duration, Rate};
+use fairwire_document::Problem;
 use fairwire_laws::spec::Quantity;
 
 /// Ways are looked for among all nodes, for each group.
@@ -11,8 +12,17 @@ const MOST_NODES: usize = 1000;
 impl Check<'_> {
     pub(super) fn links(&self) -> Checked {
         match &self.spec.link {
-            Links::Shared(LinkSpec { rate, delay, .. }) => self.part("link", *rate, Some(*delay))?,
-            Links::Network(links) => {
+            None => self.has_network()?,
+            Some(_) if self.spec.network.is_some() => {
+                return self.refuse(Refusal {
+                    path: "network",
+                    given: "given".into(),
+                    why: "there is a `link` too".into(),
+                    allowed: "one of the two".into(),
+                });
+            }
+            Some(Links::Shared(LinkSpec { rate, delay, .. })) => self.part("link", *rate, Some(*delay))?,
+            Some(Links::Network(links)) => {
                 self.nodes()?;
                 for (at, link) in links.iter().enumerate() {
                     self.network_link(&format!("link.{at}"), link)?;
@@ -29,6 +39,15 @@ impl Check<'_> {
             });
         }
         self.part("return", back.rate, back.delay)
+    }
+
+    fn has_network(&self) -> Checked {
+        if self.spec.network.is_some() {
+            return Ok(());
+        }
+        let note = "or `network`".into();
+        let problem = Problem::Missing { key: "link".into(), table: String::new(), note };
+        Err(self.locations.refuse("", problem))
     }
 
     fn network_link(&self, path: &str, link: &NetworkLinkSpec) -> Checked {

@@ -49,6 +49,9 @@ pub(crate) fn check(
     check.aggregates(&topology)?;
     check.disciplines(&topology)?;
     check.output()?;
+    if spec.expect.is_empty() && spec.agree.is_empty() {
+        return Ok(topology); // a network may have a hundred thousand measures
+    }
     let measures = measure::names(spec, &topology);
     let mut expects = spec.expect.iter().enumerate();
     expects.try_for_each(|(at, expect)| check.expectation(at, expect, &measures))?;

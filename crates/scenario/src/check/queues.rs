@@ -1,7 +1,6 @@
 //! The queues of the topology: their rates, their buffers, and how long a run over them takes.
 
 use super::{Check, Checked, FASTEST, Refusal, bps};
-use crate::build;
 use crate::links::Links;
 use crate::topology::{QueuePlan, Topology};
 use fairwire_core::units::Amount;
@@ -59,27 +58,24 @@ impl Check<'_> {
     fn room(&self, topology: &Topology, at: usize) -> Checked {
         let QueuePlan { rate, buffer, path, .. } = &topology.queues[at];
         let room = buffer.limit(*rate).max_bytes();
-        let flows = self.spec.flow.iter().zip(&topology.ways).zip(&topology.sends);
-        let sizes = flows.filter_map(|((flow, way), sends)| {
-            let data = way.queues().any(|queue| queue == at).then_some(sends.packet_bytes);
-            let ack = way.queues_back().any(|queue| queue == at).then(|| sends.ack_bytes());
-            Some((data.max(ack)?, &flow.group))
-        });
-        let Some((bytes, group)) = sizes.max_by_key(|(bytes, _)| *bytes) else { return Ok(()) };
+        let Some((bytes, group)) = topology.passing[at].largest else { return Ok(()) };
         if room >= u64::from(bytes) {
             return Ok(());
         }
         self.refuse(Refusal {
             path: &format!("{path}.buffer"),
             given: buffer.to_string(),
-            why: format!("that is {room} B, and a packet of `{group}` has {bytes} B on the wire"),
+            why: format!(
+                "that is {room} B, and a packet of `{}` has {bytes} B on the wire",
+                self.spec.flow[group].group
+            ),
             allowed: format!("at least {bytes} B, or the time to send that"),
         })
     }
 
     fn length(&self, topology: &Topology) -> Checked {
         let per_second = |(at, queue): (usize, &QueuePlan)| {
-            let bytes = build::mean_packet_bytes(self.spec, topology, at);
+            let bytes = topology.passing[at].packet_bytes;
             queue.mean_bps(Duration::ZERO, self.spec.duration.0) / (8.0 * f64::from(bytes))
         };
         let all: f64 = topology.queues.iter().enumerate().map(per_second).sum();
@@ -88,8 +84,8 @@ impl Check<'_> {
             return Ok(());
         }
         let (said, send) = match &self.spec.link {
-            Links::Shared(_) => (format!("at {} the link", topology.queues[0].rate), "rate"),
-            Links::Network(_) => ("the links together".into(), "rates"),
+            Some(Links::Shared(_)) => (format!("at {} the link", topology.queues[0].rate), "rate"),
+            _ => ("the links together".into(), "rates"),
         };
         self.refuse(Refusal {
             path: "duration",

@@ -78,7 +78,12 @@ fn a_scheduler_and_a_dropper_stand_in_one_name_beside_others_of_that_dropper() {
     let twice = refusal("disciplines=[{ \"drr+red\" = { scheduler = \"scfq\" } }]");
     assert!(twice.contains("`scfq`") && twice.contains("allowed: `drr`, or none"), "{twice}");
     let foreign = refusal("disciplines=[{ \"drr+red\" = { lambda1 = 2 } }]");
-    assert!(foreign.contains("unknown key `lambda1`: it is a parameter of `sfed`, `faba` and `hfaba`; allowed: `buffer`, "), "{foreign}");
+    assert!(
+        foreign.contains(
+            "unknown key `lambda1`: it is a parameter of `sfed`, `faba` and `hfaba`; allowed: `buffer`, "
+        ),
+        "{foreign}"
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod aggregates;
 mod cake_hosts;
 mod comparisons;
 mod extremes;
+mod generated;
 mod hostile;
 mod labels;
 mod one_queue;

@@ -298,12 +298,12 @@ fn another_format_is_refused() {
 fn a_set_value_reaches_its_place_with_or_without_quotes() {
     let spec = |set: &[&str]| read(GOOD, set).unwrap().spec().clone();
     assert_eq!(
-        spec(&["link.buffer=\"390 packets\""]).link.shared().unwrap().buffer.to_string(),
+        spec(&["link.buffer=\"390 packets\""]).shared_link().unwrap().buffer.to_string(),
         "390 packets"
     );
-    assert_eq!(spec(&["link.buffer=390 packets"]).link.shared().unwrap().buffer.to_string(), "390 packets");
-    assert_eq!(spec(&["flow.tcp.count=20"]).flow[0].count, 20);
-    assert_eq!(spec(&["flow.0.count = 20"]).flow[0].count, 20);
+    assert_eq!(spec(&["link.buffer=390 packets"]).shared_link().unwrap().buffer.to_string(), "390 packets");
+    assert_eq!(spec(&["flow.tcp.count=20"]).flow[0].count(), 20);
+    assert_eq!(spec(&["flow.0.count = 20"]).flow[0].count(), 20);
     assert_eq!(spec(&["flow.tcp.tcp.window=30"]).flow[0].tcp.as_ref().unwrap().window, Some(30));
     assert_eq!(labels(&spec(&["disciplines=[\"faba\"]"])), ["faba"]);
     assert_eq!(
@@ -403,7 +403,7 @@ fn files_that_are_no_scenarios_are_refused_without_reading_them_whole() {
 fn the_demo_scenario_is_good() {
     let text = include_str!("../../../../scenarios/selfish-flow.toml");
     let scenario = parse("selfish-flow.toml", text, &Overrides::default()).unwrap();
-    assert_eq!(scenario.spec().flow.iter().map(|flow| flow.count).sum::<u32>(), 10);
+    assert_eq!(scenario.spec().flow.iter().map(|flow| flow.count()).sum::<u32>(), 10);
 }
 
 #[test]

@@ -32,7 +32,7 @@ struct Names {
 impl<T: Tap, E: Events> Run<T, E> {
     /// What came out.
     pub(crate) fn measured(&self) -> Measured {
-        let mut numbers = vec![0; self.groups.len()];
+        let mut numbers: Vec<u32> = self.groups.iter().map(|group| group.before).collect();
         let names = self
             .groups
             .iter()
@@ -78,7 +78,7 @@ impl<T: Tap, E: Events> Run<T, E> {
             if let Some(Took { at, took }) = flow.took()
                 && at >= self.measured_from
             {
-                timed.entry(flow.group()).or_default().transfers.completed(took);
+                timed.entry(self.groups[flow.group() as usize].head).or_default().transfers.completed(took);
             }
         }
         timed

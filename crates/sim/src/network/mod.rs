@@ -147,7 +147,8 @@ impl<T: Tap, E: Events> Run<T, E> {
         let number = self.groups.len() as u32;
         let members = std::mem::take(&mut plan.members);
         let salt = seed.stream("flow hash").next_u64();
-        let group = Group::new(number, plan, salt, &mut self.legs, events);
+        let group = Group::new(number, plan, salt, &mut self.legs, events)
+            .with(members.len() as u32, self.groups.last());
         let mut lanes = BTreeMap::new();
         let each = group.plan.connections();
         for (at, Member { start, access_delay }) in members.iter().enumerate() {
@@ -160,7 +161,8 @@ impl<T: Tap, E: Events> Run<T, E> {
                 let home = [(); 2].map(|()| lane_of_two_way(E::lane_at_hosts, events));
                 Lanes { out, home, wake: events.lane_at_hosts() }
             });
-            let rng = || seed.stream_of(format_args!("flow/{}.{}", group.plan.name, at + 1));
+            let member = group.before + at as u32 + 1;
+            let rng = || seed.stream_of(format_args!("flow/{}.{member}", group.plan.name));
             let (first, start) = (self.ledger.flows.len() as u32, Time::ZERO + *start);
             let mut session = NO_SESSION;
             if let Source::Tcp { tcp, load } = &group.plan.source {
@@ -173,7 +175,7 @@ impl<T: Tap, E: Events> Run<T, E> {
             }
             for index in first..first + each as u32 {
                 let place = Place { group: number, session, lanes };
-                let flow = Flow::new(place, &group, at as u32 + 1, *access_delay, rng);
+                let flow = Flow::new(place, &group, member, *access_delay, rng);
                 self.ledger.flows.push(flow);
                 if session == NO_SESSION
                     && let Some(flow) = self.ledger.flows.last_mut()
@@ -424,7 +426,8 @@ impl<T: Tap, E: Events> Run<T, E> {
             && at >= self.measured_from
             && at <= self.end
         {
-            self.timed.entry(user.group).or_default().transfers.completed(took);
+            let head = self.groups[user.group as usize].head;
+            self.timed.entry(head).or_default().transfers.completed(took);
         }
     }
 
@@ -490,11 +493,8 @@ impl<T: Tap, E: Events> Run<T, E> {
                     self.events.push_at_host(at, Event::Session(session), session, Lane::NONE);
                 }
                 Step::PageSince(since) if now >= self.measured_from => {
-                    self.timed
-                        .entry(self.sessions[user].group)
-                        .or_default()
-                        .pages
-                        .completed(now.since(since));
+                    let head = self.groups[self.sessions[user].group as usize].head;
+                    self.timed.entry(head).or_default().pages.completed(now.since(since));
                 }
                 step => {
                     let Some(order) = self.sessions[user].order(step) else { continue };

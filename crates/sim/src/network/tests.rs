@@ -89,6 +89,35 @@ fn many_flows_fare_as_they_would_among_few() {
 }
 
 #[test]
+fn plans_of_one_name_are_one_group_whose_flows_are_numbered_through() {
+    use crate::app::{Bursts, Load};
+    let tcp = Config::new(Profile::Modern, 512);
+    let sources = [
+        Source::Bulk { tcp: tcp.clone() },
+        Source::Tcp { tcp, load: Load::Bursts(Bursts::default()) },
+        Source::Cbr { rate: rate(3_000_000), packet_bytes: 512, header_bytes: 28, dither: 0.5 },
+    ];
+    for source in sources {
+        let outcome = |parts: &[u64]| {
+            let mut starts = [0, 3, 5, 9].into_iter();
+            let part = |members: &u64| GroupPlan {
+                members: starts
+                    .by_ref()
+                    .take(*members as usize)
+                    .map(|ms| Member { start: Duration::from_ms(ms), access_delay: Duration::from_ms(3) })
+                    .collect(),
+                ..group("all", source.clone())
+            };
+            let mut flows: Vec<_> = parts.iter().map(part).collect();
+            flows.push(bulk("other"));
+            format!("{:?}", run(flows, 20, &settings(TieRule::Random)).measured())
+        };
+        assert_eq!(outcome(&[1, 3]), outcome(&[4]));
+        assert_eq!(outcome(&[1, 2, 1]), outcome(&[4]));
+    }
+}
+
+#[test]
 fn hosts_that_are_served_ahead_of_the_links_fare_as_they_would_event_by_event() {
     let far = |name: &str, source, ms| GroupPlan {
         members: [0, 3, 3]

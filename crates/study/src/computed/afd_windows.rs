@@ -8,7 +8,7 @@
 use super::made::Made;
 use crate::library;
 use fairwire_core::Time;
-use fairwire_scenario::{Delays, FlowSpec, Links, Overrides, Scenario, parse};
+use fairwire_scenario::{Delays, FlowSpec, Overrides, Scenario, parse};
 use fairwire_tcp::Config;
 use fairwire_tcp::congestion::{Acked, Congested, Control, Controller, Reno};
 
@@ -88,7 +88,7 @@ fn gap_to_reno(config: &Config) -> f64 {
 
 /// The round-trip time of propagation, ms.
 fn round_trip_ms(scenario: &Scenario, flow: &FlowSpec) -> Option<f64> {
-    let (Delays::Fixed(access), Links::Shared(link)) = (&flow.access.delay, &scenario.spec().link) else {
+    let (Delays::Fixed(access), Some(link)) = (&flow.access.delay, scenario.spec().shared_link()) else {
         return None;
     };
     Some(2000.0 * (2.0 * access.secs() + link.delay.0.secs()))

@@ -1,0 +1,225 @@
+//! The fat-tree of M. Al-Fares, A. Loukissas and A. Vahdat, "A scalable, commodity data center network architecture", SIGCOMM 2008,
+//! section 3: switches of `k` ports in three layers, `k` pods, and as many ways between two pods as there are core switches.
+
+use super::{About, Layout, Line, check_nodes};
+use fairwire_core::units::Amount;
+use fairwire_core::{Duration, Rate};
+use fairwire_parameters::{OutOfRange, Quantity, parameters};
+
+/// What is said of it.
+pub(super) const ABOUT: About = About {
+    summary: "Hosts under three layers of switches, with as much room between pods as the hosts can fill.",
+    source: "Al-Fares, Loukissas and Vahdat 2008, section 3; ways by destination as Zahavi, Johnson, Kerbyson and Lang 2010.",
+    example: "k = 4, rate = \"10 Mbit/s\", delay = \"1 ms\", buffer = \"100 packets\"",
+};
+
+/// A fat-tree of switches with `k` ports: `k` pods of `k`/2 edge switches and `k`/2 aggregation switches each, under (`k`/2)² core
+/// switches.
+#[parameters(name = "fat-tree", checked = Checked)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FatTreeSpec {
+    /// The ports of a switch, an even number.
+    ///
+    /// There are `k`³/4 hosts and 5`k`²/4 switches, unless `hosts` is given.
+    #[parameter(required, min = 2, max = 64, unit = "1")]
+    pub k: Option<u32>,
+    /// The hosts at each edge switch.
+    ///
+    /// With more than `k`/2 of them the hosts can send more than the links above the edge carry.
+    #[parameter(unset = "`k` / 2", min = 1, max = 1000, unit = "1")]
+    pub hosts: Option<u32>,
+    /// The rate of the links of hosts.
+    #[parameter(required, max = "1 Tbit/s")]
+    pub rate: Option<Quantity<Rate>>,
+    /// The rate of the links between switches.
+    #[parameter(unset = "`rate`", max = "1 Tbit/s")]
+    pub switch_rate: Option<Quantity<Rate>>,
+    /// The propagation delay of each link, one way.
+    #[parameter(required, max = "1 h")]
+    pub delay: Option<Quantity<Duration>>,
+    /// How much may wait at each link, in each direction.
+    #[parameter(required)]
+    pub buffer: Option<Quantity<Amount>>,
+}
+
+impl FatTreeSpec {
+    /// The network, if all parameters are within their bounds.
+    pub(super) fn layout(&self) -> Result<FatTree, OutOfRange> {
+        let Checked { k, hosts, rate, switch_rate, delay, buffer } = self.checked()?;
+        if k % 2 == 1 {
+            let (given, allowed) = (k.to_string(), "an even number: half of the ports lead up".into());
+            return Err(OutOfRange { name: "k", given, allowed });
+        }
+        let half = k / 2;
+        let per_edge = hosts.unwrap_or(half);
+        let rates = [rate, switch_rate.unwrap_or(rate)];
+        let tree = FatTree { half, per_edge, rates, delay, buffer };
+        let nodes = u64::from(tree.hosts()) + u64::from(tree.switches());
+        check_nodes("hosts", per_edge, nodes)?;
+        Ok(tree)
+    }
+}
+
+/// A fat-tree that makes sense.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FatTree {
+    /// Half of a switch's ports: those that lead up.
+    half: u32,
+    per_edge: u32,
+    /// Of hosts' links, and of those between switches.
+    rates: [Rate; 2],
+    delay: Duration,
+    buffer: Amount,
+}
+
+/// Where a host is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    /// Its edge switch, among all.
+    edge: u32,
+    /// Its port there.
+    port: u32,
+}
+
+impl FatTree {
+    fn pods(&self) -> u32 {
+        2 * self.half
+    }
+
+    /// Edge switches, and as many aggregation switches.
+    fn edges(&self) -> u32 {
+        self.pods() * self.half
+    }
+
+    /// Cables between edge and aggregation, and as many between aggregation and core.
+    fn cables(&self) -> u32 {
+        self.edges() * self.half
+    }
+
+    fn place(&self, host: u32) -> Place {
+        Place { edge: host / self.per_edge, port: host % self.per_edge }
+    }
+
+    /// The six kinds of links come one after the other: from hosts, to hosts, up to aggregation, down from there, up to the core, down.
+    fn first(&self, kind: u32) -> u32 {
+        match kind {
+            0 | 1 => kind * self.hosts(),
+            _ => 2 * self.hosts() + (kind - 2) * self.cables(),
+        }
+    }
+}
+
+impl Layout for FatTree {
+    fn hosts(&self) -> u32 {
+        self.edges() * self.per_edge
+    }
+
+    fn switches(&self) -> u32 {
+        2 * self.edges() + self.half * self.half
+    }
+
+    fn links(&self) -> u32 {
+        self.first(6)
+    }
+
+    fn link(&self, number: u32) -> Line {
+        let half = self.half;
+        let kind = (0..6).rev().find(|kind| self.first(*kind) <= number).unwrap_or(0);
+        let at = number - self.first(kind);
+        let (below, above) = match kind {
+            0 | 1 => (format!("h{}", at + 1), format!("e{}", at / self.per_edge + 1)),
+            2 | 3 => {
+                let (edge, up) = (at / half, at % half);
+                (format!("e{}", edge + 1), format!("a{}", edge / half * half + up + 1))
+            }
+            _ => {
+                let (aggregation, up) = (at / half, at % half);
+                (format!("a{}", aggregation + 1), format!("c{}", aggregation % half * half + up + 1))
+            }
+        };
+        Line {
+            name: if kind % 2 == 0 { format!("{below}-{above}") } else { format!("{above}-{below}") },
+            rate: self.rates[usize::from(kind > 1)],
+            delay: self.delay,
+        }
+    }
+
+    fn buffer(&self) -> Amount {
+        self.buffer
+    }
+
+    /// Up by the destination alone: at the edge by its port, and at the aggregation by its edge switch. So all that comes down to one host
+    /// comes one way, and where each host sends to the one a fixed number of places on, no two flows share a link.
+    fn add_way(&self, from: u32, to: u32, way: &mut Vec<u32>) {
+        let half = self.half;
+        let [source, sink] = [from, to].map(|host| self.place(host));
+        let [pod, far_pod] = [source, sink].map(|place| place.edge / half);
+        let (up, core) = (sink.port % half, sink.edge % half);
+        way.push(self.first(0) + from);
+        if source.edge != sink.edge {
+            way.push(self.first(2) + source.edge * half + up);
+            if pod != far_pod {
+                way.push(self.first(4) + (pod * half + up) * half + core);
+                way.push(self.first(5) + (far_pod * half + up) * half + core);
+            }
+            way.push(self.first(3) + sink.edge * half + up);
+        }
+        way.push(self.first(1) + to);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(k: u32, hosts: Option<u32>) -> FatTree {
+        let rate = Some(Quantity("10 Mbit/s".parse().expect("a rate")));
+        let (delay, buffer) = (Some(Quantity(Duration::from_ms(1))), Some(Quantity(Amount::Packets(9))));
+        let spec = FatTreeSpec { k: Some(k), hosts, rate, switch_rate: None, delay, buffer };
+        spec.layout().expect("it makes sense")
+    }
+
+    #[test]
+    fn it_has_the_hosts_and_switches_of_the_paper() {
+        // Section 3: k = 48 supports 27 648 hosts. Five k²/4 of switches, and a cable for each port of a layer, both ways.
+        let tree48 = tree(48, None);
+        assert_eq!((tree48.hosts(), tree48.switches()), (27_648, 2880));
+        assert_eq!(tree48.links(), 2 * 3 * 27_648);
+        assert_eq!((tree(4, None).hosts(), tree(4, Some(3)).hosts()), (16, 24));
+    }
+
+    #[test]
+    fn where_each_host_sends_a_fixed_number_of_places_on_no_two_flows_share_a_link() {
+        for k in [2, 4, 6] {
+            let tree = tree(k, None);
+            for by in 1..tree.hosts() {
+                let mut flows = vec![0; tree.links() as usize];
+                for from in 0..tree.hosts() {
+                    let mut way = Vec::new();
+                    tree.add_way(from, (from + by) % tree.hosts(), &mut way);
+                    way.iter().for_each(|link| flows[*link as usize] += 1);
+                }
+                assert_eq!(flows.iter().max(), Some(&1), "k = {k}, {by} places on");
+            }
+        }
+    }
+
+    #[test]
+    fn an_odd_number_of_ports_and_too_many_nodes_are_refused() {
+        let refused = |k, hosts| {
+            let given = FatTreeSpec {
+                k: Some(k),
+                hosts,
+                rate: Some(Quantity("1 Mbit/s".parse().expect("a rate"))),
+                delay: Some(Quantity(Duration::ZERO)),
+                buffer: Some(Quantity(Amount::Packets(1))),
+                ..FatTreeSpec::default()
+            };
+            given.layout().expect_err("it makes no sense").to_string()
+        };
+        assert_eq!(refused(5, None), "`k` is 5; allowed: an even number: half of the ports lead up");
+        assert!(refused(64, Some(1000)).contains("allowed: at most 100000 nodes"));
+        assert!(refused(0, None).contains("a whole number from 2 to 64"));
+        assert!(refused(4, Some(0)).starts_with("`hosts` is 0"));
+    }
+}

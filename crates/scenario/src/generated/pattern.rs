@@ -1,0 +1,199 @@
+//! Who sends to whom among the hosts of a generated network.
+
+use fairwire_core::Seed;
+use fairwire_parameters::{Choice, OutOfRange, deserialize_choice, parameters, tables_schema};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess};
+use std::borrow::Cow;
+
+/// Each host sends to the one a fixed number of places on, and the last ones to the first.
+#[parameters(name = "stride", checked = Checked)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StrideSpec {
+    /// How many places on.
+    #[parameter(
+        unset = "half of the hosts",
+        min = 1,
+        unit = "1",
+        source = "Stride(i) of Al-Fares et al. 2008, section 6."
+    )]
+    pub by: Option<u32>,
+}
+
+/// Each host sends to each other one: first all to the next one, then all to the next but one, and so on.
+#[parameters(name = "all-to-all")]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AllToAllSpec {}
+
+/// Each host sends to one other, and each receives from one other: drawn at random.
+#[parameters(name = "permutation", checked = CheckedPermutation)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PermutationSpec {
+    /// Which permutation: the same in each run, whatever its seed.
+    #[parameter(default = 1, unit = "number")]
+    pub number: Option<u32>,
+}
+
+/// A pattern of traffic: `"stride"`, or `{ stride = { by = 3 } }`.
+#[derive(Clone, Copy, Debug)]
+pub enum PatternChoice {
+    /// See [`StrideSpec`].
+    Stride(StrideSpec),
+    /// See [`AllToAllSpec`].
+    AllToAll(AllToAllSpec),
+    /// See [`PermutationSpec`].
+    Permutation(PermutationSpec),
+}
+
+const NAMES: &[&str] = &["stride", "all-to-all", "permutation"];
+
+/// What each is, with the schema of its parameters.
+fn all() -> impl Iterator<Item = (&'static str, &'static str, fairwire_parameters::SchemaOf)> {
+    let told: [(&str, fairwire_parameters::SchemaOf); 3] = [
+        (
+            "Each host sends to the one a fixed number of places on.",
+            SchemaGenerator::subschema_for::<StrideSpec>,
+        ),
+        ("Each host sends to each other one.", SchemaGenerator::subschema_for::<AllToAllSpec>),
+        ("Each host sends to one other, drawn at random.", SchemaGenerator::subschema_for::<PermutationSpec>),
+    ];
+    NAMES.iter().zip(told).map(|(name, (what, schema))| (*name, what, schema))
+}
+
+impl PatternChoice {
+    /// Its name, as it stands in a scenario.
+    pub fn name(&self) -> &'static str {
+        match self {
+            PatternChoice::Stride(_) => NAMES[0],
+            PatternChoice::AllToAll(_) => NAMES[1],
+            PatternChoice::Permutation(_) => NAMES[2],
+        }
+    }
+
+    /// How many pairs of hosts it has among so many.
+    pub(crate) fn count(&self, hosts: u32) -> u64 {
+        match self {
+            PatternChoice::Stride(_) | PatternChoice::Permutation(_) => hosts.into(),
+            PatternChoice::AllToAll(_) => u64::from(hosts) * u64::from(hosts.saturating_sub(1)),
+        }
+    }
+
+    /// The first `most` of its pairs among so many hosts, if its parameters make sense there.
+    pub(crate) fn pairs(&self, hosts: u32, most: u32) -> Result<Vec<(u32, u32)>, OutOfRange> {
+        let most = u64::from(most).min(self.count(hosts)) as u32;
+        let on = |from: u32, by: u32| (from, ((u64::from(from) + u64::from(by)) % u64::from(hosts)) as u32);
+        match self {
+            PatternChoice::Stride(spec) => {
+                let by = spec.checked()?.by.unwrap_or(hosts / 2);
+                if by >= hosts {
+                    let allowed = format!("1 to {}: there are {hosts} hosts", hosts - 1);
+                    return Err(OutOfRange { name: "by", given: by.to_string(), allowed });
+                }
+                Ok((0..most).map(|from| on(from, by)).collect())
+            }
+            PatternChoice::AllToAll(_) => {
+                Ok((0..most).map(|pair| on(pair % hosts, pair / hosts + 1)).collect())
+            }
+            PatternChoice::Permutation(spec) => {
+                let CheckedPermutation { number } = spec.checked()?;
+                Ok((0..).zip(permutation(hosts, number)).take(most as usize).collect())
+            }
+        }
+    }
+}
+
+/// To whom each host sends: a permutation of one cycle, so that none sends to itself (S. Sattolo, "An algorithm to generate a random cyclic
+/// permutation", Information Processing Letters 22(6), 1986).
+fn permutation(hosts: u32, number: u32) -> Vec<u32> {
+    let mut rng = Seed(number.into()).stream("permutation of hosts");
+    let mut to: Vec<u32> = (0..hosts).collect();
+    for last in (1..hosts).rev() {
+        to.swap(last as usize, rng.below(last) as usize);
+    }
+    to
+}
+
+impl<'de> Deserialize<'de> for PatternChoice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserialize_choice(deserializer)
+    }
+}
+
+impl Choice for PatternChoice {
+    const WHAT: &'static str = "pattern";
+    const EXAMPLE: &'static str = "{ stride = { by = 3 } }";
+
+    fn names() -> &'static [&'static str] {
+        NAMES
+    }
+
+    fn named(at: usize) -> Self {
+        match at {
+            0 => PatternChoice::Stride(StrideSpec::default()),
+            1 => PatternChoice::AllToAll(AllToAllSpec::default()),
+            _ => PatternChoice::Permutation(PermutationSpec::default()),
+        }
+    }
+
+    fn read<'de, A: MapAccess<'de>>(at: usize, table: &mut A) -> Result<Self, A::Error> {
+        match at {
+            0 => table.next_value().map(PatternChoice::Stride),
+            1 => table.next_value().map(PatternChoice::AllToAll),
+            _ => table.next_value().map(PatternChoice::Permutation),
+        }
+    }
+}
+
+impl JsonSchema for PatternChoice {
+    fn schema_name() -> Cow<'static, str> {
+        "Pattern".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let tables = tables_schema(all(), generator);
+        json_schema!({
+            "description": "Who sends to whom: the name of a pattern, or a table of one name with its parameters.",
+            "anyOf": [{ "enum": NAMES }, tables],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    fn pairs(at: usize, hosts: u32, most: u32) -> Vec<(u32, u32)> {
+        PatternChoice::named(at).pairs(hosts, most).expect("the defaults make sense")
+    }
+
+    #[test]
+    fn a_stride_is_half_of_the_hosts_unless_it_is_given() {
+        assert_eq!(pairs(0, 4, 9), [(0, 2), (1, 3), (2, 0), (3, 1)]);
+        let one = PatternChoice::Stride(StrideSpec { by: Some(1) });
+        assert_eq!(one.pairs(3, 9), Ok(vec![(0, 1), (1, 2), (2, 0)]));
+        assert_eq!(one.pairs(3, 2).map(|pairs| pairs.len()), Ok(2));
+        let far = PatternChoice::Stride(StrideSpec { by: Some(4) });
+        assert_eq!(far.pairs(4, 9).map_err(|bad| bad.allowed), Err("1 to 3: there are 4 hosts".into()));
+    }
+
+    #[test]
+    fn all_to_all_comes_in_rounds_of_strides() {
+        assert_eq!(pairs(1, 3, 99), [(0, 1), (1, 2), (2, 0), (0, 2), (1, 0), (2, 1)]);
+        assert_eq!(PatternChoice::named(1).count(9826), 96_540_450);
+    }
+
+    #[test]
+    fn in_a_permutation_none_sends_to_itself_and_each_receives_from_one() {
+        for hosts in [2, 3, 17, 1000] {
+            let pairs = pairs(2, hosts, u32::MAX);
+            assert!(pairs.iter().all(|(from, to)| from != to));
+            let to: HashSet<u32> = pairs.iter().map(|pair| pair.1).collect();
+            assert_eq!((to.len(), pairs.len()), (hosts as usize, hosts as usize));
+        }
+        let other = PatternChoice::Permutation(PermutationSpec { number: Some(2) });
+        assert_eq!(pairs(2, 17, 17), pairs(2, 17, 17));
+        assert_ne!(Ok(pairs(2, 17, 17)), other.pairs(17, 17), "another number is another permutation");
+    }
+}

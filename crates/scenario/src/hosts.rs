@@ -1,0 +1,125 @@
+//! The links and ways of a generated network that flows need.
+
+use crate::fault::{Fault, refused};
+use crate::generated::{Layout, Line};
+use crate::spec::FlowSpec;
+use crate::topology::{QueuePlan, Way};
+use fairwire_core::RateLaw;
+use fairwire_sim::Hop;
+
+/// The hosts of a network, and what of its links is laid so far.
+pub(crate) struct Hosts<'a> {
+    layout: &'a dyn Layout,
+    /// Where the network stands in the file.
+    path: String,
+    /// By link: does a flow pass it?
+    is_passed: Vec<bool>,
+    /// The ways by links of the network, until it is known which of these there are.
+    ways: Vec<Vec<Numbered>>,
+}
+
+/// A way over numbered links, and back, of so many flows.
+struct Numbered {
+    forward: Vec<u32>,
+    back: Vec<u32>,
+    flows: u32,
+}
+
+impl<'a> Hosts<'a> {
+    /// Those of `layout`, which stands at `path`.
+    pub(crate) fn new(layout: &'a dyn Layout, path: String) -> Self {
+        Hosts { layout, path, is_passed: vec![false; layout.links() as usize], ways: Vec::new() }
+    }
+
+    /// Adds the ways of `flow`, which is number `at` in the file.
+    pub(crate) fn add(&mut self, at: usize, flow: &FlowSpec) -> Result<(), Fault> {
+        let pairs = self.pairs(&format!("flow.{at}"), flow)?;
+        let is_answered = flow.source.about().is_answered;
+        let count = flow.count();
+        let (each, more) = (count / pairs.len() as u32, count as usize % pairs.len());
+        let mut ways = Vec::with_capacity(pairs.len());
+        for (number, (from, to)) in pairs.into_iter().enumerate() {
+            let mut way = |from, to| {
+                let mut links = Vec::with_capacity(6);
+                self.layout.add_way(from, to, &mut links);
+                links.iter().for_each(|link| self.is_passed[*link as usize] = true);
+                links
+            };
+            let forward = way(from, to);
+            let back = if is_answered { way(to, from) } else { Vec::new() };
+            ways.push(Numbered { forward, back, flows: each + u32::from(number < more) });
+        }
+        self.ways.push(ways);
+        Ok(())
+    }
+
+    /// Who sends to whom: no more pairs than there are flows.
+    fn pairs(&self, path: &str, flow: &FlowSpec) -> Result<Vec<(u32, u32)>, Fault> {
+        if !flow.via.is_empty() {
+            let why = "ways on a network that is generated are given by its ends";
+            return Err(refused(format!("{path}.via"), "given", why, "leave it out"));
+        }
+        let Some(pattern) = &flow.pattern else {
+            let [from, to] = [("from", &flow.from), ("to", &flow.to)].map(|(key, name)| {
+                let missing = || {
+                    refused(
+                        path.into(),
+                        &format!("without `{key}`"),
+                        "nobody knows between which hosts it goes",
+                        "`from` and `to`, or `pattern`",
+                    )
+                };
+                name.as_ref().ok_or_else(missing).and_then(|name| self.host(&format!("{path}.{key}"), name))
+            });
+            let (from, to) = (from?, to?);
+            if from == to {
+                let given = format!("`{}`", flow.to.as_deref().unwrap_or_default());
+                return Err(refused(
+                    format!("{path}.to"),
+                    &given,
+                    "that is where it comes from",
+                    "another host",
+                ));
+            }
+            return Ok(vec![(from, to)]);
+        };
+        if let Some((key, _)) =
+            [("from", &flow.from), ("to", &flow.to)].iter().find(|(_, name)| name.is_some())
+        {
+            let why = "`pattern` says who sends to whom";
+            return Err(refused(format!("{path}.{key}"), "given", why, "one of the two"));
+        }
+        pattern.pairs(self.layout.hosts(), flow.count()).map_err(|bad| {
+            let path = format!("{path}.pattern.{}.{}", pattern.name(), bad.name);
+            refused(path, &bad.given, "that makes no sense here", &bad.allowed)
+        })
+    }
+
+    /// The number of the host called `name`.
+    fn host(&self, path: &str, name: &str) -> Result<u32, Fault> {
+        let hosts = self.layout.hosts();
+        let number = name.strip_prefix('h').and_then(|digits| digits.parse::<u32>().ok());
+        let is_plain = |number: &u32| (1..=hosts).contains(number) && format!("h{number}") == name;
+        number.filter(is_plain).map(|number| number - 1).ok_or_else(|| {
+            let given = format!("`{}`", fairwire_document::shortened(name));
+            let why = format!("that is none of its {hosts} hosts");
+            refused(path.into(), &given, &why, &format!("`h1` to `h{hosts}`"))
+        })
+    }
+
+    /// The queues of the links that flows pass, in the order of the network, and the ways of each group over them.
+    pub(crate) fn laid(self) -> (Vec<QueuePlan>, Vec<Vec<Way>>) {
+        let mut places = vec![0; self.is_passed.len()];
+        let mut queues = Vec::new();
+        for number in (0..self.layout.links()).filter(|number| self.is_passed[*number as usize]) {
+            places[number as usize] = queues.len() as u32;
+            let Line { name, rate, delay } = self.layout.link(number);
+            let (law, buffer, path) = (RateLaw::Fixed, self.layout.buffer(), self.path.clone());
+            queues.push(QueuePlan { name, rate, law, delay, buffer, own: None, path });
+        }
+        let hops = |links: Vec<u32>| links.into_iter().map(|link| Hop::Link(places[link as usize])).collect();
+        let way = |way: Numbered| Way { forward: hops(way.forward), back: hops(way.back), flows: way.flows };
+        let ways = self.ways.into_iter().map(|ways| ways.into_iter().map(way).collect()).collect();
+        (queues, ways)
+    }
+}

@@ -1,0 +1,64 @@
+//! What passes each queue: computed once, since there may be a hundred thousand ways.
+
+use crate::source::Sends;
+use crate::topology::Way;
+
+/// What passes a queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passing {
+    /// A typical packet on the wire: the mean over the flows whose data goes over it, each counted once; where there are none, over the
+    /// acknowledgements.
+    pub(crate) packet_bytes: u32,
+    /// The largest packet on the wire, and the place of the group that sends it.
+    pub(crate) largest: Option<(u32, usize)>,
+}
+
+/// Sizes, each counted once for each flow.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sizes {
+    flows: u64,
+    total: u64,
+}
+
+impl Sizes {
+    /// Adds the size of so many flows.
+    pub(crate) fn add(&mut self, flows: u32, bytes: u32) {
+        self.flows += u64::from(flows);
+        self.total += u64::from(flows) * u64::from(bytes);
+    }
+
+    /// Their mean; `None` of nothing.
+    pub(crate) fn mean(self) -> Option<u32> {
+        Some(u32::try_from(self.total.checked_div(self.flows)?).unwrap_or(u32::MAX))
+    }
+}
+
+/// What passes each of so many queues, by the ways of each group and what it sends.
+pub(crate) fn passing(queues: usize, ways: &[Vec<Way>], sends: &[Sends]) -> Vec<Passing> {
+    let (mut data, mut acks) = (vec![Sizes::default(); queues], vec![Sizes::default(); queues]);
+    let (mut largest, mut of_all) = (vec![None; queues], Sizes::default());
+    let mut see = |queue: usize, bytes: u32, group: usize| {
+        if largest[queue].is_none_or(|(known, _)| bytes >= known) {
+            largest[queue] = Some((bytes, group));
+        }
+    };
+    for (group, (ways, sends)) in ways.iter().zip(sends).enumerate() {
+        for way in ways {
+            of_all.add(way.flows, sends.packet_bytes);
+            for queue in way.queues() {
+                data[queue].add(way.flows, sends.packet_bytes);
+                see(queue, sends.packet_bytes, group);
+            }
+            for queue in way.queues_back() {
+                acks[queue].add(way.flows, sends.ack_bytes());
+                see(queue, sends.ack_bytes(), group);
+            }
+        }
+    }
+    let of_queue = |((data, acks), largest): ((Sizes, Sizes), _)| {
+        // Where nothing goes, what works there asks all the same.
+        let typical = data.mean().or(acks.mean()).or(of_all.mean());
+        Passing { packet_bytes: typical.unwrap_or(1).max(1), largest }
+    };
+    data.into_iter().zip(acks).zip(largest).map(of_queue).collect()
+}
