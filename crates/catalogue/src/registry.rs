@@ -190,7 +190,6 @@ pub fn combined() -> &'static [Entry] {
 /// The names that are allowed where `given` is none of them: those of the catalogue, or, where there is a `+`, the combinations with what
 /// was right on either side of it.
 pub fn allowed(given: &str) -> Vec<&'static str> {
-    let (before, after) = given.rsplit_once('+').unwrap_or_default();
     let of_both = |kind: Option<Kind>, dropper: Option<&str>| -> Vec<&'static str> {
         let is_it = |entry: &&Entry| {
             kind.is_none_or(|kind| entry.scheduler == Some(kind))
@@ -198,24 +197,33 @@ pub fn allowed(given: &str) -> Vec<&'static str> {
         };
         combined().iter().filter(is_it).map(|entry| entry.name).collect()
     };
-    match (scheduler(before), dropper(after), dropper(before), scheduler(after)) {
-        (Some(kind), ..) => of_both(Some(kind), None),
-        (None, Some(key), ..) => of_both(None, Some(key)),
-        (None, None, Some(key), Some(kind)) => of_both(Some(kind), Some(key)), // the other way round
-        _ => all()
-            .iter()
-            .flat_map(|entry| [entry.name].into_iter().chain(entry.aliases.iter().copied()))
-            .collect(),
-    }
+    let small = given.to_lowercase();
+    let found = parts(&small).find_map(|(before, after)| {
+        match (scheduler(before), dropper(after), dropper(before), scheduler(after)) {
+            (Some(kind), ..) => Some(of_both(Some(kind), None)),
+            (None, Some(key), ..) => Some(of_both(None, Some(key))),
+            // The other way round.
+            (None, None, Some(key), Some(kind)) => Some(of_both(Some(kind), Some(key))),
+            _ => None,
+        }
+    });
+    let names = |entry: &'static Entry| [entry.name].into_iter().chain(entry.aliases.iter().copied());
+    found.unwrap_or_else(|| all().iter().flat_map(names).collect())
+}
+
+/// What is on either side of each `+` of `given`, the last one first: a name may have a `+` itself.
+fn parts(given: &str) -> impl Iterator<Item = (&str, &str)> {
+    given.match_indices('+').map(|(at, _)| (&given[..at], &given[at + 1..])).rev()
 }
 
 /// Why `given`, which is no name, is none, where that is more than a slip: a scheduler before what has one of its own.
 fn why_not(given: &str) -> Option<String> {
-    let (before, after) = given.rsplit_once('+')?;
-    let kind = scheduler(before)?.name();
-    let name = all().iter().find(|entry| entry.is_called(after))?.name;
-    let own = format!("`{name}` has a scheduler of its own, so `{kind}` cannot serve it");
-    dropper(after).is_none().then_some(own)
+    parts(given).find_map(|(before, after)| {
+        let kind = scheduler(before)?.name();
+        let name = all().iter().find(|entry| entry.is_called(after))?.name;
+        let own = format!("`{name}` has a scheduler of its own, so `{kind}` cannot serve it");
+        dropper(after).is_none().then_some(own)
+    })
 }
 
 /// The scheduler called `name`.
@@ -329,6 +337,11 @@ mod tests {
             assert_eq!(find(given).unwrap_err().likely, ["drr+faba"], "{given}");
         }
         assert_eq!(allowed("faba+drr"), ["drr+faba"]);
+        assert_eq!(find("DRR+FABA").unwrap_err().likely, ["drr+faba"]);
+        for (name, own) in [("drr+wf2q+", "`wf2q+`"), ("wf2q++wf2q+", "`wf2q+`"), ("wf2q++drr", "`drr`")] {
+            let why = find(name).unwrap_err().why.unwrap_or_default();
+            assert!(why.starts_with(own) && why.contains("a scheduler of its own"), "{name}: {why}");
+        }
         let of_its_own = find("drr+fq-codel").unwrap_err();
         assert_eq!(of_its_own.likely, <[&str; 0]>::default());
         let why = "there is no discipline `drr+fq-codel`: `fq-codel` has a scheduler of its own, so `drr` cannot serve it; ";
