@@ -1,12 +1,13 @@
 //! From a gateway's counters at two instants to what was counted between them.
 //!
 //! Totals are as of the gateway's last interval. The counters of flows are copied twice a second, so what they were at an instant is
-//! found between the copies before and after it, as if each flow had sent evenly in that half second.
+//! found between the copies before and after it: each has come as far as the link's own counter of the same thing. So flows together are the
+//! link, also where a full buffer drops in bursts; how a burst is shared out between them is known of the half second.
 
 use crate::contest::{ContestPlan, Counted, add_losses, add_unseen};
-use crate::series::Count;
-use fairwire_core::{Backlog, Duration, Time};
+use fairwire_core::{Backlog, Duration};
 use fairwire_gateway::account::FlowCount;
+use fairwire_gateway::ledger::Loss;
 use fairwire_gateway::telemetry::snapshot::{
     CountsSnapshot, FlowCounts, PortSnapshot, SojournHistogram, TotalsSnapshot, WayCounts,
 };
@@ -18,13 +19,15 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Clone, Debug)]
 pub(super) struct Reading {
     /// When totals were taken, seconds after the gateway began.
-    at_s: f64,
+    pub at_s: f64,
     /// The way to the sink; its flows are in `flows`.
     pub way: WayCounts,
-    /// By sender; none of those that have not sent.
-    flows: Vec<Option<FlowCounts>>,
-    /// When the counters of the flow that was copied first were copied; none where no flow was.
-    copied_s: Option<f64>,
+    /// By sender.
+    flows: Vec<FlowCount>,
+    /// All flows, when their counters were copied: what the link had counted then.
+    copied: FlowCount,
+    /// When the counters of the flow that was copied first were copied; before all else where no flow was.
+    pub copied_s: f64,
     ports: Vec<PortSnapshot>,
 }
 
@@ -34,37 +37,28 @@ impl Reading {
         let CountsSnapshot { uptime_s, ways, ports, .. } = counts;
         let mut way = ways.into_iter().find(|way| way.way == "upload")?;
         let told = std::mem::take(&mut way.flows);
-        let copied_s = told.iter().map(|flow| flow.at_s).reduce(f64::min);
-        let mut by_name: HashMap<String, FlowCounts> =
-            told.into_iter().map(|flow| (flow.flow.clone(), flow)).collect();
-        let flows = names.iter().map(|name| by_name.remove(name)).collect();
-        Some(Reading { at_s: uptime_s, way, flows, copied_s, ports })
+        let copied_s = told.iter().map(|flow| flow.at_s).reduce(f64::min).unwrap_or(f64::NEG_INFINITY);
+        let mut copied = FlowCount::default();
+        let mut by_name: HashMap<String, FlowCount> = HashMap::new();
+        for flow in told {
+            let count = counted(&flow);
+            copied.add(&count);
+            by_name.insert(flow.flow, count);
+        }
+        let flows = names.iter().map(|name| by_name.get(name).copied().unwrap_or_default()).collect();
+        Some(Reading { at_s: uptime_s, way, flows, copied, copied_s, ports })
     }
 
-    /// Nothing was counted of any of `flows` flows yet, `copied` after the gateway began.
-    pub(super) fn before_all(flows: usize, copied: Duration) -> Reading {
+    /// Nothing was counted of any of `flows` flows yet.
+    pub(super) fn before_all(flows: usize) -> Reading {
         Reading {
             at_s: 0.0,
             way: WayCounts::default(),
-            flows: vec![None; flows],
-            copied_s: Some(copied.secs()),
+            flows: vec![FlowCount::default(); flows],
+            copied: FlowCount::default(),
+            copied_s: f64::NEG_INFINITY,
             ports: Vec::new(),
         }
-    }
-
-    /// When the gateway began to forward, if what it answered had been so `now`.
-    pub(super) fn began(&self, now: Time) -> Time {
-        Time::from_ns(now.ns().saturating_sub(Duration::from_secs_f64(self.at_s).ns()))
-    }
-
-    /// When the counters of flows were copied by a gateway that `began` then.
-    pub(super) fn copied(&self, began: Time) -> Time {
-        began + Duration::from_secs_f64(self.copied_s.unwrap_or(0.0))
-    }
-
-    /// Was the copy of flows made after that of `other`?
-    pub(super) fn is_copied_after(&self, other: &Reading) -> bool {
-        self.copied_s > other.copied_s
     }
 
     /// What waits.
@@ -73,30 +67,57 @@ impl Reading {
         Backlog { packets: u32::try_from(backlog_packets).unwrap_or(u32::MAX), bytes: backlog_bytes }
     }
 
-    /// All that was counted on the link.
-    pub(super) fn link(&self) -> Count {
-        let TotalsSnapshot { bytes_out, dropped, marked, .. } = &self.way.totals;
-        Count { left_bytes: *bytes_out, dropped: dropped.values().sum(), marked: marked.values().sum() }
+    /// All that was counted on the link, of which flows are parts.
+    pub(super) fn link(&self) -> FlowCount {
+        let TotalsSnapshot { packets_in, bytes_in, packets_out, bytes_out, dropped, marked, lost, .. } =
+            &self.way.totals;
+        let for_want_of_room = CHARGED.iter().filter_map(|loss| lost.get(loss.name()));
+        FlowCount {
+            packets_in: *packets_in,
+            bytes_in: *bytes_in,
+            dropped: dropped.values().chain(for_want_of_room).sum(),
+            marked: marked.values().sum(),
+            packets_out: *packets_out,
+            bytes_out: *bytes_out,
+        }
     }
 
-    /// The counters of each flow at `at_s`, between this copy and the one `after` it.
-    fn flows_at(&self, after: &Reading, at_s: f64) -> Vec<FlowCount> {
-        let first = FlowCounts { at_s: self.copied_s.unwrap_or(0.0), ..FlowCounts::default() };
+    /// The counters of each flow when those of the link were `link`, between this copy and the one `after` it.
+    pub(super) fn flows_at(&self, after: &Reading, link: &FlowCount) -> Vec<FlowCount> {
+        let part = |of: fn(&FlowCount) -> u64| {
+            let (before, now, then) = (of(&self.copied), of(link), of(&after.copied));
+            let all = then.saturating_sub(before).max(1);
+            (now.saturating_sub(before) as f64 / all as f64).min(1.0)
+        };
+        let came = part(|count| count.packets_in);
+        let dropped = part(|count| count.dropped);
+        let marked = part(|count| count.marked);
+        // A packet has left the discipline when its transmission begins, and is counted with the link's when that is over.
+        let left = part(|count| count.bytes_out);
         let flows = self.flows.iter().zip(&after.flows);
         flows
             .map(|(before, after)| {
-                let before = before.as_ref().unwrap_or(&first);
-                between(before, after.as_ref().unwrap_or(before), at_s)
+                let since = after.since(before);
+                let had = |before: u64, since: u64, part: f64| before + (since as f64 * part).round() as u64;
+                FlowCount {
+                    packets_in: had(before.packets_in, since.packets_in, came),
+                    bytes_in: had(before.bytes_in, since.bytes_in, came),
+                    dropped: had(before.dropped, since.dropped, dropped),
+                    marked: had(before.marked, since.marked, marked),
+                    packets_out: had(before.packets_out, since.packets_out, left),
+                    bytes_out: had(before.bytes_out, since.bytes_out, left),
+                }
             })
             .collect()
     }
+}
 
-    /// The same, as series have it.
-    pub(super) fn counts_at(&self, after: &Reading, at_s: f64) -> Vec<Count> {
-        let count =
-            |FlowCount { bytes_out, dropped, marked, .. }| Count { left_bytes: bytes_out, dropped, marked };
-        self.flows_at(after, at_s).into_iter().map(count).collect()
-    }
+/// Losses of a gateway that it counts as drops of the packet's flow.
+const CHARGED: [Loss; 3] = [Loss::NoBuffer, Loss::TooLong, Loss::NotIp];
+
+fn counted(flow: &FlowCounts) -> FlowCount {
+    let FlowCounts { packets_in, bytes_in, packets_out, bytes_out, dropped, marked, .. } = *flow;
+    FlowCount { packets_in, bytes_in, dropped, marked, packets_out, bytes_out }
 }
 
 /// An instant: what was told at it, and the first copy of flows after it.
@@ -114,8 +135,7 @@ impl Mark {
 
     /// A later answer came.
     pub(super) fn take(&mut self, reading: &Reading) {
-        let is_after = reading.copied_s.is_some_and(|copied_s| copied_s >= self.at.at_s);
-        if self.after.is_none() && is_after {
+        if self.after.is_none() && reading.copied_s >= self.at.at_s {
             self.after = Some(reading.clone());
         }
     }
@@ -131,25 +151,7 @@ impl Mark {
 
     /// The counters of each flow at this instant.
     fn flows(&self) -> Option<Vec<FlowCount>> {
-        Some(self.at.flows_at(self.after.as_ref()?, self.at.at_s))
-    }
-}
-
-/// The counters of a flow at `at_s`, between two copies.
-fn between(before: &FlowCounts, after: &FlowCounts, at_s: f64) -> FlowCount {
-    let span = after.at_s - before.at_s;
-    let part = if span > 0.0 { ((at_s - before.at_s) / span).clamp(0.0, 1.0) } else { 0.0 };
-    let at = |of: fn(&FlowCounts) -> u64| {
-        let (before, after) = (of(before), of(after));
-        before + (after.saturating_sub(before) as f64 * part).round() as u64
-    };
-    FlowCount {
-        packets_in: at(|flow| flow.packets_in),
-        bytes_in: at(|flow| flow.bytes_in),
-        dropped: at(|flow| flow.dropped),
-        marked: at(|flow| flow.marked),
-        packets_out: at(|flow| flow.packets_out),
-        bytes_out: at(|flow| flow.bytes_out),
+        Some(self.at.flows_at(self.after.as_ref()?, &self.at.link()))
     }
 }
 
@@ -245,39 +247,55 @@ impl<'a> Waits<'a> {
 mod tests {
     use super::*;
 
-    fn flow(at_s: f64, packets: u64) -> FlowCounts {
-        FlowCounts {
-            flow: "a".into(),
-            at_s,
-            packets_out: packets,
-            bytes_out: packets * 100,
-            ..Default::default()
-        }
+    /// What was copied of a flow at `at_s`: packets of 100 B that left, and packets dropped.
+    fn flow(name: &str, at_s: f64, packets: u64, dropped: u64) -> FlowCounts {
+        let bytes_out = packets * 100;
+        FlowCounts { flow: name.into(), at_s, packets_out: packets, bytes_out, dropped, ..FlowCounts::default() }
     }
 
-    fn reading(uptime_s: f64, flows: Vec<FlowCounts>) -> Reading {
-        let way = WayCounts { way: "upload".into(), flows, ..WayCounts::default() };
+    /// An answer of a link that `packets` have left and that dropped so many.
+    fn reading(uptime_s: f64, [packets, dropped]: [u64; 2], flows: Vec<FlowCounts>) -> Reading {
+        let mut way = WayCounts { way: "upload".into(), flows, ..WayCounts::default() };
+        (way.totals.packets_out, way.totals.bytes_out) = (packets, packets * 100);
+        way.totals.dropped.insert("overflow".into(), dropped);
         let counts = CountsSnapshot { uptime_s, ways: vec![way], ..CountsSnapshot::default() };
         Reading::of(counts, &["a".into(), "b".into()]).expect("there is an upload")
     }
 
     #[test]
     fn what_a_flow_was_counted_for_at_an_instant_lies_between_two_copies() {
-        let mut mark = Mark::at(reading(10.2, vec![flow(10.0, 100)]));
+        let before = || vec![flow("a", 10.0, 100, 0)];
+        let mut mark = Mark::at(reading(10.2, [120, 0], before()));
         assert!(mark.flows().is_none());
-        mark.take(&reading(10.3, vec![flow(10.0, 100)]));
+        mark.take(&reading(10.3, [130, 0], before()));
         assert!(mark.flows().is_none(), "that is the same copy");
-        mark.take(&reading(10.6, vec![flow(10.5, 150)]));
-        mark.take(&reading(11.1, vec![flow(11.0, 999)]));
+        mark.take(&reading(10.6, [160, 0], vec![flow("a", 10.5, 150, 0)]));
+        mark.take(&reading(11.1, [999, 0], vec![flow("a", 11.0, 999, 0)]));
         let flows = mark.flows().expect("a copy came");
         assert_eq!((flows[0].packets_out, flows[0].bytes_out), (120, 12_000));
         assert_eq!(flows[1], FlowCount::default(), "it never sent");
     }
 
     #[test]
+    fn drops_in_a_burst_are_where_the_link_had_them() {
+        let copy = |at_s, a, b| vec![flow("a", at_s, 0, a), flow("b", at_s, 0, b)];
+        // Twelve of 60 drops were before the instant, however late in the half second that is.
+        for at_s in [10.1, 10.4] {
+            let mut mark = Mark::at(reading(at_s, [0, 19], copy(10.0, 5, 2)));
+            mark.take(&reading(10.7, [0, 80], copy(10.5, 45, 22)));
+            let flows = mark.flows().expect("a copy came");
+            assert_eq!((flows[0].dropped, flows[1].dropped), (5 + 8, 2 + 4), "{at_s}");
+        }
+        // Where nothing is dropped after the copy before it, all of the burst is after the instant.
+        let mut mark = Mark::at(reading(10.4, [0, 7], copy(10.0, 5, 2)));
+        mark.take(&reading(10.7, [0, 80], copy(10.5, 45, 22)));
+        assert_eq!(mark.flows().expect("a copy came")[0].dropped, 5);
+    }
+
+    #[test]
     fn who_sends_first_between_two_copies_had_nothing_at_the_one_before() {
-        let mut mark = Mark::at(reading(0.25, Vec::new()));
-        mark.take(&reading(0.6, vec![flow(0.5, 40)]));
+        let mut mark = Mark::at(reading(0.25, [20, 0], Vec::new()));
+        mark.take(&reading(0.6, [50, 0], vec![flow("a", 0.5, 40, 0)]));
         assert_eq!(mark.flows().expect("a copy came")[0].packets_out, 20);
     }
 

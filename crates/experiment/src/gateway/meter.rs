@@ -17,8 +17,6 @@ pub(super) struct Counters<'a> {
     /// The flows, by sender, as a gateway calls them.
     names: Vec<String>,
     ask_at: Time,
-    /// When the contest began; known once it has.
-    start: Time,
     samples: Samples,
     /// The most packets that were seen to wait since measuring began.
     most_waiting: u64,
@@ -37,7 +35,6 @@ impl<'a> Counters<'a> {
             plan,
             socket,
             ask_at: Time::ZERO,
-            start: Time::ZERO,
             samples: Samples::new(plan.every, plan.duration, names.len()),
             names,
             most_waiting: 0,
@@ -48,7 +45,7 @@ impl<'a> Counters<'a> {
 
     /// The link at each interval.
     pub(super) fn snapshots(self) -> Vec<Snapshot> {
-        self.samples.finish(self.start)
+        self.samples.finish()
     }
 
     /// Asks, and tells the marks.
@@ -75,7 +72,6 @@ impl<'a> Counters<'a> {
 
 impl Meter for Counters<'_> {
     fn look(&mut self, start: Time, now: Time) -> Result<(), ContestError> {
-        self.start = start;
         if now >= self.ask_at.min(self.samples.due(start)) {
             let reading = self.ask(now)?;
             self.samples.take(start, clock::now(), &reading);

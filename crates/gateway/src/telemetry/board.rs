@@ -165,8 +165,9 @@ impl Board {
 
     /// What was counted since the start, with the `most` flows of each way that got most.
     pub fn counts(&self, most: usize) -> CountsSnapshot {
-        let tick = lock(&self.tick).clone();
+        // In this order no copy is of a later instant than the totals beside it.
         let store = lock(&self.store);
+        let tick = lock(&self.tick).clone();
         let way = |way: Way| {
             let (tick, copy) = (&tick.ways[way as usize], store.kept[way as usize].newest());
             WayCounts {
