@@ -99,7 +99,7 @@ fn refused<T>(error: ContestError) -> Result<Option<T>, Failed> {
     match error {
         ContestError::Testbed(TestbedError::Helper { role, operation, reason }) if role == "gateway" => {
             let allowed = "iproute2, and a kernel with HTB and this discipline; the stage `linux` brings one";
-            Err(Why::new(format!("`{operation}` failed ({reason})"), allowed).into())
+            Err(Why::lacking(format!("`{operation}` failed ({reason})"), allowed).into())
         }
         other => other.stopped_or_failed(),
     }

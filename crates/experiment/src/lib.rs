@@ -14,6 +14,7 @@ mod dumbbell;
 pub mod gateway;
 pub mod kernel;
 pub mod lab;
+mod left_out;
 pub mod linux;
 pub mod ns2;
 mod plan;
@@ -24,6 +25,7 @@ mod stages;
 mod watch;
 
 pub use dumbbell::{Dumbbell, Sender};
+pub use left_out::{LeftOut, Unjudged, left_out, unjudged};
 pub use plan::Plan;
 pub use stage::{Failed, Stage, Why};
 pub use stages::{WatchRun, WatchRuns, all, find, run};

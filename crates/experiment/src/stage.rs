@@ -52,12 +52,19 @@ pub struct Why {
     pub given: String,
     /// What the stage can run, or what to do.
     pub allowed: String,
+    /// Is it this machine that lacks something, so that another may run the plan?
+    pub is_machines: bool,
 }
 
 impl Why {
-    /// `given` is what it is; `allowed` what could be there.
+    /// Of the plan: `given` is what it is; `allowed` what could be there.
     pub fn new(given: impl Into<String>, allowed: impl Into<String>) -> Self {
-        Why { given: given.into(), allowed: allowed.into() }
+        Why { given: given.into(), allowed: allowed.into(), is_machines: false }
+    }
+
+    /// Of this machine: `given` is what it lacks; `allowed` what to do.
+    pub fn lacking(given: impl Into<String>, allowed: impl Into<String>) -> Self {
+        Why { is_machines: true, ..Why::new(given, allowed) }
     }
 }
 

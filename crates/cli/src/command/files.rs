@@ -8,6 +8,7 @@ use crate::progress::Part;
 use crate::report::{Member, Sequence, print, table};
 use crate::tell::tell;
 use comfy_table::{Cell, CellAlignment, ContentArrangement};
+use fairwire_experiment::Why;
 use fairwire_metrics::judge::Verdict;
 use fairwire_scenario::{Overrides, Scenario, load};
 use std::collections::BTreeSet;
@@ -120,7 +121,7 @@ pub(super) fn carry_out(files: &[File], order: Order<'_>, quiet: bool) -> Result
             member: Some(Member { sequence: &sequence, file: &name }),
             ..order
         };
-        ended.push(Ended::of(run::judged(&file.scenario, &order, part, quiet)));
+        ended.push(told(run::judged(&file.scenario, &order, part, quiet)));
     }
     sequence.end(order.format)?;
     let text = summary(files, &ended);
@@ -137,74 +138,49 @@ fn length(file: &File) -> f64 {
     (spec.disciplines.len() * spec.seeds.as_slice().len()) as f64 * spec.duration.0.secs()
 }
 
-/// How one of the files ended.
-struct Ended {
-    ending: Ending,
-    agreements: Vec<Verdict>,
-    expectations: Vec<Verdict>,
+/// How a file ended. A failure is told: the other files are run all the same.
+fn told(run: Result<(Judged, Option<Failure>), Failure>) -> Judged {
+    match run {
+        Ok((judged, trouble)) => {
+            Judged { ending: trouble.map_or(judged.ending, Failure::tell), ..judged }
+        }
+        Err(failure) => Judged::ended(failure.tell()),
+    }
 }
 
-impl Ended {
-    /// Tells a failure: the other files are run all the same.
-    fn of(run: Result<(Judged, Option<Failure>), Failure>) -> Self {
-        match run {
-            Ok((Judged { ending, agreements, expectations }, trouble)) => {
-                Ended { ending: trouble.map_or(ending, Failure::tell), agreements, expectations }
-            }
-            Err(failure) => {
-                Ended { ending: failure.tell(), agreements: Vec::new(), expectations: Vec::new() }
-            }
-        }
-    }
-
-    /// In a word: the worst of its verdicts.
-    fn word(&self) -> &'static str {
-        match self.ending {
-            Ending::Told(_) | Ending::Agent(_) => "failed",
-            Ending::Interrupted => "interrupted",
-            Ending::Done | Ending::ExpectationFailed => {
-                let expectations = self.expectations.iter().map(|verdict| verdict.strict());
-                let all = self.agreements.iter().copied().chain(expectations);
-                Verdict::of_all(all).map_or("not judged", Verdict::words)
-            }
+/// How a file ended, in a word: the worst of its verdicts.
+fn word(judged: &Judged) -> &'static str {
+    match judged.ending {
+        Ending::Told(_) | Ending::Agent(_) => "failed",
+        Ending::Interrupted => "interrupted",
+        Ending::Done | Ending::ExpectationFailed if judged.is_open => "not judged",
+        Ending::Done | Ending::ExpectationFailed => {
+            let expectations = judged.expectations.iter().map(|verdict| verdict.strict());
+            let all = judged.agreements.iter().copied().chain(expectations);
+            let is_skipped = judged.left_out.iter().any(|left| left.why.is_machines);
+            let without = if is_skipped { "skipped" } else { "not judged" };
+            Verdict::of_all(all).map_or(without, Verdict::words)
         }
     }
 }
 
 /// How the command ends: as the worst of its files.
-fn ending(ended: &[Ended]) -> Ending {
+fn ending(ended: &[Judged]) -> Ending {
     let is_interrupted = interrupt::is_asked().then_some(Ending::Interrupted);
     let told = ended.iter().map(|one| one.ending).find(|ending| matches!(ending, Ending::Told(_)));
     let missed = ended.iter().map(|one| one.ending).find(|ending| *ending == Ending::ExpectationFailed);
     is_interrupted.or(told).or(missed).unwrap_or(Ending::Done)
 }
 
-/// A line for each file, and one for all.
-fn summary(files: &[File], ended: &[Ended]) -> String {
-    let columns = ["file", "verdict", "agree", "unclear", "known", "differ", "expected"];
-    let row = |(at, file): (usize, &File)| {
-        let Some(one) = ended.get(at) else {
-            return [file.name(), "not run".into()].map(Cell::new).to_vec();
-        };
-        let count =
-            |wanted: Verdict| one.agreements.iter().filter(|verdict| **verdict == wanted).count().to_string();
-        let met = one.expectations.iter().filter(|verdict| **verdict == Verdict::Holds).count();
-        let expected = match one.expectations.len() {
-            0 => "-".into(),
-            all => format!("{met} of {all}"),
-        };
-        let mut row = [file.name(), one.word().into()].map(Cell::new).to_vec();
-        let counts = [Verdict::Holds, Verdict::Unclear, Verdict::Known, Verdict::Fails].map(count);
-        row.extend(counts.map(|count| Cell::new(count).set_alignment(CellAlignment::Right)));
-        row.push(Cell::new(expected));
-        row
-    };
+/// A line for each file, one for all, and one for each reason for which a stage left something out.
+fn summary(files: &[File], ended: &[Judged]) -> String {
+    let columns = ["file", "verdict", "agree", "unclear", "known", "differ", "expected", "not run"];
     let mut table = table::empty();
     table.set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(table::header(&columns));
-    table.add_rows(files.iter().enumerate().map(row));
+    table.add_rows(files.iter().enumerate().map(|(at, file)| row(file, ended.get(at))));
     let mut words: Vec<(&str, usize)> = Vec::new();
-    let all = ended.iter().map(Ended::word).chain(files.iter().skip(ended.len()).map(|_| "not run"));
+    let all = ended.iter().map(word).chain(files.iter().skip(ended.len()).map(|_| "not run"));
     for word in all {
         match words.iter_mut().find(|(known, _)| *known == word) {
             Some((_, count)) => *count += 1,
@@ -212,5 +188,61 @@ fn summary(files: &[File], ended: &[Ended]) -> String {
         }
     }
     let words: Vec<String> = words.iter().map(|(word, count)| format!("{count} {word}")).collect();
-    format!("{table}\n{} files: {}\n", files.len(), words.join(", "))
+    let left_out = left_out(files, ended);
+    format!("{table}\n{} files: {}\n{left_out}", files.len(), words.join(", "))
+}
+
+fn row(file: &File, judged: Option<&Judged>) -> Vec<Cell> {
+    let Some(judged) = judged else { return [file.name(), "not run".into()].map(Cell::new).to_vec() };
+    let of = |wanted: Verdict| judged.agreements.iter().filter(|verdict| **verdict == wanted).count();
+    let met = judged.expectations.iter().filter(|verdict| **verdict == Verdict::Holds).count();
+    let expected = match judged.expectations.len() {
+        0 => "-".into(),
+        all => format!("{met} of {all}"),
+    };
+    let right = |what: String| Cell::new(what).set_alignment(CellAlignment::Right);
+    let mut row = [file.name(), word(judged).into()].map(Cell::new).to_vec();
+    let counts = [Verdict::Holds, Verdict::Unclear, Verdict::Known, Verdict::Fails].map(of);
+    row.extend(counts.map(|count| right(count.to_string())));
+    row.push(Cell::new(expected));
+    row.push(right(cells(judged).to_string()));
+    row
+}
+
+/// A discipline on a stage is a cell: how many of them were not run.
+fn cells(judged: &Judged) -> usize {
+    judged.left_out.iter().map(|left| left.disciplines.len()).sum()
+}
+
+/// Why a stage did not run what, over all files.
+struct Reason<'a> {
+    stage: &'static str,
+    why: &'a Why,
+    files: Vec<String>,
+    cells: usize,
+}
+
+/// Files that are named in a reason; more are counted.
+const NAMED: usize = 3;
+
+/// A line for each reason.
+fn left_out(files: &[File], ended: &[Judged]) -> String {
+    let mut reasons: Vec<Reason<'_>> = Vec::new();
+    for (file, judged) in files.iter().zip(ended) {
+        for left in &judged.left_out {
+            let is_it = |known: &Reason<'_>| known.stage == left.stage && *known.why == left.why;
+            let at = reasons.iter().position(is_it).unwrap_or(reasons.len());
+            if at == reasons.len() {
+                reasons.push(Reason { stage: left.stage, why: &left.why, files: Vec::new(), cells: 0 });
+            }
+            reasons[at].files.push(file.name());
+            reasons[at].cells += left.disciplines.len();
+        }
+    }
+    let line = |Reason { stage, why, files, cells }: &Reason<'_>| {
+        let what = if why.is_machines { "SKIPPED" } else { "not run" };
+        let of = if files.len() <= NAMED { files.join(", ") } else { format!("{} files", files.len()) };
+        format!("{what} on {stage}, {} of {of}: {why}\n", run::counted(*cells, "discipline"))
+    };
+    reasons.iter().map(line).collect()
 }

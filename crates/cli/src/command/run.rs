@@ -11,7 +11,7 @@ use crate::report::{Again, Destination, Folder, Headline, Member};
 use crate::tell::tell;
 use crate::typed;
 use fairwire_core::Duration;
-use fairwire_experiment::Stage;
+use fairwire_experiment::{LeftOut, Stage, Unjudged, unjudged};
 use fairwire_metrics::judge::Verdict;
 use fairwire_metrics::record::{Agreement, Report};
 use fairwire_scenario::{Judgement, LinkSpec, Links, QueueView, Scenario, judge, run_all_observed};
@@ -70,6 +70,18 @@ pub(crate) struct Judged {
     pub agreements: Vec<Verdict>,
     /// The verdicts on what the scenario expects.
     pub expectations: Vec<Verdict>,
+    /// What stages did not run.
+    pub left_out: Vec<LeftOut>,
+    /// Is there an `[[agree]]` that was not judged, though this machine has what it needs?
+    pub is_open: bool,
+}
+
+impl Judged {
+    /// Nothing is judged.
+    pub(crate) fn ended(ending: Ending) -> Judged {
+        let [agreements, expectations] = Default::default();
+        Judged { ending, agreements, expectations, left_out: Vec::new(), is_open: false }
+    }
 }
 
 /// Runs the scenario, writes and prints what came out, and holds it against what was expected.
@@ -93,8 +105,9 @@ pub(super) fn judged(
     let again = Again::of(scenario, order.folder.unwrap_or(Path::new("")))?;
     let folder = order.out.map(|path| Folder::prepare(path, Some(&again))).transpose()?;
     let outputs = Outputs::prepare(order.output, scenario, order.stages)?;
-    let Done { mut report, trouble } = if order.stages.is_empty() {
-        Done { report: simulate(scenario, order.jobs, (part, quiet), &outputs)?, trouble: None }
+    let Done { mut report, trouble, left_out } = if order.stages.is_empty() {
+        let report = simulate(scenario, order.jobs, (part, quiet), &outputs)?;
+        Done { report, trouble: None, left_out: Vec::new() }
     } else {
         let how = stages::Order { jobs: order.jobs, part, quiet, outputs: &outputs };
         stages::carry_out(scenario, order.stages, &how)?
@@ -102,6 +115,10 @@ pub(super) fn judged(
     report.manifest.command = typed::command();
     if order.format != Format::Table {
         report.manifest.notes.iter().for_each(|note| tell(format_args!("note: {note}"))); // the table has them
+    }
+    if order.member.is_none() {
+        let lacking = left_out.iter().filter(|left| left.why.is_machines);
+        lacking.for_each(|left| tell(format_args!("SKIPPED: {}", stages::in_words(scenario, left))));
     }
     let closed = outputs.close(&mut report);
     let destination = Destination {
@@ -111,7 +128,7 @@ pub(super) fn judged(
         member: order.member,
     };
     let headline = order.headline.clone().unwrap_or_else(|| headline(scenario, &report));
-    let taken = destination.take(&report, &headline, || judgement(scenario, &report));
+    let taken = destination.take(&report, &headline, || judgement(scenario, &report, left_out));
     if order.member.is_none() {
         std::mem::forget(report); // the process is about to end; a million records need not be taken apart before
     }
@@ -217,9 +234,9 @@ fn rate(scenario: &Scenario, link: &LinkSpec) -> String {
 }
 
 /// Says which expectations failed, and how the command ends.
-fn judgement(scenario: &Scenario, report: &Report) -> Judged {
+fn judgement(scenario: &Scenario, report: &Report, left_out: Vec<LeftOut>) -> Judged {
     if report.manifest.interrupted {
-        return Judged { ending: Ending::Interrupted, agreements: Vec::new(), expectations: Vec::new() };
+        return Judged { left_out, ..Judged::ended(Ending::Interrupted) };
     }
     let agreements: Vec<Verdict> = report.agreement.iter().filter_map(|one| one.verdict).collect();
     let differing = agreements.iter().filter(|verdict| **verdict == Verdict::Fails).count();
@@ -236,9 +253,25 @@ fn judgement(scenario: &Scenario, report: &Report) -> Judged {
         ));
     }
     let expectations = expected(scenario, &stages::of_first(report));
-    let is_missed = differing > 0 || expectations.iter().any(|verdict| *verdict != Verdict::Holds);
+    let is_open = tell_open(scenario, report, &left_out);
+    let is_missed =
+        is_open || differing > 0 || expectations.iter().any(|verdict| *verdict != Verdict::Holds);
     let ending = if is_missed { Ending::ExpectationFailed } else { Ending::Done };
-    Judged { ending, agreements, expectations }
+    Judged { ending, agreements, expectations, left_out, is_open }
+}
+
+/// Says which `[[agree]]` were not judged because of what was left out, though this machine has what they need. Are there any?
+fn tell_open(scenario: &Scenario, report: &Report, left_out: &[LeftOut]) -> bool {
+    let stages: Vec<&str> = report.manifest.stages.iter().map(String::as_str).collect();
+    let open = unjudged(scenario, &stages, left_out);
+    for Unjudged { stage, measures, because } in &open {
+        tell(format_args!(
+            "`[[agree]]` not judged on {stage}, {}: {}",
+            measures.join(", "),
+            stages::in_words(scenario, because)
+        ));
+    }
+    !open.is_empty()
 }
 
 /// Says which expectations failed of what was measured on one stage, and gives the verdict on each.
@@ -272,7 +305,7 @@ fn tell_unjudged(scenario: &Scenario, report: &Report) {
 }
 
 /// `1 run`, `2 runs`.
-fn counted(number: usize, thing: &str) -> String {
+pub(super) fn counted(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 

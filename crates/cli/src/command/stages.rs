@@ -6,7 +6,7 @@ use crate::output::{Outputs, StageRun};
 use crate::progress::{Part, Progress};
 use crate::tell::tell;
 use fairwire_core::Duration;
-use fairwire_experiment::{Failed, Plan, Stage, WatchRun, WatchRuns, compared, find, run};
+use fairwire_experiment::{Failed, LeftOut, Stage, WatchRun, WatchRuns, compared, find, left_out, run};
 use fairwire_metrics::record::{Mode, Report, RunRecord};
 use fairwire_scenario::{Outcome, Row, Scenario, Which, run_all_observed};
 
@@ -43,6 +43,8 @@ pub(crate) struct Done {
     pub report: Report,
     /// Why a stage did not finish.
     pub trouble: Option<Failure>,
+    /// What stages did not run.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// Runs `scenario` on `stages`, as far as each can.
@@ -57,7 +59,8 @@ pub(crate) fn carry_out(
     {
         notes.push(format!("{asked}: of the stage `sim` only"));
     }
-    let able = able(scenario, stages, &mut notes)?;
+    let mut left: Vec<LeftOut> = stages.iter().flat_map(|stage| left_out(*stage, scenario)).collect();
+    let able = able(scenario, stages, &left);
     let mut runs: Vec<RunRecord> = Vec::new();
     let mut trouble = None;
     let all = stages.len() as f64;
@@ -68,50 +71,40 @@ pub(crate) fn carry_out(
         let part = order.part.between(f64::from(at) / all, f64::from(at + 1) / all);
         match on_stage(*stage, scenario, disciplines, part, order) {
             Ok(more) => runs.extend(more),
-            Err(Failed::Plan(why)) => notes.push(format!("{} was left out: {why}", stage.name())),
+            Err(Failed::Plan(why)) => {
+                left.push(LeftOut { stage: stage.name(), disciplines: disciplines.clone(), why });
+            }
             Err(Failed::Machine(what)) => {
                 notes.push(format!("{} did not finish: {what}", stage.name()));
                 trouble = Some(Failure::Ours(format!("{}: {what}", stage.name())));
             }
         }
     }
+    notes.extend(left.iter().map(|one| in_words(scenario, one)));
     if runs.is_empty() && trouble.is_none() && !interrupt::is_asked() {
         return Err(Failure::user("no stage can run this scenario", notes.join("\n")));
     }
-    Ok(Done { report: report(scenario, stages, &able, runs, notes), trouble })
+    Ok(Done { report: report(scenario, stages, &able, runs, notes), trouble, left_out: left })
 }
 
-/// The disciplines that each stage can run, by their places in the scenario; and a note of the others.
-fn able(
-    scenario: &Scenario,
-    stages: &[&dyn Stage],
-    notes: &mut Vec<String>,
-) -> Result<Vec<Vec<usize>>, Failure> {
-    let count = scenario.spec().disciplines.len();
-    let mut able = Vec::new();
-    for stage in stages {
-        let mut can = Vec::new();
-        let mut refused: Vec<(String, Vec<&str>)> = Vec::new();
-        for discipline in 0..count {
-            let plan = Plan { scenario, discipline };
-            match stage.can_run(&plan) {
-                Ok(()) => can.push(discipline),
-                Err(why) => {
-                    let (why, label) = (why.to_string(), scenario.spec().disciplines[discipline].label());
-                    match refused.iter_mut().find(|(known, _)| *known == why) {
-                        Some((_, labels)) => labels.push(label),
-                        None => refused.push((why, vec![label])),
-                    }
-                }
-            }
-        }
-        for (why, labels) in refused {
-            let of = if labels.len() == count { String::new() } else { format!(" of {}", labels.join(", ")) };
-            notes.push(format!("{} cannot run this{of}: {why}", stage.name()));
-        }
-        able.push(can);
-    }
-    Ok(able)
+/// The disciplines that each stage can run, by their places in the scenario.
+fn able(scenario: &Scenario, stages: &[&dyn Stage], left: &[LeftOut]) -> Vec<Vec<usize>> {
+    let of = |stage: &&dyn Stage| {
+        let is_left = |place: &usize| {
+            left.iter().any(|one| one.stage == stage.name() && one.disciplines.contains(place))
+        };
+        (0..scenario.spec().disciplines.len()).filter(|place| !is_left(place)).collect()
+    };
+    stages.iter().map(of).collect()
+}
+
+/// What a stage does not run of `scenario`, and why.
+pub(crate) fn in_words(scenario: &Scenario, LeftOut { stage, disciplines, why }: &LeftOut) -> String {
+    let all = &scenario.spec().disciplines;
+    let labels: Vec<&str> = disciplines.iter().map(|place| all[*place].label()).collect();
+    let of = if labels.len() == all.len() { String::new() } else { format!(" of {}", labels.join(", ")) };
+    let here = if why.is_machines { " here" } else { "" };
+    format!("{stage} cannot run this{of}{here}: {why}")
 }
 
 /// All runs of one stage, with their progress.

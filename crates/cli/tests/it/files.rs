@@ -1,6 +1,6 @@
 //! Several scenario files in one command, and what a scenario wants of stages.
 
-use crate::common::{Contest, SCENARIO, code, run, stderr, stdout};
+use crate::common::{Contest, SCENARIO, code, fairwire, run, stderr, stdout};
 use serde_json::Value;
 
 /// A folder with two scenarios, `a.toml` and `b.toml`, of which the second expects what does not come.
@@ -27,10 +27,10 @@ fn every_file_of_a_folder_is_reported_and_has_a_line_at_the_end() {
     let line = |name: &str| {
         let cells =
             text.lines().find(|line| line.starts_with('|') && line.contains(name)).expect(name).split('|');
-        cells.map(str::trim).skip(2).take(6).map(String::from).collect::<Vec<_>>()
+        cells.map(str::trim).skip(2).take(7).map(String::from).collect::<Vec<_>>()
     };
-    assert_eq!(line("a.toml"), ["not judged", "0", "0", "0", "0", "-"]);
-    assert_eq!(line("b.toml"), ["does not hold", "0", "0", "0", "0", "0 of 1"]);
+    assert_eq!(line("a.toml"), ["not judged", "0", "0", "0", "0", "-", "0"]);
+    assert_eq!(line("b.toml"), ["does not hold", "0", "0", "0", "0", "0 of 1", "0"]);
     assert!(text.trim_end().ends_with("2 files: 1 not judged, 1 does not hold"), "{text}");
     assert!(text.find("a.toml") < text.find("b.toml"), "in the order of their names");
 }
@@ -79,6 +79,62 @@ fn a_bad_file_among_several_is_named_before_anything_runs() {
     let empty = contest.path("empty");
     std::fs::create_dir(&empty).expect("a scratch folder");
     refused(&["run", &empty.display().to_string()], "there is no scenario in");
+}
+
+/// Three files, of which real senders can run the first: the second asks for none of it in `[[agree]]`, the third does.
+fn partly_for_real_senders() -> Contest {
+    let contest = folder();
+    std::fs::remove_file(contest.path("b.toml")).expect("it is there");
+    let web = SCENARIO.replacen("source = \"bulk\"", "source = \"web\"", 1);
+    let agree = "[[agree]]\nmeasure = \"jain\"\ntolerance = 1\nbecause = \"it is a test\"\n";
+    for (name, more) in [("a.toml", ""), ("b.toml", ""), ("c.toml", agree)] {
+        let text = if name == "a.toml" { SCENARIO } else { &web };
+        std::fs::write(contest.path(name), format!("{text}\n{more}")).expect("a scratch file");
+    }
+    contest
+}
+
+#[test]
+fn what_a_stage_cannot_run_is_counted_and_fails_where_it_was_to_agree() {
+    let contest = partly_for_real_senders();
+    let [b, c] = ["b.toml", "c.toml"].map(|name| contest.path(name).display().to_string());
+    let on = |files: &[&str]| run(&[&["run"], files, &["--on", "sim,lab"], &SHORT[..]].concat());
+    let why = "the source of `tcp`; allowed: `bulk`, which the kernel's TCP sends, and `cbr`";
+    let alone = on(&[&b]);
+    assert_eq!(code(&alone), 0, "nothing was to agree: {}", stderr(&alone));
+    assert!(stdout(&alone).contains(&format!("note: lab cannot run this: {why}")), "{}", stdout(&alone));
+    let wanted = on(&[&c]);
+    assert_eq!(code(&wanted), 3, "{}", stderr(&wanted));
+    let said = format!("`[[agree]]` not judged on lab, jain: lab cannot run this: {why}");
+    assert!(stderr(&wanted).contains(&said), "{}", stderr(&wanted));
+    let both = on(&[&b, &c]);
+    assert_eq!(code(&both), 3, "{}", stderr(&both));
+    let text = stdout(&both);
+    assert!(text.contains("2 files: 2 not judged\n"), "{text}");
+    assert!(text.contains(&format!("not run on lab, 2 disciplines of {b}, {c}: {why}")), "{text}");
+    let line = text.lines().find(|line| line.starts_with('|') && line.contains("c.toml")).expect("a line");
+    assert!(line.trim_end_matches([' ', '|']).ends_with("| 1"), "{line}");
+}
+
+#[test]
+fn what_this_machine_lacks_is_skipped_loudly_and_fails_nothing() {
+    let contest = agreeing("measure = \"jain\"\ntolerance = 1\nbecause = \"it is a test\"");
+    let set = "flow.tcp.tcp={ profile = 'ns2-2006' }";
+    let file = contest.file();
+    std::fs::copy(&file, contest.path("other.toml")).expect("a scratch file");
+    let on = |path: &str| {
+        let args = [&["run", path, "--on", "sim,ns2", "--set", set], &SHORT[..]].concat();
+        fairwire().args(args).env("PATH", "/nowhere").output().expect("the binary starts")
+    };
+    let why = "ns-2 (`ns`) is missing; allowed: `apt-get install ns2` on Debian and Ubuntu";
+    let alone = on(&file);
+    assert_eq!(code(&alone), 0, "{}", stderr(&alone));
+    assert!(stderr(&alone).contains(&format!("SKIPPED: ns2 cannot run this here: {why}")), "{}", stderr(&alone));
+    let folder = on(&contest.folder().display().to_string());
+    assert_eq!(code(&folder), 0, "{}", stderr(&folder));
+    let text = stdout(&folder);
+    assert!(text.contains("2 files: 2 skipped\nSKIPPED on ns2, 2 disciplines of "), "{text}");
+    assert!(text.trim_end().ends_with(why), "{text}");
 }
 
 /// The contest with this entry of `[[agree]]`.

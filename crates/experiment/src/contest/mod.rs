@@ -199,7 +199,7 @@ pub(crate) fn check(dumbbell: &Dumbbell) -> Result<(), Why> {
             let available = list.unwrap_or_default().trim().replace(' ', ", ");
             let given =
                 format!("this kernel's TCP has no congestion control `{control}` (of `{}`)", sender.group);
-            return Err(Why::new(given, available));
+            return Err(Why::lacking(given, available));
         }
     }
     Ok(())
@@ -239,7 +239,7 @@ impl ContestError {
         match self {
             ContestError::Stopped => Ok(None),
             ContestError::Testbed(error @ (TestbedError::NoRights { .. } | TestbedError::NoVeth { .. })) => {
-                Err(Why::new(error.to_string(), "the stage `sim`, which needs no rights").into())
+                Err(Why::lacking(error.to_string(), "the stage `sim`, which needs no rights").into())
             }
             other => Err(Failed::Machine(other.to_string())),
         }

@@ -111,7 +111,7 @@ pub fn take_over() {
 }
 
 fn missing(error: UmlError) -> Why {
-    Why::new(error.to_string(), "another stage")
+    Why::lacking(error.to_string(), "another stage")
 }
 
 /// Linux's discipline that is the same as that of `plan`.

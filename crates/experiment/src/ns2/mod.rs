@@ -92,7 +92,7 @@ fn program() -> Result<PathBuf, Why> {
     std::env::split_paths(&path)
         .map(|folder| folder.join("ns"))
         .find(|file| file.is_file())
-        .ok_or_else(|| Why::new("ns-2 (`ns`) is missing", "`apt-get install ns2` on Debian and Ubuntu"))
+        .ok_or_else(|| Why::lacking("ns-2 (`ns`) is missing", "`apt-get install ns2` on Debian and Ubuntu"))
 }
 
 /// Runs the script under `words`; `None` when `stop` became true.
