@@ -1,6 +1,5 @@
 //! ns-2 as a stage. What needs the program says so loudly where it is missing, and passes.
 
-use fairwire_core::Duration;
 use fairwire_experiment::ns2::Ns2;
 use fairwire_experiment::sim::Sim;
 use fairwire_experiment::{Failed, Plan, Stage, WatchRun, WatchRuns, compared};
@@ -9,7 +8,9 @@ use fairwire_metrics::record::{Agreement, RunRecord};
 use fairwire_scenario::{Overrides, Row, Scenario, Which, load, parse};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -161,9 +162,9 @@ fn a_run_has_the_records_of_every_flow_and_of_the_link() {
     assert_eq!((&link.sojourn, backlog.max_packets), (&None, None), "not measured");
 }
 
-/// The processes that this one started and that run the long contest.
-fn simulators() -> Vec<i32> {
-    let own = std::process::id().to_string();
+/// The processes that `parent` started and that run the long contest.
+fn simulators(parent: u32) -> Vec<i32> {
+    let own = parent.to_string();
     let is_ours = |pid: &i32| {
         let file = |name: &str| std::fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
         let (stat, line) = (file("stat"), file("cmdline"));
@@ -177,7 +178,8 @@ fn simulators() -> Vec<i32> {
 
 /// The one that there is, as soon as there is one.
 fn found() -> i32 {
-    std::iter::repeat_with(simulators).find_map(|all| all.first().copied()).expect("it goes on until then")
+    let ours = || simulators(std::process::id());
+    std::iter::repeat_with(ours).find_map(|all| all.first().copied()).expect("it goes on until then")
 }
 
 #[test]
@@ -195,7 +197,7 @@ fn a_stopped_run_ends_at_once_and_a_killed_one_says_so_and_neither_leaves_a_proc
         running.join().expect("it does not panic")
     });
     assert!(matches!(stopped, Ok(None)), "{stopped:?}");
-    assert_eq!(simulators(), [0; 0], "it is left");
+    assert_eq!(simulators(std::process::id()), [0; 0], "it is left");
     let killed = std::thread::scope(|scope| {
         let running = scope.spawn(|| run(&long, &mut |_| (), &NEVER));
         kill_process(Pid::from_raw(found()).expect("not zero"), Signal::KILL).expect("it is ours");
@@ -203,7 +205,45 @@ fn a_stopped_run_ends_at_once_and_a_killed_one_says_so_and_neither_leaves_a_proc
     });
     let said = killed.expect_err("it was killed").to_string();
     assert!(said.starts_with("ns-2, seed 1: it ended with signal: 9"), "{said}");
-    assert_eq!(simulators(), [0; 0], "it is left");
+    assert_eq!(simulators(std::process::id()), [0; 0], "it is left");
+}
+
+/// The argument that makes this test, started again by itself, run the long contest until it is killed.
+const HELD: &str = "FAIRWIRE_TEST_RUNS_NS2";
+
+#[test]
+fn a_killed_stage_takes_ns2_along_and_leaves_no_file() {
+    let long = contest(&["duration=1000000 s"]);
+    if std::env::var_os(HELD).is_some() {
+        let _ = run(&long, &mut |_| (), &NEVER);
+        return;
+    }
+    if is_missing() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let name = "a_killed_stage_takes_ns2_along_and_leaves_no_file";
+    let mut stage = Command::new(std::env::current_exe().expect("this program has a path"))
+        .args([name, "--exact", "--nocapture"])
+        .env(HELD, "1")
+        .env("TMPDIR", folder.path())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("it starts again");
+    let of_stage = || simulators(stage.id());
+    let simulator = std::iter::repeat_with(of_stage).find_map(|all| all.first().copied()).expect("it runs");
+    stage.kill().expect("it can be killed");
+    stage.wait().expect("it ends");
+    // One that has ended may wait to be noticed.
+    let state = || std::fs::read_to_string(format!("/proc/{simulator}/stat")).unwrap_or_default();
+    let is_there = || state().rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with('Z'));
+    let until = Instant::now() + Duration::from_secs(60);
+    while is_there() {
+        assert!(Instant::now() < until, "ns-2 goes on");
+        std::thread::yield_now();
+    }
+    let left: Vec<_> = std::fs::read_dir(folder.path()).expect("it is there").collect();
+    assert!(left.is_empty(), "{left:?}");
 }
 
 /// The cells that are held against ns-2.
@@ -256,10 +296,10 @@ impl WatchRuns for Unwatched {
 }
 
 impl WatchRun for Unwatched {
-    fn every(&self) -> Option<Duration> {
+    fn every(&self) -> Option<fairwire_core::Duration> {
         None
     }
-    fn sample(&mut self, _: Duration, _: Row<'_>) {}
+    fn sample(&mut self, _: fairwire_core::Duration, _: Row<'_>) {}
     fn finished(self: Box<Self>) {}
 }
 

@@ -11,7 +11,10 @@ use crate::stage::{Failed, Stage, Why};
 use crate::watch::Watch;
 use fairwire_metrics::record::RunRecord;
 use printed::Printed;
-use std::io::{BufRead, BufReader};
+use rustix::fs::{MemfdFlags, memfd_create};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
@@ -102,14 +105,19 @@ fn simulate(
     reached: &mut dyn FnMut(f64),
     stop: &AtomicBool,
 ) -> Result<Option<Printed>, String> {
-    let folder = tempfile::tempdir().map_err(|error| format!("a scratch folder: {error}"))?;
-    let [script, complaints] = ["dumbbell.tcl", "stderr"].map(|name| folder.path().join(name));
-    let file = std::fs::write(&script, SCRIPT).and_then(|()| std::fs::File::create(&complaints));
-    let file = file.map_err(|error| format!("writing to {}: {error}", folder.path().display()))?;
+    // Files in memory, which nobody has to remove, however this ends.
+    let file = |name, content: &str| -> io::Result<File> {
+        let mut file = File::from(memfd_create(name, MemfdFlags::CLOEXEC)?);
+        file.write_all(content.as_bytes()).map(|()| file)
+    };
+    let in_memory = |error| format!("a file in memory: {error}");
+    let script = file("dumbbell.tcl", SCRIPT).map_err(in_memory)?;
+    let complaints = file("stderr", "").map_err(in_memory)?;
     let mut command = Command::new(program);
-    command.arg(&script).args(words).current_dir(folder.path());
+    command.arg(format!("/proc/{}/fd/{}", std::process::id(), script.as_raw_fd())).args(words);
     // In a group of its own: Ctrl-C is ours to handle. Where we are killed, its standard input ends, and it ends with that.
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(file).process_group(0);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+    command.stderr(complaints.try_clone().map_err(in_memory)?);
     let child = command.spawn().map_err(|error| format!("starting {}: {error}", program.display()))?;
     let mut running = Running(child);
     let lines = lines(running.0.stdout.take().expect("it is piped"));
@@ -125,7 +133,7 @@ fn simulate(
         }
     }
     let status = running.0.wait().map_err(|error| format!("waiting for it: {error}"))?;
-    if status.success() { Ok(Some(printed)) } else { Err(failure(status, &complaints)) }
+    if status.success() { Ok(Some(printed)) } else { Err(failure(status, complaints)) }
 }
 
 /// What it prints, line by line, until it ends.
@@ -138,8 +146,10 @@ fn lines(stdout: ChildStdout) -> Receiver<String> {
 }
 
 /// How it ended, with what it said last.
-fn failure(status: ExitStatus, complaints: &Path) -> String {
-    let said = std::fs::read(complaints).unwrap_or_default();
+fn failure(status: ExitStatus, mut complaints: File) -> String {
+    let mut said = Vec::new();
+    // What cannot be read was not said.
+    let _ = complaints.rewind().and_then(|()| complaints.read_to_end(&mut said));
     let said = String::from_utf8_lossy(&said);
     match said.trim() {
         "" => format!("it ended with {status}"),
