@@ -3,6 +3,8 @@
 use crate::plan::Plan;
 use crate::stage::{Failed, Why};
 use fairwire_core::{Discipline, Duration, Rate, RateLaw};
+use fairwire_gateway::account::FlowCount;
+use fairwire_metrics::record::FlowRecord;
 use fairwire_sim::{GroupPlan, Hop, LinkPlan, Source};
 use fairwire_tcp::{Config, EcnMode};
 use fairwire_testbed::traffic::Sends;
@@ -46,6 +48,24 @@ impl Sender {
         match &self.sends {
             Sends::Udp { bps, .. } => Some(*bps as f64),
             _ => None,
+        }
+    }
+
+    /// Its record, where the link counted it for `count` within `window`, and the sink's programs got `goodput_bps`.
+    pub(crate) fn record(&self, count: &FlowCount, window: Duration, goodput_bps: f64) -> FlowRecord {
+        FlowRecord {
+            name: self.name.clone().into(),
+            group: self.group.as_str().into(),
+            kind: self.kind.as_str().into(),
+            offered_bps: self.offered_bps(),
+            throughput_bps: count.bytes_out as f64 * 8.0 / window.secs(),
+            goodput_bps,
+            packets_sent: count.packets_in,
+            packets_dropped: count.dropped,
+            packets_marked: count.marked,
+            timeouts: None,
+            loss_episodes: None,
+            timeout_episodes: None,
         }
     }
 }

@@ -3,7 +3,7 @@
 use fairwire_catalogue::{BuildError, Choice};
 use fairwire_core::Duration;
 use fairwire_laws::part::{Ns2Queue, Qdisc};
-use fairwire_metrics::record::{Fairness, FlowRecord};
+use fairwire_metrics::record::{Fairness, FlowRecord, LinkRecord, RunRecord};
 use fairwire_scenario::Scenario;
 use fairwire_sim::Network;
 
@@ -48,6 +48,21 @@ impl Plan<'_> {
     /// How fair what the `flows` got is.
     pub fn fairness(&self, flows: &[FlowRecord]) -> Fairness {
         fairwire_scenario::fairness(self.scenario, flows)
+    }
+
+    /// The record of a run under `seed` on one link, of which no more was measured than flows and link.
+    pub(crate) fn record(&self, seed: u64, flows: Vec<FlowRecord>, link: LinkRecord) -> RunRecord {
+        RunRecord {
+            discipline: self.label().into(),
+            stage: String::new(), // who runs a stage names it
+            seed,
+            fairness: self.fairness(&flows),
+            flows,
+            links: vec![link],
+            transfers: Vec::new(),
+            aggregates: Vec::new(),
+            events: None,
+        }
     }
 
     /// Length of a run, warm-up included.

@@ -246,6 +246,18 @@ impl Netlink {
         self.execute(request)
     }
 
+    /// Sends a request that has one answer, and gives that.
+    pub(crate) fn told(&self, request: Request) -> io::Result<Vec<u8>> {
+        let told = self.answer(request)?;
+        // An error is an acknowledgement, and comes alone.
+        match acknowledgement(&told) {
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {}
+            Err(error) => return Err(error),
+            Ok(()) => return Err(io::Error::new(io::ErrorKind::InvalidData, "the kernel tells nothing of it")),
+        }
+        acknowledgement(&self.next()?).map(|()| told)
+    }
+
     /// Sends a request and waits for its acknowledgement.
     pub(crate) fn execute(&self, request: Request) -> io::Result<()> {
         acknowledgement(&self.answer(request)?)
@@ -254,10 +266,27 @@ impl Netlink {
     /// Sends a request and gives what is answered: one message.
     pub(crate) fn answer(&self, request: Request) -> io::Result<Vec<u8>> {
         write(&self.0, &request.finish())?;
+        self.next()
+    }
+
+    fn next(&self) -> io::Result<Vec<u8>> {
         let mut answer = vec![0; 32 << 10];
         let count = read(&self.0, &mut answer[..])?;
         answer.truncate(count);
         Ok(answer)
+    }
+}
+
+impl From<OwnedFd> for Netlink {
+    /// One that was opened, perhaps by another process in another namespace.
+    fn from(socket: OwnedFd) -> Self {
+        Netlink(socket)
+    }
+}
+
+impl From<Netlink> for OwnedFd {
+    fn from(netlink: Netlink) -> Self {
+        netlink.0
     }
 }
 

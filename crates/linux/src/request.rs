@@ -93,6 +93,18 @@ impl Request {
     }
 }
 
+/// The value of the first attribute of this `kind`; `None` where there is none, or it is cut.
+pub(crate) fn attribute(mut attributes: &[u8], kind: u16) -> Option<&[u8]> {
+    loop {
+        let [low, high, rest @ ..] = attributes.first_chunk::<4>()?;
+        let len = usize::from(u16::from_ne_bytes([*low, *high]));
+        if u16::from_ne_bytes(*rest) == kind {
+            return attributes.get(4..len);
+        }
+        attributes = attributes.get(len.max(4).next_multiple_of(4)..)?;
+    }
+}
+
 /// An acknowledgement is an error message with the number zero: struct nlmsgerr begins with the
 /// negative error number.
 pub(crate) fn acknowledgement(answer: &[u8]) -> io::Result<()> {

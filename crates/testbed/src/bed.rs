@@ -7,13 +7,13 @@
 //!
 //! Between the gateway and the sink there may be a [path](super::path), on which frames take time and are lost.
 
-use super::error::Trouble;
+use super::error::{During, Trouble};
 use super::host::{Host, Wire};
 use super::path::{Carried, Path, PathHost};
 use super::program::command;
 use super::shaping::Shaping;
 use fairwire_linux::af_packet::open_socket;
-use fairwire_linux::netlink::{Address, End};
+use fairwire_linux::netlink::{Address, End, Netlink};
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 
@@ -118,8 +118,8 @@ impl Bed {
     }
 
     /// Lets the kernel forward at the gateway, by a bridge, and share what goes to the sink as `shaping` says. Gives the packet sockets that
-    /// see what comes from the source, and what has left for the sink. This thread is at the gateway from now on.
-    pub fn let_kernel_forward(&self, shaping: &Shaping) -> Result<[OwnedFd; 2], Trouble> {
+    /// see what comes from the source, and what has left for the sink, and a netlink socket at the gateway. This thread is there from now on.
+    pub fn let_kernel_forward(&self, shaping: &Shaping) -> Result<[OwnedFd; 3], Trouble> {
         // Packets come one by one, as they do to us: a discipline would take a super-packet for one.
         self.source.set_segments(HOST.index, 1)?;
         let left = match &self.path {
@@ -131,7 +131,8 @@ impl Bed {
         for line in shaping.lines(Side::Right.name()) {
             command(&format!("tc {line}"))?;
         }
-        Ok([open_socket(Side::Left.name())?, left])
+        let netlink = Netlink::open().during("opening a netlink socket")?;
+        Ok([open_socket(Side::Left.name())?, left, netlink.into()])
     }
 
     /// Changes the MTU of every interface.

@@ -146,10 +146,10 @@ fn make_network() -> Result<(), Failed> {
             report(&Report::Wired, &[]).map_err(own)?;
         }
         AtGateway::Kernel(shaping) => {
-            let [came, left] = bed
+            let handed = bed
                 .let_kernel_forward(shaping)
                 .map_err(|trouble| Failed { role: Role::Gateway.name(), trouble })?;
-            report(&Report::Wired, &[came.as_fd(), left.as_fd()]).map_err(own)?;
+            report(&Report::Wired, &handed.each_ref().map(OwnedFd::as_fd)).map_err(own)?;
         }
     }
     let Some(Order::Send(traffic)) = next_order().during("reading orders").map_err(own)? else {

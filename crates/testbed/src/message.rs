@@ -122,8 +122,8 @@ pub(crate) enum Answer {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Report {
     /// The namespaces are there and joined. Where [we forward](AtGateway::Maker), two descriptors come along: the packet sockets at the
-    /// gateway, from left to right. Where [the kernel does](AtGateway::Kernel), those that see what comes to it from the source, and what
-    /// has left it for the sink.
+    /// gateway, from left to right. Where [the kernel does](AtGateway::Kernel), three: packet sockets that see what comes to it from the source,
+    /// and what has left it for the sink, and a netlink socket at the gateway.
     Wired,
     /// All TCP connections stand.
     Connected,
@@ -158,7 +158,7 @@ pub(crate) fn next_order() -> io::Result<Option<Order>> {
 }
 
 /// Descriptors that go with a report at most.
-const MAX_DESCRIPTORS: usize = 2;
+const MAX_DESCRIPTORS: usize = 3;
 
 /// Sends a report with `descriptors` beside it. A report can be long, and a datagram cannot: it is in a file in memory, whose
 /// descriptor comes last.

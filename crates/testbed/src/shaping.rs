@@ -15,6 +15,9 @@ pub struct Shaping {
     pub discipline: String,
 }
 
+/// The handle of the queue that shares the link.
+pub const QUEUE: u32 = 0x10_0000;
+
 impl Shaping {
     /// What `tc` takes to put it at the interface `device`: HTB, and the discipline in it.
     pub fn lines(&self, device: &str) -> [String; 3] {
@@ -28,7 +31,7 @@ impl Shaping {
             format!(
                 "class add dev {device} parent 1: classid 1:1 htb rate {rate}bit ceil {rate}bit burst {burst} cburst {burst} quantum 3000"
             ),
-            format!("qdisc add dev {device} parent 1:1 handle 10: {discipline}"),
+            format!("qdisc add dev {device} parent 1:1 handle {:x}: {discipline}", QUEUE >> 16),
         ]
     }
 }

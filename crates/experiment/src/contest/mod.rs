@@ -6,7 +6,9 @@ pub(crate) use referee::{Meter, Next, Referee};
 
 use crate::dumbbell::{Dumbbell, Sender};
 use crate::plan::Plan;
+use crate::series::{self, Series, Snapshot};
 use crate::stage::{Failed, Why};
+use crate::watch::Watch;
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
 use fairwire_gateway::account::FlowCount;
@@ -15,7 +17,7 @@ use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord};
 use fairwire_testbed::bed::{SINK_ADDRESS, SOURCE_ADDRESS, Side};
 use fairwire_testbed::error::TestbedError;
 use fairwire_testbed::path::{Carried, Path};
-use fairwire_testbed::traffic::{Flow, Seen, Sends, Slots, TCP_PORT, Traffic, UDP_PORT, port_of};
+use fairwire_testbed::traffic::{Flow, FlowSeen, Seen, Sends, Slots, TCP_PORT, Traffic, UDP_PORT, port_of};
 use fairwire_wire::flow_key::{FlowKey, Tuple};
 use fairwire_wire::headers::{Ports, TCP, UDP};
 use rustix::io::Errno;
@@ -105,22 +107,30 @@ impl ContestPlan {
         }
     }
 
-    /// The record of a contest that was held.
-    pub(crate) fn record(&self, plan: &Plan<'_>, seed: u64, mut counted: Counted, seen: &Seen) -> RunRecord {
-        let flows = self.flow_records(&counted, seen);
-        let Carried { overflowed, failed, .. } = seen.path;
-        add_losses(&mut counted.link, [("path-overflow", overflowed), ("path-failed", failed)]);
-        RunRecord {
-            discipline: plan.label().into(),
-            stage: String::new(),
-            seed,
-            fairness: plan.fairness(&flows),
-            flows,
-            links: vec![counted.link],
-            transfers: Vec::new(),
-            aggregates: Vec::new(),
-            events: None,
+    /// The same, of which `watch` gets samples.
+    ///
+    /// # Errors
+    /// Where those would be too many.
+    pub(crate) fn watched(plan: &Plan<'_>, dumbbell: &Dumbbell, watch: &dyn Watch) -> Result<Self, Why> {
+        let contest = ContestPlan { every: watch.every(), ..ContestPlan::of(plan, dumbbell) };
+        series::check(contest.every, contest.senders.len(), contest.duration).map(|()| contest)
+    }
+
+    /// What a stage gives for a contest of `plan` that was `held`: its record, and to `watch` its series.
+    pub(crate) fn told(&self, plan: &Plan<'_>, seed: u64, held: Held, watch: &mut dyn Watch) -> RunRecord {
+        let Held { counted, seen, snapshots } = held;
+        Series {
+            link: &self.name,
+            rate: self.rate,
+            senders: &self.senders,
+            snapshots: &snapshots,
+            seen: &seen,
         }
+        .give(watch);
+        let (flows, mut link) = (self.flow_records(&counted, &seen), counted.link);
+        let Carried { overflowed, failed, .. } = seen.path;
+        add_losses(&mut link, [("path-overflow", overflowed), ("path-failed", failed)]);
+        plan.record(seed, flows, link)
     }
 
     /// Throughput is what left for the sink, which with all drops before it is what the sink gets: bytes that arrive
@@ -128,24 +138,22 @@ impl ContestPlan {
     /// share in a short contest, for data from the warm-up waits there for its gaps to be filled, and then comes all at once.
     fn flow_records(&self, counted: &Counted, seen: &Seen) -> Vec<FlowRecord> {
         let window = self.duration - self.warm_up;
+        let goodput_bps = |seen: &FlowSeen| seen.payload_bytes.iter().sum::<u64>() as f64 * 8.0 / window.secs();
         let flows = self.senders.iter().zip(counted.flows.iter().zip(&seen.flows));
         flows
-            .map(|(sender, (count, seen))| FlowRecord {
-                name: sender.name.clone().into(),
-                group: sender.group.as_str().into(),
-                kind: sender.kind.as_str().into(),
-                offered_bps: sender.offered_bps(),
-                throughput_bps: count.bytes_out as f64 * 8.0 / counted.window.secs(),
-                goodput_bps: seen.payload_bytes.iter().sum::<u64>() as f64 * 8.0 / window.secs(),
-                packets_sent: count.packets_in,
-                packets_dropped: count.dropped,
-                packets_marked: count.marked,
-                timeouts: None,
-                loss_episodes: None,
-                timeout_episodes: None,
-            })
+            .map(|(sender, (count, seen))| sender.record(count, counted.window, goodput_bps(seen)))
             .collect()
     }
+}
+
+/// What came of a contest.
+pub(crate) struct Held {
+    /// What was measured at the link.
+    pub counted: Counted,
+    /// What the hosts saw.
+    pub seen: Seen,
+    /// The link at each interval.
+    pub snapshots: Vec<Snapshot>,
 }
 
 /// What was counted on the link between the end of the warm-up and the end of the contest.
@@ -171,13 +179,13 @@ pub(crate) fn add_losses<'a>(link: &mut LinkRecord, losses: impl IntoIterator<It
     }
 }
 
-/// The two sockets that helpers hand over.
-pub(crate) fn pair(sockets: Vec<OwnedFd>) -> Result<[OwnedFd; 2], TestbedError> {
+/// The sockets that helpers hand over.
+pub(crate) fn handed<const COUNT: usize>(sockets: Vec<OwnedFd>) -> Result<[OwnedFd; COUNT], TestbedError> {
     let count = sockets.len();
     sockets.try_into().map_err(|_| TestbedError::Helper {
         role: "network".to_owned(),
-        operation: "handing over its packet sockets".to_owned(),
-        reason: format!("{count} came, 2 were expected"),
+        operation: "handing over its sockets".to_owned(),
+        reason: format!("{count} came, {COUNT} were expected"),
     })
 }
 

@@ -9,10 +9,9 @@ mod counts;
 mod meter;
 mod samples;
 
-use crate::contest::{self, ContestError, ContestPlan, Counted, Next, Referee};
+use crate::contest::{self, ContestError, ContestPlan, Held, Next, Referee};
 use crate::dumbbell::Dumbbell;
 use crate::plan::Plan;
-use crate::series::{self, Series};
 use crate::stage::{Failed, Stage, Why};
 use crate::watch::Watch;
 use config::INTERVAL;
@@ -22,7 +21,6 @@ use fairwire_metrics::record::RunRecord;
 use fairwire_testbed::error::TestbedError;
 use fairwire_testbed::message::{AtGateway, Program};
 use fairwire_testbed::scratch::Scratch;
-use fairwire_testbed::traffic::Seen;
 use meter::Counters;
 use std::fs;
 use std::io;
@@ -64,14 +62,13 @@ impl Stage for Gateway {
         watch: &mut dyn Watch,
         stop: &AtomicBool,
     ) -> Result<Option<RunRecord>, Failed> {
-        let contest = ContestPlan::of(plan, &Dumbbell::of(plan, seed)?);
-        let contest = ContestPlan { every: watch.every(), tail: TAIL, ..contest };
-        series::check(contest.every, contest.senders.len(), contest.duration)?;
+        let contest = ContestPlan::watched(plan, &Dumbbell::of(plan, seed)?, watch)?;
+        let contest = ContestPlan { tail: TAIL, ..contest };
         check_interval(contest.every)?;
         let folder = folder(plan, &contest)
             .map_err(|error| Failed::Machine(format!("writing the gateway's configuration: {error}")))?;
         match hold(&contest, folder.path(), watch, stop) {
-            Ok((counted, seen)) => Ok(Some(contest.record(plan, seed, counted, &seen))),
+            Ok(held) => Ok(Some(contest.told(plan, seed, held, watch))),
             Err(error) => with_last_words(error, folder.path()).stopped_or_failed(),
         }
     }
@@ -102,7 +99,7 @@ fn hold(
     folder: &Path,
     watch: &mut dyn Watch,
     stop: &AtomicBool,
-) -> Result<(Counted, Seen), ContestError> {
+) -> Result<Held, ContestError> {
     let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
     let gateway = Program {
         arguments: vec!["gateway".into(), "run".into(), path(CONFIG)],
@@ -111,7 +108,7 @@ fn hold(
         log: folder.join(LOG),
     };
     let socket = folder.join(SOCKET);
-    let mut referee = Referee::new(plan, AtGateway::Program(gateway), &mut *watch, stop)?;
+    let mut referee = Referee::new(plan, AtGateway::Program(gateway), watch, stop)?;
     referee.wait_for_wire()?;
     referee.wait_for_gateway(&|| UnixStream::connect(&socket).is_ok())?;
     referee.connect()?;
@@ -120,10 +117,7 @@ fn hold(
         clock::sleep_until(time);
     }
     let (counted, seen) = referee.outcome()?;
-    let snapshots = counters.snapshots();
-    Series { link: &plan.name, rate: plan.rate, senders: &plan.senders, snapshots: &snapshots, seen: &seen }
-        .give(watch);
-    Ok((counted, seen))
+    Ok(Held { counted, seen, snapshots: counters.snapshots() })
 }
 
 /// Lines of a gateway's log that are told.

@@ -3,9 +3,8 @@
 use super::metered::{Metered, SharedMeter};
 use super::samples::Samples;
 use crate::contest::{
-    ContestError, ContestPlan, Counted, Meter, Next, Referee, add_losses, add_unseen, pair,
+    ContestError, ContestPlan, Counted, Held, Meter, Next, Referee, add_losses, add_unseen, handed,
 };
-use crate::series::Series;
 use crate::watch::Watch;
 use fairwire_core::{Discipline, Duration, Time};
 use fairwire_gateway::account::FlowCount;
@@ -20,7 +19,6 @@ use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::clock;
 use fairwire_linux::port::Port;
 use fairwire_testbed::message::AtGateway;
-use fairwire_testbed::traffic::Seen;
 use fairwire_wire::flow_key::FlowHasher;
 use std::hash::{BuildHasher, RandomState};
 use std::os::fd::OwnedFd;
@@ -35,8 +33,8 @@ pub(super) fn hold(
     discipline: Box<dyn Discipline>,
     watch: &mut dyn Watch,
     stop: &AtomicBool,
-) -> Result<(Counted, Seen), ContestError> {
-    let mut referee = Referee::new(plan, AtGateway::Maker, &mut *watch, stop)?;
+) -> Result<Held, ContestError> {
+    let mut referee = Referee::new(plan, AtGateway::Maker, watch, stop)?;
     let mut wire = wire(referee.wait_for_wire()?)?;
     referee.connect()?;
     // Counts IP packets alone, as the simulator does.
@@ -57,15 +55,7 @@ pub(super) fn hold(
     })?;
     let (mut counted, seen) = referee.outcome()?;
     add_unseen(&mut counted.link, wire.left.health());
-    Series {
-        link: &plan.name,
-        rate: plan.rate,
-        senders: &plan.senders,
-        snapshots: &samples.taken,
-        seen: &seen,
-    }
-    .give(watch);
-    Ok((counted, seen))
+    Ok(Held { counted, seen, snapshots: samples.taken })
 }
 
 /// A busy machine may run us this much late without the link losing rate.
@@ -149,7 +139,7 @@ impl Meter for AtLink<'_> {
 }
 
 fn wire(sockets: Vec<OwnedFd>) -> Result<Wire<AfPacket>, ContestError> {
-    let [left, right] = pair(sockets)?;
+    let [left, right] = handed(sockets)?;
     Ok(Wire { left: AfPacket::from_socket(left, "g0"), right: AfPacket::from_socket(right, "g1") })
 }
 

@@ -15,7 +15,6 @@ mod samples;
 use crate::contest::{self, ContestPlan};
 use crate::dumbbell::Dumbbell;
 use crate::plan::Plan;
-use crate::series;
 use crate::stage::{Failed, Stage, Why};
 use crate::watch::Watch;
 use fairwire_metrics::record::RunRecord;
@@ -60,10 +59,9 @@ impl Stage for Lab {
         stop: &AtomicBool,
     ) -> Result<Option<RunRecord>, Failed> {
         let dumbbell = self.dumbbell(plan, seed)?;
-        let contest = ContestPlan { every: watch.every(), ..ContestPlan::of(plan, &dumbbell) };
-        series::check(contest.every, contest.senders.len(), contest.duration)?;
+        let contest = ContestPlan::watched(plan, &dumbbell, watch)?;
         match datapath::hold(&contest, dumbbell.discipline, watch, stop) {
-            Ok((counted, seen)) => Ok(Some(contest.record(plan, seed, counted, &seen))),
+            Ok(held) => Ok(Some(contest.told(plan, seed, held, watch))),
             Err(error) => error.stopped_or_failed(),
         }
     }

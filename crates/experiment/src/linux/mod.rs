@@ -26,6 +26,7 @@ use crate::stage::{Failed, Stage, Why};
 use crate::watch::Watch;
 use contest::{Class, Contest};
 use fairwire_core::{Duration, Rate};
+use fairwire_gateway::account::FlowCount;
 use fairwire_laws::part::Qdisc;
 use fairwire_metrics::histogram::DelayHistogram;
 use fairwire_metrics::record::{BacklogRecord, FlowRecord, LinkRecord, RunRecord, Sojourn};
@@ -88,17 +89,7 @@ impl Stage for Linux {
         watch.reached(1.0);
         let window = plan.duration() - plan.warm_up();
         let flows = flow_records(&dumbbell.senders, &order, &tally, window);
-        Ok(Some(RunRecord {
-            discipline: plan.label().into(),
-            stage: String::new(),
-            seed,
-            fairness: plan.fairness(&flows),
-            flows,
-            links: vec![link_record(&dumbbell.name, dumbbell.rate, &tally, window)],
-            transfers: Vec::new(),
-            aggregates: Vec::new(),
-            events: None,
-        }))
+        Ok(Some(plan.record(seed, flows, link_record(&dumbbell.name, dumbbell.rate, &tally, window))))
     }
 }
 
@@ -172,24 +163,24 @@ fn flow_records(senders: &[Sender], order: &[usize], tally: &Tally, window: Dura
     let mut places: Vec<usize> = vec![0; senders.len()];
     order.iter().enumerate().for_each(|(flow, &place)| places[place] = flow);
     let record = |(sender, flow): (&Sender, usize)| {
-        let counted = tally.flows[flow];
-        let bytes = counted.left_bytes - counted.left * u64::from(ETHERNET);
-        FlowRecord {
-            name: sender.name.clone().into(),
-            group: sender.group.as_str().into(),
-            kind: sender.kind.as_str().into(),
-            offered_bps: sender.offered_bps(),
-            throughput_bps: bytes as f64 * 8.0 / window.secs(),
-            goodput_bps: tally.delivered_bytes[flow] as f64 * 8.0 / window.secs(),
-            packets_sent: counted.arrived,
-            packets_dropped: counted.dropped,
-            packets_marked: counted.marked,
-            timeouts: None,
-            loss_episodes: None,
-            timeout_episodes: None,
-        }
+        let goodput_bps = tally.delivered_bytes[flow] as f64 * 8.0 / window.secs();
+        sender.record(&FlowCount::from(&tally.flows[flow]), window, goodput_bps)
     };
     senders.iter().zip(places).map(record).collect()
+}
+
+impl From<&FlowTally> for FlowCount {
+    /// As IP packets. How many bytes came is not known.
+    fn from(flow: &FlowTally) -> Self {
+        FlowCount {
+            packets_in: flow.arrived,
+            dropped: flow.dropped,
+            marked: flow.marked,
+            packets_out: flow.left,
+            bytes_out: flow.left_bytes - flow.left * u64::from(ETHERNET),
+            ..FlowCount::default()
+        }
+    }
 }
 
 /// The record of the link `name` of this `rate`, on which packets count without their Ethernet headers.

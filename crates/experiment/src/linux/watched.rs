@@ -24,10 +24,19 @@ type Name = (u16, u16);
 /// A data packet of ours that goes by.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing {
-    name: Name,
-    ecn: Ecn,
+    /// Its source port.
+    pub port: u16,
+    /// Of IPv4.
+    pub identification: u16,
+    pub ecn: Ecn,
     /// From the Ethernet header on.
-    bytes: u64,
+    pub bytes: u64,
+}
+
+impl Passing {
+    fn name(&self) -> Name {
+        (self.port, self.identification)
+    }
 }
 
 impl Seen {
@@ -55,15 +64,22 @@ impl Seen {
         let identification = u16::from_be_bytes(*frame.get(ip + 4..)?.first_chunk()?);
         let is_ours = (self.first_port..self.first_port + self.flows).contains(&port);
         is_ours.then(|| Passing {
-            name: (port, identification),
+            port,
+            identification,
             ecn: headers.ecn(),
             bytes: frame.len() as u64,
         })
     }
 
-    /// The figures of the flow that comes from `port`.
+    /// The number of the flow that comes from `port`.
+    pub(crate) fn number(&self, port: u16) -> usize {
+        usize::from(port - self.first_port)
+    }
+
+    /// Its figures.
     fn flow(&mut self, port: u16) -> &mut FlowTally {
-        &mut self.tally.flows[usize::from(port - self.first_port)]
+        let number = self.number(port);
+        &mut self.tally.flows[number]
     }
 
     /// A receiver read so many bytes of payload.
@@ -74,7 +90,8 @@ impl Seen {
     }
 
     /// A packet came to the bottleneck.
-    pub(crate) fn came(&mut self, Passing { name, .. }: Passing, now: Time) {
+    pub(crate) fn came(&mut self, packet: Passing, now: Time) {
+        let name = packet.name();
         let is_measured = u64::from(self.measured.contains(&now));
         self.tally.arrived += is_measured;
         self.flow(name.0).arrived += is_measured;
@@ -90,13 +107,14 @@ impl Seen {
     }
 
     /// A packet began to leave it.
-    pub(crate) fn left(&mut self, Passing { name, ecn, bytes }: Passing, now: Time) {
-        let Some(came) = self.waiting.remove(&name) else { return };
+    pub(crate) fn left(&mut self, packet: Passing, now: Time) {
+        let Passing { port, ecn, bytes, .. } = packet;
+        let Some(came) = self.waiting.remove(&packet.name()) else { return };
         if self.measured.contains(&now) {
             self.tally.waits_ns.push(now.since(came).ns());
             self.stays.push((came, now));
             self.tally.marked += u64::from(ecn == Ecn::Ce);
-            let flow = self.flow(name.0);
+            let flow = self.flow(port);
             flow.marked += u64::from(ecn == Ecn::Ce);
             flow.left += 1;
             flow.left_bytes += bytes;

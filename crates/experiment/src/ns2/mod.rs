@@ -75,17 +75,7 @@ impl Stage for Ns2 {
             .records(&dumbbell, plan.duration() - plan.warm_up())
             .map_err(|what| Failed::Machine(format!("ns-2, seed {seed}: {what}")))?;
         watch.reached(1.0);
-        Ok(Some(RunRecord {
-            discipline: plan.label().into(),
-            stage: String::new(),
-            seed,
-            fairness: plan.fairness(&flows),
-            flows,
-            links: vec![link],
-            transfers: Vec::new(),
-            aggregates: Vec::new(),
-            events: None,
-        }))
+        Ok(Some(plan.record(seed, flows, link)))
     }
 }
 

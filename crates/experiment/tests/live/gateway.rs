@@ -6,8 +6,6 @@ use fairwire_experiment::Watch;
 use fairwire_experiment::gateway::Gateway;
 use fairwire_gateway::config::Config;
 use fairwire_gateway::service::{self, Options};
-use fairwire_scenario::Row;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The argument with which the stage starts a gateway.
@@ -35,63 +33,6 @@ pub(super) fn two_gateways_at_once() {
     // 780 packets wait, and each of them for all before it: 780 x 552 B x 8 / 10 Mbit/s = 344 ms.
     let sojourn = tail_drop.links[0].sojourn.as_ref().expect("it is measured");
     assert!((0.2..0.345).contains(&sojourn.mean_s) && sojourn.p99_s < 0.36, "{sojourn:?}");
-}
-
-/// Keeps what is sampled ten times a second: by kind, name and measure with its unit, the values by time.
-#[derive(Default)]
-struct Sampled(BTreeMap<String, Vec<(Duration, f64)>>);
-
-impl Watch for Sampled {
-    fn reached(&mut self, _: f64) {}
-    fn every(&self) -> Option<Duration> {
-        Some(Duration::from_ms(100))
-    }
-    fn sample(&mut self, at: Duration, row: Row<'_>) {
-        let Row { kind, name, measure, unit, value } = row;
-        self.0.entry(format!("{kind} {name} {measure} {unit}")).or_default().push((at, value));
-    }
-}
-
-impl Sampled {
-    fn of(&self, what: &str) -> &[(Duration, f64)] {
-        self.0.get(what).map_or(&[], Vec::as_slice)
-    }
-
-    fn sum(&self, what: &str) -> f64 {
-        self.of(what).iter().map(|(_, value)| value).sum()
-    }
-}
-
-pub(super) fn its_link_is_sampled_as_it_is_counted() {
-    let scenario = contest("tail-drop", &[]);
-    let plan = Plan { scenario: &scenario, discipline: 0 };
-    let mut sampled = Sampled::default();
-    let record = Gateway.run(&plan, 1, &mut sampled, &NEVER).expect("it is held").expect("nobody stops it");
-    let backlog = sampled.of("link bottleneck backlog packets");
-    // A busy machine may skip some of the sixty.
-    assert!(backlog.len() > 30, "{} samples", backlog.len());
-    assert!(
-        backlog.iter().any(|(_, packets)| *packets > 390.0)
-            && backlog.iter().all(|(_, packets)| *packets <= 780.0)
-    );
-    assert!(sampled.of("link bottleneck backlog B").iter().any(|(_, bytes)| *bytes > 390.0 * 100.0));
-    // Nothing is left out of the measurement, so all drops are in the record, too.
-    let drops: u64 = record.links[0].drops.values().sum();
-    let link = sampled.sum("link bottleneck drops packets");
-    assert!((link - drops as f64).abs() <= 0.02 * drops as f64 + 20.0, "{link} of {drops}");
-    let groups = sampled.sum("group tcp drops packets") + sampled.sum("group udp drops packets");
-    // Flows are parts of the link, each rounded by half a packet.
-    assert!((groups - link).abs() <= 0.5 * record.flows.len() as f64, "{groups} of {link}");
-    // What leaves is at most what the link carries, but for what an answer is late by.
-    let egress = |at: usize| {
-        let of = |group: &str| sampled.of(&format!("group {group} egress bit/s"))[at].1;
-        of("tcp") + of("udp")
-    };
-    let late = (backlog.len() / 2..backlog.len() - 1).map(egress);
-    let mean = late.clone().sum::<f64>() / late.len() as f64;
-    assert!((8.5e6..10.3e6).contains(&mean), "{mean}");
-    // Somewhat more where the samples before it are few.
-    assert!(late.into_iter().all(|bps| bps < 12e6), "{:?}", sampled.of("group tcp egress bit/s"));
 }
 
 fn a_gateway_is_not_sampled_more_often_than_it_counts() {

@@ -3,6 +3,7 @@
 
 mod gateway;
 mod kernel;
+mod series;
 
 use fairwire_experiment::lab::Lab;
 use fairwire_experiment::linux::{self, Linux};
@@ -55,8 +56,8 @@ fn main() -> ExitCode {
         ("a killed helper ends the contest and takes the others along", a_killed_helper_ends_the_contest),
         ("a guest whose program is killed ends with it", a_guest_ends_with_its_program),
         ("what the lab cannot run is named", what_the_lab_cannot_run_is_named),
+        ("a link is sampled as it is counted", series::a_link_is_sampled_as_it_is_counted),
         ("two gateways at once share as the lab does", gateway::two_gateways_at_once),
-        ("a gateway's link is sampled as it is counted", gateway::its_link_is_sampled_as_it_is_counted),
         ("a stopped contest through a gateway leaves nothing", gateway::a_stopped_gateway_leaves_nothing),
         ("a killed gateway ends the contest and is named", gateway::a_killed_gateway_is_named),
         ("a killed stage takes its gateway along", gateway::a_killed_stage_takes_its_gateway_along),

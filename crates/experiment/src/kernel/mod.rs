@@ -4,12 +4,13 @@
 //! bridge, and its discipline shares the way to the sink under HTB. Both ends of it are watched by packet sockets. In contrast to
 //! [`linux`](crate::linux) it is the kernel of this machine, with the disciplines that it happens to have, and time passes as on a clock.
 
-use crate::contest::{self, ContestError, ContestPlan, Counted, Meter, Next, Referee, pair};
+mod samples;
+
+use crate::contest::{self, ContestError, ContestPlan, Counted, Held, Meter, Next, Referee, handed};
 use crate::dumbbell::Dumbbell;
 use crate::linux::watched::{Passing, Seen};
-use crate::linux::{self, ETHERNET, FlowTally, Tally};
+use crate::linux::{self, ETHERNET, Tally};
 use crate::plan::Plan;
-use crate::series::{self, Series};
 use crate::stage::{Failed, Stage, Why};
 use crate::watch::Watch;
 use fairwire_core::{Duration, Time};
@@ -21,10 +22,11 @@ use fairwire_metrics::record::RunRecord;
 use fairwire_testbed::error::TestbedError;
 use fairwire_testbed::message::AtGateway;
 use fairwire_testbed::shaping::Shaping;
-use fairwire_testbed::traffic::{self, port_of};
+use fairwire_testbed::traffic::port_of;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_getres};
+use samples::Samples;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicBool;
 
@@ -67,10 +69,9 @@ impl Stage for Kernel {
     ) -> Result<Option<RunRecord>, Failed> {
         let dumbbell = Dumbbell::of(plan, seed)?;
         let at_gateway = at_gateway(plan, &dumbbell)?;
-        let contest = ContestPlan { every: watch.every(), ..ContestPlan::of(plan, &dumbbell) };
-        series::check(contest.every, contest.senders.len(), contest.duration)?;
+        let contest = ContestPlan::watched(plan, &dumbbell, watch)?;
         match hold(&contest, at_gateway, watch, stop) {
-            Ok((counted, seen)) => Ok(Some(contest.record(plan, seed, counted, &seen))),
+            Ok(held) => Ok(Some(contest.told(plan, seed, held, watch))),
             Err(error) => refused(error),
         }
     }
@@ -110,18 +111,15 @@ fn hold(
     at_gateway: AtGateway,
     watch: &mut dyn Watch,
     stop: &AtomicBool,
-) -> Result<(Counted, traffic::Seen), ContestError> {
-    let mut referee = Referee::new(plan, at_gateway, &mut *watch, stop)?;
+) -> Result<Held, ContestError> {
+    let mut referee = Referee::new(plan, at_gateway, watch, stop)?;
     let mut ends = Ends::new(plan, referee.wait_for_wire()?)?;
     referee.connect()?;
     while let Next::At(time) = referee.follow(clock::now(), &mut ends) {
         ends.watch_until(time)?;
     }
     let (counted, seen) = referee.outcome()?;
-    // Nobody looks at the link in even intervals; what TCP knows of itself is there.
-    Series { link: &plan.name, rate: plan.rate, senders: &plan.senders, snapshots: &[], seen: &seen }
-        .give(watch);
-    Ok((counted, seen))
+    Ok(Held { counted, seen, snapshots: ends.samples.map_or(Vec::new(), |samples| samples.taken) })
 }
 
 /// Both ends of the link, watched.
@@ -133,13 +131,16 @@ struct Ends<'a> {
     seen: Option<Seen>,
     /// What was found to have left, before it is looked up.
     leaving: Vec<Passing>,
+    /// The link in even intervals, where somebody wants that.
+    samples: Option<Samples>,
 }
 
 impl<'a> Ends<'a> {
     fn new(plan: &'a ContestPlan, sockets: Vec<OwnedFd>) -> Result<Self, ContestError> {
-        let [came, left] = pair(sockets)?;
+        let [came, left, netlink] = handed(sockets)?;
         let (entry, exit) = (AfPacket::from_socket(came, "g0"), AfPacket::from_socket(left, "p0"));
-        Ok(Ends { plan, entry, exit, seen: None, leaving: Vec::new() })
+        let samples = plan.every.map(|every| Samples::new(every, netlink.into(), plan.senders.len()));
+        Ok(Ends { plan, entry, exit, seen: None, leaving: Vec::new(), samples })
     }
 
     /// Sees what comes and leaves until `time`.
@@ -159,7 +160,7 @@ impl<'a> Ends<'a> {
     }
 
     fn watch(&mut self) -> Result<(), PortError> {
-        let Ends { entry, exit, seen, leaving, .. } = self;
+        let Ends { entry, exit, seen, leaving, samples, .. } = self;
         // All that has left has come before: so it is fetched first, and looked up when all that came is known.
         exit.receive(&mut |frame, _| leaving.extend(seen.iter().find_map(|seen| seen.passing(frame))))?;
         let now = clock::now();
@@ -172,22 +173,29 @@ impl<'a> Ends<'a> {
                     && let Some(packet) = seen.passing(frame)
                 {
                     seen.came(packet, now);
+                    samples.iter_mut().for_each(|samples| samples.came(seen.number(packet.port), packet));
                 }
             })?;
         }
         for packet in leaving.drain(..) {
-            seen.iter_mut().for_each(|seen| seen.left(packet, now));
+            let Some(seen) = seen else { continue };
+            seen.left(packet, now);
+            samples.iter_mut().for_each(|samples| samples.left(seen.number(packet.port), packet));
         }
         Ok(())
     }
 }
 
 impl Meter for Ends<'_> {
-    fn look(&mut self, start: Time, _now: Time) -> Result<(), ContestError> {
+    fn look(&mut self, start: Time, now: Time) -> Result<(), ContestError> {
         let ContestPlan { warm_up, duration, ref senders, .. } = *self.plan;
         let measured = start + warm_up..start + duration;
         self.seen.get_or_insert_with(|| Seen::new(port_of(0), senders.len(), measured));
-        Ok(())
+        self.samples.iter_mut().try_for_each(|samples| samples.take(start, now))
+    }
+
+    fn due(&self, start: Time) -> Time {
+        self.samples.as_ref().map_or(Time::MAX, |samples| samples.due(start))
     }
 
     fn begin(&mut self, _now: Time) -> Result<(), ContestError> {
@@ -208,14 +216,6 @@ impl Meter for Ends<'_> {
 }
 
 fn counted(plan: &ContestPlan, tally: &Tally, window: Duration) -> Counted {
-    let flow = |flow: &FlowTally| FlowCount {
-        packets_in: flow.arrived,
-        dropped: flow.dropped,
-        marked: flow.marked,
-        packets_out: flow.left,
-        bytes_out: flow.left_bytes - flow.left * u64::from(ETHERNET),
-        ..FlowCount::default()
-    };
-    let flows = tally.flows.iter().map(flow).collect();
+    let flows = tally.flows.iter().map(FlowCount::from).collect();
     Counted { window, flows, link: linux::link_record(&plan.name, plan.rate, tally, window) }
 }

@@ -1,0 +1,80 @@
+//! Series of the link, on each stage with real senders on this machine's clock.
+
+use super::*;
+use fairwire_core::Duration;
+use fairwire_experiment::Watch;
+use fairwire_experiment::gateway::Gateway;
+use fairwire_experiment::kernel::Kernel;
+use fairwire_scenario::Row;
+use std::collections::BTreeMap;
+
+/// Keeps what is sampled ten times a second: by kind, name and measure with its unit, the values by time.
+#[derive(Default)]
+struct Sampled(BTreeMap<String, Vec<(Duration, f64)>>);
+
+impl Watch for Sampled {
+    fn reached(&mut self, _: f64) {}
+    fn every(&self) -> Option<Duration> {
+        Some(Duration::from_ms(100))
+    }
+    fn sample(&mut self, at: Duration, row: Row<'_>) {
+        let Row { kind, name, measure, unit, value } = row;
+        self.0.entry(format!("{kind} {name} {measure} {unit}")).or_default().push((at, value));
+    }
+}
+
+impl Sampled {
+    fn of(&self, what: &str) -> &[(Duration, f64)] {
+        self.0.get(what).map_or(&[], Vec::as_slice)
+    }
+
+    fn sum(&self, what: &str) -> f64 {
+        self.of(what).iter().map(|(_, value)| value).sum()
+    }
+}
+
+pub(super) fn a_link_is_sampled_as_it_is_counted() {
+    let scenario = contest("tail-drop", &[]);
+    let plan = Plan { scenario: &scenario, discipline: 0 };
+    let stages: [&dyn Stage; 3] = [LAB, &Gateway, &Kernel];
+    for stage in stages {
+        if let Err(why) = stage.can_run(&plan) {
+            fairwire_testing::skipped_for_want_of_a_peer(format_args!("series of {}: {why}", stage.name()));
+            continue;
+        }
+        let mut sampled = Sampled::default();
+        let record = stage.run(&plan, 1, &mut sampled, &NEVER).expect("it is held").expect("nobody stops it");
+        check(stage.name(), &record, &sampled);
+    }
+}
+
+fn check(stage: &str, record: &RunRecord, sampled: &Sampled) {
+    let backlog = sampled.of("link bottleneck backlog packets");
+    // A busy machine may skip some of the sixty.
+    assert!(backlog.len() > 30, "{stage}: {} samples", backlog.len());
+    let is_filled = backlog.iter().any(|(_, packets)| *packets > 390.0);
+    assert!(is_filled && backlog.iter().all(|(_, packets)| *packets <= 780.0), "{stage}: {backlog:?}");
+    let bytes = sampled.of("link bottleneck backlog B");
+    assert!(bytes.iter().any(|(_, bytes)| *bytes > 390.0 * 100.0), "{stage}: {bytes:?}");
+    // Nothing is left out of the measurement, so all drops are in the record, too.
+    let drops: u64 = record.links[0].drops.values().sum();
+    let of_link = sampled.of("link bottleneck drops packets");
+    let link = sampled.sum("link bottleneck drops packets");
+    assert!((link - drops as f64).abs() <= 0.02 * drops as f64 + 20.0, "{stage}: {link} of {drops}");
+    let groups = sampled.sum("group tcp drops packets") + sampled.sum("group udp drops packets");
+    // Of a gateway each flow is rounded by half a packet. Under a kernel a drop is known when what came after it has left: 780 packets later,
+    // which is 344 ms, and the sample after that.
+    let rounded = if stage == "gateway" { 0.5 * record.flows.len() as f64 } else { 0.0 };
+    let late = if stage == "kernel" { of_link.iter().rev().take(5).map(|(_, drops)| drops).sum() } else { 0.0 };
+    assert!(groups <= link + rounded && groups >= link - rounded - late, "{stage}: {groups} of {link}");
+    // What leaves is at most what the link carries, but for what an answer is late by.
+    let egress = |at: usize| {
+        let of = |group: &str| sampled.of(&format!("group {group} egress bit/s"))[at].1;
+        of("tcp") + of("udp")
+    };
+    let late = (backlog.len() / 2..backlog.len() - 1).map(egress);
+    let mean = late.clone().sum::<f64>() / late.len() as f64;
+    assert!((8.5e6..10.3e6).contains(&mean), "{stage}: {mean}");
+    // Somewhat more where the samples before it are few.
+    assert!(late.into_iter().all(|bps| bps < 12e6), "{stage}: {:?}", sampled.of("group tcp egress bit/s"));
+}
