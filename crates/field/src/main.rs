@@ -211,7 +211,7 @@ impl Arguments {
         let mut all = Vec::new();
         for fault in faults {
             bar.set_message(fault.name);
-            let happened = fault.happen();
+            let happened = fault.tried();
             bar.suspend(|| print!("{}", report::happened(&happened)));
             all.push(happened);
             bar.inc(1);

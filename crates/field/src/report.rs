@@ -109,6 +109,9 @@ pub fn happened(happened: &Happened) -> String {
     let mut text = String::new();
     let verdict = if happened.holds() { Verdict::Holds } else { Verdict::Fails };
     let _ = writeln!(text, "{}: {verdict}\n  promised: {}", happened.fault, happened.promised);
+    if let Some(starved) = &happened.starved {
+        let _ = writeln!(text, "  the machine was busy: {starved}");
+    }
     for Finding { what, verdict, .. } in &happened.findings {
         let _ = writeln!(text, "  {verdict}: {what}");
     }

@@ -93,10 +93,15 @@ impl Run {
 
     /// How the machine kept the gateway, and the path behind it, from their work in a run of which this was `seen`, if it did.
     pub fn starved(&mut self, seen: &Seen) -> Fallible<Option<String>> {
-        let path = &seen.path;
-        let waited_s = self.gateway().waited_s() - self.waited_before_s + path.waited_ns as f64 / 1e9;
+        let (path, waited_s) = (&seen.path, self.waited_s(seen));
         let unfetched = self.gateway().overflows()? + path.overflowed + path.failed;
         Ok(starved(waited_s, self.traffic.duration_ns as f64 / 1e9, unfetched))
+    }
+
+    /// How long the threads of the gateway and of the path behind it were ready since the start, and no processor was free for them, seconds.
+    pub fn waited_s(&self, seen: &Seen) -> f64 {
+        let gateway_s = self.gateway.as_ref().map_or(0.0, Gateway::waited_s) - self.waited_before_s;
+        gateway_s + seen.path.waited_ns as f64 / 1e9
     }
 
     /// Processor time of the machine outside of programs since the start, seconds: where the kernel forwards.

@@ -66,7 +66,7 @@ fn measure(discipline: &'static str, happened: &mut Happened) -> Fallible<()> {
     let traffic = Traffic::new(flows.collect(), duration_ns);
     let mut run = Run::begin(Wiring::default(), Middle::Gateway(&document(discipline, 0)), traffic)?;
     let start_s = run.gateway().took.secs();
-    happened.expect("answered after its start, s", start_s, Allowed::below(START_S));
+    happened.expect_in_time("answered after its start, s", start_s, Allowed::below(START_S));
     run.wait_until(2.0);
     let weighed = elapsed_ms(|| run.gateway().weigh("s7", 3.0).map(drop))?;
     happened.count("reweighing one, ms", weighed);
@@ -84,14 +84,14 @@ fn measure(discipline: &'static str, happened: &mut Happened) -> Fallible<()> {
     }
     happened.count("reload, ms", longest.0);
     happened.count("pause of a reload, ms of processor time", longest.1);
-    happened.expect(
+    happened.expect_in_time(
         "slowest of 3 reloads as waited for, files written, ms",
         longest.2,
         Allowed::below(RELOAD_MS),
     );
     let resident = run.gateway().resident_bytes() as f64 / 1e6;
     happened.expect("memory of all its processes, MB", resident, Allowed::below(MEMORY_MB));
-    let seen = run.finish()?;
+    let seen = happened.finish(&mut run)?;
     let silent = seen.flows.iter().filter(|flow| flow.payload_bytes.iter().all(|bytes| *bytes == 0)).count();
     happened.expect("subscribers at work that got nothing", silent as f64, Allowed::at_most(0.0));
     happened.check_conservation(run.gateway())
@@ -122,7 +122,7 @@ pub fn plans(subscribers: u32) -> Document {
 pub fn one_on_its_plan() -> Vec<Happened> {
     let promised = "one CUBIC on a plan of 200 Mbit/s has 190 of it after 5 s, in less than 64 MB";
     let held = |(fault, subscribers)| {
-        Happened::tried(&mut || Happened::of(fault, promised, |happened| use_plan(subscribers, happened)))
+        Happened::tried(false, &mut || Happened::of(fault, promised, |happened| use_plan(subscribers, happened)))
     };
     ["plan-among-10", "plan-among-1000", "plan-among-20000"].into_iter().zip(AMONG).map(held).collect()
 }
@@ -137,10 +137,10 @@ fn use_plan(subscribers: u32, happened: &mut Happened) -> Fallible<()> {
     run.wait_until(19.0);
     let resident = run.gateway().resident_bytes() as f64 / 1e6;
     let waited_s = run.gateway().waited_s();
-    let seen = run.finish()?;
+    let seen = happened.finish(&mut run)?;
     let slots = &seen.flows[0].link_bytes[50..190];
     let mbps = slots.iter().sum::<u64>() as f64 * 8.0 / (slots.len() as f64 / 10.0) / 1e6;
-    happened.expect("Mbit/s on the link", mbps, Allowed::at_least(PLAN_MIN_MBPS));
+    happened.expect_in_time("Mbit/s on the link", mbps, Allowed::at_least(PLAN_MIN_MBPS));
     happened.expect("memory of all its processes, MB", resident, Allowed::below(MEMORY_MB));
     happened.count("waited for a processor, s", waited_s);
     happened.check_conservation(run.gateway())

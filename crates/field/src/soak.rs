@@ -63,7 +63,7 @@ fn run(minutes: f64, bar: &ProgressBar, happened: &mut Happened) -> Fallible<()>
         bar.set_position(second);
     }
     let processor = run.gateway().processor_s();
-    let seen = run.finish()?;
+    let seen = happened.finish(&mut run)?;
     for (name, samples) in DISCIPLINES.iter().zip(&mut samples) {
         judge(name, samples, happened);
     }
@@ -74,7 +74,7 @@ fn run(minutes: f64, bar: &ProgressBar, happened: &mut Happened) -> Fallible<()>
         let flows = run.traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.from == side(way));
         let bytes: u64 = flows.flat_map(|(_, seen)| &seen.link_bytes).sum();
         let percent = bytes as f64 * 8.0 / seconds as f64 / (MBPS as f64 * 1e4);
-        happened.expect(&format!("{}: of the link in use, %", way.name()), percent, Allowed::above(85.0));
+        happened.expect_in_time(&format!("{}: of the link in use, %", way.name()), percent, Allowed::above(85.0));
     }
     happened.check_conservation(run.gateway())
 }

@@ -119,4 +119,9 @@ impl Fault {
     pub fn happen(&self) -> Happened {
         Happened::of(self.name, self.promised, self.act)
     }
+
+    /// The same, again where it misses while the machine kept the gateway from its processor, three times at most.
+    pub fn tried(&self) -> Happened {
+        Happened::tried(true, &mut || self.happen())
+    }
 }

@@ -1,10 +1,12 @@
 //! What a fault came to.
 
 use crate::fallible::Fallible;
-use crate::finding::{Finding, balances};
+use crate::finding::{Finding, Subject, balances};
 use crate::gateway::Gateway;
-use crate::tries::{Outcome, Tried, attempt};
+use crate::run::Run;
+use crate::tries::{Outcome, Tried, attempt, starved};
 use fairwire_metrics::judge::Allowed;
+use fairwire_testbed::traffic::Seen;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -22,11 +24,18 @@ pub struct Happened {
     pub notes: Vec<String>,
     /// Counters.
     pub counters: BTreeMap<String, f64>,
+    /// How the machine kept the gateway from its processor, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub starved: Option<String>,
 }
 
 impl Outcome for Happened {
     fn findings(&self) -> &[Finding] {
         &self.findings
+    }
+
+    fn starved(&self) -> Option<&str> {
+        self.starved.as_deref()
     }
 }
 
@@ -44,16 +53,25 @@ impl Happened {
         happened
     }
 
-    /// The last of several [attempts](attempt) at `happen`, with the misses of those before it.
-    pub fn tried(happen: &mut dyn FnMut() -> Happened) -> Happened {
-        let Ok(Tried { mut held, .. }) = attempt(false, &mut || Ok::<_, Infallible>(happen()));
+    /// The last of several [attempts](attempt) at `happen`, with the misses of those before it. `is_exact` says that chance explains none.
+    pub fn tried(is_exact: bool, happen: &mut dyn FnMut() -> Happened) -> Happened {
+        let Ok(Tried { mut held, .. }) = attempt(is_exact, &mut || Ok::<_, Infallible>(happen()));
         let mut last = held.pop().expect("it is held at least once");
         for (number, missed) in held.iter().enumerate() {
-            let missed = missed.findings.iter().filter(|finding| finding.fails());
-            let notes = missed.map(|finding| format!("try {} missed: {}", number + 1, finding.what));
-            last.notes.extend(notes);
+            let busy = missed.starved.iter().map(|how| format!("the machine was busy: {how}"));
+            let misses = missed.misses().into_iter().map(|finding| format!("missed: {}", finding.what));
+            last.notes.extend(busy.chain(misses).map(|what| format!("try {}: {what}", number + 1)));
         }
         last
+    }
+
+    /// Waits for the end of `run`, and takes note of how the machine kept the gateway from its processor meanwhile. That frames were not
+    /// fetched in time says nothing of the machine here: there are faults that do it.
+    pub(crate) fn finish(&mut self, run: &mut Run) -> Fallible<Seen> {
+        let seen = run.finish()?;
+        let starved = starved(run.waited_s(&seen), run.traffic.duration_ns as f64 / 1e9, 0);
+        self.starved = self.starved.take().or(starved);
+        Ok(seen)
     }
 
     /// Notes whether something is as promised.
@@ -65,6 +83,12 @@ impl Happened {
     pub(crate) fn expect(&mut self, name: &str, value: f64, promised: Allowed) {
         self.count(name, value);
         self.findings.push(Finding::judged(name, value, promised, None));
+    }
+
+    /// The same of a rate or a time, which are the machine's too, where it keeps the gateway from its processor.
+    pub(crate) fn expect_in_time(&mut self, name: &str, value: f64, promised: Allowed) {
+        self.count(name, value);
+        self.findings.push(Finding::judged(name, value, promised, None).about(Subject::Time));
     }
 
     pub(crate) fn count(&mut self, name: &str, value: f64) {

@@ -25,10 +25,10 @@ const BRIDGING: Duration = Duration::from_ms(500);
 
 /// Waits for the end, and checks that the link is in use `from_s` after the start and later.
 fn expect_traffic(run: &mut Run, happened: &mut Happened, from_s: f64) -> Fallible<()> {
-    let seen = run.finish()?;
+    let seen = happened.finish(&mut run)?;
     let end = run.traffic.duration_ns as f64 / 1e9;
     let percent = tcp_percent(&run.traffic, &seen, from_s, end);
-    happened.expect("of the link TCP used afterwards, %", percent, Allowed::at_least(IN_USE));
+    happened.expect_in_time("of the link TCP used afterwards, %", percent, Allowed::at_least(IN_USE));
     happened.check_conservation(run.gateway())
 }
 
@@ -90,23 +90,23 @@ fn stop_for_two_seconds(run: &mut Run) -> Fallible<()> {
 pub(super) fn stopped_and_continued(happened: &mut Happened) -> Fallible<()> {
     let mut run = begin(&document(Closed), traffic(7))?;
     stop_for_two_seconds(&mut run)?;
-    let seen = run.finish()?;
+    let seen = happened.finish(&mut run)?;
     let gap = longest_gap_ms(&run.traffic, &seen, 1.0, 7.0);
     happened.expect("no ping while it was stopped for 2000 ms, ms", gap, Allowed::above(1900.0));
     let percent = tcp_percent(&run.traffic, &seen, 5.5, 7.0);
-    happened.expect("of the link TCP used 1.5 s after it went on, %", percent, Allowed::at_least(IN_USE));
+    happened.expect_in_time("of the link TCP used 1.5 s after it went on, %", percent, Allowed::at_least(IN_USE));
     happened.check_conservation(run.gateway())
 }
 
 pub(super) fn stopped_open(happened: &mut Happened) -> Fallible<()> {
     let mut run = begin(&document(Open), traffic(9))?;
     stop_for_two_seconds(&mut run)?;
-    let seen = run.finish()?;
+    let seen = happened.finish(&mut run)?;
     let gap = longest_gap_ms(&run.traffic, &seen, 1.0, 4.0);
     expect_bridge(&mut run, happened, gap);
     let percent = tcp_percent(&run.traffic, &seen, 6.0, 9.0);
     let shaped = Allowed { min: IN_USE, ..Allowed::below(105.0) };
-    happened.expect("of the link TCP used two seconds after it went on, %", percent, shaped);
+    happened.expect_in_time("of the link TCP used two seconds after it went on, %", percent, shaped);
     happened.check_conservation(run.gateway())
 }
 
@@ -114,30 +114,30 @@ pub(super) fn stopped_open(happened: &mut Happened) -> Fallible<()> {
 /// guard said.
 fn expect_bridge(run: &mut Run, happened: &mut Happened, gap_ms: f64) {
     let promised = Allowed::at_most((WATCHDOG + BRIDGING).secs() * 1e3);
-    happened.expect("no ping until the kernel bridged, ms", gap_ms, promised);
+    happened.expect_in_time("no ping until the kernel bridged, ms", gap_ms, promised);
     let words = run.gateway().last_words();
     if !happened.holds() && !words.is_empty() {
         happened.notes.push(format!("the gateway said: {}", words.replace('\n', " | ")));
     }
 }
 
-fn kill_at_two_seconds(on_failure: OnFailure) -> Fallible<(Run, Seen)> {
+fn kill_at_two_seconds(on_failure: OnFailure, happened: &mut Happened) -> Fallible<(Run, Seen)> {
     let mut run = begin(&document(on_failure), traffic(5))?;
     run.wait_until(2.0);
     run.gateway().signal(Signal::KILL)?;
-    let seen = run.finish()?;
+    let seen = happened.finish(&mut run)?;
     Ok((run, seen))
 }
 
 pub(super) fn killed_closed(happened: &mut Happened) -> Fallible<()> {
-    let (run, seen) = kill_at_two_seconds(Closed)?;
+    let (run, seen) = kill_at_two_seconds(Closed, happened)?;
     let after = longest_gap_ms(&run.traffic, &seen, 2.1, 5.0);
     happened.expect("no ping to the end, ms", after, Allowed::at_least(2899.0));
     Ok(())
 }
 
 pub(super) fn killed_open(happened: &mut Happened) -> Fallible<()> {
-    let (mut run, seen) = kill_at_two_seconds(Open)?;
+    let (mut run, seen) = kill_at_two_seconds(Open, happened)?;
     let gap = longest_gap_ms(&run.traffic, &seen, 1.0, 5.0);
     expect_bridge(&mut run, happened, gap);
     Ok(())
@@ -173,7 +173,7 @@ impl Pauses {
         let longest_ms = self.clock_ms.last().copied().unwrap_or(f64::NAN);
         let promised = Allowed::below(10.0);
         happened.count("longest pause, ms", longest_ms);
-        happened.expect("median pause, ms", median_ms, promised);
+        happened.expect_in_time("median pause, ms", median_ms, promised);
         happened.expect("longest pause, ms of processor time", self.processor_ms, promised);
     }
 }
@@ -209,7 +209,7 @@ pub(super) fn thousand_reloads(happened: &mut Happened) -> Fallible<()> {
         clock::sleep_until(clock::now() + Duration::from_ms(APART_MS));
     }
     let reloading = clock::now().since(run.start).secs();
-    let seen = run.finish()?;
+    let seen = happened.finish(&mut run)?;
     for (name, value) in [
         ("longest reload, ms", took_ms),
         ("packets handed over", handed as f64),
@@ -231,9 +231,9 @@ pub(super) fn thousand_reloads(happened: &mut Happened) -> Fallible<()> {
             seen.link_bytes[slots(2.0)..slots(to)].chunks(10).any(|second| second.iter().sum::<u64>() == 0)
         })
         .count();
-    happened.expect("flows that stood still for a second", stalled as f64, Allowed::at_most(0.0));
+    happened.expect_in_time("flows that stood still for a second", stalled as f64, Allowed::at_most(0.0));
     let percent = tcp_percent(&run.traffic, &seen, 2.0, to);
-    happened.expect("of the link TCP used meanwhile, %", percent, Allowed::at_least(IN_USE));
+    happened.expect_in_time("of the link TCP used meanwhile, %", percent, Allowed::at_least(IN_USE));
     happened.check_conservation(run.gateway())
 }
 
