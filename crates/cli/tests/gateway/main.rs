@@ -1,0 +1,13 @@
+//! The real `fairwire gateway run` between two hosts made of network namespaces. It needs root; elsewhere it says so, loudly, and passes.
+//!
+//! Everything runs in namespaces that end with this test; this process stays where it is.
+
+#![allow(clippy::disallowed_methods, reason = "real processes take real time")]
+
+mod bed;
+mod clients;
+mod failing;
+mod frames;
+mod interfaces;
+mod life;
+mod rights;

@@ -1,0 +1,88 @@
+//! Without root, and where the process may not reach what its clients may.
+
+use super::bed::{Bed, Gateway, lines_of, mode};
+use rustix::process::Signal;
+use std::fs;
+use std::process::{Command, Stdio};
+
+#[test]
+fn it_runs_without_root_where_it_is_given_the_two_capabilities() {
+    let Some(bed) = Bed::new("user") else { return };
+    let config = bed.config("");
+    let folder = bed.folder.path();
+    std::os::unix::fs::chown(folder, Some(65534), Some(65534)).expect("root may");
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534"]);
+    command.args(["--clear-groups", "--inh-caps=+net_admin,+net_raw", "--ambient-caps=+net_admin,+net_raw"]);
+    command.arg("--bounding-set=+net_admin,+net_raw");
+    command.args([env!("CARGO_BIN_EXE_fairwire"), "gateway", "run"]).arg(&config);
+    command.env("XDG_RUNTIME_DIR", folder).stderr(Stdio::piped());
+    let mut child = match bed.hosts.gateway.started(|| command.spawn()) {
+        Ok(child) => child,
+        Err(error) => return fairwire_testing::skipped(format_args!("a gateway without root: {error}")),
+    };
+    let lines = lines_of(child.stderr.take().expect("a pipe"));
+    let gateway = Gateway { child, lines };
+    gateway.wait_for("forwards between");
+    bed.hosts().wait_until_it_passes();
+    assert_eq!(
+        (gateway.status("CapEff"), gateway.status("Seccomp")),
+        ("0000000000003000".into(), "2".into())
+    );
+    assert!(gateway.status("Uid").starts_with("65534"));
+    assert!(gateway.end().0.success());
+}
+
+#[test]
+fn what_the_process_may_not_read_or_write_its_clients_hand_over() {
+    let Some(bed) = Bed::new("handed") else { return };
+    let rows = "name,addresses,weight\nann,10.77.0.2,1\nbob,10.77.0.3,1\n";
+    let sheet = bed.write("people.csv", rows);
+    let socket = bed.folder.path().join("own.sock");
+    let text = bed.text().replace("\"faba\"", "\"hfaba\"");
+    let text = text.replace("interval =", &format!("socket = \"{}\"\ninterval =", socket.display()));
+    let config = bed.write("gateway.toml", &format!("{text}[subscribers]\nfile = \"people.csv\"\n"));
+    let path = config.to_str().expect("UTF-8");
+    mode(bed.folder.path(), 0o700);
+    let checked = bed.ask(&["check", path]);
+    let said = String::from_utf8_lossy(&checked.stdout).into_owned();
+    assert!(checked.status.success() && said.contains("may not read"), "{said}");
+
+    let gateway = bed.begin(&["run", path]);
+    gateway.wait_for("note: the process runs as the user");
+    gateway.wait_for("forwards between");
+    fs::write(&sheet, rows.replace("ann,10.77.0.2,1", "ann,10.77.0.2,3")).expect("it is ours");
+    gateway.signal(Signal::HUP);
+    let line = gateway.wait_for("not reloaded");
+    assert!(line.contains("Permission denied") && line.contains("hands it over"), "{line}");
+    let done = bed.ask(&["reload", path]);
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(done.status.success() && said.contains("ann: 1 -> 3"), "{done:?}");
+    gateway.wait_for("reloaded: 1 change,");
+    let weighed = bed.ask(&["weigh", path, "bob", "2"]);
+    assert!(weighed.status.success(), "{weighed:?}");
+    gateway.wait_for("weight of bob: 1 -> 2");
+
+    // Faults of the file that was handed over are told with its name and line.
+    fs::write(&sheet, "name,addresses\nann,10.77.0\n,10.77.0.3\n").expect("it is ours");
+    let refused = bed.ask(&["reload", path]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && said.contains("people.csv:2:5"), "{said}");
+    assert!(said.contains("people.csv:3:1") && said.contains("nothing was changed"), "{said}");
+
+    let out = bed.folder.path().join("drops.pcapng");
+    let written = bed.ask(&["capture", path, "--out", out.to_str().expect("UTF-8")]);
+    assert!(written.status.success(), "{written:?}");
+    let about = fs::metadata(&out).expect("it is there");
+    assert!(about.len() > 0);
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o777, 0o600);
+    let names = fs::read_dir(bed.folder.path()).expect("it is ours").count();
+    assert_eq!(names, 4, "no part is left behind");
+    fs::write(&sheet, rows).expect("it is ours");
+    assert!(gateway.end().0.success());
+
+    // A socket that it could not take away is no obstacle, and answers to nobody.
+    assert!(socket.exists());
+    assert_eq!(bed.ask(&["status", path]).status.code(), Some(2));
+    assert!(bed.start(&config).end().0.success());
+}
