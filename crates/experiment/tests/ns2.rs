@@ -1,8 +1,10 @@
 //! ns-2 as a stage. What needs the program says so loudly where it is missing, and passes.
 
+use fairwire_core::Duration;
 use fairwire_experiment::ns2::Ns2;
 use fairwire_experiment::sim::Sim;
 use fairwire_experiment::{Failed, Plan, Stage, WatchRun, WatchRuns, compared};
+use fairwire_linux::clock;
 use fairwire_metrics::judge::Verdict;
 use fairwire_metrics::record::{Agreement, RunRecord};
 use fairwire_scenario::{Overrides, Row, Scenario, Which, load, parse};
@@ -10,7 +12,6 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -237,9 +238,9 @@ fn a_killed_stage_takes_ns2_along_and_leaves_no_file() {
     // One that has ended may wait to be noticed.
     let state = || std::fs::read_to_string(format!("/proc/{simulator}/stat")).unwrap_or_default();
     let is_there = || state().rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with('Z'));
-    let until = Instant::now() + Duration::from_secs(60);
+    let until = clock::now() + Duration::from_secs(60);
     while is_there() {
-        assert!(Instant::now() < until, "ns-2 goes on");
+        assert!(clock::now() < until, "ns-2 goes on");
         std::thread::yield_now();
     }
     let left: Vec<_> = std::fs::read_dir(folder.path()).expect("it is there").collect();
@@ -296,10 +297,10 @@ impl WatchRuns for Unwatched {
 }
 
 impl WatchRun for Unwatched {
-    fn every(&self) -> Option<fairwire_core::Duration> {
+    fn every(&self) -> Option<Duration> {
         None
     }
-    fn sample(&mut self, _: fairwire_core::Duration, _: Row<'_>) {}
+    fn sample(&mut self, _: Duration, _: Row<'_>) {}
     fn finished(self: Box<Self>) {}
 }
 

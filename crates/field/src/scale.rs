@@ -122,7 +122,9 @@ pub fn plans(subscribers: u32) -> Document {
 pub fn one_on_its_plan() -> Vec<Happened> {
     let promised = "one CUBIC on a plan of 200 Mbit/s has 190 of it after 5 s, in less than 64 MB";
     let held = |(fault, subscribers)| {
-        Happened::tried(false, &mut || Happened::of(fault, promised, |happened| use_plan(subscribers, happened)))
+        Happened::tried(false, &mut || {
+            Happened::of(fault, promised, |happened| use_plan(subscribers, happened))
+        })
     };
     ["plan-among-10", "plan-among-1000", "plan-among-20000"].into_iter().zip(AMONG).map(held).collect()
 }

@@ -74,7 +74,11 @@ fn run(minutes: f64, bar: &ProgressBar, happened: &mut Happened) -> Fallible<()>
         let flows = run.traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.from == side(way));
         let bytes: u64 = flows.flat_map(|(_, seen)| &seen.link_bytes).sum();
         let percent = bytes as f64 * 8.0 / seconds as f64 / (MBPS as f64 * 1e4);
-        happened.expect_in_time(&format!("{}: of the link in use, %", way.name()), percent, Allowed::above(85.0));
+        happened.expect_in_time(
+            &format!("{}: of the link in use, %", way.name()),
+            percent,
+            Allowed::above(85.0),
+        );
     }
     happened.check_conservation(run.gateway())
 }

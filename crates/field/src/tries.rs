@@ -21,9 +21,8 @@ pub trait Outcome {
     /// What does not hold, and not as it is known to miss. Rate and delay do not count where the machine kept the gateway from its work.
     fn misses(&self) -> Vec<&Finding> {
         let is_starved = self.starved().is_some();
-        let counts = |finding: &&Finding| {
-            finding.fails() && !(is_starved && finding.subject == Subject::Time)
-        };
+        let counts =
+            |finding: &&Finding| finding.fails() && !(is_starved && finding.subject == Subject::Time);
         self.findings().iter().filter(counts).collect()
     }
 

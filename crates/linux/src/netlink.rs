@@ -253,7 +253,9 @@ impl Netlink {
         match acknowledgement(&told) {
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {}
             Err(error) => return Err(error),
-            Ok(()) => return Err(io::Error::new(io::ErrorKind::InvalidData, "the kernel tells nothing of it")),
+            Ok(()) => {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "the kernel tells nothing of it"));
+            }
         }
         acknowledgement(&self.next()?).map(|()| told)
     }

@@ -154,7 +154,9 @@ mod tests {
     fn what_is_counted_of_a_queue_is_read_and_cut_answers_are_none() {
         // What Linux 6 answers for a `pfifo` in which 7 packets of 1000 bytes wait, and 258 were dropped.
         let mut message = vec![0; HEADER_BYTES + ABOUT_BYTES];
-        message.extend(b"\x0a\0\x01\0pfifo\0\0\0\x08\0\x02\0\x0a\0\0\0\x05\0\x0c\0\0\0\0\0\x30\0\x07\0\x14\0\x01\0");
+        message.extend(
+            b"\x0a\0\x01\0pfifo\0\0\0\x08\0\x02\0\x0a\0\0\0\x05\0\x0c\0\0\0\0\0\x30\0\x07\0\x14\0\x01\0",
+        );
         message.extend([0; 16]);
         message.extend(b"\x18\0\x03\0\x07\0\0\0\x58\x1b\0\0\x02\x01\0\0");
         message.extend([0; 8]);

@@ -141,9 +141,7 @@ fn length(file: &File) -> f64 {
 /// How a file ended. A failure is told: the other files are run all the same.
 fn told(run: Result<(Judged, Option<Failure>), Failure>) -> Judged {
     match run {
-        Ok((judged, trouble)) => {
-            Judged { ending: trouble.map_or(judged.ending, Failure::tell), ..judged }
-        }
+        Ok((judged, trouble)) => Judged { ending: trouble.map_or(judged.ending, Failure::tell), ..judged },
         Err(failure) => Judged::ended(failure.tell()),
     }
 }

@@ -254,8 +254,7 @@ fn judgement(scenario: &Scenario, report: &Report, left_out: Vec<LeftOut>) -> Ju
     }
     let expectations = expected(scenario, &stages::of_first(report));
     let is_open = tell_open(scenario, report, &left_out);
-    let is_missed =
-        is_open || differing > 0 || expectations.iter().any(|verdict| *verdict != Verdict::Holds);
+    let is_missed = is_open || differing > 0 || expectations.iter().any(|verdict| *verdict != Verdict::Holds);
     let ending = if is_missed { Ending::ExpectationFailed } else { Ending::Done };
     Judged { ending, agreements, expectations, left_out, is_open }
 }

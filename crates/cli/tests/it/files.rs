@@ -129,7 +129,11 @@ fn what_this_machine_lacks_is_skipped_loudly_and_fails_nothing() {
     let why = "ns-2 (`ns`) is missing; allowed: `apt-get install ns2` on Debian and Ubuntu";
     let alone = on(&file);
     assert_eq!(code(&alone), 0, "{}", stderr(&alone));
-    assert!(stderr(&alone).contains(&format!("SKIPPED: ns2 cannot run this here: {why}")), "{}", stderr(&alone));
+    assert!(
+        stderr(&alone).contains(&format!("SKIPPED: ns2 cannot run this here: {why}")),
+        "{}",
+        stderr(&alone)
+    );
     let folder = on(&contest.folder().display().to_string());
     assert_eq!(code(&folder), 0, "{}", stderr(&folder));
     let text = stdout(&folder);

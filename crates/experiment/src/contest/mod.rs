@@ -138,11 +138,10 @@ impl ContestPlan {
     /// share in a short contest, for data from the warm-up waits there for its gaps to be filled, and then comes all at once.
     fn flow_records(&self, counted: &Counted, seen: &Seen) -> Vec<FlowRecord> {
         let window = self.duration - self.warm_up;
-        let goodput_bps = |seen: &FlowSeen| seen.payload_bytes.iter().sum::<u64>() as f64 * 8.0 / window.secs();
+        let goodput_bps =
+            |seen: &FlowSeen| seen.payload_bytes.iter().sum::<u64>() as f64 * 8.0 / window.secs();
         let flows = self.senders.iter().zip(counted.flows.iter().zip(&seen.flows));
-        flows
-            .map(|(sender, (count, seen))| sender.record(count, counted.window, goodput_bps(seen)))
-            .collect()
+        flows.map(|(sender, (count, seen))| sender.record(count, counted.window, goodput_bps(seen))).collect()
     }
 }
 

@@ -250,7 +250,14 @@ mod tests {
     /// What was copied of a flow at `at_s`: packets of 100 B that left, and packets dropped.
     fn flow(name: &str, at_s: f64, packets: u64, dropped: u64) -> FlowCounts {
         let bytes_out = packets * 100;
-        FlowCounts { flow: name.into(), at_s, packets_out: packets, bytes_out, dropped, ..FlowCounts::default() }
+        FlowCounts {
+            flow: name.into(),
+            at_s,
+            packets_out: packets,
+            bytes_out,
+            dropped,
+            ..FlowCounts::default()
+        }
     }
 
     /// An answer of a link that `packets` have left and that dropped so many.

@@ -63,12 +63,7 @@ impl Seen {
         let port = headers.transport.as_ref()?.ports.source;
         let identification = u16::from_be_bytes(*frame.get(ip + 4..)?.first_chunk()?);
         let is_ours = (self.first_port..self.first_port + self.flows).contains(&port);
-        is_ours.then(|| Passing {
-            port,
-            identification,
-            ecn: headers.ecn(),
-            bytes: frame.len() as u64,
-        })
+        is_ours.then(|| Passing { port, identification, ecn: headers.ecn(), bytes: frame.len() as u64 })
     }
 
     /// The number of the flow that comes from `port`.

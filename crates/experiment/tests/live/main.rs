@@ -154,7 +154,10 @@ fn check_plausible(scenario: &Scenario, record: &RunRecord, is_exact: bool) {
     // By half a packet at either end of what is measured.
     let rounded = if is_exact { 0 } else { record.flows.len() as u64 };
     let is_others = !is_ipv4_only && dropped < drops;
-    assert!(dropped.abs_diff(drops) <= rounded || is_others, "a drop is nobody's: {dropped} of {drops}, {record:?}");
+    assert!(
+        dropped.abs_diff(drops) <= rounded || is_others,
+        "a drop is nobody's: {dropped} of {drops}, {record:?}"
+    );
 }
 
 fn group_share(record: &RunRecord, group: &str) -> f64 {

@@ -65,7 +65,8 @@ fn check(stage: &str, record: &RunRecord, sampled: &Sampled) {
     // Of a gateway each flow is rounded by half a packet. Under a kernel a drop is known when what came after it has left: 780 packets later,
     // which is 344 ms, and the sample after that.
     let rounded = if stage == "gateway" { 0.5 * record.flows.len() as f64 } else { 0.0 };
-    let late = if stage == "kernel" { of_link.iter().rev().take(5).map(|(_, drops)| drops).sum() } else { 0.0 };
+    let late =
+        if stage == "kernel" { of_link.iter().rev().take(5).map(|(_, drops)| drops).sum() } else { 0.0 };
     assert!(groups <= link + rounded && groups >= link - rounded - late, "{stage}: {groups} of {link}");
     // What leaves is at most what the link carries, but for what an answer is late by.
     let egress = |at: usize| {

@@ -25,7 +25,7 @@ const BRIDGING: Duration = Duration::from_ms(500);
 
 /// Waits for the end, and checks that the link is in use `from_s` after the start and later.
 fn expect_traffic(run: &mut Run, happened: &mut Happened, from_s: f64) -> Fallible<()> {
-    let seen = happened.finish(&mut run)?;
+    let seen = happened.finish(run)?;
     let end = run.traffic.duration_ns as f64 / 1e9;
     let percent = tcp_percent(&run.traffic, &seen, from_s, end);
     happened.expect_in_time("of the link TCP used afterwards, %", percent, Allowed::at_least(IN_USE));
@@ -94,7 +94,11 @@ pub(super) fn stopped_and_continued(happened: &mut Happened) -> Fallible<()> {
     let gap = longest_gap_ms(&run.traffic, &seen, 1.0, 7.0);
     happened.expect("no ping while it was stopped for 2000 ms, ms", gap, Allowed::above(1900.0));
     let percent = tcp_percent(&run.traffic, &seen, 5.5, 7.0);
-    happened.expect_in_time("of the link TCP used 1.5 s after it went on, %", percent, Allowed::at_least(IN_USE));
+    happened.expect_in_time(
+        "of the link TCP used 1.5 s after it went on, %",
+        percent,
+        Allowed::at_least(IN_USE),
+    );
     happened.check_conservation(run.gateway())
 }
 
