@@ -80,7 +80,7 @@ mod tests {
         let text = format!(
             "format = 2\nname = \"short\"\nduration = \"1 s\"\nseeds = 1\ndisciplines = [\"tail-drop\", \"faba\"]\n\
              [link]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"9 packets\"\n\
-             [[flow]]\ngroup = \"a\"\nsource = \"bulk\"\n\
+             [[flow]]\ngroup = \"a\"\nsource = \"bulk\"\naccess = {{ rate = \"1 Gbit/s\", delay = \"1 ms\" }}\n\
              [[agree]]\nmeasure = \"jain\"\ntolerance = 0.1\nbecause = \"it is a test\"\n{agree}"
         );
         parse("short.toml", &text, &Overrides::default()).expect("a scenario")

@@ -50,27 +50,33 @@ impl Count {
     }
 }
 
-/// When the link is looked at: at every multiple of an interval after the start of a run.
+/// When the link is looked at: at every multiple of an interval after the start of a run, until its end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rhythm {
     /// The interval, and when the next one is over; none where nobody wants samples.
     next: Option<(Duration, Duration)>,
+    /// The end.
+    until: Duration,
 }
 
 impl Rhythm {
-    pub(crate) fn new(every: Option<Duration>) -> Self {
-        Rhythm { next: every.map(|every| (every, every)) }
+    pub(crate) fn new(every: Option<Duration>, until: Duration) -> Self {
+        Rhythm { next: every.map(|every| (every, every)), until }
+    }
+
+    fn next(&self) -> Option<(Duration, Duration)> {
+        self.next.filter(|(_, next)| *next <= self.until)
     }
 
     /// When the next sample is due in a run that began at `start`.
     pub(crate) fn due(&self, start: Time) -> Time {
-        self.next.map_or(Time::MAX, |(_, next)| start + next)
+        self.next().map_or(Time::MAX, |(_, next)| start + next)
     }
 
     /// The sample that is due `now`, by its time after the start. Of several that a busy machine missed, the last.
     pub(crate) fn take(&mut self, start: Time, now: Time) -> Option<Duration> {
-        let (every, mut next) = self.next.filter(|(_, next)| start + *next <= now)?;
-        while start + next + every <= now {
+        let (every, mut next) = self.next().filter(|(_, next)| start + *next <= now)?;
+        while start + next + every <= now && next + every <= self.until {
             next = next + every;
         }
         self.next = Some((every, next + every));
@@ -291,12 +297,14 @@ mod tests {
     #[test]
     fn samples_are_due_at_multiples_of_the_interval_and_a_late_one_stands_for_those_missed() {
         let (start, ms) = (Time::from_ns(7), Duration::from_ms);
-        let mut rhythm = Rhythm::new(Some(ms(10)));
+        let mut rhythm = Rhythm::new(Some(ms(10)), ms(65));
         assert_eq!(rhythm.take(start, start + ms(9)), None);
         assert_eq!(rhythm.take(start, start + ms(10)), Some(ms(10)));
         assert_eq!(rhythm.take(start, start + ms(45)), Some(ms(40)));
         assert_eq!(rhythm.due(start), start + ms(50));
-        assert_eq!(Rhythm::new(None).due(start), Time::MAX);
+        assert_eq!(rhythm.take(start, start + ms(90)), Some(ms(60)), "the run is over at 65 ms");
+        assert_eq!((rhythm.due(start), rhythm.take(start, start + ms(99))), (Time::MAX, None));
+        assert_eq!(Rhythm::new(None, ms(65)).due(start), Time::MAX);
     }
 
     #[test]

@@ -11,8 +11,6 @@ use fairwire_gateway::account::FlowCount;
 /// The snapshots of a run.
 pub(super) struct Samples {
     rhythm: Rhythm,
-    /// The end of the run: flows go on for a while after it.
-    until: Duration,
     /// The latest copy of flows.
     copy: Reading,
     /// Those whose flows are not known yet.
@@ -31,11 +29,10 @@ struct Waiting {
 }
 
 impl Samples {
-    /// Of a run that ends at `until`, with so many flows.
+    /// Of a run that ends at `until`, with so many flows, which go on for a while after it.
     pub(super) fn new(every: Option<Duration>, until: Duration, flows: usize) -> Self {
         Samples {
-            rhythm: Rhythm::new(every),
-            until,
+            rhythm: Rhythm::new(every, until),
             copy: Reading::before_all(flows),
             waiting: Vec::new(),
             taken: Vec::new(),
@@ -49,7 +46,7 @@ impl Samples {
 
     /// Takes the one that is due, if one is, from a `reading` that came `now`.
     pub(super) fn take(&mut self, start: Time, now: Time, reading: &Reading) {
-        if let Some(at) = self.rhythm.take(start, now).filter(|at| *at <= self.until) {
+        if let Some(at) = self.rhythm.take(start, now) {
             let (backlog, link) = (reading.backlog(), reading.link());
             let snapshot = Snapshot { at, backlog, link: count(&link), flows: Vec::new() };
             self.waiting.push(Waiting { at_s: reading.at_s, link, snapshot });

@@ -139,7 +139,8 @@ impl<'a> Ends<'a> {
     fn new(plan: &'a ContestPlan, sockets: Vec<OwnedFd>) -> Result<Self, ContestError> {
         let [came, left, netlink] = handed(sockets)?;
         let (entry, exit) = (AfPacket::from_socket(came, "g0"), AfPacket::from_socket(left, "p0"));
-        let samples = plan.every.map(|every| Samples::new(every, netlink.into(), plan.senders.len()));
+        let samples =
+            plan.every.map(|every| Samples::new(every, plan.duration, netlink.into(), plan.senders.len()));
         Ok(Ends { plan, entry, exit, seen: None, leaving: Vec::new(), samples })
     }
 

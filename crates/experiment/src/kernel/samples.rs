@@ -37,9 +37,9 @@ struct Flow {
 }
 
 impl Samples {
-    pub(super) fn new(every: Duration, netlink: Netlink, flows: usize) -> Self {
+    pub(super) fn new(every: Duration, until: Duration, netlink: Netlink, flows: usize) -> Self {
         Samples {
-            rhythm: Rhythm::new(Some(every)),
+            rhythm: Rhythm::new(Some(every), until),
             netlink,
             drops: Drops::default(),
             flows: vec![Flow::default(); flows],

@@ -44,7 +44,7 @@ pub(super) fn hold(
     let mut datapath = Datapath::new(gateway(plan, &classifier, discipline));
     let mut warm = None;
     let flows = (0..plan.senders.len()).map(|flow| classifier.flow(&plan.flow_key(flow))).collect();
-    let mut samples = Samples::new(plan.every, flows);
+    let mut samples = Samples::new(plan.every, plan.duration, flows);
     driver::run(&mut datapath, &mut wire, &mut |now, datapath| {
         let (link, warm, samples) = (&datapath.forward, &mut warm, &mut samples);
         let mut at_link = AtLink { plan, classifier: &classifier, link, meter: &meter, warm, samples };

@@ -14,8 +14,8 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    pub(super) fn new(every: Option<Duration>, flows: Vec<FlowHash>) -> Self {
-        Samples { rhythm: Rhythm::new(every), flows, taken: Vec::new() }
+    pub(super) fn new(every: Option<Duration>, until: Duration, flows: Vec<FlowHash>) -> Self {
+        Samples { rhythm: Rhythm::new(every, until), flows, taken: Vec::new() }
     }
 
     /// When the next one is due in a run that began at `start`.
