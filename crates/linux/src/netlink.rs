@@ -246,18 +246,16 @@ impl Netlink {
         self.execute(request)
     }
 
-    /// Sends a request that has one answer, and gives that.
-    pub(crate) fn told(&self, request: Request) -> io::Result<Vec<u8>> {
-        let told = self.answer(request)?;
+    /// Sends a request that has one answer before its acknowledgement, and returns that.
+    pub(crate) fn read(&self, request: Request) -> io::Result<Vec<u8>> {
+        let answer = self.answer(request)?;
         // An error is an acknowledgement, and comes alone.
-        match acknowledgement(&told) {
+        match acknowledgement(&answer) {
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {}
             Err(error) => return Err(error),
-            Ok(()) => {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "the kernel tells nothing of it"));
-            }
+            Ok(()) => return Err(io::Error::new(io::ErrorKind::InvalidData, "the kernel returns nothing")),
         }
-        acknowledgement(&self.next()?).map(|()| told)
+        acknowledgement(&self.next()?).map(|()| answer)
     }
 
     /// Sends a request and waits for its acknowledgement.

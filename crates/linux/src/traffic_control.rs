@@ -68,10 +68,10 @@ pub struct QueueCounts {
 
 /// What the kernel counts of the queue `handle` of the interface `index`.
 pub fn counted(netlink: &Netlink, index: u32, handle: u32) -> io::Result<QueueCounts> {
-    // Without the echo the kernel tells others of the queue, and not who asks.
+    // Without the echo the kernel reports the queue to listeners, and not to the sender.
     let mut request = Request::new(libc::RTM_GETQDISC, libc::NLM_F_ECHO);
     about(&mut request, [index, handle, 0, 0]);
-    queue_counts(&netlink.told(request)?)
+    queue_counts(&netlink.read(request)?)
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the kernel counts nothing of this queue"))
 }
 
@@ -152,7 +152,8 @@ mod tests {
     #[test]
     #[cfg(target_endian = "little")]
     fn what_is_counted_of_a_queue_is_read_and_cut_answers_are_none() {
-        // What Linux 6 answers for a `pfifo` in which 7 packets of 1000 bytes wait, and 258 were dropped.
+        // What Linux 6 answers for a `pfifo` in which 7 packets of 1000 bytes wait, and 258 were
+        // dropped.
         let mut message = vec![0; HEADER_BYTES + ABOUT_BYTES];
         message.extend(
             b"\x0a\0\x01\0pfifo\0\0\0\x08\0\x02\0\x0a\0\0\0\x05\0\x0c\0\0\0\0\0\x30\0\x07\0\x14\0\x01\0",
