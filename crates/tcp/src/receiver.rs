@@ -14,10 +14,7 @@ use fairwire_core::{Duration, Ecn, Time};
 use std::collections::VecDeque;
 
 /// What has arrived of one connection.
-///
-/// What a segment in order needs is in the first 24 bytes, to be had with one line of the cache.
 #[derive(Debug)]
-#[repr(C)]
 pub struct Receiver {
     next: u64,
     due: Time, // when a delayed acknowledgement must leave; MAX for none
@@ -33,8 +30,6 @@ pub struct Receiver {
     many: Option<Box<Ahead>>, // made when it is needed first
     delay: Duration,
 }
-
-const _: () = assert!(std::mem::offset_of!(Receiver, window) == 24);
 
 /// What is beyond the next segment expected, as long as it is not much: within the receiver, since a piece of memory elsewhere is two
 /// lines of the cache, of which one tells where the other is.
