@@ -160,14 +160,9 @@ impl Frames {
         (self.slots.len() - 1) as u32
     }
 
-    /// Sets memory aside for so many, which costs nothing until it is used.
-    pub(crate) fn reserve(&mut self, frames: usize) {
-        self.slots.reserve(frames);
-    }
-
-    /// Keeps from now on when packets are sent.
-    pub(crate) fn keep_stamps(&mut self) {
-        self.sent = Some(Vec::new());
+    /// None, of which it will be kept when their packets are sent.
+    pub(crate) fn with_stamps() -> Self {
+        Frames { sent: Some(Vec::new()), ..Frames::default() }
     }
 
     /// The packet in `slot` is sent `now`.
@@ -255,7 +250,7 @@ impl Frames {
     /// Asks for the frame in `slot`.
     #[inline]
     pub(crate) fn fetch(&self, slot: u32) {
-        prefetch::first_line(&self.slots[slot as usize]);
+        prefetch::lines(&self.slots[slot as usize], 0..1);
     }
 
     #[inline]

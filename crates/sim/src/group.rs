@@ -139,11 +139,6 @@ impl Group {
         }
     }
 
-    /// Bytes on the wire of its packets with data.
-    pub(crate) fn data_bytes(&self) -> u32 {
-        self.data_bytes
-    }
-
     /// Bytes on the wire of the packet that `frame` is.
     #[inline]
     pub(crate) fn wire_bytes(&self, frame: Frame) -> u32 {

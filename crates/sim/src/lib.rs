@@ -1,6 +1,9 @@
 //! A deterministic packet simulator.
 //!
 //! One run is one thread and one seed: the same plan, seed and tie rule give the same bits on every machine.
+//!
+//! `model.rs` is what is simulated. How its events are kept (`queue/`), and its frames and flows (`store.rs`, `frames.rs`, `flow/`), is behind
+//! an interface each, and `tuning.rs` chooses what of that suits a network.
 
 pub mod app;
 mod edge;
@@ -10,20 +13,27 @@ mod event;
 mod flow;
 mod frames;
 mod group;
-mod lanes;
-mod ledger;
 mod line;
 mod link;
-mod network;
+mod measured;
+mod model;
 mod observe;
 mod plan;
 mod prefetch;
+mod queue;
 mod route;
 mod seen;
-mod sides;
+mod setup;
+mod store;
 mod ties;
 mod tuning;
-mod wheel;
+mod users;
+mod watched;
+
+#[cfg(test)]
+mod plain;
+#[cfg(test)]
+mod tests;
 
 pub use link::{Departure, Link};
 pub use observe::{AggregateView, FlowView, LinkView, Observer, View};
@@ -34,6 +44,7 @@ pub use plan::{
 pub use seen::{Content, PacketEvent, What, Window};
 
 use fairwire_core::Time;
+use model::Model;
 use std::ops::ControlFlow;
 
 /// Runs `network` once.
@@ -48,8 +59,8 @@ pub fn run(
     settings: &Settings,
     watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
 ) -> Option<Measured> {
-    let mut run = network::Run::new(network, settings, observe::Unwatched);
-    run.go(watch).then(|| run.measured())
+    let mut model = Model::new(network, settings, observe::Unwatched);
+    model.go(watch).then(|| model.measured())
 }
 
 /// As [`run`], with an observer. What is measured is the same, bit for bit.
@@ -62,6 +73,6 @@ pub fn run_observed(
     watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
     observer: &mut dyn Observer,
 ) -> Option<Measured> {
-    let mut run = network::Run::new(network, settings, observe::Watch::new(observer));
-    run.go(watch).then(|| run.measured())
+    let mut model = Model::new(network, settings, observe::Watch::new(observer));
+    model.go(watch).then(|| model.measured())
 }

@@ -12,13 +12,11 @@ use crate::flow::Flow;
 use crate::frames::{Frame, Frames};
 use crate::group::Group;
 use crate::link::Link;
-use crate::network::queued::Queued;
 use crate::seen::{Content, PacketEvent, What, Window};
 use fairwire_core::{Backlog, Discipline, Duration, Marker, Packet, Rate, Time};
 use fairwire_metrics::{DelayHistogram, FlowName};
 use fairwire_tcp::Sack;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 /// Who watches a run. Every method but the two questions does nothing unless it is written.
 pub trait Observer {
@@ -45,7 +43,7 @@ pub struct View<'a> {
     now: Time,
     flows: &'a [Flow],
     groups: &'a [Group],
-    links: &'a [Queued],
+    links: &'a [Link],
     edges: Option<&'a Edges>,
     since: &'a Since,
 }
@@ -147,7 +145,7 @@ impl<'a> View<'a> {
                 connection: (each > 1).then(|| index % each + 1),
                 dscp: group.plan.dscp,
                 is_tcp: group.is_acknowledged(),
-                data_bytes: group.data_bytes(),
+                data_bytes: group.data_bytes,
                 delivered_bytes: count.delivered,
                 left_bytes: count.left,
                 dropped: count.dropped,
@@ -179,8 +177,7 @@ impl<'a> View<'a> {
     /// The queued links, in the order of the plan.
     pub fn links(&self) -> impl Iterator<Item = LinkView<'a>> + use<'a> {
         let since = self.since;
-        self.links.iter().enumerate().map(move |(at, queued)| {
-            let link: &Link = queued.link();
+        self.links.iter().enumerate().map(move |(at, link)| {
             let count = since.links.get(at).copied().unwrap_or_default();
             LinkView {
                 name: link.name(),
@@ -235,7 +232,7 @@ pub(crate) struct State<'a> {
     pub(crate) now: Time,
     pub(crate) flows: &'a [Flow],
     pub(crate) groups: &'a [Group],
-    pub(crate) links: &'a [Queued],
+    pub(crate) links: &'a [Link],
     pub(crate) edges: Option<&'a Edges>,
 }
 
@@ -272,7 +269,7 @@ struct Since {
 }
 
 /// A delivery that lies ahead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 struct Ahead {
     bytes: u64, // in order and new
     event: PacketEvent,
@@ -288,27 +285,8 @@ pub(crate) struct Watch<'a> {
     link: Option<u32>,
     since: Since,
     /// By time, and at one time in the order in which they were worked out.
-    ahead: BinaryHeap<Reverse<Due>>,
+    ahead: BTreeMap<(Time, u64), Ahead>,
     held: u64,
-}
-
-#[derive(PartialEq, Eq)]
-struct Due {
-    at: Time,
-    number: u64,
-    ahead: Ahead,
-}
-
-impl Ord for Due {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.number).cmp(&(other.at, other.number))
-    }
-}
-
-impl PartialOrd for Due {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 impl<'a> Watch<'a> {
@@ -322,15 +300,15 @@ impl<'a> Watch<'a> {
             now: Time::ZERO,
             link: None,
             since: Since::default(),
-            ahead: BinaryHeap::new(),
+            ahead: BTreeMap::new(),
             held: 0,
         }
     }
 
     /// Tells of what was held back, up to `now`.
     fn release(&mut self, now: Time) {
-        while self.ahead.peek().is_some_and(|Reverse(due)| due.at <= now) {
-            let Some(Reverse(Due { ahead, .. })) = self.ahead.pop() else { return };
+        while let Some(first) = self.ahead.first_entry().filter(|first| first.key().0 <= now) {
+            let ahead = first.remove();
             self.since.flows[ahead.event.flow as usize].delivered += ahead.bytes;
             if self.wants_packets {
                 self.observer.packet(&ahead.event);
@@ -398,7 +376,7 @@ impl Tap for Watch<'_> {
         let event = self.event(at, What::Deliver, about);
         self.link = link;
         self.held += 1;
-        self.ahead.push(Reverse(Due { at, number: self.held, ahead: Ahead { bytes, event } }));
+        self.ahead.insert((at, self.held), Ahead { bytes, event });
     }
 
     fn next_sample(&self) -> Time {

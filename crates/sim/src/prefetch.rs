@@ -9,12 +9,6 @@ use std::ops::Range;
 /// Bytes that come at once.
 pub(crate) const LINE: usize = 64;
 
-/// Asks for the line where `of` begins.
-#[inline(always)]
-pub(crate) fn first_line<T>(of: &T) {
-    lines(of, 0..1);
-}
-
 /// Asks for some of the lines that `of` takes up, which begins with one.
 #[inline(always)]
 pub(crate) fn lines<T>(of: &T, which: Range<usize>) {

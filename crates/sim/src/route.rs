@@ -89,7 +89,8 @@ pub(crate) fn lay(
 mod tests {
     use super::*;
     use crate::plan::{Settings, TieRule};
-    use crate::sides::Sides;
+    use crate::queue::Sides;
+    use crate::tuning::Tuning;
     use fairwire_core::Seed;
 
     #[test]
@@ -101,7 +102,7 @@ mod tests {
         let hops = [wire(10, 2), wire(7, 3), Hop::Link(0), wire(3, 5), Hop::Link(1)];
         let (tie_rule, seed) = (TieRule::Fifo, Seed(1));
         let settings = Settings { duration: Duration::from_ms(1), warm_up: Duration::ZERO, seed, tie_rule };
-        let (mut legs, mut events) = (Vec::new(), Sides::new(&settings, None));
+        let (mut legs, mut events) = (Vec::new(), Sides::new(&settings, &Tuning::default()));
         lay(&hops, 0, Sizes { data: 1500, ack: 40, vary: true }, &mut legs, &mut events);
         assert_eq!(legs.len(), 3);
         for leg in &legs {

@@ -10,10 +10,10 @@ pub(crate) struct Tuning {
     pub(crate) lookahead: Option<Duration>,
     /// By link, where hosts are served ahead: does nothing go on from it but to sinks? What leaves it is delivered later, all at once.
     pub(crate) last_links: Vec<bool>,
-    /// Is there but one link, on a side of its own? Its questions need no events.
+    /// Is there but one link, on a side of its own? When it becomes free is no event in a lane.
     pub(crate) has_one_link: bool,
     /// Are there so many flows that their records are not all at hand? What events to come need is asked for.
-    pub(crate) looks_ahead: bool,
+    pub(crate) has_many_flows: bool,
 }
 
 /// The records of so many flows stay in the nearest cache or the one after it.
@@ -29,16 +29,16 @@ impl Tuning {
     /// What suits a network where hosts are served so far ahead of links, or not at all.
     pub(crate) fn ahead(plan: &Network, lookahead: Option<Duration>) -> Self {
         let last_links = if lookahead.is_some() { last_links(plan) } else { Vec::new() };
-        let has_one_link = lookahead.is_some() && last_links.len() == 1;
-        Tuning { lookahead, last_links, has_one_link, looks_ahead: plan.flow_count() > FEW_FLOWS }
+        let has_one_link = lookahead.is_some() && plan.links.len() == 1;
+        Tuning { lookahead, last_links, has_one_link, has_many_flows: plan.flow_count() > FEW_FLOWS }
     }
 }
 
 /// So many bytes leave the slowest link in a window at most: no more than a cache holds, so that what hosts send is soon at the links.
-const AT_MOST: u64 = 1 << 20;
+const MAX_WINDOW: u64 = 1 << 20;
 
 /// In a shorter time than so many bytes take on the slowest link too little happens to be worth a turn.
-const AT_LEAST: u64 = 1 << 13;
+const MIN_WINDOW: u64 = 1 << 13;
 
 /// What nothing takes less to get from a queued link to a host, where the two sides can be told apart. They cannot where hosts are
 /// asked by links at once (sessions, edges), where a way has no queue on it, where what a host sends may be at a link in no time, and
@@ -59,8 +59,8 @@ fn lookahead(plan: &Network, settings: &Settings) -> Option<Duration> {
     let link = plan.links.iter().map(|link| link.delay).min()?;
     let access = plan.groups.iter().filter_map(delays).min()?;
     let slowest = plan.links.iter().map(|link| link.rate).min_by_key(|rate| rate.bps())?;
-    let lookahead = (link + access).min(slowest.time_to_send(AT_MOST));
-    (lookahead >= slowest.time_to_send(AT_LEAST)).then_some(lookahead)
+    let lookahead = (link + access).min(slowest.time_to_send(MAX_WINDOW));
+    (lookahead >= slowest.time_to_send(MIN_WINDOW)).then_some(lookahead)
 }
 
 /// Which links nothing goes on from but to the sink of its group.

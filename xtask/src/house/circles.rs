@@ -10,13 +10,16 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The name of the rule.
 pub const NAME: &str = "small circles";
 
-/// The most files that may import each other.
-pub const MAX_FILES: usize = 4;
+/// The most files of a crate that may import each other.
+const MAX_FILES: usize = 4;
+
+/// Crates with a limit of their own.
+const LIMITS: &[(&str, usize)] = &[("crates/sim", 1)];
 
 /// The path of a module, such as `["dropper", "red"]`, from the root of its crate.
 type Module = Vec<String>;
 
-/// In no crate do more than [`MAX_FILES`] files import each other.
+/// In no crate do more than [`MAX_FILES`] files import each other, or more than its own limit.
 pub fn check(tree: &Tree) -> Vec<Breach> {
     let mut crates: BTreeMap<&str, BTreeMap<Module, &File>> = BTreeMap::new();
     for file in tree.rust() {
@@ -24,20 +27,21 @@ pub fn check(tree: &Tree) -> Vec<Breach> {
             crates.entry(root).or_default().insert(module, file);
         }
     }
-    crates.values().flat_map(check_crate).collect()
+    let limit = |root: &str| LIMITS.iter().find(|(of, _)| *of == root).map_or(MAX_FILES, |(_, limit)| *limit);
+    crates.iter().flat_map(|(root, files)| check_crate(files, limit(root))).collect()
 }
 
-fn check_crate(files: &BTreeMap<Module, &File>) -> Vec<Breach> {
+fn check_crate(files: &BTreeMap<Module, &File>, limit: usize) -> Vec<Breach> {
     let imports: BTreeMap<&Module, BTreeSet<&Module>> =
         files.iter().map(|(module, file)| (module, imports_of(module, file, files))).collect();
     let mut breaches = Vec::new();
     let mut seen = BTreeSet::new();
     for &module in imports.keys() {
         let circle = circle_of(module, &imports);
-        if circle.len() > MAX_FILES && seen.insert(circle.clone()) {
+        if circle.len() > limit && seen.insert(circle.clone()) {
             let names: Vec<_> = circle.iter().map(|module| name(module)).collect();
             let message = format!(
-                "{} files import each other; allowed: at most {MAX_FILES}; move what several of them need to a file that imports none of them: {}",
+                "{} files import each other; allowed: at most {limit}; move what several of them need to a file that imports none of them: {}",
                 circle.len(),
                 names.join(", ")
             );
@@ -136,8 +140,12 @@ mod tests {
     use super::*;
 
     fn ring(count: usize, line: fn(usize) -> String) -> Vec<Breach> {
+        ring_in("crates/a", count, line)
+    }
+
+    fn ring_in(root: &str, count: usize, line: fn(usize) -> String) -> Vec<Breach> {
         let files: Vec<(String, String)> =
-            (0..count).map(|at| (format!("crates/a/src/m{at}.rs"), line((at + 1) % count))).collect();
+            (0..count).map(|at| (format!("{root}/src/m{at}.rs"), line((at + 1) % count))).collect();
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
         check(&Tree::of_files(&files))
     }
@@ -155,6 +163,14 @@ mod tests {
             assert_eq!(ring(4, form).len(), 0);
         }
         assert_eq!(ring(5, |to| format!("#[cfg(test)] use crate::m{to}::Item;")).len(), 0);
+    }
+
+    #[test]
+    fn two_files_of_the_simulator_may_not_import_each_other() {
+        let line = |to| format!("use crate::m{to}::Item;");
+        let breaches = ring_in("crates/sim", 2, line);
+        assert!(breaches.len() == 1 && breaches[0].message.contains("at most 1"), "{breaches:?}");
+        assert_eq!(ring_in("crates/sim", 1, line).len(), 0);
     }
 
     #[test]

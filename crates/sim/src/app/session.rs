@@ -2,6 +2,14 @@
 
 use super::load::{Cause, Machine, Step};
 use fairwire_core::{Duration, Rng, Time};
+use fairwire_metrics::TransferMeter;
+
+/// How long what the users of a group did took.
+#[derive(Default)]
+pub(crate) struct Timed {
+    pub(crate) transfers: TransferMeter,
+    pub(crate) pages: TransferMeter,
+}
 
 /// One user. Its connections are flows that stand side by side.
 #[derive(Debug)]

@@ -1,29 +1,15 @@
 //! A flow whose ends are endpoints of another crate.
 
-use super::{Bytes, Flow, Outlet, Protocol, Sink, Stage};
+use super::protocol::{Outside, Protocol};
+use super::record::{Flow, Sink};
+use super::stage::{Outlet, Stage};
 use crate::endpoint::Packet;
-use crate::ends::{Ends, Side, Took};
+use crate::ends::{Side, Took};
 use crate::event::{Event, Events};
 use crate::frames::{Frame, Payload};
 use crate::line::Line;
 use crate::route::Target;
 use fairwire_core::Time;
-
-/// What such a flow has beside what every flow has.
-pub(super) struct Outside {
-    pub(super) bytes: Bytes,
-    ends: Ends,
-    /// The second end's own link, over which it sends.
-    up: Line,
-    /// The first end's own link, over which it receives.
-    down: Line,
-}
-
-impl Outside {
-    pub(super) fn new(ends: Ends) -> Self {
-        Outside { bytes: Bytes::default(), ends, up: Line::default(), down: Line::default() }
-    }
-}
 
 impl Flow {
     /// How long its first end took, once that is through; only of endpoints of another crate.

@@ -1,26 +1,19 @@
 //! What came out of a run, as records.
 
-use super::Run;
 use crate::app::load::Demand;
-use crate::app::session::Session;
+use crate::app::session::{Session, Timed};
 use crate::ends::Took;
 use crate::event::Events;
 use crate::flow::Counts;
 use crate::group::Group;
+use crate::model::Model;
 use crate::observe::Tap;
 use crate::plan::{GroupPlan, Measured, Source};
+use fairwire_metrics::FlowName;
 use fairwire_metrics::record::{FlowRecord, TransferRecord};
-use fairwire_metrics::{FlowName, TransferMeter};
 use fairwire_tcp::LossCounts;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// How long what the sessions of a group did took.
-#[derive(Default)]
-pub(super) struct Timed {
-    pub(super) transfers: TransferMeter,
-    pub(super) pages: TransferMeter,
-}
 
 /// What a flow's record calls it, its group and its kind.
 struct Names {
@@ -29,7 +22,7 @@ struct Names {
     kind: Arc<str>,
 }
 
-impl<T: Tap, E: Events> Run<T, E> {
+impl<T: Tap, E: Events> Model<T, E> {
     /// What came out.
     pub(crate) fn measured(&self) -> Measured {
         let mut numbers: Vec<u32> = self.groups.iter().map(|group| group.before).collect();
@@ -38,7 +31,7 @@ impl<T: Tap, E: Events> Run<T, E> {
             .iter()
             .map(|Group { plan, .. }| (plan.name.as_str().into(), kind(&plan.source).into()));
         let names: Vec<(Arc<str>, Arc<str>)> = names.collect(); // of a group and its kind, which its flows share
-        let mut rest = &self.ledger.flows[..];
+        let mut rest = &self.store.flows[..];
         let mut flows = Vec::with_capacity(rest.len()); // or fewer, where a member is several
         while let Some(first) = rest.first() {
             let group = first.group() as usize;
@@ -54,7 +47,7 @@ impl<T: Tap, E: Events> Run<T, E> {
         }
         Measured {
             flows,
-            links: self.links.iter().map(|queued| queued.link.record(self.end)).collect(),
+            links: self.links.iter().map(|link| link.record(self.end)).collect(),
             transfers: self.transfer_records(),
             aggregates: self.edges.as_ref().map_or(Vec::new(), |edges| edges.counts(self.end)),
             events: self.handled - self.meaningless,
@@ -74,7 +67,7 @@ impl<T: Tap, E: Events> Run<T, E> {
     /// How long endpoints of other crates took that were through after the warm-up.
     fn timed_ends(&self) -> BTreeMap<u32, Timed> {
         let mut timed = BTreeMap::<u32, Timed>::new();
-        for flow in self.ledger.flows.iter() {
+        for flow in self.store.flows.iter() {
             if let Some(Took { at, took }) = flow.took()
                 && at >= self.measured_from
             {

@@ -1,8 +1,8 @@
 //! Random networks, under the tuned engine and under the plain one.
 
-use super::super::Run;
 use crate::app::{Arrivals, Bursts, Law, Load, OnOff, Poisson, Sequence, Telnet, Traffic, Transfers, Web};
 use crate::endpoint::{Endpoint, Endpoints, Packet as Sent, Start};
+use crate::model::Model;
 use crate::observe::Unwatched;
 use crate::plan::{GroupPlan, Hop, LinkPlan, Member, Network, Settings, Source, TieRule};
 use crate::tuning::Tuning;
@@ -248,17 +248,17 @@ impl Plan {
 }
 
 fn plainly(plan: &Plan, settings: &Settings) -> String {
-    let mut run = Run::plain(plan.network(), settings, Unwatched);
-    run.go_plainly();
-    format!("{:#?}", run.measured())
+    let mut model = Model::plain(plan.network(), settings, Unwatched);
+    assert!(model.go(&mut |_| ControlFlow::Continue(())));
+    format!("{:#?}", model.measured())
 }
 
 fn tuned(plan: &Plan, settings: &Settings, tuning: impl FnOnce(&Network) -> Tuning) -> String {
     let network = plan.network();
     let tuning = tuning(&network);
-    let mut run = Run::tuned(network, settings, Unwatched, tuning);
-    assert!(run.go(&mut |_| ControlFlow::Continue(())));
-    format!("{:#?}", run.measured())
+    let mut model = Model::tuned(network, settings, Unwatched, &tuning);
+    assert!(model.go(&mut |_| ControlFlow::Continue(())));
+    format!("{:#?}", model.measured())
 }
 
 proptest! {
@@ -279,7 +279,10 @@ proptest! {
         let expected = plainly(&plan, &settings);
         prop_assert_eq!(&tuned(&plan, &settings, |network| Tuning::of(network, &settings, false)), &expected);
         prop_assert_eq!(&tuned(&plan, &settings, |_| Tuning::default()), &expected);
-        let crowded = |network: &Network| Tuning { looks_ahead: true, ..Tuning::of(network, &settings, false) };
+        let crowded = |network: &Network| Tuning {
+            has_many_flows: true,
+            ..Tuning::of(network, &settings, false)
+        };
         prop_assert_eq!(&tuned(&plan, &settings, crowded), &expected);
     }
 }

@@ -5,12 +5,12 @@
 
 mod oracle;
 
-use super::Run;
-use crate::event::{Event, Events, Lane, Next};
+use crate::event::{Event, Events, Lane, Leaving, Memory, Next};
+use crate::model::Model;
 use crate::observe::Tap;
 use crate::plan::{Network, Settings, TieRule};
+use crate::store::Store;
 use crate::ties::Ties;
-use crate::tuning::Tuning;
 use fairwire_core::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,6 +22,7 @@ pub(super) struct Plain {
     ties: Ties,
     scheduled: u64,
     now: Time,
+    end: Time,
 }
 
 /// An event, in the order of events: by time, then by draw, then by when it was scheduled.
@@ -37,7 +38,7 @@ impl Plain {
     fn new(settings: &Settings) -> Self {
         let tie_rule = settings.tie_rule;
         let ties = Ties::new(tie_rule, settings.seed);
-        Plain { events: BinaryHeap::new(), tie_rule, ties, scheduled: 0, now: Time::ZERO }
+        Plain { events: BinaryHeap::new(), tie_rule, ties, scheduled: 0, now: Time::ZERO, end: Time::ZERO }
     }
 
     fn push(&mut self, time: Time, event: Event, identity: u32) {
@@ -48,15 +49,6 @@ impl Plain {
         };
         self.scheduled += 1;
         self.events.push(Reverse(Due { time, draw, scheduled: self.scheduled, event }));
-    }
-
-    fn pop_until(&mut self, end: Time) -> Option<(Time, Event)> {
-        if self.events.peek()?.0.time > end {
-            return None;
-        }
-        let Reverse(Due { time, event, .. }) = self.events.pop()?;
-        self.now = time;
-        Some((time, event))
     }
 }
 
@@ -69,6 +61,8 @@ impl Events for Plain {
         Lane::NONE
     }
 
+    fn add_link(&mut self) {}
+
     fn push_at_host(&mut self, time: Time, event: Event, identity: u32, _: Lane) {
         self.push(time, event, identity);
     }
@@ -76,25 +70,41 @@ impl Events for Plain {
     fn push_at_link(&mut self, time: Time, event: Event, identity: u32, _: Lane) {
         self.push(time, event, identity);
     }
-}
 
-impl<T: Tap> Run<T, Plain> {
-    pub(super) fn plain(plan: Network, settings: &Settings, tap: T) -> Self {
-        Run::over(Plain::new(settings), plan, settings, tap, Tuning::default())
+    fn push_link_free(&mut self, time: Time, link: u32) {
+        self.push(time, Event::LinkFree(link), link);
     }
 
-    /// Handles every event up to the end.
-    pub(super) fn go_plainly(&mut self) {
-        while let Some((now, event)) = self.events.pop_until(self.end) {
-            if !self.is_measuring && now >= self.measured_from {
-                self.start_measuring();
-            }
-            self.handle(Next::new(now, event.parts()));
-            self.handled += 1;
+    fn put_off(&mut self, _: u32, _: Leaving) -> bool {
+        false
+    }
+
+    fn begin_turn(&mut self, end: Time) -> bool {
+        self.end = end;
+        self.events.peek().is_some_and(|Reverse(next)| next.time <= end)
+    }
+
+    fn next_at_hosts(&mut self, _: &impl Memory) -> Next {
+        Next::NOTHING
+    }
+
+    fn next_at_links(&mut self, _: &impl Memory) -> Next {
+        if self.events.peek().is_none_or(|Reverse(next)| next.time > self.end) {
+            return Next::NOTHING;
         }
-        self.ledger.count_drops();
-        if !self.is_measuring {
-            self.start_measuring();
-        }
+        let Some(Reverse(Due { time, event, .. })) = self.events.pop() else { return Next::NOTHING };
+        self.now = time;
+        Next::new(time, event.parts())
+    }
+
+    fn next_left(&mut self, _: &impl Memory) -> Option<Leaving> {
+        None
+    }
+}
+
+impl<T: Tap> Model<T, Plain> {
+    pub(super) fn plain(plan: Network, settings: &Settings, tap: T) -> Self {
+        let store = Store::new(tap, plan.flow_count());
+        Model::over(Plain::new(settings), store, plan, settings)
     }
 }

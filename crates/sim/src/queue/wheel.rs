@@ -1,7 +1,35 @@
 //! The wheel of a calendar queue: buckets of equal width for the near future.
 
-use crate::event::Entry;
+use crate::event::Event;
+use crate::ties::Ties;
 use fairwire_core::Time;
+use std::cmp::Ordering;
+
+/// An event that waits. Ordered by time, then by number, which is the order only until the ties of those that meet are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Entry {
+    pub(crate) time: Time,
+    pub(crate) number: u32,
+    /// Which it was of those put here, modulo 2^32: of the same number, the first goes first.
+    pub(crate) serial: u32,
+    pub(crate) event: Event,
+}
+
+impl Entry {
+    /// Which of two comes first.
+    #[inline]
+    pub(crate) fn order(&self, other: &Entry, ties: &Ties) -> Ordering {
+        self.time.cmp(&other.time).then_with(|| {
+            if self.number == other.number {
+                self.serial.wrapping_sub(other.serial).cast_signed().cmp(&0)
+            } else if ties.goes_first(self.time, self.number, other.number) {
+                Ordering::Less
+            } else {
+                Ordering::Greater
+            }
+        })
+    }
+}
 
 /// The buckets from number `head` on; bucket `b` holds the times with `time >> shift == b`.
 ///
@@ -56,12 +84,6 @@ impl Wheel {
             chunks: Vec::new(),
             free: NONE,
         }
-    }
-
-    /// The same, with room for `events` in its buckets.
-    pub(crate) fn with_room(mut self, events: usize) -> Self {
-        self.chunks.reserve(self.buckets.len() + events / ROOM);
-        self
     }
 
     /// How many buckets there are.

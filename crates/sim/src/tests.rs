@@ -1,11 +1,15 @@
 //! Tests of the network at work.
 
-use super::*;
+use crate::event::{Event, Events};
+use crate::model::Model;
 use crate::observe::Unwatched;
-use crate::plan::{Hop, LinkPlan, TieRule};
+use crate::plan::{GroupPlan, Hop, LinkPlan, Member, Network, Settings, Source, TieRule};
+use crate::queue::Sides;
+use crate::tuning::Tuning;
 use fairwire_core::scheduler::Fcfs;
-use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, RateLaw, Seed};
+use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, RateLaw, Seed, Time};
 use fairwire_tcp::{Config, Profile};
+use std::ops::ControlFlow;
 
 struct TailDrop;
 impl Dropper for TailDrop {}
@@ -49,10 +53,21 @@ fn settings(tie_rule: TieRule) -> Settings {
     Settings { duration: Duration::from_secs(30), warm_up: Duration::from_secs(10), seed: Seed(1), tie_rule }
 }
 
-fn run(flows: Vec<GroupPlan>, packets: u32, settings: &Settings) -> Run<Unwatched> {
-    let mut run = Run::new(Network::dumbbell(bottleneck(packets), flows), settings, Unwatched);
+fn run(flows: Vec<GroupPlan>, packets: u32, settings: &Settings) -> Model<Unwatched, Sides> {
+    let mut run = Model::new(Network::dumbbell(bottleneck(packets), flows), settings, Unwatched);
     assert!(run.go(&mut |_| ControlFlow::Continue(())));
     run
+}
+
+/// What is yet to come.
+fn rest(run: &mut Model<Unwatched, Sides>) -> Vec<Event> {
+    let Model { events, store, .. } = run;
+    let mut rest = Vec::new();
+    while events.begin_turn(Time::from_ns(1 << 50)) {
+        rest.extend(std::iter::from_fn(|| events.next_at_hosts(store).event()).map(|(_, event)| event));
+        rest.extend(std::iter::from_fn(|| events.next_at_links(store).event()).map(|(_, event)| event));
+    }
+    rest
 }
 
 fn throughput(flows: Vec<GroupPlan>, packets: u32) -> Vec<f64> {
@@ -65,23 +80,23 @@ fn every_frame_is_queued_or_on_its_way_or_has_been_let_go() {
     let flows: Vec<_> = (0..5).map(|i| bulk(&format!("tcp.{i}"))).chain([cbr("udp", 8_000_000)]).collect();
     let mut run = run(flows, 20, &settings(TieRule::Random));
     let mut on_the_way = 0;
-    while let Some(event) = run.events.pop() {
+    for event in rest(&mut run) {
         on_the_way += usize::from(matches!(event, Event::Arrival(_) | Event::Ack(_)));
     }
-    assert!(run.ledger.flows.iter().any(|f| f.counts().dropped > 0), "the test needs drops");
-    assert_eq!(run.ledger.frames.in_flight(), run.links[0].link.backlog().packets as usize + on_the_way);
+    assert!(run.store.flows.iter().any(|f| f.counts().dropped > 0), "the test needs drops");
+    assert_eq!(run.store.frames.in_flight(), run.links[0].backlog().packets as usize + on_the_way);
 }
 
 #[test]
 fn many_flows_fare_as_they_would_among_few() {
-    let outcome = |looks_ahead: bool| {
+    let outcome = |has_many_flows: bool| {
         let mut tcp = Config::new(Profile::Modern, 512);
         let delayed = group("delayed", Source::Bulk { tcp: tcp.clone() });
         tcp.delayed_ack = None;
         let flows = vec![delayed, group("each", Source::Bulk { tcp }), cbr("udp", 3_141_593)];
         let (plan, settings) = (Network::dumbbell(bottleneck(40), flows), settings(TieRule::Random));
-        let tuning = Tuning { looks_ahead, ..Tuning::of(&plan, &settings, false) };
-        let mut run = Run::tuned(plan, &settings, Unwatched, tuning);
+        let tuning = Tuning { has_many_flows, ..Tuning::of(&plan, &settings, false) };
+        let mut run = Model::tuned(plan, &settings, Unwatched, &tuning);
         assert!(run.go(&mut |_| ControlFlow::Continue(())));
         format!("{:?}", run.measured())
     };
@@ -160,7 +175,7 @@ fn hosts_that_are_served_ahead_of_the_links_fare_as_they_would_event_by_event() 
             let outcome = |lookahead: Option<Duration>| {
                 let plan = networks(profile).into_iter().nth(at).expect("there are three");
                 let tuning = Tuning::ahead(&plan, lookahead);
-                let mut run = Run::tuned(plan, &settings(TieRule::Random), Unwatched, tuning);
+                let mut run = Model::tuned(plan, &settings(TieRule::Random), Unwatched, &tuning);
                 assert!(run.go(&mut |_| ControlFlow::Continue(())));
                 format!("{:?}", run.measured())
             };
@@ -190,7 +205,7 @@ fn what_leaves_a_link_at_one_instant_stays_in_order() {
         let mut plan = Network::dumbbell(LinkPlan { law: bursts(), ..bottleneck(100) }, vec![bulk("tcp")]);
         plan.links.push(LinkPlan { name: "second".into(), rate: rate(100_000_000), ..bottleneck(1000) });
         plan.groups[0].forward.push(Hop::Link(1));
-        let mut run = Run::new(plan, &settings(tie_rule), Unwatched);
+        let mut run = Model::new(plan, &settings(tie_rule), Unwatched);
         assert!(run.go(&mut |_| ControlFlow::Continue(())));
         run.measured().flows[0].throughput_bps
     };
@@ -213,20 +228,19 @@ fn frames_of_connections_that_were_left_are_let_go_too() {
     ];
     let mut run = run(flows, 20, &settings(TieRule::Random));
     let (mut on_the_way, mut stale) = (0, 0);
-    let frames = &run.ledger.frames;
-    while let Some(event) = run.events.pop() {
+    for event in rest(&mut run) {
         if let Event::Arrival(slot) | Event::Ack(slot) = event {
             on_the_way += 1;
-            let frame = frames.at(slot);
+            let frame = run.store.frames.at(slot);
             stale += usize::from(
-                run.ledger.flows[frame.flow as usize]
+                run.store.flows[frame.flow as usize]
                     .is_stale(frame, &run.groups[run.legs[frame.leg as usize].group as usize]),
             );
         }
     }
-    assert!(run.ledger.flows.iter().any(|f| f.counts().dropped > 0), "the test needs drops");
-    assert!(run.ledger.flows[0].counts().sent > 1000, "the test needs connections that are left at work");
-    assert_eq!(run.ledger.frames.in_flight(), run.links[0].link.backlog().packets as usize + on_the_way);
+    assert!(run.store.flows.iter().any(|f| f.counts().dropped > 0), "the test needs drops");
+    assert!(run.store.flows[0].counts().sent > 1000, "the test needs connections that are left at work");
+    assert_eq!(run.store.frames.in_flight(), run.links[0].backlog().packets as usize + on_the_way);
     // The connection of `short` was renewed at 30 s, the end of the run, with packets under way.
     assert!(stale > 0, "the test needs frames of connections that were left");
 }

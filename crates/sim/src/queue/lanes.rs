@@ -1,11 +1,12 @@
 //! Streams of entries that are in order already, and the first of all their fronts.
 
+use crate::event::Event;
 use crate::prefetch::{self, LINE};
 use crate::ties::Ties;
 use fairwire_core::Time;
 
 /// How many lanes there can be. More would be another level of the tournament.
-pub(crate) const MOST_LANES: usize = 16;
+pub(crate) const MAX_LANES: usize = 16;
 
 /// So many entries of a lane are looked at before their time, all at once.
 pub(crate) const AHEAD: usize = 16;
@@ -13,7 +14,7 @@ pub(crate) const AHEAD: usize = 16;
 /// So many entries lie in one line of the cache.
 const ENTRIES_IN_LINE: usize = LINE / size_of::<Entry>();
 
-const _: () = assert!(ENTRIES_IN_LINE == 4 && MOST_LANES == 16);
+const _: () = assert!(ENTRIES_IN_LINE == 4 && MAX_LANES == 16);
 
 /// What is due when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,16 +24,17 @@ pub(crate) struct Entry {
     /// Its number, which decides among those that are due at the same time.
     number: u32,
     /// What it is about.
-    pub(crate) what: u32,
+    what: u32,
 }
 
 /// There can be so many kinds of entries: as many as there are lanes, since a key has one or the other in its lowest bits.
-const KINDS: u64 = MOST_LANES as u64;
+const KINDS: u64 = MAX_LANES as u64;
 
 impl Entry {
     /// An entry due at `time`, which a lane must be able to tell.
     #[inline(always)]
-    fn new(time: Time, number: u32, kind: u8, what: u32) -> Self {
+    fn new(time: Time, number: u32, event: Event) -> Self {
+        let (kind, what) = event.parts();
         Entry { due: time.ns() * KINDS + u64::from(kind), number, what }
     }
 
@@ -42,8 +44,8 @@ impl Entry {
     }
 
     #[inline(always)]
-    pub(crate) fn kind(self) -> u8 {
-        (self.due % KINDS) as u8
+    pub(crate) fn parts(self) -> (u8, u32) {
+        ((self.due % KINDS) as u8, self.what)
     }
 
     #[inline]
@@ -61,17 +63,15 @@ impl Entry {
 /// Queues of entries in order, and a tournament of their fronts.
 #[derive(Debug)]
 pub(crate) struct Lanes {
-    queues: [Ring; MOST_LANES],
+    queues: [Ring; MAX_LANES],
     count: usize,
     /// A binary tree of keys: when a lane's front is due, and in the lowest bits the lane. That of node `n` is the lesser of those of
     /// `2 n` and `2 n + 1`, and the leaves are the lanes themselves. The root's, 1, is that of the first of all. One number for both, lest
     /// the processor wait for one to find the other.
-    keys: [u64; 2 * MOST_LANES],
+    keys: [u64; 2 * MAX_LANES],
     /// The lane whose front has changed since its matches were played. Most lanes are popped and pushed to by turns, so to put
     /// them off until the winner is asked for saves half of them.
     changed: usize,
-    /// Do many events meet?
-    is_crowded: bool,
     /// Has a lane come to its next [`AHEAD`] entries since somebody looked at them?
     is_due: bool,
 }
@@ -87,7 +87,7 @@ pub(crate) struct Horizon(u64);
 impl Horizon {
     /// What is due at `time` or later is beyond it, and so is nothing at all.
     pub(crate) fn at(time: Time) -> Self {
-        Horizon(time.ns().min(LATEST) * MOST_LANES as u64)
+        Horizon(time.ns().min(LATEST) * MAX_LANES as u64)
     }
 }
 
@@ -106,7 +106,7 @@ impl First {
     /// When it is due; no time of any event, where nothing waits.
     #[inline(always)]
     pub(crate) fn time(self) -> Time {
-        Time::from_ns(self.0 / MOST_LANES as u64)
+        Time::from_ns(self.0 / MAX_LANES as u64)
     }
 }
 
@@ -118,19 +118,13 @@ impl Lanes {
             count: 0,
             keys: std::array::from_fn(|node| never(first_below(node))),
             changed: 0,
-            is_crowded: false,
             is_due: false,
         }
     }
 
-    /// Many events are to meet. That changes no order, but how the first of them is found.
-    pub(crate) fn expect_crowd(&mut self) {
-        self.is_crowded = true;
-    }
-
     /// A new lane, as long as there are few.
     pub(crate) fn add(&mut self, ties: &Ties) -> Option<usize> {
-        if self.count == MOST_LANES {
+        if self.count == MAX_LANES {
             return None;
         }
         self.count += 1;
@@ -138,24 +132,17 @@ impl Lanes {
         Some(self.count - 1)
     }
 
-    /// Adds an entry of `kind` about `what` at the end of a lane; false where it does not come after what is there, or where there is no
+    /// Adds an entry at the end of a lane; false where it does not come after what is there, or where there is no
     /// such lane.
     #[inline(always)]
-    pub(crate) fn push(
-        &mut self,
-        lane: usize,
-        time: Time,
-        ties: &Ties,
-        number: u32,
-        (kind, what): (u8, u32),
-    ) -> bool {
+    pub(crate) fn push(&mut self, lane: usize, time: Time, ties: &Ties, number: u32, event: Event) -> bool {
         let Some(queue) = self.queues.get_mut(lane) else { return false };
         if time.ns() >= LATEST {
             return false;
         }
-        let entry = Entry::new(time, number, kind, what);
-        if self.keys[MOST_LANES + lane] >= NO_KEY {
-            self.keys[MOST_LANES + lane] = entry.key(lane);
+        let entry = Entry::new(time, number, event);
+        if self.keys[MAX_LANES + lane] >= NO_KEY {
+            self.keys[MAX_LANES + lane] = entry.key(lane);
             queue.begin(entry);
             if lane != self.changed {
                 self.play_apart(lane, ties);
@@ -180,40 +167,18 @@ impl Lanes {
         self.play(lane, ties);
     }
 
-    /// Plays the matches of `lane` up to the root, and tells who wins there.
-    ///
-    /// Where few events meet, mostly who won such a match before wins again: with branches the processor goes on with that one while the
-    /// keys are still on their way. Where many do, it is drawn who wins, and a branch is mostly wrong.
+    /// Plays the matches of `lane` up to the root, and tells who wins there. Mostly who won such a match before wins again: with branches
+    /// the processor goes on with that one while the keys are still on their way.
     #[inline(always)]
     fn play(&mut self, lane: usize, ties: &Ties) -> First {
-        if self.is_crowded {
-            return self.play_as(lane, ties, |first, other, tied| {
-                if is_same_time(first, other) { tied() } else { first.min(other) }
-            });
-        }
-        self.play_as(lane, ties, |first, other, tied| {
-            if other > first | (MOST_LANES as u64 - 1) {
-                first
-            } else if is_same_time(first, other) {
-                tied()
-            } else {
-                other
-            }
-        })
-    }
-
-    #[inline(always)]
-    fn play_as(
-        &mut self,
-        lane: usize,
-        ties: &Ties,
-        lesser: impl Fn(u64, u64, &mut dyn FnMut() -> u64) -> u64,
-    ) -> First {
-        let mut node = MOST_LANES + lane % MOST_LANES;
+        let mut node = MAX_LANES + lane % MAX_LANES;
         let mut first = self.keys[node];
         let mut round = |lanes: &mut Self| {
             let other = lanes.keys[node ^ 1];
-            first = lesser(first, other, &mut || lanes.first_of_tied(first, other, ties));
+            if other <= first | (MAX_LANES as u64 - 1) {
+                let is_tied = is_same_time(first, other);
+                first = if is_tied { lanes.first_of_tied(first, other, ties) } else { other };
+            }
             node /= 2;
             lanes.keys[node] = first;
         };
@@ -272,7 +237,7 @@ impl Lanes {
         let entry = queue.front;
         self.changed = lane;
         self.is_due = queue.behind > 0 && queue.head % AHEAD == AHEAD - 1;
-        self.keys[MOST_LANES + lane] = queue.move_up().map_or_else(|| never(lane), |due| key(due, lane));
+        self.keys[MAX_LANES + lane] = queue.move_up().map_or_else(|| never(lane), |due| key(due, lane));
         entry
     }
 }
@@ -280,25 +245,25 @@ impl Lanes {
 /// The first lane below a node: who stands for it before anybody has played there. Another's lane would hide those below.
 fn first_below(node: usize) -> usize {
     let Some(depth) = node.checked_ilog2() else { return 0 }; // there is no node 0
-    (node << (MOST_LANES.ilog2() - depth)) % MOST_LANES
+    (node << (MAX_LANES.ilog2() - depth)) % MAX_LANES
 }
 
 /// What is due then or later has no key, and so no lane: 18 years.
 const LATEST: u64 = 1 << 59;
 
 /// Keys from this one on are those of lanes where nothing waits.
-const NO_KEY: u64 = LATEST * MOST_LANES as u64;
+const NO_KEY: u64 = LATEST * MAX_LANES as u64;
 
 /// The key of a lane where nothing waits: after all others, and no two at the same time.
 #[inline]
 fn never(lane: usize) -> u64 {
-    NO_KEY + (lane * MOST_LANES + lane) as u64
+    NO_KEY + (lane * MAX_LANES + lane) as u64
 }
 
 /// Are the fronts with these keys due at the same time?
 #[inline(always)]
 fn is_same_time(one: u64, other: u64) -> bool {
-    one ^ other < MOST_LANES as u64
+    one ^ other < MAX_LANES as u64
 }
 
 /// The key of a lane whose front is `due`.
@@ -309,7 +274,7 @@ fn key(due: u64, lane: usize) -> u64 {
 
 #[inline]
 fn lane_of(key: u64) -> usize {
-    key as usize % MOST_LANES
+    key as usize % MAX_LANES
 }
 
 const NOTHING: Entry = Entry { due: 0, number: 0, what: 0 };
@@ -358,7 +323,6 @@ impl Ring {
         }
         let at = (self.head + self.behind) & (self.slots.len() - 1);
         self.slots[at] = entry;
-        self.fetch(self.behind + AHEAD);
         self.behind += 1;
         self.last = entry.time();
     }
@@ -367,7 +331,7 @@ impl Ring {
     #[inline]
     fn fetch(&self, places: usize) {
         if let Some(slot) = self.slots.get((self.head + places) & self.slots.len().wrapping_sub(1)) {
-            prefetch::first_line(slot);
+            prefetch::lines(slot, 0..1);
         }
     }
 
@@ -413,14 +377,14 @@ mod tests {
     /// Of a lane and an instant, each entry has another identity.
     fn push(lanes: &mut Lanes, ties: &mut Ties, lane: usize, ns: u64, identity: u32) -> Option<u32> {
         let number = ties.number(identity);
-        lanes.push(lane, Time::from_ns(ns), ties, number, (3, number)).then_some(number)
+        lanes.push(lane, Time::from_ns(ns), ties, number, Event::Ack(number)).then_some(number)
     }
 
     fn popped(lanes: &mut Lanes, ties: &Ties) -> Option<(u64, u32)> {
         let first = lanes.first(ties);
         let front = lanes.front(first)?;
         let entry = lanes.pop(first);
-        assert_eq!((front, entry.kind(), entry.number()), (entry, 3, entry.what));
+        assert_eq!((front, entry.parts()), (entry, Event::Ack(entry.number()).parts()));
         assert_eq!(first.time(), entry.time());
         Some((entry.time().ns(), entry.what))
     }
@@ -430,11 +394,11 @@ mod tests {
         let mut rng = Seed(5).stream("lanes");
         for trial in 0..1000u32 {
             let (mut lanes, mut ties) = (Lanes::new(), ties());
-            (0..1 + trial as usize % MOST_LANES).for_each(|_| assert!(lanes.add(&ties).is_some()));
+            (0..1 + trial as usize % MAX_LANES).for_each(|_| assert!(lanes.add(&ties).is_some()));
             let mut orders = Vec::new();
             for identity in 0..20 {
                 let ns = u64::from(rng.below(30));
-                let lane = rng.below(1 + trial % MOST_LANES as u32) as usize;
+                let lane = rng.below(1 + trial % MAX_LANES as u32) as usize;
                 let number = push(&mut lanes, &mut ties, lane, ns, identity);
                 orders.extend(number.map(|number| (ns, ties.order(Time::from_ns(ns), number), number)));
             }
@@ -448,7 +412,7 @@ mod tests {
 
     #[test]
     fn a_lane_that_is_added_late_meets_those_that_are_at_work() {
-        for late in 1..MOST_LANES {
+        for late in 1..MAX_LANES {
             let (mut lanes, mut ties) = (Lanes::new(), ties());
             for lane in 0..late {
                 assert_eq!(lanes.add(&ties), Some(lane));
@@ -468,7 +432,7 @@ mod tests {
     fn entries_come_out_in_order_whichever_lanes_they_were_in() {
         let mut rng = Seed(4).stream("lanes");
         let (mut lanes, mut ties) = (Lanes::new(), ties());
-        for _ in 0..MOST_LANES {
+        for _ in 0..MAX_LANES {
             assert!(lanes.add(&ties).is_some());
         }
         assert_eq!(lanes.add(&ties), None);
@@ -493,7 +457,7 @@ mod tests {
     #[test]
     fn a_lane_of_one_half_does_not_hide_those_of_the_other() {
         let (mut lanes, mut ties) = (Lanes::new(), ties());
-        (0..MOST_LANES).for_each(|_| assert!(lanes.add(&ties).is_some()));
+        (0..MAX_LANES).for_each(|_| assert!(lanes.add(&ties).is_some()));
         for (lane, times) in [(3, [1, 8]), (7, [2, 9]), (9, [5, 6])] {
             times.iter().for_each(|&ns| assert!(push(&mut lanes, &mut ties, lane, ns, 0).is_some()));
         }
@@ -508,8 +472,8 @@ mod tests {
         let early = ties.number(0);
         assert_eq!(push(&mut lanes, &mut ties, lane, 5, 0), Some(2));
         assert_eq!(push(&mut lanes, &mut ties, lane, 4, 0), None);
-        assert!(!lanes.push(lane, Time::from_ns(5), &ties, early, (0, 0)), "it was scheduled before");
-        assert_eq!(push(&mut lanes, &mut ties, MOST_LANES, 6, 0), None, "there is no such lane");
+        assert!(!lanes.push(lane, Time::from_ns(5), &ties, early, Event::Wake(0)), "it was scheduled before");
+        assert_eq!(push(&mut lanes, &mut ties, MAX_LANES, 6, 0), None, "there is no such lane");
         assert_eq!(push(&mut lanes, &mut ties, lane, LATEST, 0), None, "no key tells so late a time");
         assert_eq!(popped(&mut lanes, &ties), Some((5, 2)));
         assert_eq!(popped(&mut lanes, &ties), None);

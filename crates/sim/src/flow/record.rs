@@ -1,0 +1,232 @@
+//! What is remembered of a flow, in the order in which it is needed.
+
+use super::protocol::{Bytes, Protocol};
+use crate::event::Lane;
+use crate::frames::Frame;
+use crate::group::Group;
+use crate::line::Line;
+use crate::prefetch::{self, LINE};
+use crate::seen::Window;
+use fairwire_core::{Duration, Rng, Time};
+use fairwire_tcp::{LossCounts, Receiver};
+use std::mem::offset_of;
+
+/// One flow.
+///
+/// With many flows, what takes the time is to have its record brought from memory, line by line of 64 bytes. So it is in two parts, each of
+/// which is asked for at once: two lines for a delivery, and four for an acknowledgement and the packet that follows it. An arrival at a
+/// queue needs none.
+#[repr(C, align(64))]
+pub(crate) struct Flow {
+    pub(super) sink: Sink,
+    pub(super) receiver: Receiver,
+    seldom: Seldom,
+    pub(super) source: Way,
+    pub(super) protocol: Protocol,
+}
+
+const _: () = assert!(offset_of!(Flow, source) == 2 * LINE && size_of::<Flow>() == 6 * LINE);
+
+/// What a delivery needs.
+pub(super) struct Sink {
+    pub(super) down: Line,
+    pub(super) access_delay: Duration,
+    delivered: u64,
+    group: u32,
+    /// The lanes of its acknowledgements' arrivals at the sender: of packets that did not wait on the link down, and of those that
+    /// waited for one.
+    pub(super) home: [Lane; 2],
+    /// How many others the latest packet waited for on the way down; 2 for more than one.
+    pub(super) queued: u8,
+}
+
+/// What is needed now and then.
+struct Seldom {
+    dropped: u64,
+    marked: u64,
+    session: u32, // that it belongs to, or NO_SESSION
+}
+
+/// The flow is no connection of a session: it runs by itself.
+const NO_SESSION: u32 = u32::MAX;
+
+/// What became of a flow's packets, or of those of several flows together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) sent: u64,
+    pub(crate) delivered: u64,
+    pub(crate) datagram_bytes: Bytes,
+    pub(crate) dropped: u64,
+    pub(crate) marked: u64,
+    pub(crate) losses: LossCounts, // as its senders found them
+}
+
+impl Counts {
+    /// Of several flows together.
+    pub(crate) fn sum(flows: &[Flow]) -> Counts {
+        flows.iter().map(Flow::counts).fold(Counts::default(), |sum, counts| Counts {
+            sent: sum.sent + counts.sent,
+            delivered: sum.delivered + counts.delivered,
+            datagram_bytes: Bytes {
+                sent: sum.datagram_bytes.sent + counts.datagram_bytes.sent,
+                delivered: sum.datagram_bytes.delivered + counts.datagram_bytes.delivered,
+            },
+            dropped: sum.dropped + counts.dropped,
+            marked: sum.marked + counts.marked,
+            losses: sum.losses + counts.losses,
+        })
+    }
+}
+
+/// What the sending end needs. A flow's own links are never congested by others, so a packet's time on them is computed when it is sent.
+pub(super) struct Way {
+    pub(super) up: Line,
+    pub(super) access_delay: Duration,
+    pub(super) sent: u64,
+    pub(super) wakes_at: Time, // the one pending wake that counts; MAX when there is none
+    pub(super) connection: u16,
+    /// The lanes of its packets' arrivals at the first queue, as in [`Lanes`].
+    pub(super) out: [Lane; 2],
+    pub(super) wake: Lane,
+}
+
+/// The lanes of a flow's events: shared with flows of the same delays.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lanes {
+    /// Its packets' arrivals at the first queue: of those that did not wait on its own link, and of those that waited for one.
+    pub(crate) out: [Lane; 2],
+    /// Its acknowledgements' arrivals at the sender: of packets that did not wait on the link down, and of those that waited for one.
+    pub(crate) home: [Lane; 2],
+    /// Its own timers.
+    pub(crate) wake: Lane,
+}
+
+/// What a flow belongs to.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) group: u32,
+    /// Its number in the group, from 1.
+    pub(crate) member: u32,
+    pub(crate) access_delay: Duration,
+    pub(crate) lanes: Lanes,
+}
+
+impl Flow {
+    pub(crate) fn new(group: &Group, place: Place, session: Option<u32>, rng: impl FnOnce() -> Rng) -> Self {
+        let Place { group: number, member, access_delay, lanes } = place;
+        let Lanes { out, home, wake } = lanes;
+        Flow {
+            sink: Sink { down: Line::default(), access_delay, delivered: 0, group: number, home, queued: 0 },
+            receiver: group.tcp.as_deref().map_or_else(Receiver::of_nothing, Receiver::new),
+            seldom: Seldom { dropped: 0, marked: 0, session: session.unwrap_or(NO_SESSION) },
+            source: Way {
+                up: Line::default(),
+                access_delay,
+                sent: 0,
+                wakes_at: Time::MAX,
+                connection: 0,
+                out,
+                wake,
+            },
+            protocol: Protocol::new(group, member, rng),
+        }
+    }
+
+    /// What became of its packets.
+    pub(crate) fn counts(&self) -> Counts {
+        let Seldom { dropped, marked, .. } = self.seldom;
+        let (datagram_bytes, losses) = (self.protocol.bytes(), self.protocol.losses());
+        let (sent, delivered) = (self.source.sent, self.sink.delivered);
+        Counts { sent, delivered, datagram_bytes, dropped, marked, losses }
+    }
+
+    /// The warm-up is over. Deliveries are told apart by their own time, which may lie ahead, and are kept.
+    pub(crate) fn start_measuring(&mut self) {
+        self.source.sent = 0;
+        (self.seldom.dropped, self.seldom.marked) = (0, 0);
+        if let Protocol::Tcp(sender) = &mut self.protocol {
+            sender.forget_loss_counts();
+        }
+        if let Some(bytes) = self.protocol.bytes_mut() {
+            bytes.sent = 0;
+        }
+    }
+
+    /// Counts a delivery.
+    #[inline]
+    pub(crate) fn delivered(&mut self, packets: u64, datagram_bytes: u64) {
+        self.sink.delivered += packets;
+        if datagram_bytes > 0
+            && let Some(bytes) = self.protocol.bytes_mut()
+        {
+            bytes.delivered += datagram_bytes;
+        }
+    }
+
+    /// Counts a packet that was dropped.
+    pub(crate) fn dropped(&mut self) {
+        self.seldom.dropped += 1;
+    }
+
+    /// Counts a packet that was marked.
+    pub(crate) fn marked(&mut self) {
+        self.seldom.marked += 1;
+    }
+
+    /// Asks for what a delivery needs.
+    #[inline]
+    pub(crate) fn fetch_sink(&self) {
+        prefetch::lines(self, 0..2); // the second one has what came out of order
+    }
+
+    /// Asks for what an acknowledgement needs.
+    #[inline]
+    pub(crate) fn fetch_source(&self) {
+        prefetch::lines(self, 2..6); // the last one for losses
+    }
+
+    /// The session that it is a connection of, if any.
+    #[inline]
+    pub(crate) fn session(&self) -> Option<u32> {
+        (self.seldom.session != NO_SESSION).then_some(self.seldom.session)
+    }
+
+    /// Does the sender know that all it was given has arrived?
+    pub(crate) fn is_finished(&self) -> bool {
+        matches!(&self.protocol, Protocol::Tcp(sender) if sender.is_finished())
+    }
+
+    /// Segments that the receiver has in order.
+    pub(crate) fn arrived(&self) -> u64 {
+        self.receiver.delivered()
+    }
+
+    /// Is `frame` of a connection that was left since it was sent?
+    #[inline]
+    pub(crate) fn is_stale(&self, frame: Frame, group: &Group) -> bool {
+        group.has_sessions() && frame.connection != self.source.connection
+    }
+
+    /// Is it a TCP flow, rather than one of datagrams?
+    pub(crate) fn is_tcp(&self) -> bool {
+        matches!(self.protocol, Protocol::Tcp(_))
+    }
+
+    /// Its group.
+    #[inline]
+    pub(crate) fn group(&self) -> u32 {
+        self.sink.group
+    }
+
+    /// What its sender thinks of the network, where it does.
+    pub(crate) fn window(&self) -> Option<Window> {
+        let Protocol::Tcp(sender) = &self.protocol else { return None };
+        Some(Window { cwnd: sender.window(), ssthresh: sender.threshold(), srtt: sender.rtt().smoothed() })
+    }
+
+    /// The connection that is open: the only one, but for sessions.
+    #[inline]
+    pub(super) fn connection(&self, group: &Group) -> u16 {
+        if group.has_sessions() { self.source.connection } else { 0 }
+    }
+}

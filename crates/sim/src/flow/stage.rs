@@ -1,0 +1,63 @@
+//! What a flow's actions fall upon.
+
+use super::record::Way;
+use crate::edge::Edges;
+use crate::event::{Event, Events, Lane};
+use crate::frames::{Frame, Frames};
+use crate::group::Group;
+use crate::route::{Leg, Target};
+use fairwire_core::Time;
+use fairwire_tcp::{Output, Segment};
+
+/// A flow's place among all, and what its actions fall upon.
+pub(crate) struct Stage<'a, E> {
+    pub(crate) index: u32,
+    pub(crate) group: &'a Group,
+    pub(crate) legs: &'a [Leg],
+    pub(crate) frames: &'a mut Frames,
+    pub(crate) edges: Option<&'a Edges>,
+    pub(crate) events: &'a mut E,
+    pub(crate) now: Time,
+}
+
+/// Where a flow's source puts its packets.
+pub(super) struct Outlet<'a, 'b, E> {
+    pub(super) way: &'a mut Way,
+    pub(super) stage: &'a mut Stage<'b, E>,
+}
+
+impl<E: Events> Output for Outlet<'_, '_, E> {
+    #[inline(always)]
+    fn send(&mut self, segment: Segment) {
+        let group = self.stage.group;
+        let bytes = if segment.is_syn { group.ack_bytes } else { group.data_bytes };
+        let frame = Frame::carrying(self.stage.index, self.way.connection, segment, group.forward);
+        self.launch(frame, bytes);
+    }
+}
+
+impl<E: Events> Outlet<'_, '_, E> {
+    /// Puts a frame on the flow's way. The slot that it is kept in.
+    #[inline(always)]
+    pub(super) fn launch(&mut self, mut frame: Frame, bytes: u32) -> u32 {
+        let Stage { group, legs, frames, edges, events, now, .. } = self.stage;
+        if let Some(edges) = edges {
+            frame.tag = edges.of_sender(frame.flow);
+        }
+        let leg = &legs[group.forward as usize];
+        let takes = group.takes(leg, frame.is_data(), bytes);
+        let slot = frames.store(frame);
+        frames.stamp(slot, *now);
+        // Who waits for a packet of its own comes after others that set out later, but mostly in the order of those that wait too.
+        let queued = self.way.up.queued(*now, &group.pace);
+        let lane = self.way.out.get(queued).copied().unwrap_or(Lane::NONE);
+        let there = self.way.up.start(bytes, *now, &group.pace) + self.way.access_delay + takes;
+        let event = match leg.to {
+            Target::Queue(_) => Event::Arrival(slot),
+            Target::End => Event::Sink(slot),
+        };
+        events.push_at_link(there, event, frame.identity(), lane);
+        self.way.sent += 1;
+        slot
+    }
+}

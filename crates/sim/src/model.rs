@@ -1,0 +1,398 @@
+//! The model: what happens in the network, and in which order.
+//!
+//! Three events carry a packet over a queue and back: it arrives at the queue ([`Event::Arrival`]), the link has sent what was before it
+//! ([`Event::LinkFree`]), and its acknowledgement reaches the sender ([`Event::Ack`]), which sends what that allows.
+//!
+//! What nobody contends for is arithmetic. A flow's own links at either end, wires, and the way back where it crosses no queue delay only
+//! packets of that flow, in order. So when a packet will be at the first queue is known when it is sent, and when its acknowledgement
+//! will be back is known when it begins to leave the last one.
+//!
+//! ```text
+//!   Wake, Ack ──► sender ─ own link, wires ─► Arrival ──► queue ──► LinkFree ─ wires, own link ─► receiver
+//!                    ▲                                                                               │
+//!                    └────────────────────────── Ack ◄─ wires, own links ────────────────────────────┘
+//! ```
+//!
+//! Events come in one order: by time, then by the tie rule, which draws by the seed from what the events are ([`Ties`](crate::ties::Ties)),
+//! then by when they were scheduled. Nothing is ever taken back: a link and a flow know when they are due, and an event for another
+//! time means nothing.
+//!
+//! How events are kept is behind [`Events`], and how frames and flows are behind [`Store`]. Nothing here hangs on how either does it. What
+//! is due at hosts may come up before what is due at links earlier, where that changes nothing: hence the turns of the loop.
+
+use crate::app::load::{Cause, Step};
+use crate::app::session::{Session, Timed};
+use crate::edge::{Edges, Tag};
+use crate::event::{Event, Events, Leaving};
+use crate::flow::{Flow, Stage};
+use crate::frames::Frame;
+use crate::group::Group;
+use crate::link::{Departure, Link};
+use crate::observe::Tap;
+use crate::route::{Leg, Target};
+use crate::seen::What;
+use crate::store::Store;
+use fairwire_core::{Duration, Packet, Time};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+/// A network at work.
+pub(crate) struct Model<T, E> {
+    pub(crate) events: E,
+    pub(crate) store: Store<T>,
+    pub(crate) links: Vec<Link>,
+    pub(crate) legs: Vec<Leg>,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) edges: Option<Box<Edges>>,
+    pub(crate) sessions: Vec<Session>,
+    pub(crate) steps: Vec<Step>, // of one session, while they are taken
+    pub(crate) timed: BTreeMap<u32, Timed>,
+    pub(crate) measured_from: Time,
+    pub(crate) end: Time,
+    pub(crate) is_measuring: bool,
+    pub(crate) handled: u64,
+    /// Of those, timers and ends of transmissions that meant nothing: how many come up hangs on who keeps the events.
+    pub(crate) meaningless: u64,
+    /// The watcher is asked when so many are handled.
+    pub(crate) watched_at: u64,
+}
+
+/// How many events pass before the watcher is asked again.
+pub(crate) const WATCH_EVERY: u64 = 1 << 16;
+
+impl<T: Tap, E: Events> Model<T, E> {
+    /// Handles every event up to the end; false when the watcher stopped it.
+    pub(crate) fn go(&mut self, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
+        let last_unmeasured = self.measured_from.saturating_sub(Duration::from_ns(1));
+        if self.measured_from == Time::ZERO {
+            self.start_measuring();
+        }
+        self.show(T::start, Time::ZERO);
+        loop {
+            let sample = self.store.tap.next_sample();
+            let pause = if self.is_measuring { self.end } else { last_unmeasured };
+            let until = pause.min(sample);
+            if !self.go_until(until, watch) {
+                return false;
+            }
+            if until == sample {
+                self.show(T::sample, until);
+            }
+            if !self.is_measuring && until == last_unmeasured {
+                self.start_measuring();
+            } else if until == self.end {
+                self.show(T::finish, until);
+                return true;
+            }
+        }
+    }
+
+    /// Handles every event up to `until`; false when the watcher stopped it.
+    fn go_until(&mut self, until: Time, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
+        while self.events.begin_turn(until) {
+            self.go_at_hosts();
+            if !self.go_at_links(watch) {
+                return false;
+            }
+            self.go_on_from_links();
+        }
+        true
+    }
+
+    #[inline(never)] // by itself, as the two that follow: events of one kind come one after the other
+    fn go_at_hosts(&mut self) {
+        while let Some((now, event)) = self.events.next_at_hosts(&self.store).event() {
+            self.handle(event, now);
+        }
+    }
+
+    #[inline(never)]
+    fn go_at_links(&mut self, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
+        while let Some((now, event)) = self.events.next_at_links(&self.store).event() {
+            self.handle(event, now);
+            if self.handled >= self.watched_at {
+                self.watched_at = self.handled + WATCH_EVERY;
+                if watch(now).is_break() {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    #[inline(never)]
+    fn go_on_from_links(&mut self) {
+        while let Some(leaving) = self.events.next_left(&self.store) {
+            self.on_departure(leaving, None, leaving.reaches);
+        }
+    }
+
+    #[inline(always)]
+    fn handle(&mut self, event: Event, now: Time) {
+        self.handled += 1;
+        match event {
+            Event::Arrival(slot) => self.on_arrival(slot, now),
+            Event::LinkFree(link) => self.on_link_free(link, now),
+            Event::Ack(slot) => self.on_ack(slot, now),
+            seldom => self.handle_seldom(seldom, now),
+        }
+    }
+
+    #[inline(never)]
+    fn handle_seldom(&mut self, event: Event, now: Time) {
+        match event {
+            Event::Wake(flow) => self.on_wake(flow, now),
+            Event::Sink(slot) => self.on_sink(slot, now),
+            Event::Packet(slot) => self.on_packet(slot, now),
+            Event::Session(session) => self.on_session(session, now),
+            _ => unreachable!("handled above"),
+        }
+    }
+
+    /// A packet reaches a queue. Where the link is free it leaves at once.
+    #[inline(always)]
+    fn on_arrival(&mut self, slot: u32, now: Time) {
+        let frame = self.store.frames.at(slot);
+        let leg = &self.legs[frame.leg as usize];
+        let (Target::Queue(link), group) = (leg.to, leg.group) else {
+            unreachable!("who arrives at a queue was on a leg that leads there")
+        };
+        // Written once and where the discipline reads it: to move it as a whole right after it was written in pieces, the processor would wait.
+        let packet = match self.edges {
+            None => self.groups[group as usize].packet(frame, slot, now),
+            Some(_) => self.enter_domain(frame, slot, now),
+        };
+        self.note(What::Arrive, slot, Some(link), now);
+        let queue = &mut self.links[link as usize];
+        let free_at = queue.next_poll_at();
+        if let Some(departure) = queue.enqueue(packet, now, &mut self.store) {
+            self.leave_at_once(link, departure, now);
+        } else if queue.next_poll_at() != free_at {
+            self.schedule_link(link);
+        }
+    }
+
+    #[inline(never)] // most arrivals wait
+    fn leave_at_once(&mut self, link: u32, departure: Departure, now: Time) {
+        self.leave(link, departure, now);
+    }
+
+    /// A link has sent a packet: it is asked for the next.
+    #[inline(always)]
+    fn on_link_free(&mut self, link: u32, now: Time) {
+        let queue = &mut self.links[link as usize];
+        if queue.next_poll_at() != now {
+            self.meaningless += 1;
+            return; // put off or brought forward since this was scheduled
+        }
+        self.store.tap.set_place(now, Some(link));
+        match queue.poll(now, &mut self.store) {
+            Some(departure) => self.leave(link, departure, now),
+            None if queue.next_poll_at() != now => self.schedule_link(link),
+            None => {}
+        }
+    }
+
+    /// Schedules when the link is to be asked next, if ever.
+    #[inline(always)]
+    fn schedule_link(&mut self, link: u32) {
+        let at = self.links[link as usize].next_poll_at();
+        if at != Time::MAX {
+            self.events.push_link_free(at, link);
+        }
+    }
+
+    /// A packet begins to leave a link.
+    #[inline(always)]
+    fn leave(&mut self, link: u32, departure: Departure, now: Time) {
+        self.schedule_link(link);
+        let Departure { packet, reaches } = departure;
+        let leaving = Leaving { slot: packet.frame, ecn: packet.ecn, reaches };
+        if !self.events.put_off(link, leaving) {
+            self.on_departure(leaving, Some(link), now);
+        }
+    }
+
+    /// A packet goes on from a link: to its receiver, to another queue, or as an acknowledgement to its sender.
+    #[inline(always)]
+    fn on_departure(&mut self, leaving: Leaving, link: Option<u32>, now: Time) {
+        let Leaving { slot, ecn, reaches } = leaving;
+        let mut frame = self.store.frames.at(slot);
+        frame.leg += 1;
+        frame.ecn = ecn;
+        self.note(What::Depart, slot, link, now);
+        let leg = &self.legs[frame.leg as usize];
+        let group = leg.group;
+        if leg.to == Target::End && !frame.is_ack() {
+            let of_group = &self.groups[group as usize];
+            if T::IS_ON {
+                self.store.tap.leaves(frame.flow, of_group.wire_bytes(frame));
+            }
+            let takes = of_group.takes(leg, frame.is_data(), frame.datagram_bytes());
+            return self.deliver(frame, slot, reaches + takes, now);
+        }
+        self.go_on(frame, slot, reaches, now);
+    }
+
+    #[inline(never)] // packets of most networks cross one queue
+    fn go_on(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
+        let group = self.group_of(frame);
+        let (flow, mut stage) = self.stage(frame.flow, group, now);
+        if stage.group.is_outside() {
+            flow.go_on_back(frame, slot, at, &mut stage);
+        } else {
+            flow.go_on(frame, slot, at, &mut stage);
+        }
+    }
+
+    /// A packet that crosses no queue reaches its sink's access link.
+    #[inline(never)]
+    fn on_sink(&mut self, slot: u32, now: Time) {
+        self.deliver(self.store.frames.at(slot), slot, now, now);
+    }
+
+    /// `frame`, kept in `slot`, reaches the sink's access link at `at`: what its receiver does then is worked out now, its
+    /// acknowledgement's way back included.
+    #[inline(always)]
+    fn deliver(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
+        let (measured_from, end) = (self.measured_from, self.end);
+        let group = self.group_of(frame);
+        let tag = self.edges.is_some().then(|| self.leave_domain(frame));
+        let (flow, mut stage) = self.stage(frame.flow, group, now);
+        let delivery = flow.on_delivery(frame, at, &mut stage);
+        let (flow, mut stage) = if T::IS_ON || tag.is_some() {
+            self.note_delivery(&delivery, slot, tag);
+            self.stage(frame.flow, group, now)
+        } else {
+            (flow, stage)
+        };
+        if delivery.at >= measured_from && delivery.at <= end {
+            flow.delivered(delivery.packets, delivery.datagram_bytes);
+        }
+        let has_news = stage.group.has_sessions() && delivery.packets > 0;
+        let session = if has_news { flow.session() } else { None };
+        match delivery.ack {
+            Some(ack) => flow.answer(ack, slot, delivery.at, &mut stage),
+            None if stage.group.is_outside() => flow.hand_over(frame, slot, delivery.at, &mut stage),
+            None => self.store.frames.release(slot),
+        }
+        if let Some(session) = session {
+            self.arrived(session, frame.flow, delivery.at);
+        }
+    }
+
+    /// A flow starts, or a timer of it is due.
+    fn on_wake(&mut self, flow: u32, now: Time) {
+        let group = self.store.flows[flow as usize].group();
+        let (flow, mut stage) = self.stage(flow, group, now);
+        self.meaningless += u64::from(!flow.on_wake(&mut stage));
+    }
+
+    /// An acknowledgement reaches its sender.
+    #[inline(always)]
+    fn on_ack(&mut self, slot: u32, now: Time) {
+        self.note(What::Deliver, slot, None, now);
+        let frame = self.store.frames.at(slot);
+        let ack = self.store.frames.ack(slot);
+        self.store.frames.release(slot);
+        let group = self.group_of(frame);
+        if let Some(edges) = &mut self.edges {
+            edges.tell_sender(frame.flow, frame.tag);
+        }
+        let (flow, mut stage) = self.stage(frame.flow, group, now);
+        if flow.is_stale(frame, stage.group) {
+            return;
+        }
+        flow.on_ack(ack, &mut stage);
+        if stage.group.has_sessions()
+            && let Some(session) = flow.session()
+            && flow.is_finished()
+        {
+            self.finished(session, frame.flow, now);
+        }
+    }
+
+    /// A packet reaches an endpoint of another crate.
+    #[inline(never)]
+    fn on_packet(&mut self, slot: u32, now: Time) {
+        let frame = self.store.frames.at(slot);
+        if frame.is_ack() {
+            self.note(What::Deliver, slot, None, now); // of the others it is known already
+        }
+        let payload = self.store.frames.take_payload(slot);
+        self.store.frames.release(slot);
+        let group = self.group_of(frame);
+        if let Some(edges) = &mut self.edges
+            && frame.is_ack()
+        {
+            edges.tell_sender(frame.flow, frame.tag);
+        }
+        let (flow, mut stage) = self.stage(frame.flow, group, now);
+        flow.on_packet(frame, payload, &mut stage);
+    }
+
+    /// A user of TCP may have something to do.
+    fn on_session(&mut self, session: u32, now: Time) {
+        if self.sessions[session as usize].is_due(now) {
+            self.react(session, Cause::Due, now);
+        }
+    }
+
+    /// The packet that `frame`, kept in `slot`, is. It enters the domain of differentiated services, where this is its first queue.
+    #[inline(never)]
+    fn enter_domain(&mut self, frame: Frame, slot: u32, now: Time) -> Packet {
+        let group = self.group_of(frame);
+        let mut packet = self.groups[group as usize].packet(frame, slot, now);
+        if let Some(edges) = &mut self.edges
+            && !frame.is_ack()
+            && self.groups[group as usize].is_first(frame.leg)
+        {
+            self.store.frames.at_mut(slot).tag = edges.enter(group, frame.tag, &mut packet, now);
+        }
+        packet
+    }
+
+    /// `frame` leaves the domain. What its receiver is told.
+    #[inline(never)]
+    fn leave_domain(&mut self, frame: Frame) -> Tag {
+        let group = self.group_of(frame);
+        self.edges.as_mut().map_or(Tag::default(), |edges| edges.leave(group, frame.tag, frame.ecn))
+    }
+
+    /// The group whose way a frame is on.
+    #[inline]
+    fn group_of(&self, frame: Frame) -> u32 {
+        self.legs[frame.leg as usize].group
+    }
+
+    /// A flow and its stage; of which group it is, whoever has a frame of it knows without it.
+    #[inline(always)]
+    pub(crate) fn stage(&mut self, index: u32, group: u32, now: Time) -> (&mut Flow, Stage<'_, E>) {
+        let flow = &mut self.store.flows[index as usize];
+        let stage = Stage {
+            index,
+            group: &self.groups[group as usize],
+            legs: &self.legs,
+            frames: &mut self.store.frames,
+            edges: self.edges.as_deref(),
+            events: &mut self.events,
+            now,
+        };
+        (flow, stage)
+    }
+
+    /// The warm-up is over.
+    fn start_measuring(&mut self) {
+        self.is_measuring = true;
+        for link in &mut self.links {
+            link.start_measuring(self.measured_from);
+        }
+        self.store.flows.iter_mut().for_each(Flow::start_measuring);
+        for session in &mut self.sessions {
+            session.start_measuring(|flow| self.store.flows[flow as usize].arrived());
+        }
+        if let Some(edges) = &mut self.edges {
+            edges.start_measuring(self.measured_from);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! A calendar queue (R. Brown, "Calendar queues", CACM 31(10), 1988): buckets of equal width hold the near future as short
+//! unsorted lists, the bucket being served is sorted, and what lies beyond the last bucket (mostly timers) waits in a heap.
+//! The work of a push or a pop does not grow with what is pending, though cache misses do. Width and number of buckets follow the events
+//! seen; the order of events does not depend on them. Nothing is ever removed from the middle: timers are lazy, so an event
+//! that has lost its meaning is recognised when it comes up.
+
+use super::wheel::{Entry, Layout, Wheel};
+use crate::event::Event;
+use crate::ties::Ties;
+use fairwire_core::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Events in no particular order of arrival.
+#[derive(Debug)]
+pub(super) struct Calendar {
+    pub(super) near: Vec<Entry>, // the buckets before `head`, sorted, the next event last
+    wheel: Wheel,
+    far: BinaryHeap<Reverse<Entry>>,
+    /// No event here is before this: the time of the next one while `near` is not empty. Zero where nothing is known.
+    pub(super) bound: Time,
+    /// Has a bucket begun to be served at whose events nobody has looked ahead?
+    pub(super) is_fresh: bool,
+    seen: Seen,
+    serial: u32, // of the latest event put here
+}
+
+/// What was seen since the wheel was last laid out.
+#[derive(Debug, Default)]
+struct Seen {
+    popped: u64,
+    pushed: u64,
+    far: u64,
+    since: Time,
+}
+
+/// A bucket is to have about 2^3 to 2^4 events: few to sort, and enough to ask for what they need all at once.
+const CROWDED_BY: u32 = 4;
+
+/// More events of a bucket are not looked at ahead: before they come, what they need might be gone again.
+const MAX_AHEAD: usize = 32;
+
+/// More events than this in the bucket being served make it a slow sorted list.
+pub(super) const CROWD: usize = 64;
+
+const MIN_BUCKETS: usize = 1 << 10;
+const MAX_BUCKETS: usize = 1 << 22;
+
+/// A first guess at the width, 2^17 ns = 131 us: an event per packet time at 30 Mbit/s.
+const FIRST_SHIFT: u32 = 17;
+
+impl Calendar {
+    pub(super) fn new() -> Self {
+        Calendar {
+            near: Vec::new(),
+            wheel: Wheel::new(Layout { shift: FIRST_SHIFT, buckets: MIN_BUCKETS }, Time::ZERO),
+            far: BinaryHeap::new(),
+            bound: Time::ZERO,
+            is_fresh: false,
+            seen: Seen::default(),
+            serial: 0,
+        }
+    }
+
+    /// The events that come up next, as far as they are known without work.
+    pub(super) fn soon(&self) -> impl Iterator<Item = Event> + '_ {
+        self.near.iter().rev().take(MAX_AHEAD).map(|entry| entry.event)
+    }
+
+    pub(super) fn push(&mut self, entry: Entry, now: Time, ties: &Ties) {
+        self.seen.pushed += 1;
+        self.serial = self.serial.wrapping_add(1);
+        let entry = Entry { serial: self.serial, ..entry };
+        if self.wheel.len == 0 && self.near.is_empty() {
+            self.wheel.head = self.wheel.head.max(self.wheel.bucket(now)); // nothing was served here for a while
+        }
+        self.place(entry, now, ties);
+    }
+
+    /// Is there an event before one due at `time`? Without a number that one is nothing.
+    pub(super) fn comes_before(
+        &mut self,
+        (time, number): (Time, Option<u32>),
+        now: Time,
+        ties: &Ties,
+    ) -> bool {
+        if self.near.is_empty() {
+            self.bound = self.next_bucket().map_or(Time::MAX, |bucket| self.wheel.start_of(bucket));
+            if time < self.bound || !self.refill(now, ties) {
+                return false;
+            }
+        }
+        let Some(next) = self.near.last() else { return false };
+        let Some(number) = number else { return true };
+        next.time < time || next.time == time && ties.goes_first(time, next.number, number)
+    }
+
+    #[inline]
+    pub(super) fn pop_until(&mut self, end: Time) -> Option<Entry> {
+        let next = self.near.pop_if(|next| next.time <= end)?;
+        self.bound = self.near.last().map_or_else(|| self.wheel.start_of(self.wheel.head), |next| next.time);
+        self.seen.popped += 1;
+        Some(next)
+    }
+
+    #[inline]
+    fn place(&mut self, entry: Entry, now: Time, ties: &Ties) {
+        let bucket = self.wheel.bucket(entry.time);
+        if bucket < self.wheel.head {
+            self.bound = self.bound.min(entry.time);
+            let at = self.near.partition_point(|other| entry.order(other, ties).is_lt());
+            self.near.insert(at, entry);
+            if self.near.len() > CROWD {
+                self.spread(now, ties);
+            }
+            return;
+        }
+        self.bound = self.bound.min(self.wheel.start_of(bucket));
+        if bucket - self.wheel.head < self.wheel.buckets() as u64 {
+            self.wheel.add(bucket, entry);
+        } else {
+            self.seen.far += 1;
+            self.far.push(Reverse(entry));
+        }
+    }
+
+    /// The first bucket that is not empty, wherever its events wait.
+    #[inline]
+    fn next_bucket(&self) -> Option<u64> {
+        let in_heap = self.far.peek().map(|Reverse(entry)| self.wheel.bucket(entry.time));
+        self.wheel.first_occupied().into_iter().chain(in_heap).min()
+    }
+
+    /// Serves the next bucket that is not empty, wherever its events wait; false when there are none.
+    fn refill(&mut self, now: Time, ties: &Ties) -> bool {
+        if self.seen.popped >= self.wheel.buckets() as u64 {
+            self.tune(now, ties);
+        }
+        let Some(bucket) = self.next_bucket() else { return false };
+        self.wheel.drain(bucket, &mut self.near);
+        while let Some(Reverse(entry)) = self.far.peek()
+            && self.wheel.bucket(entry.time) == bucket
+        {
+            self.near.push(*entry);
+            self.far.pop();
+        }
+        self.wheel.head = bucket + 1;
+        self.is_fresh = true;
+        self.near.sort_unstable_by(|a, b| b.order(a, ties));
+        self.bound = self.near.last().map_or(Time::ZERO, |next| next.time);
+        true
+    }
+
+    /// Lays the wheel out anew where the events seen ask for another width (see [`CROWDED_BY`]) or more buckets (few
+    /// events beyond the last). Costs a walk over all pending events, at most once per wheelful of events.
+    fn tune(&mut self, now: Time, ties: &Ties) {
+        let seen = std::mem::take(&mut self.seen);
+        self.seen.since = now;
+        let gap_ns = (now.since(seen.since).ns() / seen.popped).max(1);
+        let shift = gap_ns.ilog2() + CROWDED_BY;
+        let buckets = self.wheel.buckets();
+        let wants_more = seen.far * 8 > seen.pushed && buckets < MAX_BUCKETS;
+        if shift.abs_diff(self.wheel.shift) < 2 && !wants_more {
+            return;
+        }
+        let buckets = if wants_more { self.wanted(shift, now) } else { buckets };
+        self.lay_out(Layout { shift, buckets }, now, ties);
+    }
+
+    /// So many buckets that all that waits lies within them, unless that is far more than there are events: then twice as many as
+    /// now. To double them again and again would be a walk over all events each time.
+    fn wanted(&self, shift: u32, now: Time) -> usize {
+        let pending = self.wheel.len + self.far.len();
+        let last = self.far.iter().map(|Reverse(entry)| entry.time).max().unwrap_or(now);
+        let reach = (last.since(now).ns() >> shift).min(MAX_BUCKETS as u64) as usize;
+        let most = (pending / 2).max(self.wheel.buckets() * 2);
+        (reach + 1).min(most).max(self.wheel.buckets() * 2).next_power_of_two().min(MAX_BUCKETS)
+    }
+
+    /// Events crowd in the bucket being served, as when a busy spell follows a quiet one: narrower buckets take them, unless
+    /// they are at one instant.
+    #[cold]
+    fn spread(&mut self, now: Time, ties: &Ties) {
+        let (Some(last), Some(first)) = (self.near.first(), self.near.last()) else { return };
+        let gap_ns = (last.time.since(first.time).ns() / self.near.len() as u64).max(1);
+        let shift = gap_ns.ilog2() + CROWDED_BY;
+        if shift < self.wheel.shift {
+            self.lay_out(Layout { shift, buckets: self.wheel.buckets() }, now, ties);
+        }
+    }
+
+    fn lay_out(&mut self, layout: Layout, now: Time, ties: &Ties) {
+        let mut pending = std::mem::take(&mut self.near);
+        self.wheel.lay_out(layout, now, &mut pending);
+        pending.extend(self.far.drain().map(|Reverse(entry)| entry));
+        self.bound = Time::ZERO;
+        for entry in pending {
+            self.place(entry, now, ties);
+        }
+        self.seen.far = 0;
+    }
+}

@@ -1,0 +1,12 @@
+//! What keeps the events of a run, fast: nothing that comes out of a run hangs on it.
+//!
+//! [`Sides`] takes events at hosts and at links by turns. Each `Side` has lanes of events that are in order already, and a calendar for
+//! all others.
+
+mod calendar;
+mod lanes;
+mod side;
+mod sides;
+mod wheel;
+
+pub(crate) use sides::Sides;

@@ -1,0 +1,318 @@
+//! The events of one side of a run, in their order.
+//!
+//! Most events come in streams that are in order already: packets after the same constant delay, timers of the same length. Each such
+//! stream has a lane, a plain queue to which an event is added at the end; the next event is the first of all lanes' fronts. What does
+//! not come in its lane's order, and what has no lane, waits in the calendar.
+
+use super::calendar::Calendar;
+use super::lanes::{self, AHEAD, First, Horizon, Lanes};
+use super::wheel::Entry;
+use crate::event::{Event, Lane, Memory, Next};
+use crate::plan::Settings;
+use crate::ties::Ties;
+use fairwire_core::{Duration, Time};
+
+/// Events to come.
+#[derive(Debug)]
+pub(super) struct Side {
+    lanes: Lanes,
+    /// The first of the lanes is next unless it is beyond this: the calendar may have something before that, or it is after the end.
+    horizon: Horizon,
+    now: Time,
+    ties: Ties,
+    end: Time,
+    calendar: Calendar,
+}
+
+impl Side {
+    pub(super) fn new(settings: &Settings) -> Self {
+        Side {
+            lanes: Lanes::new(),
+            horizon: Horizon::at(Time::ZERO),
+            now: Time::ZERO,
+            ties: Ties::new(settings.tie_rule, settings.seed),
+            end: Time::ZERO,
+            calendar: Calendar::new(),
+        }
+    }
+
+    /// A new lane, as long as there are few.
+    pub(super) fn lane(&mut self) -> Lane {
+        self.lanes.add(&self.ties).map_or(Lane::NONE, |lane| Lane(lane as u8))
+    }
+
+    /// No event comes up before.
+    pub(super) fn earliest(&mut self) -> Time {
+        self.lanes.first(&self.ties).time().min(self.calendar.bound)
+    }
+
+    /// Schedules `event` at `time`, which is not before the latest event handled. Its kind and `identity` tell it from others at that time.
+    #[inline(always)]
+    pub(super) fn push(&mut self, time: Time, event: Event, identity: u32, lane: Lane) {
+        if time < self.now {
+            self.refuse(time);
+        }
+        let number = self.ties.number(identity ^ event.mark());
+        if !self.lanes.push(lane.0.into(), time, &self.ties, number, event) {
+            self.push_elsewhere(Entry { time, number, serial: 0, event });
+        }
+    }
+
+    #[inline(never)] // most events have a lane
+    fn push_elsewhere(&mut self, entry: Entry) {
+        self.calendar.push(entry, self.now, &self.ties);
+        self.see();
+    }
+
+    #[cold]
+    fn refuse(&self, time: Time) -> ! {
+        panic!("an event in the past: {time} after {}", self.now)
+    }
+
+    /// From now on no event after `end` comes up.
+    pub(super) fn set_end(&mut self, end: Time) {
+        self.end = end;
+        self.see();
+    }
+
+    /// Works the horizon out.
+    fn see(&mut self) {
+        let after_end = self.end + Duration::from_ns(1);
+        self.horizon = Horizon::at(self.calendar.bound.min(after_end));
+    }
+
+    /// Takes the next event, unless it is after the end.
+    #[inline(always)] // into the loop of the run
+    pub(super) fn next(&mut self) -> Next {
+        let first = self.lanes.first(&self.ties);
+        if first.is_beyond(self.horizon) {
+            return self.next_of_all(first);
+        }
+        self.take(first)
+    }
+
+    /// As [`next`](Side::next), where the only link becomes free at `free_at`, MAX for never: that is next if it comes first.
+    #[inline(always)] // as above
+    pub(super) fn next_or_free(&mut self, free_at: &mut Time) -> Next {
+        let first = self.lanes.first(&self.ties);
+        let horizon = Horizon::at(*free_at);
+        if !first.is_beyond(horizon.min(self.horizon)) {
+            return self.take(first);
+        }
+        if horizon < self.horizon && first.time() != *free_at {
+            self.now = std::mem::replace(free_at, Time::MAX);
+            return Next::new(self.now, Event::LinkFree(0).parts());
+        }
+        self.next_of_tied(first, free_at)
+    }
+
+    /// The same where more than one may come first: what waits in the calendar, or at the same time.
+    #[inline(never)]
+    fn next_of_tied(&mut self, first: First, free_at: &mut Time) -> Next {
+        let (at, event) = (*free_at, Event::LinkFree(0));
+        let number = self.ties.number(event.mark());
+        let is_before_lanes = self.lanes.front(first).is_none_or(|front| {
+            at < front.time() || at == front.time() && self.ties.goes_first(at, number, front.number())
+        });
+        let is_next = at <= self.end && is_before_lanes && {
+            let is_known = at < self.calendar.bound;
+            is_known || !self.calendar.comes_before((at, Some(number)), self.now, &self.ties)
+        };
+        if !is_next {
+            return self.next_of_all(first);
+        }
+        self.see();
+        self.now = std::mem::replace(free_at, Time::MAX);
+        Next::new(at, event.parts())
+    }
+
+    /// Takes the first of the lanes.
+    #[inline(always)]
+    fn take(&mut self, first: First) -> Next {
+        self.now = first.time();
+        Next::new(self.now, self.lanes.pop(first).parts())
+    }
+
+    /// Takes the next event out of the calendar or the lanes, whose first it tells.
+    #[inline(never)]
+    fn next_of_all(&mut self, first: First) -> Next {
+        let front = self.lanes.front(first);
+        let (time, number) = front.map_or((Time::MAX, None), |front| (front.time(), Some(front.number())));
+        let is_calendars =
+            time >= self.calendar.bound && self.calendar.comes_before((time, number), self.now, &self.ties);
+        let next = if is_calendars { self.calendar.pop_until(self.end) } else { None };
+        self.see();
+        if is_calendars {
+            let Some(Entry { time, event, .. }) = next else { return Next::NOTHING };
+            self.now = time;
+            return Next::new(time, event.parts());
+        }
+        if front.is_some() && time <= self.end { self.take(first) } else { Next::NOTHING }
+    }
+
+    /// Now and then, right after an event was taken, asks for memory that events soon to come need, so that many wait for theirs at once:
+    /// for the frame of an event mostly long before what it needs of its flow.
+    #[inline(always)]
+    pub(super) fn look_ahead(&mut self, memory: &impl Memory) {
+        if self.lanes.are_due() || self.calendar.is_fresh {
+            self.fetch(memory);
+        }
+    }
+
+    #[inline(never)]
+    fn fetch(&mut self, memory: &impl Memory) {
+        if std::mem::take(&mut self.calendar.is_fresh) {
+            self.calendar.soon().for_each(|event| memory.fetch_frame(event));
+            self.calendar.soon().for_each(|event| memory.fetch_flow(event));
+        }
+        if let Some(lane) = self.lanes.due() {
+            let event = |entry: lanes::Entry| Event::of(entry.parts());
+            self.lanes.ahead(lane, 2 * AHEAD).filter_map(event).for_each(|event| memory.fetch_frame(event));
+            self.lanes.ahead(lane, AHEAD).filter_map(event).for_each(|event| memory.fetch_flow(event));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::calendar::CROWD;
+    use super::*;
+    use crate::plan::TieRule;
+    use fairwire_core::Seed;
+    use std::collections::BTreeMap;
+
+    impl Side {
+        /// The next event, unless it is after `end`.
+        fn pop_until(&mut self, end: Time) -> Option<(Time, Event)> {
+            self.set_end(end);
+            self.next().event()
+        }
+    }
+
+    fn side(tie_rule: TieRule, seed: Seed) -> Side {
+        let (duration, warm_up) = (Duration::from_ms(1), Duration::ZERO);
+        Side::new(&Settings { duration, warm_up, seed, tie_rule })
+    }
+
+    fn drained(queue: &mut Side) -> Vec<(Time, Event)> {
+        std::iter::from_fn(|| queue.pop_until(Time::MAX)).collect()
+    }
+
+    #[test]
+    fn no_event_is_lost_or_reordered_against_a_sorted_map() {
+        for rule in [TieRule::Random, TieRule::Fifo] {
+            let mut rng = Seed(5).stream("test");
+            let mut ours = side(rule, Seed(1));
+            let lanes = [Lane::NONE, ours.lane(), ours.lane()];
+            let mut model: BTreeMap<Time, Vec<Event>> = BTreeMap::new();
+            let mut now = Time::ZERO;
+            for number in 0..50_000 {
+                if rng.chance(0.55) {
+                    // Ties, near, a wheel away, and timers: the scale changes half-way, so the wheel is laid out anew.
+                    let scale = if number < 25_000 { 1 } else { 1 << 12 };
+                    let ahead = [50, 5_000, 50_000_000][rng.below(3) as usize];
+                    let time = Time::from_ns(now.ns() + u64::from(rng.below(ahead)) * scale);
+                    ours.push(time, Event::Wake(number), number, lanes[rng.below(3) as usize]);
+                    model.entry(time).or_default().push(Event::Wake(number));
+                } else if let Some((time, event)) = ours.pop_until(Time::MAX) {
+                    now = time;
+                    let mut first = model.first_entry().expect("the model has it too");
+                    assert_eq!(*first.key(), time);
+                    let place = first.get().iter().position(|e| *e == event).expect("scheduled for then");
+                    if rule == TieRule::Fifo {
+                        assert_eq!(place, 0, "ties come in the order scheduled");
+                    }
+                    first.get_mut().remove(place);
+                    if first.get().is_empty() {
+                        first.remove();
+                    }
+                }
+            }
+            let rest = drained(&mut ours);
+            assert_eq!(rest.len(), model.values().map(Vec::len).sum::<usize>());
+            assert!(rest.is_sorted_by_key(|(time, _)| *time));
+        }
+    }
+
+    #[test]
+    fn a_busy_spell_after_a_quiet_one_is_spread_over_narrower_buckets() {
+        let mut queue = side(TieRule::Random, Seed(1));
+        for second in 0..3_000 {
+            queue.push(Time::from_ns(second * 1_000_000_000), Event::Wake(0), 0, Lane::NONE);
+            queue.pop_until(Time::MAX);
+        }
+        let start = queue.now.ns();
+        for number in 0..10_000 {
+            queue.push(Time::from_ns(start + 1 + number * 1_000), Event::Wake(1), 1, Lane::NONE);
+        }
+        assert!(
+            queue.calendar.near.len() <= CROWD,
+            "{} in the bucket being served",
+            queue.calendar.near.len()
+        );
+        let times: Vec<Time> = drained(&mut queue).iter().map(|(time, _)| *time).collect();
+        assert_eq!(times.len(), 10_000);
+        assert!(times.is_sorted());
+    }
+
+    #[test]
+    fn any_number_of_events_at_one_instant_is_served() {
+        let mut queue = side(TieRule::Fifo, Seed(1));
+        queue.push(Time::from_ns(7), Event::LinkFree(0), 0, Lane::NONE);
+        queue.pop_until(Time::MAX);
+        for number in 0..5_000 {
+            queue.push(Time::from_ns(7), Event::Wake(number), number, Lane::NONE);
+        }
+        let order: Vec<Event> = drained(&mut queue).iter().map(|(_, event)| *event).collect();
+        assert_eq!(order, (0..5_000).map(Event::Wake).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn nothing_later_than_asked_for_is_taken() {
+        let mut queue = side(TieRule::Fifo, Seed(1));
+        queue.push(Time::from_ns(5), Event::LinkFree(0), 0, Lane::NONE);
+        assert_eq!(queue.pop_until(Time::from_ns(4)), None);
+        queue.push(Time::from_ns(3), Event::Wake(0), 0, Lane::NONE);
+        assert_eq!(queue.pop_until(Time::from_ns(4)), Some((Time::from_ns(3), Event::Wake(0))));
+        assert_eq!(queue.pop_until(Time::from_ns(5)), Some((Time::from_ns(5), Event::LinkFree(0))));
+        assert_eq!(queue.pop_until(Time::MAX), None);
+    }
+
+    #[test]
+    fn random_ties_favour_nobody_and_repeat_with_the_seed() {
+        let first = |seed| {
+            let mut queue = side(TieRule::Random, Seed(seed));
+            for flow in 0..4 {
+                queue.push(Time::ZERO, Event::Wake(flow), flow, Lane::NONE);
+            }
+            queue.pop_until(Time::MAX)
+        };
+        assert_eq!(first(3), first(3));
+        let mut wins = [0; 4];
+        for seed in 0..4000 {
+            let Some((_, Event::Wake(flow))) = first(seed) else { unreachable!("a wake was pushed") };
+            wins[flow as usize] += 1;
+        }
+        assert!(wins.iter().all(|&w| (900..1100).contains(&w)), "{wins:?}"); // 1000 +- 3.6 sd
+    }
+
+    #[test]
+    fn what_is_later_than_any_lane_can_tell_comes_out_too() {
+        let mut queue = side(TieRule::Fifo, Seed(1));
+        let lane = queue.lane();
+        let times = [u64::MAX, u64::MAX - 1, u64::MAX / 16, u64::MAX / 16 - 1, 5].map(Time::from_ns);
+        times.iter().for_each(|time| queue.push(*time, Event::Wake(0), 0, lane));
+        let mut taken: Vec<Time> = drained(&mut queue).iter().map(|(time, _)| *time).collect();
+        taken.reverse();
+        assert_eq!(taken, times);
+    }
+
+    #[test]
+    #[should_panic(expected = "in the past")]
+    fn time_never_goes_back() {
+        let mut queue = side(TieRule::Fifo, Seed(1));
+        queue.push(Time::from_ns(5), Event::LinkFree(0), 0, Lane::NONE);
+        queue.pop_until(Time::MAX);
+        queue.push(Time::from_ns(4), Event::LinkFree(0), 0, Lane::NONE);
+    }
+}

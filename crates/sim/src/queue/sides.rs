@@ -1,0 +1,159 @@
+//! The events of a run on two sides: what happens at hosts, and what happens at queued links.
+//!
+//! What a link does reaches no host before the link's delay is over, and that of the host's own link. So all that is due at hosts within such a
+//! time, the lookahead, can be handled before anything at the links is: nothing that is still to come there changes it. Then the links catch up,
+//! and know all that the hosts sent to them. This is what conservative parallel simulation does with logical processes (K. Chandy and
+//! J. Misra, "Distributed simulation", IEEE TSE 5(5), 1979), here on one processor: events of one kind come one after the other,
+//! which the processor foretells better than their mixture, and fewer lanes compete on each side. What leaves the last queue on its way comes
+//! up last, all at once: nothing but its hosts hears of it, and they are behind by then.
+//!
+//! The outcome is the same to the bit as that of one side for all: events at the same instant on one side are told apart by what they are, not
+//! by when they were scheduled ([`Ties`](crate::ties::Ties)), and on different sides they have nothing to do with each other.
+
+use super::side::Side;
+use crate::event::{Event, Events, Lane, Leaving, Memory, Next};
+use crate::plan::Settings;
+use crate::tuning::Tuning;
+use fairwire_core::{Duration, Time};
+
+/// Events to come, at hosts and at links.
+#[derive(Debug)]
+pub(crate) struct Sides {
+    /// What happens at links; where there is no lookahead, all.
+    links: Side,
+    /// What happens at hosts, where there is a lookahead.
+    hosts: Side,
+    tuning: Tuning,
+    /// All that is due before is handled, on both sides.
+    done: Time,
+    /// By link: the lane of its [`Event::LinkFree`].
+    free: Vec<Lane>,
+    /// When the only link becomes free, which is no event in a lane; MAX where there are more.
+    free_at: Time,
+    /// What has left its last link in this turn, and how much of it has come up.
+    left: Vec<Leaving>,
+    came_up: usize,
+}
+
+/// What needs memory from what has left the links is asked for it so many packets ahead; for its frame, twice as many.
+const LEFT_AHEAD: usize = 16;
+
+impl Sides {
+    /// Without events.
+    pub(crate) fn new(settings: &Settings, tuning: &Tuning) -> Self {
+        Sides {
+            links: Side::new(settings),
+            hosts: Side::new(settings),
+            tuning: tuning.clone(),
+            done: Time::ZERO,
+            free: Vec::new(),
+            free_at: Time::MAX,
+            left: Vec::new(),
+            came_up: 0,
+        }
+    }
+
+    /// The side of what happens at hosts.
+    #[inline(always)]
+    fn of_hosts(&mut self) -> &mut Side {
+        if self.tuning.lookahead.is_some() { &mut self.hosts } else { &mut self.links }
+    }
+}
+
+impl Events for Sides {
+    fn lane_at_hosts(&mut self) -> Lane {
+        self.of_hosts().lane()
+    }
+
+    fn lane_at_links(&mut self) -> Lane {
+        self.links.lane()
+    }
+
+    fn add_link(&mut self) {
+        let lane = if self.tuning.has_one_link { Lane::NONE } else { self.links.lane() };
+        self.free.push(lane);
+    }
+
+    #[inline(always)]
+    fn push_at_host(&mut self, time: Time, event: Event, identity: u32, lane: Lane) {
+        self.of_hosts().push(time, event, identity, lane);
+    }
+
+    #[inline(always)]
+    fn push_at_link(&mut self, time: Time, event: Event, identity: u32, lane: Lane) {
+        self.links.push(time, event, identity, lane);
+    }
+
+    #[inline(always)]
+    fn push_link_free(&mut self, time: Time, link: u32) {
+        if self.tuning.has_one_link {
+            self.free_at = time;
+        } else {
+            self.links.push(time, Event::LinkFree(link), link, self.free[link as usize]);
+        }
+    }
+
+    #[inline(always)]
+    fn put_off(&mut self, link: u32, leaving: Leaving) -> bool {
+        let is_last = self.tuning.last_links.get(link as usize) == Some(&true);
+        if is_last {
+            self.left.push(leaving);
+        }
+        is_last
+    }
+
+    fn begin_turn(&mut self, end: Time) -> bool {
+        self.left.clear();
+        self.came_up = 0;
+        let first = self.hosts.earliest().min(self.links.earliest()).min(self.free_at).max(self.done);
+        if first > end {
+            return false;
+        }
+        let until = match self.tuning.lookahead {
+            Some(lookahead) => end.min((first + lookahead).saturating_sub(Duration::from_ns(1))),
+            None => end,
+        };
+        self.done = until + Duration::from_ns(1);
+        self.hosts.set_end(until);
+        self.links.set_end(until);
+        true
+    }
+
+    #[inline(always)]
+    fn next_at_hosts(&mut self, memory: &impl Memory) -> Next {
+        let next = self.hosts.next();
+        if self.tuning.has_many_flows {
+            self.hosts.look_ahead(memory);
+        }
+        next
+    }
+
+    #[inline(always)]
+    fn next_at_links(&mut self, memory: &impl Memory) -> Next {
+        let next = if self.tuning.has_one_link {
+            self.links.next_or_free(&mut self.free_at)
+        } else {
+            self.links.next()
+        };
+        if self.tuning.has_many_flows {
+            self.links.look_ahead(memory);
+        }
+        next
+    }
+
+    #[inline(always)]
+    fn next_left(&mut self, memory: &impl Memory) -> Option<Leaving> {
+        let at = self.came_up;
+        let leaving = *self.left.get(at)?;
+        self.came_up += 1;
+        if self.tuning.has_many_flows {
+            if let Some(later) = self.left.get(at + 2 * LEFT_AHEAD) {
+                memory.fetch_frame(Event::Sink(later.slot));
+            }
+            if let Some(next) = self.left.get(at + LEFT_AHEAD) {
+                memory.fetch_flow(Event::Sink(next.slot));
+            }
+        }
+        Some(leaving)
+    }
+}

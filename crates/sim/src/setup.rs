@@ -1,0 +1,115 @@
+//! From a plan to a model of it.
+
+use crate::app::load::Machine;
+use crate::app::session::Session;
+use crate::edge::Edges;
+use crate::event::{Event, Events, Lane};
+use crate::flow::{Flow, Lanes, Place};
+use crate::group::Group;
+use crate::link::Link;
+use crate::model::{Model, WATCH_EVERY};
+use crate::observe::Tap;
+use crate::plan::{GroupPlan, Member, Network, Settings, Source};
+use crate::queue::Sides;
+use crate::store::Store;
+use crate::tuning::Tuning;
+use fairwire_core::{Seed, Time};
+use std::collections::BTreeMap;
+
+impl<T: Tap> Model<T, Sides> {
+    pub(crate) fn new(plan: Network, settings: &Settings, tap: T) -> Self {
+        let tuning = Tuning::of(&plan, settings, T::IS_ON);
+        Model::tuned(plan, settings, tap, &tuning)
+    }
+
+    pub(crate) fn tuned(plan: Network, settings: &Settings, tap: T, tuning: &Tuning) -> Self {
+        let store = Store::new(tap, plan.flow_count());
+        Model::over(Sides::new(settings, tuning), store, plan, settings)
+    }
+}
+
+impl<T: Tap, E: Events> Model<T, E> {
+    /// A model of `plan` whose events are kept by `events`, and its flows in `store`.
+    pub(crate) fn over(mut events: E, store: Store<T>, plan: Network, settings: &Settings) -> Self {
+        assert!(
+            settings.duration > settings.warm_up,
+            "nothing would be measured: the run ends within the warm-up"
+        );
+        let links: Vec<_> = plan.links.into_iter().map(Link::new).collect();
+        links.iter().for_each(|_| events.add_link());
+        let mut model = Model {
+            events,
+            store,
+            links,
+            legs: Vec::new(),
+            groups: Vec::new(),
+            edges: Edges::new(plan.aggregates, plan.groups.len()),
+            sessions: Vec::new(),
+            steps: Vec::new(),
+            timed: BTreeMap::new(),
+            measured_from: Time::ZERO + settings.warm_up,
+            end: Time::ZERO + settings.duration,
+            is_measuring: false,
+            handled: 0,
+            meaningless: 0,
+            watched_at: WATCH_EVERY,
+        };
+        plan.groups.into_iter().for_each(|group| model.add(group, settings.seed));
+        model
+    }
+
+    /// Adds the flows of a group.
+    fn add(&mut self, mut plan: GroupPlan, seed: Seed) {
+        let number = self.groups.len() as u32;
+        let members = std::mem::take(&mut plan.members);
+        let salt = seed.stream("flow hash").next_u64();
+        let group = Group::new(number, plan, salt, &mut self.legs, &mut self.events)
+            .with(members.len() as u32, self.groups.last());
+        let mut lanes = BTreeMap::new();
+        for (at, Member { start, access_delay }) in members.iter().enumerate() {
+            let lanes = *lanes.entry(*access_delay).or_insert_with(|| lanes_of(&group, &mut self.events));
+            let place = Place {
+                group: number,
+                member: group.before + at as u32 + 1,
+                access_delay: *access_delay,
+                lanes,
+            };
+            self.add_member(&group, place, Time::ZERO + *start, seed);
+        }
+        self.groups.push(group);
+    }
+
+    /// Adds the flow of a member of `group`, or all of them where it is a user of TCP with several.
+    fn add_member(&mut self, group: &Group, place: Place, start: Time, seed: Seed) {
+        let rng = || seed.stream_of(format_args!("flow/{}.{}", group.plan.name, place.member));
+        let first = self.store.flows.len() as u32;
+        let flows = first..first + group.plan.connections() as u32;
+        let mut session = None;
+        if let Source::Tcp { tcp, load } = &group.plan.source {
+            let machine = Machine::new(load, tcp.segment_bytes);
+            let number = self.sessions.len() as u32;
+            let mut user = Session::new(place.group, flows.clone(), machine, rng());
+            user.wake_at(start);
+            self.events.push_at_host(start, Event::Session(number), number, Lane::NONE);
+            self.sessions.push(user);
+            session = Some(number);
+        }
+        for index in flows {
+            self.store.flows.push(Flow::new(group, place, session, rng));
+            if session.is_none() {
+                self.store.flows[index as usize].wake_at(start, index, &mut self.events);
+            }
+            self.edges.iter_mut().for_each(|edges| edges.add_flow());
+        }
+    }
+}
+
+/// The lanes of flows of a group whose access links have one delay.
+fn lanes_of<E: Events>(group: &Group, events: &mut E) -> Lanes {
+    let is_two_way = group.is_acknowledged() || group.is_outside();
+    let of_two_way =
+        |lane: fn(&mut E) -> Lane, events: &mut E| if is_two_way { lane(events) } else { Lane::NONE };
+    let out = [events.lane_at_links(), of_two_way(E::lane_at_links, events)];
+    let home = [(); 2].map(|()| of_two_way(E::lane_at_hosts, events));
+    Lanes { out, home, wake: events.lane_at_hosts() }
+}
