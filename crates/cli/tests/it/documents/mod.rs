@@ -100,7 +100,10 @@ fn can_run(page: &Page, block: &Block) -> bool {
         tools.iter().map(String::as_str).filter(|tool| !sandbox::is_there(tool)).collect();
     if !missing.is_empty() {
         let missing = missing.join(", ");
-        fairwire_testing::skipped(format_args!("{}:{} needs {missing}", page.path, block.line));
+        fairwire_testing::skipped_for_want_of_a_peer(format_args!(
+            "{}:{} needs {missing}",
+            page.path, block.line
+        ));
     }
     missing.is_empty()
 }
