@@ -4,7 +4,6 @@
 //! number of a leaf.
 
 use fairwire_core::{ClassTerms, Rate, Weight};
-use std::collections::HashMap;
 
 /// The way through the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -77,7 +76,8 @@ pub struct Bounds {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassBook {
     classes: Vec<Class>,
-    numbers: HashMap<String, u32>,
+    /// All numbers, in the order of the names.
+    by_name: Box<[u32]>,
     is_leaf: Vec<bool>,
 }
 
@@ -95,8 +95,9 @@ impl ClassBook {
                 is_leaf[parent as usize] = false;
             }
         }
-        let numbers = classes.iter().enumerate().map(|(at, class)| (class.name.clone(), at as u32)).collect();
-        ClassBook { classes, numbers, is_leaf }
+        let mut by_name: Box<[u32]> = (0..classes.len() as u32).collect();
+        by_name.sort_unstable_by(|a, b| classes[*a as usize].name.cmp(&classes[*b as usize].name));
+        ClassBook { classes, by_name, is_leaf }
     }
 
     /// A book with [`UNCLAIMED`] alone.
@@ -127,7 +128,8 @@ impl ClassBook {
 
     /// The number of the class with that name.
     pub fn number(&self, name: &str) -> Option<u32> {
-        self.numbers.get(name).copied()
+        let named = |number: &u32| self.classes[*number as usize].name.as_str().cmp(name);
+        self.by_name.binary_search_by(named).ok().map(|at| self.by_name[at])
     }
 
     /// Has that class none below it?

@@ -160,11 +160,6 @@ impl Flow {
     pub fn is_opened_by(&self, side: Side) -> bool {
         (self.from == side) != self.receiver_behind.is_some()
     }
-
-    /// Does it send frames without asking the kernel for a connection or a socket of its own?
-    pub fn is_raw(&self) -> bool {
-        matches!(self.sends, Sends::Spoofed { .. } | Sends::Kinds { .. } | Sends::Garbage { .. })
-    }
 }
 
 impl Traffic {

@@ -1,7 +1,7 @@
 //! What is made of the copies of one way: rates, the busiest flows, fair shares.
 
 use super::about::About;
-use super::sample::{Kept, Sample};
+use super::sample::{ClassSample, Kept, Sample};
 use super::snapshot::{ClassSnapshot, FlowSnapshot};
 use crate::account::FlowCount;
 use crate::class_book::Way;
@@ -25,7 +25,7 @@ pub(super) struct Digest {
     pub worst_share_error_points: f64,
     rates: Vec<Rates>,
     fair_bps: Vec<f64>,
-    totals: Vec<FlowCount>,
+    totals: Vec<ClassSample>,
 }
 
 /// What a flow or a class did per second.
@@ -118,7 +118,7 @@ impl Digest {
     ) {
         let known = newest.classes.len().min(oldest.classes.len()).min(self.rates.len());
         for place in 0..known {
-            let counts = newest.classes[place].since(&oldest.classes[place]);
+            let counts = newest.classes[place].count().since(&oldest.classes[place].count());
             self.rates[place] = Rates::of(counts, newest.class_time(place).since(oldest.class_time(place)));
         }
         let mut terms = about.book.terms(way);
@@ -169,7 +169,7 @@ impl Digest {
         let class = about.book.class(number)?;
         let above = class.parent.and_then(|parent| about.book.class(parent));
         let rates = self.rates[number as usize];
-        let totals = self.totals.get(number as usize).copied().unwrap_or_default();
+        let totals = self.totals.get(number as usize).copied().unwrap_or_default().count();
         Some(ClassSnapshot {
             class: class.name.clone(),
             parent: above.map(|above| above.name.clone()).unwrap_or_default(),

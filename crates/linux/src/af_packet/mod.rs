@@ -79,11 +79,6 @@ impl AfPacket {
         }
     }
 
-    /// Do frames come through a ring?
-    pub fn has_ring(&self) -> bool {
-        self.ring.is_some()
-    }
-
     fn gone(&self) -> PortError {
         PortError::Gone { name: self.name.clone() }
     }

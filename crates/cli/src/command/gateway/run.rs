@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicBool;
 /// Runs the gateway of the configuration at `path` until a signal ends it; with `wait` also where an interface is not there yet.
 pub(super) fn run(path: &Path, wait: bool, no_seccomp: bool) -> Result<Ending, Failure> {
     service::use_small_pages();
+    pages::keep_apart();
     let config = Config::load(path)?;
     // The folder may be another when it is read again.
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
