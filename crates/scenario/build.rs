@@ -1,6 +1,8 @@
-//! Names the engine: `FAIRWIRE_ENGINE` is a hash of the sources on which a run depends, so that builds of one version can be told apart.
+//! Identifies the engine: `FAIRWIRE_ENGINE` is a hash of the sources on which a run depends, so
+//! that builds of one version can be distinguished.
 //!
-//! Comments and tests are not part of it. Where the sources are not there, as in a published crate, the version alone tells engines apart.
+//! Comments and tests are not part of it. Without the sources, as in a published crate, the version
+//! alone identifies the engine.
 
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -36,8 +38,9 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Of the code in `files`, by their paths from `root`. The build script of `study` does the same with what is its own: a build script
-/// can take no code from another crate of the house without building that twice.
+/// Of the code in `files`, by their paths from `root`. The build script of `study` does the same
+/// with what is its own: a build script can take no code from another crate of the house without
+/// building that twice.
 fn hash(mut files: Vec<PathBuf>, root: &Path) -> io::Result<String> {
     files.retain(|path| path.extension().is_some_and(|ending| ending == "rs"));
     files.sort();

@@ -1,4 +1,4 @@
-//! A discipline by its name and what is given for it: checked, built, and asked what it is like.
+//! A discipline by its name and its parameters: checked, built, and described.
 
 use crate::choice::Choice;
 use crate::error::{BuildError, UnknownDiscipline};
@@ -26,7 +26,8 @@ pub fn build(
     }
 }
 
-/// Checks what was typed for the discipline called `name` (or known by it as an alias) at `site`, without building it.
+/// Checks what was typed for the discipline called `name` (or known by it as an alias) at `site`,
+/// without building it.
 pub fn check(name: &str, parameters: &Parameters, site: &Site<'_>) -> Result<(), BuildError> {
     let entry = find(name)?;
     match served(entry, parameters)?.find(entry.key) {
@@ -35,8 +36,9 @@ pub fn check(name: &str, parameters: &Parameters, site: &Site<'_>) -> Result<(),
     }
 }
 
-/// Checks at `site` what `base` has for each discipline that none of `uses` has as it stands there: one that nothing names, or that has
-/// something of its own for every key that is wrong. A key that makes sense only beside another is right where one of `uses` brings that.
+/// Checks at `site` the base of each discipline that none of `uses` takes unchanged. Such a
+/// discipline is unused, or every use overrides each wrong key. A key that needs another one is
+/// right if one of `uses` has that.
 pub fn check_base<'a>(
     base: &Parameters,
     uses: impl Iterator<Item = &'a Choice> + Clone,
@@ -59,18 +61,21 @@ pub fn check_base<'a>(
     Ok(())
 }
 
-/// The buffer that was typed for the discipline called `name` itself; `None` if it takes the site's.
+/// The buffer that was typed for the discipline called `name` itself; `None` if it takes the
+/// site's.
 pub fn own_buffer(name: &str, parameters: &Parameters) -> Result<Option<Amount>, UnknownDiscipline> {
     Ok(parameters.find(find(name)?.key).and_then(|spec| spec.part().buffer()))
 }
 
-/// Gives the discipline called `name` the ECN policy of the one that it stands in, unless it has one of its own.
+/// Gives the discipline called `name` the ECN policy of the one around it, unless it has one of its
+/// own.
 pub fn inherit_ecn(name: &str, parameters: &mut Parameters, ecn: EcnChoice) -> Result<(), UnknownDiscipline> {
     parameters.entry(find(name)?.key).part_mut().inherit_ecn(ecn);
     Ok(())
 }
 
-/// The answer of the discipline called `name` (or known by it as an alias) with what was typed for it.
+/// The answer of the discipline called `name` (or known by it as an alias) with what was typed for
+/// it.
 pub fn with_part<R>(
     name: &str,
     parameters: &Parameters,
@@ -84,7 +89,8 @@ pub fn with_part<R>(
     })
 }
 
-/// What was typed for the discipline called `name` (or known by it as an alias), or its defaults, to be changed.
+/// What was typed for the discipline called `name` (or known by it as an alias), or its defaults,
+/// to be changed.
 pub fn part_mut<'a>(
     name: &str,
     parameters: &'a mut Parameters,
@@ -94,7 +100,7 @@ pub fn part_mut<'a>(
     Ok(parameters.entry(entry.key).part_mut())
 }
 
-/// What was given for a choice, to be changed; `None` where nobody has the name.
+/// The parameters of a choice, to be changed; `None` if the name is unknown.
 pub(crate) fn part_of_choice(choice: &mut Choice) -> Option<&mut dyn Part> {
     let (name, parameters) = choice.parts_mut();
     part_mut(name, parameters).ok()
@@ -114,7 +120,8 @@ fn served<'a>(entry: &Entry, parameters: &'a Parameters) -> Result<Cow<'a, Param
     Ok(Cow::Owned(parameters))
 }
 
-/// Puts the scheduler of the entry's name into the parameters, unless there is one, which is [refused](served) if it is another.
+/// Puts the scheduler of the entry's name into the parameters, unless there is one, which is
+/// [refused](served) if it is another.
 fn serve(entry: &Entry, parameters: &mut Parameters) {
     if let Some(kind) = entry.scheduler
         && let Some(service) = parameters.entry(entry.key).part_mut().scheduler_mut()

@@ -1,7 +1,7 @@
 //! Queue disciplines by name.
 //!
-//! Every discipline stands in the catalogue, and being in it subjects the discipline to the conformance suite. One is made by its
-//! name, the [`Parameters`] that were given, and the [`Site`] where it will work:
+//! Every discipline is in the catalogue, which subjects it to the conformance suite. A discipline
+//! is made from its name, its [`Parameters`], and the [`Site`] where it will work:
 //!
 //! ```
 //! use fairwire_catalogue::{Parameters, Site, build};

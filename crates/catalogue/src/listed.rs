@@ -17,8 +17,8 @@ fn of_catalogue<E: Into<BuildError>>(
     built.map_err(Into::into)
 }
 
-/// Lists each discipline of this crate once: its name, its aliases, and the module with its `ABOUT` and its `Spec`, inside of which there
-/// may be others.
+/// Lists each discipline of this crate once: its name, its aliases, and the module with its `ABOUT`
+/// and its `Spec`, inside of which there may be others.
 macro_rules! catalogue {
     ($($name:literal ($($alias:literal),*) => $($module:ident)::+ $($inside:ident)?;)+) => {
         $(

@@ -1,7 +1,7 @@
 //! No discipline allocates after construction.
 //!
-//! A program of its own rather than a set of `#[test]`s: the count is that of the whole process, and the test runner's threads
-//! allocate when they like.
+//! A program of its own rather than a set of `#[test]`s: the count is that of the whole process,
+//! and the test runner's threads allocate when they like.
 
 use fairwire_catalogue::{self as catalogue, Entry};
 use fairwire_catalogue::{Parameters, Site, build};
@@ -59,7 +59,8 @@ fn main() {
     }
 }
 
-/// Drains it with all sorts waiting, and gives classes other weights while something waits: whether or not it has weights.
+/// Drains it with all sorts waiting, and gives classes other weights while something waits: whether
+/// or not it has weights.
 fn change(queue: &mut dyn Discipline) {
     for round in 0..6u64 {
         for i in 0..200u64 {
@@ -76,7 +77,8 @@ fn change(queue: &mut dyn Discipline) {
     }
 }
 
-/// More flows than any table has room for, 1.5 times the link's rate; one packet in sixteen is as short or as long as can be.
+/// More flows than any table has room for, 1.5 times the link's rate; one packet in sixteen is as
+/// short or as long as can be.
 fn overload(queue: &mut dyn Discipline) {
     for i in 0..60_000u64 {
         let now = Time::from_ns(i * 273_067);

@@ -33,7 +33,7 @@ pub struct Comparison {
     pub discipline: String,
     /// Its measure.
     pub measure: String,
-    /// Which is to be larger.
+    /// The side that is to be larger.
     pub side: Side,
     /// By more than this.
     pub margin: f64,
@@ -51,7 +51,8 @@ pub enum Side {
 }
 
 impl Judgement {
-    /// What came of the expectation: by the mean within bounds, and by the whole interval beside another discipline.
+    /// What came of the expectation: by the mean within bounds, and by the whole interval beside
+    /// another discipline.
     pub fn verdict(&self) -> Verdict {
         let own = judge::judge(Value::exact(self.mean), Allowed::between(self.min, self.max), Rule::Mean);
         own.max(self.against.as_ref().map_or(Verdict::Holds, Comparison::verdict))
@@ -64,7 +65,8 @@ impl Judgement {
 }
 
 impl Comparison {
-    /// The whole 95 % interval of the difference is to lie beyond the margin. One seed has no interval: then the difference itself.
+    /// The whole 95 % interval of the difference is to lie beyond the margin. One seed has no
+    /// interval: then the difference itself.
     pub fn verdict(&self) -> Verdict {
         let Some(Estimate { mean, half_width_95, .. }) = self.difference else { return Verdict::Fails };
         let allowed = match self.side {
@@ -114,7 +116,8 @@ impl fmt::Display for Comparison {
     }
 }
 
-/// Holds `report` against what `spec` expects. An expectation on a discipline that was not run, or beside one, is left out.
+/// Holds `report` against what `spec` expects. An expectation on a discipline that was not run, or
+/// beside one, is left out.
 pub fn judge(spec: &Spec, report: &Report) -> Vec<Judgement> {
     let judging = Judging { spec, report };
     spec.expect.iter().flat_map(|expect| judging.judgements(expect)).collect()
@@ -173,7 +176,8 @@ impl Judging<'_> {
 
 /// The measure of `expect`, held against nothing yet.
 fn bare(expect: &ExpectSpec, summary: &Summary) -> Judgement {
-    // A cause that dropped nothing in any run is absent; any other absent measure is not a number, and so not met.
+    // A cause that dropped nothing in any run is absent; any other absent measure is not a number,
+    // and so not met.
     let absent = if expect.measure.starts_with("drops.") { 0.0 } else { f64::NAN };
     Judgement {
         discipline: summary.discipline.clone(),

@@ -9,7 +9,7 @@ pub(crate) struct Fault {
     pub(crate) problem: Problem,
 }
 
-/// What stands at `path` is refused.
+/// The value at `path` is refused.
 pub(crate) fn refused(path: String, given: &str, why: &str, allowed: &str) -> Fault {
     let problem =
         Problem::Refused { key: path.clone(), given: given.into(), why: why.into(), allowed: allowed.into() };

@@ -1,5 +1,5 @@
-//! What each discipline costs: nanoseconds and instructions per packet, and bytes of state per flow, from 10 to a million
-//! active flows. `make bench-disciplines`; see bench/README.md.
+//! What each discipline costs: nanoseconds and instructions per packet, and bytes of state per
+//! flow, from 10 to a million active flows. `make bench-disciplines`; see bench/README.md.
 
 mod count;
 mod peer;
@@ -20,7 +20,8 @@ static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
 /// How many flows are active.
 const FLOWS: [u32; 4] = [10, 1_000, 100_000, 1_000_000];
-/// Entries whose work for a new flow grows with the flows there are: a million of them would take hours to begin.
+/// Entries whose work for a new flow grows with the flows there are: a million of them would take
+/// hours to begin.
 const LINEAR: [&str; 1] = ["sfed"];
 const ROUNDS: u32 = 20_000;
 const REPEATS: usize = 9;
@@ -94,7 +95,7 @@ fn peers(names: &[&str]) -> Vec<peer::Row> {
     rows
 }
 
-/// A bar on stderr for so many cells.
+/// A progress bar on stderr for this number of cells.
 fn progress(what: &'static str, cells: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} [{bar:40}] {pos}/{len} {eta}").expect("a template");
     ProgressBar::new(cells as u64).with_style(style).with_message(what)

@@ -1,9 +1,10 @@
-//! The work under which others have published what their schedulers cost: a fixed set of leaves, random ones of which get
-//! bursts of packets, no overload.
+//! The work under which others have published what their schedulers cost: a fixed set of leaves,
+//! random ones of which get bursts of packets, no overload.
 //!
-//! DPDK's measurements of rte_sched enqueue 32 packets and dequeue 32, over and over, without drops; how much waits meanwhile is
-//! not said. Here half as many packets wait as there are leaves, so that the state of all leaves is in use. A packet that is
-//! dropped nevertheless is not counted, but its cost is.
+//! DPDK's measurements of rte_sched enqueue 32 packets and dequeue 32, over and over, without
+//! drops; how much waits meanwhile is not said. Here half as many packets wait as there are leaves,
+//! so that the state of all leaves is in use. A packet that is dropped nevertheless is not counted,
+//! but its cost is.
 
 use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::rng::mix;
@@ -57,7 +58,7 @@ impl Shape {
     }
 }
 
-/// A discipline at work for so many leaves.
+/// A discipline at work for this number of leaves.
 pub(crate) struct Bursts {
     discipline: Box<dyn Discipline>,
     leaves: u32,
@@ -67,7 +68,8 @@ pub(crate) struct Bursts {
 }
 
 impl Bursts {
-    /// With half as many packets waiting as there are leaves, after each leaf has had some on average.
+    /// With half as many packets waiting as there are leaves, after each leaf has had some on
+    /// average.
     pub(crate) fn new(shape: Shape, leaves: u32) -> Self {
         let site = Site {
             rate: Rate::from_bps(RATE).expect("not zero"),
@@ -84,12 +86,12 @@ impl Bursts {
         bursts
     }
 
-    /// Draws the leaves of so many bursts, so that drawing them is not measured.
+    /// Draws the leaves of the bursts, so that drawing them is not measured.
     pub(crate) fn prepare(&mut self, bursts: u32) {
         self.arrivals = (0..bursts * BURST).map(|_| self.rng.below(self.leaves)).collect();
     }
 
-    /// The measured part. Told by how many packets left.
+    /// The measured part. Returns the number of packets that left.
     #[inline(never)]
     pub(crate) fn run(&mut self) -> u64 {
         self.work()
@@ -106,7 +108,7 @@ impl Bursts {
                 let packet = Packet { class: leaf % CLASSES, ..Packet::new(0, LEN, flow.into(), now) };
                 self.discipline.enqueue(packet, now, &mut Ignore);
             }
-            // As many as were let in, once the queue stands.
+            // As many as were let in, once the queue is full.
             while self.discipline.backlog().packets > self.leaves / 2 {
                 sent += u64::from(
                     black_box(self.discipline.dequeue(Time::from_ns(self.now), &mut Ignore)).is_some(),
@@ -118,7 +120,7 @@ impl Bursts {
     }
 }
 
-/// What a shape costs for so many leaves, per packet: one enqueue and one dequeue.
+/// The cost of a shape for this number of leaves, per packet: one enqueue and one dequeue.
 pub(crate) struct Row {
     pub shape: Shape,
     pub leaves: u32,

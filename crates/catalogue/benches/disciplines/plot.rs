@@ -1,4 +1,5 @@
-//! The costs as a picture: nanoseconds per packet over the number of flows, a panel for each family.
+//! The costs as a picture: nanoseconds per packet over the number of flows, a panel for each
+//! family.
 
 use crate::report::{Row, find, folder};
 use fairwire_catalogue::{self as catalogue, Family};

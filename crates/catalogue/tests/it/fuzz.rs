@@ -25,7 +25,7 @@ fn the_corpus_passes() {
     specs.iter().for_each(|seed| body::spec(seed));
 }
 
-/// The example of each discipline, as it stands under its name in the scenario format.
+/// The example of each discipline, as written under its name in the scenario format.
 fn example(entry: &catalogue::Entry) -> String {
     let page = entry.page().unwrap_or_else(|error| panic!("{error}"));
     page.example.replace("[discipline.", "[").replace("[[discipline.", "[[")
@@ -44,7 +44,8 @@ fn the_corpus_has_the_example_of_every_discipline() {
     }
 }
 
-/// Examples with bytes changed, left out and doubled: near enough to what is right to get past the reader.
+/// Examples with bytes changed, left out and doubled: near enough to what is right to get past the
+/// reader.
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
     let seeds = seeds("spec");
     let change = (any::<prop::sample::Index>(), any::<u8>(), 0..3u8);

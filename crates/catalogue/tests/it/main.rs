@@ -1,4 +1,5 @@
-//! Integration tests of the disciplines: one binary, since each would be linked with everything again.
+//! Integration tests of the disciplines: one binary, since each would be linked with everything
+//! again.
 
 mod afd;
 mod compose;

@@ -1,4 +1,5 @@
-//! What `fairwire reproduce` leaves for readers: a picture and a CSV of each exhibit, a page of all, and the document in `docs`.
+//! What `fairwire reproduce` leaves for readers: a picture and a CSV of each exhibit, a page of
+//! all, and the document in `docs`.
 
 mod calibrated;
 mod cause;
@@ -44,7 +45,8 @@ pub(crate) fn write(results: &Results, folder: &Path) -> Result<PathBuf, Failure
     Ok(folder.join(PAGE))
 }
 
-/// The picture of `exhibit`, with `panels` of it. The page says around it what a picture alone has to say itself.
+/// The picture of `exhibit`, with `panels` of it. The page says around it what a picture alone has
+/// to say itself.
 fn picture(exhibit: &Exhibit, panels: Vec<Panel>, setting: Setting) -> String {
     let title = format!("{}: {}", exhibit.name(), exhibit.title);
     let mut detail = match setting {

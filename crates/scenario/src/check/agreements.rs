@@ -6,7 +6,8 @@ use fairwire_document::{Problem, shortened};
 use fairwire_metrics::agreement::is_called;
 
 impl Check<'_> {
-    /// Names of stages are checked by who knows them: see [`Scenario::unknown_stage`](crate::Scenario::unknown_stage).
+    /// Names of stages are checked by who knows them: see
+    /// [`Scenario::unknown_stage`](crate::Scenario::unknown_stage).
     pub(super) fn agreement(&self, at: usize, agree: &AgreeSpec, measures: &[String]) -> Checked {
         let path = |key: &str| format!("agree.{at}.{key}");
         agree.discipline.as_ref().map_or(Ok(()), |name| self.known(&path("discipline"), name))?;

@@ -1,4 +1,5 @@
-//! Hosts share equally under `cake-like`, however many connections each opens; with TCP nearly so, and why not quite.
+//! Hosts share equally under `cake-like`, however many connections each opens; with TCP nearly so,
+//! and why not quite.
 
 use fairwire_metrics::summary::summarize;
 use fairwire_scenario::{Overrides, parse, run_all};
@@ -59,22 +60,25 @@ fn part_of_one_under(parameters: &str, one: Sends, nine: Sends) -> f64 {
 
 #[test]
 fn hosts_whose_senders_do_not_yield_get_half_each() {
-    // 8 Mbit/s beside 18 on a link of 10: no queue runs empty. In 40 s a quantum more or less is 3e-5 of the link.
+    // 8 Mbit/s beside 18 on a link of 10: no queue runs empty. In 40 s a quantum more or less is
+    // 3e-5 of the link.
     let part = part_of_one(Sends::Constant(8), Sends::Constant(2));
     assert!((0.499..0.501).contains(&part), "{part}");
 }
 
 #[test]
 fn a_host_with_one_tcp_flow_gets_nearly_as_much_as_one_with_nine() {
-    // It gets 0.44. Half of what it lacks goes while CoDel has its queue empty, and half to those of the nine that come back
-    // from an empty queue as new ones: see the next two tests. Were it signalled as early as they are, it would be about 0.3.
+    // It gets 0.44. Half of the gap comes from the time while CoDel has its queue empty. The other
+    // half goes to those of the nine that return from an empty queue as new ones: see the next two
+    // tests. Were it signalled as early as they are, it would be about 0.3.
     let part = part_of_one(Sends::Tcp, Sends::Tcp);
     assert!((0.4..0.5).contains(&part), "{part}");
 }
 
 #[test]
 fn under_cakes_own_allowance_a_host_with_one_tcp_flow_gets_less() {
-    // 0.30: the lone flow is signalled after the wait of a few packets, however many queues have their turn before its own.
+    // 0.30: the lone flow is signalled after the wait of a few packets, however many queues have
+    // their turn before its own.
     let part = part_of_one_under("allowance = \"packets\"", Sends::Tcp, Sends::Tcp);
     assert!((0.27..0.33).contains(&part), "{part}");
 }
@@ -88,7 +92,8 @@ fn a_tcp_flow_beside_nine_that_do_not_yield_lacks_what_goes_while_its_queue_is_e
 
 #[test]
 fn a_flow_that_does_not_yield_lacks_what_nine_tcp_flows_get_as_new_ones() {
-    // 0.458, with a standard error of 0.007. Its queue is never empty; but of the nine only the bulky ones divide their host's quantum, as in CAKE.
+    // 0.458, with a standard error of 0.007. Its queue is never empty; but of the nine only the
+    // bulky ones divide their host's quantum, as in CAKE.
     let part = part_of_one(Sends::Constant(8), Sends::Tcp);
     assert!((0.43..0.485).contains(&part), "{part}");
 }

@@ -47,7 +47,8 @@ fn the_examples_run_and_a_reduced_run_meets_their_expectations() {
     }
 }
 
-/// What fills the links of all hosts is delivered whole, under any stride, and nothing waits: no two flows share a link.
+/// What fills the links of all hosts is delivered whole, under any stride, and nothing waits: no
+/// two flows share a link.
 #[test]
 fn every_stride_over_a_fat_tree_gets_the_full_rate_without_a_drop() {
     for by in [1, 2, 3, 7, 8, 15] {
@@ -64,8 +65,8 @@ fn every_stride_over_a_fat_tree_gets_the_full_rate_without_a_drop() {
     }
 }
 
-/// With three hosts at each edge switch and two ways up, two of three destinations share a way: 24 flows of 10 Mbit/s over a stride of 12 have
-/// 10 and twice 5 Mbit/s.
+/// With three hosts at each edge switch and two ways up, two of three destinations share a way: 24
+/// flows of 10 Mbit/s over a stride of 12 have 10 and twice 5 Mbit/s.
 #[test]
 fn more_hosts_than_ways_up_share_these() {
     let sets = [
@@ -124,7 +125,8 @@ fn flows_are_dealt_out_to_the_pairs_and_numbered_through() {
     assert_eq!(read(&whole(), &[all]).spec().flow[0].count(), 240, "a flow for each pair");
 }
 
-/// The last of 40 flows over 16 pairs goes from the last host: the first eight pairs have three flows each, the others two.
+/// The last of 40 flows over 16 pairs goes from the last host: the first eight pairs have three
+/// flows each, the others two.
 #[test]
 fn a_flow_that_starts_late_is_the_one_of_its_number() {
     let scenario = read(
@@ -150,7 +152,8 @@ fn a_single_flow_goes_between_the_hosts_that_it_names() {
     let text = whole().replace("pattern = { stride = { by = 8 } }", "from = \"h1\"\nto = \"h4\"");
     let scenario = read(&text, &["expect=[]"]);
     let links: Vec<&str> = scenario.links().collect();
-    // In one pod, so by an aggregation switch: at the one for the second port there, and back for the first.
+    // In one pod, so by an aggregation switch: at the one for the second port there, and back for
+    // the first.
     assert_eq!(links, ["h1-e1", "h4-e2", "e1-h1", "e2-h4", "e1-a2", "e2-a1", "a1-e1", "a2-e2"]);
 }
 

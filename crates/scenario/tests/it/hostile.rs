@@ -1,4 +1,5 @@
-//! No text and no argument makes the reader panic, and every place told lies in a text of the user.
+//! No text and no argument makes the reader panic, and every reported location is in a text of the
+//! user.
 
 use fairwire_scenario::{Overrides, ScenarioError, parse};
 use proptest::prelude::*;
@@ -9,7 +10,8 @@ fn holds(result: Result<impl Sized, ScenarioError>, texts: &[&str]) -> Result<()
     let Err(error) = result else { return Ok(()) };
     prop_assert!(!error.to_string().is_empty());
     if let Some(place) = error.location {
-        // Only a text with a long line or with characters that print nothing is shown otherwise than it is.
+        // Only a text with a long line or with characters that print nothing is shown otherwise
+        // than it is.
         let is_cut = place.text.contains('…') && place.text.lines().all(|line| line.len() <= 246);
         let is_escaped = place.text.contains('\u{fffd}');
         prop_assert!(is_cut || is_escaped || texts.contains(&place.text.as_str()));

@@ -1,4 +1,5 @@
-//! Integration tests of scenario files: one binary, since each would be linked with everything again.
+//! Integration tests of scenario files: one binary, since each would be linked with everything
+//! again.
 
 mod aggregates;
 mod cake_hosts;

@@ -1,5 +1,6 @@
-//! What one queue cannot do: FABA shares by drops, so who has his window bound by something else, or too few tokens for a
-//! window, does not get all that he may have. The figures stand in docs/gateway/measured.md.
+//! What one queue cannot do: FABA shares by drops. So a flow whose window is bound by something
+//! else, or with too few tokens for a window, does not get all of its share. The figures are in
+//! docs/gateway/measured.md.
 
 use fairwire_metrics::record::Summary;
 use fairwire_metrics::summary::summarize;
@@ -12,7 +13,8 @@ fn run(text: &str) -> Vec<Summary> {
     summarize(&run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).expect("it runs").runs)
 }
 
-/// The part of 100 Mbit/s that a host with one download has beside a host with three, by discipline.
+/// The part of 100 Mbit/s that a host with one download has beside a host with three, by
+/// discipline.
 fn part_of_one(buffer: &str, tcp: &str) -> [f64; 2] {
     let host = |class: u32| {
         format!(
@@ -37,10 +39,12 @@ fn part_of_one(buffer: &str, tcp: &str) -> [f64; 2] {
 
 #[test]
 fn one_queue_gives_a_host_whose_windows_are_bound_what_they_are_of_all_windows() {
-    // Four windows of ten segments are 60 kB of the 625 kB in tokens: nothing is dropped, and all wait alike.
+    // Four windows of ten segments are 60 kB of the 625 kB in tokens: nothing is dropped, and all
+    // wait alike.
     let [faba, drr] = part_of_one("50 ms", "control = \"reno\", window = 10");
     assert!((faba - 0.25).abs() < 0.01 && (drr - 0.5).abs() < 0.01, "{faba} {drr}");
-    // Windows that grow until they lose something: half, less what one window of four gives back at a loss. 0.47 was found.
+    // Windows that grow until they lose something: half, less what one window of four gives back at
+    // a loss. 0.47 was found.
     for control in ["reno", "cubic"] {
         let [faba, drr] = part_of_one("50 ms", &format!("control = \"{control}\""));
         assert!((0.45..0.5).contains(&faba) && (drr - 0.5).abs() < 0.01, "{control}: {faba} {drr}");
@@ -55,8 +59,9 @@ fn bbr_without_a_round_trip_bounds_its_windows_itself_unless_the_tokens_are_fewe
     assert!(long < 0.35 && short > 0.45 && (drr - 0.5).abs() < 0.02, "{long} {short} {drr}");
 }
 
-/// The part of what is fair beside a flood on a link of 20 Mbit/s that a class with ten CUBIC uploads gets, with so much room. Acknowledgements of downloads are
-/// light flows of the other classes: the contest `hfaba/tree-both` of the field.
+/// The part of its fair share that a class with ten CUBIC uploads gets beside a flood, on a link of
+/// 20 Mbit/s with this buffer. Acknowledgements of downloads are light flows of the other classes:
+/// the contest `hfaba/tree-both` of the field.
 fn uploads_beside_a_flood(buffer: &str) -> f64 {
     let flow = |group: &str, class: u32, more: &str| {
         format!(
@@ -92,7 +97,8 @@ fn uploads_beside_a_flood(buffer: &str) -> f64 {
 
 #[test]
 fn a_class_of_tcp_gets_its_part_beside_a_flood_when_its_tokens_last_for_a_round_trip() {
-    // Found over 60 s: 0.89 with 60 ms, of which two seventh parts of the rate have a seventh, and 0.99 with 240 ms.
+    // Found over 60 s: 0.89 with 60 ms, of which two seventh parts of the rate have a seventh, and
+    // 0.99 with 240 ms.
     let (few, many) = (uploads_beside_a_flood("60 ms"), uploads_beside_a_flood("240 ms"));
     assert!((0.8..0.95).contains(&few) && (many - 1.0).abs() < 0.04, "{few} {many}");
 }

@@ -1,4 +1,5 @@
-//! Constant-rate flows at one link: figure 6 of the paper, weights, and packets of different lengths.
+//! Constant-rate flows at one link: figure 6 of the paper, weights, and packets of different
+//! lengths.
 
 use super::site;
 use fairwire_catalogue::{Parameters, build};
@@ -17,7 +18,8 @@ const LINK_BPS: u64 = 10_000_000;
 const SECONDS: u64 = 100;
 const DISCARDED: u64 = 20;
 
-/// What each sender gets of 10 Mbit/s, in kbit/s, when the link is served by the discipline `name` with `parameters`.
+/// What each sender gets of 10 Mbit/s, in kbit/s, when the link is served by the discipline `name`
+/// with `parameters`.
 pub(super) fn contest(name: &str, parameters: &str, senders: &[Sender]) -> Vec<f64> {
     let parameters: Parameters = toml::from_str(parameters).expect("well-formed");
     let mut queue = build(name, &parameters, &site(Amount::Packets(300))).expect("allowed");
@@ -69,7 +71,8 @@ fn figure_6_comes_out_with_the_shadow_buffer_and_the_new_flow_table() {
         let found = groups(&contest(name, "", &figure6()));
         println!("{name}: {found:.1?} kbit/s");
         for (found, fair) in found.iter().zip(FAIR) {
-            // The paper claims 15 % of the fair share; ns-2 gave 320 and 332 (SB), 317 and 336 (NFT) in this set-up.
+            // The paper claims 15 % of the fair share; ns-2 gave 320 and 332 (SB), 317 and 336
+            // (NFT) in this set-up.
             assert!((found / fair - 1.0).abs() < 0.05, "{name}: {found} for {fair}");
         }
     }
@@ -115,7 +118,8 @@ fn in_bytes_the_length_of_packets_does_not_matter_and_in_packets_it_does() {
         let found = |measure| groups(&contest(name, &format!("[{name}]\nmeasure = '{measure}'"), &senders));
         let (bytes, packets) = (found("bytes"), found("packets"));
         println!("{name}: {bytes:.1?} in bytes, {packets:.1?} in packets");
-        // Short packets have thrice the samples, and the plain flow table is biased against flows with many.
+        // Short packets have thrice the samples, and the plain flow table is biased against flows
+        // with many.
         let tolerance = if name == "afd-ft" { 0.15 } else { 0.05 };
         for found in bytes {
             assert!((found / 500.0 - 1.0).abs() < tolerance, "{name}: {found}");

@@ -1,4 +1,5 @@
-//! Links, packets and weights unlike the paper's: light classes, long packets, fast links with small buffers, and marks.
+//! Links, packets and weights unlike the paper's: light classes, long packets, fast links with
+//! small buffers, and marks.
 
 use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::units::Amount;
@@ -21,7 +22,8 @@ struct Flow {
     ecn: Ecn,
 }
 
-/// What each of `flows`, at a constant rate with a little jitter, gets of `link`, as a part of the link.
+/// What each of `flows`, at a constant rate with a little jitter, gets of `link`, as a part of the
+/// link.
 fn shares(name: &str, parameters: &str, link: Link, flows: &[Flow]) -> Vec<f64> {
     let rate = Rate::from_bps(link.bps).expect("not zero");
     let site = Site { rate, buffer: link.buffer, packet_bytes: 1500, seed: Seed(1), stream: "links" };

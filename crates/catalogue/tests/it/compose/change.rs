@@ -1,4 +1,5 @@
-//! Trees of disciplines whose packets are taken out while some leaves are shaped, some asleep and some full.
+//! Trees of disciplines whose packets are taken out while some leaves are shaped, some asleep and
+//! some full.
 
 use super::{Classified, discipline, packet};
 use fairwire_core::{Discipline, Ignore, Time};

@@ -30,7 +30,8 @@ fn site() -> Site<'static> {
     }
 }
 
-/// The discipline of this name, with what is typed for it: `discipline("red", "[red]\ngentle = false")`.
+/// The discipline of this name, with what is typed for it: `discipline("red", "[red]\ngentle =
+/// false")`.
 fn discipline(name: &str, typed: &str) -> Box<dyn Discipline> {
     let parameters: Parameters = toml::from_str(typed).expect("well-formed");
     build(name, &parameters, &site()).expect("allowed")
@@ -46,7 +47,8 @@ fn packet(frame: u32, len: u32, class: u32, now: Time) -> Packet {
     Packet { class, ..Packet::new(frame, len, u64::from(class).into(), now) }
 }
 
-/// Classifies by flow number, since the common driver gives flows only: the class, codepoint and colour all follow from it.
+/// Classifies by flow number, since the common driver gives flows only: the class, codepoint and
+/// colour all follow from it.
 struct Classified<D> {
     inner: D,
     classes: u64,
@@ -80,7 +82,8 @@ impl<D: Discipline> Discipline for Classified<D> {
     }
 }
 
-/// Pushes out the oldest: one arrival may push out several, and a sent one may be preceded by drops.
+/// Pushes out the oldest: one arrival may push out several, and a sent one may be preceded by
+/// drops.
 struct DropFront;
 
 impl Dropper for DropFront {

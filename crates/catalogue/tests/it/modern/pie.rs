@@ -290,7 +290,8 @@ fn derandomized_drops_keep_their_rate_and_neither_cluster_nor_gape() {
             // 0.85/0.02 = 42.5 and 8.5/0.02 = 425, with a sum that may round up by one.
             assert!(least >= Some(43) && most <= Some(426), "{least:?} to {most:?}");
         } else {
-            // 2000 gaps, geometric with p = 0.02: hardly any without a 1, or without one above 300 (0.98^300 = 0.0023).
+            // 2000 gaps, geometric with p = 0.02: hardly any without a 1, or without one above 300
+            // (0.98^300 = 0.0023).
             assert!(least <= Some(3) && most > Some(250), "{least:?} to {most:?}");
         }
     }

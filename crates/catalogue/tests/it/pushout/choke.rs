@@ -15,7 +15,8 @@ struct Waiting {
     len: u32,
 }
 
-/// CHOKe from the pseudo-code: RED's average; a match drops both; then the upper threshold; then RED's test.
+/// CHOKe from the pseudo-code: RED's average; a match drops both; then the upper threshold; then
+/// RED's test.
 struct Plain {
     config: Config,
     marks: bool,
@@ -23,7 +24,8 @@ struct Plain {
     coin: Rng,
     /// In order of arrival.
     waiting: Vec<Waiting>,
-    /// The frames as the buffer keeps them for random draws: the last takes the place of one that leaves.
+    /// The frames as the buffer keeps them for random draws: the last takes the place of one that
+    /// leaves.
     dense: Vec<u32>,
     avg: f64,
     count: f64,
@@ -32,7 +34,8 @@ struct Plain {
     idle_since: Option<u64>,
 }
 
-/// What happened at an arrival: the dropped frames with causes, sorted, and whether the arrival was marked.
+/// What happened at an arrival: the dropped frames with causes, sorted, and whether the arrival was
+/// marked.
 type Outcome = (Vec<(u32, Cause)>, bool);
 
 impl Plain {
@@ -163,7 +166,8 @@ impl Plain {
     }
 }
 
-/// Runs both side by side; how often a match, an early signal, a certain drop and an overflow were met.
+/// Runs both side by side; how often a match, an early signal, a certain drop and an overflow were
+/// met.
 fn compare(config: Config, policy: EcnPolicy, seed: u64) -> [u32; 4] {
     let stream = |name| Seed(seed).stream(name);
     let choke = Choke::new(config.clone(), stream("draw"), stream("coin"));
@@ -205,7 +209,8 @@ fn compare(config: Config, policy: EcnPolicy, seed: u64) -> [u32; 4] {
         assert_eq!(log.dropped, dropped, "average {}", plain.avg);
         assert_eq!(log.marked, if marked { vec![frame] } else { vec![] });
         assert_eq!(queue.backlog().packets as usize, plain.waiting.len());
-        // Two libraries' powers, each right to a unit or so in the last place, over four thousand steps.
+        // Two libraries' powers, each right to a unit or so in the last place, over four thousand
+        // steps.
         let average = queue.dropper().average();
         assert!((average - plain.avg).abs() <= 1e-11 * plain.avg.max(1.0), "{average} {}", plain.avg);
         met[0] += u32::from(dropped.len() > 1);
@@ -260,7 +265,8 @@ fn the_defaults_are_reds_thresholds_and_one_draw() {
 
 #[test]
 fn a_flow_is_hit_in_proportion_to_its_share_of_the_queue() {
-    // Average at once the queue of 20, between the thresholds; probability of RED's own test next to nothing.
+    // Average at once the queue of 20, between the thresholds; probability of RED's own test next
+    // to nothing.
     let spec = Spec { weight: Some(1.0), max_probability: Some(1e-9), ..Spec::default() };
     let config = Spec { max_threshold: Some(Amount::Packets(30).into()), ..spec }
         .check(&site(Amount::Packets(40)))

@@ -1,5 +1,5 @@
-//! The push-out disciplines and CHOKe, each against a plain reading of its rule: lists that are searched, with none of the code under
-//! test.
+//! The push-out disciplines and CHOKe, each against a plain reading of its rule: lists that are
+//! searched, with none of the code under test.
 
 mod choke;
 mod parameters;

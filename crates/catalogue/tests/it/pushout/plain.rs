@@ -68,7 +68,8 @@ impl Plain {
             && held + u64::from(len) <= self.limit.max_bytes()
     }
 
-    /// q_i - b_i of each backlogged flow, where `arriving` counts as backlogged: b_i = B w_i / sum of w.
+    /// q_i - b_i of each backlogged flow, where `arriving` counts as backlogged: b_i = B w_i / sum
+    /// of w.
     pub(super) fn above(&self, arriving: u64) -> Vec<(u64, f64)> {
         let mut counted = self.flows();
         if !counted.contains(&arriving) {
@@ -86,8 +87,9 @@ impl Plain {
     }
 }
 
-/// Runs `dropper` over `operations` beside the list. Whenever room is made, `victims` says which flows might give; whoever does must be
-/// one of them, with its packet at the right end. `event` hears of every change, and `after` looks at both after each operation.
+/// Runs `dropper` over `operations` beside the list. Whenever room is made, `victims` returns the
+/// flows that may give. The one that gives must be among them, with its packet at the right end.
+/// `event` is invoked for every change, and `after` after each operation.
 pub(super) fn compare<D: Dropper>(
     operations: &[Operation],
     queue: &mut Queue<Lottery, D>,

@@ -9,9 +9,9 @@ use fairwire_laws::dropper::alqd::{Alqd, Spec};
 use fairwire_testing::{Shape, operations};
 use proptest::prelude::*;
 
-/// "On every queueing event, the current queue length is compared with the longest queue identified in the register. If it is the
-/// same queue, the queue length in the register is adjusted. If the current queue is longer, its identity and length are now stored in
-/// the register."
+/// "On every queueing event, the current queue length is compared with the longest queue identified
+/// in the register. If it is the same queue, the queue length in the register is adjusted. If the
+/// current queue is longer, its identity and length are now stored in the register."
 #[derive(Default)]
 struct Register {
     id: Option<u64>,
@@ -111,7 +111,8 @@ fn a_register_whose_queue_has_drained_cannot_make_room() {
     for (frame, flow, len) in [(0, 1, 700), (1, 2, 800), (2, 3, 1500)] {
         queue.enqueue(packet(frame, flow, len), Time::ZERO, &mut log);
     }
-    // Flow 2 is known as the longest and gives its only packet; of flow 1, which could give another, nothing is known.
+    // Flow 2 is known as the longest and gives its only packet; of flow 1, which could give
+    // another, nothing is known.
     assert_eq!(log.dropped, [(1, Cause::PushOut), (2, Cause::Overflow)]);
     assert_eq!(queue.dropper().longest_known(), None);
 }
@@ -135,7 +136,8 @@ fn a_light_queue_that_drains_does_not_displace_a_heavy_one() {
         queue.dequeue(Time::ZERO, &mut Log::default());
     }
     assert_eq!(known(&queue), Some((1, 1)));
-    // The packet of flow 4 leaves. Empty it is 3 below a part of 3, and flow 1 is 11 below one of 12; yet it has nothing to give.
+    // The packet of flow 4 leaves. Empty it is 3 below a part of 3, and flow 1 is 11 below one of
+    // 12; yet it has nothing to give.
     let sent = queue.dequeue(Time::ZERO, &mut Log::default());
     assert_eq!(sent.map(|sent| sent.frame), Some(9));
     assert_eq!(known(&queue), Some((1, 1)));

@@ -14,7 +14,8 @@ fn assert_even(counts: [u32; 3]) {
     assert!(chi2 < 13.8, "{counts:?}");
 }
 
-/// Pushes `lengths[i]` packets of flow `i` in, and asks 9000 times who gives for an arrival of flow 9; counts by flow.
+/// Pushes `lengths[i]` packets of flow `i` in, and makes room for an arrival of flow 9 for 9000
+/// times; returns the counts by flow.
 fn counts(dropper: &mut impl Dropper, lengths: &[u32]) -> Vec<u32> {
     let mut buffer = Buffer::new(fairwire_core::Limit::packets(64));
     let rounds = *lengths.iter().max().expect("some flows");
@@ -35,7 +36,7 @@ fn counts(dropper: &mut impl Dropper, lengths: &[u32]) -> Vec<u32> {
 }
 
 const MEASURES: [&str; 2] = ["measure = 'packets'", "measure = 'bytes'"];
-/// A class that nobody is in has a weight of its own, so that the weighted way is taken.
+/// A class without flows has a weight of its own, so that the weighted code path is taken.
 const WEIGHTED: &str = "scheduler = { fcfs = { weights = { 77 = 3.0 } } }";
 const BUFFER: Amount = Amount::Packets(40);
 
@@ -56,8 +57,9 @@ fn of_queues_that_are_longest_alike_each_is_as_likely() {
 
 #[test]
 fn ties_between_different_weights_are_even_too() {
-    // Parts of flows 0 (weight 1), 1 (weight 2), 2 (weight 1) and the arrival (weight 1, of flow 9 in class 1: weight 2): of 42 there
-    // are 7 for a weight of 1. Lengths of 10, 17 and 10 are each 3 above.
+    // Parts of flows 0 (weight 1), 1 (weight 2), 2 (weight 1) and the arrival. The arrival has
+    // weight 1, and that of flow 9 in class 1 has weight 2. Of 42 there are 7 for a weight of 1.
+    // Lengths of 10, 17 and 10 are each 3 above.
     let typed = "buffer = '42 packets'\nscheduler = { fcfs = { weights = { 1 = 2.0 } } }";
     let spec: lqd::Spec = toml::from_str(typed).expect("well-formed");
     let config = spec.check(&site(BUFFER)).expect("allowed");

@@ -1,4 +1,5 @@
-//! Push-out from the front and tags from the arrival do not go together; tags at the head are the remedy.
+//! Push-out from the front and tags from the arrival do not go together; tags at the head are the
+//! remedy.
 
 use super::link::{ENTRIES, LongestFront, entry, share_of_the_deaf_flow, site};
 use fairwire_core::{Buffer, Chosen, FlowKey, Key, Packet, Queue, Scheduler};
@@ -33,7 +34,8 @@ fn a_flow_that_never_reacts_gets_its_fair_share_under_every_scheduler() {
     for name in ENTRIES {
         for load in LOADS {
             let share = share_of_the_deaf_flow(entry(name, 125, ""), load, 20);
-            // 1/11 of the link, to within the 0.3 % that start-up and one packet per round make of 20 s.
+            // 1/11 of the link, to within the 0.3 % that start-up and one packet per round make of
+            // 20 s.
             assert!((share - 1.0 / 11.0).abs() < 0.003, "{name} at {load}: {share}");
         }
     }

@@ -27,7 +27,7 @@ pub(super) fn site(packets: u32) -> Site<'static> {
 /// The entries of the catalogue that this file is about.
 pub(super) const ENTRIES: [&str; 5] = ["drr", "fbfq", "scfq", "sfq-start", "wf2q+"];
 
-/// An entry of the catalogue with a buffer of so many packets, and settings as typed.
+/// An entry of the catalogue with a buffer of `packets` packets, and settings as typed.
 pub(super) fn entry(name: &str, packets: u32, settings: &str) -> Box<dyn Discipline> {
     let typed = format!("[\"{name}\"]\n{settings}");
     let parameters: Parameters = toml::from_str(&typed).expect("well-formed");
@@ -72,7 +72,8 @@ impl Signals for Drops {
     fn marked(&mut self, _: &Packet, _: Cause) {}
 }
 
-/// Sends the arrivals, which stand in order of time, over a link of [`RATE_BPS`]: what was sent, in order, and what was dropped.
+/// Sends the arrivals, which are in order of time, over a link of [`RATE_BPS`]: what was sent, in
+/// order, and what was dropped.
 pub(super) fn send(queue: Box<dyn Discipline>, arrivals: &[Arrival]) -> (Vec<Sent>, Drops) {
     let mut server = Server::new(queue, Transmitter::new(rate()));
     let (mut sent, mut drops) = (Vec::new(), Drops::default());
@@ -100,7 +101,8 @@ pub(super) fn send(queue: Box<dyn Discipline>, arrivals: &[Arrival]) -> (Vec<Sen
     }
 }
 
-/// Pushes out the front of the flow with most packets: the tests' own, so that they need not trust another.
+/// Pushes out the front of the flow with most packets: the tests' own, so that they need not trust
+/// another.
 pub(super) struct LongestFront;
 
 impl Dropper for LongestFront {
@@ -115,9 +117,10 @@ impl Dropper for LongestFront {
     }
 }
 
-/// Eleven flows at one link: flow 0 sends 1000-byte packets at `load` times the link's rate and never reacts; the others each
-/// have 10 packets under way, too few to fill a buffer of 125, and send another 20 ms after one was sent or dropped. Returns the part of the link that flow 0
-/// got of `seconds`.
+/// Eleven flows at one link: flow 0 sends 1000-byte packets at `load` times the link's rate and
+/// never reacts. The others each have 10 packets under way, too few to fill a buffer of 125, and
+/// send another 20 ms after one was sent or dropped. Returns the part of the link that flow 0 got
+/// of `seconds`.
 pub(super) fn share_of_the_deaf_flow(queue: Box<dyn Discipline>, load: f64, seconds: u64) -> f64 {
     const PACKET_NS: u64 = 1_000_000;
     let mut server = Server::new(queue, Transmitter::new(rate()));

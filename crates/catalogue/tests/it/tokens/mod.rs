@@ -1,8 +1,8 @@
 //! The token-bucket family: FABA, SFED and hierarchical FABA.
 //!
-//! Each is held against a second reading of the same pseudo-code: straight lines, lists in place of tables, and none of the
-//! code under test. Amounts are in the same units and random numbers from the same stream, so every number must agree to
-//! the last bit.
+//! Each is held against a second reading of the same pseudo-code: straight lines, lists in place of
+//! tables, and none of the code under test. Amounts are in the same units and random numbers from
+//! the same stream, so every number must agree to the last bit.
 
 mod faba;
 mod hfaba;
@@ -85,8 +85,8 @@ fn is_early(profile: &Profile, x: i64, ratio: f64, rng: &mut Rng) -> bool {
     p > 0.0 && rng.uniform() < p
 }
 
-/// A random source that is heavier at some times than at others: who sends next, if anybody does before the next departure.
-/// Flow 0 sends a third. Classes are those of [`of_class`], a third of flows each.
+/// A random source that is heavier at some times than at others: the next sender, if any before the
+/// next departure. Flow 0 sends a third. Classes are those of [`of_class`], a third of flows each.
 fn next_arrival(traffic: &mut Rng, step: usize) -> Option<(u32, u64, u32)> {
     let load = [0.7, 0.45, 0.55][step / 700 % 3];
     if !traffic.chance(load) {
@@ -98,8 +98,8 @@ fn next_arrival(traffic: &mut Rng, step: usize) -> Option<(u32, u64, u32)> {
     Some((flow as u32 % 3, flow, len))
 }
 
-/// What each of some senders gets of a link of 1: those with demands below their part by weight get these, and leave the rest to the
-/// others. Senders are (demand, weight).
+/// What each of some senders gets of a link of 1: those with demands below their part by weight get
+/// these, and leave the rest to the others. Senders are (demand, weight).
 fn max_min(link: f64, senders: &[(f64, f64)]) -> Vec<f64> {
     let mut shares = vec![None; senders.len()];
     loop {

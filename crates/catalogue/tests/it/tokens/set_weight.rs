@@ -1,4 +1,5 @@
-//! Weights that change while tokens go round: none is made, none is lost, and heights are those of the new weights.
+//! Weights that change while tokens go round: none is made, none is lost, and heights are those of
+//! the new weights.
 
 use super::{events, of_class, site};
 use fairwire_core::scheduler::Fcfs;

@@ -1,4 +1,5 @@
-//! A flood of packets that are each of another flow, beside a TCP: what the flood leaves of the link is the TCP's.
+//! A flood of packets that are each of another flow, beside a TCP: what the flood leaves of the
+//! link is the TCP's.
 
 use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::units::Amount;
@@ -23,7 +24,8 @@ enum Event {
     Flood,
 }
 
-/// A window that grows by one packet a round trip, doubles at first, and falls to 0.7 of itself at most once a round trip.
+/// A window that grows by one packet a round trip, doubles at first, and falls to 0.7 of itself at
+/// most once a round trip.
 struct Window {
     size: f64,
     flying: u32,
@@ -57,7 +59,8 @@ impl Signals for Drops {
     fn marked(&mut self, _: &Packet, _: Cause) {}
 }
 
-/// What a TCP gets of the link, Mbit/s, under `discipline` with what was typed for it, beside so many datagrams a second from random sources.
+/// The throughput of a TCP on the link, Mbit/s, under `discipline` with the parameters `typed`,
+/// beside this number of datagrams a second from random sources.
 fn left_to_tcp(discipline: &str, typed: &str, datagrams: u64) -> f64 {
     let typed: Parameters = toml::from_str(typed).expect("well-formed");
     let rate = Rate::from_bps(LINK).expect("not zero");
@@ -119,6 +122,7 @@ fn what_a_flood_of_single_packets_leaves_of_the_link_is_a_tcps_where_little_wait
     println!("40 Mbit/s of datagrams: drr {drr:.2}, faba {printed:.2}, with free_below {free:.2} Mbit/s");
     assert!(drr > 9.0, "{drr}");
     assert!(free >= 0.9 * drr, "{free} of {drr}");
-    // By the printed law it has less, or this test shows nothing. A kernel's TCP, which also runs into timeouts, has a seventh.
+    // By the printed law it has less, or this test shows nothing. A kernel's TCP, which also runs
+    // into timeouts, has a seventh.
     assert!(printed < 0.9 * drr, "{printed} of {drr}");
 }

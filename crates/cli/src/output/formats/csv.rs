@@ -18,7 +18,7 @@ pub(super) const FORMAT: Format = Format {
     ..Format::new("csv")
 };
 
-/// What stands above time series: of the simulator alone, and of several stages.
+/// The header of time series: for the simulator alone, and for several stages.
 const SERIES: [&str; 2] = [
     "discipline,seed,time_s,kind,name,measure,unit,value\n",
     "discipline,stage,seed,time_s,kind,name,measure,unit,value\n",

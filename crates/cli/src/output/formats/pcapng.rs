@@ -35,7 +35,7 @@ impl Packets for Frames {
         let place = match event.what {
             What::Mark(cause) => {
                 self.marked.insert(event.frame, cause.name());
-                return; // told of when it leaves
+                return; // reported when it leaves
             }
             What::Arrive => 0,
             What::Depart => 1,
@@ -56,8 +56,8 @@ impl Packets for Frames {
     }
 }
 
-/// The frame of a packet. Its data begins at sequence number 1, behind the opening of the connection, and every segment has as
-/// much as fits between the headers.
+/// The frame of a packet. Its data begins at sequence number 1, behind the opening of the
+/// connection, and every segment has as much as fits between the headers.
 fn made_up(event: &PacketEvent, flow: &Flow) -> MadeUp {
     let payload = u64::from(flow.data_bytes.saturating_sub(TCP_IP));
     let at = |number: u64| (1 + number * payload) as u32; // sequence numbers wrap (RFC 9293, section 3.4)
