@@ -1,4 +1,4 @@
-//! What stages do not run of a scenario, and which of its `[[agree]]` nobody judges for that.
+//! What stages do not run of a scenario, and which of its `[[agree]]` are not judged for that reason.
 
 use crate::plan::Plan;
 use crate::stage::{Stage, Why};

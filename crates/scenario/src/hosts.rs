@@ -18,7 +18,7 @@ pub(crate) struct Hosts<'a> {
     ways: Vec<Vec<Numbered>>,
 }
 
-/// A way over numbered links, and back, of so many flows.
+/// A way over numbered links, and back, of `flows` flows.
 struct Numbered {
     forward: Vec<u32>,
     back: Vec<u32>,

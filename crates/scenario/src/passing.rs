@@ -21,7 +21,7 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// Adds the size of so many flows.
+    /// Adds the size of `flows` flows.
     pub(crate) fn add(&mut self, flows: u32, bytes: u32) {
         self.flows += u64::from(flows);
         self.total += u64::from(flows) * u64::from(bytes);
@@ -33,7 +33,7 @@ impl Sizes {
     }
 }
 
-/// What passes each of so many queues, by the ways of each group and what it sends.
+/// What passes each queue, by the ways of each group and what it sends.
 pub(crate) fn passing(queues: usize, ways: &[Vec<Way>], sends: &[Sends]) -> Vec<Passing> {
     let (mut data, mut acks) = (vec![Sizes::default(); queues], vec![Sizes::default(); queues]);
     let (mut largest, mut of_all) = (vec![None; queues], Sizes::default());

@@ -52,7 +52,7 @@ impl Event {
         })
     }
 
-    /// What tells its kind in an identity.
+    /// Its kind, as the upper bits of an identity.
     #[inline(always)]
     pub(crate) fn mark(self) -> u32 {
         u32::from(self.parts().0) << 29

@@ -81,7 +81,7 @@ impl Group {
         }
     }
 
-    /// The same with so many `members`, after the plan `last`, which it goes on with where both have one name.
+    /// The same with these `members`, after the plan `last`, which it goes on with where both have one name.
     pub(crate) fn with(self, members: u32, last: Option<&Group>) -> Self {
         match last.filter(|last| last.plan.name == self.plan.name) {
             Some(last) => Group { head: last.head, before: last.before + last.members, members, ..self },

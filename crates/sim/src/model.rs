@@ -3,7 +3,7 @@
 //! Three events carry a packet over a queue and back: it arrives at the queue ([`Event::Arrival`]), the link has sent what was before it
 //! ([`Event::LinkFree`]), and its acknowledgement reaches the sender ([`Event::Ack`]), which sends what that allows.
 //!
-//! What nobody contends for is arithmetic. A flow's own links at either end, wires, and the way back where it crosses no queue delay only
+//! What is not contended for is arithmetic. A flow's own links at either end, wires, and the way back where it crosses no queue delay only
 //! packets of that flow, in order. So when a packet will be at the first queue is known when it is sent, and when its acknowledgement
 //! will be back is known when it begins to leave the last one.
 //!
@@ -17,7 +17,7 @@
 //! then by when they were scheduled. Nothing is ever taken back: a link and a flow know when they are due, and an event for another
 //! time means nothing.
 //!
-//! How events are kept is behind [`Events`], and how frames and flows are behind [`Store`]. Nothing here hangs on how either does it. What
+//! How events are kept is behind [`Events`], and how frames and flows are behind [`Store`]. Nothing here depends on how either does it. What
 //! is due at hosts may come up before what is due at links earlier, where that changes nothing: hence the turns of the loop.
 
 use crate::app::load::{Cause, Step};
@@ -53,7 +53,7 @@ pub(crate) struct Model<T, E> {
     pub(crate) handled: u64,
     /// Of those, timers and ends of transmissions that meant nothing: how many come up hangs on who keeps the events.
     pub(crate) meaningless: u64,
-    /// The watcher is asked when so many are handled.
+    /// The watcher is called when `handled` reaches this.
     pub(crate) watched_at: u64,
 }
 
@@ -177,7 +177,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         self.leave(link, departure, now);
     }
 
-    /// A link has sent a packet: it is asked for the next.
+    /// A link has sent a packet: it is polled for the next.
     #[inline(always)]
     fn on_link_free(&mut self, link: u32, now: Time) {
         let queue = &mut self.links[link as usize];
@@ -352,7 +352,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         packet
     }
 
-    /// `frame` leaves the domain. What its receiver is told.
+    /// `frame` leaves the domain. Returns what its receiver learns.
     #[inline(never)]
     fn leave_domain(&mut self, frame: Frame) -> Tag {
         let group = self.group_of(frame);

@@ -16,7 +16,7 @@ pub(crate) struct Store<T> {
 }
 
 impl<T: Tap> Store<T> {
-    /// Without flows, and with room for so many.
+    /// Without flows, and with room for `flows`.
     pub(crate) fn new(tap: T, flows: usize) -> Self {
         let frames = if T::IS_ON { Frames::with_stamps() } else { Frames::default() };
         Store { frames, flows: Vec::with_capacity(flows), tap }

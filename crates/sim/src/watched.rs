@@ -1,4 +1,4 @@
-//! What the model shows and tells whoever watches it, in runs that are watched.
+//! What the model shows its observer, in runs that are observed.
 
 use crate::edge::Tag;
 use crate::event::Events;
@@ -27,7 +27,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// The same of the delivery of the packet in `slot`, whose receiver is told `tag`, where edges tell it anything.
+    /// The same of the delivery of the packet in `slot`, with the `tag` that edges give its receiver, if any.
     #[inline(never)]
     pub(crate) fn note_delivery(&mut self, delivery: &Delivery, slot: u32, tag: Option<Tag>) {
         if T::IS_ON {

@@ -121,7 +121,7 @@ pub(super) fn carry_out(files: &[File], order: Order<'_>, quiet: bool) -> Result
             member: Some(Member { sequence: &sequence, file: &name }),
             ..order
         };
-        ended.push(told(run::judged(&file.scenario, &order, part, quiet)));
+        ended.push(reported(run::judged(&file.scenario, &order, part, quiet)));
     }
     sequence.end(order.format)?;
     let text = summary(files, &ended);
@@ -138,8 +138,8 @@ fn length(file: &File) -> f64 {
     (spec.disciplines.len() * spec.seeds.as_slice().len()) as f64 * spec.duration.0.secs()
 }
 
-/// How a file ended. A failure is told: the other files are run all the same.
-fn told(run: Result<(Judged, Option<Failure>), Failure>) -> Judged {
+/// How a file ended. A failure is reported, and the other files run all the same.
+fn reported(run: Result<(Judged, Option<Failure>), Failure>) -> Judged {
     match run {
         Ok((judged, trouble)) => Judged { ending: trouble.map_or(judged.ending, Failure::tell), ..judged },
         Err(failure) => Judged::ended(failure.tell()),

@@ -117,7 +117,7 @@ impl ContestPlan {
     }
 
     /// What a stage gives for a contest of `plan` that was `held`: its record, and to `watch` its series.
-    pub(crate) fn told(&self, plan: &Plan<'_>, seed: u64, held: Held, watch: &mut dyn Watch) -> RunRecord {
+    pub(crate) fn record(&self, plan: &Plan<'_>, seed: u64, held: Held, watch: &mut dyn Watch) -> RunRecord {
         let Held { counted, seen, snapshots } = held;
         Series {
             link: &self.name,

@@ -260,7 +260,7 @@ mod tests {
         }
     }
 
-    /// An answer of a link that `packets` have left and that dropped so many.
+    /// An answer of a link that `packets` have left, with its count of drops.
     fn reading(uptime_s: f64, [packets, dropped]: [u64; 2], flows: Vec<FlowCounts>) -> Reading {
         let mut way = WayCounts { way: "upload".into(), flows, ..WayCounts::default() };
         (way.totals.packets_out, way.totals.bytes_out) = (packets, packets * 100);

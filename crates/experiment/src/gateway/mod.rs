@@ -1,7 +1,7 @@
 //! This machine's own TCP and UDP, in network namespaces, through the gateway's own process and a configuration written from the plan.
 //!
 //! The hosts and the path between them are a [crew](fairwire_testbed::crew), as of the laboratory; where that forwards, it starts this program again as `gateway run CONFIG`.
-//! What is on the link is what that gateway counts, asked for over its control socket. The program must hand its `lab-agent` command over
+//! What is on the link is what that gateway counts, polled over its control socket. The program must hand its `lab-agent` command over
 //! to [`agent::main`](fairwire_testbed::agent::main), and run a gateway when it is started so.
 
 mod config;
@@ -68,7 +68,7 @@ impl Stage for Gateway {
         let folder = folder(plan, &contest)
             .map_err(|error| Failed::Machine(format!("writing the gateway's configuration: {error}")))?;
         match hold(&contest, folder.path(), watch, stop) {
-            Ok(held) => Ok(Some(contest.told(plan, seed, held, watch))),
+            Ok(held) => Ok(Some(contest.record(plan, seed, held, watch))),
             Err(error) => with_last_words(error, folder.path()).stopped_or_failed(),
         }
     }
@@ -120,7 +120,7 @@ fn hold(
     Ok(Held { counted, seen, snapshots: counters.snapshots() })
 }
 
-/// Lines of a gateway's log that are told.
+/// Lines of a gateway's log that an error quotes.
 const LAST_WORDS: usize = 3;
 
 /// What the gateway wrote last, where it was the gateway that failed.

@@ -29,7 +29,7 @@ struct Waiting {
 }
 
 impl Samples {
-    /// Of a run that ends at `until`, with so many flows, which go on for a while after it.
+    /// Of a run of `flows` flows that ends at `until`; they go on for a while after it.
     pub(super) fn new(every: Option<Duration>, until: Duration, flows: usize) -> Self {
         Samples {
             rhythm: Rhythm::new(every, until),
@@ -88,7 +88,7 @@ mod tests {
         Duration::from_ms(ms)
     }
 
-    /// What a gateway answers `at_ms` after it began, when its link has dropped so many: it has copied a flow's counters at `copied_ms`.
+    /// What a gateway answers `at_ms` after it began, when its link has dropped `dropped` packets: it has copied a flow's counters at `copied_ms`.
     fn reading(at_ms: f64, [waits, dropped]: [u64; 2], copied_ms: f64, packets: u64) -> Reading {
         let flow = FlowCounts {
             flow: "a".into(),

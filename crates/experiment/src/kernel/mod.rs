@@ -71,7 +71,7 @@ impl Stage for Kernel {
         let at_gateway = at_gateway(plan, &dumbbell)?;
         let contest = ContestPlan::watched(plan, &dumbbell, watch)?;
         match hold(&contest, at_gateway, watch, stop) {
-            Ok(held) => Ok(Some(contest.told(plan, seed, held, watch))),
+            Ok(held) => Ok(Some(contest.record(plan, seed, held, watch))),
             Err(error) => refused(error),
         }
     }

@@ -61,7 +61,7 @@ impl Stage for Lab {
         let dumbbell = self.dumbbell(plan, seed)?;
         let contest = ContestPlan::watched(plan, &dumbbell, watch)?;
         match datapath::hold(&contest, dumbbell.discipline, watch, stop) {
-            Ok(held) => Ok(Some(contest.told(plan, seed, held, watch))),
+            Ok(held) => Ok(Some(contest.record(plan, seed, held, watch))),
             Err(error) => error.stopped_or_failed(),
         }
     }

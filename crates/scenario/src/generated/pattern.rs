@@ -71,7 +71,7 @@ impl PatternChoice {
         }
     }
 
-    /// How many pairs of hosts it has among so many.
+    /// The number of pairs of hosts it has among `hosts`.
     pub(crate) fn count(&self, hosts: u32) -> u64 {
         match self {
             PatternChoice::Stride(_) | PatternChoice::Permutation(_) => hosts.into(),

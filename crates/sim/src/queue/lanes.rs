@@ -167,7 +167,7 @@ impl Lanes {
         self.play(lane, ties);
     }
 
-    /// Plays the matches of `lane` up to the root, and tells who wins there. Mostly who won such a match before wins again: with branches
+    /// Plays the matches of `lane` up to the root, and returns who wins there. Mostly who won such a match before wins again: with branches
     /// the processor goes on with that one while the keys are still on their way.
     #[inline(always)]
     fn play(&mut self, lane: usize, ties: &Ties) -> First {

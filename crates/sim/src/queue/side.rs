@@ -133,7 +133,7 @@ impl Side {
         Next::new(self.now, self.lanes.pop(first).parts())
     }
 
-    /// Takes the next event out of the calendar or the lanes, whose first it tells.
+    /// Takes the next event out of the calendar or the lanes, and returns the lanes' first.
     #[inline(never)]
     fn next_of_all(&mut self, first: First) -> Next {
         let front = self.lanes.front(first);
