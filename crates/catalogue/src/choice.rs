@@ -46,7 +46,8 @@ impl Choice {
         Choice { name: Cow::Owned(name.into()), parameters: Some(parameters) }
     }
 
-    /// The name as given: that of a discipline, or of anything, since a name is looked up where it is used.
+    /// The name as given: that of a discipline, or of anything, since a name is looked up where it
+    /// is used.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -56,7 +57,8 @@ impl Choice {
         self.parameters.as_ref()
     }
 
-    /// The path of `bad`, which is of this discipline or inside of it, from the choice on: under its name as given.
+    /// The path of `bad`, which is of this discipline or inside of it, from the choice on: under
+    /// its name as given.
     pub fn path_of(&self, bad: &BadParameter) -> String {
         let key = registry::find(&self.name).map_or(&*self.name, |entry| entry.key);
         let path = bad.path();
@@ -75,7 +77,8 @@ impl From<String> for Choice {
     }
 }
 
-/// Reads the table form, whose other keys are `others`: each is handed to `other` with its place in that list.
+/// Reads the table form, whose other keys are `others`: each is handed to `other` with its place in
+/// that list.
 pub fn read_table<'de, A: MapAccess<'de>>(
     mut table: A,
     others: &'static [&'static str],

@@ -1,4 +1,5 @@
-//! The markers by name: those of this house and those that other crates [registered](register), and what is given for each.
+//! The markers by name: those of this house and those that other crates [registered](register), and
+//! what is given for each.
 
 use crate::page::{BadDocumentation, Page};
 use crate::registered::{NotRegistered, Registry};
@@ -24,8 +25,9 @@ pub use law::About;
 
 static MARKERS: Registry<Entry> = Registry::new("marker", BUILT_IN, |marker| (marker.name, &[]));
 
-/// Adds a marker of another crate: from here on it has its name in scenarios and gateway files, its table of parameters, its page and its
-/// schema. Call it before anything else, since the list that was looked at once stays as it is.
+/// Adds a marker of another crate: from here on it has its name in scenarios and gateway files, its
+/// table of parameters, its page and its schema. Call it before anything else, since the list that
+/// was looked at once stays as it is.
 ///
 /// # Errors
 ///
@@ -47,7 +49,7 @@ pub trait MarkerSpec:
     /// Its name, as typed in scenario files.
     const NAME: &'static str;
 
-    /// What is told of it.
+    /// Its description.
     const ABOUT: About;
 
     /// Takes `rate` as its contract, unless one was given. Without effect where it has none.
@@ -104,7 +106,8 @@ impl Debug for Entry {
     }
 }
 
-/// Lists each marker of this house once: its name, its module, and what says whether all is out of profile, where that can be.
+/// Lists each marker of this house once: its name, its module, and what says whether all is out of
+/// profile, where that can be.
 macro_rules! markers {
     ($($name:literal => $module:ident $($is_empty:ident)?;)+) => {
         $(
@@ -317,7 +320,8 @@ impl JsonSchema for MarkerChoice {
     }
 }
 
-/// What is given for each marker, under its name, wherever that marker is named. Unknown keys are refused.
+/// What is given for each marker, under its name, wherever that marker is named. Unknown keys are
+/// refused.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MarkerParameters(BTreeMap<usize, MarkerChoice>);
 
@@ -372,7 +376,8 @@ impl JsonSchema for MarkerParameters {
 }
 
 impl Entry {
-    /// Everything said of it. Fails only where the documentation in the code is not of the form that pages are made of.
+    /// Everything said of it. Fails only where the documentation in the code is not of the form
+    /// that pages are made of.
     pub fn page(&self) -> Result<Page, BadDocumentation> {
         (self.page)()
     }

@@ -17,17 +17,17 @@ use fairwire_laws::site::MAX_SLOTS;
 use fairwire_laws::spec::EcnChoice;
 use std::borrow::Cow;
 
-/// At most so many disciplines stand inside each other, the outermost included.
-pub const MOST_NESTED: usize = 8;
+/// The maximum depth of nested disciplines, the outermost included.
+pub const MAX_NESTED: usize = 8;
 
 /// A discipline inside another: `discipline = { codel = { target = "5 ms" } }`.
 #[derive(Clone, Copy)]
 pub struct Nested<'a> {
     /// What was given.
     pub choice: &'a Choice,
-    /// The ECN policy of whatever it stands in, which it has unless its own parameters say otherwise.
+    /// The ECN policy of the discipline around it, unless its own parameters say otherwise.
     pub ecn: Option<EcnChoice>,
-    /// The parameter of what it stands in that names it.
+    /// The parameter of the discipline around it that names it.
     pub typed_as: Parameter,
     /// Its place in the list of that name, from 0, if that is a list.
     pub place: Option<usize>,
@@ -51,7 +51,7 @@ impl Nested<'_> {
         discipline::build(self.choice.name(), &parameters, site).map_err(|error| self.placed_error(error))
     }
 
-    /// `error`, which is of this discipline or inside of it, with the way to where it stands.
+    /// `error` of this discipline, or of one inside it, with the path to it.
     pub(crate) fn placed_error(&self, error: BuildError) -> BuildError {
         let BuildError::Parameter(bad) = error else {
             return error;
@@ -77,7 +77,7 @@ impl Nested<'_> {
         Ok(Cow::Owned(parameters))
     }
 
-    /// Refuses a name that nobody has, and what is nested too deeply, before anything recurses into it.
+    /// Refuses an unknown name, and too deep nesting, before anything recurses into it.
     pub(crate) fn check_outline(&self, site: &Site<'_>) -> Result<(), BadParameter> {
         if let Err(unknown) = registry::find(self.choice.name()) {
             let question = || spelling::question(&unknown.likely);
@@ -86,12 +86,12 @@ impl Nested<'_> {
             let given = format_args!("`{}`{more}", unknown.given);
             return Err(self.refuse(self.key(), given, "the name of a discipline in the catalogue"));
         }
-        if fits_into(&(self.choice, *site), MOST_NESTED - 1) {
+        if fits_into(&(self.choice, *site), MAX_NESTED - 1) {
             return Ok(());
         }
         let given =
-            format_args!("`{}`, with {MOST_NESTED} or more levels of disciplines in all", self.choice.name());
-        let allowed = format_args!("at most {MOST_NESTED} disciplines inside each other");
+            format_args!("`{}`, with {MAX_NESTED} or more levels of disciplines in all", self.choice.name());
+        let allowed = format_args!("at most {MAX_NESTED} disciplines inside each other");
         Err(self.refuse(self.key(), given, allowed))
     }
 
@@ -100,7 +100,7 @@ impl Nested<'_> {
         if self.place.is_some() { "discipline" } else { self.typed_as.name }
     }
 
-    /// A refusal of what was typed under `key`; it tells which item of a list that is in.
+    /// Refuses what was typed under `key`, with the index of its item in a list.
     fn refuse(&self, key: &str, given: impl Display, allowed: impl Display) -> BadParameter {
         let bad = self.typed_as.refuse(given, allowed);
         match self.place {
@@ -134,7 +134,8 @@ fn slots((choice, site): &Inside<'_>) -> u64 {
     slots.unwrap_or(packets) // an unknown name is refused where it is built
 }
 
-/// Refuses more room in all of `placed` together than one buffer may have: all of it is taken at construction.
+/// Refuses more room in all of `placed` together than one buffer may have: all of it is taken at
+/// construction.
 pub(crate) fn check_slots(
     owner: &'static str,
     placed: &[(Nested<'_>, Site<'_>)],
@@ -155,8 +156,8 @@ fn inside<'a>(choice: &'a Choice, site: &Site<'a>) -> Vec<Inside<'a>> {
     spec.map(|spec| spec.inside(site)).unwrap_or_default()
 }
 
-/// The part of a buffer that each of `children` gets which have none of their own: an equal one, with room for one typical
-/// packet at least if the whole has it.
+/// The part of a buffer for each of `children` without one of their own: equal parts, with room for
+/// at least one typical packet if the whole has it.
 pub(crate) fn part_of(buffer: Amount, children: usize, packet_bytes: u32) -> Amount {
     let children = children.max(1) as u64;
     match buffer {

@@ -1,7 +1,8 @@
-//! The reference page of a discipline, made of its module's documentation and of the declaration of its parameters.
+//! The reference page of a discipline, made of its module's documentation and of the declaration of
+//! its parameters.
 //!
-//! `fairwire describe` prints it and `docs/reference` keeps it, so neither can say anything that the code's own
-//! documentation does not say.
+//! `fairwire describe` prints it and `docs/reference` keeps it, so neither can say anything that
+//! the code's own documentation does not say.
 
 use fairwire_parameters::{Declared, Field};
 use schemars::SchemaGenerator;
@@ -33,7 +34,8 @@ pub struct Page {
     pub where_we_differ: String,
     /// A piece of a scenario file, in TOML.
     pub example: String,
-    /// How to name it on a command line and in a scenario. Markdown; empty where the example says it.
+    /// How to name it on a command line and in a scenario. Markdown; empty where the example says
+    /// it.
     pub usage: String,
     /// What goes with it: what that is, and the names of the pages.
     pub related: Vec<(&'static str, Vec<&'static str>)>,
@@ -62,12 +64,12 @@ pub struct ParameterPage {
     pub shared_with: Vec<&'static str>,
 }
 
-/// Units that are the name of a part, and the heading in the index of all pages under which its names stand.
+/// Units that name a part, and the heading in the index of all pages that lists its names.
 const LISTS: [(&str, &str); 3] =
     [("discipline", "the-disciplines"), ("marker", "the-markers"), ("scheduler", "the-schedulers")];
 
-/// A parameter that more pages share is one that nearly all have, and is told of in the index alone.
-const MOST_SHARED: usize = 6;
+/// A parameter that more pages share is common to nearly all, and is described in the index alone.
+const MAX_SHARED: usize = 6;
 
 /// Documentation that does not have the form that pages are made of.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -78,8 +80,8 @@ pub struct BadDocumentation {
 }
 
 impl Page {
-    /// The page of `name`, whose parameters are of the type `S`, made of what their file says of itself; where that has no headings, of the
-    /// parameters alone.
+    /// The page of `name`, whose parameters are of the type `S`, made of what their file says of
+    /// itself; where that has no headings, of the parameters alone.
     pub(crate) fn of<S: Declared>(
         name: &'static str,
         summary: &str,
@@ -119,7 +121,8 @@ impl Page {
         Page { code, ..self }
     }
 
-    /// The same, with what to type for a discipline; `takes_scheduler` says whether any scheduler can serve it.
+    /// The same, with what to type for a discipline; `takes_scheduler` says whether any scheduler
+    /// can serve it.
     pub(crate) fn of_discipline(self, takes_scheduler: bool) -> Page {
         let name = self.name;
         let mut usage = format!(
@@ -210,9 +213,7 @@ impl Page {
             let list = LISTS.iter().find(|(part, _)| part == unit);
             let unit = list.map_or_else(|| unit.clone(), |(part, at)| format!("[{part}](README.md#{at})"));
             let notes = match shared_with.len() {
-                1..=MOST_SHARED => {
-                    format!("{notes} Also of {}.", linked(shared_with)).trim_start().to_owned()
-                }
+                1..=MAX_SHARED => format!("{notes} Also of {}.", linked(shared_with)).trim_start().to_owned(),
                 _ => notes.clone(),
             };
             writeln!(
@@ -324,15 +325,16 @@ impl ParameterPage {
 }
 
 /// A table with more fields than this is one of all disciplines, which have pages of their own.
-const MOST_FIELDS: usize = 20;
+const MAX_FIELDS: usize = 20;
 
 /// The fields of the table, or of the tables in the list, that a schema allows.
 fn fields(schema: &Value, root: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let properties = schema["properties"].as_object();
-    // A name with what goes with it: `{ drr = { quantum = "300 B" } }`. The fields are those of any.
+    // A name with what goes with it: `{ drr = { quantum = "300 B" } }`. The fields are those of
+    // any.
     if schema["maxProperties"] == 1
-        && let Some(properties) = properties.filter(|properties| properties.len() <= MOST_FIELDS)
+        && let Some(properties) = properties.filter(|properties| properties.len() <= MAX_FIELDS)
     {
         return properties.values().next().map_or(Vec::new(), |any| fields(any, root));
     }
@@ -348,7 +350,7 @@ fn fields(schema: &Value, root: &Value) -> Vec<(String, String)> {
     }
     let target = schema["$ref"].as_str().and_then(|target| root.pointer(target.trim_start_matches('#')));
     found.extend(target.into_iter().flat_map(|target| fields(target, root)));
-    if found.len() > MOST_FIELDS { Vec::new() } else { found }
+    if found.len() > MAX_FIELDS { Vec::new() } else { found }
 }
 
 /// Every constant that a schema allows, with its description, through references and alternatives.
@@ -379,7 +381,7 @@ mod tests {
     #[parameters(group)]
     #[derive(Clone, Default)]
     struct Spec {
-        /// So many.
+        /// How many there are.
         #[parameter(default = 3, min = 1, unit = "1")]
         count: Option<u32>,
         /// A choice.
@@ -417,11 +419,11 @@ mod tests {
         assert_eq!(page.example, "[discipline.some]\n# no heading");
         let [count, word] = &page.parameters[..] else { panic!("two: {page:?}") };
         assert_eq!((count.name.as_str(), count.unit.as_str(), count.default.as_str()), ("count", "1", "3"));
-        assert_eq!((count.notes.as_str(), count.allowed.as_str()), ("", "So many (at least 1)."));
+        assert_eq!((count.notes.as_str(), count.allowed.as_str()), ("", "How many there are (at least 1)."));
         assert_eq!((word.notes.as_str(), word.default.as_str()), ("See `Word`. RFC 1.", "`one`"));
         let choices = [("one", "The first."), ("two", "The second.")];
         assert_eq!(word.choices, choices.map(|(word, what)| (word.to_owned(), what.to_owned())));
-        assert!(page.markdown().contains("| `count` | 1 | 3 | So many (at least 1). |  |"));
+        assert!(page.markdown().contains("| `count` | 1 | 3 | How many there are (at least 1). |  |"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What is given for each discipline, whoever wrote it.
+//! The parameters given for each discipline, of any crate.
 
 use crate::registry::{self, Entry, House, Listed as _};
 use crate::spec::{AnySpec, DisciplineSpec};
@@ -11,7 +11,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// What is given for each discipline, under its name: in TOML, `[discipline.red]` with `gentle = true`.
+/// What is given for each discipline, under its name: in TOML, `[discipline.red]` with `gentle =
+/// true`.
 ///
 /// What is left out has its documented default. Unknown keys are refused.
 ///
@@ -36,16 +37,17 @@ impl Parameters {
         self.find(S::NAME)?.as_any().downcast_ref()
     }
 
-    /// What is given for the discipline with these parameters, or its defaults, to be changed.
+    /// The parameters given for this discipline, or its defaults, to be changed.
     ///
     /// # Panics
     ///
-    /// If it does not stand in the catalogue.
+    /// If it is not in the catalogue.
     pub fn spec_mut<S: DisciplineSpec>(&mut self) -> &mut S {
         self.entry(S::NAME).as_any_mut().downcast_mut().expect("a name has one type")
     }
 
-    /// The same, and where something is given for a discipline, also what `base` has for it beside that.
+    /// The same, and where something is given for a discipline, also what `base` has for it beside
+    /// that.
     #[must_use]
     pub fn filled(&self, base: &Parameters) -> Self {
         let mut all = self.clone();
@@ -83,7 +85,7 @@ impl Parameters {
         entry: &Entry,
         table: &mut A,
     ) -> Result<Option<Self>, A::Error> {
-        let place = registry::place(entry.key).expect("it stands in the catalogue");
+        let place = registry::place(entry.key).expect("it is in the catalogue");
         let spec = read(place, table)?;
         let is_nothing = spec.equals(&*(registry::all()[place].spec.default)());
         Ok((!is_nothing).then(|| Parameters { given: BTreeMap::from([(place, spec)]) }))
@@ -104,7 +106,7 @@ impl Parameters {
 
     /// What is given for the entry of this name, or its defaults.
     pub(crate) fn entry(&mut self, key: &str) -> &mut dyn AnySpec {
-        let place = registry::place(key).expect("it stands in the catalogue");
+        let place = registry::place(key).expect("it is in the catalogue");
         &mut **self.given.entry(place).or_insert_with(registry::all()[place].spec.default)
     }
 }

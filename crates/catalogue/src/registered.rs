@@ -3,7 +3,8 @@
 use core::fmt::{self, Debug};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// All entries of one kind. What other crates have is added before the first look at it; from then on it stays as it is.
+/// All entries of one kind. What other crates have is added before the first look at it; from then
+/// on it stays as it is.
 pub struct Registry<E: 'static> {
     kind: &'static str,
     built_in: &'static [E],
@@ -83,7 +84,7 @@ impl<E> Debug for Registry<E> {
     }
 }
 
-/// Can it be typed as a name, and told from a combination?
+/// Can it be typed as a name, and does it differ from a combination?
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
@@ -128,14 +129,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_registered_stands_behind_what_there_is() {
+    fn registered_entries_follow_those_of_the_house() {
         let pets = pets();
         assert_eq!(pets.register("owl"), Ok(()));
         assert_eq!((pets.all(), pets.place("owl")), (&["cat", "dog", "owl"][..], Some(2)));
     }
 
     #[test]
-    fn a_taken_name_a_name_that_nobody_can_type_and_a_late_one_are_refused() {
+    fn a_taken_name_a_name_that_cannot_be_typed_and_a_late_one_are_refused() {
         let pets = pets();
         let (kind, by) = ("pet", "cat");
         assert_eq!(pets.register("cat"), Err(NotRegistered::Taken { kind, name: "cat", by }));

@@ -57,7 +57,8 @@ impl Entry {
         }
     }
 
-    /// Everything said of it. Fails only where the documentation in the code is not of the form that pages are made of.
+    /// Everything said of it. Fails only where the documentation in the code is not of the form
+    /// that pages are made of.
     pub fn page(&self) -> Result<Page, BadDocumentation> {
         let takes_scheduler = self.takes_scheduler();
         let mut page = (self.spec.page)()?.of_discipline(takes_scheduler);
@@ -96,7 +97,8 @@ impl Entry {
     }
 }
 
-/// The disciplines of this house. What stands here knows none of them: who lists them (`listed`) imports this, and not the other way round.
+/// The disciplines of this house. This file knows none of them: `listed` has them and imports this,
+/// not the other way round.
 pub(crate) struct House;
 
 /// A list of disciplines, whose types are known where it is written.
@@ -104,14 +106,15 @@ pub(crate) trait Listed {
     /// The entries, in the order in which they are listed to people.
     const ENTRIES: &'static [Entry];
 
-    /// Reads the parameters of the entry at this place of the list; `None` past its end. By their types and not by way of
-    /// [`SpecType::read`], so that a fault has its place in the text.
+    /// Reads the parameters of the entry at this place of the list; `None` past its end. By their
+    /// types and not by way of [`SpecType::read`], so that a fault has its place in the text.
     fn read<'de, A: MapAccess<'de>>(
         place: usize,
         table: &mut A,
     ) -> Result<Option<Box<dyn AnySpec>>, A::Error>;
 
-    /// Writes the parameters of the entry at this place of the list, in the order of their declaration; `false` past its end.
+    /// Writes the parameters of the entry at this place of the list, in the order of their
+    /// declaration; `false` past its end.
     fn write<M: SerializeMap>(
         place: usize,
         name: &str,
@@ -123,13 +126,15 @@ pub(crate) trait Listed {
 static ENTRIES: Registry<Entry> =
     Registry::new("discipline", House::ENTRIES, |entry| (entry.name, entry.aliases));
 
-/// Adds a discipline of another crate: from here on it has its name in scenarios, gateway files and on the command line, its table of
-/// parameters, its schema, and, where it takes any scheduler, its combinations. Call it before anything else, since what was looked for in
-/// the catalogue once stays as it is.
+/// Adds a discipline of another crate. From then on its name works in scenarios, gateway files and
+/// on the command line. So do its table of parameters, its schema and, if it takes any scheduler,
+/// its combinations.
+///
+/// Call it before anything else: the catalogue does not change once it was used.
 ///
 /// # Errors
 ///
-/// Where the name is taken, or the catalogue was used already.
+/// If the name is taken, or the catalogue was used already.
 pub fn register<S: DisciplineSpec>() -> Result<(), NotRegistered> {
     ENTRIES.register(Entry::of::<S>())
 }
@@ -147,7 +152,8 @@ fn sharing(field: &Field) -> impl Iterator<Item = &'static str> {
     all().iter().filter(move |entry| entry.spec.fields.iter().any(is_it)).map(|entry| entry.name)
 }
 
-/// The parameters that several disciplines have, declared in the same words: those of the same disciplines together, with these.
+/// The parameters that several disciplines have, declared in the same words: those of the same
+/// disciplines together, with these.
 pub fn shared_parameters() -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
     let mut found: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
     for field in all().iter().flat_map(|entry| entry.spec.fields) {
@@ -181,14 +187,14 @@ static COMBINED: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
     all().iter().filter(|entry| entry.takes_scheduler()).flat_map(with).collect()
 });
 
-/// Every scheduler with every dropper that any of them can serve, by names such as `drr+faba`. Made at the first call, and
-/// kept.
+/// Every scheduler with every dropper that any of them can serve, by names such as `drr+faba`. Made
+/// at the first call, and kept.
 pub fn combined() -> &'static [Entry] {
     &COMBINED
 }
 
-/// The names that are allowed where `given` is none of them: those of the catalogue, or, where there is a `+`, the combinations with what
-/// was right on either side of it.
+/// The names that are allowed in place of the unknown name `given`: those of the catalogue. For a
+/// name with a `+`, they are the combinations with the part that was right.
 pub fn allowed(given: &str) -> Vec<&'static str> {
     let of_both = |kind: Option<Kind>, dropper: Option<&str>| -> Vec<&'static str> {
         let is_it = |entry: &&Entry| {
@@ -216,7 +222,8 @@ fn parts(given: &str) -> impl Iterator<Item = (&str, &str)> {
     given.match_indices('+').map(|(at, _)| (&given[..at], &given[at + 1..])).rev()
 }
 
-/// Why `given`, which is no name, is none, where that is more than a slip: a scheduler before what has one of its own.
+/// Why `given`, which is no name, is none, where that is more than a slip: a scheduler before what
+/// has one of its own.
 fn why_not(given: &str) -> Option<String> {
     parts(given).find_map(|(before, after)| {
         let kind = scheduler(before)?.name();
@@ -247,7 +254,8 @@ pub(crate) fn names() -> &'static [&'static str] {
     ENTRIES.names()
 }
 
-/// The names of [`all`] after these others. Kept, since what is wrong in a file is told with all that is allowed there.
+/// The names of [`all`] after these others. Stored, since the error for a wrong name lists all that
+/// are allowed.
 pub(crate) fn names_and(others: &'static [&'static str]) -> &'static [&'static str] {
     static KEPT: Mutex<Vec<(usize, &'static [&'static str])>> = Mutex::new(Vec::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -265,7 +273,8 @@ pub(crate) fn place(name: &str) -> Option<usize> {
     ENTRIES.place(name)
 }
 
-/// The discipline called `name`, or known by it as an alias, or a scheduler and a dropper with `+` between them.
+/// The discipline called `name`, or known by it as an alias, or a scheduler and a dropper with `+`
+/// between them.
 ///
 /// ```
 /// use fairwire_catalogue as catalogue;
@@ -313,18 +322,18 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn no_name_or_alias_stands_twice() {
+    fn no_name_or_alias_is_listed_twice() {
         let mut seen = HashSet::new();
         for entry in all() {
             for name in entry.aliases.iter().chain([&entry.name]) {
-                assert!(seen.insert(*name), "{name} stands twice");
+                assert!(seen.insert(*name), "{name} is listed twice");
                 assert_eq!(find(name).map(|found| found.name), Ok(entry.name));
             }
         }
     }
 
     #[test]
-    fn every_scheduler_stands_before_every_dropper_and_before_nothing_else() {
+    fn every_scheduler_combines_with_every_dropper_and_with_nothing_else() {
         assert_eq!(combined().len(), 25 * Kind::ALL.len());
         for (name, key) in [("drr+faba", "faba"), ("wf2q++red", "red"), ("sfq-start+fifo", "tail-drop")] {
             assert_eq!(find(name).map(|entry| entry.key), Ok(key), "{name}");
@@ -349,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_is_told_the_nearest_and_all_that_there_are() {
+    fn a_wrong_name_is_refused_with_the_nearest_and_all_that_there_are() {
         let message = |name: &str| find(name).unwrap_err().to_string();
         assert!(message("rde").contains("did you mean `red`?"));
         assert!(message("Tail_Drop").contains("did you mean `tail-drop`?"));

@@ -1,4 +1,4 @@
-//! What stands in the catalogue: the parameters of a discipline, and how it is made of them.
+//! An entry of the catalogue: the parameters of a discipline, and how it is made of them.
 
 use crate::choice::Choice;
 use crate::error::BuildError;
@@ -14,7 +14,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The parameters of one discipline, and how it is made of them: what stands in the catalogue.
+/// The parameters of one discipline, and how it is made of them: an entry of the catalogue.
 ///
 /// Those of this crate are listed there; others are added with [`catalogue::register`].
 pub trait DisciplineSpec:
@@ -26,7 +26,7 @@ pub trait DisciplineSpec:
     /// Other names that people know it by.
     const ALIASES: &'static [&'static str] = &[];
 
-    /// What the catalogue tells of it.
+    /// Its entry in the catalogue.
     const ABOUT: About;
 
     /// The disciplines inside of it, and where they work.

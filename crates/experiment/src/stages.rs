@@ -11,7 +11,7 @@ use crate::stage::{Failed, Stage, Why};
 use crate::watch::Watch;
 use fairwire_core::{Duration, spelling};
 use fairwire_metrics::record::RunRecord;
-use fairwire_scenario::{Row, Scenario, Which, threads};
+use fairwire_scenario::{Row, RunId, Scenario, threads};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -36,7 +36,7 @@ pub fn find(name: &str) -> Result<&'static dyn Stage, Why> {
 /// Follows the runs of a scenario on a stage. Where they go on side by side, each has a thread of its own.
 pub trait WatchRuns: Sync {
     /// Invoked when a run begins, on its thread: who watches it. `which` is as in the simulator, so runs of all stages have the same places.
-    fn begins<'a>(&'a self, which: Which<'_>) -> Box<dyn WatchRun + 'a>;
+    fn begins<'a>(&'a self, which: RunId<'_>) -> Box<dyn WatchRun + 'a>;
 
     /// Invoked some times a second with the fraction of all runs that is done.
     fn reached(&self, fraction: f64);
@@ -126,7 +126,7 @@ impl Runs<'_> {
         let (discipline, at) = self.all[place];
         let plan = Plan { scenario: self.scenario, discipline };
         let seeds = self.scenario.spec().seeds.as_slice();
-        let which = Which { index: discipline * seeds.len() + at, discipline: plan.label(), seed: seeds[at] };
+        let which = RunId { index: discipline * seeds.len() + at, discipline: plan.label(), seed: seeds[at] };
         let mut one = One { runs: self, place, watch: self.watch.begins(which) };
         let Some(run) = self.stage.run(&plan, seeds[at], &mut one, self.stop)? else { return Ok(None) };
         one.reached(1.0);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     impl WatchRuns for Heard {
-        fn begins<'a>(&'a self, _: Which<'_>) -> Box<dyn WatchRun + 'a> {
+        fn begins<'a>(&'a self, _: RunId<'_>) -> Box<dyn WatchRun + 'a> {
             Box::new(HeardOne(self))
         }
         fn reached(&self, fraction: f64) {

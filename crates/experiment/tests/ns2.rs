@@ -7,7 +7,7 @@ use fairwire_experiment::{Failed, Plan, Stage, WatchRun, WatchRuns, compared};
 use fairwire_linux::clock;
 use fairwire_metrics::judge::Verdict;
 use fairwire_metrics::record::{Agreement, RunRecord};
-use fairwire_scenario::{Overrides, Row, Scenario, Which, load, parse};
+use fairwire_scenario::{Overrides, Row, RunId, Scenario, load, parse};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -290,7 +290,7 @@ fn every_cell_is_a_contest_that_ns2_has_too_with_bounds_for_what_each_class_gets
 struct Unwatched;
 
 impl WatchRuns for Unwatched {
-    fn begins<'a>(&'a self, _: Which<'_>) -> Box<dyn WatchRun + 'a> {
+    fn begins<'a>(&'a self, _: RunId<'_>) -> Box<dyn WatchRun + 'a> {
         Box::new(Unwatched)
     }
     fn reached(&self, _: f64) {}

@@ -1,6 +1,8 @@
-//! What it takes until a run can begin: reading a scenario, building its network, and setting the simulator up.
+//! What it takes until a run can begin: reading a scenario, building its network, and setting the
+//! simulator up.
 //!
-//! `cargo bench -p fairwire-scenario --bench set_up -- suite/large/fat-tree.toml`; see bench/README.md.
+//! `cargo bench -p fairwire-scenario --bench set_up -- suite/large/fat-tree.toml`; see
+//! bench/README.md.
 
 use fairwire_core::{Duration, Seed};
 use fairwire_scenario::{Overrides, load, network};
@@ -31,12 +33,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             times.push([read, built - read, all - built].map(|time| time.as_secs_f64()));
         }
         times.sort_by(|one, other| one.iter().sum::<f64>().total_cmp(&other.iter().sum()));
-        let told = |[read, built, set_up]: [f64; 3]| {
+        let printed = |[read, built, set_up]: [f64; 3]| {
             let all = read + built + set_up;
             format!("{all:.3} s (read {read:.3}, network {built:.3}, simulator {set_up:.3})")
         };
         let name = path.file_stem().unwrap_or_default().display();
-        println!("{name}: median of {ROUNDS} {}, least {}", told(times[ROUNDS / 2]), told(times[0]));
+        println!("{name}: median of {ROUNDS} {}, least {}", printed(times[ROUNDS / 2]), printed(times[0]));
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Aggregates: groups of flows with one contract at the edge, as typed, checked, built, and measured.
+//! Aggregates: groups of flows with one contract at the edge, as typed, checked, built, and
+//! measured.
 
 use crate::aggregate_spec::AggregateSpec;
 use crate::aggregate_spec::CadenceSpec;
@@ -7,7 +8,7 @@ use crate::fault::Fault;
 use crate::fault::refused;
 use crate::passing::Sizes;
 use crate::spec::Spec;
-use crate::topology::{Topology, Way};
+use crate::topology::{Route, Topology};
 use fairwire_catalogue::Site;
 use fairwire_catalogue::marker::MarkerChoice;
 use fairwire_core::{Rate, Seed};
@@ -22,8 +23,9 @@ use fairwire_sim::Cadence;
 use fairwire_sim::EstimatorPlan;
 use std::collections::BTreeSet;
 
-/// The window of an estimate: the paper has 10 packets, and one of this many takes minutes to say anything at 1 Mbit/s.
-const LONGEST_WINDOW: u32 = 65_536;
+/// The window of an estimate: the paper has 10 packets, and one of this many takes minutes to say
+/// anything at 1 Mbit/s.
+const MAX_WINDOW: u32 = 65_536;
 
 impl EstimatorSpec {
     fn plan(&self) -> EstimatorPlan {
@@ -48,8 +50,8 @@ impl EstimatorSpec {
             let path = format!("{path}.{key}");
             if is_within { Ok(()) } else { Err(refused(path, &given.to_string(), why, allowed)) }
         };
-        let windows = 1..=LONGEST_WINDOW;
-        within("window", window.into(), windows.contains(&window), &format!("1 to {LONGEST_WINDOW}"))?;
+        let windows = 1..=MAX_WINDOW;
+        within("window", window.into(), windows.contains(&window), &format!("1 to {MAX_WINDOW}"))?;
         within("weight", weight, weight > 0.0 && weight <= 1.0, "above 0, at most 1")?;
         within("low", low, (0.0..=1.0).contains(&low), "0 to 1")?;
         within("high", high, (low..=1.0).contains(&high), &format!("`low`, which is {low}, to 1"))
@@ -127,8 +129,8 @@ pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
             let problem = Problem::Unknown { what: "aggregate", given: shortened(name), allowed };
             return Err(Fault { path: format!("flow.{at}.aggregate"), problem });
         }
-        // Nobody would colour it, and no link would tell what is fair.
-        if topology.ways[at].iter().any(|way| way.queues().next().is_none()) {
+        // No edge would colour its packets, and no link would bound its share.
+        if topology.routes[at].iter().any(|route| route.queues().next().is_none()) {
             let (path, given) = (format!("flow.{at}.aggregate"), format!("`{name}`"));
             let allowed = "in a group that passes a link that is no wire";
             return Err(refused(path, &given, "this group never comes before a queue", allowed));
@@ -160,8 +162,8 @@ pub(crate) fn plans(
 ) -> Result<Vec<AggregatePlan>, BadParameter> {
     // The places of each group's plans, of which there is one for each way.
     let plans = |group: usize| {
-        let first: usize = topology.ways[..group].iter().map(Vec::len).sum();
-        first..first + topology.ways[group].len()
+        let first: usize = topology.routes[..group].iter().map(Vec::len).sum();
+        first..first + topology.routes[group].len()
     };
     let plan = |aggregate: &AggregateSpec| {
         let stream = aggregate.stream();
@@ -208,12 +210,12 @@ pub(crate) fn records(
 
 /// The queues that its packets pass.
 fn queues(aggregate: &AggregateSpec, spec: &Spec, topology: &Topology) -> BTreeSet<usize> {
-    let ways = aggregate.groups(spec).flat_map(|at| &topology.ways[at]);
-    ways.flat_map(Way::queues).collect()
+    let routes = aggregate.groups(spec).flat_map(|at| &topology.routes[at]);
+    routes.flat_map(Route::queues).collect()
 }
 
-/// R_f of Park and Choi 2003, equation (1), of the aggregate at this place: the contract's part of the link; the least of those, where there
-/// are several links.
+/// R_f of Park and Choi 2003, equation (1), of the aggregate at this place: the contract's part of
+/// the link; the least of those, where there are several links.
 fn fair_share(at: usize, queues: &[BTreeSet<usize>], spec: &Spec, topology: &Topology) -> f64 {
     let part = |queue: &usize| {
         let those_there = spec.aggregate.iter().zip(queues).filter(|(_, queues)| queues.contains(queue));

@@ -6,15 +6,19 @@ use fairwire_laws::spec::Quantity;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Groups of flows with one contract: coloured together at the edge of the network, before the first queue.
+/// Groups of flows with one contract: coloured together at the edge of the network, before the
+/// first queue.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AggregateSpec {
-    /// Its name: letters, digits, `-` and `_`. Groups belong to it that have it as their `aggregate`.
+    /// Its name: letters, digits, `-` and `_`. Groups belong to it that have it as their
+    /// `aggregate`.
     pub name: String,
-    /// The contract: the rate up to which its packets are in profile, and in proportion to which a fair link would be shared.
+    /// The contract: the rate up to which its packets are in profile, and in proportion to which a
+    /// fair link would be shared.
     pub target: Quantity<Rate>,
-    /// The marker: a name, or a table with the name and its parameters. Its `rate` is `target` unless one is given. Default: "token-bucket".
+    /// The marker: a name, or a table with the name and its parameters. Its `rate` is `target`
+    /// unless one is given. Default: "token-bucket".
     #[serde(default)]
     pub marker: MarkerChoice,
     /// What is made of the marks of its packets where they leave, for a marker that hears of it.
@@ -22,19 +26,20 @@ pub struct AggregateSpec {
     pub estimator: EstimatorSpec,
 }
 
-/// How marks are estimated where an aggregate leaves, and what is asked of its marker then.
+/// The estimation of marks where an aggregate leaves, and the requests to its marker.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EstimatorSpec {
-    /// Does the estimate move with each packet in profile, or once in a window of them? Default: "sliding".
+    /// Does the estimate move with each packet in profile, or once in a window of them? Default:
+    /// "sliding".
     pub cadence: Option<CadenceSpec>,
     /// The latest packets in profile whose marks are counted. Default: 10.
     pub window: Option<u32>,
     /// The weight of their mean in the estimate, above 0 and at most 1. Default: 0.1.
     pub weight: Option<f64>,
-    /// Below this estimate a higher target is asked for, 0 to 1. Default: 0.005.
+    /// Below this estimate a higher target is requested, 0 to 1. Default: 0.005.
     pub low: Option<f64>,
-    /// Above this one a lower target is asked for, `low` to 1. Default: 0.02.
+    /// Above this estimate a lower target is requested, `low` to 1. Default: 0.02.
     pub high: Option<f64>,
 }
 

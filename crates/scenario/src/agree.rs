@@ -6,17 +6,20 @@ use fairwire_metrics::judge::Rule;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// How far a stage may lie from the first one, with `--on` and several stages. Of entries about the same measure the last one counts.
+/// How far a stage may lie from the first one, with `--on` and several stages. Of entries about the
+/// same measure the last one counts.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgreeSpec {
-    /// The measure, such as "jain" or "fraction.tcp"; or what several begin with, such as "fraction".
+    /// The measure, such as "jain" or "fraction.tcp"; or what several begin with, such as
+    /// "fraction".
     pub measure: String,
     /// How far its mean may lie from that on the first stage, in the unit of the measure.
     pub tolerance: Option<f64>,
     /// The same, as a part of what was measured on the first stage.
     pub relative: Option<f64>,
-    /// How many standard errors of the difference are allowed beside that: then the mean decides, and no interval. Default: none.
+    /// How many standard errors of the difference are allowed beside that: then the mean decides,
+    /// and no interval. Default: none.
     pub deviations: Option<f64>,
     /// How intervals count. Default: "reach"; with `deviations`, "ignored".
     pub intervals: Option<IntervalsSpec>,
@@ -70,7 +73,8 @@ impl AgreeSpec {
 }
 
 impl Spec {
-    /// What its `[[agree]]` allow, in their order. Results call a discipline by what `label` gives for its name.
+    /// What its `[[agree]]` allow, in their order. Results call a discipline by what `label` gives
+    /// for its name.
     pub(crate) fn tolerances<'a>(&'a self, label: impl Fn(&'a str) -> &'a str) -> Vec<Tolerance<'a>> {
         self.agree.iter().map(|agree| agree.tolerance(&label)).collect()
     }

@@ -4,16 +4,16 @@ use crate::aggregate;
 use crate::compared::Compared;
 use crate::source::Sends;
 use crate::spec::{FlowSpec, Spec, TieRuleSpec};
-use crate::topology::{QueuePlan, Topology, Way};
+use crate::topology::{QueuePlan, Route, Topology};
 use fairwire_catalogue::{self as catalogue, BuildError, Choice, Site};
 use fairwire_core::Seed;
 use fairwire_laws::part::Part;
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, Settings, TieRule};
 
 /// The plan of one run.
-///
-/// Starts and delays come from streams named by the flow, and a discipline's draws from a stream named by its link: every
-/// discipline meets the same traffic under the same seed, and another flow more changes nothing for the others.
+/// Starts and delays come from streams named by the flow, and a discipline's draws from a stream
+/// named by its link. So every discipline meets the same traffic under the same seed, and an
+/// additional flow changes nothing for the others.
 pub(crate) fn network(
     spec: &Spec,
     topology: &Topology,
@@ -37,9 +37,9 @@ pub(crate) fn network(
         groups: spec
             .flow
             .iter()
-            .zip(&topology.ways)
+            .zip(&topology.routes)
             .zip(&topology.sends)
-            .flat_map(|((flow, ways), sends)| groups(flow, ways, sends, seed))
+            .flat_map(|((flow, routes), sends)| groups(flow, routes, sends, seed))
             .collect(),
         aggregates: aggregate::plans(spec, topology, seed)?,
     })
@@ -76,7 +76,8 @@ pub(crate) fn settings(spec: &Spec, seed: Seed) -> Settings {
     }
 }
 
-/// Can `compared` be built with its parameters at queue number `at`? Nothing is, so no memory is taken.
+/// Can `compared` be built with its parameters at queue number `at`? Nothing is, so no memory is
+/// taken.
 pub(crate) fn check_discipline(
     spec: &Spec,
     topology: &Topology,
@@ -88,8 +89,8 @@ pub(crate) fn check_discipline(
     catalogue::check(compared.name(), &compared.parameters(&spec.discipline), &site)
 }
 
-/// Can what the file has for disciplines be used where disciplines are compared, or at the first queue, also what none of `uses` has as it
-/// stands?
+/// Checks the `[discipline.<name>]` tables where disciplines are compared, or at the first queue.
+/// This includes values that none of `uses` takes unchanged.
 pub(crate) fn check_base<'a>(
     spec: &Spec,
     topology: &Topology,
@@ -110,7 +111,7 @@ fn site<'a>(topology: &Topology, at: usize, seed: Seed, stream: &'a str) -> Site
 /// A group of flows, in as many plans as it has ways.
 fn groups<'a>(
     flow: &'a FlowSpec,
-    ways: &'a [Way],
+    routes: &'a [Route],
     sends: &'a Sends,
     seed: Seed,
 ) -> impl Iterator<Item = GroupPlan> + 'a {
@@ -120,14 +121,14 @@ fn groups<'a>(
         access_delay: flow.access.delay.of(number, || streams.stream(number, "/access")),
     };
     let mut first = 1;
-    ways.iter().map(move |way| {
-        let numbers = first..first + way.flows;
+    routes.iter().map(move |route| {
+        let numbers = first..first + route.flows;
         first = numbers.end;
         GroupPlan {
             name: flow.group.clone(),
             source: sends.source.clone(),
-            forward: way.forward.clone(),
-            back: way.back.clone(),
+            forward: route.forward.clone(),
+            back: route.back.clone(),
             access_rate: flow.access.rate.0,
             class: flow.class.unwrap_or(0),
             dscp: flow.dscp.unwrap_or(0),

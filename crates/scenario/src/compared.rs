@@ -1,4 +1,5 @@
-//! One of the disciplines that a scenario compares, as given: a discipline, and what results call it.
+//! One of the disciplines that a scenario compares, as given: a discipline, and what results call
+//! it.
 
 use fairwire_catalogue::choice::{read_table, table_schema};
 use fairwire_catalogue::{self as catalogue, Choice, Parameters};
@@ -43,8 +44,9 @@ impl Compared {
     }
 }
 
-/// What was given on a command line for disciplines, each as an entry of `disciplines` in TOML: a name, or a table such as
-/// `{ red = { gentle = true }, label = "mine" }`. Several stand beside each other with commas.
+/// Splits what a command line gives for disciplines into entries of `disciplines` in TOML. Each is
+/// a name, or a table such as `{ red = { gentle = true }, label = "mine" }`; commas separate
+/// several.
 pub fn entries(given: &[String]) -> Vec<String> {
     let entry = |text: &str| {
         let text = text.trim();
@@ -53,7 +55,7 @@ pub fn entries(given: &[String]) -> Vec<String> {
     given.iter().flat_map(|text| split(text)).map(entry).collect()
 }
 
-/// The parts of `text` between the commas that stand in no brackets and no quotes.
+/// The parts of `text` between the commas outside of brackets and quotes.
 fn split(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth, mut quote) = (Vec::new(), 0, 0_i32, None);
     for (at, letter) in text.char_indices() {
@@ -73,7 +75,8 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-/// The label that `name` stands for: that of an entry is itself, and an alias stands for its name in the catalogue.
+/// The label of `name`: a label of an entry is itself, and an alias becomes its name in the
+/// catalogue.
 pub(crate) fn resolved<'a>(name: &'a str, mut labels: impl Iterator<Item = &'a str>) -> &'a str {
     if labels.any(|label| label == name) {
         return name;

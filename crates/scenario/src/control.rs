@@ -19,8 +19,9 @@ use std::fmt::{self, Debug};
 static CONTROLLERS: Registry<Controller> =
     Registry::new("controller", BUILT_IN, |controller| (controller.name, &[]));
 
-/// Adds a controller of another crate: from here on it has its name in scenarios and on the command line, its table of parameters, its page
-/// and its schema. Call it before anything else, since the list that was looked at once stays as it is.
+/// Adds a controller of another crate: from here on it has its name in scenarios and on the command
+/// line, its table of parameters, its page and its schema. Call it before anything else, since the
+/// list that was looked at once stays as it is.
 ///
 /// # Errors
 ///
@@ -40,9 +41,9 @@ pub fn all() -> &'static [Controller] {
 /// What is known of a controller.
 #[derive(Clone, Copy)]
 pub struct Controller {
-    /// Its name, as it stands in scenarios.
+    /// Its name, as typed in scenarios.
     pub name: &'static str,
-    /// What is told of it.
+    /// Its description.
     pub about: About,
     /// Its parameters.
     pub fields: &'static [Field],
@@ -75,7 +76,8 @@ impl Debug for Controller {
     }
 }
 
-/// Makes of the list of the house's controllers what reads them by their types, so that a fault has its place in the text.
+/// Makes of the list of the house's controllers what reads them by their types, so that a fault has
+/// its place in the text.
 macro_rules! listed {
     ([$($(#[$doc:meta])* $module:ident::$kind:ident($spec:ident, $parameters:ident) = $name:literal;)+]) => {
         const BUILT_IN: &[Controller] = &[Controller::of::<RenoSpec>(), $(Controller::of::<$spec>()),+];
@@ -135,7 +137,7 @@ pub struct ControlSpec {
 }
 
 impl ControlSpec {
-    /// Its name, as it stands in a scenario.
+    /// Its name, as typed in scenarios.
     pub fn name(&self) -> &'static str {
         all()[self.place].name
     }
@@ -145,7 +147,7 @@ impl ControlSpec {
         self.given.as_any().downcast_ref()
     }
 
-    /// What is told of it.
+    /// Its description.
     pub(crate) fn about(&self) -> &'static About {
         &all()[self.place].about
     }

@@ -20,7 +20,8 @@ pub enum Delays {
 }
 
 impl Delays {
-    /// The delay of flow `number` of its group, counted from 1; `rng` is asked for only where it draws.
+    /// The delay of flow `number` of its group, counted from 1; `rng` is called only where it
+    /// draws.
     pub(crate) fn of(&self, number: u32, rng: impl FnOnce() -> Rng) -> Duration {
         match self {
             Delays::Fixed(delay) => *delay,
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_delay_is_told_what_is() {
+    fn a_value_that_is_no_delay_is_refused_with_the_allowed_forms() {
         assert!(read("\"9 ms..1 ms\"").unwrap_err().contains("ends before it begins"));
         assert!(read("[]").unwrap_err().contains("one time at least"));
         assert!(read("\"5\"").unwrap_err().contains("has no unit"));

@@ -14,11 +14,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Two million lines of a trace: hours of a fast link.
-const LARGEST_TRACE: u64 = 16 << 20;
+const MAX_TRACE: u64 = 16 << 20;
 /// Packets of a capture are held in memory, about 16 bytes for each.
-const LARGEST_CAPTURE: u64 = 256 << 20;
+const MAX_CAPTURE: u64 = 256 << 20;
 
-/// What stands in the files that a scenario names, by name as typed.
+/// The contents of the files that a scenario names, by name as typed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Files {
     captures: BTreeMap<String, Arc<[Offered]>>,
@@ -29,7 +29,7 @@ pub(crate) struct Files {
 /// A file that a scenario names: without it, it cannot be run again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedFile {
-    /// Where the name stands, such as `link.trace`.
+    /// The key of the name, such as `link.trace`.
     pub key: String,
     /// The name as typed: a path from the scenario's folder.
     pub name: String,
@@ -37,7 +37,7 @@ pub struct NamedFile {
 }
 
 impl NamedFile {
-    /// Is `bytes` what stood in the file when the scenario was read?
+    /// Is `bytes` the content of the file when the scenario was read?
     pub fn holds(&self, bytes: &[u8]) -> bool {
         Sha256::digest(bytes)[..] == self.sha256
     }
@@ -55,13 +55,13 @@ impl Files {
             let refuse =
                 |why: String| refused(locations, &path, name, why, "a file of times in ms, one to a line");
             let text = |bytes| String::from_utf8(bytes).map_err(|_| "it is no text".to_owned());
-            let bytes = files.bytes(folder, name, LARGEST_TRACE).map_err(refuse)?;
+            let bytes = files.bytes(folder, name, MAX_TRACE).map_err(refuse)?;
             let trace = text(bytes).and_then(|text| Trace::parse(&text).map_err(|error| error.to_string()));
             files.traces.insert(name.into(), Arc::new(trace.map_err(refuse)?));
         }
         for (path, name) in captures(spec) {
             let refuse = |why: String| refused(locations, &path, name, why, "a capture as pcap or pcapng");
-            let bytes = files.bytes(folder, name, LARGEST_CAPTURE).map_err(refuse)?;
+            let bytes = files.bytes(folder, name, MAX_CAPTURE).map_err(refuse)?;
             let packets = pcap::offered(&bytes).map_err(|error| refuse(error.to_string()))?;
             if packets.is_empty() {
                 return Err(refuse("it has no packets".into()));

@@ -1,4 +1,4 @@
-//! Nodes, links between them, and the shortest ways by delay.
+//! Nodes, links between them, and the shortest routes by delay.
 
 use fairwire_core::Duration;
 use fairwire_sim::Hop;
@@ -20,16 +20,17 @@ pub(crate) struct Edge {
     pub(crate) hop: Hop,
 }
 
-/// Why there is no way.
+/// Why there is no route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NoWay {
+pub(crate) enum NoRoute {
     /// No links lead there.
     Unreachable { from: usize, to: usize },
     /// It would pass a node twice.
     Loop { node: usize },
 }
 
-/// How far a node is: by delay, then by links; of equal ways the one whose last link stands first in the file.
+/// The distance of a node: by delay, then by links; among equal routes by the file order of their
+/// last links.
 type Far = (Duration, usize, usize);
 
 impl<'a> Graph<'a> {
@@ -53,27 +54,28 @@ impl<'a> Graph<'a> {
         self.nodes.to_vec()
     }
 
-    /// The way that passes `stops` in their order, and is the shortest between each two of them.
-    pub(crate) fn way(&self, stops: &[usize]) -> Result<Vec<Hop>, NoWay> {
+    /// The route that passes `stops` in order, by the shortest route between each two.
+    pub(crate) fn route(&self, stops: &[usize]) -> Result<Vec<Hop>, NoRoute> {
         let mut edges = Vec::new();
         for pair in stops.windows(2) {
             let (from, to) = (pair[0], pair[1]);
             if from == to {
-                return Err(NoWay::Loop { node: from });
+                return Err(NoRoute::Loop { node: from });
             }
-            edges.extend(self.shortest(from, to).ok_or(NoWay::Unreachable { from, to })?);
+            edges.extend(self.shortest(from, to).ok_or(NoRoute::Unreachable { from, to })?);
         }
         let mut passed = vec![false; self.nodes.len()];
         passed[stops[0]] = true;
         for edge in &edges {
             if std::mem::replace(&mut passed[edge.to], true) {
-                return Err(NoWay::Loop { node: edge.to });
+                return Err(NoRoute::Loop { node: edge.to });
             }
         }
         Ok(edges.iter().map(|edge| edge.hop).collect())
     }
 
-    /// Dijkstra's algorithm (Numerische Mathematik 1, 1959), with the nodes in a plain list: there are few.
+    /// Dijkstra's algorithm (Numerische Mathematik 1, 1959), with the nodes in a plain list: there
+    /// are few.
     fn shortest(&self, from: usize, to: usize) -> Option<Vec<Edge>> {
         let mut far: Vec<Option<(Far, Option<Edge>)>> = vec![None; self.nodes.len()];
         let mut is_settled = vec![false; self.nodes.len()];
@@ -87,14 +89,14 @@ impl<'a> Graph<'a> {
                 }
             }
         }
-        let mut way = Vec::new();
+        let mut route = Vec::new();
         let mut at = to;
         while let (_, Some(edge)) = far[at]? {
-            way.push(edge);
+            route.push(edge);
             at = edge.from;
         }
-        way.reverse();
-        Some(way)
+        route.reverse();
+        Some(route)
     }
 }
 
@@ -120,12 +122,12 @@ mod tests {
         ["a", "b", "c", "d"].map(String::from).to_vec()
     }
 
-    fn links(way: Result<Vec<Hop>, NoWay>) -> Vec<u32> {
+    fn links(route: Result<Vec<Hop>, NoRoute>) -> Vec<u32> {
         let link = |hop: &Hop| match hop {
             Hop::Link(link) => *link,
             Hop::Wire { .. } => unreachable!("there is none"),
         };
-        way.expect("there is a way").iter().map(link).collect()
+        route.expect("there is a route").iter().map(link).collect()
     }
 
     #[test]
@@ -133,11 +135,11 @@ mod tests {
         let nodes = nodes();
         // a to d over b takes 3 ms, over c 2 ms, and directly 2 ms.
         let edges = [(0, 1, 1), (1, 3, 2), (0, 2, 1), (2, 3, 1), (0, 3, 2), (0, 3, 2)];
-        assert_eq!(links(graph(&nodes, &edges).way(&[0, 3])), [4]);
-        assert_eq!(links(graph(&nodes, &edges[..4]).way(&[0, 3])), [2, 3]);
-        assert_eq!(links(graph(&nodes, &edges[..2]).way(&[0, 3])), [0, 1]);
+        assert_eq!(links(graph(&nodes, &edges).route(&[0, 3])), [4]);
+        assert_eq!(links(graph(&nodes, &edges[..4]).route(&[0, 3])), [2, 3]);
+        assert_eq!(links(graph(&nodes, &edges[..2]).route(&[0, 3])), [0, 1]);
         let equal = [(0, 1, 1), (0, 2, 1), (2, 3, 1), (1, 3, 1)];
-        assert_eq!(links(graph(&nodes, &equal).way(&[0, 3])), [1, 2], "link 2 stands before link 3");
+        assert_eq!(links(graph(&nodes, &equal).route(&[0, 3])), [1, 2], "link 2 is before link 3");
     }
 
     #[test]
@@ -145,10 +147,10 @@ mod tests {
         let nodes = nodes();
         let edges = [(0, 1, 1), (1, 3, 2), (0, 2, 1), (2, 3, 1), (1, 0, 1)];
         let graph = graph(&nodes, &edges);
-        assert_eq!(links(graph.way(&[0, 1, 3])), [0, 1]);
-        assert_eq!(graph.way(&[0, 0]), Err(NoWay::Loop { node: 0 }));
-        assert_eq!(graph.way(&[1, 2, 3]).map(|way| way.len()), Ok(3));
-        assert_eq!(graph.way(&[0, 1, 2]), Err(NoWay::Loop { node: 0 }), "b reaches c only over a");
-        assert_eq!(graph.way(&[3, 0]), Err(NoWay::Unreachable { from: 3, to: 0 }));
+        assert_eq!(links(graph.route(&[0, 1, 3])), [0, 1]);
+        assert_eq!(graph.route(&[0, 0]), Err(NoRoute::Loop { node: 0 }));
+        assert_eq!(graph.route(&[1, 2, 3]).map(|route| route.len()), Ok(3));
+        assert_eq!(graph.route(&[0, 1, 2]), Err(NoRoute::Loop { node: 0 }), "b reaches c only over a");
+        assert_eq!(graph.route(&[3, 0]), Err(NoRoute::Unreachable { from: 3, to: 0 }));
     }
 }

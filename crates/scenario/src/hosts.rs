@@ -3,22 +3,22 @@
 use crate::fault::{Fault, refused};
 use crate::generated::{Layout, Line};
 use crate::spec::FlowSpec;
-use crate::topology::{QueuePlan, Way};
+use crate::topology::{QueuePlan, Route};
 use fairwire_core::RateLaw;
 use fairwire_sim::Hop;
 
 /// The hosts of a network, and what of its links is laid so far.
 pub(crate) struct Hosts<'a> {
     layout: &'a dyn Layout,
-    /// Where the network stands in the file.
+    /// The path of the network in the file.
     path: String,
     /// By link: does a flow pass it?
     is_passed: Vec<bool>,
     /// The ways by links of the network, until it is known which of these there are.
-    ways: Vec<Vec<Numbered>>,
+    routes: Vec<Vec<Numbered>>,
 }
 
-/// A way over numbered links, and back, of `flows` flows.
+/// A route over numbered links, and back, of `flows` flows.
 struct Numbered {
     forward: Vec<u32>,
     back: Vec<u32>,
@@ -26,9 +26,9 @@ struct Numbered {
 }
 
 impl<'a> Hosts<'a> {
-    /// Those of `layout`, which stands at `path`.
+    /// The hosts of `layout`, which is at `path`.
     pub(crate) fn new(layout: &'a dyn Layout, path: String) -> Self {
-        Hosts { layout, path, is_passed: vec![false; layout.links() as usize], ways: Vec::new() }
+        Hosts { layout, path, is_passed: vec![false; layout.links() as usize], routes: Vec::new() }
     }
 
     /// Adds the ways of `flow`, which is number `at` in the file.
@@ -37,19 +37,19 @@ impl<'a> Hosts<'a> {
         let is_answered = flow.source.about().is_answered;
         let count = flow.count();
         let (each, more) = (count / pairs.len() as u32, count as usize % pairs.len());
-        let mut ways = Vec::with_capacity(pairs.len());
+        let mut routes = Vec::with_capacity(pairs.len());
         for (number, (from, to)) in pairs.into_iter().enumerate() {
-            let mut way = |from, to| {
+            let mut route = |from, to| {
                 let mut links = Vec::with_capacity(6);
-                self.layout.add_way(from, to, &mut links);
+                self.layout.add_route(from, to, &mut links);
                 links.iter().for_each(|link| self.is_passed[*link as usize] = true);
                 links
             };
-            let forward = way(from, to);
-            let back = if is_answered { way(to, from) } else { Vec::new() };
-            ways.push(Numbered { forward, back, flows: each + u32::from(number < more) });
+            let forward = route(from, to);
+            let back = if is_answered { route(to, from) } else { Vec::new() };
+            routes.push(Numbered { forward, back, flows: each + u32::from(number < more) });
         }
-        self.ways.push(ways);
+        self.routes.push(routes);
         Ok(())
     }
 
@@ -65,7 +65,7 @@ impl<'a> Hosts<'a> {
                     refused(
                         path.into(),
                         &format!("without `{key}`"),
-                        "nobody knows between which hosts it goes",
+                        "its hosts are not given",
                         "`from` and `to`, or `pattern`",
                     )
                 };
@@ -107,8 +107,9 @@ impl<'a> Hosts<'a> {
         })
     }
 
-    /// The queues of the links that flows pass, in the order of the network, and the ways of each group over them.
-    pub(crate) fn laid(self) -> (Vec<QueuePlan>, Vec<Vec<Way>>) {
+    /// The queues of the links that flows pass, in the order of the network, and the ways of each
+    /// group over them.
+    pub(crate) fn laid(self) -> (Vec<QueuePlan>, Vec<Vec<Route>>) {
         let mut places = vec![0; self.is_passed.len()];
         let mut queues = Vec::new();
         for number in (0..self.layout.links()).filter(|number| self.is_passed[*number as usize]) {
@@ -118,8 +119,12 @@ impl<'a> Hosts<'a> {
             queues.push(QueuePlan { name, rate, law, delay, buffer, own: None, path });
         }
         let hops = |links: Vec<u32>| links.into_iter().map(|link| Hop::Link(places[link as usize])).collect();
-        let way = |way: Numbered| Way { forward: hops(way.forward), back: hops(way.back), flows: way.flows };
-        let ways = self.ways.into_iter().map(|ways| ways.into_iter().map(way).collect()).collect();
-        (queues, ways)
+        let route = |route: Numbered| Route {
+            forward: hops(route.forward),
+            back: hops(route.back),
+            flows: route.flows,
+        };
+        let routes = self.routes.into_iter().map(|routes| routes.into_iter().map(route).collect()).collect();
+        (queues, routes)
     }
 }

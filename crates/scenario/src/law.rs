@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The law of a random quantity: one of `fixed`, `exponential`, `pareto` and `lognormal`, and what bounds it.
+/// The law of a random quantity: one of `fixed`, `exponential`, `pareto` and `lognormal`, and what
+/// bounds it.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound(deserialize = "Q: Written", serialize = "Q: Written"))]
 #[schemars(bound = "Q: Written")]

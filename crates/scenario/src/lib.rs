@@ -1,8 +1,9 @@
 //! Scenario files: parsed, checked, built and run.
 //!
-//! A scenario says in TOML which link, which flows and which disciplines to compare. [`load`] reads one and refuses it with
-//! a place, what was given, what is allowed and the nearest right spelling; [`run_all`] simulates every discipline under
-//! every seed; [`report`] puts the records together; [`judge`] holds them against what the scenario expects.
+//! A scenario names in TOML the link, the flows and the disciplines to compare. [`load`] reads one,
+//! or refuses it with a location, what was given, what is allowed and the nearest right spelling.
+//! [`run_all`] simulates every discipline under every seed. [`report`] combines the records, and
+//! [`judge`] compares them with the expectations of the scenario.
 //!
 //! ```
 //! use fairwire_scenario::{Overrides, parse};
@@ -26,8 +27,8 @@
 //! let scenario = parse("two.toml", text, &Overrides::default())?;
 //! assert_eq!(scenario.spec().flow[0].count(), 2);
 //!
-//! let typo = parse("two.toml", &text.replace("delay = \"5 ms\"", "dalay = \"5 ms\""), &Overrides::default());
-//! let error = typo.unwrap_err().to_string();
+//! let typo = text.replace("delay = \"5 ms\"", "dalay = \"5 ms\"");
+//! let error = parse("two.toml", &typo, &Overrides::default()).unwrap_err().to_string();
 //! assert!(error.starts_with("two.toml:9:5: unknown key `dalay`"), "{error}");
 //! assert!(error.contains("did you mean `delay`?"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -77,7 +78,7 @@ pub use fairwire_document::DocumentError as ScenarioError;
 pub use fairwire_sim::{
     AggregateView, Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window,
 };
-/// What an acknowledgement tells of data out of order.
+/// The SACK blocks of an acknowledgement.
 pub use fairwire_tcp::{Block, Sack};
 pub use files::NamedFile;
 pub use law::{LawSpec, LogNormalSpec, NumberError, Objects, Packets, ParetoSpec, Random};
@@ -85,7 +86,7 @@ pub use links::{BackSpec, LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
 pub use load::{Overrides, QueueView, Scenario, load, parse};
 pub use output::OutputSpec;
 pub use run::{
-    ENGINE, Observers, Outcome, RunError, Which, discipline, fairness, linux, network, ns2, report, run_all,
+    ENGINE, Observers, Outcome, RunError, RunId, discipline, fairness, linux, network, ns2, report, run_all,
     run_all_observed, run_single, threads,
 };
 pub use samples::{Row, rows};

@@ -34,7 +34,8 @@ pub enum Links {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
-    /// Its rate; what disciplines go by. Required but beside a `trace`; default there: the trace's mean.
+    /// Its rate; what disciplines go by. Required but beside a `trace`; default there: the trace's
+    /// mean.
     pub rate: Option<Quantity<Rate>>,
     /// Its propagation delay, one way.
     pub delay: Quantity<Duration>,
@@ -42,11 +43,13 @@ pub struct LinkSpec {
     pub buffer: Quantity<Amount>,
     /// Its rates from later times on. Default: it does not change.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// A file of delivery opportunities as mahimahi has them; its path is from the scenario's folder. Default: none.
+    /// A file of delivery opportunities as mahimahi has them; its path is from the scenario's
+    /// folder. Default: none.
     pub trace: Option<String>,
 }
 
-/// The way back over the shared link, with a queue. Acknowledgements share it, and so do the flows of `direction = "reverse"`.
+/// The way back over the shared link, with a queue. Acknowledgements share it, and so do the flows
+/// of `direction = "reverse"`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReturnSpec {
@@ -56,9 +59,10 @@ pub struct ReturnSpec {
     pub delay: Option<Quantity<Duration>>,
     /// How much may wait. Default: as much as at the link.
     pub buffer: Option<Quantity<Amount>>,
-    /// Its rates from later times on. Default: as the link's; not at all, where `rate` stands here.
+    /// Its rates from later times on. Default: as the link's; none if `rate` is given here.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// A file of delivery opportunities as mahimahi has them; its path is from the scenario's folder. Default: likewise.
+    /// A file of delivery opportunities as mahimahi has them; its path is from the scenario's
+    /// folder. Default: likewise.
     pub trace: Option<String>,
     /// What works there. Default: "tail-drop".
     pub discipline: Option<Compared>,
@@ -71,13 +75,15 @@ pub struct ReturnSpec {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkLinkSpec {
-    /// What results call it: as for groups. Its way back has `-back` after that. Default: "FROM-TO", and "TO-FROM".
+    /// What results call it: as for groups. Its way back has `-back` after that. Default:
+    /// "FROM-TO", and "TO-FROM".
     pub name: Option<String>,
     /// The node that it leads away from.
     pub from: String,
     /// The node that it leads to.
     pub to: String,
-    /// Its rate; what disciplines go by. Required but beside a `trace`; default there: the trace's mean.
+    /// Its rate; what disciplines go by. Required but beside a `trace`; default there: the trace's
+    /// mean.
     pub rate: Option<Quantity<Rate>>,
     /// Its propagation delay, one way.
     pub delay: Quantity<Duration>,
@@ -85,9 +91,11 @@ pub struct NetworkLinkSpec {
     pub buffer: Option<Quantity<Amount>>,
     /// Its rates from later times on. Default: it does not change.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// A file of delivery opportunities as mahimahi has them; its path is from the scenario's folder. Default: none.
+    /// A file of delivery opportunities as mahimahi has them; its path is from the scenario's
+    /// folder. Default: none.
     pub trace: Option<String>,
-    /// Is it never congested? Then packets take their time, and nobody waits for another. Default: no.
+    /// Is it never congested? Then packets take their time, and none waits for another. Default:
+    /// no.
     #[serde(default)]
     pub wire: bool,
     /// What works there, whatever is compared.
@@ -114,7 +122,8 @@ pub struct BackSpec {
     pub buffer: Option<Quantity<Amount>>,
     /// Its rates from later times on.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// A file of delivery opportunities as mahimahi has them; its path is from the scenario's folder.
+    /// A file of delivery opportunities as mahimahi has them; its path is from the scenario's
+    /// folder.
     pub trace: Option<String>,
     /// What works there, whatever is compared.
     pub discipline: Option<Compared>,

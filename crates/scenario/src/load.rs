@@ -18,7 +18,7 @@ use fairwire_parameters::Field;
 use std::path::Path;
 
 /// Larger than any scenario: 1 MiB is some ten thousand groups of flows.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 const WANTED: &str = "a scenario file in TOML, such as scenarios/selfish-flow.toml";
 
 /// Keys on which no single run depends: what is compared with what, and what is said of it.
@@ -29,7 +29,8 @@ const FOR_PEOPLE: [&str; 6] = ["agree", "disciplines", "expect", "name", "seeds"
 pub struct Overrides {
     /// `PATH=VALUE` each: changes to the document, made in this order before it is read.
     pub set: Vec<String>,
-    /// Disciplines to compare in place of the scenario's, each a name or a table, or several with commas; empty for the scenario's own.
+    /// Disciplines to compare in place of the scenario's, each a name or a table, or several with
+    /// commas; empty for the scenario's own.
     pub disciplines: Vec<String>,
     /// Seeds in place of the scenario's, such as `1..=10`.
     pub seeds: Option<String>,
@@ -66,7 +67,7 @@ impl Scenario {
         &self.spec
     }
 
-    /// Its queues, and the ways of its flows over them.
+    /// Its queues, and the routes of its flows.
     pub(crate) fn topology(&self) -> &Topology {
         &self.topology
     }
@@ -88,7 +89,8 @@ impl Scenario {
         })
     }
 
-    /// What results call the discipline `name`: a label is itself, and an alias stands for its name in the catalogue.
+    /// The name of the discipline `name` in results: a label is itself, and an alias becomes its
+    /// name in the catalogue.
     pub fn label<'a>(&'a self, name: &'a str) -> &'a str {
         resolved(name, self.spec.disciplines.iter().map(Compared::label))
     }
@@ -113,14 +115,16 @@ impl Scenario {
         Some(self.locations.refuse(&format!("agree.{at}.stage"), problem))
     }
 
-    /// SHA-256 of the scenario after `--set`, hexadecimal. The choice of disciplines and seeds is not part of it, and
-    /// neither are `[output]`, comments, layout and the order of keys; the contents of the files that it names are.
+    /// SHA-256 of the scenario after `--set`, hexadecimal. It covers the contents of the files that
+    /// it names. It ignores the choice of disciplines and seeds, `[output]`, comments, layout and
+    /// the order of keys.
     pub fn sha256(&self) -> &str {
         &self.sha256
     }
 
-    /// The effective scenario in TOML: after `--set`, with the disciplines and seeds chosen, and with what it expects of those. Run again
-    /// from the same folder, it gives the same runs. As it stood, comments and all, where nothing was changed.
+    /// The effective scenario in TOML: after `--set`, with the chosen disciplines and seeds and
+    /// their expectations. Run again from the same folder, it gives the same runs. If nothing was
+    /// changed, it is the original text with its comments.
     pub fn toml(&self) -> &str {
         &self.toml
     }
@@ -135,13 +139,15 @@ impl Scenario {
         &self.files
     }
 
-    /// What was taken where it does not say so and results hang on it, and what looks like a slip: a line each.
+    /// Notes, one per line: values taken that the scenario does not state and results depend on,
+    /// and likely slips.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// The same without what no single run depends on: the lists of disciplines and expectations, name and title. Together with a
-    /// discipline and a seed it names one run, whatever else its scenario compares.
+    /// The same without what no single run depends on: the lists of disciplines and expectations,
+    /// name and title. Together with a discipline and a seed it names one run, whatever else its
+    /// scenario compares.
     pub fn traffic_sha256(&self) -> &str {
         &self.traffic_sha256
     }
@@ -149,12 +155,13 @@ impl Scenario {
 
 /// Reads and checks the scenario in the file at `path`.
 pub fn load(path: &Path, overrides: &Overrides) -> Result<Scenario, ScenarioError> {
-    let text = read_text(path, MOST_BYTES, WANTED)?;
+    let text = read_text(path, MAX_BYTES, WANTED)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     read(&path.display().to_string(), &text, overrides, Some(folder))
 }
 
-/// Reads and checks the scenario in `text`; `name` is what errors call it. It can name no other files.
+/// Reads and checks the scenario in `text`; `name` is what errors call it. It can name no other
+/// files.
 pub fn parse(name: &str, text: &str, overrides: &Overrides) -> Result<Scenario, ScenarioError> {
     read(name, text, overrides, None)
 }
@@ -195,7 +202,7 @@ fn read(
     })
 }
 
-/// What stands in `text` after `changes`, as typed.
+/// The scenario in `text` after `changes`, as typed.
 fn typed(name: &str, text: &str, changes: &[Change]) -> Result<Read<Spec>, ScenarioError> {
     let read: Read<Spec> =
         document::read(name, text, changes, &FOR_PEOPLE).map_err(|error| error.with_owners(&owners))?;
@@ -221,7 +228,8 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// The scenario that says all by itself: `own` is that of the file after `--set`, `chosen` what is run.
+    /// The scenario that says all by itself: `own` is that of the file after `--set`, `chosen` what
+    /// is run.
     fn effective(&self, own: &Spec, chosen: &Spec) -> Result<String, ScenarioError> {
         let Source { name, text, overrides } = *self;
         let mut changes = set_changes(overrides);
@@ -232,7 +240,7 @@ impl Source<'_> {
                 let label = resolved(name, labels());
                 chosen.disciplines.iter().any(|compared| compared.label() == label)
             };
-            // A label stands for what the file has under it, and that is gone with the file's list.
+            // A label names an entry of the file's own list, which is then replaced.
             let of_file = document::elements(name, text, &changes, "disciplines")?;
             let given = entries(&overrides.disciplines).into_iter().zip(&chosen.disciplines);
             let entry = |(given, compared): (String, &Compared)| {

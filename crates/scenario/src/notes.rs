@@ -1,4 +1,5 @@
-//! What was taken where the scenario does not say it and results hang on it, and what looks like a slip.
+//! Notes on a scenario: values taken that it does not state and results depend on, and likely
+//! slips.
 
 use crate::spec::Spec;
 use crate::topology::{QueuePlan, Topology};
@@ -6,14 +7,14 @@ use fairwire_core::{Rate, RateLaw};
 use fairwire_sim::Source;
 
 /// A line for each. More groups than this are counted, and not named.
-const MOST_NAMED: usize = 6;
+const MAX_NAMED: usize = 6;
 
 /// The notes on `spec`, whose topology has been resolved.
 pub(crate) fn of(spec: &Spec, topology: &Topology) -> Vec<String> {
     profiles(spec).into_iter().chain(traces(spec, topology)).chain(idle_links(spec, topology)).collect()
 }
 
-/// Links by a trace, but for the one that all share, of which the head tells.
+/// Notes on links that follow a trace, except for the shared link, which the head describes.
 fn traces<'a>(spec: &Spec, topology: &'a Topology) -> impl Iterator<Item = String> + 'a {
     topology.queues.iter().skip(usize::from(spec.shared_link().is_some())).filter_map(|queue| {
         let RateLaw::Trace(trace) = &queue.law else { return None };
@@ -22,7 +23,8 @@ fn traces<'a>(spec: &Spec, topology: &'a Topology) -> impl Iterator<Item = Strin
     })
 }
 
-/// Which profiles of TCP were taken: the simulated TCPs of an era differ by more than most disciplines do.
+/// Notes which profiles of TCP were taken: the simulated TCPs of an era differ by more than most
+/// disciplines do.
 fn profiles(spec: &Spec) -> Vec<String> {
     let mut all: Vec<(&'static str, Option<&'static str>, Vec<&str>)> = Vec::new();
     for flow in spec.flow.iter().filter(|flow| flow.source.about().is_tcp) {
@@ -54,8 +56,8 @@ fn taken(profile: &str, by: Option<&str>, groups: &[&str]) -> String {
     }
 }
 
-/// Links at which the disciplines compared work, and that all who send over them cannot fill. Of a network that is generated most are such, and
-/// are meant so.
+/// Links at which the disciplines compared work, and that all who send over them cannot fill. Of a
+/// network that is generated most are such, and are meant so.
 fn idle_links(spec: &Spec, topology: &Topology) -> Vec<String> {
     if spec.network.is_some() {
         return Vec::new();
@@ -72,15 +74,15 @@ fn idle_links(spec: &Spec, topology: &Topology) -> Vec<String> {
 /// The most that all flows together can send over each queue, bit/s; `None` where none goes.
 fn most_sent(spec: &Spec, topology: &Topology) -> Vec<Option<f64>> {
     let mut most = vec![None; topology.queues.len()];
-    for ((flow, ways), sends) in spec.flow.iter().zip(&topology.ways).zip(&topology.sends) {
+    for ((flow, routes), sends) in spec.flow.iter().zip(&topology.routes).zip(&topology.sends) {
         let own = match &sends.source {
             Source::Cbr { rate, .. } => *rate,
             _ => flow.access.rate.0,
         };
-        for way in ways {
-            let mut fastest = way.slowest_wire().map_or(own, |wire| wire.min(own));
-            for at in way.queues() {
-                *most[at].get_or_insert(0.0) += f64::from(way.flows) * fastest.bps() as f64;
+        for route in routes {
+            let mut fastest = route.slowest_wire().map_or(own, |wire| wire.min(own));
+            for at in route.queues() {
+                *most[at].get_or_insert(0.0) += f64::from(route.flows) * fastest.bps() as f64;
                 fastest = fastest.min(topology.queues[at].rate);
             }
         }
@@ -89,19 +91,19 @@ fn most_sent(spec: &Spec, topology: &Topology) -> Vec<Option<f64>> {
 }
 
 fn idle(queue: &QueuePlan, most: f64, link: f64) -> String {
-    let told =
+    let printed =
         |bps: f64| Rate::from_bps(bps as u64).map_or("nothing".into(), |rate| rate.rounded().to_string());
     format!(
         "no flow can fill `{}`: all together send at most {} over its {}, so little waits there and disciplines hardly differ",
         queue.name,
-        told(most),
-        told(link)
+        printed(most),
+        printed(link)
     )
 }
 
 /// `tcp` and `web`; of many only how many.
 fn named(groups: &[&str]) -> String {
-    let (some, more) = groups.split_at(groups.len().min(MOST_NAMED));
+    let (some, more) = groups.split_at(groups.len().min(MAX_NAMED));
     let some: Vec<String> = some.iter().map(|group| format!("`{group}`")).collect();
     if more.is_empty() { some.join(", ") } else { format!("{} and {} more", some.join(", "), more.len()) }
 }

@@ -1,18 +1,20 @@
-//! What a run writes beside its report, as typed: what the options of `fairwire run` of the same names say.
+//! What a run writes beside its report, as typed: what the options of `fairwire run` of the same
+//! names say.
 
 use fairwire_core::Duration;
 use fairwire_laws::spec::Quantity;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// What is written beside the report. Each key is the option of `fairwire run` of the same name, which goes before it. It changes no
-/// result.
+/// What is written beside the report. Each key is the option of `fairwire run` of the same name,
+/// which goes before it. It changes no result.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct OutputSpec {
     /// The time between two samples. Default: 100 ms.
     pub every: Option<Quantity<Duration>>,
-    /// A file for time series of links and groups: .csv or .ndjson. Paths are from the current folder, as on the command line.
+    /// A file for time series of links and groups: .csv or .ndjson. Paths are from the current
+    /// folder, as on the command line.
     pub series: Option<String>,
     /// In the series, each flow too? Default: false.
     pub series_flows: bool,
@@ -28,7 +30,7 @@ pub struct OutputSpec {
     pub percentiles: Option<String>,
     /// Of delays, also each flow's one-way delay? Default: false.
     pub one_way: bool,
-    /// The baseline of paired differences, by its label or its name. Default: none are told.
+    /// The baseline of paired differences, by its label or its name. Default: none.
     pub paired: Option<String>,
     /// Is there to be a warning where MSER-5 finds a longer warm-up? Default: false.
     pub check_warm_up: bool,

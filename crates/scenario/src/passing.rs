@@ -1,13 +1,13 @@
 //! What passes each queue: computed once, since there may be a hundred thousand ways.
 
 use crate::source::Sends;
-use crate::topology::Way;
+use crate::topology::Route;
 
 /// What passes a queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing {
-    /// A typical packet on the wire: the mean over the flows whose data goes over it, each counted once; where there are none, over the
-    /// acknowledgements.
+    /// A typical packet on the wire: the mean over the flows whose data goes over it, each counted
+    /// once; where there are none, over the acknowledgements.
     pub(crate) packet_bytes: u32,
     /// The largest packet on the wire, and the place of the group that sends it.
     pub(crate) largest: Option<(u32, usize)>,
@@ -33,8 +33,8 @@ impl Sizes {
     }
 }
 
-/// What passes each queue, by the ways of each group and what it sends.
-pub(crate) fn passing(queues: usize, ways: &[Vec<Way>], sends: &[Sends]) -> Vec<Passing> {
+/// The packets that pass each queue, by the routes of each group and what it sends.
+pub(crate) fn passing(queues: usize, routes: &[Vec<Route>], sends: &[Sends]) -> Vec<Passing> {
     let (mut data, mut acks) = (vec![Sizes::default(); queues], vec![Sizes::default(); queues]);
     let (mut largest, mut of_all) = (vec![None; queues], Sizes::default());
     let mut see = |queue: usize, bytes: u32, group: usize| {
@@ -42,21 +42,21 @@ pub(crate) fn passing(queues: usize, ways: &[Vec<Way>], sends: &[Sends]) -> Vec<
             largest[queue] = Some((bytes, group));
         }
     };
-    for (group, (ways, sends)) in ways.iter().zip(sends).enumerate() {
-        for way in ways {
-            of_all.add(way.flows, sends.packet_bytes);
-            for queue in way.queues() {
-                data[queue].add(way.flows, sends.packet_bytes);
+    for (group, (routes, sends)) in routes.iter().zip(sends).enumerate() {
+        for route in routes {
+            of_all.add(route.flows, sends.packet_bytes);
+            for queue in route.queues() {
+                data[queue].add(route.flows, sends.packet_bytes);
                 see(queue, sends.packet_bytes, group);
             }
-            for queue in way.queues_back() {
-                acks[queue].add(way.flows, sends.ack_bytes());
+            for queue in route.queues_back() {
+                acks[queue].add(route.flows, sends.ack_bytes());
                 see(queue, sends.ack_bytes(), group);
             }
         }
     }
     let of_queue = |((data, acks), largest): ((Sizes, Sizes), _)| {
-        // Where nothing goes, what works there asks all the same.
+        // Where no packets go, the discipline still needs a typical size.
         let typical = data.mean().or(acks.mean()).or(of_all.mean());
         Passing { packet_bytes: typical.unwrap_or(1).max(1), largest }
     };

@@ -21,12 +21,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub const ENGINE: &str = env!("FAIRWIRE_ENGINE");
 
 /// More threads than any machine has cores for; the system gives out no endless number of them.
-const MOST_THREADS: usize = 1024;
+const MAX_THREADS: usize = 1024;
 
 /// What came out of a set of runs.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The runs that finished, by discipline and then by seed, both in the order asked.
+    /// The finished runs, by discipline and then by seed, both in the given order.
     pub runs: Vec<RunRecord>,
     /// Was it stopped before all were done?
     pub interrupted: bool,
@@ -43,10 +43,10 @@ pub enum RunError {
     Build(#[from] BuildError),
 }
 
-/// Simulates every discipline under every seed, `jobs` at a time (0: one per core), and never more than 1024.
+/// Simulates every discipline under every seed, `jobs` at a time (0: one per core, at most 1024).
 ///
-/// The records do not depend on `jobs`. `progress` is told from any thread what fraction is done. When `stop` becomes
-/// true, runs in progress are given up; what is finished is kept.
+/// The records do not depend on `jobs`. `progress` is invoked from any thread with the fraction
+/// that is done. When `stop` becomes true, runs in progress are abandoned; finished ones are kept.
 pub fn run_all(
     scenario: &Scenario,
     jobs: usize,
@@ -56,9 +56,9 @@ pub fn run_all(
     run_all_observed(scenario, jobs, progress, stop, &Unobserved)
 }
 
-/// Which run it is.
+/// Identifies one run of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Which<'a> {
+pub struct RunId<'a> {
     /// Its place among all runs of the scenario.
     pub index: usize,
     /// The discipline, by label or else by name.
@@ -69,15 +69,16 @@ pub struct Which<'a> {
 
 /// Who gives each run its observer, from the thread of that run.
 pub trait Observers: Sync {
-    /// Runs `go` with the observer of `which`, or without one, and tells what `go` did: was the run finished?
-    fn observe(&self, which: Which<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool);
+    /// Invoked on the run's thread: calls `go` with the observer of `which`, or with `None`, and
+    /// returns its result. The result of `go` is whether the run finished.
+    fn observe(&self, which: RunId<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool);
 }
 
-/// Nobody watches.
+/// No run has an observer.
 struct Unobserved;
 
 impl Observers for Unobserved {
-    fn observe(&self, _: Which<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool) {
+    fn observe(&self, _: RunId<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool) {
         go(None);
     }
 }
@@ -101,8 +102,8 @@ pub fn run_all_observed(
         Meter { done: AtomicU64::new(0), total: pairs.len() as f64 * spec.duration.0.secs(), progress, stop };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads(jobs, pairs.len())).build()?;
     let one = |(index, &(compared, seed)): (usize, &(&Compared, u64))| {
-        let which = Which { index, discipline: compared.label(), seed };
-        run_one(scenario, compared, which, &Surroundings { meter: &meter, observers })
+        let which = RunId { index, discipline: compared.label(), seed };
+        run_one(scenario, compared, which, &RunContext { meter: &meter, observers })
     };
     let runs: Vec<Option<RunRecord>> =
         pool.install(|| pairs.par_iter().enumerate().map(one).collect::<Result<_, _>>())?;
@@ -145,12 +146,12 @@ pub fn report(scenario: &Scenario, outcome: Outcome) -> Report {
     }
 }
 
-/// How many of `runs` go on at the same time, where `jobs` are asked for (0: one per core): none that would have no run, at least 1 and at most
-/// 1024.
+/// The number of `runs` to run at the same time with `jobs` (0: one per core): at most one thread
+/// per run, and from 1 to 1024.
 pub fn threads(jobs: usize, runs: usize) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    let asked = if jobs == 0 { cores() } else { jobs };
-    asked.min(runs).clamp(1, MOST_THREADS)
+    let wanted = if jobs == 0 { cores() } else { jobs };
+    wanted.min(runs).clamp(1, MAX_THREADS)
 }
 
 /// How far all runs together have come.
@@ -171,8 +172,8 @@ impl Meter<'_> {
     }
 }
 
-/// What a run is told, and who watches it.
-struct Surroundings<'a> {
+/// The progress meter and the observers of a run.
+struct RunContext<'a> {
     meter: &'a Meter<'a>,
     observers: &'a dyn Observers,
 }
@@ -181,8 +182,8 @@ struct Surroundings<'a> {
 fn run_one(
     scenario: &Scenario,
     compared: &Compared,
-    which: Which<'_>,
-    Surroundings { meter, observers }: &Surroundings<'_>,
+    which: RunId<'_>,
+    RunContext { meter, observers }: &RunContext<'_>,
 ) -> Result<Option<RunRecord>, BuildError> {
     if meter.stop.load(Ordering::Relaxed) {
         return Ok(None);
@@ -205,8 +206,9 @@ fn run_one(
     Ok(made)
 }
 
-/// Simulates one discipline of `scenario`, by its place in the list, under one seed. `watch` is told the simulated time and says
-/// whether to go on; `None` when it said no. With an `observer` the record is the same, bit for bit.
+/// Simulates one discipline of `scenario`, by its index in the list, under one seed. `watch` is
+/// invoked with the simulated time and decides whether to continue; the result is `None` if it
+/// stopped. An `observer` does not change the record, bit for bit.
 pub fn run_single(
     scenario: &Scenario,
     discipline: usize,
@@ -218,8 +220,8 @@ pub fn run_single(
     Ok(simulate(scenario, compared, seed, watch, observer)?)
 }
 
-/// The links with their disciplines, and the flows, of one discipline of `scenario` under `seed`: what is simulated, for whoever runs it
-/// elsewhere.
+/// The simulated network of one discipline of `scenario` under `seed`, to run it elsewhere: the
+/// links with their disciplines, and the flows.
 ///
 /// # Errors
 /// When the discipline cannot be built.
@@ -228,7 +230,8 @@ pub fn network(scenario: &Scenario, discipline: usize, seed: u64) -> Result<Netw
     build::network(spec, scenario.topology(), &spec.disciplines[discipline], Seed(seed))
 }
 
-/// The discipline at this place of `scenario`'s list, with all parameters that the scenario gives it.
+/// The discipline at this place of `scenario`'s list, with all parameters that the scenario gives
+/// it.
 pub fn discipline(scenario: &Scenario, discipline: usize) -> Choice {
     let spec = scenario.spec();
     let compared = &spec.disciplines[discipline];
@@ -237,15 +240,15 @@ pub fn discipline(scenario: &Scenario, discipline: usize) -> Choice {
     if is_typed { Choice::new(compared.name(), parameters) } else { Choice::from(compared.name().to_owned()) }
 }
 
-/// Linux's discipline that is the same as the one at this place of `scenario`'s list, at its first link; `None` where Linux has none, or
-/// not with these parameters.
+/// The Linux qdisc that is equal to the discipline at this index of `scenario`'s list, at its first
+/// link; `None` if Linux has none, or not with these parameters.
 pub fn linux(scenario: &Scenario, discipline: usize) -> Option<Qdisc> {
     let spec = scenario.spec();
     build::answer(spec, scenario.topology(), &spec.disciplines[discipline], |part, site| part.linux(site))
 }
 
-/// The queue of ns-2's that is the same as the discipline at this place of `scenario`'s list, at its first link; `None` where ns-2 has
-/// none, or not with these parameters.
+/// The ns-2 queue that is equal to the discipline at this index of `scenario`'s list, at its first
+/// link; `None` if ns-2 has none, or not with these parameters.
 pub fn ns2(scenario: &Scenario, discipline: usize) -> Option<Ns2Queue> {
     let spec = scenario.spec();
     build::answer(spec, scenario.topology(), &spec.disciplines[discipline], |part, site| part.ns2(site))
@@ -278,21 +281,24 @@ fn simulate(
     }))
 }
 
-/// How fair what the `flows` got is, over the queues on the way of each.
+/// The fairness among the `flows`, over the queues on the route of each.
 pub fn fairness(scenario: &Scenario, flows: &[FlowRecord]) -> Fairness {
     let (spec, topology) = (scenario.spec(), scenario.topology());
     let capacities: Vec<f64> =
         topology.queues.iter().map(|queue| queue.mean_bps(spec.warm_up.0, spec.duration.0)).collect();
     let of_groups = || {
-        spec.flow.iter().zip(&topology.ways).flat_map(|(flow, ways)| ways.iter().map(move |way| (flow, way)))
+        spec.flow
+            .iter()
+            .zip(&topology.routes)
+            .flat_map(|(flow, routes)| routes.iter().map(move |route| (flow, route)))
     };
-    let links: Vec<Vec<usize>> = of_groups().map(|(_, way)| way.queues().collect()).collect();
-    let of_way = |((flow, way), links): ((&FlowSpec, &topology::Way), _)| {
-        let max_bps = way.slowest_wire().map_or(flow.access.rate.0, |rate| rate.min(flow.access.rate.0));
-        Route { links, max_bps: max_bps.bps() as f64, flows: way.flows as usize }
+    let links: Vec<Vec<usize>> = of_groups().map(|(_, route)| route.queues().collect()).collect();
+    let of_way = |((flow, route), links): ((&FlowSpec, &topology::Route), _)| {
+        let max_bps = route.slowest_wire().map_or(flow.access.rate.0, |rate| rate.min(flow.access.rate.0));
+        Route { links, max_bps: max_bps.bps() as f64, flows: route.flows as usize }
     };
-    let ways: Vec<Route<'_>> = of_groups().zip(links.iter().map(Vec::as_slice)).map(of_way).collect();
-    assess_network(flows, &ways, &capacities)
+    let routes: Vec<Route<'_>> = of_groups().zip(links.iter().map(Vec::as_slice)).map(of_way).collect();
+    assess_network(flows, &routes, &capacities)
 }
 
 #[cfg(test)]
@@ -305,6 +311,6 @@ mod tests {
         assert_eq!(threads(2, 3), 2);
         assert_eq!(threads(0, 1), 1);
         assert_eq!(threads(7, 0), 1);
-        assert_eq!(threads(usize::MAX, usize::MAX), MOST_THREADS);
+        assert_eq!(threads(usize::MAX, usize::MAX), MAX_THREADS);
     }
 }

@@ -8,10 +8,11 @@ use fairwire_sim::{FlowView, View};
 pub struct Row<'a> {
     /// `link`, `group`, `aggregate`, `flow`, or `connection` of a flow that has several.
     pub kind: &'static str,
-    /// Its name; a flow's is its group's and its number, such as `tcp.3`, a connection's has its own behind that: `web.3.1`.
+    /// Its name; a flow's is its group's and its number, such as `tcp.3`, a connection's has its
+    /// own behind that: `web.3.1`.
     pub name: &'a str,
-    /// What was measured, such as `throughput`; of a gauge `gauge` and its name, and before that the parts in which it stands:
-    /// `gauge class 7/tokens`.
+    /// The measure, such as `throughput`. For a gauge it is `gauge` and its name, after the parts
+    /// that contain it: `gauge class 7/tokens`.
     pub measure: &'a str,
     /// In which unit.
     pub unit: &'static str,
@@ -19,34 +20,34 @@ pub struct Row<'a> {
     pub value: f64,
 }
 
-/// Gives every row of `view`, which was taken `interval` after the one before: links with their gauges, groups, aggregates, and
-/// with `has_flows` each flow. What is no number is left out.
-pub fn rows(view: &View<'_>, interval: Duration, has_flows: bool, tell: &mut dyn FnMut(Row<'_>)) {
+/// Gives every row of `view`, which was taken `interval` after the one before: links with their
+/// gauges, groups, aggregates, and with `has_flows` each flow. What is no number is left out.
+pub fn rows(view: &View<'_>, interval: Duration, has_flows: bool, report: &mut dyn FnMut(Row<'_>)) {
     let interval_s = interval.secs();
-    let mut tell = |row: Row<'_>| {
+    let mut report = |row: Row<'_>| {
         if row.value.is_finite() {
-            tell(row);
+            report(row);
         }
     };
-    links(view, interval, &mut tell);
-    groups(view, interval_s, &mut tell);
-    aggregates(view, interval_s, &mut tell);
+    links(view, interval, &mut report);
+    groups(view, interval_s, &mut report);
+    aggregates(view, interval_s, &mut report);
     if has_flows {
-        flows(view, interval_s, &mut tell);
+        flows(view, interval_s, &mut report);
     }
 }
 
-fn links(view: &View<'_>, interval: Duration, tell: &mut dyn FnMut(Row<'_>)) {
+fn links(view: &View<'_>, interval: Duration, report: &mut dyn FnMut(Row<'_>)) {
     let since = view.now().saturating_sub(interval);
     for link in view.links() {
         let mut row =
-            |measure, unit, value| tell(Row { kind: "link", name: link.name, measure, unit, value });
+            |measure, unit, value| report(Row { kind: "link", name: link.name, measure, unit, value });
         row("capacity", "bit/s", link.bits(since, view.now()) / interval.secs());
         row("backlog", "packets", f64::from(link.backlog.packets));
         row("backlog", "B", link.backlog.bytes as f64);
         row("drops", "packets", link.dropped as f64);
         row("marks", "packets", link.marked as f64);
-        link.discipline.inspect(&mut Gauges { tell, of: ("link", link.name), parts: Vec::new() });
+        link.discipline.inspect(&mut Gauges { report, of: ("link", link.name), parts: Vec::new() });
     }
 }
 
@@ -68,40 +69,41 @@ impl Sums {
     }
 }
 
-fn groups(view: &View<'_>, interval_s: f64, tell: &mut dyn FnMut(Row<'_>)) {
+fn groups(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(Row<'_>)) {
     let mut groups: Vec<(&str, Sums)> = Vec::new();
     for flow in view.flows() {
         if groups.last().is_none_or(|(name, _)| *name != flow.group) {
-            groups.push((flow.group, Sums::default())); // the flows of a group stand together
+            groups.push((flow.group, Sums::default())); // the flows of a group are adjacent
         }
         if let Some((_, sums)) = groups.last_mut() {
             sums.add(&flow);
         }
     }
     for (name, sums) in groups {
-        counts(("group", name), sums, interval_s, tell);
+        counts(("group", name), sums, interval_s, report);
     }
 }
 
-fn aggregates(view: &View<'_>, interval_s: f64, tell: &mut dyn FnMut(Row<'_>)) {
+fn aggregates(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(Row<'_>)) {
     for aggregate in view.aggregates() {
         let of = ("aggregate", aggregate.name);
         let mut sums = Sums::default();
         view.flows().filter(|flow| aggregate.groups.contains(&flow.group)).for_each(|flow| sums.add(&flow));
-        counts(of, sums, interval_s, tell);
-        let mut row = |measure, unit, value| tell(Row { kind: of.0, name: of.1, measure, unit, value });
+        counts(of, sums, interval_s, report);
+        let mut row = |measure, unit, value| report(Row { kind: of.0, name: of.1, measure, unit, value });
         if let Some(target_bps) = aggregate.target_bps {
             row("target", "bit/s", target_bps);
         }
         if let Some(estimate) = aggregate.mark_estimate {
             row("mark estimate", "1", estimate);
         }
-        aggregate.marker.inspect(&mut Gauges { tell, of, parts: Vec::new() });
+        aggregate.marker.inspect(&mut Gauges { report, of, parts: Vec::new() });
     }
 }
 
-/// A flow's rows are of all its connections together, under the name that its record has; where it has several, each has rows of its own.
-fn flows(view: &View<'_>, interval_s: f64, tell: &mut dyn FnMut(Row<'_>)) {
+/// A flow's rows are of all its connections together, under the name that its record has; where it
+/// has several, each has rows of its own.
+fn flows(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(Row<'_>)) {
     let mut flows = view.flows().peekable();
     let mut sums = Sums::default();
     while let Some(flow) = flows.next() {
@@ -111,22 +113,22 @@ fn flows(view: &View<'_>, interval_s: f64, tell: &mut dyn FnMut(Row<'_>)) {
             let mut own = Sums::default();
             own.add(&flow);
             let name = format!("{name}.{connection}");
-            counts(("connection", &name), own, interval_s, tell);
-            window(("connection", &name), &flow, tell);
+            counts(("connection", &name), own, interval_s, report);
+            window(("connection", &name), &flow, report);
         }
         if flows.peek().is_some_and(|next| (next.group, next.number) == (flow.group, flow.number)) {
             continue;
         }
-        counts(("flow", &name), std::mem::take(&mut sums), interval_s, tell);
+        counts(("flow", &name), std::mem::take(&mut sums), interval_s, report);
         if flow.connection.is_none() {
-            window(("flow", &name), &flow, tell);
+            window(("flow", &name), &flow, report);
         }
     }
 }
 
-fn window((kind, name): (&'static str, &str), flow: &FlowView<'_>, tell: &mut dyn FnMut(Row<'_>)) {
+fn window((kind, name): (&'static str, &str), flow: &FlowView<'_>, report: &mut dyn FnMut(Row<'_>)) {
     let Some(window) = flow.window else { return };
-    let mut row = |measure, unit, value| tell(Row { kind, name, measure, unit, value });
+    let mut row = |measure, unit, value| report(Row { kind, name, measure, unit, value });
     row("cwnd", "segments", window.cwnd);
     row("ssthresh", "segments", window.ssthresh);
     if let Some(srtt) = window.srtt {
@@ -134,17 +136,17 @@ fn window((kind, name): (&'static str, &str), flow: &FlowView<'_>, tell: &mut dy
     }
 }
 
-fn counts((kind, name): (&'static str, &str), sums: Sums, interval_s: f64, tell: &mut dyn FnMut(Row<'_>)) {
-    let mut row = |measure, unit, value| tell(Row { kind, name, measure, unit, value });
+fn counts((kind, name): (&'static str, &str), sums: Sums, interval_s: f64, report: &mut dyn FnMut(Row<'_>)) {
+    let mut row = |measure, unit, value| report(Row { kind, name, measure, unit, value });
     row("throughput", "bit/s", sums.delivered_bytes as f64 * 8.0 / interval_s);
     row("egress", "bit/s", sums.left_bytes as f64 * 8.0 / interval_s);
     row("drops", "packets", sums.dropped as f64);
     row("marks", "packets", sums.marked as f64);
 }
 
-/// Tells the gauges of a discipline or marker, those of a part under its name.
+/// Reports the gauges of a discipline or marker, those of a part under its name.
 struct Gauges<'a> {
-    tell: &'a mut dyn FnMut(Row<'_>),
+    report: &'a mut dyn FnMut(Row<'_>),
     of: (&'static str, &'a str),
     parts: Vec<String>,
 }
@@ -157,7 +159,7 @@ impl Probe for Gauges<'_> {
             .for_each(|part| measure += &format!("{}/", part.replace([',', '"', '\n', '\r'], " ")));
         measure += name;
         let (kind, name) = self.of;
-        (self.tell)(Row { kind, name, measure: &measure, unit: unit.symbol(), value });
+        (self.report)(Row { kind, name, measure: &measure, unit: unit.symbol(), value });
     }
     fn enter(&mut self, part: &str) {
         self.parts.push(part.into());

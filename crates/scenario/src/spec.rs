@@ -1,4 +1,4 @@
-//! What stands in a scenario file, as typed.
+//! The contents of a scenario file, as typed.
 
 use crate::aggregate_spec::AggregateSpec;
 use crate::agree::AgreeSpec;
@@ -24,7 +24,8 @@ use std::fmt;
 /// The version of the scenario format.
 pub(crate) const FORMAT: u32 = 2;
 
-/// A scenario: a link or a network of links, the flows that share it, and the disciplines to compare.
+/// A scenario: a link or a network of links, the flows that share it, and the disciplines to
+/// compare.
 ///
 /// Quantities are strings with a unit: "10 Mbit/s", "5 ms", "512 B", "780 packets".
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -49,22 +50,27 @@ pub struct Spec {
     /// The order of events at the same instant. Default: "random".
     #[serde(default)]
     pub tie_rule: TieRuleSpec,
-    /// The disciplines compared, by their names in the catalogue; a table where one has a label or parameters of its own.
+    /// The disciplines compared, by their names in the catalogue; a table where one has a label or
+    /// parameters of its own.
     pub disciplines: Vec<Compared>,
-    /// The link that they share, `[link]`; or the links of a network, each `[[link]]`. Required, unless there is a `network`.
+    /// The link that they share, `[link]`; or the links of a network, each `[[link]]`. Required,
+    /// unless there is a `network`.
     pub link: Option<Links>,
     /// A network that is generated, in place of `link`: `[network.fat-tree]`.
     pub network: Option<NetworkChoice>,
-    /// The way back over the shared link, where it is to have a queue; only with `[link]`. Default: a like link, never congested.
+    /// The way back over the shared link, where it is to have a queue; only with `[link]`. Default:
+    /// a like link, never congested.
     #[serde(rename = "return")]
     pub return_link: Option<ReturnSpec>,
     /// The names of the nodes between which links lead; only with `[[link]]`.
     #[serde(default)]
     pub nodes: Vec<String>,
-    /// Parameters of disciplines, for example `[discipline.red]`. What is not there has the default of its paper.
+    /// Parameters of disciplines, for example `[discipline.red]`. What is not there has the default
+    /// of its paper.
     #[serde(default)]
     pub discipline: Parameters,
-    /// Parameters of markers, for example `[marker.token-bucket]`, wherever a marker is named. What is not there has its default.
+    /// Parameters of markers, for example `[marker.token-bucket]`, wherever a marker is named. What
+    /// is not there has its default.
     #[serde(default)]
     pub marker: MarkerParameters,
     /// The flows.
@@ -78,7 +84,8 @@ pub struct Spec {
     /// What must come out; a miss is exit code 3.
     #[serde(default)]
     pub expect: Vec<ExpectSpec>,
-    /// How near the stages are to be, with `--on` and several of them; a miss is exit code 3. Default: each group's "fraction" within 0.03.
+    /// How near the stages are to be, with `--on` and several of them; a miss is exit code 3.
+    /// Default: each group's "fraction" within 0.03.
     #[serde(default)]
     pub agree: Vec<AgreeSpec>,
 }
@@ -89,7 +96,8 @@ impl Spec {
         self.link.as_ref().and_then(Links::shared)
     }
 
-    /// The same, where each group with a pattern and without a `count` has a flow for each of its pairs.
+    /// The same, where each group with a pattern and without a `count` has a flow for each of its
+    /// pairs.
     pub(crate) fn dealt(mut self) -> Self {
         let Some((hosts, _)) = self.network.as_ref().and_then(NetworkChoice::nodes) else { return self };
         for FlowSpec { count, pattern, .. } in &mut self.flow {
@@ -105,7 +113,7 @@ impl Spec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TieRuleSpec {
-    /// Random, from the seed: no flow is favoured by where it stands in the file.
+    /// Random, from the seed: no flow is favoured by its position in the file.
     #[default]
     Random,
     /// First scheduled, first handled, as in ns-2.
@@ -123,13 +131,16 @@ pub struct FlowSpec {
     pub count: Option<u32>,
     /// What sends: the name of a source, or a table of one name with its parameters.
     pub source: SourceChoice,
-    /// Over the shared link, or over its way back, which must then be a table `[return]`; only with `[link]`. Default: "forward".
+    /// Over the shared link, or over its way back, which must then be a table `[return]`; only with
+    /// `[link]`. Default: "forward".
     pub direction: Option<DirectionSpec>,
-    /// The node at which it enters the network; only with `[[link]]` or `network`, and required there unless there is a `pattern`.
+    /// The node at which it enters the network; only with `[[link]]` or `network`, and required
+    /// there unless there is a `pattern`.
     pub from: Option<String>,
     /// The node at which it leaves; likewise.
     pub to: Option<String>,
-    /// The nodes that it passes, in this order, and its ACKs in the other; between them the way is the shortest. Default: none.
+    /// The nodes that it passes, in this order, and its ACKs in the other; between them the way is
+    /// the shortest. Default: none.
     #[serde(default)]
     pub via: Vec<String>,
     /// Who sends to whom among the hosts of a `network`, in place of `from` and `to`.
@@ -139,7 +150,8 @@ pub struct FlowSpec {
     /// When each flow starts: a time, or a range in which it draws its own. Default: "0 s".
     #[serde(default)]
     pub start: Start,
-    /// The class of its packets, for disciplines that share between classes, hosts or subscribers. Default: 0.
+    /// The class of its packets, for disciplines that share between classes, hosts or subscribers.
+    /// Default: 0.
     pub class: Option<u32>,
     /// The differentiated-services codepoint of its packets, 0 to 63. Default: 0.
     pub dscp: Option<u8>,
@@ -147,7 +159,8 @@ pub struct FlowSpec {
     pub aggregate: Option<String>,
     /// Constants of the TCP; only for sources that use it.
     pub tcp: Option<TcpSpec>,
-    /// Header bytes of its packets, which are no goodput; only for sources of datagrams. Default: "28 B", IPv4 and UDP; `voip`: "40 B".
+    /// Header bytes of its packets, which are no goodput; only for sources of datagrams. Default:
+    /// "28 B", IPv4 and UDP; `voip`: "40 B".
     pub header: Option<Quantity<Size>>,
 }
 
@@ -164,7 +177,7 @@ impl<'de> Deserialize<'de> for FlowSpec {
     }
 }
 
-/// Reads a group of flows as it is declared, and tells where parameters of its source belong.
+/// Reads a group of flows as it is declared, and reports where parameters of its source belong.
 struct Group;
 
 impl<'de> Visitor<'de> for Group {
@@ -179,7 +192,7 @@ impl<'de> Visitor<'de> for Group {
     }
 }
 
-/// Which way over the shared link.
+/// The direction over the shared link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DirectionSpec {
@@ -196,7 +209,8 @@ pub enum DirectionSpec {
 pub struct AccessSpec {
     /// Its rate.
     pub rate: Quantity<Rate>,
-    /// Its propagation delay, one way: a time, a range in which each flow draws its own, or a list dealt out in turn.
+    /// Its propagation delay, one way: a time, a range in which each flow draws its own, or a list
+    /// dealt out in turn.
     pub delay: Delays,
 }
 

@@ -12,8 +12,9 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TcpSpec {
-    /// The bundle of constants to start from. Default: "modern" beside a `control` of today (`cubic`, `dctcp`, `prague`, `ledbat`, `bbr`),
-    /// otherwise "ns2-2002"; the results say which was taken.
+    /// The bundle of constants to start from. Default: "modern" beside a `control` of today
+    /// (`cubic`, `dctcp`, `prague`, `ledbat`, `bbr`), otherwise "ns2-2002"; the results say which
+    /// was taken.
     pub profile: Option<ProfileSpec>,
     /// Payload of a full segment. Default: "512 B"; with "modern" "1448 B".
     pub segment: Option<Quantity<Size>>,
@@ -45,16 +46,20 @@ pub struct TcpSpec {
     pub control: Option<ControlSpec>,
     /// When acknowledgements wait.
     pub delayed_ack: Option<DelayedAckSpec>,
-    /// Does Reno's window grow by the segments acknowledged, rather than by the ACKs (RFC 3465)? Default: only with "modern".
+    /// Does Reno's window grow by the segments acknowledged, rather than by the ACKs (RFC 3465)?
+    /// Default: only with "modern".
     pub counts_segments: Option<bool>,
-    /// Are the windows that Reno, CUBIC and DCTCP reduce counted in whole segments, as in Linux? Default: only with "modern".
+    /// Are the windows that Reno, CUBIC and DCTCP reduce counted in whole segments, as in Linux?
+    /// Default: only with "modern".
     pub whole_segments: Option<bool>,
-    /// Is a cut of the window spread over a round trip (RFC 6937), as in Linux? Only with recovery = "sack", and not by `bbr`. Default: only
-    /// with "modern".
+    /// Is a cut of the window spread over a round trip (RFC 6937), as in Linux? Only with recovery
+    /// = "sack", and not by `bbr`. Default: only with "modern".
     pub spreads_cuts: Option<bool>,
-    /// Is the gap behind a paced segment that left late shorter by as much, down to half of it, as in Linux? Default: false.
+    /// Is the gap behind a paced segment that left late shorter by as much, down to half of it, as
+    /// in Linux? Default: false.
     pub makes_up_for_late: Option<bool>,
-    /// The ECN codepoint of data segments. Default: the profile's, but "ect0" for `dctcp` and "ect1" for `prague`.
+    /// The ECN codepoint of data segments. Default: the profile's, but "ect0" for `dctcp` and
+    /// "ect1" for `prague`.
     pub ecn: Option<EcnSpec>,
     /// Does every ACK measure the round-trip time, as with timestamps (RFC 7323)?
     pub exact_rtt: Option<bool>,
@@ -103,9 +108,9 @@ pub enum RecoverySpec {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DelayedAckSpec {
-    /// An ACK goes out at the latest with so many segments; 1 acknowledges each at once. Default: 2.
+    /// The maximum number of segments per ACK; 1 acknowledges each at once. Default: 2.
     pub segments: Option<u32>,
-    /// And at the latest so long after the first of them. Default: "40 ms".
+    /// The maximum delay of an ACK after the first segment. Default: "40 ms".
     pub timeout: Option<Quantity<Duration>>,
 }
 
@@ -125,9 +130,9 @@ pub enum EcnSpec {
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuirksSpec {
-    /// A duplicate ACK in NewReno's recovery lets out at most so many new segments; 0: no limit.
+    /// The maximum number of new segments for a duplicate ACK in NewReno's recovery; 0: no limit.
     pub most_per_duplicate: Option<u32>,
-    /// An ACK lets out at most so many segments; 0: no limit.
+    /// The maximum number of segments for one ACK; 0: no limit.
     pub most_per_ack: Option<u32>,
     /// Does SACK count what is in flight by ACKs, as ns-2's Sack1 does?
     pub sack_counts_acks: Option<bool>,
@@ -146,14 +151,15 @@ pub struct QuirksSpec {
 }
 
 impl TcpSpec {
-    /// The profile: as typed, or else the one that goes with `control`. Controllers of today were made for a TCP of today.
+    /// The profile: as typed, or else the one that goes with `control`. Controllers of today were
+    /// made for a TCP of today.
     pub fn effective_profile(&self) -> ProfileSpec {
         let is_of_today = self.control.as_ref().is_some_and(|control| control.about().is_of_today);
         self.profile.unwrap_or(if is_of_today { ProfileSpec::Modern } else { ProfileSpec::default() })
     }
 
-    /// The constants: the profile's, where nothing else is said. What is out of its bounds is refused by the check, so
-    /// a size may be cut here, and a controller be the profile's.
+    /// The constants: the profile's, where nothing else is said. What is out of its bounds is
+    /// refused by the check, so a size may be cut here, and a controller be the profile's.
     pub fn config(&self) -> Config {
         let bytes = |size: Option<Quantity<Size>>, default| {
             size.map_or(default, |size| u32::try_from(size.0.0).unwrap_or(u32::MAX))
@@ -204,7 +210,7 @@ impl TcpSpec {
 }
 
 impl ProfileSpec {
-    /// As it stands in a scenario.
+    /// The word in a scenario.
     pub fn word(self) -> &'static str {
         match self {
             ProfileSpec::Ns1In1998 => "ns1-1998",
@@ -215,7 +221,8 @@ impl ProfileSpec {
         }
     }
 
-    /// The payload of a full segment where none is typed, bytes: ns-2's, or what Ethernet leaves to a Linux with timestamps.
+    /// The payload of a full segment where none is typed, bytes: ns-2's, or what Ethernet leaves to
+    /// a Linux with timestamps.
     fn usual_segment(self) -> u32 {
         match self {
             ProfileSpec::Modern | ProfileSpec::Linux => 1448,

@@ -1,4 +1,5 @@
-//! From links and flows as typed to queues, and the way of each group over them. Computed once, when a scenario is read.
+//! From links and flows as typed to queues, and the route of each group. Computed once,
+//! when a scenario is read.
 
 use crate::compared::Compared;
 use crate::fault::Fault;
@@ -7,7 +8,7 @@ use crate::files::Files;
 use crate::generated::NetworkChoice;
 use crate::graph::Edge;
 use crate::graph::Graph;
-use crate::graph::NoWay;
+use crate::graph::NoRoute;
 use crate::hosts::Hosts;
 use crate::links::LinkSpec;
 use crate::links::Links;
@@ -31,18 +32,19 @@ use fairwire_document::Problem;
 use fairwire_parameters::OutOfRange;
 use fairwire_sim::Hop;
 
-/// What the shared link is called in results, and its way back.
+/// The names of the shared link and of its return direction in results.
 const SHARED: [&str; 2] = ["bottleneck", "return"];
 
-/// The queues of a scenario, and the ways over them.
+/// The queues of a scenario, and the routes over them.
 #[derive(Clone, Debug)]
 pub(crate) struct Topology {
     /// Links at which packets wait, each in one direction; those marked as the bottleneck first.
     pub(crate) queues: Vec<QueuePlan>,
     /// What passes each of them.
     pub(crate) passing: Vec<Passing>,
-    /// Per group of flows, in the order of the file: its ways, one at least, whose flows come one after the other.
-    pub(crate) ways: Vec<Vec<Way>>,
+    /// Per group of flows, in the order of the file: its ways, one at least, whose flows come one
+    /// after the other.
+    pub(crate) routes: Vec<Vec<Route>>,
     /// What each group sends, likewise.
     pub(crate) sends: Vec<Sends>,
 }
@@ -57,20 +59,20 @@ pub(crate) struct QueuePlan {
     pub(crate) buffer: Amount,
     /// What works there whatever is compared; `None` where those compared do.
     pub(crate) own: Option<Compared>,
-    /// Where it stands in the file.
+    /// Its path in the file.
     pub(crate) path: String,
 }
 
 /// From the source's access link to the sink's, and back.
 #[derive(Clone, Debug)]
-pub(crate) struct Way {
+pub(crate) struct Route {
     pub(crate) forward: Vec<Hop>,
     pub(crate) back: Vec<Hop>,
     /// How many flows go it.
     pub(crate) flows: u32,
 }
 
-/// The queues and ways of `spec`, whose values are within their ranges.
+/// The queues and routes of `spec`, whose values are within their ranges.
 pub(crate) fn resolve(spec: &Spec, sends: Vec<Sends>, files: &Files) -> Result<Topology, Fault> {
     let is_network = matches!(spec.link, Some(Links::Network(_)));
     if !spec.nodes.is_empty() && !is_network {
@@ -79,17 +81,17 @@ pub(crate) fn resolve(spec: &Spec, sends: Vec<Sends>, files: &Files) -> Result<T
     if spec.return_link.is_some() && !matches!(spec.link, Some(Links::Shared(_))) {
         return Err(only_with("return", "`[link]`"));
     }
-    let (queues, ways) = match (&spec.link, &spec.network) {
+    let (queues, routes) = match (&spec.link, &spec.network) {
         (Some(Links::Shared(link)), _) => shared(spec, link, files),
         (Some(Links::Network(links)), _) => network(spec, links, files),
         (None, Some(network)) => generated(spec, network),
         (None, None) => unreachable!("without links nothing is resolved"),
     }?;
-    let passing = passing(queues.len(), &ways, &sends);
-    Ok(Topology { queues, passing, ways, sends })
+    let passing = passing(queues.len(), &routes, &sends);
+    Ok(Topology { queues, passing, routes, sends })
 }
 
-type Laid = (Vec<QueuePlan>, Vec<Vec<Way>>);
+type Laid = (Vec<QueuePlan>, Vec<Vec<Route>>);
 
 impl QueuePlan {
     /// What it can send from `from` to `to`, in bit/s: the mean, where its rate changes.
@@ -131,13 +133,13 @@ impl Topology {
     }
 }
 
-impl Way {
-    /// The queues on the way there.
+impl Route {
+    /// The queues on the forward route.
     pub(crate) fn queues(&self) -> impl Iterator<Item = usize> {
         queues(&self.forward)
     }
 
-    /// The slowest of the wires on the way there.
+    /// The slowest wire of the forward route.
     pub(crate) fn slowest_wire(&self) -> Option<Rate> {
         let rate = |hop: &Hop| match hop {
             Hop::Wire { rate, .. } => Some(*rate),
@@ -146,7 +148,7 @@ impl Way {
         self.forward.iter().filter_map(rate).min()
     }
 
-    /// The queues on the way of acknowledgements.
+    /// The queues on the route of acknowledgements.
     pub(crate) fn queues_back(&self) -> impl Iterator<Item = usize> {
         queues(&self.back)
     }
@@ -176,16 +178,16 @@ fn shared(spec: &Spec, link: &LinkSpec, files: &Files) -> Result<Laid, Fault> {
         queues.push(return_queue(link, back, rate, law));
     }
     let back = if queues.len() > 1 { Hop::Link(1) } else { Hop::Wire { rate, delay } };
-    let ways = spec
+    let routes = spec
         .flow
         .iter()
         .enumerate()
-        .map(|(at, flow)| shared_way(at, flow, back))
+        .map(|(at, flow)| shared_route(at, flow, back))
         .collect::<Result<_, _>>()?;
-    Ok((queues, ways))
+    Ok((queues, routes))
 }
 
-/// A way back changes as the way there, but where it has a rate of its own.
+/// The return direction changes as the forward one, unless it has a rate of its own.
 fn back_law(
     path: &str,
     own: Varying<'_>,
@@ -208,21 +210,21 @@ fn return_queue(link: &LinkSpec, back: &ReturnSpec, rate: Rate, law: RateLaw) ->
     }
 }
 
-fn shared_way(at: usize, flow: &FlowSpec, back: Hop) -> Result<Vec<Way>, Fault> {
+fn shared_route(at: usize, flow: &FlowSpec, back: Hop) -> Result<Vec<Route>, Fault> {
     let places = [("from", flow.from.is_some()), ("to", flow.to.is_some()), ("via", !flow.via.is_empty())];
     if let Some((key, _)) = places.iter().find(|(_, is_given)| *is_given) {
         return Err(only_with(&format!("flow.{at}.{key}"), "`[[link]]`"));
     }
     no_pattern(at, flow)?;
     let there = Hop::Link(0);
-    let way = |there, back| Ok(vec![Way { forward: vec![there], back: vec![back], flows: flow.count() }]);
+    let route = |there, back| Ok(vec![Route { forward: vec![there], back: vec![back], flows: flow.count() }]);
     match (flow.direction.unwrap_or_default(), back) {
-        (DirectionSpec::Forward, back) => way(there, back),
-        (DirectionSpec::Reverse, Hop::Link(_)) => way(back, there),
+        (DirectionSpec::Forward, back) => route(there, back),
+        (DirectionSpec::Reverse, Hop::Link(_)) => route(back, there),
         (DirectionSpec::Reverse, Hop::Wire { .. }) => Err(refused(
             format!("flow.{at}.direction"),
             "`reverse`",
-            "the way back has no queue that its packets could wait in",
+            "the route back has no queue that its packets could wait in",
             "`forward`, or a table `[return]`",
         )),
     }
@@ -245,8 +247,9 @@ fn network(spec: &Spec, links: &[NetworkLinkSpec], files: &Files) -> Result<Laid
             "`bottleneck = true` at one at least, or one without `discipline`",
         ));
     }
-    let ways = spec.flow.iter().enumerate().map(|(at, flow)| laid.way(at, flow)).collect::<Result<_, _>>()?;
-    Ok((laid.queues, ways))
+    let routes =
+        spec.flow.iter().enumerate().map(|(at, flow)| laid.route(at, flow)).collect::<Result<_, _>>()?;
+    Ok((laid.queues, routes))
 }
 
 /// A network that is generated.
@@ -353,7 +356,7 @@ impl Layout<'_> {
         Ok(())
     }
 
-    fn way(&mut self, at: usize, flow: &FlowSpec) -> Result<Vec<Way>, Fault> {
+    fn route(&mut self, at: usize, flow: &FlowSpec) -> Result<Vec<Route>, Fault> {
         let path = |key: &str| format!("flow.{at}.{key}");
         no_pattern(at, flow)?;
         if flow.direction.is_some() {
@@ -376,7 +379,7 @@ impl Layout<'_> {
         stops.reverse();
         let is_answered = flow.source.about().is_answered;
         let back = if is_answered { self.hops(&stops, at, flow)? } else { Vec::new() };
-        Ok(vec![Way { forward, back, flows: flow.count() }])
+        Ok(vec![Route { forward, back, flows: flow.count() }])
     }
 
     fn hops(&self, stops: &[usize], at: usize, flow: &FlowSpec) -> Result<Vec<Hop>, Fault> {
@@ -386,20 +389,20 @@ impl Layout<'_> {
             "to" => format!("`{}`", flow.to.as_deref().unwrap_or_default()),
             _ => format!("[{}]", flow.via.join(", ")),
         };
-        self.graph.way(stops).map_err(|no_way| match no_way {
-            NoWay::Unreachable { from, to } => {
+        self.graph.route(stops).map_err(|no_way| match no_way {
+            NoRoute::Unreachable { from, to } => {
                 let (from, to) = (self.graph.name(from), self.graph.name(to));
-                let why = format!("no way leads from `{from}` to `{to}`");
+                let why = format!("no route leads from `{from}` to `{to}`");
                 refused(
                     path,
                     &given,
                     &why,
-                    "what can be reached, or another link; a `one_way` link has no way back",
+                    "what can be reached, or another link; a `one_way` link has no route back",
                 )
             }
-            NoWay::Loop { node } => {
-                let why = format!("the way would pass `{}` twice", self.graph.name(node));
-                refused(path, &given, &why, "each node once on a way")
+            NoRoute::Loop { node } => {
+                let why = format!("the route would pass `{}` twice", self.graph.name(node));
+                refused(path, &given, &why, "each node once on a route")
             }
         })
     }
@@ -437,7 +440,7 @@ fn queue(
         return Err(refused(
             format!("{path}.{key}"),
             "given",
-            "nobody waits at a wire",
+            "packets never wait at a wire",
             "leave it out, or `wire`",
         ));
     }
@@ -458,7 +461,8 @@ fn queue(
     }))
 }
 
-/// With its defaults: `[discipline.tail-drop]` is for where it is asked for.
+/// A `tail-drop` without the parameters of `[discipline.tail-drop]`, which apply only where it is
+/// named.
 fn tail_drop() -> Compared {
     Compared { choice: Choice::with_defaults("tail-drop"), label: None }
 }

@@ -11,11 +11,12 @@ use std::fmt;
 use std::str::FromStr;
 
 /// More seeds than any interval needs: its width shrinks with the root of their number.
-const MOST_SEEDS: u64 = 10_000;
+const MAX_SEEDS: u64 = 10_000;
 
 const SEEDS_WANTED: &str = "one seed such as 7, a list such as [1, 2, 3], or a range such as \"1..=10\", all different, at most 10000";
 
-/// The seeds to run under, written `7`, `[1, 2, 3]` or `"1..=10"` (the end included) or `"1..11"` (the end left out).
+/// The seeds to run under, written `7`, `[1, 2, 3]` or `"1..=10"` (the end included) or `"1..11"`
+/// (the end left out).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seeds(Vec<u64>);
 
@@ -27,7 +28,8 @@ pub struct SeedsError {
     why: &'static str,
 }
 
-/// What somebody meant who writes a range as people do elsewhere: `1-10`, `1:10`, `1...10` or `1 to 10`.
+/// A suggestion for a range that is written as in other notations: `1-10`, `1:10`, `1...10` or `1
+/// to 10`.
 fn meant(given: &str) -> String {
     let range = ["...", "-", "\u{2013}", ":", " to "].iter().find_map(|sign| {
         let (first, last) = given.split_once(sign)?;
@@ -49,7 +51,7 @@ impl Seeds {
         sorted.dedup();
         match seeds.len() {
             0 => refuse("names no seed"),
-            n if n as u64 > MOST_SEEDS => refuse("names too many seeds"),
+            n if n as u64 > MAX_SEEDS => refuse("names too many seeds"),
             n if n != sorted.len() => refuse("names a seed twice"),
             _ => Ok(Seeds(seeds)),
         }
@@ -79,7 +81,7 @@ impl FromStr for Seeds {
             }
         };
         // Before the list is made: a range may be astronomically long.
-        if end.saturating_sub(first) > MOST_SEEDS {
+        if end.saturating_sub(first) > MAX_SEEDS {
             return Err(refuse("names too many seeds"));
         }
         Seeds::checked((first..end).collect(), &text)
@@ -141,7 +143,7 @@ impl JsonSchema for Seeds {
             "description": "One seed, a list of seeds, or a range such as \"1..=10\".",
             "oneOf": [
                 { "type": "integer", "minimum": 0 },
-                { "type": "array", "items": { "type": "integer", "minimum": 0 }, "minItems": 1, "maxItems": MOST_SEEDS, "uniqueItems": true },
+                { "type": "array", "items": { "type": "integer", "minimum": 0 }, "minItems": 1, "maxItems": MAX_SEEDS, "uniqueItems": true },
                 { "type": "string", "pattern": "^ *[0-9]+ *(\\.\\.=? *[0-9]+ *|(, *[0-9]+ *)*)$" }
             ]
         })
@@ -169,7 +171,8 @@ pub enum StartError {
 }
 
 impl Start {
-    /// Draws the start of one flow. A fixed start draws too, so that a stream's later values do not depend on the file.
+    /// Draws the start of one flow. A fixed start draws too, so that a stream's later values do not
+    /// depend on the file.
     pub fn draw(self, rng: &mut Rng) -> Duration {
         let width = (self.latest - self.earliest).ns() as f64;
         self.earliest + Duration::from_ns((width * rng.uniform()) as u64)

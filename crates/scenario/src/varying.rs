@@ -15,7 +15,7 @@ pub struct ChangeSpec {
     pub rate: Quantity<Rate>,
 }
 
-/// How a link's rate changes, as it stands in one table.
+/// The changes of a link's rate, from one table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Varying<'a> {
     pub(crate) changes: Option<&'a Vec<ChangeSpec>>,

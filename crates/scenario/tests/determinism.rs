@@ -1,6 +1,8 @@
-//! The same scenario and seed give the same bits: however many runs go on beside it, optimised or not, on any machine.
+//! The same scenario and seed give the same bits: however many runs go on beside it, optimised or
+//! not, on any machine.
 //!
-//! The marks in [`GOLDEN`] are asserted by every build, so a debug and a release build that both pass have agreed to the last bit.
+//! The marks in [`GOLDEN`] are asserted by every build, so a debug and a release build that both
+//! pass have agreed to the last bit.
 
 use fairwire_catalogue::{self as catalogue, Parameters, Site};
 use fairwire_core::units::Amount;
@@ -196,7 +198,8 @@ fn scenario(at: usize) -> Scenario {
     parse("determinism.toml", &text, &Overrides::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A mark of every bit of `records`: JSON writes each real number so that it reads back as the same bits.
+/// A mark of every bit of `records`: JSON writes each real number so that it reads back as the same
+/// bits.
 fn mark(records: &impl serde::Serialize) -> String {
     let text = serde_json::to_string(records).expect("records have a JSON form");
     assert!(text.len() > 1000 && !text.contains("null"), "a number that JSON cannot write: {text}");
@@ -209,7 +212,8 @@ fn mark_of(at: usize, jobs: usize) -> String {
     mark_of_runs(&outcome.runs)
 }
 
-/// A mark of what the runs measured: the parts are named, so that a record with one more field has the same.
+/// A mark of what the runs measured: the parts are named, so that a record with one more field has
+/// the same.
 fn mark_of_runs(runs: &[RunRecord]) -> String {
     let part = |run: &RunRecord| {
         let RunRecord { discipline, seed, flows, links, transfers, fairness, .. } = run.clone();
@@ -227,7 +231,8 @@ fn mark_of_runs(runs: &[RunRecord]) -> String {
     mark(&runs.iter().map(part).collect::<Vec<_>>())
 }
 
-/// The fairness of a run as it was when the marks were recorded: Jain's index was over throughputs then.
+/// The fairness of a run as it was when the marks were recorded: Jain's index was over throughputs
+/// then.
 #[derive(serde::Serialize)]
 struct Recorded {
     jain: f64,
@@ -236,7 +241,8 @@ struct Recorded {
     group_fraction: BTreeMap<String, f64>,
 }
 
-/// Seconds as they were when the marks were recorded: whole nanoseconds times 1e-9, and not the nearest number to them.
+/// Seconds as they were when the marks were recorded: whole nanoseconds times 1e-9, and not the
+/// nearest number to them.
 fn product(seconds: f64) -> f64 {
     (seconds * 1e9).round() * 1e-9
 }
@@ -323,7 +329,7 @@ fn mark_of_applications() -> String {
         let settings = Settings { duration, warm_up, seed, tie_rule: TieRule::Random };
         let network = Network::dumbbell(link, applications());
         let measured = fairwire_sim::run(network, &settings, &mut |_| ControlFlow::Continue(()));
-        let measured = measured.expect("nobody stops it");
+        let measured = measured.expect("it is never stopped");
         assert!(measured.links[0].drops.values().sum::<u64>() > 0, "{discipline} has something to decide");
         let transfers: Vec<_> = measured.transfers.into_iter().map(timed).collect();
         (uncounted(measured.flows), in_products(measured.links), transfers, measured.events)

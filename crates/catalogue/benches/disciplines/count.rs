@@ -1,4 +1,5 @@
-//! Counts instructions by running the measured part under Valgrind's callgrind, where it is installed.
+//! Counts instructions by running the measured part under Valgrind's callgrind, where it is
+//! installed.
 
 use crate::peer::Shape;
 use crate::workload::Workload;
@@ -23,7 +24,8 @@ pub(crate) fn child(name: &str, flows: u32) {
 pub(crate) fn instructions(cells: &[(&str, u32)]) -> Vec<Option<f64>> {
     each(cells, |&(name, flows)| {
         let (count, _) = counted("*Workload*run*", [CHILD, name, &flows.to_string()]);
-        // `Workload::new` runs once while it fills the queue, and that is counted too: told apart by its number of packets.
+        // `Workload::new` runs once while it fills the queue, and that is counted too: recognised
+        // by its number of packets.
         let warm_up = u64::from(crate::workload::buffer(flows).max(30_000) / 3 * 3);
         count as f64 / (warm_up + u64::from(ROUNDS) * 3) as f64
     })
@@ -32,8 +34,8 @@ pub(crate) fn instructions(cells: &[(&str, u32)]) -> Vec<Option<f64>> {
 /// The same for the work of [`peer`](crate::peer).
 pub(crate) fn peer_instructions(cells: &[(Shape, u32)]) -> Vec<Option<f64>> {
     each(cells, |&(shape, leaves)| {
-        let (count, told) = counted("*Bursts*run*", [PEER_CHILD, &shape.label(), &leaves.to_string()]);
-        count as f64 / told.trim().parse::<f64>().expect("how many packets left")
+        let (count, output) = counted("*Bursts*run*", [PEER_CHILD, &shape.label(), &leaves.to_string()]);
+        count as f64 / output.trim().parse::<f64>().expect("how many packets left")
     })
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use std::fs;
 use std::path::PathBuf;
 
-/// What one discipline costs among so many flows.
+/// The cost of one discipline among this number of flows.
 pub(crate) struct Row {
     pub name: String,
     pub flows: u32,
@@ -27,17 +27,19 @@ pub(crate) struct Cost {
 const CONSTANT: [&str; 11] =
     ["faba", "afd-sb", "afd-ft", "afd-nft", "alqd", "lqd-binned", "fred", "choke", "rqm", "drr", "fq-codel"];
 /// Nanoseconds per packet that they may take among 1000 flows.
-const MOST_NS: f64 = 60.0;
+const MAX_NS: f64 = 60.0;
 /// Instructions among a million flows over those among 1000.
-const MOST_GROWTH: f64 = 1.25;
+const MAX_GROWTH: f64 = 1.25;
 /// Bytes of FABA's state per active flow, hash table included.
-const MOST_STATE: f64 = 64.0;
-/// DPDK's rte_sched among as many queues as [`peer::LEAVES`] says: nanoseconds, the least of the published range.
+const MAX_STATE: f64 = 64.0;
+/// DPDK's rte_sched among as many queues as [`peer::LEAVES`] says: nanoseconds, the least of the
+/// published range.
 const RTE_SCHED: [f64; 4] = [55.0, 50.0, 55.0, 71.0];
-/// A plain DRR in C, without limit and statistics; not published among 256 and 4096 queues. Among 1024 it takes 9 ns.
+/// A plain DRR in C, without limit and statistics; not published among 256 and 4096 queues. Among
+/// 1024 it takes 9 ns.
 const C_DRR: [Option<f64>; 4] = [None, None, Some(16.0), Some(31.0)];
 
-/// Where recorded results stand.
+/// The folder of recorded results.
 pub(crate) fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../bench/results")
 }
@@ -141,18 +143,18 @@ pub(crate) fn record(rows: &[Row], peers: &[peer::Row]) {
     fs::write(folder().join("disciplines.json"), text).expect("bench/results can be written");
 }
 
-/// Holds the promises against what was measured, and tells each that is broken.
+/// Compares what was measured with the promises, and reports each that is broken.
 pub(crate) fn check(rows: &[Row], peers: &[peer::Row]) -> bool {
     let mut broken = Vec::new();
     for name in CONSTANT {
         let (Some(some), Some(many)) = (find(rows, name, 1_000), find(rows, name, 1_000_000)) else {
             continue;
         };
-        if some.ns > MOST_NS {
-            broken.push(format!("{name}: {:.0} ns among 1000 flows, over {MOST_NS}", some.ns));
+        if some.ns > MAX_NS {
+            broken.push(format!("{name}: {:.0} ns among 1000 flows, over {MAX_NS}", some.ns));
         }
         if let (Some(before), Some(after)) = (some.instructions, many.instructions)
-            && after > before * MOST_GROWTH
+            && after > before * MAX_GROWTH
         {
             broken
                 .push(format!("{name}: {:.2} times the instructions among a million flows", after / before));
@@ -160,7 +162,7 @@ pub(crate) fn check(rows: &[Row], peers: &[peer::Row]) -> bool {
     }
     for flows in [100_000, 1_000_000] {
         if let Some(cost) = find(rows, "faba", flows)
-            && per_flow(cost, flows) > MOST_STATE
+            && per_flow(cost, flows) > MAX_STATE
         {
             broken.push(format!("faba: {:.1} bytes per flow among {flows}", per_flow(cost, flows)));
         }

@@ -1,4 +1,5 @@
-//! The work that is measured: 1.5 times the link's rate, flows of heavy-tailed sizes that come and go.
+//! The work that is measured: 1.5 times the link's rate, flows of heavy-tailed sizes that come and
+//! go.
 
 use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::rng::mix;
@@ -7,13 +8,15 @@ use fairwire_core::{Discipline, Ecn, Ignore, Packet, Rate, Rng, Seed, Time};
 use std::hint::black_box;
 
 const RATE: u64 = 10_000_000_000;
-/// Packet sizes in the proportions of an edge link: acknowledgements, some of middle size, full ones.
+/// Packet sizes in the proportions of an edge link: acknowledgements, some of middle size, full
+/// ones.
 const SIZES: [u32; 5] = [64, 64, 576, 1500, 1500];
 const MEAN_SIZE: u32 = (64 + 64 + 576 + 1500 + 1500) / 5;
-/// Pareto's shape of flow sizes, as measured on the Internet: most flows are short and most packets are of long ones.
+/// Pareto's shape of flow sizes, as measured on the Internet: most flows are short and most packets
+/// are of long ones.
 const SHAPE: f64 = 1.2;
-const SHORTEST_FLOW: f64 = 2.0;
-const LONGEST_FLOW: f64 = 1e6;
+const MIN_FLOW: f64 = 2.0;
+const MAX_FLOW: f64 = 1e6;
 
 /// A discipline at work among `flows` active flows.
 pub(crate) struct Workload {
@@ -45,7 +48,7 @@ pub(crate) fn buffer(flows: u32) -> u32 {
     flows.max(1000)
 }
 
-/// Builds `name` with its defaults for so many flows; tables that have a bound have room for all.
+/// Builds `name` with its defaults for this number of flows; bounded tables have room for all.
 pub(crate) fn discipline(name: &str, flows: u32) -> Box<dyn Discipline> {
     let site = Site {
         rate: Rate::from_bps(RATE).expect("not zero"),
@@ -63,7 +66,7 @@ pub(crate) fn discipline(name: &str, flows: u32) -> Box<dyn Discipline> {
 }
 
 impl Workload {
-    /// `name` among so many active flows, with its queue as full as it gets.
+    /// `name` among this number of active flows, with its queue as full as it gets.
     pub(crate) fn new(name: &str, flows: u32) -> Self {
         let mut workload = Workload {
             discipline: discipline(name, flows),
@@ -85,8 +88,8 @@ impl Workload {
 
     fn begin(&mut self) -> Active {
         self.begun += 1;
-        let size = SHORTEST_FLOW * self.rng.uniform().max(1e-12).powf(-1.0 / SHAPE);
-        Active { hash: mix(self.begun), class: self.begun as u32 % 64, left: size.min(LONGEST_FLOW) as u32 }
+        let size = MIN_FLOW * self.rng.uniform().max(1e-12).powf(-1.0 / SHAPE);
+        Active { hash: mix(self.begun), class: self.begun as u32 % 64, left: size.min(MAX_FLOW) as u32 }
     }
 
     fn arrival(&mut self) -> Arrival {
@@ -129,7 +132,8 @@ impl Workload {
         self.discipline.enqueue(packet, now, &mut Ignore);
     }
 
-    /// The measured part: three offers and two requests for each prepared round. Told by how many packets it offered.
+    /// The measured part: three offers and two requests for each prepared round. Returns the number
+    /// of packets offered.
     #[inline(never)]
     pub(crate) fn run(&mut self) -> u64 {
         let arrivals = std::mem::take(&mut self.arrivals);

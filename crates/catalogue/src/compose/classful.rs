@@ -1,32 +1,38 @@
 //! A tree of classes, each leaf a discipline.
 //!
 //! # What it does
-//! Shares the link among classes. A class has a guaranteed `rate`, a `ceiling` that it never passes, and a weight and a priority in
-//! what is left over. What a class leaves of its guarantee goes to its siblings first, then up the tree.
+//! Shares the link among classes. A class has a guaranteed `rate`, a `ceiling` that it never
+//! exceeds, and a weight and a priority for the rest. The unused part of its guarantee goes to its
+//! siblings first, then up the tree.
 //!
-//! At each class, from the root down: those of its classes go first that are within their guarantee, and of these the
-//! most urgent, the one that has been due longest first. When none is, what is left over goes to the most urgent, in
-//! proportion to the weights. The guarantee of a class that has classes is lent to them in the same way.
+//! At each class, from the root down, children within their guarantee go first. Among these it is
+//! the most urgent, then the one that has been due longest. When there is none, the rest goes to
+//! the most urgent, in proportion to the weights. An inner class lends its guarantee to its
+//! children in the same way.
 //!
 //! # Why
-//! Subscribers, offices or services have contracts, and within one of them the rules of its own should hold. Unlike
-//! hierarchical fair dropping each leaf has a queue, and any discipline, of its own.
+//! Subscribers, offices or services have contracts, and within one of them the rules of its own
+//! should hold. Unlike hierarchical fair dropping each leaf has a queue, and any discipline, of its
+//! own.
 //!
 //! # State and cost
-//! Two times, eight virtual times and a tag per class. Per packet, O(depth) to let it in; to send one, O(backlogged
-//! siblings) at each level. The time of the next packet, asked only when none may go, takes O(backlogged classes) at worst.
-//! Its own signals are never early, as the list says; those of the disciplines inside may be.
+//! Two times, eight virtual times and a tag per class. Per packet, O(depth) to let it in; to send
+//! one, O(backlogged siblings) at each level. The time of the next packet, needed only when none
+//! may go, takes O(backlogged classes) at worst. Its own signals are never early, as the list says;
+//! those of the disciplines inside may be.
 //!
 //! # Source (section, equation)
-//! S. Floyd and V. Jacobson, "Link-Sharing and Resource Management Models for Packet Networks", IEEE/ACM ToN 3(4), 1995, section II,
-//! for what a link-sharing tree is to do. Weights: start-time fair queueing at each class, P. Goyal, H. Vin and H. Cheng,
-//! IEEE/ACM ToN 5(5), 1997, section II. Guarantees and ceilings: the buckets of [`shaper`](super::shaper).
+//! S. Floyd and V. Jacobson, "Link-Sharing and Resource Management Models for Packet Networks",
+//! IEEE/ACM ToN 3(4), 1995, section II, for what a link-sharing tree is to do. Weights: start-time
+//! fair queueing at each class, P. Goyal, H. Vin and H. Cheng, IEEE/ACM ToN 5(5), 1997, section II.
+//! Guarantees and ceilings: the buckets of [`shaper`](super::shaper).
 //!
 //! # Where we differ
-//! - Whether a class is over its guarantee is told by a bucket, not by an estimate of its rate, and what it sends beyond its
-//!   guarantee is not held against it later.
-//! - Ceilings hold for every class on the way to the root at once, also against guarantees. Promises of more than the
-//!   class above, its ceiling or the link has are refused, so in the long run the two do not meet.
+//! - A bucket decides whether a class is over its guarantee, not an estimate of its rate. What it
+//!   sends beyond its guarantee is not held against it later.
+//! - Ceilings hold for every class on the way to the root at once, also against guarantees. A
+//!   promise of more than the class above, its ceiling or the link has is refused, so in the long
+//!   run the two do not conflict.
 //! - A bucket begins to fill at time zero.
 //!
 //! # Example
@@ -59,7 +65,7 @@ use fairwire_laws::spec::{EcnChoice, Quantity, checked_tree};
 use fairwire_parameters::parameters;
 use std::collections::BTreeSet;
 
-/// What the catalogue tells of it.
+/// Its entry in the catalogue.
 pub const ABOUT: About = About {
     family: Family::Composition,
     summary: "a tree of classes with guarantees, ceilings, weights and priorities, each leaf a discipline",
@@ -72,7 +78,7 @@ pub const ABOUT: About = About {
 const NAME: &str = "classful";
 
 /// The most classes.
-const MOST_NODES: usize = 1 << 16;
+const MAX_NODES: usize = 1 << 16;
 
 /// The discipline inside unless another is given.
 static DEFAULT: Choice = Choice::named("tail-drop");
@@ -180,8 +186,8 @@ impl Spec {
     /// Checks what was typed against the site, the disciplines inside included.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BuildError> {
         let classes = self.classes();
-        if classes.is_empty() || classes.len() > MOST_NODES {
-            let allowed = format!("from 1 to {MOST_NODES} classes");
+        if classes.is_empty() || classes.len() > MAX_NODES {
+            let allowed = format!("from 1 to {MAX_NODES} classes");
             return Err(parameter("class").refuse(format_args!("{} classes", classes.len()), allowed).into());
         }
         let checked = classes.iter().enumerate();
@@ -215,11 +221,13 @@ impl Spec {
         self.class.as_deref().unwrap_or(&ONE_CLASS)
     }
 
-    /// The tree, if it is one and all that is promised can be kept. A class has at least the guarantees of those below it.
+    /// The tree, if it is one and all that is promised can be kept. A class has at least the
+    /// guarantees of those below it.
     fn tree(&self, checked: &[CheckedClass], site: &Site<'_>) -> Result<ClassTree, BadParameter> {
         let classes: Vec<_> = self.classes().iter().zip(checked).map(class_terms).collect();
         let tree = checked_tree(&classes, parameter("class"))?;
-        let whole = self.rate.map_or(site.rate, |rate| rate.0.min(site.rate)); // a faster ceiling makes no faster link
+        // A faster ceiling makes no faster link.
+        let whole = self.rate.map_or(site.rate, |rate| rate.0.min(site.rate));
         let guarantees = guarantees(tree.terms(), whole)
             .map_err(|broken| overpromised(broken, |place| &self.classes()[tree.given()[place]], whole))?;
         let guarantee = |bps: u128| u64::try_from(bps).ok().and_then(Rate::from_bps);

@@ -1,12 +1,12 @@
 //! The conditioner: a marker in front of a discipline.
 //!
 //! # What it does
-//! Gives each arrival its colour by a marker, one for each class that is listed and one for all others, and offers it to the
-//! discipline inside.
+//! Gives each arrival its colour by a marker, one for each class that is listed and one for all
+//! others, and offers it to the discipline inside.
 //!
 //! # Why
-//! It is the edge of a DiffServ domain: contracts are measured per aggregate here, and whoever comes later needs to know
-//! colours only. With `rio` inside, edge and core are one router.
+//! It is the edge of a DiffServ domain: contracts are measured per aggregate here, and later
+//! routers need to know colours only. With `rio` inside, edge and core are one router.
 //!
 //! # State and cost
 //! That of the markers, and four bytes per class number up to the highest listed; O(1) per packet.
@@ -15,9 +15,9 @@
 //! RFC 2475, section 2.3.3: "traffic conditioners".
 //!
 //! # Where we differ
-//! It meters and marks. It neither shapes nor drops: that is left to the discipline inside. Colours live in the packet's
-//! descriptor; no codepoint is written. Signals are early, as the list says, if those of the discipline inside are: RIO's, the
-//! default, are.
+//! It meters and marks. It neither shapes nor drops: that is left to the discipline inside. Colours
+//! live in the packet's descriptor; no codepoint is written. Signals are early, as the list says,
+//! if those of the discipline inside are: RIO's, the default, are.
 //!
 //! # Example
 //! ```toml
@@ -46,7 +46,7 @@ use fairwire_parameters::parameters;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// What the catalogue tells of it.
+/// Its entry in the catalogue.
 pub const ABOUT: About = About {
     family: Family::Composition,
     summary: "a marker per class in front of a discipline",
@@ -59,7 +59,7 @@ pub const ABOUT: About = About {
 const NAME: &str = "conditioner";
 
 /// The most classes that have a marker of their own.
-const MOST_MARKERS: usize = 1 << 16;
+const MAX_MARKERS: usize = 1 << 16;
 
 /// The discipline inside unless another is given.
 static DEFAULT: Choice = Choice::named("rio");
@@ -127,8 +127,8 @@ impl Spec {
     fn checked_ids(&self) -> Result<Vec<u32>, BadParameter> {
         let class = Parameter { discipline: NAME, name: "class" };
         let classes = self.class.as_deref().unwrap_or_default();
-        if classes.len() > MOST_MARKERS {
-            return Err(class.refuse(format_args!("{} classes", classes.len()), MOST_MARKERS));
+        if classes.len() > MAX_MARKERS {
+            return Err(class.refuse(format_args!("{} classes", classes.len()), MAX_MARKERS));
         }
         let checked = classes.iter().zip(0..).map(|(one, place)| one.checked().of_item(class, place));
         let ids = checked.map(|one| Ok(one?.id)).collect::<Result<Vec<u32>, BadParameter>>()?;

@@ -1,16 +1,16 @@
 //! Strict priority: bands, each a discipline, where an earlier band always goes first.
 //!
 //! # What it does
-//! Puts each arrival into a band, by its class, its differentiated-services codepoint or its colour, and sends from the first
-//! band that has something to send.
+//! Puts each arrival into a band, by its class, its differentiated-services codepoint or its
+//! colour, and sends from the first band that has something to send.
 //!
 //! # Why
-//! Voice and routing protocols wait for nobody. A band that is not held in check starves those below it, so put a
+//! Voice and routing protocols must not wait. An unlimited band starves those below it, so put a
 //! [`shaper`](super::shaper) into it.
 //!
 //! # State and cost
-//! A byte per class number up to the highest listed; O(bands) per packet.
-//! Its own signals are never early, as the list says; those of the disciplines inside may be.
+//! A byte per class number up to the highest listed; O(bands) per packet. Its own signals are never
+//! early, as the list says; those of the disciplines inside may be.
 //!
 //! # Source (section, equation)
 //! RFC 3290, section 7.1.2: strict priority scheduling.
@@ -37,13 +37,13 @@ use fairwire_core::units::Amount;
 use fairwire_laws::BadParameter;
 use fairwire_laws::Site;
 use fairwire_laws::about::{About, Family};
-use fairwire_laws::compose::prio::{By, Config, MOST_BANDS, Prio};
+use fairwire_laws::compose::prio::{By, Config, MAX_BANDS, Prio};
 use fairwire_laws::error::{Of as _, Parameter};
 use fairwire_laws::part::Part;
 use fairwire_laws::spec::{EcnChoice, Quantity};
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its entry in the catalogue.
 pub const ABOUT: About = About {
     family: Family::Composition,
     summary: "strict priority between bands, each a discipline",
@@ -111,8 +111,8 @@ impl Spec {
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BuildError> {
         let given = self.checked().of(NAME)?;
         let bands = self.bands();
-        if bands.is_empty() || bands.len() > MOST_BANDS {
-            let allowed = format!("from 1 to {MOST_BANDS} bands");
+        if bands.is_empty() || bands.len() > MAX_BANDS {
+            let allowed = format!("from 1 to {MAX_BANDS} bands");
             return Err(parameter("band").refuse(format_args!("{} bands", bands.len()), allowed).into());
         }
         let last = bands.len() as u32;

@@ -1,23 +1,25 @@
 //! A queue of parts: any scheduler with any dropper.
 //!
 //! # What it does
-//! Lets the dropper refuse, mark and make room, and the scheduler say which packet leaves next, over one buffer. It is what `drr+faba` is
-//! short for, with room for the parameters of both.
+//! Lets the dropper refuse, mark and make room, and the scheduler say which packet leaves next,
+//! over one buffer. It is what `drr+faba` is short for, with room for the parameters of both.
 //!
 //! # Why
-//! Whom to serve next and whom to drop are two questions. FABA under deficit round robin, RED with a queue for each flow, or LQD under
-//! start-time fair queueing is not a discipline of its own but two known ones.
+//! Whom to serve next and whom to drop are two questions. FABA under deficit round robin, RED with
+//! a queue for each flow, or LQD under start-time fair queueing is not a discipline of its own but
+//! two known ones.
 //!
 //! # State and cost
-//! Those of the scheduler and of the dropper.
-//! It marks where its dropper does.
+//! Those of the scheduler and of the dropper. It marks where its dropper does.
 //!
 //! # Source (section, equation)
-//! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for Supporting TCP with Per-flow
-//! Queueing", INFOCOM 1998, sections II.A and II.B: fair queueing with longest queue drop, random drop, and RED.
+//! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for
+//! Supporting TCP with Per-flow Queueing", INFOCOM 1998, sections II.A and II.B: fair queueing with
+//! longest queue drop, random drop, and RED.
 //!
 //! # Where we differ
-//! A discipline that brings its own scheduler, such as `fq-codel` or `drr`, is no dropper and is refused.
+//! A discipline that brings its own scheduler, such as `fq-codel` or `drr`, is no dropper and is
+//! refused.
 //!
 //! # Example
 //! ```toml
@@ -42,7 +44,7 @@ use fairwire_laws::spec::{EcnChoice, Quantity};
 use fairwire_laws::{BadParameter, Site};
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its entry in the catalogue.
 pub const ABOUT: About = About {
     family: Family::Composition,
     summary: "any scheduler with any dropper",
@@ -64,13 +66,15 @@ pub struct Spec {
     /// How much may wait, unless the dropper has a buffer of its own.
     #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Whether an early signal drops or marks ECN-capable packets, unless the dropper says so itself.
+    /// Whether an early signal drops or marks ECN-capable packets, unless the dropper says so
+    /// itself.
     #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
     /// Which packet leaves next.
     #[parameter(unset = "`fcfs`", unit = "scheduler")]
     pub scheduler: Option<Service>,
-    /// What is refused, marked and pushed out: a discipline that takes any scheduler, by its name, or a table with its name and its parameters.
+    /// What is refused, marked and pushed out: a discipline that takes any scheduler, by its name,
+    /// or a table with its name and its parameters.
     #[parameter(unset = "`tail-drop`", unit = "discipline")]
     pub dropper: Option<Choice>,
 }
@@ -101,19 +105,19 @@ impl Part for Spec {
     }
 
     fn default_to_bytes(&mut self) {
-        self.tell_dropper(|part| part.default_to_bytes());
+        self.change_dropper(|part| part.default_to_bytes());
     }
 
     fn default_round(&mut self, round: Duration) {
-        self.tell_dropper(|part| part.default_round(round));
+        self.change_dropper(|part| part.default_round(round));
     }
 
     fn default_flows(&mut self, flows: u32) {
-        self.tell_dropper(|part| part.default_flows(flows));
+        self.change_dropper(|part| part.default_flows(flows));
     }
 
     fn default_free_below(&mut self, amount: Quantity<Amount>) {
-        self.tell_dropper(|part| part.default_free_below(amount));
+        self.change_dropper(|part| part.default_free_below(amount));
     }
 }
 
@@ -129,7 +133,7 @@ impl Spec {
         discipline::with_part(self.choice().name(), given, answer).ok()
     }
 
-    fn tell_dropper(&mut self, change: impl FnOnce(&mut dyn Part)) {
+    fn change_dropper(&mut self, change: impl FnOnce(&mut dyn Part)) {
         if let Some(part) = part_of_choice(self.dropper.get_or_insert_with(|| DEFAULT.clone())) {
             change(part);
         }
@@ -166,7 +170,8 @@ impl Spec {
         Nested { choice: self.choice(), ecn: self.ecn, typed_as, place: None }
     }
 
-    /// `error` of the dropper with the order of service of the whole: what is wrong with that is told of the whole.
+    /// `error` of the dropper with the order of service of the whole: an error in that belongs to
+    /// the whole.
     fn placed_error(&self, error: BuildError) -> BuildError {
         match error {
             BuildError::Parameter(bad)

@@ -1,26 +1,26 @@
 //! The shaper: a discipline behind a rate.
 //!
 //! # What it does
-//! Lets packets of the discipline inside go at `rate`, with bursts of `burst` after a pause. It works in deficit mode: a packet
-//! may go as soon as the packets before it are paid, and is paid after it went, so nothing needs to be looked at before
-//! it goes.
+//! Lets packets of the discipline inside go at `rate`, with bursts of `burst` after a pause. It
+//! works in deficit mode: a packet may go as soon as the packets before it are paid. It is paid
+//! itself after it went, so nothing needs to be known about it before.
 //!
 //! # Why
-//! The queue stands where it can be managed: in front of a modem, a tunnel or a subscriber's line whose own buffer would
-//! otherwise hold it.
+//! The queue is where it can be managed: in front of a modem, a tunnel or a subscriber's line whose
+//! own buffer would otherwise hold it.
 //!
 //! # State and cost
-//! One time and one remainder; O(1) per packet, and what the discipline inside costs.
-//! Its own signals are never early, as the list says; those of the disciplines inside may be.
+//! One time and one remainder; O(1) per packet, and what the discipline inside costs. Its own
+//! signals are never early, as the list says; those of the disciplines inside may be.
 //!
 //! # Source (section, equation)
-//! RFC 3290, section 7.1.2: a non-work-conserving scheduler with a rate profile. The bucket is kept as the time at which it is paid,
-//! as in the virtual scheduling algorithm of ITU-T I.371, annex A.
+//! RFC 3290, section 7.1.2: a non-work-conserving scheduler with a rate profile. The bucket is kept
+//! as the time at which it is paid, as in the virtual scheduling algorithm of ITU-T I.371, annex A.
 //!
 //! # Where we differ
-//! In any interval of T seconds at most `burst`, what `rate` brings in T, and one packet go out: the packet that deficit mode
-//! sends before it is paid. Times are rounded to a nanosecond, with the remainder carried. The bucket begins to fill at
-//! time zero.
+//! In any interval of T seconds at most `burst`, what `rate` brings in T, and one packet go out.
+//! That one is the packet that deficit mode sends before it is paid. Times are rounded to a
+//! nanosecond, with the remainder carried. The bucket begins to fill at time zero.
 //!
 //! # Example
 //! ```toml
@@ -42,7 +42,7 @@ use fairwire_laws::part::Part;
 use fairwire_laws::spec::{EcnChoice, Quantity};
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its entry in the catalogue.
 pub const ABOUT: About = About {
     family: Family::Composition,
     summary: "a discipline behind a rate with a burst",

@@ -23,18 +23,22 @@ fn site(buffer: Amount) -> Site<'static> {
 
 /// Settings without which the contest would not reach a discipline's decisions.
 const OWN_SETTINGS: &[(&str, &str)] = &[
-    // 40 packets take 16 ms: so little above PIE's 15 ms that a second is not enough for one signal.
+    // 40 packets take 16 ms: so little above PIE's 15 ms that a second is not enough for one
+    // signal.
     ("pie", "target = '5 ms'"),
-    // Overflow takes the oldest packets of the fattest queue, so its delay stays below 15 ms and jumps. None is the fattest for more
-    // than 110 ms, in which PIE's own gains, a hundredth of these, do not come to one signal.
+    // Overflow takes the oldest packets of the fattest queue, so its delay stays below 15 ms and
+    // jumps. None is the fattest for more than 110 ms, in which PIE's own gains, a hundredth of
+    // these, do not come to one signal.
     (
         "fq-pie",
         "target = '1 ms'\nupdate = '5 ms'\nmax_burst = '1 ms'\nalpha = 12.5\nbeta = 125.0\nmark_limit = 1.0",
     ),
-    // With the paper's literal alpha RQM signals one packet in twenty thousand of the contest, and those before a full buffer.
-    // With TCP's growth at a round-trip time of 20 ms all of its law is at work.
+    // With the paper's literal alpha RQM signals one packet in twenty thousand of the contest, and
+    // those before a full buffer. With TCP's growth at a round-trip time of 20 ms all of its law is
+    // at work.
     ("rqm", "alpha_units = 'per-rtt'\nreference_rtt = '20 ms'"),
-    // By default AFD drops what it would mark above a probability of one half, lest a sender that ignores marks starve the others.
+    // By default AFD drops what it would mark above a probability of one half, lest a sender that
+    // ignores marks starve the others.
     ("afd-sb", "mark_limit = 1.0"),
     ("afd-ft", "mark_limit = 1.0"),
     ("afd-nft", "mark_limit = 1.0"),
@@ -55,8 +59,8 @@ fn make_variant(entry: &Entry, typed: &str, buffer: Amount) -> Driver<Box<dyn Di
     Driver::new(built.unwrap_or_else(|error| panic!("{}: {typed}: {error}", entry.name)))
 }
 
-/// Every sensible pair: each entry that leaves the order of service open, under each scheduler, in each measure that it
-/// knows, and with each way of sharing queues among flows.
+/// Every sensible pair: each entry that leaves the order of service open, under each scheduler, in
+/// each measure that it knows, and with each way of sharing queues among flows.
 fn variants(entry: &Entry) -> Vec<String> {
     let page = entry.page().expect("documented");
     let choices = |name: &str| -> Vec<String> {
@@ -152,8 +156,9 @@ fn drain_between(
     drive(heir, after);
 }
 
-/// Oldest first, and packets of a flow in order. Where queues are given to flows, and where a flow is in two queues by its codepoints, what
-/// came at the same instant into two queues may have changed places.
+/// Oldest first, and packets of a flow in order. Where queues are given to flows, and where a flow
+/// is in two queues by its codepoints, what came at the same instant into two queues may have
+/// changed places.
 fn assert_order(drained: &[Packet], name: &str) {
     assert!(drained.is_sorted_by_key(|packet| packet.arrived), "{name}: {drained:?}");
     let is_split =
@@ -207,7 +212,8 @@ proptest! {
 
 #[test]
 fn a_drain_decides_nothing_of_what_comes_after() {
-    // Who only counts what waits goes on as if the packets had never been there; who has averages, tokens or random numbers need not.
+    // Who only counts what waits goes on as if the packets had never been there; who has averages,
+    // tokens or random numbers need not.
     for name in ["tail-drop", "drop-front", "lqd", "alqd", "drr", "prio", "classful"] {
         let entry = catalogue::find(name).expect("in the catalogue");
         let fresh = drive(make(entry, "drop", Amount::Packets(40)), &contest(20, 3_000));
@@ -222,7 +228,8 @@ fn a_drain_decides_nothing_of_what_comes_after() {
 
 #[test]
 fn every_pair_conserves_packets_in_every_sequence_of_six_operations() {
-    // Whoever pushes out under whoever has queues to repair; the other pairs share all of their code with these.
+    // Push-out makes schedulers repair their queues; the other pairs share all of their code with
+    // these.
     let is_at_risk = |entry: &&Entry| [Family::PushOut, Family::FairQueueing].contains(&entry.family);
     for entry in catalogue::all().iter().filter(is_at_risk) {
         let is_plain = |variant: &&String| !variant.contains("sharing") && !variant.contains("per =");
@@ -244,7 +251,8 @@ fn every_pair_decides_alike_when_run_twice_and_keeps_the_link_busy() {
             let run = || drive(make_variant(entry, variant, Amount::Packets(40)), &contest);
             let outcome = run();
             assert_eq!(outcome, run(), "{}: {variant}", entry.name);
-            // Two requests for three offers, and what is left at the end; none of the requests in vain, but for AVQ.
+            // Two requests for three offers, and what is left at the end; none of the requests in
+            // vain, but for AVQ.
             let least = if entry.name == "avq" { 1_750 } else { 2_000 };
             assert!((least..=2_040).contains(&outcome.sent), "{}: {variant}: {outcome:?}", entry.name);
         }
@@ -261,7 +269,8 @@ fn nth_sequence(n: u32) -> [Operation; 6] {
 
 #[test]
 fn every_sequence_of_six_operations_on_three_flows_conserves_packets() {
-    // The driver checks after each operation, so shorter sequences are checked as beginnings of these.
+    // The driver checks after each operation, so shorter sequences are checked as beginnings of
+    // these.
     for entry in catalogue::all() {
         for packets in 1..=3 {
             for n in 0..4096 {
@@ -276,9 +285,9 @@ fn every_sequence_of_six_operations_on_three_flows_conserves_packets() {
     }
 }
 
-/// A fixed contest at 1.5 times the link's rate with pauses, so that averages and buckets go through all their ranges. Who sends
-/// most changes, and neither offers nor requests have a rhythm, so that the longest queue is not always the oldest, nor the one that
-/// was longest just before.
+/// A fixed contest at 1.5 times the link's rate with pauses, so that averages and buckets go
+/// through all their ranges. Who sends most changes, and neither offers nor requests have a rhythm,
+/// so that the longest queue is not always the oldest, nor the one that was longest just before.
 fn contest(flows: u64, offers: u64) -> Vec<Operation> {
     // One of each three in a row, now this and now that.
     let is_picked = |i: u64, salt: u64| i % 3 == mix((i / 3) ^ salt) % 3;
@@ -340,7 +349,8 @@ fn under_mark_no_capable_packet_is_dropped_early() {
         };
         let (drops, marks) = early_drops("mark");
         assert_eq!(drops, 0, "{}", entry.name);
-        // The contest does reach such decisions: who drops early under one policy marks under the other.
+        // The contest does reach such decisions: who drops early under one policy marks under the
+        // other.
         assert_eq!(early_drops("drop").0 > 0, entry.marks, "{}", entry.name);
         assert_eq!(marks > 0, entry.marks, "{}", entry.name);
         assert_eq!(early_drops("drop").1, 0, "{}", entry.name);
@@ -351,9 +361,10 @@ fn under_mark_no_capable_packet_is_dropped_early() {
 fn overload_fills_the_link_and_loses_a_third() {
     for entry in catalogue::all() {
         let outcome = drive(make(entry, "drop", Amount::Packets(40)), &contest(20, 12_000));
-        // Two requests for three of 12000 offers, and at most 40 packets left for each of the three pauses: 8120 at most. Each
-        // request comes right after an offer, so one in vain would be an empty queue that refused a packet.
-        // AVQ lets less and less through to senders who do not listen: 0.98 of the rate at first, three quarters at the end.
+        // Two requests for three of 12000 offers, and at most 40 packets left for each of the three
+        // pauses: 8120 at most. Each request comes right after an offer, so one in vain would be an
+        // empty queue that refused a packet. AVQ lets less and less through to senders who do not
+        // listen: 0.98 of the rate at first, three quarters at the end.
         let least = if entry.name == "avq" { 7_000 } else { 8_000 };
         assert!((least..=8_120).contains(&outcome.sent), "{}: {outcome:?}", entry.name);
     }
@@ -361,7 +372,8 @@ fn overload_fills_the_link_and_loses_a_third() {
 
 #[test]
 fn after_any_contest_a_lone_light_flow_gets_through_an_idle_link() {
-    // SFB forgets an unresponsive flow only packet by packet: its probability falls by 1/6000 for each that finds its bins empty.
+    // SFB forgets an unresponsive flow only packet by packet: its probability falls by 1/6000 for
+    // each that finds its bins empty.
     for entry in catalogue::all().iter().filter(|entry| entry.name != "sfb") {
         for flows in [20, 200] {
             let mut driver = make(entry, "drop", Amount::Packets(40));
@@ -392,11 +404,13 @@ fn after_any_contest_a_lone_light_flow_gets_through_an_idle_link() {
 
 /// Name, and the hash of all decisions in the contest under `mark`.
 ///
-/// A new hash means that a discipline decides differently on the same input, so recorded results change. Where that is
-/// meant, put the value that the failing test prints here, and say why in the commit.
+/// A new hash means that a discipline decides differently on the same input, so recorded results
+/// change. Where that is meant, put the value that the failing test prints here, and say why in the
+/// commit.
 const GOLDEN: &[(&str, u64)] = &[
     ("tail-drop", 3_288_371_909_914_222_001),
-    // In this contest the oldest packet is always of the longest queue when room is made, so three drop alike.
+    // In this contest the oldest packet is always of the longest queue when room is made, so three
+    // drop alike.
     ("drop-front", 1_501_191_413_826_301_393),
     ("red", 4_511_597_893_282_372_819),
     ("rio", 12_132_915_024_682_023_256),
@@ -438,7 +452,7 @@ const GOLDEN: &[(&str, u64)] = &[
 ];
 
 #[test]
-fn the_contest_tells_apart_those_that_choose_a_packet_to_drop() {
+fn the_contest_separates_those_that_choose_a_packet_to_drop() {
     let names = ["tail-drop", "drop-front", "lqd", "lqd-binned", "alqd", "rnd"];
     let mut traces: Vec<u64> =
         GOLDEN.iter().filter(|(name, _)| names.contains(name)).map(|(_, trace)| *trace).collect();
@@ -465,7 +479,8 @@ fn decisions_are_those_recorded() {
     assert_eq!(names(&found), names(GOLDEN), "GOLDEN is in the order of the catalogue");
 }
 
-/// The lines of `recorded` that are to be changed, as they are typed: with the value found, or to be taken out.
+/// The lines of `recorded` that are to be changed, as they are typed: with the value found, or to
+/// be taken out.
 fn to_paste(found: &[(&str, u64)], recorded: &[(&str, u64)]) -> Vec<String> {
     let of = |list: &[(&str, u64)], name: &str| {
         list.iter().find(|(other, _)| *other == name).map(|(_, trace)| *trace)

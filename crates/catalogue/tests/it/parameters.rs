@@ -68,7 +68,7 @@ fn everything_that_can_be_typed_is_read_built_and_written_back() {
 }
 
 #[test]
-fn a_mistake_is_told_with_its_place_and_what_is_allowed() {
+fn a_mistake_is_reported_with_its_location_and_what_is_allowed() {
     for (text, at, message) in [
         ("[rde]\n", "rde", "unknown field `rde`, expected one of `tail-drop`, `drop-front`, `red`"),
         ("[red]\ngentel = true", "gentel", "unknown field `gentel`, expected one of `buffer`, `ecn`"),

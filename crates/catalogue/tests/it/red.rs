@@ -1,4 +1,5 @@
-//! RED: the numbers of the paper and of ns-2, and a second, straight-line reading of the same pseudo-code.
+//! RED: the numbers of the paper and of ns-2, and a second, straight-line reading of the same
+//! pseudo-code.
 
 use fairwire_catalogue::Site;
 use fairwire_core::rng::mix;
@@ -47,7 +48,7 @@ fn the_defaults_are_those_of_fabas_paper() {
     assert_eq!(config.spreading, Spreading::AtLeast);
 }
 
-/// Gaps between signals while the average stands still at p_b = 1/64.
+/// Gaps between signals while the average is constant at p_b = 1/64.
 fn gaps(spreading: Spreading) -> Vec<usize> {
     let ramp = Ramp { min: 10.0, max: 20.0, max_probability: 1.0 / 32.0, gentle: true };
     let config = Config { ramp, spreading, weight: 1.0, ..config() };
@@ -82,7 +83,8 @@ fn assert_uniform(gaps: &[usize], range: core::ops::RangeInclusive<usize>) {
 
 #[test]
 fn under_the_rule_of_1993_gaps_are_uniform_up_to_the_inverse_of_p() {
-    // The arrival after a signal counts as the first, so n p reaches 1 at n = 64 and certainty at n = 63.
+    // The arrival after a signal counts as the first, so n p reaches 1 at n = 64 and certainty at n
+    // = 63.
     assert_uniform(&gaps(Spreading::AtMost), 1..=63);
 }
 
@@ -93,7 +95,8 @@ fn under_ns2s_rule_gaps_are_uniform_between_once_and_twice_the_inverse_of_p() {
 
 #[test]
 fn the_first_arrival_above_the_threshold_is_never_dropped() {
-    // A probability of 1 from the threshold on, yet not forced: only the spared first arrival passes.
+    // A probability of 1 from the threshold on, yet not forced: only the spared first arrival
+    // passes.
     let ramp = Ramp { min: 4.0, max: 30.0, max_probability: 1.0, gentle: true };
     let config = Config { ramp, spreading: Spreading::AtMost, weight: 1.0, ..config() };
     let mut red = Red::new(config, Seed(1).stream("first"));
@@ -252,7 +255,8 @@ impl Signals for Last {
     }
 }
 
-/// Runs both readings side by side over bursts, overload and pauses; returns how often each fate was met.
+/// Runs both readings side by side over bursts, overload and pauses; returns how often each fate
+/// was met.
 fn compare(config: Config, policy: EcnPolicy, seed: u64) -> [u32; 5] {
     let red = Red::new(config, Seed(seed).stream("red"));
     let mut queue = Queue::new(config.limit, Fcfs, red).with_ecn(policy);
@@ -289,8 +293,8 @@ fn compare(config: Config, policy: EcnPolicy, seed: u64) -> [u32; 5] {
         queue.enqueue(Packet { ecn, ..Packet::new(frame, len, 0.into(), at) }, at, &mut last);
         let fate = plain.arrival(len, ecn.is_capable(), now);
         assert_eq!(last.0.unwrap_or(Fate::In), fate, "frame {frame}, average {}", plain.avg);
-        // The power of the idle decay comes from two libraries, each right to a unit or so in the last place; thirty
-        // thousand steps cannot add up to more than this.
+        // The power of the idle decay comes from two libraries, each right to a unit or so in the
+        // last place. Thirty thousand steps cannot add up to more than this.
         let average = queue.dropper().average();
         assert!((average - plain.avg).abs() <= 1e-11 * plain.avg.max(1.0), "{average} {}", plain.avg);
         assert_eq!(queue.dropper().max_probability(), plain.max_p);
@@ -315,7 +319,8 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
             idle_rule: if on(3) { IdleRule::Ns2 } else { IdleRule::Floyd1993 },
             spare_short_queue: on(4),
             mark_limit: on(5).then_some(0.1),
-            // In every third combination; often, so that a short run goes up and down. No pause has 64 intervals.
+            // In every third combination; often, so that a short run goes up and down. No pause has
+            // 64 intervals.
             adaptation: switches.is_multiple_of(3).then_some(Adaptation {
                 interval: Duration::from_ms(20),
                 increase: 0.01,
@@ -336,8 +341,8 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
 
 #[test]
 fn the_adaptive_variant_finds_the_probability_that_the_load_needs() {
-    // A fluid loop: the more is signalled, the less is sent. An average of 15, the middle of 10 and 20, needs a probability of
-    // 0.1 here, so max_p must come to 0.2.
+    // A fluid loop: the more is signalled, the less is sent. An average of 15, the middle of 10 and
+    // 20, needs a probability of 0.1 here, so max_p must come to 0.2.
     let spec = Spec { adaptive: Some(true), weight: Some(1.0), ..Spec::default() };
     let config = spec.check(&site()).expect("allowed");
     assert_eq!(config.adaptation.map(|rule| (rule.target_from, rule.target_to)), Some((14.0, 16.0)));
@@ -355,8 +360,9 @@ fn the_adaptive_variant_finds_the_probability_that_the_load_needs() {
             let now = Time::from_ns(round * 500_000_000);
             red.on_arrival(&Packet::new(99, 512, 0.into(), now), &buffer, now);
         }
-        // The band is from 14 to 16, and whole packets stand for up to half a packet more or less: p is 0.1 at
-        // (13.5 - 10) / 10 to (16.5 - 10) / 10 of max_p, and a step is a tenth of it.
+        // The band is from 14 to 16, and whole packets represent up to half a packet more or less.
+        // So p is 0.1 at (13.5 - 10) / 10 to (16.5 - 10) / 10 of max_p, and a step is a tenth of
+        // it.
         assert!((0.13..0.32).contains(&red.max_probability()), "{start}: {}", red.max_probability());
         assert!((13.0..17.0).contains(&queue), "{start}: {queue}");
     }
@@ -390,7 +396,7 @@ fn an_idle_link_forgets() {
         let arrival = Packet::new(1, 512, 0.into(), Time::ZERO);
         red.on_arrival(&arrival, &full, Time::ZERO); // average 0.01
         red.idle(Time::ZERO);
-        red.idle(Time::from_ns(20_000_000)); // asked again: idle since the first time
+        red.idle(Time::from_ns(20_000_000)); // polled again: idle since the first time
         red.on_arrival(&arrival, &Buffer::new(Limit::packets(40)), Time::from_ns(40_960_000));
         red.average()
     });
@@ -400,7 +406,7 @@ fn an_idle_link_forgets() {
 }
 
 #[test]
-fn what_is_not_allowed_is_told() {
+fn what_is_not_allowed_is_refused() {
     let site = site();
     let amount = |packets| Some(Amount::Packets(packets).into());
     for (spec, message) in [
@@ -469,7 +475,8 @@ fn thresholds_typed_in_bytes_or_time_count_in_the_measure_chosen() {
     assert_eq!(ramp(Measure::Bytes), (2560.0, 5120.0));
 }
 
-/// How many of a million packets of `len` bytes are signalled at an average that calls for 1/64, by the rule of 1993.
+/// How many of a million packets of `len` bytes are signalled at an average that calls for 1/64, by
+/// the rule of 1993.
 fn signals_in_a_million(mean_packet: Option<u64>, len: u32) -> f64 {
     let spec = Spec {
         measure: Some(Measure::Bytes),
@@ -494,7 +501,8 @@ fn signals_in_a_million(mean_packet: Option<u64>, len: u32) -> f64 {
 
 #[test]
 fn in_bytes_a_packet_is_signalled_by_its_length_over_the_mean_packets() {
-    // Gaps are uniform from 1 to 63, mean 32 and variance 331: 31 250 in a million, with a standard deviation of 100 (1e6 x 331 / 32^3, its root).
+    // Gaps are uniform from 1 to 63, mean 32 and variance 331: 31 250 in a million, with a standard
+    // deviation of 100 (1e6 x 331 / 32^3, its root).
     let of_mean = signals_in_a_million(Some(1000), 1000);
     assert!((of_mean - 31_250.0).abs() < 500.0, "{of_mean}");
     // The site's typical packet has 512 bytes.
@@ -504,8 +512,9 @@ fn in_bytes_a_packet_is_signalled_by_its_length_over_the_mean_packets() {
 
 #[test]
 fn the_first_probabilities_after_a_signal_are_those_of_the_formula_with_the_mean_packet() {
-    // p_b = 1/4 throughout, one packet of `len` bytes after the spared first one of 500: its chance is p_b / (1 - n p_b) len / mean, n being
-    // the whole mean packets since the first: ns-2's order of spreading and scaling.
+    // p_b = 1/4 throughout, and one packet of `len` bytes after the spared first one of 500. Its
+    // chance is p_b / (1 - n p_b) len / mean, n being the whole mean packets since the first:
+    // ns-2's order of spreading and scaling.
     for (mean_packet, len, chance) in [
         (500, 250, 0.25 / (1.0 - 0.25) * 0.5),  // n = 750 / 500 = 1
         (500, 500, 0.25 / (1.0 - 0.5)),         // n = 2
@@ -547,7 +556,8 @@ fn with_a_mean_packet_thresholds_in_packets_are_of_its_length_and_the_buffer_is_
         ..Spec::default()
     };
     let config = spec.check(&site()).expect("allowed");
-    assert_eq!((config.ramp.min, config.ramp.max), (10.0 * 512.0, 15_000.0)); // a quarter of 40 packets of 512 bytes
+    // A quarter of 40 packets of 512 bytes.
+    assert_eq!((config.ramp.min, config.ramp.max), (10.0 * 512.0, 15_000.0));
     assert_eq!(config.limit, Spec::default().check(&site()).expect("allowed").limit);
     let packets = Spec { measure: None, ..spec }.check(&site()).expect("allowed");
     assert_eq!((packets.ramp.min, packets.ramp.max), (10.0, 15.0));

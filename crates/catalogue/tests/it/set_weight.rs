@@ -1,4 +1,5 @@
-//! Weights that change while packets wait: afterwards each class gets what it would have got under these weights from the start.
+//! Weights that change while packets wait: afterwards each class gets what it would have got under
+//! these weights from the start.
 
 use fairwire_catalogue as catalogue;
 use fairwire_catalogue::{Parameters, Site, build};
@@ -14,7 +15,7 @@ fn discipline(name: &str, typed: &str) -> Box<dyn Discipline> {
         buffer: Amount::Packets(120),
         packet_bytes: 500,
         seed: Seed(1),
-        stream: "reweigh",
+        stream: "set-weight",
     };
     build(name, &parameters, &site).unwrap_or_else(|error| panic!("{typed}: {error}"))
 }
@@ -23,7 +24,8 @@ fn weight(weight: f64) -> Weight {
     Weight::new(weight).expect("allowed")
 }
 
-/// A link of 10 Mbit/s that is offered three times what it can send, alike by six flows: two of each of the classes 1, 2 and 3.
+/// A link of 10 Mbit/s that is offered three times what it can send, alike by six flows: two of
+/// each of the classes 1, 2 and 3.
 struct Link {
     queue: Box<dyn Discipline>,
     offered: u64,
@@ -55,7 +57,8 @@ impl Link {
     }
 }
 
-/// How disciplines with weights are typed, as a function of the weight of class 2. Classes 1 and 3 have 1 and 2.
+/// How disciplines with weights are typed, as a function of the weight of class 2. Classes 1 and 3
+/// have 1 and 2.
 type Typed = (&'static str, fn(f64) -> String);
 
 fn weights(second: f64) -> String {
@@ -111,7 +114,8 @@ fn after_a_change_of_weight_shares_are_those_of_a_discipline_built_with_it() {
             built.sent(2 * SETTLES);
             let (found, expected) = (changed.sent(2 * SETTLES), built.sent(2 * SETTLES));
             for (found, expected) in found.into_iter().zip(expected) {
-                let tolerance = 4.0 * f64::from(found + expected).sqrt(); // four sd of the difference of two counts
+                // Four sd of the difference of two counts.
+                let tolerance = 4.0 * f64::from(found + expected).sqrt();
                 let difference = f64::from(found.abs_diff(expected));
                 assert!(
                     difference <= tolerance,
@@ -210,7 +214,11 @@ fn in_a_tree_of_disciplines_a_class_is_found_wherever_it_has_a_weight() {
     assert_eq!(by_class.set_weight(2, weight(2.0)), Ok(weight(5.0)), "in the band of the class");
     assert_eq!(by_class.set_weight(1, weight(2.0)), Ok(weight(1.0)));
     let mut by_dscp = discipline("prio", &format!("by = 'dscp'\n{bands}"));
-    assert_eq!(by_dscp.set_weight(2, weight(2.0)), Ok(weight(3.0)), "in both bands, and the first tells");
+    assert_eq!(
+        by_dscp.set_weight(2, weight(2.0)),
+        Ok(weight(3.0)),
+        "in both bands, and the first one's is returned"
+    );
     assert_eq!(by_dscp.set_weight(2, weight(2.0)), Ok(weight(2.0)));
     let inside = "{ id = 4, discipline = { drr = { weights = { 2 = 5.0 } } } }";
     let mut tree = discipline("classful", &format!("class = [{inside}, {{ id = 1, weight = 3.0 }}]"));

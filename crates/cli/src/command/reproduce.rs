@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
     let form = Form::of(args.format)?;
     if let Some(document) = &args.write_docs {
-        file::prove("--write-docs", document, &["md"])?;
+        file::check_writable("--write-docs", document, &["md"])?;
     }
     let studies = studies(args.studies.as_deref())?;
     if args.write_docs.is_some() {

@@ -8,7 +8,7 @@ use crate::tell::tell;
 use fairwire_core::Duration;
 use fairwire_experiment::{Failed, LeftOut, Stage, WatchRun, WatchRuns, compared, find, left_out, run};
 use fairwire_metrics::record::{Mode, Report, RunRecord};
-use fairwire_scenario::{Outcome, Row, Scenario, Which, run_all_observed};
+use fairwire_scenario::{Outcome, Row, RunId, Scenario, run_all_observed};
 
 /// The stages of these names, each once; empty for the simulator alone.
 pub(crate) fn named(names: &[String]) -> Result<Vec<&'static dyn Stage>, Failure> {
@@ -146,8 +146,8 @@ struct Watching<'a> {
 }
 
 impl WatchRuns for Watching<'_> {
-    fn begins<'a>(&'a self, which: Which<'_>) -> Box<dyn WatchRun + 'a> {
-        let Which { discipline, seed, .. } = which;
+    fn begins<'a>(&'a self, which: RunId<'_>) -> Box<dyn WatchRun + 'a> {
+        let RunId { discipline, seed, .. } = which;
         let duration = self.scenario.spec().duration;
         self.progress.say(&format!("{}: {discipline}, seed {seed}, {duration}", self.stage));
         Box::new(WatchingOne { outputs: self.outputs, run: self.outputs.begin(which, self.stage) })

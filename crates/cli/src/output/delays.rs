@@ -3,7 +3,7 @@
 use fairwire_core::Time;
 use fairwire_metrics::record::DelayRecord;
 use fairwire_metrics::{Bin, DelayHistogram, FlowName};
-use fairwire_scenario::{Content, PacketEvent, View, What, Which};
+use fairwire_scenario::{Content, PacketEvent, RunId, View, What};
 
 /// Counts the delays of one run.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ pub(super) struct Delays {
     discipline: String,
     seed: u64,
     from: Time,
-    /// From source to receiver, where that is asked for.
+    /// The delays from source to receiver, if requested.
     one_way: Option<OneWay>,
 }
 
@@ -25,12 +25,12 @@ struct OneWay {
 
 impl Delays {
     /// From `from` on, the end of the warm-up.
-    pub(super) fn new(which: Which<'_>, from: Time, has_one_way: bool) -> Self {
+    pub(super) fn new(which: RunId<'_>, from: Time, has_one_way: bool) -> Self {
         let one_way = has_one_way.then(OneWay::default);
         Delays { discipline: which.discipline.into(), seed: which.seed, from, one_way }
     }
 
-    /// Is it to be told of packets?
+    /// Does it need packet events?
     pub(super) fn wants_packets(&self) -> bool {
         self.one_way.is_some()
     }

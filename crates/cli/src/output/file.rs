@@ -8,7 +8,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::{NamedTempFile, TempPath};
 
-/// A file that is written beside its place, under a hidden name, and moved there when it is whole. Dropped before, it is gone.
+/// A file that is written beside its place, under a hidden name, and moved there when it is whole.
+/// Dropped before, it is gone.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     path: PathBuf,
@@ -28,7 +29,7 @@ impl Scratch {
         Ok(Scratch { path: path.into(), file: BufWriter::new(hidden) })
     }
 
-    /// Moves it to its place, and tells that.
+    /// Moves it to its final path, and returns that.
     pub(crate) fn finish(self) -> io::Result<PathBuf> {
         let file = self.file.into_inner()?;
         file.as_file().sync_all()?;
@@ -36,7 +37,8 @@ impl Scratch {
         Ok(self.path)
     }
 
-    /// Ends the writing of what is a part of a file, and closes it: there may be thousands of parts.
+    /// Ends the writing of what is a part of a file, and closes it: there may be thousands of
+    /// parts.
     pub(crate) fn close(self) -> io::Result<Part> {
         Ok(Part(self.file.into_inner()?.into_temp_path()))
     }
@@ -62,8 +64,9 @@ impl Write for Scratch {
     }
 }
 
-/// Proves, before any time is spent, that `path`, given for `flag`, ends in one of `endings` and can be written. Tells its ending.
-pub(crate) fn prove<'a>(flag: &str, path: &Path, endings: &[&'a str]) -> Result<&'a str, Failure> {
+/// Checks, before any time is spent, that `path`, given for `flag`, has one of the extensions
+/// `endings` and can be written. Returns the extension.
+pub(crate) fn check_writable<'a>(flag: &str, path: &Path, endings: &[&'a str]) -> Result<&'a str, Failure> {
     let shown = path.display();
     let given = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
     let allowed = endings.iter().map(|ending| format!(".{ending}")).collect::<Vec<_>>().join(" or ");
@@ -81,7 +84,7 @@ pub(crate) fn prove<'a>(flag: &str, path: &Path, endings: &[&'a str]) -> Result<
         )
     };
     if path.is_dir() {
-        return Err(refuse("a folder stands in the way".into()));
+        return Err(refuse("it is a folder".into()));
     }
     Scratch::begin(path).map_err(|error| refuse(format!("it cannot be written: {error}")))?;
     Ok(ending)
@@ -106,7 +109,7 @@ pub(crate) fn try_write(path: &Path, content: &[u8]) -> io::Result<()> {
     file.finish().map(|_| ())
 }
 
-/// A file that was proven writable could not be written.
+/// The failure of a file that was writable before the run.
 pub(crate) fn fault(path: &Path, error: &io::Error) -> Failure {
     Failure::Ours(format!("`{}` could not be written: {error}", path.display()))
 }

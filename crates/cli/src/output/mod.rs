@@ -1,17 +1,18 @@
-//! What a run leaves beside its report: time series, packet traces, tables of delays, records of flows.
+//! What a run leaves beside its report: time series, packet traces, tables of delays, records of
+//! flows.
 //!
-//! Places are proven before a run. What a run writes goes beside its place under a hidden name, so a run that is stopped leaves
-//! nothing half done, and one that is finished is kept.
+//! Paths are checked before a run. A run writes to a hidden file beside the final path, so that a
+//! stopped run leaves nothing half done, and a finished one is kept.
 
 mod delays;
 pub(crate) mod file;
 mod format;
 mod formats;
+mod plan;
 mod plot;
 mod series;
 mod trace;
 mod warm_up;
-mod wishes;
 
 use crate::args::OutputArgs;
 use crate::failure::Failure;
@@ -21,9 +22,10 @@ use fairwire_core::{Duration, Time};
 use fairwire_experiment::Stage;
 use fairwire_metrics::record::{DelayRecord, Report};
 use fairwire_metrics::summary;
-use fairwire_scenario::{FlowSpec, Observer, Observers, PacketEvent, Row, Scenario, View, Which, rows};
+use fairwire_scenario::{FlowSpec, Observer, Observers, PacketEvent, Row, RunId, Scenario, View, rows};
 use file::{Part, Scratch};
 use format::Format;
+use plan::{Destination, OutputPlan};
 use plot::Curve;
 use series::Series;
 use std::collections::BTreeMap;
@@ -31,21 +33,20 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use trace::Trace;
-use wishes::{Place, Wishes};
 
 /// One-way delays are counted for no more flows: each histogram takes 60 kB.
-const MOST_ONE_WAY: u32 = 10_000;
+const MAX_ONE_WAY: u32 = 10_000;
 
-/// Of the traces of many runs, so many are named.
-const MOST_TOLD: usize = 4;
+/// The number of traces that are named if there are many.
+const MAX_NAMED: usize = 4;
 
 /// The stage whose runs are watched by observers, packet by packet.
 const SIMULATOR: &str = "sim";
 
-/// What was asked for beside the report, proven to be possible.
+/// The outputs beside the report, checked before the run.
 #[derive(Debug)]
 pub(crate) struct Outputs<'a> {
-    wishes: Wishes<'a>,
+    plan: OutputPlan<'a>,
     /// What writes each.
     by: Format,
     baseline: Option<String>,
@@ -53,7 +54,7 @@ pub(crate) struct Outputs<'a> {
     runs: usize,
     /// Where it is run; empty for the simulator alone.
     stages: Vec<&'static str>,
-    /// By run and place of the stage: runs of a discipline and seed stand together.
+    /// By run and index of the stage, so that the stages of a run are adjacent.
     finished: Mutex<BTreeMap<(usize, usize), Finished>>,
 }
 
@@ -70,34 +71,39 @@ struct Finished {
 }
 
 impl<'a> Outputs<'a> {
-    /// Proves what `args` ask of runs of `scenario` on `stages`, which are empty for the simulator alone.
+    /// Checks the outputs that `args` request of runs of `scenario` on `stages`, which are empty
+    /// for the simulator alone.
     pub(crate) fn prepare(
         args: &'a OutputArgs,
         scenario: &'a Scenario,
         stages: &[&dyn Stage],
     ) -> Result<Self, Failure> {
         let spec = scenario.spec();
-        let wishes = Wishes::of(args, &spec.output);
+        let plan = OutputPlan::of(args, &spec.output);
         let by = Format {
-            series: wishes.series.as_ref().map(|place| place.prove(|by| by.series)).transpose()?,
-            trace: wishes.trace.as_ref().map(|place| place.prove(|by| by.trace)).transpose()?,
-            flows: wishes.flows.as_ref().map(|place| place.prove(|by| by.flows)).transpose()?,
-            histogram: wishes.histogram.as_ref().map(|place| place.prove(|by| by.histogram)).transpose()?,
-            percentiles: wishes
+            series: plan.series.as_ref().map(|place| place.check_writable(|by| by.series)).transpose()?,
+            trace: plan.trace.as_ref().map(|place| place.check_writable(|by| by.trace)).transpose()?,
+            flows: plan.flows.as_ref().map(|place| place.check_writable(|by| by.flows)).transpose()?,
+            histogram: plan
+                .histogram
+                .as_ref()
+                .map(|place| place.check_writable(|by| by.histogram))
+                .transpose()?,
+            percentiles: plan
                 .percentiles
                 .as_ref()
-                .map(|place| place.prove(|by| by.percentiles))
+                .map(|place| place.check_writable(|by| by.percentiles))
                 .transpose()?,
-            plot: wishes.plot.as_ref().map(|place| place.prove(|by| by.plot)).transpose()?,
+            plot: plan.plot.as_ref().map(|place| place.check_writable(|by| by.plot)).transpose()?,
             ..Format::new("")
         };
         let flows: u32 = spec.flow.iter().map(FlowSpec::count).fold(0, u32::saturating_add);
-        if wishes.one_way && flows > MOST_ONE_WAY {
-            let help = format!("allowed: at most {MOST_ONE_WAY} flows, since each takes 60 kB");
+        if plan.one_way && flows > MAX_ONE_WAY {
+            let help = format!("allowed: at most {MAX_ONE_WAY} flows, since each takes 60 kB");
             return Err(Failure::user(format!("--one-way: the scenario has {flows} flows"), help));
         }
-        let every = wishes.every;
-        if wishes.has_samples() && (every == Duration::ZERO || every > spec.duration.0) {
+        let every = plan.every;
+        if plan.has_samples() && (every == Duration::ZERO || every > spec.duration.0) {
             let help = format!("allowed: from 1 ns to the duration of a run, {}", spec.duration);
             return Err(Failure::user(format!("--every {every}: no sample would be taken"), help));
         }
@@ -108,23 +114,23 @@ impl<'a> Outputs<'a> {
             runs: spec.disciplines.len() * spec.seeds.as_slice().len(),
             stages: stages.iter().map(|stage| stage.name()).collect(),
             finished: Mutex::default(),
-            wishes,
+            plan,
         })
     }
 
     /// What watches a run on `stage`; in the simulator packets, too.
-    fn watcher(&self, which: Which<'_>, stage: &str) -> Result<Watcher<'_>, Failure> {
+    fn watcher(&self, which: RunId<'_>, stage: &str) -> Result<Watcher<'_>, Failure> {
         let stage = self.stages.iter().copied().find(|name| *name == stage);
         let is_simulated = stage.is_none_or(|stage| stage == SIMULATOR);
         let begin = |path: &Path| Scratch::begin(path).map_err(|error| file::fault(path, &error));
-        let series = match (self.by.series, self.wishes.series()) {
+        let series = match (self.by.series, self.plan.series()) {
             (Some(form), Some(path)) => {
                 let out = begin(path)?;
                 Some(Series::new(out, form, which, stage))
             }
             _ => None,
         };
-        let trace = match (self.by.trace, self.wishes.trace()) {
+        let trace = match (self.by.trace, self.plan.trace()) {
             (Some(form), Some(path)) if is_simulated => {
                 let part = format!("{}.{}", which.discipline, which.seed);
                 let path = if self.runs > 1 { file::with_part(path, &part) } else { path.into() };
@@ -132,9 +138,9 @@ impl<'a> Outputs<'a> {
             }
             _ => None,
         };
-        let delays = (is_simulated && self.wishes.has_delays())
-            .then(|| Delays::new(which, self.warm_up, self.wishes.one_way));
-        let curve = Curve::new(which, stage, self.wishes.every);
+        let delays = (is_simulated && self.plan.has_delays())
+            .then(|| Delays::new(which, self.warm_up, self.plan.one_way));
+        let curve = Curve::new(which, stage, self.plan.every);
         Ok(Watcher {
             outputs: self,
             series,
@@ -146,7 +152,8 @@ impl<'a> Outputs<'a> {
         })
     }
 
-    /// Puts what the runs left into files, and into `report` what belongs there. All is tried; the first failure is told.
+    /// Writes the results of the runs to files, and adds to `report` what belongs there. Every
+    /// output is tried; the first failure is returned.
     pub(crate) fn close(self, report: &mut Report) -> Result<(), Failure> {
         let finished = self.finished.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut finished: Vec<Finished> = finished.into_values().collect();
@@ -155,16 +162,16 @@ impl<'a> Outputs<'a> {
         if let Some(baseline) = &self.baseline {
             report.differences = summary::differences(&report.runs, baseline);
         }
-        if self.wishes.check_warm_up {
+        if self.plan.check_warm_up {
             let simulated = finished.iter().filter(|run| !run.curve.totals().is_empty());
             simulated.for_each(|run| warm_up::check(&run.curve, self.warm_up));
         }
-        let wishes = &self.wishes;
+        let plan = &self.plan;
         let traces = finished.iter().filter_map(|run| run.trace.as_deref());
         let mut places: Vec<String> = traces.map(|path| path.display().to_string()).collect();
-        places.truncate(MOST_TOLD);
-        let mut write = |place: &Option<Place<'_>>, all: &dyn Fn(&Path) -> Result<(), Failure>| {
-            let Some(path) = place.as_ref().map(Place::path) else { return };
+        places.truncate(MAX_NAMED);
+        let mut write = |place: &Option<Destination<'_>>, all: &dyn Fn(&Path) -> Result<(), Failure>| {
+            let Some(path) = place.as_ref().map(Destination::path) else { return };
             match all(path) {
                 Ok(()) => places.push(path.display().to_string()),
                 Err(failure) => failures.push(failure),
@@ -172,21 +179,21 @@ impl<'a> Outputs<'a> {
         };
         let by = &self.by;
         if let Some(all) = by.flows {
-            write(&wishes.flows, &|path| all(path, report));
+            write(&plan.flows, &|path| all(path, report));
         }
         if let Some(all) = by.percentiles {
-            write(&wishes.percentiles, &|path| file::write(path, all(&report.delays)?.as_bytes()));
+            write(&plan.percentiles, &|path| file::write(path, all(&report.delays)?.as_bytes()));
         }
         if let Some(all) = by.histogram {
             let histograms: Vec<&Histogram> = finished.iter().flat_map(|run| &run.histograms).collect();
-            write(&wishes.histogram, &|path| file::write(path, all(&histograms)?.as_bytes()));
+            write(&plan.histogram, &|path| file::write(path, all(&histograms)?.as_bytes()));
         }
         if let Some(svg) = by.plot {
             let curves: Vec<&Curve> = finished.iter().map(|run| &run.curve).collect();
             let title = &report.manifest.scenario;
-            write(&wishes.plot, &|path| file::write(path, svg(&curves, title, self.warm_up).as_bytes()));
+            write(&plan.plot, &|path| file::write(path, svg(&curves, title, self.warm_up).as_bytes()));
         }
-        if let Some(path) = wishes.series() {
+        if let Some(path) = plan.series() {
             let head = by.series.map_or("", |form| form.head[usize::from(!self.stages.is_empty())]);
             match joined(path, head, finished) {
                 Ok(()) => places.push(path.display().to_string()),
@@ -210,12 +217,13 @@ fn joined(path: &Path, head: &str, finished: Vec<Finished>) -> io::Result<()> {
     out.finish().map(|_| ())
 }
 
-/// The discipline against which differences are taken. Where the scenario asks for one that is not run, or is run alone, there are none.
+/// The baseline of paired differences. If the scenario names a discipline that is not run, or is
+/// run alone, there is none.
 fn baseline(args: &OutputArgs, scenario: &Scenario) -> Result<Option<String>, Failure> {
     let labels: Vec<&str> = scenario.spec().disciplines.iter().map(|compared| compared.label()).collect();
     let Some(given) = &args.paired else {
-        let asked = scenario.spec().output.paired.as_deref().map(|name| scenario.label(name));
-        return Ok(asked.filter(|asked| labels.len() > 1 && labels.contains(asked)).map(str::to_owned));
+        let named = scenario.spec().output.paired.as_deref().map(|name| scenario.label(name));
+        return Ok(named.filter(|named| labels.len() > 1 && labels.contains(named)).map(str::to_owned));
     };
     let help =
         || format!("allowed: two disciplines or more, one of which is the baseline: {}", labels.join(", "));
@@ -237,13 +245,13 @@ pub(crate) struct StageRun<'a> {
 }
 
 impl Outputs<'_> {
-    /// How often values are sampled, where that is asked for.
+    /// The sampling interval, if samples are requested.
     pub(crate) fn every(&self) -> Option<Duration> {
-        self.wishes.has_samples().then_some(self.wishes.every)
+        self.plan.has_samples().then_some(self.plan.every)
     }
 
     /// Begins to write down what is sampled in a run on `stage`, which is not the simulator.
-    pub(crate) fn begin(&self, which: Which<'_>, stage: &'static str) -> Option<StageRun<'_>> {
+    pub(crate) fn begin(&self, which: RunId<'_>, stage: &'static str) -> Option<StageRun<'_>> {
         self.every()?;
         match self.watcher(which, stage) {
             Ok(watcher) => Some(StageRun { watcher, index: which.index, stage }),
@@ -254,17 +262,17 @@ impl Outputs<'_> {
         }
     }
 
-    /// What is asked for beside the report and only the simulator has, if anything is.
+    /// The requested outputs that only the simulator has, if any.
     pub(crate) fn of_simulator_only(&self) -> Option<String> {
-        let wishes = &self.wishes;
-        let asked = [
+        let plan = &self.plan;
+        let requested = [
             ("--trace", self.by.trace.is_some()),
-            ("--histogram", wishes.histogram.is_some()),
-            ("--percentiles", wishes.percentiles.is_some()),
-            ("--check-warm-up", wishes.check_warm_up),
+            ("--histogram", plan.histogram.is_some()),
+            ("--percentiles", plan.percentiles.is_some()),
+            ("--check-warm-up", plan.check_warm_up),
         ];
-        let asked: Vec<&str> = asked.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
-        (!asked.is_empty()).then(|| asked.join(", "))
+        let requested: Vec<&str> = requested.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
+        (!requested.is_empty()).then(|| requested.join(", "))
     }
 
     fn keep(&self, index: usize, stage: &str, finished: Finished) {
@@ -276,7 +284,7 @@ impl Outputs<'_> {
 impl StageRun<'_> {
     /// A row sampled `at` after the start.
     pub(crate) fn sample(&mut self, at: Duration, row: Row<'_>) {
-        let has_flows = self.watcher.outputs.wishes.series_flows;
+        let has_flows = self.watcher.outputs.plan.series_flows;
         if row.kind != "flow" || has_flows {
             self.watcher.row(Time::ZERO + at, row);
         }
@@ -292,7 +300,7 @@ impl StageRun<'_> {
 
 impl Finished {
     /// A run of which nothing could be written down.
-    fn failed(which: Which<'_>, failure: Failure) -> Self {
+    fn failed(which: RunId<'_>, failure: Failure) -> Self {
         let curve = Curve::new(which, None, Duration::from_ms(100));
         let (delays, histograms) = Default::default();
         Finished { series: None, trace: None, delays, histograms, curve, failed: vec![failure] }
@@ -300,8 +308,8 @@ impl Finished {
 }
 
 impl Observers for Outputs<'_> {
-    fn observe(&self, which: Which<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool) {
-        if !self.wishes.has_samples() && !self.wishes.has_delays() && self.by.trace.is_none() {
+    fn observe(&self, which: RunId<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool) {
+        if !self.plan.has_samples() && !self.plan.has_delays() && self.by.trace.is_none() {
             go(None);
             return;
         }
@@ -341,12 +349,12 @@ impl Watcher<'_> {
         let mut keep = |path: Option<&Path>, error: io::Error| {
             failed.extend(path.map(|path| file::fault(path, &error)));
         };
-        let wishes = &self.outputs.wishes;
+        let plan = &self.outputs.plan;
         let trace = self.trace.and_then(|trace| {
-            trace.finish().and_then(Scratch::finish).map_err(|error| keep(wishes.trace(), error)).ok()
+            trace.finish().and_then(Scratch::finish).map_err(|error| keep(plan.trace(), error)).ok()
         });
         let series = self.series.and_then(|series| {
-            series.finish().and_then(Scratch::close).map_err(|error| keep(wishes.series(), error)).ok()
+            series.finish().and_then(Scratch::close).map_err(|error| keep(plan.series(), error)).ok()
         });
         let (delays, histograms) = (self.records, self.histograms);
         Finished { series, trace, delays, histograms, curve: self.curve, failed }
@@ -355,7 +363,7 @@ impl Watcher<'_> {
 
 impl Observer for Watcher<'_> {
     fn interval(&self) -> Option<Duration> {
-        self.outputs.wishes.has_samples().then_some(self.outputs.wishes.every)
+        self.outputs.plan.has_samples().then_some(self.outputs.plan.every)
     }
     fn wants_packets(&self) -> bool {
         self.trace.is_some() || self.delays.as_ref().is_some_and(Delays::wants_packets)
@@ -365,8 +373,8 @@ impl Observer for Watcher<'_> {
         self.delays.iter_mut().for_each(|delays| delays.start(view));
     }
     fn sample(&mut self, view: &View<'_>) {
-        let has_flows = self.series.is_some() && self.outputs.wishes.series_flows;
-        rows(view, self.outputs.wishes.every, has_flows, &mut |row| self.row(view.now(), row));
+        let has_flows = self.series.is_some() && self.outputs.plan.series_flows;
+        rows(view, self.outputs.plan.every, has_flows, &mut |row| self.row(view.now(), row));
     }
     fn packet(&mut self, event: &PacketEvent) {
         self.trace.iter_mut().for_each(|trace| trace.packet(event));
@@ -375,7 +383,7 @@ impl Observer for Watcher<'_> {
     fn finished(&mut self, view: &View<'_>) {
         let Some(delays) = &self.delays else { return };
         self.records = delays.records(view);
-        if self.outputs.wishes.histogram.is_some() {
+        if self.outputs.plan.histogram.is_some() {
             self.histograms = delays.histograms(view);
         }
     }

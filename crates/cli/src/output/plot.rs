@@ -1,14 +1,15 @@
-//! A picture of what leaves the link over time, under the first seed: a panel for each discipline with a line for each group. Where there
-//! are several stages, a panel for each discipline and group, with a line for each stage: who wants to see what a stage changes, compares
-//! the lines of one group.
+//! A picture of what leaves the link over time, under the first seed: a panel for each discipline
+//! with a line for each group. With several stages there is a panel for each discipline and group,
+//! with a line for each stage, to show what a stage changes.
 //!
-//! It draws what leaves, and not what arrives in order: there, a hole that is filled is a spike far above the link's rate. What the link
-//! can send is a line of its own, and the axis goes by what was measured: a spike in the warm-up is cut off.
+//! It draws what leaves, and not what arrives in order: there, a hole that is filled is a spike far
+//! above the link's rate. The capacity of the link is a line of its own, and the axis fits what was
+//! measured: a spike in the warm-up is cut off.
 
 use fairwire_core::{Duration, Time};
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel};
 use fairwire_figures::{Figure, Setting};
-use fairwire_scenario::{Row, Which};
+use fairwire_scenario::{Row, RunId};
 use std::collections::BTreeSet;
 
 /// When a sample was taken, seconds, and bit/s since the one before.
@@ -35,7 +36,7 @@ pub(super) struct Curve {
 }
 
 impl Curve {
-    pub(super) fn new(which: Which<'_>, stage: Option<&'static str>, every: Duration) -> Self {
+    pub(super) fn new(which: RunId<'_>, stage: Option<&'static str>, every: Duration) -> Self {
         Curve { seed: which.seed, stage, ..Curve::empty(which.discipline, every) }
     }
 
@@ -222,7 +223,8 @@ mod tests {
 
     #[test]
     fn the_axis_goes_by_what_was_measured_and_the_links_rate_is_a_line() {
-        // A spike of 200 Mbit/s in the first second, and 3 of the 4 Mbit/s of the link from then on.
+        // A spike of 200 Mbit/s in the first second, and 3 of the 4 Mbit/s of the link from then
+        // on.
         let values = (0..100).map(|at| if at < 10 { 200e6 } else { 3e6 }).collect();
         let curve = Curve::of("red", Duration::from_ms(100), vec![("tcp".into(), values)]);
         let after = |ms| svg(&[&curve], "t", Time::ZERO + Duration::from_ms(ms));

@@ -2,7 +2,7 @@
 
 use super::file::Scratch;
 use fairwire_core::Time;
-use fairwire_scenario::Which;
+use fairwire_scenario::RunId;
 use std::io::{self, Write};
 
 pub(super) use fairwire_scenario::Row;
@@ -10,7 +10,7 @@ pub(super) use fairwire_scenario::Row;
 /// How rows are written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form {
-    /// What stands before the rows of all runs: of the simulator alone, and of several stages.
+    /// The header above the rows of all runs: for the simulator alone, and for several stages.
     pub head: [&'static str; 2],
     /// Writes a row of a run, at a time in seconds.
     pub row: fn(&mut dyn Write, Run<'_>, &str, Row<'_>) -> io::Result<()>,
@@ -37,7 +37,7 @@ pub(super) struct Series {
 }
 
 impl Series {
-    pub(super) fn new(out: Scratch, form: Form, which: Which<'_>, stage: Option<&'static str>) -> Self {
+    pub(super) fn new(out: Scratch, form: Form, which: RunId<'_>, stage: Option<&'static str>) -> Self {
         let discipline = which.discipline.to_string();
         Series { out, form, discipline, stage, seed: which.seed, failed: None }
     }

@@ -3,7 +3,7 @@
 use super::file::Scratch;
 use core::fmt::Debug;
 use fairwire_metrics::FlowName;
-use fairwire_scenario::{PacketEvent, View, Which};
+use fairwire_scenario::{PacketEvent, RunId, View};
 use std::io::{self, Write};
 
 /// Makes what writes the packets of one run.
@@ -11,7 +11,7 @@ pub(super) type Form = fn() -> Box<dyn Packets>;
 
 /// Writes packets.
 pub(super) trait Packets: Debug + Send {
-    /// What stands before them.
+    /// Writes the header.
     fn start(&mut self, _names: &Names, _out: &mut Vec<u8>) {}
 
     /// One of them.
@@ -48,7 +48,7 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    pub(super) fn new(out: Scratch, form: Form, which: Which<'_>) -> Self {
+    pub(super) fn new(out: Scratch, form: Form, which: RunId<'_>) -> Self {
         let title = format!("discipline {}, seed {}", which.discipline, which.seed);
         let names = Names { title, ..Names::default() };
         Trace { out, packets: form(), names, block: Vec::new(), failed: None }
@@ -59,7 +59,7 @@ impl Trace {
         self.failed.map_or(Ok(self.out), Err)
     }
 
-    /// Reads the names of links and flows, and writes what stands before packets.
+    /// Reads the names of links and flows, and writes the header.
     pub(super) fn start(&mut self, view: &View<'_>) {
         self.names.links = view.links().map(|link| link.name.to_string()).collect();
         self.names.flows = view

@@ -1,4 +1,5 @@
-//! What a reader has to know of each paper at once: the claims that do not hold or that hang on what is not printed, and why.
+//! The summary of each paper: the claims that do not hold, or that depend on what is not printed,
+//! and why.
 
 use super::cause::{Cause, cause};
 use super::document::cell;
@@ -8,15 +9,15 @@ use fairwire_study::calibration::Summary;
 use fairwire_study::record::{Claim, Results, Verdict};
 use std::fmt::Write;
 
-/// A claim that holds in this share of the draws hangs on nothing that was drawn.
+/// A claim that holds in this share of the draws does not depend on them.
 const NEARLY_ALL: f64 = 0.95;
 
-/// Appends what stands above all tables.
+/// Appends the text above all tables.
 pub(super) fn head(out: &mut String, results: &Results) {
     out.push_str(
         "\n# What does not hold, and why\n\n\
          *As chosen*: the verdict of the study, with its seeds. Where no other *why not* is given, a claim is **genuine** when it holds in no draw of what its \
-         paper leaves open, and **set-up** when it holds in some; **stricter**: the check asks more than the paper says. Claims that hold as chosen and in 95 % of \
+         paper leaves open, and **set-up** when it holds in some; **stricter**: the check requires more than the paper says. Claims that hold as chosen and in 95 % of \
          the draws are only counted.\n",
     );
     if !results.calibrated.is_empty() {
@@ -32,12 +33,12 @@ pub(super) fn table(out: &mut String, results: &Results, paper: &Paper<'_>) {
     let _ = write!(out, "\n## {}: {}\n\n{}.", cell(paper.name), cell(paper.study), cell(paper.source));
     let calibrated = results.calibrated.get(paper.name);
     if let Some(summary) = calibrated {
-        let _ = write!(out, " {}", told(summary));
+        let _ = write!(out, " {}", draws(summary));
     }
     out.push_str("\n\n");
     let claims =
         || paper.exhibits.iter().flat_map(|e| e.claims.iter().map(move |claim| (e.id.as_str(), claim)));
-    let listed: Vec<(&str, &Claim)> = claims().filter(|(_, claim)| !hangs_on_nothing(claim)).collect();
+    let listed: Vec<(&str, &Claim)> = claims().filter(|(_, claim)| !is_independent(claim)).collect();
     if !listed.is_empty() {
         let heads = if calibrated.is_some() { " best | share |" } else { "" };
         let rule = if calibrated.is_some() { "---|---:|" } else { "" };
@@ -58,8 +59,8 @@ pub(super) fn table(out: &mut String, results: &Results, paper: &Paper<'_>) {
     let _ = writeln!(out, "{}", format!("{are}{open}").trim());
 }
 
-/// Does `claim` hold wherever it was looked at? What cannot be tested hangs on nothing either.
-fn hangs_on_nothing(claim: &Claim) -> bool {
+/// Does `claim` hold in nearly all draws? A claim that cannot be tested counts as such.
+fn is_independent(claim: &Claim) -> bool {
     let share = claim.calibrated.and_then(|held| held.share());
     !claim.is_missed() && share.is_none_or(|(share, _)| share >= NEARLY_ALL)
 }
@@ -81,7 +82,7 @@ fn row(out: &mut String, exhibit: &str, claim: &Claim, is_calibrated: bool) {
     let _ = writeln!(out, " {} |", cause(claim).map_or(String::new(), short));
 }
 
-/// In as few words as the table has room for: the share stands beside it.
+/// A short form for the table: the share is beside it.
 fn short(cause: Cause<'_>) -> String {
     match cause {
         Cause::Genuine { .. } => "genuine".into(),
@@ -92,8 +93,8 @@ fn short(cause: Cause<'_>) -> String {
     }
 }
 
-/// The draws, and how near they come.
-fn told(summary: &Summary) -> String {
+/// The draws, and their distance from the paper.
+fn draws(summary: &Summary) -> String {
     let percent = |part: f64| format!("{:.1} %", part * 100.0);
     let mut text = format!("{} draws, {} seeds each.", summary.draws, summary.seeds.len());
     let Some(distance) = &summary.distance else {
@@ -136,7 +137,7 @@ mod tests {
     use fairwire_study::calibration::Held;
 
     #[test]
-    fn only_what_misses_or_hangs_on_the_set_up_has_a_row() {
+    fn only_what_misses_or_depends_on_the_set_up_has_a_row() {
         let mut results = all_kinds();
         let held = |held| Some(Held { chosen: true, best: true, held, of: 32 });
         let claims = &mut results.exhibits[0].claims;

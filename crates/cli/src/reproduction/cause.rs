@@ -1,4 +1,4 @@
-//! Why a claim does not hold, as far as the draws and the study tell.
+//! The cause of a claim that does not hold, as far as the draws and the study show it.
 
 use fairwire_study::record::{Claim, Verdict};
 
@@ -9,9 +9,9 @@ pub(super) enum Cause<'a> {
     Genuine { of: usize },
     /// It holds in some: the set-up or a reading of ours.
     SetUp { held: usize, of: usize },
-    /// The check asks more than the paper says, and why.
+    /// The check requires more than the paper says, and why.
     Stricter(&'a str),
-    /// The mean says yes: so few seeds leave it open.
+    /// The mean holds, but the interval does not: there are too few seeds.
     Undecided,
     /// Nothing was drawn.
     Unknown,
@@ -39,7 +39,7 @@ impl Cause<'_> {
             Cause::SetUp { held, of } => format!("set-up or reading: holds in {held} of {of} draws"),
             Cause::Stricter(why) => format!("stricter than the paper: {why}"),
             Cause::Undecided => "more seeds may settle it".into(),
-            Cause::Unknown => "not told: nothing was drawn here".into(),
+            Cause::Unknown => "unknown: nothing was drawn here".into(),
         }
     }
 }
@@ -51,7 +51,7 @@ mod tests {
     use fairwire_study::calibration::Held;
 
     #[test]
-    fn the_draws_tell_a_genuine_miss_from_one_of_the_set_up() {
+    fn the_draws_separate_a_genuine_miss_from_one_of_the_set_up() {
         let with = |held| Claim {
             calibrated: Some(Held { chosen: false, best: false, held, of: 32 }),
             ..claim("c", Verdict::Fails)

@@ -28,19 +28,19 @@ pub(super) fn figure(out: &mut String, panel: &Panel) {
         panel.lines.iter().flat_map(|line| line.marks.iter().map(move |mark| (line, mark))).collect();
     let has_printed = panel.lines.iter().any(|line| !line.published.is_empty());
     let is_one_off = marks.iter().any(|(line, mark)| is_off(mark, printed(line, mark)));
-    let mut told: Vec<String> = Vec::new();
+    let mut notes: Vec<String> = Vec::new();
     if has_printed {
-        told.push("Small: as printed".into());
+        notes.push("Small: as printed".into());
     }
     if is_one_off {
-        told.push("tinted, with \u{2260}: further from it than the claim allows".into());
+        notes.push("tinted, with \u{2260}: further from it than the claim allows".into());
     }
     if panel.kind == Kind::Grid {
         let what = if panel.y.label.is_empty() { "the number" } else { &panel.y.label };
-        told.push(format!("the stronger the colour, the larger: {what}"));
+        notes.push(format!("the stronger the colour, the larger: {what}"));
     }
-    if !told.is_empty() {
-        *out += &format!("<p class=\"faint\">{}.</p>\n", escaped(&told.join("; ")));
+    if !notes.is_empty() {
+        *out += &format!("<p class=\"faint\">{}.</p>\n", escaped(&notes.join("; ")));
     }
 }
 
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn printed_numbers_stand_below_ours_and_what_misses_is_marked() {
+    fn printed_numbers_are_below_ours_and_what_misses_is_marked() {
         let mut panel = table1(Kind::Table);
         panel.lines[0].published.iter_mut().for_each(|mark| mark.allowed = Some(0.02));
         let near = drawn(&panel);
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn series_with_several_measures_stand_beside_each_other() {
+    fn series_with_several_measures_are_beside_each_other() {
         let one = table1(Kind::Table);
         let mut panel = one.clone();
         panel.lines = ["TB", "ATB"]

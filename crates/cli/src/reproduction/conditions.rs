@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seeds_are_told_as_they_are_typed() {
+    fn seeds_are_printed_as_they_are_typed() {
         assert_eq!(listed(&[1, 2, 3, 4]), "1..=4");
         assert_eq!(listed(&[1, 2]), "1,2");
         assert_eq!(listed(&[7, 1, 2, 3, 9, u64::MAX]), format!("7,1..=3,9,{}", u64::MAX));

@@ -1,10 +1,11 @@
-//! The numbers of one measure across and down: a row for each series, a column for each point, or the other way round.
+//! The numbers of one measure across and down: a row for each series, a column for each point, or
+//! the other way round.
 
 use super::csv::is_beside;
 use fairwire_study::record::{Exhibit, Measured, Number, Published};
 
-/// With more points than this, and fewer series than points, the points stand below each other.
-const MOST_ACROSS: usize = 8;
+/// With more points than this, and fewer series than points, each point has a row.
+const MAX_ACROSS: usize = 8;
 
 /// One table of numbers.
 pub(super) struct Crosstab<'a> {
@@ -20,7 +21,8 @@ pub(super) struct Cell<'a> {
     pub printed: Option<&'a Published>,
 }
 
-/// The tables of `measures` of `exhibit`: one for each, or one for all where there is only one point.
+/// The tables of `measures` of `exhibit`: one for each, or one for all where there is only one
+/// point.
 pub(super) fn tables<'a>(exhibit: &'a Exhibit, measures: &[&'a Measured]) -> Vec<Crosstab<'a>> {
     let of =
         |measure: &Measured| exhibit.numbers.iter().filter(|n| n.measure == measure.id).collect::<Vec<_>>();
@@ -52,7 +54,7 @@ fn table<'a>(exhibit: &'a Exhibit, measure: &Measured, numbers: &[&'a Number]) -
         let found = numbers.iter().find(|number| number.series == series && number.at == at);
         found.map(|number| with_printed(exhibit, number))
     };
-    let are_below = points.len() > MOST_ACROSS && points.len() > series.len();
+    let are_below = points.len() > MAX_ACROSS && points.len() > series.len();
     let (across, down) = if are_below { (&series, &points) } else { (&points, &series) };
     let row = |down: &&str| {
         let cells =
@@ -60,7 +62,7 @@ fn table<'a>(exhibit: &'a Exhibit, measure: &Measured, numbers: &[&'a Number]) -
         (down.to_string(), cells.collect())
     };
     let (of, columns) = match across.as_slice() {
-        // A single point has no name: the measure stands above its column.
+        // A single point has no name: the measure is above its column.
         [""] => (String::new(), vec![named(measure)]),
         names => (named(measure), names.iter().map(|name| name.to_string()).collect()),
     };
@@ -95,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn series_stand_below_each_other_and_points_beside_unless_there_are_many() {
+    fn series_have_rows_and_points_columns_unless_there_are_many() {
         let exhibit = table1();
         let measures: Vec<&Measured> = exhibit.measures.iter().collect();
         let [few] = &tables(&exhibit, &measures)[..] else { panic!("one measure, one table") };

@@ -8,7 +8,8 @@ use std::iter::once;
 const HEAD: [&str; 11] =
     ["measure", "unit", "series", "x", "at", "mean", "half_width_95", "min", "max", "published", "where"];
 
-/// A row for each number, with a column for each seed; then those of the paper that nothing of ours stands beside.
+/// A row for each number, with a column for each seed; then the numbers of the paper without one of
+/// ours.
 pub(super) fn numbers(exhibit: &Exhibit) -> Result<String, Failure> {
     let seeds = exhibit.seeds.iter().map(|seed| format!("seed_{seed}"));
     let head = HEAD.map(String::from).into_iter().chain(seeds).collect();
@@ -20,7 +21,7 @@ pub(super) fn numbers(exhibit: &Exhibit) -> Result<String, Failure> {
     text(once(head).chain(ours).chain(alone.map(|published| lonely_row(exhibit, published))))
 }
 
-/// Does `published` tell of the same point as `number`?
+/// Is `published` of the same point as `number`?
 pub(super) fn is_beside(published: &Published, number: &Number) -> bool {
     published.measure == number.measure && published.series == number.series && published.at == number.at
 }
@@ -31,7 +32,7 @@ fn unit<'a>(exhibit: &'a Exhibit, measure: &str) -> &'a str {
 
 fn row(exhibit: &Exhibit, number: &Number) -> Vec<String> {
     let published = exhibit.published.iter().find(|published| is_beside(published, number));
-    let told = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    let text = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     let estimate = number.estimate.as_ref();
     let mut row = vec![
         number.measure.clone(),
@@ -39,14 +40,14 @@ fn row(exhibit: &Exhibit, number: &Number) -> Vec<String> {
         number.series.clone(),
         number.x.to_string(),
         number.at.clone(),
-        told(estimate.map(|estimate| estimate.mean)),
-        told(estimate.and_then(|estimate| estimate.half_width_95)),
-        told(estimate.map(|estimate| estimate.min)),
-        told(estimate.map(|estimate| estimate.max)),
-        told(published.map(|published| published.value)),
+        text(estimate.map(|estimate| estimate.mean)),
+        text(estimate.and_then(|estimate| estimate.half_width_95)),
+        text(estimate.map(|estimate| estimate.min)),
+        text(estimate.map(|estimate| estimate.max)),
+        text(published.map(|published| published.value)),
         published.map_or(String::new(), |published| published.place.clone()),
     ];
-    row.extend(exhibit.seeds.iter().map(|seed| told(number.values.get(seed).copied())));
+    row.extend(exhibit.seeds.iter().map(|seed| text(number.values.get(seed).copied())));
     row
 }
 
@@ -69,7 +70,8 @@ pub(super) fn samples_name(exhibit: &Exhibit) -> String {
     format!("{}.samples.csv", exhibit.name())
 }
 
-/// A row for each sample of what is drawn over time or in steps, none of which is among the numbers; `None` without such.
+/// A row for each sample of what is drawn over time or in steps, none of which is among the
+/// numbers; `None` without such.
 pub(super) fn samples(exhibit: &Exhibit) -> Result<Option<String>, Failure> {
     let is_sampled = |kind: Kind| matches!(kind, Kind::Time | Kind::Steps);
     if !exhibit.panels.iter().any(|panel| is_sampled(panel.kind)) {
@@ -78,7 +80,7 @@ pub(super) fn samples(exhibit: &Exhibit) -> Result<Option<String>, Failure> {
     let head = ["panel", "line", "x", "y"].map(String::from).to_vec();
     let panels = exhibit.panels.iter().enumerate().filter(|(_, panel)| is_sampled(panel.kind));
     let rows = panels.flat_map(|(at, panel)| {
-        // Two panels may have one title, or none: then they are told apart by their numbers.
+        // Two panels may have one title, or none: then their numbers distinguish them.
         let is_name = exhibit.panels.iter().filter(|other| other.title == panel.title).count() == 1;
         let is_name = is_name && !panel.title.is_empty();
         let name = if is_name { panel.title.clone() } else { format!("{}", at + 1) };
@@ -98,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_papers_number_stands_beside_ours_and_every_seed_has_its_column() {
+    fn the_papers_number_is_beside_ours_and_every_seed_has_its_column() {
         let csv = numbers(&table1()).unwrap();
         let mut lines = csv.lines();
         assert!(lines.next().unwrap().ends_with("max,published,where,seed_1,seed_2,seed_3"));
@@ -118,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_of_two_panels_of_one_title_are_told_apart() {
+    fn samples_of_two_panels_of_one_title_are_kept_apart() {
         let mut exhibit = exhibit("faba", "fig7", Kind::Time);
         exhibit.panels[0].title = "queue".into();
         let rows = |exhibit: &Exhibit, name: &str| {

@@ -7,10 +7,10 @@ use fairwire_figures::{cut, escaped};
 use fairwire_study::record::{Claim, Depth, Exhibit, Results};
 use std::fmt::Write;
 
-/// Letters of what was measured; the whole stands in the report.
-const MOST_DETAIL: f64 = 160.0;
+/// The maximum length of a detail, in letters; the report has all of it.
+const MAX_DETAIL: f64 = 160.0;
 
-/// What stands above the second table.
+/// The text above the second table.
 const OTHERS: &str = "That counts what a paper prints and what was read out of its words. Not in it: checks at points that the paper does not \
      print, claims of ours, and arithmetic, which cannot fail.";
 
@@ -27,8 +27,8 @@ pub(crate) fn document(results: &Results) -> String {
          version {}; do not edit it by hand.\n\n\
          Every check is made on the mean over the seeds with its 95 % interval (Student t); two schemes are compared by paired \
          differences. \"Undecided\" means that the mean says yes and the interval does not: it counts as \"does not hold\". \
-         Where more than three comparisons were made, the worst is told; all are in the report. \
-         The studies with their reasons are in [studies](../studies); what the results mean for somebody who picks a discipline is \
+         Where more than three comparisons were made, the worst is shown; all are in the report. \
+         The studies with their reasons are in [studies](../studies); what the results mean for the choice of a discipline is \
          in [choosing](choosing.md).\n\n",
         results.fairwire_version
     );
@@ -102,11 +102,12 @@ fn claim_row(out: &mut String, exhibit: &Exhibit, claim: &Claim) {
         cell(&claim.says),
         claim.origin,
         words(claim),
-        cell(&cut(&claim.detail, MOST_DETAIL))
+        cell(&cut(&claim.detail, MAX_DETAIL))
     );
 }
 
-/// Text for a cell, in which a bar or a line's end would end it, and marks would be read as Markdown.
+/// Text for a cell, in which a bar or a line's end would end it, and marks would be read as
+/// Markdown.
 pub(super) fn cell(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

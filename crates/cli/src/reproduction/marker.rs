@@ -1,4 +1,5 @@
-//! Markers in a page written by hand, between which numbers are filled in: comments of HTML, which a reader does not see.
+//! Markers in a page written by hand, between which numbers are filled in: comments of HTML, which
+//! a reader does not see.
 
 use crate::failure::Failure;
 use fairwire_core::spelling;
@@ -19,7 +20,7 @@ pub(super) struct Kind {
     pub form: &'static str,
 }
 
-/// What stands between a marker and its end.
+/// A marker, and the text up to its end.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Marked {
     /// How its marker begins.
@@ -41,9 +42,9 @@ pub(super) fn marks(path: &str, text: &str, kinds: &[Kind]) -> Result<Vec<Marked
         let Kind { open, end, .. } = kind;
         let line = 1 + text[..start].matches('\n').count();
         let place = format!("{path}:{line}");
-        let told = start + open.len();
-        let close = text[told..].find(CLOSE).map(|at| told + at);
-        let is_here = |close: &usize| !text[told..*close].contains('\n');
+        let inner = start + open.len();
+        let close = text[inner..].find(CLOSE).map(|at| inner + at);
+        let is_here = |close: &usize| !text[inner..*close].contains('\n');
         let Some(close) = close.filter(is_here) else {
             return Err(Failure::user(
                 format!("{place}: `{open}` is not closed"),
@@ -59,10 +60,10 @@ pub(super) fn marks(path: &str, text: &str, kinds: &[Kind]) -> Result<Vec<Marked
                 format!("allowed: `{end}` after it"),
             ));
         };
-        let words = split(&text[told..close]);
+        let words = split(&text[inner..close]);
         if !kind.words.contains(&words.len()) {
             return Err(Failure::user(
-                format!("{place}: `{}` was given", text[told..close].trim()),
+                format!("{place}: `{}` was given", text[inner..close].trim()),
                 format!("allowed: {}, names with blanks in \"quotes\"", kind.form),
             ));
         }
@@ -101,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_with_blanks_stand_in_quotes() {
+    fn names_with_blanks_are_quoted() {
         assert_eq!(split(" fig1 m \"FQ-LQD, 2 flows\" \"\" "), ["fig1", "m", "FQ-LQD, 2 flows", ""]);
     }
 }

@@ -1,4 +1,5 @@
-//! The page of all exhibits: HTML that needs neither network nor scripts. Many exhibits of several papers have a page for each paper.
+//! The page of all exhibits: HTML that needs neither network nor scripts. Many exhibits of several
+//! papers have a page for each paper.
 
 use super::cause::{Cause, cause};
 use super::cells;
@@ -10,10 +11,10 @@ use fairwire_figures::{Setting, escaped, sheet};
 use fairwire_study::record::{Claim, Depth, Exhibit, Panel, Results, Verdict};
 
 const STYLE: &str = include_str!("page.css");
-/// So many exhibits are listed without being asked for.
+/// Up to this number, exhibits are listed without a click.
 const SHORT: usize = 12;
 /// A table of more numbers is left to the CSV.
-const MOST_NUMBERS: usize = 36;
+const MAX_NUMBERS: usize = 36;
 /// What the page of the studies is headed that came with the command.
 const PAPERS: &str = "The papers, reproduced";
 const CHECKS: &str = " Checks are made on means over seeds with their 95 % intervals (Student t), and on paired differences where \
@@ -23,11 +24,11 @@ const OTHERS: &str = "Not counted as the papers': checks at points that a paper 
      which cannot fail.";
 
 /// More exhibits than these, of several papers, are too much for one page.
-const MOST_TOGETHER: usize = 40;
+const MAX_TOGETHER: usize = 40;
 
-/// Where the exhibits that a page names stand.
+/// Where a page has its exhibits.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Layout {
     /// Below, on this page.
     Here,
     /// Below, on this page of one paper.
@@ -39,8 +40,8 @@ enum Place {
 /// Every page by the name of its file, that of all first.
 pub(super) fn pages(results: &Results) -> Vec<(String, String)> {
     let papers = papers(results);
-    if papers.len() < 2 || results.exhibits.len() <= MOST_TOGETHER {
-        return vec![(PAGE.into(), html(results, Place::Here))];
+    if papers.len() < 2 || results.exhibits.len() <= MAX_TOGETHER {
+        return vec![(PAGE.into(), html(results, Layout::Here))];
     }
     let of_one = |paper: &Paper<'_>| Results {
         title: paper.study.into(),
@@ -49,8 +50,8 @@ pub(super) fn pages(results: &Results) -> Vec<(String, String)> {
         fairwire_version: results.fairwire_version.clone(),
         ..*results
     };
-    let each = papers.iter().map(|paper| (file(paper.name), html(&of_one(paper), Place::HereOfOne)));
-    std::iter::once((PAGE.into(), html(results, Place::Apart))).chain(each).collect()
+    let each = papers.iter().map(|paper| (file(paper.name), html(&of_one(paper), Layout::HereOfOne)));
+    std::iter::once((PAGE.into(), html(results, Layout::Apart))).chain(each).collect()
 }
 
 /// The page of one paper.
@@ -58,19 +59,19 @@ fn file(paper: &str) -> String {
     format!("{}.html", anchor(paper))
 }
 
-fn html(results: &Results, place: Place) -> String {
+fn html(results: &Results, layout: Layout) -> String {
     let papers = papers(results);
     let mut out = String::new();
     head(&mut out, results);
-    if place == Place::HereOfOne {
+    if layout == Layout::HereOfOne {
         out += &format!("<p><a href=\"{PAGE}\">All papers</a></p>\n");
     }
     let has_claims = papers.iter().any(|paper| paper.claims() > 0);
     if has_claims {
-        counts(&mut out, &papers, place);
+        counts(&mut out, &papers, layout);
     }
-    contents(&mut out, &papers, place);
-    if place != Place::Apart {
+    contents(&mut out, &papers, layout);
+    if layout != Layout::Apart {
         sections(&mut out, &papers);
     }
     out.push_str("</body>\n</html>\n");
@@ -94,7 +95,7 @@ fn head(out: &mut String, results: &Results) {
         Depth::Quick => {
             "A quick first look: few seeds, and of long sweeps not every point. Verdicts may change with <code>--full</code>."
         }
-        Depth::Full => "In full: as many seeds as each study asks for.",
+        Depth::Full => "In full: all seeds of each study.",
     };
     let (title, what) = match results.title.as_str() {
         "" if results.exhibits.len() == 1 => {
@@ -136,12 +137,12 @@ fn head(out: &mut String, results: &Results) {
 }
 
 /// What the papers say first; then what is claimed besides.
-fn counts(out: &mut String, papers: &[Paper<'_>], place: Place) {
+fn counts(out: &mut String, papers: &[Paper<'_>], layout: Layout) {
     let (lines, sum) = headline(papers);
     if !lines.is_empty() {
         count_heads(out, ["paper", "exhibits"]);
         for (paper, count) in &lines {
-            count_row(out, "", &[linked(paper, place), paper.exhibits.len().to_string()], *count);
+            count_row(out, "", &[linked(paper, layout), paper.exhibits.len().to_string()], *count);
         }
         let exhibits: usize = lines.iter().map(|(paper, _)| paper.exhibits.len()).sum();
         count_row(out, " class=\"sum\"", &["all".into(), exhibits.to_string()], sum);
@@ -154,18 +155,18 @@ fn counts(out: &mut String, papers: &[Paper<'_>], place: Place) {
     *out += &format!("<p class=\"faint\">{OTHERS}</p>\n");
     count_heads(out, ["study", "origin"]);
     for (paper, origin, count) in &others {
-        count_row(out, "", &[linked(paper, place), origin.to_string()], *count);
+        count_row(out, "", &[linked(paper, layout), origin.to_string()], *count);
     }
     out.push_str("</table></div>\n");
 }
 
-fn linked(paper: &Paper<'_>, place: Place) -> String {
-    format!("<a href=\"{}#{}\">{}</a>", page_of(paper.name, place), anchor(paper.name), escaped(paper.study))
+fn linked(paper: &Paper<'_>, layout: Layout) -> String {
+    format!("<a href=\"{}#{}\">{}</a>", page_of(paper.name, layout), anchor(paper.name), escaped(paper.study))
 }
 
-/// What stands before the name of a place on the page of `paper`.
-fn page_of(paper: &str, place: Place) -> String {
-    if place == Place::Apart { file(paper) } else { String::new() }
+/// The prefix of a link to the page of `paper`.
+fn page_of(paper: &str, layout: Layout) -> String {
+    if layout == Layout::Apart { file(paper) } else { String::new() }
 }
 
 fn count_heads(out: &mut String, first: [&str; 2]) {
@@ -185,21 +186,21 @@ fn count_row(out: &mut String, class: &str, names: &[String], count: Count) {
     out.push_str("</tr>\n");
 }
 
-fn contents(out: &mut String, papers: &[Paper<'_>], place: Place) {
+fn contents(out: &mut String, papers: &[Paper<'_>], layout: Layout) {
     let exhibits: usize = papers.iter().map(|paper| paper.exhibits.len()).sum();
     // A long list would push the first figure off the screen.
-    let open = if exhibits <= SHORT || place != Place::Here { " open" } else { "" };
+    let open = if exhibits <= SHORT || layout != Layout::Here { " open" } else { "" };
     let summary = if exhibits == 1 { "One exhibit".into() } else { format!("All {exhibits} exhibits") };
     *out += &format!("<details class=\"contents\"{open}><summary>{summary}</summary>\n");
     out.push_str("<nav aria-label=\"Exhibits\">\n");
     for exhibit in papers.iter().flat_map(|paper| &paper.exhibits) {
-        *out += &format!("{}\n", link(exhibit, &format!("{}: {}", exhibit.name(), exhibit.title), place));
+        *out += &format!("{}\n", link(exhibit, &format!("{}: {}", exhibit.name(), exhibit.title), layout));
     }
     out.push_str("</nav>\n</details>\n");
 }
 
-fn link(exhibit: &Exhibit, text: &str, place: Place) -> String {
-    let page = page_of(&exhibit.paper, place);
+fn link(exhibit: &Exhibit, text: &str, layout: Layout) -> String {
+    let page = page_of(&exhibit.paper, layout);
     format!("<a href=\"{page}#{}\">{}</a>", anchor(&exhibit.name()), escaped(text))
 }
 
@@ -347,7 +348,7 @@ fn checked(out: &mut String, claim: &Claim) {
 /// The numbers, folded away: a picture is not read by everybody.
 fn numbers(out: &mut String, exhibit: &Exhibit) {
     let are_shown = !exhibit.panels.is_empty() && exhibit.panels.iter().all(Panel::is_table);
-    if exhibit.numbers.is_empty() || exhibit.numbers.len() > MOST_NUMBERS || are_shown {
+    if exhibit.numbers.is_empty() || exhibit.numbers.len() > MAX_NUMBERS || are_shown {
         return;
     }
     let printed = if exhibit.published.is_empty() { "" } else { "; small: as printed" };
@@ -363,10 +364,11 @@ mod tests {
 
     /// The one page of `results`.
     fn whole(results: &Results) -> String {
-        html(results, Place::Here)
+        html(results, Layout::Here)
     }
 
-    /// The names of the elements that `html` opens, with those that it closes; text between is passed over.
+    /// The names of the elements that `html` opens, with those that it closes; text between is
+    /// passed over.
     fn is_balanced(html: &str) -> bool {
         const EMPTY: [&str; 2] = ["meta", "!doctype"];
         let mut open: Vec<&str> = Vec::new();
@@ -398,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_asks_nothing_of_the_network() {
+    fn the_page_loads_nothing_from_the_network() {
         let page = whole(&all_kinds());
         let addresses =
             page.split("http").skip(1).filter(|rest| !rest.starts_with("://www.w3.org/2000/svg\""));
@@ -448,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn each_claim_stands_once_below_its_figure_and_only_what_does_not_hold_is_open() {
+    fn each_claim_is_once_below_its_figure_and_only_what_does_not_hold_is_open() {
         let results = all_kinds();
         let page = whole(&results);
         let (first_figure, first_claim) =

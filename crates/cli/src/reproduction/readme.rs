@@ -1,7 +1,7 @@
 //! Numbers in the README of a study: filled in from the results, never typed.
 //!
-//! `<!-- results: EXHIBIT MEASURE... -->` up to `<!-- end -->` becomes a table, and `<!-- = EXHIBIT MEASURE SERIES AT -->` up to
-//! `<!-- / -->` one number.
+//! `<!-- results: EXHIBIT MEASURE... -->` up to `<!-- end -->` becomes a table, and `<!-- = EXHIBIT
+//! MEASURE SERIES AT -->` up to `<!-- / -->` one number.
 
 use super::crosstab::{Cell, tables};
 use super::document::cell;
@@ -23,9 +23,9 @@ const BLOCK: Kind = Kind {
 const ONE: Kind =
     Kind { open: "<!-- = ", end: "<!-- / -->", words: 3..=4, form: "EXHIBIT MEASURE SERIES [AT]" };
 /// One number has no more digits that count.
-const MOST_DIGITS: i32 = 4;
+const MAX_DIGITS: i32 = 4;
 
-/// Are the markers of `text`, the README at `path` of `study`, right, as far as can be told before anything is run?
+/// Checks the markers of `text`, the README at `path` of `study`, as far as possible without a run.
 pub(crate) fn check(path: &str, text: &str, study: &Study) -> Result<(), Failure> {
     let ids: Vec<String> = study.spec.exhibit.iter().map(|exhibit| exhibit.id.clone()).collect();
     for marked in marks(path, text, &[BLOCK, ONE])? {
@@ -42,7 +42,8 @@ pub(crate) fn check(path: &str, text: &str, study: &Study) -> Result<(), Failure
     Ok(())
 }
 
-/// `text` with its markers filled from `exhibits`, all of one study. Those of exhibits that are not here stay as they are.
+/// `text` with its markers filled from `exhibits`, all of one study. Those of exhibits that are not
+/// here stay as they are.
 pub(crate) fn filled(path: &str, text: &str, exhibits: &[&Exhibit]) -> Result<String, Failure> {
     let mut out = String::new();
     let mut done = 0;
@@ -92,11 +93,11 @@ fn measures(exhibit: &Exhibit) -> Vec<String> {
 /// A table for each measure, or one for all at a single point.
 fn block(place: &str, marked: &Marked, exhibit: &Exhibit) -> Result<String, Failure> {
     names(place, marked, &measures(exhibit), None)?;
-    let asked = |name: &String| exhibit.measures.iter().find(|measure| measure.id == *name);
-    let asked: Vec<&Measured> = marked.words[1..].iter().filter_map(asked).collect();
+    let by_name = |name: &String| exhibit.measures.iter().find(|measure| measure.id == *name);
+    let measures: Vec<&Measured> = marked.words[1..].iter().filter_map(by_name).collect();
     let mut out = String::new();
     let mut has_printed = false;
-    for table in tables(exhibit, &asked) {
+    for table in tables(exhibit, &measures) {
         let _ = write!(out, "\n| {} |", cell(&table.of));
         table.columns.iter().for_each(|name| out += &format!(" {} |", cell(name)));
         let _ = write!(out, "\n|---|{}\n", "---:|".repeat(table.columns.len()));
@@ -104,7 +105,7 @@ fn block(place: &str, marked: &Marked, exhibit: &Exhibit) -> Result<String, Fail
             let _ = write!(out, "| {} |", cell(name));
             for one in cells {
                 has_printed |= one.as_ref().is_some_and(|one| one.printed.is_some());
-                out += &format!(" {} |", one.as_ref().map_or(String::new(), told));
+                out += &format!(" {} |", one.as_ref().map_or(String::new(), text_of));
             }
             out.push('\n');
         }
@@ -116,7 +117,7 @@ fn block(place: &str, marked: &Marked, exhibit: &Exhibit) -> Result<String, Fail
 }
 
 /// Ours with its interval, and the printed one.
-fn told(cell: &Cell<'_>) -> String {
+fn text_of(cell: &Cell<'_>) -> String {
     let ours = cell.number.estimate.map_or("no value".into(), |e| with_interval(e.mean, e.half_width_95));
     cell.printed.map_or(ours.clone(), |printed| format!("{ours} ({})", shown(printed.value)))
 }
@@ -144,7 +145,7 @@ fn plain(mean: f64, half: Option<f64>) -> String {
     let Some(half) = half.filter(|half| *half > 1e-9 * mean.abs() && half.is_finite()) else {
         return shown(mean);
     };
-    let own = if mean == 0.0 { i32::MAX } else { places(mean, MOST_DIGITS) };
+    let own = if mean == 0.0 { i32::MAX } else { places(mean, MAX_DIGITS) };
     let decimals = places(half, 2).min(own).clamp(0, 12) as usize;
     let text = format!("{mean:.decimals$}");
     if text.trim_start_matches('-').chars().all(|c| c == '0' || c == '.') {
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_is_told_with_its_line_and_what_is_allowed() {
+    fn a_wrong_name_is_refused_with_its_line_and_what_is_allowed() {
         let (message, help) = refused(&TEXT.replace("tcp FABA", "tcp FABBA"));
         assert_eq!(message, "README.md:3: there is no series `FABBA`");
         assert!(help.contains("RED") && help.contains("did you mean `FABA`?"), "{help}");

@@ -15,7 +15,7 @@ const SHARE: Kind =
 pub(crate) fn check(path: &str, text: &str, studies: &[Study]) -> Result<(), Failure> {
     let papers: Vec<String> = studies.iter().map(|study| study.spec.paper.clone()).collect();
     for marked in marks(path, text, &[SHARE])? {
-        let (place, paper, claim) = told(path, &marked);
+        let (place, paper, claim) = located(path, &marked);
         known(&place, "paper", paper, &papers)?;
         let of_it = studies.iter().filter(|study| study.spec.paper == paper);
         let exhibits = of_it.flat_map(|study| &study.spec.exhibit);
@@ -25,12 +25,13 @@ pub(crate) fn check(path: &str, text: &str, studies: &[Study]) -> Result<(), Fai
     Ok(())
 }
 
-/// `text` with its markers filled from `results`. Those of papers that are not here stay as they are.
+/// `text` with its markers filled from `results`. Those of papers that are not here stay as they
+/// are.
 pub(crate) fn filled(path: &str, text: &str, results: &Results) -> Result<String, Failure> {
     let mut out = String::new();
     let mut done = 0;
     for marked in marks(path, text, &[SHARE])? {
-        let (_, paper, name) = told(path, &marked);
+        let (_, paper, name) = located(path, &marked);
         let exhibits = results.exhibits.iter().filter(|exhibit| exhibit.paper == paper);
         let is_it = |exhibit: &str, claim: &Claim| {
             name.split_once('.').is_some_and(|(of, id)| of == exhibit && id == claim.id)
@@ -44,8 +45,8 @@ pub(crate) fn filled(path: &str, text: &str, results: &Results) -> Result<String
     Ok(out + &text[done..])
 }
 
-/// Where a marker stands, and the paper and the claim that it names.
-fn told<'a>(path: &str, marked: &'a Marked) -> (String, &'a str, &'a str) {
+/// The location of a marker, and the paper and the claim that it names.
+fn located<'a>(path: &str, marked: &'a Marked) -> (String, &'a str, &'a str) {
     (format!("{path}:{}", marked.line), &marked.words[0], &marked.words[1])
 }
 
@@ -62,14 +63,15 @@ mod tests {
         let exhibit = results.exhibits.iter_mut().find(|exhibit| !exhibit.claims.is_empty()).unwrap();
         exhibit.claims[0].calibrated = Some(Held { chosen: true, best: true, held: 30, of: 32 });
         let name = format!("{} {}.{}", exhibit.paper, exhibit.id, exhibit.claims[0].id);
-        let text =
-            format!("So it is (<!-- share: {name} -->?<!-- / -->), <!-- share: nobody a.b -->?<!-- / -->.\n");
+        let text = format!(
+            "So it is (<!-- share: {name} -->?<!-- / -->), <!-- share: unknown a.b -->?<!-- / -->.\n"
+        );
         let once = filled("choosing.md", &text, &results).unwrap();
         assert!(
             once.starts_with(&format!("So it is (<!-- share: {name} -->30 of 32<!-- / -->), ")),
             "{once}"
         );
-        assert!(once.ends_with("<!-- share: nobody a.b -->?<!-- / -->.\n"), "another paper's stays: {once}");
+        assert!(once.ends_with("<!-- share: unknown a.b -->?<!-- / -->.\n"), "another paper's stays: {once}");
         assert_eq!(filled("choosing.md", &once, &results).unwrap(), once);
     }
 

@@ -71,7 +71,8 @@ impl Paper<'_> {
     }
 }
 
-/// What the papers say, paper by paper, and all of it. A study that makes other claims alone has no line.
+/// What the papers say, paper by paper, and all of it. A study that makes other claims alone has no
+/// line.
 pub(super) fn headline<'a>(papers: &'a [Paper<'a>]) -> (Vec<(&'a Paper<'a>, Count)>, Count) {
     let counted = papers.iter().map(|paper| (paper, paper.count(Origin::is_of_the_paper)));
     let lines: Vec<_> = counted.filter(|(paper, count)| count.claims > 0 || paper.claims() == 0).collect();
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn exhibits_of_a_paper_stand_together_however_they_come() {
+    fn exhibits_of_a_paper_are_together_in_whatever_order_they_come() {
         let mut results = all_kinds();
         results.exhibits.reverse();
         let papers = papers(&results);

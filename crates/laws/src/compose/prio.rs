@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The most bands: each is asked in turn.
-pub const MOST_BANDS: usize = 64;
+pub const MAX_BANDS: usize = 64;
 
 /// What decides on the band.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,18 +61,18 @@ impl Prio {
     /// Strict priority among `bands`, the most urgent first, which must be empty.
     ///
     /// # Panics
-    /// When there are fewer bands than `config` names, or more than [`MOST_BANDS`].
+    /// When there are fewer bands than `config` names, or more than [`MAX_BANDS`].
     pub fn new(config: Config, bands: Vec<Box<dyn Discipline>>) -> Self {
         let named = config.band_of.iter().chain([&config.default_band]);
         assert!(named.max().is_some_and(|&band| usize::from(band) < bands.len()), "a band is missing");
         let count = bands.len();
-        assert!(count <= MOST_BANDS, "{count} bands are too many");
+        assert!(count <= MAX_BANDS, "{count} bands are too many");
         let labelled = |(inner, number)| Labelled { label: format!("band {number}"), inner };
         Prio {
             config,
             bands: bands.into_iter().zip(1..).map(labelled).collect(),
             backlog: Backlog::default(),
-            emptied: u64::MAX >> (MOST_BANDS - count),
+            emptied: u64::MAX >> (MAX_BANDS - count),
         }
     }
 

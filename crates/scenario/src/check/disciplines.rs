@@ -50,7 +50,7 @@ impl Check<'_> {
         self.base(topology)
     }
 
-    /// The tables `[discipline.<name>]` of which no discipline here has all as it stands.
+    /// Checks the tables `[discipline.<name>]` that no discipline here takes unchanged.
     fn base(&self, topology: &Topology) -> Checked {
         let of_queues = topology.queues.iter().filter_map(|queue| queue.own.as_ref());
         let uses = self.spec.disciplines.iter().chain(self.own).chain(of_queues);
@@ -91,7 +91,7 @@ impl Check<'_> {
             }
         }
         if self.spec.disciplines[..at].iter().any(|other| other.label() == label) {
-            let why = format!("`{}` stands there already", shortened(label));
+            let why = format!("`{}` is there already", shortened(label));
             return refuse(why, "each discipline once, or with a `label` of its own each time");
         }
         Ok(())
@@ -108,7 +108,8 @@ impl Check<'_> {
         self.locations.refuse(path, Problem::Unknown { what: "discipline", given, allowed })
     }
 
-    /// Checks the discipline's parameters, so that a run cannot fail on them; building it would take its memory.
+    /// Checks the discipline's parameters, so that a run cannot fail on them; building it would
+    /// take its memory.
     fn parameters(&self, path: &str, compared: &Compared, topology: &Topology, at: usize) -> Checked {
         let has_own = compared.choice.parameters().is_some();
         if let Ok(Some(buffer)) =

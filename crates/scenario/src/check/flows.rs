@@ -1,6 +1,6 @@
 //! The groups of flows, and what they send.
 
-use super::{Check, Checked, FASTEST, LONGEST_DELAY, Refusal, bps};
+use super::{Check, Checked, FASTEST, MAX_DELAY, Refusal, bps};
 use crate::files::Files;
 use crate::source::{self, Sends};
 use crate::spec::FlowSpec;
@@ -15,9 +15,9 @@ use fairwire_tcp::{Config, Recovery};
 use std::ops::RangeInclusive;
 
 /// Each flow takes about 2 kB in the simulator: a million of them are 2 GB.
-const MOST_FLOWS: u64 = 1_000_000;
+const MAX_FLOWS: u64 = 1_000_000;
 /// The largest IP packet (RFC 791, section 3.1).
-const LARGEST_PACKET: u64 = 65_535;
+const MAX_PACKET: u64 = 65_535;
 
 impl Check<'_> {
     pub(super) fn flows(&self, files: &Files) -> Result<Vec<Sends>, ScenarioError> {
@@ -41,7 +41,7 @@ impl Check<'_> {
                 })?;
             }
             let sends = source::sends(&format!("flow.{at}"), flow, files);
-            all.push(sends.map_err(|fault| self.told(fault))?);
+            all.push(sends.map_err(|fault| self.located(fault))?);
         }
         self.totals(&all)?;
         Ok(all)
@@ -50,12 +50,12 @@ impl Check<'_> {
     fn totals(&self, sends: &[Sends]) -> Checked {
         let flows = self.spec.flow.iter().zip(sends);
         let flows: u64 = flows.map(|(flow, sends)| u64::from(flow.count()) * sends.connections()).sum();
-        if flows > MOST_FLOWS {
+        if flows > MAX_FLOWS {
             return self.refuse(Refusal {
                 path: "flow",
                 given: format!("{flows} flows and connections in all"),
                 why: "they would take more than 2 GB of memory".into(),
-                allowed: format!("at most {MOST_FLOWS} flows"),
+                allowed: format!("at most {MAX_FLOWS} flows"),
             });
         }
         Ok(())
@@ -63,12 +63,12 @@ impl Check<'_> {
 
     fn flow(&self, path: &str, flow: &FlowSpec) -> Checked {
         self.name(&format!("{path}.group"), &flow.group)?;
-        self.within(&format!("{path}.count"), u64::from(flow.count()), 1..=MOST_FLOWS)?;
+        self.within(&format!("{path}.count"), u64::from(flow.count()), 1..=MAX_FLOWS)?;
         self.within(&format!("{path}.access.rate"), flow.access.rate.0, bps(1)..=bps(FASTEST))?;
         self.within(
             &format!("{path}.access.delay"),
             flow.access.delay.longest(),
-            Duration::ZERO..=LONGEST_DELAY,
+            Duration::ZERO..=MAX_DELAY,
         )?;
         self.within(&format!("{path}.class"), flow.class.unwrap_or(0), 0..=MAX_CLASSES - 1)?;
         self.within(&format!("{path}.dscp"), flow.dscp.unwrap_or(0), 0..=63)?;
@@ -80,8 +80,8 @@ impl Check<'_> {
                 allowed: format!("before {}", self.spec.duration),
             });
         }
-        source::check_keys(path, flow).map_err(|fault| self.told(fault))?;
-        self.size(&format!("{path}.header"), flow.header, 0..=LARGEST_PACKET - 1)?;
+        source::check_keys(path, flow).map_err(|fault| self.located(fault))?;
+        self.size(&format!("{path}.header"), flow.header, 0..=MAX_PACKET - 1)?;
         flow.tcp.as_ref().map_or(Ok(()), |tcp| self.tcp(&format!("{path}.tcp"), tcp))
     }
 
@@ -89,10 +89,11 @@ impl Check<'_> {
         let config = tcp.config();
         self.has_sack_where_needed(path, tcp, &config)?;
         let header = u64::from(config.header_bytes);
-        self.size(&format!("{path}.header"), tcp.header, 1..=LARGEST_PACKET - 1)?;
-        self.size(&format!("{path}.ack"), tcp.ack, 1..=LARGEST_PACKET - 1)?;
-        self.size(&format!("{path}.segment"), tcp.segment, 1..=LARGEST_PACKET - header)?;
-        let most = 1 << 30; // sequence numbers are 32 bits of segments, and half of them must not be in flight
+        self.size(&format!("{path}.header"), tcp.header, 1..=MAX_PACKET - 1)?;
+        self.size(&format!("{path}.ack"), tcp.ack, 1..=MAX_PACKET - 1)?;
+        self.size(&format!("{path}.segment"), tcp.segment, 1..=MAX_PACKET - header)?;
+        // Sequence numbers are 32 bits of segments, and half of them must not be in flight.
+        let most = 1 << 30;
         self.within(&format!("{path}.window"), tcp.window.unwrap_or(1), 1..=most)?;
         self.within(&format!("{path}.initial_window"), config.initial_window, 1..=most)?;
         let (tick, hour) = (Duration::from_ns(1), Duration::from_secs(3600));
@@ -114,7 +115,8 @@ impl Check<'_> {
         })
     }
 
-    /// Some controllers need to know what has arrived, such as BBR, whose model of the network is made of that.
+    /// Some controllers need to know what has arrived, such as BBR, whose model of the network is
+    /// made of that.
     fn has_sack_where_needed(&self, path: &str, tcp: &TcpSpec, config: &Config) -> Checked {
         let needing = tcp.control.as_ref().filter(|control| control.about().needs_sack);
         let Some(control) = needing.filter(|_| config.recovery != Recovery::Sack) else { return Ok(()) };

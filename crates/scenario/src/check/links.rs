@@ -1,13 +1,13 @@
 //! The links, and the nodes between them.
 
-use super::{Check, Checked, FASTEST, LONGEST_DELAY, Refusal, bps};
+use super::{Check, Checked, FASTEST, MAX_DELAY, Refusal, bps};
 use crate::links::{LinkSpec, Links, NetworkLinkSpec};
 use fairwire_core::{Duration, Rate};
 use fairwire_document::Problem;
 use fairwire_laws::spec::Quantity;
 
-/// Ways are looked for among all nodes, for each group.
-const MOST_NODES: usize = 1000;
+/// Routes are searched among all nodes, for each group.
+const MAX_NODES: usize = 1000;
 
 impl Check<'_> {
     pub(super) fn links(&self) -> Checked {
@@ -59,7 +59,7 @@ impl Check<'_> {
     /// Names of nodes become names of links.
     fn nodes(&self) -> Checked {
         let nodes = &self.spec.nodes;
-        self.within("nodes", nodes.len(), 2..=MOST_NODES)?;
+        self.within("nodes", nodes.len(), 2..=MAX_NODES)?;
         for (at, node) in nodes.iter().enumerate() {
             self.name(&format!("nodes.{at}"), node)?;
             if nodes[..at].contains(node) {
@@ -76,7 +76,7 @@ impl Check<'_> {
 
     fn line(&self, path: &str, rate: Rate, delay: Duration) -> Checked {
         self.within(&format!("{path}.rate"), rate, bps(1)..=bps(FASTEST))?;
-        self.within(&format!("{path}.delay"), delay, Duration::ZERO..=LONGEST_DELAY)
+        self.within(&format!("{path}.delay"), delay, Duration::ZERO..=MAX_DELAY)
     }
 
     /// A link of which only some is said.

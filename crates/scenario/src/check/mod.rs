@@ -1,4 +1,5 @@
-//! Does what was typed make sense? Each refusal names the key, what was given, why, and what is allowed.
+//! Does what was typed make sense? Each refusal names the key, what was given, why, and what is
+//! allowed.
 
 mod aggregates;
 mod agreements;
@@ -24,14 +25,16 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 /// Eleven days. Longer is a slip of the unit.
-const LONGEST_RUN: Duration = Duration::from_secs(1_000_000);
+const MAX_RUN: Duration = Duration::from_secs(1_000_000);
 /// The light-time across the inner solar system is shorter.
-const LONGEST_DELAY: Duration = Duration::from_secs(3600);
-/// Above it, a packet of 512 bytes takes less than the nanoseconds that time is counted in can tell apart well.
+const MAX_DELAY: Duration = Duration::from_secs(3600);
+/// The fastest link: above it, the time of a packet of 512 bytes is too short to be resolved in
+/// nanoseconds.
 const FASTEST: u64 = 1_000_000_000_000;
 
-/// Checks the whole scenario; the first thing wrong is told. `own` are the disciplines that the file compares, of which others
-/// may have been chosen: what it expects may be of those.
+/// Checks the whole scenario, and reports the first mistake. `own` are the disciplines that the
+/// file compares. Others may have been chosen for this run, while expectations may still name its
+/// own.
 pub(crate) fn check(
     spec: &Spec,
     own: &[Compared],
@@ -43,7 +46,7 @@ pub(crate) fn check(
     check.times()?;
     check.links()?;
     let sends = check.flows(files)?;
-    let topology = topology::resolve(spec, sends, files).map_err(|fault| check.told(fault))?;
+    let topology = topology::resolve(spec, sends, files).map_err(|fault| check.located(fault))?;
     check.rates(&topology)?;
     check.queues(&topology)?;
     check.aggregates(&topology)?;
@@ -81,7 +84,7 @@ impl Check<'_> {
         Err(self.locations.refuse(path, Problem::Refused { key: path.into(), given, why, allowed }))
     }
 
-    fn told(&self, fault: Fault) -> ScenarioError {
+    fn located(&self, fault: Fault) -> ScenarioError {
         self.locations.refuse(&fault.path, fault.problem)
     }
 
@@ -150,7 +153,7 @@ impl Check<'_> {
 
     fn times(&self) -> Checked {
         let (duration, warm_up) = (self.spec.duration.0, self.spec.warm_up.0);
-        self.within("duration", duration, Duration::from_ns(1)..=LONGEST_RUN)?;
+        self.within("duration", duration, Duration::from_ns(1)..=MAX_RUN)?;
         if warm_up >= duration {
             return self.refuse(Refusal {
                 path: "warm_up",

@@ -7,9 +7,10 @@ use fairwire_core::units::Amount;
 use fairwire_core::{Duration, RateLaw};
 
 /// Four million slots of about 150 bytes, taken when the run starts, for each run at the same time.
-const MOST_SLOTS: u32 = 1 << 22;
-/// A run longer than this in packets of the bottleneck is a slip of a unit: at ten million a second, a day.
-const MOST_PACKETS: f64 = 1e12;
+const MAX_SLOTS: u32 = 1 << 22;
+/// A run longer than this in packets of the bottleneck is a slip of a unit: at ten million a
+/// second, a day.
+const MAX_PACKETS: f64 = 1e12;
 
 impl Check<'_> {
     /// Later rates are within the range of the first, and so is the mean of a trace.
@@ -40,17 +41,17 @@ impl Check<'_> {
         self.length(topology)
     }
 
-    /// All slots of a buffer are taken when a run starts, whoever asked for them.
+    /// All slots of a buffer are allocated when a run starts.
     pub(super) fn memory(&self, path: &str, buffer: Amount, queue: &QueuePlan) -> Checked {
-        if buffer.limit(queue.rate).max_packets() <= MOST_SLOTS {
+        if buffer.limit(queue.rate).max_packets() <= MAX_SLOTS {
             return Ok(());
         }
-        let megabytes = u64::from(MOST_SLOTS) * 28 / 1_000_000;
+        let megabytes = u64::from(MAX_SLOTS) * 28 / 1_000_000;
         self.refuse(Refusal {
             path,
             given: buffer.to_string(),
             why: "it would take more than 600 MB of memory in each run".into(),
-            allowed: format!("at most {MOST_SLOTS} packets, or {megabytes} MB"),
+            allowed: format!("at most {MAX_SLOTS} packets, or {megabytes} MB"),
         })
     }
 
@@ -80,7 +81,7 @@ impl Check<'_> {
         };
         let all: f64 = topology.queues.iter().enumerate().map(per_second).sum();
         let packets = self.spec.duration.0.secs() * all;
-        if packets <= MOST_PACKETS {
+        if packets <= MAX_PACKETS {
             return Ok(());
         }
         let (said, send) = match &self.spec.link {
@@ -91,7 +92,7 @@ impl Check<'_> {
             path: "duration",
             given: self.spec.duration.to_string(),
             why: format!("{said} would send {packets:.1e} packets, which takes days"),
-            allowed: format!("duration and {send} for at most {MOST_PACKETS:.0e} packets"),
+            allowed: format!("duration and {send} for at most {MAX_PACKETS:.0e} packets"),
         })
     }
 }

@@ -1,11 +1,12 @@
-//! A dumbbell of dumbbells: two hubs with a link between them, and at each hub as many branches, behind a link of its own each, with hosts.
+//! A dumbbell of dumbbells: two hubs with a link between them, and at each hub as many branches,
+//! behind a link of its own each, with hosts.
 
 use super::{About, Layout, Line, check_nodes};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
 use fairwire_parameters::{OutOfRange, Quantity, parameters};
 
-/// What is said of it.
+/// Its description.
 pub(super) const ABOUT: About = About {
     summary: "Two hubs with a link between them, and at each as many switches with hosts, behind a link of their own each.",
     source: "",
@@ -13,7 +14,8 @@ pub(super) const ABOUT: About = About {
               buffer = \"100 packets\"",
 };
 
-/// A dumbbell of dumbbells: hosts at switches, an inner link from each switch to its hub, and an outer link between the two hubs.
+/// A dumbbell of dumbbells: hosts at switches, an inner link from each switch to its hub, and an
+/// outer link between the two hubs.
 #[parameters(name = "dumbbells", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DumbbellsSpec {
@@ -22,7 +24,8 @@ pub struct DumbbellsSpec {
     pub branches: Option<u32>,
     /// The hosts at each switch.
     ///
-    /// The first half of all hosts is on the left, so that the one half of all hosts on from it is its like on the right.
+    /// The first half of all hosts is on the left, so that the one half of all hosts on from it is
+    /// its like on the right.
     #[parameter(required, min = 1, max = 10000, unit = "1")]
     pub hosts: Option<u32>,
     /// The rate of the links of hosts.
@@ -87,7 +90,8 @@ impl Dumbbells {
         switch / self.branches
     }
 
-    /// The kinds of links come one after the other: the outer one, those from switches, to switches, from hosts, to hosts.
+    /// The kinds of links come one after the other: the outer one, those from switches, to
+    /// switches, from hosts, to hosts.
     fn first(&self, kind: u32) -> u32 {
         match kind {
             0 => 0,
@@ -132,18 +136,18 @@ impl Layout for Dumbbells {
     }
 
     /// There is one way.
-    fn add_way(&self, from: u32, to: u32, way: &mut Vec<u32>) {
+    fn add_route(&self, from: u32, to: u32, route: &mut Vec<u32>) {
         let [switch, far] = [from, to].map(|host| host / self.per_switch);
-        way.push(self.first(3) + from);
+        route.push(self.first(3) + from);
         if switch != far {
-            way.push(self.first(1) + switch);
+            route.push(self.first(1) + switch);
             let [side, far_side] = [switch, far].map(|switch| self.side(switch));
             if side != far_side {
-                way.push(side);
+                route.push(side);
             }
-            way.push(self.first(2) + far);
+            route.push(self.first(2) + far);
         }
-        way.push(self.first(4) + to);
+        route.push(self.first(4) + to);
     }
 }
 
@@ -169,19 +173,19 @@ mod tests {
     fn a_way_across_passes_a_link_of_each_kind_there_and_back() {
         let network = spec(3, 2).layout().expect("it makes sense");
         assert_eq!((network.hosts(), network.switches(), network.links()), (12, 8, 2 + 12 + 24));
-        let way = |from, to| {
-            let mut way = Vec::new();
-            network.add_way(from, to, &mut way);
-            let told = |link: &u32| {
+        let route = |from, to| {
+            let mut route = Vec::new();
+            network.add_route(from, to, &mut route);
+            let printed = |link: &u32| {
                 let Line { name, rate, delay } = network.link(*link);
                 format!("{name} {} {}", rate.bps() / 1_000_000, delay.ns() / 1_000_000)
             };
-            way.iter().map(told).collect::<Vec<_>>().join(", ")
+            route.iter().map(printed).collect::<Vec<_>>().join(", ")
         };
-        assert_eq!(way(3, 9), "h4-s2 3 1, s2-left 2 1, left-right 1 9, right-s5 2 1, s5-h10 3 1");
-        assert_eq!(way(9, 3), "h10-s5 3 1, s5-right 2 1, right-left 1 9, left-s2 2 1, s2-h4 3 1");
-        assert_eq!(way(3, 0), "h4-s2 3 1, s2-left 2 1, left-s1 2 1, s1-h1 3 1");
-        assert_eq!(way(3, 2), "h4-s2 3 1, s2-h3 3 1");
+        assert_eq!(route(3, 9), "h4-s2 3 1, s2-left 2 1, left-right 1 9, right-s5 2 1, s5-h10 3 1");
+        assert_eq!(route(9, 3), "h10-s5 3 1, s5-right 2 1, right-left 1 9, left-s2 2 1, s2-h4 3 1");
+        assert_eq!(route(3, 0), "h4-s2 3 1, s2-left 2 1, left-s1 2 1, s1-h1 3 1");
+        assert_eq!(route(3, 2), "h4-s2 3 1, s2-h3 3 1");
     }
 
     #[test]

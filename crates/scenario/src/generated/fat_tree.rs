@@ -1,20 +1,23 @@
-//! The fat-tree of M. Al-Fares, A. Loukissas and A. Vahdat, "A scalable, commodity data center network architecture", SIGCOMM 2008,
-//! section 3: switches of `k` ports in three layers, `k` pods, and as many ways between two pods as there are core switches.
+//! The fat-tree: switches of `k` ports in three layers, `k` pods, and as many routes between two
+//! pods as there are core switches.
+//!
+//! Source: M. Al-Fares, A. Loukissas and A. Vahdat, "A scalable, commodity data center network
+//! architecture", SIGCOMM 2008, section 3.
 
 use super::{About, Layout, Line, check_nodes};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
 use fairwire_parameters::{OutOfRange, Quantity, parameters};
 
-/// What is said of it.
+/// Its description.
 pub(super) const ABOUT: About = About {
     summary: "Hosts under three layers of switches, with as much room between pods as the hosts can fill.",
     source: "Al-Fares, Loukissas and Vahdat 2008, section 3; ways by destination as Zahavi, Johnson, Kerbyson and Lang 2010.",
     example: "k = 4, rate = \"10 Mbit/s\", delay = \"1 ms\", buffer = \"100 packets\"",
 };
 
-/// A fat-tree of switches with `k` ports: `k` pods of `k`/2 edge switches and `k`/2 aggregation switches each, under (`k`/2)² core
-/// switches.
+/// A fat-tree of switches with `k` ports: `k` pods of `k`/2 edge switches and `k`/2 aggregation
+/// switches each, under (`k`/2)² core switches.
 #[parameters(name = "fat-tree", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FatTreeSpec {
@@ -100,7 +103,8 @@ impl FatTree {
         Place { edge: host / self.per_edge, port: host % self.per_edge }
     }
 
-    /// The six kinds of links come one after the other: from hosts, to hosts, up to aggregation, down from there, up to the core, down.
+    /// The six kinds of links come one after the other: from hosts, to hosts, up to aggregation,
+    /// down from there, up to the core, down.
     fn first(&self, kind: u32) -> u32 {
         match kind {
             0 | 1 => kind * self.hosts(),
@@ -148,23 +152,24 @@ impl Layout for FatTree {
         self.buffer
     }
 
-    /// Up by the destination alone: at the edge by its port, and at the aggregation by its edge switch. So all that comes down to one host
-    /// comes one way, and where each host sends to the one a fixed number of places on, no two flows share a link.
-    fn add_way(&self, from: u32, to: u32, way: &mut Vec<u32>) {
+    /// Up by the destination alone: at the edge by its port, and at the aggregation by its edge
+    /// switch. So all packets to one host come down one route. Where each host sends to the one a
+    /// fixed number of places on, no two flows share a link.
+    fn add_route(&self, from: u32, to: u32, route: &mut Vec<u32>) {
         let half = self.half;
         let [source, sink] = [from, to].map(|host| self.place(host));
         let [pod, far_pod] = [source, sink].map(|place| place.edge / half);
         let (up, core) = (sink.port % half, sink.edge % half);
-        way.push(self.first(0) + from);
+        route.push(self.first(0) + from);
         if source.edge != sink.edge {
-            way.push(self.first(2) + source.edge * half + up);
+            route.push(self.first(2) + source.edge * half + up);
             if pod != far_pod {
-                way.push(self.first(4) + (pod * half + up) * half + core);
-                way.push(self.first(5) + (far_pod * half + up) * half + core);
+                route.push(self.first(4) + (pod * half + up) * half + core);
+                route.push(self.first(5) + (far_pod * half + up) * half + core);
             }
-            way.push(self.first(3) + sink.edge * half + up);
+            route.push(self.first(3) + sink.edge * half + up);
         }
-        way.push(self.first(1) + to);
+        route.push(self.first(1) + to);
     }
 }
 
@@ -181,7 +186,8 @@ mod tests {
 
     #[test]
     fn it_has_the_hosts_and_switches_of_the_paper() {
-        // Section 3: k = 48 supports 27 648 hosts. Five k²/4 of switches, and a cable for each port of a layer, both ways.
+        // Section 3: k = 48 supports 27 648 hosts. Five k²/4 of switches, and a cable for each port
+        // of a layer, both ways.
         let tree48 = tree(48, None);
         assert_eq!((tree48.hosts(), tree48.switches()), (27_648, 2880));
         assert_eq!(tree48.links(), 2 * 3 * 27_648);
@@ -195,9 +201,9 @@ mod tests {
             for by in 1..tree.hosts() {
                 let mut flows = vec![0; tree.links() as usize];
                 for from in 0..tree.hosts() {
-                    let mut way = Vec::new();
-                    tree.add_way(from, (from + by) % tree.hosts(), &mut way);
-                    way.iter().for_each(|link| flows[*link as usize] += 1);
+                    let mut route = Vec::new();
+                    tree.add_route(from, (from + by) % tree.hosts(), &mut route);
+                    route.iter().for_each(|link| flows[*link as usize] += 1);
                 }
                 assert_eq!(flows.iter().max(), Some(&1), "k = {k}, {by} places on");
             }

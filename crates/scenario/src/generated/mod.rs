@@ -1,6 +1,8 @@
-//! Networks that are generated: of which a few numbers say all, and among whose hosts flows go by a pattern.
+//! Networks that are generated: of which a few numbers say all, and among whose hosts flows go by a
+//! pattern.
 //!
-//! Nothing is computed for what no flow needs: a way is arithmetic on the numbers of its ends, and links that none passes are not laid.
+//! Nothing is computed for what no flow needs: a way is arithmetic on the numbers of its ends, and
+//! links that none passes are not laid.
 
 mod dumbbells;
 mod fat_tree;
@@ -39,8 +41,9 @@ pub(crate) trait Layout {
     /// How much may wait at each link.
     fn buffer(&self) -> Amount;
 
-    /// Adds the links on the way from one host to another, in their order. It depends on nothing but its ends.
-    fn add_way(&self, from: u32, to: u32, way: &mut Vec<u32>);
+    /// Adds the links on the way from one host to another, in their order. It depends on nothing
+    /// but its ends.
+    fn add_route(&self, from: u32, to: u32, route: &mut Vec<u32>);
 }
 
 /// A link of a generated network, in one direction.
@@ -51,7 +54,8 @@ pub(crate) struct Line {
     pub(crate) delay: Duration,
 }
 
-/// A network as typed: `{ fat-tree = { k = 4, rate = "10 Mbit/s", delay = "1 ms", buffer = "100 packets" } }`.
+/// A network as typed: `{ fat-tree = { k = 4, rate = "10 Mbit/s", delay = "1 ms", buffer = "100
+/// packets" } }`.
 #[derive(Clone, Debug)]
 pub struct NetworkChoice {
     /// In the list of all.
@@ -62,7 +66,7 @@ pub struct NetworkChoice {
 /// What is known of a kind of network.
 #[derive(Clone, Copy)]
 pub struct Entry {
-    /// Its name, as it stands in scenarios.
+    /// Its name, as typed in scenarios.
     pub name: &'static str,
     /// What it is, in one line.
     pub summary: &'static str,
@@ -138,7 +142,7 @@ pub fn all() -> &'static [Entry] {
 }
 
 impl NetworkChoice {
-    /// Its name, as it stands in a scenario.
+    /// Its name, as typed in scenarios.
     pub fn name(&self) -> &'static str {
         NAMES[self.place]
     }
@@ -211,9 +215,9 @@ mod tests {
     use std::collections::HashSet;
 
     /// Does `way` lead from one to the other, link by link, by the names of the links' ends?
-    fn leads(layout: &dyn Layout, from: u32, to: u32, way: &[u32]) -> bool {
+    fn leads(layout: &dyn Layout, from: u32, to: u32, route: &[u32]) -> bool {
         let mut at = format!("h{}", from + 1);
-        for number in way {
+        for number in route {
             let name = layout.link(*number).name;
             let Some((start, end)) = name.split_once('-') else { return false };
             if start != at {
@@ -246,15 +250,15 @@ mod tests {
             for (from, to) in
                 (0..layout.hosts()).flat_map(|from| (0..layout.hosts()).map(move |to| (from, to)))
             {
-                let mut way = Vec::new();
+                let mut route = Vec::new();
                 if from != to {
-                    layout.add_way(from, to, &mut way);
-                    assert!(leads(&*layout, from, to, &way), "{from} to {to}: {way:?}");
+                    layout.add_route(from, to, &mut route);
+                    assert!(leads(&*layout, from, to, &route), "{from} to {to}: {route:?}");
                 }
-                let mut names: Vec<String> = way.iter().map(|link| layout.link(*link).name).collect();
+                let mut names: Vec<String> = route.iter().map(|link| layout.link(*link).name).collect();
                 names.iter_mut().for_each(|name| *name = name.split('-').next().unwrap_or_default().into());
-                assert_eq!(names.iter().collect::<HashSet<_>>().len(), way.len());
-                used.extend(way);
+                assert_eq!(names.iter().collect::<HashSet<_>>().len(), route.len());
+                used.extend(route);
             }
             assert!(used.iter().all(|link| *link < layout.links()));
         }

@@ -21,7 +21,8 @@ pub struct StrideSpec {
     pub by: Option<u32>,
 }
 
-/// Each host sends to each other one: first all to the next one, then all to the next but one, and so on.
+/// Each host sends to each other one: first all to the next one, then all to the next but one, and
+/// so on.
 #[parameters(name = "all-to-all")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AllToAllSpec {}
@@ -50,7 +51,7 @@ const NAMES: &[&str] = &["stride", "all-to-all", "permutation"];
 
 /// What each is, with the schema of its parameters.
 fn all() -> impl Iterator<Item = (&'static str, &'static str, fairwire_parameters::SchemaOf)> {
-    let told: [(&str, fairwire_parameters::SchemaOf); 3] = [
+    let schemas: [(&str, fairwire_parameters::SchemaOf); 3] = [
         (
             "Each host sends to the one a fixed number of places on.",
             SchemaGenerator::subschema_for::<StrideSpec>,
@@ -58,11 +59,11 @@ fn all() -> impl Iterator<Item = (&'static str, &'static str, fairwire_parameter
         ("Each host sends to each other one.", SchemaGenerator::subschema_for::<AllToAllSpec>),
         ("Each host sends to one other, drawn at random.", SchemaGenerator::subschema_for::<PermutationSpec>),
     ];
-    NAMES.iter().zip(told).map(|(name, (what, schema))| (*name, what, schema))
+    NAMES.iter().zip(schemas).map(|(name, (what, schema))| (*name, what, schema))
 }
 
 impl PatternChoice {
-    /// Its name, as it stands in a scenario.
+    /// Its name, as typed in scenarios.
     pub fn name(&self) -> &'static str {
         match self {
             PatternChoice::Stride(_) => NAMES[0],
@@ -79,7 +80,7 @@ impl PatternChoice {
         }
     }
 
-    /// The first `most` of its pairs among so many hosts, if its parameters make sense there.
+    /// The first `most` of its pairs among `hosts` hosts, if its parameters make sense there.
     pub(crate) fn pairs(&self, hosts: u32, most: u32) -> Result<Vec<(u32, u32)>, OutOfRange> {
         let most = u64::from(most).min(self.count(hosts)) as u32;
         let on = |from: u32, by: u32| (from, ((u64::from(from) + u64::from(by)) % u64::from(hosts)) as u32);
@@ -103,8 +104,9 @@ impl PatternChoice {
     }
 }
 
-/// To whom each host sends: a permutation of one cycle, so that none sends to itself (S. Sattolo, "An algorithm to generate a random cyclic
-/// permutation", Information Processing Letters 22(6), 1986).
+/// To whom each host sends: a permutation of one cycle, so that none sends to itself (S. Sattolo,
+/// "An algorithm to generate a random cyclic permutation", Information Processing Letters 22(6),
+/// 1986).
 fn permutation(hosts: u32, number: u32) -> Vec<u32> {
     let mut rng = Seed(number.into()).stream("permutation of hosts");
     let mut to: Vec<u32> = (0..hosts).collect();

@@ -1,4 +1,4 @@
-//! What a source is: what it is told, what it offers, and where it stands.
+//! The properties of a source, what it offers, and its location.
 
 use crate::fault::{Fault, refused};
 use crate::law::{LawSpec, Random};
@@ -17,13 +17,13 @@ pub(crate) const PACKET: u32 = 512;
 /// IPv4 and UDP headers (RFC 791, RFC 768).
 const HEADER: u32 = 28;
 /// A shorter time between packets is a slip of the unit: a million of them a second.
-pub(super) const SHORTEST_GAP: Duration = Duration::from_us(1);
+pub(super) const MIN_GAP: Duration = Duration::from_us(1);
 /// Nothing would come in a run.
-const LONGEST_GAP: Duration = Duration::from_secs(1_000_000);
+const MAX_GAP: Duration = Duration::from_secs(1_000_000);
 /// A browser has six, and each takes the memory of a flow.
-const MOST_CONNECTIONS: u16 = 1024;
+const MAX_CONNECTIONS: u16 = 1024;
 
-/// What is told of a source.
+/// The properties of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About {
     /// What it is, in one line.
@@ -95,7 +95,7 @@ pub(crate) trait Source: Clone + Debug + Send + Sync + 'static {
     fn offers(&self, at: At<'_>) -> Result<Offer, Fault>;
 }
 
-/// Where a source stands, and what it may need to know of its group of flows.
+/// The location of a source, and the properties of its group of flows that it needs.
 #[derive(Clone, Copy)]
 pub(crate) struct At<'a> {
     /// The group.
@@ -145,9 +145,9 @@ impl At<'_> {
     }
 
     pub(super) fn gap(self, key: &str, gap: Duration) -> Result<Duration, Fault> {
-        let allowed = format!("{SHORTEST_GAP} to {LONGEST_GAP}");
-        let why = if gap < SHORTEST_GAP { "a run would take days" } else { "nothing would come" };
-        if (SHORTEST_GAP..=LONGEST_GAP).contains(&gap) {
+        let allowed = format!("{MIN_GAP} to {MAX_GAP}");
+        let why = if gap < MIN_GAP { "a run would take days" } else { "nothing would come" };
+        if (MIN_GAP..=MAX_GAP).contains(&gap) {
             Ok(gap)
         } else {
             Err(self.refuse(key, &gap.to_string(), why, &allowed))
@@ -155,12 +155,12 @@ impl At<'_> {
     }
 
     pub(super) fn connections(self, connections: u16) -> Result<u16, Fault> {
-        if (1..=MOST_CONNECTIONS).contains(&connections) {
+        if (1..=MAX_CONNECTIONS).contains(&connections) {
             return Ok(connections);
         }
         let why =
             if connections == 0 { "nothing could be fetched" } else { "each takes the memory of a flow" };
-        Err(self.refuse("connections", &connections.to_string(), why, &format!("1 to {MOST_CONNECTIONS}")))
+        Err(self.refuse("connections", &connections.to_string(), why, &format!("1 to {MAX_CONNECTIONS}")))
     }
 
     /// What comes faster than its own link sends would wait in front of it without end.
@@ -179,7 +179,8 @@ pub(super) fn whole_bytes(bytes: f64) -> u32 {
     bytes.clamp(1.0, 65_535.0) as u32
 }
 
-/// A size in bytes; what is too large for the field is too large for a packet too, so it may be cut here.
+/// A size in bytes; what is too large for the field is too large for a packet too, so it may be cut
+/// here.
 pub(crate) fn bytes(size: Size) -> u32 {
     u32::try_from(size.0).unwrap_or(u32::MAX)
 }

@@ -4,7 +4,7 @@ use super::at::{About, At, Offer, Source};
 use crate::fault::Fault;
 use fairwire_parameters::parameters;
 
-/// What is told of it.
+/// Its description.
 pub(super) const ABOUT: About = About::tcp("A TCP with endless data.");
 
 /// Endless data has no parameters.

@@ -7,7 +7,7 @@ use fairwire_core::Duration;
 use fairwire_parameters::parameters;
 use fairwire_sim::app::{Bursts, Load};
 
-/// What is told of it.
+/// Its description.
 pub(super) const ABOUT: About =
     About { timed: &["transfer"], ..About::tcp("Bursts over TCP, with pauses between.") };
 
@@ -26,7 +26,7 @@ pub struct BurstsSpec {
     #[parameter(
         unset = "exponential, 1 s",
         unit = "law of times",
-        source = "B. Suter et al., INFOCOM 1998, section 4, tells the mean."
+        source = "B. Suter et al., INFOCOM 1998, section 4, gives the mean."
     )]
     pub idle: Option<LawSpec<Duration>>,
     /// Whether each burst is a new connection.

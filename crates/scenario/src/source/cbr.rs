@@ -6,7 +6,7 @@ use fairwire_core::Rate;
 use fairwire_core::units::Size;
 use fairwire_parameters::{Quantity, parameters};
 
-/// What is told of it.
+/// Its description.
 pub(super) const ABOUT: About =
     About { example: "rate = \"1 Mbit/s\"", ..About::datagrams("Constant bit rate over UDP.") };
 

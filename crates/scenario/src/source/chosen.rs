@@ -22,12 +22,12 @@ pub struct SourceChoice {
 }
 
 impl SourceChoice {
-    /// Its name, as it stands in a scenario.
+    /// Its name, as typed in scenarios.
     pub fn name(&self) -> &'static str {
         self.entry().name
     }
 
-    /// What is told of it.
+    /// Its description.
     pub fn about(&self) -> &'static About {
         &self.entry().about
     }
@@ -98,7 +98,8 @@ impl JsonSchema for SourceChoice {
     }
 }
 
-/// A table of a group of flows, in which parameters of sources are refused with the place where they belong.
+/// A table of a group of flows, in which parameters of sources are refused with the place where
+/// they belong.
 pub(crate) struct Beside<A>(pub(crate) A);
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for Beside<A> {
@@ -141,14 +142,15 @@ impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for OfGroup<K> {
     }
 }
 
-/// What stands beside `source` and belongs into it. Its value is read to have its place, and refused.
+/// A key beside `source` that belongs into it. Its value is read to get its location, and refused.
 struct Misplaced<K> {
     /// What it is, and how it is written.
     message: String,
     key: PhantomData<K>,
 }
 
-/// Where `key` belongs, if it is the name of a source, or a parameter that once stood in the group itself.
+/// Where `key` belongs, if it is the name of a source, or a parameter that used to be in the group
+/// itself.
 fn belongs<K>(key: &str) -> Option<Misplaced<K>> {
     let is_source = listed::all().iter().any(|source| source.name == key);
     let message = match key {
@@ -156,7 +158,7 @@ fn belongs<K>(key: &str) -> Option<Misplaced<K>> {
             format!("it is a parameter of the source `cbr`; allowed: `source = {{ cbr = {{ {key} = … }} }}`")
         }
         _ if is_source => format!(
-            "parameters of a source stand under its name in `source`; allowed: `source = {{ {key} = {{ … }} }}`, or the table \
+            "parameters of a source go under its name in `source`; allowed: `source = {{ {key} = {{ … }} }}`, or the table \
              `[flow.source.{key}]`"
         ),
         _ => return None,

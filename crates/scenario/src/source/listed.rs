@@ -34,8 +34,9 @@ pub(super) fn names() -> &'static [&'static str] {
     SOURCES.names()
 }
 
-/// Adds a source of another crate: from here on it has its name in scenarios, its table of parameters, its page and its schema. Call it
-/// before anything else, since the list that was looked at once stays as it is.
+/// Adds a source of another crate: from here on it has its name in scenarios, its table of
+/// parameters, its page and its schema. Call it before anything else, since the list that was
+/// looked at once stays as it is.
 ///
 /// # Errors
 ///
@@ -57,11 +58,11 @@ where
     })
 }
 
-/// The parameters of a source of another crate as typed, under `#[parameters]`, and what is told of it.
+/// The parameters of a source of another crate, declared with `#[parameters]`, and its description.
 pub trait SourceSpec: Clone + Debug + Declared {
     /// Its name, as typed in scenario files.
     const NAME: &'static str;
-    /// What is told of it.
+    /// Its description.
     const ABOUT: About;
 
     /// What it offers, if all parameters are within their bounds.
@@ -71,9 +72,9 @@ pub trait SourceSpec: Clone + Debug + Declared {
 /// What is known of a source.
 #[derive(Clone, Copy)]
 pub struct Entry {
-    /// Its name, as it stands in scenarios.
+    /// Its name, as typed in scenarios.
     pub name: &'static str,
-    /// What is told of it.
+    /// Its description.
     pub about: About,
     /// Its parameters.
     pub fields: &'static [Field],
@@ -107,7 +108,7 @@ impl Debug for Entry {
     }
 }
 
-/// A source that is read and can be asked, whichever.
+/// A source of any type.
 pub(super) trait AnySource: Debug + Send + Sync {
     fn as_any(&self) -> &dyn Any;
     fn cloned(&self) -> Box<dyn AnySource>;
@@ -158,8 +159,8 @@ macro_rules! sources {
             schema: SchemaGenerator::subschema_for::<$spec>,
         }),+];
 
-        /// Reads the parameters of the source at this place, if it is one of this crate's. By its type, so that a fault has its place in
-        /// the text.
+        /// Reads the parameters of the source at this place, if it is one of this crate's. By its
+        /// type, so that a fault has its place in the text.
         fn read_built_in<'de, A: MapAccess<'de>>(
             place: usize,
             table: &mut A,

@@ -72,7 +72,7 @@ pub(crate) fn tcp_config(flow: &FlowSpec) -> Config {
     flow.tcp.as_ref().unwrap_or(&TcpSpec::default()).config()
 }
 
-/// A key that goes with other sources than that of `flow`, which stands at `path`.
+/// Refuses keys that go with other sources than that of `flow`, which is at `path`.
 pub(crate) fn check_keys(path: &str, flow: &FlowSpec) -> Result<(), Fault> {
     let is_tcp = flow.source.about().is_tcp;
     let foreign = match is_tcp {
@@ -87,7 +87,7 @@ pub(crate) fn check_keys(path: &str, flow: &FlowSpec) -> Result<(), Fault> {
     Err(refused(format!("{path}.{key}"), given, &why, &allowed))
 }
 
-/// What `flow`, which stands at `path`, sends. Constants of TCP have been checked.
+/// What `flow`, which is at `path`, sends. Constants of TCP have been checked.
 pub(crate) fn sends(path: &str, flow: &FlowSpec, files: &Files) -> Result<Sends, Fault> {
     let header = bytes_or(flow.header, flow.source.about().header_bytes);
     let capture = |name: &str| files.capture(name);
@@ -115,14 +115,14 @@ impl At<'_> {
         let header_bytes = self.header;
         if let Some(problem) = traffic.problem(header_bytes) {
             let allowed = format!("packets of 1 to 65535 bytes, {header_bytes} or more of them for headers");
-            return Err(self.refuse("", "as it stands", &problem, &allowed));
+            return Err(self.refuse("", "given", &problem, &allowed));
         }
         Ok(Sends { source: Source::Datagrams { traffic, header_bytes }, packet_bytes })
     }
 
     fn load(self, load: Load, tcp: Config) -> Result<Sends, Fault> {
         if let Some(problem) = load.problem() {
-            return Err(self.refuse("", "as it stands", &problem, "what the table of this source tells"));
+            return Err(self.refuse("", "given", &problem, "the ranges of this source in docs/scenario.md"));
         }
         Ok(Sends { packet_bytes: full_packet(&tcp), source: Source::Tcp { tcp, load } })
     }

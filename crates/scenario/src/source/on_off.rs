@@ -8,7 +8,7 @@ use fairwire_core::{Duration, Rate};
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Law, OnOff, Traffic};
 
-/// What is told of it.
+/// Its description.
 pub(super) const ABOUT: About = About {
     example: EXAMPLE,
     ..About::datagrams("Bursts of datagrams at a constant rate, with pauses between.")

@@ -8,7 +8,7 @@ use fairwire_core::units::Size;
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Law, Poisson, Traffic};
 
-/// What is told of it.
+/// Its description.
 pub(super) const ABOUT: About =
     About { example: "mean_gap = \"10 ms\"", ..About::datagrams("Datagrams at random times.") };
 

@@ -5,7 +5,7 @@ use crate::fault::Fault;
 use fairwire_parameters::parameters;
 use fairwire_sim::app::{Replay, Traffic};
 
-/// What is told of it.
+/// Its description.
 pub(super) const ABOUT: About =
     About { example: "file = \"calls.pcap\"", ..About::datagrams("Captured packets.") };
 

@@ -6,7 +6,7 @@ use fairwire_core::Duration;
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Load, Sequence};
 
-/// What is told of it.
+/// Its description.
 pub(super) const ABOUT: About = About::tcp("One endless TCP transfer after the other.");
 
 /// One endless transfer after the other.

@@ -8,7 +8,7 @@ use fairwire_core::units::Size;
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Arrivals, Law, Load, Transfers};
 
-/// What is told of it.
+/// Its description.
 pub(super) const ABOUT: About = About {
     timed: &["transfer"],
     example: EXAMPLE,
@@ -23,10 +23,12 @@ pub struct TransfersSpec {
     /// Bytes per file, sent in whole segments.
     #[parameter(required, unit = "law of sizes")]
     pub size: Option<LawSpec<Size>>,
-    /// Each begins so long after the one before is through; either this or `mean_gap`.
+    /// The pause between the end of a transfer and the start of the next; either this or
+    /// `mean_gap`.
     #[parameter(unset = "none, with `mean_gap`", unit = "law of times")]
     pub think: Option<LawSpec<Duration>>,
-    /// They begin at random times, by a Poisson process with this mean gap, whatever became of those before.
+    /// They begin at random times, by a Poisson process with this mean gap, whatever became of
+    /// those before.
     #[parameter(unset = "none, with `think`")]
     pub mean_gap: Option<Quantity<Duration>>,
     /// Most at once; a further one waits. Only with `mean_gap`.

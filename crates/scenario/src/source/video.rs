@@ -8,7 +8,7 @@ use fairwire_core::units::Size;
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Traffic, Video};
 
-/// What is told of it.
+/// Its description.
 pub(super) const ABOUT: About = About::datagrams("A stream of video frames.");
 
 /// About the mean bytes of the frames of a video whose sizes are not given.
@@ -34,7 +34,8 @@ pub struct VideoSpec {
     /// Bytes on the wire of a full packet.
     #[parameter(default = "1200 B")]
     pub packet: Option<Quantity<Size>>,
-    /// Whether the packets of a frame are spread evenly until the next, rather than sent back to back.
+    /// Whether the packets of a frame are spread evenly until the next, rather than sent back to
+    /// back.
     #[parameter(default = false)]
     pub paced: Option<bool>,
 }

@@ -1,6 +1,6 @@
 //! One direction of a telephone call.
 
-use super::at::{About, At, Offer, SHORTEST_GAP, Source, bytes};
+use super::at::{About, At, MIN_GAP, Offer, Source, bytes};
 use crate::fault::Fault;
 use crate::law::LawSpec;
 use fairwire_core::Duration;
@@ -8,7 +8,7 @@ use fairwire_core::units::Size;
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Talk, Traffic, Voip};
 
-/// What is told of it.
+/// Its description.
 pub(super) const ABOUT: About =
     About { header_bytes: HEADER_OF_RTP, ..About::datagrams("One direction of a telephone call.") };
 
@@ -45,7 +45,7 @@ impl Source for VoipSpec {
         let usual = Talk::default();
         for (key, is_given) in [("spurt", self.spurt.is_some()), ("silence", self.silence.is_some())] {
             if continuous && is_given {
-                let why = "somebody talks all the time, with `continuous`";
+                let why = "there are no silences with `continuous`";
                 return Err(at.refuse(key, "given", why, "one of the two"));
             }
         }
@@ -54,14 +54,9 @@ impl Source for VoipSpec {
             silence: at.law("silence", self.silence.as_ref(), usual.silence)?,
         };
         let about = |law: &Option<LawSpec<Duration>>| law.as_ref().map_or(1.0, LawSpec::about);
-        if about(&self.spurt) + about(&self.silence) < SHORTEST_GAP.secs() {
+        if about(&self.spurt) + about(&self.silence) < MIN_GAP.secs() {
             let why = "with silences as short as that a run would take days";
-            return Err(at.refuse(
-                "spurt",
-                "next to nothing",
-                why,
-                &format!("together {SHORTEST_GAP} or more"),
-            ));
+            return Err(at.refuse("spurt", "next to nothing", why, &format!("together {MIN_GAP} or more")));
         }
         let packet_bytes = payload_bytes.saturating_add(at.header);
         at.carried("frame", f64::from(packet_bytes) * 8.0 / frame.secs())?;

@@ -8,7 +8,7 @@ use fairwire_core::units::Size;
 use fairwire_parameters::parameters;
 use fairwire_sim::app::{Load, Web};
 
-/// What is told of it.
+/// Its description.
 pub(super) const ABOUT: About = About { timed: &["transfer", "page"], ..About::tcp("A web client.") };
 
 /// A web client. What is absent is of the web browsing model of 3GPP2 C.R1002.
@@ -53,7 +53,8 @@ pub struct WebSpec {
     /// Parallel connections, from 1 to 1024.
     #[parameter(default = 6, unit = "connections", source = "What browsers open to one server.")]
     pub connections: Option<u16>,
-    /// Whether a connection carries one object after the other (HTTP/1.1), rather than one (HTTP/1.0).
+    /// Whether a connection carries one object after the other (HTTP/1.1), rather than one
+    /// (HTTP/1.0).
     #[parameter(default = true)]
     pub persistent: Option<bool>,
 }

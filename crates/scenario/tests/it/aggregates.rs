@@ -2,7 +2,7 @@
 
 use fairwire_metrics::record::RunRecord;
 use fairwire_scenario::{
-    Observer, Observers, Outcome, Overrides, Scenario, ScenarioError, View, Which, judge, parse, report,
+    Observer, Observers, Outcome, Overrides, RunId, Scenario, ScenarioError, View, judge, parse, report,
     run_all, run_all_observed,
 };
 use std::sync::Mutex;
@@ -44,7 +44,8 @@ fn adaptive_targets_bring_each_aggregate_near_its_fair_share_where_fixed_ones_do
         (small.fair_share_bps - 10e6 / 6.0).abs() < 1.0 && (large.fair_share_bps - 50e6 / 6.0).abs() < 1.0
     );
     for aggregate in [small, large] {
-        // The mark rate at which edges take turns leaves targets up to a quarter from what is fair: gains printed are 0.82 to 1.36.
+        // The mark rate at which edges take turns leaves targets up to a quarter from what is fair:
+        // gains printed are 0.82 to 1.36.
         let ratio = aggregate.target_bps.expect("it adapts") / aggregate.fair_share_bps;
         assert!((0.8..1.25).contains(&ratio), "{aggregate:?}");
         assert!(aggregate.gain == aggregate.throughput_bps / aggregate.fair_share_bps);
@@ -74,7 +75,7 @@ impl Observer for Targets {
 struct All(Mutex<Vec<f64>>);
 
 impl Observers for All {
-    fn observe(&self, _: Which<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool) {
+    fn observe(&self, _: RunId<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool) {
         let mut targets = Targets::default();
         go(Some(&mut targets));
         *self.0.lock().expect("one run") = targets.0;
@@ -182,9 +183,9 @@ from = "a"
 to = "b"
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 "#;
-    let told = |text: &str| parse("wired.toml", text, &Overrides::default()).map(drop);
+    let read = |text: &str| parse("wired.toml", text, &Overrides::default()).map(drop);
     let message =
-        told(WIRED).expect_err("its packets would have no colour, and its share no bound").to_string();
+        read(WIRED).expect_err("its packets would have no colour, and its share no bound").to_string();
     for part in [
         "wired.toml:24:13",
         "`flow.cbr.aggregate` is `gold`",
@@ -194,5 +195,5 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
         assert!(message.contains(part), "`{part}` is missing in: {message}");
     }
     let further = WIRED.replace("from = \"a\"\nto = \"b\"\naccess", "from = \"a\"\nto = \"c\"\naccess");
-    assert!(told(&further).is_ok());
+    assert!(read(&further).is_ok());
 }

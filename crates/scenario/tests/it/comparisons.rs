@@ -1,4 +1,5 @@
-//! What is expected of one discipline beside another is judged on their differences under the same seeds.
+//! What is expected of one discipline beside another is judged on their differences under the same
+//! seeds.
 
 use fairwire_metrics::record::{Estimate, Report};
 use fairwire_metrics::summary::{Under, difference_of};
@@ -50,7 +51,8 @@ fn a_measure_is_more_than_another_when_the_whole_interval_of_the_difference_is()
     let Some(Estimate { mean, half_width_95: Some(half), .. }) = against.difference else {
         panic!("{against:?}")
     };
-    // By hand: the mean of the differences seed by seed, and t(0.975, 3) = 3.18245 times their standard error.
+    // By hand: the mean of the differences seed by seed, and t(0.975, 3) = 3.18245 times their
+    // standard error.
     let pairs = shares(&report, "fair").into_iter().zip(shares(&report, "tail-drop"));
     let differences: Vec<f64> = pairs.map(|(fair, plain)| fair - plain).collect();
     let by_hand = differences.iter().sum::<f64>() / 4.0;
@@ -83,35 +85,35 @@ fn an_expectation_of_all_is_of_all_the_others_and_bounds_are_judged_beside_it() 
     let expect =
         "measure = \"drops\"\nmin = 0\nless_than = { discipline = \"tail-drop\", measure = \"share.udp\" }";
     let (judgements, _) = judged(expect, "1..=2", &[]);
-    let told: Vec<(&str, bool)> =
+    let compared: Vec<(&str, bool)> =
         judgements.iter().map(|j| (j.discipline.as_str(), j.against.is_some())).collect();
     let each = |name| [(name, false), (name, true)];
     assert_eq!(
-        told,
+        compared,
         [each("tail-drop"), each("fair"), each("red")].concat(),
         "another measure of itself, too"
     );
     let same = "measure = \"drops\"\nless_than = { discipline = \"tail-drop\" }";
-    let told = |chosen: &[&str]| -> Vec<String> {
+    let failed = |chosen: &[&str]| -> Vec<String> {
         judged(same, "1..=2", chosen).0.into_iter().map(|judgement| judgement.discipline).collect()
     };
-    assert_eq!(told(&[]), ["fair", "red"], "not of itself");
-    assert_eq!(told(&["fair", "red"]), [""; 0], "what was not run is held against nothing");
-    assert_eq!(told(&["fair", "tail-drop"]), ["fair"]);
+    assert_eq!(failed(&[]), ["fair", "red"], "not of itself");
+    assert_eq!(failed(&["fair", "red"]), [""; 0], "what was not run is not compared");
+    assert_eq!(failed(&["fair", "tail-drop"]), ["fair"]);
 }
 
 #[test]
 fn a_cause_that_dropped_nothing_counts_as_none_dropped() {
     let (_, report) = judged("measure = \"drops\"\nmin = 0", "1..=2", &[]);
     let under = |discipline| Under { measure: "drops.early", discipline };
-    let told = difference_of(&report.runs, under("tail-drop"), under("red")).expect("both were run");
-    assert!(told.mean < 0.0, "RED alone drops early: {told:?}");
-    let nobody = Under { measure: "drops", discipline: "blue" };
-    assert_eq!(difference_of(&report.runs, under("red"), nobody), None);
+    let difference = difference_of(&report.runs, under("tail-drop"), under("red")).expect("both were run");
+    assert!(difference.mean < 0.0, "RED alone drops early: {difference:?}");
+    let missing = Under { measure: "drops", discipline: "blue" };
+    assert_eq!(difference_of(&report.runs, under("red"), missing), None);
 }
 
 #[test]
-fn what_is_no_comparison_is_refused_where_it_stands() {
+fn what_is_no_comparison_is_refused_at_its_location() {
     for (expect, says) in [
         ("measure = \"drops\"\nless_than = { discipline = \"fiar\" }", "did you mean `fair`?"),
         (

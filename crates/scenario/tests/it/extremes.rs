@@ -1,4 +1,5 @@
-//! Whatever passes the check can be run: at the bounds of rates, delays, sizes and buffers, records stay sane.
+//! Whatever passes the check can be run: at the bounds of rates, delays, sizes and buffers, records
+//! stay sane.
 
 use fairwire_core::units::Amount;
 use fairwire_metrics::record::RunRecord;
@@ -57,7 +58,8 @@ fn extremes() -> impl Strategy<Value = Extremes> {
 }
 
 impl Extremes {
-    /// As long as it takes to send 2000 packets at the fastest of the rates, and no longer than the longest run.
+    /// As long as it takes to send 2000 packets at the fastest of the rates, and no longer than the
+    /// longest run.
     fn duration_ns(&self) -> u64 {
         let fastest = 10f64.powi(self.rate_power.max(self.cbr_power).cast_signed());
         let smallest = f64::from(self.packet_bytes.min(self.segment_bytes + 40));
@@ -136,7 +138,7 @@ proptest! {
 }
 
 #[test]
-fn a_stopped_set_of_runs_tells_so_and_reports_nothing_unfinished() {
+fn a_stopped_set_of_runs_says_so_and_reports_nothing_unfinished() {
     let text = include_str!("../../../../scenarios/selfish-flow.toml");
     let scenario = parse("selfish-flow.toml", text, &Overrides::default()).unwrap();
     let outcome = run_all(&scenario, 2, &|_| {}, &AtomicBool::new(true)).unwrap();
@@ -148,12 +150,14 @@ fn progress_reaches_the_end_and_never_passes_it() {
     let text = include_str!("../../../../scenarios/selfish-flow.toml");
     let set = vec!["duration=30 s".to_string(), "seeds=[1, 2]".to_string()];
     let scenario = parse("selfish-flow.toml", text, &Overrides { set, ..Overrides::default() }).unwrap();
-    let told = std::sync::Mutex::new(Vec::new());
-    run_all(&scenario, 2, &|fraction| told.lock().unwrap().push(fraction), &AtomicBool::new(false)).unwrap();
-    let told = told.into_inner().unwrap();
-    assert!(told.iter().all(|fraction| (0.0..=1.0).contains(fraction)));
-    // Each run tells its end, and both ends together are the whole, but for the rounding of seconds in binary.
-    assert!(told.iter().copied().fold(0.0, f64::max) > 1.0 - 1e-9, "{told:?}");
+    let reported = std::sync::Mutex::new(Vec::new());
+    run_all(&scenario, 2, &|fraction| reported.lock().unwrap().push(fraction), &AtomicBool::new(false))
+        .unwrap();
+    let reported = reported.into_inner().unwrap();
+    assert!(reported.iter().all(|fraction| (0.0..=1.0).contains(fraction)));
+    // Each run reports its end, and both ends together are the whole, but for the rounding of
+    // seconds in binary.
+    assert!(reported.iter().copied().fold(0.0, f64::max) > 1.0 - 1e-9, "{reported:?}");
 }
 
 #[test]

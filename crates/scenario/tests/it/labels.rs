@@ -65,12 +65,12 @@ fn a_composition_that_is_named_on_the_command_line_is_run_under_its_name() {
 }
 
 #[test]
-fn a_scheduler_and_a_dropper_stand_in_one_name_beside_others_of_that_dropper() {
+fn a_scheduler_and_a_dropper_can_be_one_name_beside_others_of_that_dropper() {
     let both = read(&["expect=[]", "discipline.red.max_probability=0.5"], &["red", "drr+red"]).unwrap();
     assert_eq!(labels(&both), ["red", "drr+red"]);
     let typed = "disciplines=[{ red = { max_probability = 0.5, scheduler = \"drr\" } }]";
     let typed = drops(&read(&["expect=[]", typed], &[]).unwrap());
-    assert_eq!(drops(&both)[1].1, typed[0].1, "with what stands in [discipline.red]");
+    assert_eq!(drops(&both)[1].1, typed[0].1, "with the parameters of [discipline.red]");
     assert!(drops(&both)[0].1 != typed[0].1, "the scheduler makes a difference");
 
     let none = refusal("disciplines=[\"drr+rde\"]");
@@ -133,12 +133,12 @@ fn expectations_are_of_labels() {
 }
 
 #[test]
-fn what_is_wrong_with_an_entry_is_told_where_it_stands() {
+fn what_is_wrong_with_an_entry_is_reported_at_its_location() {
     for (set, place, message) in [
         (
             "disciplines.1.label=red",
             "--set:1:21",
-            "`disciplines.red.label` is `red`, but `red` stands there already",
+            "`disciplines.red.label` is `red`, but `red` is there already",
         ),
         (
             "disciplines.1.label=faba",
@@ -169,8 +169,8 @@ fn what_is_wrong_with_an_entry_is_told_where_it_stands() {
             "`disciplines.#2.prio.band.#2.discipline` is `rde` (did you mean `red`?)",
         ),
     ] {
-        let told = refusal(set);
-        assert!(told.starts_with(place) && told.contains(message), "{told}");
+        let error = refusal(set);
+        assert!(error.starts_with(place) && error.contains(message), "{error}");
     }
 }
 

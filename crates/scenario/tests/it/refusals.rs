@@ -1,4 +1,5 @@
-//! Bad scenarios are refused with what was given, what is allowed, the place, and the nearest right spelling.
+//! Bad scenarios are refused with what was given, what is allowed, the place, and the nearest right
+//! spelling.
 
 use fairwire_document::Problem;
 use fairwire_laws::dropper::{faba, red};
@@ -52,7 +53,7 @@ fn labels(spec: &Spec) -> Vec<&str> {
     spec.disciplines.iter().map(Compared::label).collect()
 }
 
-/// The good scenario with `from`, which stands in it, replaced by `to`.
+/// The good scenario with `from`, which is in it, replaced by `to`.
 fn with(from: &str, to: &str) -> String {
     assert!(GOOD.contains(from), "{from}");
     message(&GOOD.replacen(from, to, 1), &[])
@@ -73,7 +74,7 @@ fn the_good_scenario_is_good() {
 }
 
 #[test]
-fn an_unknown_key_is_told_the_keys_there_are_and_the_nearest() {
+fn an_unknown_key_is_refused_with_the_keys_there_are_and_the_nearest() {
     says(
         &with("buffer =", "bufer ="),
         &[
@@ -89,7 +90,7 @@ fn an_unknown_key_is_told_the_keys_there_are_and_the_nearest() {
 }
 
 #[test]
-fn a_bad_quantity_is_told_its_place_and_the_units() {
+fn a_bad_quantity_is_refused_with_its_location_and_the_units() {
     says(
         &with("10 Mbit/s", "-10 Mbit/s"),
         &["good.toml:9:8", "link.rate", "`-10 Mbit/s` is negative", "such as \"10 Mbit/s\""],
@@ -112,23 +113,23 @@ fn times_that_leave_nothing_to_measure_are_refused() {
 }
 
 #[test]
-fn an_unknown_discipline_is_told_the_nearest() {
+fn an_unknown_discipline_is_refused_with_the_nearest() {
     says(
         &with("\"red\"]", "\"rde\"]"),
         &["good.toml:6:29", "unknown discipline `rde`", "did you mean `red`?", "faba"],
     );
-    says(&with("\"red\"]", "\"drop-tail\"]"), &["good.toml:6:29", "`tail-drop` stands there already"]);
+    says(&with("\"red\"]", "\"drop-tail\"]"), &["good.toml:6:29", "`tail-drop` is there already"]);
     says(&with("[\"tail-drop\", \"red\"]", "[]"), &["good.toml:6:15", "at least one name"]);
 }
 
 #[test]
-fn a_parameter_that_cannot_work_is_told_where_it_stands() {
+fn a_parameter_that_cannot_work_is_refused_at_its_location() {
     let text = GOOD.replace("gentle = true", "max_probability = 7.0");
     says(&message(&text, &[]), &["good.toml:14:19", "`discipline.red.max_probability` is 7", "allowed:"]);
 }
 
 #[test]
-fn a_table_of_parameters_that_no_discipline_here_has_as_it_stands_is_checked_too() {
+fn a_table_of_parameters_that_no_discipline_here_takes_unchanged_is_checked_too() {
     let unused = GOOD.to_owned() + "\n[discipline.queue]\ndropper = \"fabba\"\n";
     let line = unused.lines().count();
     let place = format!("good.toml:{line}:11");
@@ -151,7 +152,7 @@ fn a_table_of_parameters_that_no_discipline_here_has_as_it_stands_is_checked_too
 }
 
 #[test]
-fn a_combination_that_makes_no_sense_is_told_why_and_where() {
+fn a_combination_that_makes_no_sense_is_refused_with_reason_and_location() {
     let compared = |given: &str| message(GOOD, &[&format!("disciplines=[{given}]")]);
     says(
         &compared("\"drr+fq-codel\""),
@@ -206,7 +207,7 @@ fn what_makes_sense_only_beside_the_parameters_of_an_entry_is_not_refused() {
 }
 
 #[test]
-fn a_parameter_of_a_discipline_inside_another_is_told_where_it_stands() {
+fn a_parameter_of_a_discipline_inside_another_is_refused_at_its_location() {
     let text = GOOD.replace("disciplines = [", "disciplines = [\"prio\", ")
         + "\n[discipline.prio]\nband = [\n  {},\n  { discipline = { red = { weight = 2 } } },\n]\n";
     let line = text.lines().position(|line| line.contains("weight = 2")).expect("it is there") + 1;
@@ -253,7 +254,8 @@ fn sizes_beyond_reason_are_refused_before_memory_is_taken() {
         &with("78 packets", "1000000000 packets"),
         &["good.toml:11:10", "memory", "at most 4194304 packets"],
     );
-    // The discipline's own buffer is held to the same bound, and so is what it asks of the link by time.
+    // The discipline's own buffer has the same bound, and so has the buffer that it derives from
+    // the link by time.
     for (buffer, name) in [("16777216 packets", "faba"), ("1 GB", "red"), ("1000 s", "tail-drop")] {
         let set = [format!("discipline.{name}.buffer={buffer}"), format!("disciplines=[\"{name}\"]")];
         let message = message(GOOD, &[&set[0], &set[1]]);
@@ -279,7 +281,7 @@ fn an_expectation_must_name_a_measure_and_a_bound() {
 }
 
 #[test]
-fn what_is_not_toml_is_told_where() {
+fn what_is_not_toml_is_refused_with_its_location() {
     says(&message("name = \n", &[]), &["good.toml:1:", "this is not TOML"]);
     says(&message("this is prose", &[]), &["good.toml:1:", "this is not TOML"]);
     says(
@@ -310,7 +312,8 @@ fn a_set_value_reaches_its_place_with_or_without_quotes() {
         spec(&["discipline.red.gentle=false"]).discipline.spec::<red::Spec>().unwrap().gentle,
         Some(false)
     );
-    assert!(spec(&["discipline.faba.alpha=1.1"]).discipline.spec::<faba::Spec>().is_some()); // a table that was not there
+    // A table that was not there.
+    assert!(spec(&["discipline.faba.alpha=1.1"]).discipline.spec::<faba::Spec>().is_some());
     assert_eq!(spec(&["warm_up=1 s", "warm_up=3 s"]).warm_up.to_string(), "3 s"); // the last one holds
 }
 
@@ -389,7 +392,7 @@ fn files_that_are_no_scenarios_are_refused_without_reading_them_whole() {
         refused(&path("huge.toml")).problem,
         Problem::TooLarge { bytes: Some(0x4000_0000), .. }
     ));
-    // What has no end, and what nobody writes to.
+    // A device without end, and a pipe without a writer.
     assert!(matches!(refused(Path::new("/dev/zero")).problem, Problem::NotAFile { .. }));
     #[cfg(unix)]
     {
@@ -436,7 +439,7 @@ fn control_characters_are_refused_and_never_repeated_raw() {
 }
 
 #[test]
-fn a_value_of_another_type_is_told_in_the_words_of_toml() {
+fn a_value_of_another_type_is_described_in_the_words_of_toml() {
     let set = |text: &str| message(GOOD, &[text]);
     says(&set("link=1"), &["`link`: integer `1` was given; allowed: a table, written `[link]`"]);
     says(&set("flow=x"), &["`flow`: string \"x\" was given; allowed: an array of tables, each `[[flow]]`"]);

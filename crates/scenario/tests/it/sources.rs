@@ -59,7 +59,8 @@ fn is_about(flow: &str, expected_bps: f64, part: f64) {
 
 #[test]
 fn datagrams_come_at_the_rate_that_their_laws_say() {
-    // 5 packets of 1000 bytes take 40 ms at 1 Mbit/s, and 60 ms of pause follow: 400 kbit/s, but for one burst of 600.
+    // 5 packets of 1000 bytes take 40 ms at 1 Mbit/s, and 60 ms of pause follow: 400 kbit/s, but
+    // for one burst of 600.
     is_about(
         "source = { on-off = { rate = \"1 Mbit/s\", packet = \"1000 B\", burst = { fixed = \"5 packets\" }, \
          idle = { fixed = \"60 ms\" } } }",
@@ -72,13 +73,15 @@ fn datagrams_come_at_the_rate_that_their_laws_say() {
     is_about(exponential, 800_000.0, 0.06);
     // 50 packets of 200 bytes each second.
     is_about("source = { voip = { continuous = true } }", 80_000.0, 0.001);
-    // 3 Mbit/s of video, and 28 bytes for each 1172. 1800 frames of deviation 0.3, 60 of them larger: 1 %; 3.3 of them.
+    // 3 Mbit/s of video, and 28 bytes for each 1172. 1800 frames of deviation 0.3, 60 of them
+    // larger: 1 %; 3.3 of them.
     is_about("source = \"video\"", 3_000_000.0 * 1.03, 0.045);
 }
 
 #[test]
 fn a_call_with_silences_talks_for_39_percent_of_the_time() {
-    // 1.004 / 2.591 of 80 kbit/s. In a minute there are 23 cycles of about their mean each: the error is 0.7 / sqrt(23) = 15 %.
+    // 1.004 / 2.591 of 80 kbit/s. In a minute there are 23 cycles of about their mean each: the
+    // error is 0.7 / sqrt(23) = 15 %.
     is_about("source = \"voip\"", 31_000.0, 0.48);
 }
 
@@ -155,7 +158,7 @@ fn what_belongs_to_another_source_is_refused() {
 }
 
 #[test]
-fn what_is_missing_is_asked_for() {
+fn a_missing_parameter_is_required() {
     says(
         &message("source = \"on-off\""),
         &[
@@ -179,7 +182,7 @@ fn what_is_missing_is_asked_for() {
 }
 
 #[test]
-fn what_stands_beside_a_source_is_told_its_place() {
+fn a_key_beside_a_source_is_refused_with_the_place_for_it() {
     says(
         &message("source = \"web\"\n[flow.web]\nreading = { fixed = \"1 s\" }"),
         &["one.toml:14:1", "`flow.g.web`", "`source = { web = { … } }`", "`[flow.source.web]`"],
@@ -206,7 +209,7 @@ fn every_source_has_an_example_that_can_be_read() {
 }
 
 #[test]
-fn the_table_of_a_source_may_stand_below_its_group() {
+fn the_table_of_a_source_may_be_below_its_group() {
     let below = scenario("[flow.source.cbr]\nrate = \"1 Mbit/s\"\ndither = 0.5");
     let spec = below.spec().flow[0].source.given::<CbrSpec>().expect("a constant rate");
     assert_eq!((spec.rate.expect("it was given").0.bps(), spec.dither), (1_000_000, Some(0.5)));
@@ -375,7 +378,8 @@ fn a_link_changes_its_rate_and_shares_are_of_what_it_can_send() {
     let rate = run.links[0].rate_bps;
     assert!((rate - 5e6).abs() < 1.0, "{rate}");
     let share = run.fairness.group_share["g"];
-    // The queue never runs dry but for slow start, of less than a second, and timeouts at the falls.
+    // The queue never runs dry but for slow start, of less than a second, and timeouts at the
+    // falls.
     assert!((0.9..=1.0).contains(&share), "{share}");
 }
 
@@ -434,21 +438,22 @@ fn links_of_a_network_change_in_both_directions_unless_the_way_back_has_a_rate()
     assert_eq!(network(own), [30, 20]);
 }
 
-/// Who asks for little is held to that, and those who take what they get to the rest: not all to an equal part.
+/// A small demand is compared with itself, and greedy flows with the rest: not all with an equal
+/// part.
 #[test]
-fn a_share_is_of_what_a_user_asked_for() {
+fn a_share_is_of_what_a_user_requested() {
     let text = "format = 2\nname = \"two\"\nduration = \"60 s\"\nwarm_up = \"10 s\"\nseeds = 1\ndisciplines = [\"drr\"]\n\
         [link]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"100 packets\"\n\
         [[flow]]\ngroup = \"bulk\"\nsource = \"bulk\"\naccess = { rate = \"100 Mbit/s\", delay = \"1 ms\" }\n\
         [[flow]]\ngroup = \"user\"\nsource = \"bursts\"\naccess = { rate = \"100 Mbit/s\", delay = \"1 ms\" }\n";
     let run = run(&parse("two.toml", text, &Overrides::default()).expect("a good one"));
     let [bulk, user] = &run.flows[..] else { panic!("two flows") };
-    let asked = user.offered_bps.expect("bursts are asked for one by one");
+    let requested = user.offered_bps.expect("bursts are requested one by one");
     assert!(user.throughput_bps < 0.1 * 10e6, "much less than half of the link: {user:?}");
     let share = &run.fairness.group_share;
-    assert!((share["user"] - user.throughput_bps / asked).abs() < 1e-9, "{share:?}");
-    assert!(share["user"] > 0.95 && share["user"] <= 1.0, "DRR gives what is asked for: {share:?}");
-    assert!((share["bulk"] - bulk.throughput_bps / (10e6 - asked)).abs() < 1e-9, "{share:?}");
+    assert!((share["user"] - user.throughput_bps / requested).abs() < 1e-9, "{share:?}");
+    assert!(share["user"] > 0.95 && share["user"] <= 1.0, "DRR delivers the demand: {share:?}");
+    assert!((share["bulk"] - bulk.throughput_bps / (10e6 - requested)).abs() < 1e-9, "{share:?}");
 }
 
 #[test]
@@ -506,7 +511,7 @@ fn a_trace_without_a_rate_goes_by_its_mean() {
 }
 
 #[test]
-fn a_link_that_nobody_can_fill_is_noted() {
+fn a_link_that_no_flow_can_fill_is_noted() {
     let notes = |access: &str, more: &str| {
         let flows = format!("{BULK}\ntcp = {{ profile = \"modern\" }}\ncount = 3\n{more}");
         let text = text(&flows).replace("rate = \"100 Mbit/s\"", &format!("rate = \"{access}\""));

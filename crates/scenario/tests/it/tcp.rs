@@ -21,7 +21,7 @@ tcp = { TCP }
 access = { rate = "100 Mbit/s", delay = "1 ms" }
 "#;
 
-/// The kind that the record tells.
+/// The kind in the record.
 fn kind(tcp: &str) -> String {
     let scenario =
         parse("tcp.toml", &TEXT.replace("TCP", tcp), &Overrides::default()).unwrap_or_else(|e| panic!("{e}"));
@@ -50,17 +50,17 @@ fn every_recovery_profile_and_controller_can_be_chosen() {
     for control in ["binomial", "cubic", "dctcp", "prague", "ledbat", "bbr"] {
         assert_eq!(kind(&format!("recovery = \"sack\", control = \"{control}\"")), format!("bulk {control}"));
     }
-    for (profile, told) in
+    for (profile, expected) in
         [("ns1-1998", "newreno"), ("ns2-2002", "newreno"), ("ns2-2006", "newreno"), ("modern", "cubic")]
     {
-        assert_eq!(kind(&format!("profile = \"{profile}\"")), format!("bulk {told}"));
+        assert_eq!(kind(&format!("profile = \"{profile}\"")), format!("bulk {expected}"));
     }
     let all = "control = { cubic = { beta = 0.8, hystart = false } }, delayed_ack = { segments = 3, timeout = \"100 ms\" }, \
                ecn = \"ect0\", exact_rtt = true, restart_window = 0, quirks = { most_per_ack = 4, grows_unused = false }";
     assert_eq!(kind(all), "bulk cubic");
 }
 
-/// The payload of the flow's segments in bytes, as its record tells, and what is noted.
+/// The payload of the flow's segments in bytes, from its record, and the notes.
 fn taken(tcp: &str) -> (f64, Vec<String>) {
     let scenario =
         parse("tcp.toml", &TEXT.replace("TCP", tcp), &Overrides::default()).unwrap_or_else(|e| panic!("{e}"));

@@ -1,4 +1,5 @@
-//! What hangs on the order of events at the same instant: each scenario under `tie_rule = "random"` and under `"fifo"`.
+//! The influence of the order of simultaneous events: each scenario under `tie_rule = "random"` and
+//! under `"fifo"`.
 //!
 //! `make sensitivity` prints the table of every scenario in the repository.
 
@@ -19,7 +20,8 @@ const SCENARIOS: [(&str, &str); 7] = [
     ("two-way", include_str!("../../../../scenarios/two-way.toml")),
 ];
 
-/// Five flows at the very same instants, into a queue that can carry four: nothing but the tie rule says who is refused.
+/// Five flows at the very same instants, into a queue that can carry four: nothing but the tie rule
+/// says who is refused.
 const LATTICE: &str = r#"
 format = 2
 name = "lattice"
@@ -67,11 +69,11 @@ impl Row {
     /// The measure is a share, or a count of packets.
     fn print(&self, scenario: &str) {
         let places = if self.measure.starts_with("share.") { 4 } else { 0 };
-        let told =
+        let printed =
             |estimate: &Estimate| format!("{:.places$} ± {:.places$}", estimate.mean, half_width(estimate));
         let Row { discipline, measure, random, fifo, difference } = self;
         let star = if self.differs() { " *" } else { "" };
-        let (random, fifo, difference) = (told(random), told(fifo), told(difference));
+        let (random, fifo, difference) = (printed(random), printed(fifo), printed(difference));
         println!("| {scenario} | {discipline} | `{measure}` | {random} | {fifo} | {difference}{star} |");
     }
 }
@@ -119,7 +121,7 @@ fn compared(text: &str, seeds: &str, set: &[&str]) -> Vec<Row> {
 }
 
 #[test]
-fn shares_beside_a_selfish_flow_do_not_hang_on_the_tie_rule() {
+fn shares_beside_a_selfish_flow_do_not_depend_on_the_tie_rule() {
     let short = ["duration=40 s", "warm_up=10 s", "expect=[]"];
     let rows = compared(SELFISH_FLOW, "1..=5", &short);
     let shares: Vec<&Row> = rows.iter().filter(|row| row.measure.starts_with("share.")).collect();
@@ -136,8 +138,8 @@ fn flows_in_lockstep_are_treated_alike_by_random_ties_and_by_their_place_by_fifo
     let of = |measure: &str| rows.iter().find(|row| row.measure == measure).expect("it is measured");
     let first = of("share.first");
     first.print("lattice");
-    // Of 4394 packets in a run each flow loses a fifth at random: sd 26.5 of the 3515 that get through. With five seeds that is
-    // 3.3 x 26.5 / 3515 / sqrt(5) = 1.1 %.
+    // Of 4394 packets in a run each flow loses a fifth at random: sd 26.5 of the 3515 that get
+    // through. With five seeds that is 3.3 x 26.5 / 3515 / sqrt(5) = 1.1 %.
     assert!((first.random.mean - 1.0).abs() < 0.011, "{first:?}");
     assert!((first.fifo.mean - 1.0).abs() > 0.2, "the first of five is always, or never, refused: {first:?}");
     assert!(first.differs() && !first.agrees());

@@ -43,8 +43,9 @@ fn head(nodes: &str, disciplines: &str) -> String {
     )
 }
 
-/// Greedy flows under fair queueing at every link get their max-min shares, within 2 %: a TCP whose buffer holds more than its
-/// bandwidth-delay product of 24 ms never leaves its turn unused, but its shares are counted in whole windows at the ends.
+/// Greedy flows under fair queueing at every link get their max-min shares, within 2 %. The buffer
+/// of each TCP holds more than its bandwidth-delay product of 24 ms, so it never leaves its turn
+/// unused. Shares are counted in whole windows at the ends.
 #[track_caller]
 fn is_max_min(text: &str, expected_mbit: &[(&str, f64)]) {
     let outcome = run_all(&read(text, &[]), 0, &|_| {}, &AtomicBool::new(false)).unwrap();
@@ -127,7 +128,7 @@ fn results_have_the_marked_link_first_and_each_direction_by_its_name() {
 
 /// A constant rate goes where `via` says, although another way is shorter.
 #[test]
-fn a_flow_goes_the_shortest_way_or_the_one_that_it_is_told() {
+fn a_flow_takes_the_shortest_route_or_the_one_that_is_given() {
     let busy = |via: &str| {
         let udp = "[[flow]]\ngroup = \"udp\"\nsource = { cbr = { rate = \"2 Mbit/s\" } }\nfrom = \"a\"\nto = \"c\"\n";
         let access = "access = { rate = \"100 Mbit/s\", delay = \"1 ms\" }\n";
@@ -164,7 +165,7 @@ fn net(from: &str, to: &str) -> String {
 }
 
 #[test]
-fn ways_that_do_not_exist_are_told_with_their_ends() {
+fn routes_that_do_not_exist_are_refused_with_their_ends() {
     let tcp = "from = \"b\"\nto = \"c\"\naccess";
     says(
         &message(&net(tcp, "from = \"a\"\nto = \"c\"\naccess")),
@@ -189,12 +190,15 @@ fn ways_that_do_not_exist_are_told_with_their_ends() {
 }
 
 #[test]
-fn links_that_make_no_sense_are_refused_where_they_stand() {
+fn links_that_make_no_sense_are_refused_at_their_location() {
     says(
         &message(&net("one_way = true", "discipline = \"rde\"")),
         &["net.toml:14", "unknown discipline `rde`", "did you mean `red`?"],
     );
-    says(&message(&net("one_way = true", "wire = true")), &["`link.#1.buffer`", "nobody waits at a wire"]);
+    says(
+        &message(&net("one_way = true", "wire = true")),
+        &["`link.#1.buffer`", "packets never wait at a wire"],
+    );
     says(
         &message(&net("buffer = \"100 packets\"", "")),
         &["the key `buffer` is missing", "link.#1", "wire = true"],

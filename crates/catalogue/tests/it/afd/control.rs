@@ -18,7 +18,7 @@ fn the_drop_law_gives_the_vector() {
 }
 
 #[test]
-fn nobody_is_dropped_at_the_fair_count_and_everybody_above_a_fair_count_of_zero() {
+fn no_flow_is_dropped_at_the_fair_count_and_every_one_above_a_fair_count_of_zero() {
     assert_eq!(drop_probability(24.0, 24.0), 0.0);
     assert_eq!(drop_probability(0.0, 0.0), 0.0);
     assert_eq!(drop_probability(1.0, 0.0), 1.0);

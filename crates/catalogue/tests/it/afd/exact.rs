@@ -37,7 +37,8 @@ fn a_mouse_has_no_rate_until_it_is_an_elephant() {
 fn the_rate_is_that_of_a_sliding_period() {
     let (mut trap, mut rng) = (Elephants::new(TRAP), Seed(1).stream("exact"));
     assert_eq!(arrival(&mut trap, &mut rng, 1, 1000, 0), 1000.0);
-    // A quarter into the next period three quarters of the last one still count; 1e-9 for the reciprocal of a period.
+    // A quarter into the next period three quarters of the last one still count; 1e-9 for the
+    // reciprocal of a period.
     assert!((arrival(&mut trap, &mut rng, 1, 600, 125) - (600.0 + 750.0)).abs() < 1e-9);
     assert!((arrival(&mut trap, &mut rng, 1, 100, 250) - (100.0 + 300.0)).abs() < 1e-9);
     // A whole period without a packet leaves nothing.
@@ -67,7 +68,8 @@ fn who_sends_little_is_forgotten_and_who_sends_enough_is_not() {
         }
     }
     assert_eq!((trap.flows(), trap.elephants()), (2, 1), "flow 2 is there as a mouse");
-    // Silence of all, then one packet: the hand goes round once per few packets and takes the others out.
+    // Silence of all, then one packet: the hand goes round once per few packets and takes the
+    // others out.
     for n in 0..20 {
         arrival(&mut trap, &mut rng, 3, 60, 10_000 + n * 50);
     }
@@ -75,7 +77,7 @@ fn who_sends_little_is_forgotten_and_who_sends_enough_is_not() {
 }
 
 #[test]
-fn a_full_table_of_elephants_takes_nobody_in_and_drops_no_stranger() {
+fn a_full_table_of_elephants_admits_none_and_drops_no_stranger() {
     let (mut trap, mut rng) = (Elephants::new(TRAP), Seed(1).stream("exact"));
     for flow in 0..8 {
         arrival(&mut trap, &mut rng, flow, 1000, 0);
@@ -121,7 +123,8 @@ fn defaults_follow_the_link_and_the_measure() {
     let fast = fairwire_core::Rate::from_bps(100_000_000_000).expect("not zero");
     let fast = Spec::default().check(&fairwire_catalogue::Site { rate: fast, ..site }).expect("allowed");
     assert_eq!(fast.trap.age_period, Duration::from_us(80));
-    // A twentieth of the 8 us in which 100 packets leave would be 0.4 us; a step takes at least 1 us.
+    // A twentieth of the 8 us in which 100 packets leave would be 0.4 us; a step takes at least 1
+    // us.
     assert_eq!(fast.common.control.interval, Duration::from_us(1));
     assert_eq!(fast.trap.elephant_threshold, 1_000_000.0);
 }
@@ -134,7 +137,8 @@ proptest! {
     fn elephants_rates_are_those_of_a_plain_list(
         packets in prop::collection::vec((0..6u64, 50..200u32, 0..40u64), 1..300)
     ) {
-        // Nobody is forgotten for sending little, so that only whole silent periods matter, and these the list knows too.
+        // No flow is forgotten for sending little. So only whole silent periods matter, and these
+        // the list knows too.
         let mut trap = Elephants::new(Trap { age_threshold: 0.0, elephant_threshold: 1.0, ..TRAP });
         let (mut rng, mut now, mut sent) = (Seed(1).stream("exact"), 0, HashMap::<(u64, u64), u32>::new());
         for (flow, size, wait) in packets {

@@ -140,7 +140,8 @@ fn config(many_flow_support: bool, measure: Measure) -> Config {
     spec.check(&site(Amount::Packets(40))).expect("allowed")
 }
 
-/// Runs both readings side by side; returns how often each fate was met: in, early, forced, overflow.
+/// Runs both readings side by side; returns how often each fate was met: in, early, forced,
+/// overflow.
 fn compare(config: Config, seed: u64) -> [u32; 4] {
     let bytes = config.measure == Measure::Bytes;
     let scale = if bytes { 1000.0 } else { 1.0 };
@@ -184,7 +185,8 @@ fn compare(config: Config, seed: u64) -> [u32; 4] {
         let expected = plain.arrival(flow, len, now);
         assert_eq!(fate.0.map(|(cause, _)| cause), expected, "frame {frame}, average {}", plain.avg);
         let fred = queue.dropper();
-        // The power of the idle decay comes from two libraries, each right to a unit or so in the last place.
+        // The power of the idle decay comes from two libraries, each right to a unit or so in the
+        // last place.
         assert!((fred.average() - plain.avg).abs() <= 1e-10 * plain.avg.max(1.0));
         assert!((fred.average_flow() - plain.avgcq).abs() <= 1e-10 * plain.avgcq.max(1.0));
         for (&flow, state) in &plain.flows {
@@ -215,7 +217,8 @@ fn it_decides_as_the_pseudo_code_does_under_both_switches_and_measures() {
     assert!(met[0] > 1000 && met[1] > 100 && met[2] > 1000 && met[3] > 20, "hardly met: {met:?}");
 }
 
-/// Offers `offers` packets of flow 1, with the others already waiting; returns the fates of the offered.
+/// Offers `offers` packets of flow 1, with the others already waiting; returns the fates of the
+/// offered.
 fn offered(queue: &mut Queue<Fcfs, Fred>, flow: u64, offers: u32) -> Vec<Option<Cause>> {
     let mut offer = |frame| {
         let mut fate = Fate::default();
@@ -227,7 +230,8 @@ fn offered(queue: &mut Queue<Fcfs, Fred>, flow: u64, offers: u32) -> Vec<Option<
 
 #[test]
 fn a_flow_with_strikes_may_have_no_more_than_the_average_flow() {
-    // The lower threshold is 10 packets: what a flow may have. The average queue stays low: w_q is 0.002.
+    // The lower threshold is 10 packets: what a flow may have. The average queue stays low: w_q is
+    // 0.002.
     let config = Spec::default().check(&site(Amount::Packets(40))).expect("allowed");
     let mut queue = Queue::new(config.limit, Fcfs, Fred::new(config, Seed(1).stream("fred")));
     let fates = offered(&mut queue, 1, 12);
@@ -235,7 +239,8 @@ fn a_flow_with_strikes_may_have_no_more_than_the_average_flow() {
     assert_eq!(fates[10..], [Some(Cause::Forced); 2]);
     let key = |queue: &Queue<Fcfs, Fred>| queue.buffer().find(1.into());
     assert_eq!(queue.dropper().strikes(key(&queue).expect("waits")), 2);
-    // Two strikes: until it has fewer waiting than the average flow, one packet here, it may not send.
+    // Two strikes: until it has fewer waiting than the average flow, one packet here, it may not
+    // send.
     for waiting in (1..10).rev() {
         queue.dequeue(Time::ZERO, &mut Ignore);
         assert_eq!(offered(&mut queue, 1, 1), [Some(Cause::Forced)], "{waiting} waiting");
@@ -326,7 +331,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_not_allowed_is_told() {
+fn what_is_not_allowed_is_refused() {
     let site = site(Amount::Packets(40));
     let amount = |packets| Some(Amount::Packets(packets).into());
     for (refused, message) in [

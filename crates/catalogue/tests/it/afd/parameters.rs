@@ -8,7 +8,7 @@ use fairwire_laws::dropper::afd::{Shared, ft, nft, sb};
 use fairwire_laws::spec::Measure;
 
 #[test]
-fn what_is_not_allowed_is_told() {
+fn what_is_not_allowed_is_refused() {
     let site = site(Amount::Packets(40));
     for (name, given, message) in [
         ("afd-sb", "samples = 0", "`samples` of `afd-sb` is 0; allowed: a whole number from 1 to 1048576"),

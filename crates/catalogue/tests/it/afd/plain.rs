@@ -99,7 +99,8 @@ impl Plain {
         }
         self.u_left -= 1;
         let mut nth = self.rng.below(self.count_of_set());
-        // The order of the set decides whom a number means. A flow that left it had its place taken by the last.
+        // The order of the set decides whom a number means. A flow that left it had its place taken
+        // by the last.
         for flow in self.set.clone() {
             let at = self.row(flow).expect("in the set, so in the table");
             if nth < self.table[at].1 {
@@ -171,7 +172,8 @@ impl Plain {
 
 const WEIGHTED: u32 = 3;
 
-// The published gains make m_fair a whole number every now and then, and rounding would decide whether m is above it.
+// The published gains make m_fair a whole number every now and then, and rounding would decide
+// whether m is above it.
 const ALPHA: f64 = 1.701_234_567;
 const BETA: f64 = 1.803_456_789;
 
@@ -242,7 +244,8 @@ fn compare<M: Meter>(config: &nft::Config, variant: Variant, meter: M, seed: u64
         let expected = plain.arrival(flow, len, if flow == 0 { 2.5 } else { 1.0 }, now);
         assert_eq!(fate.0.map(|(cause, _)| cause), expected, "{variant:?}, frame {frame}");
         let m_fair = queue.dropper().fair_share().value();
-        // Steps of a pause are added one by one here and at once there: rounding, relative to counts of up to 10^6.
+        // Steps of a pause are added one by one here and at once there: rounding, relative to
+        // counts of up to 10^6.
         assert!(
             (m_fair - plain.m_fair).abs() < 1e-7,
             "{variant:?}, frame {frame}: {m_fair} {}",
@@ -304,7 +307,7 @@ fn an_early_drop_is_a_mark_where_it_may_be() {
 }
 
 #[test]
-fn nobody_is_dropped_early_before_a_queue_has_built() {
+fn no_packet_is_dropped_early_before_a_queue_has_built() {
     let config = config(Measure::Packets);
     let mut afd = config.dropper(Seed(1).stream("afd"));
     let empty = fairwire_core::Buffer::with(Limit::packets(60), afd.needs(), fairwire_core::Queues::PerFlow);

@@ -85,7 +85,8 @@ fn over_whole_sets_the_new_flow_table_takes_as_the_shadow_buffer_does() {
     }
     assert_drawn_as(sets, [1.0 / 3.0; 3]);
     let all = total.iter().sum::<u64>() as f64;
-    // A share of sets has a standard deviation of 0.0043 in 12 000 sets; a share of samples less than 1.5 times that.
+    // A share of sets has a standard deviation of 0.0043 in 12 000 sets; a share of samples less
+    // than 1.5 times that.
     for (n, expected) in total.into_iter().zip([1.0 / 6.0, 1.0 / 2.0, 1.0 / 3.0]) {
         assert!((n as f64 / all - expected).abs() < 0.02, "{total:?}");
     }
@@ -158,8 +159,8 @@ fn table1<R: Record>(record: R, set: impl Fn(&R) -> Option<(u64, &[u32])>) -> Ta
     let first = set(sampled.record()).map_or(0, |(drawn, _)| drawn);
     let mut last = first;
     for update in 0..UPDATES {
-        // Some nine sets apart, one victim tells little of the next.
-        let is_told = update % 50 == 0;
+        // Some nine sets apart, so that victims are nearly independent.
+        let is_counted = update % 50 == 0;
         let before: HashMap<u64, u32> = sampled.counts().iter().map(|(flow, n, _)| (flow.0, n)).collect();
         let flow = random_flow(&mut traffic);
         sampled.sample(sample(flow), &mut rng);
@@ -167,7 +168,7 @@ fn table1<R: Record>(record: R, set: impl Fn(&R) -> Option<(u64, &[u32])>) -> Ta
             let now = sampled.counts().of(lost.into()) - u64::from(lost == flow);
             table.lost[group(lost)] += (u64::from(*n) - now) as f64;
             table.counts[group(lost)] += f64::from(*n);
-            if is_told {
+            if is_counted {
                 table.victims[group(lost)] += (u64::from(*n) - now) as f64;
                 table.expected[group(lost)] += f64::from(*n) / f64::from(B);
             }
@@ -194,15 +195,18 @@ fn table1<R: Record>(record: R, set: impl Fn(&R) -> Option<(u64, &[u32])>) -> Ta
 fn table_1_comes_out() {
     let table = table1(FlowSet::new(5, 0.06), |set| Some((set.drawn(), set.places())));
     println!("AFD-NFT: {table:.3?}");
-    // Printed: 180 from the paper's simulation, 167 from N/(as), which does not know that u is rounded down.
+    // Printed: 180 from the paper's simulation, 167 from N/(as), which does not know that u is
+    // rounded down.
     assert!((175.0..186.0).contains(&table.sets), "{} sets", table.sets);
     for i in 0..5 {
-        // 36 000 sets: the standard deviation of a group's mean is 0.0005, and rarely the slowest flows are not in the table.
+        // 36 000 sets: the standard deviation of a group's mean is 0.0005, and rarely the slowest
+        // flows are not in the table.
         assert!((table.in_set[i] - 0.1).abs() < 0.004, "{table:?}");
         // 2 000 000 lost: about 1 % for the slowest group.
         assert!((table.lost[i] / theory(i) - 1.0).abs() < 0.04, "{table:?}");
     }
-    // NPS, as simulated in the paper. Its simulation may differ from ours by sampling noise of a few percent, each.
+    // NPS, as simulated in the paper. Its simulation may differ from ours by sampling noise of a
+    // few percent, each.
     for (found, printed) in table.lost_per_set.into_iter().zip([0.207, 0.411, 0.808, 1.646, 2.453]) {
         assert!((found / printed - 1.0).abs() < 0.06, "{table:?}");
     }
@@ -223,7 +227,8 @@ fn the_new_flow_table_counts_as_the_shadow_buffer_does_and_the_plain_one_does_no
         core::array::from_fn::<_, 5, _>(theory)
     );
     for i in 0..5 {
-        // Counts forget over b updates, so this is the mean of some 200 independent ones of ten flows each: below 2 %.
+        // Counts forget over b updates, so this is the mean of some 200 independent ones of ten
+        // flows each: below 2 %.
         assert!((sb[i] / theory(i) - 1.0).abs() < 0.04, "SB {sb:?}");
         assert!((nft[i] / theory(i) - 1.0).abs() < 0.06, "NFT {nft:?}");
     }

@@ -16,7 +16,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 const LINK: f64 = 10e6;
 
-/// A class of a tree under test. Rates in bit/s; leaves have a demand, the others what their classes have.
+/// A class of a tree under test. Rates in bit/s; leaves have a demand, the others what their
+/// classes have.
 #[derive(Clone, Debug)]
 struct Node {
     id: u32,
@@ -64,7 +65,8 @@ impl Node {
     }
 }
 
-/// What each leaf ought to get: guarantees first; then, priority by priority, what is left over by weight.
+/// What each leaf ought to get: guarantees first; then, priority by priority, what is left over by
+/// weight.
 fn oracle(siblings: &[Node], capacity: f64, shares: &mut Vec<(u32, f64)>) {
     let mut granted: Vec<f64> = siblings.iter().map(|node| node.wanted().min(node.promised())).collect();
     let mut left = capacity - granted.iter().sum::<f64>();
@@ -98,7 +100,8 @@ fn typed(siblings: &[Node]) -> String {
 const SECONDS: f64 = 5.0;
 const WARM_UP: f64 = 1.0;
 
-/// Offers each leaf its demand in packets of 1000 bytes, and measures what goes out: bit/s by leaf, in their order.
+/// Offers each leaf its demand in packets of 1000 bytes, and measures what goes out: bit/s by leaf,
+/// in their order.
 fn measured(siblings: &[Node]) -> Vec<(u32, f64)> {
     let mut leaves = Vec::new();
     siblings.iter().for_each(|node| node.leaves(&mut leaves));
@@ -116,13 +119,13 @@ fn measured(siblings: &[Node]) -> Vec<(u32, f64)> {
     };
     loop {
         let next = (0..due.len()).min_by(|&a, &b| due[a].total_cmp(&due[b])).expect("there are leaves");
-        let (arrival, asks) = (due[next] as u64, server.next_poll_at().ns());
-        let now = arrival.min(asks);
+        let (arrival, poll) = (due[next] as u64, server.next_poll_at().ns());
+        let now = arrival.min(poll);
         if now as f64 > SECONDS * 1e9 {
             break;
         }
         let at = Time::from_ns(now);
-        if arrival < asks {
+        if arrival < poll {
             count(server.enqueue(packet(next as u32, 1000, leaves[next].id, at), at, &mut Ignore), now);
             due[next] += gaps[next];
         } else {
@@ -137,7 +140,8 @@ fn assert_shares(siblings: &[Node]) {
     let mut expected = Vec::new();
     oracle(siblings, LINK, &mut expected);
     for ((id, share), (_, due)) in measured(siblings).into_iter().zip(&expected) {
-        // 1.5 % of the link: 60 kB of the 4 s measured, for bursts (of some 4 kB for each class) and whole packets.
+        // 1.5 % of the link: 60 kB of the 4 s measured, for bursts (of some 4 kB for each class)
+        // and whole packets.
         assert!((share - due).abs() < 0.015 * LINK, "class {id}: {share} for {due}\n{}", typed(siblings));
     }
 }
@@ -170,7 +174,7 @@ fn what_a_leaf_leaves_goes_to_its_siblings_first() {
     };
     assert_eq!(shares(20e6), [3.0, 3.0, 4.0]);
     assert_eq!(shares(1e6), [1.0, 5.0, 4.0], "its sibling takes all of it, the class beside nothing");
-    // Both of the first class ask for little: what it leaves goes up the tree.
+    // Both of the first class send little: the rest goes up the tree.
     let mut little = tree(1e6);
     little[0].below[1].demand = 2e6;
     assert_shares(&little);
@@ -188,14 +192,15 @@ fn the_urgent_take_what_is_left_over_first_but_no_guarantee() {
 
 #[test]
 fn a_class_that_lived_within_its_guarantee_is_owed_nothing_of_what_was_left_over() {
-    // For two seconds class 1 asks for its guarantee only, then for everything: it shares at once, and no more than shares.
+    // For two seconds class 1 uses its guarantee only, then everything: it shares at once, and no
+    // more than shares.
     let mut inner =
         discipline("classful", "[classful]\nclass = [{ id = 1, rate = '2 Mbit/s' }, { id = 2 }, { id = 3 }]");
     let mut sent = [0; 4];
     for step in 0..5000u32 {
         let now = Time::from_ns(u64::from(step) * 800_000);
-        let asks = [step.is_multiple_of(5) || step >= 2500, true, true];
-        for (class, _) in (1..).zip(asks).filter(|(_, asks)| *asks) {
+        let sends = [step.is_multiple_of(5) || step >= 2500, true, true];
+        for (class, _) in (1..).zip(sends).filter(|(_, sends)| *sends) {
             inner.enqueue(packet(step, 1000, class, now), now, &mut Ignore);
         }
         let out = inner.dequeue(now, &mut Ignore).expect("something waits");
@@ -203,13 +208,15 @@ fn a_class_that_lived_within_its_guarantee_is_owed_nothing_of_what_was_left_over
             sent[out.class as usize] += 1;
         }
     }
-    // 2500 packets: 500 by guarantee and a third of 2000, which is 667; then 667 each. A burst of 4 packets either way.
+    // 2500 packets: 500 by guarantee and a third of 2000, which is 667; then 667 each. A burst of 4
+    // packets either way.
     for (class, due) in [(1, 1167), (2, 667), (3, 667)] {
         assert!(i32::abs_diff(sent[class], due) < 10, "{sent:?}");
     }
 }
 
-/// Weight, priority, the part kept of what may be promised, the ceiling over the promise, and the demand.
+/// Weight, priority, the part kept of what may be promised, the ceiling over the promise, and the
+/// demand.
 type Typed = (f64, u8, f64, Option<f64>, f64);
 
 /// Trees of two levels below the root that promise no more than there is.
@@ -307,7 +314,7 @@ class = [
                     let ready = tree.ready_at();
                     let is_due = ready.is_some_and(|ready| ready <= now);
                     prop_assert_eq!(tree.dequeue(now, &mut Ignore).is_some(), is_due, "ready at {:?}", ready);
-                    prop_assert!(is_due || tree.ready_at() == ready, "asking in vain changed the time");
+                    prop_assert!(is_due || tree.ready_at() == ready, "a poll in vain changed the time");
                 }
                 Operation::Wait(ns) => now += Duration::from_ns(ns),
             }
@@ -335,7 +342,8 @@ class = [
             for (i, (from, ..)) in sent.iter().enumerate() {
                 let mut before_last = 0;
                 for (to, _, len) in &sent[i..] {
-                    // What is brought in 1 ms and two packets of 1514 bytes are the burst; one byte is for rounding.
+                    // What is brought in 1 ms and two packets of 1514 bytes are the burst; one byte
+                    // is for rounding.
                     let allowed = (to - from + 1_000_000) * mbps / 8_000 + 2 * 1514 + 1;
                     prop_assert!(before_last <= allowed, "{mbps} Mbit/s: {before_last} of {allowed}");
                     before_last += len;
@@ -345,7 +353,8 @@ class = [
     }
 }
 
-/// What becomes of each packet under load that swings, with pauses: frames sent, and counts of signals.
+/// What becomes of each packet under load that swings, with pauses: frames sent, and counts of
+/// signals.
 fn run(mut discipline: Box<dyn Discipline>) -> (Vec<u32>, Counts) {
     let (mut counts, mut sent, mut now) = (Counts::default(), Vec::new(), 0);
     let mut rng = Seed(5).stream("traffic");
@@ -380,7 +389,7 @@ fn a_tree_of_one_leaf_decides_as_the_leaf_alone() {
 }
 
 #[test]
-fn a_leaf_that_goes_empty_while_others_send_is_told_that_it_idles() {
+fn a_leaf_that_goes_empty_while_others_send_learns_that_it_idles() {
     // RED's average decays over the pause of its class as it does for a link of its own.
     let typed = "[classful]
 class = [{ id = 1, discipline = { red = { weight = 0.01 } } }, { id = 2 }]";
@@ -426,8 +435,8 @@ fn classes_that_are_not_listed_or_are_no_leaves_use_the_default_leaf() {
     assert_eq!((tree.backlog_of(2).packets, tree.backlog_of(3).packets, tree.backlog().packets), (1, 5, 6));
 }
 
-/// A tree of eight leaves of the discipline called `name`, in pairs: all there at first, or each made with its first packet, of which
-/// `made` counts how many.
+/// A tree of eight leaves of the discipline called `name`, in pairs: all there at first, or each
+/// made with its first packet, of which `made` counts how many.
 fn eight_leaves(name: &'static str, is_later: bool, made: &Arc<AtomicU32>) -> Classful {
     let pair = |id: u32| {
         format!(
@@ -493,7 +502,8 @@ fn a_leaf_for_which_nothing_comes_is_never_made() {
     assert_eq!(made.load(Relaxed), 1);
 }
 
-/// A tree of so many leaves of the discipline called `name`, each made with its first packet and with room for a thousand.
+/// A tree of leaves of the discipline called `name`, each made with its first packet and with room
+/// for a thousand.
 fn flat(name: &'static str, leaves: u32) -> Classful {
     let typed =
         format!("class = [{}]", (0..leaves).map(|id| format!("{{ id = {id} }},")).collect::<String>());
@@ -508,7 +518,7 @@ fn flat(name: &'static str, leaves: u32) -> Classful {
     Classful::new(config, contents).with_maker(Box::new(make))
 }
 
-/// What waits in the leaf of `class` after so many packets of 1000 B were offered to each, in turn.
+/// What waits in the leaf of `class` after `each` packets of 1000 B were offered to each, in turn.
 fn offered(tree: &mut Classful, classes: &[u32], each: u32) -> Vec<u32> {
     for frame in 0..each {
         for &class in classes {
@@ -528,7 +538,7 @@ fn leaves_share_a_pool_by_dynamic_thresholds_and_one_part_stays_free_for_a_newco
     let mut tree = tree();
     assert_eq!(offered(&mut tree, &[1], 900), [300]);
     assert_eq!(offered(&mut tree, &[2], 44), [44], "a burst of one who was silent has its place");
-    assert_eq!(offered(&mut tree, &[1], 1), [300], "and nobody is pushed out for it");
+    assert_eq!(offered(&mut tree, &[1], 1), [300], "and none is pushed out for it");
     let mut tree = flat("tail-drop", 10).with_pool(Pool { packets: 40, ..pool });
     assert_eq!(offered(&mut tree, &[1], 100), [20], "in packets too");
 }
@@ -544,7 +554,7 @@ fn leaves_that_are_empty_are_let_go_where_more_were_made_than_are_kept_and_made_
             tree.enqueue(packet(frame, 1000, class, now), now, &mut Ignore);
         }
         (0..2).for_each(|_| sent += u32::from(tree.dequeue(now, &mut Ignore).is_some()));
-        // A sixteenth more: so many are made while all that are there are looked at once.
+        // A sixteenth more are made while all present ones are looked at once.
         assert!(tree.leaves_made() <= 54, "{}", tree.leaves_made());
     }
     assert_eq!((sent, tree.backlog().packets), (10_000, 0));
@@ -555,7 +565,7 @@ fn leaves_that_are_empty_are_let_go_where_more_were_made_than_are_kept_and_made_
 }
 
 #[test]
-fn what_is_not_allowed_is_told() {
+fn what_is_not_allowed_is_refused() {
     for (typed, message) in [
         ("class = []", "is 0 classes; allowed: from 1 to 65536 classes"),
         ("class = [{ id = 1 }, { id = 1 }]", "is class 1 twice; allowed: each class once"),
@@ -605,9 +615,9 @@ fn what_is_not_allowed_is_told() {
     );
 }
 
-/// Counts how often it is asked for a packet, of which it never has one ready.
+/// Counts its polls, and never has a packet ready.
 struct Shut {
-    asked: Arc<AtomicU32>,
+    polls: Arc<AtomicU32>,
     packets: u32,
 }
 
@@ -616,7 +626,7 @@ impl Discipline for Shut {
         self.packets += 1;
     }
     fn dequeue(&mut self, _: Time, _: &mut dyn Signals) -> Option<Packet> {
-        self.asked.fetch_add(1, Relaxed);
+        self.polls.fetch_add(1, Relaxed);
         None
     }
     fn ready_at(&self) -> Option<Time> {
@@ -632,19 +642,19 @@ impl Discipline for Shut {
 }
 
 #[test]
-fn of_many_leaves_that_are_not_ready_one_is_asked_and_the_others_are_passed_over() {
+fn of_many_leaves_that_are_not_ready_one_is_polled_and_the_others_are_passed_over() {
     let spec: Spec = toml::from_str(&format!(
         "class = [{}]",
         (0..100).map(|id| format!("{{ id = {id} }},")).collect::<String>()
     ))
     .expect("well-formed");
-    let asked = Arc::new(AtomicU32::new(0));
+    let polls = Arc::new(AtomicU32::new(0));
     let shut = |place| Contents {
         label: format!("place {place}"),
-        inner: Some(Inner::Made(Box::new(Shut { asked: asked.clone(), packets: 0 }))),
+        inner: Some(Inner::Made(Box::new(Shut { polls: polls.clone(), packets: 0 }))),
     };
     let mut tree = Classful::new(spec.check(&site()).expect("allowed"), (0..100).map(shut).collect());
     (0..100).for_each(|class| tree.enqueue(packet(class, 1000, class, Time::ZERO), Time::ZERO, &mut Ignore));
     assert!(tree.dequeue(Time::ZERO, &mut Ignore).is_none());
-    assert_eq!((asked.load(Relaxed), tree.ready_at()), (1, Some(Time::from_ns(1_000_000))));
+    assert_eq!((polls.load(Relaxed), tree.ready_at()), (1, Some(Time::from_ns(1_000_000))));
 }

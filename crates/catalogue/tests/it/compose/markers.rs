@@ -5,12 +5,14 @@ use fairwire_catalogue::marker::{self, MarkerChoice, MarkerParameters};
 use fairwire_core::{Duration, Marker, Packet, Rng, Seed, Time};
 use fairwire_laws::marker::{sr_tcm, token_bucket, tr_tcm, tsw2cm, tsw3cm};
 
-/// Tokens that came by `now`, ticked one byte at a time: the `n`th comes when `n` bytes at `bps` have passed.
+/// Tokens that came by `now`, ticked one byte at a time: the `n`th comes when `n` bytes at `bps`
+/// have passed.
 fn ticks(bps: u64, now: u64) -> u128 {
     u128::from(now) * u128::from(bps) / 8_000_000_000
 }
 
-/// Bursts and pauses of packets of 40 to 1500 bytes around 8 Mbit/s: arrival in ns, length, colour before.
+/// Bursts and pauses of packets of 40 to 1500 bytes around 8 Mbit/s: arrival in ns, length, colour
+/// before.
 fn arrivals(seed: u64) -> Vec<(u64, u32, u8)> {
     let mut rng = Seed(seed).stream("arrivals");
     let mut now = 0;
@@ -80,7 +82,7 @@ fn green_bytes_never_exceed_rate_and_burst() {
         let mut sum = 0;
         for (to, len) in &green[i..] {
             sum += len;
-            // A byte more at most: the part of a token that stands over at either end of the interval.
+            // At most a byte more: the part of a token that is left at either end of the interval.
             assert!(u128::from(sum) <= 5000 + ticks(3_000_000, to - from) + 1);
         }
     }
@@ -269,7 +271,7 @@ fn every_marker_is_found_builds_by_default_and_shows_its_rate() {
 }
 
 #[test]
-fn what_is_not_allowed_is_told() {
+fn what_is_not_allowed_is_refused() {
     for (name, typed, message) in [
         (
             "tr-tcm",

@@ -1,4 +1,5 @@
-//! Disciplines inside disciplines: how they are typed, refused, told of ECN and shown. And the conditioner.
+//! Disciplines inside disciplines: how they are typed, refused, given ECN and shown. And the
+//! conditioner.
 
 use super::{Classified, Counts, discipline, packet, refusal, site};
 use fairwire_catalogue::compose::shaper;
@@ -17,7 +18,7 @@ fn shapers(levels: usize) -> String {
 }
 
 #[test]
-fn at_most_eight_stand_inside_each_other() {
+fn at_most_eight_are_inside_each_other() {
     // Seven shapers and the tail-drop in the last are eight.
     discipline("shaper", &shapers(7));
     let message = refusal("shaper", &shapers(8));
@@ -178,7 +179,7 @@ fn what_is_nested_wrongly_is_refused() {
 }
 
 #[test]
-fn an_error_leads_to_where_it_stands() {
+fn an_error_leads_to_its_location() {
     let typed = "[prio]
 band = [{}, { discipline = { shaper = { discipline = { red = { weight = 2 } } } } }]";
     let parameters: Parameters = toml::from_str(typed).expect("well-formed");
@@ -252,7 +253,7 @@ impl Probe for Outline {
 }
 
 #[test]
-fn gauges_stand_under_the_part_that_they_are_of() {
+fn gauges_are_under_their_part() {
     let typed = "[classful]
 class = [
   { id = 7, rate = '2 Mbit/s', discipline = { conditioner = { class = [{ id = 7 }], discipline = 'red' } } },
@@ -278,7 +279,8 @@ class 8:
 
 #[test]
 fn each_listed_class_has_a_marker_of_its_own_and_the_others_share_one() {
-    // No token comes in no time: what is green is what the buckets held. Strict priority by colour tells which.
+    // No token comes in no time: what is green is what the buckets held. Strict priority by colour
+    // shows which.
     let typed = "[conditioner]
 marker = { token-bucket = { burst = '3 kB' } }
 class = [{ id = 1 }, { id = 5, marker = { token-bucket = { burst = '1 kB' } } }]

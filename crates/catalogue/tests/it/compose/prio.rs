@@ -89,7 +89,7 @@ fn codepoint_and_colour_pick_the_band_as_well() {
 }
 
 #[test]
-fn a_band_that_must_wait_lets_the_others_go_and_its_time_is_told() {
+fn a_band_that_must_wait_lets_the_others_go_and_its_time_is_reported() {
     let mut prio = discipline(
         "prio",
         "[prio]
@@ -109,7 +109,7 @@ band = [
 }
 
 #[test]
-fn what_is_not_allowed_is_told() {
+fn what_is_not_allowed_is_refused() {
     for (typed, message) in [
         ("band = []", "`band` of `prio` is 0 bands; allowed: from 1 to 64 bands"),
         ("default_band = 2", "`default_band` of `prio` is 2; allowed: a whole number from 1 to 1"),
@@ -131,8 +131,9 @@ fn what_is_not_allowed_is_told() {
 }
 
 #[test]
-fn a_band_below_a_busy_one_is_told_that_it_idles() {
-    // RED's average in the second band decays while the first is never empty, as it does on a link of its own.
+fn a_band_below_a_busy_one_learns_that_it_idles() {
+    // RED's average in the second band decays while the first is never empty, as it does on a link
+    // of its own.
     let typed = "[prio]
 band = [{ of = [1] }, { discipline = { red = { weight = 0.01 } } }]";
     let mut prio = discipline("prio", typed);

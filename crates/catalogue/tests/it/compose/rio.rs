@@ -189,7 +189,8 @@ fn compare(config: Config, policy: EcnPolicy, seed: u64) -> [u32; 5] {
         let fate = plain.arrival(color, len, ecn.is_capable(), now);
         assert_eq!(last.0.unwrap_or(Fate::In), fate, "frame {frame}, averages {:?}", plain.avg);
         for (ours, theirs) in queue.dropper().averages().into_iter().zip(plain.avg) {
-            // The power of the idle decay comes from two libraries, each right to a unit or so in the last place.
+            // The power of the idle decay comes from two libraries, each right to a unit or so in
+            // the last place.
             assert!((ours - theirs).abs() <= 1e-11 * theirs.max(1.0), "{ours} {theirs}");
         }
         fates[fate as usize] += 1;
@@ -288,7 +289,8 @@ fn under_ns2s_rule_averages_wait_for_green_and_yellow_ends_the_idle_time_of_the_
 
 #[test]
 fn under_ns2s_rule_a_forced_drop_out_of_profile_leaves_the_count_running() {
-    // Yellow's average is raised above its threshold, where 60 arrivals are forced out, and falls below it by one idle second.
+    // Yellow's average is raised above its threshold, where 60 arrivals are forced out, and falls
+    // below it by one idle second.
     let signals = |out_rule| {
         let ramps = [Ramp { min: 35.0, max: 39.0, max_probability: 0.1, gentle: false }, YELLOW, YELLOW];
         let config =
@@ -335,8 +337,9 @@ fn above_its_upper_threshold_even_a_capable_packet_is_dropped() {
 }
 
 #[test]
-fn above_its_upper_threshold_a_capable_packet_is_marked_where_that_is_asked_for() {
-    // With a weight of 1 the average is what an arrival meets: the 21st yellow packet meets 20, which is yellow's threshold.
+fn above_its_upper_threshold_a_capable_packet_is_marked_where_that_is_configured() {
+    // With a weight of 1 the average is what an arrival meets: the 21st yellow packet meets 20,
+    // which is yellow's threshold.
     let fates = |above_max, ecn| {
         let config = Config { weight: 1.0, above_max, ..config() };
         let rio = Rio::new(config, Seed(1).stream("rio"));
@@ -381,7 +384,7 @@ fn while_thresholds_do_not_overlap_green_is_spared() {
 }
 
 #[test]
-fn what_is_not_allowed_is_told() {
+fn what_is_not_allowed_is_refused() {
     for (typed, message) in [
         (
             "green = { min_threshold = '30 packets', max_threshold = '20 packets' }",

@@ -15,7 +15,8 @@ fn shaper(rate: Rate) -> Shaper<Queue<Fcfs, DropFront>> {
     Shaper::new(queue, Transmitter::with_catch_up(rate, rate.time_to_send(BURST)))
 }
 
-/// What goes out when it is asked at random times, often late and often too early: time in ns and length.
+/// What goes out when it is polled at random times, often late and often too early: time in ns and
+/// length.
 fn sent(rate: Rate, seed: u64) -> Vec<(u64, u64)> {
     let (mut shaper, mut rng) = (shaper(rate), Seed(seed).stream("polls"));
     let (mut now, mut sent) = (0, Vec::new());
@@ -44,7 +45,8 @@ proptest! {
             let mut before_last = 0;
             for (to, len) in &sent[i..] {
                 let came = u128::from(to - from) * u128::from(rate.bps()) / 8_000_000_000;
-                // What went before the last packet was paid; one byte is for rounding at the two ends.
+                // What went before the last packet was paid; one byte is for rounding at the two
+                // ends.
                 prop_assert!(before_last <= u128::from(BURST) + came + 1, "{before_last} in {} ns", to - from);
                 before_last += u128::from(*len);
             }
@@ -69,7 +71,7 @@ fn drive(discipline: Box<dyn Discipline>, sequence: &[fairwire_testing::Operatio
 }
 
 #[test]
-fn asked_when_it_says_it_is_ready_it_keeps_its_rate_to_the_nanosecond() {
+fn polled_when_it_is_ready_it_keeps_its_rate_to_the_nanosecond() {
     let mut shaper = shaper(Rate::from_bps(3_333_333).expect("not zero"));
     let start = Time::from_ns(10_000_000_000);
     for frame in 0..1000 {
@@ -81,7 +83,8 @@ fn asked_when_it_says_it_is_ready_it_keeps_its_rate_to_the_nanosecond() {
             let early = Time::from_ns(ready.ns() - 1);
             assert!(shaper.dequeue(early, &mut Ignore).is_none(), "a nanosecond early");
             now = ready;
-            // The burst went at once; from there on each packet goes as soon as those before it are paid.
+            // The burst went at once; from there on each packet goes as soon as those before it are
+            // paid.
             let due = (bytes - BURST) * 8_000_000_000 / 3_333_333;
             // Up to a nanosecond for the length of the burst, which is rounded down.
             assert!(
@@ -130,8 +133,9 @@ fn a_shaper_faster_than_its_link_decides_as_what_is_inside() {
 }
 
 #[test]
-fn an_empty_discipline_is_told_that_it_idles_although_nothing_is_paid_yet() {
-    // One packet takes 80 ms at 100 kbit/s. RED inside hears of the idle link at once and decays from there.
+fn an_empty_discipline_learns_that_it_idles_although_nothing_is_paid_yet() {
+    // One packet takes 80 ms at 100 kbit/s. RED inside hears of the idle link at once and decays
+    // from there.
     let typed = "[shaper]
 rate = '100 kbit/s'
 burst = '0 B'

@@ -25,7 +25,8 @@ fn control_law(t: u64, count: u32, terms: &Terms) -> u64 {
     t + (terms.interval.ns() as f64 / f64::from(count).sqrt()) as u64
 }
 
-/// The next packet, and whether it may be dropped; `beside` is what waits in other queues that count.
+/// The next packet, and whether it may be dropped; `beside` is what waits in other queues that
+/// count.
 fn dodequeue(
     s: &mut State,
     q: &mut VecDeque<Plain>,
@@ -49,7 +50,8 @@ fn dodequeue(
     (Some(p), now >= s.first_above_time)
 }
 
-/// RFC 8289, section 5.5, with marks where Linux has them; under the rules of Linux a queue that is asked in vain only stops signalling.
+/// RFC 8289, section 5.5, with marks where Linux has them. Under the rules of Linux a poll in vain
+/// only stops signalling.
 pub(crate) fn dequeue(
     s: &mut State,
     q: &mut VecDeque<Plain>,
@@ -154,7 +156,7 @@ fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
     }
 }
 
-/// A standing queue: an arrival and a request per millisecond, so everybody waits `packets` ms.
+/// A standing queue: an arrival and a request per millisecond, so each packet waits `packets` ms.
 fn standing(queue: &mut impl Discipline, packets: u64, requests: u64, ecn: Ecn) -> (Log, Vec<u64>) {
     let (mut log, mut at) = (Log::default(), Vec::new());
     for ms in 0..packets + requests {
@@ -163,7 +165,7 @@ fn standing(queue: &mut impl Discipline, packets: u64, requests: u64, ecn: Ecn) 
         queue.enqueue(packet, now, &mut log);
         if ms >= packets {
             let before = log.caused(Cause::Early) as usize + log.marked();
-            let sent = queue.dequeue(now, &mut log).expect("it stands");
+            let sent = queue.dequeue(now, &mut log).expect("it is backlogged");
             log.events.push(Event::Sent(sent.frame));
             let signals = log.caused(Cause::Early) as usize + log.marked() - before;
             at.extend(std::iter::repeat_n(ms - packets, signals));
@@ -176,7 +178,8 @@ fn standing(queue: &mut impl Discipline, packets: u64, requests: u64, ecn: Ecn) 
 fn signals_come_after_an_interval_and_then_by_the_square_root() {
     let terms = Terms { ecn: EcnPolicy::Mark, ..config().terms };
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
-    // 100 ms, then 100/sqrt(n) later each, and requests come every millisecond: 200, 270.7, 328.4, 378.4, 423.2, 464.0, 501.8.
+    // 100 ms, then 100/sqrt(n) later each, and requests come every millisecond: 200, 270.7, 328.4,
+    // 378.4, 423.2, 464.0, 501.8.
     assert_eq!(at, [100, 200, 271, 329, 379, 424, 464]);
 }
 
@@ -184,9 +187,10 @@ fn signals_come_after_an_interval_and_then_by_the_square_root() {
 fn with_the_arithmetic_of_linux_the_third_signal_comes_half_an_interval_after_the_second() {
     let terms = Terms { ecn: EcnPolicy::Mark, arithmetic: Arithmetic::Linux, ..config().terms };
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
-    // By hand, r (3 - n r^2) / 2 from 1: 0.5 for n = 2, 0.5625 for 3, 0.4878 for 4, 0.4416 for 5, 0.4040 for 6, 0.3752 for 7. The first
-    // signal comes once 100 ms are over, at the request of 101 ms: the kernel asks for more than an interval. The others come 100, 150, 206.3,
-    // 255.0, 299.2, 339.6 and 377.1 ms after it, each at the next request.
+    // By hand, r (3 - n r^2) / 2 from 1: 0.5 for n = 2, 0.5625 for 3, 0.4878 for 4, 0.4416 for 5,
+    // 0.4040 for 6, 0.3752 for 7. The first signal comes once 100 ms are over, at the request of
+    // 101 ms: the kernel requires more than an interval. The others come 100, 150, 206.3, 255.0,
+    // 299.2, 339.6 and 377.1 ms after it, each at the next request.
     assert_eq!(at, [101, 201, 251, 308, 357, 401, 441, 479]);
 }
 

@@ -183,7 +183,7 @@ fn offer(dual: &mut DualPi2, ecn: Ecn, now: u64, log: &mut Log) {
 
 #[test]
 fn l4s_packets_are_marked_with_k_times_the_root_of_the_classic_probability() {
-    // A classic queue that stands at 30 ms: without the integral part p' stays at beta times that.
+    // A classic queue of constant 30 ms: without the integral part p' stays at beta times that.
     for (beta, k) in [(4.0, 2.0), (6.0, 2.0), (4.0, 5.0)] {
         let config = Config { alpha: 0.0, beta, coupling: k, step: Duration::from_secs(1), ..config(1000) };
         let (mut dual, mut log) = (DualPi2::new(config), Log::default());
@@ -225,7 +225,8 @@ impl Waits {
     }
 }
 
-/// `classic` and `l4s` packets per ms at random on a link of two per ms, watched for the second half.
+/// `classic` and `l4s` packets per ms at random on a link of two per ms, watched for the second
+/// half.
 fn waits(config: Config, classic: f64, l4s: f64, ms: u64) -> [Waits; 2] {
     let (mut dual, mut log) = (DualPi2::new(config), Log::default());
     let mut rng = Seed(4).stream("waits");
@@ -247,22 +248,27 @@ fn waits(config: Config, classic: f64, l4s: f64, ms: u64) -> [Waits; 2] {
 
 #[test]
 fn l4s_traffic_has_a_short_queue_beside_a_standing_classic_one() {
-    // Classic senders offer 75 % of the link and do not listen, L4S ones 30 %: a classic packet in fifteen must go.
+    // Classic senders offer 75 % of the link and do not listen, L4S ones 30 %: a classic packet in
+    // fifteen must go.
     let [classic, l4s] = waits(config(400), 1.5, 0.6, 60_000);
-    // The controller holds the classic queue at 15 ms; the bound is wide because random arrivals move it by several ms.
+    // The controller holds the classic queue at 15 ms; the bound is wide because random arrivals
+    // move it by several ms.
     assert!((10_000..20_000).contains(&classic.mean()), "{classic:?}");
-    // An L4S packet waits for the one in service, for those of its burst, and for a classic one in ten.
+    // An L4S packet waits for the one in service, for those of its burst, and for a classic one in
+    // ten.
     assert!(l4s.mean() < 500 && l4s.longest < 5_000, "{l4s:?}");
     assert!((17_000..19_000).contains(&l4s.sent), "all of 0.6 per ms in 30 s: {l4s:?}");
 }
 
 #[test]
 fn an_l4s_sender_that_ignores_its_marks_is_held_near_the_target_when_alone() {
-    // 1.2 and 2 times the link, which drops of 1 in 6 and 1 in 2 bring down to it. A buffer of 1000 packets is 500 ms.
+    // 1.2 and 2 times the link, which drops of 1 in 6 and 1 in 2 bring down to it. A buffer of 1000
+    // packets is 500 ms.
     for load in [2.4, 4.0] {
         let [classic, l4s] = waits(config(1000), 0.0, load, 60_000);
         assert_eq!(classic.sent, 0);
-        // At a load of 1.2 drops set in at p' = 1/2 and take a quarter, so p' swings about that and the queue about the target.
+        // At a load of 1.2 drops set in at p' = 1/2 and take a quarter, so p' swings about that and
+        // the queue about the target.
         assert!(l4s.mean() < 30_000 && l4s.longest < 60_000, "load {load}: {l4s:?}");
     }
 }
@@ -290,7 +296,7 @@ fn under_time_shift_an_l4s_packet_passes_those_that_waited_less_than_that_longer
 }
 
 #[test]
-fn marks_stand_only_where_a_second_l4s_packet_waits() {
+fn marks_are_given_only_where_a_second_l4s_packet_waits() {
     let (mut dual, mut log) = (DualPi2::new(config(100)), Log::default());
     offer(&mut dual, Ecn::Ect1, 0, &mut log);
     dual.dequeue(Time::from_ns(9_000_000), &mut log);

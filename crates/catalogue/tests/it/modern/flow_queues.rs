@@ -14,7 +14,8 @@ fn cake(packets: u32) -> CakeLike {
     config.queue(Seed(1).stream("cake"))
 }
 
-/// The link sends 1000 bytes per ms; each flow (host, number, packets per ms, length) is offered all the time. Bytes sent by host.
+/// The link sends 1000 bytes per ms; each flow (host, number, packets per ms, length) is offered
+/// all the time. Bytes sent by host.
 fn shares(discipline: &mut dyn Discipline, flows: &[(u32, u64, u64, u32)], ms: u64) -> [u64; 4] {
     let mut sent = [0; 4];
     for tick in 0..ms {
@@ -123,7 +124,8 @@ fn fq_pie_signals_the_flow_that_fills_its_queue_and_no_other() {
         fq.dequeue(now, &mut log).expect("overloaded");
     }
     assert_eq!(log.dropped().filter(|&frame| frame == 8).count(), 0);
-    // 35 % too much of 8000 ms, less what waits: a quarter of the arrivals go early and nothing overflows.
+    // 35 % too much of 8000 ms, less what waits: a quarter of the arrivals go early and nothing
+    // overflows.
     assert!((1500..3000).contains(&log.caused(Cause::Early)), "{:?}", log.causes);
     assert_eq!(log.caused(Cause::Overflow) + log.caused(Cause::PushOut), 0);
     assert!(fq.backlog().packets < 300, "{:?}", fq.backlog());
@@ -201,7 +203,7 @@ fn a_sparse_queue_becomes_bulky_when_it_waits_for_its_turn() {
 }
 
 #[test]
-fn the_law_of_the_queue_that_overflowed_is_told_and_no_other() {
+fn the_law_of_the_queue_that_overflowed_is_invoked_and_no_other() {
     let mut cake = cake(50);
     let now = Time::from_ns(1_000_000_000);
     let packet = |flow: u64| Packet::new(0, 500, flow.into(), now);
@@ -213,7 +215,8 @@ fn the_law_of_the_queue_that_overflowed_is_told_and_no_other() {
 
 #[test]
 fn a_packet_takes_few_looks_at_each_queue_however_many_a_host_has() {
-    // Two hosts with 450 bulky flows each: a round gives a queue three bytes, and a packet takes 500 rounds.
+    // Two hosts with 450 bulky flows each: a round gives a queue three bytes, and a packet takes
+    // 500 rounds.
     let (mut cake, mut most, mut sum) = (cake(4000), 0, 0);
     let mut sent = [0u32; 2];
     for tick in 0..8000u64 {
@@ -227,7 +230,8 @@ fn a_packet_takes_few_looks_at_each_queue_however_many_a_host_has() {
         most = most.max(cake.scheduler().passed_over());
         sum += cake.scheduler().passed_over();
     }
-    // Four looks at each of 900 queues, and as many again after queues found empty; one by one it would be 500 rounds, 450 000.
+    // Four looks at each of 900 queues, and as many again after queues found empty; one by one it
+    // would be 500 rounds, 450 000.
     assert!(most > 900 && most <= 8 * 900, "{most}");
     // A packet of each of 900 queues takes 500 rounds of 900 looks, less what is skipped.
     assert!(sum < 500 * 8000, "{sum}");

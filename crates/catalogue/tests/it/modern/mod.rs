@@ -1,5 +1,5 @@
-//! Today's defaults: CoDel, PIE, COBALT, FQ-CoDel, FQ-PIE, CAKE's queues and DualPI2, each beside a second, straight-line reading
-//! of its RFC or paper.
+//! Today's defaults: CoDel, PIE, COBALT, FQ-CoDel, FQ-PIE, CAKE's queues and DualPI2, each beside a
+//! second, straight-line reading of its RFC or paper.
 
 mod cobalt;
 mod codel;
@@ -84,11 +84,11 @@ pub(crate) trait Model {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
     Offer(Plain),
-    Ask(u64),
+    Poll(u64),
 }
 
-/// A random trace: the link sends a packet per millisecond, and the load goes up and down between a half and twice that. `len` gives a
-/// packet's length by its flow.
+/// A random trace: the link sends a packet per millisecond, and the load goes up and down between a
+/// half and twice that. `len` gives a packet's length by its flow.
 pub(crate) fn trace(rng: &mut Rng, steps: u32, flows: u32, len: impl Fn(u64, &mut Rng) -> u32) -> Vec<Step> {
     let mut trace = Vec::new();
     let (mut now, mut frame, mut load) = (1_000_000, 0, 1.0);
@@ -107,7 +107,7 @@ pub(crate) fn trace(rng: &mut Rng, steps: u32, flows: u32, len: impl Fn(u64, &mu
             frame += 1;
         }
         now = now.max(u64::from(step + 2) * 1_000_000);
-        trace.push(Step::Ask(now));
+        trace.push(Step::Poll(now));
         if rng.chance(0.001) {
             now += 400_000_000;
         }
@@ -127,7 +127,7 @@ pub(crate) fn assert_same(discipline: &mut impl Discipline, model: &mut impl Mod
                 discipline.enqueue(packet, now, &mut log);
                 model.enqueue(plain, plain.arrived, &mut events);
             }
-            Step::Ask(now) => {
+            Step::Poll(now) => {
                 if let Some(packet) = discipline.dequeue(Time::from_ns(now), &mut log) {
                     log.events.push(Event::Sent(packet.frame));
                 }

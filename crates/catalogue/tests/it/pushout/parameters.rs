@@ -29,9 +29,9 @@ fn no_more_different_weights_are_taken_than_can_be_gone_through() {
     let lqd = |most| toml::from_str::<lqd::Spec>(&weights(most)).expect("well-formed").check(&at);
     let rnd = |most| toml::from_str::<rnd::Spec>(&weights(most)).expect("well-formed").check(&at);
     assert!(lqd(255).is_ok() && rnd(255).is_ok());
-    let told = "`scheduler.fcfs.weights` of `lqd` is a table of 257 different weights; allowed: at most 256 different ones, the 1 of classes not listed among them";
-    assert_eq!(lqd(256).unwrap_err().to_string(), told);
-    assert_eq!(rnd(256).unwrap_err().to_string(), told.replace("lqd", "rnd"));
+    let message = "`scheduler.fcfs.weights` of `lqd` is a table of 257 different weights; allowed: at most 256 different ones, the 1 of classes not listed among them";
+    assert_eq!(lqd(256).unwrap_err().to_string(), message);
+    assert_eq!(rnd(256).unwrap_err().to_string(), message.replace("lqd", "rnd"));
     // Those that keep no order by weight take any.
     let binned = toml::from_str::<lqd_binned::Spec>(&weights(256)).expect("well-formed");
     assert!(binned.check(&at).is_ok());
@@ -47,7 +47,7 @@ fn the_names_and_the_alias_build() {
 }
 
 #[test]
-fn what_is_not_allowed_is_told() {
+fn what_is_not_allowed_is_refused() {
     let site = site(Amount::Packets(40));
     let choke = |text: &str| {
         let spec: choke::Spec = toml::from_str(text).expect("well-formed");

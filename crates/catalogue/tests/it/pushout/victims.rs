@@ -69,7 +69,8 @@ fn any_above(plain: &Plain, arriving: u64) -> Vec<u64> {
     }
 }
 
-/// The flows of the highest bin: those whose q/w has the same whole part of its logarithm as the largest.
+/// The flows of the highest bin: those whose q/w has the same whole part of its logarithm as the
+/// largest.
 fn highest_bin(plain: &Plain) -> Vec<u64> {
     // A packet of no bytes still waits: what has only such counts as one byte.
     let bin = |flow: &u64| (plain.length(*flow).max(1) as f64 / plain.weight(*flow)).log2().floor();
@@ -91,7 +92,8 @@ fn flow_of(victim: Victim, arrival: &Packet, buffer: &Buffer) -> u64 {
 }
 
 proptest! {
-    // Each case is a run for each of 36 configurations: about a tenth of a second for one discipline.
+    // Each case is a run for each of 36 configurations: about a tenth of a second for one
+    // discipline.
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
@@ -126,7 +128,8 @@ proptest! {
             let nearly_furthest = |plain: &Plain, flow, _: Option<&_>| {
                 let above = plain.above(flow);
                 let most = above.iter().map(|&(_, above)| above).fold(f64::NEG_INFINITY, f64::max);
-                // Weights are added up in units of 2^-32, so parts of at most 6000 are right to 10^-4 at the worst.
+                // Weights are added up in units of 2^-32, so parts of at most 6000 are right to
+                // 10^-4 at the worst.
                 above.into_iter().filter(|&(_, above)| above >= most - 1e-4).map(|(flow, _)| flow).collect()
             };
             compare(&sequence, &mut lqd, &mut plain, nearly_furthest, |_, _| {});
@@ -181,7 +184,7 @@ proptest! {
                 if let Operation::Enqueue { flow, len, .. } = *operation {
                     queue.enqueue(packet(frame, flow, len), Time::ZERO, &mut log);
                     if u64::from(len) > limit.max_bytes() {
-                        // What can never fit pushes nobody out.
+                        // What can never fit pushes none out.
                         let gone: Vec<u32> = log.dropped.iter().map(|&(frame, _)| frame).collect();
                         assert_eq!(gone, [frame]);
                         continue;
@@ -205,7 +208,8 @@ proptest! {
 
     #[test]
     fn accounts_stay_right_where_queues_are_taken_over(sequence in shape()) {
-        // Three queues for seven flows: the packets of one flow may wait in several, and of several flows in one.
+        // Three queues for seven flows: the packets of one flow may wait in several, and of several
+        // flows in one.
         for (config, _) in configs("lqd").into_iter().filter(|(_, weights)| *weights == EQUAL) {
             let scheduler = super::Lottery(Seed(9).stream("lottery"));
             let lqd = Lqd::new(config.clone(), Seed(2).stream("lqd"));
@@ -230,7 +234,7 @@ proptest! {
 }
 
 #[test]
-fn enough_room_was_made_to_tell() {
+fn enough_room_was_made_to_decide() {
     // A fixed sequence of the same kind, so that the comparisons above are known to meet push-outs.
     let mut traffic = Seed(5).stream("traffic");
     let sequence: Vec<Operation> = (0..3000)
@@ -269,7 +273,8 @@ fn one_long_arrival_pushes_out_from_several_queues_and_the_victim_is_found_anew_
 
 #[test]
 fn where_long_packets_fill_a_buffer_before_its_parts_are_full_the_fuller_queue_gives() {
-    // 120 typical packets of 512 bytes have room, but only 40 of 1500: both flows stay below their parts of 60.
+    // 120 typical packets of 512 bytes have room, but only 40 of 1500: both flows stay below their
+    // parts of 60.
     let typed = toml::from_str::<rnd::Spec>("measure = 'packets'").expect("well-formed");
     let config = typed.check(&site(Amount::Bytes(61_440))).expect("allowed");
     let mut queue = queue(&config, Rnd::new(config.clone(), Seed(1).stream("rnd")));
@@ -289,7 +294,8 @@ fn queues_of_one_bin_take_turns() {
     let config = lqd_binned::Spec::default().check(&site(Amount::Packets(18))).expect("allowed");
     let mut queue = Queue::new(config.limit, Fcfs, LqdBinned::new(config));
     for frame in 0..18 {
-        queue.enqueue(packet(frame, u64::from(frame % 3), 512), Time::ZERO, &mut Log::default()); // six each: bin 4 to 7
+        // Six each: bin 4 to 7.
+        queue.enqueue(packet(frame, u64::from(frame % 3), 512), Time::ZERO, &mut Log::default());
     }
     let mut log = Log::default();
     for frame in 18..24 {
@@ -318,7 +324,8 @@ fn a_queue_weighs_what_the_packet_that_began_it_weighs() {
     }
     of_class(4, 8, 0);
     of_class(5, 8, 0);
-    // B = 6. With an arrival of a third flow of weight 1 the parts are 4, 1 and 1: flow 7 has 4 and flow 8 has 2.
+    // B = 6. With an arrival of a third flow of weight 1 the parts are 4, 1 and 1: flow 7 has 4 and
+    // flow 8 has 2.
     assert_eq!(of_class(6, 9, 0), [(4, Cause::PushOut)]);
 }
 

@@ -63,7 +63,8 @@ fn it_decides_as_the_pseudo_code_does_in_packets_and_in_bytes() {
     }
 }
 
-/// Offers packets of 512 bytes at `load` times the link's rate for `seconds`; returns how many of all were signalled.
+/// Offers packets of 512 bytes at `load` times the link's rate for `seconds`; returns how many of
+/// all were signalled.
 fn signalled(avq: &mut Avq, load: f64, seconds: f64) -> f64 {
     let buffer = Buffer::new(Limit::packets(40));
     let gap = 409_600.0 / load;
@@ -79,7 +80,8 @@ fn signalled(avq: &mut Avq, load: f64, seconds: f64) -> f64 {
 fn a_packet_longer_than_the_virtual_buffer_passes_an_idle_link() {
     let mut avq = Avq::new(config());
     let buffer = Buffer::new(Limit::packets(40));
-    // 65,000 bytes once a second, on a link that sends 1,250,000 in that time, with a virtual buffer of 20,480.
+    // 65,000 bytes once a second, on a link that sends 1,250,000 in that time, with a virtual
+    // buffer of 20,480.
     for second in 1..=1000 {
         let now = Time::from_ns(second * 1_000_000_000);
         let verdict = avq.on_arrival(&Packet::new(0, 65_000, 0.into(), now), &buffer, now);
@@ -105,12 +107,14 @@ fn below_the_wanted_use_nothing_is_signalled_and_the_virtual_capacity_is_the_lin
 #[test]
 fn above_the_wanted_use_signals_come_although_the_link_could_send_all() {
     let mut avq = Avq::new(config());
-    // The virtual capacity falls by alpha (0.99 - 0.98) of the link's rate per second: 3 % in 20 s. So it comes to be below the load
-    // after 6.7 s, and the 20480 bytes of room are used up a while later.
+    // The virtual capacity falls by alpha (0.99 - 0.98) of the link's rate per second: 3 % in 20 s.
+    // So it comes to be below the load after 6.7 s, and the 20480 bytes of room are used up a while
+    // later.
     let part = signalled(&mut avq, 0.99, 20.0);
     assert!((0.001..0.02).contains(&part), "{part}");
     let fallen = 1.0 - avq.virtual_capacity() / 1_250_000.0;
-    assert!((0.028..0.032).contains(&fallen), "{fallen}"); // 3 %, a packet's worth or the rounding of times apart
+    // 3 %, a packet's worth or the rounding of times apart.
+    assert!((0.028..0.032).contains(&fallen), "{fallen}");
 }
 
 #[test]
@@ -123,7 +127,7 @@ fn senders_who_do_not_listen_are_let_through_less_and_less() {
 }
 
 #[test]
-fn what_is_not_allowed_is_told() {
+fn what_is_not_allowed_is_refused() {
     for (spec, message) in [
         (
             Spec { utilization: Some(1.01), ..Spec::default() },

@@ -64,7 +64,8 @@ impl Line {
         if in_bytes { self.bytes() as f64 / 512.0 } else { self.waiting.len() as f64 }
     }
 
-    /// Gives the signal, as a drop or as a mark, and lets in what was not dropped; false when the buffer refused it.
+    /// Gives the signal, as a drop or as a mark, and lets in what was not dropped; false when the
+    /// buffer refused it.
     pub(super) fn settle(&mut self, mut offer: Offer, signalled: bool, fates: &mut Vec<Fate>) -> bool {
         let marks = self.marks && offer.ecn.is_capable();
         if signalled && !marks {
@@ -97,9 +98,10 @@ impl Signals for Fates {
     }
 }
 
-/// The next step of the traffic: when, whether the transmitter asks, and what comes.
+/// The next step of the traffic: the time, whether the transmitter polls, and the arrival.
 ///
-/// The load swings between half and thrice the link's rate; at times it pauses, and at times packets come together.
+/// The load swings between half and thrice the link's rate; at times it pauses, and at times
+/// packets come together.
 fn step(traffic: &mut Rng, frame: u32, now: u64) -> (u64, bool, Offer) {
     let load = [3.0, 1.1, 0.5, 1.6, 1.0][(frame / 500) as usize % 5];
     let mut now = now;
@@ -109,15 +111,15 @@ fn step(traffic: &mut Rng, frame: u32, now: u64) -> (u64, bool, Offer) {
     if traffic.chance(0.001) {
         now += u64::from(traffic.below(400_000_000));
     }
-    let asks = traffic.chance(1.0 / load);
+    let polls = traffic.chance(1.0 / load);
     let len = if traffic.chance(0.5) { 512 } else { 40 + traffic.below(960) };
     // One flow of twelve sends a third of everything.
     let flow = if traffic.chance(0.27) { 0 } else { traffic.below(12).into() };
-    (now, asks, Offer { frame, flow, len, ecn: Ecn::from_bits(traffic.below(4) as u8) })
+    (now, polls, Offer { frame, flow, len, ecn: Ecn::from_bits(traffic.below(4) as u8) })
 }
 
-/// Offers `packets` packets to both and compares what becomes of each; `watch` compares their states. Returns how often
-/// each fate was met, by name.
+/// Offers `packets` packets to both and compares what becomes of each; `watch` compares their
+/// states. Returns how often each fate was met, by name.
 pub(super) fn compare<D: Dropper, R: Reading>(
     queue: &mut Queue<Fcfs, D>,
     reading: &mut R,
@@ -128,12 +130,12 @@ pub(super) fn compare<D: Dropper, R: Reading>(
     let (mut now, mut met) = (0, BTreeMap::new());
     let mut traffic = Seed(seed).stream("traffic");
     for frame in 0..packets {
-        let asks;
+        let polls;
         let offer;
-        (now, asks, offer) = step(&mut traffic, frame, now);
+        (now, polls, offer) = step(&mut traffic, frame, now);
         let (mut fates, mut read) = (Fates::default(), Vec::new());
         let at = Time::from_ns(now);
-        if asks {
+        if polls {
             let sent = queue.dequeue(at, &mut fates);
             fates.0.extend(sent.map(|packet| Fate::Sent(packet.frame)));
             reading.request(now, &mut read);
@@ -160,7 +162,8 @@ fn name(fate: Fate) -> &'static str {
     }
 }
 
-/// Are two states the same but for the rounding of sums and powers that were taken in another order?
+/// Are two states the same but for the rounding of sums and powers that were taken in another
+/// order?
 pub(super) fn assert_near(ours: f64, theirs: f64) {
     // Ten thousand roundings of half a unit in the last place, 1.1e-16 each, with a good margin.
     assert!((ours - theirs).abs() <= 1e-10 * theirs.abs().max(1.0), "{ours} {theirs}");

@@ -135,8 +135,8 @@ fn it_takes_forty_seconds_of_loss_from_0_to_1_and_is_certain_there() {
         assert_eq!(blue.victim(&packet, &buffer, now), Victim::Arrival);
         assert!(steps < 100_000, "{}", blue.probability());
     }
-    // 400 steps of 0.0025, one per 101 ms: more than the freeze time must have passed. Sums of 0.0025 may fall short by
-    // one rounding, which costs a step.
+    // 400 steps of 0.0025, one per 101 ms: more than the freeze time must have passed. Sums of
+    // 0.0025 may fall short by one rounding, which costs a step.
     assert!((40_300..=40_402).contains(&steps), "{steps}");
     let now = Time::from_ns(50_000_000_000);
     assert!((0..100).all(|_| blue.on_arrival(&packet, &buffer, now) == Verdict::Signal(Cause::Early)));
@@ -156,7 +156,7 @@ fn an_idle_hour_lowers_it_once_or_all_the_way_as_typed() {
 }
 
 #[test]
-fn what_is_not_allowed_is_told() {
+fn what_is_not_allowed_is_refused() {
     for (spec, message) in [
         (
             Spec { increase: Some(1.1), ..Spec::default() },

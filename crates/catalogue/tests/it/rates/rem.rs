@@ -31,7 +31,8 @@ fn the_defaults_are_those_of_ns2() {
     let Law { target, interval, gamma, alpha, phi, input_weight, capacity } = law(Amount::Packets(80));
     assert_eq!((target, interval, gamma), (20.0, Duration::from_ms(2), 0.001));
     assert_eq!((alpha, phi, input_weight), (0.1, 1.001, 1.0));
-    assert!((capacity - 4.8828125).abs() < 1e-12, "{capacity}"); // 10 Mbit/s for 2 ms, in packets of 512 bytes
+    // 10 Mbit/s for 2 ms, in packets of 512 bytes.
+    assert!((capacity - 4.8828125).abs() < 1e-12, "{capacity}");
     // But a target that the buffer has no room for would leave the price at 0.
     assert_eq!(law(Amount::Packets(15)).target, 3.75);
     assert_eq!(law(Amount::Bytes(20_480)).target, 10.0);
@@ -110,7 +111,8 @@ fn side_by_side(
         rings: config.law.interval.ns(),
     };
     compare(&mut queue, &mut plain, 10_000, seed, |rem, plain| {
-        // Until its next call the discipline has the price of its last one, and both were just called.
+        // Until its next call the discipline has the price of its last one, and both were just
+        // called.
         assert_near(rem.price(), plain.price);
     })
 }
@@ -152,7 +154,7 @@ fn a_long_silence_costs_one_step_and_leaves_no_price() {
         let now = Time::from_ns(ms * 1_000_000);
         rem.on_arrival(&Packet::new(999, 512, 0.into(), now), buffer, now)
     };
-    // 100 packets wait for 2000 s, and nobody sends: each interval adds 0.001 (0.1 * 80 - 4.88).
+    // 100 packets wait for 2000 s, and none arrives: each interval adds 0.001 (0.1 * 80 - 4.88).
     at(&mut rem, &full, 2_000_000);
     let price = rem.price();
     assert!((price - 3117.1875).abs() < 1e-6, "{price}"); // rounding of a million times 3.1171875e-3
@@ -163,9 +165,9 @@ fn a_long_silence_costs_one_step_and_leaves_no_price() {
 }
 
 #[test]
-fn with_senders_that_obey_the_backlog_settles_at_the_target() {
-    // A fluid loop: the more is signalled, the less is sent. The step of the price is a thousand times the default, so that
-    // the loop comes to rest within a few thousand intervals.
+fn with_responsive_senders_the_backlog_settles_at_the_target() {
+    // A fluid loop: the more is signalled, the less is sent. The step of the price is a thousand
+    // times the default, so that the loop comes to rest within a few thousand intervals.
     let law = Law { gamma: 1.0, ..config().law };
     let mut rem = Rem::new(Config { law, ..config() }, Seed(1).stream("rem"));
     let (mut queue, mut credit) = (0.0f64, 0.0f64);
@@ -189,8 +191,8 @@ fn with_senders_that_obey_the_backlog_settles_at_the_target() {
         }
     }
     let mean = settled.iter().sum::<f64>() / settled.len() as f64;
-    // The price stands still on average where arrivals are the capacity and the backlog is the target; half a packet is lost
-    // to whole packets.
+    // The price is constant on average where arrivals are the capacity and the backlog is the
+    // target; half a packet is lost to whole packets.
     assert!((mean - 20.0).abs() < 0.5, "{mean}");
 }
 
@@ -203,16 +205,18 @@ fn by_default_a_small_buffer_gives_a_price_too() {
     while full.fits(512) {
         full.push(Packet::new(0, 512, 0.into(), Time::ZERO));
     }
-    // 15 wait all the time, and in each interval comes what the link can send: with a target of 20 the price would stay at 0.
+    // 15 wait all the time, and in each interval comes what the link can send: with a target of 20
+    // the price would stay at 0.
     for i in 0..5000 {
         let now = Time::from_ns(i * 409_600);
         rem.on_arrival(&Packet::new(1, 512, 0.into(), now), &full, now);
     }
-    assert!(rem.price() > 0.5, "{}", rem.price()); // 1000 intervals at 0.001 times 0.1 (15 - 3.75), and the rate's rounding
+    // 1000 intervals at 0.001 times 0.1 (15 - 3.75), and the rate's rounding.
+    assert!(rem.price() > 0.5, "{}", rem.price());
 }
 
 #[test]
-fn what_is_not_allowed_is_told() {
+fn what_is_not_allowed_is_refused() {
     for (spec, message) in [
         (
             Spec { phi: Some(1.0), ..Spec::default() },

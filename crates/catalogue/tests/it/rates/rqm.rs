@@ -53,7 +53,8 @@ fn the_number_of_sessions_is_the_inverse_of_the_wanted_use() {
     let law = law();
     for sessions in [1e-9, 0.1, 1.0, 3.0, 8.0] {
         let found = law.sessions(law.utilization(sessions));
-        // Near the virtual capacity a unit in the last place of the rate, 1.1e-16, is e^n times that in the number.
+        // Near the virtual capacity a unit in the last place of the rate, 1.1e-16, is e^n times
+        // that in the number.
         assert!((found - sessions).abs() <= 1e-12 * sessions.exp() * sessions.max(1.0), "{found} {sessions}");
     }
 }
@@ -113,7 +114,8 @@ fn in_the_fluid_model_all_sessions_come_to_their_part_of_the_wanted_use() {
         rates.iter_mut().for_each(|rate| *rate *= scale);
         let (n, step) = (sessions as f64, 0.02);
         let (first, mut last) = (imbalance(&rates), f64::INFINITY);
-        // Lemma 3 and lemma 4: a time of B / (alpha n) (ln n + q) brings all within e^-q; q is 20 here.
+        // Lemma 3 and lemma 4: a time of B / (alpha n) (ln n + q) brings all within e^-q; q is 20
+        // here.
         let time = law.virtual_capacity / n * (n.ln() + 20.0);
         for i in 1..=(time / step) as u32 {
             runge_kutta(&law, &mut rates, step);
@@ -289,7 +291,8 @@ fn above_one_drop_per_arrival_the_newest_go_first() {
     let law = Law { clamp_limit: 1e6, gain: 3.0, virtual_capacity: 1.0, ..law() };
     assert_eq!(law.probability(0.0), 3.0);
     let rqm = |marks| Rqm::new(Config { law, marks, ..config() }, Seed(1).stream("rqm"));
-    // With no time between them arrivals are one, and nothing is measured: the rate is 0 and p exactly 3.
+    // With no time between them arrivals are one, and nothing is measured: the rate is 0 and p
+    // exactly 3.
     let filled = |marks, policy| {
         let mut queue =
             Queue::new(Limit::packets(40), Fcfs, Few { rqm: rqm(marks), spare: 5 }).with_ecn(policy);
@@ -376,7 +379,8 @@ fn under_overload_a_slow_link_stays_in_use() {
                 request += each;
             }
         }
-        // Of 2000 requests. What is sent is no more than the half that passes at the limit, of 1.2, and what passes at lower rates.
+        // Of 2000 requests. What is sent is no more than the half that passes at the limit, of 1.2,
+        // and what passes at lower rates.
         assert!(sent > 1100, "{bps}: {sent}");
     }
 }
@@ -401,7 +405,7 @@ fn at_a_load_of_nine_tenths_offered_rate_is_measured_rightly() {
 }
 
 #[test]
-fn what_is_not_allowed_is_told() {
+fn what_is_not_allowed_is_refused() {
     for (spec, message) in [
         (
             Spec { beta: Some(1.0), ..Spec::default() },

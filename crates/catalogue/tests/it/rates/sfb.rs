@@ -1,4 +1,5 @@
-//! SFB: the pseudo-code read once more, the balance of its bins, whom it finds out, and the change of the hash.
+//! SFB: the pseudo-code read once more, the balance of its bins, whom it finds out, and the change
+//! of the hash.
 
 use super::beside::{Fate, Line, Offer, Reading, assert_near, compare, site};
 use fairwire_core::rng::mix;
@@ -37,7 +38,8 @@ fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
 /// One set of bins: its key, and the probability and backlog of each, level by level.
 type Set = (u64, Vec<Vec<(f64, u64)>>);
 
-/// The pseudo-code once more, with Linux's penalty box and change of the hash, and none of the code under test.
+/// The pseudo-code once more, with Linux's penalty box and change of the hash, and none of the code
+/// under test.
 struct Plain {
     config: Config,
     rng: Rng,
@@ -89,7 +91,8 @@ impl Plain {
         }
     }
 
-    /// A cycle is a rehash interval: at its end the next set takes over, and the warm-up time before that it is begun.
+    /// A cycle is a rehash interval: at its end the next set takes over, and the warm-up time
+    /// before that it is begun.
     fn change_hash(&mut self, now: u64) {
         let (interval, warmup) = (self.config.rehash_interval.ns(), self.config.warmup_time.ns());
         loop {
@@ -128,7 +131,7 @@ impl Plain {
         let saved = (now - self.tokens_at) as f64 / self.config.penalty_interval.ns() as f64;
         self.tokens = f64::min(self.tokens + saved, f64::from(self.config.penalty_burst));
         self.tokens_at = now;
-        // A sum of quotients may come to a hair below the whole packet that it stands for.
+        // A sum of quotients may come to a hair below the whole packet that it represents.
         let empty = self.tokens < 1.0 - 1e-9;
         if !empty {
             self.tokens -= 1.0;
@@ -228,7 +231,8 @@ proptest! {
         sequence in operations(Shape::default()),
     ) {
         for measure in [Measure::Packets, Measure::Bytes] {
-            // A change of the hash every 7 ms: tens of them in a sequence, with and without a warm-up between two packets.
+            // A change of the hash every 7 ms: tens of them in a sequence, with and without a
+            // warm-up between two packets.
             let (rehash_interval, warmup_time) = (Duration::from_ms(7), Duration::from_ms(3));
             let config = Config { measure, levels: 3, bins: 5, rehash_interval, warmup_time, ..config() };
             let mut queue = Queue::new(Limit::packets(25), Fcfs, Sfb::new(config, Seed(1).stream("sfb")));
@@ -298,8 +302,8 @@ fn a_bin_moves_by_the_rules_of_the_pseudo_code() {
     least(0, 0.7);
 }
 
-/// Three hundred flows keep 150 packets waiting, as TCP would, and flow 0 sends at the link's rate. Returns the discipline, and
-/// how much flow 0 got through in each second.
+/// Three hundred flows keep 150 packets waiting, as TCP would, and flow 0 sends at the link's rate.
+/// Returns the discipline, and how much flow 0 got through in each second.
 fn contest(config: Config, seconds: u64) -> (Queue<Fcfs, Sfb>, Vec<u32>) {
     let mut queue = Queue::new(config.limit, Fcfs, Sfb::new(config, Seed(3).stream("sfb")));
     let mut traffic = Seed(3).stream("traffic");
@@ -332,11 +336,11 @@ fn roomy() -> Config {
 #[test]
 fn who_does_not_listen_is_put_into_the_penalty_box_and_others_get_through() {
     let (queue, got) = contest(roomy(), 60);
-    // It was found out within a second; from then on it has at most the 10 packets a second of the penalty box, or what bins
-    // a little below 1 let through, where it sends 2441.
+    // It was found out within a second. From then on it has at most the 10 packets a second of the
+    // penalty box, or what bins a little below 1 let through, where it sends 2441.
     assert!(got[1..].iter().all(|&packets| packets < 40), "{got:?}");
     assert!(got[1..].iter().sum::<u32>() < 59 * 12, "{got:?}");
-    // Nobody else was put there: at the end at most its own bins, one per level, are at 1.
+    // No other flow was put there: at the end at most its own bins, one per level, are at 1.
     let certain = queue.dropper().bins().all().iter().filter(|bin| bin.probability >= 1.0).count();
     assert!(certain <= 8, "{certain} bins at 1");
     assert!(queue.backlog().packets > 140, "the others keep the link busy: {:?}", queue.backlog());
@@ -351,7 +355,8 @@ fn after_a_change_of_the_hash_who_does_not_listen_gains_less_if_there_was_a_warm
     };
     let (cold, warm) = (got(Duration::ZERO), got(Duration::from_secs(25)));
     assert_eq!(cold.0, warm.0, "before the change nothing differs");
-    // Found with this seed: 320 without a warm-up and 184 with one, against 86 in the ten seconds before.
+    // Found with this seed: 320 without a warm-up and 184 with one, against 86 in the ten seconds
+    // before.
     assert!(warm.1 > warm.0 && cold.1 * 2 > warm.1 * 3, "{cold:?} {warm:?}");
 }
 
@@ -396,7 +401,7 @@ fn a_long_silence_costs_no_more_than_a_few_changes_of_the_hash() {
 }
 
 #[test]
-fn what_is_not_allowed_is_told() {
+fn what_is_not_allowed_is_refused() {
     let time = |s| Some(Duration::from_secs(s).into());
     for (spec, message) in [
         (

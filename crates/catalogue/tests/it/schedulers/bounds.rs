@@ -4,7 +4,7 @@ use super::gps::fluid;
 use super::link::{Arrival, ENTRIES, RATE_BPS, Sent, entry, send};
 use fairwire_core::{Rng, Seed};
 
-const LONGEST: u32 = 1514;
+const MAX_BYTES: u32 = 1514;
 
 /// Class 1 weighs 2, class 2 a half, and all others 1.
 const WEIGHTS: &str = "weights = { 1 = 2.0, 2 = 0.5 }";
@@ -18,10 +18,11 @@ fn weight(class: u32) -> f64 {
 }
 
 fn len(rng: &mut Rng) -> u32 {
-    if rng.chance(0.3) { LONGEST } else { 40 + rng.below(LONGEST - 40) }
+    if rng.chance(0.3) { MAX_BYTES } else { 40 + rng.below(MAX_BYTES - 40) }
 }
 
-/// Flows 1 and 2, of classes 1 and 2, have 80 packets each from the start; eight others come and go.
+/// Flows 1 and 2, of classes 1 and 2, have 80 packets each from the start; eight others come and
+/// go.
 fn two_backlogged_among_others(seed: u64) -> Vec<Arrival> {
     let mut rng = Seed(seed).stream("bounds");
     let mut arrivals: Vec<Arrival> = (0..160)
@@ -39,7 +40,8 @@ fn two_backlogged_among_others(seed: u64) -> Vec<Arrival> {
     arrivals
 }
 
-/// The greatest difference between what flows 1 and 2 got per weight, over all intervals in which both were backlogged.
+/// The greatest difference between what flows 1 and 2 got per weight, over all intervals in which
+/// both were backlogged.
 fn unfairness(sent: &[Sent]) -> f64 {
     let packets_left = |flow, from: usize| sent[from..].iter().filter(|sent| sent.flow == flow).count();
     let (mut least, mut most, mut difference) = (0.0f64, 0.0f64, 0.0);
@@ -59,16 +61,17 @@ fn unfairness(sent: &[Sent]) -> f64 {
 
 #[test]
 fn two_backlogged_flows_differ_by_no_more_than_was_proven() {
-    let longest = f64::from(LONGEST);
+    let longest = f64::from(MAX_BYTES);
     let one_packet_each = longest / 2.0 + longest / 0.5;
     for (name, bound) in [
-        // Golestani 1994, theorem 1; Goyal et al. 1996, theorem 1; Shreedhar and Varghese 1996, theorem 4 with weights.
+        // Golestani 1994, theorem 1; Goyal et al. 1996, theorem 1; Shreedhar and Varghese 1996,
+        // theorem 4 with weights.
         ("scfq", one_packet_each),
         ("sfq-start", one_packet_each),
         ("drr", one_packet_each + longest),
-        // A flow is served while another, or itself, starts in the current frame, so no potential is further ahead than a
-        // frame and the longest packet; hence two differ by no more, and by twice that over an interval. The 2 F of the
-        // paper is the same two frames.
+        // A flow is served while another, or itself, starts in the current frame. So no potential
+        // is further ahead than a frame and the longest packet. Two differ by no more, and by twice
+        // that over an interval. The 2 F of the paper is the same two frames.
         ("fbfq", 2.0 * (longest + longest / 0.5)),
     ] {
         let mut worst = 0.0f64;
@@ -78,7 +81,7 @@ fn two_backlogged_flows_differ_by_no_more_than_was_proven() {
             worst = worst.max(unfairness(&sent));
         }
         assert!(worst <= bound, "{name}: {worst} above {bound}");
-        // The contest is hard enough to tell: first come, first served is far beyond.
+        // The contest is hard enough: first come, first served is far beyond.
         assert!(worst > 0.3 * bound, "{name}: {worst} is far below {bound}");
     }
     let (sent, _) = send(entry("tail-drop", 1000, ""), &two_backlogged_among_others(0));
@@ -134,16 +137,17 @@ fn come_and_go(seed: u64) -> Vec<Arrival> {
     arrivals
 }
 
-const LONGEST_NS: f64 = LONGEST as f64 * 8e9 / RATE_BPS as f64;
+const MAX_NS: f64 = MAX_BYTES as f64 * 8e9 / RATE_BPS as f64;
 
-/// How much later than the fluid server a packet ends at worst, and how much earlier one begins, in longest packets.
+/// How much later than the fluid server a packet ends at worst, and how much earlier one begins, in
+/// longest packets.
 fn against_the_fluid_server(name: &str, arrivals: &[Arrival]) -> (f64, f64) {
     let (sent, drops) = send(entry(name, 1000, WEIGHTS), arrivals);
     assert!(drops.0.is_empty());
     let ideal = fluid(arrivals, weight);
     let late = sent.iter().map(|sent| sent.ended_ns as f64 - ideal[sent.index].1);
     let early = sent.iter().map(|sent| ideal[sent.index].0 - sent.begun_ns as f64);
-    let worst = |times: &mut dyn Iterator<Item = f64>| times.fold(0.0, f64::max) / LONGEST_NS;
+    let worst = |times: &mut dyn Iterator<Item = f64>| times.fold(0.0, f64::max) / MAX_NS;
     (worst(&mut { late }), worst(&mut { early }))
 }
 
@@ -154,16 +158,18 @@ fn wf2q_plus_is_never_a_packet_behind_the_fluid_server_and_begins_none_before_it
         let worst = against_the_fluid_server("wf2q+", &all_at_once(seed));
         (late, early) = (late.max(worst.0), early.max(worst.1));
     }
-    // Bennett and Zhang 1997, theorem 4: not later than the longest packet takes; and by the rule of eligibility not begun
-    // earlier at all. A millionth of a packet is for the oracle's floating point and for whole nanoseconds.
+    // Bennett and Zhang 1997, theorem 4: not later than the longest packet takes; and by the rule
+    // of eligibility not begun earlier at all. A millionth of a packet is for the oracle's floating
+    // point and for whole nanoseconds.
     assert!(late <= 1.0 + 1e-6, "{late}");
     assert!(early <= 1e-6, "{early}");
-    // Round robin keeps neither: the oracle can tell.
+    // Round robin keeps neither: the oracle shows it.
     let drr = against_the_fluid_server("drr", &all_at_once(0));
     assert!(drr.0 > 2.0 && drr.1 > 2.0, "{drr:?}");
 }
 
-/// How much later than a server of its own, of its guaranteed rate, a packet ends at worst, in longest packets.
+/// How much later than a server of its own, of its guaranteed rate, a packet ends at worst, in
+/// longest packets.
 fn against_its_own_server(name: &str, arrivals: &[Arrival]) -> f64 {
     let (sent, _) = send(entry(name, 1000, WEIGHTS), arrivals);
     let total: f64 = (0..10).map(|flow| weight(flow % 3)).sum();
@@ -178,7 +184,7 @@ fn against_its_own_server(name: &str, arrivals: &[Arrival]) -> f64 {
         })
         .collect();
     let late = sent.iter().map(|sent| sent.ended_ns as f64 - guaranteed[sent.index]);
-    late.fold(f64::MIN, f64::max) / LONGEST_NS
+    late.fold(f64::MIN, f64::max) / MAX_NS
 }
 
 #[test]
@@ -187,10 +193,11 @@ fn fbfq_and_wf2q_plus_guarantee_each_flow_its_rate_within_one_packet() {
         for (what, arrivals) in [("at once", all_at_once as fn(u64) -> _), ("come and go", come_and_go)] {
             let worst =
                 (0..60).map(|seed| against_its_own_server(name, &arrivals(seed))).fold(f64::MIN, f64::max);
-            // Rate-proportional servers, Stiliadis and Varma 1996: the clock of the guaranteed rate and one longest packet.
+            // Rate-proportional servers, Stiliadis and Varma 1996: the clock of the guaranteed rate
+            // and one longest packet.
             assert!(worst <= 1.0 + 1e-6, "{name}, {what}: {worst}");
         }
     }
     let drr = (0..60).map(|seed| against_its_own_server("drr", &all_at_once(seed))).fold(f64::MIN, f64::max);
-    assert!(drr > 1.0, "round robin gives no such guarantee, and the contest can tell: {drr}");
+    assert!(drr > 1.0, "round robin gives no such guarantee, and the contest shows it: {drr}");
 }

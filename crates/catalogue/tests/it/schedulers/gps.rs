@@ -3,7 +3,8 @@
 use super::link::{Arrival, RATE_BPS};
 use std::collections::VecDeque;
 
-/// When the fluid server begins and ends each packet, in nanoseconds, by place in the list of arrivals.
+/// When the fluid server begins and ends each packet, in nanoseconds, by place in the list of
+/// arrivals.
 pub(super) fn fluid(arrivals: &[Arrival], weight: impl Fn(u32) -> f64) -> Vec<(f64, f64)> {
     struct Flow {
         flow: u64,
@@ -49,9 +50,10 @@ pub(super) fn fluid(arrivals: &[Arrival], weight: impl Fn(u32) -> f64) -> Vec<(f
 }
 
 #[test]
-fn the_fluid_server_shares_by_weight_and_leaves_nobody_waiting_while_it_could_serve() {
+fn the_fluid_server_shares_by_weight_and_leaves_no_flow_waiting_while_it_could_serve() {
     let arrival = |at_ns, flow, class, len| Arrival { at_ns, flow, class, len };
-    // Flow 1 weighs 2, flow 2 weighs 1: 1000 bytes of flow 1 end when flow 2 has had 500, and then flow 2 has all of the link.
+    // Flow 1 weighs 2, flow 2 weighs 1: 1000 bytes of flow 1 end when flow 2 has had 500, and then
+    // flow 2 has all of the link.
     let arrivals = [arrival(0, 1, 2, 1000), arrival(0, 2, 1, 1000), arrival(5_000_000, 1, 2, 500)];
     let times = fluid(&arrivals, f64::from);
     assert_eq!(times, [(0.0, 1_500_000.0), (0.0, 2_000_000.0), (5_000_000.0, 5_500_000.0)]);

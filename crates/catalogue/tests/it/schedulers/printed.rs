@@ -1,5 +1,6 @@
-//! Straight-line transcriptions: no heaps, no hooks for push-out, everything looked up anew at each request. The drops of the
-//! discipline under test are replayed on the transcription, and every packet that leaves must be the same.
+//! Straight-line transcriptions: no heaps, no hooks for push-out, everything looked up anew at each
+//! request. The drops of the discipline under test are replayed on the transcription, and every
+//! packet that leaves must be the same.
 
 use super::link::{Drops, ENTRIES, LongestFront, entry, terms};
 use fairwire_core::{
@@ -17,7 +18,7 @@ struct Flow {
     waiting: u32,
 }
 
-/// All five schedulers at equal weights, in whole bytes, while the clock stands still.
+/// All five schedulers at equal weights, in whole bytes, at a constant time.
 struct Printed {
     name: &'static str,
     quantum: u64,
@@ -81,7 +82,8 @@ impl Printed {
         self.flows.iter().filter(|flow| flow.1.waiting > 0).map(|(&name, &flow)| (name, flow)).collect()
     }
 
-    /// The packet to send, by frame. Those that `drops` picks are dropped on departure, and cost their flows nothing.
+    /// The packet to send, by frame. Those that `drops` picks are dropped on departure, and cost
+    /// their flows nothing.
     fn request(&mut self, drops: impl Fn(u32) -> bool) -> Option<u32> {
         loop {
             let virtual_time = self.virtual_time;
@@ -170,8 +172,9 @@ impl Printed {
         Some((frame, flow))
     }
 
-    /// FBFQ and WF2Q+: virtual time goes by the bytes sent over the number of flows that a fluid server would be serving:
-    /// those with packets waiting, and those whose tags lie ahead.
+    /// FBFQ and WF2Q+: virtual time advances by the bytes sent over the number of flows that a
+    /// fluid server would be serving. These are flows with packets waiting, or with tags that lie
+    /// ahead.
     fn end_of_transmission(&mut self) {
         let mut bytes = std::mem::take(&mut self.sending);
         if !["fbfq", "wf2q+"].contains(&self.name) {
@@ -251,27 +254,28 @@ impl Pair {
         }
     }
 
-    fn request(&mut self, told: impl Fn() -> String) {
+    fn request(&mut self, context: impl Fn() -> String) {
         let sent = self.queue.dequeue(Time::ZERO, &mut Drops::default()).map(|packet| packet.frame);
         let printed = self.printed.request(|frame| self.drops_on_departure && is_picked(frame));
-        assert_eq!(sent, printed, "{}: {}", self.printed.name, told());
+        assert_eq!(sent, printed, "{}: {}", self.printed.name, context());
     }
 }
 
 /// 6^6: six steps of virtual time, each divided by up to three flows, stay whole.
 const UNIT: u32 = 46_656;
 
-/// Does the `n`th sequence of six operations, each an arrival of one of three flows or a request, and then empties it. Flows have
-/// packets of one, two and three units, so that push-outs meet tags of all kinds.
-fn compare(mut pair: Pair, n: u32, told: &str) {
+/// Does the `n`th sequence of six operations, each an arrival of one of three flows or a request,
+/// and then empties it. Flows have packets of one, two and three units, so that push-outs meet tags
+/// of all kinds.
+fn compare(mut pair: Pair, n: u32, context: &str) {
     for step in 0..6 {
         match (n >> (2 * step)) & 3 {
-            3 => pair.request(|| format!("{told}, sequence {n}")),
+            3 => pair.request(|| format!("{context}, sequence {n}")),
             flow => pair.arrive(flow.into(), UNIT * (flow + 1)),
         }
     }
     for _ in 0..=4 {
-        pair.request(|| format!("{told}, sequence {n}, at the end"));
+        pair.request(|| format!("{context}, sequence {n}, at the end"));
     }
 }
 
@@ -324,7 +328,8 @@ fn long_random_sequences_are_served_as_printed_where_virtual_time_needs_no_divis
 
 #[test]
 fn random_sequences_with_packets_of_all_lengths_on_two_flows_are_served_as_printed() {
-    // 2^14 and its multiples: 14 operations halve virtual time's steps 14 times at most. A frame is about two packets.
+    // 2^14 and its multiples: 14 operations halve virtual time's steps 14 times at most. A frame is
+    // about two packets.
     for name in ENTRIES {
         let quantum = if ["drr", "fbfq"].contains(&name) { "quantum = '40000 B'" } else { "" };
         for seed in 0..2000 {

@@ -1,4 +1,5 @@
-//! Who has a queue, how long is remembered what a flow sent, and packets that were not sent after all.
+//! Who has a queue, how long is remembered what a flow sent, and packets that were not sent after
+//! all.
 
 use super::link::{Drops, ENTRIES, LongestFront, entry, site, terms};
 use fairwire_catalogue::{BuildError, Parameters, build};
@@ -91,7 +92,8 @@ fn in_a_bounded_table_each_queue_keeps_its_order_and_nothing_is_lost() {
 
 #[test]
 fn a_flow_that_is_back_as_soon_as_it_is_gone_gets_its_share_and_no_more() {
-    // Flow 2 never has more than one packet waiting, and brings the next as soon as that is taken. It weighs half.
+    // Flow 2 never has more than one packet waiting, and brings the next as soon as that is taken.
+    // It weighs half.
     for name in ["scfq", "sfq-start", "fbfq", "wf2q+"] {
         let mut queue = entry(name, 1000, "weights = { 2 = 0.5 }");
         (0..900).for_each(|frame| assert!(offer(&mut *queue, frame, 1, 1, 1000).0.is_empty()));
@@ -110,8 +112,9 @@ fn a_flow_that_is_back_as_soon_as_it_is_gone_gets_its_share_and_no_more() {
 
 #[test]
 fn many_flows_in_turn_through_a_short_queue_are_all_remembered() {
-    // Two packets wait at most, and 100 flows of weight 1 come by in turn beside one of weight 0.01, whose packet costs a
-    // hundred of theirs: it may have one in a hundred. It is served once, and must then be remembered while the others pass.
+    // At most two packets wait, and 100 flows of weight 1 come by in turn beside one of weight
+    // 0.01, whose packet costs a hundred of theirs. It may have one in a hundred. It is served
+    // once, and must then be remembered while the others pass.
     for name in ["sfq-start", "fbfq", "wf2q+"] {
         let mut queue = entry(name, 2, "weights = { 2 = 0.01 }\ndropper = 'tail-drop'");
         let mut of_two = 0;
@@ -144,7 +147,8 @@ impl Dropper for DropsOnDeparture {
 #[test]
 fn what_is_dropped_on_departure_costs_its_flow_nothing() {
     for name in SCHEDULERS {
-        // Of each flow three packets wait, or many. With one, a drop would leave flow 1 with nothing, and so without a claim.
+        // Of each flow three packets wait, or many. With one, a drop would leave flow 1 with
+        // nothing, and so without a claim.
         for waits in [3, 300] {
             let (kind, terms) = terms(&format!("'{name}'"), 1000);
             let scheduler = kind.scheduler(&terms);
@@ -208,7 +212,8 @@ fn in_a_buffer_of_bytes_the_flow_with_most_bytes_makes_room() {
         let mut queue = entry(name, 1000, "buffer = '10 kB'");
         (0..30).for_each(|frame| drop(offer(&mut *queue, frame, 1, 0, 100)));
         (30..36).for_each(|frame| drop(offer(&mut *queue, frame, 2, 0, 1100)));
-        // 3000 and 6600 bytes: flow 2 has fewer packets and more bytes, and its first two go for a packet of 1500.
+        // 3000 and 6600 bytes: flow 2 has fewer packets and more bytes, and its first two go for a
+        // packet of 1500.
         assert_eq!(offer(&mut *queue, 36, 3, 0, 1500).0, [(2, 30)], "{name}");
         assert_eq!(queue.backlog().bytes, 10_000);
     }
@@ -267,7 +272,7 @@ fn a_bad_parameter_is_refused_by_its_own_name() {
 }
 
 #[test]
-fn weights_that_a_round_cannot_tell_apart_are_refused() {
+fn weights_that_a_round_cannot_resolve_are_refused() {
     let check = |quantum: &str, weights: &str| {
         let typed = format!("[drr]\nquantum = '{quantum}'\nweights = {{ {weights} }}");
         let parameters: Parameters = toml::from_str(&typed).expect("well-formed");

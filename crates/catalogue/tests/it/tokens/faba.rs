@@ -20,7 +20,7 @@ fn queue(config: &Config, seed: u64) -> Queue<Fcfs, Faba> {
     Queue::new(config.limit, Fcfs, Faba::new(config.clone(), Seed(seed).stream("faba")))
 }
 
-/// Everything that the vector of the dossier tells, in whole tokens.
+/// The state that the vector of the dossier gives, in whole tokens.
 #[derive(Debug, PartialEq)]
 struct State {
     height: i64,
@@ -87,7 +87,8 @@ fn its_gauges_count_departures_moves_and_those_that_may_move_more_than_two() {
         calm.dequeue(Time::ZERO, &mut Ignore);
         assert_eq!(counts(&calm), expected);
     }
-    // Full buckets of 1000, 500, 333 and 250 tokens leave a deficit of 1083, and 1082/3 + 1 is above `beta_max`.
+    // Full buckets of 1000, 500, 333 and 250 tokens leave a deficit of 1083, and 1082/3 + 1 is
+    // above `beta_max`.
     let mut deep = enqueued(1000, &[1, 2, 3, 4]);
     deep.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(counts(&deep), [1.0, 16.0, 1.0]);
@@ -107,7 +108,7 @@ fn more_flows_than_tokens_are_still_admitted() {
         }
     }
     assert!(queue.dropper().accounts().len() > 8, "this is the case of more flows than tokens");
-    // 1000 each if all fared alike; nobody may get less than half of that.
+    // 1000 each if all fared alike; none may get less than half of that.
     assert!(sent.iter().all(|&n| n > 500), "{sent:?}");
 }
 
@@ -153,7 +154,8 @@ fn no_bucket_is_made_for_a_packet_that_cannot_enter() {
     assert_eq!(queue.dropper().accounts().len(), 2);
 }
 
-/// FABA that makes room by pushing out the oldest, to drive its accounts along a path that it does not take alone.
+/// FABA that makes room by pushing out the oldest, to drive its accounts along a path that it does
+/// not take alone.
 struct PushOut(Faba);
 
 impl Dropper for PushOut {
@@ -464,8 +466,9 @@ fn it_decides_as_the_pseudo_code_does_with_bytes_weights_and_classes() {
     }
 }
 
-/// What senders get of a link that is offered a packet of a random one of them, of that one's length, and sends as many bytes
-/// as `part` of that. Senders are (class, packet length, how often).
+/// What senders get of a link that is offered a packet of a random one of them, of that one's
+/// length, and sends as many bytes as `part` of that. Senders are (class, packet length, how
+/// often).
 fn shares(spec: &Spec, senders: &[(u32, u32, f64)], part: f64) -> Vec<f64> {
     // In bytes, so that tokens rather than slots for packets run out in byte mode.
     let mut queue = queue(&config(spec, Amount::Bytes(100 * 512)), 1);
@@ -496,8 +499,8 @@ fn shares(spec: &Spec, senders: &[(u32, u32, f64)], part: f64) -> Vec<f64> {
     sent.iter().map(|&bytes| bytes as f64 / all as f64).collect()
 }
 
-/// Each within 7 % of what it must get: at the knees of the profile early drops take up to 2 % of a flow, and its share of a random
-/// deal over some 100 000 departures has a sd below 1 %.
+/// Each within 7 % of its share. At the knees of the profile early drops take up to 2 % of a flow.
+/// Its share of a random deal over some 100 000 departures has a sd below 1 %.
 #[track_caller]
 fn assert_near(shares: &[f64], expected: &[f64]) {
     let near = |(share, expected): (&f64, &f64)| (share / expected - 1.0).abs() < 0.07;
@@ -506,7 +509,8 @@ fn assert_near(shares: &[f64], expected: &[f64]) {
 
 #[test]
 fn flows_share_by_the_weights_of_their_classes_under_either_choice() {
-    // Class 1 is to get three times, class 2 half of what class 3 gets; all want more. The last flow wants little.
+    // Class 1 is to get three times, class 2 half of what class 3 gets; all want more. The last
+    // flow wants little.
     let senders = [(1, 512, 4.0), (1, 512, 8.0), (2, 512, 4.0), (3, 512, 4.0), (3, 512, 0.4)];
     let all: f64 = senders.iter().map(|sender| sender.2).sum();
     let wants = senders.map(|(class, _, often)| (often / all * 2.0, [0.0, 3.0, 0.5, 1.0][class as usize]));
@@ -560,14 +564,15 @@ fn the_greedy_flow_gets_what_the_others_leave() {
             sent[packet.flow.0 as usize] += 1;
         }
     }
-    // The others offer 0.75/9 of the link each, less than a tenth, so max-min leaves them that and the greedy one a quarter.
-    // Their random bursts cost them some: at the profile's lower knee 2 % of their 0.75, so 0.015, allowed for twice.
+    // The others offer 0.75/9 of the link each, less than a tenth, so max-min leaves them that and
+    // the greedy one a quarter. Their random bursts cost them some: at the profile's lower knee 2 %
+    // of their 0.75, so 0.015, allowed for twice.
     let share = f64::from(sent[0]) / f64::from(sent.iter().sum::<u32>());
     assert!((0.22..0.28).contains(&share), "{share} {sent:?}");
 }
 
 #[test]
-fn what_is_not_allowed_is_told() {
+fn what_is_not_allowed_is_refused() {
     for (spec, message) in [
         (
             Spec { supply: Supply { alpha: Some(0.0), ..Supply::default() }, ..Spec::default() },

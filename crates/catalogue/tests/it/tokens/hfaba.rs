@@ -24,7 +24,8 @@ fn tree(classes: &[(u32, f64, Option<u32>)]) -> Spec {
     Spec { class: Some(classes.iter().map(class).collect()), ..Spec::default() }
 }
 
-/// Figure 18: class 1 is CBR with a quarter; of the rest Telnet (3) has a third and FTP (4) two thirds.
+/// Figure 18: class 1 is CBR with a quarter; of the rest Telnet (3) has a third and FTP (4) two
+/// thirds.
 fn figure_18() -> Spec {
     tree(&[(1, 1.0, None), (2, 3.0, None), (3, 1.0, Some(2)), (4, 2.0, Some(2))])
 }
@@ -53,7 +54,7 @@ fn a_bucket_is_paid_for_by_its_siblings_first() {
 fn specs() -> impl Strategy<Value = Spec> {
     let measures = prop_oneof![Just(Measure::Packets), Just(Measure::Bytes)];
     let weights = prop::collection::vec(prop_oneof![3 => 0.1..10.0, 1 => 1e-6..1e6], 6);
-    // Each class hangs under one of those before it, or under the root.
+    // Each class is under one of those before it, or under the root.
     let parents = prop::collection::vec(0..6u32, 6);
     let numbers = (1..20u32, 0.1..3.0, prop_oneof![Just(1u32), 2..10u32, Just(64)]);
     (measures, weights, parents, any::<bool>(), numbers).prop_map(
@@ -103,8 +104,8 @@ proptest! {
     }
 }
 
-/// Hierarchical FABA once more, straight from the pseudo-code. Weights are powers of two; so the draws are plain: on a line on
-/// which flows come first, then classes by rising weight.
+/// Hierarchical FABA once more, straight from the pseudo-code. Weights are powers of two; so the
+/// draws are plain: on a line on which flows come first, then classes by rising weight.
 struct Plain {
     was_idle: bool,
     config: Config,
@@ -166,7 +167,8 @@ impl Plain {
         part
     }
 
-    /// All that a class has: its pool, the buckets of its flows, and what the classes below it have.
+    /// All that a class has: its pool, the buckets of its flows, and what the classes below it
+    /// have.
     fn holdings(&self, node: usize) -> i64 {
         let flows = self.x.iter().filter(|leaf| leaf.node == node).map(|leaf| leaf.x);
         let below = (0..self.nodes.len()).filter(|&other| self.nodes[other].parent == Some(node));
@@ -409,8 +411,9 @@ fn figure_18_of_powers_of_two() -> Spec {
     tree(&[(1, 1.0, None), (2, 4.0, None), (3, 1.0, Some(2)), (4, 2.0, Some(2))])
 }
 
-/// What the classes 1, 3 and 4 get of a link of 20 Mbit/s, in Mbit/s, where they have so many flows at so many kbit/s each. Flows
-/// send packets of 512 bytes at random times, at the same mean rate each.
+/// What the classes 1, 3 and 4 get of a link of 20 Mbit/s, in Mbit/s. Each class is given by its
+/// number of flows and their rates in kbit/s. Flows send packets of 512 bytes at random times, at
+/// the same mean rate each.
 fn shares(spec: &Spec, cbr: (u32, f64), telnet: (u32, f64), ftp: (u32, f64)) -> [f64; 3] {
     let mut queue = queue(&config(spec, Amount::Packets(1000)), 1);
     let mut traffic = Seed(1).stream("traffic");
@@ -436,7 +439,8 @@ fn shares(spec: &Spec, cbr: (u32, f64), telnet: (u32, f64), ftp: (u32, f64)) -> 
     sent.map(|packets| f64::from(packets) * 20.0 / f64::from(slots - warm_up))
 }
 
-/// Max-min over figure 18: first between CBR and the others with 1 to 3, then between Telnet and FTP with 1 to 2.
+/// Max-min over figure 18: first between CBR and the others with 1 to 3, then between Telnet and
+/// FTP with 1 to 2.
 fn figure_18_max_min(demands: [f64; 3]) -> [f64; 3] {
     let [cbr, telnet, ftp] = demands;
     let first = max_min(20.0, &[(cbr, 1.0), (telnet + ftp, 3.0)]);
@@ -444,8 +448,8 @@ fn figure_18_max_min(demands: [f64; 3]) -> [f64; 3] {
     [first[0], second[0], second[1]]
 }
 
-/// Within 7 %: in the paper's scenario flows have less than two tokens of height each, so that chance, which moves whole tokens, is
-/// felt. ns-2 runs of it gave 4.8, 5.0 and 9.9 for 5, 5 and 10.
+/// Within 7 %: in the paper's scenario flows have less than two tokens of height each, so chance,
+/// which moves whole tokens, has an effect. ns-2 runs of it gave 4.8, 5.0 and 9.9 for 5, 5 and 10.
 #[track_caller]
 fn assert_near(shares: [f64; 3], demands: [f64; 3]) {
     let expected = figure_18_max_min(demands);
@@ -456,14 +460,15 @@ fn assert_near(shares: [f64; 3], demands: [f64; 3]) {
 #[test]
 fn the_classes_of_figure_18_get_a_quarter_a_quarter_and_a_half() {
     assert_eq!(figure_18_max_min([20.0, 6.0, 15.0]), [5.0, 5.0, 10.0]);
-    // 400 CBR flows of 50 kbit/s and 400 Telnet flows of 15 as in the paper, and 200 that stand for FTP with 75.
+    // 400 CBR flows of 50 kbit/s and 400 Telnet flows of 15 as in the paper, and 200 in place of
+    // FTP with 75.
     assert_near(shares(&figure_18(), (400, 50.0), (400, 15.0), (200, 75.0)), [20.0, 6.0, 15.0]);
 }
 
 #[test]
 fn what_a_class_leaves_goes_to_its_sibling_and_not_to_others() {
-    // Telnet wants 1 of its 5 Mbit/s: FTP gets the rest of both, and CBR still 5. It has many light flows, so that one of them
-    // is always active.
+    // Telnet wants 1 of its 5 Mbit/s: FTP gets the rest of both, and CBR still 5. It has many light
+    // flows, so that one of them is always active.
     assert_near(shares(&figure_18(), (40, 500.0), (40, 25.0), (20, 1000.0)), [20.0, 1.0, 20.0]);
 }
 
@@ -483,7 +488,7 @@ fn more_classes_than_tokens_leave_no_request_in_vain() {
                 packet.into_iter().for_each(|packet| sent[packet.class as usize] += 1);
             }
         }
-        // 267 each if all fared alike; nobody may get less than half of that.
+        // 267 each if all fared alike; none may get less than half of that.
         assert!(sent.iter().all(|&n| n > 133), "{sent:?}");
     }
 }
@@ -498,7 +503,8 @@ fn what_a_whole_branch_leaves_goes_one_level_up() {
 
 #[test]
 fn even_without_the_cap_many_light_flows_of_a_class_leave_the_link_to_others() {
-    // Before the rule for idle links, only the cap kept the link busy here: it was idle nearly half of the time.
+    // Before the rule for idle links, only the cap kept the link busy here: it was idle nearly half
+    // of the time.
     let spec = Spec { cap: Some(false), ..figure_18() };
     let shares = shares(&spec, (40, 25.0), (40, 500.0), (20, 1000.0));
     assert!(shares.iter().sum::<f64>() > 19.9, "{shares:?} of 20");
@@ -506,7 +512,8 @@ fn even_without_the_cap_many_light_flows_of_a_class_leave_the_link_to_others() {
 
 #[test]
 fn flows_of_a_class_share_it_alike_whatever_they_send() {
-    // Eleven flows under the root, of a class that is not listed; one sends as much as the ten others.
+    // Eleven flows under the root, of a class that is not listed; one sends as much as the ten
+    // others.
     let mut queue = queue(&config(&figure_18(), Amount::Packets(100)), 1);
     let (mut traffic, mut sent) = (Seed(1).stream("traffic"), [0u32; 11]);
     for step in 0..100_000 {
@@ -518,7 +525,8 @@ fn flows_of_a_class_share_it_alike_whatever_they_send() {
             sent[packet.flow.0 as usize] += 1;
         }
     }
-    // 25 000 over eleven is 2273; 3 %, since the greedy flow finds a token whenever there is one, and the others by chance.
+    // 25 000 over eleven is 2273; 3 %, since the greedy flow finds a token whenever there is one,
+    // and the others by chance.
     assert!(sent.iter().all(|&n| (2200..2350).contains(&n)), "{sent:?}");
 }
 
@@ -546,7 +554,7 @@ fn without_classes_the_vector_of_faba_comes_out() {
 }
 
 #[test]
-fn what_is_not_allowed_is_told() {
+fn what_is_not_allowed_is_refused() {
     for (classes, message) in [
         (
             vec![(1, 0.0, None)],

@@ -1,4 +1,5 @@
-//! Hierarchical FABA, where light flows come and go in the class of a flood, as acknowledgements do.
+//! Hierarchical FABA, where light flows come and go in the class of a flood, as acknowledgements
+//! do.
 
 use super::{max_min, of_class, site};
 use fairwire_core::scheduler::Fcfs;
@@ -9,7 +10,7 @@ use fairwire_laws::spec::Measure;
 
 const LINK_BPS: u64 = 50_000_000;
 const FULL: u32 = 1538;
-const LEAST: u32 = 84;
+const MIN_BYTES: u32 = 84;
 const FLOOD: u32 = 1;
 const OTHERS: u32 = 2;
 
@@ -29,7 +30,8 @@ impl Source {
     }
 }
 
-/// Bit/s that the class of a flood gets in 6 s, of which a seventh of the link is its part; `light` flows of short packets share it.
+/// Bit/s that the class of a flood gets in 6 s, of which a seventh of the link is its part; `light`
+/// flows of short packets share it.
 fn flood_with(light: u64, cap: bool) -> f64 {
     let class = |id, weight| Class { id: Some(id), weight: Some(weight), parent: None };
     let spec = Spec {
@@ -41,7 +43,7 @@ fn flood_with(light: u64, cap: bool) -> f64 {
     let config = spec.check(&site(Amount::Bytes(375_000))).expect("allowed");
     let mut queue = Queue::new(config.limit, Fcfs, Hfaba::new(config, Seed(1).stream("hfaba")));
     let mut sources = vec![Source::new(FLOOD, 1, FULL, 2 * LINK_BPS)];
-    sources.extend((0..light).map(|flow| Source::new(FLOOD, 10 + flow, LEAST, 18_000 + flow)));
+    sources.extend((0..light).map(|flow| Source::new(FLOOD, 10 + flow, MIN_BYTES, 18_000 + flow)));
     sources.extend((0..30).map(|flow| Source::new(OTHERS, 100 + flow, FULL, 3_000_000 + 1009 * flow)));
     let (mut free_ns, mut got) = (0, 0_u64);
     for _ in 0..100_000 {

@@ -44,7 +44,8 @@ fn it_walks_through_the_vector_with_eager_gathering_and_turns() {
     queue.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(state(&queue), (4, Some(3), Some(3), 0, 2));
     queue.dequeue(Time::ZERO, &mut Ignore);
-    // Flow 1 has its turn, is full and goes; its four tokens go to flow 2, which has all the turns now.
+    // Flow 1 has its turn, is full and goes; its four tokens go to flow 2, which has all the turns
+    // now.
     assert_eq!(state(&queue), (8, None, Some(7), 0, 1));
     queue.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(state(&queue), (8, None, None, 8, 0));
@@ -228,7 +229,8 @@ fn it_decides_as_the_pseudo_code_does() {
     assert!(met.iter().all(|&n| n > 300), "some branch was hardly met: {met:?}");
 }
 
-/// What flows get of a link that is offered `1 / part` of what it sends. Flows are (packet length, how often).
+/// What flows get of a link that is offered `1 / part` of what it sends. Flows are (packet length,
+/// how often).
 fn shares(spec: &Spec, flows: &[(u32, f64)], part: f64) -> Vec<f64> {
     // In bytes, so that tokens rather than slots for packets run out in byte mode.
     let mut queue = queue(config(spec, Amount::Bytes(100 * 512)), 1);
@@ -295,7 +297,7 @@ fn an_early_signal_marks_where_it_may_and_a_flow_without_tokens_is_dropped() {
 }
 
 #[test]
-fn what_is_not_allowed_is_told() {
+fn what_is_not_allowed_is_refused() {
     let site = site(Amount::Packets(100));
     for (spec, message) in [
         (

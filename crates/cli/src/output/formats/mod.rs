@@ -8,7 +8,7 @@ mod svg;
 
 use super::format::Format;
 
-/// Every format, once, in the order in which their endings are told.
+/// Every format, once, in the order in which messages list their extensions.
 pub(super) const ALL: [Format; 5] =
     [csv::FORMAT, pcapng::FORMAT, ndjson::FORMAT, svg::FORMAT, parquet::FORMAT];
 
@@ -18,7 +18,7 @@ mod tests {
     use fairwire_scenario::OutputSpec;
 
     #[test]
-    fn a_scenario_may_ask_for_what_can_be_written_and_for_nothing_else() {
+    fn a_scenario_may_name_what_can_be_written_and_nothing_else() {
         let endings = |is_written: fn(&Format) -> bool| -> Vec<&str> {
             ALL.iter().filter(|format| is_written(format)).map(|format| format.ending).collect()
         };

@@ -1,4 +1,4 @@
-//! What is to be written: what was asked for on the command line, or else in the scenario's `[output]`.
+//! The plan of outputs: options of the command line, or else the scenario's `[output]`.
 
 use super::format::Format;
 use super::{file, formats};
@@ -8,41 +8,44 @@ use fairwire_core::Duration;
 use fairwire_scenario::OutputSpec;
 use std::path::{Path, PathBuf};
 
-/// Where nobody says it, between two samples.
+/// The default interval between two samples.
 const EVERY: Duration = Duration::from_ms(100);
 
-/// What is to be written, and where.
+/// The files to write, and how.
 #[derive(Debug)]
-pub(super) struct Wishes<'a> {
-    pub series: Option<Place<'a>>,
-    pub trace: Option<Place<'a>>,
-    pub flows: Option<Place<'a>>,
-    pub histogram: Option<Place<'a>>,
-    pub percentiles: Option<Place<'a>>,
-    pub plot: Option<Place<'a>>,
+pub(super) struct OutputPlan<'a> {
+    pub series: Option<Destination<'a>>,
+    pub trace: Option<Destination<'a>>,
+    pub flows: Option<Destination<'a>>,
+    pub histogram: Option<Destination<'a>>,
+    pub percentiles: Option<Destination<'a>>,
+    pub plot: Option<Destination<'a>>,
     pub every: Duration,
     pub series_flows: bool,
     pub one_way: bool,
     pub check_warm_up: bool,
 }
 
-/// A place for a file, and who asked for it.
+/// The path of a file to write, and the option or key that gave it.
 #[derive(Debug)]
-pub(super) struct Place<'a> {
-    asked: String,
+pub(super) struct Destination<'a> {
+    given_by: String,
     path: &'a Path,
 }
 
-impl<'a> Wishes<'a> {
+impl<'a> OutputPlan<'a> {
     /// Options go before the scenario's keys.
     pub(super) fn of(args: &'a OutputArgs, spec: &'a OutputSpec) -> Self {
         let place = |key: &str, option: &'a Option<PathBuf>, typed: &'a Option<String>| {
-            let option = option.as_deref().map(|path| Place { asked: format!("--{key}"), path });
-            let typed =
-                || typed.as_ref().map(|path| Place { asked: format!("output.{key}"), path: Path::new(path) });
+            let option = option.as_deref().map(|path| Destination { given_by: format!("--{key}"), path });
+            let typed = || {
+                typed
+                    .as_ref()
+                    .map(|path| Destination { given_by: format!("output.{key}"), path: Path::new(path) })
+            };
             option.or_else(typed)
         };
-        Wishes {
+        OutputPlan {
             series: place("series", &args.series, &spec.series),
             trace: place("trace", &args.trace, &spec.trace),
             flows: place("flows", &args.flows, &spec.flows),
@@ -67,31 +70,32 @@ impl<'a> Wishes<'a> {
     }
 
     pub(super) fn series(&self) -> Option<&Path> {
-        self.series.as_ref().map(Place::path)
+        self.series.as_ref().map(Destination::path)
     }
 
     pub(super) fn trace(&self) -> Option<&Path> {
-        self.trace.as_ref().map(Place::path)
+        self.trace.as_ref().map(Destination::path)
     }
 }
 
-impl Place<'_> {
+impl Destination<'_> {
     pub(super) fn path(&self) -> &Path {
         self.path
     }
 
-    /// What writes it: of the format with its ending, what `of` tells. Proves that there is such a one, and that the file can be written.
-    pub(super) fn prove<T>(&self, of: impl Fn(&Format) -> Option<T>) -> Result<T, Failure> {
+    /// Checks that a format has the extension of the file, and that it can be written. Returns the
+    /// part of the format that `of` selects.
+    pub(super) fn check_writable<T>(&self, of: impl Fn(&Format) -> Option<T>) -> Result<T, Failure> {
         let able: Vec<(&Format, T)> =
             formats::ALL.iter().filter_map(|format| Some((format, of(format)?))).collect();
         let endings: Vec<&str> = able.iter().map(|(format, _)| format.ending).collect();
-        let ending = file::prove(&self.asked, self.path, &endings)?;
+        let ending = file::check_writable(&self.given_by, self.path, &endings)?;
         let found = able.into_iter().find(|(format, _)| format.ending == ending);
         let (format, writes) = found.expect("it is one of these endings");
         match format.missing {
             None => Ok(writes),
             Some([problem, help]) => {
-                Err(Failure::user(format!("{} `{}`: {problem}", self.asked, self.path.display()), help))
+                Err(Failure::user(format!("{} `{}`: {problem}", self.given_by, self.path.display()), help))
             }
         }
     }
