@@ -262,7 +262,7 @@ fn values_out_of_range_are_refused() {
         &["flow.g.source.voip", "none that IP could carry"],
     );
     let both = "source = { voip = { continuous = true, spurt = { fixed = \"1 s\" } } }";
-    says(&message(both), &["flow.g.source.voip.spurt", "all the time"]);
+    says(&message(both), &["flow.g.source.voip.spurt", "no silences with `continuous`"]);
     let instant = "source = { voip = { spurt = { fixed = \"0 s\" }, silence = { fixed = \"0 s\" } } }";
     says(&message(instant), &["flow.g.source.voip.spurt", "days"]);
     let fast = "source = { on-off = { rate = \"1 Gbit/s\", burst = { fixed = \"1 packet\" }, idle = { fixed = \"1 s\" } } }";

@@ -169,11 +169,11 @@ fn routes_that_do_not_exist_are_refused_with_their_ends() {
     let tcp = "from = \"b\"\nto = \"c\"\naccess";
     says(
         &message(&net(tcp, "from = \"a\"\nto = \"c\"\naccess")),
-        &["flow.tcp.to", "no way leads from `c` to `a`"],
+        &["flow.tcp.to", "no route leads from `c` to `a`"],
     );
     says(
         &message(&net(tcp, "from = \"c\"\nto = \"a\"\naccess")),
-        &["flow.tcp.to", "no way leads from `c` to `a`"],
+        &["flow.tcp.to", "no route leads from `c` to `a`"],
     );
     says(&message(&net(tcp, "from = \"b\"\nto = \"b\"\naccess")), &["flow.tcp.to", "would pass `b` twice"]);
     let looping = "from = \"b\"\nto = \"c\"\nvia = [\"c\", \"b\"]\naccess";
