@@ -9,6 +9,9 @@ use std::any::Any;
 use std::collections::VecDeque;
 
 /// One packet, or the acknowledgement that it turned into. Aligned, lest it lie in two lines of the cache.
+///
+/// Where packets are many, a call that is not inlined takes a slot and reads the frame there. A frame that is an argument of such a call
+/// is in memory from the start, and what needs a field of it waits for the whole to be written (7 % of the time of nine flows).
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(crate) struct Frame {

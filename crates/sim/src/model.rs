@@ -20,7 +20,7 @@
 //! How events are kept is behind [`Events`], and how frames and flows are behind [`Store`]. Nothing here depends on how either does it. What
 //! is due at hosts may come up before what is due at links earlier, where that changes nothing: hence the turns of the loop.
 
-use crate::app::load::{Cause, Step};
+use crate::app::load::Step;
 use crate::app::session::{Session, Timed};
 use crate::edge::{Edges, Tag};
 use crate::event::{Event, Events, Leaving};
@@ -32,7 +32,7 @@ use crate::observe::Tap;
 use crate::route::{Leg, Target};
 use crate::seen::What;
 use crate::store::Store;
-use fairwire_core::{Duration, Packet, Time};
+use fairwire_core::{Duration, Ecn, Packet, Time};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -160,7 +160,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         // Written once and where the discipline reads it: to move it as a whole right after it was written in pieces, the processor would wait.
         let packet = match self.edges {
             None => self.groups[group as usize].packet(frame, slot, now),
-            Some(_) => self.enter_domain(frame, slot, now),
+            Some(_) => self.enter_domain(slot, now),
         };
         self.note(What::Arrive, slot, Some(link), now);
         let queue = &mut self.links[link as usize];
@@ -231,11 +231,13 @@ impl<T: Tap, E: Events> Model<T, E> {
             let takes = of_group.takes(leg, frame.is_data(), frame.datagram_bytes());
             return self.deliver(frame, slot, reaches + takes, now);
         }
-        self.go_on(frame, slot, reaches, now);
+        *self.store.frames.at_mut(slot) = frame;
+        self.go_on(slot, reaches, now);
     }
 
     #[inline(never)] // packets of most networks cross one queue
-    fn go_on(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
+    fn go_on(&mut self, slot: u32, at: Time, now: Time) {
+        let frame = self.store.frames.at(slot);
         let group = self.group_of(frame);
         let (flow, mut stage) = self.stage(frame.flow, group, now);
         if stage.group.is_outside() {
@@ -257,7 +259,7 @@ impl<T: Tap, E: Events> Model<T, E> {
     fn deliver(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
         let (measured_from, end) = (self.measured_from, self.end);
         let group = self.group_of(frame);
-        let tag = self.edges.is_some().then(|| self.leave_domain(frame));
+        let tag = self.edges.is_some().then(|| self.leave_domain(group, frame.tag, frame.ecn));
         let (flow, mut stage) = self.stage(frame.flow, group, now);
         let delivery = flow.on_delivery(frame, at, &mut stage);
         let (flow, mut stage) = if T::IS_ON || tag.is_some() {
@@ -273,7 +275,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         let session = if has_news { flow.session() } else { None };
         match delivery.ack {
             Some(ack) => flow.answer(ack, slot, delivery.at, &mut stage),
-            None if stage.group.is_outside() => flow.hand_over(frame, slot, delivery.at, &mut stage),
+            None if stage.group.is_outside() => flow.hand_over(slot, frame.ecn, delivery.at, &mut stage),
             None => self.store.frames.release(slot),
         }
         if let Some(session) = session {
@@ -331,16 +333,10 @@ impl<T: Tap, E: Events> Model<T, E> {
         flow.on_packet(frame, payload, &mut stage);
     }
 
-    /// A user of TCP may have something to do.
-    fn on_session(&mut self, session: u32, now: Time) {
-        if self.sessions[session as usize].is_due(now) {
-            self.react(session, Cause::Due, now);
-        }
-    }
-
-    /// The packet that `frame`, kept in `slot`, is. It enters the domain of differentiated services, where this is its first queue.
+    /// The packet in `slot`. It enters the domain of differentiated services, if this is its first queue.
     #[inline(never)]
-    fn enter_domain(&mut self, frame: Frame, slot: u32, now: Time) -> Packet {
+    fn enter_domain(&mut self, slot: u32, now: Time) -> Packet {
+        let frame = self.store.frames.at(slot);
         let group = self.group_of(frame);
         let mut packet = self.groups[group as usize].packet(frame, slot, now);
         if let Some(edges) = &mut self.edges
@@ -352,11 +348,10 @@ impl<T: Tap, E: Events> Model<T, E> {
         packet
     }
 
-    /// `frame` leaves the domain. Returns what its receiver learns.
+    /// A packet leaves the domain. Returns what its receiver learns.
     #[inline(never)]
-    fn leave_domain(&mut self, frame: Frame) -> Tag {
-        let group = self.group_of(frame);
-        self.edges.as_mut().map_or(Tag::default(), |edges| edges.leave(group, frame.tag, frame.ecn))
+    fn leave_domain(&mut self, group: u32, tag: Tag, ecn: Ecn) -> Tag {
+        self.edges.as_mut().map_or(Tag::default(), |edges| edges.leave(group, tag, ecn))
     }
 
     /// The group whose way a frame is on.

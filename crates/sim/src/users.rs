@@ -8,6 +8,13 @@ use crate::observe::Tap;
 use fairwire_core::Time;
 
 impl<T: Tap, E: Events> Model<T, E> {
+    /// A user of TCP may have something to do.
+    pub(crate) fn on_session(&mut self, session: u32, now: Time) {
+        if self.sessions[session as usize].is_due(now) {
+            self.react(session, Cause::Due, now);
+        }
+    }
+
     /// A connection's receiver has more than before, at `at`.
     #[inline(never)]
     pub(crate) fn arrived(&mut self, session: u32, flow: u32, at: Time) {

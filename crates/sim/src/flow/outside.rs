@@ -9,7 +9,7 @@ use crate::event::{Event, Events};
 use crate::frames::{Frame, Payload};
 use crate::line::Line;
 use crate::route::Target;
-use fairwire_core::Time;
+use fairwire_core::{Ecn, Time};
 
 impl Flow {
     /// How long its first end took, once that is through; only of endpoints of another crate.
@@ -18,10 +18,10 @@ impl Flow {
         outside.ends.took()
     }
 
-    /// Its packet, `frame` in `slot`, reaches the second end at `at`.
+    /// Its packet in `slot` reaches the second end at `at`, with this codepoint.
     #[inline(never)] // out of the way of TCP's deliveries
-    pub(crate) fn hand_over(&self, frame: Frame, slot: u32, at: Time, stage: &mut Stage<'_, impl Events>) {
-        *stage.frames.at_mut(slot) = frame;
+    pub(crate) fn hand_over(&self, slot: u32, ecn: Ecn, at: Time, stage: &mut Stage<'_, impl Events>) {
+        stage.frames.at_mut(slot).ecn = ecn;
         stage.events.push_at_host(at, Event::Packet(slot), stage.index, self.sink.home[0]);
     }
 
