@@ -53,6 +53,9 @@ pub fn main_with(registered: impl IntoIterator<Item = Result<(), NotRegistered>>
 
 /// Prints why nothing is run: help that was asked for, or what is wrong with the arguments. Exits where that is the user's.
 fn not_run(told: &clap::Error) -> Result<Ending, Failure> {
+    if let Some(failure) = args::failure(told) {
+        return Err(failure);
+    }
     if told.use_stderr() {
         told.exit();
     }

@@ -2,9 +2,11 @@
 
 mod keys;
 mod output;
+mod refused;
 mod studies;
 
 pub(crate) use output::OutputArgs;
+pub(crate) use refused::failure;
 pub(crate) use studies::{CalibrateArgs, ReproduceArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -12,8 +14,10 @@ use clap_complete::ArgValueCompleter;
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Duration, Rate};
 use fairwire_scenario::ENGINE;
+use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::LazyLock;
 use studies::{CALIBRATE_EXAMPLES, REPRODUCE_EXAMPLES};
 
@@ -270,7 +274,7 @@ pub(crate) enum GatewayCommand {
         #[arg(long)]
         classes: bool,
         /// What the N flows that got most were counted for since the start.
-        #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20", conflicts_with = "classes")]
+        #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20", conflicts_with = "classes", value_parser = whole(0..=u32::MAX))]
         flows: Option<u32>,
     },
     /// Write the latest drops and marks, each with its reason, as pcapng.
@@ -295,7 +299,7 @@ pub(crate) struct TopArgs {
     #[arg(long)]
     pub once: bool,
     /// Milliseconds between two snapshots; the gateway gives no more than its own interval.
-    #[arg(long, value_name = "MS", default_value_t = 100, value_parser = clap::value_parser!(u32).range(10..=1000))]
+    #[arg(long, value_name = "MS", default_value_t = 100, value_parser = whole(10..=1000_u32))]
     pub every: u32,
 }
 
@@ -335,7 +339,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "STAGE", value_delimiter = ',')]
     pub on: Vec<String>,
     /// Runs at the same time, in the simulator, in ns-2 and in guests; as many as there are cores when left out.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole(1..=u16::MAX))]
     pub jobs: Option<u16>,
     /// How to print the results.
     #[arg(long, default_value = "table")]
@@ -459,7 +463,7 @@ pub(crate) struct ShareArgs {
     #[arg(long, default_value = "780 packets")]
     pub buffer: Amount,
     /// TCP flows.
-    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(0..=200))]
+    #[arg(long, default_value_t = 9, value_parser = whole(0..=200_u32))]
     pub tcp: u32,
     /// Rate of the UDP flow.
     #[arg(long, default_value = "5 Mbit/s")]
@@ -477,7 +481,7 @@ pub(crate) struct ShareArgs {
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = warm_up)]
     pub warm_up: Option<f64>,
     /// Repetitions of each discipline.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole(1..=1000_u32))]
     pub runs: u32,
     /// How to print the results.
     #[arg(long, default_value = "table")]
@@ -545,6 +549,18 @@ const LONGEST: f64 = 3600.0;
 /// Bytes of the smallest and the largest packet that the lab sends.
 const PACKETS: RangeInclusive<u64> = 64..=1460;
 
+/// Reads a whole number in `allowed`.
+fn whole<N>(allowed: RangeInclusive<N>) -> impl Fn(&str) -> Result<N, String> + Clone
+where
+    N: FromStr + PartialOrd + Display + Clone,
+{
+    move |text| {
+        let number = text.trim().parse().ok().filter(|number| allowed.contains(number));
+        let (least, most) = (allowed.start(), allowed.end());
+        number.ok_or_else(|| format!("allowed: a whole number from {least} to {most}"))
+    }
+}
+
 fn seconds(text: &str) -> Result<f64, String> {
     within(text, SHORTEST..=LONGEST)
 }
@@ -561,7 +577,7 @@ fn weight(text: &str) -> Result<f64, String> {
 
 /// A number of seconds in `allowed`. What is not a number is in no range.
 fn within(text: &str, allowed: RangeInclusive<f64>) -> Result<f64, String> {
-    let refuse = || format!("allowed: a number of seconds, {} to {}", allowed.start(), allowed.end());
+    let refuse = || format!("allowed: a number of seconds from {} to {}", allowed.start(), allowed.end());
     text.trim().parse().ok().filter(|seconds| allowed.contains(seconds)).ok_or_else(refuse)
 }
 
@@ -569,5 +585,5 @@ fn packet(text: &str) -> Result<u32, String> {
     let size: Size = text.parse().map_err(|error| format!("{error}"))?;
     let bytes =
         Some(size.0).filter(|bytes| PACKETS.contains(bytes)).and_then(|bytes| u32::try_from(bytes).ok());
-    bytes.ok_or_else(|| format!("allowed: {} B to {} B", PACKETS.start(), PACKETS.end()))
+    bytes.ok_or_else(|| format!("allowed: a size from {} B to {} B", PACKETS.start(), PACKETS.end()))
 }

@@ -1,6 +1,6 @@
 //! The arguments of `reproduce` and `calibrate`.
 
-use super::Format;
+use super::{Format, whole};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -34,7 +34,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long)]
     pub full: bool,
     /// Runs at the same time; as many as there are cores when left out.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole(1..=u16::MAX))]
     pub jobs: Option<u16>,
     /// How to print the claims.
     #[arg(long, default_value = "table")]
@@ -78,10 +78,10 @@ pub(crate) struct CalibrateArgs {
     #[arg(long)]
     pub full: bool,
     /// So many draws in place of those; powers of two fill the space most evenly.
-    #[arg(long, value_name = "N", conflicts_with_all = ["quick", "full"], value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(long, value_name = "N", conflicts_with_all = ["quick", "full"], value_parser = whole(1..=65_536_u32))]
     pub draws: Option<u32>,
     /// Runs at the same time; as many as there are cores when left out.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole(1..=u16::MAX))]
     pub jobs: Option<u16>,
     /// How to print the claims.
     #[arg(long, default_value = "table")]

@@ -25,7 +25,8 @@ impl Scratch {
         let hidden = tempfile::Builder::new()
             .prefix(&format!(".{name}."))
             .permissions(Permissions::from_mode(0o666)) // less what the user's umask takes
-            .tempfile_in(folder)?;
+            .tempfile_in(folder)
+            .map_err(without_path)?;
         Ok(Scratch { path: path.into(), file: BufWriter::new(hidden) })
     }
 
@@ -61,6 +62,15 @@ impl Write for Scratch {
     }
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
+    }
+}
+
+/// The error of the system alone, without the hidden name of the file.
+fn without_path(error: io::Error) -> io::Error {
+    let text = error.to_string();
+    match text.split_once(" at path ") {
+        Some((alone, _)) => io::Error::new(error.kind(), alone),
+        None => error,
     }
 }
 

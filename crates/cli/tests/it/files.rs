@@ -148,25 +148,6 @@ fn agreeing(entry: &str) -> Contest {
 }
 
 #[test]
-fn what_is_wrong_with_what_stages_are_to_agree_in_is_told_with_what_is_allowed() {
-    for (entry, message) in [
-        ("measure = \"fractoin\"\ntolerance = 1\nbecause = \"x\"", "did you mean `fraction`?"),
-        ("measure = \"jain\"\nbecause = \"x\"", "`tolerance`"),
-        ("measure = \"jain\"\ntolerance = 1\nrelative = 1\nbecause = \"x\"", "one of both"),
-        ("measure = \"jain\"\ntolerance = -1\nbecause = \"x\"", "0 and more"),
-        ("measure = \"jain\"\ntolerance = 1", "`because`"),
-        ("measure = \"jain\"\ntolerance = 1\nbecause = \" \"", "a reader wants the reason"),
-        ("measure = \"jain\"\ntolerance = 1\nbecause = \"x\"\nstage = \"ns3\"", "did you mean `ns2`?"),
-        ("measure = \"jain\"\ntolerance = 1\nbecause = \"x\"\ndiscipline = \"rde\"", "did you mean `red`?"),
-        ("measure = \"jain\"\ntolerance = 1\nbecause = \"x\"\nintervals = \"met\"", "`meet`"),
-    ] {
-        let output = run(&["run", &agreeing(entry).file()]);
-        assert!(code(&output) == 2 && stderr(&output).contains(message), "{entry}: {}", stderr(&output));
-        assert!(stderr(&output).contains("short.toml:"), "with its place: {}", stderr(&output));
-    }
-}
-
-#[test]
 fn a_difference_of_stages_is_judged_as_the_scenario_says_and_a_known_one_is_no_miss() {
     let of = |entry: &str| {
         let contest = agreeing(&format!("measure = \"packets_dropped\"\nbecause = \"a test\"\n{entry}"));

@@ -169,7 +169,7 @@ fn a_discipline_is_described_with_its_parameters_and_an_example() {
             "describe takes the name of a discipline, a marker, a controller, a source or a network",
         ),
         (&["describe", "fat-tre"], "did you mean `fat-tree`?"),
-        (&["describe", "red", "--out", "x"], "cannot be used with"),
+        (&["describe", "red", "--out", "x"], "but `--out` is given too"),
     ] {
         let output = run(args);
         assert_eq!(code(&output), 2, "{args:?}");

@@ -4,7 +4,6 @@ use crate::common;
 
 use common::{code, run, stderr, stdout};
 use serde_json::Value;
-use std::fs;
 use std::path::Path;
 
 fn example(name: &str) -> String {
@@ -49,21 +48,4 @@ fn an_interface_that_is_not_there_ends_with_two() {
     let message = stderr(&output);
     assert!(message.contains("`wire.inside` is `lan0`, but there is no such interface here"), "{message}");
     assert_eq!(stdout(&output), "");
-}
-
-#[test]
-fn a_fault_of_the_subscriber_file_is_shown_in_its_line() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::copy(example("wisp.toml"), folder.path().join("wisp.toml")).unwrap();
-    let mut csv = fs::read_to_string(example("subscribers.csv")).unwrap();
-    csv.push_str("intruder,192.0.2.16/28,,residential,1\n");
-    fs::write(folder.path().join("subscribers.csv"), &csv).unwrap();
-    let output =
-        run(&["gateway", "check", &folder.path().join("wisp.toml").display().to_string(), "--offline"]);
-    assert_eq!(code(&output), 2);
-    let message = stderr(&output);
-    for part in ["but that is of `school` (line 4)", "subscribers.csv:12:10", "intruder,192.0.2.16/28"] {
-        assert!(message.contains(part), "no `{part}` in: {message}");
-    }
-    assert_eq!(message.matches('×').count(), 1, "one message: {message}");
 }

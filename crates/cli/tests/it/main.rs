@@ -1,12 +1,11 @@
 //! Integration tests of the command: one binary, since each would be linked with everything again.
 
-mod bad_input;
 mod common;
 mod documents;
 mod files;
 mod front;
-mod gateway_ask;
 mod gateway_check;
+mod messages;
 mod outputs;
 mod parity;
 mod parquet;

@@ -485,21 +485,6 @@ fn a_scenario_can_ask_for_outputs_and_options_go_before_it() {
 }
 
 #[test]
-fn what_is_wrong_with_the_outputs_of_a_scenario_is_told_where_it_stands() {
-    for (table, says) in [
-        ("flows = \"f.csf\"", &["short.toml:", "output.flows", "`f.csf`", ".csv or .parquet"][..]),
-        ("every = \"3 s\"", &["short.toml:", "output.every", "above the most", "2 s"]),
-        ("every = \"0 s\"", &["output.every", "below the least"]),
-        ("paired = \"rde\"", &["short.toml:", "unknown discipline `rde`", "did you mean `red`?"]),
-        ("sereis = \"s.csv\"", &["short.toml:", "unknown key `sereis`", "did you mean `series`?"]),
-        ("plot = \"no/such/folder/p.svg\"", &["output.plot `no/such/folder/p.svg`", "cannot be written"]),
-    ] {
-        let message = refused(&Contest::of(&format!("{SCENARIO}[output]\n{table}\n")), &[]);
-        assert!(says.iter().all(|part| message.contains(part)), "{message}");
-    }
-}
-
-#[test]
 fn a_table_of_delays_is_in_its_file_and_in_the_report() {
     let contest = Contest::of(ALONE);
     let (file, bins) = (path(&contest, "p.csv"), path(&contest, "h.csv"));

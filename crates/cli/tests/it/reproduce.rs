@@ -141,22 +141,6 @@ fn json_on_stdout_is_what_stands_in_the_folder_and_a_second_call_takes_all_from_
 }
 
 #[test]
-fn an_unknown_exhibit_names_the_nearest() {
-    let studies = Studies::new();
-    for (given, near) in [("made.fig2", "did you mean `made.fig1`?"), ("mdae", "did you mean `made`?")] {
-        let output = studies.reproduce(&[given]);
-        assert_eq!(code(&output), 2);
-        let message = stderr(&output);
-        assert!(
-            message.contains(&format!("there is no exhibit `{given}`")) && message.contains(near),
-            "{message}"
-        );
-    }
-    let output = studies.reproduce(&["--quick", "--full"]);
-    assert_eq!(code(&output), 2);
-}
-
-#[test]
 fn what_cannot_be_printed_or_written_is_refused_before_any_run() {
     let studies = Studies::new();
     let page = studies.text("not/there.md");

@@ -155,12 +155,3 @@ fn no_bytes_make_it_panic() {
         assert!([0, 2].contains(&code(&output)) && !said.contains("panicked"), "at {at}: {said}");
     }
 }
-
-#[test]
-fn an_interval_of_nothing_is_refused() {
-    let contest = Contest::of(SCENARIO);
-    let path = file(&contest, &capture(&[(0, 1, 500)]));
-    let output = run(&["trace", "rates", &path, "--interval", "0 s"]);
-    assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("--interval"), "{}", stderr(&output));
-}

@@ -20,14 +20,6 @@ fn run(set: &[&str]) -> Vec<RunRecord> {
     run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).expect("it can be built").runs
 }
 
-#[track_caller]
-fn refused(set: &[&str], parts: &[&str]) {
-    let message = read(set).expect_err("it must be refused").to_string();
-    for part in parts {
-        assert!(message.contains(part), "`{part}` is missing in: {message}");
-    }
-}
-
 const FIXED: [&str; 2] = ["aggregate.small.marker=token-bucket", "aggregate.large.marker=token-bucket"];
 
 #[test]
@@ -118,39 +110,6 @@ fn both_cadences_and_both_kinds_of_steps_run() {
     // Both rise all the time: 25 s on average by 0.5 % a second, of the contract or of the target.
     let (additive, compounded) = (additive.target_bps.unwrap_or(0.0), compounded.target_bps.unwrap_or(0.0));
     assert!(additive < compounded && additive > 1.1e6, "{additive} and {compounded}");
-}
-
-#[test]
-fn what_makes_no_sense_is_refused_with_its_place() {
-    refused(
-        &["flow.small-tcp.aggregate=smal"],
-        &["unknown aggregate `smal`", "`small` or `large`", "mean `small`"],
-    );
-    refused(
-        &["aggregate.small.marker=tocken-bucket"],
-        &["unknown word `tocken-bucket`", "did you mean `token-bucket`?"],
-    );
-    refused(&["aggregate.small.name=large"], &["aggregate", "`large`"]);
-    refused(&["aggregate.small.name=idle"], &["unknown aggregate `small`"]);
-    refused(
-        &["flow.large-tcp.aggregate=small", "flow.large-udp.aggregate=small"],
-        &["`aggregate.large.name` is `large`", "no group belongs to it", "in at least one `[[flow]]`"],
-    );
-    refused(
-        &["aggregate.small.estimator.window=0"],
-        &["`aggregate.small.estimator.window` is 0", "1 to 65536"],
-    );
-    refused(
-        &["aggregate.small.estimator.weight=nan"],
-        &["aggregate.small.estimator.weight", "above 0, at most 1"],
-    );
-    refused(&["aggregate.small.estimator.low=0.5"], &["aggregate.small.estimator.high", "is 0.5"]);
-    refused(&["aggregate.small.target=5"], &["target"]);
-    refused(
-        &["aggregate.small.marker.adaptive-token-bucket.lowest=2 Mbit/s"],
-        &["aggregate.small.marker.adaptive-token-bucket.lowest", "at most rate, which is 1 Mbit/s"],
-    );
-    refused(&["expect.0.measure=gain.smal"], &["unknown measure `gain.smal`", "did you mean `gain.small`?"]);
 }
 
 #[test]

@@ -111,24 +111,3 @@ fn a_cause_that_dropped_nothing_counts_as_none_dropped() {
     let missing = Under { measure: "drops", discipline: "blue" };
     assert_eq!(difference_of(&report.runs, under("red"), missing), None);
 }
-
-#[test]
-fn what_is_no_comparison_is_refused_at_its_location() {
-    for (expect, says) in [
-        ("measure = \"drops\"\nless_than = { discipline = \"fiar\" }", "did you mean `fair`?"),
-        (
-            "measure = \"drops\"\nless_than = { discipline = \"red\", measure = \"dorps\" }",
-            "did you mean `drops`?",
-        ),
-        ("measure = \"drops\"\nless_than = { discipline = \"red\", margin = -1 }", "below the least"),
-        ("measure = \"drops\"\nless_than = { discipline = \"red\", margin = nan }", "not a number"),
-        ("measure = \"drops\"\nmore_than = { margin = 1 }", "discipline"),
-        (
-            "discipline = \"fair\"\nmeasure = \"drops\"\nmore_than = { discipline = \"fair\" }",
-            "nothing is less or more than itself",
-        ),
-    ] {
-        let error = read(expect, "1", &[]).expect_err(expect).to_string();
-        assert!(error.starts_with("beside.toml:2") && error.contains(says), "{error}");
-    }
-}

@@ -11,13 +11,6 @@ fn read(text: &str, set: &[&str]) -> Scenario {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn refused(set: &[&str]) -> String {
-    let set = set.iter().map(|text| text.to_string()).collect();
-    parse("net.toml", &whole(), &Overrides { set, ..Overrides::default() })
-        .map(|_| panic!("it was taken"))
-        .unwrap_or_else(|error| error.to_string())
-}
-
 fn run(scenario: &Scenario) -> Outcome {
     run_all(scenario, 0, &|_| {}, &AtomicBool::new(false)).expect("it runs")
 }
@@ -155,63 +148,6 @@ fn a_single_flow_goes_between_the_hosts_that_it_names() {
     // In one pod, so by an aggregation switch: at the one for the second port there, and back for
     // the first.
     assert_eq!(links, ["h1-e1", "h4-e2", "e1-h1", "e2-h4", "e1-a2", "e2-a1", "a1-e1", "a2-e2"]);
-}
-
-#[test]
-fn what_makes_no_sense_is_refused_with_its_place() {
-    for (sets, parts) in [
-        (&["network.fat-tree.k=5"][..], &["--set:1:20", "`network.fat-tree.k` is 5", "an even number"][..]),
-        (&["network.fat-tree.k=0"], &["`network.fat-tree.k` is 0", "a whole number from 2 to 64"]),
-        (&["network.fat-tree.hosts=0"], &["`network.fat-tree.hosts` is 0", "from 1 to 1000"]),
-        (&["network.fat-tree.kk=4"], &["unknown key `kk`"]),
-        (&["network={ fat-tre = {} }"], &["unknown key `fat-tre`", "did you mean `fat-tree`?"]),
-        (&["network=fat-tree"], &["`fat-tree` alone does not say its `k`"]),
-        (&["network={ fat-tree = { k = 4 } }"], &["the key `rate` is missing in `network.fat-tree`"]),
-        (
-            &["link={ rate = \"1 Mbit/s\", delay = \"1 ms\", buffer = \"9 packets\" }"],
-            &["`network`", "one of the two"],
-        ),
-        (&["nodes=[\"a\", \"b\"]"], &["`nodes`", "belongs to `[[link]]`"]),
-        (&["return={}"], &["`return`", "belongs to `[link]`"]),
-        (&["flow.all.from=h1"], &["`flow.all.from`", "`pattern` says who sends to whom"]),
-        (&["flow.all.via=[\"h2\"]"], &["`flow.all.via`", "leave it out"]),
-        (&["flow.all.direction=reverse"], &["`flow.all.direction`", "belongs to `[link]`"]),
-        (
-            &["flow.all.pattern.stride.by=16"],
-            &["`flow.all.pattern.stride.by` is 16", "1 to 15: there are 16 hosts"],
-        ),
-        (&["flow.all.pattern=strid"], &["`strid`", "did you mean `stride`?"]),
-        (&["network.fat-tree.buffer=100 B"], &["`network.fat-tree.buffer`", "a packet of `all` has 1488 B"]),
-        (&["network.fat-tree.k=64", "flow.all.pattern=all-to-all"], &["`flow.all.count` is 4294901760"]),
-        (&["disciplines=[{ red = { lambda2 = 2 } }]"], &["it is a parameter of `sfed`, `faba` and `hfaba`"]),
-    ] {
-        let message = refused(sets);
-        parts.iter().for_each(|part| assert!(message.contains(part), "no `{part}` in: {message}"));
-    }
-    let alone = |from: &str| {
-        let text = whole().replace("pattern = { stride = { by = 8 } }", from);
-        parse("net.toml", &text, &Overrides::default()).expect_err("it must be refused").to_string()
-    };
-    for (from, part) in [
-        (
-            "from = \"h1\"\nto = \"h17\"",
-            "`flow.all.to` is `h17`, but that is none of its 16 hosts; allowed: `h1` to `h16`",
-        ),
-        ("from = \"h01\"\nto = \"h2\"", "`flow.all.from` is `h01`"),
-        ("from = \"e1\"\nto = \"h2\"", "`flow.all.from` is `e1`"),
-        ("from = \"h2\"\nto = \"h2\"", "that is where it comes from"),
-        ("from = \"h2\"", "without `to`"),
-        ("", "`from` and `to`, or `pattern`"),
-    ] {
-        let message = alone(from);
-        assert!(message.contains(part), "no `{part}` in: {message}");
-    }
-    let without = FAT_TREE.replace(
-        "[network.fat-tree]\nk = 4\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"100 packets\"\n",
-        "",
-    );
-    let message = parse("net.toml", &without, &Overrides::default()).expect_err("no link").to_string();
-    assert!(message.contains("the key `link` is missing (or `network`)"), "{message}");
 }
 
 #[test]

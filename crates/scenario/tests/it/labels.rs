@@ -132,48 +132,6 @@ fn expectations_are_of_labels() {
     assert!(unknown.ends_with("did you mean `red-high`?"), "{unknown}");
 }
 
-#[test]
-fn what_is_wrong_with_an_entry_is_reported_at_its_location() {
-    for (set, place, message) in [
-        (
-            "disciplines.1.label=red",
-            "--set:1:21",
-            "`disciplines.red.label` is `red`, but `red` is there already",
-        ),
-        (
-            "disciplines.1.label=faba",
-            "--set:1:21",
-            "`faba`, but that is a name in the catalogue, and not of `red`",
-        ),
-        ("disciplines.1.label=red-abrupt", "red-settings.toml:", "`disciplines.#3.label` is `red-abrupt`"),
-        (
-            "disciplines.1.label=a b",
-            "--set:1:21",
-            "allowed: a letter, then letters, digits, `-` and `_`, 64 at most",
-        ),
-        ("disciplines.1={ rde = {} }", "--set:1:17", "unknown key `rde`; allowed: `label`, `tail-drop`"),
-        ("disciplines.1.pie.target=1 ms", "red-settings.toml:", "is a second discipline"),
-        ("disciplines.1.lable=x", "--set:1:15", "did you mean `label`?"),
-        ("disciplines.1.red.weight=3", "--set:1:26", "`disciplines.red-high.red.weight` is 3"),
-        ("disciplines.1.red.buffer=9 GB", "--set:1:26", "`disciplines.red-high.red.buffer` is 9000000000 B"),
-        ("disciplines.1={ label = \"x\" }", "--set:1:15", "no discipline is named"),
-        (
-            "disciplines.1=3",
-            "--set:1:15",
-            "allowed: the name of a discipline in quotes, or a table with its name and its parameters",
-        ),
-        ("disciplines.1.red=3", "--set:1:19", "allowed: a table, written `{ key = value }`"),
-        (
-            "disciplines.1={ prio = { band = [{}, { discipline = \"rde\" }] } }",
-            "--set:1:53",
-            "`disciplines.#2.prio.band.#2.discipline` is `rde` (did you mean `red`?)",
-        ),
-    ] {
-        let error = refusal(set);
-        assert!(error.starts_with(place) && error.contains(message), "{error}");
-    }
-}
-
 /// The runs of a scenario, and its hash.
 fn outcome(scenario: &Scenario) -> (Vec<fairwire_metrics::record::RunRecord>, String) {
     let outcome = run_all(scenario, 0, &|_| {}, &AtomicBool::new(false)).unwrap();

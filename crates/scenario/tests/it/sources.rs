@@ -128,75 +128,6 @@ fn measures_of_transfers_may_be_expected_where_there_are_such() {
 }
 
 #[test]
-fn what_belongs_to_another_source_is_refused() {
-    says(
-        &message("source = { web = { mean_gap = \"5 ms\" } }"),
-        &["one.toml:13:20", "unknown key `mean_gap`", "allowed: `first`, `parsing`"],
-    );
-    says(
-        &message("source = { web = {}, telnet = {} }"),
-        &["one.toml:13:10", "`flow.g.source`: `web` is a second source", "{ cbr = { rate = \"1 Mbit/s\" } }"],
-    );
-    says(&message("source = {}"), &["one.toml:13:10", "no source is named", "its name in quotes"]);
-    says(&message("source = { bulk = { rate = \"1 Mbit/s\" } }"), &["one.toml:13:21", "unknown key `rate`"]);
-    says(
-        &message("source = \"voip\"\ntcp = {}"),
-        &[
-            "flow.g.tcp",
-            "the source of this group is `voip`",
-            "one of the sources `bulk`, `transfers`",
-            "or `web`",
-        ],
-    );
-    says(
-        &message("source = \"web\"\nheader = \"28 B\""),
-        &["flow.g.header", "the source of this group is `web`", "`cbr`"],
-    );
-    says(&message("source = \"onoff\""), &["unknown word `onoff`", "did you mean `on-off`?"]);
-    says(&message("source = { onoff = {} }"), &["unknown key `onoff`", "did you mean `on-off`?"]);
-    says(&message("source = { web = { reeding = {} } }"), &["one.toml:13:20", "did you mean `reading`?"]);
-}
-
-#[test]
-fn a_missing_parameter_is_required() {
-    says(
-        &message("source = \"on-off\""),
-        &[
-            "one.toml:13:10",
-            "`flow.g.source`",
-            "`on-off` alone does not say its `rate`",
-            "{ on-off = { rate = … } }",
-        ],
-    );
-    says(&message("source = \"replay\""), &["does not say its `file`"]);
-    says(
-        &message("source = { cbr = {} }"),
-        &["the key `rate` is missing in `flow.g.source.cbr`", "add `rate = …`"],
-    );
-    says(
-        &message("source = { poisson = {} }"),
-        &["the key `mean_gap` is missing in `flow.g.source.poisson`"],
-    );
-    let neither = "source = { transfers = { size = { fixed = \"1 kB\" } } }";
-    says(&message(neither), &["`think` is missing in `flow.g.source.transfers`", "or `mean_gap`"]);
-}
-
-#[test]
-fn a_key_beside_a_source_is_refused_with_the_place_for_it() {
-    says(
-        &message("source = \"web\"\n[flow.web]\nreading = { fixed = \"1 s\" }"),
-        &["one.toml:14:1", "`flow.g.web`", "`source = { web = { … } }`", "`[flow.source.web]`"],
-    );
-    says(&message("source = \"bulk\"\ntelnet = {}"), &["one.toml:14:10", "`source = { telnet = { … } }`"]);
-    says(
-        &message("source = \"bulk\"\nrate = \"1 Mbit/s\""),
-        &["one.toml:14:8", "`flow.g.rate`: it is a parameter of the source `cbr`", "{ cbr = { rate = … } }"],
-    );
-    // What no source has is an unknown key as ever.
-    says(&message("source = \"bulk\"\nsorce = {}"), &["one.toml:14:1", "did you mean `source`?"]);
-}
-
-#[test]
 fn every_source_has_an_example_that_can_be_read() {
     for entry in source::all().iter().filter(|entry| entry.name != "replay") {
         let example = match entry.about.example {
@@ -228,26 +159,6 @@ fn a_change_of_the_command_line_opens_the_name_of_a_source() {
     says(&other, &["--set:1:15", "`source` is a string", "one that goes on with its name, `telnet`"]);
     let gone = refusal(set("flow.g.telnet.mean_gap=9 ms"), "beside");
     says(&gone, &["--set:1:8", "`source = { telnet = { … } }`"]);
-}
-
-#[test]
-fn a_law_that_makes_no_sense_is_refused_with_what_is_allowed() {
-    let idle = |law: &str| message(&format!("source = {{ bursts = {{ idle = {law} }} }}"));
-    says(&idle("{}"), &["flow.g.source.bursts.idle", "no law is named", "{ exponential = \"5 ms\" }"]);
-    says(&idle("{ fixed = \"1 s\", exponential = \"1 s\" }"), &["two laws are named"]);
-    says(&idle("{ exponential = \"0 s\" }"), &["a mean is not above 0"]);
-    says(&idle("{ pareto = { mean = \"1 s\", shape = 1.0 } }"), &["a shape above 1"]);
-    says(&idle("{ pareto = { mean = \"1 s\", shape = nan } }"), &["a shape above 1"]);
-    says(&idle("{ lognormal = { mean = \"0 s\", deviation = \"1 s\" } }"), &["flow.g.source.bursts.idle"]);
-    says(&idle("{ exponential = \"1 s\", min = \"2 s\", max = \"1 s\" }"), &["out of order"]);
-    says(&idle("{ exponential = \"1 kB\" }"), &["flow.g.source.bursts.idle.exponential"]);
-    let burst = |law: &str| message(&format!("source = {{ bursts = {{ burst = {law} }} }}"));
-    says(
-        &burst("{ fixed = \"many packets\" }"),
-        &["`many packets` is no number of packets", "\"15 packets\""],
-    );
-    says(&burst("{ fixed = 15 }"), &["flow.g.source.bursts.burst.fixed", "15 packets"]);
-    says(&burst("{ fixed = \"-1 packets\" }"), &["is no number of packets"]);
 }
 
 #[test]
@@ -390,32 +301,6 @@ fn a_link_follows_a_trace() {
     let run = run(&Folder::new().file("a.trace", b"4\n").load(&text).expect("a good one"));
     assert!((run.links[0].rate_bps / 3.008e6 - 1.0).abs() < 1e-3, "{}", run.links[0].rate_bps);
     assert!(run.links[0].utilization > 0.9, "{}", run.links[0].utilization);
-}
-
-#[test]
-fn rates_that_make_no_sense_are_refused() {
-    let refused = |keys: &str| refusal(parse("one.toml", &on_link(keys), &Overrides::default()), keys);
-    says(&refused("changes = []"), &["link.changes", "is missing"]);
-    says(
-        &refused("changes = [{ at = \"0 s\", rate = \"1 Mbit/s\" }]"),
-        &["link.changes.#1.at", "later than 0 ns"],
-    );
-    let back = "changes = [{ at = \"2 s\", rate = \"1 Mbit/s\" }, { at = \"1 s\", rate = \"1 Mbit/s\" }]";
-    says(&refused(back), &["link.changes.#2.at", "later than 2 s"]);
-    says(
-        &refused("changes = [{ at = \"1 s\", rate = \"9 Tbit/s\" }]"),
-        &["link.changes.#1.rate", "1 bit/s to"],
-    );
-    says(&refused("trace = \"a.trace\""), &["link.trace", "can name no files"]);
-    let folder = Folder::new().file("a.trace", b"5\n4\n");
-    let trace = on_link("trace = \"a.trace\"");
-    says(
-        &refusal(folder.load(&trace), "trace"),
-        &["link.trace", "line 2 of the trace is before the line above"],
-    );
-    let both = on_link("trace = \"a.trace\"\nchanges = [{ at = \"1 s\", rate = \"1 Mbit/s\" }]");
-    let folder = Folder::new().file("a.trace", b"4\n");
-    says(&refusal(folder.load(&both), "both"), &["link.trace", "one of the two"]);
 }
 
 #[test]

@@ -119,27 +119,3 @@ fn bbr_without_selective_acknowledgements_is_refused() {
     says(&message("recovery = \"newreno\", control = \"bbr\""), &["`recovery` is not \"sack\""]);
     assert_eq!(kind("profile = \"ns2-2002\", recovery = \"sack\", control = \"bbr\""), "bulk bbr");
 }
-
-#[test]
-fn what_a_controller_does_not_take_is_refused_with_what_it_takes() {
-    says(&message("control = \"cubik\""), &["unknown word `cubik`", "did you mean `cubic`?", "`ledbat`"]);
-    says(
-        &message("control = { cubic = { beta = 1.5 } }"),
-        &["`flow.tcp.tcp.control.cubic.beta` is 1.5", "a number from 0.01 to 0.99"],
-    );
-    says(&message("control = { cubic = { bta = 0.5 } }"), &["unknown key `bta`", "did you mean `beta`?"]);
-    says(&message("control = { cubic = {}, bbr = {} }"), &["flow.tcp.tcp.control", "a table such as"]);
-    says(
-        &message("control = { bbr = { first_phase = 9 } }"),
-        &["control.bbr.first_phase` is 9", "a whole number from 0 to 7"],
-    );
-    says(
-        &message("control = { dctcp = { gain = nan } }"),
-        &["control.dctcp.gain` is NaN", "allowed: a number above 0, at most 1"],
-    );
-    says(&message("control = 3"), &["flow.tcp.tcp.control", "the name of a controller in quotes"]);
-    says(&message("recovery = \"vegas\""), &["`vegas`", "`tahoe`"]);
-    says(&message("delayed_ack = { segments = 0 }"), &["`flow.tcp.tcp.delayed_ack.segments` is 0", "1 to"]);
-    says(&message("delayed_ack = { timeout = \"0 s\" }"), &["`flow.tcp.tcp.delayed_ack.timeout` is 0 ns"]);
-    says(&message("ecn = \"ect2\""), &["`ect2`", "`ect0`"]);
-}

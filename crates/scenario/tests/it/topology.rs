@@ -165,67 +165,6 @@ fn net(from: &str, to: &str) -> String {
 }
 
 #[test]
-fn routes_that_do_not_exist_are_refused_with_their_ends() {
-    let tcp = "from = \"b\"\nto = \"c\"\naccess";
-    says(
-        &message(&net(tcp, "from = \"a\"\nto = \"c\"\naccess")),
-        &["flow.tcp.to", "no route leads from `c` to `a`"],
-    );
-    says(
-        &message(&net(tcp, "from = \"c\"\nto = \"a\"\naccess")),
-        &["flow.tcp.to", "no route leads from `c` to `a`"],
-    );
-    says(&message(&net(tcp, "from = \"b\"\nto = \"b\"\naccess")), &["flow.tcp.to", "would pass `b` twice"]);
-    let looping = "from = \"b\"\nto = \"c\"\nvia = [\"c\", \"b\"]\naccess";
-    says(&message(&net(tcp, looping)), &["`flow.tcp.via` is [c, b]", "would pass `b` twice"]);
-    says(
-        &message(&net(tcp, "from = \"bb\"\nto = \"c\"\naccess")),
-        &["net.toml:25:8", "unknown node `bb`", "did you mean `b`?"],
-    );
-    says(&message(&net(tcp, "to = \"c\"\naccess")), &["the key `from` is missing", "[[link]]"]);
-    says(
-        &message(&net(tcp, "direction = \"reverse\"\nfrom = \"b\"\nto = \"c\"\naccess")),
-        &["flow.tcp.direction", "belongs to `[link]`"],
-    );
-}
-
-#[test]
-fn links_that_make_no_sense_are_refused_at_their_location() {
-    says(
-        &message(&net("one_way = true", "discipline = \"rde\"")),
-        &["net.toml:14", "unknown discipline `rde`", "did you mean `red`?"],
-    );
-    says(
-        &message(&net("one_way = true", "wire = true")),
-        &["`link.#1.buffer`", "packets never wait at a wire"],
-    );
-    says(
-        &message(&net("buffer = \"100 packets\"", "")),
-        &["the key `buffer` is missing", "link.#1", "wire = true"],
-    );
-    says(&message(&net("to = \"b\"", "to = \"a\"")), &["`link.#1.to`", "that is where it comes from"]);
-    says(&message(&net("to = \"b\"", "to = \"d\"")), &["unknown node `d`", "`a`, `b` or `c`"]);
-    says(&message(&net("one_way = true", "one_way = true\nback = {}")), &["`link.#1.back`", "`one_way`"]);
-    says(
-        &message(&net("one_way = true", "bottleneck = true\ndiscipline = \"red\"")),
-        &["`link.#1.discipline`", "one of the two"],
-    );
-    says(&message(&net("one_way = true", "name = \"b-c\"")), &["is `b-c`", "another link is called so"]);
-    says(&message(&net("one_way = true", "buffr = 1")), &["unknown key `buffr`", "did you mean `buffer`?"]);
-    says(
-        &message(&net("\"a\", \"b\", \"c\"", "\"a\", \"b\", \"b\", \"c\"")),
-        &["`nodes.#3` is `b`", "another node"],
-    );
-    says(&message(&net("nodes", "return = {}\nnodes")), &["`return`", "belongs to `[link]`"]);
-    let all_own = net("one_way = true", "discipline = \"red\"").replacen(
-        "buffer = \"100 packets\"\n\n",
-        "buffer = \"100 packets\"\ndiscipline = \"red\"\n",
-        1,
-    );
-    says(&message(&all_own), &["without a place for the disciplines compared"]);
-}
-
-#[test]
 fn a_measure_of_a_link_is_refused_with_those_there_are() {
     let text = net("nodes", "nodes") + "[[expect]]\nmeasure = \"link.b-d.drops\"\nmax = 1\n";
     says(

@@ -160,7 +160,7 @@ fn unknown(page: &Page, command: &page::Typed, makefile: &str) -> Option<String>
             let ended = ended.expect("the binary starts");
             let said = super::common::stderr(&ended);
             let is_known = ended.status.success()
-                || ["invalid value", "a value is required"]
+                || ["unknown value", "` is `", "without a value", "; allowed: "]
                     .iter()
                     .any(|of_a_value| said.contains(of_a_value));
             (!is_known).then_some(said)
