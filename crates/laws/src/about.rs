@@ -2,14 +2,14 @@
 
 use core::fmt;
 
-/// What a discipline's own file tells the catalogue of it.
+/// The description of a discipline in the catalogue, from the discipline's own file.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
     /// What kind of discipline it is.
     pub family: Family,
     /// What it does, in one line.
     pub summary: &'static str,
-    /// What it remembers, and for whom.
+    /// What it remembers, and for which flows, classes or packets.
     pub state: &'static str,
     /// The work per packet.
     pub cost: &'static str,

@@ -7,15 +7,17 @@ use alloc::string::ToString;
 use core::fmt::{self, Display};
 use fairwire_parameters::OutOfRange;
 
-/// A parameter outside of what is allowed. The fields are public so that a caller can point at the place in its file.
+/// A parameter outside of what is allowed. The fields are public so that a caller can point at the
+/// place in its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadParameter {
     /// The discipline's name in the catalogue.
     pub discipline: &'static str,
-    /// The parameter's name, as typed; in an item of a list with the way to it, from 0: `band.0.discipline`.
+    /// The parameter's name, as typed; in an item of a list with the way to it, from 0:
+    /// `band.0.discipline`.
     pub parameter: Cow<'static, str>,
-    /// The table of parameters that it stands in, inside other disciplines: `prio.band.0.discipline`, where the first band is
-    /// 0. Empty for a discipline that stands in no other.
+    /// The table of its parameters inside other disciplines: `prio.band.0.discipline`, where the
+    /// first band is 0. Empty for a discipline inside no other.
     pub within: String,
     /// What was given, or what its default came to.
     pub given: String,
@@ -24,13 +26,14 @@ pub struct BadParameter {
 }
 
 impl BadParameter {
-    /// Where it stands among what was typed, from the outermost discipline on: `prio.band.0.discipline.red.weight`.
+    /// Its path among what was typed, from the outermost discipline on:
+    /// `prio.band.0.discipline.red.weight`.
     pub fn path(&self) -> String {
         let dot = if self.within.is_empty() { "" } else { "." };
         format!("{}{dot}{}.{}", self.within, self.discipline, self.parameter)
     }
 
-    /// The same, of a discipline or a marker whose parameters stand in the table `outer`.
+    /// The same, of a discipline or a marker whose parameters are in the table `outer`.
     pub fn inside(self, outer: &str) -> Self {
         let dot = if self.within.is_empty() { "" } else { "." };
         BadParameter { within: format!("{outer}{dot}{}", self.within), ..self }
@@ -109,7 +112,8 @@ impl Parameter {
         }
     }
 
-    /// `value`, if it is above zero and at most `most`. Not-a-number is refused like everything else.
+    /// `value`, if it is above zero and at most `most`. Not-a-number is refused like everything
+    /// else.
     pub fn above_zero(self, value: f64, most: f64) -> Result<f64, BadParameter> {
         if value > 0.0 && value <= most {
             Ok(value)

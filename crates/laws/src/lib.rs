@@ -1,7 +1,9 @@
-//! Queue disciplines that share a link fairly: schedulers, droppers, markers, and what is made of them. One algorithm per file.
+//! Queue disciplines that share a link fairly: schedulers, droppers, markers, and what is made of
+//! them. One algorithm per file.
 //!
-//! The way is always *what was given → checked → built*: a `Spec` holds what was given, each field optional and with a documented
-//! default; checking it at a [`Site`] gives a `Config` or a [`BadParameter`]; a `Config` builds. There are no setters.
+//! The way is always *what was given → checked → built*: a `Spec` holds what was given, each field
+//! optional and with a documented default; checking it at a [`Site`] gives a `Config` or a
+//! [`BadParameter`]; a `Config` builds. There are no setters.
 //!
 //! ```
 //! use fairwire_core::units::Amount;
@@ -21,9 +23,10 @@
 //! # Ok::<(), fairwire_laws::BadParameter>(())
 //! ```
 //!
-//! The crate needs an allocator and no operating system. It reads no clock, does no I/O, and holds no `unsafe`. Nothing here allocates
-//! after construction. With the feature `serde` what is given can be read from any format and has a schema; the crate `fairwire-catalogue`
-//! finds disciplines by name.
+//! The crate needs an allocator and no operating system. It reads no clock, does no I/O, and holds
+//! no `unsafe`. Nothing here allocates after construction. With the feature `serde` what is given
+//! can be read from any format and has a schema; the crate `fairwire-catalogue` finds disciplines
+//! by name.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), no_std)]
 

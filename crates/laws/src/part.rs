@@ -1,4 +1,4 @@
-//! What each discipline answers for itself, so that nobody keeps a list of names.
+//! What each discipline states about itself, so that no list of names is needed elsewhere.
 
 use crate::queueing::Queueing;
 use crate::scheduler::kind::Kind;
@@ -35,7 +35,8 @@ pub struct Qdisc {
 }
 
 impl Qdisc {
-    /// What `tc qdisc` takes, for a kernel with ticks of this length. Its timers ring a tick after their time, so they are set to less.
+    /// What `tc qdisc` takes, for a kernel with ticks of this length. Its timers ring a tick after
+    /// their time, so they are set to less.
     pub fn line(&self, tick: Duration) -> String {
         let Qdisc { parameters, timer, .. } = self;
         timer.map_or_else(
@@ -71,8 +72,8 @@ impl Ns2Queue {
     }
 }
 
-/// The parameters of one discipline, as asked by those who size it or suit it to a link. What a discipline does not answer
-/// has the answer that stands here.
+/// The parameters of one discipline, for callers that size it or suit it to a link. Each method has
+/// a default, for disciplines to which it does not apply.
 pub trait Part {
     /// Its buffer, its signals and its order of service, where any dropper can take its place.
     fn queue(&self) -> Option<&Queueing> {
@@ -84,12 +85,14 @@ pub trait Part {
         None
     }
 
-    /// Linux's discipline that is the same, where this works; `None` where Linux has none, or not with these parameters.
+    /// Linux's discipline that is the same, where this works; `None` where Linux has none, or not
+    /// with these parameters.
     fn linux(&self, _site: &Site<'_>) -> Option<Qdisc> {
         None
     }
 
-    /// The queue of ns-2 2.35 that is the same, where this works; `None` where ns-2 has none, or not with these parameters.
+    /// The queue of ns-2 2.35 that is the same, where this works; `None` where ns-2 has none, or
+    /// not with these parameters.
     fn ns2(&self, _site: &Site<'_>) -> Option<Ns2Queue> {
         None
     }
@@ -99,7 +102,7 @@ pub trait Part {
         self.queue()?.buffer.map(|buffer| buffer.0)
     }
 
-    /// Takes the ECN policy of what it stands in, unless it was given one of its own.
+    /// Takes the ECN policy of the discipline around it, unless it was given one of its own.
     fn inherit_ecn(&mut self, ecn: EcnChoice) {
         if let Some(queue) = self.queue_mut() {
             queue.ecn.get_or_insert(ecn);
@@ -121,7 +124,8 @@ pub trait Part {
         1
     }
 
-    /// Bytes of its tables, with room for `packets`, and without its buffer and its `scheduler`. An estimate.
+    /// Bytes of its tables, with room for `packets`, and without its buffer and its `scheduler`. An
+    /// estimate.
     fn table_bytes(&self, _packets: u64) -> u64 {
         0
     }
@@ -145,7 +149,8 @@ pub trait Part {
         service.terms.queue.weights.is_some().then_some("scheduler")
     }
 
-    /// Shares between classes with these weights. Without effect where it knows no [`classes`](Part::classes).
+    /// Shares between classes with these weights. Without effect where it knows no
+    /// [`classes`](Part::classes).
     fn set_weights(&mut self, weights: Weights) {
         let service = self.scheduler_mut().and_then(Option::as_mut);
         if let Some(service) = service.filter(|service| service.name != Kind::Fcfs) {
@@ -154,12 +159,12 @@ pub trait Part {
         }
     }
 
-    /// Shares between the classes of this tree, which are numbered by their places, parents first. Without effect where it knows no
-    /// [tree](ClassSupport::Tree).
+    /// Shares between the classes of this tree, which are numbered by their places, parents first.
+    /// Without effect where it knows no [tree](ClassSupport::Tree).
     fn set_tree(&mut self, _classes: &[ClassTerms]) {}
 
-    /// Shares between hosts, which are classes, before it shares between the flows of each. False where it cannot with what was
-    /// typed.
+    /// Shares between hosts, which are classes, before it shares between the flows of each. False
+    /// where it cannot with what was typed.
     fn set_hosts(&mut self) -> bool {
         false
     }
@@ -170,16 +175,16 @@ pub trait Part {
     /// Serves a flow's packets in trains, in rounds of this length, unless typed otherwise.
     fn default_round(&mut self, _round: Duration) {}
 
-    /// Has so many queues, unless typed otherwise.
+    /// Sets the number of queues, unless it was typed.
     fn default_queues(&mut self, _queues: u32) {}
 
-    /// Keeps state for so many flows, unless typed otherwise.
+    /// Sets the maximum number of flows with state, unless it was typed.
     fn default_flows(&mut self, _flows: u32) {}
 
     /// Drops nothing below this backlog, unless typed otherwise.
     fn default_free_below(&mut self, _amount: Quantity<Amount>) {}
 
-    /// Marks ECN-capable packets unless told otherwise, on a link that is shared for real.
+    /// Does it mark ECN-capable packets by default, on a link that is shared for real?
     fn marks_on_a_link(&self) -> bool {
         false
     }

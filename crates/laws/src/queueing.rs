@@ -1,4 +1,5 @@
-//! What every dropper has beside its law: a buffer, an order of service, and what becomes of its signals.
+//! What every dropper has beside its law: a buffer, an order of service, and what becomes of its
+//! signals.
 
 use crate::error::BadParameter;
 use crate::scheduler::kind::Kind;
@@ -35,7 +36,8 @@ impl From<Amount> for Queueing {
 }
 
 impl Queueing {
-    /// The limit of the buffer, where packets leave first come, first served: the only order that Linux's own droppers have.
+    /// The limit of the buffer, where packets leave first come, first served: the only order that
+    /// Linux's own droppers have.
     pub(crate) fn first_come(&self, site: &Site<'_>) -> Option<Limit> {
         let is_first_come = self.scheduler.as_ref().is_none_or(|service| service.name == Kind::Fcfs);
         let amount = self.buffer.map_or(site.buffer, |own| own.0);

@@ -13,7 +13,8 @@ pub struct Site<'a> {
     pub rate: Rate,
     /// How much may wait, unless the discipline's own parameters say otherwise.
     pub buffer: Amount,
-    /// The size of a typical packet on the wire, in bytes: turns bytes or time into packets where a law counts packets.
+    /// The size of a typical packet on the wire, in bytes: turns bytes or time into packets where a
+    /// law counts packets.
     pub packet_bytes: u32,
     /// The seed of the run.
     pub seed: Seed,
@@ -21,8 +22,9 @@ pub struct Site<'a> {
     pub stream: &'a str,
 }
 
-/// More slots than this are refused with an error rather than left to exhaust the machine's memory: a slot, with its links
-/// and its place in the flow index, takes about 150 bytes, all of it taken at construction.
+/// More slots than this are refused with an error rather than left to exhaust the machine's memory:
+/// a slot, with its links and its place in the flow index, takes about 150 bytes, all of it taken
+/// at construction.
 pub const MAX_SLOTS: u32 = 1 << 24;
 
 /// The buffer of one discipline at one site: checked, as a limit and in packets.

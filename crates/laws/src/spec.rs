@@ -1,4 +1,5 @@
-//! What all specs share: quantities typed with their unit, the ECN policy, the measure, and weights.
+//! What all specs share: quantities typed with their unit, the ECN policy, the measure, and
+//! weights.
 
 use crate::error::{BadParameter, Parameter};
 use alloc::boxed::Box;
@@ -48,8 +49,8 @@ pub enum Measure {
     Bytes,
 }
 
-/// Weights of classes: `{ 1 = 2.0, 2 = 0.5 }` gives class 1 twice and class 2 half of what others get. A flow has the weight of
-/// its class, and a class that is not listed has 1.
+/// Weights of classes: `{ 1 = 2.0, 2 = 0.5 }` gives class 1 twice and class 2 half of what others
+/// get. A flow has the weight of its class, and a class that is not listed has 1.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
 #[cfg_attr(feature = "serde", serde(transparent))]
@@ -88,7 +89,8 @@ pub fn checked_tree(classes: &[(u32, ClassTerms)], parameter: Parameter) -> Resu
     ClassTree::new(classes).map_err(|error| parameter.refuse(error, error.allowed()))
 }
 
-/// Checked [`Weights`], found and changed in O(1). A clone has its own: whoever has one is told of changes.
+/// Checked [`Weights`], found and changed in O(1). A clone has its own weights, and each owner of
+/// one must be given changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightOf {
     by_class: Box<[f64]>,
@@ -114,7 +116,8 @@ impl WeightOf {
         weights.into()
     }
 
-    /// Has no class a weight of its own? Then all have the weight 1 for good, and weights need not be looked at.
+    /// Has no class a weight of its own? Then all have the weight 1 for good, and weights need not
+    /// be looked at.
     pub fn is_equal(&self) -> bool {
         self.by_class.is_empty()
     }
@@ -133,7 +136,7 @@ impl WeightOf {
         }
     }
 
-    /// Gives `class` another weight, and tells the one that it had.
+    /// Gives `class` another weight, and returns the one that it had.
     pub(crate) fn set(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let before = self.find(class)?;
         self.by_class[class as usize] = weight.get();

@@ -1,35 +1,42 @@
 //! CAKE's queues: hosts share equally, then the flows of each host.
 //!
 //! # What it does
-//! Flows are given queues by a set-associative hash, so that they seldom meet; queues are served by deficit round robin, new
-//! ones first, with a quantum divided by the number of their host's bulky queues ([DRR++](crate::scheduler::drr_plus_plus) with
-//! hosts); each queue has its own [COBALT](crate::dropper::cobalt); a full buffer drops from the head of the fattest queue. A
+//! Flows are given queues by a set-associative hash, so that they seldom meet. Queues are served by
+//! deficit round robin, new ones first ([DRR++](crate::scheduler::drr_plus_plus) with hosts). A
+//! quantum is divided by the number of bulky queues of the queue's host. Each queue has its own
+//! [COBALT](crate::dropper::cobalt), and a full buffer drops from the head of the fattest queue. A
 //! host is a class ([`Packet::class`](fairwire_core::Packet::class)), as the classifier has it.
 //!
 //! # Why
-//! Between flows alone, whoever opens ten connections gets ten shares. Between hosts first, opening more of them gains nothing.
+//! Between flows alone, a host that opens ten connections gets ten shares. Between hosts first,
+//! opening more of them gains nothing.
 //!
 //! # State and cost
-//! 120 bytes per queue, and an entry per bulky host. O(log queues) per packet, for the fattest queue to be known (five steps for
-//! 1024), while few flows of a host are bulky: a host's n bulky queues take n rounds to earn a quantum
-//! each. Rounds in which nobody could send are credited at once, so a packet takes at most some four
-//! looks at each backlogged queue, and another four for each queue found empty.
+//! 120 bytes per queue, and an entry per bulky host. O(log queues) per packet to find the fattest
+//! queue (five steps for 1024), while few flows of a host are bulky: a host's n bulky queues take n
+//! rounds to earn a quantum each. Rounds in which no queue could send are credited at once, so a
+//! packet takes about four looks at each backlogged queue at most. Each queue found empty takes
+//! another four.
 //!
 //! # Source (section, equation)
-//! T. Hoiland-Jorgensen, D. Taht and J. Morton, "Piece of CAKE: a comprehensive queue management solution for home gateways",
-//! IEEE LANMAN 2018: the isolation of flows and hosts.
+//! T. Hoiland-Jorgensen, D. Taht and J. Morton, "Piece of CAKE: a comprehensive queue management
+//! solution for home gateways", IEEE LANMAN 2018: the isolation of flows and hosts.
 //!
 //! # Where we differ
-//! - One tin, one kind of host, no ACK filter and no shaper: put a shaper in front, and choose the kind of host by the classifier.
-//! - As in Linux since March 2019 (commit 712639929912), only a host's bulky queues divide its quantum, not all of its active
-//!   ones. TCP flows with small windows run empty and come back as new, which go first and are not counted, so many of them get
-//!   more than their host's part. On a link of 10 Mbit/s with a round trip of 32 ms one TCP flow has 0.44 beside nine of another
-//!   host, and one that never yields has 0.47; in an experiment that counted all active queues they had 0.48 and 0.50. What
-//!   else the TCP flow lacks goes while CoDel's signals have its only queue empty. Hosts whose queues never run empty have
-//!   equal parts.
-//! - COBALT's allowance of two packets for each queue is of all backlogged queues, and the default. CAKE's is of bulky queues, and
-//!   made with the option `ingress` only; `allowance = "packets"` is CAKE without that option. With it the lone flow above has 0.30.
-//! - When all eight queues of a set are taken a flow shares the first; in CAKE the one that its hash picks.
+//! - One tin, one kind of host, no ACK filter and no shaper: put a shaper in front, and choose the
+//!   kind of host by the classifier.
+//! - As in Linux since March 2019 (commit 712639929912), only a host's bulky queues divide its
+//!   quantum, not all of its active ones. TCP flows with small windows run empty and come back as
+//!   new. New ones go first and are not counted, so a host with many such flows gets more than its
+//!   part. On a link of 10 Mbit/s with a round trip of 32 ms one TCP flow has 0.44 beside nine of
+//!   another host, and one that never yields has 0.47. In an experiment that counted all active
+//!   queues they had 0.48 and 0.50. The TCP flow loses the rest while CoDel's signals keep its only
+//!   queue empty. Hosts whose queues never run empty have equal parts.
+//! - COBALT's allowance of two packets for each queue is of all backlogged queues, and the default.
+//!   CAKE's is of bulky queues, and made with the option `ingress` only; `allowance = "packets"` is
+//!   CAKE without that option. With it the lone flow above has 0.30.
+//! - When all eight queues of a set are taken a flow shares the first; in CAKE the one that its
+//!   hash picks.
 //! - See the parts for theirs.
 //!
 //! # Example
@@ -59,7 +66,7 @@ use schemars::JsonSchema;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "hosts share equally, then the flows of each host, each under COBALT",
@@ -86,7 +93,7 @@ pub struct Spec {
     /// COBALT in each queue.
     #[parameter(flatten)]
     pub cobalt: cobalt::Control,
-    /// What may stand whatever the target is.
+    /// What may wait whatever the target is.
     ///
     /// See `Allowance`. CAKE with `ingress` and without.
     #[parameter(default = Allowance::Round)]
@@ -132,14 +139,13 @@ impl Part for Spec {
     }
 }
 
-/// What may stand in a queue however small the target is.
+/// What may wait in a queue however small the target is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Allowance {
-    /// What two packets of each backlogged queue take, and four at least: a flow that has its turn once a round needs a queue
-    /// of that
-    /// length to keep its share.
+    /// What two packets of each backlogged queue take, and four at least: a flow that has its turn
+    /// once a round needs a queue of that length to keep its share.
     #[default]
     Round,
     /// What four packets take.

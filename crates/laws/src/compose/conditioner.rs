@@ -1,6 +1,7 @@
 //! The conditioner: a marker in front of a discipline.
 //!
-//! It gives each arrival its colour by the marker of its class, and offers it to the discipline inside. RFC 2475, section 2.3.3.
+//! It gives each arrival its colour by the marker of its class, and offers it to the discipline
+//! inside. RFC 2475, section 2.3.3.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -16,14 +17,15 @@ struct Labelled {
 /// Colours arrivals, and offers them to the discipline inside. See the [module](self).
 pub struct Conditioner {
     markers: Box<[Labelled]>,
-    /// For each class its place in `markers`, where 0 is the shared one; higher classes have that too.
+    /// For each class its place in `markers`, where 0 is the shared one; higher classes have that
+    /// too.
     of_class: Box<[u32]>,
     inner: Box<dyn Discipline>,
 }
 
 impl Conditioner {
-    /// `inner` behind `markers`, each with the name that it has in gauges. `of_class` has for each class the place of its marker; the first
-    /// is that of all higher classes too.
+    /// `inner` behind `markers`, each with the name that it has in gauges. `of_class` has for each
+    /// class the place of its marker; the first is that of all higher classes too.
     ///
     /// # Panics
     /// When `of_class` names a marker that is not there.

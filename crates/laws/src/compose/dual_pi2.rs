@@ -1,36 +1,42 @@
 //! DualPI2: two coupled queues for low latency, low loss and scalable throughput.
 //!
 //! # What it does
-//! Packets of L4S senders, told by ECT(1) or CE, wait in one queue and all others in a second. A PI controller moves one base
-//! probability p' so that the delay of the second, classic queue stays at a target, and that of the first, should its senders not
-//! listen to marks. Classic packets are signalled with p'
-//! squared, L4S packets with k times p' or by a step (or ramp) on their own queue's delay, whichever is more. The L4S queue is
-//! served nearly first.
+//! Packets of L4S senders, known by ECT(1) or CE, wait in one queue and all others in a second. A
+//! PI controller moves one base probability p' so that the delay of the second, classic queue stays
+//! at a target. It does the same for the first queue, should its senders ignore marks. Classic
+//! packets are signalled with p' squared, L4S packets with k times p' or by a step (or ramp) on
+//! their own queue's delay, whichever is more. The L4S queue is served nearly first.
 //!
 //! # Why
-//! A classic sender's rate falls with the square root of its signals, a scalable sender's with their number: squaring for the one
-//! and multiplying for the other gives both the same rate. Scalable senders need very little queue, which a queue of their own
-//! lets them have.
+//! A classic sender's rate falls with the square root of its signals, a scalable sender's with
+//! their number: squaring for the one and multiplying for the other gives both the same rate.
+//! Scalable senders need very little queue, which a queue of their own lets them have.
 //!
 //! # State and cost
-//! 750 bytes beside the slots of two buffers, each of which could hold the whole limit; O(1) per packet. At most 1024 missed updates are made up for.
+//! 750 bytes beside the slots of two buffers, each of which could hold the whole limit; O(1) per
+//! packet. At most 1024 missed updates are made up for.
 //!
 //! # Source (section, equation)
 //! RFC 9332, section 2 and appendix A.
 //!
 //! # Where we differ
-//! - p' follows the longer of the two queues' delays, as in Linux and in appendix A.2; appendix A.1 has the classic queue's alone.
-//!   L4S senders that heed marks keep their queue below the target, and then both are the same. One that does not is held near the target:
-//!   sending 1.2 or 2 times the link's rate with nobody beside it, it waits below 30 ms on average, where it filled the buffer.
-//! - The buffer is filled to the last byte. The RFC's pseudo-code refuses an arrival where less than the longest packet would
-//!   find room, so that long packets are not at a disadvantage.
-//! - There is no timer: updates are made at the first call after they were due, with the queue as it was then.
-//! - Weighted round robin keeps accounts in bytes: while both queues wait, a classic packet is due whenever the classic queue's
-//!   share of the bytes sent would otherwise fall behind. The RFC leaves the scheduler open.
-//! - Probabilities above 1 count as 1. When k p' reaches 1 both queues drop with p' squared, and what L4S packets are left are
-//!   all marked (appendix A.2).
+//! - p' follows the longer of the two queues' delays, as in Linux and in appendix A.2; appendix A.1
+//!   has the classic queue's alone. L4S senders that heed marks keep their queue below the target,
+//!   and then both are the same. One that does not is held near the target: sending 1.2 or 2 times
+//!   the link's rate with no other sender beside it, it waits below 30 ms on average, where it
+//!   filled the buffer.
+//! - The buffer is filled to the last byte. The RFC's pseudo-code refuses an arrival where less
+//!   than the longest packet would find room, so that long packets are not at a disadvantage.
+//! - There is no timer: updates are made at the first call after they were due, with the queue as
+//!   it was then.
+//! - Weighted round robin keeps accounts in bytes: while both queues wait, a classic packet is due
+//!   whenever the classic queue's share of the bytes sent would otherwise fall behind. The RFC
+//!   leaves the scheduler open.
+//! - Probabilities above 1 count as 1. When k p' reaches 1 both queues drop with p' squared, and
+//!   what L4S packets are left are all marked (appendix A.2).
 //! - Signals are dealt by the RFC's deterministic counters; nothing is drawn.
-//! - The last packet that waits is sent even where a drop is due, so that the link never idles for it.
+//! - The last packet that waits is sent even where a drop is due, so that the link never idles for
+//!   it.
 //! - A queue's own marks need a second L4S packet waiting (Th_len of one packet).
 //!
 //! # Example
@@ -57,7 +63,7 @@ use schemars::JsonSchema;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "a queue for scalable senders beside one for classic ones, their signals coupled",
@@ -241,8 +247,9 @@ impl Spec {
     }
 }
 
-/// Updates made up for in one call. With the defaults that is 15 s, within which p' goes from 1 to 0 twice.
-const MOST_UPDATES: u64 = 1024;
+/// Updates made up for in one call. With the defaults that is 15 s, within which p' goes from 1 to
+/// 0 twice.
+const MAX_UPDATES: u64 = 1024;
 
 /// Two coupled queues. See the [module](self).
 #[derive(Debug)]
@@ -290,7 +297,8 @@ impl Side {
     }
 }
 
-/// Adds to what is owed; true when it comes to more than one signal. One is enough per packet, so probabilities count up to 1.
+/// Adds to what is owed; true when it comes to more than one signal. One is enough per packet, so
+/// probabilities count up to 1.
 fn recurs(owed: &mut f64, probability: f64) -> bool {
     *owed += probability.min(1.0);
     let is_due = *owed > 1.0 || probability >= 1.0;
@@ -337,7 +345,7 @@ impl DualPi2 {
         (self.config.coupling * self.base).min(1.0)
     }
 
-    /// Does so much wait that even marking every L4S packet is not enough?
+    /// Is the backlog so large that marking every L4S packet is not enough?
     fn is_overloaded(&self) -> bool {
         self.config.coupling * self.base >= 1.0
     }
@@ -356,7 +364,7 @@ impl DualPi2 {
             return;
         }
         let due = now.since(self.next_update).ns() / self.config.update.ns() + 1;
-        for i in 0..due.min(MOST_UPDATES) {
+        for i in 0..due.min(MAX_UPDATES) {
             let delay = self.longer_delay(self.next_update + self.config.update * i).secs();
             if self.backlog().is_empty() && self.last_delay == 0.0 && self.base == 0.0 {
                 break; // at rest: further updates change nothing
@@ -369,8 +377,9 @@ impl DualPi2 {
         self.next_update += self.config.update * due;
     }
 
-    /// The delay that p' follows at `now`. Marks keep the L4S queue far shorter than the target, unless its senders do not
-    /// listen; then p' must follow that queue, or nothing ever would drop from it.
+    /// The delay that p' follows at `now`. Marks keep the L4S queue far shorter than the target,
+    /// unless its senders do not listen; then p' must follow that queue, or nothing ever would drop
+    /// from it.
     fn longer_delay(&self, now: Time) -> Duration {
         self.classic.delay(now).max(self.scalable.delay(now))
     }

@@ -1,33 +1,39 @@
 //! FQ-CoDel: flow queueing with CoDel.
 //!
 //! # What it does
-//! Flows are hashed into queues; queues are served by deficit round robin, new ones first
-//! ([DRR++](crate::scheduler::drr_plus_plus)); each queue has its own [CoDel](crate::dropper::codel); and a full buffer drops
-//! from the head of the [fattest queue](crate::dropper::fattest), up to half of it at once.
+//! Flows are hashed into queues, which are served by deficit round robin, new ones first
+//! ([DRR++](crate::scheduler::drr_plus_plus)). Each queue has its own
+//! [CoDel](crate::dropper::codel), and a full buffer drops from the head of the [fattest
+//! queue](crate::dropper::fattest), up to half of it at once.
 //!
 //! # Why
-//! Flows are kept apart, so that each has its own share and its own delay, and a flow that sends little waits for nobody.
-//! CoDel then keeps each bulky flow's own queue short. It is the default of most Linux distributions.
+//! Flows are kept apart, so that each has its own share and its own delay, and a flow that sends
+//! little waits for no other. CoDel then keeps each bulky flow's own queue short. It is the default
+//! of most Linux distributions.
 //!
 //! # State and cost
-//! 90 bytes per queue, and each packet's links. O(log queues) per packet, for the fattest queue to be
-//! known: five steps for 1024 queues. All else is O(1).
+//! 90 bytes per queue, and each packet's links. O(log queues) per packet, for the fattest queue to
+//! be known: five steps for 1024 queues. All else is O(1).
 //!
 //! # Source (section, equation)
 //! RFC 8290, sections 4 and 5.
 //!
 //! # Where we differ
 //! - The buffer is the site's, so that disciplines are compared under one limit.
-//! - Linux has other rules, which `rules = "linux"` takes over: CoDel compares the backlog of all queues with `mtu`; a new queue that is
-//!   found empty leaves where no old ones wait; a queue goes on signalling until it is asked in vain; and packets that an overflow
-//!   takes count as signals. With `arithmetic = "linux"` as well each packet meets the same fate as in the kernel (see *Linux as an
-//!   oracle* in the documentation). After an overflow the kernel's root of the count wraps around and tells nothing.
-//! - Half of a queue is half of its bytes, as in Linux; the RFC's section 4.1 has half of its packets.
+//! - Linux has other rules, which `rules = "linux"` takes over. CoDel compares the backlog of all
+//!   queues with `mtu`. A new queue that is found empty leaves where no old ones wait. A queue goes
+//!   on signalling until it is polled and found empty. Packets that an overflow takes count as
+//!   signals. With `arithmetic = "linux"` as well each packet meets the same fate as in the kernel
+//!   (see *Linux as an oracle* in the documentation). After an overflow the kernel's root of the
+//!   count wraps around and means nothing.
+//! - Half of a queue is half of its bytes, as in Linux; the RFC's section 4.1 has half of its
+//!   packets.
 //! - Overflow is settled before the arrival is in, which counts as if it were.
-//! - CoDel gives no signal while its own queue holds no more than `mtu`, as RFC 8289 has it for one queue. In Linux nearly every queue
-//!   can be signalled. On slow links with many flows each keeps a packet
-//!   or two for nothing: with 16 bulk TCP flows at 1 Mbit/s, round-trip time 32 ms and a buffer of 1000 packets, a packet waits
-//!   229 ms on average, and 94 ms with `mtu = "0 B"` (60 s, 3 seeds).
+//! - CoDel gives no signal while its own queue holds no more than `mtu`, as RFC 8289 has it for one
+//!   queue. In Linux nearly every queue can be signalled. On slow links with many flows each keeps
+//!   a packet or two for nothing. With 16 bulk TCP flows at 1 Mbit/s, a round-trip time of 32 ms
+//!   and a buffer of 1000 packets, a packet waits 229 ms on average. With `mtu = "0 B"` it waits
+//!   94 ms (60 s, 3 seeds).
 //! - See the parts for theirs.
 //!
 //! # Example
@@ -58,7 +64,7 @@ use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Duration, Limit, Queue, Queues};
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "hashed queues served in turn, new ones first, each under CoDel",
@@ -111,14 +117,15 @@ pub struct Spec {
     pub quantum: Option<Quantity<Size>>,
     /// The time that a round takes where few flows are backlogged: their quanta are as much longer.
     ///
-    /// Where few flows are backlogged, the quantum of each is as much more as makes a round take this time, up to 64 KiB:
-    /// trains of packets, which a gateway joins again.
+    /// Where few flows are backlogged, the quantum of each is as much more as makes a round take
+    /// this time, up to 64 KiB: trains of packets, which a gateway joins again.
     #[parameter(unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
     /// Whether classes share equally first, and then the flows of each.
     ///
-    /// See hosts. Flows have a queue each then; where there are more flows than queues, the queue that was silent longest is
-    /// given on. The longest queue of the fattest host makes room, a packet at a time.
+    /// See hosts. Flows have a queue each then; where there are more flows than queues, the queue
+    /// that was silent longest is given on. The longest queue of the fattest host makes room, a
+    /// packet at a time.
     #[parameter(default = false)]
     pub hosts: Option<bool>,
     /// The most packets that one overflow drops; always 1 with `hosts`.
@@ -126,12 +133,10 @@ pub struct Spec {
     pub batch: Option<u32>,
 }
 
-/// The target where hosts share first. A flow that waits delays itself alone there, and one download, which is all that a
-/// host has,
-/// loses a part of its share at 5 ms: of 50 Mbit/s beside 64 CUBIC flows, round trip 20 ms, it gets 24.65 with 5 ms and 25.0
-/// from 8 ms
-/// on; with a round trip of 40 ms it is 24.0 with 5 ms (simulated, two seeds of 30 s). A CUBIC flow wants 0.43 of its round
-/// trip.
+/// The target where hosts share first. A flow that waits delays only itself there, and a host's
+/// only download loses a part of its share at 5 ms. Of 50 Mbit/s beside 64 CUBIC flows, round trip
+/// 20 ms, it gets 24.65 with 5 ms and 25.0 from 8 ms on. With a round trip of 40 ms it gets 24.0
+/// with 5 ms (simulated, two seeds of 30 s). A CUBIC flow wants 0.43 of its round trip.
 const HOSTS_TARGET: Duration = Duration::from_ms(15);
 
 impl Part for Spec {
@@ -271,9 +276,8 @@ fn parameter(name: &'static str) -> Parameter {
     Parameter { discipline: NAME, name }
 }
 
-/// A quantum, as given or else what a typical packet takes. Below 256 B a packet takes many rounds, above 1 MiB service only
-/// gets
-/// burstier.
+/// A quantum, as given or else what a typical packet takes. Below 256 B a packet takes many rounds,
+/// above 1 MiB service only gets burstier.
 pub(crate) fn quantum(given: Option<Size>, site: &Site<'_>) -> u32 {
     given.map_or(site.packet_bytes.clamp(1514, 1 << 20), |quantum| quantum.0 as u32)
 }

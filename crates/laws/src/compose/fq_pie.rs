@@ -1,25 +1,29 @@
 //! FQ-PIE: flow queueing with PIE.
 //!
 //! # What it does
-//! Flows are hashed into queues; queues are served by deficit round robin, new ones first
-//! ([DRR++](crate::scheduler::drr_plus_plus)); each queue has its own [PIE](crate::dropper::pie); and a full buffer drops
-//! from the head of the [fattest queue](crate::dropper::fattest), up to half of it at once.
+//! Flows are hashed into queues, which are served by deficit round robin, new ones first
+//! ([DRR++](crate::scheduler::drr_plus_plus)). Each queue has its own [PIE](crate::dropper::pie),
+//! and a full buffer drops from the head of the [fattest queue](crate::dropper::fattest), up to
+//! half of it at once.
 //!
 //! # Why
-//! As FQ-CoDel keeps flows apart, with the controller that works at arrival. PIE's probability follows a flow that does not
-//! listen up to any rate of drops, where CoDel's rate of drops grows slowly.
+//! As FQ-CoDel keeps flows apart, with the controller that works at arrival. PIE's probability
+//! follows a flow that does not listen up to any rate of drops, where CoDel's rate of drops grows
+//! slowly.
 //!
 //! # State and cost
-//! 130 bytes per queue, and each packet's links. O(log queues) per packet, for the fattest queue to be
-//! known: five steps for 1024 queues. All else is O(1).
+//! 130 bytes per queue, and each packet's links. O(log queues) per packet, for the fattest queue to
+//! be known: five steps for 1024 queues. All else is O(1).
 //!
 //! # Source (section, equation)
-//! RFC 8033 for PIE and RFC 8290 for the queues; G. Ramakrishnan and others, "FQ-PIE queue discipline in the Linux kernel",
-//! IEEE LCN Symposium 2019.
+//! RFC 8033 for PIE and RFC 8290 for the queues; G. Ramakrishnan and others, "FQ-PIE queue
+//! discipline in the Linux kernel", IEEE LCN Symposium 2019.
 //!
 //! # Where we differ
-//! - Linux refuses the arrival when the buffer is full, whoever filled it; here the fattest queue gives way, as in FQ-CoDel.
-//! - The delay is estimated by timestamps, as a queue's departure rate is not the link's. Linux leaves the choice.
+//! - Linux refuses the arrival when the buffer is full, whichever flow filled it; here the fattest
+//!   queue gives way, as in FQ-CoDel.
+//! - The delay is estimated by timestamps, as a queue's departure rate is not the link's. Linux
+//!   leaves the choice.
 //! - See the parts for theirs.
 //!
 //! # Example
@@ -45,7 +49,7 @@ use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Limit, Queue, Queues};
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "hashed queues served in turn, new ones first, each under PIE",

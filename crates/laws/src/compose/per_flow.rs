@@ -1,7 +1,8 @@
 //! One law for each of many queues.
 //!
-//! [`PerFlow`] gives each queue of a buffer whose queues are counted a law of its own, and leaves it to another dropper
-//! to make room. The law of a queue that loses a packet to make room is told so.
+//! [`PerFlow`] gives each queue of a buffer whose queues are counted a law of its own, and leaves
+//! it to another dropper to make room. Where a queue loses a packet to make room, its law is called
+//! ([`Law::overflowed`]).
 
 use crate::dropper::law::Law;
 use alloc::boxed::Box;
@@ -44,15 +45,16 @@ impl<L: Law, R: Dropper> PerFlow<L, R> {
         (place(number), backlog.unwrap_or_default())
     }
 
-    /// The number of the queue that a packet has just left, and what waits there still. That is not always the queue that
-    /// packets like it are put into now: where queues are given to flows, its flow may have another by now.
+    /// The number of the queue that a packet has just left, and what waits there still. That is not
+    /// always the queue that packets like it are put into now: where queues are given to flows, its
+    /// flow may have another by now.
     #[inline]
     fn left(flow: FlowKey, buffer: &Buffer) -> (usize, Backlog) {
         (place(buffer.flow_hash(flow)), buffer.flow_backlog(flow))
     }
 
-    /// Tells the law of the queue that loses the waiting packet `key`.
-    fn tell(&mut self, key: Key, buffer: &Buffer, now: Time) {
+    /// Calls the law of the queue that loses the waiting packet `key`.
+    fn overflowed(&mut self, key: Key, buffer: &Buffer, now: Time) {
         let flow = buffer.flow_of(key);
         let law = &mut self.laws[place(buffer.flow_hash(flow))];
         law.overflowed(&mut self.common, buffer.flow_backlog(flow), now);
@@ -96,7 +98,7 @@ impl<L: Law, R: Dropper> Dropper for PerFlow<L, R> {
     fn victim(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Victim {
         let victim = self.room.victim(packet, buffer, now);
         match victim {
-            Victim::Waiting(key) => self.tell(key, buffer, now),
+            Victim::Waiting(key) => self.overflowed(key, buffer, now),
             Victim::Arrival => {
                 let (place, backlog) = Self::queue(packet, buffer);
                 self.laws[place].overflowed(&mut self.common, backlog, now);
@@ -108,7 +110,7 @@ impl<L: Law, R: Dropper> Dropper for PerFlow<L, R> {
     fn another(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Option<(Key, Verdict)> {
         let another = self.room.another(packet, buffer, now);
         if let Some((key, _)) = another {
-            self.tell(key, buffer, now);
+            self.overflowed(key, buffer, now);
         }
         another
     }
@@ -139,15 +141,15 @@ mod tests {
     use fairwire_core::scheduler::Fcfs;
     use fairwire_core::{Discipline, Ignore, Limit, Queue, Queues};
 
-    /// What a queue was told.
+    /// The calls that a queue's law received.
     #[derive(Clone, Debug, Default, PartialEq)]
-    struct Told {
+    struct Calls {
         departures: u32,
         left_behind: u32,
         emptied: u32,
     }
 
-    impl Law for Told {
+    impl Law for Calls {
         type Common = ();
 
         fn on_departure(&mut self, _: &mut (), _: &Packet, queue: Backlog, _: Time) -> Verdict {
@@ -162,8 +164,8 @@ mod tests {
     }
 
     #[test]
-    fn a_departure_is_told_to_the_queue_that_the_packet_waited_in_even_if_its_flow_has_another_by_now() {
-        let dropper: PerFlow<Told, _> = PerFlow::new(2, (), TailDrop);
+    fn a_departure_is_reported_to_the_queue_the_packet_waited_in_even_if_its_flow_has_another_by_now() {
+        let dropper: PerFlow<Calls, _> = PerFlow::new(2, (), TailDrop);
         let mut queue =
             Queue::with_queues(Limit::packets(9), Queues::set_associative(1, 2, 0), Fcfs, dropper);
         let packet = |flow: u64| Packet::new(0, 100, flow.into(), Time::ZERO);
@@ -177,7 +179,7 @@ mod tests {
         assert_eq!(queue.buffer().queue_of(&packet(7)), FlowHash(1));
         // Its first packet still leaves the first queue, and leaves it empty.
         assert_eq!(queue.dequeue(Time::ZERO, &mut Ignore), Some(packet(7)));
-        assert_eq!(queue.dropper().law(0), &Told { departures: 2, left_behind: 0, emptied: 1 });
-        assert_eq!(queue.dropper().law(1), &Told { departures: 1, left_behind: 0, emptied: 1 });
+        assert_eq!(queue.dropper().law(0), &Calls { departures: 2, left_behind: 0, emptied: 1 });
+        assert_eq!(queue.dropper().law(1), &Calls { departures: 1, left_behind: 0, emptied: 1 });
     }
 }

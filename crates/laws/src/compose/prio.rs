@@ -1,7 +1,7 @@
 //! Strict priority: bands, each a discipline, where an earlier band always goes first.
 //!
-//! Each arrival goes into a band, by its class, its differentiated-services codepoint or its colour, and the first band that has
-//! something to send sends. RFC 3290, section 7.1.2.
+//! Each arrival goes into a band, by its class, its differentiated-services codepoint or its
+//! colour, and the first band that has something to send sends. RFC 3290, section 7.1.2.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-/// The most bands: each is asked in turn.
+/// The maximum number of bands: each is polled in turn.
 pub const MAX_BANDS: usize = 64;
 
 /// What decides on the band.
@@ -53,7 +53,8 @@ pub struct Prio {
     config: Config,
     bands: Box<[Labelled]>,
     backlog: Backlog,
-    /// A bit for each band that is empty and has not been asked since: some laws need to know that they idle.
+    /// A bit for each band that is empty and has not been polled since: some laws need to know that
+    /// they idle.
     emptied: u64,
 }
 
@@ -76,8 +77,9 @@ impl Prio {
         }
     }
 
-    /// Asks the bands from `first` on that have gone empty: the transmitter came, and found nothing of theirs.
-    fn tell_idle(&mut self, first: usize, now: Time, signals: &mut dyn Signals) {
+    /// Polls the bands from `first` on that have gone empty: the transmitter polled, and they had
+    /// nothing.
+    fn poll_idle(&mut self, first: usize, now: Time, signals: &mut dyn Signals) {
         for (at, Labelled { inner, .. }) in self.bands.iter_mut().enumerate().skip(first) {
             if (self.emptied >> at) & 1 == 1 && inner.backlog().is_empty() {
                 let none = inner.dequeue(now, signals);
@@ -111,7 +113,7 @@ impl Discipline for Prio {
     }
 
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
-        // Empty bands are asked too: some laws learn from that that nothing of theirs waited.
+        // Empty bands are polled too: some laws learn from it that none of their packets waited.
         for (at, Labelled { inner, .. }) in self.bands.iter_mut().enumerate() {
             let before = inner.backlog();
             let packet = inner.dequeue(now, signals);
@@ -119,7 +121,7 @@ impl Discipline for Prio {
             self.backlog = moved(self.backlog, before, after);
             if packet.is_some() {
                 if self.emptied >> at > 1 {
-                    self.tell_idle(at + 1, now, signals);
+                    self.poll_idle(at + 1, now, signals);
                 }
                 self.emptied |= u64::from(after.is_empty()) << at;
                 return packet;
@@ -156,7 +158,8 @@ impl Discipline for Prio {
         self.backlog = Backlog::default();
     }
 
-    /// In the band of the class, or where the class does not decide on the band, in all that know it. O(bands).
+    /// In the band of the class, or where the class does not decide on the band, in all that know
+    /// it. O(bands).
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         if self.config.by == By::Class {
             let band = self.config.band_of.get(class as usize).copied().unwrap_or(self.config.default_band);
@@ -178,7 +181,8 @@ fn set_weight_in_all(bands: &mut [Labelled], class: u32, weight: Weight) -> Resu
     }
 }
 
-/// `total` after one of its parts went from `before` to `after`, by whatever was let in, sent, pushed out or dropped.
+/// `total` after one of its parts went from `before` to `after`, by whatever was let in, sent,
+/// pushed out or dropped.
 #[inline]
 pub(crate) fn moved(total: Backlog, before: Backlog, after: Backlog) -> Backlog {
     Backlog {

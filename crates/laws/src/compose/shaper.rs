@@ -1,7 +1,8 @@
 //! The shaper: a discipline behind a rate.
 //!
-//! It lets packets of the discipline inside go at a rate, with bursts after a pause, in deficit mode: a packet
-//! may go as soon as the packets before it are paid, and is paid after it went. RFC 3290, section 7.1.2.
+//! It lets packets of the discipline inside go at a rate, with bursts after a pause, in deficit
+//! mode: a packet may go as soon as the packets before it are paid, and is paid after it went.
+//! RFC 3290, section 7.1.2.
 
 use crate::spec::Quantity;
 use fairwire_core::units::Size;
@@ -46,7 +47,8 @@ impl<D: Discipline> Discipline for Shaper<D> {
     }
 
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
-        // An empty discipline is asked although nothing may go: some laws learn from that that the link went idle.
+        // An empty discipline is polled although nothing may go: some laws learn from it that the
+        // link went idle.
         if !self.paid.is_free(now) && !self.inner.backlog().is_empty() {
             return None;
         }

@@ -1,28 +1,32 @@
 //! ALQD: approximated longest queue drop.
 //!
 //! # What it does
-//! Remembers one queue and its length. Whenever a packet enters or leaves a queue, that queue is compared with the one remembered:
-//! if it is the same, its length is brought up to date; if it is longer, it is remembered instead. When the buffer is full, the queue
-//! remembered loses its oldest packet, and the arrival gets in.
+//! Remembers one queue and its length. Whenever a packet enters or leaves a queue, that queue is
+//! compared with the one remembered: if it is the same, its length is brought up to date; if it is
+//! longer, it is remembered instead. When the buffer is full, the queue remembered loses its oldest
+//! packet, and the arrival gets in.
 //!
-//! The `weights` of the `scheduler` also decide the parts of the buffer, b = B w / sum of w; the paper has
-//! equal ones, b = B/n (section II.B). A full buffer leaves nothing to mark.
+//! The `weights` of the `scheduler` also decide the parts of the buffer, b = B w / sum of w; the
+//! paper has equal ones, b = B/n (section II.B). A full buffer leaves nothing to mark.
 //!
 //! # Why
-//! Nearly the isolation of longest queue drop for one comparison per packet. Nothing is searched or sorted.
+//! Nearly the isolation of longest queue drop for one comparison per packet. Nothing is searched or
+//! sorted.
 //!
 //! # State and cost
 //! One register for all queues, and with weights 4 bytes per packet of buffer. O(1) per packet.
 //!
 //! # Source (section, equation)
-//! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for Supporting TCP with Per-flow
-//! Queueing", INFOCOM 1998: section II.B.3.
+//! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for
+//! Supporting TCP with Per-flow Queueing", INFOCOM 1998: section II.B.3.
 //!
 //! # Where we differ
-//! - The paper says that memory cannot always be freed, and that an arrival is then dropped. Here that is so exactly when nothing waits
-//!   in the queue remembered.
-//! - With weights, queues are compared by what they hold above their parts, q - b, with the parts as they are at the time.
-//! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is refused.
+//! - The paper says that memory cannot always be freed, and that an arrival is then dropped. Here
+//!   that is so exactly when nothing waits in the queue remembered.
+//! - With weights, queues are compared by what they hold above their parts, q - b, with the parts
+//!   as they are at the time.
+//! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is
+//!   refused.
 //! - The weight of a queue is that of the class of the packet that made it backlogged.
 //!
 //! # Example
@@ -45,7 +49,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::PushOut,
     summary: "a full buffer drops from the front of the longest queue seen lately",
@@ -153,7 +157,8 @@ impl Dropper for Alqd {
         let queue = Register { flow, length: self.config.length(flow, buffer) };
         let becomes = match self.register {
             Some(known) if known.flow == flow => true,
-            // With weights an empty queue may be less below its part than the one known, yet has nothing to give.
+            // With weights an empty queue may be less below its part than the one known, yet has
+            // nothing to give.
             Some(known) => queue.length > 0 && self.is_further(queue, known, buffer),
             None => true,
         };

@@ -1,30 +1,34 @@
 //! AVQ: an adaptive virtual queue.
 //!
 //! # What it does
-//! Beside the real queue a virtual one is kept, with the same buffer and a lower capacity. A packet that would overflow the virtual
-//! queue is dropped (or marked) in the real one. The virtual capacity falls with what arrives and rises with time, until
-//! arrivals come at the wanted part of the link's rate.
+//! Beside the real queue a virtual one is kept, with the same buffer and a lower capacity. A packet
+//! that would overflow the virtual queue is dropped (or marked) in the real one. The virtual
+//! capacity falls with what arrives and rises with time, until arrivals come at the wanted part of
+//! the link's rate.
 //!
 //! The buffer is that of the virtual queue too.
 //!
 //! # Why
-//! It steers the rate rather than the backlog: the real queue stays short, since the virtual one overflows first. Senders that do
-//! not listen drive the virtual capacity down without bound, so that under overload by them nearly nothing passes: it is for
-//! links whose senders do listen.
+//! It steers the rate rather than the backlog: the real queue stays short, since the virtual one
+//! overflows first. Senders that do not listen drive the virtual capacity down without bound, so
+//! that under overload by them nearly nothing passes: it is for links whose senders do listen.
 //!
 //! # State and cost
-//! A virtual backlog, a virtual capacity and one time for all flows; O(1) per packet, and nothing is drawn.
+//! A virtual backlog, a virtual capacity and one time for all flows; O(1) per packet, and nothing
+//! is drawn.
 //!
 //! # Source (section, equation)
-//! S. Kunniyur and R. Srikant, "Analysis and Design of an Adaptive Virtual Queue (AVQ) Algorithm for Active Queue Management", ACM
-//! SIGCOMM 2001: the pseudo-code of AVQ.
+//! S. Kunniyur and R. Srikant, "Analysis and Design of an Adaptive Virtual Queue (AVQ) Algorithm
+//! for Active Queue Management", ACM SIGCOMM 2001: the pseudo-code of AVQ.
 //!
 //! # Where we differ
 //! - Before the first arrival the virtual capacity is the link's; the paper does not say.
 //! - A virtual buffer that was given in packets counts each as a typical one.
-//! - The paper counts every arrival against the virtual capacity, also those that are dropped, and so do we.
-//! - A packet that finds the virtual queue empty never overflows it. In the paper none is longer than the buffer; here one that
-//!   was given in packets may meet such, which would otherwise never pass.
+//! - The paper counts every arrival against the virtual capacity, also those that are dropped, and
+//!   so do we.
+//! - A packet that finds the virtual queue empty never overflows it. In the paper none is longer
+//!   than the buffer; here one that was given in packets may meet such, which would otherwise never
+//!   pass.
 //!
 //! # Example
 //! ```toml
@@ -43,7 +47,7 @@ use alloc::boxed::Box;
 use fairwire_core::{Buffer, Cause, Discipline, Dropper, Limit, Packet, Probe, Time, Unit, Verdict};
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "drops or marks what would overflow a virtual queue that is slower than the link",
@@ -158,7 +162,8 @@ impl Dropper for Avq {
         let elapsed = now.since(self.arrived).secs();
         self.arrived = now;
         self.backlog = (self.backlog - self.capacity * elapsed).max(0.0);
-        // A packet longer than the whole virtual buffer would never fit, however long the link had been idle.
+        // A packet longer than the whole virtual buffer would never fit, however long the link had
+        // been idle.
         let overflows = self.backlog > 0.0 && self.backlog + bytes > virtual_buffer;
         if !overflows {
             self.backlog += bytes;

@@ -1,24 +1,28 @@
 //! BLUE: one probability, moved by overflow and by idleness.
 //!
 //! # What it does
-//! Arrivals are dropped (or marked) with one probability. When the buffer overflows it goes up by a step, when the link goes idle
-//! it goes down by a smaller one, and after each step it stands still for a while.
+//! Arrivals are dropped (or marked) with one probability. It rises by a step when the buffer
+//! overflows, and falls by a smaller one when the link goes idle. After each step it does not move
+//! for a while.
 //!
 //! # Why
-//! Overflow and idleness tell of the load itself; the length of the queue, which RED looks at, tells of bursts as much as of
-//! load. The probability learns what the present senders need, slowly: it takes minutes to go from 0 to 1.
+//! Overflow and idleness depend on the load itself; the length of the queue, which RED looks at,
+//! depends on bursts as much as on load. The probability learns what the present senders need,
+//! slowly: it takes minutes to go from 0 to 1.
 //!
 //! # State and cost
 //! One probability and one time for all flows; O(1) per packet.
 //!
 //! # Source (section, equation)
-//! W. Feng, K. Shin, D. Kandlur and D. Saha, "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4), 2002, the
-//! pseudo-code of BLUE.
+//! W. Feng, K. Shin, D. Kandlur and D. Saha, "The BLUE active queue management algorithms",
+//! IEEE/ACM ToN 10(4), 2002, the pseudo-code of BLUE.
 //!
 //! # Where we differ
-//! - With ns-1 as in the paper, the transmitter asks once when it goes idle. Where a caller polls, each poll that finds nothing counts
-//!   as the link being idle; `freeze_time` bounds what that does.
-//! - With `idle_decay`, idle time is counted when the link stops being idle, from the first poll that found nothing.
+//! - With ns-1 as in the paper, the transmitter polls once when it goes idle. Where a caller polls,
+//!   each poll that finds nothing counts as the link being idle; `freeze_time` bounds what that
+//!   does.
+//! - With `idle_decay`, idle time is counted when the link stops being idle, from the first poll
+//!   that found nothing.
 //! - No number is drawn where the probability is 0 or 1.
 //!
 //! # Example
@@ -43,7 +47,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "drops or marks with a probability that overflow raises and an idle link lowers",
@@ -64,7 +68,8 @@ pub struct Spec {
     pub queue: Queueing,
     /// What the backlog is counted in.
     ///
-    /// Whether `threshold` counts packets or bytes; with bytes the probability is also scaled by packet length.
+    /// Whether `threshold` counts packets or bytes; with bytes the probability is also scaled by
+    /// packet length.
     #[parameter(default = Measure::Packets, source = "The paper uses packets.")]
     pub measure: Option<Measure>,
     /// The step up.
@@ -77,7 +82,7 @@ pub struct Spec {
     /// d2, the step down: the authors' code for ns-1.
     #[parameter(default = 0.00025, min = 0.0, max = 1.0, unit = "1")]
     pub decrease: Option<f64>,
-    /// After a step, no other for so long.
+    /// The time after a step without another.
     #[parameter(default = "100 ms", above = "0 s", source = "The authors' code for ns-1.")]
     pub freeze_time: Option<Quantity<Duration>>,
     /// A backlog above this counts as overflow.
@@ -85,8 +90,8 @@ pub struct Spec {
     pub threshold: Option<Quantity<Amount>>,
     /// Go on falling while the link stays idle.
     ///
-    /// Whether the probability goes on falling, a step per `freeze_time`, while the link stays idle, rather than once when it
-    /// goes idle.
+    /// Whether the probability goes on falling, a step per `freeze_time`, while the link stays
+    /// idle, rather than once when it goes idle.
     #[parameter(default = false)]
     pub idle_decay: Option<bool>,
 }
@@ -106,7 +111,7 @@ pub struct Config {
     pub increase: f64,
     /// d2: the step down.
     pub decrease: f64,
-    /// After a step, no other for so long.
+    /// The time after a step without another.
     pub freeze_time: Duration,
     /// A backlog above this counts as overflow.
     pub threshold: Option<f64>,

@@ -1,26 +1,30 @@
 //! CHOKe: choose and keep for responsive flows, choose and kill for unresponsive flows.
 //!
 //! # What it does
-//! Keeps the average queue of RED. While that is above the lower threshold, each arrival is compared with packets drawn at random
-//! from the queue. If one of them is of the same flow, both are dropped. An arrival without a match takes RED's test.
+//! Keeps the average queue of RED. While that is above the lower threshold, each arrival is
+//! compared with packets drawn at random from the queue. If one of them is of the same flow, both
+//! are dropped. An arrival without a match takes RED's test.
 //!
 //! With `ecn` an early signal of RED's test marks ECN-capable packets; a match is always dropped.
 //!
 //! # Why
-//! A flow that has many packets waiting is hit often, in proportion to the square of its share of the queue, and no state
-//! per flow is kept to know it.
+//! A flow that has many packets waiting is hit often, in proportion to the square of its share of
+//! the queue. That needs no state per flow.
 //!
 //! # State and cost
-//! That of RED for all flows, and 4 bytes per packet of buffer for the draws. O(1) per packet: one draw, or m.
+//! That of RED for all flows, and 4 bytes per packet of buffer for the draws. O(1) per packet: one
+//! draw, or m.
 //!
 //! # Source (section, equation)
-//! R. Pan, B. Prabhakar and K. Psounis, "CHOKe: A Stateless Active Queue Management Scheme for Approximating Fair Bandwidth
-//! Allocation", INFOCOM 2000: the algorithm, and its variants with several draws, with regions, and with the front or the back of the
-//! queue. RED's test as in [`red`].
+//! R. Pan, B. Prabhakar and K. Psounis, "CHOKe: A Stateless Active Queue Management Scheme for
+//! Approximating Fair Bandwidth Allocation", INFOCOM 2000: the algorithm, and its variants with
+//! several draws, with regions, and with the front or the back of the queue. RED's test as in
+//! [`red`].
 //!
 //! # Where we differ
-//! - RED's test is that of `red` here, with its rule that the first arrival above the threshold is spared, and with
-//!   `spare_short_queue`. The paper leaves both open; the latter keeps an idle link from dropping while an old average wears off.
+//! - RED's test is that of `red` here, with its rule that the first arrival above the threshold is
+//!   spared, and with `spare_short_queue`. The paper leaves both open; the latter keeps an idle
+//!   link from dropping while an old average wears off.
 //! - A match leaves RED's count of arrivals since its last signal as it is.
 //! - Draws are with replacement. A packet that is drawn twice is dropped once.
 //! - Above the upper threshold as many are drawn as in the last region.
@@ -53,7 +57,7 @@ use schemars::JsonSchema;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "compares an arrival with a random waiting packet and drops both if they are of one flow",
@@ -72,14 +76,16 @@ pub struct Spec {
     /// How much may wait, what becomes of signals, and in which order packets leave.
     #[parameter(flatten)]
     pub queue: Queueing,
-    /// With so many waiting packets an arrival is compared.
+    /// The number of waiting packets that an arrival is compared with.
     ///
     /// More than 1 is the paper's M-CHOKe.
     #[parameter(default = 1, min = 1, max = 64, unit = "packets")]
     pub draws: Option<u32>,
-    /// So many regions between the thresholds, with two draws more in each than in the one below; in place of `draws`.
+    /// The number of regions between the thresholds, with two draws more in each than in the one
+    /// below; in place of `draws`.
     ///
-    /// K, the self-adjusting variant: the distance of the thresholds is split into k regions, and in the i-th m is 2 i.
+    /// K, the self-adjusting variant: the distance of the thresholds is split into k regions, and
+    /// in the i-th m is 2 i.
     #[parameter(unset = "none", min = 1, max = 32, unit = "1", source = "The paper has 8.")]
     pub regions: Option<u32>,
     /// With which packets an arrival is compared.
@@ -89,20 +95,20 @@ pub struct Spec {
     pub compare: Option<Compare>,
     /// What the queue is counted in.
     ///
-    /// Whether the queue is averaged in packets or in bytes; in bytes RED's probability is also scaled by packet length.
-    /// Draws are of packets, each as likely.
+    /// Whether the queue is averaged in packets or in bytes; in bytes RED's probability is also
+    /// scaled by packet length. Draws are of packets, each as likely.
     #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
     /// No comparison below this average.
     ///
-    /// No comparison below the one, and every arrival dropped above the other: as for `red`, whose defaults are FABA's,
-    /// section 5.
+    /// No comparison below the one, and every arrival dropped above the other: as for `red`, whose
+    /// defaults are FABA's, section 5.
     #[parameter(unset = "a quarter of the buffer")]
     pub min_threshold: Option<Quantity<Amount>>,
     /// Every arrival is dropped above this average.
     ///
-    /// No comparison below the one, and every arrival dropped above the other: as for `red`, whose defaults are FABA's,
-    /// section 5.
+    /// No comparison below the one, and every arrival dropped above the other: as for `red`, whose
+    /// defaults are FABA's, section 5.
     #[parameter(unset = "half of it")]
     pub max_threshold: Option<Quantity<Amount>>,
     /// The probability of a signal at the upper threshold.
@@ -118,7 +124,8 @@ pub struct Spec {
     /// Let the probability rise to 1 at twice the upper threshold, rather than jump there.
     #[parameter(default = false)]
     pub gentle: Option<bool>,
-    /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of 1993).
+    /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of
+    /// 1993).
     ///
     /// The rule that spreads RED's signals. False is the paper of 1993, which CHOKe's refers to.
     #[parameter(default = false)]
@@ -154,9 +161,9 @@ pub enum Compare {
 /// How many waiting packets an arrival is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draws {
-    /// Always so many.
+    /// Always this number.
     Fixed(u32),
-    /// Twice the number of the region that the average is in, of so many.
+    /// Twice the number of the region that the average is in, of this number of regions.
     Regions(u32),
 }
 

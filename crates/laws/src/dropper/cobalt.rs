@@ -1,30 +1,35 @@
 //! COBALT: CoDel and BLUE, alternated.
 //!
 //! # What it does
-//! CoDel gives its signals on departure, with a count that steps back at the same pace when the wait is short again. Beside it
-//! BLUE keeps a drop probability that grows when the buffer overflows and shrinks when the queue runs empty.
+//! CoDel gives its signals on departure, with a count that steps back at the same pace when the
+//! wait is short again. Beside it BLUE keeps a drop probability that grows when the buffer
+//! overflows and shrinks when the queue runs empty.
 //!
 //! With `ecn` CoDel's signals mark ECN-capable packets; BLUE always drops.
 //!
 //! # Why
-//! CoDel's rate of signals grows slowly, so a sender that does not listen fills the buffer all the same. BLUE takes care of
-//! those: an overflow says that signals were not heard. And CoDel's count, which jumps when signalling begins anew, here finds
-//! its place by stepping up and down.
+//! CoDel's rate of signals grows slowly, so a sender that does not listen fills the buffer all the
+//! same. BLUE takes care of those: an overflow says that signals were not heard. And CoDel's count,
+//! which jumps when signalling begins anew, here finds its place by stepping up and down.
 //!
 //! # State and cost
 //! 32 bytes; O(1) per packet. The count steps back at most 1024 times per packet.
 //!
 //! # Source (section, equation)
-//! J. Palmei and others, "Design and evaluation of COBALT queue discipline", IEEE LANMAN 2019; T. Hoiland-Jorgensen, D. Taht
-//! and J. Morton, "Piece of CAKE", IEEE LANMAN 2018; RFC 8289 for CoDel. The parameters' values are those of Linux's `sch_cake`.
+//! J. Palmei and others, "Design and evaluation of COBALT queue discipline", IEEE LANMAN 2019; T.
+//! Hoiland-Jorgensen, D. Taht and J. Morton, "Piece of CAKE", IEEE LANMAN 2018; RFC 8289 for CoDel.
+//! The parameters' values are those of Linux's `sch_cake`.
 //!
 //! # Where we differ
-//! - Where it has one of many queues, as in [CAKE's](crate::compose::cake_like), the wait must also be above what two packets of
-//!   each backlogged queue take. CAKE counts bulky queues only, and does so in its `ingress` mode only.
+//! - Where it has one of many queues, as in [CAKE's](crate::compose::cake_like), the wait must also
+//!   be above what two packets of each backlogged queue take. CAKE counts bulky queues only, and
+//!   does so in its `ingress` mode only.
 //! - A drop of BLUE counts as `forced`, because it is not a signal that a mark could carry.
 //! - The last packet of a queue is always sent.
-//! - A queue counts as run empty when its last packet has left, or when the link asks in vain; in CAKE when its turn comes.
-//! - The count steps back at most 1024 times per packet, and the schedule then starts at that packet.
+//! - A queue counts as run empty when its last packet has left, or when the link polls and finds
+//!   nothing; in CAKE when its turn comes.
+//! - The count steps back at most 1024 times per packet, and the schedule then starts at that
+//!   packet.
 //!
 //! # Example
 //! ```toml
@@ -47,7 +52,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "CoDel against standing queues, and BLUE against senders that do not listen",
@@ -71,12 +76,14 @@ pub struct Spec {
     pub control: Control,
     /// What BLUE's probability gains by an overflow.
     ///
-    /// What BLUE's probability gains by an overflow and loses by an empty queue, at most once per target each. CAKE.
+    /// What BLUE's probability gains by an overflow and loses by an empty queue, at most once per
+    /// target each. CAKE.
     #[parameter(default = 1.0 / 256.0, min = 0.0, max = 1.0, unit = "1")]
     pub increase: Option<f64>,
     /// What BLUE's probability loses by an empty queue.
     ///
-    /// What BLUE's probability gains by an overflow and loses by an empty queue, at most once per target each. CAKE.
+    /// What BLUE's probability gains by an overflow and loses by an empty queue, at most once per
+    /// target each. CAKE.
     #[parameter(default = 1.0 / 4096.0, min = 0.0, max = 1.0, unit = "1")]
     pub decrease: Option<f64>,
 }
@@ -85,9 +92,10 @@ pub struct Spec {
 #[parameters(gated, checked = CheckedControl, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Control {
-    /// The wait that may stand.
+    /// The wait that is allowed.
     ///
-    /// At least what four packets of `mtu` take at the link's rate, or two of each backlogged queue. CAKE.
+    /// At least what four packets of `mtu` take at the link's rate, or two of each backlogged
+    /// queue. CAKE.
     #[parameter(default = "5 ms", min = "1 us", max = "1 h")]
     pub target: Option<Quantity<Duration>>,
     /// How long the wait may be above the target.
@@ -107,7 +115,8 @@ impl Part for Spec {
 }
 
 impl Control {
-    /// The parameters of the law, for whichever `discipline` uses it, with the steps of its probability.
+    /// The parameters of the law, for whichever `discipline` uses it, with the steps of its
+    /// probability.
     pub(crate) fn terms(
         &self,
         discipline: &'static str,
@@ -141,7 +150,7 @@ pub struct Config {
 /// The parameters of the law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
-    /// The wait that may stand.
+    /// The wait that is allowed.
     pub target: Duration,
     /// How long the wait may be above the target.
     pub interval: Duration,
@@ -153,7 +162,7 @@ pub struct Terms {
     pub decrease: f64,
     /// Whether capable packets are marked.
     pub ecn: EcnPolicy,
-    /// Where it has one of many queues: may two packets of each backlogged one stand?
+    /// Where it has one of many queues: may two packets of each backlogged one wait?
     pub allows_round: bool,
 }
 
@@ -194,7 +203,7 @@ impl Common {
 }
 
 /// Steps of the count in one call.
-const MOST_STEPS: u32 = 1024;
+const MAX_STEPS: u32 = 1024;
 
 /// The law for one queue. See the [module](self).
 #[derive(Clone, Debug, Default)]
@@ -241,7 +250,7 @@ impl Cobalt {
             self.count -= 1;
             self.advance(terms);
             steps += 1;
-            if steps == MOST_STEPS {
+            if steps == MAX_STEPS {
                 self.next = now;
                 return;
             }
@@ -271,8 +280,9 @@ impl Cobalt {
 }
 
 impl Terms {
-    /// What four packets take, or two of each of `queues` backlogged queues. A flow that has its turn once a round needs a
-    /// queue of that length to keep its share; a shorter wait is the round itself.
+    /// What four packets take, or two of each of `queues` backlogged queues. A flow that has its
+    /// turn once a round needs a queue of that length to keep its share; a shorter wait is the
+    /// round itself.
     #[inline]
     fn least_standing(&self, queues: u32) -> Duration {
         self.four_packets.max(Duration::from_ns(self.four_packets.ns() / 2 * u64::from(queues)))

@@ -1,26 +1,29 @@
 //! CoDel: controlled delay.
 //!
 //! # What it does
-//! Looks at how long each packet waited when it leaves. Once no packet waited less than the target for a whole interval, it
-//! drops one, and then the next ever sooner (after an interval divided by the square root of the number of drops) until a
-//! packet again waited less than the target.
+//! Looks at how long each packet waited when it leaves. Once no packet waited less than the target
+//! for a whole interval, it drops one. The next follows after an interval divided by the square
+//! root of the number of drops, so ever sooner, until a packet again waited less than the target.
 //!
 //! # Why
-//! A queue that drains within a round trip is a useful cushion; one that stands is only delay. The least wait within an
-//! interval tells them apart, whatever the link's rate and the size of the buffer, so there is nothing to tune.
+//! A queue that drains within a round trip is a useful cushion; one that never drains is only
+//! delay. The least wait within an interval distinguishes them, whatever the link's rate and the
+//! size of the buffer, so there is nothing to tune.
 //!
 //! # State and cost
 //! 40 bytes; O(1) per packet, a square root per signal.
 //!
 //! # Source (section, equation)
-//! RFC 8289, section 5; K. Nichols and V. Jacobson, "Controlling queue delay", ACM Queue 10(5), 2012.
+//! RFC 8289, section 5; K. Nichols and V. Jacobson, "Controlling queue delay", ACM Queue
+//! 10(5), 2012.
 //!
 //! # Where we differ
-//! - The RFC's pseudo-code only drops. A mark stands for a drop as in Linux: a marked packet is sent, so at most one
-//!   signal is given per packet sent.
+//! - The RFC's pseudo-code only drops. A mark takes the place of a drop as in Linux: a marked
+//!   packet is sent, so at most one signal is given per packet sent.
 //! - Times are nanoseconds; the control law rounds down to one.
-//! - A drop that comes to be due several times at one moment is given to the packets that leave at that moment, as in the
-//!   RFC's loop. Under another scheduler than `fcfs` those are the packets that would leave next.
+//! - A drop that comes to be due several times at one moment is given to the packets that leave at
+//!   that moment, as in the RFC's loop. Under another scheduler than `fcfs` those are the packets
+//!   that would leave next.
 //!
 //! # Example
 //! ```toml
@@ -50,7 +53,7 @@ use schemars::JsonSchema;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "drops on departure while the least wait of an interval stays above a target",
@@ -78,7 +81,7 @@ pub struct Spec {
 #[parameters(gated, checked = CheckedControl, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Control {
-    /// The wait that may stand.
+    /// The wait that is allowed.
     #[parameter(default = "5 ms", min = "1 us", max = "1 h", source = "RFC 8289, sections 4 and 5.3.")]
     pub target: Option<Quantity<Duration>>,
     /// How long the wait may be above the target: a round trip of the slower senders.
@@ -121,15 +124,15 @@ pub enum Arithmetic {
     /// As RFC 8289 writes it, in nanoseconds.
     #[default]
     Exact,
-    /// As Linux does: times are counted in 1.024 us, and 1/sqrt(count) is taken by one step of Newton's method per signal
-    /// from the root
-    /// before, in 16 bits. From 1 to 2 that gives 0.5 and not 0.707: the third signal comes 50 ms after the second rather
-    /// than 71.
+    /// As Linux does: times are counted in 1.024 us, and 1/sqrt(count) is taken by one step of
+    /// Newton's method per signal from the root before, in 16 bits. From 1 to 2 that gives 0.5 and
+    /// not 0.707: the third signal comes 50 ms after the second rather than 71.
     Linux,
 }
 
 impl Control {
-    /// As `tc` takes it. The kernel's own arithmetic is the only one that it has, and its MTU that of the interface.
+    /// As `tc` takes it. The kernel's own arithmetic is the only one that it has, and its MTU that
+    /// of the interface.
     pub(crate) fn linux(&self, ecn: Option<EcnChoice>) -> Option<String> {
         let CheckedControl { target, interval, .. } = self.checked().ok()?;
         let us = |time: Duration| time.ns() / 1000;
@@ -173,7 +176,7 @@ pub struct Config {
 /// The parameters of the law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// The wait that may stand.
+    /// The wait that is allowed.
     pub target: Duration,
     /// How long the wait may be above the target.
     pub interval: Duration,
@@ -197,9 +200,8 @@ pub enum Rules {
     /// As RFC 8290 has it: its own queue and nothing else.
     #[default]
     Rfc,
-    /// As Linux does: the backlog of all queues is held against the MTU, packets that an overflow takes count as signals, and
-    /// signals
-    /// go on until the queue is asked in vain.
+    /// As Linux does: the backlog of all queues is held against the MTU, packets that an overflow
+    /// takes count as signals, and signals go on until the queue is polled and found empty.
     Linux,
 }
 
@@ -235,8 +237,9 @@ pub struct Codel {
     phase: Phase,
 }
 
-/// Where the law stands between two packets. The RFC's loop looks at the packet behind one that it drops; here that packet
-/// comes by in a call of its own, and the last two phases say what awaits it.
+/// The state of the law between two packets. The RFC's loop looks at the packet behind one that it
+/// drops. Here that packet comes by in a call of its own, and the last two phases say what awaits
+/// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     /// No signals are given.
@@ -246,7 +249,7 @@ enum Phase {
     Signalling,
     /// The first packet was dropped: the one behind it is sent, and signalling begins.
     Begun,
-    /// A packet was dropped and counted: the one behind it tells whether signalling goes on.
+    /// A packet was dropped and counted: the one behind it decides whether signalling goes on.
     Dropped,
 }
 
@@ -271,7 +274,8 @@ impl Codel {
         now >= *self.due.get_or_insert(now + terms.interval)
     }
 
-    /// A signal is due for a packet: it is either sent with a mark, or dropped so that the next packet decides.
+    /// A signal is due for a packet: it is either sent with a mark, or dropped so that the next
+    /// packet decides.
     #[inline]
     fn signal(&mut self, terms: &Terms, packet: &Packet, now: Time) -> Verdict {
         let (begins, marks) = (self.phase == Phase::Calm, terms.marks(packet));
@@ -330,11 +334,10 @@ impl Codel {
 /// Linux's unit of time, 2^10 ns.
 const UNIT: u32 = 10;
 
-/// One step of Newton's method for 1/sqrt(count) from `root`: r (3 - count r^2) / 2, rounded down to 2^-16. Where the count
-/// is so much
-/// larger than that of `root` that the step would end below zero, as after an overflow, 64 unsigned bits wrap around as
-/// Linux's do, and
-/// what is left has nothing to do with a root. It may be 0, and stays so until a new phase begins at 1.
+/// One step of Newton's method for 1/sqrt(count) from `root`: r (3 - count r^2) / 2, rounded down
+/// to 2^-16. After an overflow the count may be much larger than that of `root`, and the step would
+/// end below zero. Then 64 unsigned bits wrap around as Linux's do, and what is left has nothing to
+/// do with a root. It may be 0, and stays so until a new phase begins at 1.
 fn newton(root: u16, count: u32) -> u16 {
     let square = u64::from(root) * u64::from(root); // 2^32 are 1
     let rest = (3_u64 << 32).wrapping_sub(square * u64::from(count));
@@ -408,7 +411,8 @@ impl Law for Codel {
 
     fn polled_empty(&mut self, terms: &mut Terms, _: Time) {
         self.phase = Phase::Calm;
-        // A queue that an overflow emptied was not told so. The RFC forgets when it was above the target, Linux does not.
+        // The law of a queue that an overflow emptied was not called. The RFC forgets when it was
+        // above the target, Linux does not.
         if terms.rules == Rules::Rfc {
             self.due = None;
         }
@@ -433,7 +437,8 @@ mod tests {
 
     #[test]
     fn a_step_that_would_end_below_zero_wraps_around() {
-        // r ((3 2^32 - n r^2) mod 2^64 / 4) / 2^31 mod 2^64 in whole numbers, reckoned apart from the program.
+        // r ((3 2^32 - n r^2) mod 2^64 / 4) / 2^31 mod 2^64 in whole numbers, reckoned apart from
+        // the program.
         for (root, count, next) in
             [(u16::MAX, 65, 95), (u16::MAX, 66, 32_865), (8_000, 200, 79), (11_965, 90, 0)]
         {

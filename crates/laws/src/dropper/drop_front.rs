@@ -1,24 +1,26 @@
 //! Drop-front: a full buffer drops what has waited longest.
 //!
 //! # What it does
-//! Lets everything in. When the buffer is full, the oldest packet of all is dropped until the arrival fits.
-//! Under any scheduler it is the oldest packet of all that is dropped.
+//! Lets everything in. When the buffer is full, the oldest packet of all is dropped until the
+//! arrival fits. Under any scheduler it is the oldest packet of all that is dropped.
 //!
 //! # Why
-//! The gap in the sequence reaches the receiver a whole queue sooner than under tail-drop, so TCP retransmits sooner; and what is sent
-//! is always the freshest. Whoever sends most still holds most of the buffer: it is blind to flows.
+//! The gap in the sequence reaches the receiver a whole queue sooner than under tail-drop, so TCP
+//! retransmits sooner; and what is sent is always the freshest. The flow that sends most still
+//! holds most of the buffer: it is blind to flows.
 //!
 //! # State and cost
 //! No state beyond the buffer; O(1) per packet.
 //!
 //! # Source (section, equation)
-//! T. V. Lakshman, A. Neidhardt and T. J. Ott, "The Drop from Front Strategy in TCP and in TCP over ATM", INFOCOM 1996, abstract;
-//! cited by Suter et al. 1998, section II.B.
+//! T. V. Lakshman, A. Neidhardt and T. J. Ott, "The Drop from Front Strategy in TCP and in TCP over
+//! ATM", INFOCOM 1996, abstract; cited by Suter et al. 1998, section II.B.
 //!
 //! # Where we differ
-//! - The paper drops the cell that is closest to being sent. First come, first served, that is the oldest; under other schedulers
-//!   the oldest is dropped all the same.
-//! - The paper's unit is the ATM cell. Here packets differ in size, and one arrival may push several out.
+//! - The paper drops the cell that is closest to being sent. First come, first served, that is the
+//!   oldest; under other schedulers the oldest is dropped all the same.
+//! - The paper's unit is the ATM cell. Here packets differ in size, and one arrival may push
+//!   several out.
 //!
 //! # Example
 //! ```toml
@@ -35,7 +37,7 @@ use alloc::boxed::Box;
 use fairwire_core::{Buffer, Discipline, Dropper, Limit, Packet, Time, Victim};
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::Baseline,
     summary: "a full buffer drops its oldest packet",

@@ -1,24 +1,27 @@
 //! Room from the fattest queue, in batches: how FQ-CoDel makes room.
 //!
-//! When the buffer is full, packets are dropped from the head of the queue that holds the most bytes until half of these are gone,
-//! or until so many packets are (RFC 8290, section 4.1). A batch makes room for many arrivals at once, and dropping at the
-//! head tells the sender soonest.
+//! When the buffer is full, packets are dropped from the head of the queue that holds the most
+//! bytes. It loses half of these bytes, or a maximum number of packets (RFC 8290, section 4.1). A
+//! batch makes room for many arrivals at once, and a drop at the head reaches the sender soonest.
 //!
-//! The arrival counts as if it were in its queue already, as in the RFC, where it is. Among equals the queue with the lowest
-//! number gives way.
+//! The arrival counts as if it were in its queue already, as in the RFC, where it is. Among equals
+//! the queue with the lowest number gives way.
 //!
-//! The RFC searches all queues. Here a tree over the queues holds in each node the greater of the two below it, so the greatest
-//! is found along one path. A queue's number in the tree only ever rises as packets come, and is set right when it is found to
-//! be the greatest and too high: so it is never too low, packets that go cost nothing, and what is found is exact.
+//! The RFC searches all queues. Here a tree over the queues holds in each node the greater of the
+//! two below it, so the greatest is found along one path. A queue's number in the tree only ever
+//! rises as packets come, and is set right when it is found to be the greatest and too high: so it
+//! is never too low, packets that go cost nothing, and what is found is exact.
 //!
-//! The logarithm is amortised: each number set right was raised by a packet before, but one overflow may meet them all, if every
-//! queue drained since the last. With 65536 queues that took 6.2 ms once.
+//! The logarithm is amortised: each number set right was raised by a packet before, but one
+//! overflow may meet them all, if every queue drained since the last. With 65536 queues that took
+//! 6.2 ms once.
 
 use alloc::boxed::Box;
 use alloc::vec;
 use fairwire_core::{Buffer, Cause, Dropper, FlowHash, FlowKey, Key, Needs, Packet, Time, Verdict, Victim};
 
-/// Makes room by dropping from the head of the fattest queue. The buffer's queues must be counted. See the [module](self).
+/// Makes room by dropping from the head of the fattest queue. The buffer's queues must be counted.
+/// See the [module](self).
 #[derive(Debug)]
 pub struct Fattest {
     batch: u32,
@@ -42,7 +45,8 @@ impl Fattest {
         Fattest { batch: batch.max(1), open: None, bytes: Maxima::new(queues as usize) }
     }
 
-    /// The fattest queue with `packet` counted in, and its bytes; `None` when that is the arrival alone.
+    /// The fattest queue with `packet` counted in, and its bytes; `None` when that is the arrival
+    /// alone.
     fn fattest(&mut self, packet: &Packet, buffer: &Buffer) -> Option<(FlowHash, u64)> {
         let own = buffer.queue_of(packet);
         let (own_waiting, len) = (waiting(own, buffer), u64::from(packet.len));
@@ -111,14 +115,15 @@ impl Dropper for Fattest {
     }
 }
 
-/// So many numbers, and where the greatest of them stands.
+/// Numbers, with the place of the greatest.
 ///
-/// All paths have one length. A number that rises goes up the first levels without a test: whether it is the greatest of a
-/// few is
-/// not to be foreseen, and a wrong guess of the processor's takes longer than a level. Among many it hardly ever is.
+/// All paths have one length. A number that rises goes up the first levels without a test: whether
+/// it is the greatest of a few is not to be foreseen, and a wrong guess of the processor's takes
+/// longer than a level. Among many it hardly ever is.
 #[derive(Debug)]
 pub(super) struct Maxima {
-    /// Node 0 is the root, the children of node i are 4 i + 1 to 4 i + 4, and the numbers stand in the lowest level.
+    /// Node 0 is the root, the children of node i are 4 i + 1 to 4 i + 4, and the numbers are in
+    /// the lowest level.
     nodes: Box<[u64]>,
     /// The first node of the lowest level.
     lowest: usize,

@@ -1,13 +1,17 @@
 //! Room from the fattest host, and there from one of its fattest queues.
 //!
-//! When the buffer is full, the host that holds the most bytes gives: the oldest packet of a queue of its that is more than half as long as
-//! its longest. So a host that floods, with one flow or with thousands, makes room at its own cost alone, and within a host the flow
-//! that floods does. The arrival counts as if it were in its host already; among equals the host that took its place first gives way.
+//! When the buffer is full, the host that holds the most bytes gives: the oldest packet of a queue
+//! of its that is more than half as long as its longest. So a host that floods, with one flow or
+//! with thousands, makes room at its own cost alone, and within a host the flow that floods does.
+//! The arrival counts as if it were in its host already; among equals the host that took its place
+//! first gives way.
 //!
-//! Which host holds the most is known exactly, by [the tree](super::fattest) that FQ-CoDel has for queues. The queues of a host stand in
-//! bins by length, each twice as wide as the one below, as in [LQD with bins](super::lqd_binned): O(1).
+//! Which host holds the most is known exactly, by [the tree](super::fattest) that FQ-CoDel has for
+//! queues. The queues of a host are in bins by length, each twice as wide as the one below, as in
+//! [LQD with bins](super::lqd_binned): O(1).
 //!
-//! A host is a class, and a queue is of the host of its latest packet, as in [the scheduler](crate::scheduler::hosts) that goes with this.
+//! A host is a class, and a queue is of the host of its latest packet, as in [the
+//! scheduler](crate::scheduler::hosts) that goes with this.
 
 use crate::dropper::fattest::Maxima;
 use alloc::boxed::Box;
@@ -43,7 +47,8 @@ struct Host {
     used: u32,
 }
 
-/// Makes room at the cost of the fattest host. The buffer's queues must be counted. See the [module](self).
+/// Makes room at the cost of the fattest host. The buffer's queues must be counted. See the
+/// [module](self).
 #[derive(Debug)]
 pub(crate) struct FattestHost {
     links: Box<[Link]>,
@@ -80,7 +85,7 @@ impl FattestHost {
         at
     }
 
-    /// Puts `queue`, with so many bytes, into its bin of `host`.
+    /// Puts `queue`, which holds `bytes`, into its bin of `host`.
     fn link(&mut self, queue: u32, host: u32, bytes: u64) {
         let bin = (bytes.max(1).ilog2() as usize).min(BINS - 1);
         let of = &mut self.hosts[host as usize];
@@ -108,7 +113,7 @@ impl FattestHost {
         }
     }
 
-    /// So many bytes, all that waits in `queue`, go from the host that has it.
+    /// Takes `bytes`, all that waits in `queue`, from the host that has it.
     fn leave(&mut self, queue: u32, bytes: u64) {
         self.unlink(queue);
         let at = core::mem::replace(&mut self.links[queue as usize].host, NONE);

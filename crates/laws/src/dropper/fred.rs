@@ -1,34 +1,40 @@
 //! FRED: flow random early drop.
 //!
 //! # What it does
-//! RED with an eye on each flow that has packets waiting. No flow may have more than a fixed number of packets waiting; one that
-//! tries again and again gets strikes, and with more than one strike no more than the average flow. Random drops, between two
-//! thresholds of the average queue as in RED, meet only flows that have at least their part.
+//! RED with an eye on each flow that has packets waiting. No flow may have more than a fixed number
+//! of packets waiting. One that tries again and again gets strikes, and with more than one strike
+//! it may have no more than the average flow. Random drops, between two thresholds of the average
+//! queue as in RED, meet only flows that have at least their part.
 //!
-//! With `ecn` random early signals mark ECN-capable packets; drops for strikes, and those above the upper
-//! threshold, always drop: these flows did not listen. (The paper drops always.) With a `scheduler` a flow is
-//! what has a queue of its own there.
+//! With `ecn` random early signals mark ECN-capable packets; drops for strikes, and those above the
+//! upper threshold, always drop: these flows did not listen. (The paper drops always.) With a
+//! `scheduler` a flow is what has a queue of its own there.
 //!
 //! # Why
-//! RED drops flows in proportion to what they send, whether they listen or not. FRED protects those that have little waiting,
-//! and holds down those that do not listen, with state only for flows that have packets waiting.
+//! RED drops flows in proportion to what they send, whether they listen or not. FRED protects those
+//! that have little waiting, and holds down those that do not listen, with state only for flows
+//! that have packets waiting.
 //!
 //! # State and cost
-//! An average and a counter for all flows. A count of strikes (4 bytes) for each flow that may have packets waiting: as many as the
-//! buffer holds packets, taken at construction whether flows come or not. O(1).
+//! An average and a counter for all flows. A count of strikes (4 bytes) for each flow that may have
+//! packets waiting: as many as the buffer holds packets, taken at construction whether flows come
+//! or not. O(1).
 //!
 //! # Source (section, equation)
-//! D. Lin and R. Morris, "Dynamics of random early detection", SIGCOMM 1997: the listing of the algorithm, with its support
-//! for many flows.
+//! D. Lin and R. Morris, "Dynamics of random early detection", SIGCOMM 1997: the listing of the
+//! algorithm, with its support for many flows.
 //!
 //! # Where we differ
-//! - The paper was not at hand: the listing and its constants are as public implementations have them, J-Sim's `FRED.java` (2002) and a
-//!   Linux module. Both have, above the upper threshold, what the listing labels A (a flow may have two packets) and B (none may have more
-//!   than twice the average flow's) beside C (drop all), and at all times.
-//! - With all three A and B decide nothing but who gets a strike. `many_flow_support` is ours: true leaves out C, so that A and B rule; false
-//!   is as those implementations are.
-//! - Random drops are spread over arrivals as in RED's paper of 1993; where the formula passes 1, the drop is certain.
-//! - In bytes, the random drop does not depend on the packet's length: a flow is judged by its bytes already.
+//! - The paper was not at hand: the listing and its constants are as public implementations have
+//!   them, J-Sim's `FRED.java` (2002) and a Linux module. The listing labels three rules: A (a flow
+//!   may have two packets), B (none may have more than twice the average flow's) and C (drop all).
+//!   Both implementations apply A and B at all times, and beside C above the upper threshold.
+//! - With all three A and B decide nothing but who gets a strike. `many_flow_support` is ours: true
+//!   leaves out C, so that A and B rule; false is as those implementations are.
+//! - Random drops are spread over arrivals as in RED's paper of 1993; where the formula passes 1,
+//!   the drop is certain.
+//! - In bytes, the random drop does not depend on the packet's length: a flow is judged by its
+//!   bytes already.
 //! - No number is drawn where the probability is 0 or 1.
 //!
 //! # Example
@@ -55,7 +61,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "RED that spares flows with little waiting, and holds down those that do not listen",
@@ -76,8 +82,8 @@ pub struct Spec {
     pub queue: Queueing,
     /// What queues are counted in.
     ///
-    /// Whether queues are counted in packets or in bytes. In bytes a packet, where the law names one, is the site's typical
-    /// packet.
+    /// Whether queues are counted in packets or in bytes. In bytes a packet, where the law names
+    /// one, is the site's typical packet.
     #[parameter(default = Measure::Packets, source = "The paper has packets.")]
     pub measure: Option<Measure>,
     /// No random drops below this average, and the most that a flow may have waiting.
@@ -105,10 +111,12 @@ pub struct Spec {
         source = "Lin and Morris have 2 for small and 4 for large buffers; where large begins is ours."
     )]
     pub min_q: Option<Quantity<Amount>>,
-    /// Let each flow have two packets waiting above the upper threshold, rather than drop all arrivals.
+    /// Let each flow have two packets waiting above the upper threshold, rather than drop all
+    /// arrivals.
     ///
-    /// Above the upper threshold each flow may have two packets waiting, and no more than twice the average flow's. If false,
-    /// all arrivals are dropped there, and those of a flow with more get it a strike.
+    /// Above the upper threshold each flow may have two packets waiting, and no more than twice the
+    /// average flow's. If false, all arrivals are dropped there, and those of a flow with more get
+    /// it a strike.
     #[parameter(default = true)]
     pub many_flow_support: Option<bool>,
 }
@@ -141,7 +149,7 @@ pub struct Config {
 /// In a buffer of fewer packets flows with two packets waiting are not spared.
 const LARGE_BUFFER: f64 = 50.0;
 
-/// With so many strikes or fewer a flow may have more waiting than the average flow.
+/// With this number of strikes or fewer a flow may have more waiting than the average flow.
 const STRIKES: u32 = 1;
 
 impl Spec {
@@ -236,7 +244,8 @@ impl Fred {
         self.average
     }
 
-    /// avgcq: what a flow has waiting on average, in packets or bytes; at least a packet, unless nothing waits.
+    /// avgcq: what a flow has waiting on average, in packets or bytes; at least a packet, unless
+    /// nothing waits.
     pub fn average_flow(&self) -> f64 {
         self.average_flow
     }
@@ -261,7 +270,8 @@ impl Fred {
         self.share(flows);
     }
 
-    /// What the average loses while nothing waits: as if packets that the link could have sent had met an empty queue.
+    /// What the average loses while nothing waits: as if packets that the link could have sent had
+    /// met an empty queue.
     #[cold]
     fn decay(&mut self, now: Time) {
         let packets_per_second = self.config.rate.packets_per_second(self.config.packet_bytes);
@@ -352,7 +362,8 @@ impl Dropper for Fred {
 
     #[inline]
     fn on_departure(&mut self, _: &Packet, _: Left, buffer: &Buffer, now: Time) -> Verdict {
-        // As many flows as before the packet left: in the listing its flow goes only after the average is told.
+        // As many flows as before the packet left: in the listing its flow goes only after the
+        // average is updated.
         self.update_average(self.counted(buffer.len(), buffer.bytes()), self.active);
         self.active = buffer.backlogged_flows();
         if buffer.is_empty() {

@@ -1,20 +1,23 @@
 //! Who holds half of the free room gets no more: the buffer rule of ns-2's SFQ.
 //!
 //! # What it does
-//! Refuses an arrival whose queue holds half of the packets that there is still room for, or more. Where fewer places are free than
-//! there are [`BUCKETS`], it refuses as well who holds more than the buffer's share of one bucket.
+//! Refuses an arrival whose queue holds half of the packets that there is still room for, or more.
+//! Where fewer places are free than there are [`BUCKETS`], it refuses as well who holds more than
+//! the buffer's share of one bucket.
 //!
 //! # Why
-//! A queue alone in the buffer takes a third of it, two take a fourth each: there is always room for a newcomer, and nobody has to be
-//! pushed out. ns-2 serves its SFQ (P. McKenney, "Stochastic Fairness Queueing", INFOCOM 1990) behind this rule.
+//! A queue alone in the buffer takes a third of it, two take a fourth each: there is always room
+//! for a newcomer, and nothing has to be pushed out. ns-2 serves its SFQ (P. McKenney, "Stochastic
+//! Fairness Queueing", INFOCOM 1990) behind this rule.
 //!
 //! # Source
-//! Read off traces of ns-2 2.35: 65 063 arrivals of six bursty flows with `maxqueue_` 40 and `buckets_` 16, of which the rule tells the
-//! fate without an exception. McKenney's own rule takes from the longest queue instead.
+//! Read off traces of ns-2 2.35: 65 063 arrivals of six bursty flows with `maxqueue_` 40 and
+//! `buckets_` 16, whose fate the rule predicts without an exception. McKenney's own rule takes from
+//! the longest queue instead.
 //!
 //! # Where we differ
-//! ns-2 hashes pairs of addresses into its buckets; here each queue of the scheduler is one. Places are packets, also where the buffer counts
-//! bytes.
+//! ns-2 hashes pairs of addresses into its buckets; here each queue of the scheduler is one. Places
+//! are packets, also where the buffer counts bytes.
 
 use fairwire_core::{Buffer, Cause, Dropper, Needs, Packet, Time, Verdict};
 
@@ -59,7 +62,8 @@ mod tests {
     #[test]
     fn one_queue_takes_a_third_and_the_next_ones_half_of_what_is_left_until_little_is_free() {
         let mut queue = Queue::new(Limit::packets(40), Fcfs, HalfFree);
-        // 13 are half of 27, then 9 of 18; from 15 free on, nobody gets more who holds more than 40 / 16, which is 2.
+        // 13 are half of 27, then 9 of 18; from 15 free on, no flow gets more that holds more than
+        // 40 / 16, which is 2.
         let waiting: Vec<u32> = (1..=5).map(|flow| fill(&mut queue, flow)).collect();
         assert_eq!(waiting, [13, 22, 25, 28, 31]);
     }

@@ -1,30 +1,32 @@
 //! Laws: how one queue is controlled, whether it is the only one or one of many.
 //!
-//! CoDel, PIE and COBALT look at a packet, at what waits in its queue, and at the time; they do not care whose queue it is. So
-//! each is a [`Law`], written once: [`OneQueue`] lets it judge the whole buffer, and
-//! [`PerFlow`](crate::compose::per_flow::PerFlow) each of many queues.
+//! CoDel, PIE and COBALT look at a packet, at what waits in its queue, and at the time; they do not
+//! care whose queue it is. So each is a [`Law`], written once: [`OneQueue`] lets it judge the whole
+//! buffer, and [`PerFlow`](crate::compose::per_flow::PerFlow) each of many queues.
 
 use core::fmt::Debug;
 use fairwire_core::{Backlog, Buffer, Dropper, Left, Packet, Probe, Time, Verdict, Victim};
 
-/// How one queue is controlled. The value is the queue's state; what all queues have in common, parameters and the random
-/// stream, is handed in.
+/// How one queue is controlled. The value is the queue's state; what all queues have in common,
+/// parameters and the random stream, is handed in.
 pub trait Law: Clone + Debug + Default + Send {
     /// What all queues under this law have in common.
     type Common: Debug + Send;
 
-    /// Does it judge arrivals? If not it is not asked, which spares finding the arrival's queue.
+    /// Does it judge arrivals? If not, [`on_arrival`](Self::on_arrival) is not called, which spares
+    /// finding the arrival's queue.
     const AT_ARRIVAL: bool = false;
 
-    /// Judges an arrival for which there is room, before it is in the queue.
+    /// Invoked when a packet arrives for which there is room, before it is in the queue; judges it.
     fn on_arrival(&mut self, _: &mut Self::Common, _packet: &Packet, _queue: Backlog, _now: Time) -> Verdict {
         Verdict::Pass
     }
 
-    /// So many queues are backlogged: told before each departure where a law has one of many queues.
+    /// Invoked before each departure where a law has one of many queues: `queues` are backlogged.
     fn share(_: &mut Self::Common, _queues: u32) {}
 
-    /// Judges a packet that has just been taken out to be sent; `queue` is what it leaves behind.
+    /// Invoked when a packet has just been taken out to be sent; judges it. `queue` is what it
+    /// leaves behind.
     fn on_departure(
         &mut self,
         _: &mut Self::Common,
@@ -35,13 +37,15 @@ pub trait Law: Clone + Debug + Default + Send {
         Verdict::Pass
     }
 
-    /// The buffer is full, and a packet of this queue is the one that goes; it is still counted in `queue` if it waited.
+    /// Invoked when the buffer is full and a packet of this queue is dropped to make room. It is
+    /// still counted in `queue` if it waited.
     fn overflowed(&mut self, _: &mut Self::Common, _queue: Backlog, _now: Time) {}
 
-    /// Nothing waits in this queue any more.
+    /// Invoked when the last packet has left this queue.
     fn emptied(&mut self, _: &mut Self::Common, _now: Time) {}
 
-    /// This queue was polled, and found empty, since its last packet: called before its next departure, where the scheduler says so.
+    /// Invoked before a departure if the scheduler has polled this queue, and found it empty, since
+    /// its last packet.
     fn polled_empty(&mut self, _: &mut Self::Common, _now: Time) {}
 
     /// Shows gauges.
@@ -71,7 +75,7 @@ impl<L: Law> Dropper for OneQueue<L> {
     #[inline]
     fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
         if !L::AT_ARRIVAL || !buffer.fits(packet.len) {
-            return Verdict::Pass; // `victim` will refuse it and tell the law
+            return Verdict::Pass; // `victim` will refuse it and call the law
         }
         self.law.on_arrival(&mut self.common, packet, buffer.backlog(), now)
     }

@@ -1,37 +1,45 @@
 //! LQD: longest queue drop.
 //!
 //! # What it does
-//! Lets everything in while there is room. When the buffer is full, the queue that is furthest above its part of the buffer
-//! loses its oldest packet, and the arrival gets in. With equal parts that is the longest queue.
+//! Lets everything in while there is room. When the buffer is full, the queue that is furthest
+//! above its part of the buffer loses its oldest packet, and the arrival gets in. With equal parts
+//! that is the longest queue.
 //!
-//! The `weights` of the `scheduler` also decide the parts of the buffer, b = B w / sum of w; the paper has
-//! equal ones, b = B/n (section II.B). A full buffer leaves nothing to mark.
+//! The `weights` of the `scheduler` also decide the parts of the buffer, b = B w / sum of w; the
+//! paper has equal ones, b = B/n (section II.B). A full buffer leaves nothing to mark.
 //!
 //! # Why
-//! A flow that uses more of the link than others has more packets waiting, so the losses go to those who cause the congestion. A
-//! flow that keeps below its part loses nothing, whatever others do. With fair queueing it isolates flows nearly perfectly.
+//! A flow that uses more of the link than others has more packets waiting, so the losses go to
+//! those who cause the congestion. A flow that keeps below its part loses nothing, whatever others
+//! do. With fair queueing it isolates flows nearly perfectly.
 //!
-//! First come, first served, it is harsh on a flow that has the longest queue and does not back off: each push-out takes its packet, and
-//! in large buffers hardly any gets through. Nine TCP flows and a CBR flow of half the link leave the latter a tenth of its fair
-//! share or less at a buffer of 780 packets of 512 bytes (10 Mbit/s, 32 ms), and half of it at 78.
+//! First come, first served, it is harsh on a flow that has the longest queue and does not back
+//! off: each push-out takes its packet, and in large buffers hardly any gets through. Take nine TCP
+//! flows and a CBR flow of half the link (10 Mbit/s, 32 ms). With a buffer of 780 packets of 512
+//! bytes the CBR flow gets at most a tenth of its fair share, and with 78 half of it.
 //!
 //! # State and cost
-//! Counting packets with equal weights: the queues in order of length, 12 bytes per packet of buffer, O(1) per packet and per
-//! push-out. Counting bytes, or with weights: a balanced tree of the queues, 40 bytes per packet of buffer (44 with weights),
-//! O(log n) per packet, and O(log n) for each different weight per push-out, so that no more than 256 different weights are allowed
-//! (that of classes which are not listed, 1, is one). All of it is taken at construction.
+//! Counting packets with equal weights: the queues in order of length, 12 bytes per packet of
+//! buffer, O(1) per packet and per push-out. Counting bytes, or with weights: a balanced tree of
+//! the queues, 40 bytes per packet of buffer (44 with weights), and O(log n) per packet. A push-out
+//! takes O(log n) for each different weight, so at most 256 different weights are allowed. The
+//! weight 1 of classes that are not listed is one of them. All of it is taken at construction.
 //!
 //! # Source (section, equation)
-//! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for Supporting TCP with Per-flow
-//! Queueing", INFOCOM 1998: sections II.B and II.B.1; section IV for bytes.
+//! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for
+//! Supporting TCP with Per-flow Queueing", INFOCOM 1998: sections II.B and II.B.1; section IV for
+//! bytes.
 //!
 //! # Where we differ
-//! - The paper says what happens when an arrival finds less than its part in its own queue. Where it finds its part or more the rule
-//!   is the same, and its own queue may be the one that gives.
+//! - The paper says what happens when an arrival finds less than its part in its own queue. Where
+//!   it finds its part or more the rule is the same, and its own queue may be the one that gives.
 //! - n counts the queue of the arrival, even if nothing waits there yet.
-//! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is refused.
-//! - The weight of a queue is that of the class of the packet that made it backlogged. The paper has no weights in its rule.
-//! - Among queues that are equally far above their parts, the arrival's own is taken, or else a random one. The paper does not say.
+//! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is
+//!   refused.
+//! - The weight of a queue is that of the class of the packet that made it backlogged. The paper
+//!   has no weights in its rule.
+//! - Among queues that are equally far above their parts, the arrival's own is taken, or else a
+//!   random one. The paper does not say.
 //! - The paper searches the queues, or sorts them. The queue found here is the same.
 //!
 //! # Example
@@ -54,7 +62,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::PushOut,
     summary: "a full buffer drops from the front of the longest queue",

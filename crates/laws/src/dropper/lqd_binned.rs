@@ -1,31 +1,37 @@
 //! LQD with bins: nearly the longest queue drop, in O(1).
 //!
 //! # What it does
-//! Sorts the queues into bins by length, each bin twice as wide as the one below: 1, 2 to 3, 4 to 7 and so on. When the buffer is
-//! full, a queue of the highest bin in use loses its oldest packet, and the arrival gets in.
+//! Sorts the queues into bins by length, each bin twice as wide as the one below: 1, 2 to 3, 4 to 7
+//! and so on. When the buffer is full, a queue of the highest bin in use loses its oldest packet,
+//! and the arrival gets in.
 //!
-//! The `weights` of the `scheduler` also decide the parts of the buffer, b = B w / sum of w; the paper has
-//! equal ones, b = B/n (section II.B). A full buffer leaves nothing to mark.
+//! The `weights` of the `scheduler` also decide the parts of the buffer, b = B w / sum of w; the
+//! paper has equal ones, b = B/n (section II.B). A full buffer leaves nothing to mark.
 //!
 //! # Why
-//! The queue that loses is more than half as long as the longest, always, for a few operations per packet. A single register, as of
-//! ALQD, has no such bound.
+//! The queue that loses is more than half as long as the longest, always, for a few operations per
+//! packet. A single register, as of ALQD, has no such bound.
 //!
 //! # State and cost
-//! A link of 12 bytes per packet of buffer (16 with weights), and 80 bins for all. O(1) per packet and per push-out.
+//! A link of 12 bytes per packet of buffer (16 with weights), and 80 bins for all. O(1) per packet
+//! and per push-out.
 //!
 //! # Source (section, equation)
-//! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for Supporting TCP with Per-flow
-//! Queueing", INFOCOM 1998: section IV.
+//! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for
+//! Supporting TCP with Per-flow Queueing", INFOCOM 1998: section IV.
 //!
 //! # Where we differ
-//! - The paper takes any queue of the highest bin. Here it is the one that has been there longest without giving a packet up, so that
-//!   queues of about the same length take turns and none loses many packets in a row.
-//! - The paper leaves the widths open. They double here, which makes the bin a matter of one instruction.
-//! - A queue moves by at most one bin in the paper. Where bytes are counted it may pass several; the bin follows from the length.
-//! - With weights the bin is that of q/w, the queue as a multiple of its part, rather than of q - b: the parts change
-//!   with each queue that comes or goes, and no bin could follow.
-//! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is refused.
+//! - The paper takes any queue of the highest bin. Here it is the one that has been there longest
+//!   without giving a packet up. So queues of about the same length take turns, and none loses many
+//!   packets in a row.
+//! - The paper leaves the widths open. They double here, which makes the bin a matter of one
+//!   instruction.
+//! - A queue moves by at most one bin in the paper. Where bytes are counted it may pass several;
+//!   the bin follows from the length.
+//! - With weights the bin is that of q/w, the queue as a multiple of its part, rather than of q -
+//!   b: the parts change with each queue that comes or goes, and no bin could follow.
+//! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is
+//!   refused.
 //! - The weight of a queue is that of the class of the packet that made it backlogged.
 //!
 //! # Example
@@ -50,7 +56,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::PushOut,
     summary: "a full buffer drops from the front of a queue at least half as long as the longest",
@@ -101,9 +107,11 @@ impl Spec {
     }
 }
 
-/// Weights reach to 10^6, so a queue of one packet may count as little as 2^-20: bin 1, since bins are numbered from there.
+/// Weights reach to 10^6, so a queue of one packet may count as little as 2^-20: bin 1, since bins
+/// are numbered from there.
 const LOWEST: i32 = -21;
-/// And buffers to 2^39 bytes at weights down to 10^-6: lengths below 2^60. With bin 0, which no queue is in.
+/// And buffers to 2^39 bytes at weights down to 10^-6: lengths below 2^60. With bin 0, which no
+/// queue is in.
 const BINS: usize = LAST_BIN as usize + 1;
 /// The bin of the longest.
 const LAST_BIN: u8 = 80;
@@ -131,7 +139,7 @@ fn numbered(exponent: i32) -> NonZeroU8 {
 struct Link {
     before: FlowKey,
     after: FlowKey,
-    /// Never 0, which stands for no link: so nothing more is taken where there may be none.
+    /// Never 0, which means no link: so nothing more is taken where there may be none.
     bin: NonZeroU8,
 }
 

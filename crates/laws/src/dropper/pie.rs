@@ -1,26 +1,31 @@
 //! PIE: proportional integral controller enhanced.
 //!
 //! # What it does
-//! Estimates the delay of the queue, and every update period moves a drop probability by how far the delay is from its
-//! target and by how much it changed. Arrivals are dropped (or marked) with that probability.
+//! Estimates the delay of the queue, and every update period moves a drop probability by how far
+//! the delay is from its target and by how much it changed. Arrivals are dropped (or marked) with
+//! that probability.
 //!
 //! # Why
-//! A controller of the delay holds it at the target whatever the load, where a probability read off the queue's length, as
-//! RED has it, settles wherever the load puts it. It needs no timestamps and does its work at arrival, which suits hardware.
+//! A controller of the delay holds it at the target whatever the load. A probability that depends
+//! on the queue's length, as in RED, lets the load decide where the queue settles. It needs no
+//! timestamps and does its work at arrival, which suits hardware.
 //!
 //! # State and cost
-//! 80 bytes; O(1) per packet. Updates that were missed while nobody called are made up for, at most 1024 of them.
+//! 80 bytes; O(1) per packet. Updates that were missed while no call came are made up for, at most
+//! 1024 of them.
 //!
 //! # Source (section, equation)
 //! RFC 8033, sections 4 and 5 and appendices A and B.
 //!
 //! # Where we differ
-//! - There is no timer: updates are made at the first call after they were due, with the queue as it was then.
-//! - The controller is always active; section 5.3, which lets it sleep while the queue is short, is left out. Its purpose is
-//!   to spare work; while the delay is zero the probability decays to zero all the same.
+//! - There is no timer: updates are made at the first call after they were due, with the queue as
+//!   it was then.
+//! - The controller is always active; section 5.3, which lets it sleep while the queue is short, is
+//!   left out. Its purpose is to spare work; while the delay is zero the probability decays to zero
+//!   all the same.
 //! - A mark starts the count of section 5.4 anew like a drop. In Linux only a drop does.
-//! - The measurement of the departure rate begins with the packet that leaves behind a threshold's worth of queue counting
-//!   itself. Until it has ended once, the delay counts as zero.
+//! - The measurement of the departure rate begins with the packet that leaves behind a threshold's
+//!   worth of queue counting itself. Until it has ended once, the delay counts as zero.
 //! - No number is drawn where the probability is 0.
 //!
 //! # Example
@@ -46,7 +51,7 @@ use schemars::JsonSchema;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "drops with a probability that a controller moves to hold the delay at a target",
@@ -111,7 +116,7 @@ pub struct Control {
     /// What an update adds per second by which the delay grew.
     #[parameter(default = 1.25, min = 0.0, max = 1000.0, unit = "Hz", source = "RFC 8033, section 4.2.")]
     pub beta: Option<f64>,
-    /// For so long nothing is dropped after the queue was short.
+    /// The time after the queue was short in which nothing is dropped.
     ///
     /// 0 ms switches the allowance off.
     #[parameter(default = "150 ms", max = "1 h", source = "RFC 8033, section 4.4.")]
@@ -151,10 +156,12 @@ impl Part for Spec {
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Estimate {
-    /// The time that the packet that left last had waited; zero once nothing waits. RFC 8033, section 4.3.
+    /// The time that the packet that left last had waited; zero once nothing waits. RFC 8033,
+    /// section 4.3.
     #[default]
     Timestamps,
-    /// What waits over an average of the departure rate (Little's law). RFC 8033, sections 4.3 and 5.2.
+    /// What waits over an average of the departure rate (Little's law). RFC 8033, sections 4.3 and
+    /// 5.2.
     Rate,
 }
 
@@ -248,7 +255,8 @@ pub struct Common {
     pub rng: Rng,
 }
 
-/// Bytes that must wait for a measurement of the departure rate to begin, and leave for it to end: DQ_THRESHOLD, 2^14.
+/// Bytes that must wait for a measurement of the departure rate to begin, and leave for it to end:
+/// DQ_THRESHOLD, 2^14.
 const MEASURED_BYTES: u64 = 1 << 14;
 
 /// The weight of a measurement in the average: DQ_THRESHOLD / 2^16.
@@ -257,8 +265,9 @@ const MEASURED_WEIGHT: f64 = 0.25;
 /// Above this delay, in seconds, an update adds 0.02: Linux.
 const BOOSTED: f64 = 0.25;
 
-/// Updates made up for in one call. With the defaults that is 15 s, within which a probability of 1 decays to 1e-9.
-const MOST_UPDATES: u64 = 1024;
+/// Updates made up for in one call. With the defaults that is 15 s, within which a probability of 1
+/// decays to 1e-9.
+const MAX_UPDATES: u64 = 1024;
 
 /// The law for one queue. See the [module](self).
 #[derive(Clone, Debug, Default)]
@@ -282,12 +291,12 @@ struct Delay {
     stamped: f64,
     /// By rate: seconds per [`MEASURED_BYTES`], zero before the first measurement has ended.
     per_measure: f64,
-    /// A measurement is on since then, and so many bytes have left.
+    /// The start of the current measurement, and the bytes that have left since.
     measuring: Option<(Time, u64)>,
 }
 
 impl Delay {
-    /// The delay in seconds when so much waits.
+    /// The delay of this backlog, in seconds.
     #[inline]
     fn of(&self, queue: Backlog, by: Estimate) -> f64 {
         match by {
@@ -315,7 +324,8 @@ impl Delay {
     }
 }
 
-/// The lower the probability, the smaller its steps: the divisor of an increment. RFC 8033, section 4.2.
+/// The lower the probability, the smaller its steps: the divisor of an increment. RFC 8033,
+/// section 4.2.
 fn divisor(probability: f64) -> f64 {
     const STEPS: [(f64, f64); 6] =
         [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
@@ -345,7 +355,7 @@ impl Pie {
         let due = now.since(self.next_update).ns() / terms.update.ns() + 1;
         self.next_update += terms.update * due;
         let delay = self.delay.of(queue, terms.delay);
-        for _ in 0..due.min(MOST_UPDATES) {
+        for _ in 0..due.min(MAX_UPDATES) {
             let is_low = delay <= terms.target.secs() && delay <= BOOSTED;
             if self.probability == 0.0 && delay == self.last_delay && is_low {
                 break; // at rest: further updates change nothing

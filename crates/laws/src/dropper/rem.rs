@@ -1,27 +1,32 @@
 //! REM: random exponential marking.
 //!
 //! # What it does
-//! The link has a price. At fixed intervals it rises where more came than the link can send, or where more waits than a target,
-//! and falls otherwise. A packet is dropped (or marked) with probability 1 - phi^(-price).
+//! The link has a price. At fixed intervals it rises where more came than the link can send, or
+//! where more waits than a target, and falls otherwise. A packet is dropped (or marked) with
+//! probability 1 - phi^(-price).
 //!
 //! # Why
-//! The price settles where rate and backlog both are as wanted, whatever the number of senders: unlike RED's average, the
-//! backlog does not grow with the load. Over several links the probabilities of passing multiply, so prices add up: a sender
-//! learns the price of its whole path.
+//! The price settles where rate and backlog both are as wanted, whatever the number of senders:
+//! unlike RED's average, the backlog does not grow with the load. Over several links the
+//! probabilities of passing multiply, so prices add up: a sender learns the price of its whole
+//! path.
 //!
 //! # State and cost
-//! A price, an average and a count for all flows; O(1) per packet, with one exponential per change of the price.
+//! A price, an average and a count for all flows; O(1) per packet, with one exponential per change
+//! of the price.
 //!
 //! # Source (section, equation)
-//! S. Athuraliya, V. H. Li, S. H. Low and Q. Yin, "REM: Active Queue Management", IEEE Network 15(3), 2001: the price and the probability; the
-//! details as ns-2 2.35 has them.
+//! S. Athuraliya, V. H. Li, S. H. Low and Q. Yin, "REM: Active Queue Management", IEEE Network
+//! 15(3), 2001: the price and the probability; the details as ns-2 2.35 has them.
 //!
 //! # Where we differ
-//! - ns-2 holds one packet fewer than its limit, and lets the arrival in before it drops it. Here the buffer is exact.
-//! - No timer: the price is brought up to date at the next arrival or departure, by as many intervals as have passed, with the
-//!   backlog as it was meanwhile.
+//! - ns-2 holds one packet fewer than its limit, and lets the arrival in before it drops it. Here
+//!   the buffer is exact.
+//! - No timer: the price is brought up to date at the next arrival or departure, by as many
+//!   intervals as have passed, with the backlog as it was meanwhile.
 //! - By default the target is below ns-2's where the buffer has room for less than 80 packets.
-//! - Intervals in which nothing came are summed in closed form: the price may differ from a loop in the last digits.
+//! - Intervals in which nothing came are summed in closed form: the price may differ from a loop in
+//!   the last digits.
 //! - No number is drawn where the probability is 0 or 1.
 //!
 //! # Example
@@ -50,7 +55,7 @@ use schemars::JsonSchema;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "drops or marks by a price that rises while rate or backlog are above what is wanted",
@@ -71,8 +76,8 @@ pub struct Spec {
     pub queue: Queueing,
     /// What arrivals and backlog are counted in.
     ///
-    /// Whether arrivals and backlog count packets or bytes (in typical packets); with bytes the probability is also scaled by
-    /// packet length, as in ns-2.
+    /// Whether arrivals and backlog count packets or bytes (in typical packets); with bytes the
+    /// probability is also scaled by packet length, as in ns-2.
     #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
     /// The wanted backlog.
@@ -105,8 +110,8 @@ pub struct Spec {
     pub mark_at: Option<MarkAt>,
     /// Drop packets that cannot carry a mark with the same probability.
     ///
-    /// Whether, under `ecn = "mark"`, a packet that cannot carry a mark is dropped with the same probability, as RFC 3168,
-    /// section 5, asks; false is ns-2.
+    /// Whether, under `ecn = "mark"`, a packet that cannot carry a mark is dropped with the same
+    /// probability, as RFC 3168, section 5, requires; false is ns-2.
     #[parameter(default = true)]
     pub drop_incapable: Option<bool>,
 }
@@ -169,8 +174,13 @@ impl Law {
     /// use fairwire_laws::dropper::rem::Law;
     ///
     /// let law = Law {
-    ///     target: 20.0, interval: Duration::from_ms(2), gamma: 0.001, alpha: 0.1, phi: 1.001, input_weight: 1.0, capacity:
-    /// 2.5,
+    ///     target: 20.0,
+    ///     interval: Duration::from_ms(2),
+    ///     gamma: 0.001,
+    ///     alpha: 0.1,
+    ///     phi: 1.001,
+    ///     input_weight: 1.0,
+    ///     capacity: 2.5,
     /// };
     /// assert_eq!(law.probability(0.0), 0.0);
     /// assert!((law.probability(700.0) - 0.5032).abs() < 5e-5);
@@ -271,7 +281,8 @@ impl Rem {
         self.price
     }
 
-    /// Changes the price for the intervals that have ended; `queue` waited all the time since the last call.
+    /// Changes the price for the intervals that have ended; `queue` waited all the time since the
+    /// last call.
     #[inline]
     fn keep_up(&mut self, queue: f64, now: Time) {
         if now >= self.next_change {
@@ -286,8 +297,8 @@ impl Rem {
         self.input = kept * self.input + input_weight * self.arrived;
         self.arrived = 0.0;
         self.price = (self.price + gamma * (self.input + excess)).max(0.0);
-        // In the intervals after that nothing came. The steps of the price only fall, so from where it reaches 0 it stays
-        // there, and the sum of all steps needs to be cut at 0 only once.
+        // In the intervals after that nothing came. The steps of the price only fall, so from where
+        // it reaches 0 it stays there, and the sum of all steps needs to be cut at 0 only once.
         let silent = now.since(self.next_change).ns() / interval.ns();
         if silent > 0 {
             let left = libm::pow(kept, silent as f64);

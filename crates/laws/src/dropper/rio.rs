@@ -1,33 +1,38 @@
 //! RIO: RED with "in" and "out".
 //!
 //! # What it does
-//! Runs one RED for each colour on one queue. Packets in profile (green) meet late thresholds and those out of it
-//! (yellow, red) early ones. Which packets the average of a colour counts is the coupling.
+//! Runs one RED for each colour on one queue. Packets in profile (green) meet late thresholds and
+//! those out of it (yellow, red) early ones. Which packets the average of a colour counts is the
+//! coupling.
 //!
-//! With `ecn` an early signal marks ECN-capable packets; what comes of it at an average above a colour's
-//! upper threshold, `above_max` says.
+//! With `ecn` an early signal marks ECN-capable packets; what comes of it at an average above a
+//! colour's upper threshold, `above_max` says.
 //!
 //! # Why
-//! A core router that knows no aggregates keeps the promises that the edge has made, since what is out of profile is dropped
-//! first: with thresholds that do not overlap every "out" packet goes before any "in" packet.
+//! A core router that knows no aggregates keeps the promises that the edge has made, since what is
+//! out of profile is dropped first: with thresholds that do not overlap every "out" packet goes
+//! before any "in" packet.
 //!
 //! # State and cost
-//! An average and four counters per colour; O(1) per packet, a power per colour only after the link was idle.
+//! An average and four counters per colour; O(1) per packet, a power per colour only after the link
+//! was idle.
 //!
 //! # Source (section, equation)
-//! D. Clark and W. Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM ToN 6(4), 1998: the
-//! algorithm of RIO; E. Park and C. Choi 2003, section IV, for the thresholds; each RED as in [`red`](super::red).
+//! D. Clark and W. Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM ToN
+//! 6(4), 1998: the algorithm of RIO; E. Park and C. Choi 2003, section IV, for the thresholds; each
+//! RED as in [`red`](super::red).
 //!
 //! # Where we differ
-//! - An average is brought up to date by each arrival that it counts: with two colours and `coupled`, the total by every
-//!   arrival and the average of "in" by "in" arrivals, as Clark and Fang have it. ns-2's `rio.cc` updates the total
-//!   on "in" arrivals only, and admits it. `out_rule = "ns2"` does so too, with what else a trace of its decisions shows: an "out"
-//!   arrival ends the total's idle time, which is then forgotten, and an "out" packet dropped, or marked, above the upper threshold leaves the
-//!   count since the last signal as it is.
-//! - Idle time makes every average decay, at the first arrival of any colour after it, as if whole packets that the link
-//!   could have sent had met an empty queue.
-//! - As in RED, no signal is given while the colour's queue is 1 (packet or byte) or less, and the first arrival above
-//!   its lower threshold is spared.
+//! - An average is brought up to date by each arrival that it counts: with two colours and
+//!   `coupled`, the total by every arrival and the average of "in" by "in" arrivals, as Clark and
+//!   Fang have it. ns-2's `rio.cc` updates the total on "in" arrivals only, and admits it.
+//!   `out_rule = "ns2"` does so too, with two further rules that a trace of its decisions shows. An
+//!   "out" arrival ends the total's idle time, which is then forgotten. An "out" packet dropped, or
+//!   marked, above the upper threshold leaves the count since the last signal as it is.
+//! - Idle time makes every average decay, at the first arrival of any colour after it, as if whole
+//!   packets that the link could have sent had met an empty queue.
+//! - As in RED, no signal is given while the colour's queue is 1 (packet or byte) or less, and the
+//!   first arrival above its lower threshold is spared.
 //!
 //! # Example
 //! ```toml
@@ -57,7 +62,7 @@ use schemars::JsonSchema;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "a RED for each colour on one queue: what is out of profile is dropped first",
@@ -81,13 +86,14 @@ pub struct Spec {
     pub queue: Queueing,
     /// What queues are counted in.
     ///
-    /// Whether queues are averaged in packets or in bytes; in bytes the probability is also scaled by packet length.
+    /// Whether queues are averaged in packets or in bytes; in bytes the probability is also scaled
+    /// by packet length.
     #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
     /// What a colour's average counts.
     ///
-    /// `coupled` (RIO-C) counts its own and all better colours, `decoupled` (RIO-D) its own alone, `total` (weighted RED)
-    /// everything.
+    /// `coupled` (RIO-C) counts its own and all better colours, `decoupled` (RIO-D) its own alone,
+    /// `total` (weighted RED) everything.
     #[parameter(default = Coupling::Coupled)]
     pub coupling: Option<Coupling>,
     /// The thresholds of packets in profile.
@@ -102,8 +108,8 @@ pub struct Spec {
     pub yellow: Option<Thresholds>,
     /// The thresholds of a third colour.
     ///
-    /// The same for a third colour; what it leaves out is as for yellow. Without it there are two colours, and red packets
-    /// are yellow.
+    /// The same for a third colour; what it leaves out is as for yellow. Without it there are two
+    /// colours, and red packets are yellow.
     #[parameter(unset = "none", unit = "table")]
     pub red: Option<Thresholds>,
     /// The weight of each arrival's queue in an average.
@@ -114,10 +120,11 @@ pub struct Spec {
     /// Let the probability rise to 1 at twice the upper threshold, rather than jump there.
     #[parameter(default = false)]
     pub gentle: Option<bool>,
-    /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of 1993).
+    /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of
+    /// 1993).
     ///
-    /// The rule that spreads signals; see `Spreading`. With true, ns-2's default for RED, ATB's marks stay below the rate
-    /// that its edges look for, and their targets grow without bound.
+    /// The rule that spreads signals; see `Spreading`. With true, ns-2's default for RED, ATB's
+    /// marks stay below the rate that its edges look for, and their targets grow without bound.
     #[parameter(default = false)]
     pub wait: Option<bool>,
     /// How packets out of profile are counted.
@@ -127,8 +134,8 @@ pub struct Spec {
     pub out_rule: Option<OutRule>,
     /// What is done to a packet at an average above its colour's upper threshold.
     ///
-    /// See `AboveMax`. `mark` is what ns-2's DiffServ module does to packets that may be marked; with ATB's traffic
-    /// throughput then collapses in over-subscription.
+    /// See `AboveMax`. `mark` is what ns-2's DiffServ module does to packets that may be marked;
+    /// with ATB's traffic throughput then collapses in over-subscription.
     #[parameter(default = AboveMax::Drop)]
     pub above_max: Option<AboveMax>,
 }
@@ -136,8 +143,9 @@ pub struct Spec {
 impl Part for Spec {
     has_queue!();
 
-    /// The flow identifier says the colour there: 0 is out of profile. Out of profile, its code takes `linterm_` and never reads
-    /// `out_linterm_`; the thresholds without a prefix are those of the total.
+    /// The flow identifier says the colour there: 0 is out of profile. Out of profile, its code
+    /// takes `linterm_` and never reads `out_linterm_`; the thresholds without a prefix are those
+    /// of the total.
     fn ns2(&self, site: &Site<'_>) -> Option<Ns2Queue> {
         let packets = Qdisc::packets(self.queue.first_come(site)?)?;
         let config = self.check(site).ok()?;
@@ -201,14 +209,16 @@ pub enum Coupling {
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum OutRule {
-    /// Each arrival updates the averages that count it, and each drop starts the count to the next signal anew.
+    /// Each arrival updates the averages that count it, and each drop starts the count to the next
+    /// signal anew.
     #[default]
     Paper,
-    /// Averages stand still while nothing green comes, and forced drops do not touch the count.
+    /// Averages do not move while nothing green comes, and forced drops do not touch the count.
     Ns2,
 }
 
-/// What is done to a packet at an average above its colour's upper threshold, or twice that where it is `gentle`.
+/// What is done to a packet at an average above its colour's upper threshold, or twice that where
+/// it is `gentle`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
@@ -216,7 +226,8 @@ pub enum AboveMax {
     /// It is dropped, ECN-capable or not: RED's authors, and RFC 3168, section 7.
     #[default]
     Drop,
-    /// It is marked where an early signal would mark it, and dropped otherwise: ns-2's DiffServ module.
+    /// It is marked where an early signal would mark it, and dropped otherwise: ns-2's DiffServ
+    /// module.
     Mark,
 }
 
@@ -255,7 +266,8 @@ struct Defaults {
     max_probability: f64,
 }
 
-/// Park and Choi 2003, section IV: (50, 80, 0.02) and (10, 50, 0.1), packets of a buffer read as 100.
+/// Park and Choi 2003, section IV: (50, 80, 0.02) and (10, 50, 0.1), packets of a buffer read
+/// as 100.
 const GREEN: Defaults = Defaults { min: 0.5, max: 0.8, max_probability: 0.02 };
 const YELLOW: Defaults = Defaults { min: 0.1, max: 0.5, max_probability: 0.1 };
 
@@ -337,7 +349,8 @@ pub struct Rio {
     rng: Rng,
     colors: [Color; COLORS],
     idle_since: Option<Time>,
-    /// Under ns-2's rule: has a packet out of profile ended the idle time, which now counts for green alone?
+    /// Under ns-2's rule: has a packet out of profile ended the idle time, which now counts for
+    /// green alone?
     is_idle_over: bool,
 }
 
@@ -476,7 +489,8 @@ impl Dropper for Rio {
         if verdict != Verdict::Pass && !(keeps_count && is_forced) {
             self.forget_count(at);
         }
-        // A full buffer overrules the early decision: let `victim` be asked, so that the cause is told rightly.
+        // A full buffer overrules the early decision: let `victim` decide, so that the reported
+        // cause is right.
         if buffer.fits(packet.len) { verdict } else { Verdict::Pass }
     }
 

@@ -1,35 +1,41 @@
 //! SFED: selective fair early detection.
 //!
 //! # What it does
-//! Each active flow has a bucket of tokens, all of the same height; together with the queue and a pool they hold T tokens.
-//! A packet that enters takes a token from its flow's bucket, and a packet that leaves gives one back to the pool, which
-//! goes to the buckets in turn. The emptier a flow's bucket, the likelier its packets are dropped.
+//! Each active flow has a bucket of tokens, all of the same height; together with the queue and a
+//! pool they hold T tokens. A packet that enters takes a token from its flow's bucket, and a packet
+//! that leaves gives one back to the pool, which goes to the buckets in turn. The emptier a flow's
+//! bucket, the likelier its packets are dropped.
 //!
-//! A flow without tokens is always dropped, whatever `ecn` says. In packet mode a buffer in bytes counts as
-//! so many typical packets.
+//! A flow without tokens is always dropped, whatever `ecn` says. In packet mode a buffer in bytes
+//! counts as its number of typical packets.
 //!
 //! # Why
-//! It is FABA before randomness made it O(1): a new flow at once takes back what the others hold above the lowered
-//! height, and tokens are dealt out in strict rotation. It is the reference that FABA approximates, and in the paper's
-//! table 1 the fairer of the two by up to 0.035.
+//! It is FABA before randomness made it O(1): a new flow at once takes back what the others hold
+//! above the lowered height, and tokens are dealt out in strict rotation. It is the reference that
+//! FABA approximates, and in the paper's table 1 the fairer of the two by up to 0.035.
 //!
 //! # State and cost
-//! One bucket of 16 bytes and an index entry of 8 to 16 bytes per flow whose bucket is not full, at most `max_flows`, all taken
-//! at construction. O(N) for the first packet of a flow. A departure moves what the pool holds, one token at a time: one
-//! mostly, up to T after a deletion: with a million tokens that is milliseconds in one call, which FABA's bound on moves prevents.
+//! One bucket of 16 bytes and an index entry of 8 to 16 bytes per flow whose bucket is not full, at
+//! most `max_flows`, all taken at construction. O(N) for the first packet of a flow. A departure
+//! moves what the pool holds, one token at a time: one mostly, up to T after a deletion: with a
+//! million tokens that is milliseconds in one call, which FABA's bound on moves prevents.
 //!
 //! # Source (section, equation)
-//! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control based active queue
-//! management discipline", Computer Networks, 2004: section 4.1, with the profile of section 4, figure 3.
+//! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control
+//! based active queue management discipline", Computer Networks, 2004: section 4.1, with the
+//! profile of section 4, figure 3.
 //!
 //! # Where we differ
-//! - The pool starts with T tokens; the paper does not say. With none, the first flow would start in debt.
-//! - A deleted bucket gives the pool what it held, where the paper says its height. The two differ by less than a token
-//!   (a packet in byte mode), and with ours no token is ever made or lost.
-//! - No bucket is made for a packet that cannot enter (section 4.1 (4) says "enqueued"), and none is charged for one.
-//! - A bucket may fall into debt of less than one token, or of less than one packet in byte mode; without that nobody would be
-//!   admitted once flows outnumber tokens.
-//! - In byte mode a move is of as many tokens as the departing packet had bytes, or of what the pool holds if that is less.
+//! - The pool starts with T tokens; the paper does not say. With none, the first flow would start
+//!   in debt.
+//! - A deleted bucket gives the pool what it held, where the paper says its height. The two differ
+//!   by less than a token (a packet in byte mode), and with ours no token is ever made or lost.
+//! - No bucket is made for a packet that cannot enter (section 4.1 (4) says "enqueued"), and none
+//!   is charged for one.
+//! - A bucket may fall into debt of less than one token, or of less than one packet in byte mode.
+//!   Without that no packet would be admitted once flows outnumber tokens.
+//! - In byte mode a move is of as many tokens as the departing packet had bytes, or of what the
+//!   pool holds if that is less.
 //! - The number of buckets is bounded; at the bound the bucket whose turn is next goes first.
 //! - Tokens are integers of 2^-20 token. No number is drawn where the probability is 0 or 1.
 //!
@@ -56,7 +62,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "token buckets of one height, refilled in turn by departures, decide whom to drop",
@@ -109,7 +115,7 @@ pub struct Config {
     pub total: i64,
     /// The probability of a drop as a function of a bucket's fill.
     pub profile: Profile,
-    /// At most so many flows have buckets.
+    /// The maximum number of flows with buckets.
     pub max_flows: u32,
 }
 
@@ -142,9 +148,11 @@ pub struct Sfed {
     pool: i64,
     /// L = T/N, rounded down.
     height: i64,
-    /// The place of the bucket whose turn is next. It may be one too far; then it is the first one's turn.
+    /// The place of the bucket whose turn is next. It may be one too far; then it is the first
+    /// one's turn.
     turn: usize,
-    /// The bucket of the arrival that is being judged, so that charging it need not look it up again.
+    /// The bucket of the arrival that is being judged, so that charging it need not look it up
+    /// again.
     arrival: usize,
 }
 
@@ -155,7 +163,8 @@ impl Sfed {
         Sfed { config, rng, buckets, pool: config.total, height: config.total, turn: 0, arrival: 0 }
     }
 
-    /// The parts of the invariant with `buffer` as the queue: sum of all buckets + pool + queue = T, exactly.
+    /// The parts of the invariant with `buffer` as the queue: sum of all buckets + pool + queue =
+    /// T, exactly.
     pub fn balance(&self, buffer: &Buffer) -> Balance {
         Balance {
             buckets: self.buckets.iter().map(|(_, tokens)| tokens).sum(),
@@ -179,7 +188,8 @@ impl Sfed {
         self.buckets.find(flow).map(|bucket| *self.buckets.value(bucket))
     }
 
-    /// Section 4.1 (4): a full bucket for `flow`, and what the others now hold above the height goes to the pool.
+    /// Section 4.1 (4): a full bucket for `flow`, and what the others now hold above the height
+    /// goes to the pool.
     fn create(&mut self, flow: FlowHash) -> usize {
         if self.buckets.is_full() {
             self.delete(self.next_turn());
@@ -211,7 +221,8 @@ impl Sfed {
         if self.turn < self.buckets.len() { self.turn } else { 0 }
     }
 
-    /// Section 4.1 (3): whole tokens go from the pool to the buckets in turn, in chunks of `quantum` at most.
+    /// Section 4.1 (3): whole tokens go from the pool to the buckets in turn, in chunks of
+    /// `quantum` at most.
     fn distribute(&mut self, quantum: i64) {
         while self.pool >= TOKEN && !self.buckets.is_empty() {
             let (bucket, chunk) = (self.next_turn(), self.pool.min(quantum));
@@ -232,7 +243,8 @@ impl Dropper for Sfed {
     #[inline]
     fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Verdict {
         let Some(bucket) = self.buckets.find(packet.flow) else {
-            // Without room `victim` will refuse it, and no bucket is made for it. One that is made is full: nothing to judge.
+            // Without room `victim` will refuse it, and no bucket is made for it. One that is made
+            // is full: nothing to judge.
             if buffer.fits(packet.len) {
                 self.arrival = self.create(packet.flow);
             }
@@ -258,7 +270,8 @@ impl Dropper for Sfed {
         let at_place = self.buckets.is_at(packet.flow, self.arrival).then_some(self.arrival);
         match at_place.or_else(|| self.buckets.find(packet.flow)) {
             Some(bucket) => *self.buckets.value_mut(bucket) -= price,
-            // Deleted because it was full: its tokens are in the pool, and this packet's come from there.
+            // Deleted because it was full: its tokens are in the pool, and this packet's come from
+            // there.
             None => self.pool -= price,
         }
     }

@@ -4,8 +4,9 @@
 //! Refuses an arrival when the buffer is full, and nothing else.
 //!
 //! # Why
-//! It is what a router does when nobody chose anything, and so the baseline of every comparison. Long-lived TCP flows
-//! synchronise on it, its queue stands full, and a sender that does not back off takes what it likes.
+//! It is what a router does by default, and so the baseline of every comparison. Long-lived TCP
+//! flows synchronise on it, its queue stays full, and a sender that does not back off takes what it
+//! likes.
 //!
 //! # State and cost
 //! No state beyond the buffer; O(1) per packet.
@@ -14,7 +15,8 @@
 //! RFC 7567, section 2: "tail drop".
 //!
 //! # Where we differ
-//! ns-2's `Queue/DropTail` with a limit of B holds B - 1 packets; here a buffer of B holds exactly B.
+//! ns-2's `Queue/DropTail` with a limit of B holds B - 1 packets; here a buffer of B holds exactly
+//! B.
 //!
 //! # Example
 //! ```toml
@@ -32,7 +34,7 @@ use alloc::format;
 use fairwire_core::{Discipline, Dropper, Limit};
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::Baseline,
     summary: "refuses an arrival when the buffer is full",

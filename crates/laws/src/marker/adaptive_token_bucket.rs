@@ -1,29 +1,35 @@
-//! The adaptive token bucket (ATB): a token bucket whose rate follows what the far edge asks.
+//! The adaptive token bucket (ATB): a token bucket whose rate follows the requests of the far edge.
 //!
 //! # What it does
-//! Packets are coloured as by [`token_bucket`](super::token_bucket), green ("in") within a target rate and yellow ("out")
-//! above it. Each packet that comes by may carry what the egress edge asks: a higher target or a lower one. Every `interval`,
-//! if more asked for a higher one, the target rises by `delta` of the contract; if more asked for a lower one, it falls by as much; and
-//! the votes are counted anew.
+//! Packets are coloured as by [`token_bucket`](super::token_bucket), green ("in") within a target
+//! rate and yellow ("out") above it. Each packet that comes by may carry a request of the egress
+//! edge: a higher target or a lower one. Every `interval`, the target rises by `delta` of the
+//! contract if more requests were for a higher one. It falls by as much if more were for a lower
+//! one. Then the votes are counted anew.
 //!
 //! # Why
-//! With fixed contracts a link that is under-subscribed gives its surplus, and one that is over-subscribed its want, to all
-//! aggregates about equally, not in proportion to what they contracted for. Where targets follow the link, their sum comes to
-//! what it can carry, and each gets about its contract's part of it.
+//! With fixed contracts an under-subscribed link divides its surplus, and an over-subscribed one
+//! its shortage, about equally among all aggregates, not in proportion to what they contracted for.
+//! Where targets follow the link, their sum comes to what it can carry, and each gets about its
+//! contract's part of it.
 //!
 //! # State and cost
-//! That of the token bucket, a target, a count of votes and a time; O(1) per packet. No timer: intervals in which nothing came by
-//! change nothing, so the one that is over is made up for by the next packet, and tokens come at the rate before up to then.
+//! That of the token bucket, a target, a count of votes and a time; O(1) per packet. No timer:
+//! intervals in which nothing came by change nothing. So the next packet makes up for the one that
+//! is over, and up to then tokens come at the rate before.
 //!
 //! # Source (section, equation)
-//! E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in DiffServ Networks", GLOBECOM 2003,
-//! section III, equation (2), and section IV for T_s and delta. What is asked, equation (3), is decided at the other edge.
+//! E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in DiffServ
+//! Networks", GLOBECOM 2003, section III, equation (2), and section IV for T_s and delta. What is
+//! requested, equation (3), is decided at the other edge.
 //!
 //! # Where we differ
-//! - Equation (2) sets the new target to (1 ± delta) R_t, with R_t the contract. Applied once it would move the target by a hundredth of a
-//!   percent in all, so each change adds or takes delta R_t. With `additive = false` R_t is read as the current target: at most 0.5 % a second,
+//! - Equation (2) sets the new target to (1 ± delta) R_t, with R_t the contract. Applied once it
+//!   would move the target by a hundredth of a percent in all, so each change adds or takes delta
+//!   R_t. With `additive = false` R_t is read as the current target: at most 0.5 % a second,
 //!   compounded.
-//! - `lowest` and `highest` are ours. The paper bounds nothing: where no link is ever full its targets grow for ever.
+//! - `lowest` and `highest` are ours. The paper bounds nothing: where no link is ever full its
+//!   targets grow for ever.
 //! - Tokens come at whole bits per second; the target itself is not rounded.
 //!
 //! # Example
@@ -42,9 +48,9 @@ use fairwire_core::units::Size;
 use fairwire_core::{Duration, Marker, Packet, Probe, Rate, RateRequest, Rng, Time, Unit};
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
-    summary: "a token bucket whose rate follows what the far edge asks",
+    summary: "a token bucket whose rate follows the requests of the far edge",
     source: "Park and Choi 2003, section III",
 };
 
@@ -72,7 +78,8 @@ pub struct Spec {
     /// The fraction by which a change moves the target.
     #[parameter(default = 0.0001, above = 0.0, max = 1.0, unit = "1")]
     pub delta: Option<f64>,
-    /// Whether `delta` is of the contract, as equation (2) is printed, rather than of the current target.
+    /// Whether `delta` is of the contract, as equation (2) is printed, rather than of the current
+    /// target.
     #[parameter(default = true)]
     pub additive: Option<bool>,
     /// The target is never below this.
@@ -146,7 +153,7 @@ pub(crate) struct AdaptiveTokenBucket {
     clock: TokenClock,
     tokens: u64,
     target_bps: f64,
-    /// Those who asked for more less those who asked for less: numATR.
+    /// Requests for more minus requests for less: numATR.
     votes: i64,
     /// When the target changes next.
     due: Time,
@@ -174,7 +181,8 @@ impl AdaptiveTokenBucket {
         moved.clamp(lowest.bps() as f64, highest.bps() as f64)
     }
 
-    /// Makes up for the intervals that are over by `now`: only in the first of them did anybody ask.
+    /// Makes up for the intervals that are over by `now`: only in the first of them was there a
+    /// request.
     #[inline]
     fn catch_up(&mut self, now: Time) {
         if now < self.due {
@@ -210,9 +218,9 @@ impl Marker for AdaptiveTokenBucket {
         };
     }
 
-    fn on_request(&mut self, ask: RateRequest, now: Time) {
+    fn on_request(&mut self, request: RateRequest, now: Time) {
         self.catch_up(now);
-        self.votes += match ask {
+        self.votes += match request {
             RateRequest::Keep => 0,
             RateRequest::Increase => 1,
             RateRequest::Decrease => -1,
@@ -257,11 +265,12 @@ mod tests {
         AdaptiveTokenBucket::new(config, Seed(1).stream("test"))
     }
 
-    /// Asks once in each of `intervals` intervals, and once more in the one after, which shows the last change.
-    fn ask(marker: &mut AdaptiveTokenBucket, ask: RateRequest, intervals: u64) -> f64 {
+    /// Requests once in each of `intervals` intervals, and once more in the one after, which shows
+    /// the last change.
+    fn target_after(marker: &mut AdaptiveTokenBucket, request: RateRequest, intervals: u64) -> f64 {
         let start = marker.due;
         for interval in 0..intervals {
-            marker.on_request(ask, start + Duration::from_ms(20 * interval));
+            marker.on_request(request, start + Duration::from_ms(20 * interval));
         }
         marker.target_bps(start + Duration::from_ms(20 * intervals)).expect("it adapts")
     }
@@ -269,11 +278,11 @@ mod tests {
     #[test]
     fn a_target_rises_and_falls_by_half_a_percent_a_second() {
         // (1 + 1e-4)^50 = 1.005012..., and 50 intervals of 20 ms are a second.
-        let up = ask(&mut marker(config()), RateRequest::Increase, 50) / RATE as f64;
+        let up = target_after(&mut marker(config()), RateRequest::Increase, 50) / RATE as f64;
         assert!((up - 1.005_012_2).abs() < 1e-6, "{up}");
-        let down = ask(&mut marker(config()), RateRequest::Decrease, 50) / RATE as f64;
+        let down = target_after(&mut marker(config()), RateRequest::Decrease, 50) / RATE as f64;
         assert!((down - 0.995_012_2).abs() < 1e-6, "{down}");
-        assert_eq!(ask(&mut marker(config()), RateRequest::Keep, 50), RATE as f64);
+        assert_eq!(target_after(&mut marker(config()), RateRequest::Keep, 50), RATE as f64);
     }
 
     #[test]
@@ -301,7 +310,7 @@ mod tests {
         }
         let after = Duration::from_ms(20);
         assert_eq!(marker.target_bps(start + after), Some(1.0001 * RATE as f64));
-        // Nobody asks for a second: the intervals that are over change nothing.
+        // No request for a second: the intervals that are over change nothing.
         marker.on_request(RateRequest::Decrease, start + Duration::from_secs(1));
         assert_eq!(marker.target_bps, 1.0001 * RATE as f64);
         marker.on_request(RateRequest::Increase, start + Duration::from_secs(1));
@@ -311,8 +320,8 @@ mod tests {
     #[test]
     fn a_target_stays_within_its_bounds() {
         let bounds = Config { delta: 0.5, lowest: rate(RATE / 2), highest: rate(2 * RATE), ..config() };
-        assert_eq!(ask(&mut marker(bounds), RateRequest::Increase, 10), 2.0 * RATE as f64);
-        assert_eq!(ask(&mut marker(bounds), RateRequest::Decrease, 10), 0.5 * RATE as f64);
+        assert_eq!(target_after(&mut marker(bounds), RateRequest::Increase, 10), 2.0 * RATE as f64);
+        assert_eq!(target_after(&mut marker(bounds), RateRequest::Decrease, 10), 0.5 * RATE as f64);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Markers: colour packets at the edge of a DiffServ domain. One algorithm per file.
 //!
-//! A marker drops nothing and holds nothing, so it is not a discipline; [`conditioner`](crate::compose::conditioner) puts
-//! one in front of a discipline.
+//! A marker drops nothing and holds nothing, so it is not a discipline;
+//! [`conditioner`](crate::compose::conditioner) puts one in front of a discipline.
 
 pub mod adaptive_token_bucket;
 pub mod sr_tcm;
@@ -19,7 +19,7 @@ pub const YELLOW: u8 = 1;
 /// The colour of traffic above the last limit of a marker of three colours.
 pub const RED: u8 = 2;
 
-/// What a marker's own file tells the catalogue of it.
+/// The description of a marker in the catalogue, from the marker's own file.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
     /// What it does, in one line.

@@ -1,9 +1,10 @@
 //! srTCM: the single-rate three-colour marker.
 //!
 //! # What it does
-//! Tokens, one a byte, come at `rate` into a committed bucket and, while that is full, into an excess bucket. A packet that
-//! the committed bucket can pay is green, one that the excess bucket can pay is yellow, another is red and pays nothing. Where
-//! it is `aware` of colours given before, a packet never comes out better than it came in.
+//! Tokens, one a byte, come at `rate` into a committed bucket and, while that is full, into an
+//! excess bucket. A packet that the committed bucket can pay is green, one that the excess bucket
+//! can pay is yellow, another is red and pays nothing. Where it is `aware` of colours given before,
+//! a packet never comes out better than it came in.
 //!
 //! # Why
 //! One rate, and two lengths of burst: only the length decides, not the peak rate.
@@ -33,7 +34,7 @@ use fairwire_core::units::Size;
 use fairwire_core::{Marker, Packet, Probe, Rate, Time, Unit};
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     summary: "one rate, green within a committed burst, yellow within an excess burst, else red",
     source: "RFC 2697",
@@ -53,7 +54,7 @@ pub struct Spec {
     /// CBS and EBS; at least one above zero.
     #[parameter(
         unset = "what `rate` brings in 40 ms, at least two typical packets",
-        source = "RFC 2697, section 2, asks for no less than the largest packet."
+        source = "RFC 2697, section 2, requires no less than the largest packet."
     )]
     pub committed_burst: Option<Quantity<Size>>,
     /// The excess bucket, EBS.
@@ -61,7 +62,7 @@ pub struct Spec {
     /// CBS and EBS; at least one above zero.
     #[parameter(
         unset = "what `rate` brings in 40 ms, at least two typical packets",
-        source = "RFC 2697, section 2, asks for no less than the largest packet."
+        source = "RFC 2697, section 2, requires no less than the largest packet."
     )]
     pub excess_burst: Option<Quantity<Size>>,
     /// Whether colours given before count.

@@ -1,24 +1,26 @@
 //! The token-bucket marker: "in" or "out" of a profile of one rate.
 //!
 //! # What it does
-//! Tokens, one a byte, come at `rate` into a bucket of `burst`. A packet for which there are tokens takes them and is green
-//! ("in"); another is yellow ("out") and takes none. The bucket starts full.
+//! Tokens, one a byte, come at `rate` into a bucket of `burst`. A packet for which there are tokens
+//! takes them and is green ("in"); another is yellow ("out") and takes none. The bucket starts
+//! full.
 //!
 //! # Why
-//! The edge says which packets of an aggregate are within its contract, so that a core that knows no aggregates can drop
-//! the others first; see [`rio`](crate::dropper::rio).
+//! The edge says which packets of an aggregate are within its contract, so that a core that knows
+//! no aggregates can drop the others first; see [`rio`](crate::dropper::rio).
 //!
 //! # State and cost
 //! One count of tokens and one remainder; O(1) per packet.
 //!
 //! # Source (section, equation)
-//! D. Clark and W. Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM ToN 6(4), 1998;
-//! E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in DiffServ Networks", 2003, section II.
+//! D. Clark and W. Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM ToN
+//! 6(4), 1998; E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation
+//! in DiffServ Networks", 2003, section II.
 //!
 //! # Where we differ
-//! "Out" is yellow, not red: a dropper that knows two colours takes everything that is not green as "out", and one that
-//! knows three has red left for what is worse. A burst of 0 B is taken, and everything is out; the
-//! three-colour markers refuse empty buckets, as their RFCs do.
+//! "Out" is yellow, not red: a dropper that knows two colours takes everything that is not green as
+//! "out", and one that knows three has red left for what is worse. A burst of 0 B is taken, and
+//! everything is out; the three-colour markers refuse empty buckets, as their RFCs do.
 //!
 //! # Example
 //! ```toml
@@ -36,7 +38,7 @@ use fairwire_core::units::Size;
 use fairwire_core::{Marker, Packet, Probe, Rate, Time, Unit};
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     summary: "green within a rate and a burst, else yellow",
     source: "Clark and Fang 1998; Park and Choi 2003, section II",
@@ -55,7 +57,8 @@ pub struct Spec {
     pub rate: Option<Quantity<Rate>>,
     /// The bucket.
     ///
-    /// ATB does not print it; 50 kB at 10 Mbit/s gives its results, and 10 kB to 200 kB change them little.
+    /// ATB does not print it; 50 kB at 10 Mbit/s gives its results, and 10 kB to 200 kB change them
+    /// little.
     #[parameter(unset = "what `rate` brings in 40 ms, at least two typical packets", unit = "size")]
     pub burst: Option<Quantity<Size>>,
 }

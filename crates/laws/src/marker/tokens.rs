@@ -6,22 +6,22 @@ use crate::spec::Quantity;
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate, Time};
 
-/// Ticks once for each byte that a rate allows. What is left of a byte is carried to the next question, so that no token is
-/// lost or made up, however often it is asked.
+/// Ticks once for each byte that a rate allows. What is left of a byte is carried to the next
+/// reading, so that no token is lost or made up, however often it is read.
 #[derive(Clone, Debug)]
 pub(crate) struct TokenClock {
     rate: Rate,
-    asked: Time,
+    read_at: Time,
     remainder: u64, // bit-nanoseconds not yet turned into a token, below BYTE
 }
 
-/// One byte at one bit per second takes so many nanoseconds.
+/// The nanoseconds that one byte takes at one bit per second.
 const BYTE: u128 = 8_000_000_000;
 
 impl TokenClock {
     /// A clock that starts at time zero.
     pub(crate) fn new(rate: Rate) -> Self {
-        TokenClock { rate, asked: Time::ZERO, remainder: 0 }
+        TokenClock { rate, read_at: Time::ZERO, remainder: 0 }
     }
 
     /// The rate.
@@ -29,16 +29,16 @@ impl TokenClock {
         self.rate
     }
 
-    /// Tokens come at `rate` from the time at which it was asked last.
+    /// Tokens come at `rate` from the time of the last reading on.
     pub(crate) fn go_on_at(&mut self, rate: Rate) {
         self.rate = rate;
     }
 
-    /// Tokens, in bytes, that came since it was asked last.
+    /// Tokens, in bytes, that came since the last reading.
     #[inline]
     pub(crate) fn tokens(&mut self, now: Time) -> u64 {
-        let elapsed = u128::from(now.since(self.asked).ns());
-        self.asked = self.asked.max(now);
+        let elapsed = u128::from(now.since(self.read_at).ns());
+        self.read_at = self.read_at.max(now);
         let product = elapsed * u128::from(self.rate.bps());
         // The usual case in 64 bits: a division in 128 costs many times as much.
         let (tokens, remainder) = match u64::try_from(product + u128::from(self.remainder)) {
@@ -56,7 +56,8 @@ fn divided(product: u128, remainder: u64) -> (u64, u64) {
     (u64::try_from(sum / BYTE).unwrap_or(u64::MAX), (sum % BYTE) as u64)
 }
 
-/// The committed rate as typed, or half of the site's: in a contest of two aggregates each has then a contract for its part.
+/// The committed rate as typed, or half of the site's: in a contest of two aggregates each has then
+/// a contract for its part.
 pub(crate) fn committed_rate(typed: Option<Quantity<Rate>>, site: &Site<'_>) -> Rate {
     typed.map_or_else(|| portion(site.rate, 2), |typed| typed.0)
 }
@@ -66,11 +67,12 @@ pub(crate) fn portion(rate: Rate, parts: u64) -> Rate {
     Rate::from_bps((rate.bps() / parts).max(1)).expect("at least 1")
 }
 
-/// What a burst has where none is typed: 50 kB at 10 Mbit/s, with which ATB's results were calibrated.
+/// What a burst has where none is typed: 50 kB at 10 Mbit/s, with which ATB's results were
+/// calibrated.
 const BURST: Duration = Duration::from_ms(40);
 
 /// Larger buckets are refused: no profile comes near, and sums of tokens must fit.
-const MOST_BURST: u64 = 1 << 40;
+const MAX_BURST: u64 = 1 << 40;
 
 /// A bucket's size as typed, or what `rate` brings in 40 ms, at least two typical packets.
 pub(crate) fn bucket(
@@ -81,10 +83,10 @@ pub(crate) fn bucket(
 ) -> Result<u64, BadParameter> {
     let in_time = u128::from(rate.bps()) * u128::from(BURST.ns()) / BYTE;
     let least = 2 * u64::from(site.packet_bytes);
-    let default = (in_time.min(u128::from(MOST_BURST)) as u64).max(least);
+    let default = (in_time.min(u128::from(MAX_BURST)) as u64).max(least);
     let size = typed.map_or(default, |typed| typed.0.0);
-    if size > MOST_BURST {
-        return Err(parameter.refuse(Size(size), format_args!("at most {}", Size(MOST_BURST))));
+    if size > MAX_BURST {
+        return Err(parameter.refuse(Size(size), format_args!("at most {}", Size(MAX_BURST))));
     }
     Ok(size)
 }

@@ -1,9 +1,10 @@
 //! trTCM: the two-rate three-colour marker.
 //!
 //! # What it does
-//! Two buckets are filled independently, one at a peak rate and one at a committed rate. A packet that the peak bucket
-//! cannot pay is red and pays nothing; one that only the peak bucket can pay is yellow and pays there; another is green and
-//! pays in both. Where it is `aware` of colours given before, a packet never comes out better than it came in.
+//! Two buckets are filled independently, one at a peak rate and one at a committed rate. A packet
+//! that the peak bucket cannot pay is red and pays nothing. One that only the peak bucket can pay
+//! is yellow and pays there. Another is green and pays in both. Where it is `aware` of colours
+//! given before, a packet never comes out better than it came in.
 //!
 //! # Why
 //! For services that promise a committed rate and police a peak rate apart from it.
@@ -33,7 +34,7 @@ use fairwire_core::units::Size;
 use fairwire_core::{Marker, Packet, Probe, Rate, Time, Unit};
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     summary: "green within a committed rate, yellow within a peak rate, else red",
     source: "RFC 2698",
@@ -56,7 +57,7 @@ pub struct Spec {
     /// CBS and PBS, both above zero.
     #[parameter(
         unset = "what `rate` brings in 40 ms, at least two typical packets",
-        source = "RFC 2698, section 2, asks for no less than the largest packet."
+        source = "RFC 2698, section 2, requires no less than the largest packet."
     )]
     pub committed_burst: Option<Quantity<Size>>,
     /// The peak bucket, PBS.
@@ -64,7 +65,7 @@ pub struct Spec {
     /// CBS and PBS, both above zero.
     #[parameter(
         unset = "what `peak_rate` brings in 40 ms, at least two typical packets",
-        source = "RFC 2698, section 2, asks for no less than the largest packet."
+        source = "RFC 2698, section 2, requires no less than the largest packet."
     )]
     pub peak_burst: Option<Quantity<Size>>,
     /// Whether colours given before count.

@@ -2,7 +2,8 @@
 
 use fairwire_core::{Duration, Rate, Time};
 
-/// Estimates the rate of an aggregate: each packet adds its length to what a window of the past held at the rate before.
+/// Estimates the rate of an aggregate: each packet adds its length to what a window of the past
+/// held at the rate before.
 ///
 /// Source: RFC 2859, the example of a rate estimator, after Clark and Fang 1998.
 #[derive(Clone, Debug)]
@@ -18,7 +19,7 @@ impl Estimator {
         Estimator { window: window.secs(), average: rate.bps() as f64 / 8.0, latest: Time::ZERO }
     }
 
-    /// Takes note of a packet of `len` bytes, and tells the rate that it makes, in bytes per second.
+    /// Counts a packet of `len` bytes, and returns the rate that results, in bytes per second.
     #[inline]
     pub fn update(&mut self, len: u32, now: Time) -> f64 {
         let elapsed = now.since(self.latest).secs();

@@ -1,18 +1,20 @@
 //! TSW2CM: the time-sliding-window two-colour marker.
 //!
 //! # What it does
-//! Estimates the aggregate's rate over a sliding window. While the estimate is above `rate`, a packet is yellow with the
-//! probability that is the part of the estimate above `rate`; all others are green.
+//! Estimates the aggregate's rate over a sliding window. While the estimate is above `rate`, a
+//! packet is yellow with the probability that is the part of the estimate above `rate`; all others
+//! are green.
 //!
 //! # Why
-//! Rate out of profile is spread over packets at random, so that no flow of the aggregate has all of it.
+//! Rate out of profile is spread over packets at random, so that no flow of the aggregate has all
+//! of it.
 //!
 //! # State and cost
 //! One average and one random stream; O(1) per packet.
 //!
 //! # Source (section, equation)
-//! W. Fang, N. Seddigh and B. Nandy, RFC 2859, for the estimator; D. Clark and W. Fang 1998, on tagging by a time sliding
-//! window, and ns-2's `dsPolicy` for two colours.
+//! W. Fang, N. Seddigh and B. Nandy, RFC 2859, for the estimator; D. Clark and W. Fang 1998, on
+//! tagging by a time sliding window, and ns-2's `dsPolicy` for two colours.
 //!
 //! # Where we differ
 //! No number is drawn while the estimate is within the rate. "Out" is yellow.
@@ -33,7 +35,7 @@ use alloc::boxed::Box;
 use fairwire_core::{Duration, Marker, Packet, Probe, Rate, Rng, Time, Unit};
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     summary: "estimates the rate; yellow at random, as much as is above the target",
     source: "Clark and Fang 1998; estimator as in RFC 2859",

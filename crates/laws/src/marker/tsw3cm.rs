@@ -1,9 +1,10 @@
 //! TSW3CM: the time-sliding-window three-colour marker.
 //!
 //! # What it does
-//! Estimates the aggregate's rate over a sliding window. Up to the committed target rate packets are green. Between it and the
-//! peak target rate the part of the estimate above the first is yellow. Above the peak rate the part above it is red, and the
-//! part between the two rates yellow. Packets are picked at random.
+//! Estimates the aggregate's rate over a sliding window. Up to the committed target rate packets
+//! are green. Between it and the peak target rate the part of the estimate above the first is
+//! yellow. Above the peak rate the part above it is red, and the part between the two rates yellow.
+//! Packets are picked at random.
 //!
 //! # Why
 //! As [`tsw2cm`](super::tsw2cm), with a second limit.
@@ -12,10 +13,12 @@
 //! One average and one random stream; O(1) per packet.
 //!
 //! # Source (section, equation)
-//! W. Fang, N. Seddigh and B. Nandy, RFC 2859: the example of a rate estimator, and the marking algorithm.
+//! W. Fang, N. Seddigh and B. Nandy, RFC 2859: the example of a rate estimator, and the marking
+//! algorithm.
 //!
 //! # Where we differ
-//! One number is drawn for a packet above the committed rate and compared with both probabilities; none below it.
+//! One number is drawn for a packet above the committed rate and compared with both probabilities;
+//! none below it.
 //!
 //! # Example
 //! ```toml
@@ -33,7 +36,7 @@ use alloc::boxed::Box;
 use fairwire_core::{Duration, Marker, Packet, Probe, Rate, Rng, Time, Unit};
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     summary: "estimates the rate; yellow and red at random, as much as is above the two targets",
     source: "RFC 2859",

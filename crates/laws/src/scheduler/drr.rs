@@ -1,14 +1,15 @@
 //! DRR: deficit round robin.
 //!
-//! Each flow has a queue of its own. The queues are visited in turn, and at each visit a queue may send as many bytes as its
-//! quantum, plus what it could not use of the last one because its next packet was too long.
+//! Each flow has a queue of its own. The queues are visited in turn, and at each visit a queue may
+//! send its quantum of bytes. What it cannot use because its next packet is too long, it keeps for
+//! the next visit.
 //!
-//! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN 4(3), 1996: the code of
-//! enqueueing and dequeueing.
-//! Where it differs is told with its discipline, [`drr`](crate::compose::fair_queueing::drr).
+//! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN
+//! 4(3), 1996: the code of enqueueing and dequeueing. Differences are listed with its discipline,
+//! [`drr`](crate::compose::fair_queueing::drr).
 
 use crate::scheduler::quantum::Quantum;
-use crate::scheduler::service::LEAST_PER_ROUND;
+use crate::scheduler::service::MIN_PER_ROUND;
 use crate::scheduler::terms::Terms;
 use crate::spec::WeightOf;
 use alloc::boxed::Box;
@@ -36,7 +37,7 @@ pub(crate) struct Drr {
     /// Whose turn it is.
     current: u32,
     quantum: u64,
-    /// Where the quantum hangs on how many queues are backlogged.
+    /// For a quantum that depends on the number of backlogged queues.
     filling: Option<Quantum>,
     /// `None` where all have the weight 1.
     weights: Option<WeightOf>,
@@ -55,13 +56,13 @@ impl Drr {
         }
     }
 
-    /// The same, with the quantum that fills a round of so many queues as are backlogged.
+    /// The same, with the quantum that fills a round of the backlogged queues.
     #[must_use]
     pub(crate) fn filling(self, quantum: Option<Quantum>) -> Self {
         Drr { filling: quantum, ..self }
     }
 
-    /// Follows the number of backlogged queues, where the quantum hangs on it.
+    /// Follows the number of backlogged queues, where the quantum depends on it.
     #[inline]
     fn follow(&mut self, buffer: &Buffer) {
         if let Some(quantum) = &self.filling {
@@ -107,8 +108,8 @@ impl Drr {
         }
     }
 
-    /// The queue whose turn it is cannot send its packet `head`: it gets its next quantum, and the turn goes on. Told by the
-    /// number of such visits, and tells it again.
+    /// The queue whose turn it is cannot send its packet `head`: it gets its next quantum, and the
+    /// turn goes on. Takes the number of such visits so far, and returns the new one.
     #[inline(never)] // most turns end otherwise, and what this needs at hand would be kept for all of them
     fn pass(&mut self, visits: u32, head: Key, buffer: &Buffer) -> u32 {
         let quantum = self.quantum(buffer.packet(head));
@@ -122,7 +123,7 @@ impl Drr {
         0
     }
 
-    /// Gives everybody what would come to them in rounds in which nobody can send.
+    /// Gives all queues the quanta of the rounds in which none can send.
     #[cold]
     fn skip_rounds(&mut self, buffer: &Buffer) {
         let mut rounds = u64::MAX;
@@ -199,7 +200,7 @@ impl Scheduler for Drr {
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let weights = self.weights.as_mut().ok_or(SetWeightError::NoWeights)?;
         weights.find(class)?;
-        let least = LEAST_PER_ROUND / (self.quantum >> FRACTION_BITS) as f64;
+        let least = MIN_PER_ROUND / (self.quantum >> FRACTION_BITS) as f64;
         if weight.get() < least {
             return Err(SetWeightError::OutOfRange { weight, min: least, max: Weight::MAX.get() });
         }

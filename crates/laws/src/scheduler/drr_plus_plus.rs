@@ -1,35 +1,43 @@
-//! DRR++: deficit round robin that serves new queues first, with hosts sharing equally if asked to.
+//! DRR++: deficit round robin that serves new queues first, with hosts sharing equally as an
+//! option.
 //!
 //! # What it does
-//! A queue that becomes backlogged joins the list of new queues with one quantum of credit. New queues are served before old
-//! ones. A queue without credit gets a quantum and goes to the end of the old queues; a new queue that is found empty goes
-//! there too, and an old queue that is found empty leaves. So a flow that sends less than a quantum per round never waits for
-//! the bulky ones, and cannot get ahead of them by pausing.
+//! A queue that becomes backlogged joins the list of new queues with one quantum of credit. New
+//! queues are served before old ones. A queue without credit gets a quantum and goes to the end of
+//! the old queues. A new queue that is found empty goes there too, and an old queue that is found
+//! empty leaves. So a flow that sends less than a quantum per round never waits for the bulky ones,
+//! and cannot get ahead of them by pausing.
 //!
-//! With hosts, a queue's quantum is divided by the number of its host's bulky queues, so that hosts get equal parts however
-//! many flows each has. While only one host has bulky queues there is nothing to divide.
+//! With hosts, a queue's quantum is divided by the number of its host's bulky queues, so that hosts
+//! get equal parts however many flows each has. While only one host has bulky queues there is
+//! nothing to divide.
 //!
 //! # Why
-//! Sparse flows (a name look-up, a voice call, the first packets of a page) gain most from short delay and cost the
-//! others nearly nothing. See RFC 8290, section 3.
+//! Sparse flows (a name look-up, a voice call, the first packets of a page) gain most from short
+//! delay and cost the others nearly nothing. See RFC 8290, section 3.
 //!
 //! # Parameters (unit, default, source)
-//! - `quantum` (bytes): the credit of one round; where a round is to take a certain [time](super::quantum), as much more as fills it.
+//! - `quantum` (bytes): the credit of one round; where a round is to take a certain
+//!   [time](super::quantum), as much more as fills it.
 //!
 //! # State and cost
-//! 32 bytes per queue; with hosts also 16 bytes and an index entry per host, at most as many as queues. O(1) per packet where
-//! the quantum is not far below the longest packet. A divided quantum takes as many rounds as it was divided by; rounds in which
-//! nobody could send are credited at once, so that a packet takes at most some four looks at each backlogged queue, and another
-//! four for each queue found empty.
+//! 32 bytes per queue; with hosts also 16 bytes and an index entry per host, at most as many as
+//! queues. O(1) per packet where the quantum is not far below the longest packet. A divided quantum
+//! takes as many rounds as it was divided by. Rounds in which no queue could send are credited at
+//! once, so that a packet takes about four looks at each backlogged queue at most. Each queue found
+//! empty takes another four.
 //!
 //! # Source (section, equation)
-//! RFC 8290, sections 3 and 4; M. MacGregor and W. Shi, "Deficits for bursty latency-critical flows: DRR++", IEEE ICON
-//! 2000; hosts: T. Hoiland-Jorgensen, D. Taht and J. Morton, "Piece of CAKE", IEEE LANMAN 2018, on the isolation of hosts.
+//! RFC 8290, sections 3 and 4; M. MacGregor and W. Shi, "Deficits for bursty latency-critical
+//! flows: DRR++", IEEE ICON 2000; hosts: T. Hoiland-Jorgensen, D. Taht and J. Morton, "Piece of
+//! CAKE", IEEE LANMAN 2018, on the isolation of hosts.
 //!
 //! # Where we differ
-//! - Credit is counted in 2^-16 byte, so that a divided quantum loses nothing; CAKE rounds at random.
+//! - Credit is counted in 2^-16 byte, so that a divided quantum loses nothing; CAKE rounds at
+//!   random.
 //! - A packet that is dropped as it leaves costs nothing, as in the RFC.
-//! - Linux lets a new queue that is found empty go where no old ones wait; so does this one where it is told to.
+//! - Linux lets a new queue that is found empty go where no old ones wait; so does this one as an
+//!   option.
 //! - A queue belongs to the host of the packet that made it backlogged.
 //!
 //! # Example
@@ -50,7 +58,7 @@ const BYTE: i64 = 1 << 16;
 
 const NONE: u32 = u32::MAX;
 
-/// Where a queue stands.
+/// The list that a queue is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// On neither list.
@@ -112,14 +120,15 @@ pub struct DrrPlusPlus {
     new: List,
     old: List,
     quantum: i64,
-    /// Where the quantum hangs on how many queues are backlogged.
+    /// For a quantum that depends on the number of backlogged queues.
     filling: Option<Quantum>,
     /// Bulky queues by host, where hosts share.
     hosts: Option<FlowTable<u32>>,
     lets_go: bool,
     /// The queue that was served last.
     served: u32,
-    /// The queue whose last packet was just dropped as it left: that it is empty was seen by the same request.
+    /// The queue whose last packet was just dropped as it left: that it is empty was seen by the
+    /// same request.
     just_emptied: u32,
     /// Queues that were passed over until it was found.
     passed_over: u32,
@@ -151,18 +160,20 @@ impl DrrPlusPlus {
         }
     }
 
-    /// The same, with the quantum that fills a round of so many queues as are backlogged.
+    /// The same, with the quantum that fills a round of the backlogged queues.
     pub(crate) fn filling(self, quantum: Quantum) -> Self {
         DrrPlusPlus { filling: Some(quantum), ..self }
     }
 
-    /// The same, with hosts (that is, classes) sharing equally, and the flows of each host within its part.
+    /// The same, with hosts (that is, classes) sharing equally, and the flows of each host within
+    /// its part.
     pub(crate) fn with_hosts(mut self) -> Self {
         self.hosts = Some(FlowTable::new(self.turns.len()));
         self
     }
 
-    /// The same, with a new queue that is found empty let go at once where no old ones wait, as in Linux.
+    /// The same, with a new queue that is found empty let go at once where no old ones wait, as in
+    /// Linux.
     pub(crate) fn letting_go(self) -> Self {
         DrrPlusPlus { lets_go: true, ..self }
     }
@@ -173,14 +184,15 @@ impl DrrPlusPlus {
         Some(hosts.find(named(host)).map_or(0, |place| *hosts.value(place)))
     }
 
-    /// How many queues were looked at in vain before the last packet was found: the work that it took.
+    /// How many queues were looked at in vain before the last packet was found: the work that it
+    /// took.
     pub fn passed_over(&self) -> u32 {
         self.passed_over
     }
 
-    /// A whole round of old queues has just gone by in which nobody could send. All further rounds like it are credited at
-    /// once:
-    /// they would leave the order as it is. Returns how many queues are on the list.
+    /// A whole round of old queues has just gone by in which none could send. All further rounds
+    /// like it are credited at once: they would leave the order as it is. Returns how many queues
+    /// are on the list.
     fn credit_vain_rounds(&mut self) -> u32 {
         let (mut rounds, mut queues) = (i64::MAX, 0);
         let mut queue = self.old.first;
@@ -198,7 +210,7 @@ impl DrrPlusPlus {
         queues
     }
 
-    /// Follows the number of backlogged queues, where the quantum hangs on it.
+    /// Follows the number of backlogged queues, where the quantum depends on it.
     #[inline]
     fn follow(&mut self, buffer: &Buffer) {
         if let Some(quantum) = &self.filling {
@@ -218,7 +230,7 @@ impl DrrPlusPlus {
     #[inline(never)] // it would bloat the path of those that have no hosts
     fn part_of_quantum(&self, queue: u32, hosts: &FlowTable<u32>) -> i64 {
         if hosts.len() <= 1 {
-            return self.quantum; // a host alone has nobody to share with
+            return self.quantum; // a host alone shares with no other
         }
         let host = named(self.turns[queue as usize].host);
         let bulky = hosts.find(host).map_or(1, |place| *hosts.value(place));
@@ -301,7 +313,7 @@ impl Scheduler for DrrPlusPlus {
     #[inline]
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
         self.follow(buffer);
-        // Where the round of old queues began that nobody has sent in yet.
+        // The start of the round of old queues in which none has sent yet.
         let mut round = NONE;
         self.passed_over = 0;
         loop {

@@ -1,12 +1,13 @@
 //! FBFQ: frame-based fair queueing.
 //!
-//! Each flow has a queue of its own with a potential: what the flow has sent so far, in bytes per weight. The packet that would
-//! bring its flow to the least potential goes next. A system potential, from which new flows start, goes on with the bytes
-//! sent; potentials are cut into frames, and once all flows have passed the end of a frame, so has the system.
+//! Each flow has a queue of its own with a potential: what the flow has sent so far, in bytes per
+//! weight. The packet that would bring its flow to the least potential goes next. A system
+//! potential, from which new flows start, goes on with the bytes sent. Potentials are cut into
+//! frames, and once all flows have passed the end of a frame, so has the system.
 //!
-//! D. Stiliadis and A. Varma, "Design and Analysis of Frame-based Fair Queueing: A New Traffic Scheduling Algorithm for
-//! Packet-Switched Networks", SIGMETRICS 1996: potentials and frames.
-//! Where it differs is told with its discipline, [`fbfq`](crate::compose::fair_queueing::fbfq).
+//! D. Stiliadis and A. Varma, "Design and Analysis of Frame-based Fair Queueing: A New Traffic
+//! Scheduling Algorithm for Packet-Switched Networks", SIGMETRICS 1996: potentials and frames.
+//! Differences are listed with its discipline, [`fbfq`](crate::compose::fair_queueing::fbfq).
 
 use super::finished::Account;
 use super::fluid::Fluid;
@@ -20,7 +21,7 @@ use fairwire_core::{
     Buffer, Chosen, FlowKey, Key, Packet, Probe, Scheduler, SetWeightError, Time, Unit, Weight,
 };
 
-/// So many frames are told apart, the current one included.
+/// The number of frames that are kept apart, the current one included.
 const FRAMES: usize = 8;
 
 /// Which frames the backlogged queues start in.

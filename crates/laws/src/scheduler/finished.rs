@@ -1,7 +1,8 @@
 //! Flows that have nothing waiting but whose tags still lie ahead of virtual time.
 //!
-//! The papers give a flow that returns the tag max(F, v), with F the finish tag of its last packet. Without F, a flow that
-//! never has more than one packet waiting would be served as if each packet were its first.
+//! The papers give a flow that returns the tag max(F, v), with F the finish tag of its last packet.
+//! Without F, a flow that never has more than one packet waiting would be served as if each packet
+//! were its first.
 
 use super::heap::Heap;
 use super::tag::Tag;
@@ -12,21 +13,24 @@ use fairwire_core::{FlowHash, FlowTable};
 pub(super) struct Account {
     /// The tag at which its next packet may start.
     pub tag: Tag,
-    /// Its weight, as whoever keeps it counts weights.
+    /// Its weight, in the units of the caller.
     pub weight: u64,
 }
 
-/// Flows remembered at least, however few packets the buffer holds: a short queue may serve many flows in turn.
-const LEAST_CAPACITY: usize = 1024;
+/// Flows remembered at least, however few packets the buffer holds: a short queue may serve many
+/// flows in turn.
+const MIN_CAPACITY: usize = 1024;
 
 /// Places looked at for flows that are forgotten, each time that one is remembered.
 const SWEPT: usize = 2;
 
-/// A bounded memory of flows by tag. When it is full, the flow with the least tag, which has least to lose, is forgotten.
+/// A bounded memory of flows by tag. When it is full, the flow with the least tag, which has least
+/// to lose, is forgotten.
 ///
-/// A flow is remembered if its place in the table is in the heap. [`forget_all`](Self::forget_all) empties the heap alone, so
-/// it takes no longer for many flows than for one; what it leaves in the table is swept out [two places](SWEPT) at a time. As a
-/// remembered flow takes up one place and two are swept before, the table never fills up with what is forgotten.
+/// A flow is remembered if its place in the table is in the heap. [`forget_all`](Self::forget_all)
+/// empties the heap alone, so it takes no longer for many flows than for one; what it leaves in the
+/// table is swept out [two places](SWEPT) at a time. As a remembered flow takes up one place and
+/// two are swept before, the table never fills up with what is forgotten.
 #[derive(Debug)]
 pub(super) struct Finished {
     table: FlowTable<Account>,
@@ -36,9 +40,10 @@ pub(super) struct Finished {
 }
 
 impl Finished {
-    /// A memory for schedulers of a buffer of so many packets: at most as many flows, or 1024 if that is more.
+    /// A memory for schedulers of a buffer of `packets`: at most as many flows, or 1024 if that is
+    /// more.
     pub(super) fn beside(packets: usize) -> Self {
-        Finished::new(packets.max(LEAST_CAPACITY))
+        Finished::new(packets.max(MIN_CAPACITY))
     }
 
     /// A memory of at most `capacity` flows.
@@ -57,8 +62,8 @@ impl Finished {
         self.by_tag.least().map(|(tag, _)| tag)
     }
 
-    /// Takes in `flow`, which must have been recalled if it was remembered before. Returns the account of a flow that was
-    /// forgotten for it.
+    /// Takes in `flow`, which must have been recalled if it was remembered before. Returns the
+    /// account of a flow that was forgotten for it.
     #[inline]
     pub(super) fn remember(&mut self, flow: FlowHash, account: Account) -> Option<Account> {
         self.sweep();

@@ -1,12 +1,13 @@
-//! The fluid server that WF2Q+ and frame-based fair queueing follow: its virtual time, and who it is serving.
+//! The fluid server that WF2Q+ and frame-based fair queueing follow: its virtual time, and who it
+//! is serving.
 
 use super::finished::{Account, Finished};
 use super::tag::{FRACTION_BITS, Price, Tag};
 use super::terms::Terms;
 use fairwire_core::{FlowHash, Packet, SetWeightError, Time, Weight};
 
-/// Weights count in 2^-36, so that a sum of them comes back to zero exactly when the last has left. Where all are equal they
-/// count as 1, which keeps the division within the 64 bits that are fast.
+/// Weights count in 2^-36, so that a sum of them comes back to zero exactly when the last has left.
+/// Where all are equal they count as 1, which keeps the division within the 64 bits that are fast.
 const WEIGHT_BITS: u32 = 36;
 
 /// What is being sent.
@@ -18,8 +19,9 @@ struct Sending {
     counted: u128,
 }
 
-/// Virtual time that advances with the bytes sent, divided by the weights of all that the fluid server would be serving: the
-/// flows with packets waiting, and those whose last packets have gone but whose tags still lie ahead.
+/// Virtual time that advances with the bytes sent, divided by the weights of all that the fluid
+/// server would be serving: the flows with packets waiting, and those whose last packets have gone
+/// but whose tags still lie ahead.
 #[derive(Debug)]
 pub(super) struct Fluid {
     rate_bps: u64,
@@ -28,7 +30,8 @@ pub(super) struct Fluid {
     virtual_time: Tag,
     /// The weights, waiting and remembered.
     weight: u128,
-    /// Bytes times weight that virtual time has not been moved for yet, because they were not a whole step: below `weight`.
+    /// Bytes times weight that virtual time has not been moved for yet, because they were not a
+    /// whole step: below `weight`.
     remainder: u128,
     finished: Finished,
     sending: Sending,
@@ -70,7 +73,8 @@ impl Fluid {
         &self.price
     }
 
-    /// Gives `class` another weight, which counts from the next packet that comes to the head of one of its queues.
+    /// Gives `class` another weight, which counts from the next packet that comes to the head of
+    /// one of its queues.
     pub(super) fn set_class_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.price.set_weight(class, weight)
     }
@@ -126,7 +130,7 @@ impl Fluid {
         self.latest = self.latest.max(finish);
     }
 
-    /// Virtual time is at least `tag`: whoever waits is ahead of it.
+    /// Virtual time is at least `tag`: each waiting flow is ahead of it.
     pub(super) fn raise(&mut self, tag: Tag) {
         while let Some(account) = self.finished.expired(tag) {
             self.weight -= u128::from(account.weight);
@@ -134,7 +138,8 @@ impl Fluid {
         self.virtual_time = self.virtual_time.max(tag);
     }
 
-    /// The link goes idle: nobody has packets waiting. Nothing that was sent counts any more: virtual time is past all tags.
+    /// The link goes idle: no packets wait. Nothing that was sent counts any more: virtual time is
+    /// past all tags.
     pub(super) fn idle(&mut self) {
         self.finished.forget_all();
         self.weight = 0; // it was that of remembered flows alone
@@ -152,8 +157,8 @@ impl Fluid {
         }
     }
 
-    /// Moves virtual time for what has been sent of the packet being sent. As it passes the tags of remembered flows, these
-    /// are no longer served, and it goes faster.
+    /// Moves virtual time for what has been sent of the packet being sent. As it passes the tags of
+    /// remembered flows, these are no longer served, and it goes faster.
     fn move_to(&mut self, sent: u128) {
         let bytes = sent.saturating_sub(self.sending.counted);
         self.sending.counted += bytes;

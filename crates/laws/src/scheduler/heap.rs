@@ -5,9 +5,11 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A queue's place in the order of service: its tag, and among equal tags the turn in which it was entered.
+/// A queue's place in the order of service: its tag, and among equal tags the turn in which it was
+/// entered.
 ///
-/// The turn is 32 bits wide. When it wraps, after 2^32 entries, a few equal tags may be taken in the wrong order, once.
+/// The turn is 32 bits wide. When it wraps, after 2^32 entries, a few equal tags may be taken in
+/// the wrong order, once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     /// The tag.
@@ -30,12 +32,12 @@ impl Entry {
     }
 }
 
-/// Items below a capacity, each at most once, by rank. The least is found in O(1), all else takes O(log n). It allocates
-/// once, at construction.
+/// Items below a capacity, each at most once, by rank. The least is found in O(1), all else takes
+/// O(log n). It allocates once, at construction.
 #[derive(Debug)]
 pub(super) struct Heap {
     entries: Vec<Entry>,
-    /// Where each item stands in `entries`; meaningless for items that are not there.
+    /// The place of each item in `entries`; meaningless for items that are not there.
     places: Box<[u32]>,
     turn: u32,
 }

@@ -1,33 +1,37 @@
-//! Hosts share equally, then the flows of each host: DRR++ over hosts, and within each host DRR++ over its flows.
+//! Hosts share equally, then the flows of each host: DRR++ over hosts, and within each host DRR++
+//! over its flows.
 //!
 //! # What it does
-//! A host is a class ([`Packet::class`](fairwire_core::Packet::class)), as the classifier has it. Hosts take turns by
-//! [DRR++](crate::scheduler::drr_plus_plus): one that becomes backlogged goes first with one quantum of credit, and one without credit
-//! gets a quantum and goes to the end of the line. When it is a host's turn, its flows take turns by the same rule. Both levels charge
-//! every packet, so however many flows a host opens, and however it splits its packets between them, it has the turns of one host;
-//! and a flow that sends little waits neither for the bulky ones of its own host nor for those of others.
+//! A host is a class ([`Packet::class`](fairwire_core::Packet::class)), as the classifier has it.
+//! Hosts take turns by [DRR++](crate::scheduler::drr_plus_plus): one that becomes backlogged goes
+//! first with one quantum of credit, and one without credit gets a quantum and goes to the end of
+//! the line. When it is a host's turn, its flows take turns by the same rule. Both levels charge
+//! every packet. So a host has the turns of one host, however many flows it opens and however it
+//! splits its packets between them. A flow that sends little waits neither for the bulky ones of
+//! its own host nor for those of others.
 //!
 //! # Why
-//! Dividing a flow's quantum by the number of its host's bulky flows, as CAKE does, counts only flows whose queues stand. Many TCP
-//! flows with small windows run empty, come back as new and go first, so their host gets more than its part. Two levels have no
-//! such gap.
+//! Dividing a flow's quantum by the number of its host's bulky flows, as CAKE does, counts only
+//! flows whose queues do not drain. Many TCP flows with small windows run empty, come back as new
+//! and go first, so their host gets more than its part. Two levels have no such gap.
 //!
 //! # State and cost
-//! 52 bytes per queue, as many hosts as queues, at 88 bytes each. O(1) amortised per packet where the quantum is not below the longest
-//! packet: each look at an empty queue or host takes it off its list. With a smaller quantum rounds in which nothing could be sent are
-//! credited at once.
+//! 52 bytes per queue, as many hosts as queues, at 88 bytes each. O(1) amortised per packet where
+//! the quantum is not below the longest packet: each look at an empty queue or host takes it off
+//! its list. With a smaller quantum rounds in which nothing could be sent are credited at once.
 //!
 //! # Source (section, equation)
-//! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN 4(3), 1996; RFC 8290, sections 3
-//! and 4, for each level.
+//! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN
+//! 4(3), 1996; RFC 8290, sections 3 and 4, for each level.
 //!
 //! # Where we differ
 //! - A queue follows the host of its latest packet.
 //! - When a host has nothing waiting for a whole round, all its flows count as new again.
-//! - What sends no more than a quantum in a round never waits for a turn. RFC 8290 lets a flow go first when it has been empty for a
-//!   whole round; here also one that comes back sooner, with the credit that it has left, and with a new quantum when a round has
-//!   gone by since its last. So no flow has more than a quantum in a round: in RFC 8290 one that pauses after a turn has a
-//!   second one as new at once.
+//! - What sends no more than a quantum in a round never waits for a turn. RFC 8290 lets a flow go
+//!   first when it has been empty for a whole round. Here one that comes back sooner goes first
+//!   too, with the credit that it has left. It gets a new quantum when a round has gone by since
+//!   its last. So no flow has more than a quantum in a round: in RFC 8290 one that pauses after a
+//!   turn has a second one as new at once.
 
 use crate::scheduler::quantum::Quantum;
 use alloc::boxed::Box;
@@ -37,8 +41,8 @@ use fairwire_core::{
     Buffer, Chosen, FlowHash, FlowIndex, FlowKey, Key, Needs, Packet, Probe, Scheduler, Unit,
 };
 
-/// Queues, unless told otherwise: more than packets of most home links' buffers, so that none is given on while packets wait
-/// in it.
+/// The default number of queues: more than packets of most home links' buffers, so that none is
+/// given on while packets wait in it.
 pub const QUEUES: u32 = 8192;
 
 /// Credit per byte.
@@ -68,7 +72,8 @@ struct Member {
     place: Place,
     /// The number of its latest move to the end of the old list.
     moved: u64,
-    /// The number of such moves, of all members, when it had its latest quantum to go first with, or ended a turn.
+    /// The number of such moves, of all members, when it had its latest quantum to go first with,
+    /// or ended a turn.
     credited: u64,
 }
 
@@ -131,9 +136,8 @@ struct Round {
 impl Round {
     const EMPTY: Round = Round { new: List::EMPTY, old: List::EMPTY, count: 0, moves: 0 };
 
-    /// A packet came for a member. An idle one goes first, with one quantum; so does one that paused, with the credit that it
-    /// has left
-    /// until a round has gone by.
+    /// A packet came for a member. An idle one goes first, with one quantum; so does one that
+    /// paused, with the credit that it has left until a round has gone by.
     fn arrived(&mut self, at: u32, members: &mut [Member], quantum: &Quantum) {
         let has_a_quantum = match members[at as usize].place {
             Place::New | Place::Old => return,
@@ -184,9 +188,8 @@ impl Round {
         self.old.push(at, members);
     }
 
-    /// An empty member with credit waits a round before it counts as idle: it would else have a new quantum by pausing (RFC
-    /// 8290, section
-    /// 4.2), also one that had a turn just now.
+    /// An empty member with credit waits a round before it counts as idle: it would else have a new
+    /// quantum by pausing (RFC 8290, section 4.2), also one that had a turn just now.
     fn pause(&mut self, at: u32, members: &mut [Member]) {
         if members[at as usize].place == Place::Old {
             members[at as usize].credited = self.moves;
@@ -194,7 +197,8 @@ impl Round {
         self.move_to_end(at, Place::Paused, members);
     }
 
-    /// Whose turn it is; what is found empty is put aside, and told to `gone` when it is off the lists.
+    /// The member whose turn it is; what is found empty is put aside, and passed to `gone` when it
+    /// is off the lists.
     fn next(&mut self, members: &mut [Member], quantum: &Quantum, mut gone: impl FnMut(u32)) -> Option<u32> {
         let mut vain = 0;
         loop {
@@ -223,7 +227,8 @@ impl Round {
         }
     }
 
-    /// A whole round has gone by in which nobody could send. All further rounds like it are credited at once.
+    /// A whole round has gone by in which no member could send. All further rounds like it are
+    /// credited at once.
     #[cold]
     fn credit_vain_rounds(&self, members: &mut [Member], quantum: &Quantum) {
         let quantum = quantum.of(self.count) * BYTE;
@@ -422,7 +427,8 @@ mod tests {
         let mut sent = [0u64; 2];
         let mut is_waiting = [false; 64];
         for _ in 0..4000 {
-            // Each flow of host 0 sends again only when its packet has left, so it comes back as new each time.
+            // Each flow of host 0 sends again only when its packet has left, so it comes back as
+            // new each time.
             for (flow, is_waiting) in (0..).zip(&mut is_waiting) {
                 if !std::mem::replace(is_waiting, true) {
                     offer(&mut queue, 0, flow, 1500);
@@ -453,18 +459,17 @@ mod tests {
         assert_eq!(next(&mut queue), Some((0, 99, 100)));
     }
 
-    /// Bytes by flow of one host, over `packets` of 1500 bytes, and the packets that went between a ping and its leaving, at
-    /// most.
+    /// Bytes by flow of one host, over `packets` of 1500 bytes, and the packets that went between a
+    /// ping and its leaving, at most.
     ///
-    /// Flows below `standing` have packets waiting at all times; each of the others sends one when `pause` others have left
-    /// since its
-    /// own. A ping of 100 bytes comes each `gap` packets.
+    /// Flows below `standing` have packets waiting at all times; each of the others sends one when
+    /// `pause` others have left since its own. A ping of 100 bytes comes each `gap` packets.
     fn serve(packets: u64, [standing, players]: [u64; 2], pause: u64, gap: u64) -> (Vec<u64>, u64) {
         let mut queue = queue(256);
         let flows = standing + players;
         let mut sent = vec![0u64; flows as usize];
         let mut comes = vec![0; flows as usize];
-        let (mut asked, mut longest) = (None, 0);
+        let (mut pinged, mut longest) = (None, 0);
         (0..standing).for_each(|flow| (0..3).for_each(|_| offer(&mut queue, 0, flow, 1500)));
         for now in 0..packets {
             for flow in standing..flows {
@@ -474,12 +479,12 @@ mod tests {
             }
             // In the first round all are new.
             if now >= 200 && now % gap == gap - 1 {
-                assert_eq!(asked.replace(now), None, "a ping waits for more than {gap} packets");
+                assert_eq!(pinged.replace(now), None, "a ping waits for more than {gap} packets");
                 offer(&mut queue, 0, 1000, 100);
             }
             let (_, mut flow, _) = next(&mut queue).expect("packets wait");
             if flow == 1000 {
-                longest = longest.max(now - asked.take().expect("it was sent"));
+                longest = longest.max(now - pinged.take().expect("it was sent"));
                 (_, flow, _) = next(&mut queue).expect("packets wait");
             }
             assert!(flow < flows, "two pings in a row");
@@ -511,14 +516,17 @@ mod tests {
     }
 
     #[test]
-    fn flows_that_pause_after_each_packet_get_no_more_than_flows_that_stand() {
+    fn flows_that_pause_after_each_packet_get_no_more_than_backlogged_flows() {
         for standing in [1, 8, 64] {
             for pause in [0, 1, 2, 10, 63, 64, 65, 100, 128] {
                 let (sent, _) = serve(30_000, [standing, 64], pause, 100);
-                let (stood, paused) = sent.split_at(standing as usize);
-                let [least, most] = [stood.iter().min().unwrap(), paused.iter().max().unwrap()];
+                let (backlogged, paused) = sent.split_at(standing as usize);
+                let [least, most] = [backlogged.iter().min().unwrap(), paused.iter().max().unwrap()];
                 // One quantum of the turn that goes on, and one that was brought in.
-                assert!(*most <= least + 2 * 1500, "{standing} stand, pause {pause}: {least} and {most}");
+                assert!(
+                    *most <= least + 2 * 1500,
+                    "{standing} backlogged, pause {pause}: {least} and {most}"
+                );
             }
         }
     }
@@ -533,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn over_random_operations_what_is_backlogged_is_served_and_hosts_that_stand_have_equal_parts() {
+    fn over_random_operations_what_is_backlogged_is_served_and_hosts_that_stay_backlogged_have_equal_parts() {
         let mut rng = Seed(5).stream("hosts");
         let mut queue = queue(32);
         let (mut offered, mut left) = (0u32, 0u32);

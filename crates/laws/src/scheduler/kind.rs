@@ -86,8 +86,8 @@ impl Kind {
         matches!(self, Kind::Drr | Kind::Fbfq)
     }
 
-    /// A scheduler of this kind. The call by way of a `Box` costs 2 to 7 % fewer instructions per packet than an enum of all kinds did
-    /// (decision 36).
+    /// A scheduler of this kind. The call by way of a `Box` costs 2 to 7 % fewer instructions per
+    /// packet than an enum of all kinds did (decision 36).
     pub fn scheduler(self, terms: &Terms) -> Box<dyn Scheduler> {
         match self {
             Kind::Fcfs => Box::new(Fcfs),
@@ -99,7 +99,7 @@ impl Kind {
         }
     }
 
-    /// Bytes of its tables with room for `packets`, where flows share so many `queues`. An estimate.
+    /// Bytes of its tables with room for `packets`, where flows share `queues`. An estimate.
     pub fn table_bytes(self, packets: u64, queues: Option<u32>) -> u64 {
         let order = match self {
             Kind::Fcfs => 0,

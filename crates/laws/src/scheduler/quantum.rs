@@ -1,8 +1,10 @@
 //! What a member of a round may send before it is the next one's turn.
 //!
-//! The classic quantum is one packet: shorter rounds are not possible, longer ones delay. On a fast link that is wasteful: what comes as
-//! one super-packet is served packet by packet between those of others, and every packet is handled alone to the end of the path. So
-//! a quantum may be told by the time that a round shall take: few members then send trains, and many have a packet each, as ever.
+//! The classic quantum is one packet: shorter rounds are not possible, longer ones delay. On a fast
+//! link that is wasteful: what comes as one super-packet is served packet by packet between those
+//! of others, and every packet is handled alone to the end of the path. So a quantum may be given
+//! by the time that a round shall take: few members then send trains, and many have a packet each,
+//! as ever.
 
 use fairwire_core::{Duration, Rate};
 
@@ -15,7 +17,7 @@ pub struct Quantum {
 }
 
 /// A longer train would not be joined into one packet: what Linux takes at once.
-pub(crate) const LONGEST_TRAIN: u32 = 1 << 16;
+pub(crate) const MAX_TRAIN: u32 = 1 << 16;
 
 impl Quantum {
     /// The same number of bytes, at least 1, however many there are.
@@ -23,7 +25,8 @@ impl Quantum {
         Quantum { least: bytes.max(1), round: 0 }
     }
 
-    /// The same, but where few are in the round as much more, up to [`LONGEST_TRAIN`], as fills a round of this time at `rate`.
+    /// The same, but where few are in the round as much more, up to [`MAX_TRAIN`], as fills a round
+    /// of this time at `rate`.
     #[must_use]
     pub(crate) fn filling(self, round: Option<Duration>, rate: Rate) -> Self {
         let bytes = round.map_or(0.0, |round| round.secs() * rate.bps() as f64 / 8.0);
@@ -36,7 +39,7 @@ impl Quantum {
         if self.round <= self.least {
             return self.least.into();
         }
-        i64::from((self.round / members.max(1)).min(LONGEST_TRAIN).max(self.least))
+        i64::from((self.round / members.max(1)).min(MAX_TRAIN).max(self.least))
     }
 }
 

@@ -1,12 +1,12 @@
 //! SCFQ: self-clocked fair queueing.
 //!
-//! Each flow has a queue of its own. The packet at the head of each queue has a finish tag: what its flow has sent, in bytes
-//! per weight, once that packet is gone. The least tag goes next. A flow that had nothing waiting starts from the tag of the
-//! packet that is being sent.
+//! Each flow has a queue of its own. The packet at the head of each queue has a finish tag: what
+//! its flow has sent, in bytes per weight, once that packet is gone. The least tag goes next. A
+//! flow that had nothing waiting starts from the tag of the packet that is being sent.
 //!
-//! S. J. Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM 1994: the definition of the
-//! scheme.
-//! Where it differs is told with its discipline, [`scfq`](crate::compose::fair_queueing::scfq).
+//! S. J. Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM 1994:
+//! the definition of the scheme. Differences are listed with its discipline,
+//! [`scfq`](crate::compose::fair_queueing::scfq).
 
 use super::heap::Heap;
 use super::standing::{Standing, head};
@@ -22,8 +22,9 @@ pub(crate) struct Scfq {
     price: Price,
     /// The finish tag of the packet being sent.
     virtual_time: Tag,
-    /// The start tag of the head of each queue, by [`FlowKey::index`](fairwire_core::FlowKey::index): one for the queue,
-    /// which a push-out does not move.
+    /// The start tag of the head of each queue, by
+    /// [`FlowKey::index`](fairwire_core::FlowKey::index): one for the queue, which a push-out does
+    /// not move.
     starts: Box<[Tag]>,
     /// The backlogged queues by the finish tag of their heads.
     finishes: Heap,

@@ -16,8 +16,8 @@ use schemars::JsonSchema;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-/// The order of service: a scheduler, the weights of classes, and how flows are given queues. Given as `"drr"`, or as
-/// `{ drr = { quantum = "300 B" } }`.
+/// The order of service: a scheduler, the weights of classes, and how flows are given queues. Given
+/// as `"drr"`, or as `{ drr = { quantum = "300 B" } }`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Service {
     /// The scheduler. Default: `fcfs`.
@@ -53,7 +53,7 @@ pub struct QueueTerms {
     /// Whether each flow or each class has a queue.
     #[parameter(default = Per::Flow)]
     pub per: Option<Per>,
-    /// At most so many queues.
+    /// The maximum number of queues.
     #[parameter(unset = "as many as flows", min = 1, max = 65_536, unit = "queues")]
     pub queues: Option<u32>,
     /// What happens when there are more flows than `queues`.
@@ -81,9 +81,11 @@ pub enum Sharing {
     /// A hash of the flow picks the queue.
     #[default]
     Hash,
-    /// A hash picks a set of eight queues; within the set a flow takes an empty one if there is one.
+    /// A hash picks a set of eight queues; within the set a flow takes an empty one if there is
+    /// one.
     SetAssociative,
-    /// A new flow takes over the queue of the flow that has been silent longest. Suter et al. 1998, figure 10.
+    /// A new flow takes over the queue of the flow that has been silent longest. Suter et al. 1998,
+    /// figure 10.
     LeastRecentlyUsed,
     /// A new flow takes over a random queue. Suter et al. 1998, figure 10.
     RandomReplacement,
@@ -158,7 +160,8 @@ impl Service {
 }
 
 impl Service {
-    /// `bad`, with the name of this scheduler on the way to the parameter, as it is given: `scheduler.drr.quantum`.
+    /// `bad`, with the name of this scheduler on the way to the parameter, as it is given:
+    /// `scheduler.drr.quantum`.
     pub fn placed(&self, bad: BadParameter) -> BadParameter {
         match bad.parameter.strip_prefix("scheduler.") {
             Some(term) => {
@@ -191,16 +194,17 @@ impl QueueTerms {
     }
 }
 
-/// Deficit round robin counts in 2^-16 B. From 2^-10 B a round on, what a weight brings is right to a part in 64.
-pub(super) const LEAST_PER_ROUND: f64 = 1.0 / 1024.0;
+/// Deficit round robin counts in 2^-16 B. From 2^-10 B a round on, what a weight brings is right to
+/// a part in 64.
+pub(super) const MIN_PER_ROUND: f64 = 1.0 / 1024.0;
 
 /// Queues per set.
 const WAYS: u32 = 8;
 
-/// Refuses a weight that brings so little per round that it cannot be told from others.
+/// Refuses a weight that brings too little per round to be distinguished from others.
 fn refuse_slivers(weights: &WeightOf, quantum: u64, parameter: Parameter) -> Result<(), BadParameter> {
     let least = weights.distinct()[0];
-    if least * quantum as f64 >= LEAST_PER_ROUND {
+    if least * quantum as f64 >= MIN_PER_ROUND {
         return Ok(());
     }
     let given = format_args!("{least} with a quantum of {}", Size(quantum));
@@ -208,7 +212,8 @@ fn refuse_slivers(weights: &WeightOf, quantum: u64, parameter: Parameter) -> Res
 }
 
 impl CheckedService {
-    /// A discipline that serves `limit` in this order, with `dropper` to refuse, mark and make room.
+    /// A discipline that serves `limit` in this order, with `dropper` to refuse, mark and make
+    /// room.
     pub(crate) fn queue<D: Dropper + 'static>(
         &self,
         limit: Limit,

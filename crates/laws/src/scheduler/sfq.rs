@@ -1,12 +1,13 @@
 //! SFQ: start-time fair queueing.
 //!
-//! Each flow has a queue of its own with a start tag: what the flow has sent so far, in bytes per weight. The least start tag
-//! goes next, and virtual time is the start tag of the packet that is being sent. A flow that had nothing waiting starts from
-//! virtual time, or from where it left off if that is later.
+//! Each flow has a queue of its own with a start tag: what the flow has sent so far, in bytes per
+//! weight. The least start tag goes next, and virtual time is the start tag of the packet that is
+//! being sent. A flow that had nothing waiting starts from virtual time, or from where it left off
+//! if that is later.
 //!
-//! P. Goyal, H. M. Vin and H. Cheng, "Start-time Fair Queuing: A Scheduling Algorithm for Integrated Services Packet Switching
-//! Networks", SIGCOMM 1996: the definition of the algorithm.
-//! Where it differs is told with its discipline, [`sfq`](crate::compose::fair_queueing::sfq).
+//! P. Goyal, H. M. Vin and H. Cheng, "Start-time Fair Queuing: A Scheduling Algorithm for
+//! Integrated Services Packet Switching Networks", SIGCOMM 1996: the definition of the algorithm.
+//! Differences are listed with its discipline, [`sfq`](crate::compose::fair_queueing::sfq).
 
 use super::finished::{Account, Finished};
 use super::heap::Heap;
@@ -68,8 +69,8 @@ impl Scheduler for Sfq {
     }
 
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
-        // What virtual time has reached is the same remembered or forgotten. At most one flow is remembered per packet that
-        // leaves, so two at a time keep up.
+        // What virtual time has reached is the same remembered or forgotten. At most one flow is
+        // remembered per packet that leaves, so two at a time keep up.
         let _ =
             self.finished.expired(self.virtual_time).and_then(|_| self.finished.expired(self.virtual_time));
         let Some((_, flow)) = self.starts.least() else {

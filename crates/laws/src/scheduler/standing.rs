@@ -1,8 +1,8 @@
-//! Where a packet stands in its flow's queue: what a scheduler must know when a packet leaves.
+//! The place of a packet in its flow's queue: what a scheduler must know when a packet leaves.
 
 use fairwire_core::{Buffer, FlowKey, Key, Packet};
 
-/// Where a waiting packet stands in its flow's queue.
+/// The place of a waiting packet in its flow's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
     /// It is all that its flow has.
@@ -14,7 +14,7 @@ pub(super) enum Standing {
 }
 
 impl Standing {
-    /// Where `key` stands.
+    /// The place of `key`.
     #[inline]
     pub(super) fn of(key: Key, buffer: &Buffer) -> Self {
         if buffer.flow_head(buffer.flow_of(key)) != key {

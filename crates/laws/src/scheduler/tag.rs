@@ -5,11 +5,13 @@ use fairwire_core::{Packet, SetWeightError, Weight};
 
 /// A point in virtual time: bytes sent per unit of weight, in units of 2^-32 byte.
 ///
-/// An integer, so that a tag neither drifts nor depends on how large the others have grown. Even a flow of the least weight,
-/// 10^-6, that sends 2^32 packets of 64 KiB moves it by 2^32 x 2^16 x 2^32 x 2^20 = 2^100 only, so 128 bits never run out.
+/// An integer, so that a tag neither drifts nor depends on how large the others have grown. A flow
+/// of the least weight, 10^-6, that sends 2^32 packets of 64 KiB moves it by
+/// `2^32 x 2^16 x 2^32 x 2^20 = 2^100` only, so 128 bits never run out.
 pub(super) type Tag = u128;
 
-/// Tags count in 2^-32 byte: a packet of 40 bytes is charged to a flow of the greatest weight, 10^6, exactly to 10^-5.
+/// Tags count in 2^-32 byte: a packet of 40 bytes is charged to a flow of the greatest weight,
+/// 10^6, exactly to 10^-5.
 pub(super) const FRACTION_BITS: u32 = 32;
 
 /// What packets cost their flows: bytes over weight.
@@ -26,7 +28,7 @@ impl Price {
         Price { weights, is_equal }
     }
 
-    /// Gives `class` another weight, and tells the one that it had.
+    /// Gives `class` another weight, and returns the one that it had.
     pub(super) fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.weights.set(class, weight)
     }

@@ -1,4 +1,5 @@
-//! How the order of service is read and written: a name, or a table with the name and what goes with it.
+//! How the order of service is read and written: a name, or a table with the name and what goes
+//! with it.
 
 use crate::scheduler::Kind;
 use crate::scheduler::service::{Service, ServiceTerms};

@@ -1,12 +1,14 @@
 //! WF2Q+: worst-case fair weighted fair queueing, with a virtual time that is cheap to keep.
 //!
-//! Each flow has a queue of its own with a start tag: what the flow has sent so far, in bytes per weight. The head of a queue may
-//! go once virtual time has reached its start tag; of those that may, the one with the least finish tag goes next. Virtual time
-//! follows what an ideal server would have given to each.
+//! Each flow has a queue of its own with a start tag: what the flow has sent so far, in bytes per
+//! weight. The head of a queue may go once virtual time has reached its start tag; of those that
+//! may, the one with the least finish tag goes next. Virtual time follows what an ideal server
+//! would have given to each.
 //!
-//! J. C. R. Bennett and H. Zhang, "Hierarchical Packet Fair Queueing Algorithms", IEEE/ACM ToN 5(5), 1997: the virtual time of
-//! WF2Q+, V(t + s) = max(V(t) + s, least start tag of those waiting).
-//! Where it differs is told with its discipline, [`wf2q_plus`](crate::compose::fair_queueing::wf2q_plus).
+//! J. C. R. Bennett and H. Zhang, "Hierarchical Packet Fair Queueing Algorithms", IEEE/ACM ToN
+//! 5(5), 1997: the virtual time of WF2Q+, V(t + s) = max(V(t) + s, least start tag of those
+//! waiting). Differences are listed with its discipline,
+//! [`wf2q_plus`](crate::compose::fair_queueing::wf2q_plus).
 
 use super::finished::Account;
 use super::fluid::Fluid;
@@ -26,7 +28,7 @@ struct Head {
     /// The start tag: one for the queue, which a push-out does not move.
     start: Tag,
     weight: u64,
-    /// May it go? Then it stands in `eligible`, by finish tag, otherwise in `early`, by start tag.
+    /// May it go? Then it is in `eligible`, by finish tag, otherwise in `early`, by start tag.
     is_eligible: bool,
 }
 
@@ -83,7 +85,8 @@ impl Wf2qPlus {
         }
     }
 
-    /// Lets those go that virtual time has reached; if nobody may go, it goes on to where somebody may.
+    /// Makes the flows eligible that virtual time has reached; if none is, virtual time goes on to
+    /// where one is.
     fn let_start(&mut self, buffer: &Buffer) {
         if let (true, Some((start, _))) = (self.eligible.is_empty(), self.early.least()) {
             self.fluid.raise(start);

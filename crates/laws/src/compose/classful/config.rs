@@ -9,7 +9,8 @@ pub const PRIORITIES: usize = 8;
 /// What a tree is made of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// The tree. The guarantee of a class with classes below it is at least what these are guaranteed together.
+    /// The tree. The guarantee of a class with classes below it is at least what these are
+    /// guaranteed together.
     pub tree: ClassTree,
     /// The terms of service of each class, by its place in the tree.
     pub terms: Box<[Terms]>,

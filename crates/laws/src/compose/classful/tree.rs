@@ -11,7 +11,7 @@ use fairwire_core::{
     Time, Transmitter, Unit, Weight,
 };
 
-/// What stands at one place of the tree.
+/// The label and the discipline of one node of the tree.
 pub struct Contents {
     /// How the class is called in gauges.
     pub label: String,
@@ -41,13 +41,12 @@ pub type Maker = Box<dyn Fn(usize) -> Box<dyn Discipline> + Send>;
 
 /// What may wait in all leaves together, beside what each has room for.
 ///
-/// A leaf may hold as much as is free (dynamic thresholds, with a factor of one: A. K. Choudhury and E. L. Hahne, "Dynamic
-/// queue length
-/// thresholds for shared-memory packet switches", IEEE/ACM ToN 6(2), 1998). So one alone has half of the pool, n that want
-/// more than
-/// that have each one part of n + 1, and one part is always free for a leaf that was silent until now. No leaf's packets make
-/// room for
-/// another's: beyond its threshold what comes takes the place of others of its own leaf, or is refused.
+/// A leaf may hold as much as is free: dynamic thresholds with a factor of one (A. K. Choudhury and
+/// E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches", IEEE/ACM ToN
+/// 6(2), 1998). So one alone has half of the pool. Where n want more, each has one part of n + 1,
+/// and one part is always free for a leaf that was silent until now. No leaf's packets make room
+/// for another's: beyond its threshold an arrival pushes out packets of its own leaf, or is
+/// refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pool {
     /// Bytes.
@@ -73,19 +72,19 @@ pub struct Classful {
     /// The root, and the class of place p at p + 1.
     nodes: Box<[Node]>,
     backlog: Backlog,
-    /// Leaves that have gone empty since the transmitter asked last, and are to be told that they are idle.
+    /// Leaves that have gone empty since the last poll, and have not been polled while idle.
     emptied: Vec<usize>,
-    /// Counts requests, to tell who had nothing to give in the current one.
+    /// Counts polls, to know the nodes that had nothing to send in the current one.
     request: u64,
     pool: Option<Pool>,
     maker: Option<Maker>,
-    /// Leaves that the maker made and that are there, if only so many are kept.
+    /// Leaves that the maker made and that exist, if their number is limited by `kept`.
     made: Vec<usize>,
     kept: usize,
     /// The place among these from which on a leaf to let go is looked for.
     hand: usize,
-    /// When the transmitter asked first: leaves that were there by then were told that they are idle.
-    asked_first: Option<Time>,
+    /// The time of the first poll: leaves that existed by then were polled while idle.
+    first_poll: Option<Time>,
 }
 
 const ROOT: usize = 0;
@@ -95,9 +94,8 @@ fn node_of(place: Option<usize>) -> usize {
     place.map_or(ROOT, |place| place + 1)
 }
 
-/// At most so many leaves are looked at for one to let go, each time that another is made: they were read for other packets
-/// not long
-/// ago, or can go.
+/// The maximum number of leaves looked at to find one to release, each time that another is made.
+/// They were read for other packets not long ago, or can go.
 const LOOKED_AT: usize = 16;
 
 struct Node {
@@ -109,7 +107,8 @@ struct Node {
     cost: u64,                           // of a byte in virtual time: the inverse of the weight
     priority: usize,
     tag: u128, // virtual time from which it is owed what is left over
-    /// Virtual times of what is left over here, one for each priority, where there are classes below.
+    /// Virtual times of what is left over here, one for each priority, where there are classes
+    /// below.
     clocks: Box<[u128]>,
     /// Nothing below may go before this; zero where that is not known.
     not_before: Time,
@@ -122,7 +121,8 @@ struct Node {
     is_used: bool,
 }
 
-/// Virtual time in units of 2^-40 bytes at weight 1: a weight of 10^6 still costs 2^20 units a byte.
+/// Virtual time in units of 2^-40 bytes at weight 1: a weight of 10^6 still costs 2^20 units a
+/// byte.
 const UNITS: f64 = (1u64 << 40) as f64;
 
 /// What a byte costs at this weight.
@@ -208,16 +208,16 @@ impl Classful {
             made: Vec::new(),
             kept: usize::MAX,
             hand: 0,
-            asked_first: None,
+            first_poll: None,
         }
     }
 
-    /// The same, where the disciplines of leaves that are said to be made [later](Inner::Later) are made by `maker`, each
-    /// with the first
-    /// packet that comes for it. This allocates then, once for each leaf: for trees of thousands, of which few are ever busy.
+    /// The same, where the disciplines of leaves that are said to be made [later](Inner::Later) are
+    /// made by `maker`, each with the first packet that comes for it. This allocates then, once for
+    /// each leaf: for trees of thousands, of which few are ever busy.
     ///
-    /// A leaf is what it would be had it been there from the beginning; only [`drain`](Discipline::drain) tells it nothing
-    /// before.
+    /// A leaf is what it would be had it been there from the beginning; only
+    /// [`drain`](Discipline::drain) does not poll it first.
     #[must_use]
     pub fn with_maker(self, maker: Maker) -> Self {
         Classful { maker: Some(maker), ..self }
@@ -229,13 +229,12 @@ impl Classful {
         Classful { pool: Some(pool), ..self }
     }
 
-    /// The same, which keeps only `leaves` (at least 1) of those that its maker made, and beside them those in which
-    /// something waits: before
-    /// another is made, one goes of which nothing waits and for which nothing came for long. It is made again with its next
-    /// packet,
-    /// as at first. (One that nothing came for since it was last looked at, in a round: the clock algorithm. When all were
-    /// used it takes some
-    /// steps, so that a sixteenth more may be there.) The default leaf stays.
+    /// The same, which keeps only `leaves` (at least 1) of those that its maker made, and beside
+    /// them those in which something waits: before another is made, one goes of which nothing waits
+    /// and for which nothing came for long. It is made again with its next packet, as at first.
+    /// (One that nothing came for since it was last looked at, in a round: the clock algorithm.
+    /// When all were used it takes some steps, so that a sixteenth more may be there.) The default
+    /// leaf stays.
     #[must_use]
     pub fn keeping(self, leaves: usize) -> Self {
         Classful { kept: leaves.max(1), ..self }
@@ -267,9 +266,9 @@ impl Classful {
     #[cold]
     fn make(&mut self, at: usize, signals: &mut dyn Signals) {
         self.let_go();
-        let maker = self.maker.as_ref().expect("who leaves something for later has a maker");
+        let maker = self.maker.as_ref().expect("a leaf that is made later has a maker");
         let mut inner = maker(at - 1);
-        match self.asked_first {
+        match self.first_poll {
             Some(first) => assert!(inner.dequeue(first, signals).is_none(), "it begins empty"),
             None => self.emptied.push(at),
         }
@@ -297,11 +296,12 @@ impl Classful {
         }
     }
 
-    /// Does something to the discipline of the leaf `at`, and takes note of what that did to its backlog.
+    /// Does something to the discipline of the leaf `at`, and takes note of what that did to its
+    /// backlog.
     #[inline]
     fn with_inner<T>(&mut self, at: usize, act: impl FnOnce(&mut dyn Discipline) -> T) -> T {
         let Some(Inner::Made(inner)) = &mut self.nodes[at].contents.inner else {
-            unreachable!("only leaves are asked, and when they are made");
+            unreachable!("only leaves have a discipline, once they are made");
         };
         let inner = &mut **inner;
         let before = inner.backlog();
@@ -351,9 +351,9 @@ impl Classful {
         }
     }
 
-    /// Tells leaves that have gone empty that the transmitter asked and found nothing there: some laws need to know.
-    fn tell_idle(&mut self, now: Time, signals: &mut dyn Signals) {
-        self.asked_first.get_or_insert(now);
+    /// Polls the leaves that have gone empty: some laws need to know that a poll found nothing.
+    fn poll_idle(&mut self, now: Time, signals: &mut dyn Signals) {
+        self.first_poll.get_or_insert(now);
         while let Some(at) = self.emptied.pop() {
             if self.inner(at).is_some_and(|inner| inner.backlog().is_empty()) {
                 let none = self.with_inner(at, |inner| inner.dequeue(now, signals));
@@ -386,8 +386,8 @@ impl Classful {
         None
     }
 
-    /// Takes note in one pass of all children of `at` that have nothing to give yet. To ask each and look for the next one
-    /// every time would take the square of their number.
+    /// Takes note in one pass of all children of `at` that have nothing to give yet. To poll each
+    /// and search for the next one every time would take the square of their number.
     fn put_off_children(&mut self, at: usize, now: Time) {
         for place in 0..self.nodes[at].active.len() {
             let child = self.nodes[at].active[place];
@@ -429,7 +429,7 @@ impl Classful {
             let priority = candidate.priority;
             let since = match &candidate.guarantee {
                 Some(due) if !is_over => u128::from(due.free_at().ns()),
-                // Whoever did not ask for what was left over is owed nothing of it.
+                // A class that requested nothing of what was left over is owed nothing of it.
                 _ => candidate.tag.max(node.clocks[priority]),
             };
             let rank = Rank { is_over, priority, since, node: child };
@@ -493,7 +493,7 @@ impl Discipline for Classful {
 
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
         self.request += 1;
-        self.tell_idle(now, signals);
+        self.poll_idle(now, signals);
         let root = &self.nodes[ROOT];
         if root.opens_at() > now || root.not_before > now {
             return None;
@@ -550,10 +550,9 @@ impl Discipline for Classful {
         }
     }
 
-    /// Its weight among its siblings, in what is left over. A class that is not in the tree is looked for in the default
-    /// leaf, which has
-    /// its packets. What a class has sent beyond its turn counts at the new weight, too, so that one of a small weight need not
-    /// wait for what it owed.
+    /// Its weight among its siblings, in what is left over. A class that is not in the tree is
+    /// looked for in the default leaf, which has its packets. What a class has sent beyond its turn
+    /// counts at the new weight, too, so that one of a small weight need not wait for what it owed.
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let Some(place) = self.tree.place(class) else {
             let at = self.default;

@@ -1,26 +1,29 @@
 //! DRR: deficit round robin.
 //!
 //! # What it does
-//! Each flow has a queue of its own. The queues are visited in turn, and at each visit a queue may send as many bytes as its
-//! quantum, plus what it could not use of the last one because its next packet was too long.
+//! Each flow has a queue of its own. The queues are visited in turn, and at each visit a queue may
+//! send its quantum of bytes. What it cannot use because its next packet is too long, it keeps for
+//! the next visit.
 //!
 //! # Why
-//! Flows get equal bytes, whatever the length of their packets, for the work of a plain round robin. There is no virtual time
-//! to keep and nothing to sort. The price is delay: a packet may wait for one quantum of each of the others.
+//! Flows get equal bytes, whatever the length of their packets, for the work of a plain round
+//! robin. There is no virtual time to keep and nothing to sort. The price is delay: a packet may
+//! wait for one quantum of each of the others.
 //!
 //! # State and cost
-//! 16 bytes for each packet that the buffer has room for, beside the buffer's own and those of [LQD](crate::dropper::lqd). Who
-//! makes room takes what it takes LQD: O(1) where packets are counted, O(log n) with a buffer in bytes or time or with weights.
-//! Service takes O(1) per packet while a quantum times the weight is at least a packet; otherwise O(backlogged flows) at worst,
-//! since rounds in which nobody could send are skipped all at once.
+//! 16 bytes for each packet that the buffer has room for, beside the buffer's own and those of
+//! [LQD](crate::dropper::lqd). Making room costs the same as in LQD: O(1) where packets are
+//! counted, O(log n) with a buffer in bytes or time or with weights. Service takes O(1) per packet
+//! while a quantum times the weight is at least a packet. Otherwise it takes O(backlogged flows) at
+//! worst, since rounds in which no queue could send are skipped all at once.
 //!
 //! # Source (section, equation)
-//! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN 4(3), 1996: the code of
-//! enqueueing and dequeueing.
+//! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN
+//! 4(3), 1996: the code of enqueueing and dequeueing.
 //!
 //! # Where we differ
-//! - The quantum of the next visit is added when a queue goes to the end of the list rather than when its turn comes. Nobody
-//!   looks at it in between, so the order of service is the same.
+//! - The quantum of the next visit is added when a queue goes to the end of the list rather than
+//!   when its turn comes. Nothing reads it in between, so the order of service is the same.
 //! - Deficits count in 2^-16 byte, so that a quantum times a small weight is not rounded to bytes.
 //! - A queue that is emptied by push-out loses its deficit, as one that is emptied by service does.
 //!
@@ -53,7 +56,7 @@ use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Dropper, Duration, Queue, Queues};
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "each flow sends a quantum of bytes in turn; the longest queue makes room",
@@ -80,17 +83,18 @@ pub struct Spec {
     pub entry: Entry,
     /// What a flow of weight 1 may send per round.
     ///
-    /// At least the longest packet, or the work per packet grows: Shreedhar and Varghese 1996, on the work per packet.
+    /// At least the longest packet, or the work per packet grows: Shreedhar and Varghese 1996, on
+    /// the work per packet.
     #[parameter(unset = "1514 B, or the typical packet if that is longer", unit = "size")]
     pub quantum: Option<Quantity<Size>>,
     /// The time that a round takes where few flows are backlogged: their quanta are as much longer.
     ///
-    /// Where few flows are backlogged, the quantum of each is as much more as makes a round take this time, up to 64 KiB:
-    /// trains of packets, which a gateway joins again.
+    /// Where few flows are backlogged, the quantum of each is as much more as makes a round take
+    /// this time, up to 64 KiB: trains of packets, which a gateway joins again.
     #[parameter(unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
-    /// Whether classes share equally first, and then the flows of each. Then flows have `queues` of which the one that was
-    /// silent longest is given on, by default 8192.
+    /// Whether classes share equally first, and then the flows of each. Then flows have `queues` of
+    /// which the one that was silent longest is given on, by default 8192.
     ///
     /// See hosts. The longest queue of the fattest host makes room.
     #[parameter(default = false)]
@@ -98,7 +102,8 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    /// Its DRR, whose buffer is in bytes and whose longest queue makes room; or its SFQ, which sends a packet of each flow in turn.
+    /// Its DRR, whose buffer is in bytes and whose longest queue makes room; or its SFQ, which
+    /// sends a packet of each flow in turn.
     fn ns2(&self, site: &Site<'_>) -> Option<Ns2Queue> {
         let CheckedEntry { limit, ref service, dropper, .. } = self.check(site).ok()?;
         let QueueTerms { weights, per, queues, .. } = &self.entry.queue;
@@ -113,7 +118,7 @@ impl Part for Spec {
             }
             MakesRoom::HalfFree if service.quantum() == site.packet_bytes => {
                 let variables = format!("maxqueue_ {} buckets_ {BUCKETS}", Qdisc::packets(limit)?);
-                // Its hash keeps the pairs of addresses of so many flows apart.
+                // Its hash keeps the address pairs of this number of flows apart.
                 Some(Ns2Queue { most_flows: Some(12), ..Ns2Queue::new("SFQ", variables) })
             }
             _ => None,
@@ -181,8 +186,8 @@ impl Spec {
         self.entry.check(NAME, Kind::Drr, (self.buffer, self.ecn), self.quantum, site)
     }
 
-    /// Checks and builds. Not by way of [`CheckedEntry::build`]: here the scheduler is known when this is compiled, which saves
-    /// a test at each of its calls.
+    /// Checks and builds. Not by way of [`CheckedEntry::build`]: here the scheduler is known when
+    /// this is compiled, which saves a test at each of its calls.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let checked = self.check(site)?;
         let filled =

@@ -1,4 +1,5 @@
-//! What the catalogue's fair queueing entries have in common: a scheduler, its terms, and who makes room.
+//! What the catalogue's fair queueing entries have in common: a scheduler, its terms, and who makes
+//! room.
 
 use crate::dropper::half_free::HalfFree;
 use crate::dropper::lqd::Lqd;
@@ -24,13 +25,14 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum MakesRoom {
-    /// The longest queue: its oldest packet is pushed out. Suter et al. 1998, section II. At most 256 different weights.
+    /// The longest queue: its oldest packet is pushed out. Suter et al. 1998, section II. At most
+    /// 256 different weights.
     #[default]
     Lqd,
     /// The arrival: it is refused.
     TailDrop,
-    /// The arrival, and before the buffer is full: while its queue holds half of the free room or more, as in ns-2's SFQ.
-    /// Packets count.
+    /// The arrival, and before the buffer is full: while its queue holds half of the free room or
+    /// more, as in ns-2's SFQ. Packets count.
     HalfFree,
 }
 
@@ -85,7 +87,7 @@ impl Entry {
     }
 }
 
-/// Here the terms of service stand among the entry's own parameters, not in a table of their own.
+/// The terms of service are among the entry's own parameters, not in a table of their own.
 fn at_the_top(bad: BadParameter) -> BadParameter {
     let term = bad.parameter.strip_prefix("scheduler.").and_then(|named| named.split_once('.'));
     match term {

@@ -1,31 +1,37 @@
 //! SFQ: start-time fair queueing.
 //!
 //! # What it does
-//! Each flow has a queue of its own with a start tag: what the flow has sent so far, in bytes per weight. The least start tag
-//! goes next, and virtual time is the start tag of the packet that is being sent. A flow that had nothing waiting starts from
-//! virtual time, or from where it left off if that is later.
+//! Each flow has a queue of its own with a start tag: what the flow has sent so far, in bytes per
+//! weight. The least start tag goes next, and virtual time is the start tag of the packet that is
+//! being sent. A flow that had nothing waiting starts from virtual time, or from where it left off
+//! if that is later.
 //!
 //! # Why
-//! It is as fair as self-clocked fair queueing, and kinder to flows of low weight or of long packets: they need not
-//! wait for a packet of their own length to pass in virtual time. A flow of short packets waits longer than there. Nor
-//! does it need to know the link's rate, so it stays fair where the rate varies.
+//! It is as fair as self-clocked fair queueing, and kinder to flows of low weight or of long
+//! packets: they need not wait for a packet of their own length to pass in virtual time. A flow of
+//! short packets waits longer than there. Nor does it need to know the link's rate, so it stays
+//! fair where the rate varies.
 //!
 //! # State and cost
-//! 132 bytes for each packet that the buffer has room for, beside the buffer's own: the backlogged queues, and as many flows
-//! with nothing waiting whose tags lie ahead of virtual time. O(log n) per packet, with n the number of either.
+//! 132 bytes for each packet that the buffer has room for, beside the buffer's own: the backlogged
+//! queues, and as many flows with nothing waiting whose tags lie ahead of virtual time. O(log n)
+//! per packet, with n the number of either.
 //!
 //! # Source (section, equation)
-//! P. Goyal, H. M. Vin and H. Cheng, "Start-time Fair Queuing: A Scheduling Algorithm for Integrated Services Packet Switching
-//! Networks", SIGCOMM 1996: the definition of the algorithm.
+//! P. Goyal, H. M. Vin and H. Cheng, "Start-time Fair Queuing: A Scheduling Algorithm for
+//! Integrated Services Packet Switching Networks", SIGCOMM 1996: the definition of the algorithm.
 //!
 //! # Where we differ
-//! - A queue has one start tag, which a packet takes on when it comes to the head, not when it arrives. With tags from the
-//!   arrival a flow pays for packets that are pushed out, and one that sends more than its share gets nothing at all.
-//! - The memory of flows with nothing waiting has room for as many as the buffer holds packets, and 1024 at least. When it is full, the one with the least tag
-//!   is forgotten, and may start from virtual time again.
+//! - A queue has one start tag, which a packet takes on when it comes to the head, not when it
+//!   arrives. With tags from the arrival a flow pays for packets that are pushed out, and one that
+//!   sends more than its share gets nothing at all.
+//! - The memory of flows with nothing waiting has room for as many as the buffer holds packets, and
+//!   1024 at least. When it is full, the one with the least tag is forgotten, and may start from
+//!   virtual time again.
 //! - Equal tags go first come, first served.
-//! - Where a scheduler is named, `sfq` and `sfq-start` mean this one. The discipline is `sfq-start` only, since `sfq` is known
-//!   from Linux as stochastic fair queueing, which is `drr` with `queues`.
+//! - Where a scheduler is named, `sfq` and `sfq-start` mean this one. The discipline is `sfq-start`
+//!   only, since `sfq` is known from Linux as stochastic fair queueing, which is `drr` with
+//!   `queues`.
 //!
 //! # Example
 //! ```toml
@@ -47,7 +53,7 @@ use fairwire_core::Discipline;
 use fairwire_core::units::Amount;
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "the flow that has sent least for its weight goes next, by start tags",

@@ -1,34 +1,38 @@
 //! AFD with exact rates of fast flows: the elephant trap of deployed switches.
 //!
 //! # What it does
-//! Counts what every flow sends until it has sent enough to be called an elephant; what elephants send is measured from
-//! period to period, and they are dropped with probability d_i = max(0, 1 - m_fair / m_i) as in AFD. Other flows, the mice, are
-//! never dropped early. An elephant that sends next to nothing for a period is a stranger again.
+//! Counts what every flow sends until it has sent enough to be called an elephant. What elephants
+//! send is measured from period to period, and they are dropped with probability d_i = max(0, 1 -
+//! m_fair / m_i) as in AFD. Other flows, the mice, are never dropped early. An elephant that sends
+//! next to nothing for a period is a stranger again.
 //!
 //! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
 //! # Why
-//! A table of the few elephants is small enough for exact rates in hardware, without the noise of a sample; and short flows
-//! are left alone, whatever their rate.
+//! A table of the few elephants is small enough for exact rates in hardware, without the noise of a
+//! sample; and short flows are left alone, whatever their rate.
 //!
 //! # State and cost
-//! 24 bytes and an index of 8 to 16 bytes for each of `max_flows`, all taken at construction; 32 in all with the default. O(1):
-//! one look-up per arrival, and one step of a hand that goes round the table and takes out who is silent.
+//! 24 bytes and an index of 8 to 16 bytes for each of `max_flows`, all taken at construction; 32 in
+//! all with the default. O(1): one look-up per arrival, and one step of a hand that goes round the
+//! table and takes out who is silent.
 //!
 //! # Source (section, equation)
-//! The drop law and the controller: R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
-//! bandwidth", IEEE Micro 23(1), 2003. The table: public documentation of AFD and ETRAP on Cisco Nexus 9000 switches.
+//! The drop law and the controller: R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate
+//! fair allocation of link bandwidth", IEEE Micro 23(1), 2003. The table: public documentation of
+//! AFD and ETRAP on Cisco Nexus 9000 switches.
 //!
 //! # Where we differ
-//! - The vendor does not say how a rate is made of counts. Ours is that of a sliding period: what was sent since the present
-//!   period began, and of the last period's the part that is still within one period from now.
+//! - The vendor does not say how a rate is made of counts. Ours is that of a sliding period: what
+//!   was sent since the present period began, and of the last period's the part that is still
+//!   within one period from now.
 //! - The vendor's periods suit its links; our defaults follow the link's rate.
-//! - With a full table a new flow takes the place of a random mouse: of one drawn at random, if it is a mouse. A flow
-//!   without a place is not dropped early.
-//! - m_fair is kept from 0 to what the link sends in a period, divided by the least weight, and starts there. A small least
-//!   weight makes the first way down long.
-//! - The controller has no timer: it is brought up to date when a packet comes or goes, with the queue that there was at
-//!   each instant in between.
+//! - With a full table a new flow takes the place of a random mouse: of one drawn at random, if it
+//!   is a mouse. A flow without a place is not dropped early.
+//! - m_fair is kept from 0 to what the link sends in a period, divided by the least weight, and
+//!   starts there. A small least weight makes the first way down long.
+//! - The controller has no timer: it is brought up to date when a packet comes or goes, with the
+//!   queue that there was at each instant in between.
 //! - No number is drawn where the probability of a drop is 0 or 1.
 //!
 //! # Example
@@ -52,7 +56,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Duration, FlowTable, Packet, Probe, Rng, Time, Unit};
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "drops flows that have sent much down to the fair rate, by their exact rates; spares short flows",
@@ -81,8 +85,8 @@ pub struct Spec {
     pub measure: Option<Measure>,
     /// The period in which rates are measured.
     ///
-    /// The period in which rates are measured, and after which a silent flow is forgotten. The vendor's profiles have 20 us,
-    /// 50 us and 100 us, on links of 10 Gbit/s and more.
+    /// The period in which rates are measured, and after which a silent flow is forgotten. The
+    /// vendor's profiles have 20 us, 50 us and 100 us, on links of 10 Gbit/s and more.
     #[parameter(
         unset = "what the link takes to send 1000 typical packets",
         min = "1 us",
@@ -100,9 +104,9 @@ pub struct Spec {
     /// The vendor's.
     #[parameter(unset = "500 bytes")]
     pub age_threshold: Option<Quantity<Amount>>,
-    /// At most so many flows are in the table.
+    /// The maximum number of flows in the table.
     ///
-    /// At most so many flows in the table, mice included.
+    /// The maximum number of flows in the table, mice included.
     #[parameter(default = 4096, min = 1, max = 16_777_216, unit = "flows", source = "Ours.")]
     pub max_flows: Option<u32>,
 }
@@ -140,11 +144,11 @@ impl Part for Spec {
 pub struct Config {
     /// What the forms of AFD have in common.
     pub common: afd::Config,
-    /// How elephants are told and measured.
+    /// How elephants are detected and measured.
     pub trap: Trap,
 }
 
-/// How elephants are told and measured.
+/// How elephants are detected and measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trap {
     /// The period in which rates are measured.
@@ -153,14 +157,14 @@ pub struct Trap {
     pub elephant_threshold: f64,
     /// A flow that sent less in a whole period is forgotten, in packets or bytes.
     pub age_threshold: f64,
-    /// At most so many flows are in the table.
+    /// The maximum number of flows in the table.
     pub max_flows: u32,
     /// What the link sends in a period, in packets or bytes.
     pub most: f64,
 }
 
 /// What a flow sent is counted up to this.
-const MOST_COUNTED: f64 = u32::MAX as f64;
+const MAX_COUNTED: f64 = u32::MAX as f64;
 
 impl Config {
     /// The dropper, which draws from `rng`.
@@ -184,8 +188,8 @@ impl Spec {
             || counted(Amount::Bytes(1_000_000)).min(counted(Amount::Time(Duration::from_ms(100)))),
             |typed| counted(typed.0),
         );
-        if let Some(typed) = self.elephant_threshold.filter(|_| elephant_threshold > MOST_COUNTED) {
-            let allowed = format!("what counts as at most {MOST_COUNTED} packets or bytes");
+        if let Some(typed) = self.elephant_threshold.filter(|_| elephant_threshold > MAX_COUNTED) {
+            let allowed = format!("what counts as at most {MAX_COUNTED} packets or bytes");
             return Err(parameter("elephant_threshold").refuse(typed, allowed));
         }
         let trap = Trap {
@@ -299,9 +303,8 @@ impl Elephants {
         self.began += self.trap.age_period * passed;
     }
 
-    /// One step of the hand, which goes round the table backwards: who is there leaves, if it was there for the whole last
-    /// period
-    /// and sent next to nothing.
+    /// One step of the hand, which goes round the table backwards: who is there leaves, if it was
+    /// there for the whole last period and sent next to nothing.
     #[inline]
     fn step(&mut self) {
         let next = if self.hand == 0 { self.flows.len() } else { self.hand };

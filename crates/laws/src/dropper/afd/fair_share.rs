@@ -1,8 +1,8 @@
 //! The controller of m_fair: what a flow on record may have without being dropped.
 //!
-//! At a fixed frequency the queue q is looked at, and
-//! m_fair(t) = m_fair(t-1) + alpha (q(t-1) - target) - beta (q(t) - target). With beta above alpha that is a
-//! proportional-integral controller: it rests when the queue is at its target, and m_fair is then the fair rate's count.
+//! At a fixed frequency the queue q is looked at, and m_fair(t) = m_fair(t-1) + alpha (q(t-1) -
+//! target) - beta (q(t) - target). With beta above alpha that is a proportional-integral
+//! controller: it rests when the queue is at its target, and m_fair is then the fair rate's count.
 
 use fairwire_core::{Duration, Time};
 
@@ -19,7 +19,7 @@ pub struct Control {
     pub interval: Duration,
 }
 
-/// m_fair, brought up to date whenever somebody comes by.
+/// m_fair, brought up to date at each arrival.
 #[derive(Debug)]
 pub struct FairShare {
     control: Control,
@@ -30,7 +30,8 @@ pub struct FairShare {
 }
 
 impl FairShare {
-    /// A controller that starts at time zero with an empty queue and m_fair at `most`: nobody is dropped until a queue builds.
+    /// A controller that starts at time zero with an empty queue and m_fair at `most`: nothing is
+    /// dropped until a queue builds.
     pub fn new(control: Control, most: f64) -> Self {
         FairShare { control, value: most, most, last_queue: 0.0, next: Time::ZERO + control.interval }
     }
@@ -41,14 +42,15 @@ impl FairShare {
         self.value
     }
 
-    /// What a flow alone can have on record is `most` from now on. m_fair keeps its part of it: where packets are longer than
-    /// typical, all counts grow with the sample, and m_fair with them.
+    /// What a flow alone can have on record is `most` from now on. m_fair keeps its part of it:
+    /// where packets are longer than typical, all counts grow with the sample, and m_fair with
+    /// them.
     ///
     /// ```
     /// use fairwire_core::Duration;
     /// use fairwire_laws::dropper::afd::{Control, FairShare};
-    ///
-    /// let control = Control { target: 50.0, alpha: 1.7, beta: 1.8, interval: Duration::from_ms(10) };
+    /// let interval = Duration::from_ms(10);
+    /// let control = Control { target: 50.0, alpha: 1.7, beta: 1.8, interval };
     /// let mut fair = FairShare::new(control, 1000.0);
     /// fair.follow(3000.0);
     /// assert_eq!(fair.value(), 3000.0);
@@ -61,18 +63,19 @@ impl FairShare {
         }
     }
 
-    /// Does the steps that fell due up to `now`, in each of which the queue was `queue`. m_fair is kept from 0 to `most`, so
-    /// that it does not run away while it has no effect.
+    /// Does the steps that fell due up to `now`, in each of which the queue was `queue`. m_fair is
+    /// kept from 0 to `most`, so that it does not run away while it has no effect.
     ///
     /// ```
     /// use fairwire_core::{Duration, Time};
     /// use fairwire_laws::dropper::afd::{Control, FairShare};
-    ///
-    /// let control = Control { target: 50.0, alpha: 1.7, beta: 1.8, interval: Duration::from_ms(10) };
+    /// let interval = Duration::from_ms(10);
+    /// let control = Control { target: 50.0, alpha: 1.7, beta: 1.8, interval };
     /// let mut fair = FairShare::new(control, 1000.0);
     /// fair.catch_up(Time::from_ns(9_999_999), 60.0, 1000.0); // none is due
     /// assert_eq!(fair.value(), 1000.0);
-    /// fair.catch_up(Time::from_ns(10_000_000), 60.0, 1000.0); // 1000 + 1.7 (0 - 50) - 1.8 (60 - 50)
+    /// // 1000 + 1.7 (0 - 50) - 1.8 (60 - 50)
+    /// fair.catch_up(Time::from_ns(10_000_000), 60.0, 1000.0);
     /// assert_eq!(fair.value(), 897.0);
     /// ```
     #[inline]
@@ -82,8 +85,8 @@ impl FairShare {
         }
     }
 
-    /// All due steps at once. From the second on the queue was the same before and after, so each adds the same; clamping
-    /// their sum is clamping each.
+    /// All due steps at once. From the second on the queue was the same before and after, so each
+    /// adds the same; clamping their sum is clamping each.
     #[cold]
     fn step(&mut self, now: Time, queue: f64, most: f64) {
         let Control { target, alpha, beta, interval } = self.control;

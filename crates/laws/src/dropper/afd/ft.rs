@@ -1,37 +1,43 @@
 //! AFD-FT: approximate fair dropping with a flow table alone.
 //!
 //! # What it does
-//! As AFD-SB, but keeps only the count of each flow, as if there were a shadow buffer. When a sample has to make place it
-//! draws a few flows at random, chooses one of them in proportion to their counts, and takes one from its count.
+//! As AFD-SB, but keeps only the count of each flow, as if there were a shadow buffer. When a
+//! sample has to make place it draws a few flows at random, chooses one of them in proportion to
+//! their counts, and takes one from its count.
 //!
 //! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
 //! # Why
-//! No shadow buffer is needed. It is here for comparison: all flows come into the drawn set equally often, however many
-//! samples they have, so fast flows lose too few samples, are taken for faster than they are, and get less than their
-//! fair share. [AFD-NFT](super::nft) has the same state without that bias.
+//! No shadow buffer is needed. It is here for comparison. All flows come into the drawn set equally
+//! often, however many samples they have. So fast flows lose too few samples, are taken for faster
+//! than they are, and get less than their fair share. [AFD-NFT](super::nft) has the same state
+//! without that bias.
 //!
 //! # State and cost
-//! For each flow in the sample, of which there are at most b and b/4 in the paper's traces, at most 32 bytes with its index.
-//! O(s), with s = `set_size` fixed: one draw and one look-up per arrival, and s + 1 further draws where it is sampled.
+//! For each flow in the sample, of which there are at most b and b/4 in the paper's traces, at most
+//! 32 bytes with its index. O(s), with s = `set_size` fixed: one draw and one look-up per arrival,
+//! and s + 1 further draws where it is sampled.
 //!
 //! # Source (section, equation)
-//! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link bandwidth", IEEE Micro 23(1), 2003:
-//! "Single data structure" and figure 4.
+//! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
+//! bandwidth", IEEE Micro 23(1), 2003: "Single data structure" and figure 4.
 //!
 //! # Where we differ
 //! - With no more flows than `set_size` the set is all of them.
-//! - Which flow loses a sample is drawn by numbers of samples in both measures: a sample is as likely to go as any other, as
-//!   in the shadow buffer. In bytes it takes the mean size of its flow's samples with it, since no sample is remembered.
-//! - The paper leaves gains, frequency, target and p to its companion, "Approximate fairness through differential dropping",
-//!   CCR 33(1), 2003, which we know from public implementations only.
-//! - m_fair starts at b, so that nobody is dropped before a queue has built, and is kept from 0 to b. In bytes b typical
-//!   packets count, or what is sampled if that is more.
-//! - With weights below 1 m_fair starts at, and is kept below, b divided by the least weight. A small least weight makes the
-//!   first way down long.
-//! - In bytes, m_fair grows and shrinks with what is sampled where that is more than b typical packets.
-//! - The controller has no timer: it is brought up to date when a packet comes or goes, with the queue that there was at
-//!   each instant in between.
+//! - Which flow loses a sample is drawn by numbers of samples in both measures: a sample is as
+//!   likely to go as any other, as in the shadow buffer. In bytes it takes the mean size of its
+//!   flow's samples with it, since no sample is remembered.
+//! - The paper leaves gains, frequency, target and p to its companion, "Approximate fairness
+//!   through differential dropping", CCR 33(1), 2003, which we know from public implementations
+//!   only.
+//! - m_fair starts at b, so that nothing is dropped before a queue has built, and is kept from 0 to
+//!   b. In bytes b typical packets count, or what is sampled if that is more.
+//! - With weights below 1 m_fair starts at, and is kept below, b divided by the least weight. A
+//!   small least weight makes the first way down long.
+//! - In bytes, m_fair grows and shrinks with what is sampled where that is more than b typical
+//!   packets.
+//! - The controller has no timer: it is brought up to date when a packet comes or goes, with the
+//!   queue that there was at each instant in between.
 //! - A sampled packet counts as at most 65535 bytes.
 //! - No number is drawn where the probability of a drop is 0 or 1.
 //!
@@ -54,7 +60,7 @@ use alloc::boxed::Box;
 use fairwire_core::{Discipline, Rng};
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "as afd-sb without its samples: one table of counts, biased against fast flows",
@@ -78,7 +84,8 @@ pub struct Spec {
     pub shared: afd::Shared,
     /// What flows and the queue are counted in.
     ///
-    /// Whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts its packet's length.
+    /// Whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts its
+    /// packet's length.
     #[parameter(default = Measure::Packets, source = "The paper has packets.")]
     pub measure: Option<Measure>,
     /// How arrivals are sampled.

@@ -1,8 +1,9 @@
 //! AFD: approximate fair dropping. What its four forms share.
 //!
-//! A flow that sends at r_i is dropped with probability d_i = max(0, 1 - r_fair / r_i), so that what it gets is
-//! min(r_i, r_fair). Rates are told by counts: m_i is how much of flow i there is in a record of recent arrivals, and m_fair
-//! stands for the fair rate. Nobody tells m_fair: a [controller](fair_share) moves it until the queue stays at a target.
+//! A flow that sends at r_i is dropped with probability d_i = max(0, 1 - r_fair / r_i), so that
+//! what it gets is min(r_i, r_fair). Rates are estimated by counts: m_i is how much of flow i there
+//! is in a record of recent arrivals, and m_fair represents the fair rate. m_fair is not given: a
+//! [controller](fair_share) moves it until the queue stays at a target.
 //!
 //! - [`sb`] keeps a sample of arrivals, the shadow buffer, and counts in it.
 //! - [`ft`] keeps the counts alone, and removes one at random: biased against fast flows.
@@ -11,7 +12,8 @@
 //!
 //! The four differ in their [`Meter`] alone; [`Afd`] is the dropper.
 //!
-//! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link bandwidth", IEEE Micro 23(1), 2003.
+//! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
+//! bandwidth", IEEE Micro 23(1), 2003.
 
 pub mod exact;
 pub mod fair_share;
@@ -34,10 +36,10 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// Tells how much a flow sent lately.
+/// Estimates how much a flow sent lately.
 pub trait Meter: Send {
-    /// m_i, now that `packet` of flow i has arrived and counts as `size`: what is on record of the flow; 0 for a flow that is
-    /// not on record.
+    /// m_i, now that `packet` of flow i has arrived and counts as `size`: what is on record of the
+    /// flow; 0 for a flow that is not on record.
     fn arrival(&mut self, packet: &Packet, size: u32, now: Time, rng: &mut Rng) -> f64;
 
     /// What m_i would be for a flow that had the link to itself: m_fair need not rise above.
@@ -79,8 +81,8 @@ pub struct Afd<M> {
     weights: WeightOf,
     /// How many classes have a weight from each power of two to the next.
     powers: Powers,
-    /// 1 / (the least weight), or up to twice that once weights were changed: who has that is not dropped while m_fair is so
-    /// many times what a flow alone has on record.
+    /// 1 / (the least weight), or up to twice that once weights were changed: a flow of that weight
+    /// is not dropped while m_fair is this number of times what a flow alone has on record.
     reach: f64,
     mark_limit: f64,
     fair: FairShare,
@@ -108,7 +110,7 @@ impl<M: Meter> Afd<M> {
         &self.fair
     }
 
-    /// m_fair need not rise above this: it drops nobody, whatever its weight.
+    /// m_fair need not rise above this: it drops nothing, whatever the weights.
     #[inline]
     fn most(&self) -> f64 {
         self.meter.most() * self.reach
@@ -162,7 +164,8 @@ impl Powers {
     }
 }
 
-/// d_i: the probability of a drop for a flow on record with `count`, where `fair` is its fair count.
+/// d_i: the probability of a drop for a flow on record with `count`, where `fair` is its fair
+/// count.
 ///
 /// ```
 /// use fairwire_laws::dropper::afd::drop_probability;
@@ -184,7 +187,8 @@ impl<M: Meter> Dropper for Afd<M> {
         self.fair.follow(self.most());
         let p = drop_probability(count, self.fair.value() * self.weights.class(packet.class));
         if p > 0.0 && (p >= 1.0 || self.rng.chance(p)) {
-            // Who does not heed marks would fill the buffer, and m_fair would fall until others are refused.
+            // Who does not heed marks would fill the buffer, and m_fair would fall until others are
+            // refused.
             if p > self.mark_limit { Verdict::Drop(Cause::Early) } else { Verdict::Signal(Cause::Early) }
         } else {
             Verdict::Pass
@@ -223,14 +227,13 @@ impl<M: Meter> Dropper for Afd<M> {
 pub struct Shared {
     /// Drop rather than mark ECN-capable packets where the probability is above this.
     ///
-    /// A flow that ignores marks has at most 1 / (1 - `mark_limit`) times the fair rate. Not in the paper, which drops. A
-    /// flow of
-    /// twice its fair rate has 0.5, and one that listens does not stay there. In Linux's SFB drops begin at 0.5 too. PIE's
-    /// 0.1 (RFC
-    /// 8033, section 5.1) is of a whole queue; here it would drop from flows 11 % above their fair rate.
+    /// A flow that ignores marks has at most 1 / (1 - `mark_limit`) times the fair rate. Not in the
+    /// paper, which drops. A flow of twice its fair rate has 0.5, and one that listens does not
+    /// stay there. In Linux's SFB drops begin at 0.5 too. PIE's 0.1 (RFC 8033, section 5.1) is of a
+    /// whole queue; here it would drop from flows 11 % above their fair rate.
     #[parameter(default = 0.5, min = 0.0, max = 1.0, unit = "1", source = "Ours.")]
     pub mark_limit: Option<f64>,
-    /// The weights of classes: a flow may have so many times the fair rate.
+    /// The weights of classes: the factors of the fair rate that their flows may have.
     ///
     /// w_i. A flow is dropped by m_i / w_i, so its fair rate is w_i times that of others.
     #[parameter(unset = "1 for each", unit = "1 by class", source = "Not in the paper.")]
@@ -259,9 +262,9 @@ pub struct Shared {
     pub beta: Option<f64>,
     /// The time between two steps of the fair rate.
     ///
-    /// The twentieth is ours, for fast links, where a buffer fills or drains in less than 6.25 ms. For `afd-exact` half: in
-    /// each of the
-    /// vendor's profiles the AFD period is half of the age period.
+    /// The twentieth is ours, for fast links, where a buffer fills or drains in less than 6.25 ms.
+    /// For `afd-exact` half: in each of the vendor's profiles the AFD period is half of the age
+    /// period.
     #[parameter(
         unset = "6.25 ms or 1/20 of the time to send a full buffer, whichever is less; for `afd-exact` at most half of `age_period`",
         min = "1 us",
@@ -371,8 +374,8 @@ fn counted(amount: Amount, measure: Measure, site: &Site<'_>) -> f64 {
     }
 }
 
-/// A twentieth of the time that the link takes to send a full `buffer`: between two steps the queue moves by little, however
-/// fast the link is.
+/// A twentieth of the time that the link takes to send a full `buffer`: between two steps the queue
+/// moves by little, however fast the link is.
 fn twentieth(buffer: Amount, site: &Site<'_>) -> Duration {
     let bytes = buffer.in_bytes(site.packet_bytes, site.rate) as u64;
     Duration::from_ns(site.rate.time_to_send(bytes).ns() / 20)

@@ -1,45 +1,53 @@
 //! AFD-NFT: approximate fair dropping with a flow table, and without bias.
 //!
 //! # What it does
-//! As AFD-SB, but keeps only the count of each flow, as if there were a shadow buffer. When samples have to make place it
-//! draws a set of a few flows at random, and takes the next u samples from these, each from one of them in proportion to
-//! their counts; u is a small part of what they have together. Then it draws another set.
+//! As AFD-SB, but keeps only the count of each flow, as if there were a shadow buffer. When samples
+//! have to make place it draws a set of a few flows at random. It takes the next u samples from
+//! these, each from one of them in proportion to their counts. Here u is a small part of what they
+//! have together. Then it draws another set.
 //!
 //! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
 //! # Why
-//! It does what the shadow buffer does, without one. Each flow comes into a set equally often, but a set with more samples is
-//! kept for longer, so that over b updates a flow loses m_i samples on average, as it would from the shadow buffer.
+//! It does what the shadow buffer does, without one. Each flow comes into a set equally often, but
+//! a set with more samples is kept for longer. So over b updates a flow loses m_i samples on
+//! average, as it would from the shadow buffer.
 //!
 //! # State and cost
-//! For each flow in the sample, of which there are at most b and b/4 in the paper's traces, at most 32 bytes with its index;
-//! and the set. O(s), with s = `set_size` fixed: one draw and one look-up per arrival, one further draw where it is sampled, and s
-//! where that needs another set.
+//! For each flow in the sample, of which there are at most b and b/4 in the paper's traces, at most
+//! 32 bytes with its index; and the set. O(s), with s = `set_size` fixed: one draw and one look-up
+//! per arrival, one further draw where it is sampled, and s where that needs another set.
 //!
 //! # Source (section, equation)
-//! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link bandwidth", IEEE Micro 23(1), 2003:
-//! "New flow table design" and "Analysis".
+//! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
+//! bandwidth", IEEE Micro 23(1), 2003: "New flow table design" and "Analysis".
 //!
 //! # Where we differ
 //! - "m_i / (sum m_j)^-1" is a misprint of m_i (sum m_j)^-1.
-//! - u is a times the samples of the set when it is drawn, rounded down, and at least 1. The paper does not say how it is
-//!   rounded; rounding down gives its 180 sets per b updates in table 1, where rounding up would give 153.
-//! - A flow that has lost its last sample leaves the set; a set without flows is replaced before its time.
+//! - u is a times the samples of the set when it is drawn, rounded down, and at least 1. The paper
+//!   does not say how it is rounded; rounding down gives its 180 sets per b updates in table 1,
+//!   where rounding up would give 153.
+//! - A flow that has lost its last sample leaves the set; a set without flows is replaced before
+//!   its time.
 //! - With no more flows than `set_size` the set is all of them.
-//! - Which flow loses a sample is drawn by numbers of samples in both measures: a sample is as likely to go as any other, as
-//!   in the shadow buffer. In bytes it takes the mean size of its flow's samples with it, since no sample is remembered.
-//! - The paper leaves gains, frequency, target and p to its companion, "Approximate fairness through differential dropping",
-//!   CCR 33(1), 2003, which we know from public implementations only.
-//! - m_fair starts at b, so that nobody is dropped before a queue has built, and is kept from 0 to b. In bytes b typical
-//!   packets count, or what is sampled if that is more.
-//! - With weights below 1 m_fair starts at, and is kept below, b divided by the least weight. A small least weight makes the
-//!   first way down long.
-//! - In bytes, m_fair grows and shrinks with what is sampled where that is more than b typical packets.
-//! - The controller has no timer: it is brought up to date when a packet comes or goes, with the queue that there was at
-//!   each instant in between.
+//! - Which flow loses a sample is drawn by numbers of samples in both measures: a sample is as
+//!   likely to go as any other, as in the shadow buffer. In bytes it takes the mean size of its
+//!   flow's samples with it, since no sample is remembered.
+//! - The paper leaves gains, frequency, target and p to its companion, "Approximate fairness
+//!   through differential dropping", CCR 33(1), 2003, which we know from public implementations
+//!   only.
+//! - m_fair starts at b, so that nothing is dropped before a queue has built, and is kept from 0 to
+//!   b. In bytes b typical packets count, or what is sampled if that is more.
+//! - With weights below 1 m_fair starts at, and is kept below, b divided by the least weight. A
+//!   small least weight makes the first way down long.
+//! - In bytes, m_fair grows and shrinks with what is sampled where that is more than b typical
+//!   packets.
+//! - The controller has no timer: it is brought up to date when a packet comes or goes, with the
+//!   queue that there was at each instant in between.
 //! - A sampled packet counts as at most 65535 bytes.
 //! - No number is drawn where the probability of a drop is 0 or 1.
-//! - The "few thousand" flows of the paper's example of memory are 44 600 by its own formula, 2.5 R / r_fair.
+//! - The "few thousand" flows of the paper's example of memory are 44 600 by its own formula, 2.5 R
+//!   / r_fair.
 //!
 //! # Example
 //! ```toml
@@ -60,7 +68,7 @@ use alloc::boxed::Box;
 use fairwire_core::{Discipline, Probe, Rng, Unit};
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "as afd-sb without its samples: one table of counts, without bias",
@@ -84,7 +92,8 @@ pub struct Spec {
     pub shared: afd::Shared,
     /// What flows and the queue are counted in.
     ///
-    /// Whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts its packet's length.
+    /// Whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts its
+    /// packet's length.
     #[parameter(default = Measure::Packets, source = "The paper has packets.")]
     pub measure: Option<Measure>,
     /// How arrivals are sampled.
@@ -174,7 +183,7 @@ impl Spec {
 }
 
 /// The paper's sets have fewer than 10 flows; drawing one costs the square of its size.
-const MOST_IN_SET: usize = 64;
+const MAX_IN_SET: usize = 64;
 
 /// S: a few flows, drawn at random, that lose samples for a while.
 #[derive(Debug)]
@@ -182,7 +191,7 @@ pub struct FlowSet {
     size: u32,
     reuse: f64,
     /// Places in the table of counts.
-    places: [u32; MOST_IN_SET],
+    places: [u32; MAX_IN_SET],
     len: usize,
     /// Updates for which the set will still be used.
     left: u32,
@@ -190,10 +199,11 @@ pub struct FlowSet {
 }
 
 impl FlowSet {
-    /// Sets of `size` flows (at most 64), each used until it has lost the part `reuse` of its samples; at least once.
+    /// Sets of `size` flows (at most 64), each used until it has lost the part `reuse` of its
+    /// samples; at least once.
     pub fn new(size: u32, reuse: f64) -> Self {
-        let size = size.min(MOST_IN_SET as u32);
-        FlowSet { size, reuse, places: [0; MOST_IN_SET], len: 0, left: 0, drawn: 0 }
+        let size = size.min(MAX_IN_SET as u32);
+        FlowSet { size, reuse, places: [0; MAX_IN_SET], len: 0, left: 0, drawn: 0 }
     }
 
     /// The places, in the table of counts, of the flows in the set.
@@ -211,8 +221,9 @@ impl FlowSet {
         self.drawn
     }
 
-    /// Draws a set of distinct flows, each as likely as any other: R. W. Floyd's way (Bentley, "Programming pearls: a
-    /// sample of brilliance", CACM 30(9), 1987), which needs no more room than the set.
+    /// Draws a set of distinct flows, each as likely as any other: R. W. Floyd's way (Bentley,
+    /// "Programming pearls: a sample of brilliance", CACM 30(9), 1987), which needs no more room
+    /// than the set.
     fn draw(&mut self, counts: &Counts, rng: &mut Rng) {
         let flows = counts.flows() as u32;
         self.len = 0;
@@ -233,7 +244,8 @@ impl FlowSet {
         self.places().iter().map(|&place| counts.samples_at(place as usize)).sum()
     }
 
-    /// Where in the set the flow stands that has the sample numbered `nth`, counting through its flows.
+    /// The place in the set of the flow that has the sample numbered `nth`, counting through its
+    /// flows.
     #[inline]
     fn owner(&self, mut nth: u32, counts: &Counts) -> usize {
         let mut at = 0;
@@ -247,7 +259,8 @@ impl FlowSet {
         }
     }
 
-    /// The flow that stands at `at` in the set left the table, where the last, from place `flows`, took its place.
+    /// The flow at `at` in the set left the table. There the last flow, from place `flows`, took
+    /// its place.
     fn leave(&mut self, at: usize, flows: usize) {
         let gone = self.places[at];
         self.len -= 1;

@@ -1,7 +1,8 @@
 //! A sample of arrivals, and how much of it each flow has.
 //!
-//! Each arrival is sampled with a fixed probability. Once the sample is full, each new one replaces an old one; which one,
-//! is up to the [`Record`]. The sum of all counts is the size of the sample, always.
+//! Each arrival is sampled with a fixed probability. Once the sample is full, each new one replaces
+//! an old one; which one, is up to the [`Record`]. The sum of all counts is the size of the sample,
+//! always.
 
 use crate::dropper::afd::Meter;
 use fairwire_core::{FlowHash, FlowTable, Packet, Probe, Rng, Time, Unit};
@@ -15,16 +16,18 @@ pub struct Sample {
     pub size: u16,
 }
 
-/// How many samples a flow has (24 bits), and their size in all (40 bits): 2^24 samples of 2^16 bytes are 2^40.
+/// How many samples a flow has (24 bits), and their size in all (40 bits): 2^24 samples of 2^16
+/// bytes are 2^40.
 #[derive(Clone, Copy, Debug)]
 struct Tally(u64);
 
 const SAMPLES: u64 = (1 << 24) - 1;
 
-/// Larger samples are refused; b = 10 R / r_fair asks for 178 600 at 1 Gbit/s with a fair rate of 56 kbit/s.
-const MOST_SAMPLES: u32 = 1 << 20;
+/// Larger samples are refused; b = 10 R / r_fair is 178 600 at 1 Gbit/s with a fair rate of
+/// 56 kbit/s.
+const MAX_SAMPLES: u32 = 1 << 20;
 
-const _: () = assert!((MOST_SAMPLES as u64) < SAMPLES);
+const _: () = assert!((MAX_SAMPLES as u64) < SAMPLES);
 
 impl Tally {
     #[inline]
@@ -108,7 +111,7 @@ impl Counts {
         self.flows.find(flow).map_or(0, |place| self.flows.value(place).size())
     }
 
-    /// A sample comes in; tells m_i of its flow from now on.
+    /// A sample comes in; returns m_i of its flow from now on.
     ///
     /// # Panics
     /// When there is no room.
@@ -129,12 +132,13 @@ impl Counts {
     /// When its flow has no samples.
     #[inline]
     pub fn take(&mut self, sample: Sample) {
-        let place = self.flows.find(sample.flow).expect("who has a sample stands in the table");
+        let place = self.flows.find(sample.flow).expect("a flow with a sample is in the table");
         self.take_size(place, u64::from(sample.size));
     }
 
-    /// A sample of the flow at `place` goes, of the mean size of that flow's: nobody remembers which has which. Was it the
-    /// last of its flow? Then the flow goes, and the flow at the last place, [`flows`](Counts::flows) from now on, moves here.
+    /// A sample of the flow at `place` goes, of the mean size of that flow's: the sizes of single
+    /// samples are not kept. Was it the last of its flow? Then the flow goes, and the flow at the
+    /// last place, [`flows`](Counts::flows) from now on, moves here.
     #[inline]
     pub(crate) fn take_mean(&mut self, place: usize) -> bool {
         let tally = *self.flows.value(place);
@@ -155,7 +159,8 @@ impl Counts {
     }
 }
 
-/// Decides which sample makes place for a new one, and remembers of the samples what it needs for that.
+/// Decides which sample makes place for a new one, and remembers of the samples what it needs for
+/// that.
 pub trait Record: Send {
     /// A sample comes in while there is still room.
     fn append(&mut self, sample: Sample);
@@ -207,7 +212,7 @@ impl<R: Record> Sampled<R> {
         self.record
     }
 
-    /// An arrival is sampled; tells m_i of its flow from now on.
+    /// An arrival is sampled; returns m_i of its flow from now on.
     #[inline]
     pub fn sample(&mut self, sample: Sample, rng: &mut Rng) -> u64 {
         if self.counts.samples() < self.sampling.samples {

@@ -1,34 +1,38 @@
 //! AFD-SB: approximate fair dropping with a shadow buffer.
 //!
 //! # What it does
-//! Keeps a random sample of recent arrivals, the shadow buffer, and drops each flow's packets with the probability that
-//! brings it down to the fair rate: d_i = max(0, 1 - m_fair / m_i), where flow i has m_i of the samples. m_fair follows
-//! the queue.
+//! Keeps a random sample of recent arrivals, the shadow buffer, and drops each flow's packets with
+//! the probability that brings it down to the fair rate: d_i = max(0, 1 - m_fair / m_i), where flow
+//! i has m_i of the samples. m_fair follows the queue.
 //!
 //! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
 //! # Why
-//! One first-come-first-served queue, and nearly max-min fair rates, at a state in proportion to the few fast flows: most
-//! slow flows are not in the sample, and are not dropped. This is the design that AFD-FT and AFD-NFT approximate.
+//! One first-come-first-served queue, and nearly max-min fair rates, at a state in proportion to
+//! the few fast flows: most slow flows are not in the sample, and are not dropped. This is the
+//! design that AFD-FT and AFD-NFT approximate.
 //!
 //! # State and cost
-//! b samples of 16 bytes, and for each flow in the sample, of which there are at most b and b/4 in the paper's traces, at most
-//! 32 bytes with its index. O(1): one draw and one look-up per arrival, and another two of each where it is sampled.
+//! b samples of 16 bytes, and at most 32 bytes, index included, for each flow in the sample. There
+//! are at most b of these, and b/4 in the paper's traces. O(1): one draw and one look-up per
+//! arrival, and another two of each where it is sampled.
 //!
 //! # Source (section, equation)
-//! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link bandwidth", IEEE Micro 23(1), 2003:
-//! "Approximate fair dropping" and "Implementing AFD".
+//! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
+//! bandwidth", IEEE Micro 23(1), 2003: "Approximate fair dropping" and "Implementing AFD".
 //!
 //! # Where we differ
-//! - The paper leaves gains, frequency, target and p to its companion, "Approximate fairness through differential dropping",
-//!   CCR 33(1), 2003, which we know from public implementations only.
-//! - m_fair starts at b, so that nobody is dropped before a queue has built, and is kept from 0 to b. In bytes b typical
-//!   packets count, or what is sampled if that is more.
-//! - With weights below 1 m_fair starts at, and is kept below, b divided by the least weight. A small least weight makes the
-//!   first way down long.
-//! - In bytes, m_fair grows and shrinks with what is sampled where that is more than b typical packets.
-//! - The controller has no timer: it is brought up to date when a packet comes or goes, with the queue that there was at
-//!   each instant in between.
+//! - The paper leaves gains, frequency, target and p to its companion, "Approximate fairness
+//!   through differential dropping", CCR 33(1), 2003, which we know from public implementations
+//!   only.
+//! - m_fair starts at b, so that nothing is dropped before a queue has built, and is kept from 0 to
+//!   b. In bytes b typical packets count, or what is sampled if that is more.
+//! - With weights below 1 m_fair starts at, and is kept below, b divided by the least weight. A
+//!   small least weight makes the first way down long.
+//! - In bytes, m_fair grows and shrinks with what is sampled where that is more than b typical
+//!   packets.
+//! - The controller has no timer: it is brought up to date when a packet comes or goes, with the
+//!   queue that there was at each instant in between.
 //! - A sampled packet counts as at most 65535 bytes.
 //! - No number is drawn where the probability of a drop is 0 or 1.
 //!
@@ -52,10 +56,10 @@ use alloc::vec::Vec;
 use fairwire_core::{Discipline, Rng};
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
-    summary: "drops each flow down to the fair rate, rates told by a random sample of arrivals",
+    summary: "drops each flow down to the fair rate, rates estimated from a random sample of arrivals",
     state: "16 bytes per sample, and at most 32 per flow in the sample, bounded by the number of samples",
     cost: "O(1)",
     marks: true,
@@ -76,7 +80,8 @@ pub struct Spec {
     pub shared: afd::Shared,
     /// What flows and the queue are counted in.
     ///
-    /// Whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts its packet's length.
+    /// Whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts its
+    /// packet's length.
     #[parameter(default = Measure::Packets, source = "The paper has packets.")]
     pub measure: Option<Measure>,
     /// How arrivals are sampled.

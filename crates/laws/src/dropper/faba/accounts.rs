@@ -1,7 +1,7 @@
 //! FABA's token accounts: one bucket per active flow, a pool, and the heights of the buckets.
 //!
-//! A bucket is found by flow through a hash index, and at random through its place in the table; one that goes leaves its
-//! place to the last. All amounts are in units of 2^-20 token.
+//! A bucket is found by flow through a hash index, and at random through its place in the table;
+//! one that goes leaves its place to the last. All amounts are in units of 2^-20 token.
 
 use crate::dropper::faba::shares::Shares;
 use crate::dropper::faba::{Config, Profile};
@@ -12,7 +12,8 @@ use fairwire_core::{FlowHash, FlowTable, Rng, SetWeightError, Verdict, Weight};
 pub struct Accounts {
     total: i64,
     pool: i64,
-    /// What [`height`](Self::height) tells: a division, done when the number of buckets changes and not with each packet.
+    /// The value of [`height`](Self::height): a division, done when the number of buckets changes
+    /// and not with each packet.
     height: i64,
     /// With more than this a packet passes without a draw, where all weigh the same.
     safe: i64,
@@ -60,8 +61,8 @@ impl Accounts {
         self.pool
     }
 
-    /// L = T/N, in units of 2^-20 token, rounded down; T itself while there are no buckets. With weights it is the mean
-    /// height.
+    /// L = T/N, in units of 2^-20 token, rounded down; T itself while there are no buckets. With
+    /// weights it is the mean height.
     #[inline]
     pub fn height(&self) -> i64 {
         self.height
@@ -132,7 +133,8 @@ impl Accounts {
         if passes { Verdict::Pass } else { self.profile.verdict(tokens, self.height_at(bucket), rng) }
     }
 
-    /// Does it hold more than its height? A whole number is above T/N just where it is above what that is rounded down to.
+    /// Does it hold more than its height? A whole number is above T/N just where it is above what
+    /// that is rounded down to.
     #[inline]
     pub(super) fn is_overfull(&self, bucket: usize) -> bool {
         self.tokens(bucket) > self.height_at(bucket)
@@ -180,12 +182,13 @@ impl Accounts {
         self.resize();
     }
 
-    /// Gives `class` another weight, and tells the one that it had.
+    /// Gives `class` another weight, and returns the one that it had.
     pub(super) fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.shares.as_mut().ok_or(SetWeightError::NoWeights)?.set_weight(class, weight)
     }
 
-    /// A packet of `class` came to a bucket: if the class has another weight by now, so has the bucket.
+    /// A packet of `class` came to a bucket: if the class has another weight by now, so has the
+    /// bucket.
     #[inline]
     pub(super) fn follow(&mut self, bucket: usize, class: u32) {
         if let Some(shares) = &mut self.shares {
@@ -193,7 +196,8 @@ impl Accounts {
         }
     }
 
-    /// Moves what a bucket holds above its height, left by earlier falls of the height, to the pool.
+    /// Moves what a bucket holds above its height, left by earlier falls of the height, to the
+    /// pool.
     #[inline]
     pub(super) fn gather(&mut self, bucket: usize) {
         if self.is_overfull(bucket) {

@@ -1,53 +1,64 @@
 //! FABA: fair adaptive bandwidth allocation.
 //!
 //! # What it does
-//! Each active flow has a bucket of tokens, all of the same height; together with the queue and a pool they hold T tokens.
-//! A packet that enters the queue takes a token from its flow's bucket, and a packet that leaves gives one back to the
-//! pool, which hands it to a bucket picked at random. The emptier a flow's bucket, the likelier its packets are dropped.
+//! Each active flow has a bucket of tokens, all of the same height; together with the queue and a
+//! pool they hold T tokens. A packet that enters the queue takes a token from its flow's bucket. A
+//! packet that leaves gives one back to the pool, which hands it to a bucket picked at random. The
+//! emptier a flow's bucket, the likelier its packets are dropped.
 //!
-//! A flow without tokens is always dropped, whatever `ecn` says. In packet mode a buffer in bytes counts as
-//! so many typical packets.
+//! A flow without tokens is always dropped, whatever `ecn` says. In packet mode a buffer in bytes
+//! counts as its number of typical packets.
 //!
 //! # Why
-//! One first-come-first-served queue, yet every flow is served at nearly the same rate, responsive or not: tokens come
-//! back at the link's rate and are dealt out evenly. The profile of drops (that of gentle RED) lets TCP slow down before
-//! it has no tokens left.
+//! One first-come-first-served queue, yet every flow is served at nearly the same rate, responsive
+//! or not: tokens come back at the link's rate and are dealt out evenly. The profile of drops (that
+//! of gentle RED) lets TCP slow down before it has no tokens left.
 //!
 //! # State and cost
-//! One bucket of 16 bytes and an index entry of 8 to 16 bytes per flow whose bucket is not full, at most `max_flows`, all taken
-//! at construction; 8 bytes more with weights, and another 8 to 16 for draws in proportion to them. O(1) per arrival; at most
-//! `beta_max` moves per departure, 1.07 to 1.33 on average in ns-2 runs of the paper's table 1. A draw in proportion to
-//! weights is O(log N).
+//! One bucket of 16 bytes and an index entry of 8 to 16 bytes per flow whose bucket is not full, at
+//! most `max_flows`. All are taken at construction. Weights take 8 bytes more, and another 8 to 16
+//! for draws in proportion to them. O(1) per arrival. At most `beta_max` moves per departure, and
+//! 1.07 to 1.33 on average in ns-2 runs of the paper's table 1. A draw in proportion to weights is
+//! O(log N).
 //!
 //! # Source (section, equation)
-//! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control based active queue
-//! management discipline", Computer Networks, 2004: section 4.2 (there "FABAs"), with the profile of section 4, figure 3, the
-//! settings of section 5, and the extensions of sections 6.1 and 6.2. Parameters name sections of this paper.
+//! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control
+//! based active queue management discipline", Computer Networks, 2004: section 4.2 (there "FABAs"),
+//! with the profile of section 4, figure 3, the settings of section 5, and the extensions of
+//! sections 6.1 and 6.2. Parameters name sections of this paper.
 //!
 //! # Where we differ
-//! - Only departures refill buckets, so a flow without tokens and without packets in the queue would wait for others to send.
-//!   The paper holds that "every bucket is full" when no packets are in the system. Here the flow of the first packet after
-//!   the link went idle gets a full bucket, at the pool's expense. With `idle_refill = false` it gets none: a flow that is left alone
-//!   with an empty bucket is dropped until others send.
-//! - The pool starts with T tokens; the paper does not say. With none, the first flow would start in debt.
-//! - The paper's beta = sigma/Q + 1 is not positive for a deficit, so tokens would never be taken back as its text says:
-//!   |sigma| is used, and dealing stops when less than a whole token is left over. `beta_rule` has the printed forms.
+//! - Only departures refill buckets, so a flow without tokens and without packets in the queue
+//!   would wait for others to send. The paper holds that "every bucket is full" when no packets are
+//!   in the system. Here the flow of the first packet after the link went idle gets a full bucket,
+//!   at the pool's expense. With `idle_refill = false` it gets none: a flow that is left alone with
+//!   an empty bucket is dropped until others send.
+//! - The pool starts with T tokens; the paper does not say. With none, the first flow would start
+//!   in debt.
+//! - The paper's beta = sigma/Q + 1 is not positive for a deficit, so tokens would never be taken
+//!   back as its text says. Here `|sigma|` is used, and dealing stops when less than a whole token
+//!   is left over. `beta_rule` has the printed forms.
 //! - With an empty queue Q counts as 1 in that formula.
-//! - A bucket may fall into debt of less than one token; without that nobody would be admitted once flows outnumber tokens.
-//!   A token is never taken back from a bucket that has less than one, under any `beta_rule`. In byte mode the debt is less
-//!   than one packet.
-//! - In byte mode a move is of as many tokens as the departing packet had bytes, or of what is over or missing if that is
-//!   less, and Q counts as that packet at least. The paper's one token at a time would be a move for each byte.
+//! - A bucket may fall into debt of less than one token; without that no packet would be admitted
+//!   once flows outnumber tokens. A token is never taken back from a bucket that has less than one,
+//!   under any `beta_rule`. In byte mode the debt is less than one packet.
+//! - In byte mode a move is of as many tokens as the departing packet had bytes, or of what is over
+//!   or missing if that is less. Q counts as that packet at least. The paper's one token at a time
+//!   would be a move for each byte.
 //! - No bucket is made for a packet that cannot enter.
-//! - With `free_below` a link that is not full drops nothing. By the paper's law a flow has T/N tokens however little waits, and N counts each
-//!   flow that sent one packet until a departure happens to give its bucket back: 60 000 datagrams a second from random sources, which
-//!   take 83 % of the link, leave a TCP less than a packet's tokens, and it gets a seventh of what is free. So, as RED drops nothing
-//!   below its `min_th` (S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993,
-//!   section IV), packets enter while little waits: those whose flow has tokens pay; the others are lent theirs, get no bucket, and what leaves next
-//!   pays the loan before it fills buckets. Sum of buckets, pool and queue are T and what is lent. Without it, as in the paper, nothing is lent.
+//! - With `free_below` a link that is not full drops nothing. By the paper's law a flow has T/N
+//!   tokens however little waits. N counts each flow that sent one packet until a departure happens
+//!   to give its bucket back. So 60 000 datagrams a second from random sources, which take 83 % of
+//!   the link, leave a TCP less than a packet's tokens. It gets a seventh of what is free. RED
+//!   drops nothing below its `min_th` (S. Floyd and V. Jacobson, "Random Early Detection Gateways
+//!   for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993, section IV). In the same way, packets
+//!   enter here while little waits. Those whose flow has tokens pay; the others are lent theirs and
+//!   get no bucket. What leaves next pays the loan before it fills buckets. Buckets, pool and queue
+//!   sum up to T and what is lent. Without it, as in the paper, nothing is lent.
 //! - The number of buckets is bounded; at the bound a random bucket goes first.
 //! - Tokens are integers of 2^-20 token. No number is drawn where the probability is 0 or 1.
-//! - Weights are integers too, parts of 2^-39 of the heaviest; heights and portions are rounded to 2^-20 token.
+//! - Weights are integers too, parts of 2^-39 of the heaviest; heights and portions are rounded to
+//!   2^-20 token.
 //!
 //! # Example
 //! ```toml
@@ -87,7 +98,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokens::steps;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "token buckets of equal height, refilled at random by departures, decide whom to drop",
@@ -114,7 +125,8 @@ pub struct Spec {
     pub share_between: Option<Share>,
     /// The weights of flows by class, or of the classes.
     ///
-    /// The paper's gamma: the weight of each flow of a class, or of the class as a whole where classes share a bucket.
+    /// The paper's gamma: the weight of each flow of a class, or of the class as a whole where
+    /// classes share a bucket.
     #[parameter(unset = "1 for each", unit = "1 by class", source = "Section 6.1.")]
     pub weights: Option<Weights>,
     /// How weights rule the dealing of tokens.
@@ -126,10 +138,11 @@ pub struct Spec {
     /// The profile.
     #[parameter(flatten)]
     pub knees: Knees,
-    /// How many tokens are dealt out per departure, from the tokens in the pool (sigma) and the packets in the queue (Q).
+    /// How many tokens are dealt out per departure, from the tokens in the pool (sigma) and the
+    /// packets in the queue (Q).
     #[parameter(default = BetaRule::Abs)]
     pub beta_rule: Option<BetaRule>,
-    /// At most so many moves of tokens per departure.
+    /// The maximum number of moves of tokens per departure.
     #[parameter(
         default = 16,
         min = 1,
@@ -138,16 +151,17 @@ pub struct Spec {
         source = "Not in the paper, where one departure may move T tokens."
     )]
     pub beta_max: Option<u32>,
-    /// Fill the bucket of the flow that sends first after the link went idle, which the paper does not.
+    /// Fill the bucket of the flow that sends first after the link went idle, which the paper does
+    /// not.
     ///
-    /// Whether the flow of the first packet after the link went idle gets a full bucket. false is the algorithm as printed.
-    /// See *Where we differ*.
+    /// Whether the flow of the first packet after the link went idle gets a full bucket. false is
+    /// the algorithm as printed. See *Where we differ*.
     #[parameter(default = true)]
     pub idle_refill: Option<bool>,
     /// While no more than this waits, every packet enters.
     ///
-    /// Who has no tokens is lent them. Not in the paper, where a flow without tokens is dropped from whatever waits; the
-    /// gateway sets it. See *Where we differ*.
+    /// Who has no tokens is lent them. Not in the paper, where a flow without tokens is dropped
+    /// from whatever waits; the gateway sets it. See *Where we differ*.
     #[parameter(unset = "none")]
     pub free_below: Option<Quantity<Amount>>,
 }
@@ -194,7 +208,8 @@ impl Part for Spec {
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum BetaRule {
-    /// floor(|sigma| / Q) + 1, and no more once less than a whole token is over or missing: what the paper's text says.
+    /// floor(|sigma| / Q) + 1, and no more once less than a whole token is over or missing: what
+    /// the paper's text says.
     #[default]
     Abs,
     /// floor(sigma / Q) + 1 as printed, rounding down; dealing never stops early.
@@ -215,17 +230,19 @@ pub enum Share {
     Classes,
 }
 
-/// How weights rule the dealing of tokens: in either case a bucket of weight 2 gets twice as many as one of weight 1, as long
-/// as
-/// there are several tokens for each unit of weight. With more flows than tokens shares drift from the weights.
+/// How weights rule the dealing of tokens: in either case a bucket of weight 2 gets twice as many
+/// as one of weight 1, as long as there are several tokens for each unit of weight. With more flows
+/// than tokens shares drift from the weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Choice {
-    /// Each bucket is as likely as any other, and gets its weight over the mean weight in tokens. O(1).
+    /// Each bucket is as likely as any other, and gets its weight over the mean weight in tokens.
+    /// O(1).
     #[default]
     Uniform,
-    /// A bucket is drawn in proportion to its weight, and gets one token. O(log N), and the refill comes in smaller steps.
+    /// A bucket is drawn in proportion to its weight, and gets one token. O(log N), and the refill
+    /// comes in smaller steps.
     Proportional,
 }
 
@@ -250,13 +267,13 @@ pub struct Config {
     pub profile: Profile,
     /// How many tokens are dealt out per departure.
     pub beta_rule: BetaRule,
-    /// At most so many moves per departure.
+    /// The maximum number of moves per departure.
     pub beta_max: u32,
     /// Fill the bucket of the flow that sends first after the link went idle.
     pub idle_refill: bool,
     /// While no more than this waits, every packet enters, in units of 2^-20 token.
     pub free_below: i64,
-    /// At most so many flows have buckets.
+    /// The maximum number of flows with buckets.
     pub max_flows: u32,
 }
 
@@ -320,15 +337,18 @@ pub struct Faba {
     config: Config,
     rng: Rng,
     accounts: Accounts,
-    /// The bucket of the arrival that is being judged, so that charging it need not look it up again.
+    /// The bucket of the arrival that is being judged, so that charging it need not look it up
+    /// again.
     arrival: usize,
     /// Is the arrival that is being judged lent its tokens?
     is_lent: bool,
-    /// What was lent to packets that entered while little waited, and is not paid yet, in units of 2^-20 token.
+    /// What was lent to packets that entered while little waited, and is not paid yet, in units of
+    /// 2^-20 token.
     lent: i64,
     departures: u64,
     moves: u64,
-    /// Departures at which sigma/Q + 1 was above two, which the paper holds to be rare (section 5.2).
+    /// Departures at which sigma/Q + 1 was above two, which the paper holds to be rare
+    /// (section 5.2).
     above_two: u64,
     /// Has the link gone idle since the last arrival of a flow with a bucket?
     was_idle: bool,
@@ -352,15 +372,17 @@ impl Faba {
         }
     }
 
-    /// The parts of the invariant with `buffer` as the queue, less what was lent to it: sum of all buckets + pool + queue =
-    /// T, exactly.
+    /// The parts of the invariant with `buffer` as the queue, less what was lent to it: sum of all
+    /// buckets + pool + queue = T, exactly.
     ///
     /// ```
     /// use fairwire_core::{Discipline, Ignore, Packet, Queue, Seed, Time, scheduler::Fcfs};
     /// # use fairwire_core::{Rate, units::Amount};
     /// use fairwire_laws::dropper::faba::{Faba, Spec, TOKEN};
     /// # let site = fairwire_laws::Site {
-    /// #     rate: Rate::from_bps(1_000_000).unwrap(), buffer: Amount::Packets(8), packet_bytes: 512,
+    /// #     rate: Rate::from_bps(1_000_000).unwrap(),
+    /// #     buffer: Amount::Packets(8),
+    /// #     packet_bytes: 512,
     /// #     seed: Seed(1), stream: "example",
     /// # };
     ///
@@ -430,7 +452,8 @@ impl Faba {
         };
         match bucket {
             Some(bucket) => self.accounts.take(bucket, price),
-            // Deleted because it was overfull: its tokens are in the pool, and this packet's come from there.
+            // Deleted because it was overfull: its tokens are in the pool, and this packet's come
+            // from there.
             None => self.accounts.take_from_pool(price),
         }
     }
@@ -515,7 +538,8 @@ impl Dropper for Faba {
                 self.is_lent = true;
                 return Verdict::Pass;
             }
-            // Without room `victim` will refuse it, and no bucket is made for it. One that is made is full: nothing to judge.
+            // Without room `victim` will refuse it, and no bucket is made for it. One that is made
+            // is full: nothing to judge.
             if buffer.fits(packet.len) {
                 self.arrival = self.open(payer, packet.class);
             }
@@ -564,7 +588,7 @@ impl Dropper for Faba {
         }
         let mean = if self.departures == 0 { 0.0 } else { self.moves as f64 / self.departures as f64 };
         probe.gauge("moves_per_departure", Unit::One, mean);
-        // Counts, so that whoever samples can tell the mean since the sample before.
+        // Counts, so that a sampler can compute the mean since its previous sample.
         probe.gauge("departures", Unit::Packets, self.departures as f64);
         probe.gauge("moves", Unit::One, self.moves as f64);
         probe.gauge("departures_above_two_moves", Unit::Packets, self.above_two as f64);

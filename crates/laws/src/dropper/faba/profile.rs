@@ -4,7 +4,8 @@ use crate::error::{BadParameter, Of as _, Parameter};
 use fairwire_core::{Cause, Rng, Verdict};
 use fairwire_parameters::parameters;
 
-/// The profile of gentle RED, upside down: a full bucket is never dropped from, an empty one always.
+/// The profile of gentle RED, upside down: a full bucket is never dropped from, an empty one
+/// always.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Profile {
     /// No drops from this fill on, 0 to 1.
@@ -22,9 +23,11 @@ pub struct Knees {
     /// No drops while a bucket is at least this full, as a fraction of its height.
     #[parameter(default = 1.0 / 2.0, min = 0.0, max = 1.0, unit = "1", source = "Section 5.")]
     pub lambda1: Option<f64>,
-    /// The fill of a bucket at which the probability of a drop is `max_probability`. From 0 to `lambda1`.
+    /// The fill of a bucket at which the probability of a drop is `max_probability`. From 0 to
+    /// `lambda1`.
     ///
-    /// Between `lambda1` and `lambda2` the probability rises linearly from 0, below `lambda2` linearly to 1 in an empty bucket.
+    /// Between `lambda1` and `lambda2` the probability rises linearly from 0, below `lambda2`
+    /// linearly to 1 in an empty bucket.
     #[parameter(unset = "1/4, or `lambda1` if that is less", unit = "1", source = "Section 5.")]
     pub lambda2: Option<f64>,
     /// The probability of a drop at `lambda2`.
@@ -36,7 +39,7 @@ impl Knees {
     /// The profile of `discipline`.
     pub(crate) fn check(&self, discipline: &'static str) -> Result<Profile, BadParameter> {
         let Checked { lambda1, max_probability } = self.checked().of(discipline)?;
-        // A lambda1 below a quarter is a wish for a lambda2 not above it, not a mistake.
+        // A lambda1 below a quarter means a lambda2 not above it, and is no mistake.
         let lambda2 = self.lambda2.unwrap_or(0.25f64.min(lambda1));
         if !(0.0..=lambda1).contains(&lambda2) {
             let allowed = format_args!("a number from 0 to lambda1, which is {lambda1}");
@@ -50,9 +53,9 @@ impl Knees {
 const BEYOND_ROUNDING: f64 = 1.0 + 1e-12;
 
 impl Profile {
-    /// f_p at `fill`, the bucket's tokens as a part of its height (Kamra et al. 2004, section 4, figure 3). The paper leaves
-    /// the
-    /// knees undefined; the function is continuous where `lambda1 > lambda2`, so each branch includes its lower end.
+    /// f_p at `fill`, the bucket's tokens as a part of its height (Kamra et al. 2004, section 4,
+    /// figure 3). The paper leaves the knees undefined; the function is continuous where
+    /// `lambda1 > lambda2`, so each branch includes its lower end.
     ///
     /// ```
     /// use fairwire_laws::dropper::faba::Profile;
@@ -80,9 +83,9 @@ impl Profile {
 }
 
 impl Profile {
-    /// Is a packet sure to pass whose bucket holds `tokens`, above zero, of a `height`? Where the answer is no it may be just
-    /// at
-    /// the knee, and [`probability`](Self::probability) tells. It spares a division for most packets.
+    /// Is a packet sure to pass whose bucket holds `tokens`, above zero, of a `height`? Where the
+    /// answer is no it may be just at the knee, and [`probability`](Self::probability) decides. It
+    /// spares a division for most packets.
     #[inline]
     pub(crate) fn surely_passes(&self, tokens: f64, height: f64) -> bool {
         tokens > height * (self.lambda1 * BEYOND_ROUNDING)
@@ -95,9 +98,8 @@ impl Profile {
         (height as f64 * (self.lambda1 * BEYOND_ROUNDING)) as i64 + 1
     }
 
-    /// Draws what becomes of a packet whose bucket holds `tokens`, above zero, of a `height`, where that is neither sure to
-    /// pass
-    /// nor sure not to.
+    /// Draws what becomes of a packet whose bucket holds `tokens`, above zero, of a `height`, where
+    /// that is neither sure to pass nor sure not to.
     #[inline]
     pub(crate) fn verdict(&self, tokens: i64, height: i64, rng: &mut Rng) -> Verdict {
         let (tokens, height) = (tokens as f64, height as f64);

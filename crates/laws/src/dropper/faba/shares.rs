@@ -1,4 +1,5 @@
-//! The weights of FABA's buckets, where they are not all alike: heights, portions, and draws in proportion.
+//! The weights of FABA's buckets, where they are not all alike: heights, portions, and draws in
+//! proportion.
 
 use crate::dropper::faba::Choice;
 use crate::spec::WeightOf;
@@ -7,7 +8,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use fairwire_core::{Rng, SetWeightError, Weight};
 
-/// Weights are integers, parts of 2^-39 of the heaviest, so that their sum is exact: 2^24 of them stay below 2^63.
+/// Weights are integers, parts of 2^-39 of the heaviest, so that their sum is exact: 2^24 of them
+/// stay below 2^63.
 const HEAVIEST: f64 = (1u64 << 39) as f64;
 
 /// gamma for each bucket by its place, and their sum.
@@ -15,8 +17,8 @@ const HEAVIEST: f64 = (1u64 << 39) as f64;
 pub(super) struct Shares {
     weights: WeightOf,
     parts_per_weight: f64,
-    /// So many may a bucket have: room for as many such buckets as there can be.
-    most_parts: u64,
+    /// The maximum number of parts of a bucket: as many buckets of that size fit as there can be.
+    max_parts: u64,
     /// Has a weight been changed? Then buckets may have to follow.
     has_changed: bool,
     parts: Vec<u64>,
@@ -30,12 +32,13 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// No buckets yet, room for `capacity`; `heaviest` is the greatest of `weights`, and T is `total`.
+    /// No buckets yet, room for `capacity`; `heaviest` is the greatest of `weights`, and T is
+    /// `total`.
     pub(super) fn new(weights: WeightOf, heaviest: f64, choice: Choice, total: i64, capacity: usize) -> Self {
         Shares {
             weights,
             parts_per_weight: HEAVIEST / heaviest,
-            most_parts: (1 << 63) / capacity.max(1) as u64,
+            max_parts: (1 << 63) / capacity.max(1) as u64,
             has_changed: false,
             parts: Vec::with_capacity(capacity),
             sum: 0,
@@ -62,10 +65,11 @@ impl Shares {
         ((self.weights.class(class) * self.parts_per_weight) as u64).max(1)
     }
 
-    /// Gives `class` another weight, and tells the one that it had. O(1): its buckets [follow](Self::follow) one by one.
+    /// Gives `class` another weight, and returns the one that it had. O(1): its buckets
+    /// [follow](Self::follow) one by one.
     pub(super) fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.weights.find(class)?;
-        let most = self.most_parts as f64 / self.parts_per_weight;
+        let most = self.max_parts as f64 / self.parts_per_weight;
         if weight.get() > most {
             return Err(SetWeightError::OutOfRange { weight, min: Weight::MIN.get(), max: most });
         }
@@ -73,7 +77,8 @@ impl Shares {
         self.weights.set(class, weight)
     }
 
-    /// A packet of `class` came to the bucket at `place`, which then has the weight that the class has now.
+    /// A packet of `class` came to the bucket at `place`, which then has the weight that the class
+    /// has now.
     #[inline]
     pub(super) fn follow(&mut self, place: usize, class: u32) {
         if self.has_changed {
@@ -120,8 +125,8 @@ impl Shares {
         ((self.parts[place] as f64 * self.height_per_part) as i64).max(1)
     }
 
-    /// What the bucket at `place` gets when `chunk` is dealt: just that where it was drawn in proportion to its weight, and
-    /// gamma_i / mean(gamma) of it where the draw was uniform.
+    /// What the bucket at `place` gets when `chunk` is dealt: just that where it was drawn in
+    /// proportion to its weight, and gamma_i / mean(gamma) of it where the draw was uniform.
     #[inline]
     pub(super) fn portion(&self, place: usize, chunk: i64) -> i64 {
         match self.draws {
@@ -140,7 +145,8 @@ impl Shares {
     }
 }
 
-/// An integer, uniform in `0..n` without bias, for an `n` of up to 64 bits (Lemire 2019, as [`Rng::below`]).
+/// An integer, uniform in `0..n` without bias, for an `n` of up to 64 bits (Lemire 2019, as
+/// [`Rng::below`]).
 #[inline]
 pub(crate) fn below(rng: &mut Rng, n: u64) -> u64 {
     let mut wide = u128::from(rng.next_u64()) * u128::from(n);
@@ -153,11 +159,12 @@ pub(crate) fn below(rng: &mut Rng, n: u64) -> u64 {
     (wide >> 64) as u64
 }
 
-/// Sums over a changing list, found and changed in O(log n): Fenwick, "A new data structure for cumulative frequency
-/// tables", 1994.
+/// Sums over a changing list, found and changed in O(log n): Fenwick, "A new data structure for
+/// cumulative frequency tables", 1994.
 #[derive(Debug)]
 struct Sums {
-    /// At i, the sum over the places from i - lowest bit of i up to i - 1. A power of two long, and one more.
+    /// At i, the sum over the places from i - lowest bit of i up to i - 1. A power of two long, and
+    /// one more.
     tree: Box<[u64]>,
 }
 
@@ -182,7 +189,8 @@ impl Sums {
         }
     }
 
-    /// The first place at which the sum of all up to and with it is above `mark`, which is below the sum of all.
+    /// The first place at which the sum of all up to and with it is above `mark`, which is below
+    /// the sum of all.
     fn place(&self, mut mark: u64) -> usize {
         let (mut at, mut step) = (0, self.tree.len() - 1);
         while step > 0 {
@@ -231,7 +239,8 @@ mod tests {
 
     #[test]
     fn draws_below_a_large_n_are_uniform() {
-        // Three quarters of 2^64: without the correction the first half would be drawn twice as often as the rest.
+        // Three quarters of 2^64: without the correction the first half would be drawn twice as
+        // often as the rest.
         let (mut rng, n) = (Seed(1).stream("below"), 3 << 62);
         let low = (0..30_000).filter(|_| below(&mut rng, n) < 1 << 62).count();
         assert!((9_700..10_300).contains(&low), "{low}"); // 10 000 +- 3.6 sd

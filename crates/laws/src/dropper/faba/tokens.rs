@@ -1,6 +1,7 @@
 //! Tokens: what FABA, SFED and hierarchical FABA have in common of their accounts.
 //!
-//! Tokens are integers of 2^-20 token, so they are conserved exactly. One is worth a packet, or a byte in byte mode.
+//! Tokens are integers of 2^-20 token, so they are conserved exactly. One is worth a packet, or a
+//! byte in byte mode.
 
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::site::{Room, Site};
@@ -12,12 +13,13 @@ use fairwire_parameters::parameters;
 /// One token, in the units of all accounts.
 pub const TOKEN: i64 = 1 << 20;
 
-/// More tokens than this are refused: 275 GB in byte mode. All sums then stay within 64 bits: buckets lent one after another
-/// at T, T/2, T/3 and so on hold less than 18 T for the 2^24 that there can be.
-const MOST_TOKENS: f64 = (1u64 << 38) as f64;
+/// More tokens than this are refused: 275 GB in byte mode. All sums then stay within 64 bits:
+/// buckets lent one after another at T, T/2, T/3 and so on hold less than 18 T for the 2^24 that
+/// there can be.
+const MAX_TOKENS: f64 = (1u64 << 38) as f64;
 
 /// Buckets and their index for more flows than this would take over half a gigabyte.
-pub(crate) const MOST_FLOWS: u32 = 1 << 24;
+pub(crate) const MAX_FLOWS: u32 = 1 << 24;
 /// The parts of the invariant, in units of 2^-20 token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Balance {
@@ -60,7 +62,8 @@ impl Measure {
 #[parameters(gated, checked = Checked, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Supply {
-    /// Tokens per packet or byte of buffer: T = alpha B, where T is the number of tokens and B the buffer.
+    /// Tokens per packet or byte of buffer: T = alpha B, where T is the number of tokens and B the
+    /// buffer.
     #[parameter(
         default = 1.0,
         above = 0.0,
@@ -69,7 +72,7 @@ pub struct Supply {
         source = "Section 5; figure 5 sweeps 1 to 1.5."
     )]
     pub alpha: Option<f64>,
-    /// At most so many flows have buckets.
+    /// The maximum number of flows with buckets.
     #[parameter(
         unset = "4096 or 4 T in packets, whichever is more",
         min = 1,
@@ -94,18 +97,18 @@ impl Supply {
             Measure::Packets => room.packets,
             Measure::Bytes => room.amount.in_bytes(site.packet_bytes, site.rate),
         };
-        if alpha * room_for > MOST_TOKENS {
-            let allowed = format!("at most {MOST_TOKENS} tokens, where there are `alpha` per packet or byte");
+        if alpha * room_for > MAX_TOKENS {
+            let allowed = format!("at most {MAX_TOKENS} tokens, where there are `alpha` per packet or byte");
             return Err(Parameter { discipline, name: "buffer" }.refuse(room.amount, allowed));
         }
         let total = ((alpha * room_for * TOKEN as f64) as i64).max(1);
-        let four_times = (4.0 * alpha * room.packets).clamp(4096.0, f64::from(MOST_FLOWS)) as u32;
+        let four_times = (4.0 * alpha * room.packets).clamp(4096.0, f64::from(MAX_FLOWS)) as u32;
         Ok((total, max_flows.unwrap_or(four_times)))
     }
 }
 
-/// floor(tokens / queue) + 1, at most `most`; the queue counts as one `quantum` at least. The division is spared where the
-/// answer is 1, as it mostly is.
+/// floor(tokens / queue) + 1, at most `most`; the queue counts as one `quantum` at least. The
+/// division is spared where the answer is 1, as it mostly is.
 #[inline]
 pub(crate) fn steps(tokens: i64, queue: i64, quantum: i64, most: u32) -> u32 {
     let queue = queue.max(quantum);

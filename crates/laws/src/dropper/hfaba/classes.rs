@@ -1,18 +1,19 @@
-//! The classes of hierarchical FABA: weights, pools, which children are active, and a draw among these in proportion to weight.
+//! The classes of hierarchical FABA: weights, pools, which children are active, and a draw among
+//! these in proportion to weight.
 //!
-//! Siblings whose weights lie between the same two powers of two form a group. A draw picks a point on a line on which each
-//! active member of a group has a stretch of the greater power, and is repeated where the point lies beyond the member's
-//! own weight: fewer than two draws on average, and exactly in proportion. The flows of a class are one more group; within
-//! it they have their turns in a ring.
+//! Siblings whose weights lie between the same two powers of two form a group. A draw picks a point
+//! on a line on which each active member of a group has a stretch of the greater power. It is
+//! repeated where the point lies beyond the member's own weight: fewer than two draws on average,
+//! and exactly in proportion. The flows of a class are one more group; within it they have their
+//! turns in a ring.
 
 use crate::dropper::faba::below;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use fairwire_core::{ClassTree, Rng};
 
-/// The weight 1, and so the weight of a flow. Weights are integers of 2^-22, so that sums are exact: 2^20 classes of weight
-/// 10^6
-/// stay below 2^63, and twice that below 2^64.
+/// The weight 1, and so the weight of a flow. Weights are integers of 2^-22, so that sums are
+/// exact: 2^20 classes of weight 10^6 stay below 2^63, and twice that below 2^64.
 const ONE: u64 = 1 << BITS_OF_ONE;
 const BITS_OF_ONE: u32 = 22;
 
@@ -22,7 +23,7 @@ pub(super) const ROOT: usize = 0;
 const NONE: u32 = u32::MAX;
 
 /// From 2^2, which is 10^-6, to 2^42, which is 10^6.
-const MOST_GROUPS: usize = 41;
+const MAX_GROUPS: usize = 41;
 
 #[derive(Debug)]
 struct Class {
@@ -42,8 +43,8 @@ struct Class {
     group: u32,
     /// Its place in `Classes::members`; [`NONE`] while it is not active.
     member: u32,
-    /// The groups of its children: from here so many. Behind them is room for others, for as many in all as it has children or
-    /// [`MOST_GROUPS`].
+    /// The first of the `group_count` groups of its children. Behind them is room for others, for
+    /// as many in all as it has children, or [`MAX_GROUPS`].
     groups: u32,
     group_count: u32,
     flows: u32,
@@ -56,7 +57,7 @@ struct Class {
 struct Group {
     /// No weight is above 2^bits, and each is above half of that.
     bits: u32,
-    /// Its active members stand from here on in `Classes::members`, and there is room for all.
+    /// The place of its active members in `Classes::members`, with room for all.
     first: u32,
     active: u32,
     room: u32,
@@ -126,7 +127,8 @@ impl Classes {
         }
     }
 
-    /// An amount goes from the pool of a class to that of one below it; a negative one passes a deficit down.
+    /// An amount goes from the pool of a class to that of one below it; a negative one passes a
+    /// deficit down.
     #[inline]
     pub(super) fn move_down(&mut self, class: usize, child: usize, amount: i64) {
         self.classes[class].pool -= amount;
@@ -234,8 +236,8 @@ impl Classes {
         }
     }
 
-    /// Gives a class another weight among its siblings, from which its height and theirs follow. Tokens stay where they are.
-    /// O(groups).
+    /// Gives a class another weight among its siblings, from which its height and theirs follow.
+    /// Tokens stay where they are. O(groups).
     pub(super) fn set_weight(&mut self, class: usize, weight: f64) {
         let weight = counted(weight);
         let is_active = self.classes[class].member != NONE;
@@ -249,9 +251,9 @@ impl Classes {
         }
     }
 
-    /// A class that is not active among the members goes to the group of `bits`. Groups lie side by side, so that those in
-    /// between make
-    /// way by one place, each by moving one member from one end to the other.
+    /// A class that is not active among the members goes to the group of `bits`. Groups lie side by
+    /// side, so that those in between make way by one place, each by moving one member from one end
+    /// to the other.
     fn regroup(&mut self, class: usize, bits: u32) {
         let mut at = self.classes[class].group as usize;
         let to = self.group_for(at, self.parent(class), bits);
@@ -277,9 +279,9 @@ impl Classes {
         self.classes[class].group = to as u32;
     }
 
-    /// The group for `bits` among the children of `parent`, for one that leaves the group `from`: the one that has these, or
-    /// `from` itself
-    /// where nobody else is in it, or an empty one, or one more.
+    /// The group for `bits` among the children of `parent`, for a class that leaves the group
+    /// `from`: the one that has these, or `from` itself if that is empty then, or an empty one, or
+    /// one more.
     fn group_for(&mut self, from: usize, parent: usize, bits: u32) -> usize {
         let Class { groups: first, group_count: count, .. } = self.classes[parent];
         let all = first as usize..(first + count) as usize;
@@ -323,7 +325,8 @@ impl Classes {
         self.classes[class as usize].member = place;
     }
 
-    /// A random active child of a class that has some, in proportion to weight. Where there are only flows nothing is drawn.
+    /// A random active child of a class that has some, in proportion to weight. Where there are
+    /// only flows nothing is drawn.
     #[inline]
     pub(super) fn draw(&self, class: usize, rng: &mut Rng) -> Child {
         let class = &self.classes[class];
@@ -358,7 +361,7 @@ impl Classes {
     }
 }
 
-/// The groups of `classes`, of which all but the root stand in `order` by parent and group.
+/// The groups of `classes`, of which all but the root are in `order` by parent and group.
 fn grouped(classes: &mut [Class], order: &[u32]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::with_capacity(order.len());
     let mut from = 0;
@@ -378,7 +381,7 @@ fn grouped(classes: &mut [Class], order: &[u32]) -> Vec<Group> {
         }
         let count = groups.len() - first;
         let vacant = || Group { bits: 0, first: end as u32, active: 0, room: 0 };
-        groups.resize_with(first + children.min(MOST_GROUPS), vacant);
+        groups.resize_with(first + children.min(MAX_GROUPS), vacant);
         (classes[parent].groups, classes[parent].group_count) = (first as u32, count as u32);
         from = end;
     }
@@ -497,9 +500,8 @@ mod tests {
         }
     }
 
-    /// Groups side by side within their parent's room, each class in the group of its weight, and each active one drawn at as
-    /// many places
-    /// of the line as it has weight.
+    /// Groups are side by side within their parent's room, and each class is in the group of its
+    /// weight. Each active class is drawn at as many places of the line as it has weight.
     fn assert_consistent(classes: &Classes, weights: &[f64], change: u32) {
         let Class { groups, group_count, sum, line, .. } = classes.classes[ROOT];
         let groups = &classes.groups[groups as usize..][..group_count as usize];

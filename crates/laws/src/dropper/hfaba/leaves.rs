@@ -13,7 +13,8 @@ pub(super) struct Leaf {
     previous: u32,
 }
 
-/// All buckets. Each is in a ring with those of its class; a class knows one flow of its ring, whose turn is next.
+/// All buckets. Each is in a ring with those of its class; a class knows one flow of its ring,
+/// whose turn is next.
 #[derive(Debug)]
 pub(super) struct Leaves {
     table: FlowTable<Leaf>,
@@ -70,7 +71,8 @@ impl Leaves {
         self.table.value(place).next as usize
     }
 
-    /// Adds an empty bucket for `flow` of `class`, the last to have its turn in the ring in which it is that of `turn` now.
+    /// Adds an empty bucket for `flow` of `class`, the last to have its turn in the ring in which
+    /// it is that of `turn` now.
     #[inline]
     pub(super) fn insert(&mut self, flow: FlowHash, class: usize, turn: Option<usize>) -> usize {
         let place = self.table.len() as u32;
@@ -82,7 +84,8 @@ impl Leaves {
         place as usize
     }
 
-    /// Takes out the bucket at `place`. The last bucket moves there: its class, and whether its place changed, are told.
+    /// Takes out the bucket at `place`. The last bucket moves there: returns its class, and whether
+    /// its place changed.
     #[inline]
     pub(super) fn remove(&mut self, place: usize) -> (Leaf, Option<Moved>) {
         let Leaf { next, previous, .. } = *self.table.value(place);

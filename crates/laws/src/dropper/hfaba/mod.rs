@@ -1,56 +1,68 @@
 //! Hierarchical FABA: fair adaptive bandwidth allocation over a tree of classes.
 //!
 //! # What it does
-//! Flows hang under classes, and classes under classes. Each active flow has a bucket of tokens as in FABA, each class a pool;
-//! a bucket's height is its part of its class's height, by weight, and so on upwards to the T tokens of the root. A
-//! departure gives its token to the root, from where it goes down the tree to one flow, at each class to a child in
-//! proportion to its weight.
+//! Flows are leaves under classes, and classes are under classes. Each active flow has a bucket of
+//! tokens as in FABA, and each class a pool. A bucket's height is its part of its class's height,
+//! by weight, and so on upwards to the T tokens of the root. A departure gives its token to the
+//! root. From there it goes down the tree to one flow, at each class to a child in proportion to
+//! its weight.
 //!
-//! A flow without tokens is always dropped, whatever `ecn` says. In packet mode a buffer in bytes counts as
-//! so many typical packets.
+//! A flow without tokens is always dropped, whatever `ecn` says. In packet mode a buffer in bytes
+//! counts as its number of typical packets.
 //!
 //! # Why
-//! Bandwidth is shared between classes by their weights, and what one of them leaves goes to its siblings first, before
-//! it reaches the rest: all that with one first-come-first-served queue.
+//! Bandwidth is shared between classes by their weights, and what one of them leaves goes to its
+//! siblings first, before it reaches the rest: all that with one first-come-first-served queue.
 //!
 //! # State and cost
-//! 40 to 48 bytes per flow whose bucket is not full, index entry included, at most `max_flows` of them; 80 bytes, 16 of
-//! grouping and 32 of the tree per class, and 4 bytes for each class number up to the highest typed. All taken at construction. O(depth) per packet, amortised, and trees have at most 8 levels: each token
-//! moves down a level at a time, and one departure makes at most `beta_max` walks of at most `beta_max` moves at each level.
+//! 40 to 48 bytes per flow whose bucket is not full, index entry included, for at most `max_flows`
+//! of them. Per class 80 bytes, 16 of grouping and 32 of the tree, and 4 bytes for each class
+//! number up to the highest typed. All taken at construction. O(depth) per packet, amortised, and
+//! trees have at most 8 levels. Each token moves down a level at a time, and one departure makes at
+//! most `beta_max` walks of at most `beta_max` moves at each level.
 //!
 //! # Source (section, equation)
-//! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control based active queue
-//! management discipline", Computer Networks, 2004: section 6.3, figures 18 and 19. The paper tells what must come
-//! out, and gives no pseudo-code: this algorithm is ours.
+//! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control
+//! based active queue management discipline", Computer Networks, 2004: section 6.3, figures 18
+//! and 19. The paper states what must come out, and gives no pseudo-code: this algorithm is ours.
 //!
 //! # Where we differ
-//! - All that stands under FABA: the full bucket after an idle link, the pool's start, beta, debt, byte mode, no bucket for what cannot enter, whole units.
-//! - The paper has the weight of a class be the sum of its children's. Here only weights among siblings count, so they can
-//!   be set freely; those of flows are 1.
-//! - Flows within a class get their tokens in turn rather than at random, as in SFED: the same rate, with less noise. Classes
-//!   are drawn at random.
-//! - Weights are integers of 2^-22: below 0.001 they are coarse. Heights are rounded to 2^-20 token.
+//! - All that is listed under FABA: the full bucket after an idle link, the pool's start, beta,
+//!   debt, byte mode, no bucket for what cannot enter, whole units.
+//! - The paper has the weight of a class be the sum of its children's. Here only weights among
+//!   siblings count, so they can be set freely; those of flows are 1.
+//! - Flows within a class get their tokens in turn rather than at random, as in SFED: the same
+//!   rate, with less noise. Classes are drawn at random.
+//! - Weights are integers of 2^-22: below 0.001 they are coarse. Heights are rounded to 2^-20
+//!   token.
 //! - A flow whose class changes starts anew in the other class.
-//! - Each token that the root deals goes all the way down to a flow. Were only the last of several followed, pools of classes
-//!   would fill while the queue runs dry: tried so, 40 light flows in one class of figure 18 left the link idle four fifths
-//!   of the time.
-//! - Without `cap` a class of many light flows is never quite at rest, and may keep more than its part: with 40 such flows as
-//!   the CBR of figure 18 the link stands idle for a thousandth of the time, and never with `cap`, with which a class keeps its
-//!   height at most, as a bucket.
-//! - beta, the tokens dealt out at once, is sigma over the queue at the root only. A class deals out all that it has, in `beta_max` moves at
-//!   most. Divided by the queue of the whole link, the pool of a class with a part of 1/7 was dealt out seven times slower than it
-//!   should be; what waited in it stood above the height, and `cap` gave it away. A flood with ten flows of acknowledgements in its class had a
-//!   third of its part, and Telnet in figure 18 had 4.0 of its 5 Mbit/s. They have 8.4 of 8.3, and 5.0 with `cap` or without: `fairwire
-//!   reproduce faba.fig19`.
-//! - A class of TCP flows may get less than its part where its tokens hardly last for a round trip: windows rise and fall by more than the buckets hold, and
-//!   what a class cannot use others take. Light classes make it so, since they hold the height of their weight and send little. In simulation ten CUBIC
-//!   uploads on 20 Mbit/s, beside a flood and classes of acknowledgements, have tokens for 27 ms of their rate, a round trip of 32 ms, and 5.7 of 6.3 Mbit/s; with twice
-//!   the buffer they have 6.1, with four times 6.3.
-//! - A class with a flood and many light flows loses a part with `cap` while its siblings come and go: light buckets hold most of its height and fill up to it as it rises. When it
-//!   falls, what is above goes up, although the flood wants it. Ten light flows beside the flood, and a light sibling with three sixths of the weight that comes and goes 50 times a second,
-//!   cost it 2 points of the link. Without `cap` it is 0.7, and the link stands idle for 0.5 % of the time; with four times the buffer 0.1.
-//! - Only the root deals in whole tokens. Classes deal out what they have: the parts of tokens left behind in the pools of many
-//!   small classes would together be more than the queue has.
+//! - Each token that the root deals goes all the way down to a flow. Were only the last of several
+//!   followed, pools of classes would fill while the queue runs dry: tried so, 40 light flows in
+//!   one class of figure 18 left the link idle four fifths of the time.
+//! - Without `cap` a class of many light flows is never quite at rest, and may keep more than its
+//!   part. With 40 such flows as the CBR of figure 18 the link is idle for a thousandth of the
+//!   time. With `cap` a class keeps its height at most, as a bucket does, and the link is never
+//!   idle.
+//! - beta, the tokens dealt out at once, is sigma over the queue at the root only. A class deals
+//!   out all that it has, in `beta_max` moves at most. Divided by the queue of the whole link, the
+//!   pool of a class with a part of 1/7 was dealt out seven times slower than it should be. It held
+//!   more than the height, and `cap` gave that away. A flood with ten flows of acknowledgements in
+//!   its class had a third of its part, and Telnet in figure 18 had 4.0 of its 5 Mbit/s. They have
+//!   8.4 of 8.3, and 5.0 with `cap` or without: `fairwire reproduce faba.fig19`.
+//! - A class of TCP flows may get less than its part where its tokens hardly last for a round trip:
+//!   windows rise and fall by more than the buckets hold, and what a class cannot use others take.
+//!   Light classes make it so, since they hold the height of their weight and send little. In
+//!   simulation ten CUBIC uploads on 20 Mbit/s, beside a flood and classes of acknowledgements,
+//!   have tokens for 27 ms of their rate and a round trip of 32 ms. They get 5.7 of 6.3 Mbit/s;
+//!   with twice the buffer 6.1, with four times 6.3.
+//! - A class with a flood and many light flows loses a part of the link with `cap` while its
+//!   siblings come and go: light buckets hold most of its height and fill up to it as it rises.
+//!   When it falls, what is above goes up, although the flood wants it. Take ten light flows beside
+//!   the flood, and a light sibling with three sixths of the weight that comes and goes 50 times a
+//!   second: the class loses 2 points of the link. Without `cap` it is 0.7, and the link is idle
+//!   for 0.5 % of the time; with four times the buffer 0.1.
+//! - Only the root deals in whole tokens. Classes deal out what they have: the parts of tokens left
+//!   behind in the pools of many small classes would together be more than the queue has.
 //!
 //! # Example
 //! ```toml
@@ -86,7 +98,7 @@ use fairwire_core::{
 use fairwire_parameters::parameters;
 use leaves::{Leaves, Moved};
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "token buckets under a tree of classes with weights; what a class leaves goes to its siblings first",
@@ -110,8 +122,8 @@ pub struct Spec {
     pub measure: Option<Measure>,
     /// Let a class and all below it hold no more than its height; the rest goes up a level.
     ///
-    /// Whether what a class and all below it hold above the height of the class goes up a level at its next turn, rather than
-    /// when its last flow is at rest.
+    /// When what a class and all below it hold above its height goes up a level: at its next turn,
+    /// rather than once its last flow is at rest.
     #[parameter(
         default = true,
         source = "Section 6.3 speaks of \"the overflow of tokens from this subtree\"."
@@ -123,7 +135,8 @@ pub struct Spec {
     /// The profile.
     #[parameter(flatten)]
     pub knees: Knees,
-    /// At most so many walks down the tree per departure, and moves at each class on the way.
+    /// The maximum number of walks down the tree per departure, and of moves at each class on the
+    /// way.
     #[parameter(default = 16, min = 1, max = 4096, unit = "1", source = "Not in the paper.")]
     pub beta_max: Option<u32>,
     /// The classes, at most 8 levels of them.
@@ -198,9 +211,9 @@ pub struct Config {
     pub profile: Profile,
     /// Let a class and all below it hold no more than its height.
     pub cap: bool,
-    /// At most so many walks per departure, and moves at each class on the way.
+    /// The maximum number of walks per departure, and of moves at each class on the way.
     pub beta_max: u32,
-    /// At most so many flows have buckets.
+    /// The maximum number of flows with buckets.
     pub max_flows: u32,
     /// The classes.
     pub tree: ClassTree,
@@ -258,7 +271,8 @@ pub struct Hfaba {
     rng: Rng,
     classes: Classes,
     leaves: Leaves,
-    /// The bucket of the arrival that is being judged, so that charging it need not look it up again.
+    /// The bucket of the arrival that is being judged, so that charging it need not look it up
+    /// again.
     arrival: usize,
     departures: u64,
     moves: u64,
@@ -274,7 +288,8 @@ impl Hfaba {
         Hfaba { config, rng, classes, leaves, arrival: 0, departures: 0, moves: 0, was_idle: false }
     }
 
-    /// The parts of the invariant with `buffer` as the queue: sum of all buckets + all pools + queue = T, exactly.
+    /// The parts of the invariant with `buffer` as the queue: sum of all buckets + all pools +
+    /// queue = T, exactly.
     pub fn balance(&self, buffer: &Buffer) -> Balance {
         Balance {
             buckets: self.leaves.iter().map(|(_, leaf)| leaf.tokens).sum(),
@@ -303,13 +318,15 @@ impl Hfaba {
         self.leaves.find(flow).map(|leaf| self.height(self.leaves.get(leaf).class as usize))
     }
 
-    /// sigma of a class, or of the root, in units of 2^-20 token; `None` where there is no such class.
+    /// sigma of a class, or of the root, in units of 2^-20 token; `None` where there is no such
+    /// class.
     pub fn pool_of(&self, class: Option<u32>) -> Option<i64> {
         let place = class.map_or(Some(ROOT), |class| Some(self.config.tree.place(class)? + 1))?;
         Some(self.classes.pool(place))
     }
 
-    /// The height of the buckets of a class, at least 1. O(depth), and the same bits wherever it is asked from.
+    /// The height of the buckets of a class, at least 1. O(depth), and the same bits from every
+    /// caller.
     #[inline]
     fn height(&self, class: usize) -> i64 {
         let part = self.classes.part_of_all(class) * self.classes.part_of_flow(class);
@@ -341,7 +358,8 @@ impl Hfaba {
         leaf
     }
 
-    /// Returns a bucket with what it holds to its class, and classes that thereby become idle to those above them.
+    /// Returns a bucket with what it holds to its class, and classes that thereby become idle to
+    /// those above them.
     fn delete(&mut self, leaf: usize) {
         let class = self.leaves.get(leaf).class as usize;
         if self.classes.ring(class) == Some(leaf) {
@@ -374,7 +392,8 @@ impl Hfaba {
         }
     }
 
-    /// Moves a chunk from the root to a random child, and on down to a flow. On its way each class deals out what it has.
+    /// Moves a chunk from the root to a random child, and on down to a flow. On its way each class
+    /// deals out what it has.
     #[inline]
     fn walk(&mut self, quantum: i64) {
         let (mut at, mut height) = (ROOT, self.config.total as f64);
@@ -384,7 +403,8 @@ impl Hfaba {
                 self.pass_overflow_up(at, height as i64);
             }
             (at, height) = (child, height * self.classes.part(child));
-            // A class is asked as seldom as its part is small, so it must not leave its pool to later: the cap would take it.
+            // A class has its turn as seldom as its part is small, so it must not leave its pool to
+            // later: the cap would take it.
             moves = steps(self.classes.pool(at).abs(), quantum, quantum, self.config.beta_max);
         }
         if self.config.cap && at != ROOT {
@@ -392,8 +412,8 @@ impl Hfaba {
         }
     }
 
-    /// Deals the pool of a class out, in so many moves of `quantum` at most. Gives the class that was drawn last, if it was
-    /// one.
+    /// Deals the pool of a class out, in at most `moves` moves of `quantum`. Returns the class that
+    /// was drawn last, if it was one.
     #[inline]
     fn deal(&mut self, class: usize, moves: u32, quantum: i64) -> Option<usize> {
         let mut last = None;
@@ -423,9 +443,9 @@ impl Hfaba {
         last
     }
 
-    /// What a class and all below it have above its `height` goes back up a level, as far as it is in the pool of the class.
-    /// Asked
-    /// after the pool was dealt out, so that full buckets have had the token that sends them to rest.
+    /// What a class and all below it have above its `height` goes back up a level, as far as it is
+    /// in the pool of the class. Called after the pool was dealt out, so that full buckets have had
+    /// the token that sends them to rest.
     #[inline]
     fn pass_overflow_up(&mut self, class: usize, height: i64) {
         let overflow = self.classes.overflow(class, height);
@@ -434,7 +454,8 @@ impl Hfaba {
         }
     }
 
-    /// An amount goes from the pool of a class to a bucket, which is deleted when that is more than it holds.
+    /// An amount goes from the pool of a class to a bucket, which is deleted when that is more than
+    /// it holds.
     #[inline]
     fn fill(&mut self, class: usize, leaf: usize, amount: i64) {
         self.classes.set_turn(class, self.leaves.next(leaf));
@@ -464,7 +485,8 @@ impl Dropper for Hfaba {
         let class = self.class_of(packet);
         let found = self.leaves.find(packet.flow);
         let Some(leaf) = found.filter(|&leaf| self.leaves.get(leaf).class as usize == class) else {
-            // Without room `victim` will refuse it, and no bucket is made for it. One that is made is full: nothing to judge.
+            // Without room `victim` will refuse it, and no bucket is made for it. One that is made
+            // is full: nothing to judge.
             if buffer.fits(packet.len) {
                 if let Some(elsewhere) = found {
                     self.delete(elsewhere);
@@ -504,7 +526,8 @@ impl Dropper for Hfaba {
                 *self.leaves.tokens_mut(leaf) -= price;
                 self.classes.spend(self.leaves.get(leaf).class as usize, price);
             }
-            // Deleted because it was overfull. Its class may be idle by now, so that this packet's tokens come from the root.
+            // Deleted because it was overfull. Its class may be idle by now, so that this packet's
+            // tokens come from the root.
             None => *self.classes.pool_mut(ROOT) -= price,
         }
     }

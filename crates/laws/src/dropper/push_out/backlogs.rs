@@ -7,15 +7,15 @@ use fairwire_core::{Buffer, FlowKey, Packet, Rng, SetWeightError, Weight};
 
 /// Every backlogged queue with what it holds above its part, up to date after each packet.
 ///
-/// The parts change whenever a queue comes or goes, so queues are kept in order of length within each weight: among equal
-/// weights the longest is also the furthest above its part, and those above their part are the longest ones.
+/// The parts change whenever a queue comes or goes, so queues are kept in order of length within
+/// each weight: among equal weights the longest is also the furthest above its part, and those
+/// above their part are the longest ones.
 #[derive(Debug)]
 pub struct Backlogs {
     config: Config,
     shares: Shares,
-    /// The different weights. A queue stands under the number of its weight, and after a change of that under the one before,
-    /// until
-    /// its next packet comes or goes.
+    /// The different weights. A queue is under the number of its weight. After a change of the
+    /// weight it is under the one before, until its next packet comes or goes.
     numbers: Numbers,
     order: Order,
 }
@@ -69,9 +69,8 @@ impl Backlogs {
         }
     }
 
-    /// Gives `class` another weight, and tells the one that it had. O(w log n) with w different weights, of which there are
-    /// 256 at
-    /// most.
+    /// Gives `class` another weight, and returns the one that it had. O(w log n) with w different
+    /// weights, of which there are 256 at most.
     pub fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let Order::Ranking(ranking) = &self.order else { return Err(SetWeightError::NoWeights) };
         self.config.weights.find(class)?;
@@ -80,8 +79,8 @@ impl Backlogs {
         self.shares.set_weight(class, weight)
     }
 
-    /// The queue furthest above its part, while that of `arrival` counts as backlogged. Among equals it is the arrival's own
-    /// queue, or else a random one; `None` only when nothing waits.
+    /// The queue furthest above its part, while that of `arrival` counts as backlogged. Among
+    /// equals it is the arrival's own queue, or else a random one; `None` only when nothing waits.
     #[inline]
     pub fn furthest_above(&self, arrival: &Packet, buffer: &Buffer, rng: &mut Rng) -> Option<FlowKey> {
         match &self.order {
@@ -104,7 +103,8 @@ impl Backlogs {
         }
     }
 
-    /// A random one of the queues that hold more than their part, while that of `arrival` counts as backlogged.
+    /// A random one of the queues that hold more than their part, while that of `arrival` counts as
+    /// backlogged.
     #[inline]
     pub fn any_above(&self, arrival: &Packet, buffer: &Buffer, rng: &mut Rng) -> Option<FlowKey> {
         let unit = self.shares.unit_for(arrival, buffer);
@@ -161,7 +161,8 @@ impl Backlogs {
     }
 }
 
-/// The longest queue of the weight with that number, as its rank, and how many stand up to the end of that weight.
+/// The longest queue of the weight with that number, as its rank, and the number of queues up to
+/// the end of that weight.
 fn longest_of(ranking: &Ranking, number: u32) -> Option<(Rank, u32)> {
     let end = ranking.below((number + 1, 0));
     let last = ranking.rank(ranking.nth(end.checked_sub(1)?)?);

@@ -4,18 +4,19 @@ use alloc::boxed::Box;
 use alloc::vec;
 use fairwire_core::{Buffer, FlowKey};
 
-/// The backlogged queues, longest first. A queue grows or shrinks by one packet at a time, so it moves past those of its own
-/// length only, and one exchange does that.
+/// The backlogged queues, longest first. A queue grows or shrinks by one packet at a time, so it
+/// moves past those of its own length only, and one exchange does that.
 ///
-/// Behind them stand all those that are empty, in any order. So a queue that comes or goes moves like any other, and no
-/// branch tells them apart: whether the next packet is the first of its queue is hard to foresee.
+/// Behind them are all those that are empty, in any order. So a queue that comes or goes moves like
+/// any other, and no branch distinguishes them: whether the next packet is the first of its queue
+/// is hard to foresee.
 #[derive(Debug)]
 pub struct Lengths {
     /// Every [`FlowKey::index`].
     order: Box<[u32]>,
-    /// Where an index stands in `order`.
+    /// The place of an index in `order`.
     place: Box<[u32]>,
-    /// How many queues have at least so many packets.
+    /// The number of queues with at least this number of packets.
     at_least: Box<[u32]>,
 }
 
@@ -29,7 +30,8 @@ impl Lengths {
     /// `flow` has grown by one packet to `length`, or shrunk by one.
     #[inline]
     pub fn changed(&mut self, flow: FlowKey, length: u32, grown: bool) {
-        // It becomes the last of those that are as long now, or leaves as the last of those as long as it was.
+        // It becomes the last of those that are as long now, or leaves as the last of those as long
+        // as it was.
         let count = &mut self.at_least[length as usize + usize::from(!grown)];
         let to = *count - u32::from(!grown);
         *count = to + u32::from(grown);

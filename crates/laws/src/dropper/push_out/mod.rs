@@ -1,13 +1,15 @@
-//! What the push-out disciplines of Suter et al. 1998 (section II.B) share: soft partitions of one buffer.
+//! What the push-out disciplines of Suter et al. 1998 (section II.B) share: soft partitions of one
+//! buffer.
 //!
-//! The buffer B is one pool. Each of the n backlogged queues has a nominal part of it, b = B/n, or by weight. A queue may hold
-//! more than its part while there is room; once there is none, a queue that holds more gives a packet up. The disciplines
-//! differ in which queue that is.
+//! The buffer B is one pool. Each of the n backlogged queues has a nominal part of it, b = B/n, or
+//! by weight. A queue may hold more than its part while there is room; once there is none, a queue
+//! that holds more gives a packet up. The disciplines differ in which queue that is.
 //!
 //! What the paper leaves open is settled here, once:
-//! - n counts the queue of the arrival, even if nothing waits there yet. So with packets some queue always holds more than its
-//!   part when an arrival finds less than its own.
-//! - The rule is the same where the arrival's queue holds its part or more. Then it may itself be the one that gives a packet up.
+//! - n counts the queue of the arrival, even if nothing waits there yet. So with packets some queue
+//!   always holds more than its part when an arrival finds less than its own.
+//! - The rule is the same where the arrival's queue holds its part or more. Then it may itself be
+//!   the one that gives a packet up.
 //! - The weight of a queue is that of the class of the packet that made it backlogged.
 
 mod backlogs;
@@ -55,7 +57,7 @@ pub(crate) struct Typed<'a> {
 }
 
 /// A search goes through the different weights at each push-out, so their number bounds its work.
-const MOST_WEIGHTS: usize = 256;
+const MAX_WEIGHTS: usize = 256;
 
 /// A checked `Spec` of any of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,19 +91,19 @@ impl Config {
         Ok(Config { limit: room.limit, measure, pool, drop: typed.drop, weights })
     }
 
-    /// Itself, unless there are so many different weights that to look at the longest queue of each would hold up the link.
+    /// Itself, unless there are more than [`MAX_WEIGHTS`] different weights: to look at the longest
+    /// queue of each would hold up the link.
     pub(crate) fn with_few_weights(
         self,
         discipline: &'static str,
         scheduler: &Option<Service>,
     ) -> Result<Config, BadParameter> {
         let different = self.weights.distinct().len();
-        if different <= MOST_WEIGHTS {
+        if different <= MAX_WEIGHTS {
             return Ok(self);
         }
         let given = format!("a table of {different} different weights");
-        let allowed =
-            format!("at most {MOST_WEIGHTS} different ones, the 1 of classes not listed among them");
+        let allowed = format!("at most {MAX_WEIGHTS} different ones, the 1 of classes not listed among them");
         let bad = Parameter { discipline, name: "scheduler.weights" }.refuse(given, allowed);
         Err(scheduler.iter().fold(bad, |bad, service| service.placed(bad)))
     }

@@ -1,6 +1,6 @@
 //! The different weights under numbers, by which the order of the queues knows them.
 
-use super::MOST_WEIGHTS;
+use super::MAX_WEIGHTS;
 use crate::spec::WeightOf;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -11,7 +11,8 @@ use fairwire_core::{SetWeightError, Weight};
 pub(super) struct Numbers {
     /// By number. In ascending order at the start.
     weights: Vec<f64>,
-    /// How many classes have the weight of each number; the classes without one of their own count as one.
+    /// How many classes have the weight of each number; the classes without one of their own count
+    /// as one.
     classes: Vec<u32>,
     /// The number of each class that has a weight of its own.
     of_class: Box<[u32]>,
@@ -28,7 +29,7 @@ impl Numbers {
             (0..weights.len() as u32).map(|class| number(weights.class(class))).collect();
         let one = number(1.0);
         // Room for as many as there can ever be.
-        let room = if weights.is_equal() { 1 } else { distinct.len().max(MOST_WEIGHTS) };
+        let room = if weights.is_equal() { 1 } else { distinct.len().max(MAX_WEIGHTS) };
         let (mut numbered, mut classes) = (Vec::with_capacity(room), Vec::with_capacity(room));
         numbered.extend_from_slice(&distinct);
         classes.resize(distinct.len(), 0);
@@ -54,9 +55,8 @@ impl Numbers {
         self.of_class.get(class as usize).copied().unwrap_or(self.one)
     }
 
-    /// Gives `class`, which has a weight of its own, another one. `is_free` tells whether no queue stands under a number.
-    /// O(different
-    /// weights).
+    /// Gives `class`, which has a weight of its own, another one. `is_free` returns whether a
+    /// number has no queue. O(different weights).
     pub(super) fn set_weight(
         &mut self,
         class: u32,
@@ -70,7 +70,7 @@ impl Numbers {
         Ok(())
     }
 
-    /// The number of `weight`: its own, one that nobody has any more, or a new one.
+    /// The number of `weight`: its own, one that is free again, or a new one.
     fn number_for(&mut self, weight: f64, is_free: impl Fn(u32) -> bool) -> Result<u32, SetWeightError> {
         if let Some(number) = self.all().find(|&number| self.weight(number) == weight) {
             return Ok(number);
@@ -80,8 +80,8 @@ impl Numbers {
             self.weights[number as usize] = weight;
             return Ok(number);
         }
-        if self.weights.len() >= MOST_WEIGHTS {
-            return Err(SetWeightError::TooManyWeights { max: MOST_WEIGHTS });
+        if self.weights.len() >= MAX_WEIGHTS {
+            return Err(SetWeightError::TooManyWeights { max: MAX_WEIGHTS });
         }
         self.weights.push(weight);
         self.classes.push(0);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_of_one_weight_share_a_number_and_a_number_that_nobody_has_is_given_again() {
+    fn classes_of_one_weight_share_a_number_and_a_number_that_is_free_is_given_again() {
         let mut numbers = numbers(3);
         numbers.set_weight(0, weight(0), |_| true).expect("there is room");
         numbers.set_weight(1, weight(0), |_| true).expect("there is room");
@@ -114,19 +114,19 @@ mod tests {
         numbers.set_weight(0, weight(1), |_| true).expect("there is room");
         assert_eq!((numbers.of(0), numbers.weight(2)), (2, 3.0));
         numbers.set_weight(1, weight(2), |number| number != 1).expect("there is room");
-        assert_eq!(numbers.of(1), 3, "a queue still stands under the first number");
+        assert_eq!(numbers.of(1), 3, "a queue still has the first number");
         numbers.set_weight(0, weight(3), |_| true).expect("there is room");
         assert_eq!((numbers.of(0), numbers.weight(1)), (1, 5.0), "now none does any more");
     }
 
     #[test]
-    fn one_more_weight_than_can_be_told_apart_is_refused_and_changes_nothing() {
+    fn one_weight_above_the_maximum_is_refused_and_changes_nothing() {
         let mut numbers = numbers(300);
-        for class in 0..MOST_WEIGHTS as u32 - 1 {
+        for class in 0..MAX_WEIGHTS as u32 - 1 {
             numbers.set_weight(class, weight(class), |_| true).expect("there is room");
         }
         let refused = numbers.set_weight(299, weight(299), |_| true);
-        assert_eq!(refused, Err(SetWeightError::TooManyWeights { max: MOST_WEIGHTS }));
+        assert_eq!(refused, Err(SetWeightError::TooManyWeights { max: MAX_WEIGHTS }));
         assert_eq!(numbers.weight(numbers.of(299)), 1.0);
         assert_eq!(numbers.set_weight(299, weight(7), |_| true), Ok(()), "another has it");
     }

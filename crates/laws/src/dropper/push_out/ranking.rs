@@ -7,7 +7,8 @@ use fairwire_core::{FlowKey, Rng};
 
 const NONE: u32 = u32::MAX;
 
-/// A queue's place in the order: first the number of its weight, then its length. Equals stand by their index.
+/// A queue's place in the order: first the number of its weight, then its length. Equals are
+/// ordered by their index.
 pub(super) type Rank = (u32, u64);
 
 #[derive(Clone, Copy, Debug)]
@@ -20,8 +21,9 @@ struct Node {
     size: u32,
 }
 
-/// A treap (Seidel and Aragon 1996) that counts: a search tree by rank, and a heap by random priority. A node is a flow's
-/// index, so nothing is allocated. All O(log n) expected over the priorities, which are a salted hash of the index.
+/// A treap (Seidel and Aragon 1996) that counts: a search tree by rank, and a heap by random
+/// priority. A node is a flow's index, so nothing is allocated. All O(log n) expected over the
+/// priorities, which are a salted hash of the index.
 #[derive(Debug)]
 pub(crate) struct Ranking {
     nodes: Box<[Node]>,
@@ -56,7 +58,7 @@ impl Ranking {
         self.root = self.take(self.root, flow.index() as u32);
     }
 
-    /// How many stand below `rank`.
+    /// The number of queues below `rank`.
     #[inline]
     pub(crate) fn below(&self, rank: Rank) -> u32 {
         let (mut at, mut count) = (self.root, 0);
@@ -96,7 +98,7 @@ impl Ranking {
         if at == NONE { 0 } else { self.nodes[at as usize].size }
     }
 
-    /// Equal ranks are told apart by index, so that no two keys are the same.
+    /// Equal ranks are distinguished by index, so that no two keys are the same.
     #[inline]
     fn key(&self, at: u32) -> (Rank, u32) {
         (self.nodes[at as usize].rank, at)

@@ -18,8 +18,8 @@ pub struct Shares {
     sum: u128,
 }
 
-/// Weights are added up as integers of 2^-32, so that what is added and taken away again leaves nothing behind. At most 2^24
-/// weights of at most 10^6 are below 2^76.
+/// Weights are added up as integers of 2^-32, so that what is added and taken away again leaves
+/// nothing behind. At most 2^24 weights of at most 10^6 are below 2^76.
 const ONE: f64 = (1u64 << 32) as f64;
 
 fn fixed(weight: f64) -> u128 {

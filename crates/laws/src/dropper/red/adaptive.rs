@@ -1,4 +1,5 @@
-//! Adaptive RED: `max_probability` follows the load, so that the average stays between the thresholds.
+//! Adaptive RED: `max_probability` follows the load, so that the average stays between the
+//! thresholds.
 
 use fairwire_core::{Duration, Time};
 
@@ -17,11 +18,13 @@ pub struct Adaptation {
     pub target_to: f64,
 }
 
-/// Below this it does not fall any further, and above the other it does not rise: the pseudo-code's bounds.
+/// Below this it does not fall any further, and above the other it does not rise: the pseudo-code's
+/// bounds.
 const BOUNDS: (f64, f64) = (0.01, 0.5);
 
-/// At most so many steps at one arrival. With the default factors that is from either bound to the other: 38 steps down, 57 up.
-const MOST_STEPS: u64 = 64;
+/// The maximum number of steps at one arrival. With the default factors that is from either bound
+/// to the other: 38 steps down, 57 up.
+const MAX_STEPS: u64 = 64;
 
 impl Adaptation {
     /// `max_probability` after one step at this average.
@@ -31,7 +34,11 @@ impl Adaptation {
     /// use fairwire_laws::dropper::red::Adaptation;
     ///
     /// let adaptation = Adaptation {
-    ///     interval: Duration::from_ms(500), increase: 0.01, decrease: 0.9, target_from: 14.0, target_to: 16.0,
+    ///     interval: Duration::from_ms(500),
+    ///     increase: 0.01,
+    ///     decrease: 0.9,
+    ///     target_from: 14.0,
+    ///     target_to: 16.0,
     /// };
     /// assert_eq!(adaptation.step(0.1, 15.0), 0.1);
     /// assert_eq!(adaptation.step(0.1, 17.0), 0.11);
@@ -69,7 +76,7 @@ impl Steps {
         }
         let due = 1 + now.since(self.next).ns() / self.adaptation.interval.ns();
         self.next += self.adaptation.interval * due;
-        for _ in 0..due.min(MOST_STEPS) {
+        for _ in 0..due.min(MAX_STEPS) {
             *max_probability = self.adaptation.step(*max_probability, average);
         }
     }

@@ -1,32 +1,40 @@
 //! RED: random early detection.
 //!
 //! # What it does
-//! Keeps a slow average of the queue, and between two thresholds drops (or marks) arrivals with a probability that rises
-//! with the average, spread out so that signals neither cluster nor leave long gaps.
+//! Keeps a slow average of the queue. Between two thresholds it drops (or marks) arrivals with a
+//! probability that rises with the average, spread out so that signals neither cluster nor leave
+//! long gaps.
 //!
-//! With `ecn` an early signal marks ECN-capable packets; forced drops always drop. With the scheduler `fbfq`
-//! this is the FQ-RED of Suter et al.
+//! With `ecn` an early signal marks ECN-capable packets; forced drops always drop. With the
+//! scheduler `fbfq` this is the FQ-RED of Suter et al.
 //!
 //! # Why
-//! Senders are told of congestion before the buffer overflows, at different times, in proportion to what they send. It is
-//! blind to flows: one that does not listen is dropped at the same rate as one that does.
+//! Senders learn of congestion before the buffer overflows, at different times, in proportion to
+//! what they send. It is blind to flows: one that does not listen is dropped at the same rate as
+//! one that does.
 //!
 //! # State and cost
-//! One average and two counters for all flows; O(1) per packet, a power only after the link was idle.
+//! One average and two counters for all flows; O(1) per packet, a power only after the link was
+//! idle.
 //!
 //! # Source (section, equation)
-//! S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993, figure 2
-//! and sections 4 and 7; the gentle variant of S. Floyd, 2000; the details as ns-2 2.35 has them. `adaptive`: S. Floyd, R. Gummadi and S. Shenker,
-//! "Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active Queue Management", 2001, the pseudo-code.
+//! S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM
+//! ToN 1(4), 1993, figure 2 and sections 4 and 7; the gentle variant of S. Floyd, 2000; the details
+//! as ns-2 2.35 has them. `adaptive`: S. Floyd, R. Gummadi and S. Shenker, "Adaptive RED: An
+//! Algorithm for Increasing the Robustness of RED's Active Queue Management", 2001, the
+//! pseudo-code.
 //!
 //! # Where we differ
-//! - The overflow test is exact: a buffer in bytes never holds more than its bytes, where ns-2 lets the last packet overshoot.
+//! - The overflow test is exact: a buffer in bytes never holds more than its bytes, where ns-2 lets
+//!   the last packet overshoot.
 //! - No number is drawn where the probability is 0 or 1.
-//! - The packet that a forced drop removes is the arrival. Other victims are for another dropper's `victim`.
-//! - While the link idles and is polled repeatedly, idle time counts from the first poll that found nothing.
-//! - Adaptive RED's timer is brought up to date at the next arrival, after the average, as in ns-2. Where several intervals have
-//!   passed, as many steps are made with that average, at most 64; ns-2 makes one. Its automatic `weight` and thresholds
-//!   are not here: they are to be typed.
+//! - The packet that a forced drop removes is the arrival. Other victims are for another dropper's
+//!   `victim`.
+//! - While the link idles and is polled repeatedly, idle time counts from the first poll that found
+//!   nothing.
+//! - Adaptive RED's timer is brought up to date at the next arrival, after the average, as in ns-2.
+//!   Where several intervals have passed, as many steps are made with that average, at most 64;
+//!   ns-2 makes one. Its automatic `weight` and thresholds are not here: they are to be typed.
 //!
 //! # Example
 //! ```toml
@@ -62,7 +70,7 @@ use schemars::JsonSchema;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "drops or marks at random as the average queue grows, blind to flows",
@@ -83,16 +91,17 @@ pub struct Spec {
     pub queue: Queueing,
     /// What the queue is counted in.
     ///
-    /// Whether the queue is averaged in packets or in bytes; in bytes the probability is also scaled by packet length. FABA's
-    /// and Suter's papers use packets.
+    /// Whether the queue is averaged in packets or in bytes; in bytes the probability is also
+    /// scaled by packet length. FABA's and Suter's papers use packets.
     #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
     /// The length of a packet with the probability that the average calls for.
     ///
-    /// A packet of this length has the probability that the average calls for. In bytes one of another length has it times
-    /// its length over this: Floyd and Jacobson, section 7, who have the longest packet there; ns-2's `mean_pktsize_`, whose
-    /// default is 500 B. In bytes a threshold in packets is in packets of this length. In either measure an idle link could
-    /// have sent packets of this length.
+    /// A packet of this length has the probability that the average calls for. In bytes one of
+    /// another length has it times its length over this: Floyd and Jacobson, section 7, who have
+    /// the longest packet there; ns-2's `mean_pktsize_`, whose default is 500 B. In bytes a
+    /// threshold in packets is in packets of this length. In either measure an idle link could have
+    /// sent packets of this length.
     #[parameter(unset = "the site's typical packet", min = "1 B", max = "64 KiB", unit = "size")]
     pub mean_packet: Option<Quantity<Size>>,
     /// No signal below this average.
@@ -121,14 +130,17 @@ pub struct Spec {
     pub weight: Option<f64>,
     /// Let the probability rise to 1 at twice the upper threshold, rather than jump there.
     ///
-    /// Above the upper threshold the probability rises from `max_probability` to 1 at twice the threshold (Floyd 2000; ns-2
-    /// since 2001-04-23) rather than jump to 1. Gentle reproduces FABA's printed RED row best.
+    /// Above the upper threshold the probability rises from `max_probability` to 1 at twice the
+    /// threshold (Floyd 2000; ns-2 since 2001-04-23) rather than jump to 1. Gentle reproduces
+    /// FABA's printed RED row best.
     #[parameter(default = true)]
     pub gentle: Option<bool>,
-    /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of 1993).
+    /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of
+    /// 1993).
     ///
-    /// The rule that spreads signals; see `Spreading`. True is ns-2's default, and what the calibration of FABA's RED row ran
-    /// with; the paper of 1993 is `false`, which signals three times as often at the same average.
+    /// The rule that spreads signals; see `Spreading`. True is ns-2's default, and what the
+    /// calibration of FABA's RED row ran with; the paper of 1993 is `false`, which signals three
+    /// times as often at the same average.
     #[parameter(default = true)]
     pub wait: Option<bool>,
     /// How the average decays while the link idles.
@@ -143,14 +155,14 @@ pub struct Spec {
     pub spare_short_queue: Option<bool>,
     /// Drop rather than mark where the probability is above this.
     ///
-    /// ns-2's `mark_p_` with `use_mark_p_`. An average above the thresholds no longer forces a drop by itself; instead a
-    /// signal at a probability above this limit drops where it would mark.
+    /// ns-2's `mark_p_` with `use_mark_p_`. An average above the thresholds no longer forces a drop
+    /// by itself; instead a signal at a probability above this limit drops where it would mark.
     #[parameter(unset = "none", min = 0.0, max = 1.0, unit = "1")]
     pub mark_limit: Option<f64>,
     /// Let `max_probability` follow the load.
     ///
-    /// Whether `max_probability` follows the load, from its own value on and between 0.01 and 0.5, so that the average stays
-    /// near the middle of the thresholds: Adaptive RED.
+    /// Whether `max_probability` follows the load, from its own value on and between 0.01 and 0.5,
+    /// so that the average stays near the middle of the thresholds: Adaptive RED.
     #[parameter(default = false)]
     pub adaptive: Option<bool>,
     /// The time between two steps of `max_probability`.
@@ -164,10 +176,11 @@ pub struct Spec {
     /// The factor of a step down.
     #[parameter(default = 0.9, above = 0.0, max = 1.0, unit = "1", source = "Adaptive RED.")]
     pub adapt_decrease: Option<f64>,
-    /// The width of the band in which it stands still, as a part of the distance of the thresholds.
+    /// The width of the band in which it does not move, as a part of the distance of the
+    /// thresholds.
     ///
-    /// The width of the band about the middle in which `max_probability` stands still, as a part of the distance of the
-    /// thresholds: Adaptive RED, whose band is from 0.4 to 0.6.
+    /// The width of the band about the middle in which `max_probability` does not move, as a part
+    /// of the distance of the thresholds: Adaptive RED, whose band is from 0.4 to 0.6.
     #[parameter(default = 0.2, min = 0.0, max = 1.0, unit = "1")]
     pub target_band: Option<f64>,
 }
@@ -175,7 +188,8 @@ pub struct Spec {
 impl Part for Spec {
     has_queue!();
 
-    /// In packets throughout, or in bytes throughout: then ns-2 has its limit and its thresholds in mean packets all the same.
+    /// In packets throughout, or in bytes throughout: then ns-2 has its limit and its thresholds in
+    /// mean packets all the same.
     fn ns2(&self, site: &Site<'_>) -> Option<Ns2Queue> {
         self.queue.first_come(site)?;
         let config = self.check(site).ok()?;
@@ -210,19 +224,24 @@ impl Part for Spec {
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum IdleRule {
-    /// As if the whole packets that the link could have sent had met an empty queue, then one normal update: ns-2.
+    /// As if the whole packets that the link could have sent had met an empty queue, then one
+    /// normal update: ns-2.
     #[default]
     Ns2,
-    /// As above without the normal update, and counting fractions of a packet: Floyd and Jacobson 1993, section 4.
+    /// As above without the normal update, and counting fractions of a packet: Floyd and Jacobson
+    /// 1993, section 4.
     Floyd1993,
 }
 
-/// How signals are spread over arrivals; p is the probability from the average, n counts arrivals since the last signal.
+/// How signals are spread over arrivals; p is the probability from the average, n counts arrivals
+/// since the last signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spreading {
-    /// p / (1 - n p): gaps uniform from 1 to 1/p, two signals per 1/p arrivals. Floyd and Jacobson 1993, section 7.
+    /// p / (1 - n p): gaps uniform from 1 to 1/p, two signals per 1/p arrivals. Floyd and Jacobson
+    /// 1993, section 7.
     AtMost,
-    /// 0 while n p < 1, then p / (2 - n p): gaps uniform from 1/p to 2/p, two signals per 3/p arrivals. ns-2's `wait_`.
+    /// 0 while n p < 1, then p / (2 - n p): gaps uniform from 1/p to 2/p, two signals per 3/p
+    /// arrivals. ns-2's `wait_`.
     AtLeast,
 }
 
@@ -248,7 +267,8 @@ impl Spreading {
     }
 }
 
-/// The probability of a signal as a function of the average: the two thresholds and what lies between and beyond.
+/// The probability of a signal as a function of the average: the two thresholds and what lies
+/// between and beyond.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ramp {
     /// No signal below this average.
@@ -376,7 +396,7 @@ impl Spec {
         })
     }
 
-    /// The thresholds are the wrong way round: blames one that was typed, and tells the other.
+    /// The thresholds are the wrong way round: blames one that was typed, and names the other.
     fn crossed(&self, min: f64, max: f64) -> BadParameter {
         let unit = match self.measure.unwrap_or_default() {
             Measure::Packets => "packets",
@@ -413,7 +433,8 @@ pub struct Red {
     average: f64,
     count: u64,
     count_bytes: u64,
-    /// Was the average above the lower threshold at the last arrival? The first arrival above it is never dropped.
+    /// Was the average above the lower threshold at the last arrival? The first arrival above it is
+    /// never dropped.
     is_above: bool,
     idle_since: Option<Time>,
     steps: Option<Steps>,
@@ -439,7 +460,8 @@ impl Red {
         self.average
     }
 
-    /// Brings the average up to date with what an arrival meets, and gives what it meets, in packets or bytes as configured.
+    /// Brings the average up to date with what an arrival meets, and gives what it meets, in
+    /// packets or bytes as configured.
     #[inline]
     pub(crate) fn meet(&mut self, buffer: &Buffer, now: Time) -> f64 {
         let queue = self.queue(buffer);
@@ -462,7 +484,8 @@ impl Red {
         if verdict != Verdict::Pass {
             self.forget_count();
         }
-        // A full buffer overrules the early decision: let `victim` be asked, so that the cause is told rightly.
+        // A full buffer overrules the early decision: let `victim` decide, so that the reported
+        // cause is right.
         if buffer.fits(packet.len) { verdict } else { Verdict::Pass }
     }
 
@@ -490,7 +513,8 @@ impl Red {
         self.average = self.average * (1.0 - self.config.weight) + self.config.weight * queue;
     }
 
-    /// What the average loses while nothing waits: as if packets that the link could have sent had met an empty queue.
+    /// What the average loses while nothing waits: as if packets that the link could have sent had
+    /// met an empty queue.
     #[cold]
     fn decay(&mut self, since: Time, now: Time) {
         let bits = u128::from(now.since(since).ns()) * u128::from(self.config.rate.bps());

@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum OverloadRule {
-    /// The rate counts as just below the virtual capacity, by the part `epsilon` of it, and no more than `clamp_limit`
-    /// packets go
-    /// for each arrival.
+    /// The rate counts as just below the virtual capacity, by the part `epsilon` of it, and no more
+    /// than `clamp_limit` packets go for each arrival.
     #[default]
     Clamp,
     /// Every arrival is dropped.
     Drop,
-    /// Nothing is dropped: what a program does that takes the logarithm of a negative number and compares with the result.
+    /// Nothing is dropped: what a program does that takes the logarithm of a negative number and
+    /// compares with the result.
     NanNoDrop,
 }
 
@@ -39,12 +39,13 @@ pub struct Law {
 }
 
 impl Law {
-    /// The rate that so many sessions should fill, in packets per second: (1 - e^(-c n)) B'.
+    /// The rate that this number of sessions should fill, in packets per second: (1 - e^(-c n)) B'.
     pub fn utilization(&self, sessions: f64) -> f64 {
         -libm::expm1(-self.steepness * sessions) * self.virtual_capacity
     }
 
-    /// The number of sessions that should fill `rate`: the inverse of [`utilization`](Law::utilization).
+    /// The number of sessions that should fill `rate`: the inverse of
+    /// [`utilization`](Law::utilization).
     #[inline]
     pub fn sessions(&self, rate: f64) -> f64 {
         -libm::log1p(-rate / self.virtual_capacity) / self.steepness
@@ -56,7 +57,11 @@ impl Law {
     /// use fairwire_laws::dropper::rqm::{Law, OverloadRule};
     ///
     /// let law = Law {
-    ///     virtual_capacity: 1000.0, steepness: 1.0, gain: 2.0, overload_rule: OverloadRule::Clamp, epsilon: 1e-9,
+    ///     virtual_capacity: 1000.0,
+    ///     steepness: 1.0,
+    ///     gain: 2.0,
+    ///     overload_rule: OverloadRule::Clamp,
+    ///     epsilon: 1e-9,
     ///     clamp_limit: 0.5,
     /// };
     /// assert_eq!(law.probability(0.0), 2e-6);
@@ -76,7 +81,7 @@ impl Law {
         }
     }
 
-    /// Above this rate [`probability`](Law::probability) is not used as it stands.
+    /// Above this rate [`probability`](Law::probability) is not used unchanged.
     pub fn reach(&self) -> f64 {
         match self.overload_rule {
             OverloadRule::Clamp => (1.0 - self.epsilon) * self.virtual_capacity,

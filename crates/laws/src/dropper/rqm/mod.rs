@@ -1,38 +1,44 @@
 //! RQM: a rate-based law that guesses how many sessions there are.
 //!
 //! # What it does
-//! The wanted use of the link grows with the number of sessions: b(n) = (1 - e^(-c n)) B', with B' a little below the
-//! capacity. Read backwards, the measured rate tells the number of sessions; from both follows the probability at which TCP's
-//! losses balance its growth, p = alpha / (1 - beta) (n / b)^2. Each arrival is dropped (or marked) with probability p; where p
-//! is above 1, so many packets go for each arrival, the newest first.
+//! The wanted use of the link grows with the number of sessions: b(n) = (1 - e^(-c n)) B', with B'
+//! a little below the capacity. Read backwards, the measured rate gives the number of sessions;
+//! from both follows the probability at which TCP's losses balance its growth, p = alpha / (1 -
+//! beta) (n / b)^2. Each arrival is dropped (or marked) with probability p; where p is above 1, p
+//! packets are dropped for each arrival, the newest first.
 //!
 //! With `ecn = "mark"` a p above 1 marks the newest unmarked packet.
 //!
 //! # Why
-//! It tells senders of congestion from the rate alone, before a queue has built up, and keeps no state per flow. In the paper's
-//! fluid model all sessions come to equal rates. On a real link the measured rate is nearly always beyond the pole of the law,
-//! so that the rule for overload decides nearly everything; see below.
+//! It signals congestion from the rate alone, before a queue has built up, and keeps no state per
+//! flow. In the paper's fluid model all sessions come to equal rates. On a real link the measured
+//! rate is nearly always beyond the pole of the law, so that the rule for overload decides nearly
+//! everything; see below.
 //!
 //! # State and cost
-//! One rate, one queue length and one time for all flows; O(1) per packet, with a logarithm at times. In the mode that
-//! marks, at most 64 waiting packets are looked at per arrival.
+//! One rate, one queue length and one time for all flows; O(1) per packet, with a logarithm at
+//! times. In the mode that marks, at most 64 waiting packets are looked at per arrival.
 //!
 //! # Source (section, equation)
-//! J. Edmonds, S. Datta, P. Dymond and K. Ali, "RQM: A new rate-based active queue management algorithm", York University
-//! Technical Report CSE-2006-09, 2006: section 3, figure 1.
+//! J. Edmonds, S. Datta, P. Dymond and K. Ali, "RQM: A new rate-based active queue management
+//! algorithm", York University Technical Report CSE-2006-09, 2006: section 3, figure 1.
 //!
 //! # Where we differ
-//! - Step 1 of figure 1 measures the growth of the queue, where section 3 speaks of the total sending rate. The default adds the
-//!   capacity to it while the queue is not empty; `estimator = "printed"` is the figure.
-//! - Step 4 names the rate before smoothing, which would make steps 2 and 3 idle. We use the smoothed one.
+//! - Step 1 of figure 1 measures the growth of the queue, where section 3 speaks of the total
+//!   sending rate. The default adds the capacity to it while the queue is not empty;
+//!   `estimator = "printed"` is the figure.
+//! - Step 4 names the rate before smoothing, which would make steps 2 and 3 idle. We use the
+//!   smoothed one.
 //! - One sentence prints p without the square; every derivation has it.
-//! - The paper is silent on rates at and beyond the virtual capacity: see `overload_rule`. Under `clamp` the guess of n there is
-//!   ln(1 / epsilon) / c, whatever the number of sessions. With the other defaults p would there be 2 (20.9 / B)^2 for a capacity of B
-//!   packets per second: above 1 on a link of less than 30, which would so refuse everything as long as anything waits. Under `clamp`
-//!   therefore p is never above `clamp_limit`. At the default this matters below 42 packets per second; a limit of 1e6 is none.
+//! - The paper is silent on rates at and beyond the virtual capacity: see `overload_rule`. Under
+//!   `clamp` the guess of n there is ln(1 / epsilon) / c, whatever the number of sessions. With the
+//!   other defaults p would there be 2 (20.9 / B)^2 for a capacity of B packets per second: above 1
+//!   on a link of less than 30, which would so refuse everything as long as anything waits. Under
+//!   `clamp` therefore p is never above `clamp_limit`. At the default this matters below 42 packets
+//!   per second; a limit of 1e6 is none.
 //! - Arrivals at the same time are one measurement, and the first arrival measures nothing.
-//! - For the newest unmarked packet at most 64 waiting packets are looked at per arrival. A packet that cannot carry a mark
-//!   is dropped in its place.
+//! - For the newest unmarked packet at most 64 waiting packets are looked at per arrival. A packet
+//!   that cannot carry a mark is dropped in its place.
 //! - No number is drawn where the fraction of p is 0.
 //!
 //! # Example
@@ -65,7 +71,7 @@ use schemars::JsonSchema;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "guesses the number of sessions from the rate, and drops as much as TCP needs to share it",
@@ -86,7 +92,8 @@ pub struct Spec {
     pub queue: Queueing,
     /// What rates count.
     ///
-    /// Whether rates count packets or bytes (in typical packets); with bytes the probability is also scaled by packet length.
+    /// Whether rates count packets or bytes (in typical packets); with bytes the probability is
+    /// also scaled by packet length.
     #[parameter(default = Measure::Packets, source = "The paper does not say.")]
     pub measure: Option<Measure>,
     /// By how much a session's rate grows.
@@ -165,7 +172,8 @@ pub enum AlphaUnits {
     /// Packets per second, each second, whatever the round-trip time.
     #[default]
     Literal,
-    /// Packets per round-trip time, each round-trip time, as TCP grows: p is then 2 / W^2 for a window of W packets.
+    /// Packets per round-trip time, each round-trip time, as TCP grows: p is then 2 / W^2 for a
+    /// window of W packets.
     PerRtt,
 }
 
@@ -241,7 +249,7 @@ impl Spec {
 }
 
 /// How many waiting packets are looked at per arrival for one without a mark.
-const MOST_LOOKED_AT: u32 = 64;
+const MAX_LOOKED_AT: u32 = 64;
 
 /// The rate-based law. See the [module](self).
 #[derive(Debug)]
@@ -302,7 +310,7 @@ impl Rqm {
         if self.is_overloaded() { self.drops_beyond } else { self.config.law.probability(self.rate()) }
     }
 
-    /// How many of the arrivals so far found a rate beyond what the law can tell, from 0 to 1.
+    /// How many of the arrivals so far found a rate beyond the range of the law, from 0 to 1.
     pub fn overloaded(&self) -> f64 {
         if self.arrivals == 0 { 0.0 } else { self.overloaded as f64 / self.arrivals as f64 }
     }
@@ -348,7 +356,7 @@ impl Rqm {
     /// The newest packet without a mark from where the last search ended.
     fn unmarked(&mut self, buffer: &Buffer) -> Option<Key> {
         while let Some(key) = self.others.at {
-            if self.others.looks == MOST_LOOKED_AT {
+            if self.others.looks == MAX_LOOKED_AT {
                 return None;
             }
             self.others.looks += 1;

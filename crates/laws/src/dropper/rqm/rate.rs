@@ -6,14 +6,17 @@ use schemars::JsonSchema;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-/// How the rate is measured. The queue q and the time t are those of this arrival and of the one before; B is the capacity.
+/// How the rate is measured. The queue q and the time t are those of this arrival and of the one
+/// before; B is the capacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Estimator {
-    /// (q - q') / (t - t'), as figure 1 has it. That is the rate at which the queue grows, not the rate of arrivals.
+    /// (q - q') / (t - t'), as figure 1 has it. That is the rate at which the queue grows, not the
+    /// rate of arrivals.
     Printed,
-    /// B + (q - q') / (t - t') while the queue is not empty, and arrivals / (t - t') when it is: the rate of what was let in.
+    /// B + (q - q') / (t - t') while the queue is not empty, and arrivals / (t - t') when it is:
+    /// the rate of what was let in.
     #[default]
     SlopePlusCapacity,
     /// Arrivals and time are smoothed each for itself, and divided: the rate of what was offered.
@@ -49,7 +52,8 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// A meter for a link of `capacity` packets per second. Each measurement keeps the part `keep` of the one before it.
+    /// A meter for a link of `capacity` packets per second. Each measurement keeps the part `keep`
+    /// of the one before it.
     pub fn new(estimator: Estimator, capacity: f64, keep: f64, window: Duration) -> Self {
         let window_end = Time::ZERO + window;
         Meter {
@@ -119,7 +123,8 @@ impl Meter {
         self.offered += seen.amount;
     }
 
-    /// Smooths over the window that has ended, and over those after it in which nothing came: however many, at one go.
+    /// Smooths over the window that has ended, and over those after it in which nothing came:
+    /// however many, at one go.
     fn close(&mut self, now: Time) {
         self.smooth(self.offered / self.window.secs());
         self.offered = 0.0;

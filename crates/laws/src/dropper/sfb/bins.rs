@@ -19,9 +19,9 @@ pub struct Bin {
 pub struct Steps {
     /// Above this backlog a bin's probability rises.
     pub bin_size: u64,
-    /// By so much at each arrival.
+    /// The step up at each arrival.
     pub increase: f64,
-    /// At an empty bin it falls by so much.
+    /// The step down at an arrival that finds its bin empty.
     pub decrease: f64,
 }
 
@@ -34,7 +34,8 @@ pub struct Least {
     pub backlog: u64,
 }
 
-/// One set of bins: so many levels of so many, and the key of the hash that picks one of each level.
+/// One set of bins: `per_level` on each level, and the key of the hash that picks one of each
+/// level.
 #[derive(Debug)]
 pub struct Bins {
     bins: Box<[Bin]>,
@@ -43,7 +44,8 @@ pub struct Bins {
 }
 
 impl Bins {
-    /// An empty set of `levels` (at most 8: a hash of 64 bits gives each an independent bin) times `per_level` bins (at most 256).
+    /// An empty set of `levels` (at most 8: a hash of 64 bits gives each an independent bin) times
+    /// `per_level` bins (at most 256).
     pub fn new(levels: u32, per_level: u32, key: u64) -> Self {
         let bins = vec![Bin::default(); (levels * per_level) as usize].into();
         Bins { bins, per_level: per_level.into(), key }
@@ -56,8 +58,8 @@ impl Bins {
 
     /// The bins of `flow`, one per level.
     ///
-    /// The hash is a fraction in [0, 1) and the bins are its digits to the base of the number of bins: independent, while
-    /// there are bits.
+    /// The hash is a fraction in [0, 1) and the bins are its digits to the base of the number of
+    /// bins: independent, while there are bits.
     #[inline]
     pub fn of(&mut self, flow: FlowHash) -> impl Iterator<Item = &mut Bin> {
         let (mut fraction, per_level) = (mix(flow.0 ^ self.key), self.per_level);
@@ -68,7 +70,7 @@ impl Bins {
         })
     }
 
-    /// A packet of `flow` arrives: moves its bins' probabilities, and tells what they say.
+    /// A packet of `flow` arrives: moves its bins' probabilities, and returns the least of them.
     #[inline]
     pub fn arrived(&mut self, flow: FlowHash, steps: &Steps) -> Least {
         let mut least = Least { probability: 1.0, backlog: u64::MAX };

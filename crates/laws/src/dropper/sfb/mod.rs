@@ -1,34 +1,42 @@
 //! SFB: stochastic fair BLUE.
 //!
 //! # What it does
-//! Flows are hashed into one bin on each of a few levels. Each bin has a probability, which rises while the bin's backlog is above
-//! its size and falls when a packet finds the bin empty. A packet is dropped (or marked) with the lowest probability among its
-//! flow's bins. Where even that is 1, the flow does not listen, and goes through a penalty box of a low rate.
+//! Flows are hashed into one bin on each of a few levels. Each bin has a probability, which rises
+//! while the bin's backlog is above its size and falls when a packet finds the bin empty. A packet
+//! is dropped (or marked) with the lowest probability among its flow's bins. Where even that is 1,
+//! the flow does not listen, and goes through a penalty box of a low rate.
 //!
 //! # Why
-//! A flow that does not listen drives all of its bins to 1; one that does listen shares some of them, but hardly ever all. So few
-//! bins tell many flows apart. From time to time the hash changes, so that nobody stays with bad company, and a second
-//! set of bins is warmed up before it takes over, so that nobody gets away.
+//! A flow that does not listen drives all of its bins to 1; one that does listen shares some of
+//! them, but hardly ever all. So few bins keep many flows apart. From time to time the hash
+//! changes, so that no flow shares its bins with an unresponsive one for long. A second set of bins
+//! is warmed up before it takes over, so that no unresponsive flow escapes.
 //!
 //! # State and cost
-//! Two sets of `levels` times `bins` bins of 16 bytes, 4 KiB by default, whatever the number of flows. O(1) per packet, but for
-//! one per `rehash_interval`: the arrival at which a warm-up begins counts all waiting packets under the new hash, O(n) for n
-//! packets.
+//! Two sets of `levels` times `bins` bins of 16 bytes, 4 KiB by default, whatever the number of
+//! flows. O(1) per packet, but for one per `rehash_interval`: the arrival at which a warm-up begins
+//! counts all waiting packets under the new hash, O(n) for n packets.
 //!
 //! # Source (section, equation)
-//! W. Feng, D. Kandlur, D. Saha and K. Shin, "Stochastic Fair Blue: A Queue Management Algorithm for Enforcing Fairness", IEEE
-//! INFOCOM 2001, the pseudo-code of SFB; defaults as the Linux kernel has them in `sch_sfb`.
+//! W. Feng, D. Kandlur, D. Saha and K. Shin, "Stochastic Fair Blue: A Queue Management Algorithm
+//! for Enforcing Fairness", IEEE INFOCOM 2001, the pseudo-code of SFB; defaults as the Linux kernel
+//! has them in `sch_sfb`.
 //!
 //! # Where we differ
-//! - Sizes of bins follow the buffer by default, so that they mean the same for every buffer; type Linux's for Linux's.
-//! - The paper's pseudo-code drops an arrival that meets any bin above its size. Here, as in Linux, that only raises the
-//!   probability, and only an arrival whose bins are all above `bin_limit` is dropped for it.
-//! - A bin's probability rises where its backlog is above `bin_size`, as in the paper; in Linux also where it is just that.
-//! - BLUE's freeze time does not stand in that pseudo-code, and is not here either.
-//! - Each level's bin is a digit of one keyed hash of 64 bits. The key is drawn from the discipline's own stream.
-//! - The penalty box is one bucket for all flows in it, as in Linux. Its credit is counted in nanoseconds.
-//! - A second set learns from what the first lets through, as in Linux. So a flow in the penalty box gains for a second or so after a
-//!   change of the hash even with a warm-up.
+//! - Sizes of bins follow the buffer by default, so that they mean the same for every buffer; type
+//!   Linux's for Linux's.
+//! - The paper's pseudo-code drops an arrival that meets any bin above its size. Here, as in Linux,
+//!   that only raises the probability, and only an arrival whose bins are all above `bin_limit` is
+//!   dropped for it.
+//! - A bin's probability rises where its backlog is above `bin_size`, as in the paper; in Linux
+//!   also where it is just that.
+//! - BLUE's freeze time is not in that pseudo-code, and not here either.
+//! - Each level's bin is a digit of one keyed hash of 64 bits. The key is drawn from the
+//!   discipline's own stream.
+//! - The penalty box is one bucket for all flows in it, as in Linux. Its credit is counted in
+//!   nanoseconds.
+//! - A second set learns from what the first lets through, as in Linux. So a flow in the penalty
+//!   box gains for a second or so after a change of the hash even with a warm-up.
 //! - After a silence of several `rehash_interval`s only the last two changes are made.
 //! - No number is drawn where the probability is 0 or 1.
 //!
@@ -61,7 +69,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// What the catalogue tells of it.
+/// Its description in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "probabilities per hashed bin, on several levels, find the flows that do not listen",
@@ -82,17 +90,18 @@ pub struct Spec {
     pub queue: Queueing,
     /// What bins count.
     ///
-    /// Whether bins count packets or bytes; with bytes the probability is also scaled by packet length.
+    /// Whether bins count packets or bytes; with bytes the probability is also scaled by packet
+    /// length.
     #[parameter(default = Measure::Packets, source = "The paper uses packets.")]
     pub measure: Option<Measure>,
     /// How many levels.
     ///
-    /// So many levels of so many bins: Linux.
+    /// Linux has 8 levels of 16 bins.
     #[parameter(default = 8, min = 1, max = 8, unit = "count", source = "The paper has 2 and 23.")]
     pub levels: Option<u32>,
     /// How many bins per level.
     ///
-    /// So many levels of so many bins: Linux.
+    /// Linux has 8 levels of 16 bins.
     #[parameter(default = 16, min = 1, max = 256, unit = "count", source = "The paper has 2 and 23.")]
     pub bins: Option<u32>,
     /// A bin's probability rises above this backlog.
@@ -123,10 +132,11 @@ pub struct Spec {
     /// How many packets of them may come at once.
     #[parameter(default = 20, min = 1, unit = "packets", source = "Linux.")]
     pub penalty_burst: Option<u32>,
-    /// The hash changes so often.
+    /// The time between changes of the hash.
     #[parameter(default = "600 s", above = "0 s", source = "Linux.")]
     pub rehash_interval: Option<Quantity<Duration>>,
-    /// For so long before, the second set of bins learns beside the first; at most `rehash_interval`.
+    /// The time before a change in which the second set of bins learns beside the first; at most
+    /// `rehash_interval`.
     #[parameter(
         unset = "a tenth of `rehash_interval`",
         source = "Linux, whose 60 s are a tenth of its 600 s."
@@ -134,9 +144,10 @@ pub struct Spec {
     pub warmup_time: Option<Quantity<Duration>>,
     /// Drop rather than mark where the probability is above this.
     ///
-    /// Above this probability a packet is dropped even where it could be marked. The paper has no such limit: who ignores
-    /// marks comes to probability 1, and so into the penalty box, which drops. Linux takes p in two parts above 0.5: of all
-    /// arrivals 2 (p - 0.5) are dropped, and the rest of p is marked. That is not offered here.
+    /// Above this probability a packet is dropped even where it could be marked. The paper has no
+    /// such limit: who ignores marks comes to probability 1, and so into the penalty box, which
+    /// drops. Linux takes p in two parts above 0.5: of all arrivals 2 (p - 0.5) are dropped, and
+    /// the rest of p is marked. That is not offered here.
     #[parameter(unset = "none", min = 0.0, max = 1.0, unit = "1")]
     pub mark_limit: Option<f64>,
 }
@@ -164,9 +175,9 @@ pub struct Config {
     pub penalty_interval: Duration,
     /// How many packets it may let through at once.
     pub penalty_burst: u32,
-    /// The hash changes so often.
+    /// The time between changes of the hash.
     pub rehash_interval: Duration,
-    /// For so long before, the second set of bins learns beside the first.
+    /// The time before a change in which the second set of bins learns beside the first.
     pub warmup_time: Duration,
     /// Drop rather than mark where the probability is above this.
     pub mark_limit: Option<f64>,
