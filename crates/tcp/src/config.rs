@@ -35,21 +35,25 @@ pub struct Config {
     pub control: ControlConfig,
     /// Does the receiver put acknowledgements off? `None` acknowledges each segment at once.
     pub delayed_ack: Option<DelayedAck>,
-    /// Does Reno's window grow by the number of segments acknowledged (RFC 3465), rather than of acknowledgements? With delayed
-    /// acknowledgements that is twice as fast.
+    /// Does Reno's window grow by the number of segments acknowledged (RFC 3465), rather than of
+    /// acknowledgements? With delayed acknowledgements that is twice as fast.
     pub counts_segments: bool,
-    /// Are windows that Reno, CUBIC and DCTCP reduce counted in whole segments, as in Linux? The RFCs count bytes.
+    /// Are windows that Reno, CUBIC and DCTCP reduce counted in whole segments, as in Linux? The
+    /// RFCs count bytes.
     pub whole_segments: bool,
-    /// Is a cut of the window spread over a round trip (RFC 6937), as in Linux? Only with selective acknowledgements, and not by BBR.
+    /// Is a cut of the window spread over a round trip (RFC 6937), as in Linux? Only with selective
+    /// acknowledgements, and not by BBR.
     pub spreads_cuts: bool,
-    /// Is the gap behind a paced segment that left late shorter by as much, down to half of it, as in Linux?
+    /// Is the gap behind a paced segment that left late shorter by as much, down to half of it, as
+    /// in Linux?
     pub makes_up_for_late: bool,
     /// The ECN codepoint of data segments.
     pub ecn: EcnMode,
-    /// Does every acknowledgement measure the round-trip time, as with timestamps (RFC 7323)? Otherwise one segment is timed at a
-    /// time. Costs a record per segment in flight.
+    /// Does every acknowledgement measure the round-trip time, as with timestamps (RFC 7323)?
+    /// Otherwise one segment is timed at a time. Costs a record per segment in flight.
     pub exact_rtt: bool,
-    /// The window after a pause longer than the retransmission timeout, segments (RFC 5681, section 4.1); `None` keeps it.
+    /// The window after a pause longer than the retransmission timeout, segments (RFC 5681,
+    /// section 4.1); `None` keeps it.
     pub restart_window: Option<u32>,
     /// Peculiarities of simulators.
     pub quirks: Quirks,
@@ -69,17 +73,20 @@ pub enum Recovery {
     Sack,
 }
 
-/// When a receiver acknowledges that may wait (RFC 5681, section 4.2). What is out of order, fills a hole, or opens a connection
-/// is acknowledged at once all the same.
+/// When a receiver acknowledges that may wait (RFC 5681, section 4.2). What is out of order, fills
+/// a hole, or opens a connection is acknowledged at once all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayedAck {
-    /// At the latest with so many segments unacknowledged, at least 1; RFC 5681 asks for 2.
+    /// The number of unacknowledged segments at which it acknowledges at the latest, at least 1;
+    /// RFC 5681 recommends 2.
     pub segments: u32,
-    /// At the latest so long after the first of them; RFC 5681 allows 500 ms.
+    /// The time after the first of them at which it acknowledges at the latest; RFC 5681 allows
+    /// 500 ms.
     pub timeout: Duration,
 }
 
-/// The ECN codepoint of data segments (RFC 3168, RFC 9331). Retransmissions and SYNs are not ECN-capable (RFC 3168, 6.1.1, 6.1.5).
+/// The ECN codepoint of data segments (RFC 3168, RFC 9331). Retransmissions and SYNs are not
+/// ECN-capable (RFC 3168, 6.1.1, 6.1.5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnMode {
     /// Not ECN-capable.
@@ -87,53 +94,63 @@ pub enum EcnMode {
     Off,
     /// ECT(0).
     Ect0,
-    /// ECT(1), which asks for low latency and a scalable response.
+    /// ECT(1), which requests low latency and promises a scalable response.
     Ect1,
 }
 
-/// Peculiarities of simulators, that results which are to be compared with theirs need. All off is what the RFCs say.
+/// Compatibility switches, for comparing results with those of other simulators. With all off, the
+/// RFCs apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quirks {
-    /// A duplicate acknowledgement in NewReno's recovery lets out at most so many new segments; 0 for no limit. ns-2: 2.
+    /// The maximum number of new segments that a duplicate acknowledgement in NewReno's recovery
+    /// lets out; 0 for no limit. ns-2: 2.
     pub most_per_duplicate: u32,
-    /// An acknowledgement lets out at most so many segments; 0 for no limit. ns-2's `maxburst_`, by default 0.
+    /// The maximum number of segments that an acknowledgement lets out; 0 for no limit. ns-2's
+    /// `maxburst_`, by default 0.
     pub most_per_ack: u32,
-    /// SACK counts what is in flight by acknowledgements, as ns-2's Sack1 does, rather than by the scoreboard (RFC 6675), and goes
-    /// back to the first unacknowledged segment after a timeout.
+    /// SACK counts what is in flight by acknowledgements, as ns-2's Sack1 does, rather than by the
+    /// scoreboard (RFC 6675), and goes back to the first unacknowledged segment after a timeout.
     pub sack_counts_acks: bool,
-    /// A halved window is rounded to whole segments, as in ns-2 before 2006 (`precision_reduce_` off).
+    /// A halved window is rounded to whole segments, as in ns-2 before 2006 (`precision_reduce_`
+    /// off).
     pub halves_to_whole: bool,
     /// The window grows even where it is not what held the sender back, as in ns-2.
     pub grows_unused: bool,
     /// Retransmissions are ECN-capable too, as in ns-2.
     pub ecn_on_retransmissions: bool,
-    /// After the fourth back-off in a row the smoothed round-trip time is forgotten, as in ns-2; RFC 6298, section 5, allows it.
+    /// After the fourth back-off in a row the smoothed round-trip time is forgotten, as in ns-2;
+    /// RFC 6298, section 5, allows it.
     pub forgets_rtt: bool,
-    /// A round-trip time is the number of ticks between sending and acknowledgement, rather than rounded to ticks; it, its variation and
-    /// the timeout are rounded down to whole ticks wherever they are divided. As in ns-2, where each flow's ticks have a random phase; here
-    /// they have the clock's.
+    /// A round-trip time is the number of ticks between sending and acknowledgement, rather than
+    /// rounded to ticks. It, its variation and the timeout are rounded down to whole ticks wherever
+    /// they are divided. So it is in ns-2, where each flow's ticks have a random phase; here they
+    /// have the clock's.
     pub counts_ticks: bool,
-    /// A lost SYN sets the threshold as any timeout does, as in ns-2; by RFC 5681, section 3.1, it leaves a window of one segment and no more.
+    /// A lost SYN sets the threshold as any timeout does, as in ns-2; by RFC 5681, section 3.1, it
+    /// leaves a window of one segment and no more.
     pub lost_syn_counts: bool,
 }
 
-/// A bundle of constants as simulators of an era had them (research dossier, section 7.1).
+/// The constants of a TCP as the simulators of an era had them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
-    /// ns-1 as of 1998: no SYN, initial window 1, 100 ms tick, shortest timeout 0.2 s, headers of data not counted; ACKs have 40 bytes.
+    /// ns-1 as of 1998: no SYN, initial window 1, 100 ms tick, shortest timeout 0.2 s, headers of
+    /// data not counted; ACKs have 40 bytes.
     Ns1In1998,
     /// ns-2 as of 2002: SYN, initial window 2, 10 ms tick, shortest timeout 1 s, limited transmit.
     #[default]
     Ns2In2002,
     /// ns-2 as of 2006: the same, with a shortest timeout of 0.2 s.
     Ns2In2006,
-    /// A host of today: initial window 10, SACK, delayed ACKs, exact round-trip times, shortest timeout 0.2 s, CUBIC; windows grow by
-    /// the segments acknowledged and are cut to whole ones, as in Linux.
+    /// A host of today: initial window 10, SACK, delayed ACKs, exact round-trip times, shortest
+    /// timeout 0.2 s, CUBIC; windows grow by the segments acknowledged and are cut to whole ones,
+    /// as in Linux.
     Modern,
 }
 
 impl Config {
-    /// What people call such a TCP: by its controller, or where that is Reno's, by how it repairs losses.
+    /// What people call such a TCP: by its controller, or where that is Reno's, by how it repairs
+    /// losses.
     pub fn name(&self) -> &'static str {
         match (&self.control, self.recovery) {
             (ControlConfig::Reno, Recovery::Tahoe) => "tahoe",
@@ -144,7 +161,8 @@ impl Config {
         }
     }
 
-    /// The same for one of the flows that share them: where its controller draws, it draws under `seed`.
+    /// The same for one of the flows that share them: where its controller draws, it draws under
+    /// `seed`.
     pub fn of_flow(self: &Arc<Self>, seed: impl FnOnce() -> u64) -> Arc<Self> {
         match &self.control {
             ControlConfig::Bbr(bbr @ BbrParameters { first_phase: FirstPhase::Seeded(own), .. }) => {
@@ -218,7 +236,7 @@ impl Config {
         Config {
             initial_window: 10, // RFC 6928
             tick: Duration::ZERO,
-            min_rto: Duration::from_ms(200), // Linux; RFC 6298 asks for 1 s
+            min_rto: Duration::from_ms(200), // Linux; RFC 6298 recommends 1 s
             max_rto: Duration::from_secs(120),
             initial_rto: Duration::from_secs(1), // RFC 6298, 2.1
             recovery: Recovery::Sack,
@@ -259,7 +277,7 @@ mod tests {
 
     #[test]
     fn profiles_have_the_constants_of_their_year() {
-        // Research dossier, section 7.1: initial window, SYN, tick, shortest and first timeout in ms.
+        // In order: initial window, SYN, tick, shortest and first timeout in ms.
         assert_eq!(timing(Profile::Ns1In1998), (1, false, 100, 200, 6000));
         assert_eq!(timing(Profile::Ns2In2002), (2, true, 10, 1000, 3000));
         assert_eq!(timing(Profile::Ns2In2006), (2, true, 10, 200, 3000));

@@ -1,19 +1,21 @@
 //! How a cut of the window is spread over the round trip after it: proportional rate reduction.
 //!
 //! # Source
-//! RFC 6937, with the choice of its successor (draft-ietf-tcpm-prr-rfc6937bis) between the two bounds by whether an acknowledgement
-//! moves on and tells of no further loss. As in Linux, marks cut the window in this way too, and what is reduced is the window in use.
+//! RFC 6937, with the choice of its successor (draft-ietf-tcpm-prr-rfc6937bis) between the two
+//! bounds by whether an acknowledgement moves on without a sign of a further loss. As in Linux,
+//! marks cut the window in this way too, and what is reduced is the window in use.
 //!
 //! # Why
-//! A window that falls at once from ten to seven silences its sender until three segments have left the network; where more than
-//! that were lost, it lets out a burst. Spread over the round trip, seven segments leave for each ten that are delivered.
+//! A window that falls at once from ten to seven silences its sender until three segments have left
+//! the network. Where more than that were lost, it lets out a burst. Spread over the round trip,
+//! seven segments leave for each ten that are delivered.
 
 /// A cut under way; none while `until` is zero.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cut {
     /// It is over when this is acknowledged: what was never sent when it began.
     until: u64,
-    /// So many segments may be in flight for now.
+    /// The number of segments that may be in flight for now.
     room: u64,
     /// The window after it (ssthresh), and before (RecoverFS).
     target: u32,
@@ -23,10 +25,10 @@ pub(crate) struct Cut {
     sent: u32,
 }
 
-/// What an acknowledgement told.
+/// The content of an acknowledgement, for the cut.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
-    /// Segments that it newly tells of, DeliveredData.
+pub(crate) struct Delivery {
+    /// Segments that it newly reports, DeliveredData.
     pub newly: u32,
     /// Has it moved on, without a sign of a further loss?
     pub is_safe: bool,
@@ -64,22 +66,22 @@ impl Cut {
     }
 
     /// Takes in an acknowledgement: RFC 6937, section 3.
-    pub(crate) fn step(&mut self, told: Told) {
-        if !self.is_on() || told.newly == 0 {
+    pub(crate) fn step(&mut self, delivery: Delivery) {
+        if !self.is_on() || delivery.newly == 0 {
             return;
         }
-        self.delivered = self.delivered.saturating_add(told.newly);
+        self.delivered = self.delivered.saturating_add(delivery.newly);
         let target = u64::from(self.target);
-        let more = if told.in_flight > target {
+        let more = if delivery.in_flight > target {
             let due = u64::from(self.delivered) * target;
             due.div_ceil(self.before.into()).saturating_sub(self.sent.into())
         } else {
             let owed = self.delivered.saturating_sub(self.sent);
-            let bound = owed.max(told.newly) + u32::from(told.is_safe);
-            u64::from(bound).min(target - told.in_flight)
+            let bound = owed.max(delivery.newly) + u32::from(delivery.is_safe);
+            u64::from(bound).min(target - delivery.in_flight)
         };
         // The first segment that is sent again does not wait.
-        self.room = told.in_flight + more.max(u64::from(self.sent == 0));
+        self.room = delivery.in_flight + more.max(u64::from(self.sent == 0));
     }
 
     /// A segment was sent.
@@ -93,15 +95,16 @@ impl Cut {
 mod tests {
     use super::*;
 
-    fn told(newly: u32, in_flight: u64) -> Told {
-        Told { newly, is_safe: true, in_flight }
+    fn delivery(newly: u32, in_flight: u64) -> Delivery {
+        Delivery { newly, is_safe: true, in_flight }
     }
 
-    /// Acknowledges `count` segments one by one and sends what may be sent; how many were sent on each.
+    /// Acknowledges `count` segments one by one and sends what may be sent; how many were sent on
+    /// each.
     fn spread(cut: &mut Cut, in_flight: &mut u64, count: u32) -> Vec<u64> {
         let one = |cut: &mut Cut, in_flight: &mut u64| {
             *in_flight -= 1;
-            cut.step(told(1, *in_flight));
+            cut.step(delivery(1, *in_flight));
             let sent = cut.room(0.0).saturating_sub(*in_flight);
             (0..sent).for_each(|_| cut.sent());
             *in_flight += sent;
@@ -130,7 +133,7 @@ mod tests {
     fn a_further_loss_lets_out_no_more_than_is_delivered() {
         let mut cut = Cut::default();
         cut.begin(10.0, 7.0, 10);
-        cut.step(Told { newly: 1, is_safe: false, in_flight: 3 });
+        cut.step(Delivery { newly: 1, is_safe: false, in_flight: 3 });
         assert_eq!(cut.room(0.0), 4);
     }
 
@@ -139,9 +142,9 @@ mod tests {
         let mut cut = Cut::default();
         assert_eq!((cut.room(8.9), cut.until()), (8, None));
         cut.begin(10.0, 1.0, 10);
-        cut.step(told(1, 9));
+        cut.step(delivery(1, 9));
         cut.sent();
-        cut.step(told(1, 9));
+        cut.step(delivery(1, 9));
         assert_eq!((cut.room(8.9), cut.until()), (9, Some(10))); // ceil(0.2) is the one that has been sent
         cut.end();
         assert_eq!(cut.room(8.9), 8);

@@ -1,10 +1,12 @@
-//! When each segment in flight was sent, and what had been delivered by then: exact round-trip times and rates of delivery.
+//! When each segment in flight was sent, and what had been delivered by then: exact round-trip
+//! times and rates of delivery.
 //!
-//! Kept only for a flow that asks for them; 32 bytes per segment in flight.
+//! Kept only for a flow whose controller needs them; 32 bytes per segment in flight.
 //!
 //! # Source
-//! draft-cheng-iccrg-delivery-rate-estimation, section 3: a rate is what was delivered between the sending of a segment and its
-//! acknowledgement, over the longer of the time it took to send that and the time it took to be acknowledged.
+//! draft-cheng-iccrg-delivery-rate-estimation, section 3: a rate is what was delivered between the
+//! sending of a segment and its acknowledgement, over a time. That is the longer of the time to
+//! send it and the time until it was acknowledged.
 
 use crate::congestion::RateSample;
 use fairwire_core::{Duration, Time};
@@ -37,7 +39,8 @@ struct Record {
 /// What an acknowledgement measures.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Measures {
-    /// The round-trip time of the segment sent last of those it acknowledges, unless that was sent twice.
+    /// The round-trip time of the segment sent last of those it acknowledges, unless that was sent
+    /// twice.
     pub(crate) rtt: Option<Duration>,
     /// The rate of delivery.
     pub(crate) rate: Option<RateSample>,
@@ -83,7 +86,8 @@ impl Journal {
         }
     }
 
-    /// The application has nothing more to send, and `in_flight` segments are on their way: rates are its own until they have arrived.
+    /// The application has nothing more to send, and `in_flight` segments are on their way: rates
+    /// are its own until they have arrived.
     pub(crate) fn limited(&mut self, in_flight: u32) {
         self.limited_until = Some(self.delivered.wrapping_add(in_flight));
     }
@@ -132,7 +136,8 @@ impl Journal {
         }
     }
 
-    /// None over an interval shorter than any round trip: acknowledgements were compressed, or the segment was sent twice.
+    /// None over an interval shorter than any round trip: acknowledgements were compressed, or the
+    /// segment was sent twice.
     fn rate(&self, record: &Record) -> Option<RateSample> {
         let sending = record.sent.since(record.first_sent);
         let acking = self.delivered_at.since(record.delivered_at);
@@ -199,7 +204,8 @@ mod tests {
             journal.sent(10 + seq, now, false);
         }
         let rate = rate.expect("measured");
-        // Segment 29 was sent at 78 ms, when 20 had arrived, the last of them sent at 58 ms; when it arrived, at 98 ms, 30 had.
+        // Segment 29 was sent at 78 ms, when 20 had arrived, the last of them sent at 58 ms; when
+        // it arrived, at 98 ms, 30 had.
         assert!((rate.per_second - 500.0).abs() < 1e-9 && !rate.is_limited_by_application);
     }
 

@@ -1,8 +1,9 @@
 //! A sans-I/O TCP at segment granularity, for simulations.
 //!
-//! Sequence numbers count whole segments, as in ns-2's one-way agents, and data is never looked at: what is modelled is congestion
-//! control, loss recovery and timers. Any [`Recovery`] goes with any [`ControlConfig`](congestion::ControlConfig). Time is an argument;
-//! segments leave through [`Output`]; timers are asked for with [`Sender::deadline`] and [`Receiver::deadline`].
+//! Sequence numbers count whole segments, as in ns-2's one-way agents, and data is never looked at:
+//! what is modelled is congestion control, loss recovery and timers. Any [`Recovery`] goes with any
+//! [`ControlConfig`](congestion::ControlConfig). Time is an argument; segments leave through
+//! [`Output`]; timers are read from [`Sender::deadline`] and [`Receiver::deadline`].
 //!
 //! ```
 //! use fairwire_core::Time;
@@ -18,10 +19,12 @@
 //! }
 //!
 //! let config = Arc::new(Config::new(Profile::Ns2In2002, 512));
-//! let (mut sender, mut receiver, mut sent) = (Sender::new(&config), Receiver::new(&config), Sent::default());
+//! let (mut sender, mut receiver) = (Sender::new(&config), Receiver::new(&config));
+//! let mut sent = Sent::default();
 //! sender.start(Time::ZERO, &mut sent);
 //! assert_eq!(sent.0, [Segment::SYN]);
-//! let ack = receiver.on_segment(Segment::SYN, Time::from_ns(16_000_000)).expect("a SYN is answered at once");
+//! let ack = receiver.on_segment(Segment::SYN, Time::from_ns(16_000_000));
+//! let ack = ack.expect("a SYN is answered at once");
 //! sender.on_ack(ack, Time::from_ns(32_000_000), &mut sent);
 //! assert_eq!(sent.0[1..], [Segment::data(0), Segment::data(1)]); // the initial window
 //! ```

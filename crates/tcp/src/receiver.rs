@@ -1,12 +1,15 @@
-//! The receiving end: cumulative and selective acknowledgements of whole segments, at once or delayed, with the echo of marks.
+//! The receiving end: cumulative and selective acknowledgements of whole segments, at once or
+//! delayed, with the echo of marks.
 //!
 //! # Source
-//! RFC 5681, section 4.2 (delayed acknowledgements); RFC 2018, section 4 (blocks, the latest first); RFC 3168, section 6.1.3 (echo
-//! until the sender has answered). A delayed acknowledgement follows the second segment, or the timeout.
+//! RFC 5681, section 4.2 (delayed acknowledgements); RFC 2018, section 4 (blocks, the latest
+//! first); RFC 3168, section 6.1.3 (echo until the sender has answered). A delayed acknowledgement
+//! follows the second segment, or the timeout.
 //!
 //! # Where we differ
-//! Marks are also counted for ever, and each acknowledgement carries the count. A sender that wants exact feedback (RFC 8257, RFC 9331)
-//! needs no state machine then, and loses nothing with a lost acknowledgement.
+//! Marks are also counted for ever, and each acknowledgement carries the count. A sender that wants
+//! exact feedback (RFC 8257, RFC 9331) needs no state machine then, and loses nothing with a lost
+//! acknowledgement.
 
 use crate::config::{Config, DelayedAck, Recovery};
 use crate::segment::{Ack, Block, Sack, Segment};
@@ -24,22 +27,22 @@ pub struct Receiver {
     is_echoing: bool,
     is_ordered: bool, // nothing is ahead
     window: u32,
-    tells_blocks: bool,
+    reports_blocks: bool,
     is_many: bool, // what is ahead is in `many`, rather than in `few`
     few: Few,
     many: Option<Box<Ahead>>, // made when it is needed first
     delay: Duration,
 }
 
-/// What is beyond the next segment expected, as long as it is not much: within the receiver, since a piece of memory elsewhere is two
-/// lines of the cache, of which one tells where the other is.
+/// What is beyond the next segment expected, as long as it is not much. It is within the receiver,
+/// since memory elsewhere costs two lines of the cache, one of which only points to the other.
 #[derive(Clone, Copy, Debug)]
 struct Few {
     len: u8,
-    runs: [Near; MOST_FEW], // as many as `len` says, ascending, with holes between
+    runs: [Near; MAX_FEW], // as many as `len` says, ascending, with holes between
 }
 
-const MOST_FEW: usize = 4;
+const MAX_FEW: usize = 4;
 
 /// A run, counted from the next segment expected.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +51,7 @@ struct Near {
     end: u16,
 }
 
-/// What is beyond the next segment expected, where it is more, or blocks are told.
+/// What is beyond the next segment expected, where it is more, or blocks are reported.
 #[derive(Debug, Default)]
 struct Ahead {
     runs: VecDeque<Run>, // ascending, with holes between
@@ -78,7 +81,7 @@ impl Receiver {
         Receiver {
             most_waiting: u8::try_from(delayed.segments.max(1)).unwrap_or(u8::MAX),
             window: config.window.unwrap_or(u32::MAX),
-            tells_blocks: config.recovery == Recovery::Sack,
+            reports_blocks: config.recovery == Recovery::Sack,
             delay: delayed.timeout,
             ..Receiver::of_nothing()
         }
@@ -95,7 +98,7 @@ impl Receiver {
             is_echoing: false,
             is_ordered: true,
             window: 0,
-            tells_blocks: false,
+            reports_blocks: false,
             is_many: false,
             few: Few::NONE,
             many: None,
@@ -108,7 +111,8 @@ impl Receiver {
         self.take_in(segment, now).map(|ack| Ack { sack: self.blocks(), ..ack })
     }
 
-    /// The same without the [`blocks`](Receiver::blocks): to put them together takes memory, which is waited for also where there are none.
+    /// The same without the [`blocks`](Receiver::blocks): to put them together takes memory, which
+    /// is waited for also where there are none.
     #[inline(always)] // an acknowledgement that is returned through memory, in pieces, is waited for when it is copied as a whole
     pub fn take_in(&mut self, segment: Segment, now: Time) -> Option<Ack> {
         if segment.is_syn {
@@ -136,7 +140,7 @@ impl Receiver {
     /// Has an acknowledgement that is sent now blocks?
     #[inline(always)]
     pub fn has_blocks(&self) -> bool {
-        self.tells_blocks && !self.is_ordered
+        self.reports_blocks && !self.is_ordered
     }
 
     /// The blocks of an acknowledgement that is sent now.
@@ -197,7 +201,7 @@ impl Receiver {
     #[inline(never)]
     fn keep(&mut self, seq: u64) {
         if !self.is_many {
-            if !self.tells_blocks && self.few.keep(seq - self.next) {
+            if !self.reports_blocks && self.few.keep(seq - self.next) {
                 return;
             }
             self.is_many = true;
@@ -207,7 +211,7 @@ impl Receiver {
         }
         let Some(ahead) = self.many.as_deref_mut() else { return };
         ahead.keep(seq);
-        if self.tells_blocks {
+        if self.reports_blocks {
             ahead.touch(seq, self.next);
         }
     }
@@ -233,7 +237,7 @@ impl Receiver {
 
     fn sack(&self) -> Sack {
         let mut sack = Sack::NONE;
-        // Where blocks are told, all that is ahead is in the list.
+        // Where blocks are reported, all that is ahead is in the list.
         let Some(ahead) = self.many.as_deref() else { return sack };
         let runs = ahead.recent.iter().take_while(|&&seq| seq != 0).filter_map(|&seq| ahead.run_of(seq));
         for (block, run) in sack.blocks.iter_mut().zip(runs) {
@@ -244,7 +248,7 @@ impl Receiver {
 }
 
 impl Few {
-    const NONE: Few = Few { len: 0, runs: [Near { start: 0, end: 0 }; MOST_FEW] };
+    const NONE: Few = Few { len: 0, runs: [Near { start: 0, end: 0 }; MAX_FEW] };
 
     #[inline]
     fn runs(&self) -> &[Near] {
@@ -267,7 +271,7 @@ impl Few {
                 *end = (*end).max(at + 1);
             }
             (false, true) => self.runs[after].start = at,
-            (false, false) if self.runs().len() == MOST_FEW => return false,
+            (false, false) if self.runs().len() == MAX_FEW => return false,
             (false, false) => {
                 self.runs[after..].rotate_right(1);
                 self.runs[after] = Near { start: at, end: at + 1 };
@@ -277,7 +281,8 @@ impl Few {
         true
     }
 
-    /// The hole of the first `filled` segments is closed: how many more are in order by that. What is left is counted from there on.
+    /// The hole of the first `filled` segments is closed: how many more are in order by that. What
+    /// is left is counted from there on.
     fn close(&mut self, filled: u16) -> u16 {
         let more = match self.runs().first() {
             Some(first) if first.start == filled => first.end - filled,
@@ -388,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn any_order_delivers_everything_once_and_blocks_tell_what_has_arrived() {
+    fn any_order_delivers_everything_once_and_blocks_report_what_has_arrived() {
         let mut rng = Seed(1).stream("receiver");
         for _ in 0..200 {
             let mut order: Vec<u64> = (0..20).collect();
@@ -398,19 +403,19 @@ mod tests {
             let mut receiver = selective();
             for (arrived, &seq) in order.iter().enumerate() {
                 let here = &order[..=arrived];
-                let told = blocks(&mut receiver, seq);
+                let reported = blocks(&mut receiver, seq);
                 let expected = (0..20).find(|seq| !here.contains(seq)).unwrap_or(20);
                 assert_eq!(receiver.delivered(), expected);
-                for &(first, last) in &told {
-                    assert!((first..=last).all(|seq| here.contains(&seq)), "{told:?} of {here:?}");
+                for &(first, last) in &reported {
+                    assert!((first..=last).all(|seq| here.contains(&seq)), "{reported:?} of {here:?}");
                     assert!(first > expected && !here.contains(&(first - 1)) && !here.contains(&(last + 1)));
                 }
                 if seq > expected {
-                    assert!((told[0].0..=told[0].1).contains(&seq), "the latest comes first");
+                    assert!((reported[0].0..=reported[0].1).contains(&seq), "the latest comes first");
                 }
-                let mut distinct = told.clone();
+                let mut distinct = reported.clone();
                 distinct.dedup();
-                assert_eq!(distinct, told);
+                assert_eq!(distinct, reported);
             }
         }
     }
@@ -443,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_three_blocks_are_told_the_latest_first() {
+    fn the_latest_three_blocks_are_reported_the_latest_first() {
         let mut receiver = selective();
         assert_eq!(blocks(&mut receiver, 1), [(1, 1)]);
         assert_eq!(blocks(&mut receiver, 3), [(3, 3), (1, 1)]);

@@ -1,11 +1,14 @@
-//! The round-trip estimator and the retransmission timeout (RFC 6298, section 2), with the coarse clock of older TCPs.
+//! The round-trip estimator and the retransmission timeout (RFC 6298, section 2), with the coarse
+//! clock of older TCPs.
 
 use crate::config::Config;
 use fairwire_core::Duration;
 
-/// Smoothed round-trip time, its variation, and the timeout that follows from them. The constants stay with the caller.
+/// Smoothed round-trip time, its variation, and the timeout that follows from them. The constants
+/// stay with the caller.
 ///
-/// Scaled as in RFC 6298's reference arithmetic: the smoothed time by 8, the variation by 4, so that the gains are shifts.
+/// Scaled as in RFC 6298's reference arithmetic: the smoothed time by 8, the variation by 4, so
+/// that the gains are shifts.
 #[derive(Debug)]
 pub struct RttEstimator {
     rtt_ns_x8: u64, // 0 before the first measurement
@@ -15,9 +18,10 @@ pub struct RttEstimator {
 }
 
 /// The timeout is never more than this times its unbacked-off value: what a count can hold.
-const MOST_BACKOFF: u32 = 1 << 30;
+const MAX_BACKOFF: u32 = 1 << 30;
 
-/// Backed off by more than this, an estimate may be thought wrong (RFC 6298, section 5); ns-2's number.
+/// Backed off by more than this, an estimate may be thought wrong (RFC 6298, section 5); ns-2's
+/// number.
 const TRUSTED_BACKOFF: u32 = 8;
 
 impl Default for RttEstimator {
@@ -27,13 +31,14 @@ impl Default for RttEstimator {
 }
 
 impl RttEstimator {
-    /// Takes in one measured round trip of a segment that was sent once (Karn's rule is the caller's), and ends any back-off.
+    /// Takes in one measured round trip of a segment that was sent once (Karn's rule is the
+    /// caller's), and ends any back-off.
     pub fn measured(&mut self, rtt: Duration, config: &Config) {
         self.backoff = 1;
         self.measured_under_marks(rtt, config);
     }
 
-    /// The same, but lets a back-off stand.
+    /// The same, but keeps a back-off.
     pub fn measured_under_marks(&mut self, rtt: Duration, config: &Config) {
         let rtt = in_ticks(rtt.ns(), config.tick.ns());
         if self.rtt_ns_x8 == 0 || self.is_stale {
@@ -47,11 +52,13 @@ impl RttEstimator {
         self.rtt_ns_x8 = self.rtt_ns_x8 - before + rtt;
     }
 
-    /// Doubles the timeout (RFC 6298, 5.5) until it reaches the longest one. Where the quirk says so, what was measured is forgotten after the
-    /// fourth in a row: the timeout stands until the next measurement, which then counts as the first.
+    /// Doubles the timeout (RFC 6298, 5.5) until it reaches the longest one. With
+    /// [`forgets_rtt`](crate::Quirks::forgets_rtt), what was measured is forgotten after the fourth
+    /// in a row: the timeout does not change until the next measurement, which then counts as the
+    /// first.
     pub fn back_off(&mut self, config: &Config) {
         if self.timeout(config) < config.max_rto {
-            self.backoff = (self.backoff * 2).min(MOST_BACKOFF);
+            self.backoff = (self.backoff * 2).min(MAX_BACKOFF);
         }
         self.is_stale |= config.quirks.forgets_rtt && self.backoff > TRUSTED_BACKOFF;
     }
@@ -61,7 +68,8 @@ impl RttEstimator {
         self.backoff = 1;
     }
 
-    /// The timeout: smoothed time and four variations, not below the floor, times the back-off, not above the ceiling.
+    /// The timeout: smoothed time and four variations, not below the floor, times the back-off, not
+    /// above the ceiling.
     #[inline]
     pub fn timeout(&self, config: &Config) -> Duration {
         let base = match self.rtt_ns_x8 {
@@ -178,8 +186,9 @@ mod tests {
 
     #[test]
     fn what_is_divided_is_rounded_down_to_ticks_where_the_quirk_says_so() {
-        // From a trace of ns-2 with ticks of 10 ms: 4 ticks smoothed, 6 quarters of a tick of variation, then a measurement of 15 ticks. The
-        // variation is 6 - 1 + 11 quarters, and the timeout 43 / 8 + 16 ticks, rounded down.
+        // From a trace of ns-2 with ticks of 10 ms: 4 ticks smoothed, 6 quarters of a tick of
+        // variation, then a measurement of 15 ticks. The variation is 6 - 1 + 11 quarters, and the
+        // timeout 43 / 8 + 16 ticks, rounded down.
         let mut rtt = estimator(10, 200);
         rtt.1.quirks.counts_ticks = true;
         (rtt.0.rtt_ns_x8, rtt.0.variation_ns_x4) = (320_000_000, 60_000_000);
@@ -192,14 +201,19 @@ mod tests {
 
     #[test]
     fn after_the_fourth_back_off_in_a_row_the_next_measurement_counts_as_the_first() {
-        // Smoothed time and variation after 100 ms and then 500 ms: as the first of all (RFC 6298, 2.2), or moved by it (2.3).
+        // Smoothed time and variation after 100 ms and then 500 ms: as the first of all (RFC 6298,
+        // 2.2), or moved by it (2.3).
         let (first, moved) = (Duration::from_ms(500), Duration::from_ms(150));
         for (forgets_rtt, times, expected) in [(true, 4, first), (true, 3, moved), (false, 4, moved)] {
             let mut rtt = estimator(0, 0);
             rtt.1.quirks.forgets_rtt = forgets_rtt;
             rtt.measured(Duration::from_ms(100));
             rtt.backed_off(times);
-            assert_eq!(rtt.timeout(), Duration::from_ms(300 << times), "the timeout stands meanwhile");
+            assert_eq!(
+                rtt.timeout(),
+                Duration::from_ms(300 << times),
+                "the timeout does not change meanwhile"
+            );
             rtt.measured(Duration::from_ms(500));
             assert_eq!(rtt.0.smoothed(), Some(expected), "{forgets_rtt}, {times} times");
             rtt.measured(Duration::from_ms(500));

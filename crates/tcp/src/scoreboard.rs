@@ -1,11 +1,13 @@
-//! What the sender knows of each segment in flight from selective acknowledgements (RFC 6675, section 4).
+//! What the sender knows of each segment in flight from selective acknowledgements (RFC 6675,
+//! section 4).
 //!
-//! One byte per segment, from the first unacknowledged to the highest that is known of; none at all while nothing is lost. What is in
-//! flight ("pipe") follows from counts kept at every change, so that an acknowledgement costs what it newly tells, not a window.
+//! One byte per segment, from the first unacknowledged to the highest that is known of; none at all
+//! while nothing is lost. What is in flight ("pipe") follows from counts kept at every change, so
+//! that an acknowledgement costs what it newly reports, not a window.
 //!
 //! # Where we differ
-//! A retransmission is taken for lost when a segment first sent after it is selectively acknowledged, in the spirit of
-//! RFC 8985; RFC 6675 alone would wait for the timer.
+//! A retransmission is taken for lost when a segment first sent after it is selectively
+//! acknowledged, in the spirit of RFC 8985; RFC 6675 alone would wait for the timer.
 
 use crate::cut::Cut;
 use crate::segment::Sack;
@@ -23,7 +25,7 @@ pub(crate) struct Scoreboard {
     sacked_below: u64, // one beyond the highest that has arrived
     repair_from: u64,  // nothing below is to be sent again
     losses: u32,       // all of them, wrapping
-    told: u32,         // of those, when last asked
+    reported: u32,     // of those, at the last call of `newly_lost`
     repeats: VecDeque<Repeat>,
     forgets_repeats: bool,
     /// The cut of the window that is being made.
@@ -53,7 +55,8 @@ impl Scoreboard {
         Scoreboard { forgets_repeats: true, ..Scoreboard::default() }
     }
 
-    /// How many segments of `[unacked, highest)` are in flight: neither arrived nor lost, or sent again.
+    /// How many segments of `[unacked, highest)` are in flight: neither arrived nor lost, or sent
+    /// again.
     #[inline]
     pub(crate) fn pipe(&self, unacked: u64, highest: u64) -> u64 {
         (highest - unacked) + u64::from(self.repeated) - u64::from(self.sacked + self.lost)
@@ -80,7 +83,8 @@ impl Scoreboard {
         self.state(seq) & LOST != 0
     }
 
-    /// Everything below `unacked` is acknowledged. How many of those segments were not known to have arrived.
+    /// Everything below `unacked` is acknowledged. How many of those segments were not known to
+    /// have arrived.
     pub(crate) fn advance(&mut self, unacked: u64) -> u64 {
         let from = std::mem::replace(&mut self.base, unacked);
         if self.segments.is_empty() {
@@ -98,8 +102,9 @@ impl Scoreboard {
         (unacked - from) - known
     }
 
-    /// Takes in the blocks of an acknowledgement of everything below the base; `highest` was never sent. Calls `each` with every
-    /// segment of which they are the first to tell, and says how many those are.
+    /// Takes in the blocks of an acknowledgement of everything below the base; `highest` was never
+    /// sent. Calls `each` with every segment that they are the first to report, and returns the
+    /// number of these.
     pub(crate) fn take(&mut self, sack: &Sack, highest: u64, mut each: impl FnMut(u64)) -> u64 {
         let before = self.sacked;
         for block in sack.iter() {
@@ -120,10 +125,11 @@ impl Scoreboard {
         u64::from(self.sacked - before)
     }
 
-    /// How many segments, sent for the first time or again, have been taken for lost since this was last asked.
+    /// How many segments, sent for the first time or again, have been taken for lost since the last
+    /// call.
     #[inline]
     pub(crate) fn newly_lost(&mut self) -> u32 {
-        self.losses.wrapping_sub(std::mem::replace(&mut self.told, self.losses))
+        self.losses.wrapping_sub(std::mem::replace(&mut self.reported, self.losses))
     }
 
     /// How many segments have been taken for lost so far, wrapping.
@@ -137,7 +143,8 @@ impl Scoreboard {
         self.lose(self.base);
     }
 
-    /// The timer ran out: everything below `highest` that has not arrived is lost, retransmissions too.
+    /// The timer ran out: everything below `highest` that has not arrived is lost, retransmissions
+    /// too.
     pub(crate) fn lose_all(&mut self, highest: u64) {
         self.extend_to(highest);
         for at in 0..self.segments.len() {
@@ -147,7 +154,7 @@ impl Scoreboard {
             self.lose(self.base + at as u64);
         }
         self.lost_below = highest;
-        self.told = self.losses; // the sender knows
+        self.reported = self.losses; // the sender knows
         self.repeats.clear();
         self.repair_from = self.base;
     }
@@ -166,7 +173,8 @@ impl Scoreboard {
         found
     }
 
-    /// The first segment below the highest arrived that was neither lost, nor sent again, nor has arrived (RFC 6675, section 4, NextSeg 3).
+    /// The first segment below the highest arrived that was neither lost, nor sent again, nor has
+    /// arrived (RFC 6675, section 4, NextSeg 3).
     pub(crate) fn next_doubtful(&self) -> Option<u64> {
         self.first(self.base, self.sacked_below, |state| state & (SACKED | REPEATED) == 0)
     }
@@ -251,7 +259,8 @@ impl Scoreboard {
         self.lost_below = self.lost_below.max(end);
     }
 
-    /// Whatever was sent again before something that has arrived was first sent, and has not arrived itself, is lost again.
+    /// Whatever was sent again before something that has arrived was first sent, and has not
+    /// arrived itself, is lost again.
     fn find_lost_repeats(&mut self) {
         while let Some(&Repeat { seq, before }) = self.repeats.front() {
             if before >= self.sacked_below {
@@ -407,8 +416,8 @@ mod tests {
                         let (start, end) = arrival(&plain, &mut rng);
                         let fresh = (start..end).filter(|&s| !plain.sacked[s as usize]).count();
                         plain.sacked[start as usize..end as usize].fill(true);
-                        let told = board.take(&sack(plain.base, &[(start, end)]), highest, |_| {});
-                        assert_eq!(told as usize, fresh);
+                        let reported = board.take(&sack(plain.base, &[(start, end)]), highest, |_| {});
+                        assert_eq!(reported as usize, fresh);
                         plain.update();
                     }
                     _ => {}

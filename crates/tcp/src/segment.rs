@@ -33,11 +33,14 @@ impl Segment {
 pub struct Ack {
     /// Everything below this has arrived: the next segment expected.
     pub next: u64,
-    /// Does it answer a SYN rather than data? Such an answer is never a duplicate of an acknowledgement of data.
+    /// Does it answer a SYN rather than data? Such an answer is never a duplicate of an
+    /// acknowledgement of data.
     pub is_for_syn: bool,
-    /// Has a mark arrived since the sender last said that it had reduced its window (RFC 3168, section 6.1.3)?
+    /// Has a mark arrived since the sender last said that it had reduced its window (RFC 3168,
+    /// section 6.1.3)?
     pub ece: bool,
-    /// Marked segments that arrived so far, of the whole connection, wrapping. A total outlives the loss of an acknowledgement.
+    /// Marked segments that arrived so far, of the whole connection, wrapping. A total outlives the
+    /// loss of an acknowledgement.
     pub marks: u32,
     /// What has arrived beyond `next`.
     pub sack: Sack,
@@ -55,15 +58,15 @@ impl Ack {
     }
 }
 
-/// Up to three blocks of segments that have arrived out of order (RFC 2018), that with the latest arrival first. An empty block ends
-/// the list.
+/// Up to three blocks of segments that have arrived out of order (RFC 2018), that with the latest
+/// arrival first. An empty block ends the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sack {
     /// The blocks.
     pub blocks: [Block; Sack::MOST],
 }
 
-/// A run of segments. Relative to the acknowledgement that tells of it, so that it is small.
+/// A run of segments. Relative to the acknowledgement that reports it, so that it is small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
     /// First segment, counted from the acknowledgement's [`next`](Ack::next); at least 1.

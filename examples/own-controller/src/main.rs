@@ -1,4 +1,4 @@
-//! The command `fairwire` with one congestion controller more, `gentle`: a segment more per round trip, and after a loss what it is told.
+//! The command `fairwire` with a controller `gentle`, which keeps a set part of its window on loss.
 
 use fairwire_parameters::{OutOfRange, parameters};
 use fairwire_scenario::control;
@@ -51,7 +51,7 @@ impl Control for Gentle {
         if acked.is_window_used {
             let per_round_trip = if self.window < self.threshold { self.window } else { 1.0 };
             let grown = self.window + f64::from(acked.growth) * per_round_trip / self.window;
-            self.window = grown.min(acked.most);
+            self.window = grown.min(acked.max_window);
         }
     }
 

@@ -15,9 +15,9 @@ fn text(output: &Output) -> String {
 /// Runs the scenario with a change. Every flow's row of the JSON report.
 fn flows(set: &str) -> Vec<String> {
     let output = run(&["run", "gentle.toml", "-q", "--format", "json", "--set", set]);
-    let told = text(&output);
-    assert!(output.status.success(), "{told}");
-    told.lines().map(str::to_owned).collect()
+    let printed = text(&output);
+    assert!(output.status.success(), "{printed}");
+    printed.lines().map(str::to_owned).collect()
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn it_is_listed_described_and_has_a_schema_like_the_others() {
 
 #[test]
 fn it_is_checked_like_the_others() {
-    for (control, told) in [
+    for (control, message) in [
         ("{ gentle = { keeps = 2.0 } }", "allowed: a number from 0.1 to 0.99"),
         ("{ gentle = { kepes = 0.5 } }", "did you mean `keeps`?"),
         ("{ gentle = { keeps = true } }", "--set:1:46"),
@@ -47,6 +47,6 @@ fn it_is_checked_like_the_others() {
         let output =
             run(&["run", "gentle.toml", "-q", "--set", &format!("flow.gentle.tcp.control={control}")]);
         assert_eq!(output.status.code(), Some(2), "{control}");
-        assert!(text(&output).contains(told), "{control}: {}", text(&output));
+        assert!(text(&output).contains(message), "{control}: {}", text(&output));
     }
 }

@@ -30,7 +30,7 @@ fn acked() -> Acked {
         ends_round: false,
         rate: None,
         is_window_used: true,
-        most: 1e9,
+        max_window: 1e9,
     }
 }
 

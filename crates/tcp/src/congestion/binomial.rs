@@ -1,31 +1,33 @@
 //! Generalised window control: increase by a power of the window, decrease by another.
 //!
 //! # What it does
-//! Per acknowledgement in congestion avoidance `w += c1 / w^K`; per loss `w -= c2 w^L`. K = L = 1 with c1 = 1 and c2 = 0.5 is Reno.
-//! K = 2, L = 0 gains c1/w per round trip and loses c2 (inverse increase, additive decrease); K = 0, L = 1 is multiplicative
-//! both ways.
+//! Per acknowledgement in congestion avoidance `w += c1 / w^K`; per loss `w -= c2 w^L`. K = L = 1
+//! with c1 = 1 and c2 = 0.5 is Reno. K = 2, L = 0 gains c1/w per round trip and loses c2 (inverse
+//! increase, additive decrease); K = 0, L = 1 is multiplicative both ways.
 //!
 //! # Why
-//! Flows that answer congestion in different ways, for disciplines that should not care: Table 2 of the AFD paper has seven groups.
+//! Flows that answer congestion in different ways, for disciplines that should not care: Table 2 of
+//! the AFD paper has seven groups.
 //!
 //! # State and cost
 //! Seven numbers. A division per acknowledgement; a power too where an exponent is not 0, 1 or 2.
 //!
 //! # Source
-//! R. Pan, B. Prabhakar, L. Breslau, S. Shenker, "Approximate Fair Allocation of Link Bandwidth", IEEE Micro 2003, Table 2, in the
-//! family of D. Bansal, H. Balakrishnan, "Binomial Congestion Control Algorithms", INFOCOM 2001. The table's exponents are printed without the
-//! minus sign of the increase; read as above, "normal TCP" is what the paper says it is.
+//! R. Pan, B. Prabhakar, L. Breslau, S. Shenker, "Approximate Fair Allocation of Link Bandwidth",
+//! IEEE Micro 2003, Table 2, in the family of D. Bansal, H. Balakrishnan, "Binomial Congestion
+//! Control Algorithms", INFOCOM 2001. The table's exponents are printed without the minus sign of
+//! the increase; read as above, "normal TCP" is what the paper says it is.
 //!
 //! # Where we differ
-//! As in ns-2, the first decrease of a connection, each in slow start, and the threshold at each timeout, are halves whatever `c2`
-//! and `l` say. The window never falls below 1, where ns-2 lets it and then waits for the timer; the threshold never below 2; and
-//! neither rises by a decrease.
+//! As in ns-2, the first decrease of a connection, each in slow start, and the threshold at each
+//! timeout, are halves whatever `c2` and `l` say. The window never falls below 1, where ns-2 lets
+//! it and then waits for the timer; the threshold never below 2; and neither rises by a decrease.
 
 use super::control::{About, Acked, Congested, Control, Start};
 use super::growth::LOWEST_THRESHOLD;
 use fairwire_parameters::parameters;
 
-/// What is told of it.
+/// Its description in lists and documentation.
 pub(super) const ABOUT: About = About::before(
     "generalised window control: gains c1 / w^k segments per ACK, loses c2 w^l per loss",
     "Bansal and Balakrishnan, INFOCOM 2001; Pan et al., IEEE Micro 2003, Table 2",
@@ -96,7 +98,7 @@ impl Control for Binomial {
         }
         let BinomialParameters { c1, k, .. } = self.parameters;
         self.window += if self.window < self.threshold { 1.0 } else { c1 / power(self.window, k) };
-        self.window = self.window.min(acked.most);
+        self.window = self.window.min(acked.max_window);
     }
 
     fn lost(&mut self, congested: &Congested) {
@@ -175,10 +177,10 @@ mod tests {
         let (mut control, mut reno) = (Binomial::new(BinomialParameters::default(), 2), Reno::new(2));
         let mut rng = Seed(3).stream("binomial");
         for step in 0..10_000 {
-            let told = congested(reno.window());
+            let congestion = congested(reno.window());
             match rng.below(100) {
-                0 => (control.timed_out(&told), reno.timed_out(&told)),
-                1 | 2 => (control.lost(&told), reno.lost(&told)),
+                0 => (control.timed_out(&congestion), reno.timed_out(&congestion)),
+                1 | 2 => (control.lost(&congestion), reno.lost(&congestion)),
                 _ => (control.acked(&one_acked()), reno.acked(&one_acked())),
             };
             assert_eq!((control.window(), control.threshold()), (reno.window(), reno.threshold()), "{step}");
@@ -205,11 +207,11 @@ mod tests {
             let mut draw = |most: f64| rng.uniform() * most;
             let mut control = binomial(draw(4.0), draw(4.0), draw(3.0), draw(3.0));
             for _ in 0..500 {
-                let told = congested(control.window());
+                let congestion = congested(control.window());
                 match rng.below(20) {
-                    0 => control.timed_out(&told),
-                    1 => control.lost(&told),
-                    _ => control.acked(&Acked { most: 1000.0, ..one_acked() }),
+                    0 => control.timed_out(&congestion),
+                    1 => control.lost(&congestion),
+                    _ => control.acked(&Acked { max_window: 1000.0, ..one_acked() }),
                 }
                 assert!((1.0..=1000.0).contains(&control.window()), "{control:?}");
                 assert!(control.threshold() >= 2.0);

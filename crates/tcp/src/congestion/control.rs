@@ -1,10 +1,10 @@
-//! What a congestion controller is, what it is told, and what it asks for.
+//! The interface of congestion controllers: their callbacks, and the feedback that they need.
 
 use core::fmt::Debug;
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Ecn, Time};
 
-/// What is told of a controller, and what goes with it where nothing else is said.
+/// The description of a controller in lists and documentation, and the defaults that go with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About {
     /// What it does, in one line.
@@ -46,48 +46,55 @@ pub struct Start {
     pub halves_to_whole: bool,
 }
 
-/// What an acknowledgement of new data told.
+/// The content of an acknowledgement of new data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Acked {
     /// When it came.
     pub now: Time,
     /// Segments that it newly acknowledges, cumulatively or selectively; at least 1.
     pub newly: u32,
-    /// How many of those the window may grow by: those of this acknowledgement. What arrived while a loss was repaired or a mark was
-    /// echoed is told late, and is no reason to grow (RFC 5681, section 3.2; RFC 3168, section 6.1.2).
+    /// How many of those the window may grow by: those of this acknowledgement. What arrived while
+    /// a loss was repaired or a mark was echoed is reported late, and is no reason to grow
+    /// (RFC 5681, section 3.2; RFC 3168, section 6.1.2).
     pub growth: u32,
     /// How many of those had met a mark, as the receiver counted them.
     pub marked: u32,
-    /// Segments that are newly taken for lost with it, where selective acknowledgements tell; retransmissions too.
+    /// Segments that are newly taken for lost with it, as selective acknowledgements show;
+    /// retransmissions too.
     pub lost: u32,
     /// Segments in flight before it came.
     pub in_flight: u32,
-    /// A round-trip time that it measures, exact; absent where it acknowledges only what was sent twice.
+    /// A round-trip time that it measures, exact; absent where it acknowledges only what was sent
+    /// twice.
     pub rtt: Option<Duration>,
-    /// Does a round trip end with it: was what it acknowledges sent after the previous round had ended?
+    /// Does a round trip end with it: was what it acknowledges sent after the previous round had
+    /// ended?
     pub ends_round: bool,
-    /// How fast data is delivered; only for a controller that asks for it.
+    /// How fast data is delivered; only for a controller that requests it ([`Feedback::rate`]).
     pub rate: Option<RateSample>,
-    /// Was the window what held the sender back? One that is not used says nothing about the path (RFC 7661).
+    /// Was the window what held the sender back? One that is not used says nothing about the path
+    /// (RFC 7661).
     pub is_window_used: bool,
-    /// The window does not grow past so many segments, which could not be used.
-    pub most: f64,
+    /// The window does not grow past this number of segments: more could not be used.
+    pub max_window: f64,
 }
 
-/// How fast data was delivered, over about a round trip (draft-cheng-iccrg-delivery-rate-estimation).
+/// How fast data was delivered, over about a round trip
+/// (draft-cheng-iccrg-delivery-rate-estimation).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateSample {
     /// Segments per second.
     pub per_second: f64,
     /// Had the application less to send than the window allowed? Then the path may carry more.
     pub is_limited_by_application: bool,
-    /// Segments that have been delivered so far, wrapping; selectively acknowledged ones are among them.
+    /// Segments that have been delivered so far, wrapping; selectively acknowledged ones are among
+    /// them.
     pub delivered: u32,
     /// What that was when the segment was sent which this sample is of.
     pub delivered_before: u32,
 }
 
-/// What a sign of congestion told.
+/// The state of the sender at a sign of congestion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Congested {
     /// When it was seen.
@@ -98,12 +105,13 @@ pub struct Congested {
     pub in_flight: u32,
 }
 
-/// What a controller asks its sender to find out.
+/// The measurements that a controller requests from its sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Feedback {
     /// An exact round-trip time with each acknowledgement, as by timestamps.
     pub exact_rtt: bool,
-    /// The number of marked segments with each acknowledgement, rather than one echo per window (RFC 3168).
+    /// The number of marked segments with each acknowledgement, rather than one echo per window
+    /// (RFC 3168).
     pub counted_marks: bool,
     /// The rate of delivery with each acknowledgement.
     pub rate: bool,
@@ -117,29 +125,34 @@ pub trait Control: Debug {
     /// The slow-start threshold, segments; infinite before the first loss, or where there is none.
     fn threshold(&self) -> f64;
 
-    /// New data was acknowledged outside of the repair of a loss; within it too, where [`grows_in_recovery`](Self::grows_in_recovery).
+    /// Invoked when new data was acknowledged outside of the repair of a loss; within it too, where
+    /// [`grows_in_recovery`](Self::grows_in_recovery).
     fn acked(&mut self, acked: &Acked);
 
-    /// A loss was seen by duplicate or selective acknowledgements: told once per window.
+    /// Invoked when duplicate or selective acknowledgements show a loss, once per window.
     fn lost(&mut self, congested: &Congested);
 
-    /// A mark was echoed: told once per window. Not told where marks are counted.
+    /// Invoked when a mark was echoed, once per window. Not invoked where marks are
+    /// [counted](Feedback::counted_marks).
     fn marked(&mut self, congested: &Congested) {
         self.lost(congested);
     }
 
-    /// The retransmission timer ran out.
+    /// Invoked when the retransmission timer ran out.
     fn timed_out(&mut self, congested: &Congested);
 
-    /// A loss is repaired: everything sent before it was seen is acknowledged.
+    /// Invoked when a loss is repaired: everything sent before it was seen is acknowledged.
     fn recovered(&mut self, _now: Time) {}
 
-    /// A partial acknowledgement in recovery covered `by` segments more than were known to have left the network (RFC 6582, section
-    /// 3.2, step 5). A window that is no count of what is in flight need not heed it.
+    /// Invoked when a partial acknowledgement in recovery covered `by` segments more than were
+    /// known to have left the network (RFC 6582, section 3.2, step 5). A controller whose window
+    /// does not count what is in flight may ignore it.
     fn deflated(&mut self, _by: f64) {}
 
-    /// The flow goes on from `window` segments, where it had more: nothing was sent for longer than the retransmission timeout, so
-    /// what the window was says little of the path (RFC 5681, section 4.1); or Tahoe starts over after a loss just told.
+    /// Invoked when the flow goes on from `window` segments, where it had more. Either nothing was
+    /// sent for longer than the retransmission timeout, so the old window says little about the
+    /// path (RFC 5681, section 4.1). Or Tahoe starts over after a loss, right after
+    /// [`lost`](Self::lost).
     fn restarted(&mut self, _window: f64) {}
 
     /// Segments per second at which to send; absent where acknowledgements alone clock them out.
@@ -152,7 +165,7 @@ pub trait Control: Debug {
         false
     }
 
-    /// What it asks its sender to find out.
+    /// The measurements that it requests from its sender.
     fn feedback(&self) -> Feedback {
         Feedback::default()
     }

@@ -1,7 +1,8 @@
 //! One of the controllers, chosen at run time and called without a table of functions.
 //!
-//! Reno, which most simulated flows are, stands in the sender itself; the larger ones are boxed, so that a million Renos do not pay
-//! for the room of a BBR. Those of other crates are called by a table of functions, which the others do not pay for either.
+//! Reno, which most simulated flows use, is in the sender itself; the larger ones are boxed, so
+//! that a million Renos do not pay for the room of a BBR. Those of other crates are called by a
+//! table of functions, which the others do not pay for either.
 
 use super::bbr::{self, Bbr, BbrParameters, BbrSpec};
 use super::binomial::{self, Binomial, BinomialParameters, BinomialSpec};
@@ -18,8 +19,9 @@ use fairwire_core::units::Size;
 use fairwire_parameters::{Declared, OutOfRange};
 use std::sync::Arc;
 
-/// The controllers of this crate but for Reno, each once: its file, what it is, its parameters as typed and as they are, and its name. Hands
-/// the list to the macro `$then`, before whatever else is given.
+/// The controllers of this crate but for Reno, each once: its file, what it is, its parameters as
+/// typed and as they are, and its name. Hands the list to the macro `$then`, before whatever else
+/// is given.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! controllers {
@@ -36,7 +38,8 @@ macro_rules! controllers {
                 prague::Prague(PragueSpec, PragueParameters) = "prague";
                 /// LEDBAT (RFC 6817), a background flow.
                 ledbat::Ledbat(LedbatSpec, LedbatParameters) = "ledbat";
-                /// BBR, version 1. It wants SACK: without it the losses of its start-up take the timer, again and again.
+                /// BBR, version 1. It wants SACK: without it the losses of its start-up take the
+                /// timer, again and again.
                 bbr::Bbr(BbrSpec, BbrParameters) = "bbr";
             ]
             $($with)*
@@ -44,13 +47,14 @@ macro_rules! controllers {
     };
 }
 
-/// The parameters of a controller as typed, under `#[parameters]`, and what is told of it.
+/// The parameters of a controller as typed, under `#[parameters]`, and its description.
 ///
-/// Those of this crate are listed here; one of another crate is registered (`fairwire_scenario::control::register`).
+/// Those of this crate are listed here; one of another crate is registered
+/// (`fairwire_scenario::control::register`).
 pub trait ControllerSpec: Clone + Debug + Declared + PartialEq {
     /// Its name, as typed in scenario files.
     const NAME: &'static str;
-    /// What is told of it.
+    /// Its description in lists and documentation.
     const ABOUT: About;
 
     /// The controller with its constants, if all are within their bounds.
@@ -68,7 +72,7 @@ pub struct Outside {
 type Starting = dyn Fn(&Start) -> Box<dyn Control + Send> + Send + Sync;
 
 impl Outside {
-    /// The controller that `starting` makes for each flow. Flows are told apart by `name` in results.
+    /// The controller that `starting` makes for each flow. Results distinguish flows by `name`.
     pub fn new<C: Control + Send + 'static>(
         name: &'static str,
         starting: impl Fn(&Start) -> C + Send + Sync + 'static,
@@ -135,7 +139,7 @@ macro_rules! choices {
         }
 
         impl Controller {
-            /// The controller that `config` asks for.
+            /// The controller of `config`.
             pub fn new(config: &Config) -> Self {
                 let start = &start(config);
                 match &config.control {

@@ -1,33 +1,40 @@
 //! CUBIC: a window that is a cubic function of the time since it was last reduced.
 //!
 //! # What it does
-//! After a reduction the window rises towards the size that was too much, flattens out there, and then rises ever faster to look
-//! for more. Where Reno would have grown further by now, it follows Reno. A sign of congestion takes it to 0.7 of what it was.
+//! After a reduction the window rises towards the size that was too much, flattens out there, and
+//! then rises ever faster to look for more. Where Reno would have grown further by now, it follows
+//! Reno. A sign of congestion takes it to 0.7 of what it was.
 //!
 //! # Why
-//! Reno adds a segment per round trip, so it takes a thousand round trips to win back a thousand segments. A curve over time
-//! fills a long fat path in seconds, and depends little on the round-trip time. It is the default of Linux, Windows and
-//! Apple's systems.
+//! Reno adds a segment per round trip, so it takes a thousand round trips to win back a thousand
+//! segments. A curve over time fills a long fat path in seconds, and depends little on the
+//! round-trip time. It is the default of Linux, Windows and Apple's systems.
 //!
 //! # State and cost
-//! 96 bytes; O(1) per acknowledgement, and one cube root per reduction. The sender is asked for exact round-trip times.
+//! 96 bytes; O(1) per acknowledgement, and one cube root per reduction. It needs exact round-trip
+//! times from the sender.
 //!
 //! # Source (section, equation)
-//! RFC 9438: figure 1 (the curve), figure 2 (K), section 4.2 (the target and its bounds), section 4.3 and figure 4 (the estimate of
-//! Reno's window), section 4.6 to 4.8 (reductions, fast convergence, timeouts), section 4.10 (slow start).
+//! RFC 9438. Figure 1: the curve; figure 2: K; section 4.2: the target and its bounds; section 4.3
+//! and figure 4: the estimate of Reno's window. Sections 4.6 to 4.8: reductions, fast convergence,
+//! timeouts; section 4.10: slow start.
 //!
 //! # Where we differ
-//! - An acknowledgement of n segments grows the window by n (target - cwnd) / cwnd, never past the target; the RFC writes one
-//!   such step for each acknowledgement. A delayed acknowledgement then does not halve the growth.
-//! - In the Reno-friendly region the window is the larger of the estimate and itself: section 4.2 has it never shrink.
-//! - Where the RFC allows the congestion window or the flight size at a reduction, it is the window in use. The window does not
-//!   grow while it is not used.
-//! - Where [`Config::whole_segments`](crate::Config::whole_segments) says so, the window that is reduced, what is left of it, and the
-//!   distance of the curve from its plateau are whole numbers of segments, as in Linux. A window of ten segments notices that: 11.9 is
-//!   cut to 7, not to 8.3; and the curve reaches its plateau 1.36 s early, when less than a segment is missing.
+//! - An acknowledgement of n segments grows the window by n (target - cwnd) / cwnd, never past the
+//!   target; the RFC writes one such step for each acknowledgement. A delayed acknowledgement then
+//!   does not halve the growth.
+//! - In the Reno-friendly region the window is the larger of the estimate and itself: section 4.2
+//!   has it never shrink.
+//! - Where the RFC allows the congestion window or the flight size at a reduction, it is the window
+//!   in use. The window does not grow while it is not used.
+//! - With [`Config::whole_segments`](crate::Config::whole_segments), three quantities are whole
+//!   numbers of segments, as in Linux: the window that is reduced, what is left of it, and the
+//!   distance of the curve from its plateau. It matters for small windows: 11.9 is cut to 7, not to
+//!   8.3, and the curve reaches its plateau 1.36 s early, when less than a segment is missing.
 //! - Spurious reductions are not undone (section 4.9, optional).
-//! - What is stored is the instant of the curve's inflection, not its beginning and K. While the window is not used, and
-//!   while it is below the threshold again (after an idle time), the instant is put off, which keeps that time out of t.
+//! - What is stored is the instant of the curve's inflection, not its beginning and K. While the
+//!   window is not used, and while it is below the threshold again (after an idle time), the
+//!   instant is put off, which keeps that time out of t.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::{Arithmetic, kept, slow_start};
@@ -36,7 +43,7 @@ use super::round_trip::SmoothedRtt;
 use fairwire_core::Time;
 use fairwire_parameters::parameters;
 
-/// What is told of it.
+/// Its description in lists and documentation.
 pub(super) const ABOUT: About =
     About::new("a window that is a cubic function of the time since it was last reduced", "RFC 9438");
 
@@ -62,7 +69,8 @@ pub struct CubicSpec {
     /// Whether HyStart++ ends the first slow start.
     #[parameter(default = true, source = "RFC 9406.")]
     pub hystart: Option<bool>,
-    /// Whether the estimate of Reno's window grows as fast as Reno's once it is back at the last peak.
+    /// Whether the estimate of Reno's window grows as fast as Reno's once it is back at the last
+    /// peak.
     #[parameter(default = false, source = "Linux has false; RFC 9438, section 4.3, has true.")]
     pub reno_beyond_peak: Option<bool>,
     /// Marks take the window no lower.
@@ -123,7 +131,7 @@ impl Curve {
 /// RFC 9438, section 4.6: at least two segments after a loss.
 const LOWEST_AFTER_LOSS: f64 = 2.0;
 /// RFC 9438, section 4.2: the target is no further away than this.
-const MOST_PER_ROUND: f64 = 1.5;
+const MAX_PER_ROUND: f64 = 1.5;
 
 impl Cubic {
     /// At the start of a flow.
@@ -207,7 +215,7 @@ impl Cubic {
             self.window = self.window.max(curve.reno);
             return;
         }
-        let target = self.at(after_k + self.rtt.secs()).clamp(self.window, MOST_PER_ROUND * self.window);
+        let target = self.at(after_k + self.rtt.secs()).clamp(self.window, MAX_PER_ROUND * self.window);
         let counted = self.arithmetic.counted(self.window);
         self.window = (self.window + segments * (target - counted) / counted).min(target);
     }
@@ -218,7 +226,8 @@ impl Cubic {
         self.plateau + self.arithmetic.counted(off.abs()).copysign(off)
     }
 
-    /// Section 4.3: the alpha that with this beta averages like Reno, until the peak is reached again; then Reno's own.
+    /// Section 4.3: the alpha that with this beta averages like Reno, until the peak is reached
+    /// again; then Reno's own.
     fn reno_step(&self, reno: f64) -> f64 {
         let is_reno = self.reno_beyond_peak && reno >= self.prior;
         if is_reno { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) }
@@ -255,7 +264,7 @@ impl Control for Cubic {
         } else if let Stage::Avoidance(curve) = &mut self.stage {
             curve.put_off(acked.now);
         }
-        self.window = kept(self.window, acked.most);
+        self.window = kept(self.window, acked.max_window);
     }
 
     fn lost(&mut self, congested: &Congested) {
@@ -307,7 +316,7 @@ mod tests {
             ends_round: false,
             rate: None,
             is_window_used: true,
-            most: 1e9,
+            max_window: 1e9,
         }
     }
 
@@ -315,7 +324,8 @@ mod tests {
         Congested { now: Time::ZERO + Duration::from_secs_f64(at_s), in_use, in_flight: in_use as u32 }
     }
 
-    /// Acknowledges a window of segments per round trip, one by one, until `until_s`, and shows the window at each.
+    /// Acknowledges a window of segments per round trip, one by one, until `until_s`, and shows the
+    /// window at each.
     fn run(cubic: &mut Cubic, from_s: f64, until_s: f64, rtt_s: f64, mut see: impl FnMut(f64, f64)) {
         let mut at_s = from_s;
         while at_s < until_s {
@@ -340,8 +350,9 @@ mod tests {
         let mut seen_at_k = false;
         run(&mut cubic, 20.0, 20.0 + k + 3.0, rtt_s, |t, window| {
             let curve = 0.4 * (t - k).powi(3) + peak;
-            // A step of (W(t + R) - w) / w per acknowledgement is a lag of R behind W(t + R). What is left of the two is
-            // R^2 W'' / 2, at most 0.005 s^2 of 2.4 K segments/s^2 = 0.11; twice that, for what is left of the beginning.
+            // A step of (W(t + R) - w) / w per acknowledgement is a lag of R behind W(t + R). What
+            // is left of the two is R^2 W'' / 2, at most 0.005 s^2 of 2.4 K segments/s^2 = 0.11;
+            // twice that, for what is left of the beginning.
             assert!((window - curve).abs() < 0.22, "{t}: {window} {curve}");
             seen_at_k |= (t - k).abs() < 1e-3 && (window - peak).abs() < 0.22;
         });
@@ -493,8 +504,9 @@ mod tests {
                 cubic.acked(&Acked { ends_round: i == 0, ..ack(at_s, 1, rtt_s) });
             }
         }
-        // The second round shows the rise at its eighth sample. Five rounds later, that one included, slow start is over:
-        // 10 + 10 + 8 segments, and a quarter of 2, of 4 times 10, and of the one that ends the last round.
+        // The second round shows the rise at its eighth sample. Five rounds later, that one
+        // included, slow start is over: 10 + 10 + 8 segments, and a quarter of 2, of 4 times 10,
+        // and of the one that ends the last round.
         assert_eq!(cubic.threshold(), 28.0 + 0.25 * 43.0);
         assert_eq!(cubic.plateau, cubic.threshold());
         assert_eq!(cubic.prior, cubic.threshold());
@@ -508,8 +520,9 @@ mod tests {
         for (rtt_s, period, expected) in of_tables {
             // One flow: section 4.7 would have fast convergence off.
             let mut cubic = Cubic::new(CubicParameters { fast_convergence: false, ..PLAIN }, 10);
-            // The average of a cycle is 0.925 of its peak (1 - 0.3 / 4). It begins there, because periodic losses far from it
-            // bring it there only slowly: the curve is flat where they hit it.
+            // The average of a cycle is 0.925 of its peak (1 - 0.3 / 4). It begins there, because
+            // periodic losses far from it bring it there only slowly: the curve is flat where they
+            // hit it.
             cubic.lost(&congested(0.0, expected / 0.925));
             let (mut at_s, mut segments) = (0.0, 0.0);
             for n in 1..=(20.0 * period) as u64 {
@@ -520,14 +533,15 @@ mod tests {
                 }
             }
             let average = segments * rtt_s / at_s;
-            // Where Reno rules, the tables have 1.2 / sqrt(p) and section 4.3 sqrt(1.5 / p), 2 % more. The first line has a
-            // cycle of 26 round trips, in which one round trip is 4 %.
+            // Where Reno rules, the tables have 1.2 / sqrt(p) and section 4.3 sqrt(1.5 / p), 2 %
+            // more. The first line has a cycle of 26 round trips, in which one round trip is 4 %.
             let tolerance = if period < 1e4 { 0.06 } else { 0.03 };
             assert!((average / expected - 1.0).abs() < tolerance, "{rtt_s} {period}: {average} {expected}");
         }
     }
 
-    /// RFC 9438 written down once more, in its own names and with t and K, as one line after the other.
+    /// RFC 9438 written down once more, in its own names and with t and K, as one line after the
+    /// other.
     struct Rfc {
         cwnd: f64,
         ssthresh: f64,

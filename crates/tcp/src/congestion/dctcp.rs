@@ -1,28 +1,33 @@
 //! DCTCP: a window that shrinks by as much as the queue is marked.
 //!
 //! # What it does
-//! Keeps a smoothed fraction of marked segments, alpha. A mark takes alpha / 2 of the window away, once per window; otherwise
-//! the window grows as Reno's does. A loss halves it.
+//! Keeps a smoothed fraction of marked segments, alpha. A mark takes alpha / 2 of the window away,
+//! once per window; otherwise the window grows as Reno's does. A loss halves it.
 //!
 //! # Why
-//! Reno halves its window for one mark as for a hundred, so a queue must hold half a window or the link idles. Where marks come
-//! early, at a short queue, and every mark counts a little, the window swings little, and the queue stays short.
+//! Reno halves its window for one mark as for a hundred, so a queue must hold half a window or the
+//! link idles. Where marks come early, at a short queue, and every mark counts a little, the window
+//! swings little, and the queue stays short.
 //!
 //! # State and cost
-//! 56 bytes; O(1) per acknowledgement. The sender is asked to count marked segments.
+//! 56 bytes; O(1) per acknowledgement. It needs the number of marked segments from the sender.
 //!
 //! # Source (section, equation)
-//! RFC 8257, section 3.3 (alpha and the response to marks) and section 3.5 (losses). RFC 5681 for growth.
+//! RFC 8257, section 3.3 (alpha and the response to marks) and section 3.5 (losses). RFC 5681 for
+//! growth.
 //!
 //! # Where we differ
 //! - Segments are counted, not bytes.
 //! - RFC 8257 names no lowest window for marks; see `lowest_window`.
-//! - "Once per window" is counted from the reduction: the next one waits until everything that was in flight is acknowledged.
-//!   The rounds over which alpha is averaged are the sender's, and go on independently.
+//! - "Once per window" is counted from the reduction: the next one waits until everything that was
+//!   in flight is acknowledged. The rounds over which alpha is averaged are the sender's, and go on
+//!   independently.
 //! - An acknowledgement that reports a mark does not grow the window (RFC 3168, section 6.1.2).
-//! - Where [`Config::whole_segments`](crate::Config::whole_segments) says so, a mark takes whole segments from a window of whole
-//!   segments, as in Linux: from ten, at an alpha of 0.3, one and not one and a half.
-//! - Marks that are told during the repair of a loss do not enter alpha: [`Control::acked`] is not called then.
+//! - Where [`Config::whole_segments`](crate::Config::whole_segments) says so, a mark takes whole
+//!   segments from a window of whole segments, as in Linux: from ten, at an alpha of 0.3, one and
+//!   not one and a half.
+//! - Marks that are reported during the repair of a loss do not enter alpha: [`Control::acked`] is
+//!   not called then.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::{Arithmetic, half, kept, slow_start};
@@ -31,7 +36,7 @@ use super::round_trip::Flight;
 use fairwire_core::{Ecn, Time};
 use fairwire_parameters::parameters;
 
-/// What is told of it.
+/// Its description in lists and documentation.
 pub(super) const ABOUT: About = About {
     ecn: Ecn::Ect0, // it learns nothing without marks (RFC 8257, section 3)
     ..About::new("a window that shrinks by as much as the queue is marked", "RFC 8257")
@@ -116,7 +121,7 @@ impl Dctcp {
 
     fn grow(&mut self, acked: &Acked) {
         let (window, rest) = slow_start(self.window, self.threshold, acked.growth);
-        self.window = kept(window + rest / window, acked.most);
+        self.window = kept(window + rest / window, acked.max_window);
     }
 }
 
@@ -173,8 +178,20 @@ mod tests {
 
     fn ack(newly: u32, marked: u32, in_flight: u32, ends_round: bool) -> Acked {
         let (now, rtt, rate) = (Time::ZERO, None, None);
-        let (growth, lost, is_window_used, most) = (newly, 0, true, 1e9);
-        Acked { now, newly, growth, marked, lost, in_flight, rtt, ends_round, rate, is_window_used, most }
+        let (growth, lost, is_window_used, max_window) = (newly, 0, true, 1e9);
+        Acked {
+            now,
+            newly,
+            growth,
+            marked,
+            lost,
+            in_flight,
+            rtt,
+            ends_round,
+            rate,
+            is_window_used,
+            max_window,
+        }
     }
 
     #[test]

@@ -5,19 +5,22 @@ use super::control::Congested;
 /// RFC 5681, equation (4): the threshold never falls below two segments.
 pub(super) const LOWEST_THRESHOLD: f64 = 2.0;
 
-/// Slow start with `newly` segments acknowledged: the window grows by as many, up to the threshold. Gives the new window, and
-/// the segments that are left for congestion avoidance. RFC 5681, section 3.1, with appropriate byte counting (RFC 3465).
+/// Slow start with `newly` segments acknowledged: the window grows by as many, up to the threshold.
+/// Gives the new window, and the segments that are left for congestion avoidance. RFC 5681,
+/// section 3.1, with appropriate byte counting (RFC 3465).
 pub(super) fn slow_start(window: f64, threshold: f64, newly: u32) -> (f64, f64) {
     let step = f64::from(newly).min((threshold - window).max(0.0));
     (window + step, f64::from(newly) - step)
 }
 
-/// How a controller counts its window. Windows are real numbers, and what is sent is their whole part.
+/// How a controller counts its window. Windows are real numbers, and what is sent is their whole
+/// part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arithmetic {
     /// Nothing is rounded: the RFCs count bytes.
     Real,
-    /// What a sign of congestion leaves is whole, and so is what it is taken from, as in Linux, which counts segments.
+    /// What a sign of congestion leaves is whole, and so is what it is taken from, as in Linux,
+    /// which counts segments.
     Whole,
 }
 

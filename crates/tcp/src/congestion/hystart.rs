@@ -1,14 +1,16 @@
 //! HyStart++: leaves slow start when the round trips get longer, before anything is lost.
 //!
 //! # What it does
-//! Compares the least round-trip time of a round with that of the round before. When it has risen by an eighth, the window
-//! grows at a quarter of slow start's pace for five rounds; if the rise goes away meanwhile, slow start goes on.
+//! Compares the least round-trip time of a round with that of the round before. When it has risen
+//! by an eighth, the window grows at a quarter of slow start's pace for five rounds; if the rise
+//! goes away meanwhile, slow start goes on.
 //!
 //! # Why
 //! Slow start doubles until a queue overflows, and then a whole window may be lost at once.
 //!
 //! # Source
-//! RFC 9406, sections 4.2 and 4.3, whose names stand with the constants. Sending in slow start is not paced, so L is 8.
+//! RFC 9406, sections 4.2 and 4.3, whose names are given with the constants. Sending in slow start
+//! is not paced, so L is 8.
 
 use super::control::Acked;
 use fairwire_core::Duration;
@@ -20,13 +22,13 @@ const N_RTT_SAMPLE: u8 = 8;
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
 const CSS_ROUNDS: u8 = 5;
 /// L: an acknowledgement grows the window by no more segments than this.
-const MOST_PER_ACK: u32 = 8;
+const MAX_PER_ACK: u32 = 8;
 
 /// What the first slow start watches.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HyStart {
-    /// The least round-trip times of the previous round, of this one, and of the one that made it conservative; the longest
-    /// duration stands for none.
+    /// The least round-trip times of the previous round, of this one, and of the one that made it
+    /// conservative; the longest duration means none.
     previous: Duration,
     least: Duration,
     baseline: Duration,
@@ -49,9 +51,9 @@ impl HyStart {
         }
     }
 
-    /// Takes an acknowledgement in, and tells by how many segments it lets the window grow.
+    /// Takes an acknowledgement in, and returns the segments by which it lets the window grow.
     pub(super) fn acked(&mut self, acked: &Acked) -> f64 {
-        let segments = f64::from(acked.growth.min(MOST_PER_ACK));
+        let segments = f64::from(acked.growth.min(MAX_PER_ACK));
         let growth = if self.is_conservative { segments / CSS_GROWTH_DIVISOR } else { segments };
         if acked.ends_round {
             self.begin_round();
@@ -99,7 +101,8 @@ mod tests {
     use super::*;
     use fairwire_core::Time;
 
-    /// A round of 10 acknowledgements, of which the first ends the round before: how much the window grows.
+    /// A round of 10 acknowledgements, of which the first ends the round before: how much the
+    /// window grows.
     fn round(hystart: &mut HyStart, rtt_ms: u64) -> f64 {
         let ack = |i| Acked {
             now: Time::ZERO,
@@ -112,7 +115,7 @@ mod tests {
             ends_round: i == 0,
             rate: None,
             is_window_used: true,
-            most: 1e9,
+            max_window: 1e9,
         };
         (0..10).map(|i| hystart.acked(&ack(i))).sum()
     }
@@ -122,7 +125,8 @@ mod tests {
         let mut hystart = HyStart::new();
         assert_eq!(round(&mut hystart, 80), 10.0);
         assert_eq!(round(&mut hystart, 89), 10.0); // 1/8 of 80 ms is 10 ms: no rise yet
-        // Against 89 ms the rise must be 11.125 ms. It is known after eight samples; the two last ones count a quarter.
+        // Against 89 ms the rise must be 11.125 ms. It is known after eight samples; the two last
+        // ones count a quarter.
         assert_eq!(round(&mut hystart, 101), 8.5);
         for _ in 0..4 {
             assert_eq!(round(&mut hystart, 120), 2.5);
@@ -163,7 +167,7 @@ mod tests {
             ends_round: false,
             rate: None,
             is_window_used: true,
-            most: 1e9,
+            max_window: 1e9,
         };
         assert_eq!(hystart.acked(&ack), 8.0);
         ack.growth = 3;

@@ -1,28 +1,31 @@
-//! LEDBAT: a background transport that yields to others by keeping its own queueing delay at a target.
+//! LEDBAT: a background transport that yields to others by keeping its own queueing delay at a
+//! target.
 //!
 //! # What it does
-//! Takes the least delay of the last ten minutes for the path's own, and what is above it for queueing. The window grows by at
-//! most one segment per round trip while the queueing delay is below the target, and shrinks in proportion where it is above.
+//! Takes the least delay of the last ten minutes for the path's own, and what is above it for
+//! queueing. The window grows by at most one segment per round trip while the queueing delay is
+//! below the target, and shrinks in proportion where it is above.
 //!
 //! # Why
-//! Flows that fill queues until something is lost push the delay far beyond the target, and so take all that they want; what
-//! they leave unused, LEDBAT takes. That suits updates and backups.
+//! Flows that fill queues until something is lost push the delay far beyond the target, and so take
+//! all that they want; what they leave unused, LEDBAT takes. That suits updates and backups.
 //!
 //! # State and cost
-//! 96 bytes; O(1) per acknowledgement (ten minima and four samples). The sender is asked for exact round-trip times.
+//! 96 bytes; O(1) per acknowledgement (ten minima and four samples). It needs exact round-trip
+//! times from the sender.
 //!
 //! # Source (section, equation)
-//! RFC 6817, section 2.4.2 (the sender's operation) and section 2.5 (the values): BASE_HISTORY 10 minutes, INIT_CWND 2, whatever the
-//! TCP's initial window. The filter of current
-//! delays is the least of the last four samples, as implementations commonly have it; the RFC leaves it open.
+//! RFC 6817, section 2.4.2 (the sender's operation) and section 2.5 (the values): BASE_HISTORY 10
+//! minutes, INIT_CWND 2, whatever the TCP's initial window. The filter of current delays is the
+//! least of the last four samples, as implementations commonly have it; the RFC leaves it open.
 //!
 //! # Where we differ
-//! - Delays are exact round-trip times, not one-way delays: queueing on the way back counts too. No clock skew or offset has
-//!   then to be corrected.
+//! - Delays are exact round-trip times, not one-way delays: queueing on the way back counts too. No
+//!   clock skew or offset has then to be corrected.
 //! - Delays are kept to the microsecond, up to 71 minutes.
 //! - There is no slow start, and so no threshold: section 2.4.2 does not have one.
-//! - An acknowledgement without a measurement moves the window by the delays known so far; before the first one it does
-//!   nothing.
+//! - An acknowledgement without a measurement moves the window by the delays known so far; before
+//!   the first one it does nothing.
 //! - CTO, the timeout, is the sender's retransmission timer.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
@@ -30,7 +33,7 @@ use super::growth::kept;
 use fairwire_core::{Duration, Time};
 use fairwire_parameters::{Quantity, parameters};
 
-/// What is told of it.
+/// Its description in lists and documentation.
 pub(super) const ABOUT: About =
     About::new("a background transport that holds its own queueing delay at a target", "RFC 6817");
 
@@ -66,7 +69,8 @@ pub struct Ledbat {
     gain: f64,
     allowed_increase: u32,
     lowest: u32,
-    /// The least delays of the last minutes, the current one last, in microseconds; [`NONE`] where there is none.
+    /// The least delays of the last minutes, the current one last, in microseconds; [`NONE`] where
+    /// there is none.
     base_us: [u32; BASE_HISTORY],
     /// The last delays, in microseconds, in no order.
     recent_us: [u32; CURRENT_FILTER],
@@ -142,7 +146,7 @@ impl Control for Ledbat {
         let off_target = (self.target_s - queueing.secs()) / self.target_s;
         let moved = self.window + self.gain * off_target * f64::from(acked.growth) / self.window;
         let allowed = f64::from(acked.in_flight) + f64::from(self.allowed_increase);
-        self.window = kept(moved.min(allowed).max(f64::from(self.lowest)), acked.most);
+        self.window = kept(moved.min(allowed).max(f64::from(self.lowest)), acked.max_window);
     }
 
     fn lost(&mut self, _congested: &Congested) {
@@ -178,7 +182,7 @@ mod tests {
             ends_round: true,
             rate: None,
             is_window_used: true,
-            most: 1e9,
+            max_window: 1e9,
         }
     }
 

@@ -1,4 +1,5 @@
-//! The fraction of segments that meet a mark, smoothed over rounds: what DCTCP and Prague have in common.
+//! The fraction of segments that meet a mark, smoothed over rounds: what DCTCP and Prague have in
+//! common.
 
 use super::control::Acked;
 
@@ -58,7 +59,7 @@ mod tests {
             ends_round: false,
             rate: None,
             is_window_used: true,
-            most: 1e9,
+            max_window: 1e9,
         };
         for (newly, marked, expected) in [(4, 4, 0.5), (4, 0, 0.25), (8, 2, 0.25), (0, 0, 0.25)] {
             marks.count(&ack(newly, marked));

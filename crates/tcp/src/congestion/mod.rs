@@ -45,7 +45,7 @@ mod tests {
             ends_round: false,
             rate: None,
             is_window_used: true,
-            most: 1e9,
+            max_window: 1e9,
         }
     }
 

@@ -1,28 +1,31 @@
 //! Prague: DCTCP's response made fit for the Internet.
 //!
 //! # What it does
-//! Like [`Dctcp`](super::Dctcp) it takes alpha / 2 of the window away where marks come, alpha being the smoothed fraction of
-//! marked segments. It paces; it counts only unmarked segments as reason to grow; and a flow that lasts grows as if its
-//! round-trip time were at least 25 ms, so that nearness is no longer an advantage. Its segments carry ECT(1).
+//! Like [`Dctcp`](super::Dctcp) it takes alpha / 2 of the window away where marks come, alpha being
+//! the smoothed fraction of marked segments. It paces, and counts only unmarked segments as reason
+//! to grow. A flow that lasts grows as if its round-trip time were at least 25 ms, so that nearness
+//! is no longer an advantage. Its segments carry ECT(1).
 //!
 //! # Why
-//! L4S gives such flows a queue of their own with a delay of about a millisecond, and asks in return that their response be
-//! scalable, that they pace, and that short round trips do not crowd out long ones (RFC 9331, section 4.3). DCTCP has only
-//! the first.
+//! L4S gives such flows a queue of their own with a delay of about a millisecond. In return it
+//! requires that their response is scalable, that they pace, and that short round trips do not
+//! crowd out long ones (RFC 9331, section 4.3). DCTCP has only the first.
 //!
 //! # State and cost
-//! 88 bytes; O(1) per acknowledgement. The sender is asked for exact round-trip times and counts of marks, and paces.
+//! 88 bytes; O(1) per acknowledgement. It needs exact round-trip times and counts of marks from the
+//! sender, and paces.
 //!
 //! # Source (section, equation)
-//! draft-briscoe-iccrg-prague-congestion-control-04, section 2.4; RFC 8257, section 3.3; RFC 9331, section 4.3. The law of growth
-//! under a virtual round-trip time follows from what it is for: a rate W / R that grows by 1 / V per V seconds grows W by
-//! (R / V)^2 per R seconds.
+//! draft-briscoe-iccrg-prague-congestion-control-04, section 2.4; RFC 8257, section 3.3; RFC 9331,
+//! section 4.3. The law of growth under a virtual round-trip time follows from what it is for: a
+//! rate W / R that grows by 1 / V per V seconds grows W by (R / V)^2 per R seconds.
 //!
 //! # Where we differ
-//! - Once a flow is independent, everything has the period of the virtual round-trip time: growth, the average alpha, and how
-//!   often marks may reduce. Only so is the rate at a given marking probability that of a flow with that round-trip time.
-//! - A loss halves the window in use, whatever marks have taken away in the same round trip before. (The draft gives credit
-//!   for that.)
+//! - Once a flow is independent, everything has the period of the virtual round-trip time: growth,
+//!   the average alpha, and how often marks may reduce. Only so is the rate at a given marking
+//!   probability that of a flow with that round-trip time.
+//! - A loss halves the window in use, whatever marks have taken away in the same round trip before.
+//!   (The draft gives credit for that.)
 //! - There is no fall-back to a classic response where a queue is found to be classic.
 //! - Pacing is at twice window / RTT in slow start and at window / RTT after it.
 //! - Losses, and marks during the repair of one, are treated as in [`Dctcp`](super::Dctcp).
@@ -34,7 +37,7 @@ use super::round_trip::{Flight, SmoothedRtt};
 use fairwire_core::{Duration, Ecn, Time};
 use fairwire_parameters::{Quantity, parameters};
 
-/// What is told of it.
+/// Its description in lists and documentation.
 pub(super) const ABOUT: About = About {
     ecn: Ecn::Ect1, // RFC 9331, section 4.1
     ..About::new(
@@ -53,7 +56,8 @@ pub struct PragueSpec {
     /// The round-trip time that shorter ones behave as; "0 s": each as its own.
     #[parameter(default = "25 ms", source = "Draft, section 2.4.4.")]
     pub virtual_rtt: Option<Quantity<Duration>>,
-    /// For how many rounds a flow keeps its own round-trip time first, so that short ones stay quick.
+    /// For how many rounds a flow keeps its own round-trip time first, so that short ones stay
+    /// quick.
     #[parameter(default = 500, unit = "rounds", source = "Draft, section 2.4.4.")]
     pub independent_after: Option<u32>,
     /// Marks take the window no lower.
@@ -105,12 +109,14 @@ impl Prague {
         self.marks.alpha()
     }
 
-    /// How long the law's round trip is at least: the virtual one, or no time where the flow keeps to its own.
+    /// How long the law's round trip is at least: the virtual one, or no time where the flow keeps
+    /// to its own.
     fn period(&self) -> Duration {
         if self.rounds_to_go == 0 { self.virtual_rtt } else { Duration::ZERO }
     }
 
-    /// Alpha is 1 until the first mark, so that this one halves the window that slow start has left.
+    /// Alpha is 1 until the first mark, so that this one halves the window that slow start has
+    /// left.
     fn average_marks(&mut self, acked: &Acked) {
         if !self.has_met_marks && acked.marked == 0 {
             return;
@@ -134,7 +140,7 @@ impl Prague {
     fn grow(&mut self, acked: &Acked) {
         let unmarked = acked.growth.saturating_sub(acked.marked);
         let (window, rest) = slow_start(self.window, self.threshold, unmarked);
-        self.window = kept(window + rest * self.segments_per_round() / window, acked.most);
+        self.window = kept(window + rest * self.segments_per_round() / window, acked.max_window);
     }
 
     /// (R / V)^2, at most 1.
@@ -201,8 +207,20 @@ mod tests {
     fn ack(now_ms: u64, newly: u32, marked: u32, rtt_ms: u64) -> Acked {
         let (now, rtt) = (Time::from_ns(now_ms * 1_000_000), Some(Duration::from_ms(rtt_ms)));
         let (in_flight, ends_round) = (newly, true);
-        let (growth, lost, rate, is_window_used, most) = (newly, 0, None, true, 1e9);
-        Acked { now, newly, growth, marked, lost, in_flight, rtt, ends_round, rate, is_window_used, most }
+        let (growth, lost, rate, is_window_used, max_window) = (newly, 0, None, true, 1e9);
+        Acked {
+            now,
+            newly,
+            growth,
+            marked,
+            lost,
+            in_flight,
+            rtt,
+            ends_round,
+            rate,
+            is_window_used,
+            max_window,
+        }
     }
 
     fn in_avoidance(parameters: PragueParameters, window: f64) -> Prague {
@@ -240,8 +258,9 @@ mod tests {
         for round in 0..5 {
             near.acked(&ack(5 * round, 100, 0, 5));
         }
-        // One segment per 25 ms and 25 ms: rate + 1 / (25 ms) in 25 ms, that is 5 ms / 25 ms in a window of 5 ms. Within
-        // 1 %, for the 100 segments acknowledged are not quite a window any more.
+        // One segment per 25 ms and 25 ms: rate + 1 / (25 ms) in 25 ms, that is 5 ms / 25 ms in a
+        // window of 5 ms. Within 1 %, for the 100 segments acknowledged are not quite a window any
+        // more.
         let grown = near.window() - 100.0;
         assert!((grown / 0.2 - 1.0).abs() < 0.01, "{grown}");
         let mut far = in_avoidance(lasting, 100.0);

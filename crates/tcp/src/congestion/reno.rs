@@ -1,8 +1,9 @@
 //! The window of Reno and NewReno.
 //!
 //! # What it does
-//! Grows the congestion window by one segment per acknowledgement in slow start and by one segment per window in congestion
-//! avoidance; halves it on loss and restarts at one after a timeout.
+//! Grows the congestion window by one segment per acknowledgement in slow start and by one segment
+//! per window in congestion avoidance. It halves the window on loss, and restarts at one after a
+//! timeout.
 //!
 //! # Parameters
 //! Initial window (segments, [`Config::initial_window`](crate::Config::initial_window)).
@@ -11,19 +12,19 @@
 //! Two numbers; a few instructions per acknowledgement.
 //!
 //! # Source
-//! RFC 5681, sections 3.1 and 3.2, at segment granularity as ns-2 has it: the window is a real number and the sending
-//! limit is its floor.
+//! RFC 5681, sections 3.1 and 3.2, at segment granularity as ns-2 has it: the window is a real
+//! number and the sending limit is its floor.
 //!
 //! # Where we differ
 //! Growth counts acknowledgements, which RFC 5681, section 3.1, allows; or, where
-//! [`Config::counts_segments`](crate::Config::counts_segments) says so, the segments that they acknowledge (RFC 3465, without its limit L on
-//! an acknowledgement of many: as Linux).
+//! [`Config::counts_segments`](crate::Config::counts_segments) says so, the segments that they
+//! acknowledge (RFC 3465, without its limit L on an acknowledgement of many: as Linux).
 
 use super::control::{About, Acked, Congested, Control, Start};
 use super::growth::{LOWEST_THRESHOLD, slow_start};
 use fairwire_parameters::parameters;
 
-/// What is told of it.
+/// Its description in lists and documentation.
 pub(super) const ABOUT: About = About::before(
     "Reno and NewReno: a segment more per round trip, half as many after a loss",
     "RFC 5681, RFC 6582",
@@ -76,7 +77,8 @@ impl Reno {
         Reno { counts_segments: true, ..self }
     }
 
-    /// New data, of `segments`, was acknowledged, and the window was used: all that this law wants to know.
+    /// New data, of `segments`, was acknowledged, and the window was used: all that this law wants
+    /// to know.
     #[inline]
     pub fn grow(&mut self, segments: u64, most: f64) {
         if self.counts_segments {
@@ -108,7 +110,7 @@ impl Control for Reno {
     #[inline]
     fn acked(&mut self, acked: &Acked) {
         if acked.is_window_used {
-            self.grow(acked.growth.into(), acked.most);
+            self.grow(acked.growth.into(), acked.max_window);
         }
     }
 

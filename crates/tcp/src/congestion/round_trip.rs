@@ -2,7 +2,8 @@
 
 use fairwire_core::Duration;
 
-/// The smoothed round-trip time of RFC 6298, section 2, in seconds; zero before the first measurement.
+/// The smoothed round-trip time of RFC 6298, section 2, in seconds; zero before the first
+/// measurement.
 #[derive(Debug, Default)]
 pub(super) struct SmoothedRtt {
     secs: f64,
@@ -22,8 +23,8 @@ impl SmoothedRtt {
     }
 }
 
-/// The segments that were in flight at some moment. When they are acknowledged, a round trip has passed, whatever the clock
-/// says.
+/// The segments that were in flight at some moment. When they are acknowledged, a round trip has
+/// passed, whatever the clock says.
 #[derive(Debug, Default)]
 pub(super) struct Flight {
     left: u32,

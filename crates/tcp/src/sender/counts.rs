@@ -5,8 +5,9 @@ use std::ops::Add;
 
 /// How a sender found its losses.
 ///
-/// Losses are counted by episodes: an episode begins when a loss is found, and ends when all is acknowledged that had been sent by then.
-/// A repair by duplicates and the timeout that it runs into are one episode; so are a timeout and those that follow while it backs off.
+/// Losses are counted by episodes: an episode begins when a loss is found, and ends when all is
+/// acknowledged that had been sent by then. A repair by duplicates and the timeout that it runs
+/// into are one episode; so are a timeout and those that follow while it backs off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LossCounts {
     /// How often the retransmission timer ran out, that of the opening included.
@@ -37,7 +38,8 @@ impl Add for LossCounts {
 }
 
 impl Sender {
-    /// How it found its losses, since it was made or since [`forget_loss_counts`](Sender::forget_loss_counts).
+    /// How it found its losses, since it was made or since
+    /// [`forget_loss_counts`](Sender::forget_loss_counts).
     pub fn loss_counts(&self) -> LossCounts {
         self.counts
     }
@@ -47,7 +49,8 @@ impl Sender {
         Sender { counts, ..self }
     }
 
-    /// Counts from zero. An episode under way counts from its next timeout on, if that is its first.
+    /// Counts from zero. An episode under way counts from its next timeout on, if that is its
+    /// first.
     pub fn forget_loss_counts(&mut self) {
         self.counts = LossCounts::default();
     }

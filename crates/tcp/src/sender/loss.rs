@@ -1,9 +1,11 @@
 //! Loss recovery without selective acknowledgements.
 //!
 //! # Source
-//! Tahoe: fast retransmit alone (V. Jacobson, SIGCOMM 1988). Reno: RFC 5681, section 3.2. NewReno: RFC 6582. What the RFCs leave open
-//! is as in ns-2's agents of these names: the window after recovery is half of that before, unrounded; NewReno's timer restarts on
-//! the first partial acknowledgement only ("impatient"), and no partial one measures a round trip; duplicates after a timeout repair nothing (ns-2's `bugFix_`).
+//! Tahoe: fast retransmit alone (V. Jacobson, SIGCOMM 1988). Reno: RFC 5681, section 3.2. NewReno:
+//! RFC 6582. What the RFCs leave open is as in ns-2's agents of these names. The window after
+//! recovery is half of that before, unrounded. NewReno's timer restarts on the first partial
+//! acknowledgement only ("impatient"), and no partial one measures a round trip. Duplicates after a
+//! timeout repair nothing (ns-2's `bugFix_`).
 
 use super::{DUPLICATES, Output, Phase, Reaction, Sender};
 use crate::config::Recovery;
@@ -20,7 +22,8 @@ impl Sender {
         self.unacked = ack.next;
         self.next = self.next.max(ack.next);
         self.duplicates = 0;
-        // Everything up to `recover` must be acknowledged before recovery ends (RFC 6582, section 3.2).
+        // Everything up to `recover` must be acknowledged before recovery ends (RFC 6582,
+        // section 3.2).
         let is_partial =
             self.is_in_recovery() && self.config.recovery == Recovery::NewReno && ack.next < self.recover;
         if is_partial {
@@ -30,17 +33,18 @@ impl Sender {
         if let Phase::Recovery { has_acted } = self.phase {
             if is_partial {
                 if self.control.grows_in_recovery() {
-                    self.tell(ack, newly, in_flight, measures, now);
+                    self.report_acked(ack, newly, in_flight, measures, now);
                 } else {
-                    self.untold = self.untold.saturating_add(newly as u32);
+                    self.unreported = self.unreported.saturating_add(newly as u32);
                 }
                 return self.on_partial_ack(newly, has_acted, now, out);
             }
             self.phase = Phase::Open;
             self.inflation = 0;
             self.control.recovered(now);
-            // The repaired segment has just arrived. The others did before, while the window was not to grow.
-            self.untold = self.untold.saturating_add(u32::try_from(newly - 1).unwrap_or(u32::MAX));
+            // The repaired segment has just arrived. The others did before, while the window was
+            // not to grow.
+            self.unreported = self.unreported.saturating_add(u32::try_from(newly - 1).unwrap_or(u32::MAX));
             newly = 1;
         }
         self.open_window(ack, newly, in_flight, measures, now);
@@ -59,13 +63,14 @@ impl Sender {
         now: Time,
     ) {
         if ack.ece && !self.counts_marks {
-            self.untold = self.untold.saturating_add(newly as u32);
+            self.unreported = self.unreported.saturating_add(newly as u32);
         } else {
-            self.tell(ack, newly, in_flight, measures, now);
+            self.report_acked(ack, newly, in_flight, measures, now);
         }
     }
 
-    /// A segment that a partial acknowledgement covers may have waited behind a hole: it ends a back-off, and measures nothing.
+    /// A segment that a partial acknowledgement covers may have waited behind a hole: it ends a
+    /// back-off, and measures nothing.
     fn forget_timed(&mut self, acked_to: u64) {
         if !self.has_journal && self.timed_seq < acked_to {
             self.timed_seq = super::NONE;
@@ -73,8 +78,9 @@ impl Sender {
         }
     }
 
-    /// Part of the window is acknowledged: the next hole is lost too. The window, inflation first, deflates by what was acknowledged,
-    /// less one for the retransmission; the timer restarts only on the first partial acknowledgement (the "impatient" variant of RFC 6582).
+    /// Part of the window is acknowledged: the next hole is lost too. The window, inflation first,
+    /// deflates by what was acknowledged, less one for the retransmission; the timer restarts only
+    /// on the first partial acknowledgement (the "impatient" variant of RFC 6582).
     fn on_partial_ack(&mut self, newly: u64, seen_partial: bool, now: Time, out: &mut impl Output) {
         let newly = u32::try_from(newly).unwrap_or(u32::MAX);
         if self.inflation > newly {
@@ -105,16 +111,18 @@ impl Sender {
         }
     }
 
-    /// Does a loss now belong to a window later than the one last repaired? The acknowledgement must cover *more* than
-    /// what had been sent by then (RFC 6582, section 3.2): duplicates that ask for the segment just after it may stem from going back N.
-    /// A scoreboard tells those from others, and with it all that had been sent is enough (RFC 6675, sections 5 and 5.1).
+    /// Does a loss now belong to a window later than the one last repaired? The acknowledgement
+    /// must cover *more* than what had been sent by then (RFC 6582, section 3.2): duplicates that
+    /// request the segment just after it may stem from going back N. A scoreboard distinguishes
+    /// those from others, and with it all that had been sent is enough (RFC 6675, sections 5 and
+    /// 5.1).
     pub(super) fn is_new_loss(&self) -> bool {
-        let is_told_apart = self.has_board && !self.config.quirks.sack_counts_acks;
-        self.recover == 0 || self.unacked > self.recover || (is_told_apart && self.unacked == self.recover)
+        let is_distinguished = self.has_board && !self.config.quirks.sack_counts_acks;
+        self.recover == 0 || self.unacked > self.recover || (is_distinguished && self.unacked == self.recover)
     }
 
-    /// May duplicates cause a retransmission? Not those that stem from an earlier one; but a window that only a mark has reduced
-    /// has not been repaired.
+    /// May duplicates cause a retransmission? Not those that stem from an earlier one; but a window
+    /// that only a mark has reduced has not been repaired.
     pub(super) fn may_repair(&self) -> bool {
         self.is_new_loss() || self.reaction == Reaction::Mark
     }
@@ -122,7 +130,8 @@ impl Sender {
     fn on_loss(&mut self, now: Time, out: &mut impl Output) {
         let is_tahoe = self.config.recovery == Recovery::Tahoe;
         self.count_repair();
-        // A window that a mark has reduced is not reduced again for a loss in it (RFC 3168, section 6.1.2).
+        // A window that a mark has reduced is not reduced again for a loss in it (RFC 3168,
+        // section 6.1.2).
         if self.is_new_loss() || self.reaction != Reaction::Mark {
             let congested = self.congested(now);
             self.control.lost(&congested);

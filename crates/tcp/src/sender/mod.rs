@@ -1,7 +1,8 @@
-//! The sending end: what may be sent and when, the retransmission timer (RFC 6298), and restarts after idling (RFC 5681, 4.1).
+//! The sending end: what may be sent and when, the retransmission timer (RFC 6298), and restarts
+//! after idling (RFC 5681, 4.1).
 //!
-//! How a loss is found and repaired is in [`loss`] (Tahoe, Reno, NewReno) and [`selective`] (SACK); how the window changes is a
-//! [`Control`]ler's business.
+//! How a loss is found and repaired is in [`loss`] (Tahoe, Reno, NewReno) and [`selective`] (SACK);
+//! how the window changes is a [`Control`]ler's business.
 
 mod counts;
 mod loss;
@@ -25,16 +26,16 @@ pub trait Output {
     fn send(&mut self, segment: Segment);
 }
 
-/// Duplicate acknowledgements that tell of a loss (RFC 5681, section 3.2).
+/// Duplicate acknowledgements that signal a loss (RFC 5681, section 3.2).
 const DUPLICATES: u32 = 3;
 
 /// No window grows past this, segments: it would take 10^9 acknowledgements without a loss.
 const WIDEST_WINDOW: f64 = 1e9;
 
-/// No count of segments in flight is told as more.
-const MOST_IN_FLIGHT: u64 = u32::MAX as u64;
+/// The maximum that is reported as the number of segments in flight.
+const MAX_IN_FLIGHT: u64 = u32::MAX as u64;
 
-/// Stands for no segment.
+/// Means no segment.
 const NONE: u64 = u64::MAX;
 
 /// A sender.
@@ -55,7 +56,7 @@ pub struct Sender {
     inflation: u32, // segments known to have left the network during recovery
     phase: Phase,
     ecn: Ecn, // of new data
-    /// What was told or asked for when it was made, and what is so now.
+    /// Options fixed when it was made, then flags of its current state.
     has_board: bool,
     has_journal: bool,
     counts_marks: bool,
@@ -68,14 +69,15 @@ pub struct Sender {
     recover: u64,    // what was never sent when the window was last reduced; 0 before that
     round_end: u64,  // a round trip ends when this is acknowledged
     last_sent: Time, // kept where a window restarts after a pause
-    marks: u32,      // told by the receiver so far
-    untold: u32,     // segments that arrived, of which the controller knows nothing yet
+    marks: u32,      // reported by the receiver so far
+    unreported: u32, // segments that arrived, of which the controller knows nothing yet
     counts: LossCounts,
     board: Option<Box<Scoreboard>>,
     journal: Option<Box<Journal>>,
 }
 
-// With millions of connections it is their memory that takes the time: what is seldom there is boxed.
+// With millions of connections it is their memory that takes the time: what is seldom there is
+// boxed.
 const _: () = assert!(size_of::<Sender>() <= 208);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +138,7 @@ impl Sender {
             round_end: 0,
             last_sent: Time::ZERO,
             marks: 0,
-            untold: 0,
+            unreported: 0,
             counts: LossCounts::default(),
             board: has_board.then(|| Box::new(board(config))),
             journal: keeps_journal.then(|| Box::new(Journal::new())),
@@ -165,7 +167,8 @@ impl Sender {
         }
     }
 
-    /// Gives `segments` more segments to send. After a pause longer than the retransmission timeout the window is the restart window.
+    /// Gives `segments` more segments to send. After a pause longer than the retransmission timeout
+    /// the window is the restart window.
     pub fn write(&mut self, segments: u64, now: Time, out: &mut impl Output) {
         self.end = self.end.saturating_add(segments);
         if matches!(self.phase, Phase::Closed | Phase::SynSent { .. }) {
@@ -261,7 +264,8 @@ impl Sender {
         }
     }
 
-    /// A [`deadline`](Sender::deadline) has come: pacing lets a segment out, or the retransmission timer has run out.
+    /// A [`deadline`](Sender::deadline) has come: pacing lets a segment out, or the retransmission
+    /// timer has run out.
     pub fn on_timeout(&mut self, now: Time, out: &mut impl Output) {
         if self.is_held && self.release_at <= now {
             self.is_held = false;
@@ -272,7 +276,8 @@ impl Sender {
         }
     }
 
-    /// The retransmission timer has run out: starts over from the first unacknowledged segment (RFC 5681, section 3.1).
+    /// The retransmission timer has run out: starts over from the first unacknowledged segment
+    /// (RFC 5681, section 3.1).
     fn on_silence(&mut self, now: Time, out: &mut impl Output) {
         self.rtt.back_off(&self.config);
         self.timed_seq = NONE;
@@ -319,7 +324,8 @@ impl Sender {
         self.transmit(now, out);
     }
 
-    /// A mark was echoed: reduces the window, at most once per window of data (RFC 3168, section 6.1.2).
+    /// A mark was echoed: reduces the window, at most once per window of data (RFC 3168,
+    /// section 6.1.2).
     fn on_echo(&mut self, acked_to: u64, now: Time) {
         if self.ecn == Ecn::NotEct || self.counts_marks {
             return;
@@ -338,8 +344,9 @@ impl Sender {
         }
     }
 
-    /// A window of one, and a fraction, cannot be halved: the next segment waits for a timeout (RFC 3168, section 6.1.2). Each after
-    /// that, which is marked at a window of one, doubles the wait, as in ns-2.
+    /// A window of one, and a fraction, cannot be halved: the next segment waits for a timeout
+    /// (RFC 3168, section 6.1.2). Each after that, which is marked at a window of one, doubles the
+    /// wait, as in ns-2.
     fn slow_down(&mut self, in_use: f64, now: Time) {
         self.release_at = now + self.rtt.timeout(&self.config);
         if in_use <= 1.0 {
@@ -358,7 +365,7 @@ impl Sender {
         }
     }
 
-    /// Notes that the window was reduced: what is in flight tells nothing new about congestion.
+    /// Notes that the window was reduced: what is in flight says nothing new about congestion.
     fn reduced(&mut self, reaction: Reaction) {
         self.reaction = reaction;
         self.recover = self.highest;
@@ -374,7 +381,8 @@ impl Sender {
         Congested { now, in_use: self.in_use(), in_flight: self.in_flight() }
     }
 
-    /// The window that a reaction to loss halves, segments. Inflation is no part of it: that much has left the network.
+    /// The window that a reaction to loss halves, segments. Inflation is no part of it: that much
+    /// has left the network.
     fn in_use(&self) -> f64 {
         self.control.window().min(self.window_limit())
     }
@@ -384,7 +392,7 @@ impl Sender {
     fn in_flight(&self) -> u32 {
         match &self.board {
             Some(board) if !self.config.quirks.sack_counts_acks => {
-                board.pipe(self.unacked, self.highest).min(MOST_IN_FLIGHT) as u32
+                board.pipe(self.unacked, self.highest).min(MAX_IN_FLIGHT) as u32
             }
             _ => self.in_flight_without_board(),
         }
@@ -393,27 +401,27 @@ impl Sender {
     #[inline]
     fn in_flight_without_board(&self) -> u32 {
         let left = self.next - self.unacked;
-        left.saturating_sub(u64::from(self.inflation)).min(MOST_IN_FLIGHT) as u32
+        left.saturating_sub(u64::from(self.inflation)).min(MAX_IN_FLIGHT) as u32
     }
 
-    /// Tells the controller of `newly` segments that arrived; `ack` told it. Reno, which most flows are, is told the little that it
-    /// wants to know.
+    /// Reports to the controller that `newly` segments arrived, by `ack`. Reno, which most flows
+    /// use, is given the little that it needs.
     #[inline]
-    fn tell(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
+    fn report_acked(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
         let is_window_used = !self.is_starved || self.config.quirks.grows_unused;
         let most = self.window_limit().min(WIDEST_WINDOW);
         match &mut self.control {
             Controller::Reno(reno) if is_window_used => reno.grow(newly, most),
             Controller::Reno(_) => {}
-            _ => self.tell_all(ack, newly, in_flight, measures, now),
+            _ => self.report_all(ack, newly, in_flight, measures, now),
         }
     }
 
     #[inline(never)]
-    fn tell_all(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
+    fn report_all(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
         let growth = u32::try_from(newly).unwrap_or(u32::MAX);
-        let newly = self.untold.saturating_add(growth).max(1);
-        self.untold = 0;
+        let newly = self.unreported.saturating_add(growth).max(1);
+        self.unreported = 0;
         let lost = self.board.as_mut().map_or(0, |board| board.newly_lost());
         let marked = ack.marks.wrapping_sub(self.marks).min(newly);
         self.marks = ack.marks;
@@ -432,7 +440,7 @@ impl Sender {
             ends_round,
             rate: measures.rate,
             is_window_used: !self.is_starved || self.config.quirks.grows_unused,
-            most: self.window_limit().min(WIDEST_WINDOW),
+            max_window: self.window_limit().min(WIDEST_WINDOW),
         });
     }
 

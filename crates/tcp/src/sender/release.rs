@@ -74,7 +74,8 @@ impl Sender {
         }
     }
 
-    /// Limited transmit: one new segment per early duplicate, at most two beyond the window (RFC 3042).
+    /// Limited transmit: one new segment per early duplicate, at most two beyond the window
+    /// (RFC 3042).
     pub(super) fn send_one_beyond(&mut self, now: Time, out: &mut impl Output) {
         let beyond = self.window_end() + u64::from(self.duplicates);
         if self.next < beyond.min(self.sendable_end()) {
@@ -141,7 +142,7 @@ impl Sender {
 
     #[inline(never)]
     pub(super) fn leave_gap(&mut self, pace: f64, now: Time) {
-        let gap = Duration::from_secs_f64((1.0 / pace).clamp(0.0, LONGEST_GAP_S));
+        let gap = Duration::from_secs_f64((1.0 / pace).clamp(0.0, MAX_GAP_S));
         let late = if self.config.makes_up_for_late { now.since(self.release_at).ns() } else { 0 };
         self.release_at = now + Duration::from_ns(gap.ns() - late.min(gap.ns() / 2));
     }
@@ -153,7 +154,7 @@ impl Sender {
 }
 
 /// No pace is slower than a segment in this many seconds: the retransmission timer would go first.
-const LONGEST_GAP_S: f64 = 60.0;
+const MAX_GAP_S: f64 = 60.0;
 
 fn no_zero(most: u32) -> u64 {
     if most == 0 { u64::MAX } else { u64::from(most) }

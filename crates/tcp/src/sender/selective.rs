@@ -1,18 +1,20 @@
 //! Loss recovery with selective acknowledgements.
 //!
 //! # Source
-//! RFC 6675 over the [`Scoreboard`](crate::scoreboard::Scoreboard), and after a timeout too: what is lost goes first, then new data, as
-//! long as the window has room for one more than is in flight.
+//! RFC 6675 over the [`Scoreboard`](crate::scoreboard::Scoreboard), and after a timeout too: what
+//! is lost goes first, then new data, as long as the window has room for one more than is in
+//! flight.
 //!
 //! # Where we differ
-//! Under the quirk `sack_counts_acks`, as ns-2's Sack1: what is in flight is counted, from what was outstanding less three at the
-//! third duplicate; each acknowledgement takes one off, a partial one two; whatever is missing below the highest that has arrived is
-//! sent again, at once and once; the acknowledgement that ends recovery does not open the window; a timeout forgets the scoreboard and
-//! goes back N, and duplicates after it are ignored until new data is acknowledged.
+//! Under the quirk `sack_counts_acks`, as ns-2's Sack1. What is in flight is counted, from what was
+//! outstanding less three at the third duplicate. Each acknowledgement takes one off, a partial one
+//! two. Whatever is missing below the highest that has arrived is sent again, at once and once. The
+//! acknowledgement that ends recovery does not open the window. A timeout forgets the scoreboard
+//! and goes back N, and duplicates after it are ignored until new data is acknowledged.
 
 use super::{DUPLICATES, NONE, Output, Phase, Reaction, Sender};
 use crate::congestion::Control;
-use crate::cut::Told;
+use crate::cut::Delivery;
 use crate::journal::Measures;
 use crate::segment::Ack;
 use fairwire_core::Time;
@@ -27,7 +29,7 @@ impl Sender {
         let losses = self.losses();
         let (newly, measures) = self.take_in(&ack, now);
         if !is_new && newly == 0 {
-            return; // it told nothing
+            return; // it reported nothing
         }
         let was_recovering = self.is_in_recovery();
         if is_new {
@@ -49,9 +51,9 @@ impl Sender {
                 self.spread_cut(before);
             }
         } else if self.is_in_recovery() && self.control.grows_in_recovery() {
-            self.tell(&ack, newly, in_flight, measures, now);
+            self.report_acked(&ack, newly, in_flight, measures, now);
         } else {
-            self.untold = self.untold.saturating_add(newly as u32);
+            self.unreported = self.unreported.saturating_add(newly as u32);
         }
         let begins = !self.is_in_recovery() && self.is_first_lost() && self.may_repair();
         if begins {
@@ -68,7 +70,8 @@ impl Sender {
         }
     }
 
-    /// Sends what is lost, then what is new, while the window has room beside what is in flight (RFC 6675, section 5, step C).
+    /// Sends what is lost, then what is new, while the window has room beside what is in flight
+    /// (RFC 6675, section 5, step C).
     pub(super) fn send_by_board(&mut self, now: Time, out: &mut impl Output) {
         let mut left = self.most_per_ack();
         while left > 0 && u64::from(self.in_flight()) < self.room() {
@@ -99,7 +102,8 @@ impl Sender {
         if let Some(seq) = board.next_doubtful() {
             return Some(seq);
         }
-        // The rescue: the last segment once more, in case it is lost and nothing above it will tell.
+        // The rescue: the last segment once more, in case it is lost and nothing above it will show
+        // it.
         let last = self.highest - 1;
         let is_useful = !*has_acted && !board.is_sacked(last) && !board.is_repeated(last);
         *has_acted = true;
@@ -117,7 +121,8 @@ impl Sender {
         self.next = self.highest;
     }
 
-    /// Brings the scoreboard and the journal up to date. How many segments have newly arrived, and what that measures.
+    /// Brings the scoreboard and the journal up to date. How many segments have newly arrived, and
+    /// what that measures.
     fn take_in(&mut self, ack: &Ack, now: Time) -> (u64, Measures) {
         let Some(board) = &mut self.board else { return (0, Measures::default()) };
         let mut newly = board.advance(ack.next);
@@ -140,7 +145,8 @@ impl Sender {
         by_board || self.duplicates >= DUPLICATES
     }
 
-    /// Was the first unacknowledged segment sent again, and may it still arrive? A repair sends what it sees lost beyond its own end too.
+    /// Was the first unacknowledged segment sent again, and may it still arrive? A repair sends
+    /// what it sees lost beyond its own end too.
     fn is_first_on_its_way(&self) -> bool {
         self.board.as_ref().is_some_and(|board| board.is_repeated(self.unacked))
     }
@@ -165,7 +171,8 @@ impl Sender {
 
 /// A cut that is spread over a round trip.
 impl Sender {
-    /// The controller has cut the window, if it is below `before`: what is sent from here on goes down to it by and by.
+    /// The controller has cut the window, if it is below `before`: what is sent from here on goes
+    /// down to it by and by.
     pub(super) fn spread_cut(&mut self, before: f64) {
         let (target, window_limit) = (self.control.window(), self.window_limit());
         if !self.config.spreads_cuts || target >= before || self.control.grows_in_recovery() {
@@ -195,9 +202,9 @@ impl Sender {
     }
 
     fn step_cut(&mut self, newly: u64, is_safe: bool) {
-        let told = Told { newly: newly as u32, is_safe, in_flight: self.in_flight().into() };
+        let delivery = Delivery { newly: newly as u32, is_safe, in_flight: self.in_flight().into() };
         if let Some(board) = &mut self.board {
-            board.cut.step(told);
+            board.cut.step(delivery);
         }
     }
 
@@ -227,7 +234,7 @@ impl Sender {
             (true, true) if ack.next >= self.recover => self.counted_recovery_ends(ack, before, now),
             (true, true) => {
                 self.pipe = self.pipe.saturating_sub(2);
-                self.untold = self.untold.saturating_add((ack.next - before) as u32);
+                self.unreported = self.unreported.saturating_add((ack.next - before) as u32);
                 self.rtt.progressed();
                 self.rearm(now);
             }
@@ -238,7 +245,7 @@ impl Sender {
                 self.rearm(now);
                 self.forget_board();
             }
-            (false, false) if newly == 0 => return, // it told nothing
+            (false, false) if newly == 0 => return, // it reported nothing
             (false, false) => return self.on_counted_duplicate(now, out),
         }
         self.send_by_count(now, out);
@@ -249,7 +256,7 @@ impl Sender {
         self.phase = Phase::Open;
         self.recover = 0; // whatever is lost next is a new loss
         self.duplicates = 0;
-        self.untold = self.untold.saturating_add((ack.next - before) as u32);
+        self.unreported = self.unreported.saturating_add((ack.next - before) as u32);
         self.control.recovered(now);
         self.rearm(now);
         self.forget_board();

@@ -129,7 +129,8 @@ fn a_timeout_goes_back_to_the_first_unacknowledged_and_doubles() {
     assert_eq!(sent.taken(), [1]);
     assert_eq!(sender.window(), 1.0);
     assert_eq!(sender.deadline(), Some(due + Duration::from_secs(2)));
-    // Duplicates caused by going back must not start a fast retransmit of an already repaired window.
+    // Duplicates caused by going back must not start a fast retransmit of an already repaired
+    // window.
     for _ in 0..5 {
         ack(&mut sender, 1, 2000, &mut sent);
     }
@@ -172,7 +173,7 @@ fn a_repair_and_the_timeouts_that_it_runs_into_are_one_episode_and_what_is_lost_
 }
 
 #[test]
-fn the_timeouts_of_an_opening_are_no_episode_and_counts_go_on_or_start_anew_as_told() {
+fn the_timeouts_of_an_opening_are_no_episode_and_counts_go_on_or_start_anew_as_requested() {
     let config = Arc::new(Config::new(Profile::Ns2In2002, 512));
     let (mut sender, mut sent) = (Sender::new(&config), Sent::default());
     sender.start(ms(0), &mut sent);
@@ -190,7 +191,8 @@ fn the_timeouts_of_an_opening_are_no_episode_and_counts_go_on_or_start_anew_as_t
 
 #[test]
 fn duplicates_that_going_back_caused_retransmit_nothing() {
-    // Segments 0, 1, 4 and 10 of 0..40 are lost, and every acknowledgement; a timeout goes back to 0.
+    // Segments 0, 1, 4 and 10 of 0..40 are lost, and every acknowledgement; a timeout goes back
+    // to 0.
     let (mut sender, mut sent) = open(40);
     let due = sender.deadline().expect("outstanding");
     sender.on_timeout(due, &mut sent);
@@ -198,7 +200,8 @@ fn duplicates_that_going_back_caused_retransmit_nothing() {
     for seq in (0..40).filter(|seq| ![0, 1, 4, 10].contains(seq)) {
         receiver.on_segment(Segment::data(seq), Time::ZERO).expect("at once");
     }
-    // Everything now arrives at once, in order: what was lost is refetched, what had arrived comes twice.
+    // Everything now arrives at once, in order: what was lost is refetched, what had arrived comes
+    // twice.
     let mut flight = sent.taken();
     while sender.unacked < 40 {
         let acks: Vec<Ack> = flight
@@ -255,7 +258,8 @@ fn the_receiver_window_is_never_overrun() {
 
 #[test]
 fn the_segment_sent_first_after_a_repair_began_may_be_lost_again_and_that_is_a_new_loss() {
-    // Segment 0 is lost, and so is the first that is sent once its repair has begun, which is where the repair ends.
+    // Segment 0 is lost, and so is the first that is sent once its repair has begun, which is where
+    // the repair ends.
     let config =
         Config { delayed_ack: None, control: ControlConfig::Reno, ..Config::new(Profile::Modern, 512) };
     let mut receiver = Receiver::new(&config);
@@ -286,7 +290,8 @@ fn the_segment_sent_first_after_a_repair_began_may_be_lost_again_and_that_is_a_n
 
 #[test]
 fn a_hole_that_the_repair_before_has_filled_is_not_filled_twice() {
-    // Of 0..16, segment 0 is lost; of what leaves during its repair, two, of which the second is seen and sent again before the first repair ends.
+    // Of 0..16, segment 0 is lost; of what leaves during its repair, two, of which the second is
+    // seen and sent again before the first repair ends.
     let config =
         Config { delayed_ack: None, control: ControlConfig::Reno, ..Config::new(Profile::Modern, 512) };
     for lost in [[17, 18], [16, 18], [16, 17], [18, 20]] {
@@ -316,7 +321,7 @@ fn a_hole_that_the_repair_before_has_filled_is_not_filled_twice() {
 }
 
 #[test]
-fn a_paced_segment_that_leaves_late_has_a_shorter_gap_behind_it_where_that_is_asked_for() {
+fn a_paced_segment_that_leaves_late_has_a_shorter_gap_behind_it_where_that_is_configured() {
     for (makes_up_for_late, late_ms, gap_ms) in [(false, 9, 10), (true, 3, 7), (true, 9, 5)] {
         let bbr = ControlConfig::Bbr(crate::congestion::BbrParameters::default());
         let config = Config { makes_up_for_late, control: bbr, ..Config::new(Profile::Modern, 512) };
@@ -383,7 +388,7 @@ fn everything_arrives_over_a_lossy_path_whatever_is_lost() {
 #[test]
 fn a_million_flows_fit_into_memory() {
     use crate::congestion::Reno;
-    // Sender and receiver without SACK: what stands in them, nothing beside while nothing is lost.
+    // Sender and receiver without SACK: what is in them, nothing beside while nothing is lost.
     assert!(
         size_of::<Sender>() + size_of::<Receiver>() <= 304,
         "{} {}",

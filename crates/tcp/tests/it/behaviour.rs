@@ -1,4 +1,5 @@
-//! Whole flows on a path: marks, pacing, finite data, delayed acknowledgements, and what the modern profile makes of them.
+//! Whole flows on a path: marks, pacing, finite data, delayed acknowledgements, and what the modern
+//! profile makes of them.
 
 use crate::path;
 
@@ -72,7 +73,8 @@ fn a_controller_that_counts_marks_learns_their_share_whatever_is_lost_or_delayed
     for recovery in [Recovery::NewReno, Recovery::Sack] {
         let control = ControlConfig::Dctcp(DctcpParameters::default());
         let config = Config { recovery, ecn: EcnMode::Ect0, ..modern(control) };
-        // One packet in five is marked, at random; every seventh acknowledgement is lost, and every thousandth segment.
+        // One packet in five is marked, at random; every seventh acknowledgement is lost, and every
+        // thousandth segment.
         let mut path = Path::new(&config, 1000)
             .marking(|n| rng::mix(n).is_multiple_of(5))
             .fate(|n, _| if n % 1000 == 999 { vec![] } else { vec![Duration::ZERO] })
@@ -87,8 +89,8 @@ fn a_controller_that_counts_marks_learns_their_share_whatever_is_lost_or_delayed
             }
         }
         let alpha = sum / f64::from(count);
-        // A round of about ten segments has one, two or three marks; its share varies by 0.1, the average of 16 rounds by 0.02, and
-        // the mean over 1600 rounds by a tenth of that.
+        // A round of about ten segments has one, two or three marks. Its share varies by 0.1, the
+        // average of 16 rounds by 0.02, and the mean over 1600 rounds by a tenth of that.
         assert!((alpha - 0.2).abs() < 0.01, "{recovery:?}: {alpha}");
     }
 }
@@ -116,7 +118,7 @@ fn an_echo_is_answered_once_per_window_and_the_answer_stops_it() {
 }
 
 #[test]
-fn data_is_ecn_capable_where_asked_and_neither_a_syn_nor_a_retransmission_is() {
+fn data_is_ecn_capable_where_configured_and_neither_a_syn_nor_a_retransmission_is() {
     for (ecn, codepoint) in
         [(EcnMode::Off, Ecn::NotEct), (EcnMode::Ect0, Ecn::Ect0), (EcnMode::Ect1, Ecn::Ect1)]
     {
@@ -150,7 +152,8 @@ fn a_loss_in_a_window_that_a_mark_has_reduced_does_not_reduce_it_again() {
         }
         let again: Vec<u64> =
             path.sent.iter().filter(|(_, s)| s.is_retransmission).map(|(_, s)| s.seq).collect();
-        // The receiver's window leaves nothing new to send: SACK's rescue is the last segment (RFC 6675, section 4, NextSeg 4).
+        // The receiver's window leaves nothing new to send: SACK's rescue is the last segment
+        // (RFC 6675, section 4, NextSeg 4).
         let expected: &[u64] = if recovery == Recovery::Sack { &[205, 236] } else { &[205] };
         assert_eq!(again, expected, "{recovery:?}");
         assert_eq!(least, 16.0, "{recovery:?}");
@@ -171,7 +174,8 @@ fn marks_at_a_window_of_one_hold_segments_back_for_ever_longer_timeouts() {
     let gaps: Vec<f64> = sent[16..24].windows(2).map(|pair| pair[1] - pair[0]).collect();
     let held: Vec<f64> = gaps.iter().copied().filter(|&gap| gap > 0.1).collect();
     assert!(held.len() >= 2 && held[0] >= 0.2, "{gaps:?}"); // the least timeout
-    // The first mark finds a window of 1 and a fraction, the second of 1; each after that doubles. A round trip comes to each.
+    // The first mark finds a window of 1 and a fraction, the second of 1; each after that doubles.
+    // A round trip comes to each.
     let growth: Vec<f64> = held.windows(2).map(|pair| (pair[1] / pair[0]).round()).collect();
     assert_eq!(growth, [1.0, 2.0, 2.0], "{held:?}");
     assert!(sent.len() > 100_000 && sent[sent.len() - 1] > 299.0); // and then it is over
@@ -183,7 +187,8 @@ fn a_paced_flow_leaves_a_gap_between_any_two_segments() {
     let mut path = Path::new(&config, 200);
     path.start();
     path.run_until(at(10));
-    // Past start-up no gain is above 1.25; the estimate of the bandwidth is of 10 rounds, and a little over the link's at most.
+    // Past start-up no gain is above 1.25; the estimate of the bandwidth is of 10 rounds, and a
+    // little over the link's at most.
     let least_gap = 1.0 / (LINK_PER_SECOND * 1.25 * 1.1);
     let late: Vec<Time> = path.sent.iter().map(|&(at, _)| at).filter(|at| at.secs() > 2.0).collect();
     assert!(late.len() > 10_000);

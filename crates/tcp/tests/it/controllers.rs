@@ -1,4 +1,4 @@
-//! Controllers on a path: what they settle at, and what they never leave whatever they are told.
+//! Controllers on a path: what they settle at, and the bounds that they keep for any input.
 
 use crate::pipe;
 
@@ -40,7 +40,8 @@ fn bbr_leaves_startup_three_rounds_after_the_rate_stopped_to_grow() {
                 known_in = Some(pipe.rounds);
             }
         }
-        // The baseline is taken at the latest when the round after ends; then come three rounds without growth.
+        // The baseline is taken at the latest when the round after ends; then come three rounds
+        // without growth.
         let rounds = pipe.rounds - known_in.expect("the rate is found before startup is left");
         assert!((3..=4).contains(&rounds), "{rate} {propagation_s}: {rounds}");
     }
@@ -54,7 +55,8 @@ fn bbr_drains_before_it_probes_and_sees_the_path_without_its_queue_every_ten_sec
             (Pipe::new(rate, propagation_s), Bbr::new(BbrParameters::default(), 10, SEGMENT));
         let seen = states(&mut pipe, &mut bbr, 25.0);
         let names: Vec<_> = seen.iter().map(|s| s.1).collect();
-        // On the shortest path four segments are more than the product: RTprop is seen all the time.
+        // On the shortest path four segments are more than the product: RTprop is seen all the
+        // time.
         assert_eq!(names[..3], [Startup, Drain, ProbeBw], "{seen:?}");
         for pair in seen.windows(2).filter(|pair| pair[0].1 == ProbeRtt) {
             let lasted_s = pair[1].0 - pair[0].0;
@@ -63,8 +65,9 @@ fn bbr_drains_before_it_probes_and_sees_the_path_without_its_queue_every_ten_sec
             assert!((0.2..longest_s).contains(&lasted_s), "{rate} {propagation_s}: {lasted_s}");
         }
         for (a, b) in seen.iter().zip(&seen[1..]).skip(2).filter(|(a, _)| a.1 == ProbeBw) {
-            // Ten seconds from when RTprop was last seen: at the latest in the first cycle, before a phase at 5/4 has left a
-            // queue of three quanta and one segment, which takes it four times as long as the link takes for them.
+            // Ten seconds from when RTprop was last seen. That was at the latest in the first
+            // cycle, before a phase at 5/4 has left a queue of three quanta and one segment. The
+            // phase takes four times as long for that as the link takes to send them.
             let first_cycle_s = 10.0 * (propagation_s + 1.0 / rate) + 16.0 / rate;
             assert!(b.0 - a.0 <= 10.0 + first_cycle_s, "{seen:?}");
         }
@@ -89,8 +92,8 @@ fn bbr_fills_a_pipe_to_within_5_percent_with_little_queue() {
             let used = (pipe.delivered - delivered) as f64 / (pipe.now_s - from) / rate;
             assert!((0.95..=1.001).contains(&used), "{rate} {propagation_s} {first_phase:?}: {used}");
             assert!((bbr.bottleneck_rate() / rate - 1.0).abs() < 0.05, "{}", bbr.bottleneck_rate());
-            // A phase at 5/4 lasts until a quarter of the product and three quanta wait. One segment more is that in
-            // transmission, and one is of rounding.
+            // A phase at 5/4 lasts until a quarter of the product and three quanta wait. One
+            // segment more is that in transmission, and one is of rounding.
             let most_s = 0.25 * (propagation_s + 1.0 / rate) + 5.0 / rate;
             assert!(waited_s / segments < most_s, "{rate} {propagation_s}: {} {most_s}", waited_s / segments);
         }
@@ -124,7 +127,8 @@ fn ledbat_holds_its_queueing_delay() {
             pipe.step(&mut ledbat);
             (waited_s, segments) = (waited_s + pipe.queueing_s, segments + 1.0);
         }
-        // The window is used in whole segments: one of them is 1 / rate of delay, and so is the filter's least of four.
+        // The window is used in whole segments: one of them is 1 / rate of delay, and so is the
+        // filter's least of four.
         let error_s = (waited_s / segments - target.secs()).abs();
         assert!(error_s < 2.0 / rate, "{rate} {propagation_s}: {error_s}");
     }
@@ -132,7 +136,8 @@ fn ledbat_holds_its_queueing_delay() {
 
 #[test]
 fn dctcp_keeps_the_queue_about_where_it_is_marked_and_the_link_busy() {
-    // Alizadeh and others (2010), section 3.4: no idle link from K > (rate x RTT) / 7 on. Here the product is 100 segments.
+    // Alizadeh and others (2010), section 3.4: no idle link from K > (rate x RTT) / 7 on. Here the
+    // product is 100 segments.
     let (mut pipe, mut dctcp) = (Pipe::new(10_000.0, 0.01), Dctcp::new(DctcpParameters::default(), 10));
     pipe.mark_at = 20.0;
     pipe.run_until(5.0, &mut dctcp);
@@ -143,7 +148,8 @@ fn dctcp_keeps_the_queue_about_where_it_is_marked_and_the_link_busy() {
     }
     let used = (pipe.delivered - delivered) as f64 / (pipe.now_s - from) / pipe.rate;
     assert!(used > 0.995, "{used}");
-    // The queue passes K by what a round trip adds before its marks are seen: a segment per flow, and one of rounding.
+    // The queue passes K by what a round trip adds before its marks are seen: a segment per flow,
+    // and one of rounding.
     assert!((20.0..24.0).contains(&(longest_s * pipe.rate)), "{}", longest_s * pipe.rate);
 }
 
@@ -162,7 +168,8 @@ fn prague_keeps_a_queue_of_a_millisecond() {
     assert!(longest_s < 0.0015, "{longest_s}");
 }
 
-/// The mean rate at which a lasting Prague flow of this round-trip time sends when each segment is marked with `chance`.
+/// The mean rate at which a lasting Prague flow of this round-trip time sends when each segment is
+/// marked with `chance`.
 fn marked_rate(rtt_ms: u64, chance: f64, virtual_rtt: Duration) -> f64 {
     let parameters = PragueParameters { independent_after: 0, virtual_rtt, ..Default::default() };
     let mut prague = Prague::new(parameters, 10);
@@ -183,7 +190,7 @@ fn marked_rate(rtt_ms: u64, chance: f64, virtual_rtt: Duration) -> f64 {
                 ends_round: i == 0,
                 rate: None,
                 is_window_used: true,
-                most: 1e9,
+                max_window: 1e9,
             });
         }
         sent += u64::from(window);
@@ -195,7 +202,8 @@ fn marked_rate(rtt_ms: u64, chance: f64, virtual_rtt: Duration) -> f64 {
 fn lasting_prague_flows_of_5_and_25_ms_send_alike_where_each_segment_is_marked_alike() {
     let virtual_rtt = Duration::from_ms(25);
     let ratio = marked_rate(5, 0.02, virtual_rtt) / marked_rate(25, 0.02, virtual_rtt);
-    // Equal in the fluid. Windows of whole segments cost the near flow more, for its windows are a fifth: 8 %.
+    // Equal in the fluid. Windows of whole segments cost the near flow more, for its windows are a
+    // fifth: 8 %.
     assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
     let dependent = marked_rate(5, 0.02, Duration::ZERO) / marked_rate(25, 0.02, Duration::ZERO);
     assert!(dependent > 4.0, "{dependent}"); // 5 in the fluid
@@ -214,7 +222,7 @@ fn all(seed: u64) -> Vec<(&'static str, Box<dyn Control>)> {
     ]
 }
 
-/// Anything that a sender may tell, however unlikely.
+/// Anything that a sender may report, however unlikely.
 fn acked_at_random(rng: &mut Rng, now: Time, most: f64) -> Acked {
     let newly = if rng.chance(0.01) { 1 + rng.below(5000) } else { 1 + rng.below(4) };
     let rtt = rng
@@ -241,12 +249,12 @@ fn acked_at_random(rng: &mut Rng, now: Time, most: f64) -> Acked {
         ends_round: rng.chance(0.1),
         rate,
         is_window_used: rng.chance(0.8),
-        most,
+        max_window: most,
     }
 }
 
 #[test]
-fn whatever_they_are_told_windows_and_paces_are_numbers_within_their_bounds() {
+fn for_any_input_windows_and_paces_are_numbers_within_their_bounds() {
     for seed in 0..20 {
         for (name, mut control) in all(seed) {
             let mut rng = Seed(seed).stream(name);

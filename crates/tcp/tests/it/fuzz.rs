@@ -1,4 +1,5 @@
-//! Whatever the path does to segments and acknowledgements, everything arrives, once, and no window leaves its bounds.
+//! Whatever the path does to segments and acknowledgements, everything arrives, once, and no window
+//! leaves its bounds.
 
 use crate::path;
 

@@ -1,7 +1,9 @@
-//! What each way to repair losses sends again, and when, with one to four packets of one window lost.
+//! What each way to repair losses sends again, and when, with one to four packets of one window
+//! lost.
 //!
-//! The window is 16 segments, the round trip 32.6 ms, the first loss segment 24; its third duplicate comes at 168 ms. The sequences follow
-//! from the RFCs as argued at each; ns-2 2.35 sends the same segments again, at the same times (`bench/few-losses.tcl`).
+//! The window is 16 segments, the round trip 32.6 ms, the first loss segment 24; its third
+//! duplicate comes at 168 ms. The sequences follow from the RFCs as argued at each; ns-2 2.35 sends
+//! the same segments again, at the same times (`bench/few-losses.tcl`).
 
 use crate::path;
 
@@ -52,7 +54,8 @@ fn reno_repairs_one_loss_and_waits_for_the_timer_with_more() {
     let repairs = |lost| repairs(&config(Recovery::Reno), lost);
     let segments = |lost| repairs(lost).iter().map(|&(seq, _)| seq).collect::<Vec<_>>();
     assert_eq!(repairs(ONE), [(24, 0)]);
-    // The timer, of 1 s, restarts with the acknowledgement of 24, a round trip after it was sent again: 32 round trips.
+    // The timer, of 1 s, restarts with the acknowledgement of 24, a round trip after it was sent
+    // again: 32 round trips.
     assert_eq!(repairs(TWO), [(24, 0), (25, 32)]);
     assert_eq!(segments(THREE), [24, 27, 30, 31]); // from 27 in slow start: 1, then 2
     assert_eq!(segments(FOUR), [24, 26, 28, 29, 30, 31, 32, 33]);
@@ -76,7 +79,8 @@ fn sack_repairs_all_losses_within_a_round_trip_however_it_counts() {
             let expected: Vec<u64> = lost.iter().map(|n| n - 1).collect();
             let segments: Vec<u64> = repairs.iter().map(|&(seq, _)| seq).collect();
             assert_eq!(segments[..lost.len()], expected);
-            // With the receiver's window used up, RFC 6675 sends the last segment once more, as a rescue.
+            // With the receiver's window used up, RFC 6675 sends the last segment once more, as a
+            // rescue.
             let rescues = &segments[lost.len()..];
             assert!(rescues.len() <= 1 && rescues.iter().all(|&seq| seq >= 39), "{rescues:?}");
             assert!(quirks == Quirks::default() || rescues.is_empty());
@@ -87,7 +91,8 @@ fn sack_repairs_all_losses_within_a_round_trip_however_it_counts() {
 
 #[test]
 fn sack_sends_a_doubtful_segment_again_where_there_is_nothing_new() {
-    // Of 20 segments, all in the first window, 10 and 17 are lost: of 17 only two arrivals tell, one too few to call it lost.
+    // Of 20 segments, all in the first window, 10 and 17 are lost: only two arrivals show 17, one
+    // too few to call it lost.
     let config = Arc::new(Config { initial_window: 20, ..Config::new(Profile::Modern, 512) });
     let mut path = Path::with(Sender::without_data(&config), &config, 1000).losing(&[11, 18]);
     path.start();
@@ -101,12 +106,13 @@ fn sack_sends_a_doubtful_segment_again_where_there_is_nothing_new() {
 }
 
 #[test]
-fn an_acknowledgement_that_tells_nothing_is_no_duplicate_to_sack_in_ns2() {
+fn an_acknowledgement_that_reports_nothing_is_no_duplicate_to_sack_in_ns2() {
     let config = Config { window: Some(20), ..config(Recovery::Sack) };
     let mut path = Path::new(&config, 1000).losing(&[62, 66, 72, 73, 82, 84]);
     path.start();
     path.run_until(Time::ZERO + Duration::from_secs(2));
-    // The timer goes back to 61; 72 arrives for the second time, and its acknowledgement lets out nothing. As ns-2 sends them:
+    // The timer goes back to 61; 72 arrives for the second time, and its acknowledgement lets out
+    // nothing. As ns-2 sends them:
     let late = path.sent.iter().filter(|(at, _)| at.secs() > 1.0).take(8);
     let sent: Vec<(u64, u64)> = late.map(|(at, s)| (at.ns() / 1_000_000, s.seq)).collect();
     assert_eq!(
@@ -116,7 +122,7 @@ fn an_acknowledgement_that_tells_nothing_is_no_duplicate_to_sack_in_ns2() {
 }
 
 #[test]
-fn a_lost_retransmission_is_sent_again_without_a_timeout_where_the_scoreboard_tells() {
+fn a_lost_retransmission_is_sent_again_without_a_timeout_where_the_scoreboard_shows_it() {
     // Segment 24 is lost, and so is the first packet that is a retransmission.
     let lost_again = |config: &Config| {
         let mut is_first = true;

@@ -1,36 +1,42 @@
-//! BBR, version 1: a rate taken from what was delivered and a window from the product of rate and round-trip time.
+//! BBR, version 1: a rate taken from what was delivered and a window from the product of rate and
+//! round-trip time.
 //!
 //! # What it does
-//! Keeps the highest rate of delivery of the last ten rounds and the least round-trip time of the last ten seconds. It sends at
-//! that rate, a little more or less in turn to look for bandwidth and to drain what that left, with at most twice the
-//! product of the two in flight. Losses and marks do not move the model.
+//! Keeps the highest rate of delivery of the last ten rounds and the least round-trip time of the
+//! last ten seconds. It sends at that rate, in turn a little more to look for bandwidth and a
+//! little less to drain what that left. At most twice the product of the two is in flight. Losses
+//! and marks do not move the model.
 //!
 //! # Why
-//! A path is best used where its rate is filled and its queue is empty. Loss comes only when the queue is full, and on some
-//! paths when nothing is; the two measurements find the point itself.
+//! A path is best used where its rate is filled and its queue is empty. Loss comes only when the
+//! queue is full, and on some paths when nothing is; the two measurements find the point itself.
 //!
 //! # State and cost
-//! 336 bytes; O(1) per acknowledgement (maxima of ten rates and ten clumps). The sender is asked for exact round-trip times and rates of
-//! delivery, and paces.
+//! 336 bytes; O(1) per acknowledgement (maxima of ten rates and ten clumps). It needs exact
+//! round-trip times and rates of delivery from the sender, and paces.
 //!
 //! # Source (section, equation)
-//! draft-cardwell-iccrg-bbr-congestion-control-00, section 4.1 (the model), section 4.2 (pacing and window) and section 4.3 (the
-//! states), in its order. Constants carry its names.
+//! draft-cardwell-iccrg-bbr-congestion-control-00, section 4.1 (the model), section 4.2 (pacing and
+//! window) and section 4.3 (the states), in its order. Constants carry its names.
 //!
 //! # Where we differ
-//! - The send quantum (section 4.2.2) counts in the window only. Segments leave one by one: there is no segmentation offload to serve.
-//! - Of packet conservation (section 4.2.3.4) the draft does not say when its round begins. Here the count of rounds begins anew, as in
-//!   Linux.
-//! - A sender without selective acknowledgements does not tell what is lost after the first loss of a repair, so that the window is not lowered
-//!   one by one.
-//! - Rates that are measured in `ProbeRTT`, and until the end of the second round after it, count as limited by the
-//!   application. The draft marks the segments themselves, which comes to the same.
-//! - A repair after a timeout is over when everything that was in flight is acknowledged, whether the sender says so or not.
-//! - It wants selective acknowledgements. Where a sender knows only cumulative ones, the acknowledgement that ends a repair
-//!   delivers a window at once, and the rate measured with it can be twice the path's. The maximum keeps it for ten rounds,
-//!   which overflows the queue. The draft does not provide for that.
-//! - A restart from idle is not noticed (section 4.3.4.4): a controller is not asked before a segment is sent. Only the gain of the
-//!   phase under way differs.
+//! - The send quantum (section 4.2.2) counts in the window only. Segments leave one by one: there
+//!   is no segmentation offload to serve.
+//! - Of packet conservation (section 4.2.3.4) the draft does not say when its round begins. Here
+//!   the count of rounds begins anew, as in Linux.
+//! - A sender without selective acknowledgements does not know what is lost after the first loss of
+//!   a repair, so that the window is not lowered one by one.
+//! - Rates that are measured in `ProbeRTT`, and until the end of the second round after it, count
+//!   as limited by the application. The draft marks the segments themselves, which comes to the
+//!   same.
+//! - A repair after a timeout is over when everything that was in flight is acknowledged, whether
+//!   the sender says so or not.
+//! - It wants selective acknowledgements. Where a sender knows only cumulative ones, the
+//!   acknowledgement that ends a repair delivers a window at once, and the rate measured with it
+//!   can be twice the path's. The maximum keeps it for ten rounds, which overflows the queue. The
+//!   draft does not provide for that.
+//! - A restart from idle is not noticed (section 4.3.4.4): a controller is not called before a
+//!   segment is sent. Only the gain of the phase under way differs.
 //! - Linux's detection of policers (its long-term rate) is not here; no draft has it.
 
 use super::control::{Acked, Congested, Control, Feedback, Start};
@@ -75,7 +81,7 @@ pub struct Bbr {
     rates: MaxFilter,
     clumps: Option<Clumps>,
     full_rate: f64,
-    /// The longest duration stands for none.
+    /// The longest duration means none.
     least_rtt: Duration,
     least_rtt_at: Time,
     phase_began: Time,
@@ -84,7 +90,8 @@ pub struct Bbr {
     first_phase: FirstPhase,
     /// Segments, as the samples of the rate count them.
     delivered: u32,
-    /// BBR.next_round_delivered: a segment that was sent with so many delivered ends the round.
+    /// BBR.next_round_delivered: a segment that was sent when this number was delivered ends the
+    /// round.
     round_ends: u32,
     /// BBR.round_count.
     round: u32,
@@ -123,14 +130,14 @@ const WINDOW_GAIN: f64 = 2.0;
 const LOWEST_WINDOW: f64 = 4.0;
 /// Send quanta in flight beyond the product: section 4.2.3.2.
 const QUANTA: f64 = 3.0;
-/// Section 4.2.2: below the first rate, in bit/s, a quantum is one segment; below the second, two; above, what takes a millisecond, up to 64
-/// Kibytes.
+/// Section 4.2.2: below the first rate, in bit/s, a quantum is one segment; below the second, two;
+/// above, what takes a millisecond, up to 64 Kibytes.
 const SLOW_BPS: f64 = 1.2e6;
 const FAST_BPS: f64 = 24e6;
-const LONGEST_QUANTUM_S: f64 = 0.001;
-const LARGEST_QUANTUM_BITS: f64 = 65_536.0 * 8.0;
+const MAX_QUANTUM_S: f64 = 0.001;
+const MAX_QUANTUM_BITS: f64 = 65_536.0 * 8.0;
 /// What is added for clumps takes no longer than this at the rate of the model, seconds.
-const LONGEST_CLUMP_S: f64 = 0.1;
+const MAX_CLUMP_S: f64 = 0.1;
 /// RTpropFilterLen, and ProbeRTTInterval.
 const RTT_WINDOW: Duration = Duration::from_secs(10);
 const PROBE_RTT_DURATION: Duration = Duration::from_ms(200);
@@ -139,7 +146,8 @@ const ROUNDS_WITHOUT_GROWTH: u8 = 3;
 /// The nominal round-trip time before the first measurement.
 const NOMINAL_RTT_S: f64 = 0.001;
 
-/// How many acknowledgements come at once, beyond what the rate of the model explains: draft-ietf-ccwg-bbr-01, extra_acked.
+/// How many acknowledgements come at once, beyond what the rate of the model explains:
+/// draft-ietf-ccwg-bbr-01, extra_acked.
 #[derive(Debug, Default)]
 struct Clumps {
     began: Time,
@@ -206,7 +214,8 @@ impl Bbr {
         self.state
     }
 
-    /// BtlBw: the rate that the path is taken to have, segments per second; zero before the first sample.
+    /// BtlBw: the rate that the path is taken to have, segments per second; zero before the first
+    /// sample.
     pub fn bottleneck_rate(&self) -> f64 {
         self.rates.max()
     }
@@ -250,8 +259,9 @@ impl Bbr {
         2.0 * libm::ceil(segments / 2.0) + if probes { 2.0 } else { 0.0 }
     }
 
-    /// BBRUpdateRound. Has a round begun? One ends with a segment that was sent after the one before had ended; what is delivered tells,
-    /// for selective acknowledgements tell of that while the cumulative one stands.
+    /// BBRUpdateRound. Has a round begun? A round ends with a segment that was sent after the round
+    /// before had ended. What is delivered decides: selective acknowledgements report it while the
+    /// cumulative one does not move.
     fn count_round(&mut self, acked: &Acked) -> bool {
         let Some(sample) = acked.rate else {
             self.delivered = self.delivered.wrapping_add(acked.newly);
@@ -282,11 +292,7 @@ impl Bbr {
     /// How much more the window may hold because acknowledgements come in clumps, segments.
     fn room_for_clumps(&self) -> f64 {
         let Some(clumps) = &self.clumps else { return 0.0 };
-        if self.is_pipe_filled {
-            clumps.most.max().min(LONGEST_CLUMP_S * self.bottleneck_rate())
-        } else {
-            0.0
-        }
+        if self.is_pipe_filled { clumps.most.max().min(MAX_CLUMP_S * self.bottleneck_rate()) } else { 0.0 }
     }
 
     /// BBRCheckCyclePhase.
@@ -409,7 +415,7 @@ impl Bbr {
         } else if bps < FAST_BPS {
             2.0
         } else {
-            (bps * LONGEST_QUANTUM_S).min(LARGEST_QUANTUM_BITS) / self.segment_bits
+            (bps * MAX_QUANTUM_S).min(MAX_QUANTUM_BITS) / self.segment_bits
         };
     }
 
@@ -440,7 +446,7 @@ impl Bbr {
         if self.state == BbrState::ProbeRtt {
             self.window = self.window.min(LOWEST_WINDOW);
         }
-        self.window = kept(self.window, acked.most);
+        self.window = kept(self.window, acked.max_window);
     }
 
     /// BBRSaveCwnd.

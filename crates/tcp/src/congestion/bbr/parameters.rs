@@ -3,9 +3,10 @@
 use crate::congestion::control::About;
 use fairwire_parameters::parameters;
 
-/// What is told of it.
+/// Its description in lists and documentation.
 pub(crate) const ABOUT: About = About {
-    // Its model of the network is made of what has arrived, and without knowing that the window collapses at every loss.
+    // Its model of the network is made of what has arrived, and without knowing that the window
+    // collapses at every loss.
     needs_sack: true,
     ..About::new(
         "version 1: a rate taken from what was delivered, and a window from the product of rate and round-trip time; needs `recovery = \"sack\"`",
@@ -26,7 +27,8 @@ pub struct BbrSpec {
         source = "Draft, section 4.3.4.2, draws it from all but phase 1."
     )]
     pub first_phase: Option<u8>,
-    /// Whether each flow draws the phase anew, from all but 1, whenever the cycle begins. `first_phase` is not used then.
+    /// Whether each flow draws the phase anew, from all but 1, whenever the cycle begins.
+    /// `first_phase` is not used then.
     #[parameter(default = false, source = "Draft, section 4.3.4.2; Linux.")]
     pub draws_phase: Option<bool>,
     /// By how much the pace stays below what the model says.
@@ -40,18 +42,20 @@ pub struct BbrSpec {
     pub pacing_margin: Option<f64>,
     /// Whether the window leaves room for ACKs that come in clumps.
     ///
-    /// For as many segments as acknowledgements, in the last ten rounds, came early at once; 100 ms of them at most.
+    /// For as many segments as acknowledgements, in the last ten rounds, came early at once; 100 ms
+    /// of them at most.
     #[parameter(
         default = true,
         source = "Linux since 2019; extra_acked of draft-ietf-ccwg-bbr-01. The draft of version 1 has it not."
     )]
     pub allows_for_clumps: Option<bool>,
-    /// Whether the window is rounded up to an even number of segments, and two more while it probes, as in Linux.
+    /// Whether the window is rounded up to an even number of segments, and two more while it
+    /// probes, as in Linux.
     #[parameter(default = false, source = "Linux, as its windows show (docs/oracles.md).")]
     pub rounds_up: Option<bool>,
 }
 
-/// What [`Bbr`](super::Bbr) may be told.
+/// The checked parameters of [`Bbr`](super::Bbr).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BbrParameters {
     /// Where the gain cycle begins.
@@ -80,8 +84,9 @@ impl Default for BbrParameters {
 pub enum FirstPhase {
     /// Always in this one, modulo 8.
     Fixed(u8),
-    /// In any but 1, drawn anew each time from this seed and the number of the round. Flows that share their constants have seeds of
-    /// their own: see [`Config::of_flow`](crate::Config::of_flow).
+    /// In any but 1, drawn anew each time from this seed and the number of the round. Flows that
+    /// share their constants have seeds of their own: see
+    /// [`Config::of_flow`](crate::Config::of_flow).
     Seeded(u64),
 }
 

@@ -28,11 +28,11 @@ fn ack(at_ms: u64, newly: u32, in_flight: u32, per_second: f64) -> Acked {
             delivered_before: at_ms as u32,
         }),
         is_window_used: true,
-        most: 1e9,
+        max_window: 1e9,
     }
 }
 
-/// What acknowledges segments that were sent before anything else that the tests tell of.
+/// An acknowledgement of segments that were sent before anything else in the test.
 fn sent_before(at_ms: u64, newly: u32, in_flight: u32) -> Acked {
     let ack = ack(at_ms, newly, in_flight, 1000.0);
     Acked { rate: ack.rate.map(|rate| RateSample { delivered_before: 0, ..rate }), ..ack }
@@ -95,7 +95,8 @@ fn the_cycle_probes_drains_and_cruises() {
     let mut bbr = filled(BbrParameters { first_phase: FirstPhase::Fixed(7), ..PLAIN });
     let mut paces = Vec::new();
     for round in 0..9 {
-        // At 5/4 it waits until 128 segments are in flight; a phase at 3/4 ends when no more than 103 are.
+        // At 5/4 it waits until 128 segments are in flight; a phase at 3/4 ends when no more than
+        // 103 are.
         bbr.acked(&ack(610 + 101 * round, 100, 128, 1000.0));
         paces.push(bbr.pace().unwrap());
     }
@@ -190,10 +191,11 @@ fn rates_measured_while_little_is_sent_do_not_lower_the_model() {
 }
 
 #[test]
-fn rounds_end_with_what_is_delivered_though_the_cumulative_acknowledgement_stands() {
+fn rounds_end_with_what_is_delivered_though_the_cumulative_acknowledgement_does_not_move() {
     let mut bbr = Bbr::new(PLAIN, 10, SEGMENT);
     for at_ms in 0..5 {
-        // Each of segments sent after the one before had come: five rounds, of which three without growth.
+        // Each of segments sent after the one before had come: five rounds, of which three without
+        // growth.
         bbr.acked(&Acked { ends_round: false, ..ack(100 * at_ms, 100, 300, 1000.0) });
     }
     assert_eq!(bbr.state(), BbrState::Drain);
@@ -206,7 +208,8 @@ fn rounds_end_with_what_is_delivered_though_the_cumulative_acknowledgement_stand
 
 #[test]
 fn a_quantum_is_one_segment_then_two_then_a_millisecond_up_to_64_kib() {
-    // Payload of 1448 bytes at 80, 1000, 10 000 and 10^6 segments per second: 0.9, 11.6, 116 Mbit/s and 11.6 Gbit/s.
+    // Payload of 1448 bytes at 80, 1000, 10 000 and 10^6 segments per second: 0.9, 11.6, 116 Mbit/s
+    // and 11.6 Gbit/s.
     for (per_second, quantum) in [(80.0, 1.0), (1000.0, 2.0), (10_000.0, 10.0), (1e6, 65_536.0 / 1448.0)] {
         let mut bbr = Bbr::new(PLAIN, 10, Size(1448));
         for round in 0..6 {

@@ -1,5 +1,6 @@
-//! One flow over one queued link, in memory: two access links of 100 Mbit/s and 3 ms, and between them 10 Mbit/s, 10 ms and a tail-drop
-//! buffer. Acknowledgements return over the like, free of other traffic. It is the path of `bench/one-flow.tcl`.
+//! One flow over one queued link, in memory: two access links of 100 Mbit/s and 3 ms, and between
+//! them 10 Mbit/s, 10 ms and a tail-drop buffer. Acknowledgements return over the like, free of
+//! other traffic. It is the path of `bench/one-flow.tcl`.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use fairwire_core::{Duration, Ecn, Time};
@@ -8,7 +9,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-/// What becomes of the n-th packet that reaches the queued link: one copy for each delay added to it; none when it is lost.
+/// What becomes of the n-th packet that reaches the queued link: one copy for each delay added to
+/// it; none when it is lost.
 pub(crate) type Fate<'a> = dyn FnMut(u64, &Segment) -> Vec<Duration> + 'a;
 
 /// A flow on its path.
@@ -124,7 +126,7 @@ impl<'a> Path<'a> {
         self
     }
 
-    /// With ECN-capable packets marked that find more than so many waiting.
+    /// With ECN-capable packets marked that find more than `packets` waiting.
     pub(crate) fn marking_above(mut self, packets: usize) -> Self {
         self.mark_above = packets;
         self

@@ -1,5 +1,5 @@
-//! A path with one bottleneck of constant rate, in front of which segments wait in order and none is lost. It shows a controller
-//! what a sender would.
+//! A path with one bottleneck of constant rate, in front of which segments wait in order and none
+//! is lost. It shows a controller what a sender would.
 
 use fairwire_core::{Duration, Time};
 use fairwire_tcp::congestion::{Acked, Control, RateSample};
@@ -10,7 +10,7 @@ pub(crate) struct Pipe {
     pub rate: f64,
     /// The round-trip time of a segment that never waits, without its own transmission.
     pub propagation_s: f64,
-    /// A segment that finds so many segments waiting is marked.
+    /// A segment that finds this number of segments waiting is marked.
     pub mark_at: f64,
     pub now_s: f64,
     pub delivered: u64,
@@ -110,7 +110,8 @@ impl Pipe {
             self.round_ends_at = self.delivered;
             self.rounds += 1;
         }
-        // draft-cheng-iccrg-delivery-rate-estimation: over the longer of the times to send and to deliver.
+        // draft-cheng-iccrg-delivery-rate-estimation: over the longer of the times to send and to
+        // deliver.
         let over_s = (sent.at_s - sent.first_sent_s).max(self.now_s - sent.delivered_at_s);
         let per_second = (self.delivered - sent.delivered) as f64 / over_s;
         Acked {
@@ -129,7 +130,7 @@ impl Pipe {
                 delivered_before: sent.delivered as u32,
             }),
             is_window_used: true,
-            most: 1e9,
+            max_window: 1e9,
         }
     }
 }
