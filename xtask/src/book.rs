@@ -1,4 +1,5 @@
-//! The documents as mdBook wants them: the pages of the contents in one folder, their links among themselves kept.
+//! The documents as mdBook wants them: the pages of the contents in one folder, their links among
+//! themselves kept.
 //!
 //! A link to a file that is no page leads to the repository on the web; pictures come along.
 
@@ -31,7 +32,8 @@ pub fn stage(tree: &Tree, out: &Path) -> Result<usize, String> {
     Ok(pages.len())
 }
 
-/// The contents, with links from the root, and each page of the folders of which they want every page.
+/// The contents, with links from the root, and each page of the folders of which they want every
+/// page.
 fn expanded(tree: &Tree, contents: &File) -> String {
     let mut text = String::new();
     for line in contents.text.lines() {

@@ -1,4 +1,5 @@
-//! QUIC connections over the parking lot: the same bits twice with CUBIC, and within bounds with BBR, which draws from the system.
+//! QUIC connections over the parking lot: the same bits twice with CUBIC, and within bounds with
+//! BBR, which draws from the system.
 
 use std::process::Command;
 

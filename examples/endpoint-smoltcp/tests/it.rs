@@ -22,8 +22,9 @@ fn mbps(outcome: &str, group: &str) -> f64 {
 fn smoltcp_and_cubic_have_half_of_the_link_each_under_drr() {
     let found = outcome();
     assert_eq!(found, outcome());
-    // smoltcp's window of 48 KiB, 33 packets, keeps its queue shorter than the longest, which DRR drops from. With 256 KiB it is
-    // dropped from, and has half of its share. CUBIC has 4.88 Mbit/s.
+    // smoltcp's window of 48 KiB, 33 packets, keeps its queue shorter than the longest, which DRR
+    // drops from. With 256 KiB it is dropped from, and has half of its share. CUBIC has
+    // 4.88 Mbit/s.
     for group in ["smoltcp", "cubic"] {
         assert!((4.8..5.1).contains(&mbps(&found, group)), "{found}");
     }

@@ -1,4 +1,4 @@
-//! Two QUIC connections of quinn-proto, one with CUBIC and one with BBR, share a link: `cargo run -p link-quinn`.
+//! QUIC of quinn-proto shares a link, with CUBIC and with BBR: `cargo run -p link-quinn`.
 
 use fairwire_link::{Arrival, BadLink, Duplex, Ecn, Link, Report};
 use quinn_proto::congestion::BbrConfig;
@@ -88,7 +88,7 @@ impl Host {
     }
 }
 
-/// What flow 0 and flow 1, with these controllers, get of 20 Mbit/s and a round trip of 40 ms in 15 s, after 5 s.
+/// Shares of two flows with these controllers: 20 Mbit/s, round trip 40 ms, over 15 s after 5 s.
 fn share(queue: &str, [zero, one]: [&str; 2]) -> Result<Report, BadLink> {
     let link = || Link::new("20 Mbit/s", "20 ms").queue(queue).buffer("1 bdp");
     #[expect(clippy::disallowed_methods, reason = "quinn takes instants; what counts is their differences")]

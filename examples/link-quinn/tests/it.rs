@@ -1,4 +1,5 @@
-//! Under FABA CUBIC has about its half beside BBR, under tail-drop it has not, and two runs with CUBIC alone are the same bits.
+//! Under FABA CUBIC has about its half beside BBR, under tail-drop it has not, and two runs with
+//! CUBIC alone are the same bits.
 
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-//! Under DRR the TCP has most of its half of the link whatever the flood does, and two runs are the same bits.
+//! Under DRR the TCP has most of its half of the link whatever the flood does, and two runs are the
+//! same bits.
 
 use std::process::Command;
 
@@ -21,7 +22,8 @@ fn a_tcp_keeps_most_of_its_half_under_drr_and_two_runs_are_the_same() {
     let text = run();
     assert_eq!(text, run());
     let [tail_drop, drr] = ["tail-drop", "drr+lqd"].map(|queue| rates(&text, queue));
-    // 3.96 of 5 Mbit/s: smoltcp mends losses without selective acknowledgements, and the flood takes what it leaves meanwhile.
+    // 3.96 of 5 Mbit/s: smoltcp mends losses without selective acknowledgements, and the flood
+    // takes what it leaves meanwhile.
     assert!(drr[0] > 3.5 && drr[0] < 5.0, "{text}");
     assert!(tail_drop[0] < 0.1, "{text}");
 }

@@ -1,4 +1,4 @@
-//! The command `fairwire` with one discipline more, `linear`: drops early, the more the fuller the buffer is.
+//! The command `fairwire` with a dropper `linear`, which drops more often the fuller the buffer is.
 
 use fairwire_catalogue::{self as catalogue, About, Family};
 use fairwire_catalogue::{BuildError, DisciplineSpec, Site};

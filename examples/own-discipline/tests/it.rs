@@ -16,10 +16,10 @@ fn text(output: &Output) -> String {
 #[test]
 fn it_is_simulated_alone_and_under_a_scheduler() {
     let output = run(&["run", "linear.toml", "--format", "csv", "-q"]);
-    let told = text(&output);
-    assert!(output.status.success(), "{told}");
+    let printed = text(&output);
+    assert!(output.status.success(), "{printed}");
     for name in ["linear", "drr+linear"] {
-        assert!(told.lines().any(|line| line.split(',').any(|cell| cell == name)), "{name}: {told}");
+        assert!(printed.lines().any(|line| line.split(',').any(|cell| cell == name)), "{name}: {printed}");
     }
 }
 
@@ -31,14 +31,14 @@ fn it_is_listed_described_and_checked_like_the_others() {
         page.contains("The part of the buffer from which on packets are dropped (from 0 to 1)."),
         "{page}"
     );
-    for (set, told) in [
+    for (set, message) in [
         ("discipline.linear.start=7", "allowed: a number from 0 to 1"),
         ("discipline.linear.strat=0.5", "unknown key `strat`"),
         ("discipline.linear.strat=0.5", "did you mean `start`?"),
     ] {
         let output = run(&["run", "linear.toml", "-q", "--set", set]);
         assert_eq!(output.status.code(), Some(2), "{set}");
-        assert!(text(&output).contains(told), "{set}: {}", text(&output));
+        assert!(text(&output).contains(message), "{set}: {}", text(&output));
     }
     let output = run(&["run", "linear.toml", "-q", "--discipline", "linaer"]);
     assert!(text(&output).contains("did you mean `linear`?"), "{}", text(&output));

@@ -1,4 +1,4 @@
-//! The command `fairwire` with one protocol more, `steady`: it sends at a rate, gets reports of what became of it, and changes the rate.
+//! The command `fairwire` with a protocol `steady`: it sends at a rate and adapts that to reports.
 
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Ecn, Time};

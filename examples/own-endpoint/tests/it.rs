@@ -34,7 +34,8 @@ fn it_shares_a_link_with_cubic_under_fair_queueing_and_two_runs_are_the_same_bit
     assert_eq!(found, outcome(&[]));
     let [steady, cubic] =
         ["steady", "cubic"].map(|group| mean(&found, "fq-codel", &format!("throughput_bps.{group}")));
-    // Four of each over 20 Mbit/s: 10 Mbit/s are the fair share of either group. `steady` swings between 85 % of it and all of it.
+    // Four of each over 20 Mbit/s: 10 Mbit/s are the fair share of either group. `steady` swings
+    // between 85 % of it and all of it.
     assert!(steady > 8.0e6 && cubic > 8.0e6 && steady < 10.5e6, "{found}");
 }
 

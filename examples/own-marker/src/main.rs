@@ -1,4 +1,4 @@
-//! The command `fairwire` with one marker more, `gcra`: a packet is in profile unless it comes too early.
+//! The command `fairwire` with a marker `gcra`: a packet is in profile unless it comes too early.
 //!
 //! It is the generic cell rate algorithm of ITU-T I.371, annex A, by its virtual scheduling.
 

@@ -12,14 +12,15 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// Runs the scenario with a change. The part of the aggregate's packets that are in profile, under the first discipline and seed.
+/// Runs the scenario with a change. The part of the aggregate's packets that are in profile, under
+/// the first discipline and seed.
 fn in_profile(set: &str) -> f64 {
     let output = run(&["run", "gcra.toml", "-q", "--format", "json", "--set", set]);
-    let told = text(&output);
-    assert!(output.status.success(), "{told}");
+    let printed = text(&output);
+    assert!(output.status.success(), "{printed}");
     let number = |key: &str| {
         let (_, after) =
-            told.split_once(&format!("\"{key}\":")).unwrap_or_else(|| panic!("no {key}: {told}"));
+            printed.split_once(&format!("\"{key}\":")).unwrap_or_else(|| panic!("no {key}: {printed}"));
         let digits: String = after.trim_start().chars().take_while(char::is_ascii_digit).collect();
         digits.parse::<f64>().expect("a count")
     };
@@ -28,7 +29,8 @@ fn in_profile(set: &str) -> f64 {
 
 #[test]
 fn it_colours_an_aggregate_by_its_contract_and_its_parameters_are_heard() {
-    // 4 of 6 Mbit/s; packets of 512 B come every 0.7 ms, so that 20 ms too early are some thirty packets of 15,000 at most.
+    // 4 of 6 Mbit/s; packets of 512 B come every 0.7 ms, so that 20 ms too early are some thirty
+    // packets of 15,000 at most.
     let fraction = in_profile("aggregate.gold.marker={ gcra = { limit = \"20 ms\" } }");
     assert!((fraction - 4.0 / 6.0).abs() < 0.005, "{fraction}");
     let own_rate = in_profile("aggregate.gold.marker={ gcra = { rate = \"3 Mbit/s\" } }");
@@ -38,7 +40,7 @@ fn it_colours_an_aggregate_by_its_contract_and_its_parameters_are_heard() {
 }
 
 #[test]
-fn it_stands_in_front_of_a_discipline() {
+fn it_works_in_front_of_a_discipline() {
     let conditioner = "disciplines=[{ conditioner = { marker = { gcra = { limit = \"5 ms\" } } } }]";
     let output = run(&["run", "gcra.toml", "-q", "--set", conditioner]);
     assert!(output.status.success(), "{}", text(&output));
@@ -55,7 +57,7 @@ fn it_is_listed_described_and_has_a_schema_like_the_others() {
 
 #[test]
 fn it_is_checked_like_the_others() {
-    for (marker, told) in [
+    for (marker, message) in [
         ("{ gcra = { limit = \"1 min\" } }", "allowed: a time of at most 10 s"),
         ("{ gcra = { limmit = \"1 ms\" } }", "did you mean `limit`?"),
         ("{ gcra = { limit = true } }", "--set:1:"),
@@ -63,7 +65,7 @@ fn it_is_checked_like_the_others() {
     ] {
         let output = run(&["run", "gcra.toml", "-q", "--set", &format!("aggregate.gold.marker={marker}")]);
         assert_eq!(output.status.code(), Some(2), "{marker}");
-        assert!(text(&output).contains(told), "{marker}: {}", text(&output));
+        assert!(text(&output).contains(message), "{marker}: {}", text(&output));
     }
     let base = run(&["run", "gcra.toml", "-q", "--set", "marker.gcra.limit=\"1 min\""]);
     assert_eq!(base.status.code(), Some(2));

@@ -1,4 +1,4 @@
-//! The command `fairwire` with one source of traffic more, `pairs`: two packets at once, and then a pause.
+//! The command `fairwire` with a source `pairs`: two packets at once, and then a pause.
 
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rng, Time};

@@ -15,9 +15,9 @@ fn text(output: &Output) -> String {
 /// The mean throughput of the group, bit/s, with a change of the scenario.
 fn throughput(set: &str) -> f64 {
     let output = run(&["run", "pairs.toml", "-q", "--format", "csv", "--set", set]);
-    let told = text(&output);
-    assert!(output.status.success(), "{told}");
-    let row = told.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let printed = text(&output);
+    assert!(output.status.success(), "{printed}");
+    let row = printed.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let row =
         row.into_iter().find(|cells| cells.contains(&"throughput_bps.pairs")).expect("a row for the group");
     row[3].parse().expect("a mean")
@@ -25,7 +25,8 @@ fn throughput(set: &str) -> f64 {
 
 #[test]
 fn it_is_simulated_and_its_parameters_are_heard() {
-    // Two flows of two packets of 512 bytes per gap; 30 s hold 15 000 pairs, whose number has a deviation of 0.8 %.
+    // Two flows of two packets of 512 bytes per gap; 30 s hold 15 000 pairs, whose number has a
+    // deviation of 0.8 %.
     for (gap, expected_bps) in [("4 ms", 4_096_000.0), ("8 ms", 2_048_000.0)] {
         let found = throughput(&format!("flow.pairs.source.pairs.gap={gap}"));
         assert!((found / expected_bps - 1.0).abs() < 0.05, "{gap}: {found}");
@@ -42,7 +43,7 @@ fn it_is_listed_described_and_has_a_schema_like_the_others() {
 
 #[test]
 fn it_is_checked_like_the_others() {
-    for (set, told) in [
+    for (set, message) in [
         ("flow.pairs.source={ pairs = { gap = \"0 s\" } }", "allowed: a time from 1 us to 1 h"),
         ("flow.pairs.source={ pairs = { gpa = \"1 s\" } }", "did you mean `gap`?"),
         ("flow.pairs.source={ pairs = { gap = 3 } }", "--set:1:37"),
@@ -51,6 +52,6 @@ fn it_is_checked_like_the_others() {
     ] {
         let output = run(&["run", "pairs.toml", "-q", "--set", set]);
         assert_eq!(output.status.code(), Some(2), "{set}");
-        assert!(text(&output).contains(told), "{set}: {}", text(&output));
+        assert!(text(&output).contains(message), "{set}: {}", text(&output));
     }
 }

@@ -22,13 +22,13 @@ const DESCRIBED: &[(&str, &str, Option<&str>)] = &[
     ("docs/schema/snapshot.json", "docs/gateway/telemetry.md", None),
 ];
 
-/// What stands above a block that is a whole file, and above one that is a part of a file.
+/// The line above a block that is a whole file, and above one that is a part of a file.
 const QUOTE: &str = "<!-- quote: ";
 const QUOTE_PART: &str = "<!-- quote part: ";
 
 /// The table of contents of the site.
 pub const CONTENTS: &str = "docs/SUMMARY.md";
-/// Stands for a link to each page of the folder behind it.
+/// Is replaced by a link to each page of the folder behind it.
 pub const EVERY_PAGE_OF: &str = "<!-- every page of ";
 
 /// Every relative link in a page leads to a file or a folder of the repository.
@@ -88,7 +88,8 @@ pub fn links(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The headings of a page: the anchor by which each is linked, as GitHub and mdBook make it, and its text.
+/// The headings of a page: the anchor by which each is linked, as GitHub and mdBook make it, and
+/// its text.
 pub fn headings(text: &str) -> impl Iterator<Item = (String, &str)> {
     let mut seen: Vec<String> = Vec::new();
     without_code(text).filter_map(move |(_, line)| {
@@ -170,7 +171,8 @@ pub fn check_contents(tree: &Tree) -> Vec<Breach> {
     .collect()
 }
 
-/// A code block below `<!-- quote: PATH -->` is the whole of that file, word for word; one below `<!-- quote part: PATH -->` is in it.
+/// A code block below `<!-- quote: PATH -->` is the whole of that file, word for word; one below
+/// `<!-- quote part: PATH -->` is in it.
 pub fn check_quotes(tree: &Tree) -> Vec<Breach> {
     let marks = |page| [(page, QUOTE), (page, QUOTE_PART)];
     pages(tree)

@@ -1,7 +1,8 @@
 //! Pages that can be read: lines that fit, sentences that end, and words of the field.
 //!
-//! The limits, the retired words and the exceptions are those of [`readability`](super::readability), in `xtask/readability.toml`. What is read
-//! is text: not code, tables, headings, pictures and comments.
+//! The limits, the retired words and the exceptions are those of
+//! [`readability`](super::readability), in `xtask/readability.toml`. What is read is text: not
+//! code, tables, headings, pictures and comments.
 
 use super::breach::Breach;
 use super::readability::Rules;
@@ -148,9 +149,11 @@ fn sentences(text: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
+    const RULES: &str = "[limits]\nsentence_words = 30\ncomment_columns = 100\npage_columns = 100\n\
+        [[retired]]\nwords = [\"grok\", \"groks\", \"snafu\"]\ninstead = \"know\"\n";
+
     fn messages(text: &str) -> Vec<String> {
-        let rules = include_str!("../../readability.toml");
-        let tree = Tree::of_files(&[("docs/a.md", text), ("xtask/readability.toml", rules)]);
+        let tree = Tree::of_files(&[("docs/a.md", text), ("xtask/readability.toml", RULES)]);
         check(&tree).into_iter().map(|breach| format!("{}: {}", breach.line, breach.message)).collect()
     }
 
@@ -182,10 +185,10 @@ mod tests {
 
     #[test]
     fn a_word_that_is_retired_is_found_outside_of_code_alone() {
-        let found = messages("It is fine.\n\nThe gateway tells it.\nWhat hangs\non it.\n");
+        let found = messages("It is fine.\n\nThe gateway groks it.\nWhat a snafu\nit is.\n");
         assert_eq!(found.len(), 2, "{found:?}");
-        assert!(found.iter().any(|found| found.starts_with("3: `hangs` is retired")), "{found:?}");
-        assert_eq!(messages("`tells`, the user `nobody`, and a foretold [asked](told.md).\n").len(), 1);
-        assert_eq!(messages("| told |\n"), [""; 0]);
+        assert!(found.iter().any(|found| found.starts_with("3: `snafu` is retired")), "{found:?}");
+        assert_eq!(messages("`groks`, the user `grok`, and a grokked [snafu](grok.md).\n").len(), 1);
+        assert_eq!(messages("| grok |\n"), [""; 0]);
     }
 }
