@@ -37,14 +37,14 @@ pub struct End<T> {
     side: usize,
 }
 
-/// What both ends share: `ways[side]` is the link from that side to the other.
+/// What both ends share: `directions[side]` is the link from that side to the other.
 #[derive(Debug)]
 struct Path<T> {
-    ways: [Way<T>; 2],
+    directions: [Direction<T>; 2],
 }
 
 #[derive(Debug)]
-struct Way<T> {
+struct Direction<T> {
     state: Mutex<State<T>>,
     /// Something was sent, or all senders are gone.
     changed: Notify,
@@ -59,8 +59,9 @@ struct State<T> {
 /// The two ends of `duplex`: what the first sends goes over its `forward` link, what the second
 /// sends over its `back` link.
 pub fn pair<T>(duplex: Duplex<T, Instant>) -> (End<T>, End<T>) {
-    let way = |link| Way { state: Mutex::new(State { link, senders: 1 }), changed: Notify::new() };
-    let path = Arc::new(Path { ways: [way(duplex.forward), way(duplex.back)] });
+    let direction =
+        |link| Direction { state: Mutex::new(State { link, senders: 1 }), changed: Notify::new() };
+    let path = Arc::new(Path { directions: [direction(duplex.forward), direction(duplex.back)] });
     (End { path: Arc::clone(&path), side: 0 }, End { path, side: 1 })
 }
 
@@ -70,24 +71,24 @@ impl<T> End<T> {
     /// # Errors
     /// As [`Link::send`].
     pub fn send(&self, payload: T, bytes: usize, flow: u64, ecn: Ecn) -> Result<(), NotSent<T>> {
-        let way = self.outward();
-        let sent = way.lock().link.send(payload, bytes, flow, ecn, Instant::now());
-        way.changed.notify_waiters();
+        let direction = self.outward();
+        let sent = direction.lock().link.send(payload, bytes, flow, ecn, Instant::now());
+        direction.changed.notify_waiters();
         sent
     }
 
-    /// Waits for the next packet from the other end; `None` when nothing is under way and the other
+    /// Waits for the next packet from the other end; `None` when nothing is on the way and the other
     /// end and its clones are gone.
     ///
     /// It may be cancelled: a packet is given out or stays.
     pub async fn receive(&self) -> Option<Arrival<T, Instant>> {
-        let way = &self.path.ways[1 - self.side];
+        let direction = &self.path.directions[1 - self.side];
         loop {
-            let changed = way.changed.notified();
+            let changed = direction.changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable(); // before looking, so that nothing is missed
             let next = {
-                let mut state = way.lock();
+                let mut state = direction.lock();
                 if let Some(arrival) = state.link.receive(Instant::now()) {
                     return Some(arrival);
                 }
@@ -111,12 +112,12 @@ impl<T> End<T> {
         state.link.report()
     }
 
-    fn outward(&self) -> &Way<T> {
-        &self.path.ways[self.side]
+    fn outward(&self) -> &Direction<T> {
+        &self.path.directions[self.side]
     }
 }
 
-impl<T> Way<T> {
+impl<T> Direction<T> {
     /// The state is consistent between any two calls of the link, so a thread that panicked
     /// elsewhere does no harm.
     fn lock(&self) -> MutexGuard<'_, State<T>> {
@@ -133,8 +134,8 @@ impl<T> Clone for End<T> {
 
 impl<T> Drop for End<T> {
     fn drop(&mut self) {
-        let way = self.outward();
-        way.lock().senders -= 1;
-        way.changed.notify_waiters();
+        let direction = self.outward();
+        direction.lock().senders -= 1;
+        direction.changed.notify_waiters();
     }
 }

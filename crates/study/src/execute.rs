@@ -136,13 +136,13 @@ pub fn execute(plans: &[Plan<'_>], work: &Work<'_>) -> Result<Executed, Fault> {
 /// One run, or one seed of a computed exhibit.
 struct Task {
     key: String,
-    what: What,
+    origin: Origin,
     seed: u64,
     users: Vec<User>,
     weight: f64,
 }
 
-enum What {
+enum Origin {
     Run { scenario: Arc<Scenario>, discipline: usize, sampling: Option<Arc<Sampling>> },
     Made(&'static Entry),
 }
@@ -157,10 +157,10 @@ struct User {
 fn tasks(plans: &[Plan<'_>], makers: Makers<'_>) -> Vec<Task> {
     let mut tasks: Vec<Task> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
-    let mut add = |key: String, user: User, task: &mut dyn FnMut() -> (What, u64, f64)| {
+    let mut add = |key: String, user: User, task: &mut dyn FnMut() -> (Origin, u64, f64)| {
         let at = *known.entry(key.clone()).or_insert_with(|| {
-            let (what, seed, weight) = task();
-            tasks.push(Task { key, what, seed, users: Vec::new(), weight });
+            let (origin, seed, weight) = task();
+            tasks.push(Task { key, origin, seed, users: Vec::new(), weight });
             tasks.len() - 1
         });
         tasks[at].users.push(user);
@@ -172,14 +172,14 @@ fn tasks(plans: &[Plan<'_>], makers: Makers<'_>) -> Vec<Task> {
             let seed_text = seed.to_string();
             let key =
                 cache::key(&[RESULT_FORMAT, VERSION, engine, watchers, computed, entry.name, &seed_text]);
-            add(key, User { plan: number, cell: 0 }, &mut || (What::Made(entry), seed, 1.0));
+            add(key, User { plan: number, cell: 0 }, &mut || (Origin::Made(entry), seed, 1.0));
         }
         for (at, cell) in plan.cells.iter().enumerate() {
             for &seed in &plan.seeds {
                 let sampling = plan.sampling(seed).cloned();
                 let key = key_of(cell, seed, sampling.as_deref(), makers);
                 let Cell { scenario, discipline, .. } = cell;
-                let run = || What::Run {
+                let run = || Origin::Run {
                     scenario: scenario.clone(),
                     discipline: *discipline,
                     sampling: sampling.clone(),
@@ -277,11 +277,11 @@ impl Pool<'_> {
             if self.is_stopped() {
                 return;
             }
-            let done = match &task.what {
-                What::Run { scenario, discipline, sampling } => {
+            let done = match &task.origin {
+                Origin::Run { scenario, discipline, sampling } => {
                     self.run(task, scenario, *discipline, sampling.as_deref())
                 }
-                What::Made(entry) => self.make(task, entry),
+                Origin::Made(entry) => self.make(task, entry),
             };
             if let Err(fault) = done {
                 self.is_over.store(true, Ordering::Relaxed);

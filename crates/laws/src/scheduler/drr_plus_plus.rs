@@ -60,7 +60,7 @@ const NONE: u32 = u32::MAX;
 
 /// The list that a queue is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Status {
     /// On neither list.
     Idle,
     /// On the list of new queues.
@@ -79,7 +79,7 @@ struct Turn {
     host: u32,
     /// Packets that wait.
     packets: u32,
-    place: Place,
+    status: Status,
     /// Was it polled, and found empty, since its last packet?
     polled_empty: bool,
     /// The queue's backlog in the buffer, while packets wait.
@@ -142,7 +142,7 @@ impl DrrPlusPlus {
             next: NONE,
             host: 0,
             packets: 0,
-            place: Place::Idle,
+            status: Status::Idle,
             polled_empty: false,
             flow: None,
         };
@@ -237,20 +237,20 @@ impl DrrPlusPlus {
         self.quantum / i64::from(bulky)
     }
 
-    /// A queue goes to `place`; its host's bulky queues are counted.
+    /// A queue goes to `status`; its host's bulky queues are counted.
     #[inline]
-    fn put(&mut self, queue: u32, place: Place) {
-        let before = core::mem::replace(&mut self.turns[queue as usize].place, place);
+    fn put(&mut self, queue: u32, status: Status) {
+        let before = core::mem::replace(&mut self.turns[queue as usize].status, status);
         if self.hosts.is_some() {
-            self.count_bulky(queue, before, place);
+            self.count_bulky(queue, before, status);
         }
     }
 
     #[inline(never)] // likewise
-    fn count_bulky(&mut self, queue: u32, before: Place, place: Place) {
+    fn count_bulky(&mut self, queue: u32, before: Status, status: Status) {
         let Some(hosts) = &mut self.hosts else { return };
         let host = named(self.turns[queue as usize].host);
-        match (before == Place::Bulky, place == Place::Bulky) {
+        match (before == Status::Bulky, status == Status::Bulky) {
             (false, true) => {
                 let at = hosts.find(host).unwrap_or_else(|| hosts.insert(host, 0));
                 *hosts.value_mut(at) += 1;
@@ -268,14 +268,14 @@ impl DrrPlusPlus {
 
     /// The queue at the head of its list goes to the end of the old queues.
     #[inline]
-    fn rotate(&mut self, queue: u32, is_new: bool, place: Place) {
+    fn rotate(&mut self, queue: u32, is_new: bool, status: Status) {
         if is_new {
             self.new.pop(&self.turns)
         } else {
             self.old.pop(&self.turns)
         }
         self.old.push(queue, &mut self.turns);
-        self.put(queue, place);
+        self.put(queue, status);
     }
 }
 
@@ -296,13 +296,13 @@ impl Scheduler for DrrPlusPlus {
         turn.packets += 1;
         turn.flow = Some(flow);
         // Not a match: with four arms that is a jump through a table, which is hard to foresee.
-        if turn.place == Place::Idle {
+        if turn.status == Status::Idle {
             turn.host = buffer.packet(key).class;
             self.turns[queue as usize].credit = self.quantum(queue);
             self.new.push(queue, &mut self.turns);
-            self.put(queue, Place::New);
-        } else if turn.place == Place::Resting {
-            self.put(queue, Place::Bulky);
+            self.put(queue, Status::New);
+        } else if turn.status == Status::Resting {
+            self.put(queue, Status::Bulky);
         }
     }
 
@@ -331,12 +331,12 @@ impl Scheduler for DrrPlusPlus {
                 }
                 self.passed_over += 1;
                 self.turns[queue as usize].credit += self.quantum(queue);
-                let place = match self.turns[queue as usize].place {
-                    Place::New if self.turns[queue as usize].packets > 0 => Place::Bulky,
-                    Place::New => Place::Resting,
-                    place => place,
+                let status = match self.turns[queue as usize].status {
+                    Status::New if self.turns[queue as usize].packets > 0 => Status::Bulky,
+                    Status::New => Status::Resting,
+                    status => status,
                 };
-                self.rotate(queue, is_new, place);
+                self.rotate(queue, is_new, status);
                 continue;
             }
             let turn = &mut self.turns[queue as usize];
@@ -352,11 +352,11 @@ impl Scheduler for DrrPlusPlus {
             round = NONE; // a queue comes or goes
             self.passed_over += 1;
             if is_new && !(self.lets_go && self.old.first == NONE) {
-                self.rotate(queue, true, Place::Resting);
+                self.rotate(queue, true, Status::Resting);
             } else {
                 let list = if is_new { &mut self.new } else { &mut self.old };
                 list.pop(&self.turns);
-                self.put(queue, Place::Idle);
+                self.put(queue, Status::Idle);
             }
         }
     }

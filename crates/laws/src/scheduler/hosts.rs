@@ -52,7 +52,7 @@ const NONE: u32 = u32::MAX;
 
 /// Which list a member is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Status {
     Idle,
     New,
     /// On the old list, for the turn that its credit is for.
@@ -69,7 +69,7 @@ struct Member {
     previous: u32,
     /// Packets that wait.
     packets: u32,
-    place: Place,
+    status: Status,
     /// The number of its latest move to the end of the old list.
     moved: u64,
     /// The number of such moves, of all members, when it had its latest quantum to go first with,
@@ -83,7 +83,7 @@ impl Member {
         next: NONE,
         previous: NONE,
         packets: 0,
-        place: Place::Idle,
+        status: Status::Idle,
         moved: 0,
         credited: 0,
     };
@@ -139,13 +139,13 @@ impl Round {
     /// A packet came for a member. An idle one goes first, with one quantum; so does one that
     /// paused, with the credit that it has left until a round has gone by.
     fn arrived(&mut self, at: u32, members: &mut [Member], quantum: &Quantum) {
-        let has_a_quantum = match members[at as usize].place {
-            Place::New | Place::Old => return,
-            Place::Idle => {
+        let has_a_quantum = match members[at as usize].status {
+            Status::New | Status::Old => return,
+            Status::Idle => {
                 self.count += 1;
                 true
             }
-            Place::Paused => {
+            Status::Paused => {
                 let has_gone_round = self.has_gone_round(members[at as usize].credited, members);
                 self.old.unlink(at, members);
                 has_gone_round
@@ -156,7 +156,7 @@ impl Round {
             member.credit = quantum.of(self.count) * BYTE;
             member.credited = self.moves;
         }
-        member.place = Place::New;
+        member.status = Status::New;
         self.new.push(at, members);
     }
 
@@ -167,34 +167,34 @@ impl Round {
 
     /// A member leaves, whatever list it is on.
     fn leave(&mut self, at: u32, members: &mut [Member]) {
-        match members[at as usize].place {
-            Place::Idle => return,
-            Place::New => self.new.unlink(at, members),
-            Place::Old | Place::Paused => self.old.unlink(at, members),
+        match members[at as usize].status {
+            Status::Idle => return,
+            Status::New => self.new.unlink(at, members),
+            Status::Old | Status::Paused => self.old.unlink(at, members),
         }
-        members[at as usize].place = Place::Idle;
+        members[at as usize].status = Status::Idle;
         self.count -= 1;
     }
 
-    /// A member on a list goes to the end of the old one, as `place` says.
-    fn move_to_end(&mut self, at: u32, place: Place, members: &mut [Member]) {
-        match members[at as usize].place {
-            Place::Idle => return,
-            Place::New => self.new.unlink(at, members),
-            Place::Old | Place::Paused => self.old.unlink(at, members),
+    /// A member on a list goes to the end of the old one, as `status` says.
+    fn move_to_end(&mut self, at: u32, status: Status, members: &mut [Member]) {
+        match members[at as usize].status {
+            Status::Idle => return,
+            Status::New => self.new.unlink(at, members),
+            Status::Old | Status::Paused => self.old.unlink(at, members),
         }
         self.moves += 1;
-        (members[at as usize].place, members[at as usize].moved) = (place, self.moves);
+        (members[at as usize].status, members[at as usize].moved) = (status, self.moves);
         self.old.push(at, members);
     }
 
     /// An empty member with credit waits a round before it counts as idle: it would else have a new
     /// quantum by pausing (RFC 8290, section 4.2), also one that had a turn just now.
     fn pause(&mut self, at: u32, members: &mut [Member]) {
-        if members[at as usize].place == Place::Old {
+        if members[at as usize].status == Status::Old {
             members[at as usize].credited = self.moves;
         }
-        self.move_to_end(at, Place::Paused, members);
+        self.move_to_end(at, Status::Paused, members);
     }
 
     /// The member whose turn it is; what is found empty is put aside, and passed to `gone` when it
@@ -206,14 +206,14 @@ impl Round {
             if at == NONE {
                 return None;
             }
-            let Member { credit, packets, place, .. } = members[at as usize];
-            if packets == 0 && place == Place::Paused {
+            let Member { credit, packets, status, .. } = members[at as usize];
+            if packets == 0 && status == Status::Paused {
                 self.leave(at, members);
                 gone(at);
                 vain = 0;
             } else if credit <= 0 {
                 members[at as usize].credit += quantum.of(self.count) * BYTE;
-                self.move_to_end(at, Place::Old, members);
+                self.move_to_end(at, Status::Old, members);
                 vain += 1;
                 if vain > self.count {
                     self.credit_vain_rounds(members, quantum);

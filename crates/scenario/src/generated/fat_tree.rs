@@ -77,7 +77,7 @@ pub(super) struct FatTree {
 
 /// Where a host is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct Port {
     /// Its edge switch, among all.
     edge: u32,
     /// Its port there.
@@ -99,8 +99,8 @@ impl FatTree {
         self.edges() * self.half
     }
 
-    fn place(&self, host: u32) -> Place {
-        Place { edge: host / self.per_edge, port: host % self.per_edge }
+    fn port_of(&self, host: u32) -> Port {
+        Port { edge: host / self.per_edge, port: host % self.per_edge }
     }
 
     /// The six kinds of links come one after the other: from hosts, to hosts, up to aggregation,
@@ -157,8 +157,8 @@ impl Layout for FatTree {
     /// fixed number of places on, no two flows share a link.
     fn add_route(&self, from: u32, to: u32, route: &mut Vec<u32>) {
         let half = self.half;
-        let [source, sink] = [from, to].map(|host| self.place(host));
-        let [pod, far_pod] = [source, sink].map(|place| place.edge / half);
+        let [source, sink] = [from, to].map(|host| self.port_of(host));
+        let [pod, far_pod] = [source, sink].map(|port| port.edge / half);
         let (up, core) = (sink.port % half, sink.edge % half);
         route.push(self.first(0) + from);
         if source.edge != sink.edge {

@@ -17,11 +17,11 @@ pub struct Backlogs {
     /// The different weights. A queue is under the number of its weight. After a change of the
     /// weight it is under the one before, until its next packet comes or goes.
     numbers: Numbers,
-    order: Order,
+    ranks: Ranks,
 }
 
 #[derive(Debug)]
-enum Order {
+enum Ranks {
     /// In packets, all weights equal: O(1).
     Lengths(Lengths),
     /// In bytes, or by weight: O(log n), and O(log n) for each different weight when room is made.
@@ -33,12 +33,12 @@ impl Backlogs {
     pub fn new(config: Config, rng: &mut Rng) -> Self {
         let shares = Shares::new(&config);
         let slots = config.limit.max_packets();
-        let order = if shares.are_equal() && config.measure == Measure::Packets {
-            Order::Lengths(Lengths::new(slots))
+        let ranks = if shares.are_equal() && config.measure == Measure::Packets {
+            Ranks::Lengths(Lengths::new(slots))
         } else {
-            Order::Ranking(Ranking::new(slots, rng))
+            Ranks::Ranking(Ranking::new(slots, rng))
         };
-        Backlogs { numbers: Numbers::new(&config.weights), config, shares, order }
+        Backlogs { numbers: Numbers::new(&config.weights), config, shares, ranks }
     }
 
     /// What it was made from.
@@ -50,14 +50,14 @@ impl Backlogs {
     #[inline]
     pub fn tracked(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
         // Where lengths are kept all weights are equal, so there are no shares to keep.
-        let Order::Lengths(lengths) = &mut self.order else { return self.rank(packet, flow, inside, buffer) };
+        let Ranks::Lengths(lengths) = &mut self.ranks else { return self.rank(packet, flow, inside, buffer) };
         lengths.changed(flow, buffer.flow_backlog(flow).packets, inside);
     }
 
     #[inline(never)] // it would bloat the path of those that count packets
     fn rank(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
         self.shares.tracked(packet, flow, inside, buffer);
-        let Order::Ranking(ranking) = &mut self.order else { return };
+        let Ranks::Ranking(ranking) = &mut self.ranks else { return };
         let packets = buffer.flow_backlog(flow).packets;
         let was_in = if inside { packets > 1 } else { true };
         if was_in {
@@ -72,7 +72,7 @@ impl Backlogs {
     /// Gives `class` another weight, and returns the one that it had. O(w log n) with w different
     /// weights, of which there are 256 at most.
     pub fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
-        let Order::Ranking(ranking) = &self.order else { return Err(SetWeightError::NoWeights) };
+        let Ranks::Ranking(ranking) = &self.ranks else { return Err(SetWeightError::NoWeights) };
         self.config.weights.find(class)?;
         let is_free = |number: u32| ranking.below((number, 0)) == ranking.below((number + 1, 0));
         self.numbers.set_weight(class, weight, is_free)?;
@@ -83,8 +83,8 @@ impl Backlogs {
     /// equals it is the arrival's own queue, or else a random one; `None` only when nothing waits.
     #[inline]
     pub fn furthest_above(&self, arrival: &Packet, buffer: &Buffer, rng: &mut Rng) -> Option<FlowKey> {
-        match &self.order {
-            Order::Lengths(lengths) => {
+        match &self.ranks {
+            Ranks::Lengths(lengths) => {
                 if buffer.is_empty() {
                     return None;
                 }
@@ -99,7 +99,7 @@ impl Backlogs {
                     _ => draw(equals, rng).map(|n| lengths.nth(n, buffer)),
                 }
             }
-            Order::Ranking(ranking) => self.furthest_ranked(ranking, arrival, buffer, rng),
+            Ranks::Ranking(ranking) => self.furthest_ranked(ranking, arrival, buffer, rng),
         }
     }
 
@@ -108,12 +108,12 @@ impl Backlogs {
     #[inline]
     pub fn any_above(&self, arrival: &Packet, buffer: &Buffer, rng: &mut Rng) -> Option<FlowKey> {
         let unit = self.shares.unit_for(arrival, buffer);
-        match &self.order {
-            Order::Lengths(lengths) => {
+        match &self.ranks {
+            Ranks::Lengths(lengths) => {
                 let above = lengths.at_least(more_than(unit).min(u64::from(u32::MAX)) as u32);
                 draw(above, rng).map(|n| lengths.nth(n, buffer))
             }
-            Order::Ranking(ranking) => {
+            Ranks::Ranking(ranking) => {
                 let above = |number: u32| {
                     let least = more_than(unit * self.numbers.weight(number));
                     ranking.below((number, least))..ranking.below((number + 1, 0))
@@ -127,9 +127,9 @@ impl Backlogs {
 
     /// The length of the longest queue, in packets or bytes as configured; for gauges.
     pub fn longest(&self) -> u64 {
-        match &self.order {
-            Order::Lengths(lengths) => lengths.longest_length().into(),
-            Order::Ranking(ranking) => self
+        match &self.ranks {
+            Ranks::Lengths(lengths) => lengths.longest_length().into(),
+            Ranks::Ranking(ranking) => self
                 .numbers
                 .all()
                 .filter_map(|number| longest_of(ranking, number))
