@@ -71,7 +71,8 @@ impl Document {
     }
 }
 
-/// One way of a gateway: its rate in Mbit/s, its discipline, and what a flow is; a buffer of 50 ms, as by default.
+/// One way of a gateway: its rate in Mbit/s, its discipline, and what a flow is; a buffer of 50 ms,
+/// as by default.
 pub fn direction(mbps: u64, discipline: &str, flows: Option<FlowsChoice>) -> DirectionSpec {
     let text = format!("rate = \"{mbps} Mbit/s\"\ndiscipline = \"{discipline}\"\n");
     let direction = toml::from_str(&text).expect("it is a way of a gateway");

@@ -41,7 +41,8 @@ impl Finding {
         Finding { what: what.into(), verdict, because: None, subject: Subject::default() }
     }
 
-    /// `value` of what is called `what`, held against what is `promised`; and, where it is missed, against what is known to come instead, and why.
+    /// `value` of what is called `what`, held against what is `promised`; and, where it is missed,
+    /// against what is known to come instead, and why.
     pub fn judged(
         what: impl Display,
         value: f64,

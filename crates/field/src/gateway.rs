@@ -7,7 +7,7 @@ use fairwire_core::{Duration, Time};
 use fairwire_gateway::control::protocol::{Answer, Reloaded, Request};
 use fairwire_gateway::telemetry::snapshot::Snapshot;
 use fairwire_linux::clock;
-use fairwire_testbed::pen::SCRATCH;
+use fairwire_testbed::pid_namespace::SCRATCH;
 use fairwire_testbed::schedule::waited;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
@@ -16,7 +16,8 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 
-/// The variable of the environment with the program to test: its path, with arguments that stand before the configuration.
+/// The variable of the environment with the program to test: its path, with arguments before the
+/// configuration.
 pub const PROGRAM: &str = "FAIRWIRE_GATEWAY";
 
 /// A gateway at work.
@@ -31,7 +32,7 @@ pub struct Gateway {
     pub took: Duration,
 }
 
-/// How long it may take to begin.
+/// The most time that it may take to begin.
 const PATIENCE: Duration = Duration::from_secs(20);
 const PAUSE: Duration = Duration::from_ms(2);
 
@@ -75,13 +76,13 @@ impl Gateway {
         Ok(())
     }
 
-    /// What it wrote to its standard output and error.
+    /// The text that it wrote to its standard output and error.
     pub fn last_words(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default().trim().to_owned()
     }
 
-    /// Asks it something over its socket.
-    pub fn ask(&self, request: &Request) -> Fallible<Answer> {
+    /// Sends it a request over its socket, and returns its answer.
+    pub fn send(&self, request: &Request) -> Fallible<Answer> {
         let mut stream = UnixStream::connect(&self.socket)?;
         stream.set_read_timeout(Some(std::time::Duration::from_secs(10)))?;
         writeln!(stream, "{}", serde_json::to_string(request)?)?;
@@ -92,17 +93,17 @@ impl Gateway {
 
     /// Gives a class or a subscriber another weight, and returns the one that it had.
     pub fn weigh(&self, class: &str, weight: f64) -> Fallible<f64> {
-        match self.ask(&Request::Weigh { class: class.into(), weight })? {
+        match self.send(&Request::Weigh { class: class.into(), weight })? {
             Answer::Weighed { before } => Ok(before),
-            other => Err(format!("asked to weigh `{class}` it answered {other:?}").into()),
+            other => Err(format!("the answer to a new weight of `{class}` is {other:?}").into()),
         }
     }
 
     /// What it measured.
     pub fn status(&self) -> Fallible<Snapshot> {
-        match self.ask(&Request::Status { classes: false })? {
+        match self.send(&Request::Status { classes: false })? {
             Answer::Snapshot(snapshot) => Ok(*snapshot),
-            other => Err(format!("asked for its status it answered {other:?}").into()),
+            other => Err(format!("the answer to a request for its status is {other:?}").into()),
         }
     }
 
@@ -114,9 +115,9 @@ impl Gateway {
     /// Gives it another configuration.
     pub fn reload(&self, document: &Document) -> Fallible<Reloaded> {
         write_files(document, &self.file, &self.socket)?;
-        match self.ask(&Request::Reload { files: Vec::new(), handed: Default::default() })? {
+        match self.send(&Request::Reload { files: Vec::new(), handed: Default::default() })? {
             Answer::Reloaded(reloaded) => Ok(reloaded),
-            other => Err(format!("asked to reload it answered {other:?}").into()),
+            other => Err(format!("the answer to a reload is {other:?}").into()),
         }
     }
 
@@ -140,7 +141,8 @@ impl Gateway {
         self.family().into_iter().map(processor_s).sum()
     }
 
-    /// How long their threads were ready to run and no processor was free for them, seconds; 0 where the kernel does not tell.
+    /// The time that their threads were ready to run and no processor was free for them, seconds; 0
+    /// if the kernel does not report it.
     pub fn waited_s(&self) -> f64 {
         let tasks = self.family().into_iter().flat_map(|pid| fs::read_dir(format!("/proc/{pid}/task")));
         tasks.flatten().flatten().map(|task| waited(&task.path()).secs()).sum()
@@ -159,7 +161,7 @@ impl Gateway {
         all
     }
 
-    /// Asks it to end, as `systemctl stop` does, and waits.
+    /// Signals it to end, as `systemctl stop` does, and waits.
     pub fn stop(&mut self) -> Fallible<ExitStatus> {
         self.signal(Signal::TERM)?;
         let until = clock::now() + PATIENCE;
@@ -169,7 +171,7 @@ impl Gateway {
             }
             clock::sleep_until(clock::now() + PAUSE);
         }
-        Err("the gateway does not end when it is asked to".into())
+        Err("the gateway does not end on SIGTERM".into())
     }
 }
 
@@ -190,7 +192,8 @@ fn write_files(document: &Document, file: &Path, socket: &Path) -> Fallible<()> 
     Ok(())
 }
 
-/// The program to test and its arguments: as the environment says, or the `fairwire` beside this program.
+/// The program to test and its arguments: as the environment says, or the `fairwire` beside this
+/// program.
 pub fn program() -> Fallible<(PathBuf, Vec<String>)> {
     if let Ok(line) = std::env::var(PROGRAM) {
         let mut words = line.split_whitespace().map(str::to_owned);

@@ -1,5 +1,6 @@
-//! A home, as who lives there sees it: what a heavy host leaves another, and how long a ping of a quiet host and of the heavy one itself
-//! takes. The link, who shares it, what the heavy host does, and what is promised stand in `suite/field/home.toml`.
+//! A home, as those who live there see it: what a heavy host leaves another, and how long pings of
+//! a quiet host and of the heavy one take. `suite/field/home.toml` has the link, the hosts that
+//! share it, what the heavy host does, and what is promised.
 
 use crate::config::Document;
 use crate::contest::{Case, Delay, Group, UNCLAIMED, judge, read};
@@ -62,7 +63,7 @@ pub struct Row {
     pub title: String,
     discipline: Option<Choice>,
     flows: Option<FlowsSpec>,
-    /// The kernel's HTB before a gateway with room to spare, with so many packets down, so many up.
+    /// The kernel's HTB before a gateway with room to spare: its limits in packets, down and up.
     htb: Option<[u32; 2]>,
     /// Has the gateway a list of subscribers?
     #[serde(default)]
@@ -320,7 +321,8 @@ fn of_host(groups: &BTreeMap<String, [f64; 2]>, host: &str) -> [f64; 2] {
     own.fold([0.0; 2], |sums, (_, group)| [sums[0] + group[0], sums[1] + group[1]])
 }
 
-/// Round trips of the pings of `group`: of those of one number, which are to be sent both ways at the same time, how long both took together.
+/// Round trips of the pings of `group`: of those of one number, which are to be sent both ways at
+/// the same time, how long both took together.
 fn pings(traffic: &Traffic, seen: &Seen, group: &str, case: &Case) -> Pings {
     let own = || traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == group);
     let every_ns = own().find_map(|(flow, _)| match flow.sends {

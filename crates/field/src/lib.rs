@@ -5,9 +5,10 @@
 //!   outside  eth0 ───── g-out  the gateway's process  g-in ───── eth0  inside
 //! ```
 //!
-//! The gateway is the program that an operator runs, started with a configuration file. Two more processes, this program
-//! started again, are the hosts outside and inside: they send with this kernel's TCP, UDP and raw frames from as many
-//! addresses as wanted, and count what arrives. Everything lives in a [pen](fairwire_testbed::pen) and ends with it.
+//! The gateway is the program that an operator runs, started with a configuration file. Two more
+//! processes, this program started again, are the hosts outside and inside: they send with this
+//! kernel's TCP, UDP and raw frames from as many addresses as wanted, and count what arrives.
+//! Everything lives in a [process namespace](fairwire_testbed::pid_namespace) and ends with it.
 #![forbid(unsafe_code)]
 
 pub mod config;

@@ -1,5 +1,5 @@
-//! `fairwire-field`: real networks that hold the gateway against its promises. Started by `make field`, `make field-home`,
-//! `make soak` and `make field-peers`.
+//! `fairwire-field`: real networks that hold the gateway against its promises. Started by `make
+//! field`, `make field-home`, `make soak` and `make field-peers`.
 #![forbid(unsafe_code)]
 
 use fairwire_document::DocumentError;
@@ -11,7 +11,7 @@ use fairwire_field::{Fallible, peers, report, scale, soak};
 use fairwire_testbed::agent;
 use fairwire_testbed::error::TroubleKind;
 use fairwire_testbed::message::AGENT_COMMAND;
-use fairwire_testbed::pen;
+use fairwire_testbed::pid_namespace;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match pen::run(|| arguments.run()) {
+    match pid_namespace::run(|| arguments.run()) {
         Ok(code) => code,
         Err(trouble) if trouble.kind == TroubleKind::NoRights => {
             eprintln!("SKIPPED: fairwire-field: {trouble}");
@@ -129,8 +129,8 @@ impl Arguments {
             Command::All => self.all(),
             Command::Contests => self.contests(),
             Command::Faults => self.faults(),
-            Command::Scale => self.tell("scale.json", scale::twenty_thousand()),
-            Command::Plans => self.tell("plans.json", scale::one_on_its_plan()),
+            Command::Scale => self.report("scale.json", scale::twenty_thousand()),
+            Command::Plans => self.report("plans.json", scale::one_on_its_plan()),
             Command::Soak => self.soak(),
             Command::Home => self.home(),
             Command::Peers => self.peers(),
@@ -155,7 +155,7 @@ impl Arguments {
         for fault in FAULTS {
             text += &format!("  {:<24} {}\n", fault.name, fault.promised);
         }
-        // Whoever reads on through a pipe may stop before the end.
+        // The reader of a pipe may stop before the end.
         let _ = std::io::stdout().write_all(text.as_bytes());
         Ok(true)
     }
@@ -163,8 +163,8 @@ impl Arguments {
     fn all(&self) -> Fallible<bool> {
         let contests = self.contests()?;
         let faults = self.faults()?;
-        let plans = self.tell("plans.json", scale::one_on_its_plan())?;
-        Ok(self.tell("scale.json", scale::twenty_thousand())? && plans && contests && faults)
+        let plans = self.report("plans.json", scale::one_on_its_plan())?;
+        Ok(self.report("scale.json", scale::twenty_thousand())? && plans && contests && faults)
     }
 
     fn is_named(&self, name: &str) -> bool {
@@ -225,7 +225,7 @@ impl Arguments {
         let bar = report::bar((self.minutes * 60.0) as usize);
         let happened = soak::soak(self.minutes, &bar);
         bar.finish_and_clear();
-        self.tell("soak.json", vec![happened])
+        self.report("soak.json", vec![happened])
     }
 
     fn home(&self) -> Fallible<bool> {
@@ -299,7 +299,7 @@ impl Arguments {
         Ok(true)
     }
 
-    fn tell(&self, file: &str, all: Vec<Happened>) -> Fallible<bool> {
+    fn report(&self, file: &str, all: Vec<Happened>) -> Fallible<bool> {
         all.iter().for_each(|happened| print!("{}", report::happened(happened)));
         report::write(&self.out, file, &all)?;
         Ok(all.iter().all(Happened::holds))

@@ -1,5 +1,5 @@
-//! The same traffic through the kernel's own HTB on this machine, beside the gateway's disciplines; and what `fairwire-oracle`
-//! found of FQ-CoDel and CAKE in User Mode Linux.
+//! The same traffic through the kernel's own HTB on this machine, beside the gateway's disciplines;
+//! and what `fairwire-oracle` found of FQ-CoDel and CAKE in User Mode Linux.
 
 use crate::contest::{Case, Delay, Judged};
 use crate::fallible::Fallible;
@@ -44,8 +44,9 @@ pub fn through_htb(case: &Case) -> Fallible<Judged> {
     Ok(Judged { case: name, findings: Vec::new(), ..judged })
 }
 
-/// The commands of `tc` and `ip`: a bridge, and at its port to the inside a tree of HTB with a FIFO in each leaf. Its rates count
-/// what the gateway's do: `overhead 24 mpu 84`, less the Ethernet header that the kernel counts already.
+/// The commands of `tc` and `ip`: a bridge, and at its port to the inside a tree of HTB with a FIFO
+/// in each leaf. Its rates count what the gateway's do: `overhead 24 mpu 84`, less the Ethernet
+/// header that the kernel counts already.
 fn htb(case: &Case) -> Vec<String> {
     let device = INSIDE.name;
     let mbps = case.bps(Way::Download) / 1_000_000;
@@ -68,7 +69,7 @@ fn htb(case: &Case) -> Vec<String> {
     let weight = |class: &ClassSpec| class.weight.unwrap_or(1.0);
     let sum_under = |parent: Option<&str>| -> f64 {
         let own = case.classes.iter().filter(|class| class.parent.as_deref() == parent);
-        own.map(weight).sum::<f64>() + if parent.is_none() { 1.0 } else { 0.0 } // what nobody claims is under the root
+        own.map(weight).sum::<f64>() + if parent.is_none() { 1.0 } else { 0.0 } // the unclaimed class is under the root
     };
     let mut rates = Vec::new();
     let place = |name: &String| case.classes.iter().position(|other| other.name == *name);
@@ -79,8 +80,8 @@ fn htb(case: &Case) -> Vec<String> {
         };
         rates.push(leaf(10 + at, parent, weight(class), sum_under(class.parent.as_deref()), above));
     }
-    let nobody = if case.classes.is_empty() { 1.0 } else { sum_under(None) };
-    leaf(99, "1".into(), 1.0, nobody, mbps as f64);
+    let unclaimed = if case.classes.is_empty() { 1.0 } else { sum_under(None) };
+    leaf(99, "1".into(), 1.0, unclaimed, mbps as f64);
     let limit = mbps * 1_000_000 / 8 * 60 / 1000 / 1538; // 60 ms in packets, as the gateway's buffer
     // HTB holds the contests of IPv4 alone.
     let network =
@@ -108,9 +109,11 @@ fn htb_class(rate_mbps: f64, ceiling_mbps: u64) -> String {
     format!("htb rate {kbit}kbit ceil {ceiling_mbps}mbit overhead 24 mpu 84 quantum 3000")
 }
 
-/// Disciplines of the kernel whose contests `fairwire-oracle` holds in User Mode Linux, by the names of the contests.
+/// Disciplines of the kernel whose contests `fairwire-oracle` holds in User Mode Linux, by the
+/// names of the contests.
 pub const IN_UML: &[&str] = &["flood-fq-codel", "flood-cake", "flood-pfifo"];
-/// Of those contests: the link, and the part of its rate that nine flows and a flood of twice the link may have each.
+/// Of those contests: the link, and the part of its rate that nine flows and a flood of twice the
+/// link may have each.
 const UML_LINK_BPS: f64 = 10e6;
 const UML_WINDOW_S: f64 = 25.0;
 
@@ -138,7 +141,8 @@ pub struct InUml {
     pub wait: Option<Delay>,
 }
 
-/// What the runs of `contest` in `folder`, where `fairwire-oracle` left them, gave; none where there are none.
+/// What the runs of `contest` in `folder`, where `fairwire-oracle` left them, gave; none where
+/// there are none.
 pub fn in_uml(folder: &Path, contest: &str) -> Fallible<Option<InUml>> {
     let (mut jains, mut errors, mut waits, mut delivered) = (Vec::new(), 0.0_f64, Vec::new(), 0.0);
     for seed in 1.. {

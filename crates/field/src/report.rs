@@ -50,7 +50,8 @@ pub fn rows(judged: &Judged) -> String {
     text + &misses(&judged.findings, judged.starved.as_deref())
 }
 
-/// What of `findings` does not hold, or misses as it is known to, a line each; and how the machine kept the gateway from its work.
+/// What of `findings` does not hold, or misses as it is known to, a line each; and how the machine
+/// kept the gateway from its work.
 pub fn misses(findings: &[Finding], starved: Option<&str>) -> String {
     let mut text = String::new();
     if let Some(starved) = starved {

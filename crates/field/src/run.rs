@@ -1,4 +1,4 @@
-//! One run: a network, what stands in its middle, and traffic.
+//! One run: a network, the gateway or the kernel in its middle, and traffic.
 
 use crate::config::Document;
 use crate::fallible::Fallible;
@@ -13,14 +13,15 @@ use fairwire_testbed::bed::HOST;
 use fairwire_testbed::program::command;
 use fairwire_testbed::traffic::{Seen, Traffic};
 
-/// What stands between the two hosts.
+/// The middle, between the two hosts.
 #[derive(Clone, Copy, Debug)]
 pub enum Middle<'a> {
     /// The gateway under test.
     Gateway(&'a Document),
     /// The kernel, set up by these commands.
     Kernel(&'a [String]),
-    /// The kernel, set up by these commands, and the gateway; hosts send no super-packets, so that the kernel's queues hold single ones.
+    /// The kernel, set up by these commands, and the gateway; hosts send no super-packets, so that
+    /// the kernel's queues hold single ones.
     Both(&'a [String], &'a Document),
 }
 
@@ -85,32 +86,35 @@ impl Run {
         self.gateway.as_mut().expect("this run has a gateway")
     }
 
-    /// Waits for the end, and tells what both hosts saw.
+    /// Waits for the end, and returns what both hosts saw.
     pub fn finish(&mut self) -> Fallible<Seen> {
         let seen = self.agents.finish()?;
         Ok(Seen { path: self.world.finish_path()?, ..seen })
     }
 
-    /// How the machine kept the gateway, and the path behind it, from their work in a run of which this was `seen`, if it did.
+    /// How the machine kept the gateway, and the path behind it, from their work in a run of which
+    /// this was `seen`, if it did.
     pub fn starved(&mut self, seen: &Seen) -> Fallible<Option<String>> {
         let (path, waited_s) = (&seen.path, self.waited_s(seen));
         let unfetched = self.gateway().overflows()? + path.overflowed + path.failed;
         Ok(starved(waited_s, self.traffic.duration_ns as f64 / 1e9, unfetched))
     }
 
-    /// How long the threads of the gateway and of the path behind it were ready since the start, and no processor was free for them, seconds.
+    /// The time since the start that the threads of the gateway and of the path behind it were
+    /// ready and no processor was free for them, seconds.
     pub fn waited_s(&self, seen: &Seen) -> f64 {
         let gateway_s = self.gateway.as_ref().map_or(0.0, Gateway::waited_s) - self.waited_before_s;
         gateway_s + seen.path.waited_ns as f64 / 1e9
     }
 
-    /// Processor time of the machine outside of programs since the start, seconds: where the kernel forwards.
+    /// Processor time of the machine outside of programs since the start, seconds: where the kernel
+    /// forwards.
     pub fn kernel_s(&self) -> f64 {
         KernelTime::now().seconds - self.kernel_before.seconds
     }
 }
 
-/// What `/proc/stat` says of the time spent on interrupts' later halves, where packets are forwarded.
+/// The time spent on interrupts' later halves, where packets are forwarded, by `/proc/stat`.
 #[derive(Debug)]
 struct KernelTime {
     seconds: f64,

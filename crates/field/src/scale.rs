@@ -24,10 +24,12 @@ const RELOAD_MS: f64 = 200.0;
 /// Subscribers that send and receive during the run.
 const AT_WORK: u32 = 200;
 
-/// Disciplines that take a tree: one with a queue for all, and one with a queue, or several, in each leaf.
+/// Disciplines that take a tree: one with a queue for all, and one with a queue, or several, in
+/// each leaf.
 pub const DISCIPLINES: [&str; 2] = ["hfaba", "classful"];
 
-/// The gateway of so many subscribers under `discipline`; those of weight 2 are every third, from `first`.
+/// The gateway of [`SUBSCRIBERS`] under `discipline`; those of weight 2 are every third, from
+/// `first`.
 pub fn document(discipline: &'static str, first: u32) -> Document {
     let mut csv = String::from("name,addresses,class,weight\n");
     for number in 0..SUBSCRIBERS {
@@ -45,7 +47,7 @@ fn address(number: u32) -> Ipv4Addr {
     Ipv4Addr::from_bits(0x0a10_0000 + number) // from 10.16.0.0 on
 }
 
-/// Starts, loads, reweighs and reloads it under each of the [`DISCIPLINES`].
+/// Starts, loads and reloads it under each of the [`DISCIPLINES`], and sets a weight.
 pub fn twenty_thousand() -> Vec<Happened> {
     ["20000-subscribers", "20000-subscribers-classful"].into_iter().zip(DISCIPLINES).map(held).collect()
 }
@@ -69,7 +71,7 @@ fn measure(discipline: &'static str, happened: &mut Happened) -> Fallible<()> {
     happened.expect_in_time("answered after its start, s", start_s, Allowed::below(START_S));
     run.wait_until(2.0);
     let weighed = elapsed_ms(|| run.gateway().weigh("s7", 3.0).map(drop))?;
-    happened.count("reweighing one, ms", weighed);
+    happened.count("setting one weight, ms", weighed);
     let mut longest = (0.0_f64, 0.0_f64, 0.0_f64);
     for first in [1, 2, 0] {
         let mut answer = None;
@@ -97,7 +99,7 @@ fn measure(discipline: &'static str, happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Among so many subscribers one uses its plan, and the rest are silent.
+/// Numbers of subscribers, of which one uses its plan, and the rest are silent.
 pub const AMONG: [u32; 3] = [10, 1000, 20_000];
 /// A plan, Mbit/s on the link.
 const PLAN_MBPS: u64 = 200;
@@ -106,7 +108,7 @@ const PLAN_DELAY: Duration = Duration::from_ms(10);
 /// What one CUBIC is to get of it.
 const PLAN_MIN_MBPS: f64 = 190.0;
 
-/// The gateway of so many subscribers with plans of [`PLAN_MBPS`] down, on 1 Gbit/s.
+/// The gateway of `subscribers` subscribers with plans of [`PLAN_MBPS`] down, on 1 Gbit/s.
 pub fn plans(subscribers: u32) -> Document {
     let mut csv = String::from("name,addresses,download_ceiling\n");
     for number in 0..subscribers {
@@ -117,8 +119,8 @@ pub fn plans(subscribers: u32) -> Document {
 
 /// One CUBIC on a plan of 200 Mbit/s with a round trip of 20 ms, [among](AMONG) silent subscribers.
 ///
-/// Each may be [repeated](crate::tries::attempt): a machine that does other work keeps hosts and gateway from their processors for moments, and a
-/// window of TCP takes seconds to recover.
+/// Each may be [repeated](crate::tries::attempt): a machine that does other work keeps hosts and
+/// gateway from their processors for moments, and a window of TCP takes seconds to recover.
 pub fn one_on_its_plan() -> Vec<Happened> {
     let promised = "one CUBIC on a plan of 200 Mbit/s has 190 of it after 5 s, in less than 64 MB";
     let held = |(fault, subscribers)| {

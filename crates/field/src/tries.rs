@@ -1,11 +1,14 @@
-//! Promises held more than once: on machines that do other work a miss may be chance, or the machine's; a defect misses every time.
+//! Promises held more than once: on machines that do other work a miss may be chance, or the
+//! machine's; a defect misses every time.
 
 use crate::finding::{Finding, Subject};
 
-/// How often something is held at most.
+/// The most times that something is held.
 const MAX_TRIES: usize = 3;
-/// A gateway whose threads, with that of the path behind it, were ready without a processor for a longer part of the run, together, was starved. On 4 processors it is 0.07 to 0.44
-/// with a load of 3 to 5, and everything holds; with a load of 15 to 20 it is 0.7 and more, and pings are late.
+/// The part of a run above which a gateway was starved: its threads, with that of the path behind
+/// it, were ready without a processor for longer, together. On 4 processors it is 0.07 to 0.44 with
+/// a load of 3 to 5, and everything holds. With a load of 15 to 20 it is 0.7 and more, and pings
+/// are late.
 const STARVED: f64 = 0.5;
 
 /// What came of holding something once.
@@ -18,7 +21,8 @@ pub trait Outcome {
         None
     }
 
-    /// What does not hold, and not as it is known to miss. Rate and delay do not count where the machine kept the gateway from its work.
+    /// What does not hold, and not as it is known to miss. Rate and delay do not count where the
+    /// machine kept the gateway from its work.
     fn misses(&self) -> Vec<&Finding> {
         let is_starved = self.starved().is_some();
         let counts =
@@ -41,19 +45,22 @@ pub struct Tried<T> {
     pub bad: Vec<String>,
 }
 
-/// How a machine that had the gateway ready for `waited_s` of `seconds` and lost `overflows` frames before it could fetch them
-/// kept it from its work; none if it did not.
+/// How a machine kept the gateway from its work; `None` if it did not. The gateway was ready
+/// without a processor for `waited_s` of `seconds`, and lost `overflows` frames before it could
+/// fetch them.
 pub fn starved(waited_s: f64, seconds: f64, overflows: u64) -> Option<String> {
     (overflows > 0 || waited_s > STARVED * seconds).then(|| {
         format!("ready {:.0} ms without a processor, {overflows} frames not fetched in time", waited_s * 1e3)
     })
 }
 
-/// Holds something until it passes, three times at most. `is_exact` says that nothing is drawn at random.
+/// Holds something until it passes, at most three times. `is_exact` says that nothing is drawn at
+/// random.
 ///
-/// A packet without its place fails at once. So does a miss of what draws nothing, unless the machine kept the
-/// gateway from its work: neither chance nor the machine explains it. Rate and delay do not count where the machine did: of 4 s with
-/// a load of 15 on 4 processors the gateway was 3 s without one, and 95 of 100 pings took 20 ms rather than 10 in each of three tries.
+/// A packet without its place fails at once. So does a miss of what draws nothing, unless the
+/// machine kept the gateway from its work: neither chance nor the machine explains it. Rate and
+/// delay do not count if the machine did. With a load of 15 on 4 processors, the gateway was 3 of 4
+/// s without one. Then 95 of 100 pings took 20 ms rather than 10, in each of three tries.
 ///
 /// # Errors
 /// As `hold`.

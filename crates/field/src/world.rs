@@ -16,7 +16,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 const VLAN: End<'static> = End { name: "vlan0", index: 110 };
 /// The same, where it carries a tunnel.
 const TUNNEL: &str = "vxlan0";
-/// What an error says where the kernel, or a missing iproute2, makes no tunnel.
+/// The error if the kernel, or a missing iproute2, makes no tunnel.
 pub const NO_TUNNEL: &str = "no VXLAN tunnel can be made here";
 /// The gateway's interface towards the outside.
 pub const OUTSIDE: End<'static> = End { name: "g-out", index: 100 };
@@ -96,7 +96,8 @@ impl World {
         Ok(world)
     }
 
-    /// Joins the gateway anew with the host that sends what goes `way`, after the interfaces between them were removed. No path is there.
+    /// Joins the gateway anew with the host that sends what goes `way`, after the interfaces
+    /// between them were removed. No path is there.
     pub fn rejoin(&self, way: Way) -> Fallible<()> {
         self.join(Wiring::default(), way)?;
         Ok(self.gateway.enter()?)
@@ -116,7 +117,8 @@ impl World {
         connect(host, wiring, way)
     }
 
-    /// Makes a router of the gateway's host, where this thread is: addresses, routes, forwarding, and source NAT as at home.
+    /// Makes a router of the gateway's host, where this thread is: addresses, routes, forwarding,
+    /// and source NAT as at home.
     fn route(&self) -> Fallible<()> {
         for (end, side) in [(OUTSIDE, Way::Download), (INSIDE, Way::Upload)] {
             let [host, router] = router_link(side);
@@ -141,13 +143,13 @@ impl World {
     }
 }
 
-/// What the kernel of `host` is told, and every address of its networks is its own.
+/// Sets the kernel options of `host`, and makes every address of its networks its own.
 fn prepare(host: &Host, side: Way) -> Fallible<()> {
     for (variable, value) in [
         ("net/ipv4/tcp_no_metrics_save", "1"), // what a run has learnt is not for the next
         ("net/ipv4/tcp_max_syn_backlog", "4096"),
         ("net/core/somaxconn", "4096"),
-        ("net/ipv6/ip_nonlocal_bind", "1"), // IPv6 lets nobody bind to an address of a local network otherwise
+        ("net/ipv6/ip_nonlocal_bind", "1"), // IPv6 refuses to bind to an address of a local network otherwise
         ("net/ipv4/conf/all/rp_filter", "0"),
         ("net/ipv4/conf/default/rp_filter", "0"),
     ] {
@@ -190,7 +192,7 @@ fn connect(host: &Host, wiring: Wiring, side: Way) -> Fallible<()> {
     Ok(())
 }
 
-/// Makes the end of a tunnel at `host`, by iproute2, and tells its number.
+/// Makes the end of a tunnel at `host`, by iproute2, and returns its number.
 fn dig(host: &Host, vxlan: Vxlan, side: Way) -> Fallible<u32> {
     let own = under_address(side);
     let other = under_address(if side == Way::Download { Way::Upload } else { Way::Download });
@@ -229,7 +231,8 @@ fn link_address(way: Way, is_ipv6: bool) -> IpAddr {
     }
 }
 
-/// The addresses on the wire between the router and the host that sends what goes `way`: the host's, and the router's.
+/// The addresses on the wire between the router and the host that sends what goes `way`: the
+/// host's, and the router's.
 fn router_link(way: Way) -> [IpAddr; 2] {
     let third = if way == Way::Download { 2 } else { 3 };
     [1, 254].map(|last| Ipv4Addr::new(192, 0, third, last).into())
@@ -240,7 +243,8 @@ pub fn public_address() -> IpAddr {
     router_link(Way::Download)[1]
 }
 
-/// Its network: 198.18.0.0/15 (RFC 2544) and 2001:db8:2::/48 outside, 10.0.0.0/8 and 2001:db8:1::/48 inside.
+/// Its network: 198.18.0.0/15 (RFC 2544) and 2001:db8:2::/48 outside, 10.0.0.0/8 and
+/// 2001:db8:1::/48 inside.
 fn network(way: Way, is_ipv6: bool) -> Address {
     let (ip, prefix_bits) = match (way, is_ipv6) {
         (Way::Download, false) => (Ipv4Addr::new(198, 18, 0, 0).into(), 15),
@@ -269,7 +273,8 @@ pub fn server(number: u16, is_ipv6: bool) -> IpAddr {
     }
 }
 
-/// A flow that goes `way` from the start on, between outside host `number` and subscriber `number` of class 1.
+/// A flow that goes `way` from the start on, between outside host `number` and subscriber `number`
+/// of class 1.
 pub fn flow(group: &str, sends: Sends, way: Way, number: u16, stop_ns: u64) -> Flow {
     let (outside, inside) = (server(number, false), subscriber(1, number, false));
     let (source, destination) = if way == Way::Download { (outside, inside) } else { (inside, outside) };

@@ -1,5 +1,6 @@
-//! Real networks, the quick part: contests and faults with the gateway's own process and this kernel's TCP. This file has a
-//! `main` of its own, because the program starts itself again. Where network namespaces are refused it says so, loudly, and passes.
+//! Real networks, the quick part: contests and faults with the gateway's own process and this
+//! kernel's TCP. This file has a `main` of its own, because the program starts itself again. Where
+//! network namespaces are refused it says so, loudly, and passes.
 
 use fairwire_field::Fallible;
 use fairwire_field::contest::{self, Case, Judged};
@@ -10,7 +11,7 @@ use fairwire_field::tries::attempt;
 use fairwire_testbed::agent;
 use fairwire_testbed::error::TroubleKind;
 use fairwire_testbed::message::AGENT_COMMAND;
-use fairwire_testbed::pen;
+use fairwire_testbed::pid_namespace;
 use fairwire_testing::skipped;
 use std::convert::Infallible;
 use std::path::Path;
@@ -18,7 +19,8 @@ use std::process::{Command, ExitCode};
 
 /// The contests of this project.
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../suite/field");
-/// What is not measured, and the length of a contest, seconds: the shortest in which ten TCP flows settle.
+/// What is not measured, and the length of a contest, seconds: the shortest in which ten TCP flows
+/// settle.
 const WARM_UP: u64 = 1;
 const SECONDS: u64 = 4;
 
@@ -26,16 +28,16 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.first().map(String::as_str) {
         Some(AGENT_COMMAND) => std::process::exit(agent::main(words.into_iter().skip(1))),
-        Some("--list") => return ExitCode::SUCCESS, // a test runner asks for names: there are none to pick from
+        Some("--list") => return ExitCode::SUCCESS, // for a test runner: there are no names to pick from
         _ => {}
     }
-    match pen::run(run) {
+    match pid_namespace::run(run) {
         Ok(code) => code,
         Err(trouble) if trouble.kind == TroubleKind::NoRights => {
             skipped(format_args!("all field tests: {trouble}"));
             ExitCode::SUCCESS
         }
-        Err(trouble) => panic!("there is no pen for a field test: {trouble}"),
+        Err(trouble) => panic!("a field test needs a process namespace: {trouble}"),
     }
 }
 

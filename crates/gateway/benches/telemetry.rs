@@ -1,7 +1,10 @@
-//! How long the datapath's thread pauses for telemetry: `cargo bench -p fairwire-gateway --bench telemetry`.
+//! How long the datapath's thread pauses for telemetry: `cargo bench -p fairwire-gateway --bench
+//! telemetry`.
 //!
-//! Pauses are in the processor time of the thread, so that other processes do not count; 4096 flows and 20 000 classes a way, all of which have counted, and an interval every 10 ms of virtual time. Told are the median and
-//! the longest pause of a thousand, and what a snapshot with all classes takes its reader.
+//! There are 4096 flows and 20 000 classes a way, all of which have counts, and an interval every
+//! 10 ms of virtual time. Pauses are in the processor time of the thread, so that other processes
+//! do not count. It prints the median and the longest pause of a thousand, and the time that a
+//! snapshot with all classes takes its reader.
 
 use fairwire_core::Weight;
 use fairwire_core::scheduler::Fcfs;

@@ -21,7 +21,7 @@ pub struct FlowCount {
     pub bytes_out: u64,
 }
 
-/// What the first packet of a flow told when its account was opened.
+/// What is known of a flow from the packet that opened its account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opened {
     /// The key of that packet.
@@ -40,11 +40,12 @@ pub struct Opened {
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub struct Account {
-    /// Whose it is.
+    /// The flow that it counts.
     pub flow: FlowHash,
     /// When a packet came last, in [`ticks`].
     seen: u32,
-    /// How many flows had this place before: an account number of theirs is no longer one of this place.
+    /// The number of flows that had this place before. An account number of theirs no longer names
+    /// this place.
     uses: u32,
     /// What it got.
     pub count: FlowCount,
@@ -60,19 +61,22 @@ impl Account {
     }
 }
 
-/// The counts of at most so many flows; those for which there is no room are counted together.
+/// The counts of a bounded number of flows. Those for which there is no room are counted together.
 ///
-/// **Accounts age.** Where the table is full, a flow that is new looks at [`LOOKS`] accounts behind a clock hand. The first of a
-/// flow that has been silent for [`SILENT`], or for [`SILENT_ONCE`] where it sent one packet and no more, is taken over: what it
-/// counted joins the others. So a flood of made-up senders takes the places of the silent only, and for no longer than it
-/// lasts. It is O(1), and all memory is taken at construction.
+/// **Accounts age.** Where the table is full, a new flow looks at [`LOOKS`] accounts behind a clock
+/// hand. The first of a flow that has been silent for [`SILENT`], or for [`SILENT_ONCE`] where it
+/// sent one packet and no more, is taken over: what it counted joins the others. So a flood of
+/// made-up senders takes the places of the silent only, and for no longer than it lasts. It is
+/// O(1), and all memory is taken at construction.
 ///
-/// Packets that are still inside name their flow's account by its number. In it is how often the place was given away, so what comes of
-/// such a packet later counts with the others, and never for the flow that came after.
+/// Packets that are still inside name their flow's account by its number. It holds how often the
+/// place was given away. So what becomes of such a packet later counts with the others, and never
+/// for the flow that came after.
 #[derive(Debug)]
 pub struct Accounts {
     index: FlowIndex,
-    /// By the low bits of a hash, the place of the flow that had them last: most packets need no look into the index.
+    /// By the low bits of a hash, the place of the flow that had them last: most packets need no
+    /// lookup in the index.
     recent: Box<[u32]>,
     accounts: Vec<Account>,
     opened: Vec<Opened>,
@@ -81,36 +85,40 @@ pub struct Accounts {
     others: FlowCount,
 }
 
-/// The account of all flows that found the table full; that of the flow at place n is n + 1, and above that the place's uses.
+/// The account of all flows that found the table full; that of the flow at place n is n + 1, and
+/// above that the place's uses.
 pub(crate) const OTHERS: u32 = 0;
-/// Bits of an account number that tell the place.
+/// Bits of an account number that hold the place.
 const PLACE_BITS: u32 = 21;
-/// The most accounts: what a configuration may ask for.
-pub const MOST_ACCOUNTS: usize = 1 << 20;
+/// The most accounts that a configuration may request.
+pub const MAX_ACCOUNTS: usize = 1 << 20;
 /// The most places that are remembered by hash: 16 KiB, so that they stay in the cache.
-const MOST_RECENT: usize = 4096;
+const MAX_RECENT: usize = 4096;
 /// Accounts that a new flow looks at when the table is full.
 const LOOKS: usize = 4;
-/// After so long a silence a flow gives its place up: longer than the windows of the telemetry.
+/// A flow that is silent for longer gives its place up. It is longer than the windows of the
+/// telemetry.
 pub const SILENT: Duration = Duration::from_secs(3);
 /// The same for a flow of a single packet, as made-up senders are.
 pub const SILENT_ONCE: Duration = Duration::from_ms(500);
 
-/// Packets by which a host is known: more than a scan or a flood from random addresses sends by each.
+/// Packets by which a host is known: more than a scan or a flood from random addresses sends by
+/// each.
 const FIRST: u64 = 8;
 
-/// Time in steps of 2^20 ns (1.05 ms), so that it fits beside the counts; it wraps around after 52 days.
+/// Time in steps of 2^20 ns (1.05 ms), so that it fits beside the counts; it wraps around after 52
+/// days.
 const fn ticks(ns: u64) -> u32 {
     (ns >> 20) as u32
 }
 
 impl Accounts {
-    /// Empty accounts for `flows` flows, at most [`MOST_ACCOUNTS`].
+    /// Empty accounts for `flows` flows, at most [`MAX_ACCOUNTS`].
     pub fn new(flows: usize) -> Self {
-        let capacity = flows.min(MOST_ACCOUNTS);
+        let capacity = flows.min(MAX_ACCOUNTS);
         Accounts {
             index: FlowIndex::new(capacity),
-            recent: vec![0; capacity.next_power_of_two().min(MOST_RECENT)].into(),
+            recent: vec![0; capacity.next_power_of_two().min(MAX_RECENT)].into(),
             accounts: Vec::with_capacity(capacity),
             opened: Vec::with_capacity(capacity),
             capacity,
@@ -119,8 +127,8 @@ impl Accounts {
         }
     }
 
-    /// The number of `flow`'s account, of which a packet has come at `now`. Where it is opened for that, `first` tells of the
-    /// packet.
+    /// The number of `flow`'s account, of which a packet has come at `now`. If the account is
+    /// opened for it, `first` describes the packet.
     #[inline]
     pub fn open(&mut self, flow: FlowHash, now: Time, first: impl FnOnce() -> Opened) -> u32 {
         let tick = ticks(now.ns());
@@ -200,9 +208,9 @@ impl Accounts {
         }
     }
 
-    /// The number of the host whose account `account` is, for a discipline that shares between hosts: from 1 on. Hosts without an account
-    /// of their own are 0 together, and so is each host until [`FIRST`] packets of it have come: made-up senders have one host's part
-    /// among them.
+    /// The number of the host of `account`, from 1 on, for a discipline that shares between hosts.
+    /// Hosts without an account of their own are 0 together, and so is each host until [`FIRST`]
+    /// packets of it have come. So made-up senders have one host's part among them.
     #[inline]
     pub fn host(&self, account: u32) -> u32 {
         let place = account & ((1 << PLACE_BITS) - 1);
@@ -216,7 +224,7 @@ impl Accounts {
         place.map(|place| self.accounts[place].count).unwrap_or_default()
     }
 
-    /// All accounts, by place, beside what their first packets told.
+    /// All accounts, by place, and what is known of each from its first packet.
     pub fn all(&self) -> (&[Account], &[Opened]) {
         (&self.accounts, &self.opened)
     }
@@ -299,7 +307,8 @@ impl ClassCounts {
         &self.0
     }
 
-    /// Adds what `before` counted, where class n of it is now `map[n]`. What is gone counts as unclaimed, so that sums stay.
+    /// Adds what `before` counted, where class n of it is now `map[n]`. What is gone counts as
+    /// unclaimed, so that sums stay.
     pub fn add_renumbered(&mut self, before: &ClassCounts, map: &[u32]) {
         for (class, count) in before.0.iter().enumerate() {
             self.entry(renumbered(class as u32, map)).add(count);
@@ -346,7 +355,7 @@ mod tests {
         packet(&mut accounts, 1, 1);
         packet(&mut accounts, 2, 0);
         packet(&mut accounts, 2, 2900);
-        assert_eq!(packet(&mut accounts, 3, 2990), OTHERS, "nobody has been silent for three seconds");
+        assert_eq!(packet(&mut accounts, 3, 2990), OTHERS, "no flow has been silent for three seconds");
         let taken = packet(&mut accounts, 3, 3010);
         assert_ne!(taken, silent);
         assert_eq!(accounts.of(FlowHash(1)), FlowCount::default());
@@ -358,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_a_million_senders_neither_takes_the_place_of_who_sends_nor_blinds_for_ever() {
+    fn a_flood_of_a_million_senders_neither_takes_the_place_of_active_flows_nor_blinds_for_ever() {
         let mut accounts = Accounts::new(64);
         for flow in 0..32 {
             packet(&mut accounts, flow, 0);
@@ -377,7 +386,8 @@ mod tests {
         for flow in 0..32 {
             assert_eq!(accounts.of(FlowHash(flow)).packets_in, 102, "flow {flow} was counted throughout");
         }
-        // When it is over, who is new has a place at the latest when the hand has been around: 64 accounts, four a packet.
+        // When it is over, a new flow has a place at the latest when the hand has been around: 64
+        // accounts, four a packet.
         for _ in 0..16 {
             packet(&mut accounts, 77, 10_600);
         }

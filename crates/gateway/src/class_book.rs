@@ -1,11 +1,11 @@
 //! The classes of a gateway: a tree whose leaves are subscribers and classes without children.
 //!
-//! A class has one number in both directions, the place in this book: [`Packet::class`](fairwire_core::Packet::class) is the
-//! number of a leaf.
+//! A class has one number in both directions, the place in this book:
+//! [`Packet::class`](fairwire_core::Packet::class) is the number of a leaf.
 
 use fairwire_core::{ClassTerms, Rate, Weight};
 
-/// The way through the gateway.
+/// A direction through the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Way {
@@ -42,7 +42,7 @@ pub struct Class {
     pub kind: ClassKind,
     /// Its weight among its siblings, from 1e-6 to 1e6.
     pub weight: Weight,
-    /// What it is promised and what it never passes, by the number of the [`Way`].
+    /// Its guarantee and its ceiling, by the number of the [`Way`].
     pub bounds: [Bounds; 2],
 }
 
@@ -63,12 +63,12 @@ pub enum ClassKind {
     Subscriber,
 }
 
-/// What a class is promised and what it never passes.
+/// The guarantee and the ceiling of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
     /// The rate that it can always have.
     pub guaranteed: Option<Rate>,
-    /// The rate that it never passes.
+    /// The rate that it never exceeds.
     pub ceiling: Option<Rate>,
 }
 
@@ -82,16 +82,17 @@ pub struct ClassBook {
 }
 
 impl ClassBook {
-    /// A book of `classes`, which were checked: the first is [`UNCLAIMED`], names differ, parents stand before children.
+    /// A book of `classes`, which were checked: the first is [`UNCLAIMED`], names differ, parents
+    /// come before children.
     ///
     /// # Panics
-    /// When there are none, or a parent does not stand before its child.
+    /// If there are none, or a parent does not come before its child.
     pub fn new(classes: Vec<Class>) -> Self {
-        assert!(!classes.is_empty(), "a book begins with the class of what nobody claims");
+        assert!(!classes.is_empty(), "a book begins with the class of unclaimed packets");
         let mut is_leaf = vec![true; classes.len()];
         for (number, class) in classes.iter().enumerate() {
             if let Some(parent) = class.parent {
-                assert!((parent as usize) < number, "class {number} stands before the one above it");
+                assert!((parent as usize) < number, "class {number} comes before the one above it");
                 is_leaf[parent as usize] = false;
             }
         }
@@ -111,12 +112,12 @@ impl ClassBook {
         }])
     }
 
-    /// How many classes there are: numbers are below this.
+    /// The number of classes. Class numbers are below it.
     pub fn len(&self) -> usize {
         self.classes.len()
     }
 
-    /// Never: there is always the class of what nobody claims.
+    /// Never: there is always the class of unclaimed packets.
     pub fn is_empty(&self) -> bool {
         self.classes.is_empty()
     }
@@ -142,7 +143,8 @@ impl ClassBook {
         self.classes.iter().enumerate().map(|(number, class)| (number as u32, class))
     }
 
-    /// The terms of all one way, by number: parents first, as in a [`ClassTree`](fairwire_core::ClassTree).
+    /// The terms of all one way, by number: parents first, as in a
+    /// [`ClassTree`](fairwire_core::ClassTree).
     pub(crate) fn terms(&self, way: Way) -> Vec<ClassTerms> {
         self.classes.iter().map(|class| class.terms(way)).collect()
     }

@@ -24,7 +24,7 @@ pub struct DatapathPlan {
     pub backward: DirectionPlan,
 }
 
-/// The two ports that a gateway stands between.
+/// The two ports of a gateway.
 #[derive(Debug)]
 pub struct Wire<P> {
     /// Towards the senders.
@@ -43,8 +43,8 @@ impl Datapath {
         }
     }
 
-    /// Does everything that is due at `now`, takes in what has arrived, and sends on what that makes due. Tells how many
-    /// frames had arrived: after none, it pays to wait.
+    /// Does everything that is due at `now`, takes in what has arrived, and sends on what that
+    /// makes due. Returns the number of frames that had arrived: after none, it pays to wait.
     pub fn step<P: Port>(&mut self, wire: &mut Wire<P>, now: Time) -> Result<usize, PortError> {
         let kind = wire.left.link_kind();
         let mut arrived = 0;
@@ -75,7 +75,7 @@ impl Datapath {
     }
 }
 
-/// A port of which is remembered what leaves by it.
+/// A port that remembers what leaves by it.
 struct Heard<'a, P> {
     port: &'a mut P,
     side: Side,

@@ -1,4 +1,5 @@
-//! The loop that drives a datapath on real ports: wait for a frame or for the next instant at which something is due.
+//! The loop that drives a datapath on real ports: wait for a frame or for the next instant at which
+//! something is due.
 
 use crate::datapath::{Datapath, Wire};
 use fairwire_core::{Duration, Time};
@@ -9,55 +10,58 @@ use rustix::io::Errno;
 use std::num::NonZeroU64;
 use std::os::fd::AsFd;
 
-/// To fall asleep and wake up again takes about as long.
-const SHORTEST_SLEEP: Duration = Duration::from_us(5);
+/// About the time that it takes to fall asleep and wake up again.
+const MIN_SLEEP: Duration = Duration::from_us(5);
 
 /// What a watcher answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Go on, and ask again at this time or soon after.
-    AskAt(Time),
+    /// Go on, and call again at this time or soon after.
+    CallAt(Time),
     /// End.
     Stop,
 }
 
-/// Drives `datapath` between the ports of `wire` until `watch` says stop. `watch` is asked first of all, and again at the
-/// times that it names.
+/// Drives `datapath` between the ports of `wire` until `watch` returns [`Next::Stop`]. `watch` is
+/// called first of all, and again at the times that it names.
 ///
-/// The thread sleeps when nothing has arrived and nothing is due for longer than falling asleep takes.
+/// The thread sleeps when nothing has arrived and nothing is due for longer than falling asleep
+/// takes.
 pub fn run<P: Port + AsFd>(
     datapath: &mut Datapath,
     wire: &mut Wire<P>,
     watch: &mut dyn FnMut(Time, &mut Datapath) -> Next,
 ) -> Result<(), PortError> {
     wake_precisely();
-    let mut ask_at = Time::ZERO;
+    let mut call_at = Time::ZERO;
     loop {
         let now = clock::now();
         let arrived = datapath.step(wire, now)?;
-        if now >= ask_at {
-            // On a port that is never waited for, nobody else would notice.
+        if now >= call_at {
+            // On a port that is never waited for, nothing else would notice.
             wire.left.check()?;
             wire.right.check()?;
             match watch(now, datapath) {
-                Next::AskAt(time) => ask_at = time,
+                Next::CallAt(time) => call_at = time,
                 Next::Stop => return Ok(()),
             }
         }
         if arrived > 0 {
             continue; // more may be there already
         }
-        let due = datapath.next_wakeup().map_or(ask_at, |due| due.min(ask_at));
+        let due = datapath.next_wakeup().map_or(call_at, |due| due.min(call_at));
         let idle = due.since(clock::now());
-        if idle > SHORTEST_SLEEP {
+        if idle > MIN_SLEEP {
             wait(wire, idle)?;
         }
     }
 }
 
-/// By default the kernel may wake a thread up to 50 µs late to save power, which a rate of 100 Mbit/s would feel.
+/// By default the kernel may wake a thread up to 50 µs late to save power, which a rate of 100
+/// Mbit/s would feel.
 fn wake_precisely() {
-    // Without it timers are a little late, and the transmitter makes up for that: nothing to report.
+    // Without it timers are a little late, and the transmitter makes up for that: nothing to
+    // report.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
@@ -71,7 +75,7 @@ fn wait<P: Port + AsFd>(wire: &mut Wire<P>, timeout: Duration) -> Result<(), Por
             let left = if left { wire.left.check() } else { Ok(()) };
             left.and_then(|()| if right { wire.right.check() } else { Ok(()) })
         }
-        // A signal is no trouble: the watcher is asked soon whether to stop.
+        // A signal is no trouble: the watcher is called soon, and says whether to stop.
         Err(Errno::INTR) => Ok(()),
         Err(error) => Err(PortError::System {
             operation: "waiting",

@@ -1,16 +1,20 @@
-//! Hands what waits in one discipline to the next, when a link gets another one while packets keep coming.
+//! Hands what waits in one discipline to the next, when a link gets another one while packets keep
+//! coming.
 //!
-//! What waits is offered to the new discipline in order of arrival, as if it had just come. Where that would lose any of it, because the
-//! new buffer is smaller or the new law stricter, nothing is lost: all of it goes [`Ahead`] of the new discipline, first come, first
-//! served, at the rate of the link. The packets of each flow stay in order either way, since all of them take the same way.
+//! What waits is offered to the new discipline in order of arrival, as if it had just come. Where
+//! that would lose any of it, because the new buffer is smaller or the new law stricter, nothing is
+//! lost: all of it goes [`Ahead`] of the new discipline, first come, first served, at the rate of
+//! the link. The packets of each flow stay in order either way, since all of them take the same
+//! way.
 
 use fairwire_core::{Backlog, Cause, Discipline, Packet, Probe, SetWeightError, Signals, Time, Unit, Weight};
 use std::collections::VecDeque;
 
-/// Drains `old` and puts what waited there into `new`, or ahead of it. What is given back has all of it; `old` is empty.
+/// Drains `old` and puts what waited there into `new`, or ahead of it. The result has all of it;
+/// `old` is empty.
 ///
-/// Frames tell packets apart: no two that wait have the same. Marks that `new` gives while packets are offered stay on them, and
-/// colours too.
+/// Packets are distinguished by their frames: no two that wait have the same. Marks that `new`
+/// gives while packets are offered stay on them, and colours too.
 ///
 /// ```
 /// use fairwire_core::{Discipline, Dropper, Ignore, Limit, Packet, Queue, Time, scheduler::Fcfs};
@@ -32,7 +36,7 @@ pub fn hand_over(old: &mut dyn Discipline, new: Box<dyn Discipline>, now: Time) 
     hand_over_in(&mut room, old, new, now)
 }
 
-/// Memory for handing over so many packets, taken and touched where time does not matter.
+/// Memory for handing over packets, taken and touched where time does not matter.
 #[derive(Debug, Default)]
 pub struct Room {
     waiting: Vec<Packet>,
@@ -42,7 +46,7 @@ pub struct Room {
 }
 
 impl Room {
-    /// For `packets` packets; for more it grows.
+    /// Memory for `packets` packets; for more it grows.
     pub fn of(packets: usize) -> Self {
         let touched = || {
             let nothing = || Packet::new(0, 0, 0.into(), Time::ZERO);
@@ -97,10 +101,11 @@ impl Signals for Refused<'_> {
     fn marked(&mut self, _: &Packet, _: Cause) {}
 }
 
-/// Packets that were carried over, first come, first served, and then a discipline, as if they had never been there.
+/// Packets that were carried over, first come, first served, and then a discipline, as if they had
+/// never been there.
 ///
-/// While they are being sent, arrivals wait in the discipline. It is not asked until then, and has its time from the clock, so to its laws
-/// the link is busy.
+/// While they are being sent, arrivals wait in the discipline. It is not polled until then, and has
+/// its time from the clock, so to its laws the link is busy.
 pub struct Ahead {
     carried: VecDeque<Packet>,
     bytes: u64,
@@ -114,7 +119,7 @@ impl Ahead {
         Ahead { carried: carried.into(), bytes, inner }
     }
 
-    /// What was carried over and waits still.
+    /// The backlog that was carried over and still waits.
     pub fn carried(&self) -> Backlog {
         Backlog { packets: self.carried.len() as u32, bytes: self.bytes }
     }
@@ -230,7 +235,7 @@ mod tests {
             assert_eq!(discipline.ready_at().is_none(), expected.is_empty());
         }
 
-        /// Asks until nothing waits.
+        /// Polls until nothing waits.
         fn finish(&mut self, discipline: &mut dyn Discipline) {
             while let Some(ready) = discipline.ready_at() {
                 self.now = self.now.max(ready);

@@ -14,7 +14,7 @@ pub enum Loss {
     NoBuffer,
     /// The outgoing interface refused it: it is down, or its own queue is full.
     Refused,
-    /// It is not IP, and there was more of that than may pass by the discipline.
+    /// It is not IP, and exceeded the rate of what may bypass the discipline.
     NotIp,
     /// Longer than the outgoing interface takes.
     OverMtu,
@@ -48,7 +48,8 @@ impl Loss {
     }
 }
 
-/// Totals of one direction since the start. Packets are wire-size: a super-packet counts as what it was split into.
+/// Totals of one direction since the start. Packets are wire-size: a super-packet counts as what it
+/// was split into.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Frames as they were received, a super-packet counted once.
@@ -61,7 +62,8 @@ pub struct Totals {
     pub packets_out: u64,
     /// Bytes that began to be sent, as counted on the shaped link.
     pub bytes_out: u64,
-    /// Packets sent on without passing the discipline: ARP and the like, or all where nothing is shaped.
+    /// Packets sent on without passing the discipline: ARP and the like, or all where nothing is
+    /// shaped.
     pub unshaped: u64,
     /// Packets that came in whose codepoint was cleared.
     pub washed: u64,

@@ -1,8 +1,9 @@
 //! Forwards real packets through a fairwire discipline.
 //!
-//! The [`datapath`] is pure: time is an argument, and frames come through a small [`Port`](io::Port). On
-//! [`io::memory`] it runs under a virtual clock; on [`io::af_packet`] the [`driver`] runs it between two interfaces of this
-//! machine, a bump in the wire, and on [`io::tun`] between two devices of its own, for what is routed.
+//! The [`datapath`] is pure: time is an argument, and frames come through a small
+//! [`Port`](io::Port). On [`io::memory`] it runs under a virtual clock. On [`io::af_packet`] the
+//! [`driver`] runs it between two interfaces of this machine, a bump in the wire. On [`io::tun`] it
+//! runs between two devices of its own, for what is routed.
 
 pub mod account;
 pub mod class_book;

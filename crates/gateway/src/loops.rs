@@ -1,17 +1,26 @@
-//! Finds out that both interfaces lie in one network, where what leaves by one comes back by the other for ever.
+//! Detects that both interfaces are in one network, where what leaves by one comes back by the
+//! other for ever.
 //!
-//! A switch that has both interfaces floods a broadcast to both, and each copy that the gateway forwards is flooded again; so it does with a
-//! frame to a host that it does not know. The last frames to groups (broadcasts, multicasts) that left are remembered by their hash. Of
-//! frames to one host, which are too many for that, one a millisecond is remembered for each port. Two things prove a loop, since no
-//! network without one does them:
+//! A switch that has both interfaces floods a broadcast to both, and floods each copy that the
+//! gateway forwards again. It does the same with a frame to a host that it does not know. The last
+//! frames to groups (broadcasts, multicasts) that left are remembered by their hash. Of frames to
+//! one host, which are too many for that, one a millisecond is remembered for each port. Two things
+//! prove a loop, since no network without one does them:
 //!
-//! - A frame arrives by the port by which the very same frame has left, [`ECHOES`] times within a second. (A reflector may do it now and then.)
-//! - The very same frame to a group comes time and again by one port, [`REPEATS`] times within a tenth of a second: it circles one way.
+//! - A frame arrives by the port by which the very same frame has left, [`ECHOES`] times within a
+//!   second. (A reflector may do it now and then.)
+//! - The very same frame to a group comes time and again by one port, [`REPEATS`] times within a
+//!   tenth of a second: it circles one way.
 //!
-//! Frames to groups and frames to one host are proved each by their own kind: a host that repeats a broadcast makes nobody else's repeated
-//! datagrams suspect. From the proof on, until there has been none for a while, a group's frame that has just passed is not forwarded again,
-//! whichever way; a frame to one host is not, by the port by which it has left or for the [`AGAIN`]th time within a second. Everything else
-//! is forwarded as ever.
+//! Frames to groups and frames to one host are proved separately: a host that repeats a broadcast
+//! does not make the repeated datagrams of others suspect. After a proof, until there has been none
+//! for [`CUT`], two kinds of frames are not forwarded:
+//!
+//! - A frame to a group that has just passed, in either direction.
+//! - A frame to one host by the port by which it has left, or for the [`AGAIN`]th time within a
+//!   second.
+//!
+//! All others are forwarded as before.
 
 use fairwire_core::{Duration, Time};
 use std::hash::{BuildHasher, RandomState};
@@ -29,7 +38,7 @@ pub struct Echoes {
     samples: [Sample; 2],
 }
 
-/// How often frames came back of late, and until when those that do are cut.
+/// The number of frames that came back lately, and the time until which they are cut.
 #[derive(Clone, Copy, Debug, Default)]
 struct Proof {
     since: Time,
@@ -67,19 +76,21 @@ struct Left {
 
 /// Frames that are remembered: 10 KiB.
 const SLOTS: usize = 256;
-/// So many within [`WINDOW`] are no chance: in a loop they come back each few microseconds.
+/// The number of echoes within [`WINDOW`] that proves a loop, in which frames come back every few
+/// microseconds.
 const ECHOES: u32 = 32;
 const WINDOW: Duration = Duration::from_secs(1);
-/// So many within [`SPELL`]: no host repeats itself 1280 times a second without a changed bit.
+/// The number of repeats within [`SPELL`] that proves a loop: no host repeats itself 1280 times a
+/// second without a changed bit.
 const REPEATS: u32 = 128;
 const SPELL: Duration = Duration::from_ms(100);
-/// Of a frame to one host, the octets that tell it from others: up to the beginning of the payload.
+/// The octets by which a frame to one host is recognized: up to the beginning of the payload.
 const HEAD: usize = 64;
-/// While a loop is cut, the same frame to one host so often within [`WINDOW`] circles.
+/// While a loop is cut, a frame to one host that comes this often within [`WINDOW`] is in the loop.
 const AGAIN: u32 = 8;
-/// From one frame to one host that is remembered to the next.
+/// The time from one remembered frame to one host to the next.
 const SAMPLE_EVERY: Duration = Duration::from_ms(1);
-/// How long after the last proof of it a loop is cut.
+/// The time for which a loop is cut after its last proof.
 const CUT: Duration = Duration::from_secs(10);
 
 impl Default for Echoes {
@@ -101,7 +112,8 @@ fn is_recent(at: Time, now: Time, span: Duration) -> bool {
 }
 
 impl Proof {
-    /// A frame came back by the port by which it had left. Often enough, and the loop is cut from now on.
+    /// A frame came back by the port by which it had left. Often enough, and the loop is cut from
+    /// now on.
     fn count(&mut self, now: Time) {
         if now.since(self.since) > WINDOW {
             (self.since, self.count) = (now, 0);
@@ -172,8 +184,9 @@ impl Echoes {
         }
     }
 
-    /// While a loop is cut: does `frame`, which is to one host, circle? It has just left by this very port; or, where the copy that went the
-    /// other way is cut already, it has left by the other one and comes again and again.
+    /// Is `frame`, which is to one host, in the loop that is being cut? It has just left by this
+    /// port. Or it has left by the other one and comes again and again, since the copy that went
+    /// the other way is cut already.
     #[cold]
     fn is_circling(&mut self, side: Side, frame: &[u8], now: Time) -> bool {
         let hash = self.keys.hash_one(frame);
@@ -256,7 +269,8 @@ mod tests {
         [&[2, 0, 0, 0, 0, 0x99, 2, 0, 0, 0, 0, number, 0x08, 0x00][..], &[number; 84]].concat()
     }
 
-    /// A switch that does not know the host floods the frame to both ports, and each copy again: they circle both ways.
+    /// A switch that does not know the host floods the frame to both ports, and each copy again:
+    /// they circle both ways.
     #[test]
     fn what_a_switch_floods_to_one_host_is_cut_and_what_others_send_is_not() {
         let mut echoes = Echoes::default();
@@ -272,7 +286,8 @@ mod tests {
                     }
                 }
             }
-            // Two others talk across meanwhile, and each frame differs, if only by a sequence number.
+            // Two others talk across meanwhile, and each frame differs, if only by a sequence
+            // number.
             for (from, to, host) in [(Left, Right, 2), (Right, Left, 3)] {
                 let frame = [unicast(host), step.to_be_bytes().to_vec()].concat();
                 assert!(!echoes.comes_back(from, &frame, now));

@@ -1,9 +1,11 @@
-//! What is not IP: it passes by the discipline at once, as far as its own rate goes.
+//! Frames that are not IP bypass the discipline, up to a rate of their own.
 //!
-//! ARP, STP, LLDP, LACP and EAPOL keep a link alive and must not wait in a full queue. But what passes by the discipline has to be bounded,
-//! or a sender would choose an EtherType and pass by the shaper. So there is a bucket, in time: what passes takes what it needs at a rate
-//! of its own, and passes while that is no more than [`BURST`] ahead of the clock. Half of the burst is kept for what controls the link and
-//! the network ([`is_control`]): a flood of made-up EtherTypes takes nothing from it.
+//! ARP, STP, LLDP, LACP and EAPOL keep a link alive and must not wait in a full queue. But what
+//! bypasses the discipline has to be bounded, or a sender would choose an EtherType to bypass the
+//! shaper. So there is a bucket, in time: what passes takes its time at a rate of its own, and
+//! passes while that is at most [`BURST`] ahead of the clock. Half of the burst is kept for what
+//! controls the link and the network ([`is_control`]): a flood of made-up EtherTypes takes nothing
+//! from it.
 
 use fairwire_core::{Duration, Rate, Time, Transmitter};
 use fairwire_wire::headers::Headers;
@@ -14,17 +16,17 @@ pub struct NotIpLimit {
     burst: Duration,
 }
 
-/// How far ahead of the clock it may be, or as long as [`BURST_BYTES`] take.
+/// The most that it may be ahead of the clock, unless [`BURST_BYTES`] take longer.
 const BURST: Duration = Duration::from_ms(10);
 /// Eight full frames: at a low rate even one would take longer than [`BURST`].
 const BURST_BYTES: u64 = 8 * 1538;
-/// The part of a link's rate that it has unless told otherwise: a hundredth, and never so little that ARP for a few hosts does not pass.
+/// The default is the link's rate over this, but enough for ARP of a few hosts.
 const PART: u64 = 100;
-const LEAST_BPS: u64 = 64_000;
+const MIN_BPS: u64 = 64_000;
 
-/// The rate of what is not IP on a link of `rate`, unless it is said.
+/// The default rate of what is not IP on a link of `rate`.
 pub fn default_rate(rate: Rate) -> Rate {
-    let bps = (rate.bps() / PART).max(LEAST_BPS).min(rate.bps());
+    let bps = (rate.bps() / PART).max(MIN_BPS).min(rate.bps());
     Rate::from_bps(bps).unwrap_or(rate)
 }
 
@@ -48,12 +50,14 @@ impl NotIpLimit {
     }
 }
 
-/// ARP, reverse ARP, PPPoE discovery, EAPOL, slow protocols (LACP, OAM), LLDP, connectivity faults (CFM), PTP, MRP and MVRP.
+/// ARP, reverse ARP, PPPoE discovery, EAPOL, slow protocols (LACP, OAM), LLDP, connectivity faults
+/// (CFM), PTP, MRP and MVRP.
 const CONTROL: [u16; 10] = [0x0806, 0x8035, 0x8863, 0x888e, 0x8809, 0x88cc, 0x8902, 0x88f7, 0x88f5, 0x88f6];
 const PPPOE_SESSION: u16 = 0x8864;
 
-/// Does `frame`, which is not IP, keep a link or a session alive? By its EtherType, by its receiver among the reserved addresses of bridges
-/// (IEEE 802.1Q, table 8-1: STP and its like), or as a PPPoE session frame that carries no IP: LCP, authentication, IPCP.
+/// Does `frame`, which is not IP, keep a link or a session alive? By its EtherType, by its receiver
+/// among the reserved addresses of bridges (IEEE 802.1Q, table 8-1: STP and its like), or as a
+/// PPPoE session frame that carries no IP: LCP, authentication, IPCP.
 pub fn is_control(frame: &[u8], headers: &Headers) -> bool {
     let is_reserved =
         headers.has_ethernet && matches!(frame, [0x01, 0x80, 0xc2, 0, 0, last, ..] if *last < 0x30);
@@ -125,7 +129,8 @@ mod tests {
         }
         assert_eq!((control, refused), (1000, 0), "100 ARP frames a second beside a flood of 123 Mbit/s");
         let all = flood + control * 84;
-        // 1 Mbit/s for ten seconds, and a burst of eight full frames at most with the one that passes it.
+        // 1 Mbit/s for ten seconds, and a burst of eight full frames at most with the one that
+        // passes it.
         let most = 1_250_000 + 9 * 1538;
         assert!(all <= most && all > 1_230_000, "{all} bytes");
     }

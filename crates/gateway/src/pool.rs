@@ -1,15 +1,17 @@
 //! The frames that are inside the gateway: a bounded number of buffers, all taken at construction.
 //!
-//! Short frames have buffers of their own, an eighth as long as those of an MTU of 1500 bytes. A link's buffer is bounded in bytes: what
-//! acknowledgements take of it is little, and so is what they take here. With one size for all, each burst of them touched memory that
-//! was never used before, half a page for each, so that a busy gateway grew for minutes.
+//! Short frames have buffers of their own, an eighth as long as those of an MTU of 1500 bytes. A
+//! link's buffer is bounded in bytes: what acknowledgements take of it is little, and so is what
+//! they take here. With one size for all, each burst of them touched memory that was never used
+//! before, half a page for each, so that a busy gateway grew for minutes.
 
 use fairwire_core::Ecn;
 use fairwire_linux::port::LinkKind;
 use fairwire_wire::join::TcpOffsets;
 use std::ops::Range;
 
-/// A bounded store of frames, each named by a small number: [`Packet::frame`](fairwire_core::Packet::frame).
+/// A bounded store of frames, each named by a small number:
+/// [`Packet::frame`](fairwire_core::Packet::frame).
 #[derive(Debug)]
 pub struct FramePool {
     size: PoolSize,
@@ -37,7 +39,7 @@ pub struct Note {
     pub offsets: Option<TcpOffsets>,
 }
 
-/// How large a pool is.
+/// The size of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolSize {
     /// Frames that may be inside at once.
@@ -47,8 +49,9 @@ pub struct PoolSize {
 }
 
 impl PoolSize {
-    /// Room for `frames` frames of at most `frame_bytes`, and for somewhat longer ones, since the MTU of an interface may change
-    /// while the gateway runs. What is longer still is counted as too long.
+    /// Room for `frames` frames of at most `frame_bytes`, and for somewhat longer ones, since the
+    /// MTU of an interface may change while the gateway runs. What is longer still is counted as
+    /// too long.
     pub fn with_room(frames: u32, frame_bytes: u32) -> Self {
         PoolSize { frames, frame_bytes: Self::room(frame_bytes) }
     }
@@ -71,16 +74,19 @@ impl PoolSize {
 
     /// Bytes that a frame of at most `frame_bytes` is given.
     pub fn room(frame_bytes: u32) -> u32 {
-        frame_bytes.min(LONGEST_FRAME_BYTES).next_multiple_of(64).max(LEAST_ROOM_BYTES)
+        frame_bytes.min(MAX_FRAME_BYTES).next_multiple_of(64).max(MIN_ROOM_BYTES)
     }
 }
 
-/// The longest IP packet, which the loopback interface takes, with an Ethernet header and two VLAN tags.
-const LONGEST_FRAME_BYTES: u32 = 65_536 + 14 + 2 * 4;
-/// Up to an MTU of 2026 bytes nothing has to be made anew: 1500 and what tunnels and "baby jumbo" frames add to it.
-const LEAST_ROOM_BYTES: u32 = 2048;
+/// The longest IP packet, which the loopback interface takes, with an Ethernet header and two VLAN
+/// tags.
+const MAX_FRAME_BYTES: u32 = 65_536 + 14 + 2 * 4;
+/// The smallest buffer. Up to an MTU of 2026 bytes nothing has to be made anew: 1500 and what
+/// tunnels and "baby jumbo" frames add to it.
+const MIN_ROOM_BYTES: u32 = 2048;
 
-/// A short frame: an acknowledgement with all its options over IPv6 and two VLAN tags has 122 bytes, one of a telephone call 214.
+/// A short frame: an acknowledgement with all its options over IPv6 and two VLAN tags has 122
+/// bytes, one of a telephone call 214.
 const SHORT_BYTES: u32 = 256;
 
 /// Why a frame was not taken in.
@@ -113,7 +119,7 @@ impl FramePool {
         self.size.frames as usize
     }
 
-    /// How large it is.
+    /// Its size.
     pub fn size(&self) -> PoolSize {
         self.size
     }
@@ -125,8 +131,9 @@ impl FramePool {
                 || other.ids_in_use().all(|id| other.note(id).len <= self.size.frame_bytes))
     }
 
-    /// Copies all that is inside of `other` into this pool, which [`holds`](FramePool::holds) it, and writes the new name of each frame
-    /// to the place of its old one in `names`. `other` is of no use after that.
+    /// Copies all that is inside of `other` into this pool, which [`holds`](FramePool::holds) it,
+    /// and writes the new name of each frame to the place of its old one in `names`. `other` is of
+    /// no use after that.
     pub fn take_all(&mut self, other: &FramePool, names: &mut Vec<u32>) {
         names.clear();
         names.resize(other.size.names(), VACANT);
@@ -210,7 +217,8 @@ impl FramePool {
 struct Cells {
     bytes: Box<[u8]>,
     cell_bytes: usize,
-    /// Of those used so far, of all for which there is memory. The length of what holds no frame is [`VACANT`].
+    /// The notes of the buffers that were used so far. A buffer without a frame has the length
+    /// [`VACANT`].
     notes: Vec<Note>,
     /// What was given back last is used first, so that few are ever touched.
     free: Vec<u32>,
@@ -327,7 +335,7 @@ mod tests {
             put(1514);
         }
         let acks: Vec<u32> = (0..200).map(|_| put(66)).collect();
-        // Pages of 4 KiB that these frames lie on.
+        // Pages of 4 KiB that hold these frames.
         assert_eq!((pool.long.notes.len() * 2048).div_ceil(4096), 413);
         assert_eq!((pool.short.notes.len() * 256).div_ceil(4096), 13);
         acks.into_iter().for_each(|id| pool.release(id));

@@ -24,7 +24,7 @@ fn one_client_can_neither_lock_the_others_out_nor_keep_the_gateway_from_ending()
     // 9400 reloads of one that does not wait for the answers.
     let mut hog = connect();
     hog.set_nonblocking(true).expect("a socket can");
-    let _ = hog.write(&b"{\"ask\":\"reload\"}\n".repeat(9400));
+    let _ = hog.write(&b"{\"request\":\"reload\"}\n".repeat(9400));
     drop(hog);
     gateway.wait_for("reloaded");
     let (exit, said) = gateway.end();

@@ -49,7 +49,7 @@ fn it_forwards_tells_reloads_under_load_refuses_nonsense_and_ends_without_a_trac
     // What is no request is refused, and the next is answered.
     let mut stream = UnixStream::connect(&socket).expect("it listens");
     stream
-        .write_all(b"\xff\0 nonsense\n{\"ask\":\"counts\",\"flows\":10001}\n{\"ask\":\"status\"}\n")
+        .write_all(b"\xff\0 nonsense\n{\"request\":\"counts\",\"flows\":10001}\n{\"request\":\"status\"}\n")
         .expect("it reads");
     let answers: Vec<String> = BufReader::new(stream).lines().take(3).map_while(Result::ok).collect();
     assert!(answers[0].contains("no request") && answers[1].contains("at most 10000"), "{answers:?}");
@@ -193,7 +193,7 @@ fn a_gateway_that_was_told_to_end_says_so_to_who_wants_a_change() {
     for command in [["reload", path].as_slice(), &["weigh", path, "unclaimed", "2"]] {
         let refused = bed.ask(command);
         let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert!(refused.status.code() == Some(2) && said.contains("was told to end"), "{said}");
+        assert!(refused.status.code() == Some(2) && said.contains("is about to end"), "{said}");
     }
     assert!(bed.ask(&["status", path]).status.success(), "it still tells how it is");
     let (exit, said) = gateway.end();

@@ -5,8 +5,8 @@ use super::samples::Samples;
 use crate::contest::{ContestError, ContestPlan, Counted, Meter};
 use crate::series::Snapshot;
 use fairwire_core::{Duration, Time};
-use fairwire_gateway::control::protocol::{Answer, MOST_FLOWS, Request};
-use fairwire_gateway::service::ask;
+use fairwire_gateway::control::protocol::{Answer, MAX_FLOWS, Request};
+use fairwire_gateway::service::send;
 use fairwire_linux::clock;
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub(super) struct Counters<'a> {
     socket: &'a Path,
     /// The flows, by sender, as a gateway calls them.
     names: Vec<String>,
-    ask_at: Time,
+    poll_at: Time,
     samples: Samples,
     /// The most packets that were seen to wait since measuring began.
     most_waiting: u64,
@@ -34,7 +34,7 @@ impl<'a> Counters<'a> {
         Counters {
             plan,
             socket,
-            ask_at: Time::ZERO,
+            poll_at: Time::ZERO,
             samples: Samples::new(plan.every, plan.duration, names.len()),
             names,
             most_waiting: 0,
@@ -48,20 +48,20 @@ impl<'a> Counters<'a> {
         self.samples.finish()
     }
 
-    /// Asks, and tells the marks.
-    fn ask(&mut self, now: Time) -> Result<Reading, ContestError> {
-        self.ask_at = now + EVERY;
-        let counts = match ask(self.socket, &Request::Counts { flows: MOST_FLOWS }) {
+    /// Requests the counts of the gateway, and passes them to the marks.
+    fn poll(&mut self, now: Time) -> Result<Reading, ContestError> {
+        self.poll_at = now + EVERY;
+        let counts = match send(self.socket, &Request::Counts { flows: MAX_FLOWS }) {
             Ok(Answer::Counts(counts)) => counts,
             Ok(other) => {
                 return Err(ContestError::Gateway(format!(
-                    "asked for its counts the gateway answered {other:?}"
+                    "the gateway answered a request for its counts with {other:?}"
                 )));
             }
             Err(error) => return Err(ContestError::Gateway(error.to_string())),
         };
         let reading = Reading::of(*counts, &self.names)
-            .ok_or_else(|| ContestError::Gateway("the gateway tells nothing of its upload".into()))?;
+            .ok_or_else(|| ContestError::Gateway("the gateway reports nothing of its upload".into()))?;
         self.most_waiting = self.most_waiting.max(reading.way.backlog_packets);
         for mark in [&mut self.begin, &mut self.end].into_iter().flatten() {
             mark.take(&reading);
@@ -72,8 +72,8 @@ impl<'a> Counters<'a> {
 
 impl Meter for Counters<'_> {
     fn look(&mut self, start: Time, now: Time) -> Result<(), ContestError> {
-        if now >= self.ask_at.min(self.samples.due(start)) {
-            let reading = self.ask(now)?;
+        if now >= self.poll_at.min(self.samples.due(start)) {
+            let reading = self.poll(now)?;
             self.samples.take(start, clock::now(), &reading);
         }
         Ok(())
@@ -85,7 +85,7 @@ impl Meter for Counters<'_> {
 
     fn begin(&mut self, now: Time) -> Result<(), ContestError> {
         self.most_waiting = 0;
-        let reading = self.ask(now)?;
+        let reading = self.poll(now)?;
         self.most_waiting = reading.way.backlog_packets;
         self.begin = Some(Mark::at(reading));
         Ok(())
@@ -93,7 +93,7 @@ impl Meter for Counters<'_> {
 
     fn end(&mut self, now: Time) -> Result<Option<Counted>, ContestError> {
         if self.end.is_none() {
-            self.end = Some(Mark::at(self.ask(now)?));
+            self.end = Some(Mark::at(self.poll(now)?));
         }
         let (Some(begin), Some(end)) = (&self.begin, &self.end) else { return Ok(None) };
         Ok(begin.until(end, self.plan, self.most_waiting))

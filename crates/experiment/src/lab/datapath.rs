@@ -49,7 +49,7 @@ pub(super) fn hold(
         let (link, warm, samples) = (&datapath.forward, &mut warm, &mut samples);
         let mut at_link = AtLink { plan, classifier: &classifier, link, meter: &meter, warm, samples };
         match referee.follow(now, &mut at_link) {
-            Next::At(time) => driver::Next::AskAt(time),
+            Next::At(time) => driver::Next::CallAt(time),
             Next::Over => driver::Next::Stop,
         }
     })?;

@@ -5,7 +5,7 @@
 //! The host kills each of the two when its parent is gone, and the others with the first of the namespace.
 
 use fairwire_testbed::namespace::{die_with_parent, part_processes};
-use fairwire_testbed::pen::THIS_PROGRAM;
+use fairwire_testbed::pid_namespace::THIS_PROGRAM;
 use std::ffi::OsString;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;

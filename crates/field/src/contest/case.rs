@@ -113,7 +113,7 @@ impl Measure {
 
 /// A full packet on the link: 1500 bytes of IP, and 38 of Ethernet with preamble and gap.
 pub(super) const FULL_BYTES: u32 = 1538;
-/// A contest lasts so long, unless its file says otherwise, seconds.
+/// The default duration of a contest, seconds.
 pub(super) const USUAL_SECONDS: u64 = 20;
 /// Between two pings.
 const PING: Duration = Duration::from_ms(10);

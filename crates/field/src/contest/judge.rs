@@ -54,9 +54,11 @@ pub struct WayJudged {
     pub worst_flow: f64,
     /// The same of a group of flows.
     pub worst_group: f64,
-    /// The largest difference of a class's part of the link from its fair part, percentage points; without classes, of a group.
+    /// The largest difference of a class's part of the link from its fair part, percentage points;
+    /// without classes, of a group.
     pub share_error_points: f64,
-    /// What chance alone may do to such an error where the class of each full packet is drawn: [`CHANCE_SD`] standard deviations.
+    /// What chance alone may do to such an error where the class of each full packet is drawn:
+    /// [`CHANCE_SD`] standard deviations.
     pub chance_points: f64,
     /// The same of the worst group, as a part of its fair share.
     pub chance_of_group: f64,
@@ -91,7 +93,7 @@ impl Delay {
     }
 }
 
-/// So many standard deviations: one of 16 000 draws is further off.
+/// The standard deviations that chance may explain: one of 16 000 draws is further off.
 const CHANCE_SD: f64 = 4.0;
 
 /// A saturated flow wants at least this many times its fair share.
@@ -219,7 +221,8 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// What groups got and what is fair of those of which each flow wants all it can get, or far more than it gets.
+    /// What groups got and what is fair of those of which each flow wants all it can get, or far
+    /// more than it gets.
     fn wanting(&self, groups: &BTreeMap<String, [f64; 2]>, parts: &[Part<'_>]) -> Vec<[f64; 2]> {
         let demand = |name: &str| -> f64 {
             parts
@@ -242,7 +245,8 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// The standard deviation of the part of `packets` that are of a class, each with the same chance `part`.
+/// The standard deviation of the part of `packets` that are of a class, each with the same chance
+/// `part`.
 fn chance_sd(part: f64, packets: f64) -> f64 {
     (part * (1.0 - part).max(0.0) / packets).sqrt()
 }

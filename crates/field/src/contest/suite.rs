@@ -1,5 +1,5 @@
-//! Contests as they stand in `suite/field`: loads in the folder `contests`, and in `promises.toml` the disciplines and what is promised of all.
-//! What a gateway does is spelled as in its configuration.
+//! The contests of `suite/field`: loads in the folder `contests`, and in `promises.toml` the
+//! disciplines and what is promised of all. What a gateway does is spelled as in its configuration.
 
 use super::case::{Case, FULL_BYTES, Measure, Promise, USUAL_SECONDS};
 use super::group::Group;
@@ -107,7 +107,7 @@ struct Classes {
 /// A longer file is none of a contest.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// What stands in the document `file`.
+/// The content of the document `file`.
 pub(crate) fn read<T: DeserializeOwned>(file: &Path) -> Result<(T, Locations), DocumentError> {
     let text = read_text(file, MAX_BYTES, "a file of the suite, such as suite/field/promises.toml")?;
     read_document(&file.display().to_string(), &text)
@@ -232,7 +232,8 @@ impl Contest {
         })
     }
 
-    /// What 95 of 100 pings take at most, milliseconds: their wait, their way, and what the machine may add.
+    /// What 95 of 100 pings take at most, milliseconds: their wait, their way, and what the machine
+    /// may add.
     fn ping_ms(&self, waits: PingWait, promised: &Promised) -> f64 {
         let packet_ms = |rate_bps: u64| f64::from(FULL_BYTES) * 8e3 / rate_bps as f64;
         let rate = self.download.rate.0;

@@ -16,8 +16,9 @@ pub(super) struct Claimant {
 
 /// What weighted max-min fairness gives each of `claimants` of `capacity`.
 ///
-/// Classes share by weight among siblings, and the flows of a leaf evenly. Those without a leaf are together in one class
-/// under the root, of weight 1, as the gateway has them; where there are no classes all flows are under the root, or each host with its flows.
+/// Classes share by weight among siblings, and the flows of a leaf evenly. Those without a leaf are
+/// together in one class under the root, of weight 1, as the gateway has them. Without classes all
+/// flows are under the root, or each host with its flows.
 pub(super) fn fair_shares(classes: &[ClassSpec], claimants: &[Claimant], capacity: f64) -> Vec<f64> {
     let place = |name: &String| classes.iter().position(|class| class.name == *name).map(|at| at as u32);
     let terms = |class: &ClassSpec| {
@@ -25,7 +26,7 @@ pub(super) fn fair_shares(classes: &[ClassSpec], claimants: &[Claimant], capacit
         ClassTerms::new(class.parent.as_ref().and_then(place)).with_weight(weight)
     };
     let mut tree: Vec<ClassTerms> = classes.iter().map(terms).collect();
-    // Hosts, and what nobody claims beside classes, get classes of their own, of weight 1.
+    // Hosts, and unclaimed packets beside classes, get classes of their own, of weight 1.
     let mut others = BTreeMap::new();
     let mut class_of = |leaf: Option<usize>| match leaf {
         Some(leaf) if !classes.is_empty() => Some(leaf as u32),
@@ -49,7 +50,7 @@ mod tests {
     use crate::config::class;
 
     #[test]
-    fn a_tree_is_shared_level_by_level_and_unclaimed_flows_stand_under_the_root() {
+    fn a_tree_is_shared_level_by_level_and_unclaimed_flows_are_under_the_root() {
         let below = |parent: &str, class: ClassSpec| ClassSpec { parent: Some(parent.into()), ..class };
         let classes = [
             class("a".into(), 1.0),

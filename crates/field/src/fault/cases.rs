@@ -120,7 +120,8 @@ impl Fault {
         Happened::of(self.name, self.promised, self.act)
     }
 
-    /// The same, again where it misses while the machine kept the gateway from its processor, three times at most.
+    /// The same, again where it misses while the machine kept the gateway from its processor, three
+    /// times at most.
     pub fn tried(&self) -> Happened {
         Happened::tried(true, &mut || self.happen())
     }

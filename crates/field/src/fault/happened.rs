@@ -53,7 +53,8 @@ impl Happened {
         happened
     }
 
-    /// The last of several [attempts](attempt) at `happen`, with the misses of those before it. `is_exact` says that chance explains none.
+    /// The last of several [attempts](attempt) at `happen`, with the misses of those before it.
+    /// `is_exact` says that chance explains none.
     pub fn tried(is_exact: bool, happen: &mut dyn FnMut() -> Happened) -> Happened {
         let Ok(Tried { mut held, .. }) = attempt(is_exact, &mut || Ok::<_, Infallible>(happen()));
         let mut last = held.pop().expect("it is held at least once");
@@ -65,8 +66,9 @@ impl Happened {
         last
     }
 
-    /// Waits for the end of `run`, and takes note of how the machine kept the gateway from its processor meanwhile. That frames were not
-    /// fetched in time says nothing of the machine here: there are faults that do it.
+    /// Waits for the end of `run`, and takes note of how the machine kept the gateway from its
+    /// processor meanwhile. That frames were not fetched in time says nothing of the machine here:
+    /// there are faults that do it.
     pub(crate) fn finish(&mut self, run: &mut Run) -> Fallible<Seen> {
         let seen = run.finish()?;
         let starved = starved(run.waited_s(&seen), run.traffic.duration_ns as f64 / 1e9, 0);
@@ -85,7 +87,8 @@ impl Happened {
         self.findings.push(Finding::judged(name, value, promised, None));
     }
 
-    /// The same of a rate or a time, which are the machine's too, where it keeps the gateway from its processor.
+    /// The same of a rate or a time, which are the machine's too, where it keeps the gateway from
+    /// its processor.
     pub(crate) fn expect_in_time(&mut self, name: &str, value: f64, promised: Allowed) {
         self.count(name, value);
         self.findings.push(Finding::judged(name, value, promised, None).about(Subject::Time));

@@ -34,7 +34,8 @@ pub(super) fn malformed_frames(happened: &mut Happened) -> Fallible<()> {
     happened.expect("frames of random bytes", sent as f64, Allowed::above(1000.0));
     let ended = run.gateway().end();
     happened.check(ended.is_none(), format!("its end: {ended:?}"));
-    // Random frames that pass for IP take part: 500 of 770 bytes a second are 3 Mbit/s, of flows of a packet each.
+    // Random frames that pass for IP take part: 500 of 770 bytes a second are 3 Mbit/s, of flows of
+    // a packet each.
     let percent = tcp_percent(&run.traffic, &seen, 2.0, 6.0);
     happened.expect_in_time("of the link TCP used beside them, %", percent, Allowed::at_least(70.0));
     happened.check_conservation(run.gateway())
@@ -60,7 +61,8 @@ pub(super) fn million_sources(happened: &mut Happened) -> Fallible<()> {
     flood.start_ns = FLOOD_NS;
     flows.push(flood);
     let mut config = document(OnFailure::Closed);
-    // A share for each host inside: a flood has the share of the one at which it aims, whatever it says of its sources.
+    // A share for each host inside: a flood has the share of the one at which it aims, whatever it
+    // says of its sources.
     for direction in [&mut config.spec.download, &mut config.spec.upload].into_iter().flatten() {
         direction.flows = Some(FlowsSpec::Named(FlowsChoice::Inside));
     }
@@ -122,9 +124,10 @@ pub(super) fn spoofed_on_a_free_link(happened: &mut Happened) -> Fallible<()> {
     Ok(())
 }
 
-/// Words that stand for the wall clock in a Rust source.
+/// Words that mean the wall clock in a Rust source.
 const WALL_CLOCK: [&str; 4] = ["SystemTime", "ClockId::Realtime", "CLOCK_REALTIME", "calendar("];
-/// Where it may be read: its one function, the time stamps of captures, and the metric of when the process began.
+/// Where it may be read: its one function, the time stamps of captures, and the metric of when the
+/// process began.
 const MAY_READ_IT: [&str; 3] = ["src/clock.rs", "telemetry/capture.rs", "telemetry/process.rs"];
 
 /// The gateway's sources, as this program was built beside them.

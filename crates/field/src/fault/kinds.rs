@@ -29,10 +29,12 @@ pub(super) fn every_kind(happened: &mut Happened) -> Fallible<()> {
     run.wait_until(5.5);
     let (ended, after) = (fairwire_linux::clock::now(), sent_by(INSIDE.name)?);
     happened.finish(&mut run)?;
-    // What the kernel counts at the interface, with what Ethernet adds to each frame. Short ones count as less than on the link.
+    // What the kernel counts at the interface, with what Ethernet adds to each frame. Short ones
+    // count as less than on the link.
     let bytes = after.bytes - before.bytes + (after.frames - before.frames) * u64::from(FRAMING);
     let percent = bytes as f64 * 8.0 / ended.since(began).secs() / (MBPS as f64 * 1e4);
-    // A burst of the catch-up (10 ms) and of what is not IP (eight full frames) in 3.5 s are 0.4 of 100.
+    // A burst of the catch-up (10 ms) and of what is not IP (eight full frames) in 3.5 s are 0.4 of
+    // 100.
     let in_use = Allowed { min: 90.0, max: 101.0 };
     happened.expect("of the rate left by the interface, of every kind, %", percent, in_use);
     let lost: u64 = run.gateway().status()?.ways.iter().filter_map(|way| way.totals.lost.get("not-ip")).sum();
@@ -53,14 +55,15 @@ fn sent_by(name: &str) -> Fallible<Counted> {
         line.unwrap_or_default().split_whitespace().filter_map(|word| word.parse().ok()).collect();
     match numbers.get(8..10) {
         Some(&[bytes, frames]) => Ok(Counted { bytes, frames }),
-        _ => Err(format!("/proc/net/dev tells nothing of {name}").into()),
+        _ => Err(format!("/proc/net/dev has no line for {name}").into()),
     }
 }
 
 /// The link of tunnels, Mbit/s, and what a tunnel is to have of it.
 const TUNNEL_MBPS: u64 = 100;
 const PROMISED_PERCENT: f64 = 90.0;
-/// A full frame on the link, and its TCP payload in VXLAN: the MTU of the tunnel is 1450, of which 52 bytes are headers with time stamps.
+/// A full frame on the link, and its TCP payload in VXLAN: the MTU of the tunnel is 1450, of which
+/// 52 bytes are headers with time stamps.
 const FRAME_AND_PAYLOAD: (f64, f64) = (1538.0, 1398.0);
 
 pub(super) fn tunnel(happened: &mut Happened) -> Fallible<()> {

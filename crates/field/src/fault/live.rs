@@ -114,8 +114,8 @@ pub(super) fn stopped_open(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Holds the longest gap between pings against the time in which the kernel is to bridge; where it is longer, with what the gateway and its
-/// guard said.
+/// Holds the longest gap between pings against the time in which the kernel is to bridge; where it
+/// is longer, with what the gateway and its guard said.
 fn expect_bridge(run: &mut Run, happened: &mut Happened, gap_ms: f64) {
     let promised = Allowed::at_most((WATCHDOG + BRIDGING).secs() * 1e3);
     happened.expect_in_time("no ping until the kernel bridged, ms", gap_ms, promised);
@@ -155,7 +155,7 @@ fn variant(number: usize) -> Document {
 }
 
 const RELOADS: usize = 1000;
-/// After so many of them every variant has had its memory.
+/// After this number of them every variant has had its memory.
 const SETTLED: usize = 100;
 /// Between two of them, milliseconds.
 const APART_MS: u64 = 20;
@@ -169,8 +169,9 @@ struct Pauses {
 }
 
 impl Pauses {
-    /// How long other programs kept the processor meanwhile is not the gateway's. But what waits for something else takes no
-    /// processor time, and would show in most pauses: half of them by the clock are below the promise too.
+    /// How long other programs kept the processor meanwhile is not the gateway's. But what waits
+    /// for something else takes no processor time, and would show in most pauses: half of them by
+    /// the clock are below the promise too.
     fn check(mut self, happened: &mut Happened) {
         self.clock_ms.sort_by(f64::total_cmp);
         let median_ms = self.clock_ms.get(self.clock_ms.len() / 2).copied().unwrap_or(f64::NAN);
@@ -235,7 +236,11 @@ pub(super) fn thousand_reloads(happened: &mut Happened) -> Fallible<()> {
             seen.link_bytes[slots(2.0)..slots(to)].chunks(10).any(|second| second.iter().sum::<u64>() == 0)
         })
         .count();
-    happened.expect_in_time("flows that stood still for a second", stalled as f64, Allowed::at_most(0.0));
+    happened.expect_in_time(
+        "flows that delivered nothing for a second",
+        stalled as f64,
+        Allowed::at_most(0.0),
+    );
     let percent = tcp_percent(&run.traffic, &seen, 2.0, to);
     happened.expect_in_time("of the link TCP used meanwhile, %", percent, Allowed::at_least(IN_USE));
     happened.check_conservation(run.gateway())
@@ -247,7 +252,7 @@ pub(super) fn bad_reload(happened: &mut Happened) -> Fallible<()> {
     let file = run.gateway().file.clone();
     let text = std::fs::read_to_string(&file)?.replace("\"faba\"", "\"fabba\"");
     std::fs::write(&file, text)?;
-    match run.gateway().ask(&Request::Reload { files: Vec::new(), handed: Default::default() })? {
+    match run.gateway().send(&Request::Reload { files: Vec::new(), handed: Default::default() })? {
         Answer::Refused { message } => {
             happened
                 .check(message.contains("faba"), format!("it was refused: {}", message.replace('\n', " ")));

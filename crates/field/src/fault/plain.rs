@@ -58,8 +58,8 @@ pub(super) fn tcp_percent(traffic: &Traffic, seen: &Seen, from_s: f64, to_s: f64
     bps(traffic, seen, "tcp", from_s, to_s) / (MBPS as f64 * 1e4)
 }
 
-/// The longest time between two pings that arrived of those sent between two seconds of a run, both ends included; both
-/// ways, milliseconds.
+/// The longest time between two pings that arrived of those sent between two seconds of a run, both
+/// ends included; both ways, milliseconds.
 pub(super) fn longest_gap_ms(traffic: &Traffic, seen: &Seen, from_s: f64, to_s: f64) -> f64 {
     let (from, to) = ((from_s * 1e9) as u64, (to_s * 1e9) as u64);
     let pings =

@@ -33,7 +33,8 @@ pub(crate) struct Contestant {
 pub(crate) enum Kind {
     /// The kernel routes.
     Kernel,
-    /// The kernel routes on the gateway's processor instead of the source's (receive packet steering).
+    /// The kernel routes on the gateway's processor instead of the source's (receive packet
+    /// steering).
     KernelOnItsOwnCore,
     /// The kernel routes, and shapes by its HTB.
     KernelHtb,
@@ -41,7 +42,8 @@ pub(crate) enum Kind {
     KernelHtbOnItsOwnCore,
     /// We carry frames through a discipline, or only carry them.
     Ours { back_end: BackEnd, discipline: Option<&'static str> },
-    /// We are the bottleneck: the gateway as an operator configures it, at [`BOTTLENECK`], with these keys of each way.
+    /// We are the bottleneck: the gateway as an operator configures it, at [`BOTTLENECK`], with
+    /// these keys of each way.
     Bottleneck { keys: &'static str },
 }
 
@@ -149,8 +151,8 @@ impl Contestant {
         Ok(())
     }
 
-    /// Runs our gateway until `watch` is told to stop; returns at once where the kernel does the work. This thread is at the
-    /// gateway.
+    /// Runs our gateway until `is_over`; returns at once where the kernel does the work. This
+    /// thread is at the gateway.
     pub(crate) fn run(&self, watch: &Watch) -> Result<(), Failure> {
         if let Kind::Bottleneck { keys } = self.kind {
             pin(Core::Gateway);
@@ -182,8 +184,8 @@ impl Contestant {
 const INSIDE: &str = "inside";
 const OUTSIDE: &str = "outside";
 
-/// Routes what comes from the source into the one device and what comes from the sink into the other; what comes out of them
-/// goes where it always went.
+/// Routes what comes from the source into the one device and what comes from the sink into the
+/// other; what comes out of them goes where it always went.
 fn route_through() -> Result<(), Failure> {
     for (side, device, table) in [(Side::Left, INSIDE, 100), (Side::Right, OUTSIDE, 101)] {
         run(&format!("ip route add default dev {device} table {table}"))?;
@@ -193,7 +195,8 @@ fn route_through() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lets the processors of `mask` do what the kernel does with received frames of the gateway; of 0, those that the frames come from.
+/// Lets the processors of `mask` do what the kernel does with received frames of the gateway; of 0,
+/// those that the frames come from.
 fn steer(mask: u32) -> Result<(), Failure> {
     let write = || -> Result<(), Trouble> {
         // The network that /sys shows is the one in which it was mounted.
@@ -258,9 +261,9 @@ fn carry<P: Port + AsFd, E: Into<Failure>>(
         watch.packets_out.store(datapath.forward.totals().packets_out, Ordering::Relaxed);
         watch.is_ready.store(true, Ordering::Relaxed);
         let is_over = watch.is_over.load(Ordering::Relaxed);
-        if is_over { Next::Stop } else { Next::AskAt(now + Duration::from_ms(5)) }
+        if is_over { Next::Stop } else { Next::CallAt(now + Duration::from_ms(5)) }
     });
-    assert!(datapath.forward.is_balanced() && datapath.backward.is_balanced(), "a packet is nobody's");
+    assert!(datapath.forward.is_balanced() && datapath.backward.is_balanced(), "a packet has no place");
     Ok(outcome?)
 }
 

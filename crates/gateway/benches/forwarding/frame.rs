@@ -11,7 +11,8 @@ const ETHERNET_BYTES: usize = 14;
 /// Discard (RFC 863).
 const PORT: u16 = 9;
 
-/// A UDP frame of `bytes` from the host `source` to `destination` at the Ethernet address `mac`; `flow` is the sender's port.
+/// A UDP frame of `bytes` from the host `source` to `destination` at the Ethernet address `mac`;
+/// `flow` is the sender's port.
 pub(crate) fn udp(
     bytes: FrameBytes,
     mac: [u8; 6],

@@ -1,6 +1,7 @@
-//! `make bench-gateway`: the gateway's back ends beside the kernel's own routing, on the same interfaces in the same minutes.
+//! `make bench-gateway`: the gateway's back ends beside the kernel's own routing, on the same
+//! interfaces in the same minutes.
 //!
-//! `bench/README.md` tells what is measured and how.
+//! `bench/README.md` has what is measured and how.
 
 mod contestant;
 mod frame;
@@ -10,16 +11,17 @@ mod stage;
 
 use clap::Parser;
 use contestant::{ALL, Contestant};
-use measure::{QUESTIONS, ask};
+use measure::{QUESTIONS, measure};
 use report::{Report, Row, load};
 use stage::{Stage, run};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Whatever went wrong, to be told.
+/// Any failure, to be printed.
 pub type Failure = Box<dyn std::error::Error>;
 
-/// Forwarding: frames and bits per second, delay and CPU time of the gateway beside the kernel's routing. As root.
+/// Forwarding: frames and bits per second, delay and CPU time of the gateway beside the kernel's
+/// routing. As root.
 ///
 /// Exit codes: 0 done, 1 something broke, 2 a bad argument, 3 with --check: a promise not kept.
 #[derive(Parser)]
@@ -61,7 +63,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures, and tells whether all is as promised, where that was asked.
+/// Measures. Returns whether the promises hold that `options` names.
 fn compare(options: &Options) -> Result<bool, Failure> {
     if let Err(error) = run("ip -V") {
         return Err(format!(
@@ -82,7 +84,7 @@ fn compare(options: &Options) -> Result<bool, Failure> {
             eprintln!("round {round} of {}: {}", options.rounds, contestant.name);
             for (name, question) in QUESTIONS {
                 if is_wanted(&options.question, name) && question.suits(contestant) {
-                    row.add(question, ask(&stage, contestant, question)?);
+                    row.add(question, measure(&stage, contestant, question)?);
                 }
             }
         }

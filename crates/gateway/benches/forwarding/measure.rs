@@ -3,7 +3,7 @@
 use super::Failure;
 use super::contestant::{Contestant, Watch};
 use super::frame::{FrameBytes, udp};
-use super::stage::{Core, NOBODY, NOBODYS_MAC, ROUTED_SOURCE, Stage, Way, pin};
+use super::stage::{Core, ROUTED_SOURCE, Stage, VACANT, VACANT_MAC, Way, pin};
 use fairwire_core::Duration;
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::clock;
@@ -24,9 +24,11 @@ pub(crate) enum Question {
     Large,
     /// Bits of TCP payload per second.
     Tcp,
-    /// One-way time of a small datagram when nothing else is sent: nanoseconds, median and 99th percentile.
+    /// One-way time of a small datagram when nothing else is sent: nanoseconds, median and 99th
+    /// percentile.
     Idle,
-    /// Nanoseconds of the gateway's own CPU per frame, at a fixed rate: of our thread, or of the processor that the kernel was given.
+    /// Nanoseconds of the gateway's own CPU per frame, at a fixed rate: of our thread, or of the
+    /// processor that the kernel was given.
     Cpu,
 }
 
@@ -40,8 +42,9 @@ pub(crate) const QUESTIONS: [(&str, Question); 5] = [
 ];
 
 impl Question {
-    /// Can `contestant` answer it? Without a processor of its own the kernel works in whoever's time. A link that is the bottleneck is
-    /// asked for what TCP gets of it, and what a frame costs.
+    /// Can `contestant` answer it? Without a processor of its own the kernel works in the time of
+    /// any thread. On a link that is the bottleneck, only what TCP gets of it and what a frame
+    /// costs are measured.
     pub(crate) fn suits(self, contestant: &Contestant) -> bool {
         match self {
             Question::Cpu => contestant.has_own_core(),
@@ -57,14 +60,19 @@ const WINDOW: Duration = Duration::from_ms(700);
 const TCP_WINDOW: Duration = Duration::from_ms(1500);
 const TCP_STREAMS: usize = 4;
 const PINGS: usize = 400;
-/// The kernel tells what a processor did in steps of 10 ms.
+/// The kernel counts what a processor did in steps of 10 ms.
 const PROCESSOR_WINDOW: Duration = Duration::from_ms(2000);
 /// Frames per second where CPU time is measured: every contestant can do it.
 pub(crate) const FIXED_RATE: u64 = 100_000;
 const PORT: u16 = 5001;
 
-/// Asks `contestant`. The second number is the 99th percentile of [`Question::Idle`], and nothing elsewhere.
-pub(crate) fn ask(stage: &Stage, contestant: &Contestant, question: Question) -> Result<[f64; 2], Failure> {
+/// Measures `question` of `contestant`. The second number is the 99th percentile of
+/// [`Question::Idle`], and nothing elsewhere.
+pub(crate) fn measure(
+    stage: &Stage,
+    contestant: &Contestant,
+    question: Question,
+) -> Result<[f64; 2], Failure> {
     // The kernel's own work is what a processor does beyond being idle, so that one may be.
     let counts_idle = question == Question::Cpu && !contestant.is_ours();
     let awake = if counts_idle { Ok(Awake::default()) } else { Awake::keep() };
@@ -111,8 +119,8 @@ fn blast(
     stage.bed.source.enter().map_err(|error| error.to_string())?;
     pin(Core::Source);
     let mut port = AfPacket::open(HOST.name).map_err(|error| error.to_string())?;
-    let mac = if way == Way::Routed { stage.gateway_mac } else { NOBODYS_MAC };
-    let ends = [ROUTED_SOURCE, NOBODY].map(|address| address.octets());
+    let mac = if way == Way::Routed { stage.gateway_mac } else { VACANT_MAC };
+    let ends = [ROUTED_SOURCE, VACANT].map(|address| address.octets());
     let frames: Vec<_> =
         (0..MAX_FRAMES_AT_ONCE).map(|flow| udp(bytes, mac, ends, 1000 + flow as u16)).collect();
     let batch: Vec<_> = frames.iter().map(|bytes| Outgoing { bytes, offsets: None }).collect();
@@ -171,7 +179,8 @@ fn cpu(stage: &Stage, contestant: &Contestant, watch: &Watch) -> Result<[f64; 2]
     })
 }
 
-/// The part of [`PROCESSOR_WINDOW`] in which the gateway's processor was not idle, and what `count` grew by meanwhile.
+/// The part of [`PROCESSOR_WINDOW`] in which the gateway's processor was not idle, and what `count`
+/// grew by meanwhile.
 fn busy(count: &mut dyn FnMut() -> Result<u64, Failure>) -> Result<(f64, u64), Failure> {
     let (from, idle, counted) = (clock::now(), idle_ns(Core::Gateway)?, count()?);
     clock::sleep_until(from + PROCESSOR_WINDOW);

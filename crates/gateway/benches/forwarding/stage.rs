@@ -12,10 +12,11 @@ use std::sync::OnceLock;
 pub(crate) const ROUTED_SOURCE: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 2);
 /// The sink, where the kernel routes.
 pub(crate) const ROUTED_SINK: Ipv4Addr = Ipv4Addr::new(10, 2, 0, 2);
-/// A neighbour of the sink's that does not exist: what is sent there is counted at the sink and dropped.
-pub(crate) const NOBODY: Ipv4Addr = Ipv4Addr::new(10, 2, 0, 9);
+/// A neighbour of the sink's that does not exist: what is sent there is counted at the sink and
+/// dropped.
+pub(crate) const VACANT: Ipv4Addr = Ipv4Addr::new(10, 2, 0, 9);
 /// Its Ethernet address.
-pub(crate) const NOBODYS_MAC: [u8; 6] = [2, 0, 0, 0, 0, 0x99];
+pub(crate) const VACANT_MAC: [u8; 6] = [2, 0, 0, 0, 0, 0x99];
 
 /// The processors, one for each part.
 #[derive(Clone, Copy, Debug)]
@@ -58,9 +59,10 @@ impl Stage {
         let network = |third: u8, last: u8| Address { ip: [10, third, 0, last].into(), prefix_bits: 24 };
         gateway.add_address(left, network(1, 1))?;
         gateway.add_address(right, network(2, 1))?;
-        gateway.add_neighbour(right, NOBODY.into(), NOBODYS_MAC)?;
+        gateway.add_neighbour(right, VACANT.into(), VACANT_MAC)?;
         gateway.set_variable("net/ipv4/ip_forward", "1")?;
-        // The larger of this and an interface's own counts; packets come out of TUN devices that no route leads back to.
+        // The larger of this and an interface's own counts; packets come out of TUN devices that no
+        // route leads back to.
         gateway.set_variable("net/ipv4/conf/all/rp_filter", "0")?;
         let gateway_mac = gateway.ethernet_address(left)?;
         source.add_address(HOST.index, Address { ip: ROUTED_SOURCE.into(), prefix_bits: 24 })?;
@@ -77,7 +79,7 @@ impl Stage {
     }
 }
 
-/// Runs a command in this thread's network, and tells what it said when it fails.
+/// Runs a command in this thread's network. An error has what it printed.
 pub(crate) fn run(line: &str) -> Result<(), Failure> {
     let output = Command::new("sh").args(["-c", line]).output()?;
     match output.status.success() {
@@ -87,7 +89,8 @@ pub(crate) fn run(line: &str) -> Result<(), Failure> {
 }
 
 impl Core {
-    /// The number of its processor. Of two the gateway has one, and source and sink share the other.
+    /// The number of its processor. Of two the gateway has one, and source and sink share the
+    /// other.
     pub(crate) fn number(self) -> usize {
         // Of a thread that is pinned already the count would be one.
         static COUNT: OnceLock<usize> = OnceLock::new();

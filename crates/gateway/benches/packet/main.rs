@@ -1,8 +1,11 @@
-//! What the gateway's own work costs per packet, without any system call: `cargo bench -p fairwire-gateway --bench packet`.
+//! What the gateway's own work costs per packet, without any system call: `cargo bench -p
+//! fairwire-gateway --bench packet`.
 //!
-//! Frames of 64 and 1518 bytes from 64 flows come through the download of a plain gateway (`faba`, one class) at 0.9 and at 1.5 of the link's
-//! rate, 32 at a time; a port takes what leaves and forgets it. Told are nanoseconds of the thread's processor time, the median of rounds.
-//! For instructions, and by what they are spent, run one of the loads, 0 to 3, under callgrind:
+//! Frames of 64 and 1518 bytes from 64 flows come through the download of a plain gateway (`faba`,
+//! one class). They come at 0.9 and at 1.5 of the link's rate, 32 at a time; a port takes what
+//! leaves and forgets it. It prints nanoseconds of the thread's processor time, the median of
+//! rounds. For instructions, and by what they are spent, run one of the loads, 0 to 3, under
+//! callgrind:
 //!
 //!     valgrind --tool=callgrind --toggle-collect='*packet::forwarded*' PROGRAM --once 0
 
@@ -23,7 +26,7 @@ const BATCH: u64 = 32;
 const RATE_BPS: u64 = 1_000_000_000;
 const CONFIG: &str = "format = 2\nname = \"bench\"\n[wire]\ninside = \"in\"\noutside = \"out\"\n[download]\nrate = \"1 Gbit/s\"\n";
 
-/// Gives frames of all flows in turn, so many at a time, and forgets what it is given.
+/// Gives frames of all flows in turn, `gives` at a time, and forgets what it is given.
 struct Source {
     frames: Vec<Vec<u8>>,
     next: usize,
@@ -89,7 +92,7 @@ impl Stream {
     }
 }
 
-/// Forwards so many batches.
+/// Forwards `batches` batches.
 #[inline(never)]
 fn forwarded(stream: &mut Stream, batches: u64) {
     for _ in 0..batches {

@@ -13,18 +13,19 @@ const CELL: (u64, u64) = (48, 53);
 pub struct Framing {
     /// Bytes beside those of the frame from its Ethernet header on, without check sequence.
     pub overhead_bytes: i32,
-    /// The least a frame counts, its overhead included.
+    /// The fewest bytes that a frame counts as, its overhead included.
     pub minimum_bytes: u32,
     /// Is it carried in ATM cells?
     pub is_atm: bool,
 }
 
 impl Framing {
-    /// Ethernet: the check sequence (4), preamble (8) and gap (12), and at least 84 B (IEEE 802.3, clause 4.4.2).
+    /// Ethernet: the check sequence (4), preamble (8) and gap (12), and at least 84 B (IEEE 802.3,
+    /// clause 4.4.2).
     pub const ETHERNET: Framing = Framing { overhead_bytes: 24, minimum_bytes: 84, is_atm: false };
 
-    /// The bytes that `frame_bytes` count as, which begin with the header of `link`; at least one, however negative the
-    /// overhead: a packet that takes no time would be served for nothing.
+    /// The bytes that `frame_bytes` count as, which begin with the header of `link`. At least one,
+    /// however negative the overhead, since each packet must take time.
     pub fn wire_bytes(&self, frame_bytes: usize, link: LinkKind) -> u32 {
         let header = if link == LinkKind::Ip { ETHERNET_HEADER_BYTES } else { 0 };
         let bytes = (frame_bytes as u64).cast_signed() + i64::from(header) + i64::from(self.overhead_bytes);
@@ -60,8 +61,8 @@ mod tests {
 
     #[test]
     fn cells_are_48_bytes_of_each_53() {
-        // PPPoE LLC on ADSL: 1492 B of IP and 40 B of overhead are 32 cells (40 = 8 PPPoE and PPP, 14 Ethernet, 2 pad, 8 LLC and
-        // SNAP, 8 AAL5).
+        // PPPoE LLC on ADSL: 1492 B of IP and 40 B of overhead are 32 cells (40 = 8 PPPoE and PPP,
+        // 14 Ethernet, 2 pad, 8 LLC and SNAP, 8 AAL5).
         let adsl = Framing { overhead_bytes: 40 - ETHERNET_HEADER_BYTES, minimum_bytes: 1, is_atm: true };
         assert_eq!(adsl.wire_bytes(1492, LinkKind::Ip), 32 * 53);
         let cells = Framing { is_atm: true, ..PLAIN };

@@ -1,8 +1,8 @@
 //! From a frame's bytes to what a discipline knows of it.
 //!
-//! A packet's class is that of the subscriber who has its inside host (who receives downloads and sends uploads), else of the
-//! subscriber who has its outer VLAN, else the first whose rules it fits, else [`UNCLAIMED`]. What is not IP is of no
-//! class and is not shaped.
+//! A packet's class is that of the subscriber who has its inside host, which receives downloads and
+//! sends uploads. Without one, it is that of the subscriber who has its outer VLAN, else the first
+//! class whose rules match, else [`UNCLAIMED`]. What is not IP has no class and is not shaped.
 
 mod framing;
 mod prefix;
@@ -31,7 +31,7 @@ pub struct Classifier {
     link: LinkKind,
     way: Way,
     claims: Arc<Claims>,
-    /// Names conversations, where they are told apart within each flow.
+    /// Names conversations, where they are kept apart within each flow.
     within: Option<FlowHasher>,
     washes: bool,
 }
@@ -39,7 +39,7 @@ pub struct Classifier {
 /// What a classifier is made of.
 #[derive(Clone, Debug)]
 pub struct ClassifierPlan {
-    /// The key of all hashes: nobody who sends may know it.
+    /// The key of all hashes. No sender may know it.
     pub secret: [u8; 16],
     /// What a flow is.
     pub flows: FlowKind,
@@ -104,10 +104,12 @@ impl FlowKind {
 pub struct Facts {
     /// The frame's flow.
     pub flow: FlowHash,
-    /// Its conversation, where these are told apart [within](Classifier::with_conversations) each flow.
+    /// Its conversation, where these are kept apart [within](Classifier::with_conversations) each
+    /// flow.
     pub within: Option<FlowHash>,
-    /// Is it of no single host inside, where a flow is one? So is what goes to a group, and what comes from nowhere as yet.
-    pub is_of_nobody: bool,
+    /// Does it belong to no single host inside, where a flow is one? That holds for what goes to a
+    /// group, and for what has no source address yet.
+    pub has_no_host: bool,
     /// The number of its class in the [book](crate::class_book).
     pub class: u32,
     /// Bytes on the shaped link, its overhead included.
@@ -121,8 +123,9 @@ pub struct Facts {
 }
 
 impl Classifier {
-    /// Names flows by `hasher`, and counts a frame as its bytes from the Ethernet header on, without frame check sequence,
-    /// plus `overhead_bytes`: 24 for what else Ethernet sends per frame, -14 to count IP packets alone. Nobody claims anything.
+    /// Names flows by `hasher`. A frame counts as its bytes from the Ethernet header on, without
+    /// frame check sequence, plus `overhead_bytes`: 24 for what else Ethernet sends per frame, -14
+    /// to count IP packets alone. There are no claims.
     pub fn new(hasher: FlowHasher, overhead_bytes: i32) -> Self {
         Classifier {
             hasher,
@@ -143,13 +146,14 @@ impl Classifier {
         Classifier { hasher, flows, framing, link, way, claims, within: None, washes: false }
     }
 
-    /// The same, with conversations told apart within each flow, so that a discipline can share between both.
+    /// The same, with conversations kept apart within each flow, so that a discipline can share
+    /// between both.
     #[must_use]
     pub fn with_conversations(self) -> Self {
         Classifier { within: Some(self.hasher.by(KeyKind::FiveTuple)), ..self }
     }
 
-    /// Are conversations told apart within each flow?
+    /// Are conversations kept apart within each flow?
     pub fn has_conversations(&self) -> bool {
         self.within.is_some()
     }
@@ -171,14 +175,16 @@ impl Classifier {
         self.washes
     }
 
-    /// The hash of the flow `key`, where flows are told from keys.
+    /// The hash of the flow `key`, where flows are found by keys.
     pub fn flow(&self, key: &FlowKey) -> FlowHash {
         self.hasher.hash(key)
     }
 
-    /// Does every packet have the same flow and the same length as with `other`? Their classes may differ.
+    /// Does every packet have the same flow and the same length as with `other`? Their classes may
+    /// differ.
     pub fn names_as(&self, other: &Classifier) -> bool {
-        // Where flows are subscribers, they hang on who they are. One hash of 64 bits tells keys apart.
+        // Where flows are subscribers, they depend on the subscriber list. One hash of 64 bits
+        // distinguishes keys.
         let probe = |classifier: &Classifier| classifier.hasher.hash_number(Number::Vlan(0));
         self.flows != FlowKind::Subscriber
             && (self.flows, self.framing, self.link, self.way, self.within.is_some())
@@ -197,8 +203,8 @@ impl Classifier {
         self.facts(frame, &self.headers(frame), frame.len() + self.link.missing_bytes())
     }
 
-    /// The facts of `frame`, in which `headers` were found, and which counts as `bytes` from the Ethernet header on: where the
-    /// link has none, as if there were one.
+    /// The facts of `frame`, in which `headers` were found, and which counts as `bytes` from the
+    /// Ethernet header on: where the link has none, as if there were one.
     #[inline]
     pub fn facts(&self, frame: &[u8], headers: &Headers, bytes: usize) -> Facts {
         let network = headers.network;
@@ -209,7 +215,7 @@ impl Classifier {
         Facts {
             flow: self.flow_of(frame, headers, &key, looks.as_ref(), subscriber),
             within: self.within.as_ref().map(|hasher| hasher.hash(&key)),
-            is_of_nobody: self.is_of_nobody(frame, headers, looks.as_ref()),
+            has_no_host: self.has_no_host(frame, headers, looks.as_ref()),
             class: subscriber.or_else(matched).unwrap_or(UNCLAIMED),
             len: self.wire_bytes(bytes),
             ecn: network.map_or(Ecn::NotEct, |network| network.ecn),
@@ -261,9 +267,9 @@ impl Classifier {
         }
     }
 
-    /// Has it no host inside of its own, where a flow is one?
+    /// Does it belong to no single host inside, where a flow is one?
     #[inline]
-    fn is_of_nobody(&self, frame: &[u8], headers: &Headers, looks: Option<&Looks>) -> bool {
+    fn has_no_host(&self, frame: &[u8], headers: &Headers, looks: Option<&Looks>) -> bool {
         let is_host = matches!(
             (self.flows, self.way),
             (FlowKind::Inside | FlowKind::Mac | FlowKind::Subscriber | FlowKind::Prefix(_), _)
@@ -282,9 +288,10 @@ fn is_group(address: IpAddr) -> bool {
     address.is_multicast() || address.is_unspecified() || is_broadcast
 }
 
-/// Where the Ethernet address of the host inside stands.
+/// Finds the Ethernet address of the host inside.
 pub(crate) trait InsideMac {
-    /// The Ethernet address of the host inside: who receives downloads and sends uploads. `None` without an Ethernet header.
+    /// The Ethernet address of the host inside, which receives downloads and sends uploads. `None`
+    /// without an Ethernet header.
     fn mac(&self, frame: &[u8], way: Way) -> Option<[u8; 6]>;
 }
 

@@ -50,7 +50,7 @@ impl Prefix {
         self.address
     }
 
-    /// How many leading bits it is made of.
+    /// The number of its leading bits.
     pub fn bits(&self) -> u8 {
         self.bits
     }
@@ -69,7 +69,7 @@ impl Prefix {
         }
     }
 
-    /// Has it an address in common with `other`? One of them is then in the other.
+    /// Do the two have an address in common? One of them then contains the other.
     pub fn overlaps(&self, other: &Prefix) -> bool {
         self.contains(other.address) || other.contains(self.address)
     }

@@ -1,4 +1,4 @@
-//! Which class a packet is of.
+//! Finds the class of a packet.
 
 use super::prefix::Prefix;
 use super::table::PrefixTable;
@@ -18,7 +18,7 @@ pub struct Looks {
     pub dscp: u8,
 }
 
-/// A class's `match`: a packet fits that fits every part that is there.
+/// A class's `match`. A packet matches if it matches every part that is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// The class.
@@ -48,8 +48,8 @@ impl Rule {
 /// VLAN identifiers are below this.
 const VLANS: usize = 4096;
 
-/// Who claims a packet: first the subscriber that has the inside host, then the one that has the VLAN, then the first class
-/// that matches. Shared by both ways.
+/// Who claims a packet: first the subscriber that has the inside host, then the one that has the
+/// VLAN, then the first class that matches. Shared by both ways.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claims {
     prefixes: PrefixTable,
@@ -59,7 +59,8 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// Of subscribers the prefixes and the VLANs, which are below 4096, and of classes the rules in their order.
+    /// Of subscribers the prefixes and the VLANs, which are below 4096, and of classes the rules in
+    /// their order.
     pub fn new(prefixes: &[(Prefix, u32)], vlans: &[(u16, u32)], rules: Vec<Rule>) -> Self {
         let mut by_vlan = vec![UNCLAIMED; if vlans.is_empty() { 0 } else { VLANS }];
         for (vlan, class) in vlans {
@@ -68,7 +69,7 @@ impl Claims {
         Claims { prefixes: PrefixTable::new(prefixes), vlans: by_vlan.into(), rules: rules.into() }
     }
 
-    /// The first class whose rule a packet with these looks fits, should no subscriber have it.
+    /// The first class whose rule matches these looks, for a packet that no subscriber has.
     #[inline]
     pub fn matched(&self, looks: &Looks) -> Option<u32> {
         self.rules.iter().find(|rule| rule.fits(looks)).map(|rule| rule.class)
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_asks_for_every_part_at_any_of_its_values() {
+    fn a_rule_requires_every_part_at_any_of_its_values() {
         let both = Rule {
             vlan: [7, 8].into(),
             outside: ["198.51.100.0/25".parse().unwrap(), "2001:db8::/32".parse().unwrap()].into(),
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn without_claims_nobody_has_anything() {
+    fn without_claims_every_packet_is_unclaimed() {
         assert_eq!(class(&Claims::default(), &looks("192.0.2.1", Some(4095), 63)), UNCLAIMED);
     }
 }

@@ -1,8 +1,9 @@
 //! From an address to the class that has it: the longest prefix that contains it.
 //!
-//! Prefixes are cut into ranges that do not overlap, sorted, with the class of the longest prefix at each. An index by the
-//! leading bits in which the ranges differ at all names the few ranges that an address may be in, so a lookup takes one step
-//! into the index and, for prefixes that are spread evenly, one or two comparisons. All is made once, and shared by both ways.
+//! Prefixes are cut into ranges that do not overlap, sorted, with the class of the longest prefix
+//! at each. An index by the leading bits in which the ranges differ names the few ranges that an
+//! address may be in. So a lookup takes one step into the index and, if prefixes are spread evenly,
+//! one or two comparisons. All is made once, and shared by both ways.
 
 use super::prefix::Prefix;
 use std::net::IpAddr;
@@ -44,7 +45,7 @@ impl PrefixTable {
 
 /// An address as a number.
 trait Address: Copy + Ord {
-    /// How many bits it has.
+    /// The number of its bits.
     const BITS: u32;
     /// The number of significant bits of `self - base`.
     fn span_bits(self, base: Self) -> u32;
@@ -80,8 +81,8 @@ macro_rules! address {
 address!(u32);
 address!(u128);
 
-/// The index has at most so many buckets: 256 KiB.
-const MOST_INDEX_BITS: u32 = 16;
+/// The index has at most 2 to the power of this buckets: 256 KiB.
+const MAX_INDEX_BITS: u32 = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Range<N> {
@@ -94,7 +95,8 @@ struct Range<N> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Ranges<N> {
     ranges: Box<[Range<N>]>,
-    /// For each bucket, the first range that ends in it or behind it; one more entry closes the last bucket.
+    /// For each bucket, the first range that ends in it or behind it; one more entry closes the
+    /// last bucket.
     index: Box<[u32]>,
     /// A bucket is `(address - first of all) >> shift`.
     shift: u32,
@@ -108,12 +110,12 @@ impl<N> Default for Ranges<N> {
 
 impl<N: Address> Ranges<N> {
     fn new(mut prefixes: Vec<((N, N), u32)>) -> Self {
-        // What contains others stands before them; of equals the later is last, and wins.
+        // A prefix that contains others comes before them. Of equals the later is last, and wins.
         prefixes.sort_by(|((a, a_last), _), ((b, b_last), _)| a.cmp(b).then(b_last.cmp(a_last)));
         let ranges = disjoint(&prefixes);
         let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return Ranges::default() };
         // Twice as many buckets as ranges: evenly spread prefixes then share none.
-        let wanted = (2 * ranges.len()).next_power_of_two().trailing_zeros().min(MOST_INDEX_BITS);
+        let wanted = (2 * ranges.len()).next_power_of_two().trailing_zeros().min(MAX_INDEX_BITS);
         let (base, span) = (first.first, last.last.span_bits(first.first));
         let shift = span.saturating_sub(wanted).min(N::BITS);
         let buckets = last.last.bucket(base, shift) + 1;
@@ -148,7 +150,8 @@ impl<N: Address> Ranges<N> {
     }
 }
 
-/// Cuts sorted prefixes, each of which contains the next one or has nothing in common with it, into ranges.
+/// Cuts sorted prefixes, each of which contains the next one or has nothing in common with it, into
+/// ranges.
 fn disjoint<N: Address>(prefixes: &[((N, N), u32)]) -> Vec<Range<N>> {
     let mut cut = Cut { ranges: Vec::with_capacity(prefixes.len()), open: Vec::new(), at: None };
     for &((first, last), class) in prefixes {
@@ -165,9 +168,11 @@ fn disjoint<N: Address>(prefixes: &[((N, N), u32)]) -> Vec<Range<N>> {
 
 struct Cut<N> {
     ranges: Vec<Range<N>>,
-    /// What the sweep is inside of, with its last address and its class; each lies in the one before.
+    /// What the sweep is inside of, with its last address and its class; each lies in the one
+    /// before.
     open: Vec<(N, u32)>,
-    /// The first address that no range has yet; `None` before the first prefix and behind the last address.
+    /// The first address that no range has yet; `None` before the first prefix and behind the last
+    /// address.
     at: Option<N>,
 }
 

@@ -11,11 +11,13 @@ use std::borrow::Cow;
 /// What carries the frames.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Backend {
-    /// Packet sockets on two interfaces that exist: a bump in the wire, in user space, on every Linux.
+    /// Packet sockets on two interfaces that exist: a bump in the wire, in user space, on every
+    /// Linux.
     AfPacket(AfPacketSpec),
     /// Two TUN devices that the gateway makes and the operator routes through.
     Tun(TunSpec),
-    /// On a router, with NAT or without: what the kernel forwards between two interfaces that exist, by their inside addresses.
+    /// On a router, with NAT or without: what the kernel forwards between two interfaces that
+    /// exist, by their inside addresses.
     Router(RouterSpec),
 }
 
@@ -23,7 +25,8 @@ pub enum Backend {
 #[parameters(name = "af-packet", checked = AfPacketChecked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AfPacketSpec {
-    /// Start although this machine forwards between the two interfaces by itself, so that packets pass the gateway by.
+    /// Start although this machine forwards between the two interfaces by itself, so that packets
+    /// bypass the gateway.
     #[parameter(default = false)]
     pub allow_forwarding: Option<bool>,
 }
@@ -34,7 +37,8 @@ pub struct AfPacketSpec {
 pub struct TunSpec {
     /// The MTU of the devices. Other back ends take it from the interfaces.
     ///
-    /// The least is what every IPv4 host takes (RFC 791), the most what a length field can say.
+    /// The minimum is what every IPv4 host takes (RFC 791), the maximum what a length field can
+    /// say.
     #[parameter(default = 1500, min = 576, max = 65_535, unit = "bytes")]
     pub mtu: Option<u32>,
 }

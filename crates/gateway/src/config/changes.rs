@@ -14,17 +14,17 @@ pub struct Changes {
     /// Keys that changed and cannot change while the gateway runs.
     pub needs_restart: Vec<String>,
     /// Classes with another weight, by their numbers in the next configuration.
-    pub reweighed: Vec<(u32, fairwire_core::Weight)>,
+    pub new_weights: Vec<(u32, fairwire_core::Weight)>,
     /// Did nothing change but weights of classes that are there in both?
     pub only_weights: bool,
     /// Did nothing change?
     pub is_empty: bool,
 }
 
-/// So many classes are named for each kind of change.
+/// The number of classes that are named for each kind of change.
 const NAMED: usize = 5;
 
-/// Keys whose value is made use of once, when the gateway starts; those of the wire and its name beside.
+/// Keys whose value is used once, when the gateway starts. Those of the wire and the name are too.
 const OPENED_ONCE: [&str; 9] = [
     "safety.on_failure",
     "safety.patience",
@@ -50,7 +50,7 @@ impl Config {
         }
         changes.is_empty = changes.lines.is_empty();
         // A class that has another number is another class to a discipline.
-        changes.only_weights = keys == 0 && !others && !claims && !changes.reweighed.is_empty();
+        changes.only_weights = keys == 0 && !others && !claims && !changes.new_weights.is_empty();
         changes
     }
 
@@ -62,7 +62,7 @@ impl Config {
 
     /// Every key but classes and subscribers, as JSON.
     fn compare_keys(&self, next: &Config, changes: &mut Changes) {
-        let told = |config: &Config| {
+        let keys_of = |config: &Config| {
             let mut value = serde_json::to_value(&config.spec).expect("what was read can be written");
             if let Some(table) = value.as_object_mut() {
                 table.remove("class");
@@ -71,7 +71,7 @@ impl Config {
             flatten("", &value, &mut keys);
             keys
         };
-        let (before, after) = (told(self), told(next));
+        let (before, after) = (keys_of(self), keys_of(next));
         let find = |keys: &[(String, String)], path: &str| {
             keys.iter().find(|(key, _)| key == path).map_or("nothing".to_owned(), |(_, value)| value.clone())
         };
@@ -86,7 +86,7 @@ impl Config {
             if path == "name" || path.starts_with("wire.") || OPENED_ONCE.contains(&path.as_str()) {
                 changes.needs_restart.push(path.clone());
             }
-            // What nobody claims is a class like others, and is told with them.
+            // Unclaimed packets are a class like others, and are reported with them.
             if path != "subscribers.unclaimed_weight" {
                 changes.lines.push(format!("`{path}`: {was} -> {is}"));
             }
@@ -106,8 +106,8 @@ impl Config {
         for name in names {
             let (was, is) = (before.get(name), after.get(name));
             if was != is {
-                let told = |leaf: Option<&String>| leaf.map_or("nothing", String::as_str).to_owned();
-                others.add(&format!("{name}: {} -> {}", told(was), told(is)));
+                let shown = |leaf: Option<&String>| leaf.map_or("nothing", String::as_str).to_owned();
+                others.add(&format!("{name}: {} -> {}", shown(was), shown(is)));
             }
         }
         others
@@ -138,7 +138,7 @@ impl Config {
             }
             if class.weight != then.weight {
                 weights.add(&format!("{}: {} -> {}", class.name, class.weight, then.weight));
-                changes.reweighed.push((number_then, then.weight));
+                changes.new_weights.push((number_then, then.weight));
             }
         }
         next.book
@@ -158,7 +158,7 @@ impl Config {
     }
 }
 
-/// Names, of which the first few are told.
+/// Names, of which the first [`NAMED`] are kept and the rest counted.
 #[derive(Default)]
 struct Named {
     first: Vec<String>,

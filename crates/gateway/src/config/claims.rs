@@ -1,9 +1,10 @@
-//! Who claims which packets: prefixes and VLANs of subscribers, which must not meet, and the rules of classes.
+//! Which subscriber or class claims which packets: prefixes and VLANs of subscribers, which must
+//! not overlap, and the rules of classes.
 
 use super::notes::NAMED;
 use super::places::{Origin, Texts};
 use super::spec::{DscpSpec, MatchSpec, Spec};
-use super::subscribers::{MOST_FAULTS, VLANS};
+use super::subscribers::{MAX_FAULTS, VLANS};
 use super::tree::{Tree, quoted};
 use crate::classify::{Claims, Prefix, Rule};
 use fairwire_document::{DocumentError, shortened};
@@ -30,8 +31,8 @@ pub(super) fn claims(
         }
     }
     let meetings = Meetings::of(&prefixes);
-    faults.extend(meetings.same.iter().take(MOST_FAULTS).map(|pair| said_twice(pair, tree, texts)));
-    faults.truncate(MOST_FAULTS);
+    faults.extend(meetings.same.iter().take(MAX_FAULTS).map(|pair| said_twice(pair, tree, texts)));
+    faults.truncate(MAX_FAULTS);
     if let Some(fault) = DocumentError::of_all(faults) {
         return Err(fault);
     }
@@ -52,14 +53,15 @@ type Claim = (Prefix, u32);
 struct Meetings {
     /// The same prefix twice.
     same: Vec<[Claim; 2]>,
-    /// A prefix that lies in one of another subscriber, and that one: its addresses are of the longer prefix.
+    /// A prefix that lies in one of another subscriber, and that one: its addresses are of the
+    /// longer prefix.
     nested: Vec<[Claim; 2]>,
 }
 
 impl Meetings {
     fn of(prefixes: &[Claim]) -> Self {
         let mut sorted: Vec<&Claim> = prefixes.iter().collect();
-        // What contains others stands before them.
+        // A prefix that contains others comes before them.
         sorted.sort_by_key(|(prefix, number)| (prefix.address(), prefix.bits(), *number));
         let mut meetings = Meetings::default();
         // Those that contain the one before, the longest last.
@@ -79,19 +81,18 @@ impl Meetings {
     }
 
     fn note(&self, tree: &Tree) -> Option<String> {
-        let told = self.nested.iter().take(NAMED).map(|[(inner, of_inner), (outer, of_outer)]| {
+        let pairs = self.nested.iter().take(NAMED).map(|[(inner, of_inner), (outer, of_outer)]| {
             format!("`{inner}` of `{}` in `{outer}` of `{}`", name(tree, *of_inner), name(tree, *of_outer))
         });
-        let told: Vec<String> = told.collect();
+        let pairs: Vec<String> = pairs.collect();
         let more = self.nested.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        (!told.is_empty()).then(|| {
-            format!("prefixes that lie in others, of which the longest counts: {}{more}", told.join(", "))
-        })
+        (!pairs.is_empty())
+            .then(|| format!("prefixes inside others (the longest counts): {}{more}", pairs.join(", ")))
     }
 }
 
-/// No prefix may belong to two subscribers, and none need be written twice.
+/// The fault of a prefix of two subscribers, or of one that is listed twice.
 fn said_twice([(prefix, first), (_, second)]: &[Claim; 2], tree: &Tree, texts: &Texts<'_>) -> DocumentError {
     let whose = match first == second {
         true => "of the same line".to_owned(),

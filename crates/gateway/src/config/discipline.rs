@@ -1,4 +1,5 @@
-//! From the tree to the discipline: the class list of one, the weights of another, a leaf for each class of a third.
+//! From the tree to the discipline: the class list of one, the weights of another, a leaf for each
+//! class of a third.
 
 use super::leaves::{ClassLeaves, LeafChoice};
 use super::offered::{listed, of_trees, with_classes};
@@ -34,11 +35,11 @@ pub(super) fn sharing(
     let is_weighted = book.iter().any(|(_, class)| class.weight != Weight::ONE);
     match classes {
         ClassSupport::None | ClassSupport::Weights if is_nested => {
-            let why = "classes with others below them need a discipline that knows a tree";
+            let why = "nested classes require a discipline with a tree";
             Err(texts.refuse(&path, quoted(discipline), why, listed(&of_trees(), " or ")))
         }
         ClassSupport::None if is_weighted => {
-            let why = "it knows no classes, and some have a weight other than 1";
+            let why = "it does not support classes, and some have a weight other than 1";
             let with = "or one with a `scheduler` in its table, such as `lqd` with `scheduler = \"drr\"`";
             let names = with_classes(|classes| classes != ClassSupport::None);
             Err(texts.refuse(&path, quoted(discipline), why, format!("{}, {with}", listed(&names, ", "))))
@@ -52,7 +53,7 @@ pub(super) fn key(discipline: &str) -> &str {
     catalogue::find(discipline).map_or(discipline, |entry| entry.key)
 }
 
-/// Classes are told once: what follows from them must not be typed for the discipline as well.
+/// Refuses parameters of the discipline that follow from the classes: classes are declared once.
 fn refuse_typed_classes(
     chosen: &Chosen<'_>,
     way: Way,
@@ -68,14 +69,14 @@ fn refuse_typed_classes(
         None => Ok(()),
         Some(key) => {
             let path = format!("{}.{key}", chosen.table(way));
-            let why = "the classes of this file and its subscribers are the discipline's";
-            Err(texts.refuse(&path, "there", why, "[[class]] and [subscribers] alone"))
+            let why = "the discipline has the classes and subscribers of this file";
+            Err(texts.refuse(&path, "given", why, "[[class]] and [subscribers] alone"))
         }
     }
 }
 
-/// Has the discipline called `name` share between hosts (that is, classes) first and then between the flows of each, if it can with what
-/// was typed for it.
+/// Makes the discipline called `name` share between hosts (that is, classes) first and then between
+/// the flows of each, if it can with what was typed for it.
 pub(super) fn share_between_hosts(name: &str, typed: &mut Parameters) -> bool {
     part_of(name, typed).set_hosts()
 }
@@ -85,19 +86,21 @@ fn part_of<'a>(name: &str, typed: &'a mut Parameters) -> &'a mut dyn Part {
     catalogue::part_mut(name, typed).expect("it is in the catalogue")
 }
 
-/// Above it packets of a flow are served in trains while few flows are busy: one by one they cost a fast link half of its rate.
+/// On links faster than this, packets of a flow are served in trains while few flows are busy. One
+/// by one they cost a fast link half of its rate.
 const TRAINS_FROM_BPS: u64 = 100_000_000;
 /// The time of a round that trains fill.
 const ROUND: Duration = Duration::from_ms(1);
 
-/// Has the discipline called `name` serve trains on a link of `rate`, if it has rounds.
+/// Makes the discipline called `name` serve trains on a link of `rate`, if it has rounds.
 fn serve_trains(name: &str, parameters: &mut Parameters, rate: Rate) {
     if rate.bps() >= TRAINS_FROM_BPS {
         part_of(name, parameters).default_round(ROUND);
     }
 }
 
-/// The discipline of leaves that stands at `path`. A leaf has no classes of its own, so it takes no discipline of trees.
+/// The discipline of leaves that is given at `path`. A leaf has no classes of its own, so it takes
+/// no discipline of trees.
 pub(super) fn leaf(choice: &Choice, path: &str, texts: &Texts<'_>) -> Result<LeafChoice, DocumentError> {
     let name = shaping::named(choice.name(), path, texts)?;
     if of_trees().contains(&name) {
@@ -187,14 +190,15 @@ impl<'a> Making<'a> {
         parameters
     }
 
-    /// Buckets for each class at least, where their own default is less.
+    /// The number of flows to provide for, if there are more classes than the discipline's default.
     fn most_flows(&self) -> Option<u32> {
         let (site, classes) = (self.site(), self.book.len() as f64);
         let default = 4.0 * site.buffer.in_packets(site.packet_bytes, site.rate);
         (classes + 4096.0 > default.max(4096.0)).then_some(classes as u32 + 4096)
     }
 
-    /// The tree with a discipline in each leaf. Where there are thousands, each is made with its first packet.
+    /// The tree with a discipline in each leaf. Where there are thousands, each is made with its
+    /// first packet.
     fn classful(&self) -> Result<Classful, BuildError> {
         let (config, leaves) = self.leaves().map_err(|fault| fault.error)?;
         let is_later = leaves.are_made_later();
@@ -216,7 +220,8 @@ impl<'a> Making<'a> {
         Ok(classful.with_maker(Box::new(move |place| leaves.make(place))).keeping(KEPT_LEAVES))
     }
 
-    /// The tree, and what is to be in its leaves, checked. Each has only what it needs, so that thousands fit.
+    /// The tree, and what is to be in its leaves, checked. Each has only what it needs, so that
+    /// thousands fit.
     fn leaves(&self) -> Result<(fairwire_laws::compose::classful::Config, Leaves), Fault<'a>> {
         let site = self.site();
         let typed = self.shaping.parameters.spec::<classful::Spec>().cloned().unwrap_or_default();
@@ -229,7 +234,7 @@ impl<'a> Making<'a> {
                 rate: bounds.guaranteed.map(Quantity),
                 ceiling: bounds.ceiling.map(Quantity),
                 weight: Some(class.weight.get()),
-                // Told here, so that the equal parts of thousands are not refused as too small.
+                // Stated here, so that the equal parts of thousands are not refused as too small.
                 buffer: self.book.is_leaf(id).then_some(Quantity(Amount::Packets(1))),
                 ..classful::Class::default()
             }
@@ -271,15 +276,15 @@ impl<'a> Making<'a> {
         }
     }
 
-    /// The place in [`Leaves::prepared`] of the discipline of the leaf `number`: its own, or that of the nearest class above it that has
-    /// one, or, first of all, that of the way.
+    /// The place in [`Leaves::prepared`] of the discipline of the leaf `number`: its own, or that
+    /// of the nearest class above it that has one, or, first of all, that of the way.
     fn prepared(&self, number: u32) -> usize {
         let up = |number: &u32| self.book.class(*number)?.parent;
         let mut upwards = std::iter::successors(Some(number), up);
         upwards.find_map(|number| self.leaves.place(number)).map_or(0, |place| place + 1)
     }
 
-    /// The most that the leaf `number` can ever get.
+    /// The highest rate that the leaf `number` can get.
     fn leaf_rate(&self, number: u32, whole: Option<Rate>) -> Rate {
         let up = |number: &u32| self.book.class(*number)?.parent;
         let upwards = std::iter::successors(Some(number), up);
@@ -289,14 +294,17 @@ impl<'a> Making<'a> {
     }
 }
 
-/// Up to so many leaves are made at once, and nothing is allocated later. Of more, few are busy at a time.
+/// Up to this number of leaves are made at once, and nothing is allocated later. Of more, few are
+/// busy at a time.
 const MADE_AT_ONCE: usize = 1024;
-/// That is so where all of them have room for so many packets together at most: 16 MB of slots, which cost nothing until they are used.
+/// Leaves are made at once only if all of them together have room for at most this number of
+/// packets: 16 MB of slots, which cost nothing until they are used.
 const ROOM_AT_ONCE: u64 = 1 << 18;
-/// Of leaves that are made with their first packet so many are kept, beside those in which something waits: with `fq-codel` 3 MB.
+/// The number of leaves made with their first packet that are kept while nothing waits in them:
+/// with `fq-codel` 3 MB.
 const KEPT_LEAVES: usize = 1024;
 
-/// What stands in a leaf.
+/// A leaf and its discipline.
 #[derive(Clone, Copy)]
 struct Leaf {
     /// The class.
@@ -322,14 +330,15 @@ struct Leaves {
 }
 
 impl Leaves {
-    /// Are there too many to make them all before the first packet?
+    /// Are there too many leaves to make them all before the first packet?
     fn are_made_later(&self) -> bool {
         let plans = || self.plans.iter().flatten();
         let room = plans().map(|leaf| u64::from(leaf.buffer.limit(leaf.rate).max_packets()));
         plans().count() > MADE_AT_ONCE || room.sum::<u64>() > ROOM_AT_ONCE
     }
 
-    /// Checks them all. A fault comes with the place in `prepared` of the discipline that cannot work.
+    /// Checks them all. A fault comes with the place in `prepared` of the discipline that cannot
+    /// work.
     fn check(&self) -> Result<(), (usize, BuildError)> {
         let check = |leaf: &Leaf| {
             let site = Site { rate: leaf.rate, buffer: leaf.buffer, ..self.site };
@@ -349,35 +358,40 @@ impl Leaves {
     }
 }
 
-/// Packets that a leaf has room for at least, while the pool has: a super-packet of 64 KiB is 45 full ones, and what came before may wait
-/// still.
-const LEAST_ROOM: f64 = 64.0;
-/// Bytes that the pool of all leaves has at least: four super-packets, of which one leaf may hold two.
-const LEAST_POOL: u64 = 4 << 16;
+/// The fewest packets that a leaf has room for, while the pool has. A super-packet of 64 KiB is 45
+/// full ones, and what came before may still wait.
+const MIN_ROOM: f64 = 64.0;
+/// The fewest bytes of the pool of all leaves: four super-packets, of which one leaf may hold two.
+const MIN_POOL: u64 = 4 << 16;
 
-/// What a leaf may hold: what it sends in the buffer's time at its own rate. How much of it is there, the [pool] tells: nothing is set
-/// aside for a leaf.
+/// The buffer of a leaf: what it sends in the buffer's time at its own rate. The [pool] limits how
+/// much of it is there; nothing is reserved for a leaf.
 fn leaf_buffer(whole: Amount, own: &Site<'_>) -> Amount {
     let needed = whole.in_packets(own.packet_bytes, own.rate);
-    Amount::Packets(needed.max(LEAST_ROOM).ceil() as u32)
+    Amount::Packets(needed.max(MIN_ROOM).ceil() as u32)
 }
 
-/// What all leaves share: twice the buffer, so that one leaf alone may hold all of it, and the frames that there are.
+/// The pool that all leaves share: twice the buffer, so that one leaf alone may hold all of it, and
+/// the frames that there are.
 fn pool(whole: Amount, frames: u32, link: &Site<'_>) -> Pool {
     let bytes = (2.0 * whole.in_bytes(link.packet_bytes, link.rate)) as u64;
-    Pool { bytes: bytes.max(LEAST_POOL), packets: frames }
+    Pool { bytes: bytes.max(MIN_POOL), packets: frames }
 }
 
 /// Queues of all leaves together, where their number is not typed: at 90 bytes each about 12 MB.
 const QUEUES: usize = 1 << 17;
 
-/// Gives the discipline called `name` the parameters that suit a real link, where they were not typed. It drops nothing while no more
-/// than `free_below` waits.
+/// Gives the discipline called `name` the parameters that suit a real link, where they were not
+/// typed. It drops nothing while no more than `free_below` waits.
 ///
-/// Fair droppers count bytes: who shares a real link shares bandwidth, and in packets the acknowledgements of an upload would use up a
-/// subscriber's part of the download. Those mark ECN-capable packets that do in Linux (`fq_codel` by its parameter, `cake` always; `codel`, `pie`,
-/// `fq_pie` and `red` only where it is said), and those that this gateway takes by itself. RFC 7567, section 4.2.1, and RFC 8087
-/// recommend it. None of them spares a flow that takes no notice: whoever has no tokens, or fills its queue, loses packets all the same.
+/// Fair droppers count bytes, since subscribers share bandwidth: in packets, the acknowledgements
+/// of an upload would use up a subscriber's part of the download.
+///
+/// Disciplines that mark ECN-capable packets in Linux mark here too: `fq_codel` by its parameter,
+/// `cake` always; `codel`, `pie`, `fq_pie` and `red` only on request. So do those that this gateway
+/// takes by default. RFC 7567, section 4.2.1, and RFC 8087 recommend it. None of them spares a flow
+/// that ignores marks: a flow without tokens, or one that fills its queue, loses packets all the
+/// same.
 fn as_on_a_link(name: &str, parameters: &mut Parameters, free_below: Amount) {
     let part = part_of(name, parameters);
     part.default_to_bytes();
@@ -387,18 +401,19 @@ fn as_on_a_link(name: &str, parameters: &mut Parameters, free_below: Amount) {
     }
 }
 
-/// The same of a leaf, whose buffer is not known where its parameters are: what waits for less is no standing queue (CoDel's target, RFC 8289,
-/// section 4.3).
+/// The same for a leaf, whose buffer is not known where its parameters are. What waits for less is
+/// no standing queue (CoDel's target, RFC 8289, section 4.3).
 const LITTLE: Duration = Duration::from_ms(5);
 
-/// Below this a link drops nothing under `faba`: a quarter of the buffer. With 5 ms a flood in bursts took from an honest TCP on a link that was
-/// not full, in two of three runs (`make field ARGS="faults spoofed"`, docs/gateway/measured.md).
+/// The backlog below which a link drops nothing under `faba`: a quarter of the buffer. With 5 ms, a
+/// flood in bursts took from an honest TCP on a link that was not full, in two of three runs (`make
+/// field ARGS="faults spoofed"`, docs/gateway/measured.md).
 fn free_below(site: &Site<'_>) -> Amount {
     Amount::Bytes(site.buffer.in_bytes(site.packet_bytes, site.rate) as u64 / 4)
 }
 
-/// Gives the discipline of so many leaves the parameters that suit one, where they were not typed: of fair queueing fewer queues where there
-/// are many leaves.
+/// Gives the discipline of `leaves` leaves the parameters that suit one, where they were not typed:
+/// fewer queues for fair queueing if there are many leaves.
 fn fit_leaf(name: &str, parameters: &mut Parameters, leaves: usize) {
     let queues = (QUEUES / leaves.max(1)).next_power_of_two().clamp(4, 1024) as u32;
     let part = part_of(name, parameters);

@@ -21,13 +21,13 @@ pub struct Explanation {
     pub outside: String,
     /// Subscribers.
     pub subscribers: usize,
-    /// Classes of the configuration, without that of what nobody claims.
+    /// Classes of the configuration, without the class of unclaimed packets.
     pub classes: usize,
     /// Download, then upload.
     pub ways: Vec<WayExplanation>,
     /// Memory that it needs.
     pub memory: Memory,
-    /// What makes sense and may yet surprise.
+    /// Remarks on what makes sense and may still surprise.
     pub notes: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ pub struct ShapingExplanation {
     pub flows: String,
     /// Is the codepoint (DSCP) of what is sent on cleared?
     pub washes_dscp: bool,
-    /// How much may wait, as typed.
+    /// The limit of what waits, as typed.
     pub buffer: String,
     /// The same in full packets.
     pub buffer_packets: f64,
@@ -76,17 +76,18 @@ pub struct ClassExplanation {
     pub class: String,
     /// The class above it; absent under the root.
     pub parent: Option<String>,
-    /// How deep it is, 1 under the root.
+    /// Its level, 1 under the root.
     pub level: usize,
     /// Is it a subscriber?
     pub is_subscriber: bool,
     /// Its weight among its siblings.
     pub weight: f64,
-    /// What it can always have, bit/s.
+    /// Its guarantee, bit/s.
     pub guaranteed_bps: Option<u64>,
-    /// What it never passes, bit/s.
+    /// The rate that it never exceeds, bit/s.
     pub ceiling_bps: Option<u64>,
-    /// With `classful`: its own discipline, or that of all below it, as given; absent where it has that of the class above.
+    /// With `classful`: its own discipline, or that of all below it, as given; absent where it has
+    /// that of the class above.
     pub leaf: Option<String>,
     /// What it gets when all classes are busy, bit/s.
     pub busy_bps: f64,
@@ -95,11 +96,11 @@ pub struct ClassExplanation {
 /// Memory, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Memory {
-    /// Of the tables that tell whose a packet is.
+    /// Of the tables that find the class of a packet.
     pub claims_bytes: usize,
     /// Of all classes with their counts, both ways.
     pub classes_bytes: usize,
-    /// Of the frames inside, both ways, once as many were inside as may be, of long and of short ones.
+    /// Of the frames inside, both ways, at their highest number of long and of short ones.
     pub most_frames_bytes: u64,
 }
 

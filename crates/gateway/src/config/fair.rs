@@ -1,4 +1,5 @@
-//! What each class gets when all are busy: weighted max-min fairness over the tree, with guarantees first and ceilings last.
+//! What each class gets when all are busy: weighted max-min fairness over the tree, with guarantees
+//! first and ceilings last.
 
 use crate::class_book::{ClassBook, Way};
 use fairwire_metrics::class_shares::class_shares;

@@ -1,5 +1,6 @@
-//! Which discipline shares within each leaf of a tree: the choice of the way, and those of classes. Equal choices are one, so that
-//! thousands of leaves with the same choice share its parameters.
+//! The discipline that shares within each leaf of a tree: the choice of the direction, and those of
+//! classes. Equal choices are one, so that thousands of leaves with the same choice share its
+//! parameters.
 
 use super::offered::{self, with_leaves};
 use super::places::Texts;
@@ -19,12 +20,12 @@ pub struct LeafChoice {
 }
 
 impl LeafChoice {
-    /// Where nothing is named.
+    /// The choice where none is named.
     pub(super) fn unset(path: &str) -> Self {
         LeafChoice { name: offered::LEAF, choice: Choice::named(offered::LEAF), path: path.into() }
     }
 
-    /// What stands at `path`, of the discipline called `name` in the catalogue.
+    /// The choice given at `path`, of the discipline called `name` in the catalogue.
     pub(super) fn new(name: &'static str, choice: &Choice, path: &str) -> Self {
         LeafChoice { name, choice: choice.clone(), path: path.into() }
     }
@@ -39,12 +40,12 @@ impl LeafChoice {
         &self.choice
     }
 
-    /// Where it stands in the configuration; where equal choices stand in several places, the first.
+    /// Its path in the configuration; of equal choices in several places, the first.
     pub(super) fn path(&self) -> &str {
         &self.path
     }
 
-    /// What was given for it, and beside that what `base` has.
+    /// The parameters that were given for it, on top of those in `base`.
     pub(super) fn parameters(&self, base: &Parameters) -> Parameters {
         self.choice.parameters().map_or_else(|| base.clone(), |own| base.with(own))
     }
@@ -108,7 +109,8 @@ impl ClassLeaves {
         &self.choices
     }
 
-    /// The place in [`choices`](ClassLeaves::choices) of that of the class `number`; `None` where it has none of its own.
+    /// The place in [`choices`](ClassLeaves::choices) of that of the class `number`; `None` where
+    /// it has none of its own.
     pub(super) fn place(&self, number: u32) -> Option<usize> {
         *self.of_class.get(number as usize)?
     }

@@ -1,7 +1,8 @@
 //! A gateway's configuration: typed, checked, and made into a datapath.
 //!
-//! [`Config::load`] reads the TOML file and the subscribers beside it, and refuses with the place of what is wrong. What it
-//! returns makes sense by itself; whether this machine can do it is asked by [`environment::check`].
+//! [`Config::load`] reads the TOML file and the subscribers beside it, and refuses with the place
+//! of what is wrong. What it returns makes sense by itself; [`environment::check`] checks that this
+//! machine can do it.
 
 pub mod backend;
 mod changes;
@@ -49,7 +50,7 @@ use subscribers::SheetText;
 pub struct Config {
     spec: Spec,
     places: Locations,
-    /// The file that it was read from; empty where it was none.
+    /// The file that it was read from; empty if there was none.
     file: PathBuf,
     book: Arc<ClassBook>,
     claims: Arc<Claims>,
@@ -74,24 +75,26 @@ pub struct Made {
 
 /// The configuration in the file at `path`, unread.
 pub(crate) fn text(path: &Path) -> Result<String, DocumentError> {
-    read_text(path, MOST_BYTES, WANTED)
+    read_text(path, MAX_BYTES, WANTED)
 }
 
 const WANTED: &str = "a gateway's configuration in TOML, such as docs/gateway/home.toml";
 
-/// Gives the text of a file: at most so many bytes, and the words for what it should be.
+/// Reads the text of a file. The number is the limit in bytes; the text says what the file should
+/// be.
 pub(crate) type ReadFile<'a> = dyn FnMut(&Path, u64, &'static str) -> Result<String, DocumentError> + 'a;
 
-/// A longer configuration is refused; subscribers stand in a file of their own.
-const MOST_BYTES: u64 = 4 << 20;
+/// A longer configuration is refused; subscribers are in a file of their own.
+const MAX_BYTES: u64 = 4 << 20;
 /// Longer than any token.
-const MOST_TOKEN_BYTES: u64 = 4096;
-/// Lost time that a link may make up for: a busy machine may wake us so late.
+const MAX_TOKEN_BYTES: u64 = 4096;
+/// The lost time that a link may make up for: a busy machine may wake us this late.
 const CATCH_UP: Duration = Duration::from_ms(10);
-/// Flows that are counted one by one, unless told otherwise.
+/// Flows that are counted one by one, by default.
 pub(crate) const COUNTED_FLOWS: u32 = 4096;
-/// Hosts that a discipline knows which shares between them, however few are counted otherwise.
-const LEAST_HOSTS: usize = 1024;
+/// The fewest hosts that a discipline knows which shares between them, however few flows are
+/// counted.
+const MIN_HOSTS: usize = 1024;
 impl Config {
     /// Reads the configuration at `path`, and the subscriber file that it names.
     pub fn load(path: &Path) -> Result<Config, DocumentError> {
@@ -100,7 +103,7 @@ impl Config {
 
     /// As [`load`](Config::load), with the text of each file by `read`.
     pub(crate) fn load_by(path: &Path, read: &mut ReadFile<'_>) -> Result<Config, DocumentError> {
-        let text = read(path, MOST_BYTES, WANTED)?;
+        let text = read(path, MAX_BYTES, WANTED)?;
         let name = path.display().to_string();
         let (spec, places) = typed(&name, &text)?;
         let file = path.to_owned();
@@ -109,14 +112,15 @@ impl Config {
         };
         let sheet = beside(path, &subscribers.file);
         let wanted = "a table of subscribers in CSV, such as docs/gateway/subscribers.csv";
-        let text = read(&sheet, subscribers::MOST_BYTES, wanted)
+        let text = read(&sheet, subscribers::MAX_BYTES, wanted)
             .map_err(|error| places.refuse("subscribers.file", error.problem))?;
         let name = sheet.display().to_string();
         let sheet = SheetText { name: &name, text: &text };
         Ok(Config { file, ..Config::check(spec, places, Some(sheet))? })
     }
 
-    /// Reads the configuration in `text`, which errors call `name`, with the subscribers in `csv`: a file's name and its text.
+    /// Reads the configuration in `text`, which errors call `name`, with the subscribers in `csv`:
+    /// a file's name and its text.
     pub fn parse(name: &str, text: &str, csv: Option<(&str, &str)>) -> Result<Config, DocumentError> {
         let (spec, places) = typed(name, text)?;
         match (&spec.subscribers, csv) {
@@ -170,22 +174,23 @@ impl Config {
         &self.book
     }
 
-    /// One way, where it is shaped.
+    /// The shaping of one way; `None` if it is not shaped.
     pub fn shaping(&self, way: Way) -> Option<&Shaping> {
         self.shaping[way as usize].as_ref()
     }
 
-    /// What makes sense and may yet surprise, a sentence each.
+    /// Remarks on what makes sense and may still surprise, a sentence each.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// A refusal of what stands at the dotted `path` of the configuration.
+    /// A refusal of the value at the dotted `path` of the configuration.
     pub fn refuse(&self, path: &str, problem: Problem) -> DocumentError {
         self.places.refuse(path, problem)
     }
 
-    /// The files that it is made of: its own, and that of the subscribers. None where it was read from no file.
+    /// The files that it is made of: its own, and that of the subscribers. None where it was read
+    /// from no file.
     pub fn files(&self) -> Vec<PathBuf> {
         let sheet = self.spec.subscribers.iter().map(|subscribers| beside(&self.file, &subscribers.file));
         let own = Some(self.file.clone()).filter(|file| !file.as_os_str().is_empty());
@@ -197,12 +202,13 @@ impl Config {
         self.spec.telemetry.token_file.as_ref().map(|file| beside(&self.file, file))
     }
 
-    /// The token that readers of metrics must show, from the file that is named; `None` where none is.
+    /// The token that readers of metrics must show, from the file that is named; `None` where none
+    /// is.
     pub fn token(&self) -> Result<Option<String>, DocumentError> {
         const KEY: &str = "telemetry.token_file";
         let Some(file) = &self.spec.telemetry.token_file else { return Ok(None) };
         let wanted = "a file with the token that readers of metrics must show";
-        let text = read_text(&beside(&self.file, file), MOST_TOKEN_BYTES, wanted)
+        let text = read_text(&beside(&self.file, file), MAX_TOKEN_BYTES, wanted)
             .map_err(|error| self.refuse(KEY, error.problem))?;
         let token = text.trim();
         if token.is_empty() {
@@ -213,7 +219,8 @@ impl Config {
         Ok(Some(token.to_owned()))
     }
 
-    /// Both ways: `forward` is the download, from the outside, on the left of a wire, to the inside.
+    /// Both ways: `forward` is the download, from the outside, on the left of a wire, to the
+    /// inside.
     pub fn plan(&self, made: &Made) -> Result<DatapathPlan, BuildError> {
         let (forward, backward) = (self.direction(Way::Download, made)?, self.direction(Way::Upload, made)?);
         Ok(DatapathPlan { forward, backward })
@@ -254,11 +261,12 @@ impl Config {
         })
     }
 
-    /// Flows of one way that are counted one by one. Where a discipline shares between hosts, these are the hosts that it knows.
+    /// Flows of one way that are counted one by one. Where a discipline shares between hosts, these
+    /// are the hosts that it knows.
     pub fn accounts(&self, way: Way) -> usize {
         let typed = self.spec.telemetry.flows.unwrap_or(COUNTED_FLOWS) as usize;
         let shares_twice = self.shaping(way).is_some_and(|shaping| shaping.within);
-        if shares_twice { typed.max(LEAST_HOSTS) } else { typed }
+        if shares_twice { typed.max(MIN_HOSTS) } else { typed }
     }
 
     /// Frames that may be inside at once: as typed, or enough for the buffer.
@@ -269,11 +277,12 @@ impl Config {
         let Some(shaping) = self.shaping(way) else { return UNSHAPED_FRAMES };
         let inside = |bytes: u32| shaping.buffer.in_packets(bytes, shaping.rate);
         let typical = 2.0 * inside(shaping.packet_bytes(frame_bytes));
-        // A flood of the shortest packets fills a buffer in bytes with many more frames than long ones do.
-        let shortest = shaping.framing.wire_bytes(SHORTEST_FRAME, LinkKind::Ethernet).max(28);
-        let most = f64::from(MOST_POOL / PoolSize::room(frame_bytes));
+        // A flood of the shortest packets fills a buffer in bytes with many more frames than long
+        // ones do.
+        let shortest = shaping.framing.wire_bytes(MIN_FRAME, LinkKind::Ethernet).max(28);
+        let most = f64::from(MAX_POOL / PoolSize::room(frame_bytes));
         let frames = typical.max(inside(shortest).min(most)) + f64::from(UNSHAPED_FRAMES);
-        frames.min(f64::from(MOST_FRAMES)) as u32
+        frames.min(f64::from(MAX_FRAMES)) as u32
     }
 
     fn making<'a>(&'a self, shaping: &'a Shaping, way: Way, frame_bytes: u32, seed: Seed) -> Making<'a> {
@@ -318,7 +327,7 @@ impl Config {
         Err(self.places.refuse(&path, problem))
     }
 
-    /// The tables `[discipline.<name>]` of which no way and no leaf has all as it stands.
+    /// Checks the tables `[discipline.<name>]` that no way and no leaf uses as they are.
     fn check_base(&self) -> Result<(), DocumentError> {
         let Some((way, shaping)) = Way::ALL.iter().find_map(|&way| Some((way, self.shaping(way)?))) else {
             return Ok(());
@@ -343,7 +352,7 @@ impl Config {
         }
     }
 
-    /// Where the discipline of one way works, for tests and for what is told of it.
+    /// Where the discipline of one way works, for tests and for reports on it.
     fn site(&self, shaping: &Shaping, way: Way) -> Site<'static> {
         self.making(shaping, way, shaping::TYPICAL_FRAME, Seed(0)).site()
     }
@@ -357,19 +366,20 @@ pub(crate) fn beside(path: &Path, file: &Path) -> PathBuf {
 /// Frames for what passes by the discipline, and for a burst.
 const UNSHAPED_FRAMES: u32 = 1024;
 /// The shortest IP packet, an IPv4 header alone, on Ethernet that pads nothing.
-const SHORTEST_FRAME: usize = 34;
-/// Where floods of short packets need many frames, so many at most that long ones would take this. Short ones have buffers of their own
-/// and take an eighth of it, only when they come.
-const MOST_POOL: u32 = 128 << 20;
+const MIN_FRAME: usize = 34;
+/// The most bytes that the frames of a pool would take if all were long. Floods of short packets
+/// need many frames, which take an eighth of it, and only when they come.
+const MAX_POOL: u32 = 128 << 20;
 /// The most frames of a pool.
-const MOST_FRAMES: u32 = 1 << 22;
+const MAX_FRAMES: u32 = 1 << 22;
 
-/// What stands in `text`, as typed; `name` is what errors call it.
+/// The configuration in `text`, as typed; errors call it `name`.
 fn typed(name: &str, text: &str) -> Result<(Spec, Locations), DocumentError> {
     read_document(name, text).map_err(|error| error.with_owners(&catalogue::owners))
 }
 
-/// Parameters of a discipline that nobody runs are a mistake in its name or in that of the way's.
+/// Refuses parameters of a discipline that is not used: its name is wrong, or that of the way's
+/// discipline.
 fn refuse_unused(
     spec: &Spec,
     shaping: &[Option<Shaping>; 2],
@@ -396,7 +406,7 @@ fn refuse_unused(
             let used: Vec<String> = used.into_iter().map(Into::into).collect();
             let path = format!("discipline.{typed}");
             let allowed = format!("parameters of {}", fairwire_document::listed(&used));
-            Err(texts.refuse(&path, "there", "no way runs that discipline", allowed))
+            Err(texts.refuse(&path, "given", "no way runs that discipline", allowed))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What makes sense in a configuration and may yet surprise.
+//! Notes on what makes sense in a configuration and may still surprise.
 
 use super::places::Texts;
 use super::shaping::{self, Shaping};
@@ -9,7 +9,7 @@ use crate::classify::FlowKind;
 use fairwire_catalogue as catalogue;
 use fairwire_laws::part::ClassSupport;
 
-/// So many of those that a note is about are named.
+/// The number of classes or prefixes that a note names.
 pub(super) const NAMED: usize = 3;
 
 /// The notes on a configuration, a sentence each.
@@ -57,7 +57,10 @@ fn way_notes(shaping: &Shaping, way: Way, tree: &Tree) -> Vec<String> {
     let room = shaping.buffer.in_packets(shaping.packet_bytes(shaping::TYPICAL_FRAME), shaping.rate);
     let leaves = tree.book.iter().filter(|(number, _)| tree.book.is_leaf(*number)).count();
     if tree.book.len() > 1 && shaping.sharing == ClassSupport::None {
-        notes.push(format!("{name}: `{}` knows no classes; they are only counted", shaping.discipline));
+        notes.push(format!(
+            "{name}: `{}` does not support classes; they are only counted",
+            shaping.discipline
+        ));
     }
     let weighs_each_flow =
         catalogue::with_part(shaping.discipline, &shaping.parameters, |part| part.weighs_each_flow())
@@ -80,5 +83,6 @@ fn way_notes(shaping: &Shaping, way: Way, tree: &Tree) -> Vec<String> {
     notes
 }
 
-/// Below it a TCP flow cannot recover by fast retransmission, and tokens are too coarse to tell shares.
+/// With fewer, a TCP flow cannot recover by fast retransmission, and tokens are too coarse for
+/// shares.
 const FEW_PACKETS: f64 = 20.0;

@@ -1,4 +1,4 @@
-//! Which disciplines are offered: where nothing is named, and where what is named cannot be.
+//! Which disciplines are offered, by default and in errors.
 
 use super::tree::quoted;
 use fairwire_catalogue::{self as catalogue, Parameters};
@@ -20,7 +20,8 @@ pub(super) fn of_trees() -> Vec<&'static str> {
     with_classes(|classes| matches!(classes, ClassSupport::Tree | ClassSupport::Queues))
 }
 
-/// Disciplines whose classes have queues of their own, guarantees and ceilings, as an error names them.
+/// Disciplines whose classes have queues of their own, guarantees and ceilings, as an error names
+/// them.
 pub(super) fn with_leaves() -> String {
     let names = with_classes(|classes| classes == ClassSupport::Queues);
     format!("with the discipline {}", listed(&names, " or "))

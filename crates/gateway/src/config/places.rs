@@ -1,4 +1,4 @@
-//! Where the parts of a configuration stand, in the TOML file or in the subscriber file.
+//! The places of the parts of a configuration, in the TOML file or in the subscriber file.
 
 use super::subscribers::{Row, Sheet};
 use fairwire_document::{DocumentError, Locations, Problem, shortened};
@@ -12,7 +12,7 @@ pub(super) struct Texts<'a> {
     pub sheet: Option<&'a Sheet<'a>>,
 }
 
-/// Where a class stands.
+/// The place where a class is declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     /// Nowhere: it is always there.
@@ -72,12 +72,12 @@ impl Texts<'_> {
         }
     }
 
-    /// How another place is called in a message: `line 7` or `class 2`.
+    /// The name of another place in a message: `line 7` or `class 2`.
     pub(super) fn called(&self, origin: Origin) -> String {
         match (origin, self.sheet) {
             (Origin::Row(row), Some(sheet)) => format!("line {}", sheet.line(&sheet.rows[row])),
             (Origin::Class(at), _) => format!("class {} of the configuration", at + 1),
-            _ => "what nobody claims".into(),
+            _ => "unclaimed packets".into(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! What classes are promised must be there to give.
+//! Checks that a link can keep the guarantees of its classes.
 
 use super::places::{Origin, Texts};
 use super::tree::Tree;
@@ -7,7 +7,8 @@ use fairwire_core::class_tree::{Overpromised, guarantees};
 use fairwire_core::{ClassTerms, Rate};
 use fairwire_document::{DocumentError, shortened};
 
-/// Checks guarantees and ceilings one way; `rate` is that of the link, `None` where that way is not shaped.
+/// Checks guarantees and ceilings one way; `rate` is that of the link, `None` where that way is not
+/// shaped.
 pub(super) fn check(
     tree: &Tree,
     way: Way,
@@ -34,34 +35,34 @@ pub(super) fn check(
         format!(
             "the classes under {} are promised {}",
             if number.is_none() { "the root" } else { "it" },
-            told(tree, way, number, sum)
+            sum_of_promises(tree, way, number, sum)
         )
     };
     match guarantees(&terms, rate) {
         Ok(_) => Ok(()),
         Err(Overpromised::Guarantee { place, below: sum }) => {
             let why = below(Some(place as u32), sum);
-            refuse(place, "guaranteed", terms[place].guarantee, why, "no less than what is promised below")
+            refuse(place, "guaranteed", terms[place].guarantee, why, "at least what is promised below")
         }
         Err(Overpromised::Ceiling { place, guaranteed }) => {
             let why = match terms[place].guarantee {
                 Some(guarantee) => format!("{guarantee} is guaranteed"),
                 None => below(Some(place as u32), guaranteed),
             };
-            refuse(place, "ceiling", terms[place].ceiling, why, "no less than what is guaranteed")
+            refuse(place, "ceiling", terms[place].ceiling, why, "at least what is guaranteed")
         }
         Err(Overpromised::Link { total }) => {
             let why = below(None, total);
-            Err(texts.refuse(&format!("{}.rate", way.name()), rate, why, "no less than what is promised"))
+            Err(texts.refuse(&format!("{}.rate", way.name()), rate, why, "at least what is promised"))
         }
     }
 }
 
-/// So many of those who are promised something are named.
+/// The number of classes with promises that an error names.
 const NAMED: usize = 3;
 
-/// A sum, and whose it is.
-fn told(tree: &Tree, way: Way, parent: Option<u32>, sum: u128) -> String {
+/// The sum of promises below `parent`, with the classes that have most of it.
+fn sum_of_promises(tree: &Tree, way: Way, parent: Option<u32>, sum: u128) -> String {
     let mut of: Vec<(u128, &str)> = tree
         .book
         .iter()
@@ -81,7 +82,7 @@ fn told(tree: &Tree, way: Way, parent: Option<u32>, sum: u128) -> String {
     format!("{} ({})", rate(sum), parts.join(", "))
 }
 
-/// What a class is promised: its guarantee, or those of the classes below it.
+/// The promised rate of a class: its guarantee, or those of the classes below it, bit/s.
 fn promise(tree: &Tree, way: Way, number: u32) -> u128 {
     let class = tree.book.class(number).expect("numbers are of the book");
     match class.bounds[way as usize].guaranteed {

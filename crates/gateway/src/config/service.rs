@@ -1,4 +1,4 @@
-//! What concerns no way by itself: names, interfaces, telemetry and safety.
+//! Checks what belongs to neither direction: names, interfaces, telemetry and safety.
 
 use super::backend::{Backend, BackendKind};
 use super::places::Texts;
@@ -12,18 +12,18 @@ use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 
 /// The longest name of an interface: 15 bytes and a zero (`IFNAMSIZ` of Linux).
-pub(super) const MOST_INTERFACE_BYTES: usize = 15;
-const MOST_NAME_BYTES: usize = 64;
-const MOST_FLOWS: u32 = 1 << 20;
-const MOST_FRAMES: u32 = 1 << 22;
+pub(super) const MAX_INTERFACE_BYTES: usize = 15;
+const MAX_NAME_BYTES: usize = 64;
+const MAX_FLOWS: u32 = 1 << 20;
+const MAX_FRAMES: u32 = 1 << 22;
 
-/// Checks what concerns no way by itself.
+/// Checks what belongs to neither direction.
 pub(super) fn check(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
     if spec.format != FORMAT {
         return Err(texts.refuse("format", spec.format, "this fairwire reads another", FORMAT));
     }
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if spec.name.is_empty() || spec.name.len() > MOST_NAME_BYTES || !spec.name.chars().all(is_word) {
+    if spec.name.is_empty() || spec.name.len() > MAX_NAME_BYTES || !spec.name.chars().all(is_word) {
         let why = "that cannot name a socket";
         return Err(texts.refuse("name", quoted(&spec.name), why, "1 to 64 letters, digits, `-` and `_`"));
     }
@@ -39,7 +39,7 @@ fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
         let why = match name.as_str() {
             "" => "an interface has a name",
             "." | ".." => "no interface can have that name",
-            name if name.len() > MOST_INTERFACE_BYTES => "that is too long for the name of an interface",
+            name if name.len() > MAX_INTERFACE_BYTES => "that is too long for the name of an interface",
             name if name.chars().any(is_odd) => "no interface can have that name",
             _ => continue,
         };
@@ -59,15 +59,20 @@ fn telemetry(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
     let telemetry = &spec.telemetry;
     let interval = telemetry.interval.map(|interval| interval.0);
     span("telemetry.interval", interval, Duration::from_ms(1)..=Duration::from_secs(10), texts)?;
-    span("telemetry.flows", telemetry.flows, 1..=MOST_FLOWS, texts)?;
-    span("telemetry.captured", telemetry.captured, 0..=MOST_FLOWS, texts)?;
+    span("telemetry.flows", telemetry.flows, 1..=MAX_FLOWS, texts)?;
+    span("telemetry.captured", telemetry.captured, 0..=MAX_FLOWS, texts)?;
     let Some(metrics) = &telemetry.metrics else {
         let given = [("token_file", telemetry.token_file.is_some()), ("hosts", !telemetry.hosts.is_empty())];
         return match given.iter().find(|(_, is_given)| *is_given) {
             None => Ok(()),
             Some((key, _)) => {
                 let key = format!("telemetry.{key}");
-                Err(texts.refuse(&key, "there", "nobody asks for it", "with `metrics`"))
+                Err(texts.refuse(
+                    &key,
+                    "given",
+                    "it has no effect without `telemetry.metrics`",
+                    "with `metrics`",
+                ))
             }
         };
     };
@@ -108,7 +113,7 @@ fn safety(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
     }
     let watchdog = spec.safety.watchdog.map(|watchdog| watchdog.0);
     span("safety.watchdog", watchdog, Duration::from_ms(100)..=Duration::from_secs(60), texts)?;
-    span("safety.frames", spec.safety.frames, 16..=MOST_FRAMES, texts)
+    span("safety.frames", spec.safety.frames, 16..=MAX_FRAMES, texts)
 }
 
 /// Refuses a value out of its range.

@@ -1,4 +1,4 @@
-//! One way through the gateway: its rate, its framing, what a flow is, and which discipline shares it.
+//! One direction through the gateway: its rate, its framing, its flows and its discipline.
 
 use super::discipline;
 use super::leaves::LeafChoice;
@@ -17,16 +17,16 @@ use fairwire_document::DocumentError;
 use fairwire_laws::part::ClassSupport;
 use fairwire_wire::flow_key::NetworkBits;
 
-/// One way, checked.
+/// One direction, checked.
 #[derive(Clone, Debug)]
 pub struct Shaping {
-    /// The name in the catalogue of what shares the link.
+    /// The name in the catalogue of the discipline.
     pub discipline: &'static str,
     /// The link's rate.
     pub rate: Rate,
-    /// How much may wait.
+    /// The limit of what waits.
     pub buffer: Amount,
-    /// What a flow is: what is counted and told of.
+    /// What a flow is: the unit that is counted and reported.
     pub flows: FlowKind,
     /// Are these hosts, that share first, and then the conversations of each?
     pub within: bool,
@@ -48,10 +48,11 @@ pub struct Shaping {
     pub leaf: LeafChoice,
 }
 
-/// How much may wait, unless it is said. The queue of a home router at a few Mbit/s holds more, that of a fast link less.
+/// The default limit of what waits. The queue of a home router at a few Mbit/s holds more, that of
+/// a fast link less.
 const BUFFER: Duration = Duration::from_ms(50);
-/// The most that may be added to or taken from a frame.
-const MOST_OVERHEAD: i32 = 1024;
+/// The most bytes that may be added to or taken from a frame.
+const MAX_OVERHEAD: i32 = 1024;
 
 impl Shaping {
     /// Bytes on the link of a typical long packet, where frames have at most `frame_bytes`.
@@ -92,8 +93,8 @@ pub(super) fn check(
     let has_leaves = chosen.classes() == ClassSupport::Queues;
     if let Some((origin, key)) = has_bounds.filter(|_| !has_leaves) {
         let key = format!("{path}.{key}");
-        let why = format!("`{discipline}` knows no guarantees and no ceilings");
-        return Err(texts.refuse_of(origin, &key, "there", why, format!("{} for [{path}]", with_leaves())));
+        let why = format!("`{discipline}` does not support guarantees and ceilings");
+        return Err(texts.refuse_of(origin, &key, "given", why, format!("{} for [{path}]", with_leaves())));
     }
     if let Some(leaf) = typed.leaf.as_ref().filter(|_| !has_leaves) {
         let why = format!("`{discipline}` has no leaves");
@@ -122,7 +123,8 @@ pub(super) fn check(
     }))
 }
 
-/// What was given for disciplines, for both ways and for this one, and whether there is something for this one.
+/// What was given for disciplines, for both ways and for this one, and whether there is something
+/// for this one.
 fn parameters(spec: &Spec, typed: &DirectionSpec) -> (Parameters, bool) {
     match typed.discipline.as_ref().and_then(Choice::parameters) {
         Some(own) => (spec.discipline.with(own), true),
@@ -147,7 +149,7 @@ impl Chosen<'_> {
             .expect("it is in the catalogue")
     }
 
-    /// Where its parameters stand in the file.
+    /// The path of its parameters in the file.
     pub(super) fn table(&self, way: Way) -> String {
         let key = discipline::key(self.discipline);
         if self.is_own { format!("{}.discipline.{key}", way.name()) } else { format!("discipline.{key}") }
@@ -187,10 +189,10 @@ fn not_ip(typed: &DirectionSpec, path: &str, texts: &Texts<'_>) -> Result<Rate, 
 
 fn framing(typed: &FramingSpec, path: &str, texts: &Texts<'_>) -> Result<Framing, DocumentError> {
     let overhead_bytes = typed.overhead_bytes.unwrap_or(Framing::ETHERNET.overhead_bytes);
-    if overhead_bytes.abs() > MOST_OVERHEAD {
-        let allowed = format_args!("a whole number from -{MOST_OVERHEAD} to {MOST_OVERHEAD}");
+    if overhead_bytes.abs() > MAX_OVERHEAD {
+        let allowed = format_args!("a whole number from -{MAX_OVERHEAD} to {MAX_OVERHEAD}");
         let path = format!("{path}.framing.overhead_bytes");
-        return Err(texts.refuse(&path, overhead_bytes, "no link adds or spares so much", allowed));
+        return Err(texts.refuse(&path, overhead_bytes, "no link adds or saves that many bytes", allowed));
     }
     let least = match typed.minimum {
         Some(size) => size.0.0,
@@ -249,7 +251,7 @@ fn flows(
                 return Err(texts.refuse(&path, given, why, allowed));
             }
             if !knows_hosts() {
-                let why = format!("`{discipline}`, as it is set here, knows one level only");
+                let why = format!("`{discipline}`, as it is set here, supports one level only");
                 return Err(texts.refuse(
                     &path,
                     given,

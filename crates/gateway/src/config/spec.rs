@@ -18,9 +18,10 @@ pub(super) const FORMAT: u32 = 2;
 pub struct Spec {
     /// The version of this format: 2.
     pub format: u32,
-    /// The name of this gateway: letters, digits, `-` and `_`. It names the default socket of `status`, `top` and `reload`.
+    /// The name of this gateway: letters, digits, `-` and `_`. It names the default socket of
+    /// `status`, `top` and `reload`.
     pub name: String,
-    /// Where the gateway stands.
+    /// The two interfaces that the gateway connects.
     pub wire: WireSpec,
     /// From the outside to the inside. Without it that way is not shaped.
     pub download: Option<DirectionSpec>,
@@ -34,7 +35,7 @@ pub struct Spec {
     pub class: Vec<ClassSpec>,
     /// The subscribers: leaves of the tree.
     pub subscribers: Option<SubscribersSpec>,
-    /// What the gateway tells of itself.
+    /// What the gateway reports.
     #[serde(default)]
     pub telemetry: TelemetrySpec,
     /// What happens when things go wrong.
@@ -42,11 +43,12 @@ pub struct Spec {
     pub safety: SafetySpec,
 }
 
-/// Where the gateway stands: between two interfaces.
+/// The two interfaces that the gateway connects.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WireSpec {
-    /// What carries the frames: a name, or a table with the name and its parameters. Default: `af-packet`.
+    /// What carries the frames: a name, or a table with the name and its parameters. Default:
+    /// `af-packet`.
     #[serde(default)]
     pub backend: Backend,
     /// The interface towards the subscribers.
@@ -64,32 +66,38 @@ pub struct DirectionSpec {
     /// What the link adds to each frame.
     #[serde(default)]
     pub framing: FramingSpec,
-    /// The discipline: its name, or a table with the name and its parameters, which come before those of `[discipline.<name>]`. Default: `fq-codel` where hosts share first and then their flows, `faba` where flows are something else, or with classes or subscribers `hfaba`, or `classful` where one of them has a rate.
+    /// The discipline: its name, or a table with the name and its parameters, which override those
+    /// of `[discipline.<name>]`. Default: `fq-codel` where hosts share first and then their flows,
+    /// and `faba` where flows are something else. With classes or subscribers: `hfaba`, or
+    /// `classful` where one of them has a rate.
     pub discipline: Option<Choice>,
-    /// Where the parameters that are not typed come from. Default: `link`.
+    /// The source of parameters that are not given. Default: `link`.
     pub defaults: Option<DefaultsChoice>,
-    /// With `classful`: the discipline of each class that has none below it, as `discipline`: its name, or a table with the name and
-    /// its parameters. Default: `fq-codel`, with fewer queues where there are many classes.
+    /// With `classful`: the discipline of each class that has none below it, as `discipline`: its
+    /// name, or a table with the name and its parameters. Default: `fq-codel`, with fewer queues
+    /// where there are many classes.
     pub leaf: Option<Choice>,
-    /// How much may wait. Default: 50 ms.
+    /// The limit of what waits. Default: 50 ms.
     pub buffer: Option<Quantity<Amount>>,
-    /// The rate at which what is not IP (ARP, STP, LLDP, PPPoE sessions without IP, MPLS, MACsec) passes by the discipline; what is more is
-    /// lost as `not-ip`. It is a part of `rate`. Default: a hundredth of it, at least 64 kbit/s.
+    /// The rate at which what is not IP (ARP, STP, LLDP, PPPoE sessions without IP, MPLS, MACsec)
+    /// bypasses the discipline; what exceeds it is lost as `not-ip`. It is a part of `rate`.
+    /// Default: a hundredth of it, at least 64 kbit/s.
     pub not_ip: Option<Quantity<Rate>>,
-    /// What a flow is, or two levels such as `["inside", "5-tuple"]`: hosts share first, and then the flows of each. Default:
-    /// `subscriber` where there are subscribers, `5-tuple` with classes in `classful`, which have queues of their own, and
-    /// otherwise `["inside", "5-tuple"]`, or `inside` where there are classes or the discipline knows no two levels.
+    /// What a flow is, or two levels such as `["inside", "5-tuple"]`: hosts share first, and then
+    /// the flows of each. Default: `subscriber` where there are subscribers, and `5-tuple` with
+    /// classes in `classful`, which have queues of their own. Otherwise `["inside", "5-tuple"]`, or
+    /// `inside` where there are classes or the discipline has no two levels.
     pub flows: Option<FlowsSpec>,
     /// What becomes of the codepoint of differentiated services (DSCP). Default: `keep`.
     pub dscp: Option<DscpChoice>,
 }
 
-/// Where a discipline has the parameters from that are not typed.
+/// The source of a discipline's parameters that are not given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DefaultsChoice {
-    /// What suits a link that is shared for real: fair droppers count bytes and spare a link that is not full, some mark, and fast
-    /// links serve trains.
+    /// What suits a link that is shared for real: fair droppers count bytes and spare a link that
+    /// is not full, some mark, and fast links serve trains.
     #[default]
     Link,
     /// The reference pages, as in a scenario: a discipline then is what it is in the simulator.
@@ -103,7 +111,8 @@ pub enum DscpChoice {
     /// It stays.
     #[default]
     Keep,
-    /// It is cleared: nobody behind the gateway treats packets by what strangers wrote on them. A `match` by `dscp` sees it as it came.
+    /// It is cleared, so that no router behind the gateway treats packets by what strangers wrote
+    /// on them. A `match` by `dscp` sees it as it came.
     Wash,
 }
 
@@ -111,10 +120,12 @@ pub enum DscpChoice {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FramingSpec {
-    /// Bytes added to the frame as it is on Ethernet without check sequence; negative to take some away. Default: 24: the
-    /// check sequence (4), preamble (8) and gap (12) of Ethernet. -14 counts IP packets alone.
+    /// Bytes added to the frame as it is on Ethernet without check sequence; negative to take some
+    /// away. Default: 24: the check sequence (4), preamble (8) and gap (12) of Ethernet. -14 counts
+    /// IP packets alone.
     pub overhead_bytes: Option<i32>,
-    /// The least a frame counts, its overhead included. Default: 84 B with the default overhead, else 1 B.
+    /// The fewest bytes that a frame counts as, its overhead included. Default: 84 B with the
+    /// default overhead, else 1 B.
     pub minimum: Option<Quantity<Size>>,
     /// Are frames carried in ATM cells, 48 bytes of each 53 (ADSL)? Default: false.
     #[serde(default)]
@@ -127,9 +138,9 @@ pub struct FramingSpec {
 pub enum FlowsSpec {
     /// A word.
     Named(FlowsChoice),
-    /// Two levels: who shares first, and `5-tuple`.
+    /// Two levels: what shares first, and `5-tuple`.
     Levels(Vec<FlowsSpec>),
-    /// The network of the inside host: so many leading bits of its address.
+    /// The network of the inside host, by the leading bits of its address.
     Prefix {
         /// Leading bits of an IPv4 address, 1 to 32.
         ipv4: u8,
@@ -151,7 +162,8 @@ pub enum FlowsChoice {
     Destination,
     /// The host inside, by its address: it receives downloads and sends uploads.
     Inside,
-    /// The host inside, by its Ethernet address: one host, whatever number of addresses it has. Behind a router all hosts are one.
+    /// The host inside, by its Ethernet address: one host, whatever number of addresses it has.
+    /// Behind a router all hosts are one.
     Mac,
     /// The host outside.
     Outside,
@@ -173,8 +185,9 @@ pub struct ClassSpec {
     pub parent: Option<String>,
     /// Its weight among its siblings, from 1e-6 to 1e6. Default: 1.
     pub weight: Option<f64>,
-    /// With `classful`: the discipline of this class, or of all below it that have no other: its name, or a table with the name and its
-    /// parameters. Default: that of the class above it, and at the top that of the way.
+    /// With `classful`: the discipline of this class, or of all below it that have no other: its
+    /// name, or a table with the name and its parameters. Default: that of the class above it, and
+    /// at the top that of the way.
     pub leaf: Option<Choice>,
     /// Its bounds from the outside to the inside.
     #[serde(default)]
@@ -182,23 +195,23 @@ pub struct ClassSpec {
     /// Its bounds from the inside to the outside.
     #[serde(default)]
     pub upload: BoundsSpec,
-    /// Which packets are of this class, where no subscriber claims them. A packet is of the class listed first of those that
-    /// match. Only for classes without children and subscribers.
+    /// Which packets are of this class, where no subscriber claims them. A packet is of the class
+    /// listed first of those that match. Only for classes without children and subscribers.
     #[serde(default, rename = "match")]
     pub matches: MatchSpec,
 }
 
-/// What a class is promised, and what it never passes. Only with the discipline `classful`.
+/// The guarantee and the ceiling of a class. Only with the discipline `classful`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoundsSpec {
     /// The rate that it can always have. Default: nothing.
     pub guaranteed: Option<Quantity<Rate>>,
-    /// The rate that it never passes. Default: none.
+    /// The rate that it never exceeds. Default: none.
     pub ceiling: Option<Quantity<Rate>>,
 }
 
-/// Which packets: those that fit every key that is there, at any of its values.
+/// The packets that match every given key, at any of its values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MatchSpec {
@@ -230,31 +243,36 @@ pub enum DscpSpec {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SubscribersSpec {
-    /// A CSV file beside the configuration, with a line of column names: `name` and `addresses` (prefixes, with spaces between)
-    /// or `vlan`; and, if wanted, `class` (the one above; default: the root), `weight`, `download_guaranteed`,
-    /// `download_ceiling`, `upload_guaranteed`, `upload_ceiling`.
+    /// A CSV file beside the configuration, with a line of column names: `name` and `addresses`
+    /// (prefixes, with spaces between) or `vlan`; and, if wanted, `class` (the one above; default:
+    /// the root), `weight`, `download_guaranteed`, `download_ceiling`, `upload_guaranteed`,
+    /// `upload_ceiling`.
     pub file: PathBuf,
     /// The weight, under the root, of all that no subscriber and no class claims. Default: 1.
     pub unclaimed_weight: Option<f64>,
 }
 
-/// What the gateway tells of itself.
+/// What the gateway reports.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TelemetrySpec {
-    /// The socket of `status`, `top`, `reload` and of programs. Default: `NAME.sock` in the folder `/run/fairwire`, or in that of
-    /// `XDG_RUNTIME_DIR` for others than root; under systemd in its `RUNTIME_DIRECTORY`.
+    /// The socket of `status`, `top`, `reload` and of programs. Default: `NAME.sock` in the folder
+    /// `/run/fairwire`, or in that of `XDG_RUNTIME_DIR` for others than root; under systemd in its
+    /// `RUNTIME_DIRECTORY`.
     pub socket: Option<PathBuf>,
-    /// The address for metrics over HTTP, such as `127.0.0.1:9820`. Default: none. Beyond loopback it needs `token_file`.
+    /// The address for metrics over HTTP, such as `127.0.0.1:9820`. Default: none. Beyond loopback
+    /// it needs `token_file`.
     pub metrics: Option<String>,
-    /// Names by which readers may call this machine, beside its addresses and `localhost`. Default: no others; any with a `token_file`.
+    /// Names by which readers may call this machine, beside its addresses and `localhost`. Default:
+    /// no others; any with a `token_file`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
     /// A file with the token that readers of metrics must show (`Authorization: Bearer …`).
     pub token_file: Option<PathBuf>,
-    /// How often gauges are taken. Default: 10 ms; from 1 ms to 10 s.
+    /// The interval between samples of gauges. Default: 10 ms; from 1 ms to 10 s.
     pub interval: Option<Quantity<Duration>>,
-    /// Flows that are counted one by one, in each way; the rest are counted together. Default: 4096; at most 1048576.
+    /// Flows that are counted one by one, in each way; the rest are counted together. Default:
+    /// 4096; at most 1048576.
     pub flows: Option<u32>,
     /// Drops and marks that the capture ring remembers. Default: 4096; 0 for none; at most 1048576.
     pub captured: Option<u32>,
@@ -264,29 +282,29 @@ pub struct TelemetrySpec {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SafetySpec {
-    /// What becomes of the link when this process dies or hangs. Default: `closed`.
+    /// What becomes of the link when this process dies or is stuck. Default: `closed`.
     #[serde(default)]
     pub on_failure: OnFailure,
-    /// How long the process may be silent before it counts as hung. Default: 1 s; from 100 ms to 60 s.
+    /// The silence after which the process counts as stuck. Default: 1 s; from 100 ms to 60 s.
     pub watchdog: Option<Quantity<Duration>>,
     /// Frames that may be inside at once, each way. Default: enough for the buffer.
     pub frames: Option<u32>,
-    /// How long to wait for an interface that went away to come back, and with `run --wait` for one that is not there yet. Default:
-    /// for ever.
+    /// The longest wait for an interface that went away to come back, and with `run --wait` for one
+    /// that is not there yet. Default: for ever.
     pub patience: Option<Quantity<Duration>>,
-    /// As whom the process goes on that was started by root, once all is open that needs root; `root` to stay root. Default:
-    /// `fairwire` where there is such a user, else `nobody`.
+    /// The user of a process that was started by root, once all is open that needs root; `root` to
+    /// stay root. Default: `fairwire` if there is such a user, else the user with number 65534.
     pub user: Option<String>,
 }
 
-/// What becomes of the link when the process dies or hangs.
+/// What becomes of the link when the process dies or is stuck.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnFailure {
-    /// Nothing passes until the gateway is back: what no watchdog at all gives.
+    /// Nothing passes until the gateway is back, as without a watchdog.
     #[default]
     Closed,
-    /// A watchdog bridges the two interfaces in the kernel, unshaped, until the gateway is back. On a router the kernel forwards by
-    /// itself, unshaped, once the process is dead.
+    /// A watchdog bridges the two interfaces in the kernel, unshaped, until the gateway is back. On
+    /// a router the kernel forwards by itself, unshaped, once the process is dead.
     Open,
 }

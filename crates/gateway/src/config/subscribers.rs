@@ -7,13 +7,13 @@ use fairwire_document::{DocumentError, Location, Problem, is_printable, listed, 
 use std::ops::Range;
 
 /// More lines than this are refused: numbers of classes end a little above it.
-pub const MOST_ROWS: usize = 1_000_000;
-/// So many faults are told at once; further on nothing is read.
-pub const MOST_FAULTS: usize = 10;
+pub const MAX_ROWS: usize = 1_000_000;
+/// The most faults that are reported at once; what follows is not read.
+pub const MAX_FAULTS: usize = 10;
 /// A larger file is refused.
-pub const MOST_BYTES: u64 = 64 << 20;
+pub const MAX_BYTES: u64 = 64 << 20;
 /// The longest name, in bytes.
-const MOST_NAME_BYTES: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 /// VLAN identifiers that name a VLAN (IEEE 802.1Q, table 9-2).
 pub const VLANS: std::ops::RangeInclusive<u16> = 1..=4094;
 
@@ -34,7 +34,7 @@ const ADDRESSES: usize = 1;
 const VLAN: usize = 2;
 const CLASS: usize = 3;
 const WEIGHT: usize = 4;
-/// From here on rates: guaranteed and ceiling, one way and then the other.
+/// The columns from here on are rates: guaranteed and ceiling, one way and then the other.
 const RATES: usize = 5;
 
 /// The text of a subscriber file, and what errors call it.
@@ -46,7 +46,8 @@ pub struct SheetText<'a> {
     pub text: &'a str,
 }
 
-/// A subscriber file that was read. What it says of other lines and of the configuration is not checked yet.
+/// A subscriber file that was read. What it says of other lines and of the configuration is not
+/// checked yet.
 #[derive(Debug)]
 pub struct Sheet<'a> {
     source: SheetText<'a>,
@@ -75,7 +76,8 @@ pub struct Row {
     pub bounds: [Bounds; 2],
 }
 
-/// Reads the file. Every fault has its line and column; at most [`MOST_FAULTS`] lines with one are told.
+/// Reads the file. Every fault has its line and column; at most [`MAX_FAULTS`] lines with one are
+/// reported.
 pub fn read(source: SheetText<'_>) -> Result<Sheet<'_>, DocumentError> {
     let mut sheet = Sheet { source, columns: Vec::new(), rows: Vec::new() };
     // Spreadsheets put a byte order mark first, which is no part of a name.
@@ -88,7 +90,7 @@ pub fn read(source: SheetText<'_>) -> Result<Sheet<'_>, DocumentError> {
         .from_reader(&source.text.as_bytes()[skipped..]);
     let mut record = csv::StringRecord::new();
     let mut faults = Vec::new();
-    while faults.len() < MOST_FAULTS {
+    while faults.len() < MAX_FAULTS {
         let from = skipped + reader.position().byte() as usize;
         match reader.read_record(&mut record) {
             Ok(true) => {}
@@ -125,7 +127,8 @@ pub fn read(source: SheetText<'_>) -> Result<Sheet<'_>, DocumentError> {
     Ok(sheet)
 }
 
-/// Where the record is that was read between `from` and `to`: without what is skipped before it, and the end of its line.
+/// Where the record is that was read between `from` and `to`: without what is skipped before it,
+/// and the end of its line.
 fn line_of(text: &str, from: usize, to: usize) -> Range<usize> {
     let mut start = from;
     for line in text[from..to].split_inclusive('\n') {
@@ -156,7 +159,7 @@ impl Sheet<'_> {
                     span,
                     "columns",
                     quoted(given),
-                    "that column stands there already",
+                    "that column is listed twice",
                     "each column once",
                 ));
             }
@@ -172,7 +175,7 @@ impl Sheet<'_> {
             ));
         }
         if !columns.contains(&ADDRESSES) && !columns.contains(&VLAN) {
-            let why = "subscribers are told by their addresses or their VLAN";
+            let why = "subscribers are found by their addresses or their VLAN";
             return Err(self.refuse(
                 at.clone(),
                 "columns",
@@ -185,8 +188,8 @@ impl Sheet<'_> {
     }
 
     fn read_row(&self, record: &csv::StringRecord, at: Range<usize>) -> Result<Row, DocumentError> {
-        if self.rows.len() == MOST_ROWS {
-            let allowed = format!("at most {MOST_ROWS} subscribers");
+        if self.rows.len() == MAX_ROWS {
+            let allowed = format!("at most {MAX_ROWS} subscribers");
             return Err(self.refuse(at, "file", "longer", "that is too much", allowed));
         }
         if record.len() != self.columns.len() {
@@ -271,7 +274,7 @@ impl Sheet<'_> {
         self.source.text[..row.at.start].matches('\n').count() + 1
     }
 
-    /// A refusal of what stands in the column called `column` of `row`.
+    /// A refusal of the value in the column called `column` of `row`.
     pub fn refuse_value(
         &self,
         row: &Row,
@@ -289,7 +292,8 @@ impl Sheet<'_> {
         self.fault_in(row, column, problem)
     }
 
-    /// A fault in the column called `column` of `row`; of the whole line where there is no such column.
+    /// A fault in the column called `column` of `row`; of the whole line where there is no such
+    /// column.
     pub fn fault_in(&self, row: &Row, column: &str, problem: Problem) -> DocumentError {
         let field = self.columns.iter().position(|&at| COLUMNS[at] == column);
         self.fault(field.map_or(row.at.clone(), |field| self.field(&row.at, field)), problem)
@@ -323,7 +327,7 @@ impl Sheet<'_> {
         )
     }
 
-    /// Where the value number `field` of the line `at` stands.
+    /// The place of the value number `field` of the line `at`.
     fn field(&self, at: &Range<usize>, field: usize) -> Range<usize> {
         let text = &self.source.text[at.clone()];
         let (mut is_quoted, mut number, mut start) = (false, 0, 0);
@@ -360,10 +364,10 @@ pub fn checked_name(name: &str) -> Result<(), BadName> {
     match name {
         "" => bad("a name is needed"),
         "unclaimed" => Err(BadName {
-            why: "that is the name of the class that is always there, of all that nothing else claims",
+            why: "that is the name of the class of unclaimed packets, which is always there",
             allowed: "another name; its weight is `subscribers.unclaimed_weight`",
         }),
-        _ if name.len() > MOST_NAME_BYTES => bad("that is too long"),
+        _ if name.len() > MAX_NAME_BYTES => bad("that is too long"),
         _ if !name.chars().all(is_printable) => {
             bad("there is something in it that cannot be printed, or that turns the direction of writing")
         }

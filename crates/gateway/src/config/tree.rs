@@ -2,14 +2,14 @@
 
 use super::places::{Origin, Texts};
 use super::spec::{ClassSpec, Spec};
-use super::subscribers::{MOST_FAULTS, Row, checked_name};
+use super::subscribers::{MAX_FAULTS, Row, checked_name};
 use crate::class_book::{Bounds, Class, ClassBook, ClassKind};
 use fairwire_core::class_tree::{MAX_CLASSES, MAX_LEVELS};
 use fairwire_core::{ClassTerms, ClassTree, ClassTreeError, Weight};
 use fairwire_document::{DocumentError, shortened};
 use std::collections::HashMap;
 
-/// The tree, and where each of its classes stands in the files.
+/// The tree, and the place of each of its classes in the files.
 pub(super) struct Tree {
     /// The classes.
     pub book: ClassBook,
@@ -24,7 +24,8 @@ pub(super) fn grow(spec: &Spec, texts: &Texts<'_>) -> Result<Tree, DocumentError
     let unclaimed_weight = spec.subscribers.as_ref().and_then(|subscribers| subscribers.unclaimed_weight);
     let unclaimed_weight = checked_weight(unclaimed_weight.unwrap_or(1.0), Origin::Unclaimed, texts)?;
     let mut tree = Growing { classes: vec![unclaimed(unclaimed_weight)], origins: vec![Origin::Unclaimed] };
-    // The class at a place of the tree has the number after its place: the first is that of what nobody claims.
+    // The class at a place of the tree has the number after its place: the first is that of
+    // unclaimed packets.
     let number = |place: usize| place as u32 + 1;
     for (place, &at) in classes.given().iter().enumerate() {
         let class =
@@ -80,7 +81,7 @@ fn of_row(row: &Row, parent: Option<u32>) -> Class {
     Class { name: row.name.clone(), parent, kind, weight: row.weight, bounds: row.bounds }
 }
 
-/// Where each name stands; names are right, and all different.
+/// The place of each name. Names are checked, and all different.
 fn names<'a>(spec: &'a Spec, texts: &'a Texts<'_>) -> Result<HashMap<&'a str, Origin>, DocumentError> {
     let mut names = HashMap::new();
     for (at, class) in spec.class.iter().enumerate() {
@@ -93,7 +94,7 @@ fn names<'a>(spec: &'a Spec, texts: &'a Texts<'_>) -> Result<HashMap<&'a str, Or
     }
     let rows = texts.sheet.iter().flat_map(|sheet| sheet.rows.iter().enumerate());
     let claimed = rows.map(|(at, row)| claim_name(&mut names, &row.name, Origin::Row(at), texts));
-    let faults = claimed.filter_map(Result::err).take(MOST_FAULTS).collect();
+    let faults = claimed.filter_map(Result::err).take(MAX_FAULTS).collect();
     DocumentError::of_all(faults).map_or(Ok(names), Err)
 }
 
@@ -191,7 +192,7 @@ fn matches_are_of_leaves(spec: &Spec, tree: &Tree, texts: &Texts<'_>) -> Result<
         if spec.class[at].matches != Default::default() && !tree.book.is_leaf(number) {
             let below = tree.book.iter().find(|(_, below)| below.parent == Some(number));
             let below = below.map_or("", |(_, below)| below.name.as_str());
-            let given = format_args!("there, of `{}`", shortened(&class.name));
+            let given = format_args!("given, for `{}`", shortened(&class.name));
             let why = format_args!("`{}` is below that class", shortened(below));
             let allowed = "`match` in classes without children and subscribers";
             return Err(texts.refuse_of(tree.origins[number as usize], "match", given, why, allowed));

@@ -1,4 +1,4 @@
-//! As whom the gateway's process goes on once everything that needs root is open.
+//! The user of the gateway's process once everything that needs root is open.
 
 use super::Config;
 use fairwire_document::{DocumentError, Problem};
@@ -18,12 +18,14 @@ pub struct User {
     pub gid: u32,
 }
 
-/// The user that a package makes for gateways, and the one that is everywhere.
-const DEFAULTS: [&str; 2] = ["fairwire", "nobody"];
-/// Where that one has no name: Linux' own number for "no one of here" (`/proc/sys/kernel/overflowuid`).
-const NOBODY: u32 = 65534;
+/// The user that a package makes for gateways.
+const DEFAULT: &str = "fairwire";
+/// The user without rights, if there is no [`DEFAULT`]: Linux' default of
+/// `/proc/sys/kernel/overflowuid`.
+const OVERFLOW: u32 = 65534;
 
-/// As whom the gateway of `config` runs: `None` where it stays who it is, not being root or because it was told so.
+/// The user that the gateway of `config` becomes: `None` if it stays what it is, because it is not
+/// root or is to stay root.
 pub fn of(config: &Config) -> Result<Option<User>, DocumentError> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);
@@ -40,19 +42,24 @@ pub fn of(config: &Config) -> Result<Option<User>, DocumentError> {
             Err(error) => Err(refused(name, format!("users cannot be looked up: {error}"))),
         },
         None => {
-            let found = DEFAULTS.iter().find_map(|name| named(name).ok().flatten());
-            Ok(Some(found.unwrap_or(User { name: NOBODY.to_string(), uid: NOBODY, gid: NOBODY })))
+            let numbered = || Entry::from_uid(OVERFLOW.into()).ok().flatten().map(User::of);
+            let found = named(DEFAULT).ok().flatten().or_else(numbered);
+            Ok(Some(found.unwrap_or(User { name: OVERFLOW.to_string(), uid: OVERFLOW, gid: OVERFLOW })))
         }
     }
 }
 
 fn named(name: &str) -> Result<Option<User>, nix::Error> {
-    let entry = Entry::from_name(name)?;
-    Ok(entry.map(|entry| User { name: entry.name, uid: entry.uid.as_raw(), gid: entry.gid.as_raw() }))
+    Ok(Entry::from_name(name)?.map(User::of))
 }
 
 impl User {
-    /// May it read the file at `path`, by the modes of the file and of the folders above it? Where these cannot be seen: no.
+    fn of(entry: Entry) -> Self {
+        User { name: entry.name, uid: entry.uid.as_raw(), gid: entry.gid.as_raw() }
+    }
+
+    /// May it read the file at `path`, by the modes of the file and of the folders above it? Where
+    /// these cannot be seen: no.
     pub fn may_read(&self, path: &Path) -> bool {
         let Ok(path) = std::path::absolute(path) else { return false };
         // A link counts as what it leads to.
@@ -79,7 +86,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn who_may_read_is_told_by_the_modes_of_the_file_and_of_every_folder_above_it() {
+    fn a_reader_is_allowed_by_the_modes_of_the_file_and_of_every_folder_above_it() {
         let folder = tempfile::tempdir().expect("a folder");
         let (inner, file) = (folder.path().join("inner"), folder.path().join("inner/file"));
         std::fs::create_dir(&inner).expect("it is ours");

@@ -1,4 +1,5 @@
-//! Files that a client opened and hands over beside its request: it may reach what the gateway's process may not.
+//! Files that a client opened and hands over beside its request: it may reach what the gateway's
+//! process may not.
 
 use rustix::io::Errno;
 use rustix::net::{
@@ -10,8 +11,8 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-/// At most so many beside one request; more are closed unseen.
-pub const MOST_HANDED: usize = 2;
+/// The most files beside one request; more are closed unseen.
+pub const MAX_HANDED: usize = 2;
 
 /// Open files, in the order in which the request names them.
 #[derive(Clone, Debug, Default)]
@@ -36,15 +37,16 @@ impl Handed {
     }
 
     fn add(&mut self, file: OwnedFd) {
-        if self.0.len() < MOST_HANDED {
+        if self.0.len() < MAX_HANDED {
             self.0.push(Arc::new(file));
         }
     }
 
-    /// Sends the start of `bytes` with these files beside it, and says how long that was.
+    /// Sends the start of `bytes` with these files beside it. Returns the number of bytes that were
+    /// sent.
     pub(crate) fn send(&self, socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
         let files: Vec<BorrowedFd<'_>> = self.0.iter().map(|file| file.as_fd()).collect();
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_HANDED))];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_HANDED))];
         let mut beside = SendAncillaryBuffer::new(&mut space);
         if !files.is_empty() && !beside.push(SendAncillaryMessage::ScmRights(&files)) {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -52,9 +54,10 @@ impl Handed {
         Ok(sendmsg(socket, &[IoSlice::new(bytes)], &mut beside, SendFlags::NOSIGNAL)?)
     }
 
-    /// Receives what has come into `bytes`, and the files beside it into these. As `read` of a stream that does not block.
+    /// Receives what has come into `bytes`, and the files beside it into these. As `read` of a
+    /// stream that does not block.
     pub(crate) fn receive(&mut self, socket: impl AsFd, bytes: &mut [u8]) -> io::Result<usize> {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_HANDED))];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_HANDED))];
         let mut beside = RecvAncillaryBuffer::new(&mut space);
         let message = recvmsg(socket, &mut [IoSliceMut::new(bytes)], &mut beside, RecvFlags::CMSG_CLOEXEC)?;
         for part in beside.drain() {
@@ -98,6 +101,6 @@ mod tests {
         assert_eq!(io::read_to_string(reader).expect("the pipe ends"), "through");
 
         let many: Handed = (0..5).map(|_| io::pipe().expect("a pipe").0.into()).collect();
-        assert_eq!(many.0.len(), MOST_HANDED);
+        assert_eq!(many.0.len(), MAX_HANDED);
     }
 }

@@ -1,4 +1,4 @@
-//! How a running gateway is asked and told things.
+//! The control socket of a running gateway: requests, answers, and the files that come with them.
 
 pub mod handed;
 pub mod protocol;

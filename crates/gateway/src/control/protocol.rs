@@ -1,16 +1,16 @@
-//! What is said over the control socket: one JSON object a line, a request and then its answer.
+//! The protocol of the control socket: one JSON object a line, a request and then its answer.
 
 use super::handed::Handed;
 use crate::telemetry::snapshot::{CountsSnapshot, Snapshot};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Flows of each way that are told at once: some 2 MB.
-pub const MOST_FLOWS: u32 = 10_000;
+/// The most flows of each way in one answer: some 2 MB.
+pub const MAX_FLOWS: u32 = 10_000;
 
-/// What is asked of a gateway.
+/// A request to a gateway.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(tag = "request", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Request {
     /// One snapshot, with all classes if they are wanted.
     Status {
@@ -18,20 +18,20 @@ pub enum Request {
         #[serde(default)]
         classes: bool,
     },
-    /// What was counted since the start: totals, waits, and what each flow got.
+    /// The counts since the start: totals, waits, and what each flow got.
     Counts {
-        /// The most flows of each way, those first that got most; at most [`MOST_FLOWS`].
+        /// The most flows of each way, those first that got most; at most [`MAX_FLOWS`].
         flows: u32,
     },
-    /// A snapshot every so often, until the asker goes away.
+    /// A snapshot at an interval, until the client disconnects.
     Watch {
         /// Milliseconds between them; at least the gateway's own interval.
         every_ms: u32,
     },
     /// Read the configuration file again.
     Reload {
-        /// The names of the files that are handed over beside the request: what the gateway looks for under one of these names it reads
-        /// there, and the rest by itself.
+        /// The names of the files that are handed over beside the request. The gateway reads these
+        /// files there, and all others by itself.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<PathBuf>,
         /// These files, open.
@@ -45,9 +45,11 @@ pub enum Request {
         /// From 1e-6 to 1e6.
         weight: f64,
     },
-    /// Write the capture ring to a file: the one that is handed over beside the request, or a new one.
+    /// Write the capture ring to a file: the one that is handed over beside the request, or a new
+    /// one.
     Capture {
-        /// How the file is called. Where none is handed over: a path that the gateway's process can write, and that is not there yet.
+        /// The name of the file. If none is handed over: a path that the gateway's process can
+        /// write, and that does not exist yet.
         path: PathBuf,
         /// The file, open.
         #[serde(skip)]
@@ -64,7 +66,7 @@ impl Request {
         }
     }
 
-    /// The same with `files`, where it has a use for some.
+    /// The same with `files`, if it is a request with files.
     pub(crate) fn with(mut self, files: Handed) -> Self {
         if let Request::Reload { handed, .. } | Request::Capture { handed, .. } = &mut self {
             *handed = files;
@@ -103,7 +105,7 @@ pub enum Answer {
 /// What a reload did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reloaded {
-    /// What changed, a line each; empty where the file says what it said before.
+    /// What changed, a line each; empty if the file says what it said before.
     pub changes: Vec<String>,
     /// Packets that waited and were handed over.
     pub handed_over: u64,
@@ -113,9 +115,11 @@ pub struct Reloaded {
     pub took_ms: f64,
     /// Milliseconds that no packet was forwarded.
     pub paused_ms: f64,
-    /// Of these, milliseconds in which the thread that forwards had a processor: the rest is other programs'.
+    /// Of these, milliseconds in which the thread that forwards had a processor. The rest went to
+    /// other programs.
     pub paused_cpu_ms: f64,
-    /// Does every packet that ever came in have its place (in = out + dropped + lost + inside), in both ways?
+    /// Does every packet that ever came in have its place (in = out + dropped + lost + inside), in
+    /// both ways?
     pub is_balanced: bool,
 }
 
@@ -127,9 +131,9 @@ mod tests {
     fn what_a_program_may_leave_out_is_left_out() {
         let read = |text: &str| serde_json::from_str::<Request>(text).expect("it is one");
         let reload = Request::Reload { files: Vec::new(), handed: Handed::default() };
-        assert_eq!(read(r#"{"ask":"reload"}"#), reload);
-        assert_eq!(serde_json::to_string(&reload).expect("it is data"), r#"{"ask":"reload"}"#);
+        assert_eq!(read(r#"{"request":"reload"}"#), reload);
+        assert_eq!(serde_json::to_string(&reload).expect("it is data"), r#"{"request":"reload"}"#);
         let capture = Request::Capture { path: "x".into(), handed: Handed::default() };
-        assert_eq!(read(r#"{"ask":"capture","path":"x"}"#), capture);
+        assert_eq!(read(r#"{"request":"capture","path":"x"}"#), capture);
     }
 }

@@ -9,8 +9,8 @@ use crate::telemetry::capture::{Event, Fate, Recorder};
 use crate::telemetry::sojourn::Sojourns;
 use fairwire_core::{Cause, Duration, Packet, Signals, Time};
 
-/// Frames, counts of flows, of classes and of all, waits, and the last drops, marks and losses: one object, which a discipline is given
-/// as its [`Signals`].
+/// Frames, counts of flows, classes and totals, waits, and the last drops, marks and losses. A
+/// discipline is given it as its [`Signals`].
 pub(super) struct Books {
     /// The frames that are inside.
     pub pool: FramePool,
@@ -24,12 +24,12 @@ pub(super) struct Books {
     pub sojourns: Sojourns,
     /// What keeps the last drops, marks and losses.
     pub recorder: Recorder,
-    /// The time of what is being entered.
+    /// The time of the next entry.
     pub now: Time,
 }
 
 impl Books {
-    /// Empty ones, for what `plan` says.
+    /// Empty books for a direction of `plan`.
     pub(super) fn new(plan: &DirectionPlan) -> Self {
         Books {
             pool: FramePool::new(plan.pool),
@@ -42,7 +42,8 @@ impl Books {
         }
     }
 
-    /// A packet of `len` bytes on the link came in. What is not IP is of no class: it has a count of its own, `unshaped`.
+    /// A packet of `len` bytes on the link came in. What is not IP is of no class: it has a count
+    /// of its own, `unshaped`.
     #[inline]
     pub(super) fn came(&mut self, account: u32, class: Option<u32>, len: u32) {
         self.totals.packets_in += 1;

@@ -1,4 +1,4 @@
-//! What leaves next: the packet whose bits are being sent, and the frames that are through.
+//! The packets that leave next: the one in transmission, and the frames that are through.
 
 use fairwire_core::Time;
 use std::collections::VecDeque;
@@ -58,7 +58,7 @@ impl Departures {
         self.through.pop_front()
     }
 
-    /// When a frame is through next: long ago where one is already.
+    /// When the next frame is through: a time in the past if one is already.
     pub(super) fn next_due(&self) -> Option<Time> {
         match self.through.is_empty() {
             true => self.sending.as_ref().map(|sending| sending.sent),
@@ -71,8 +71,8 @@ impl Departures {
         self.through.len() + usize::from(self.sending.is_some())
     }
 
-    /// Moves all into `roomier`, which is empty, and gives each frame the name that `names` has in the place of its old one; the place and
-    /// the memory of the two are changed.
+    /// Moves all frames into `roomier`, which is empty, and swaps the memory of the two. A frame
+    /// gets the name that `names` has at its old one.
     pub(super) fn move_into(&mut self, roomier: &mut Departures, names: &[u32]) {
         let name = |frame: u32| names[frame as usize];
         roomier.sending = self.sending.take().map(|it| Sending { frame: name(it.frame), ..it });

@@ -1,7 +1,7 @@
 //! One direction through the gateway, without any I/O: split, classify, queue, shape.
 //!
-//! The link is a [`Server`], as the simulator's is. What becomes free and what arrives at the same instant happen in this
-//! order: first free, then arrive.
+//! The link is a [`Server`], as the simulator's is. What becomes free and what arrives at the same
+//! instant happen in this order: first free, then arrive.
 
 mod books;
 mod departures;
@@ -82,12 +82,13 @@ impl Direction {
         }
     }
 
-    /// Takes in a frame that arrived at `now`, as the interface gave it: perhaps a super-packet, perhaps with a checksum
-    /// still to be made.
+    /// Takes in a frame that arrived at `now`, as the interface gave it: perhaps a super-packet,
+    /// perhaps with a checksum still to be made.
     pub fn receive(&mut self, frame: &[u8], vnet: &VnetHeader, kind: LinkKind, now: Time) {
         self.books.now = now;
         self.books.totals.frames_received += 1;
-        // One pass, one flow and one account for all parts of a super-packet: they differ in nothing that is asked here.
+        // One pass, one flow and one account for all parts of a super-packet: what is read here is
+        // equal in all of them.
         let headers = kind.parse(frame);
         let facts = self.classifier.facts(frame, &headers, 0);
         let account = self.account(&headers, frame, &facts);
@@ -110,7 +111,7 @@ impl Direction {
         }
     }
 
-    /// Takes note of a frame that arrived at `now` and is not forwarded, since it comes back time and again.
+    /// Counts a frame that arrived at `now` as a loss, since it is in a loop.
     pub fn cut(&mut self, frame: &[u8], kind: LinkKind, now: Time) {
         let len = self.wire_bytes(frame, kind);
         self.books.now = now;
@@ -126,7 +127,7 @@ impl Direction {
         self.classifier.wire_bytes(frame.len() + kind.missing_bytes())
     }
 
-    /// Is there more of what is not IP, with `frame`, than may pass by the discipline?
+    /// Does `frame` exceed the rate of what is not IP and bypasses the discipline?
     fn is_over_the_limit(&mut self, frame: &[u8], headers: &Headers, kind: LinkKind) -> bool {
         let bytes = self.wire_bytes(frame, kind);
         let Some(Link { not_ip, .. }) = &mut self.link else { return false };
@@ -141,17 +142,19 @@ impl Direction {
         self.books.lost(Loss::NotIp, UNCLAIMED, frame);
     }
 
-    /// Does everything that is due at `now`: lets what waits begin as the rate allows, and sends what is through into `port`.
+    /// Does everything that is due at `now`: lets what waits begin as the rate allows, and sends
+    /// what is through into `port`.
     pub fn advance(&mut self, now: Time, port: &mut dyn Port) {
         self.books.now = now;
         while self.link.as_ref().is_some_and(|link| link.server.next_poll_at() <= now) {
-            self.ask();
+            self.poll();
         }
         self.departures.advance(now);
         while self.transmit_batch(port) {}
     }
 
-    /// When [`advance`](Direction::advance) has something to do next; `None` when only an arrival can bring something.
+    /// When [`advance`](Direction::advance) has something to do next; `None` when only an arrival
+    /// can bring something.
     pub fn next_wakeup(&self) -> Option<Time> {
         let next_poll_at = self.link.as_ref().map(|link| link.server.next_poll_at());
         let link = next_poll_at.filter(|at| *at != Time::MAX);
@@ -190,7 +193,7 @@ impl Direction {
         &self.books.recorder
     }
 
-    /// From now on what is dropped, marked and lost goes into `ring`.
+    /// Records drops, marks and losses in `ring` from now on.
     pub fn record_into(&mut self, ring: SharedRing) {
         self.books.recorder = Recorder::into_ring(ring);
     }
@@ -214,14 +217,15 @@ impl Direction {
     /// The account of a frame's flow.
     #[inline]
     fn account(&mut self, headers: &Headers, frame: &[u8], facts: &Facts) -> u32 {
-        if facts.is_of_nobody {
+        if facts.has_no_host {
             return OTHERS; // a group is no host
         }
         let way = self.classifier.way();
         self.books.accounts.open(facts.flow, self.books.now, || opened(headers, frame, facts, way))
     }
 
-    /// The class and the flow that a discipline knows a packet by: where conversations are told apart, its host and its conversation.
+    /// The class and the flow that a discipline knows a packet by. Where conversations are kept
+    /// apart, these are its host and its conversation.
     #[inline]
     fn names(&self, facts: &Facts, account: u32) -> (u32, FlowHash) {
         match facts.within {
@@ -247,7 +251,8 @@ impl Direction {
         }
     }
 
-    /// Clears the codepoint of frame `id`, where that is to be done: its class was found by it before.
+    /// Clears the codepoint of frame `id`, where that is to be done: its class was found by it
+    /// before.
     fn wash(&mut self, id: u32, facts: &Facts) {
         if facts.dscp == 0 || !self.classifier.washes() {
             return;
@@ -265,7 +270,7 @@ impl Direction {
         let now = self.books.now;
         let Some(Link { server, .. }) = self.link.as_mut().filter(|_| facts.is_ip) else {
             if let Some(Link { server, .. }) = &mut self.link {
-                server.charge(facts.len, now); // it leaves at once, and what waits has so much less of the link
+                server.charge(facts.len, now); // it leaves at once, on the link's time
             }
             self.departures.pass(id);
             return self.books.left(account, facts.is_ip.then_some(facts.class), facts.len);
@@ -276,8 +281,8 @@ impl Direction {
         self.send(service);
     }
 
-    /// The transmitter is free: asks for the next packet.
-    fn ask(&mut self) {
+    /// Polls for the next packet, if the transmitter is free.
+    fn poll(&mut self) {
         let Some(Link { server, .. }) = &mut self.link else { return };
         let service = server.poll(self.books.now, &mut self.books);
         self.send(service);
@@ -335,7 +340,7 @@ impl Link {
     }
 }
 
-/// What the first packet of a flow tells of it.
+/// What is known of a flow from its first packet.
 #[cold]
 fn opened(headers: &Headers, frame: &[u8], facts: &Facts, way: Way) -> Opened {
     let (key, vlan) = (headers.flow_key(frame), headers.outer_vlan(frame).unwrap_or(0));

@@ -1,8 +1,8 @@
 //! A direction gets another configuration between two packets, and nothing that is inside is lost.
 //!
 //! The packet in transmission goes on as it was begun. What waits is handed over to the new
-//! discipline, with the flow and the length that the new classifier finds: a flow whose packets had two names in one discipline would be
-//! served out of order.
+//! discipline, with the flow and the length that the new classifier finds: a flow whose packets had
+//! two names in one discipline would be served out of order.
 
 use super::departures::Departures;
 use super::{Direction, DirectionPlan, Link, opened};
@@ -33,7 +33,7 @@ struct Store {
     names: Vec<u32>,
 }
 
-/// What a direction has, as far as it must be known to replace it.
+/// The sizes of a direction that a replacement depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measure {
     /// The size of its pool.
@@ -53,7 +53,7 @@ pub struct HandedOver {
     pub is_balanced: bool,
 }
 
-/// What is of no use any more. It is dropped where time does not matter.
+/// The replaced parts, to be dropped where time does not matter.
 pub struct Retired {
     _link: Option<Link>,
     _discipline: Option<Box<dyn Discipline>>,
@@ -64,12 +64,13 @@ pub struct Retired {
     _room: Room,
 }
 
-/// Memory for handing over is taken for so many packets at most: 2.4 MB. Where more wait, it grows.
-const MOST_ROOM: u32 = 1 << 15;
+/// The most packets for which memory for handing over is taken in advance: 2.4 MB. If more wait, it
+/// grows.
+const MAX_ROOM: u32 = 1 << 15;
 
 impl Replacement {
-    /// Builds what `plan` says, for a direction of which `present` is known. Where a flow is the same as before (`keeps_flows`), flows are
-    /// counted on.
+    /// Builds what `plan` says, for a direction of which `present` is known. Where a flow is the
+    /// same as before (`keeps_flows`), flows are counted on.
     pub fn new(plan: DirectionPlan, present: Measure, keeps_flows: bool) -> Self {
         let store = || Store {
             pool: FramePool::new(plan.pool),
@@ -79,7 +80,7 @@ impl Replacement {
         };
         Replacement {
             pool: (plan.pool != present.pool).then(store),
-            room: Room::of(present.pool.frames.min(MOST_ROOM) as usize),
+            room: Room::of(present.pool.frames.min(MAX_ROOM) as usize),
             accounts: (!keeps_flows || plan.flows != present.flows).then(|| Accounts::new(plan.flows)),
             classes: ClassCounts::new(plan.classes),
             plan,
@@ -88,14 +89,15 @@ impl Replacement {
 }
 
 impl Direction {
-    /// What must be known of it to replace its parts.
+    /// The sizes that a replacement depends on.
     pub fn measure(&self) -> Measure {
         Measure { pool: self.books.pool.size(), flows: self.books.accounts.capacity() }
     }
 
     /// Puts `replacement` in place at `now`. `class_map` has the new number of each class.
     ///
-    /// Where what is inside does not fit a smaller pool, the old pool stays, so that nothing is lost.
+    /// Where what is inside does not fit a smaller pool, the old pool stays, so that nothing is
+    /// lost.
     pub fn replace(
         &mut self,
         replacement: Replacement,
@@ -139,14 +141,16 @@ impl Direction {
         self.link.as_mut().map(|link| link.server.discipline_mut().set_weight(class, weight))
     }
 
-    /// The counts of each class go to where it is now; those of classes that are gone are added to what nobody claims.
+    /// Moves the counts of each class to its new number; those of classes that are gone are added
+    /// to the unclaimed ones.
     fn replace_classes(&mut self, new: ClassCounts, class_map: &[u32]) -> ClassCounts {
         let old = std::mem::replace(&mut self.books.classes, new);
         self.books.classes.add_renumbered(&old, class_map);
         old
     }
 
-    /// All that is inside moves into `store`, which holds it. Given back is what was there, with the new names of frames.
+    /// Moves all that is inside into `store`, which holds it. Returns the old store, with the new
+    /// names of frames.
     fn replace_store(&mut self, mut store: Store) -> Store {
         std::mem::swap(&mut store.pool, &mut self.books.pool);
         std::mem::swap(&mut store.scratch, &mut self.scratch);
@@ -185,7 +189,7 @@ impl Direction {
         Relinked { link: None, discipline: Some(discipline), ahead }
     }
 
-    /// Nothing is shaped any more: the packet in transmission leaves at once, and what waited follows it.
+    /// Ends shaping: the packet in transmission leaves at once, and what waited follows it.
     fn release_unshaped(&mut self, waiting: Vec<Packet>) {
         self.departures.end_sending();
         for packet in waiting {
@@ -204,12 +208,13 @@ struct Relinked {
     ahead: u64,
 }
 
-/// How what waits is called from now on.
+/// The new names of what waits.
 struct Renaming<'a> {
     /// The new name of each frame, where the pool is another.
     names: Option<&'a [u32]>,
     class_map: &'a [u32],
-    /// Has every packet the flow and the length that it had? Then its headers need not be read again.
+    /// Has every packet the flow and the length that it had? Then its headers need not be read
+    /// again.
     keeps_flows: bool,
     /// Are flows counted in a new table?
     reopens: bool,
@@ -231,7 +236,7 @@ impl Direction {
         if renaming.reopens {
             let frame = self.books.pool.bytes(packet.frame);
             let headers = self.classifier.headers(frame);
-            let account = match facts.is_of_nobody {
+            let account = match facts.has_no_host {
                 true => OTHERS,
                 false => self.books.accounts.open(facts.flow, self.books.now, || {
                     opened(&headers, frame, &facts, self.classifier.way())

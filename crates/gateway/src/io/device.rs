@@ -1,4 +1,5 @@
-//! A lock on an interface that is the kernel's own: the same for all users, all folders and all names of the interface.
+//! A lock on an interface that is the kernel's own: the same for all users, all folders and all
+//! names of the interface.
 
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use rustix::io::Errno;
@@ -8,14 +9,14 @@ use rustix::net::{
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// That an interface is ours: a socket called by its number. Such names are those of the network namespace, as the numbers of interfaces
-/// are, and go with the process.
+/// A lock on an interface: a socket named after its number. Such names are those of the network
+/// namespace, as the numbers of interfaces are, and go with the process.
 #[derive(Debug)]
 pub(crate) struct DeviceLock {
     _socket: OwnedFd,
 }
 
-/// Who has an interface.
+/// The process that has an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Holder(String);
 
@@ -40,7 +41,8 @@ impl DeviceLock {
         let socket = socket()?;
         match bind(&socket, &address(index)?) {
             Ok(()) => {
-                // Who wants to know who has it is told by the kernel; nothing is ever said.
+                // The kernel reports the holder to any process that connects; no bytes are ever
+                // sent.
                 listen(&socket, 1)?;
                 Ok(Some(DeviceLock { _socket: socket }))
             }
@@ -50,7 +52,7 @@ impl DeviceLock {
     }
 }
 
-/// Who has the interface with the number `index`, if any process has.
+/// The process that has the interface with the number `index`, if any.
 pub(crate) fn holder(index: u32) -> Option<Holder> {
     let socket = socket().ok()?;
     match connect(&socket, &address(index).ok()?) {
@@ -58,7 +60,7 @@ pub(crate) fn holder(index: u32) -> Option<Holder> {
             let pid = getsockopt(&socket, PeerCredentials).map_or(0, |peer| peer.pid());
             Some(Holder(called(pid)))
         }
-        // More have asked than are kept: it is held all the same.
+        // More have connected than are kept: it is held all the same.
         Err(Errno::AGAIN) => Some(Holder(called(0))),
         Err(_) => None,
     }
@@ -90,7 +92,7 @@ mod tests {
         let mine = format!("process {} (`", std::process::id());
         assert!(holder(index).is_some_and(|holder| holder.to_string().starts_with(&mine)));
         for _ in 0..5 {
-            assert!(holder(index).is_some(), "however many have asked");
+            assert!(holder(index).is_some(), "however many have connected");
         }
         drop(lock);
         assert_eq!(holder(index), None);

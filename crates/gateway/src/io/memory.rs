@@ -24,7 +24,7 @@ pub struct Arrival {
     pub at: Time,
     /// Its bytes from the Ethernet header on.
     pub frame: Vec<u8>,
-    /// What the kernel would say of it.
+    /// The header that the kernel would put before it.
     pub vnet: VnetHeader,
 }
 
@@ -111,8 +111,8 @@ impl Port for MemoryPort {
     }
 }
 
-/// Runs `datapath` on virtual time, from event to event, until nothing is left to do or `until` is reached. Returns the
-/// time reached.
+/// Runs `datapath` on virtual time, from event to event, until nothing is left to do or `until` is
+/// reached. Returns the time reached.
 pub fn run(datapath: &mut Datapath, wire: &mut Wire<MemoryPort>, until: Time) -> Time {
     let mut now = Time::ZERO;
     while let Some(next) = next_event(datapath, wire).filter(|next| *next <= until) {

@@ -1,17 +1,22 @@
-//! Router mode: shapes what the kernel forwards between two interfaces, where each packet still, or again, has its inside address.
+//! Router mode: shapes what the kernel forwards between two interfaces. At both places each packet
+//! has its inside address.
 //!
 //! ```text
-//!   upload:    inside ─ ingress ──▶ [TAP up] ─▶ gateway ─▶ [TAP down] ──▶ ingress of inside ─▶ firewall, routes, NAT ─▶ outside
-//!   download:  outside ─▶ NAT, routes, firewall ─▶ egress of inside ──▶ [TAP down] ─▶ gateway ─▶ [TAP up] ──▶ inside
+//!   upload:    inside ─ ingress ──▶ [TAP up] ─▶ gateway ─▶ [TAP down]
+//!                ──▶ ingress of inside ─▶ firewall, routes, NAT ─▶ outside
+//!   download:  outside ─▶ NAT, routes, firewall ─▶ egress of inside
+//!                ──▶ [TAP down] ─▶ gateway ─▶ [TAP up] ──▶ inside
 //! ```
 //!
-//! Uploads are taken before the kernel has looked at them, and given back at the same place; downloads when it is done with them. So
-//! NAT, connection tracking and the firewall see each packet once, on the interfaces on which they would see it without a gateway.
-//! What is for the router, and what it sends itself, is not taken.
+//! Uploads are taken before the kernel has looked at them, and given back at the same place;
+//! downloads when it is done with them. So NAT, connection tracking and the firewall see each
+//! packet once, on the interfaces on which they would see it without a gateway. What is for the
+//! router, and what it sends itself, is not taken.
 //!
-//! Packets are taken by rules of the packet filter, in tables of our own, and given back by traffic control on the TAP devices. The
-//! devices go with the process. So do the tables, or they stay and throw away what they are to hand to a device that is gone: the
-//! link fails [open or closed](Failing).
+//! Packets are taken by rules of the packet filter, in tables of our own, and given back by traffic
+//! control on the TAP devices. The devices go with the process. So do the tables, or they stay and
+//! throw away what they are to hand to a device that is gone: the link fails [open or
+//! closed](Failing).
 
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
@@ -25,12 +30,12 @@ use fairwire_linux::tun::Tun;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Between which interfaces packets are shaped, and what becomes of them without a gateway.
+/// The interfaces between which packets are shaped, and what becomes of packets without a gateway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
     /// The gateway's name, which its tables have too.
     pub name: String,
-    /// The interface towards those who share.
+    /// The interface towards the hosts that share.
     pub inside: String,
     /// The interface to which the routes lead.
     pub outside: String,
@@ -43,7 +48,8 @@ pub struct Passage {
 pub enum Failing {
     /// The kernel forwards them, unshaped.
     Open,
-    /// They are thrown away, until a gateway of the same name starts, or someone deletes its tables.
+    /// They are thrown away, until a gateway of the same name starts, or someone deletes its
+    /// tables.
     Closed,
 }
 
@@ -56,15 +62,17 @@ pub struct RouterPort {
     look_at: Time,
 }
 
-/// How often we look whether the diversion is still there.
+/// The interval at which the port checks that the diversion is still there.
 const LOOK: Duration = Duration::from_secs(1);
 /// Bytes of the inside interface's name that are in those of our devices.
-const MOST_OF_NAME: usize = 10;
-/// The bit of a packet's mark that says that it came from the outside, from the forwarding to the sending of it.
+const MAX_OF_NAME: usize = 10;
+/// The bit of a packet's mark that says that it came from the outside. It is set from its
+/// forwarding until it is sent.
 const MARK: u32 = 0x4000_0000;
 /// The type of packets that are for this host by their Ethernet address (`linux/if_packet.h`).
 const PACKET_HOST: &[u8] = &[0];
-/// Before all others that look at what arrives, and after all others that look at what is forwarded.
+/// Before all others that look at what arrives, and after all others that look at what is
+/// forwarded.
 const FIRST: i32 = -450;
 const LAST: i32 = 450;
 
@@ -80,7 +88,8 @@ impl Passage {
         link::about(index).map_err(fail)
     }
 
-    /// The names of the TAP devices: that which receives uploads, and that which receives downloads.
+    /// The names of the TAP devices: that which receives uploads, and that which receives
+    /// downloads.
     pub fn taps(&self) -> [String; 2] {
         // An interface's name has 15 bytes at most, and names differ at their ends.
         let from = self
@@ -88,7 +97,7 @@ impl Passage {
             .char_indices()
             .rev()
             .map(|(at, _)| at)
-            .take_while(|at| self.inside.len() - at <= MOST_OF_NAME);
+            .take_while(|at| self.inside.len() - at <= MAX_OF_NAME);
         let end = &self.inside[from.last().unwrap_or(self.inside.len())..];
         ["fwup", "fwdn"].map(|kind| format!("{kind}-{end}"))
     }
@@ -175,7 +184,7 @@ impl Diversion {
 
 impl Drop for Diversion {
     fn drop(&mut self) {
-        // Where they are gone already, so much the better.
+        // They may be gone already.
         let _ = remove(&self.nftables, &self.passage.table());
     }
 }
@@ -189,7 +198,7 @@ fn remove(nftables: &Nftables, table: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Hangs our chains where packets are to be taken.
+/// Attaches our chains where packets are to be taken.
 fn take_out(
     nftables: &Nftables,
     passage: &Passage,
@@ -222,7 +231,8 @@ fn marking(passage: &Passage, fate: Fate) -> Batch {
         )
 }
 
-/// What has a route to the outside is taken at the ingress of the inside, and what is marked at its egress.
+/// What has a route to the outside is taken at the ingress of the inside, and what is marked at its
+/// egress.
 fn taking(passage: &Passage, places: Places, down_address: [u8; 6], fate: Fate) -> Batch {
     let (inside, outside) = (interface_name(&passage.inside), interface_name(&passage.outside));
     let device = Some(passage.inside.as_str());
@@ -232,8 +242,8 @@ fn taking(passage: &Passage, places: Places, down_address: [u8; 6], fate: Fate) 
     let for_us = [E::Meta(meta::PACKET_TYPE), E::Is(PACKET_HOST), E::RouteOfDestination(route::OUTPUT)];
     let to_up = [E::Number(places.up), E::Send];
     let by_route = [&for_us[..], &[E::Is(&outside)], &to_up].concat();
-    // Of a packet that still has the socket of its sender, as from a container on this machine, the kernel may give the interface by
-    // which it came instead of its route.
+    // The packet may still have the socket of its sender, as from a container on this machine. Then
+    // the kernel may give the interface by which it came instead of its route.
     let is_unicast = [E::Is(&inside), E::RouteOfDestination(route::KIND), E::Is(&unicast)];
     let by_kind = [&for_us[..], &is_unicast, &to_up].concat();
     let by_mark = [
@@ -257,8 +267,9 @@ fn taking(passage: &Passage, places: Places, down_address: [u8; 6], fate: Fate) 
         .rule("download", &by_mark)
 }
 
-/// What the gateway writes into the TAP devices goes on at the inside interface: downloads leave by it, uploads arrive at it. Traffic
-/// control lies below the packet filter, so no chain at the egress sees the downloads again.
+/// What the gateway writes into the TAP devices goes on at the inside interface: downloads leave by
+/// it, uploads arrive at it. Traffic control lies below the packet filter, so no chain at the
+/// egress sees the downloads again.
 fn give_back(places: Places) -> io::Result<()> {
     for (tap, way) in [(places.up, Redirected::Leaves), (places.down, Redirected::Arrives)] {
         redirect(tap, places.inside, way)?;
@@ -288,7 +299,8 @@ impl Port for RouterPort {
         let now = clock::now();
         let Some(diversion) = self.diversion.as_ref().filter(|_| now >= self.look_at) else { return Ok(()) };
         self.look_at = now + LOOK;
-        // Lost with an interface that was made again, or by somebody's hand: it is made anew with the port.
+        // Lost with an interface that was made again, or removed by an operator: it is made anew
+        // with the port.
         match diversion.is_whole() {
             true => Ok(()),
             false => Err(PortError::Gone { name: diversion.passage.inside.clone() }),

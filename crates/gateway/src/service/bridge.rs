@@ -1,4 +1,5 @@
-//! The kernel's bridge between the two interfaces, for the time in which the gateway does not forward.
+//! The kernel's bridge between the two interfaces, for the time in which the gateway does not
+//! forward.
 
 use super::error::ServiceError;
 use fairwire_linux::link::index_of;
@@ -18,8 +19,9 @@ fn name_for(inside: u32) -> String {
 }
 
 impl Bridge {
-    /// Joins the interfaces with these numbers. It forwards at once: no spanning tree, no waiting, no learning of groups, and no address of
-    /// its own. Where it cannot be completed, nothing is left.
+    /// Joins the interfaces with these numbers. It forwards at once: no spanning tree, no waiting,
+    /// no learning of groups, and no address of its own. Where it cannot be completed, nothing is
+    /// left.
     pub(super) fn make(inside: u32, outside: u32) -> Result<Self, ServiceError> {
         let fail = |what: &'static str| move |error: io::Error| ServiceError::system(what, error);
         let netlink = Netlink::open().map_err(fail("opening a netlink socket"))?;

@@ -1,4 +1,4 @@
-//! The other end of the control socket: what `status`, `reload`, `weigh` and `capture` do.
+//! The client's end of the control socket, for `status`, `reload`, `weigh` and `capture`.
 
 use crate::control::protocol::{Answer, Request};
 use std::io::{self, BufRead, BufReader, Write};
@@ -8,8 +8,8 @@ use std::time::Duration;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
-pub enum AskError {
-    /// Nobody listens there.
+pub enum RequestError {
+    /// No process listens there.
     #[error("no gateway answers at {}: {source}", path.display())]
     Silent {
         /// The socket.
@@ -27,13 +27,14 @@ pub enum AskError {
     },
 }
 
-/// A reload of 20 000 subscribers takes a good part of a second; a gateway that hangs must not hang whoever asks.
+/// The longest wait for an answer. A reload of 20 000 subscribers takes a good part of a second; a
+/// gateway that is stuck must not block its client.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Asks the gateway at the socket `path`, and gives its answer.
-pub fn ask(path: &Path, request: &Request) -> Result<Answer, AskError> {
-    let silent = |source| AskError::Silent { path: path.to_owned(), source };
-    let strange = |message| AskError::Strange { path: path.to_owned(), message };
+/// Sends `request` to the gateway at the socket `path`, and returns its answer.
+pub fn send(path: &Path, request: &Request) -> Result<Answer, RequestError> {
+    let silent = |source| RequestError::Silent { path: path.to_owned(), source };
+    let strange = |message| RequestError::Strange { path: path.to_owned(), message };
     let mut stream = UnixStream::connect(path).map_err(silent)?;
     stream.set_read_timeout(Some(PATIENCE)).map_err(silent)?;
     let mut line = serde_json::to_string(request).map_err(|error| strange(error.to_string()))?;

@@ -1,7 +1,9 @@
-//! Who asks at the control socket: a bounded number, each with a bounded line, and nobody is waited for.
+//! The clients of the control socket: a bounded number, each with a bounded line. The gateway waits
+//! for none of them.
 //!
-//! One request is answered at a time, each client in its turn; signals and the watchdog are looked at in between. What a client sends
-//! beyond its next request stays with the kernel. A client that has not read its last answer gets no other one.
+//! One request is answered at a time, each client in its turn; signals and the watchdog are checked
+//! in between. What a client sends beyond its next request stays with the kernel. A client that has
+//! not read its last answer gets no other one.
 
 use crate::control::handed::Handed;
 use crate::control::protocol::{Answer, Request};
@@ -13,23 +15,24 @@ use std::os::unix::net::{UnixListener, UnixStream};
 
 /// Clients at once. The next one takes the place of the one that has been idle for longest.
 const MAX_CLIENTS: usize = 32;
-/// Of these, clients that watch: a watcher is never idle, and there is always a place for a question.
+/// The most clients that watch: a watcher is never idle, and there is always a place for a request.
 const MAX_WATCHERS: usize = 24;
 /// Connections that are let in between two requests.
 const ACCEPTED_AT_ONCE: usize = 4;
 /// Bytes of the longest request: a path may be 4096.
-const LONGEST_LINE: usize = 8 << 10;
-/// Bytes that wait for all clients together, a few snapshots with 20 000 classes: where there are more, no request is answered.
+const MAX_LINE: usize = 8 << 10;
+/// Bytes that wait for all clients together, a few snapshots with 20 000 classes: where there are
+/// more, no request is answered.
 const MAX_UNREAD: usize = 32 << 20;
-/// A client that has not read all of its answer by then makes room when others need it: on one machine a snapshot is read within
-/// milliseconds.
+/// A client that has not read all of its answer by then makes room when others need it: on one
+/// machine a snapshot is read within milliseconds.
 const STALLED: Duration = Duration::from_secs(1);
-/// A client that is quiet for so long, and watches nothing or reads nothing, is let go.
+/// A client that is quiet for longer, and watches nothing or reads nothing, is disconnected.
 const QUIET: Duration = Duration::from_secs(60);
 /// Lines of 4 KiB that are read at once for requests to reload: one reload answers them all.
 const MERGED_READS: usize = 4;
 
-/// All who are connected. The one whose turn it is stands first.
+/// All connected clients. The first has the next turn.
 #[derive(Debug, Default)]
 pub(super) struct Clients(Vec<Client>);
 
@@ -47,7 +50,7 @@ struct Client {
     owed_since: Time,
     /// It sends no more. It goes when its requests are answered, and the answers read.
     is_over: bool,
-    /// It reads no more: what it asked for is done, and not answered.
+    /// It reads no more: its requests are done, and not answered.
     is_gone: bool,
 }
 
@@ -57,15 +60,15 @@ struct Watch {
     next: Time,
 }
 
-/// What becomes of a request: an answer, or a snapshot every so often.
+/// The reply to a request: an answer, or a snapshot at an interval.
 pub(super) enum Reply {
     Once(Box<Answer>),
     Every(Duration),
 }
 
 impl Clients {
-    /// Those whose streams are to be waited for, and for what. The others are not listened to: the end of one that has said its last would
-    /// be heard again and again.
+    /// The streams to wait for, and the events to wait for. The others are left out: the end of a
+    /// client that sends no more would be reported again and again.
     pub(super) fn streams(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
         let wanted = self.0.iter().map(|client| {
             let mut flags = PollFlags::empty();
@@ -86,7 +89,7 @@ impl Clients {
         self.has_room() && self.0.iter().any(Client::is_ready)
     }
 
-    /// Lets in who waits at `listener`, a few at a time.
+    /// Accepts clients that wait at `listener`, a few at a time.
     pub(super) fn accept(&mut self, listener: &UnixListener, now: Time) {
         for _ in 0..ACCEPTED_AT_ONCE {
             let Ok((stream, _)) = listener.accept() else { return };
@@ -102,7 +105,8 @@ impl Clients {
         }
     }
 
-    /// Lets the client go that has been idle for longest; where none is idle, the one that has not read its answer for longest.
+    /// Disconnects the client that has been idle for longest; if none is idle, the one that has not
+    /// read its answer for longest.
     fn make_place(&mut self, now: Time) -> bool {
         let idle = |client: &Client| client.output.is_empty() && !client.has_line();
         let owed = |client: &Client| client.has_stalled(now);
@@ -117,7 +121,8 @@ impl Clients {
         true
     }
 
-    /// Reads what came, answers **one** request by `answer`, gives watchers what is due by `snapshot`, and lets go who is done.
+    /// Reads what came, answers **one** request by `answer`, sends watchers a `snapshot` that is
+    /// due, and removes clients that are done.
     pub(super) fn serve(
         &mut self,
         now: Time,
@@ -143,7 +148,8 @@ impl Clients {
         self.0.iter().map(|client| client.output.len()).sum::<usize>() < MAX_UNREAD
     }
 
-    /// Where answers that are not read keep a request waiting, the largest of those that had time to be read is thrown away.
+    /// If unread answers keep a request waiting, discards the largest of those that there was time
+    /// to read.
     fn make_room(&mut self, now: Time) {
         if self.has_room() || !self.0.iter().any(Client::is_ready) {
             return;
@@ -166,14 +172,14 @@ impl Clients {
                 self.0.push(client);
                 return self.reload(reload, now, answer);
             }
-            // Nobody is there to be shown it.
+            // The client has left.
             Ok(Request::Status { .. } | Request::Counts { .. } | Request::Watch { .. }) if client.is_gone => {
             }
             Ok(Request::Watch { .. }) if self.watchers() >= MAX_WATCHERS => {
                 client.refuse(format!("{MAX_WATCHERS} clients watch; allowed: no more"), now);
             }
             Ok(request) => match answer(request) {
-                Reply::Once(answer) => client.tell(&line_of(&answer), now),
+                Reply::Once(answer) => client.send(&line_of(&answer), now),
                 Reply::Every(every) => client.watch = Some(Watch { every, next: now }),
             },
         }
@@ -184,24 +190,26 @@ impl Clients {
         self.0.iter().filter(|client| client.watch.is_some()).count()
     }
 
-    /// One `reload`, for the last client and for all who want the same by now: the files are read after they asked for it.
+    /// Answers one `reload`, for the last client and for all that have requested the same by now:
+    /// the files are read after their requests.
     fn reload(&mut self, mut reload: Request, now: Time, answer: &mut dyn FnMut(Request) -> Reply) {
-        let mut wished = Vec::with_capacity(self.0.len());
+        let mut counts = Vec::with_capacity(self.0.len());
         for client in &mut self.0 {
             let is_free = client.output.is_empty();
-            wished.push(if is_free { client.take_reloads(&mut reload, now) } else { 0 });
+            counts.push(if is_free { client.take_reloads(&mut reload, now) } else { 0 });
         }
-        if let Some(last) = wished.last_mut() {
+        if let Some(last) = counts.last_mut() {
             *last += 1;
         }
-        let Reply::Once(answer) = answer(reload) else { unreachable!("nobody watches a reload") };
+        let Reply::Once(answer) = answer(reload) else { unreachable!("a reload is answered once") };
         let line = line_of(&answer);
-        for (client, count) in self.0.iter_mut().zip(wished).filter(|(_, count)| *count > 0) {
-            client.tell(&line.repeat(count), now);
+        for (client, count) in self.0.iter_mut().zip(counts).filter(|(_, count)| *count > 0) {
+            client.send(&line.repeat(count), now);
         }
     }
 
-    /// Watchers whose time has come share one snapshot. Who has not read the last one gets none yet.
+    /// Sends one snapshot to all watchers whose time has come, but for those that have not read the
+    /// last one.
     fn show(&mut self, now: Time, snapshot: &mut dyn FnMut() -> Answer) {
         let has_room = self.has_room();
         let mut line = None;
@@ -212,7 +220,7 @@ impl Clients {
             }
             watch.next = (watch.next + watch.every).max(now);
             if client.output.is_empty() && has_room {
-                client.tell(line.get_or_insert_with(|| line_of(&snapshot())), now);
+                client.send(line.get_or_insert_with(|| line_of(&snapshot())), now);
             }
         }
     }
@@ -252,7 +260,8 @@ impl Client {
     }
 
     fn is_done(&self, now: Time) -> bool {
-        // A watcher may be silent for as long as it reads, and one whose turn has not come for as long as that takes.
+        // A watcher may be silent for as long as it reads, and one whose turn has not come for as
+        // long as that takes.
         let may_be_silent = self.output.is_empty() && (self.watch.is_some() || self.has_line());
         let is_quiet = !may_be_silent && now.since(self.heard) > QUIET;
         is_quiet || self.is_over && self.output.is_empty() && !self.has_line()
@@ -272,15 +281,15 @@ impl Client {
                     self.end();
                 }
             }
-            if self.input.len() > LONGEST_LINE && !self.has_line() {
+            if self.input.len() > MAX_LINE && !self.has_line() {
                 self.input = Vec::new();
-                self.refuse(format!("a request is at most {LONGEST_LINE} bytes long"), now);
+                self.refuse(format!("a request is at most {MAX_LINE} bytes long"), now);
                 self.end();
             }
         }
     }
 
-    /// The next line as a request, or why it is none.
+    /// The next line as a request, or why it is not one.
     fn take_request(&mut self, now: Time) -> Result<Request, String> {
         let end = self.input.iter().position(|byte| *byte == b'\n').unwrap_or(self.input.len() - 1);
         let line: Vec<u8> = self.input.drain(..=end).collect();
@@ -291,7 +300,8 @@ impl Client {
             .map_err(|error| format!("this is no request: {error}; allowed: one JSON object a line"))
     }
 
-    /// Takes the requests that come next and that `reload` answers too, and counts them. The files that were handed over last are read.
+    /// Takes the requests that come next and that `reload` answers too, and counts them. The files
+    /// that were handed over last are read.
     fn take_reloads(&mut self, reload: &mut Request, now: Time) -> usize {
         let mut count = 0;
         for _ in 0..MERGED_READS {
@@ -311,16 +321,16 @@ impl Client {
     }
 
     fn refuse(&mut self, message: String, now: Time) {
-        self.tell(&line_of(&Answer::Refused { message }), now);
+        self.send(&line_of(&Answer::Refused { message }), now);
     }
 
-    /// Says `why`, where that can be done at once. It is to be let go.
+    /// Sends `why`, if that can be done at once, and disconnects it.
     fn dismiss(mut self, why: String, now: Time) {
         self.refuse(why, now);
         self.write(now);
     }
 
-    fn tell(&mut self, line: &[u8], now: Time) {
+    fn send(&mut self, line: &[u8], now: Time) {
         if self.is_gone {
             return;
         }
@@ -347,13 +357,13 @@ impl Client {
         self.output = Vec::new();
     }
 
-    /// It says no more, and may still read.
+    /// It sends no more, and may still read.
     fn end(&mut self) {
         self.is_over = true;
         self.watch = None;
     }
 
-    /// It reads no more, and may have said something.
+    /// It reads no more, and may have sent something.
     fn vanish(&mut self) {
         self.is_gone = true;
         self.watch = None;
@@ -397,10 +407,10 @@ mod tests {
         status_bytes: usize,
     }
 
-    const STATUS: &[u8] = b"{\"ask\":\"status\"}\n";
-    const RELOAD: &[u8] = b"{\"ask\":\"reload\"}\n";
-    const WATCH: &[u8] = b"{\"ask\":\"watch\",\"every_ms\":1}\n";
-    const WEIGH: &[u8] = b"{\"ask\":\"weigh\",\"class\":\"gold\",\"weight\":3.0}\n";
+    const STATUS: &[u8] = b"{\"request\":\"status\"}\n";
+    const RELOAD: &[u8] = b"{\"request\":\"reload\"}\n";
+    const WATCH: &[u8] = b"{\"request\":\"watch\",\"every_ms\":1}\n";
+    const WEIGH: &[u8] = b"{\"request\":\"weigh\",\"class\":\"gold\",\"weight\":3.0}\n";
 
     fn bare_reload() -> Request {
         Request::Reload { files: Vec::new(), handed: Handed::default() }
@@ -414,7 +424,7 @@ mod tests {
         fn new(name: &str) -> Self {
             let name = format!("fairwire-clients-{name}-{}", std::process::id());
             let address = SocketAddr::from_abstract_name(name).expect("a short name");
-            let listener = UnixListener::bind_addr(&address).expect("nobody else has it");
+            let listener = UnixListener::bind_addr(&address).expect("the name is free");
             listener.set_nonblocking(true).expect("a socket can");
             Place { listener, address, clients: Clients::default(), served: Vec::new(), status_bytes: 0 }
         }
@@ -430,7 +440,7 @@ mod tests {
         }
 
         /// One that has sent `text`, as far as the kernel holds it.
-        fn asking(&mut self, text: &[u8]) -> UnixStream {
+        fn sending(&mut self, text: &[u8]) -> UnixStream {
             let mut stream = self.connect();
             stream.set_nonblocking(true).expect("a socket can");
             let _ = stream.write(text);
@@ -468,10 +478,10 @@ mod tests {
     }
 
     #[test]
-    fn one_that_says_no_more_and_does_not_read_wakes_nobody() {
+    fn a_client_that_sends_no_more_and_does_not_read_wakes_no_thread() {
         let mut place = Place::new("gone");
         place.status_bytes = 4 << 20; // more than a socket holds
-        let client = place.asking(STATUS);
+        let client = place.sending(STATUS);
         place.serve(Time::ZERO);
         client.shutdown(std::net::Shutdown::Write).expect("it is connected");
         place.serve(Time::ZERO);
@@ -482,7 +492,7 @@ mod tests {
     #[test]
     fn a_request_in_two_pieces_is_answered_once_it_is_whole() {
         let mut place = Place::new("pieces");
-        let mut stream = place.asking(b"{\"ask\":\"rel");
+        let mut stream = place.sending(b"{\"request\":\"rel");
         place.serve(Time::ZERO);
         stream.write_all(b"oad\"}\n").expect("it reads");
         place.serve(Time::ZERO);
@@ -490,20 +500,20 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_sent_is_answered_or_let_go_and_the_next_is_served() {
+    fn any_input_is_answered_or_disconnected_and_the_next_is_served() {
         let mut place = Place::new("hostile");
-        let stream = place.asking(b"\xff\xfe\0nonsense\n[[[[[\n{\"ask\":\"fly\"}\n{}\n");
+        let stream = place.sending(b"\xff\xfe\0nonsense\n[[[[[\n{\"request\":\"fly\"}\n{}\n");
         (0..4).for_each(|_| assert_eq!(place.serve(Time::ZERO), 0));
         let answers = BufReader::new(&stream).lines().take(4);
         for answer in answers {
             assert!(answer.expect("a line").contains("this is no request"));
         }
-        let _endless = place.asking(&vec![b'x'; 100_000]);
+        let _endless = place.sending(&vec![b'x'; 100_000]);
         for _ in 0..10 {
             place.serve(Time::ZERO);
         }
-        assert_eq!(place.clients.0.len(), 1, "one that never ends its line is let go");
-        let good = place.asking(RELOAD);
+        assert_eq!(place.clients.0.len(), 1, "one that never ends its line is disconnected");
+        let good = place.sending(RELOAD);
         place.serve(Time::ZERO);
         assert!(line(&good).contains("weighed"));
     }
@@ -511,10 +521,10 @@ mod tests {
     #[test]
     fn one_request_is_answered_a_round_and_each_client_has_its_turn() {
         let mut place = Place::new("turns");
-        let _hog = place.asking(&WEIGH.repeat(1000));
-        let _other = place.asking(STATUS);
+        let _hog = place.sending(&WEIGH.repeat(1000));
+        let _other = place.sending(STATUS);
         let served: Vec<usize> = (0..4).map(|_| place.serve(Time::ZERO)).collect();
-        assert_eq!(served, [1, 1, 1, 1], "signals are looked at between two requests");
+        assert_eq!(served, [1, 1, 1, 1], "signals are checked between two requests");
         assert!(place.served[..2].contains(&Request::Status { classes: false }), "{:?}", place.served);
         assert!(place.clients.has_work(), "the hog's next request does not wait for an event");
     }
@@ -522,8 +532,8 @@ mod tests {
     #[test]
     fn reloads_that_wait_are_one_reload_and_each_is_answered() {
         let mut place = Place::new("reloads");
-        let few = place.asking(&RELOAD.repeat(3));
-        let other = place.asking(&[RELOAD, STATUS].concat());
+        let few = place.sending(&RELOAD.repeat(3));
+        let other = place.sending(&[RELOAD, STATUS].concat());
         assert_eq!(place.serve(Time::ZERO), 1);
         assert_eq!(place.served, [bare_reload()]);
         assert_eq!(BufReader::new(&few).lines().take(3).filter(Result::is_ok).count(), 3);
@@ -539,7 +549,7 @@ mod tests {
     #[test]
     fn one_that_left_thousands_of_reloads_behind_costs_a_few() {
         let mut place = Place::new("left");
-        let hog = place.asking(&RELOAD.repeat(9400));
+        let hog = place.sending(&RELOAD.repeat(9400));
         drop(hog);
         for _ in 0..100 {
             assert!(place.serve(Time::ZERO) <= 1);
@@ -550,25 +560,25 @@ mod tests {
     }
 
     #[test]
-    fn what_one_that_left_wanted_changed_is_changed_and_nothing_is_shown_to_it() {
+    fn a_change_requested_by_a_client_that_left_is_made_and_nothing_is_sent_to_it() {
         let mut place = Place::new("fire-and-forget");
-        drop(place.asking(&[WEIGH, WEIGH, STATUS, WATCH, WEIGH].concat()));
+        drop(place.sending(&[WEIGH, WEIGH, STATUS, WATCH, WEIGH].concat()));
         (0..10).for_each(|_| assert!(place.serve(Time::ZERO) <= 1));
         assert_eq!(place.served.len(), 3, "{:?}", place.served);
         assert!(place.clients.0.is_empty());
     }
 
     #[test]
-    fn answers_that_nobody_reads_are_bounded_together_and_do_not_keep_others_waiting() {
+    fn unread_answers_are_bounded_together_and_do_not_keep_others_waiting() {
         let mut place = Place::new("room");
         place.status_bytes = 6 << 20;
-        let hogs: Vec<_> = (0..MAX_CLIENTS - 1).map(|_| place.asking(&STATUS.repeat(100))).collect();
+        let hogs: Vec<_> = (0..MAX_CLIENTS - 1).map(|_| place.sending(&STATUS.repeat(100))).collect();
         for _ in 0..200 {
             place.serve(Time::ZERO);
             assert!(place.unread() < MAX_UNREAD + (6 << 20) + 100, "{}", place.unread());
         }
         assert!(!place.clients.has_work(), "there is no room, and nothing to do");
-        let other = place.asking(RELOAD);
+        let other = place.sending(RELOAD);
         // Those that do not read make room, a few each second; there are many rounds in one.
         let mut seconds = 0;
         while !place.served.contains(&bare_reload()) {
@@ -582,10 +592,11 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_when_all_places_are_taken_gets_that_of_who_was_idle_for_longest() {
+    fn a_client_beyond_the_limit_gets_the_place_of_the_one_that_was_idle_for_longest() {
         let mut place = Place::new("places");
         let streams: Vec<_> = (0..MAX_CLIENTS as u64).map(|second| place.connect_at(after(second))).collect();
-        // The first has asked since, and the second sends a byte now and then, which is no request.
+        // The first has sent a request since, and the second sends a byte now and then, which is no
+        // request.
         (&streams[0]).write_all(STATUS).expect("it reads");
         (&streams[1]).write_all(b"{").expect("it reads");
         place.serve(after(40));
@@ -613,15 +624,15 @@ mod tests {
     }
 
     #[test]
-    fn watchers_leave_places_for_questions() {
+    fn watchers_leave_places_for_requests() {
         let mut place = Place::new("watchers");
-        let streams: Vec<_> = (0..MAX_CLIENTS).map(|_| place.asking(WATCH)).collect();
+        let streams: Vec<_> = (0..MAX_CLIENTS).map(|_| place.sending(WATCH)).collect();
         (0..MAX_CLIENTS).for_each(|_| {
             place.serve(Time::ZERO);
         });
         assert_eq!(place.clients.watchers(), MAX_WATCHERS);
         assert!(line(&streams[MAX_CLIENTS - 1]).contains("24 clients watch"));
-        let operator = place.asking(RELOAD);
+        let operator = place.sending(RELOAD);
         place.serve(after(1));
         assert!(line(&operator).contains("weighed"));
         assert_eq!(place.clients.watchers(), MAX_WATCHERS);
@@ -630,7 +641,7 @@ mod tests {
     #[test]
     fn a_watcher_that_stops_reading_does_not_keep_its_place() {
         let mut place = Place::new("stalled");
-        let _stream = place.asking(WATCH);
+        let _stream = place.sending(WATCH);
         let mut now = Time::ZERO;
         // Until the kernel takes no more.
         while place.clients.0.first().is_some_and(|client| client.output.is_empty()) {
@@ -644,9 +655,9 @@ mod tests {
     }
 
     #[test]
-    fn a_watcher_gets_a_snapshot_every_so_often_and_none_ahead_of_its_reading() {
+    fn a_watcher_gets_a_snapshot_at_its_interval_and_none_ahead_of_its_reading() {
         let mut place = Place::new("watch");
-        let stream = place.asking(b"{\"ask\":\"watch\",\"every_ms\":100}\n");
+        let stream = place.sending(b"{\"request\":\"watch\",\"every_ms\":100}\n");
         for ms in 0..=250 {
             place.serve(Time::ZERO + Duration::from_ms(ms));
         }

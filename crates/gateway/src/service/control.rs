@@ -8,7 +8,7 @@ use super::place::Listener;
 use super::reload::Present;
 use super::troubles::Troubles;
 use crate::control::handed::Handed;
-use crate::control::protocol::{Answer, MOST_FLOWS, Reloaded, Request};
+use crate::control::protocol::{Answer, MAX_FLOWS, Reloaded, Request};
 use crate::telemetry::Board;
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
@@ -26,7 +26,8 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// From now on SIGTERM and SIGINT end the gateway, and SIGHUP has it read its configuration again.
+    /// Installs the handlers: from now on SIGTERM and SIGINT end the gateway, and SIGHUP reloads
+    /// its configuration.
     pub(super) fn catch() -> std::io::Result<Self> {
         let [ends, reloads] = [
             catch(&[signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT])?,
@@ -70,22 +71,24 @@ pub(super) struct Control<'a> {
     pub give_memory_back: Option<fn()>,
 }
 
-/// The answer to who wants a change of a gateway that was told to end.
-const ENDING: &str = "the gateway was told to end and lets what waits leave; nothing was changed";
-/// How often `stop` and the datapath are looked at.
+/// The answer to a change of a gateway that is about to end.
+const ENDING: &str = "the gateway is about to end and sends what waits; nothing was changed";
+/// The interval at which `stop` and the datapath are checked.
 const LOOK: Duration = Duration::from_ms(50);
-/// How often the service manager is told that the datapath lives: well below any sensible WatchdogSec.
+/// The interval at which the service manager is notified that the datapath lives: well below any
+/// sensible WatchdogSec.
 const ALIVE: Duration = Duration::from_ms(500);
 
 impl Control<'_> {
-    /// Runs until a signal, `stop`, or the end of the thread that forwards. Given back is who is connected.
+    /// Runs until a signal, `stop`, or the end of the thread that forwards. Returns the clients
+    /// that are connected.
     pub(super) fn run(&mut self, is_over: &dyn Fn() -> bool) -> Clients {
         let mut clients = Clients::default();
         let (mut alive_at, mut beats, mut is_guarded) = (Time::ZERO, u64::MAX, true);
         let mut troubles = Troubles::default();
         while !is_over() && !self.stop.load(Ordering::Relaxed) && !has_come(&self.signals.ends) {
             if has_come(&self.signals.reloads) {
-                // Nobody waits for this answer but the log.
+                // Only the log waits for this answer.
                 let _ = self.reload(&[], &Handed::default());
             }
             let now = clock::now();
@@ -113,7 +116,8 @@ impl Control<'_> {
         clients
     }
 
-    /// Answers until the thread that forwards has ended too: while what waits is leaving, nothing is changed any more.
+    /// Answers until the thread that forwards has ended too: while what waits is leaving, nothing
+    /// is changed any more.
     pub(super) fn see_out(&mut self, mut clients: Clients, is_over: &dyn Fn() -> bool) {
         loop {
             let is_last = is_over();
@@ -167,11 +171,11 @@ impl Control<'_> {
                 let snapshot = if classes { board.latest_with_classes() } else { board.latest() };
                 Answer::Snapshot(Box::new(Arc::unwrap_or_clone(snapshot)))
             }
-            Request::Counts { flows } if flows > MOST_FLOWS => {
-                refused(format!("the counts of {flows} flows; allowed: at most {MOST_FLOWS}"))
+            Request::Counts { flows } if flows > MAX_FLOWS => {
+                refused(format!("the counts of {flows} flows; allowed: at most {MAX_FLOWS}"))
             }
             Request::Counts { flows } => Answer::Counts(Box::new(self.board.counts(flows as usize))),
-            // It tells the log itself.
+            // It writes to the log itself.
             Request::Reload { files, handed } => {
                 let outcome = self.reload(&files, &handed);
                 return Reply::Once(Box::new(outcome.map_or_else(refused, Answer::Reloaded)));
@@ -185,7 +189,7 @@ impl Control<'_> {
         Reply::Once(Box::new(answer))
     }
 
-    /// Tells the asker, the log and the service manager.
+    /// Reloads, and reports it to the client, the log and the service manager.
     fn reload(&mut self, files: &[PathBuf], handed: &Handed) -> Result<Reloaded, String> {
         self.notifier.reloading();
         let outcome = self.present.reload(files, handed);

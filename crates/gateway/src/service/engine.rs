@@ -1,4 +1,5 @@
-//! What the thread that forwards does beside forwarding: orders, observing, the heartbeat's end, and the end.
+//! The work of the thread that forwards, beside forwarding: commands, observing, the end of the
+//! heartbeat, and the end.
 
 use super::pace::{interval, longest_stay};
 use super::port::Common;
@@ -14,12 +15,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};
 
-/// What the thread that forwards is told.
-pub(super) enum Order {
+/// A command for the thread that forwards.
+pub(super) enum Command {
     /// Other parts for both ways.
     Replace(Box<Replace>),
     /// Other weights, by the number of the class. All or none.
-    Reweigh(Vec<(u32, Weight)>, SyncSender<Result<(), SetWeightError>>),
+    SetWeights(Vec<(u32, Weight)>, SyncSender<Result<(), SetWeightError>>),
     /// Has every packet its place, in both ways?
     Balance(SyncSender<bool>),
 }
@@ -35,14 +36,14 @@ pub(super) struct Replace {
     pub done: SyncSender<Replaced>,
 }
 
-/// What became of the packets; and what is of no use any more, to be dropped where time does not matter.
+/// What became of the packets, and the replaced parts, to be dropped where time does not matter.
 pub(super) struct Replaced {
     pub ways: [HandedOver; 2],
     /// When.
     pub at: Time,
     /// How long nothing was forwarded.
     pub paused: Duration,
-    /// The part of that in which the thread had a processor: the rest was other programs'.
+    /// The part of that in which the thread had a processor. The rest went to other programs.
     pub worked: Duration,
     pub measures: [Measure; 2],
     pub retired: ReplacedParts,
@@ -59,7 +60,7 @@ pub(super) struct ReplacedParts {
 /// What both threads see.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    /// Shall it end?
+    /// Is it to end?
     pub stop: AtomicBool,
     /// Counts up as long as packets can be forwarded.
     pub beats: AtomicU64,
@@ -69,31 +70,31 @@ pub(super) struct Shared {
 
 /// Beside forwarding.
 pub(super) struct Engine {
-    pub orders: Receiver<Order>,
+    pub commands: Receiver<Command>,
     pub observer: Observer,
     pub shared: Arc<Shared>,
     pub common: Rc<RefCell<Common>>,
     /// Inside first.
     pub ports: [Rc<Cell<PortState>>; 2],
     pub interval: Duration,
-    /// How long what waits may take to leave at the end.
+    /// The most time that what waits may take to leave at the end.
     pub patience: Duration,
     pub observe_at: Time,
     pub end_at: Option<Time>,
 }
 
-/// How often orders are looked for.
+/// The interval at which commands are looked for.
 const LOOK: Duration = Duration::from_ms(10);
 
 impl Engine {
-    /// Is asked by the driver, between two packets.
+    /// Invoked by the driver, between two packets.
     pub(super) fn watch(&mut self, now: Time, datapath: &mut Datapath) -> Next {
         self.shared.beats.fetch_add(1, Ordering::Relaxed);
-        if self.common.borrow().heart.as_ref().is_some_and(super::heart::Heart::is_alone) {
+        if self.common.borrow().heartbeat.as_ref().is_some_and(super::heartbeat::Heartbeat::is_alone) {
             self.shared.is_guard_gone.store(true, Ordering::Relaxed);
         }
-        while let Ok(order) = self.orders.try_recv() {
-            self.obey(order, now, datapath);
+        while let Ok(command) = self.commands.try_recv() {
+            self.handle(command, now, datapath);
         }
         if now >= self.observe_at {
             self.observe_at = now + self.interval;
@@ -103,10 +104,10 @@ impl Engine {
         if self.shared.stop.load(Ordering::Relaxed) {
             return self.end(now, datapath);
         }
-        Next::AskAt(self.observe_at.min(now + LOOK))
+        Next::CallAt(self.observe_at.min(now + LOOK))
     }
 
-    /// What is inside leaves as its rate allows; nothing comes in any more.
+    /// Ends forwarding: nothing more is taken in, and what is inside leaves as its rate allows.
     fn end(&mut self, now: Time, datapath: &Datapath) -> Next {
         self.common.borrow_mut().is_ending = true;
         let end_at = *self.end_at.get_or_insert(now + self.patience);
@@ -114,17 +115,17 @@ impl Engine {
         if inside == 0 || now >= end_at {
             return Next::Stop;
         }
-        Next::AskAt(now + Duration::from_ms(1))
+        Next::CallAt(now + Duration::from_ms(1))
     }
 
-    fn obey(&mut self, order: Order, now: Time, datapath: &mut Datapath) {
-        match order {
-            Order::Replace(replace) => self.replace(*replace, now, datapath),
-            Order::Reweigh(weights, done) => {
-                // Who asked may have stopped waiting: the change stands.
+    fn handle(&mut self, command: Command, now: Time, datapath: &mut Datapath) {
+        match command {
+            Command::Replace(replace) => self.replace(*replace, now, datapath),
+            Command::SetWeights(weights, done) => {
+                // The caller may have stopped waiting: the change is kept.
                 let _ = done.try_send(set_weights(&weights, datapath));
             }
-            Order::Balance(answer) => {
+            Command::Balance(answer) => {
                 let _ = answer.try_send(datapath.forward.is_balanced() && datapath.backward.is_balanced());
             }
         }
@@ -154,7 +155,7 @@ impl Engine {
     }
 }
 
-/// Gives all classes their weights, in both ways where those are shaped; or none, and tells why.
+/// Sets the weights of all classes, in each direction that is shaped. On an error none is changed.
 fn set_weights(weights: &[(u32, Weight)], datapath: &mut Datapath) -> Result<(), SetWeightError> {
     let mut done: Vec<(bool, u32, Weight)> = Vec::with_capacity(2 * weights.len());
     let mut has_shaper = false;

@@ -8,15 +8,16 @@ use fairwire_linux::port::PortError;
 /// Why a gateway did not start, or could not go on.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// Somebody has it already.
+    /// Another process has it already.
     #[error("{what} is taken by {holder}")]
     Taken {
-        /// What was wanted: the name of a gateway, an interface.
+        /// What is taken: the name of a gateway, an interface.
         what: String,
-        /// Who has it.
+        /// The process that has it.
         holder: String,
     },
-    /// This machine cannot do what the configuration asks, or a file that it names cannot be read.
+    /// This machine cannot do what the configuration requires, or a file that it names cannot be
+    /// read.
     #[error(transparent)]
     Unfit(#[from] DocumentError),
     /// The system refused for want of rights.
@@ -47,12 +48,13 @@ pub enum ServiceError {
 }
 
 impl ServiceError {
-    /// Is it the user's to mend, in the configuration or on the machine? Else it is ours, or the machine's.
+    /// Can the user correct it, in the configuration or on the machine? Else it is our fault, or
+    /// the machine's.
     pub fn is_users(&self) -> bool {
         !matches!(self, ServiceError::System { .. } | ServiceError::Port(_))
     }
 
-    /// What helps.
+    /// The remedy, in a sentence.
     pub fn remedy(&self) -> String {
         match self {
             ServiceError::Taken { .. } => {
@@ -75,7 +77,7 @@ impl ServiceError {
         }
     }
 
-    /// `source` at `operation`: a want of rights is told apart.
+    /// The error for `source` at `operation`; missing rights have a variant of their own.
     pub(super) fn system(operation: impl Into<String>, source: impl Into<std::io::Error>) -> Self {
         let (operation, source) = (operation.into(), source.into());
         match source.kind() {

@@ -1,13 +1,15 @@
-//! The guard: a small process that bridges the two interfaces in the kernel while the gateway is dead or hung.
+//! The guard: a small process that bridges the two interfaces in the kernel while the gateway is
+//! dead or stuck.
 //!
-//! It is this program, started again before the gateway gives up its rights. It keeps CAP_NET_ADMIN alone, listens to the gateway's
-//! heartbeat on its standard input, and answers on its standard output. It ends when the gateway ends on purpose, when a gateway of the
-//! same name asks it to, or on SIGTERM; the bridge goes with it. When it is killed itself, nobody makes a bridge: the link fails
-//! closed.
+//! It is this program, started again before the gateway gives up its rights. It keeps CAP_NET_ADMIN
+//! alone, listens to the gateway's heartbeat on its standard input, and answers on its standard
+//! output. It ends when the gateway ends on purpose, when a gateway of the same name requests it,
+//! or on SIGTERM; the bridge goes with it. If it is killed itself, there is no bridge: the link
+//! fails closed.
 
 use super::bridge::Bridge;
 use super::error::ServiceError;
-use super::heart::{BEAT, GOODBYE, RESUME};
+use super::heartbeat::{BEAT, END, RESUME};
 use super::log::say;
 use super::place::Listener;
 use super::rights;
@@ -27,13 +29,13 @@ use std::sync::atomic::AtomicBool;
 /// The argument after which the program hands over to [`guard_main`].
 pub const GUARD_COMMAND: &str = "gateway-guard";
 
-/// What a guard must know.
+/// The parameters of a guard.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Charge {
     pub name: String,
     pub inside: Watched,
     pub outside: Watched,
-    /// As whom it goes on.
+    /// The user that it becomes.
     pub user: Option<User>,
     pub watchdog_ms: u64,
     pub socket: PathBuf,
@@ -50,8 +52,8 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// Its number now. It may be called otherwise by now, and is the gateway's all the same; or there is another of its name, where it
-    /// was removed and made again.
+    /// Its number now. The interface may have another name by now. Or it was removed, and there is
+    /// a new one of its name.
     fn index_now(&self) -> Result<u32, ServiceError> {
         let fail = |error| ServiceError::system(format!("looking for `{}`", self.name), error);
         if link::name_of(self.index).map_err(fail)?.is_some() {
@@ -62,10 +64,11 @@ impl Watched {
     }
 }
 
-/// Runs a guard with the argument that follows [`GUARD_COMMAND`], and returns its exit code. It is no command for people.
+/// Runs a guard with the argument that follows [`GUARD_COMMAND`], and returns its exit code. It is
+/// no command for people.
 pub fn guard_main(charge: &str) -> i32 {
     let Ok(charge) = serde_json::from_str::<Charge>(charge) else {
-        say(format_args!("`{GUARD_COMMAND}` is how a gateway starts its guard; it is no command for people"));
+        say(format_args!("`{GUARD_COMMAND}` is how a gateway starts its guard; do not run it yourself"));
         return 2;
     };
     match Guard::new(&charge).and_then(Guard::watch) {
@@ -80,7 +83,7 @@ pub fn guard_main(charge: &str) -> i32 {
     }
 }
 
-/// The socket at which the guard of the gateway `name` can be asked to leave.
+/// The socket at which the guard of the gateway `name` takes a request to leave.
 pub(super) fn socket_of(name: &str) -> PathBuf {
     super::place::folder().join(format!("{name}.guard"))
 }
@@ -92,13 +95,13 @@ pub(super) fn start(charge: &Charge) -> Result<Child, ServiceError> {
     let program = std::env::current_exe().map_err(fail)?;
     let mut command = Command::new(program);
     command.args([GUARD_COMMAND, &text]).stdin(Stdio::piped()).stdout(Stdio::piped());
-    // Out of the terminal's group: Ctrl-C is for the gateway, which tells its guard.
+    // Out of the terminal's group: Ctrl-C is for the gateway, which ends its guard.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command.spawn().map_err(fail)?;
-    // It says one byte when it is ready, and nothing when it could not be.
+    // It sends one byte when it is ready, and nothing if it failed.
     let mut ready = [0];
-    let told = child.stdout.as_ref().map(|output| read(output, &mut ready));
-    match told {
+    let count = child.stdout.as_ref().map(|output| read(output, &mut ready));
+    match count {
         Some(Ok(1)) => Ok(child),
         _ => {
             let _ = child.wait();
@@ -107,8 +110,8 @@ pub(super) fn start(charge: &Charge) -> Result<Child, ServiceError> {
     }
 }
 
-/// Asks a guard at `socket` whose gateway is gone to leave, and waits until it has.
-pub(super) fn ask_to_leave(socket: &Path) -> Result<(), ServiceError> {
+/// Requests a guard at `socket` whose gateway is gone to leave, and waits until it has.
+pub(super) fn request_leave(socket: &Path) -> Result<(), ServiceError> {
     let Ok(stream) = UnixStream::connect(socket) else { return Ok(()) };
     let fail = |error: std::io::Error| ServiceError::system("waiting for the former guard to leave", error);
     stream.set_read_timeout(Some(std::time::Duration::from_secs(5))).map_err(fail)?;
@@ -148,7 +151,7 @@ impl Guard {
             let pipe = written.try_clone().map_err(fail)?;
             signal_hook::low_level::pipe::register(signal, pipe).map_err(fail)?;
         }
-        // A terminal that closes ends the gateway, not who watches over it.
+        // A terminal that closes ends the gateway, not its guard.
         signal_hook::flag::register(libc::SIGHUP, std::sync::Arc::new(AtomicBool::new(false)))
             .map_err(fail)?;
         let listener = Listener::bind(&charge.socket)?;
@@ -160,7 +163,7 @@ impl Guard {
             rights::filter_system_calls()?;
         }
         write(std::io::stdout(), &[BEAT])
-            .map_err(|error| ServiceError::system("telling the gateway", error))?;
+            .map_err(|error| ServiceError::system("answering the gateway", error))?;
         let now = clock::now();
         Ok(Guard {
             charge: charge.clone(),
@@ -182,13 +185,13 @@ impl Guard {
                 self.open(now);
             }
             if self.wait(now)? == Then::End {
-                self.close("it was asked to leave");
+                self.close("a new gateway requested it");
                 return Ok(());
             }
         }
     }
 
-    /// Waits for what comes, until the watchdog's time is over, and does it.
+    /// Waits for events until the watchdog's time is over, and handles them.
     fn wait(&mut self, now: Time) -> Result<Then, ServiceError> {
         let input = std::io::stdin();
         let mut events =
@@ -205,10 +208,11 @@ impl Guard {
         };
         let has =
             |place: usize| events.get(place).is_some_and(|event: &PollFd<'_>| !event.revents().is_empty());
-        let (is_asked, is_signalled, has_input) = (has(0), has(1), has(2));
+        let (is_called, is_signalled, has_input) = (has(0), has(1), has(2));
         drop(events);
-        if is_asked && let Ok((stream, _)) = self.listener.socket.accept() {
-            // A live gateway holds its name, so whoever asks is its successor. The connection closes when the bridge is gone.
+        if is_called && let Ok((stream, _)) = self.listener.socket.accept() {
+            // A live gateway holds its name, so the caller is its successor. The connection closes
+            // when the bridge is gone.
             self.close("another gateway takes over");
             drop(stream);
             return Ok(Then::End);
@@ -225,13 +229,13 @@ impl Guard {
             Ok(0) | Err(Errno::PIPE | Errno::CONNRESET) => self.is_orphan = true,
             Ok(count) => {
                 let bytes = &bytes[..count];
-                if bytes.contains(&GOODBYE) {
+                if bytes.contains(&END) {
                     return Then::End;
                 }
                 self.heard = clock::now();
                 self.close("the gateway forwards again");
                 if bytes.contains(&RESUME) {
-                    // A gateway that does not read is hung again.
+                    // A gateway that does not read is stuck again.
                     let _ = write(std::io::stdout(), &[RESUME]);
                 }
             }

@@ -1,7 +1,8 @@
-//! What the kernel says of the two interfaces: heard on a thread of its own, told to the log once each time it changes, and counted.
+//! The state of the two interfaces, by the kernel: read on a thread of its own, logged once for
+//! each change, and counted.
 //!
-//! The thread that forwards must not ask: the kernel answers about interfaces under a lock that others hold for tens of
-//! milliseconds. It reads what was heard here.
+//! The thread that forwards must not query the kernel, which answers about interfaces under a lock
+//! that others hold for tens of milliseconds. It reads the state that was received here.
 
 use super::error::ServiceError;
 use super::log::say;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-/// What is known of an interface, for whoever wants to look.
+/// The state of an interface, which any thread can read.
 #[derive(Debug, Default)]
 pub(super) struct LinkView {
     is_up: AtomicBool,
@@ -29,12 +30,12 @@ impl LinkView {
         self.is_up.load(Ordering::Relaxed)
     }
 
-    /// How often it went from carrying frames to not.
+    /// The number of times that it stopped carrying frames.
     pub(super) fn outages(&self) -> u64 {
         self.outages.load(Ordering::Relaxed)
     }
 
-    /// One that carries frames, and is watched by nobody.
+    /// One that carries frames, and that no thread updates.
     #[cfg(test)]
     pub(super) fn up() -> Arc<Self> {
         Arc::new(LinkView { is_up: AtomicBool::new(true), outages: AtomicU64::new(0) })
@@ -62,13 +63,13 @@ impl State {
 /// One interface.
 #[derive(Debug)]
 struct Watched {
-    /// As in the configuration, and as it is called now.
+    /// Its name, in the configuration and now.
     name: String,
     called: String,
     /// Its number, while it is there.
     index: Option<u32>,
     state: State,
-    /// What the log was told last, and how many outages there had been by then.
+    /// The last logged state, and the number of outages up to then.
     logged: (State, u64),
     down_since: Time,
     view: Arc<LinkView>,
@@ -83,7 +84,7 @@ impl Watched {
         let view = Arc::new(LinkView::default());
         view.is_up.store(state == State::Up, Ordering::Relaxed);
         let (name, called) = (name.to_owned(), name.to_owned());
-        // So that the log is told of one that is down from the start.
+        // So that an interface that is down from the start is logged.
         let logged = (State::Up, 0);
         Ok(Watched { name, called, index, state, logged, down_since: clock::now(), view })
     }
@@ -108,7 +109,8 @@ impl Watched {
         self.view.is_up.store(state == State::Up, Ordering::Relaxed);
     }
 
-    /// Asks the kernel, since it may have said more than could be heard. `index` and `about` are what it answers.
+    /// Queries the kernel, since it may have sent more than could be received. `index` and `about`
+    /// are its answer.
     fn look(&mut self, now: Time) -> io::Result<()> {
         if let Some(index) = self.index {
             match link::name_of(index)? {
@@ -137,8 +139,8 @@ impl Watched {
         }
     }
 
-    /// Tells the log what has changed since it was told.
-    fn tell(&mut self, now: Time) {
+    /// Logs what has changed since the last line.
+    fn log(&mut self, now: Time) {
         if let Some(line) = self.line(now) {
             say(format_args!("{line}"));
         }
@@ -169,20 +171,20 @@ impl Watched {
     }
 }
 
-/// Both interfaces, and where the kernel tells of them.
+/// Both interfaces, and the socket on which the kernel reports changes of them.
 #[derive(Debug)]
 pub(super) struct Links {
     socket: OwnedFd,
     watched: [Watched; 2],
 }
 
-/// How often it is looked whether the gateway ends.
+/// The interval at which the thread checks whether the gateway ends.
 const PAUSE: Duration = Duration::from_ms(200);
-/// How often the kernel is asked, in case it has not said something.
+/// The interval at which the kernel is queried, in case it left something out.
 const LOOK: Duration = Duration::from_secs(1);
 
 impl Links {
-    /// Begins to listen for changes of the interfaces called so.
+    /// Begins to listen for changes of the interfaces with these names.
     pub(super) fn open(names: [&str; 2]) -> Result<Self, ServiceError> {
         let fail = |error| ServiceError::system("listening to changes of interfaces", error);
         // First, so that nothing is missed in between.
@@ -191,26 +193,27 @@ impl Links {
         Ok(Links { socket, watched: [first?, second?] })
     }
 
-    /// What is known of each, from now on.
+    /// The state of each, which is updated from now on.
     pub(super) fn views(&self) -> [Arc<LinkView>; 2] {
         [&self.watched[0], &self.watched[1]].map(|watched| watched.view.clone())
     }
 
-    /// Listens on a thread of its own until `is_over`. Nobody waits for it: it ends with the process, or a moment after.
+    /// Listens on a thread of its own until `is_over`. The thread is not joined: it ends with the
+    /// process, or a moment after.
     pub(super) fn watch(mut self, is_over: Arc<AtomicBool>) -> Result<(), ServiceError> {
         let listening = move || {
             let mut look_at = clock::now() + LOOK;
-            self.watched.iter_mut().for_each(|watched| watched.tell(clock::now()));
+            self.watched.iter_mut().for_each(|watched| watched.log(clock::now()));
             while !is_over.load(Ordering::Relaxed) {
                 self.wait();
                 let has_missed = self.hear();
                 let now = clock::now();
                 if has_missed || now >= look_at {
                     look_at = now + LOOK;
-                    // What cannot be asked now can be in a second.
+                    // A query that fails now is repeated in a second.
                     self.watched.iter_mut().for_each(|watched| drop(watched.look(now)));
                 }
-                self.watched.iter_mut().for_each(|watched| watched.tell(now));
+                self.watched.iter_mut().for_each(|watched| watched.log(now));
             }
         };
         let spawned = thread::Builder::new().name("links".into()).spawn(listening);
@@ -223,8 +226,8 @@ impl Links {
         let _ = poll(&mut events, Some(&clock::timespec(PAUSE.ns())));
     }
 
-    /// Takes in all that the kernel has said. Must it be asked, because it said more than could be kept, or of an interface that is
-    /// not known yet?
+    /// Reads all that the kernel has sent. Must it be queried, because it sent more than could be
+    /// kept, or about an unknown interface?
     fn hear(&mut self) -> bool {
         let mut bytes = [0; 16 << 10];
         let mut must_look = false;
@@ -261,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn each_change_is_told_once_and_each_loss_counted_once() {
+    fn each_change_is_logged_once_and_each_loss_counted_once() {
         let mut watched = watched();
         let at = |s| Time::ZERO + Duration::from_secs(s);
         let mut after = |s, news| {
@@ -271,7 +274,7 @@ mod tests {
         assert_eq!(after(1, is(true, true)), (None, 0, true));
         let (line, outages, is_up) = after(2, is(true, false));
         assert!(line.is_some_and(|line| line.contains("no carrier")) && outages == 1 && !is_up);
-        // From one trouble to another is no second outage, and said is said.
+        // A change from one trouble to another is no second outage, and is logged once.
         let (line, outages, _) = after(3, is(false, false));
         assert!(line.is_some_and(|line| line.contains("is down")) && outages == 1);
         assert_eq!(after(4, is(false, false)), (None, 1, false));
@@ -283,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_over_before_it_could_be_told_is_told_and_counted() {
+    fn an_outage_that_ended_before_it_could_be_logged_is_logged_and_counted() {
         let mut watched = watched();
         for is_up in [false, true, false, true] {
             watched.hear(is(is_up, is_up), Time::ZERO);

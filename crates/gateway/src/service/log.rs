@@ -4,6 +4,6 @@ use std::io::Write;
 
 /// Writes a line.
 pub(super) fn say(line: std::fmt::Arguments<'_>) {
-    // Nobody may be listening.
+    // Standard error may be closed.
     let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -1,4 +1,4 @@
-//! Metrics for whoever the configuration lets read them.
+//! The HTTP server of metrics, for the readers that the configuration allows.
 
 use super::error::ServiceError;
 use crate::config::Config;
@@ -7,14 +7,15 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The address that metrics are read at, bound, and who may read them.
+/// The bound address of metrics, and the allowed readers.
 pub(super) struct Metrics {
     listener: TcpListener,
     readers: Readers,
 }
 
 impl Metrics {
-    /// Opens what telemetry reads of this process, and binds the address of `config`, if it has one.
+    /// Opens what telemetry reads of this process, and binds the address of `config`, if it has
+    /// one.
     pub(super) fn bind(config: &Config) -> Result<Option<Self>, ServiceError> {
         process::open();
         let telemetry = &config.spec().telemetry;
@@ -26,9 +27,9 @@ impl Metrics {
         Ok(Some(Metrics { listener, readers }))
     }
 
-    /// Answers from a thread of its own, with the rights that this thread has now, until `stop`.
+    /// Serves on a thread of its own, with the rights that this thread has now, until `stop`.
     pub(super) fn serve(self, board: Arc<Board>, stop: Arc<AtomicBool>) -> Result<(), ServiceError> {
-        // It ends with the process, or a moment after `stop`: nobody waits for it.
+        // It ends with the process, or a moment after `stop`, and is not joined.
         serve_metrics(self.listener, self.readers, board, stop)?;
         Ok(())
     }

@@ -1,8 +1,9 @@
-//! The gateway as a service: opens its ports, gives up its rights, forwards on one thread, and answers on another.
+//! The gateway as a service: opens its ports, gives up its rights, forwards on one thread, and
+//! answers on another.
 //!
 //! ```text
 //!   control thread                          datapath thread
-//!   socket, signals, systemd  -- orders -->  driver::run, between two packets
+//!   socket, signals, systemd  -- commands -->  driver::run, between two packets
 //!   reads and builds          <-- answers --  swaps, weighs, observes, beats
 //!                                                  |  heartbeat (a pipe)
 //!                                              guard process: bridges when it stops
@@ -15,7 +16,7 @@ mod control;
 mod engine;
 mod error;
 mod guard;
-mod heart;
+mod heartbeat;
 mod links;
 mod log;
 mod metrics;
@@ -29,7 +30,7 @@ mod reload;
 mod rights;
 mod troubles;
 
-pub use client::{AskError, ask};
+pub use client::{RequestError, send};
 pub use error::ServiceError;
 pub use guard::{GUARD_COMMAND, guard_main};
 pub use place::{files_of, folder, socket_of, socket_path};
@@ -43,12 +44,12 @@ use crate::datapath::{Datapath, Wire};
 use crate::driver;
 use crate::telemetry::{About, Observer};
 use control::{Control, Signals};
-use engine::{Engine, Order, Shared};
+use engine::{Command, Engine, Shared};
 use fairwire_core::{Duration, Seed, Time};
 use fairwire_linux::clock;
 use fairwire_linux::port::PortError;
 use guard::{Charge, Watched};
-use heart::Heart;
+use heartbeat::Heartbeat;
 use links::{LinkView, Links};
 use log::say;
 use metrics::Metrics;
@@ -71,30 +72,33 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-/// How a gateway is run, beside its configuration.
+/// Options of a run, beside the configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Allow all system calls: for debuggers.
     pub no_seccomp: bool,
     /// Wait for interfaces that are not there yet, for as long as `safety.patience` says.
     pub wait: bool,
-    /// Gives back to the system what memory is free, where the program's allocator can: called after a reload, when there were two
-    /// configurations.
+    /// Gives free memory back to the system, if the program's allocator can. Called after a reload,
+    /// when there were two configurations.
     pub give_memory_back: Option<fn()>,
 }
 
-/// Asks the kernel for no huge pages, for a program whose allocator wants them; first of all, before there is much memory.
+/// Turns huge pages off, for a program whose allocator requests them. To be called first, before
+/// there is much memory.
 ///
-/// A gateway's pools are large and mostly never touched: in small pages they cost nothing until they are.
+/// A gateway's pools are large and mostly never touched: in small pages they cost nothing until
+/// they are.
 pub fn use_small_pages() {
-    // A kernel that cannot be told gives memory by its own rules.
+    // A kernel without this option gives memory by its own rules.
     let _ = rustix::thread::disable_transparent_huge_pages(true);
 }
 
 /// Runs the gateway of `config`, which was read from `path`, until SIGTERM, SIGINT, or `stop`.
 ///
-/// It gives up rights of the whole process, so there must be no other threads, and the program must hand its `gateway-guard` command over
-/// to [`guard_main`]. What cannot work is refused before anything is changed; after any end the machine is as before.
+/// It gives up rights of the whole process, so there must be no other threads, and the program must
+/// hand its `gateway-guard` command over to [`guard_main`]. What cannot work is refused before
+/// anything is changed; after any end the machine is as before.
 pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) -> Result<(), ServiceError> {
     let config = Arc::new(config);
     let spec = config.spec().clone();
@@ -104,7 +108,7 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
     let notifier = Notifier::from_environment();
     let waiter = Waiter { signals: &signals, notifier: &notifier, stop };
     let Some(wire) = opening::open(&config, Some(&waiter).filter(|_| options.wait))? else {
-        return Ok(()); // told to end while it waited
+        return Ok(()); // ended while it waited
     };
     let links = Links::open([&spec.wire.inside, &spec.wire.outside])?;
     let made = Made {
@@ -145,8 +149,8 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
     forward(begun, stop)
 }
 
-/// As whom the gateway goes on. Where nothing was asked for and this process may not become another user, as root in many containers, it
-/// stays who it is, and says so.
+/// The user that the gateway becomes. If none was configured and this process may not become
+/// another user, as root in many containers, it stays what it is, and says so.
 fn user_of(config: &Config) -> Result<Option<User>, ServiceError> {
     let Some(user) = user::of(config)? else { return Ok(None) };
     match (rights::may_become_user()?, &config.spec().safety.user) {
@@ -162,8 +166,8 @@ fn user_of(config: &Config) -> Result<Option<User>, ServiceError> {
     }
 }
 
-/// What the process needs of the file system once it forwards: what a reload reads, its socket and lock to take away, and where captures
-/// may be written for who names a path.
+/// The files that the process needs once it forwards: those that a reload reads, its socket and
+/// lock to remove, and the folders where captures may be written.
 fn files(config: &Config, socket: &Path) -> Files {
     let folder_of =
         |path: &Path| path.parent().filter(|folder| !folder.as_os_str().is_empty()).map(Path::to_owned);
@@ -179,7 +183,7 @@ fn files(config: &Config, socket: &Path) -> Files {
     Files { read, write, devices }
 }
 
-/// What a gateway has when it begins to forward: everything that needs rights is open.
+/// A gateway that is about to forward: everything that needs rights is open.
 struct Begun<'a> {
     config: Arc<Config>,
     path: &'a Path,
@@ -198,7 +202,7 @@ struct Begun<'a> {
 fn forward(begun: Begun<'_>, stop: &AtomicBool) -> Result<(), ServiceError> {
     let Begun { config, path, made, mut datapath, wire, links, .. } = begun;
     let Begun { listener, signals, notifier, metrics, guard, give_memory_back, .. } = begun;
-    let (orders, received) = channel();
+    let (commands, received) = channel();
     let shared = Arc::new(Shared::default());
     let measures = [datapath.forward.measure(), datapath.backward.measure()];
     let observer = Observer::of(About::of(&config), clock::now());
@@ -224,7 +228,7 @@ fn forward(begun: Begun<'_>, stop: &AtomicBool) -> Result<(), ServiceError> {
         path: path.to_owned(),
         made,
         measures,
-        orders,
+        commands,
         board: board.clone(),
         weighed,
     };
@@ -252,13 +256,13 @@ fn forward(begun: Begun<'_>, stop: &AtomicBool) -> Result<(), ServiceError> {
     control.see_out(clients, &|| forwarding.is_finished());
     let outcome = forwarding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     if let Some(mut child) = child.filter(|_| outcome.is_ok()) {
-        // It was told goodbye. Where the end was not meant, it stays.
+        // It was informed of an end on purpose. After any other end it stays.
         let _ = child.wait();
     }
     Ok(outcome?)
 }
 
-/// What the thread that forwards begins with.
+/// The parameters of the thread that forwards.
 struct Inner {
     config: Arc<Config>,
     wire: Wire<Opened>,
@@ -271,14 +275,14 @@ struct Inner {
 impl Inner {
     fn forward(
         self,
-        orders: Receiver<Order>,
+        commands: Receiver<Command>,
         shared: Arc<Shared>,
         guard: Option<GuardPipes>,
     ) -> Result<(), PortError> {
         let Inner { config, wire, links: [inside, outside], mut datapath, observer } = self;
         let safety = &config.spec().safety;
-        let heart = guard.map(|(to, from)| Heart::new(to, from, watchdog(safety), clock::now()));
-        let common = Rc::new(RefCell::new(Common { heart, is_ending: false }));
+        let heartbeat = guard.map(|(to, from)| Heartbeat::new(to, from, watchdog(safety), clock::now()));
+        let common = Rc::new(RefCell::new(Common { heartbeat, is_ending: false }));
         let patience = safety.patience.map(|patience| patience.0);
         let spec = config.spec();
         let live = |opened: Opened, link, name: &str| {
@@ -291,7 +295,7 @@ impl Inner {
             right: live(wire.right, inside, &spec.wire.inside)?,
         };
         let mut engine = Engine {
-            orders,
+            commands,
             observer,
             shared,
             common: common.clone(),
@@ -303,17 +307,17 @@ impl Inner {
         };
         let outcome = driver::run(&mut datapath, &mut wire, &mut |now, datapath| engine.watch(now, datapath));
         if outcome.is_ok()
-            && let Some(heart) = &mut common.borrow_mut().heart
+            && let Some(heartbeat) = &mut common.borrow_mut().heartbeat
         {
-            heart.say_goodbye();
+            heartbeat.announce_end();
         }
-        tell_end(&datapath);
+        log_totals(&datapath);
         outcome
     }
 }
 
-/// Where every packet went, for the log.
-fn tell_end(datapath: &Datapath) {
+/// Logs where every packet went.
+fn log_totals(datapath: &Datapath) {
     for (way, direction) in [(Way::Download, &datapath.forward), (Way::Upload, &datapath.backward)] {
         let totals = direction.totals();
         let lost: u64 = totals.lost.iter().sum();
@@ -372,7 +376,7 @@ fn watchdog(safety: &SafetySpec) -> Duration {
     safety.watchdog.map_or(Duration::from_secs(1), |watchdog| watchdog.0)
 }
 
-/// A key of the flow hash that nobody outside can know.
+/// A key of the flow hash that no sender can know.
 fn secret() -> [u8; 16] {
     // Each `RandomState` has keys of its own, from the system's randomness.
     let words = [0_u64, 1].map(|word| RandomState::new().hash_one(word));

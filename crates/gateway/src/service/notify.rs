@@ -1,9 +1,9 @@
-//! What the service manager is told: sd_notify(3), where `NOTIFY_SOCKET` names its socket.
+//! Notifies the service manager: sd_notify(3), if `NOTIFY_SOCKET` names its socket.
 
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-/// Tells the service manager, where there is one.
+/// Notifies the service manager, if there is one.
 #[derive(Debug)]
 pub(super) struct Notifier(Option<(UnixDatagram, SocketAddr)>);
 
@@ -57,14 +57,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_manager_with_an_abstract_socket_is_told() {
+    fn a_manager_with_an_abstract_socket_is_notified() {
         let name = format!("fairwire-notify-{}", std::process::id());
         let address = SocketAddr::from_abstract_name(&name).expect("a short name");
-        let manager = UnixDatagram::bind_addr(&address).expect("nobody else has it");
+        let manager = UnixDatagram::bind_addr(&address).expect("the name is free");
         let notifier = Notifier(Notifier::open(&format!("@{name}")));
         notifier.ready("forwarding");
         let mut text = [0; 100];
-        let count = manager.recv(&mut text).expect("it was told");
+        let count = manager.recv(&mut text).expect("it was notified");
         assert_eq!(&text[..count], b"READY=1\nSTATUS=forwarding");
     }
 }

@@ -1,4 +1,4 @@
-//! The two interfaces: waited for where that is wanted, locked, looked at, and opened.
+//! The two interfaces: waited for on request, locked, checked, and opened.
 
 use super::control::Signals;
 use super::error::ServiceError;
@@ -21,20 +21,20 @@ pub(super) struct Opened {
     pub lock: Option<DeviceLock>,
 }
 
-/// What ends the wait for interfaces, and who is told of it.
+/// What ends the wait for interfaces, and what is notified of it.
 pub(super) struct Waiter<'a> {
     pub signals: &'a Signals,
     pub notifier: &'a Notifier,
     pub stop: &'a AtomicBool,
 }
 
-/// How often an interface that is not there is looked for.
+/// The interval at which a missing interface is looked for.
 const RETRY: Duration = Duration::from_ms(100);
-/// How often the service manager is told that this process lives.
+/// The interval at which the service manager is notified that this process lives.
 const ALIVE: Duration = Duration::from_ms(500);
 
-/// Opens both ends, inside on the right. With a `waiter` interfaces that are not there yet are waited for, for as long as
-/// `safety.patience` says; `None` where the gateway was told to end meanwhile.
+/// Opens both ends, inside on the right. With a `waiter` it waits for missing interfaces, for at
+/// most `safety.patience`; `None` if the gateway was ended meanwhile.
 pub(super) fn open(
     config: &Config,
     waiter: Option<&Waiter<'_>>,
@@ -62,7 +62,7 @@ fn open_now(config: &Config) -> Result<Wire<Opened>, ServiceError> {
             *lock = take(name)?;
         }
     }
-    guard::ask_to_leave(&guard::socket_of(&spec.name))?;
+    guard::request_leave(&guard::socket_of(&spec.name))?;
     ports::remove_left(spec)?;
     for note in environment::check(config)? {
         say(format_args!("note: {}", note.0));
@@ -75,10 +75,12 @@ fn open_now(config: &Config) -> Result<Wire<Opened>, ServiceError> {
     })
 }
 
-/// A process that was killed lets go of what it holds last, some tens of milliseconds after its guard has noticed.
+/// The longest wait for a lock. A killed process releases its locks last, some tens of milliseconds
+/// after its guard has noticed.
 const LETTING_GO: Duration = Duration::from_ms(500);
 
-/// Takes the device that is called `name`, or says who has it. One that is not there is told of by who looks at it.
+/// Locks the device called `name`, or reports the process that has it. A missing device is reported
+/// where it is opened.
 fn take(name: &str) -> Result<Option<DeviceLock>, ServiceError> {
     let fail = |error| ServiceError::system(format!("locking the interface `{name}`"), error);
     let until = clock::now() + LETTING_GO;
@@ -107,10 +109,10 @@ fn missing(spec: &Spec) -> Result<Option<(&'static str, String)>, ServiceError> 
 }
 
 impl Waiter<'_> {
-    /// Waits until both interfaces are there. False: the gateway was told to end.
+    /// Waits until both interfaces are there. False: the gateway was ended.
     fn wait(&self, config: &Config) -> Result<bool, ServiceError> {
         let patience = config.spec().safety.patience.map(|patience| patience.0);
-        let (began, mut alive_at, mut told) = (clock::now(), Time::ZERO, String::new());
+        let (began, mut alive_at, mut waits_for) = (clock::now(), Time::ZERO, String::new());
         while let Some((key, name)) = missing(config.spec())? {
             let now = clock::now();
             if self.stop.load(Ordering::Relaxed) || self.signals.has_ended() {
@@ -119,14 +121,15 @@ impl Waiter<'_> {
             if patience.is_some_and(|patience| now.since(began) >= patience) {
                 return Err(PortError::Gone { name }.into());
             }
-            if told != name {
+            if waits_for != name {
                 say(format_args!(
                     "waiting for `{name}`, until then nothing passes: {}",
                     environment::gone(config, key)
                 ));
-                // Ready: what else starts on this machine is not to wait for a cable that somebody may never put in.
+                // Ready: other services of this machine must not wait for a cable that may never be
+                // plugged in.
                 self.notifier.ready(&format!("waiting for the interface {name}"));
-                told = name;
+                waits_for = name;
             }
             if now >= alive_at {
                 alive_at = now + ALIVE;
@@ -134,14 +137,15 @@ impl Waiter<'_> {
             }
             clock::sleep_until(now + RETRY);
         }
-        if !told.is_empty() {
-            say(format_args!("`{told}` is there, after {:.1} s", clock::now().since(began).secs()));
+        if !waits_for.is_empty() {
+            say(format_args!("`{waits_for}` is there, after {:.1} s", clock::now().since(began).secs()));
         }
         Ok(true)
     }
 }
 
-/// Opens the port on `name` again, with a lock on the device that has that name now. The lock on the one before goes first.
+/// Opens the port on `name` again, with a lock on the device that has that name now. The lock on
+/// the one before goes first.
 pub(super) fn again(spec: &Spec, mut held: Option<DeviceLock>) -> super::port::Open<AnyPort> {
     let spec = spec.clone();
     Box::new(move |name| {

@@ -1,4 +1,4 @@
-//! How often a gateway is observed, and how long its end may take.
+//! The interval of observations, and the longest end of a gateway.
 
 use crate::class_book::Way;
 use crate::config::Config;
@@ -9,7 +9,8 @@ pub(super) fn interval(config: &Config) -> Duration {
     config.spec().telemetry.interval.map_or(Duration::from_ms(10), |interval| interval.0)
 }
 
-/// How long what is inside when the end is asked for may take to leave: the buffer at the link's rate, at most 5 s.
+/// The most time that what is inside may take to leave at the end: the buffer at the link's rate,
+/// at most 5 s.
 pub(super) fn longest_stay(config: &Config) -> Duration {
     let stay = Way::ALL.map(|way| {
         config.shaping(way).map_or(0.0, |shaping| {

@@ -1,4 +1,4 @@
-//! Where a gateway is found: its socket, and the lock on its name.
+//! The paths of a gateway: its socket, and the lock on its name.
 
 use super::error::ServiceError;
 use crate::config::user::User;
@@ -12,8 +12,8 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-/// The folder of sockets and locks: that which systemd made for this process (`RUNTIME_DIRECTORY`), or else `/run/fairwire`, or for others
-/// than root that of `XDG_RUNTIME_DIR` where there is one.
+/// The folder of sockets and locks: that which systemd made for this process (`RUNTIME_DIRECTORY`),
+/// or else `/run/fairwire`, or for others than root that of `XDG_RUNTIME_DIR` where there is one.
 pub fn folder() -> PathBuf {
     if let Some(made) = std::env::var("RUNTIME_DIRECTORY").ok().filter(|made| !made.is_empty()) {
         return made.split(':').next().unwrap_or_default().into(); // it may be a list
@@ -27,21 +27,22 @@ pub fn socket_path(name: &str, given: Option<&Path>) -> PathBuf {
     given.map_or_else(|| folder().join(format!("{name}.sock")), Path::to_owned)
 }
 
-/// The control socket of the gateway of the configuration at `path`. Nothing else of it is read, and nothing is checked: a gateway can be
-/// asked while its file is being changed.
+/// The control socket of the gateway of the configuration at `path`. Nothing else of it is read,
+/// and nothing is checked: a gateway takes requests while its file is being changed.
 pub fn socket_of(path: &Path) -> Result<PathBuf, DocumentError> {
     let named = Named::read(path)?;
     Ok(socket_path(&named.name, named.telemetry.socket.as_deref()))
 }
 
-/// The files that a gateway reads again when it reloads the configuration at `path`, as far as that can be read.
+/// The files that a gateway reads again when it reloads the configuration at `path`, as far as that
+/// can be read.
 pub fn files_of(path: &Path) -> Vec<PathBuf> {
     let subscribers = Named::read(path).ok().and_then(|named| named.subscribers);
     let sheet = subscribers.and_then(|subscribers| subscribers.file);
     std::iter::once(path.to_owned()).chain(sheet.map(|file| config::beside(path, &file))).collect()
 }
 
-/// What a configuration says of the files and sockets that others than the gateway need.
+/// The files and sockets of a configuration that other programs than the gateway need.
 #[derive(serde::Deserialize)]
 struct Named {
     name: String,
@@ -73,13 +74,14 @@ pub(super) struct NameLock {
     path: PathBuf,
 }
 
-/// A process that was killed lets go of its locks last, some tens of milliseconds after its guard has noticed.
+/// The attempts to lock. A killed process releases its locks last, some tens of milliseconds after
+/// its guard has noticed.
 const ATTEMPTS: u32 = 50;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(10);
 
 impl NameLock {
-    /// Locks the name of the gateway of `spec` in the folder of locks, or says who has it. What is made there belongs to `user`, as whom the
-    /// process goes on.
+    /// Locks the name of the gateway of `spec` in the folder of locks, or reports the process that
+    /// has it. What is made there belongs to `user`, which the process becomes.
     pub(super) fn take(spec: &Spec, user: Option<&User>) -> Result<Self, ServiceError> {
         let folder = folder();
         make_folder(&folder)?;
@@ -88,10 +90,12 @@ impl NameLock {
         Self::lock(folder.join(format!("{}.lock", spec.name)), &format!("the name `{}`", spec.name), &holder)
     }
 
-    /// Locks `path`, or says who holds `what`. `holder` is written there, for the next who wants it.
+    /// Locks `path`, or reports the process that holds `what`. `holder` is written there, for the
+    /// next process that wants it.
     fn lock(path: PathBuf, what: &str, holder: &str) -> Result<Self, ServiceError> {
         let fail = |error: io::Error| ServiceError::system(format!("locking {}", path.display()), error);
-        // Who held it before may remove the name between our opening and our locking it: then the lock guards nothing.
+        // The holder before may remove the name between our opening and our locking it: then the
+        // lock guards nothing.
         for attempt in 0..=ATTEMPTS {
             let mut options = OpenOptions::new();
             // The folder may be another user's, who must not lead root to a file of root's.
@@ -143,7 +147,7 @@ pub(super) fn make_folder(folder: &Path) -> Result<(), ServiceError> {
     }
 }
 
-/// Gives `folder` to `user`, who has to take away what is made there.
+/// Gives `folder` to `user`, which has to remove what is made there.
 fn give_folder(folder: &Path, user: &User) -> Result<(), ServiceError> {
     let fail = |error: io::Error| {
         ServiceError::system(format!("giving {} to `{}`", folder.display(), user.name), error)
@@ -159,7 +163,7 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    /// Listens at `path`. A socket at which nobody answers is replaced, and nothing else.
+    /// Listens at `path`. A socket at which no process answers is replaced, and nothing else.
     pub(super) fn bind(path: &Path) -> Result<Self, ServiceError> {
         let fail = |error: io::Error| ServiceError::system(format!("listening at {}", path.display()), error);
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {

@@ -1,6 +1,7 @@
-//! A port of a running gateway: it survives the removal of its interface, and takes in nothing while the gateway may not forward.
+//! A port of a running gateway: it survives the removal of its interface, and takes in nothing
+//! while the gateway may not forward.
 
-use super::heart::Heart;
+use super::heartbeat::Heartbeat;
 use super::links::LinkView;
 use crate::telemetry::PortState;
 use fairwire_core::{Duration, Time};
@@ -14,11 +15,11 @@ use std::sync::Arc;
 /// Opens a port on an interface.
 pub(super) type Open<P> = Box<dyn FnMut(&str) -> Result<P, PortError>>;
 
-/// What the ports and the watcher of the driver, on one thread, know together.
+/// The state that the ports and the watcher of the driver share, on one thread.
 #[derive(Debug, Default)]
 pub(super) struct Common {
-    /// The heart, where there is a guard.
-    pub heart: Option<Heart>,
+    /// The heartbeat, if there is a guard.
+    pub heartbeat: Option<Heartbeat>,
     /// Is the gateway about to end, and takes in nothing any more?
     pub is_ending: bool,
 }
@@ -45,16 +46,16 @@ pub(super) struct LivePort<P> {
     common: Rc<RefCell<Common>>,
 }
 
-/// How often an interface that is gone is looked for.
+/// The interval at which a missing interface is looked for.
 const RETRY: Duration = Duration::from_ms(100);
 /// Fewer frames at once than this are all that waited: below the batch of every back end.
 const SHORT_BATCH: u32 = 16;
-/// How often the kernel is asked for its losses.
+/// The interval at which the kernel is queried for its losses.
 const LOOK: Duration = Duration::from_ms(100);
 
 impl<P: Port> LivePort<P> {
-    /// A port on the interface `name`, which is open and of which `link` tells; another is opened by `open` when the interface is gone,
-    /// for as long as `patience` says.
+    /// A port on the interface `name`, which is open, with its state in `link`. When the interface
+    /// is gone, `open` opens another one, for at most `patience`.
     pub(super) fn new(
         name: &str,
         port: P,
@@ -87,7 +88,7 @@ impl<P: Port> LivePort<P> {
         })
     }
 
-    /// What is known of it, for who watches on the same thread.
+    /// Its state, for the watcher on the same thread.
     pub(super) fn state(&self) -> Rc<Cell<PortState>> {
         self.state.clone()
     }
@@ -100,7 +101,7 @@ impl<P: Port> LivePort<P> {
         self.take_note();
     }
 
-    /// There is no interface: looks for it, as long as patience lasts.
+    /// Looks for the missing interface, as long as patience lasts.
     fn reopen(&mut self, now: Time) -> Result<(), PortError> {
         if self.patience.is_some_and(|patience| now.since(self.gone_since) >= patience) {
             return Err(PortError::Gone { name: self.name.clone() });
@@ -116,7 +117,7 @@ impl<P: Port> LivePort<P> {
         Ok(())
     }
 
-    /// Every so often, since it costs a system call.
+    /// Reads the kernel's losses, at an interval since it costs a system call.
     fn look(&mut self, now: Time) {
         if now >= self.look_at {
             self.look_at = now + LOOK;
@@ -124,7 +125,8 @@ impl<P: Port> LivePort<P> {
         }
     }
 
-    /// The kernel knows of every outage, also where no packet met it; what it did not fetch the port knows.
+    /// Counts outages and losses. The kernel reports every outage, also one that no packet met; the
+    /// port has what the kernel did not fetch.
     fn take_note(&mut self) {
         let health = PortHealth { outages: self.link.outages(), ..self.health() };
         self.state.set(PortState { health, is_up: self.port.is_some() && self.link.is_up() });
@@ -137,7 +139,7 @@ impl<P: Port> Port for LivePort<P> {
         let may_forward = {
             let mut common = self.common.borrow_mut();
             let is_ending = common.is_ending;
-            common.heart.as_mut().is_none_or(|heart| heart.may_forward(now)) && !is_ending
+            common.heartbeat.as_mut().is_none_or(|heartbeat| heartbeat.may_forward(now)) && !is_ending
         };
         let Some(port) = &mut self.port else {
             self.look(now);
@@ -209,7 +211,7 @@ mod tests {
     use crate::io::memory::{Arrival, MemoryPort};
     use fairwire_wire::vnet::VnetHeader;
 
-    /// A port whose interface goes when it is told to.
+    /// A port whose interface goes on command.
     struct Fragile {
         inner: MemoryPort,
         is_gone: Rc<Cell<bool>>,

@@ -1,4 +1,4 @@
-//! The two interfaces: looked at before anything is changed, then opened.
+//! The two interfaces: checked before anything is changed, then opened.
 
 use super::bridge::Bridge;
 use super::error::ServiceError;
@@ -27,7 +27,8 @@ pub(super) enum AnyPort {
     Router(RouterPort),
 }
 
-/// The most before an IP header: an MTU counts from the end of the Ethernet header or of a VLAN tag.
+/// The most before an IP header: an MTU counts from the end of the Ethernet header or of a VLAN
+/// tag.
 const HEADER_BYTES: u32 = MAX_LINK_BYTES as u32;
 
 /// Opens the port on `name`, as `spec` says. The one towards the outside is opened first.
@@ -92,7 +93,8 @@ impl AsFd for AnyPort {
     }
 }
 
-/// Removes the bridge that a killed guard left on the inside interface, and the tables that a router's gateway left. Whether the interfaces are of use is asked after that, by
+/// Removes the bridge that a killed guard left on the inside interface, and the tables that a
+/// router's gateway left. The interfaces are checked after that, by
 /// [`environment::check`](crate::config::environment::check).
 pub(super) fn remove_left(spec: &Spec) -> Result<(), ServiceError> {
     let inside = &spec.wire.inside;
@@ -124,7 +126,7 @@ pub(super) fn frame_bytes(spec: &Spec) -> Result<u32, PortError> {
     Ok(inside.max(outside) + HEADER_BYTES)
 }
 
-/// A failure to open the port that `wire.{key}` names, as the user is told it.
+/// The error for the user if the port that `wire.{key}` names cannot be opened.
 pub(super) fn refused(config: &Config, key: &'static str, error: PortError) -> ServiceError {
     match error {
         PortError::Gone { .. } => environment::gone(config, key).into(),

@@ -1,6 +1,7 @@
-//! Another configuration while the gateway runs: read, checked and built here, put in place by the thread that forwards.
+//! Another configuration while the gateway runs: read, checked and built here, put in place by the
+//! thread that forwards.
 
-use super::engine::{Order, Replace, Replaced};
+use super::engine::{Command, Replace, Replaced};
 use super::ports;
 use crate::class_book::Way;
 use crate::classify::FlowKind;
@@ -24,18 +25,19 @@ pub(super) struct Present {
     pub path: PathBuf,
     pub made: Made,
     pub measures: [Measure; 2],
-    pub orders: Sender<Order>,
+    pub commands: Sender<Command>,
     pub board: Arc<Board>,
     /// Weights that differ from those of the file, by name.
     pub weighed: std::collections::BTreeMap<String, Weight>,
 }
 
-/// The thread that forwards answers within a few milliseconds, or it hangs.
+/// The longest wait for the thread that forwards. It answers within a few milliseconds, or it is
+/// stuck.
 const ANSWER: StdDuration = StdDuration::from_secs(10);
 
 impl Present {
-    /// Reads the file again and puts in place what it says now. Where it is refused nothing changes, and the message says why. What is
-    /// looked for under one of the names `files` is read from what was `handed` over, open.
+    /// Reads the file again and puts it in place. If it is refused nothing changes, and the message
+    /// says why. Files with the names `files` are read from what was `handed` over, open.
     pub(super) fn reload(&mut self, files: &[PathBuf], handed: &Handed) -> Result<Reloaded, String> {
         let start = fairwire_linux::clock::now();
         let mut read = |path: &Path, most, wanted| {
@@ -45,7 +47,7 @@ impl Present {
                 None => read_text(path, most, wanted),
             }
         };
-        let next = Config::load_by(&self.path, &mut read).map_err(|error| told(&error, &self.path))?;
+        let next = Config::load_by(&self.path, &mut read).map_err(|error| message_of(&error, &self.path))?;
         let changes = self.config.changes(&next);
         if !changes.needs_restart.is_empty() {
             let keys: Vec<String> = changes.needs_restart.iter().map(|key| format!("`{key}`")).collect();
@@ -63,7 +65,7 @@ impl Present {
         lines.extend(self.weighed.keys().map(|name| format!("weight of {name}: what the file says, again")));
         // A discipline that cannot be given these weights as it is, is built anew.
         let is_enough =
-            changes.only_weights && self.weighed.is_empty() && self.set_weights(&changes.reweighed).is_ok();
+            changes.only_weights && self.weighed.is_empty() && self.set_weights(&changes.new_weights).is_ok();
         let reloaded = match is_enough {
             true => {
                 self.board.reloaded();
@@ -75,7 +77,7 @@ impl Present {
         Ok(Reloaded { changes: lines, took_ms: ms_since(start), ..reloaded })
     }
 
-    /// Gives the class `name` another weight, and tells the one that it had.
+    /// Gives the class `name` another weight, and returns the one that it had.
     pub(super) fn weigh(&mut self, name: &str, weight: f64) -> Result<f64, String> {
         let book = self.config.book();
         let Some(number) = book.number(name) else {
@@ -95,16 +97,16 @@ impl Present {
 
     fn set_weights(&self, weights: &[(u32, Weight)]) -> Result<(), String> {
         let (done, answer) = sync_channel(1);
-        self.orders.send(Order::Reweigh(weights.to_vec(), done)).map_err(|_| GONE)?;
+        self.commands.send(Command::SetWeights(weights.to_vec(), done)).map_err(|_| GONE)?;
         answer.recv_timeout(ANSWER).map_err(|_| GONE)?.map_err(|error| error.to_string())?;
-        weights.iter().for_each(|(class, weight)| self.board.reweighed(*class, *weight));
+        weights.iter().for_each(|(class, weight)| self.board.set_weight(*class, *weight));
         Ok(())
     }
 
     /// Has every packet its place, by the thread that forwards?
     fn is_balanced(&self) -> Result<bool, String> {
-        let (asked, answer) = sync_channel(1);
-        self.orders.send(Order::Balance(asked)).map_err(|_| GONE)?;
+        let (done, answer) = sync_channel(1);
+        self.commands.send(Command::Balance(done)).map_err(|_| GONE)?;
         Ok(answer.recv_timeout(ANSWER).map_err(|_| GONE)?)
     }
 
@@ -123,7 +125,7 @@ impl Present {
         let about = About::of(next);
         let samplers = self.board.samplers(&about, fairwire_linux::clock::now());
         let replace = Replace { ways, class_map, samplers, config: next.clone(), done };
-        self.orders.send(Order::Replace(Box::new(replace))).map_err(|_| GONE)?;
+        self.commands.send(Command::Replace(Box::new(replace))).map_err(|_| GONE)?;
         let replaced = answer.recv_timeout(ANSWER).map_err(|_| GONE)?;
         let Replaced { ways, at, paused, worked, measures, retired } = replaced;
         self.board.replaced(about, at);
@@ -144,7 +146,8 @@ const GONE: &str = "the thread that forwards does not answer; nothing is known o
 
 /// Is a flow of `way` the same in both, where class n of the one is `class_map[n]` in the other?
 fn keeps_flows(present: &Config, next: &Config, class_map: &[u32], way: Way) -> bool {
-    // Not as it was typed: what a flow is by default hangs on the discipline and on whether there are subscribers.
+    // Not as it was typed: what a flow is by default depends on the discipline and on whether there
+    // are subscribers.
     let of = |config: &Config| config.shaping(way).map_or(FlowKind::FiveTuple, |shaping| shaping.flows);
     let is_renumbered = || (0..).zip(class_map).any(|(number, then)| number != *then);
     of(present) == of(next) && !(of(next) == FlowKind::Subscriber && is_renumbered())
@@ -155,7 +158,7 @@ fn ms_since(start: Time) -> f64 {
 }
 
 /// An error of the document with its place, and a line for each other one.
-pub(super) fn told(error: &fairwire_document::DocumentError, path: &Path) -> String {
+pub(super) fn message_of(error: &fairwire_document::DocumentError, path: &Path) -> String {
     let place = error.location.as_ref();
     let place = place.map_or_else(
         || path.display().to_string(),
@@ -165,7 +168,7 @@ pub(super) fn told(error: &fairwire_document::DocumentError, path: &Path) -> Str
     let is_closed = matches!(&error.problem, Problem::Unreadable { cause, .. } if cause.kind() == ErrorKind::PermissionDenied);
     let advice = match is_closed {
         true => format!(
-            "; the gateway's process may not read it: `fairwire gateway reload {}`, by who may, hands it over",
+            "; the gateway's process may not read it: run `fairwire gateway reload {}` as a user who may",
             path.display()
         ),
         false => advice,
@@ -196,7 +199,7 @@ mod tests {
         let [plain, same, queues, hosts] = [
             "",
             "flows = \"subscriber\"",
-            "discipline = \"classful\"", // whose flows are conversations unless told otherwise
+            "discipline = \"classful\"", // whose flows are conversations by default
             "flows = \"inside\"",
         ]
         .map(config);

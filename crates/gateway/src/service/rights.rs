@@ -1,5 +1,5 @@
-//! What the process may do once its ports are open: two capabilities, no more by execution, as a user who owns nothing, in a few
-//! folders, and with a list of system calls.
+//! The rights of the process once its ports are open: two capabilities, no more by execution, a
+//! user who owns nothing, a few folders, and a list of system calls.
 
 use super::error::ServiceError;
 use crate::config::user::User;
@@ -21,11 +21,12 @@ pub(super) const GATEWAY: CapabilitySet = CapabilitySet::NET_ADMIN.union(Capabil
 /// What the guard keeps: making a bridge.
 pub(super) const GUARD: CapabilitySet = CapabilitySet::NET_ADMIN;
 
-/// Gives up every capability of this thread but `kept`, in all five sets, and the way to get others by executing a program; and goes on
-/// as `user`, where one is given. Threads started from now on have no more; there must be none yet.
+/// Gives up every capability of this thread but `kept`, in all five sets, and the way to get others
+/// by executing a program. Becomes `user`, if one is given. Threads started from now on have no
+/// more rights; there must be none yet.
 ///
-/// The bounding set can be cut only by a process with CAP_SETPCAP. One without it has nothing to gain from the bounding set either,
-/// since it executes nothing that gives capabilities.
+/// The bounding set can be cut only by a process with CAP_SETPCAP. One without it has nothing to
+/// gain from the bounding set either, since it executes nothing that gives capabilities.
 pub(super) fn keep_only(kept: CapabilitySet, user: Option<&User>) -> Result<(), ServiceError> {
     set_no_new_privs(true).map_err(fail("no new privileges"))?;
     for capability in CapabilitySet::all().iter().filter(|capability| !kept.contains(*capability)) {
@@ -56,7 +57,7 @@ pub(super) fn may_become_user() -> Result<bool, ServiceError> {
     Ok(effective.contains(CapabilitySet::SETUID.union(CapabilitySet::SETGID)))
 }
 
-/// Goes on as `user`, without its other groups. Capabilities stay, and are effective no more.
+/// Becomes `user`, without its other groups. Capabilities stay, and are effective no more.
 fn become_user(user: &User) -> Result<(), ServiceError> {
     // Else the kernel takes all capabilities with root's number.
     set_keep_capabilities(true).map_err(fail("keeping capabilities"))?;
@@ -78,8 +79,9 @@ pub(super) struct Files {
     pub devices: Vec<PathBuf>,
 }
 
-/// From now on this thread, and those that it starts, reach no other files, and make no TCP connections (landlock(7)). What is open stays
-/// open, and what is handed over by others can be used. A kernel without Landlock goes without: true where it holds.
+/// Confines this thread, and those that it starts, to these files, and forbids TCP connections
+/// (landlock(7)). What is open stays open, and what is handed over by others can be used. False if
+/// the kernel has no Landlock.
 pub(super) fn confine(files: &Files) -> Result<bool, ServiceError> {
     let fail = |error: landlock::RulesetError| {
         ServiceError::system("giving up files (Landlock)", std::io::Error::other(error))
@@ -101,10 +103,12 @@ pub(super) fn confine(files: &Files) -> Result<bool, ServiceError> {
     Ok(status.ruleset != landlock::RulesetStatus::NotEnforced)
 }
 
-/// Allows this process, in all of its threads, the system calls that it needs from now on, and no others.
+/// Allows this process, in all of its threads, the system calls that it needs from now on, and no
+/// others.
 ///
-/// What is not on the list fails with EPERM and the process lives on. To kill it would take the link down for a C library that does an
-/// old thing by a new call; to refuse is as good a wall, since nothing that is refused is done.
+/// What is not on the list fails with EPERM and the process lives on. A kill would take the link
+/// down for a C library that does an old thing by a new call. A refusal is as safe, since nothing
+/// that is refused is done.
 pub(super) fn filter_system_calls() -> Result<(), ServiceError> {
     let fail = |error: &dyn std::fmt::Display| ServiceError::System {
         operation: "filtering system calls (`--no-seccomp` goes without)".into(),
@@ -131,15 +135,16 @@ fn equal(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
 }
 
-/// A kind of socket: its family, and its type (without flags) or its protocol where not all will do.
+/// A kind of socket: its family, and its type (without flags) or its protocol where not all will
+/// do.
 struct Kind {
     family: i32,
     kind: Option<i32>,
     protocol: Option<i32>,
 }
 
-/// Packets, what the kernel says of interfaces, questions about interfaces, and sockets of this machine. No TCP: what listens was bound
-/// before.
+/// Packets, what the kernel says of interfaces, questions about interfaces, and sockets of this
+/// machine. No TCP: what listens was bound before.
 const KINDS: [Kind; 5] = [
     Kind { family: libc::AF_PACKET, kind: None, protocol: None },
     Kind { family: libc::AF_NETLINK, kind: None, protocol: Some(libc::NETLINK_ROUTE) },
@@ -161,7 +166,8 @@ impl Kind {
     }
 }
 
-/// What is asked of descriptors: an interface's number, name, flags and MTU, a TUN device made again, and whether a socket waits.
+/// The requests on descriptors: an interface's number, name, flags and MTU, a TUN device made
+/// again, and whether a socket waits.
 #[allow(clippy::unnecessary_cast, reason = "their type is another with musl")]
 const REQUESTS: [u64; 11] = [
     libc::SIOCGIFINDEX as u64,
@@ -232,7 +238,8 @@ const FILES: &[libc::c_long] = &[
     libc::SYS_dup3,
 ];
 
-/// Interfaces are opened and locked again, and clients of the control socket and of metrics are let in.
+/// Interfaces are opened and locked again, and clients of the control socket and of metrics are let
+/// in.
 const SOCKETS: &[libc::c_long] = &[
     libc::SYS_socketpair,
     libc::SYS_bind,
@@ -262,7 +269,8 @@ const MEMORY: &[libc::c_long] = &[
     libc::SYS_getrusage,
 ];
 
-/// Threads, signals, and the end. No program is executed any more, and no other process is traced or changed.
+/// Threads, signals, and the end. No program is executed any more, and no other process is traced
+/// or changed.
 const THREADS: &[libc::c_long] = &[
     libc::SYS_clone,
     libc::SYS_clone3,
@@ -322,7 +330,7 @@ mod tests {
     #[test]
     fn sockets_and_requests_that_the_gateway_has_no_need_of_are_refused() {
         let (allowed, refused) = apart(|| {
-            set_no_new_privs(true).expect("anybody may");
+            set_no_new_privs(true).expect("any process may");
             seccompiler::apply_filter(&program().expect("it is well made")).expect("this kernel filters");
             let (stream, datagram) = (SocketType::STREAM, SocketType::DGRAM);
             let open = |family, kind, protocol| socket(family, kind, protocol).map(drop);
@@ -355,7 +363,7 @@ mod tests {
             Files { read: vec![read.path().into()], write: vec![write.path().into()], devices: Vec::new() };
         let seen = apart(move || {
             let open = std::fs::File::open(&paths[2]).expect("not confined yet");
-            set_no_new_privs(true).expect("anybody may");
+            set_no_new_privs(true).expect("any process may");
             if !confine(&files).expect("the rules are well made") {
                 return None;
             }

@@ -1,21 +1,22 @@
-//! Losses that an operator has to know of, each told to the log once: they mean that something is set up wrong.
+//! Logs once each kind of loss that means that something is set up wrong.
 
 use crate::ledger::Loss;
 
-/// What has been told.
+/// The kinds of loss that were logged.
 #[derive(Debug, Default)]
 pub(super) struct Troubles {
-    told: [bool; Loss::ALL.len()],
+    logged: [bool; Loss::ALL.len()],
 }
 
 impl Troubles {
-    /// Looks at what was `lost` so far, in the order of [`Loss::ALL`], and gives `say` a line for each kind that is new.
+    /// Reads what was `lost` so far, in the order of [`Loss::ALL`], and gives `say` a line for each
+    /// kind that is new.
     pub(super) fn look(&mut self, lost: [u64; Loss::ALL.len()], say: &mut dyn FnMut(String)) {
-        for ((loss, count), told) in Loss::ALL.into_iter().zip(lost).zip(&mut self.told) {
-            if count == 0 || *told {
+        for ((loss, count), logged) in Loss::ALL.into_iter().zip(lost).zip(&mut self.logged) {
+            if count == 0 || *logged {
                 continue;
             }
-            *told = true;
+            *logged = true;
             if let Some(meaning) = meaning(loss) {
                 say(format!("packets are lost as `{}`: {meaning}", loss.name()));
             }
@@ -23,7 +24,7 @@ impl Troubles {
     }
 }
 
-/// What a loss means, and what to do; `None` for those that come and go, which are counted and no more.
+/// What a loss means, and what to do; `None` for those that come and go, which are only counted.
 fn meaning(loss: Loss) -> Option<&'static str> {
     Some(match loss {
         Loss::Malformed => {
@@ -50,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_trouble_is_told_once_with_a_remedy() {
+    fn each_trouble_is_logged_once_with_a_remedy() {
         let mut troubles = Troubles::default();
         let mut lines = Vec::new();
         let mut look = |lost: &[(Loss, u64)]| {

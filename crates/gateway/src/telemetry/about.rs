@@ -1,4 +1,4 @@
-//! What telemetry knows of the configuration: names, rates, and what a flow is.
+//! The part of the configuration that telemetry needs: names, rates, and what a flow is.
 
 use crate::account::Opened;
 use crate::class_book::{ClassBook, ClassKind, Way};
@@ -10,7 +10,7 @@ use fairwire_wire::flow_key::Mac;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
-/// What telemetry knows of the configuration.
+/// The part of the configuration that telemetry needs.
 #[derive(Clone, Debug)]
 pub struct About {
     /// The gateway's name.
@@ -27,7 +27,7 @@ pub struct About {
     pub captured: usize,
 }
 
-/// What telemetry knows of one way.
+/// The part of one direction that telemetry needs.
 #[derive(Clone, Debug)]
 pub struct WayAbout {
     /// The discipline's name in the catalogue; empty where nothing is shaped.
@@ -40,11 +40,11 @@ pub struct WayAbout {
     pub accounts: usize,
 }
 
-/// Events that the capture ring keeps, unless told otherwise.
+/// Events that the capture ring keeps, by default.
 pub const CAPTURED: u32 = 4096;
 
 impl About {
-    /// What telemetry knows of `config`.
+    /// The part of `config` that telemetry needs.
     pub fn of(config: &Config) -> Self {
         let spec = config.spec();
         let way = |way| match config.shaping(way) {
@@ -71,7 +71,7 @@ impl About {
         }
     }
 
-    /// The name of a flow of `way`, by what its first packet told.
+    /// The name of a flow of `way`, from its first packet.
     pub fn flow_name(&self, way: Way, opened: &Opened) -> String {
         let key = &opened.key;
         match self.ways[way as usize].flows {

@@ -1,10 +1,10 @@
-//! Where the observer puts what it saw, and everybody reads it.
+//! The board, to which the observer writes and from which all others read.
 
 use super::about::About;
 use super::capture::{Part, Ring, Setting, SharedRing, write_pcapng};
 use super::counts;
-use super::digest::{Digest, FLOWS_TOLD};
-use super::observer::{Gauge, MOST_GAUGES, PortState, Samplers, kept};
+use super::digest::{Digest, SHOWN_FLOWS};
+use super::observer::{Gauge, MAX_GAUGES, PortState, Samplers, kept};
 use super::process;
 use super::sample::{Kept, Sampler};
 use super::snapshot::{
@@ -20,8 +20,8 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// What was observed last. Readers share it in an [`Arc`]; the observer writes only where nobody reads just then, and
-/// tries again at the next interval.
+/// The last observation. Readers share it in an [`Arc`]; the observer writes only while no thread
+/// reads, and tries again at the next interval.
 #[derive(Debug)]
 pub struct Board {
     tick: Mutex<Tick>,
@@ -55,12 +55,12 @@ pub(super) struct WayTick {
 
 impl Tick {
     pub(super) fn new(now: Time) -> Self {
-        let way = || WayTick { gauges: Vec::with_capacity(MOST_GAUGES), ..WayTick::default() };
+        let way = || WayTick { gauges: Vec::with_capacity(MAX_GAUGES), ..WayTick::default() };
         Tick { now, ways: [way(), way()], ports: Default::default(), processor: Duration::ZERO }
     }
 }
 
-/// What is copied four times a second, and what has been made of it.
+/// The copies of counters, taken four times a second, and what was computed from them.
 #[derive(Debug)]
 pub(super) struct Store {
     about: Arc<About>,
@@ -68,7 +68,7 @@ pub(super) struct Store {
     start: Time,
     since: Time,
     reloads: u64,
-    /// Counts the configurations that there were; copies of the one before are of no use.
+    /// The number of configurations so far. Copies of an earlier one are not used.
     generation: u64,
     kept: [Kept; 2],
     digests: [Option<Arc<Digest>>; 2],
@@ -88,7 +88,7 @@ impl Store {
         }
     }
 
-    /// What can be told of a way, made anew when another copy is there.
+    /// The digest of a way, computed again if there is a new copy.
     fn digest(&mut self, way: Way) -> Arc<Digest> {
         let Store { about, weights, kept, digests, .. } = self;
         let digest = &mut digests[way as usize];
@@ -105,7 +105,7 @@ impl Board {
         Board { tick: Mutex::new(Tick::new(store.start)), store: Mutex::new(store), rings }
     }
 
-    /// Takes what the observer has, where nobody reads just then.
+    /// Takes the observation of the observer, unless another thread reads just then.
     pub(super) fn put(&self, tick: &mut Tick, generation: u64, samplers: &mut [Sampler; 2]) {
         if let Some(mut place) = try_lock(&self.tick) {
             std::mem::swap(&mut *place, tick);
@@ -113,7 +113,7 @@ impl Board {
         }
         let Some(mut store) = try_lock(&self.store) else { return };
         if store.generation != generation {
-            return; // the control thread will tell of the new configuration in a moment
+            return; // the control thread brings the new configuration in a moment
         }
         let Store { kept, digests, .. } = &mut *store;
         for ((sampler, kept), digest) in samplers.iter_mut().zip(kept).zip(digests) {
@@ -123,24 +123,25 @@ impl Board {
         }
     }
 
-    /// What an [`Observer`](super::Observer) needs for another configuration. It is to be followed by one
-    /// [`replaced`](Board::replaced), or by none.
+    /// What an [`Observer`](super::Observer) needs for another configuration. It is to be followed
+    /// by one [`replaced`](Board::replaced), or by none.
     pub fn samplers(&self, about: &About, now: Time) -> Samplers {
         Samplers::new(about, lock(&self.store).generation + 1, now)
     }
 
-    /// The configuration `about` is in place since `since`, and the observer has the [`samplers`](Board::samplers) that were made for it.
-    /// For the thread that reloads: memory is taken and given back here.
+    /// The configuration `about` is in place since `since`, and the observer has the
+    /// [`samplers`](Board::samplers) that were made for it. For the thread that reloads: memory is
+    /// taken and given back here.
     pub fn replaced(&self, about: About, since: Time) {
         let mut next = Store::new(about, since);
         let mut store = lock(&self.store);
         (next.start, next.reloads, next.generation) = (store.start, store.reloads + 1, store.generation + 1);
         std::mem::swap(&mut *store, &mut next);
-        drop(store); // what was there is dropped after that, while nobody waits for it
+        drop(store); // the old content is dropped after that, while no thread waits for it
     }
 
-    /// A class has another weight.
-    pub fn reweighed(&self, class: u32, weight: Weight) {
+    /// Sets the weight of a class.
+    pub fn set_weight(&self, class: u32, weight: Weight) {
         let mut store = lock(&self.store);
         if let Some(place) = Arc::make_mut(&mut store.weights).get_mut(class as usize) {
             *place = weight;
@@ -148,14 +149,14 @@ impl Board {
         }
     }
 
-    /// A reload changed weights and nothing else: what is counted goes on as it was.
+    /// Counts a reload that changed weights and nothing else: all counters go on.
     pub fn reloaded(&self) {
         lock(&self.store).reloads += 1;
     }
 
     /// The latest snapshot, with the busiest classes.
     pub fn latest(&self) -> Arc<Snapshot> {
-        Arc::new(self.snapshot(Some(CLASSES_TOLD)))
+        Arc::new(self.snapshot(Some(SHOWN_CLASSES)))
     }
 
     /// The latest snapshot, with all classes.
@@ -198,25 +199,27 @@ impl Board {
         std::array::from_fn(|loss| down[loss] + up[loss])
     }
 
-    /// The configuration that is in place, as far as telemetry knows it.
+    /// The configuration in place, as far as telemetry needs it.
     pub fn about(&self) -> Arc<About> {
         lock(&self.store).about.clone()
     }
 
-    /// Writes what the capture rings hold to a new file at `path`, and says how many packets they are.
+    /// Writes the content of the capture rings to a new file at `path`. Returns the number of
+    /// packets.
     pub fn capture(&self, path: &Path) -> io::Result<u64> {
         let part = Part::create(path)?;
         let packets = self.capture_into(part.file())?;
         part.place().map(|()| packets)
     }
 
-    /// Writes what the capture rings hold to `file`, and says how many packets they are.
+    /// Writes the content of the capture rings to `file`. Returns the number of packets.
     pub fn capture_into(&self, file: &File) -> io::Result<u64> {
         let (about, since) = {
             let store = lock(&self.store);
             (store.about.clone(), store.since)
         };
-        // One after the other, and each for as long as copying takes: what happens meanwhile is counted as missed.
+        // One after the other, and each for as long as copying takes: events during that are
+        // counted as missed.
         let copies: [Ring; 2] = [0, 1].map(|way: usize| lock(&self.rings[way]).clone());
         let disciplines = [0, 1].map(|way: usize| about.ways[way].discipline.as_str());
         let setting = Setting { book: &about.book, disciplines, since };
@@ -247,8 +250,8 @@ impl Board {
     }
 }
 
-/// The most classes in a snapshot that is not asked for all.
-pub(super) const CLASSES_TOLD: usize = 32;
+/// The most classes in a snapshot without all classes.
+pub(super) const SHOWN_CLASSES: usize = 32;
 
 fn way_snapshot(
     way: Way,
@@ -275,7 +278,7 @@ fn way_snapshot(
         utilization: utilization.clamp(0.0, 1.0),
         gauges: gauges.map(|(name, unit, value)| (gauge_name(name, *unit), *value)).collect(),
         jain: digest.jain,
-        flows: digest.flows.iter().take(FLOWS_TOLD).cloned().collect(),
+        flows: digest.flows.iter().take(SHOWN_FLOWS).cloned().collect(),
         active_flows: digest.active_flows,
         classes: digest.classes(about, weights, classes),
         class_count: about.book.len() as u64,

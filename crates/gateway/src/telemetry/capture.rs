@@ -1,7 +1,9 @@
-//! "Why was this packet dropped?": the last drops, marks and losses, with their frames' first bytes.
+//! "Why was this packet dropped?": the last drops, marks and losses, with their frames' first
+//! bytes.
 //!
-//! The datapath fills a [`Ring`] and never waits for it: where somebody copies the ring just then, the event is counted as missed. Who
-//! asks gets a pcapng file with the reason in the comment of each packet.
+//! The datapath fills a [`Ring`] and never waits for it: while another thread copies the ring,
+//! events are counted as missed. `fairwire gateway capture` gets a pcapng file with the reason in
+//! the comment of each packet.
 
 use crate::class_book::{ClassBook, Way};
 use crate::ledger::Loss;
@@ -16,8 +18,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// The most that is kept of a frame: the headers of TCP over IPv6 with a VLAN tag and options.
-pub const MOST_KEPT: usize = 128;
+/// The most bytes that are kept of a frame: the headers of TCP over IPv6 with a VLAN tag and
+/// options.
+pub const MAX_KEPT: usize = 128;
 
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +44,7 @@ impl Fate {
     }
 }
 
-/// What is told of a packet beside its bytes.
+/// What is recorded of a packet beside its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     /// When.
@@ -50,7 +53,7 @@ pub struct Event {
     pub fate: Fate,
     /// Its class.
     pub class: u32,
-    /// How long it had waited.
+    /// Its wait in the queue.
     pub waited: Duration,
 }
 
@@ -60,7 +63,7 @@ struct Kept {
     event: Event,
     whole: u32,
     kept: u8,
-    bytes: [u8; MOST_KEPT],
+    bytes: [u8; MAX_KEPT],
 }
 
 /// The last events of one way.
@@ -97,10 +100,10 @@ impl Ring {
             return;
         }
         if self.kept.len() < self.capacity {
-            self.kept.push(Kept { event, whole: 0, kept: 0, bytes: [0; MOST_KEPT] });
+            self.kept.push(Kept { event, whole: 0, kept: 0, bytes: [0; MAX_KEPT] });
         }
         let place = &mut self.kept[self.next];
-        let kept = frame.len().min(MOST_KEPT);
+        let kept = frame.len().min(MAX_KEPT);
         (place.event, place.whole, place.kept) = (event, frame.len() as u32, kept as u8);
         place.bytes[..kept].copy_from_slice(&frame[..kept]);
         self.next = if self.next + 1 == self.capacity { 0 } else { self.next + 1 };
@@ -113,7 +116,7 @@ impl Ring {
     }
 }
 
-/// What the datapath keeps a ring by.
+/// The writer of a ring, on the datapath's thread.
 #[derive(Debug)]
 pub struct Recorder {
     ring: Option<SharedRing>,
@@ -122,12 +125,12 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Nothing is kept.
+    /// A recorder that keeps nothing.
     pub const fn off() -> Self {
         Recorder { ring: None, kept: 0, missed: 0 }
     }
 
-    /// Into `ring`.
+    /// A recorder into `ring`.
     pub fn into_ring(ring: SharedRing) -> Self {
         Recorder { ring: Some(ring), kept: 0, missed: 0 }
     }
@@ -156,19 +159,20 @@ impl Recorder {
     }
 }
 
-/// What a file of captured events is told beside the rings.
+/// The names that a file of captured events needs beside the rings.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
     /// The classes as they are numbered since `since`.
     pub book: &'a ClassBook,
     /// The disciplines since `since`, by the number of the [`Way`].
     pub disciplines: [&'a str; 2],
-    /// When the configuration was put in place: of what was before, class and discipline are not told.
+    /// When the configuration was put in place. The file names no class and no discipline of
+    /// earlier packets.
     pub since: Time,
 }
 
-/// Writes copies of both rings, by the number of the [`Way`], to `file`, and says how many packets they are. Only to a regular file:
-/// nothing else is sure to take them at once.
+/// Writes copies of both rings, by the number of the [`Way`], to `file`. Returns the number of
+/// packets. Only to a regular file: nothing else is sure to take them at once.
 pub fn write_pcapng(mut file: &File, rings: [&Ring; 2], setting: &Setting<'_>) -> io::Result<u64> {
     if !file.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "that is no regular file"));
@@ -177,9 +181,9 @@ pub fn write_pcapng(mut file: &File, rings: [&Ring; 2], setting: &Setting<'_>) -
     file.write_all(&bytes).and_then(|()| file.sync_all()).map(|()| packets)
 }
 
-/// A file on its way to `path`, where it is as a whole or not at all: it is written under another name beside `path` and then linked to it,
-/// which refuses a `path` that exists. The other name goes when this does. It is for its owner alone: there are heads of other people's
-/// packets in it.
+/// A file that appears at `path` as a whole or not at all. It is written under another name beside
+/// `path` and then linked to it, which refuses a `path` that exists. The other name goes when this
+/// does. Only its owner may read it: it has the headers of other people's packets.
 #[derive(Debug)]
 pub struct Part {
     file: File,
@@ -205,7 +209,7 @@ impl Part {
         &self.file
     }
 
-    /// It is whole: gives it its name.
+    /// Gives the finished file its name.
     pub fn place(self) -> io::Result<()> {
         std::fs::hard_link(&self.part, &self.path)
     }
@@ -228,7 +232,7 @@ fn as_pcapng(rings: [&Ring; 2], setting: &Setting<'_>) -> (Vec<u8>, u64) {
         "packets that were dropped, marked or lost, each with the reason",
     );
     for (way, ring) in Way::ALL.iter().zip(rings) {
-        pcapng::interface_of(&mut out, way.name(), ring.link, MOST_KEPT as u32);
+        pcapng::interface_of(&mut out, way.name(), ring.link, MAX_KEPT as u32);
     }
     let mut events: Vec<(u32, &Kept)> =
         (0..).zip(rings).flat_map(|(way, ring)| ring.events().map(move |kept| (way, kept))).collect();
@@ -242,7 +246,8 @@ fn as_pcapng(rings: [&Ring; 2], setting: &Setting<'_>) -> (Vec<u8>, u64) {
     (out, events.len() as u64)
 }
 
-/// Such as `dropped: faba no-tokens; class gold/alice; flow tcp 10.0.0.1:4000 -> 10.0.0.2:80; waited 12.3 ms`.
+/// Such as `dropped: faba no-tokens; class gold/alice; flow tcp 10.0.0.1:4000 -> 10.0.0.2:80;
+/// waited 12.3 ms`.
 fn comment(kept: &Kept, link: LinkType, discipline: &str, setting: &Setting<'_>) -> String {
     let Event { at, fate, class, waited } = kept.event;
     let (what, why) = fate.words();
@@ -253,7 +258,8 @@ fn comment(kept: &Kept, link: LinkType, discipline: &str, setting: &Setting<'_>)
         text += " ";
     }
     text += why;
-    // What was sent already is no longer known by its class, and what is not IP or comes back has none.
+    // What was sent already is no longer known by its class, and what is not IP or comes back has
+    // none.
     let has_class = !matches!(fate, Fate::Lost(Loss::Refused | Loss::OverMtu | Loss::NotIp | Loss::Looped));
     if is_of_now && has_class {
         text += "; class ";
@@ -348,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn each_packet_tells_why_it_was_dropped_and_those_before_a_reload_no_names_that_may_be_wrong() {
+    fn each_packet_says_why_it_was_dropped_and_those_before_a_reload_have_no_names_that_may_be_wrong() {
         let book = book();
         let [download, upload] = rings();
         let (bytes, packets) = as_pcapng([&download, &upload], &setting(&book));

@@ -1,4 +1,4 @@
-//! What each flow was counted for, for who asks.
+//! The counts of each flow since the start, for the request `counts`.
 
 use super::about::About;
 use super::sample::Sample;

@@ -1,4 +1,4 @@
-//! What is made of the copies of one way: rates, the busiest flows, fair shares.
+//! The digest of the copies of one way: rates, the busiest flows, fair shares.
 
 use super::about::About;
 use super::sample::{ClassSample, Kept, Sample};
@@ -10,13 +10,14 @@ use fairwire_metrics::class_shares::class_shares;
 use fairwire_metrics::jain;
 
 /// The most flows in a snapshot.
-pub(super) const FLOWS_TOLD: usize = 20;
-/// A flow or a class wanted more than it got where some of its packets were dropped or marked, or where it offered this part more
-/// than it got and two packets above that: a queue that grew, and not one that has a packet more than a second ago.
+pub(super) const SHOWN_FLOWS: usize = 20;
+/// A flow or a class wanted more than it got if some of its packets were dropped or marked. It also
+/// did if it offered more than this ratio of what it got, and two packets above that. So a queue
+/// must have grown, and not only have one packet more than a second ago.
 const WANTED_MORE: f64 = 1.02;
 const TWO_PACKETS_BITS: f64 = 2.0 * 1518.0 * 8.0;
 
-/// What can be told of one way.
+/// The rates and shares of one way.
 #[derive(Debug)]
 pub(super) struct Digest {
     pub flows: Vec<FlowSnapshot>,
@@ -28,7 +29,7 @@ pub(super) struct Digest {
     totals: Vec<ClassSample>,
 }
 
-/// What a flow or a class did per second.
+/// The rates of a flow or a class.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rates {
     offered_bps: f64,
@@ -65,7 +66,7 @@ impl Rates {
 }
 
 impl Digest {
-    /// What can be told of `way` by the copies in `kept`.
+    /// The digest of `way` by the copies in `kept`.
     pub(super) fn of(about: &About, weights: &[Weight], way: Way, kept: &Kept) -> Self {
         let mut digest = Digest {
             flows: Vec::new(),
@@ -98,14 +99,14 @@ impl Digest {
         self.jain = jain::weighted(&claims);
         self.active_flows = active.len() as u64;
         active.sort_unstable_by(|(_, a), (_, b)| b.throughput_bps.total_cmp(&a.throughput_bps));
-        let told = active.iter().take(FLOWS_TOLD).map(|(place, rates)| FlowSnapshot {
+        let shown = active.iter().take(SHOWN_FLOWS).map(|(place, rates)| FlowSnapshot {
             flow: about.flow_name(way, &newest.opened[*place]),
             offered_bps: rates.offered_bps,
             throughput_bps: rates.throughput_bps,
             drops_per_s: rates.drops_per_s,
             marks_per_s: rates.marks_per_s,
         });
-        self.flows = told.collect();
+        self.flows = shown.collect();
     }
 
     fn take_classes(
@@ -128,7 +129,7 @@ impl Digest {
         self.fair_bps = class_shares(&terms, &offered, left);
         self.worst_share_error_points = self.worst(about, left);
         for (number, class) in about.book.iter().collect::<Vec<_>>().into_iter().rev() {
-            // Members stand after the class above them: theirs are summed up when they are reached.
+            // Members come after the class above them: theirs are summed up when they are reached.
             let rates = self.rates[number as usize];
             if let Some(parent) = class.parent {
                 self.rates[parent as usize].add(rates);
@@ -136,15 +137,18 @@ impl Digest {
         }
     }
 
-    /// The largest difference between share and fair share of a leaf that wanted more than it got, in points of what left.
+    /// The largest difference between share and fair share of a leaf that wanted more than it got,
+    /// in points of what left.
     fn worst(&self, about: &About, left: f64) -> f64 {
         if left <= 0.0 {
             return 0.0;
         }
         let leaves = self.rates.iter().zip(&self.fair_bps).enumerate();
-        let asked =
+        let wanting =
             leaves.filter(|(class, (rates, _))| about.book.is_leaf(*class as u32) && rates.wanted_more());
-        asked.map(|(_, (rates, fair))| (rates.throughput_bps - fair).abs() / left * 100.0).fold(0.0, f64::max)
+        wanting
+            .map(|(_, (rates, fair))| (rates.throughput_bps - fair).abs() / left * 100.0)
+            .fold(0.0, f64::max)
     }
 
     /// The classes, all by number, or the `most` busiest by what they got.
@@ -154,7 +158,8 @@ impl Digest {
         weights: &[Weight],
         most: Option<usize>,
     ) -> Vec<ClassSnapshot> {
-        // After a start or a reload nothing is known until the first copy is there: no zeros, for counters never go back.
+        // After a start or a reload nothing is known until there is a copy. Zeros would be wrong,
+        // since counters never decrease.
         let mut numbers: Vec<u32> = (0..self.rates.len().min(self.totals.len()) as u32).collect();
         if let Some(most) = most.filter(|most| *most < numbers.len()) {
             let got = |number: &u32| self.rates[*number as usize].throughput_bps;
@@ -189,7 +194,8 @@ impl Digest {
 fn flow_rates(place: usize, newest: &Sample, oldest: &Sample) -> Option<Rates> {
     let now = &newest.flows[place];
     let before = oldest.flows.get(place).filter(|before| before.flow == now.flow);
-    // Who has come since then began with zeros, at a time that is only known to lie between: over the whole window, as the others.
+    // A flow that came since then began with zeros, at an unknown time in between. Its rate is over
+    // the whole window, as that of the others.
     let from = match before {
         Some(_) => oldest.flow_time(place),
         None => *oldest.flow_times.first().or(oldest.class_times.first())?,

@@ -1,15 +1,20 @@
 //! A snapshot as a page for Prometheus: as text, version 0.0.4, or as OpenMetrics 1.0.
 //!
-//! Sources: prometheus.io/docs/instrumenting/exposition_formats, and the OpenMetrics specification (prometheus.io/docs/specs/om/open_metrics_spec).
-//! Who accepts OpenMetrics gets it; everybody else, such as `curl` and `promtool check metrics`, gets text. Names, labels and numbers are
-//! the same in both. Where node_exporter has a word for something (its qdisc collector), that one is used, with its labels `device` and
-//! `kind`, so that dashboards of queues fit; the rest is `fairwire_*`, and `process_*` as everywhere. Units are base units: bytes and seconds.
+//! Sources: prometheus.io/docs/instrumenting/exposition_formats, and the OpenMetrics specification
+//! (prometheus.io/docs/specs/om/open_metrics_spec). Clients that accept OpenMetrics get it; all
+//! others, such as `curl` and `promtool check metrics`, get text. Names, labels and numbers are the
+//! same in both.
 //!
-//! It is written by hand because no kept library writes both: `prometheus-client` has OpenMetrics alone, `prometheus` text alone.
+//! Metrics that node_exporter has too (its qdisc collector) have its names, with its labels
+//! `device` and `kind`, so that dashboards of queues fit. The rest is `fairwire_*`, and `process_*`
+//! as everywhere. Units are base units: bytes and seconds.
 //!
-//! **There is never a label per flow**, and a label `class` only for classes of the configuration, of which there are at most
-//! [`MOST_CLASSES`] here, and never for subscribers: their number is the operator's, and a time series for each is what breaks a
-//! Prometheus. The socket tells of all.
+//! It is written by hand because no maintained library writes both: `prometheus-client` has
+//! OpenMetrics alone, `prometheus` text alone.
+//!
+//! **There is never a label per flow.** There is a label `class` only for classes of the
+//! configuration, at most [`MAX_CLASSES`], and never for subscribers: a time series for each of
+//! thousands is what breaks a Prometheus. The socket reports all of them.
 
 use super::about::About;
 use super::snapshot::{ClassSnapshot, ProcessSnapshot, Snapshot, WaySnapshot};
@@ -27,7 +32,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// What an answer says of its form.
+    /// The content type of an answer.
     pub fn content_type(self) -> &'static str {
         match self {
             Format::Text => "text/plain; version=0.0.4; charset=utf-8",
@@ -35,8 +40,8 @@ impl Format {
         }
     }
 
-    /// The form for one that sent these `Accept` headers (RFC 9110, section 12.5.1): OpenMetrics where it is named, and text not
-    /// preferred.
+    /// The form for one that sent these `Accept` headers (RFC 9110, section 12.5.1): OpenMetrics
+    /// where it is named, and text not preferred.
     pub fn accepted<'a>(headers: impl Iterator<Item = &'a str>) -> Self {
         let (mut text, mut open_metrics) = (0.0_f64, 0.0_f64);
         for range in headers.flat_map(|header| header.split(',')) {
@@ -68,7 +73,7 @@ fn wanted(range: &str) -> Option<(&str, Option<&str>, f64)> {
 }
 
 /// The most classes that have a time series each.
-pub const MOST_CLASSES: usize = 256;
+pub const MAX_CLASSES: usize = 256;
 
 type OfWay = fn(&WaySnapshot) -> u64;
 type OfClass<T> = fn(&ClassSnapshot) -> T;
@@ -109,7 +114,7 @@ fn gateway(page: &mut Page, snapshot: &Snapshot) {
     );
 }
 
-/// The words of all Prometheus clients, and of the thread that is the limit of a gateway.
+/// The metrics of all Prometheus clients, and that of the thread that limits a gateway.
 fn process(page: &mut Page, its: &ProcessSnapshot) {
     let counters = [
         ("process_cpu_seconds", "Processor time of the gateway's process.", its.cpu_s),
@@ -122,17 +127,18 @@ fn process(page: &mut Page, its: &ProcessSnapshot) {
     page.each(Kind::Counter, &counters);
     page.each(
         Kind::Gauge,
-        &[("process_start_time_seconds", "When it was started, since 1970.", its.started_s)],
+        &[("process_start_time_seconds", "Start of the process, since 1970.", its.started_s)],
     );
     let gauges = [
         ("process_resident_memory_bytes", "Memory in use.", its.resident_bytes),
-        ("process_virtual_memory_bytes", "Memory taken, in use or not.", its.virtual_bytes),
+        ("process_virtual_memory_bytes", "Memory allocated, in use or not.", its.virtual_bytes),
         ("process_threads", "Threads.", its.threads),
     ];
     page.each(Kind::Gauge, &gauges);
 }
 
-/// The words of node_exporter. Its device is the interface that the queue stands before: a download leaves by the inside.
+/// The metrics of node_exporter. The device is the interface after the queue: a download leaves by
+/// the inside.
 fn qdisc(page: &mut Page, snapshot: &Snapshot) {
     let dropped =
         |way: &WaySnapshot| way.totals.dropped.values().chain(way.totals.lost.values()).sum::<u64>();
@@ -177,20 +183,24 @@ fn shaped(snapshot: &Snapshot) -> impl Iterator<Item = (&WaySnapshot, &str)> {
         .map(move |(at, way)| (way, device(at)))
 }
 
-/// What a family says of a way.
+/// The value of a family for a way.
 type ValueOfWay = fn(&WaySnapshot) -> f64;
 
 fn queue(page: &mut Page, snapshot: &Snapshot) {
     sojourns(page, snapshot);
     let gauges: [(&str, &str, ValueOfWay); 4] = [
-        ("fairwire_sojourn_max_seconds", "The longest wait of the last second.", |way| way.sojourn.max_s),
-        ("fairwire_rate_bytes_per_second", "The rate of the link; 0 where nothing is shaped.", |way| {
+        ("fairwire_sojourn_max_seconds", "Longest wait in the queue during the last second.", |way| {
+            way.sojourn.max_s
+        }),
+        ("fairwire_rate_bytes_per_second", "Rate of the link; 0 if it is not shaped.", |way| {
             way.rate_bps as f64 / 8.0
         }),
-        ("fairwire_throughput_bytes_per_second", "What left during the last second.", |way| {
-            way.throughput_bps / 8.0
-        }),
-        ("fairwire_utilization_ratio", "The part of the link in use during the last second.", |way| {
+        (
+            "fairwire_throughput_bytes_per_second",
+            "Throughput during the last second, as counted on the link.",
+            |way| way.throughput_bps / 8.0,
+        ),
+        ("fairwire_utilization_ratio", "Part of the link in use during the last second.", |way| {
             way.utilization
         }),
     ];
@@ -203,7 +213,7 @@ fn queue(page: &mut Page, snapshot: &Snapshot) {
 /// How long packets waited since the start.
 fn sojourns(page: &mut Page, snapshot: &Snapshot) {
     let name = "fairwire_sojourn_seconds";
-    page.family(name, Kind::Histogram, "How long packets waited that left since the start.");
+    page.family(name, Kind::Histogram, "Waits in the queue of the packets that left since the start.");
     for way in &snapshot.ways {
         let waits = &way.sojourn_histogram;
         let bounds = waits.bounds_s.iter().map(|bound| format!("{bound:?}")).chain(["+Inf".to_owned()]);
@@ -232,11 +242,7 @@ fn discipline(page: &mut Page, snapshot: &Snapshot) {
     ];
     for (suffix, unit, size) in UNITS {
         let name = format!("fairwire_discipline_{unit}");
-        page.family(
-            &name,
-            Kind::Gauge,
-            "What the discipline tells of itself in this unit (`fairwire describe`).",
-        );
+        page.family(&name, Kind::Gauge, "Gauges of the discipline in this unit (`fairwire describe`).");
         for way in &snapshot.ways {
             for (gauge, value) in
                 way.gauges.iter().filter(|(gauge, _)| gauge.rsplit('_').next() == Some(suffix))
@@ -257,7 +263,7 @@ fn fairness(page: &mut Page, snapshot: &Snapshot) {
         }),
         (
             "fairwire_worst_share_error_ratio",
-            "The largest difference of a class between its share of the link and its fair share.",
+            "Largest difference of a class between its share of the link and its fair share.",
             |way| way.worst_share_error_points / 100.0,
         ),
         ("fairwire_active_flows", "Flows that sent during the last second.", |way| way.active_flows as f64),
@@ -272,7 +278,7 @@ fn totals(page: &mut Page, snapshot: &Snapshot) {
         ("fairwire_received_packets", "Packets that came in, wire-size.", |way| way.totals.packets_in),
         ("fairwire_received_bytes", "Bytes that came in, as counted on the link.", |way| way.totals.bytes_in),
         ("fairwire_sent_packets", "Packets sent on.", |way| way.totals.packets_out),
-        ("fairwire_unshaped_packets", "Packets that passed by the discipline.", |way| way.totals.unshaped),
+        ("fairwire_unshaped_packets", "Packets that bypassed the discipline.", |way| way.totals.unshaped),
         ("fairwire_washed_packets", "Packets that came in with a DSCP, which was cleared.", |way| {
             way.totals.washed
         }),
@@ -304,13 +310,13 @@ fn classes(page: &mut Page, snapshot: &Snapshot, about: &About) {
         let number = about.book.number(&class.class);
         number.and_then(|number| about.book.class(number)).is_some_and(|class| class.kind == ClassKind::Class)
     };
-    let mut told: Vec<(&str, &ClassSnapshot)> = Vec::new();
+    let mut shown: Vec<(&str, &ClassSnapshot)> = Vec::new();
     for way in &snapshot.ways {
-        told.extend(
+        shown.extend(
             way.classes
                 .iter()
                 .filter(|class| is_class(class))
-                .take(MOST_CLASSES)
+                .take(MAX_CLASSES)
                 .map(|class| (way.way.as_str(), class)),
         );
     }
@@ -321,27 +327,33 @@ fn classes(page: &mut Page, snapshot: &Snapshot, about: &About) {
     let counters: [(&str, &str, OfClass<u64>); 2] = [
         (
             "fairwire_class_bytes",
-            "Bytes of the class sent on, as counted on the link; of a class with members only what is its own.",
+            "Bytes of the class sent on, as counted on the link, without those of classes below it.",
             |class| class.bytes_out,
         ),
         ("fairwire_class_dropped_packets", "Packets of the class dropped.", |class| class.dropped),
     ];
     for (name, help, value) in counters {
         page.family(name, Kind::Counter, help);
-        for (way, class) in &told {
+        for (way, class) in &shown {
             let [way, name_of] = labels(way, class);
             page.sample(&format!("{name}_total"), &[(way.0, &way.1), (name_of.0, &name_of.1)], value(class));
         }
     }
     let gauges: [(&str, &str, OfClass<f64>); 4] = [
-        ("fairwire_class_weight", "The weight among its siblings.", |class| class.weight),
-        ("fairwire_class_offered_bytes_per_second", "What it offered.", |class| class.offered_bps / 8.0),
-        ("fairwire_class_throughput_bytes_per_second", "What it got.", |class| class.throughput_bps / 8.0),
-        ("fairwire_class_fair_bytes_per_second", "What it ought to have got.", |class| class.fair_bps / 8.0),
+        ("fairwire_class_weight", "Weight of the class among its siblings.", |class| class.weight),
+        ("fairwire_class_offered_bytes_per_second", "Offered rate of the class.", |class| {
+            class.offered_bps / 8.0
+        }),
+        ("fairwire_class_throughput_bytes_per_second", "Throughput of the class.", |class| {
+            class.throughput_bps / 8.0
+        }),
+        ("fairwire_class_fair_bytes_per_second", "Max-min fair rate of the class.", |class| {
+            class.fair_bps / 8.0
+        }),
     ];
     for (name, help, value) in gauges {
         page.family(name, Kind::Gauge, help);
-        for (way, class) in &told {
+        for (way, class) in &shown {
             let [way, name_of] = labels(way, class);
             page.sample(name, &[(way.0, &way.1), (name_of.0, &name_of.1)], value(class));
         }
@@ -357,7 +369,7 @@ fn ports(page: &mut Page, snapshot: &Snapshot) {
             |port| port.overflows,
         ),
         ("fairwire_port_truncated", "Frames longer than could be taken in.", |port| port.truncated),
-        ("fairwire_port_outages", "How often the interface went down.", |port| port.outages),
+        ("fairwire_port_outages", "Number of times that the interface went down.", |port| port.outages),
     ];
     for (name, help, value) in counters {
         page.family(name, Kind::Counter, help);
@@ -379,7 +391,7 @@ enum Kind {
     Info,
 }
 
-/// Units in which a family's name may end; a longer one stands before its own end.
+/// Units in which a family's name may end; a longer one comes before its own end.
 const UNITS: [&str; 8] =
     ["bytes_per_second", "seconds", "bytes", "packets", "flows", "tokens", "ratio", "index"];
 
@@ -392,7 +404,7 @@ struct Page {
 impl Page {
     /// A family begins. Its name ends with its unit, where it has one.
     fn family(&mut self, name: &str, kind: Kind, help: &str) {
-        // What OpenMetrics says of a family, text says of its samples; and it knows no infos.
+        // OpenMetrics describes a family, text describes its samples and has no infos.
         let (kind, suffix) = match (kind, self.format) {
             (Kind::Counter, Format::Text) => ("counter", "_total"),
             (Kind::Counter, Format::OpenMetrics) => ("counter", ""),

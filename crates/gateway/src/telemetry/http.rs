@@ -1,9 +1,10 @@
 //! Metrics over HTTP, on a thread of its own.
 //!
-//! A connection carries one request, whose head and answer have a short time. There are so many connections at once; beyond that the next
-//! one takes the place of one that has not shown yet that it may read, the oldest of the address that has most of them. So whoever keeps
-//! connections open takes room from itself and keeps nobody waiting. The datapath shares nothing with this thread but the board, for which
-//! it never waits.
+//! A connection carries one request, whose head and answer have a short time. The number of
+//! connections is bounded. One beyond it takes the place of one that has not shown yet that it may
+//! read: the oldest of the address that has most of them. So a client that keeps connections open
+//! takes room from itself and keeps no other waiting. The datapath shares nothing with this thread
+//! but the board, for which it never waits.
 
 use super::board::Board;
 use super::exposition::{self, Format};
@@ -31,22 +32,22 @@ use tokio::time::timeout;
 const MAX_CONNECTIONS: usize = 64;
 /// Bytes of a request's head; hyper takes no less.
 const MAX_HEAD_BYTES: usize = 8 << 10;
-/// How long the head of a request may take.
+/// The most time that the head of a request may take.
 const HEAD: Duration = Duration::from_secs(2);
-/// How long a connection may last: who reads slowly makes room for others.
+/// The most time that a connection may last: a slow reader makes room for others.
 const WHOLE: Duration = Duration::from_secs(10);
-/// A page is good for so long: however many read, it is made ten times a second.
+/// The age up to which a page is served again: it is made at most ten times a second.
 const FRESH: Span = Span::from_ms(100);
-/// How often the thread looks whether to stop.
+/// The interval at which the thread checks whether to stop.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Who may read metrics.
+/// The readers that may read metrics.
 #[derive(Clone, Debug, Default)]
 pub struct Readers {
-    /// What they must show.
+    /// The token that they must show.
     pub token: Option<String>,
-    /// The names of this machine that they may use, beside its addresses and `localhost`. Where there is a token and no name is listed,
-    /// any will do.
+    /// The names of this machine that they may use, beside its addresses and `localhost`. Where
+    /// there is a token and no name is listed, any will do.
     pub hosts: Vec<String>,
 }
 
@@ -92,7 +93,8 @@ fn check(address: SocketAddr, token: Option<&str>) -> Result<(), ServeError> {
     }
 }
 
-/// Answers `GET /metrics` on `listener` from a thread of its own, until `stop`, to those who are among the `readers`.
+/// Answers `GET /metrics` on `listener` from a thread of its own, until `stop`, to the allowed
+/// `readers`.
 ///
 /// Call it before rights are dropped: it starts a thread, and opens a descriptor to wait on.
 pub fn serve_metrics(
@@ -118,7 +120,8 @@ async fn accept(listener: tokio::net::TcpListener, answers: Arc<Answers>, stop: 
     while !stop.load(Ordering::Relaxed) {
         let (stream, peer) = match timeout(PATIENCE, listener.accept()).await {
             Ok(Ok(accepted)) => accepted,
-            // Out of descriptors, or the client is gone already: others may do better a little later.
+            // Out of descriptors, or the client is gone already: others may do better a little
+            // later.
             Ok(Err(_)) => {
                 tokio::time::sleep(PATIENCE).await;
                 continue;
@@ -184,7 +187,7 @@ impl Places {
     }
 }
 
-/// Who has one IPv6 address has the 2^64 beside it.
+/// The network of an address: a host with one IPv6 address has the 2^64 beside it.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & u128::MAX << 64).into(),
@@ -213,7 +216,7 @@ impl Answers {
         }
         may_read.store(true, Ordering::Relaxed);
         if request.uri().path() != "/metrics" {
-            return plain(StatusCode::NOT_FOUND, "there is /metrics\n");
+            return plain(StatusCode::NOT_FOUND, "not found: there is only /metrics\n");
         }
         if request.method() != Method::GET && request.method() != Method::HEAD {
             let mut answer = plain(StatusCode::METHOD_NOT_ALLOWED, "GET it\n");
@@ -227,7 +230,7 @@ impl Answers {
         answer
     }
 
-    /// What is told at `now`, or was a moment ago.
+    /// The page at `now`, or of a moment ago.
     fn page(&self, format: Format, now: Time) -> Bytes {
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         let page = &mut pages[format as usize];
@@ -242,14 +245,15 @@ impl Answers {
 }
 
 impl Readers {
-    /// Is the machine called by a name of its own? A browser that is shown a page of another site whose name was made to point here (DNS
-    /// rebinding) calls it by that site's name; an address is no name that somebody else could hold.
+    /// Does the request name this machine? A browser may show a page of another site whose name was
+    /// made to point here (DNS rebinding). It then sends that site's name. An address cannot be the
+    /// name of another site.
     fn check_host(&self, request: &Request<Incoming>) -> Result<(), (StatusCode, &'static str)> {
         let bad = (StatusCode::BAD_REQUEST, "one Host header, with a name or an address, is needed\n");
         let mut given = request.headers().get_all(HOST).iter();
         let header = match (given.next(), given.next()) {
             (Some(host), None) => Some(host.to_str().ok().and_then(|host| host.parse().ok()).ok_or(bad)?),
-            // No browser is so old.
+            // No browser is that old.
             (None, _) if request.version() < Version::HTTP_11 => None,
             _ => return Err(bad),
         };
@@ -282,7 +286,7 @@ impl Readers {
     }
 }
 
-/// Are they the same? Takes a time that tells nothing but their lengths.
+/// Are they the same? The time that it takes depends on their lengths alone.
 fn is_same(token: &[u8], shown: &[u8]) -> bool {
     let differences = token.iter().zip(shown).fold(0, |sum, (a, b)| sum | (a ^ b));
     std::hint::black_box(differences) == 0 && token.len() == shown.len()

@@ -1,7 +1,8 @@
-//! What a running gateway tells of itself.
+//! The telemetry of a running gateway.
 //!
-//! The [`Observer`] runs on the datapath's thread, at each telemetry interval, and never waits: it copies counters to the
-//! [`Board`]. Whoever asks the board pays for the arithmetic: rates, fair shares, names.
+//! The [`Observer`] runs on the datapath's thread, at each telemetry interval, and never waits: it
+//! copies counters to the [`Board`]. The thread that reads the board does the arithmetic: rates,
+//! fair shares, names.
 
 pub mod about;
 mod board;

@@ -1,4 +1,4 @@
-//! Looks at the datapath at each interval, on its thread, and never waits.
+//! The observer reads the datapath at each interval, on its thread, and never waits.
 
 use super::about::About;
 use super::board::{Board, Store, Tick};
@@ -13,7 +13,7 @@ use fairwire_wire::pcapng::LinkType;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-/// What a port is like now.
+/// The state of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortState {
     /// Its troubles so far.
@@ -22,7 +22,7 @@ pub struct PortState {
     pub is_up: bool,
 }
 
-/// Looks at the datapath, and tells the [`Board`].
+/// Reads the datapath, and writes to the [`Board`].
 ///
 /// It takes all its memory at construction.
 #[derive(Debug)]
@@ -35,8 +35,8 @@ pub struct Observer {
     past: [Past; 2],
 }
 
-/// Memory in which the counters of a configuration are copied, taken away from the thread that forwards. It belongs to one
-/// [`Board::replaced`].
+/// Memory in which the counters of a configuration are copied, taken away from the thread that
+/// forwards. It belongs to one [`Board::replaced`].
 #[derive(Debug)]
 pub struct Samplers {
     ways: [Sampler; 2],
@@ -61,18 +61,18 @@ impl Observer {
         }
     }
 
-    /// Where everybody reads what was observed.
+    /// The board to which it writes.
     pub fn board(&self) -> Arc<Board> {
         self.board.clone()
     }
 
-    /// Lets `datapath` keep its drops, marks and losses in the rings of which the board writes captures.
+    /// Makes `datapath` record its drops, marks and losses in the board's rings.
     pub fn record(&self, datapath: &mut Datapath) {
         datapath.forward.record_into(self.rings[0].clone());
         datapath.backward.record_into(self.rings[1].clone());
     }
 
-    /// Takes note of `datapath` at `now`, and of both `ports`, inside first.
+    /// Reads `datapath` at `now`, and both `ports`, inside first.
     pub fn observe(&mut self, now: Time, datapath: &Datapath, ports: [PortState; 2]) {
         self.tick.now = now;
         self.tick.ports = ports;
@@ -83,7 +83,7 @@ impl Observer {
         self.board.put(&mut self.tick, self.samplers.generation, &mut self.samplers.ways);
     }
 
-    /// Takes note of the processor time that the thread has had which forwards.
+    /// Sets the processor time of the thread that forwards.
     pub fn took(&mut self, processor: Duration) {
         self.tick.processor = processor;
     }
@@ -102,10 +102,11 @@ impl Observer {
         direction.inspect(&mut Gauges(&mut tick.gauges));
     }
 
-    /// A new configuration is in place, with other numbers of classes: rates of flows and classes begin anew, in `samplers`. Given
-    /// back are those that were in use, to be dropped where time does not matter.
+    /// Starts rates of flows and classes anew, in `samplers`, since a new configuration is in
+    /// place. Returns the samplers that were in use, to be dropped where time does not matter.
     ///
-    /// What is copied from now on is told once [`Board::replaced`] was told of the same configuration.
+    /// The board shows the new copies after [`Board::replaced`] was called for the same
+    /// configuration.
     #[must_use = "to drop them takes time"]
     pub fn replaced_by(&mut self, samplers: Samplers) -> Samplers {
         std::mem::replace(&mut self.samplers, samplers)
@@ -113,7 +114,7 @@ impl Observer {
 }
 
 impl Samplers {
-    /// For the configuration `about`, which will be the board's `generation`th but for the first.
+    /// Samplers for the configuration `about`, the board's number `generation` after the first.
     pub(super) fn new(about: &About, generation: u64, start: Time) -> Self {
         Samplers { ways: samplers(about, start), generation }
     }
@@ -128,8 +129,9 @@ pub(super) fn kept(about: &About) -> [Kept; 2] {
     [0, 1].map(|way: usize| Kept::new(about.ways[way].accounts, about.book.len()))
 }
 
-/// Gauges that are kept of a discipline. Its parts are left out: there may be one for each subscriber.
-pub(super) const MOST_GAUGES: usize = 64;
+/// Gauges that are kept of a discipline. Its parts are left out: there may be one for each
+/// subscriber.
+pub(super) const MAX_GAUGES: usize = 64;
 
 struct Gauges<'a>(&'a mut Vec<Gauge>);
 
@@ -138,7 +140,7 @@ pub(super) type Gauge = (&'static str, Unit, f64);
 
 impl Probe for Gauges<'_> {
     fn gauge(&mut self, name: &'static str, unit: Unit, value: f64) {
-        if self.0.len() < MOST_GAUGES {
+        if self.0.len() < MAX_GAUGES {
             self.0.push((name, unit, value));
         }
     }
@@ -148,7 +150,8 @@ impl Probe for Gauges<'_> {
     }
 }
 
-/// Totals over all datapaths that there were: where one began anew, what the one before it counted is kept.
+/// Totals over all datapaths that there were: where one began anew, what the one before it counted
+/// is kept.
 #[derive(Debug, Default)]
 struct Past {
     ended: Totals,
@@ -225,8 +228,8 @@ mod tests {
         let mut past = Past::default();
         let totals =
             |frames: u64| Totals { frames_received: frames, packets_in: frames, ..Totals::default() };
-        let told: Vec<u64> =
+        let shown: Vec<u64> =
             [5, 9, 2, 4, 0, 1].map(|frames| past.over_all(&totals(frames)).packets_in).to_vec();
-        assert_eq!(told, [5, 9, 11, 13, 13, 14]);
+        assert_eq!(shown, [5, 9, 11, 13, 13, 14]);
     }
 }

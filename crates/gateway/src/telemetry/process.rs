@@ -1,4 +1,4 @@
-//! What a gateway's process takes of its machine: `/proc/self/stat` and its clocks.
+//! The processor time and memory of a gateway's process: `/proc/self/stat` and its clocks.
 
 use super::snapshot::ProcessSnapshot;
 use fairwire_core::{Duration, Time};
@@ -12,11 +12,13 @@ static PROCESS: OnceLock<Option<Process>> = OnceLock::new();
 
 struct Process {
     stat: File,
-    /// Reckoned once: the calendar is set now and then, and a process that seems to begin again looks like another one.
+    /// Computed once: the calendar is set now and then, and another start would look like another
+    /// process.
     started_s: f64,
 }
 
-/// Opens what is read of this process later, while that is allowed. Otherwise it is opened when it is first read.
+/// Opens what is read of this process later, while that is allowed. Otherwise it is opened when it
+/// is first read.
 pub fn open() {
     let _ = process();
 }
@@ -31,13 +33,14 @@ impl Process {
         let since_boot =
             Fields::of(&stat)?.started_ticks as f64 / rustix::param::clock_ticks_per_second() as f64;
         let age_s = (clock::boot().since(Time::ZERO).secs() - since_boot).max(0.0);
-        // The kernel tells it to a hundredth of a second.
+        // The kernel gives it to a hundredth of a second.
         let started_s = ((clock::calendar().since(Time::ZERO).secs() - age_s) * 100.0).round() / 100.0;
         Some(Process { stat, started_s })
     }
 }
 
-/// What the process takes, of whose processor time `forwarding` was the forwarding thread's. `None` where the kernel does not tell.
+/// The use of the process, of whose processor time `forwarding` was the forwarding thread's. `None`
+/// if the kernel does not report it.
 pub(super) fn snapshot(forwarding: Duration) -> Option<ProcessSnapshot> {
     let process = process()?;
     let fields = Fields::of(&process.stat)?;
@@ -68,7 +71,8 @@ impl Fields {
     }
 
     fn read(text: &str) -> Option<Self> {
-        // The name of the program stands in parentheses, and may have any in it. The field after it is the third.
+        // The name of the program is in parentheses, and may have any in it. The field after it is
+        // the third.
         let fields: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
         let number = |field: usize| fields.get(field - 3)?.parse().ok();
         Some(Fields {

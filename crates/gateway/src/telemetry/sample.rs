@@ -1,22 +1,24 @@
 //! Copies of the counters of flows and classes, taken a little at a time.
 //!
-//! At each interval [`FLOWS_AT_ONCE`] accounts and [`CLASSES_AT_ONCE`] classes of each way are copied, so that the datapath never pauses for long,
-//! however many there are. Each piece has its own time, and a rate is the difference of a counter between two copies by the time between
-//! *its* two copies.
+//! At each interval [`FLOWS_AT_ONCE`] accounts and [`CLASSES_AT_ONCE`] classes of each way are
+//! copied, so that the datapath never pauses for long, however many there are. Each piece has its
+//! own time, and a rate is the difference of a counter between two copies by the time between *its*
+//! two copies.
 
 use crate::account::{Account, Accounts, ClassCounts, FlowCount, Opened};
 use fairwire_core::{Duration, FlowHash, Time};
 use std::collections::VecDeque;
 
-/// Accounts that are copied at one interval, of some 200 bytes read and written each (16 fewer when that was measured): with the classes, both ways, 65 to 68 us of processor
-/// time in 99 of 100 intervals and at most 118 us, where nothing is in the cache (`benches/telemetry.rs`).
+/// Accounts that are copied at one interval, of some 200 bytes read and written each (16 fewer when
+/// that was measured): with the classes, both ways, 65 to 68 us of processor time in 99 of 100
+/// intervals and at most 118 us, where nothing is in the cache (`benches/telemetry.rs`).
 const FLOWS_AT_ONCE: usize = 512;
-/// Classes that are copied at one interval, of 80 bytes read and written each (16 more when that was measured): 20 000 in
-/// 200 ms.
+/// Classes that are copied at one interval, of 80 bytes read and written each (16 more when that
+/// was measured): 20 000 in 200 ms.
 const CLASSES_AT_ONCE: usize = 1024;
-/// A copy begins so long after the one before it.
+/// The time from the begin of a copy to the begin of the next.
 const SPACING: Duration = Duration::from_ms(500);
-/// Copies that are kept: the newest, and so many as make a second.
+/// Copies that are kept: the newest, and those of the second before it.
 const KEPT: usize = 3;
 
 /// The counters of one flow.
@@ -52,7 +54,7 @@ impl ClassSample {
 #[derive(Debug, Default)]
 pub(super) struct Sample {
     pub flows: Vec<FlowSample>,
-    /// What the first packets of the flows told; only the newest copy has it.
+    /// What is known of flows from their first packets; only the newest copy has it.
     pub opened: Vec<Opened>,
     pub classes: Vec<ClassSample>,
     /// When each piece was copied.
@@ -61,7 +63,7 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// With room for so many.
+    /// With room for `flows` and `classes`.
     fn new(flows: usize, classes: usize) -> Self {
         Sample {
             flows: Vec::with_capacity(flows),
@@ -96,7 +98,8 @@ impl Sample {
 pub(super) struct Sampler {
     sample: Sample,
     begins_at: Time,
-    /// How many flows and classes the copy that has begun is of: who comes meanwhile is in the next one.
+    /// The numbers of flows and classes of the copy that has begun. Flows that come during the copy
+    /// are in the next one.
     of: Option<[usize; 2]>,
 }
 
@@ -116,7 +119,7 @@ impl Sampler {
             None if now < self.begins_at => return,
             None => {
                 self.begins_at = now + SPACING;
-                // No more than what room was taken for at construction.
+                // At most the room that was taken at construction.
                 [all.len().min(sample.flows.capacity()), counts.len().min(sample.classes.capacity())]
             }
         };
@@ -164,7 +167,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Room for copies of so many, taken now.
+    /// Room for copies of `flows` and `classes`, taken now.
     pub(super) fn new(flows: usize, classes: usize) -> Self {
         let spare = (0..KEPT).map(|_| Sample::new(flows, classes)).collect();
         Kept { copies: VecDeque::with_capacity(KEPT + 1), spare }
@@ -238,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_that_nobody_takes_waits_and_none_is_begun() {
+    fn a_copy_that_is_not_taken_waits_and_none_is_begun() {
         let accounts = Accounts::new(4);
         let counts = ClassCounts::new(1);
         let mut sampler = Sampler::new(4, 1, at(0));

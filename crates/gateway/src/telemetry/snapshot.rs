@@ -1,4 +1,5 @@
-//! What a gateway measured, at one instant: the one record of which `status`, `top`, OpenMetrics and programs are made.
+//! The measurements of a gateway at one instant: the one record that `status`, `top`, OpenMetrics
+//! and programs read.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,12 +28,12 @@ pub struct Snapshot {
     /// Drops, marks and losses that the capture ring missed because it was being copied.
     #[serde(default)]
     pub capture_missed: u64,
-    /// What the gateway's process takes; nothing where the machine does not tell.
+    /// The use of the gateway's process; nothing if the machine does not report it.
     #[serde(default)]
     pub process: Option<ProcessSnapshot>,
 }
 
-/// What the gateway's process takes of its machine.
+/// The processor time and memory of the gateway's process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessSnapshot {
     /// Processor time of all its threads, seconds.
@@ -41,11 +42,11 @@ pub struct ProcessSnapshot {
     pub forwarding_cpu_s: f64,
     /// Memory in use, bytes.
     pub resident_bytes: u64,
-    /// Memory taken, in use or not, bytes.
+    /// Memory allocated, in use or not, bytes.
     pub virtual_bytes: u64,
     /// Threads.
     pub threads: u64,
-    /// When it was started, seconds since 1970, to a hundredth.
+    /// The time of its start, seconds since 1970, to a hundredth.
     pub started_s: f64,
 }
 
@@ -54,9 +55,9 @@ pub struct ProcessSnapshot {
 pub struct WaySnapshot {
     /// `download` or `upload`.
     pub way: String,
-    /// The discipline that is at work, by its name in the catalogue; empty where nothing is shaped.
+    /// The discipline in use, by its name in the catalogue; empty if the direction is not shaped.
     pub discipline: String,
-    /// The rate of the link, bit/s; 0 where nothing is shaped.
+    /// The rate of the link, bit/s; 0 if the direction is not shaped.
     pub rate_bps: u64,
     /// Totals since the start, over all reloads.
     pub totals: TotalsSnapshot,
@@ -64,9 +65,9 @@ pub struct WaySnapshot {
     pub backlog_packets: u64,
     /// Bytes that wait, as counted on the link.
     pub backlog_bytes: u64,
-    /// How long packets waited that left during the last second, seconds.
+    /// The waits of packets that left during the last second, seconds.
     pub sojourn: SojournSnapshot,
-    /// How long packets waited that left since the start, over all reloads.
+    /// The waits of packets that left since the start, over all reloads.
     #[serde(default)]
     pub sojourn_histogram: SojournHistogram,
     /// Bit/s that left during the last second, as counted on the link.
@@ -75,7 +76,8 @@ pub struct WaySnapshot {
     pub utilization: f64,
     /// Gauges of the discipline, each with its unit after the last `_`.
     pub gauges: BTreeMap<String, f64>,
-    /// Jain's index over the flows that wanted more than they got during the last second; 1 where there are none.
+    /// Jain's index over the flows that wanted more than they got during the last second; 1 if
+    /// there are none.
     pub jain: f64,
     /// The flows that got most during the last second, most first.
     pub flows: Vec<FlowSnapshot>,
@@ -86,8 +88,8 @@ pub struct WaySnapshot {
     /// Classes that there are.
     #[serde(default)]
     pub class_count: u64,
-    /// The largest difference of a class between its share and its fair share of the link during the last second, in
-    /// percentage points; only classes that wanted more than they got count.
+    /// The largest difference of a class between its share and its fair share of the link during
+    /// the last second, in percentage points. Only classes that wanted more than they got count.
     pub worst_share_error_points: f64,
 }
 
@@ -102,7 +104,7 @@ pub struct TotalsSnapshot {
     pub packets_out: u64,
     /// Bytes sent on, as counted on the link.
     pub bytes_out: u64,
-    /// Of these, packets that passed by the discipline: what is not IP.
+    /// Of these, packets that bypassed the discipline: what is not IP.
     pub unshaped: u64,
     /// Packets that came in with a DSCP, which was cleared.
     pub washed: u64,
@@ -117,14 +119,15 @@ pub struct TotalsSnapshot {
 }
 
 impl TotalsSnapshot {
-    /// Packets that came in, and those that have their place: sent on, dropped, lost or inside. They are as many.
+    /// Packets that came in, and those that have their place: sent on, dropped, lost or inside.
+    /// They are as many.
     pub fn balance(&self) -> (u64, u64) {
         let gone: u64 = self.dropped.values().chain(self.lost.values()).sum();
         (self.packets_in, self.packets_out + gone + self.inside)
     }
 }
 
-/// How long packets waited, seconds.
+/// Waits in the queue, seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SojournSnapshot {
     /// The mean.
@@ -139,18 +142,18 @@ pub struct SojournSnapshot {
     pub max_s: f64,
 }
 
-/// How many packets waited how long since the start.
+/// A histogram of waits since the start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SojournHistogram {
     /// The upper ends of all buckets but the last, which has none, seconds.
     pub bounds_s: Vec<f64>,
     /// Packets in each bucket.
     pub counts: Vec<u64>,
-    /// How long all of them waited together, seconds.
+    /// The sum of all waits, seconds.
     pub sum_s: f64,
 }
 
-/// What a gateway counted since it began, at one instant.
+/// The counts of a gateway since it began, at one instant.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CountsSnapshot {
     /// The version of this form.
@@ -165,7 +168,7 @@ pub struct CountsSnapshot {
     pub ports: Vec<PortSnapshot>,
 }
 
-/// What was counted of one way.
+/// The counts of one direction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WayCounts {
     /// `download` or `upload`.
@@ -177,22 +180,23 @@ pub struct WayCounts {
     /// Bytes that wait, as counted on the link.
     #[serde(default)]
     pub backlog_bytes: u64,
-    /// How long packets waited that left since the start, over all reloads, in sixteen buckets for each doubling.
+    /// The waits of packets that left since the start, over all reloads, in sixteen buckets for
+    /// each doubling.
     pub waits: SojournHistogram,
     /// Flows that are counted one by one now.
     pub flow_count: u64,
-    /// Of these, those that got most, most first: as many as were asked for.
+    /// Of these, those that got most, most first: at most the requested number.
     pub flows: Vec<FlowCounts>,
 }
 
-/// What was counted of a flow since it began to be counted by itself: a place is given up after a silence where others need it, and a
-/// reload that changes what a flow is begins anew.
+/// The counts of a flow since it began to be counted by itself. Counts begin anew after a silence
+/// in which another flow took its place, and after a reload that changes what a flow is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowCounts {
     /// Its key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`, or what a flow is here.
     pub flow: String,
-    /// When its counters were copied, seconds since the gateway began to forward: at most half a second ago, and more where there are
-    /// thousands of flows.
+    /// The time when its counters were copied, seconds since the gateway began to forward: at most
+    /// half a second ago, and more if there are thousands of flows.
     pub at_s: f64,
     /// Packets that came.
     pub packets_in: u64,
@@ -257,7 +261,7 @@ pub struct PortSnapshot {
     pub overflows: u64,
     /// Frames longer than could be taken in.
     pub truncated: u64,
-    /// How often the interface went down.
+    /// The number of times that the interface went down.
     pub outages: u64,
     /// Is it up, as far as known?
     pub is_up: bool,

@@ -1,24 +1,27 @@
-//! How long packets waited: during the last second, by a small histogram per tenth of it, and since the start.
+//! The waits of packets: during the last second, by a small histogram per tenth of it, and since
+//! the start.
 
 use super::snapshot::{SojournHistogram, SojournSnapshot};
 use fairwire_core::{Duration, Time};
 
 /// Buckets are at most 1/16 of their value wide, so a quantile is off by 3.2 % at most.
 const PARTS: usize = 16;
-/// What waits longer is counted as if it had waited so long: 2^38 ns are four and a half minutes.
-const MOST_BITS: u32 = 38;
-const BUCKETS: usize = (MOST_BITS as usize - PARTS.ilog2() as usize + 1) * PARTS;
+/// A longer wait is counted as 2^38 ns, four and a half minutes.
+const MAX_BITS: u32 = 38;
+const BUCKETS: usize = (MAX_BITS as usize - PARTS.ilog2() as usize + 1) * PARTS;
 /// Slots of the window, the one in use included.
 const SLOTS: usize = 10;
 const SLOT: Duration = Duration::from_ms(100);
 /// Bounds of the histogram of snapshots: two for each doubling, from 66 us to 4.3 s.
 const BOUNDS: usize = 33;
 
-/// How long packets waited that left during the last second, and since the start. 27 kB, all taken at construction.
+/// The waits of packets that left during the last second, and since the start. 27 kB, all taken at
+/// construction.
 #[derive(Debug)]
 pub struct Sojourns {
     slots: Box<[Slot]>,
-    /// What was in the slots before the current one, since the start: a packet is added to it with its slot, not by itself.
+    /// What was in the slots before the current one, since the start: a packet is added to it with
+    /// its slot, not by itself.
     before: Waits,
     /// The slot that is written to, and when the next one is: most packets need no division.
     current: usize,
@@ -46,7 +49,8 @@ impl Sojourns {
         Sojourns { slots, before: Waits::default(), current: 0, until: Time::ZERO }
     }
 
-    /// A packet that left at `now`, not earlier than the one before it, had waited `wait`.
+    /// Counts a packet that left at `now`, not earlier than the one before it, after it had waited
+    /// `wait`.
     #[inline]
     pub fn record(&mut self, now: Time, wait: Duration) {
         if now >= self.until {
@@ -59,7 +63,7 @@ impl Sojourns {
         slot.max_ns = slot.max_ns.max(wait.ns());
     }
 
-    /// The slot of `now` is the one that is written to.
+    /// Moves on to the slot of `now`.
     #[cold]
     fn turn(&mut self, now: Time) {
         let tenth = now.ns() / SLOT.ns();
@@ -72,7 +76,8 @@ impl Sojourns {
         }
     }
 
-    /// What the packets waited that left in the second before `now`: nine whole slots and the one that has begun.
+    /// The waits of packets that left in the second before `now`: nine whole slots and the one that
+    /// has begun.
     pub fn window(&self, now: Time) -> SojournSnapshot {
         let tenth = now.ns() / SLOT.ns();
         let mut merged = Slot::EMPTY;
@@ -89,7 +94,7 @@ impl Sojourns {
 }
 
 impl Sojourns {
-    /// What all packets waited that left since the start.
+    /// The waits of all packets that left since the start.
     pub fn since_start(&self) -> Waits {
         let mut all = self.before.clone();
         all.add(&self.slots[self.current]);
@@ -146,8 +151,9 @@ impl Waits {
     }
 }
 
-/// The bound `at`, nanoseconds: 2^16, one and a half of that, 2^17 and so on. Each begins a bucket of the slots too, so that every packet is
-/// counted on the right side of it (one that waited a bound to the nanosecond is counted above).
+/// The bound `at`, nanoseconds: 2^16, one and a half of that, 2^17 and so on. Each begins a bucket
+/// of the slots too, so that every packet is counted on the right side of it. A wait that is equal
+/// to a bound is counted above it.
 const fn bound(at: usize) -> u64 {
     (2 + at as u64 % 2) << (15 + at / 2)
 }
@@ -171,12 +177,12 @@ impl Slot {
 /// Values below twice [`PARTS`] have a bucket each; after that each doubling has [`PARTS`].
 #[inline]
 fn bucket_of(ns: u64) -> usize {
-    let ns = ns.min((1 << MOST_BITS) - 1);
+    let ns = ns.min((1 << MAX_BITS) - 1);
     let shift = u64::BITS - (2 * PARTS as u64).ilog2() - (ns | (2 * PARTS as u64 - 1)).leading_zeros();
     shift as usize * PARTS + (ns >> shift) as usize
 }
 
-/// The least that is in a bucket.
+/// The shortest wait in a bucket.
 fn start_of(bucket: usize) -> u64 {
     let shift = (bucket / PARTS).saturating_sub(1);
     ((bucket - shift * PARTS) as u64) << shift
@@ -197,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_without_packets_tells_zeros() {
+    fn a_window_without_packets_shows_zeros() {
         assert_eq!(Sojourns::new().window(at(5000)), SojournSnapshot::default());
     }
 
@@ -232,15 +238,18 @@ mod tests {
         for (n, ns) in waits.iter().enumerate() {
             let now = at(n as u64 * 37 + n as u64 / 20 * 5000);
             sojourns.record(now, Duration::from_ns(*ns));
-            let told: u64 = sojourns.since_start().histogram().counts.iter().sum();
-            assert_eq!(told, n as u64 + 1);
+            let counted: u64 = sojourns.since_start().histogram().counts.iter().sum();
+            assert_eq!(counted, n as u64 + 1);
         }
-        let told = sojourns.since_start().histogram();
+        let histogram = sojourns.since_start().histogram();
         for at in 0..BOUNDS {
-            let below: u64 = told.counts[..=at].iter().sum();
+            let below: u64 = histogram.counts[..=at].iter().sum();
             assert_eq!(below, waits.iter().filter(|ns| **ns < bound(at)).count() as u64, "{}", bound(at));
         }
-        assert_eq!(told.bounds_s.first().zip(told.bounds_s.last()), Some((&65.536e-6, &4.294967296)));
+        assert_eq!(
+            histogram.bounds_s.first().zip(histogram.bounds_s.last()),
+            Some((&65.536e-6, &4.294967296))
+        );
         let fine = sojourns.since_start().fine_histogram();
         for (at, bound_s) in fine.bounds_s.iter().enumerate() {
             let below: u64 = fine.counts[..=at].iter().sum();
@@ -250,7 +259,7 @@ mod tests {
         assert_eq!(fine.counts.iter().sum::<u64>(), waits.len() as u64);
         let sum: f64 = waits.iter().map(|ns| *ns as f64 * 1e-9).sum();
         // Of floats, one of which is 2^64 ns.
-        assert!((told.sum_s - sum).abs() < 1e-6 * sum, "{}, not {sum}", told.sum_s);
+        assert!((histogram.sum_s - sum).abs() < 1e-6 * sum, "{}, not {sum}", histogram.sum_s);
     }
 
     proptest! {
@@ -264,10 +273,10 @@ mod tests {
             waits.iter().enumerate().for_each(|(n, ns)| sojourns.record(at(n as u64 * 3), Duration::from_ns(*ns)));
             waits.sort_unstable();
             let window = sojourns.window(at(900));
-            for (q, told) in [(0.5, window.p50_s), (0.95, window.p95_s), (0.99, window.p99_s)] {
+            for (q, shown) in [(0.5, window.p50_s), (0.95, window.p95_s), (0.99, window.p99_s)] {
                 let truth = waits[(q * waits.len() as f64).ceil().max(1.0) as usize - 1] as f64 * 1e-9;
                 // Half a bucket of 1/16; one ns more because a bucket's middle is a whole number.
-                prop_assert!((told - truth).abs() <= truth / 31.0 + 1e-9, "{}: {}, not {}", q, told, truth);
+                prop_assert!((shown - truth).abs() <= truth / 31.0 + 1e-9, "{}: {}, not {}", q, shown, truth);
             }
         }
     }

@@ -1,5 +1,5 @@
-//! A bounded run of the fuzz target `classify`: over its corpus, over frames that are nearly right, and over random bytes; and
-//! what a classifier says of the frames that matter.
+//! A bounded run of the fuzz target `classify`: over its corpus, over frames that are nearly right,
+//! and over random bytes; and what a classifier says of the frames that matter.
 
 #[path = "../../../../fuzz/classify.rs"]
 mod body;

@@ -174,14 +174,14 @@ fn a_discipline_that_cannot_share_so_is_refused_with_those_that_can() {
 }
 
 #[test]
-fn many_faults_of_the_subscriber_file_are_told_at_once_and_no_more_than_ten() {
+fn many_faults_of_the_subscriber_file_are_reported_at_once_and_at_most_ten() {
     let refused = |csv: &str| csv_refusal(BOTH, csv);
-    let told = refused("name,vlan\nann,0\nbob,7\n,8\ncat,9,9\n");
-    let lines: Vec<&str> = told.lines().collect();
-    assert!(lines[0].starts_with("s.csv:2:5: `vlan` is `0`"), "{told}");
-    assert!(lines[1].starts_with("s.csv:4:1: `name` is ``, but a name is needed; allowed: "), "{told}");
-    assert!(lines[2].starts_with("s.csv:5:1: `line` is 3 values"), "{told}");
-    assert_eq!(lines.len(), 3, "{told}");
+    let message = refused("name,vlan\nann,0\nbob,7\n,8\ncat,9,9\n");
+    let lines: Vec<&str> = message.lines().collect();
+    assert!(lines[0].starts_with("s.csv:2:5: `vlan` is `0`"), "{message}");
+    assert!(lines[1].starts_with("s.csv:4:1: `name` is ``, but a name is needed; allowed: "), "{message}");
+    assert!(lines[2].starts_with("s.csv:5:1: `line` is 3 values"), "{message}");
+    assert_eq!(lines.len(), 3, "{message}");
     let rows = |row: &str| row.repeat(50);
     for (what, csv) in [
         ("values", format!("name,vlan\n{}", rows("ann,0\n"))),
@@ -215,8 +215,8 @@ fn a_prefix_may_lie_in_another_and_the_longest_counts() {
 fn a_name_that_shows_other_than_it_is_is_refused() {
     let refused = |csv: &str| csv_refusal(BOTH, csv);
     for c in ['\u{202e}', '\u{2066}', '\u{200f}', '\u{2028}', '\u{1b}'] {
-        let told = refused(&format!("name,vlan\nann{c}bob,7\n"));
-        assert!(told.contains("cannot be printed, or that turns") && !told.contains(c), "{told:?}");
+        let message = refused(&format!("name,vlan\nann{c}bob,7\n"));
+        assert!(message.contains("cannot be printed, or that turns") && !message.contains(c), "{message:?}");
     }
     assert!(with_csv(BOTH, "name,vlan\nDvořák 山田,7\n").is_ok());
 }
@@ -271,7 +271,7 @@ fn values_of_the_subscriber_file_are_checked_one_by_one() {
 }
 
 #[test]
-fn a_subscriber_file_that_is_not_there_is_told_at_its_name() {
+fn a_missing_subscriber_file_is_reported_at_its_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("gw.toml");
     std::fs::write(&path, text(&format!("{BOTH}[subscribers]\nfile = \"subscriber.csv\"\n"))).unwrap();
@@ -290,10 +290,10 @@ fn the_tree_has_parents_before_children_and_subscribers_below_their_classes() {
     let config =
         with_csv(&rest, "\u{feff}name,vlan,class,weight\r\n\"ann, and co\",7,b,2\r\nbob,8,,\r\n").unwrap();
     let book = config.book();
-    let told: Vec<_> =
+    let rates: Vec<_> =
         book.iter().map(|(_, class)| (class.name.as_str(), class.parent, class.weight.get())).collect();
     assert_eq!(
-        told,
+        rates,
         [
             ("unclaimed", None, 1.0),
             ("a", None, 3.0),
@@ -309,7 +309,7 @@ fn the_tree_has_parents_before_children_and_subscribers_below_their_classes() {
 }
 
 #[test]
-fn changes_are_told_and_weights_alone_are_known_as_such() {
+fn changes_are_reported_and_weights_alone_are_known_as_such() {
     let rest = |rate: &str| format!("[download]\nrate = \"{rate}\"\n[[class]]\nname = \"a\"\n");
     let csv = "name,vlan,class,weight\nann,7,a,1\nbob,8,a,1\n";
     let before = with_csv(&rest("10 Mbit/s"), csv).unwrap();
@@ -317,8 +317,8 @@ fn changes_are_told_and_weights_alone_are_known_as_such() {
     let heavier = with_csv(&rest("10 Mbit/s"), &csv.replace("bob,8,a,1", "bob,8,a,2.5")).unwrap();
     let changes = before.changes(&heavier);
     assert!(changes.only_weights && !changes.is_empty && changes.needs_restart.is_empty());
-    let reweighed: Vec<_> = changes.reweighed.iter().map(|(class, weight)| (*class, weight.get())).collect();
-    assert_eq!(reweighed, [(3, 2.5)]);
+    let weights: Vec<_> = changes.new_weights.iter().map(|(class, weight)| (*class, weight.get())).collect();
+    assert_eq!(weights, [(3, 2.5)]);
     assert_eq!(changes.lines, ["another weight: bob: 1 -> 2.5"]);
     assert_eq!(*before.class_map(&heavier), [0, 1, 2, 3]);
     let other = with_csv(&rest("20 Mbit/s"), "name,vlan,class,weight\nbob,8,a,1\ncat,9,a,1\n").unwrap();
@@ -435,14 +435,15 @@ fn a_tree_that_passes_what_is_made_at_once_and_shrinks_again_keeps_what_waits() 
 }
 
 #[test]
-fn fair_droppers_count_bytes_unless_told_otherwise() {
+fn fair_droppers_count_bytes_by_default() {
     let config = |discipline: &str, more: &str| {
         let text = format!(
             "format = 2\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[download]\nrate = \"8 Mbit/s\"\nbuffer = \"15140 B\"\ndiscipline = \"{discipline}\"\n{more}"
         );
         Config::parse("t.toml", &text, None).expect("it makes sense")
     };
-    // Two flows offer as many bytes, in long and in short packets: what the second got for a byte of the first.
+    // Two flows offer as many bytes, in long and in short packets: what the second got for a byte
+    // of the first.
     let kept = |config: &Config| {
         let plan = config.direction(Way::Download, &MADE).expect("it is built");
         let mut discipline = plan.shaper.expect("it is shaped").discipline;
@@ -477,7 +478,7 @@ fn fair_droppers_count_bytes_unless_told_otherwise() {
         assert!((0.6..1.7).contains(&bytes), "{discipline}: {bytes}");
         assert!(packets < 0.3, "{discipline}: {packets}");
     }
-    // As in a scenario, where that is wished.
+    // As in a scenario, on request.
     let reference = kept(&config("faba\"\ndefaults = \"reference", ""));
     assert!(reference < 0.3, "{reference}");
 }

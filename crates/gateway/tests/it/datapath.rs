@@ -90,7 +90,8 @@ fn udp(flow: u16, len: usize, ecn: Ecn) -> Vec<u8> {
     frame
 }
 
-/// A TCP super-packet of `segments` times `size` bytes of payload, with the checksum left to the hardware.
+/// A TCP super-packet of `segments` times `size` bytes of payload, with the checksum left to the
+/// hardware.
 fn super_packet(segments: usize, size: u16) -> Arrival {
     let builder = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
         .ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64)
@@ -145,7 +146,8 @@ fn the_rate_is_exact_over_many_packets() {
 
 #[test]
 fn a_process_that_wakes_late_keeps_the_rate_up_to_the_credit_and_no_further() {
-    // 1 s at 1 B/us with a step every 5 ms, fifty packets' time: each step makes up for what it missed, or for half of it.
+    // 1 s at 1 B/us with a step every 5 ms, fifty packets' time: each step makes up for what it
+    // missed, or for half of it.
     for (catch_up, packets) in
         [(Duration::from_ms(5), 10_000..=10_050), (Duration::from_us(2_500), 5_000..=5_250)]
     {
@@ -257,7 +259,8 @@ fn arp_passes_a_link_that_is_blocked() {
 
 #[test]
 fn what_becomes_free_and_what_arrives_at_one_instant_happen_in_this_order() {
-    // One place in the queue. At 100 us the transmitter becomes free and takes the waiting packet, so the arrival fits.
+    // One place in the queue. At 100 us the transmitter becomes free and takes the waiting packet,
+    // so the arrival fits.
     let mut datapath = datapath_of(tail_drop(1), ONE_BYTE_PER_US, ROOMY);
     let arrivals = [0, 50, 100].map(|us| at_us(us, udp(1, 100, Ecn::NotEct)));
     assert_eq!(times_us(&through(&mut datapath, arrivals.into())), [100, 200, 300]);
@@ -305,22 +308,22 @@ fn on_a_link_without_ethernet_headers_packets_are_split_shaped_and_marked_as_on_
 /// Refuses each third frame.
 #[derive(Default)]
 struct Fussy {
-    asked: u64,
+    tried: u64,
     sent: u64,
 }
 
 impl Port for Fussy {
     fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
-        if self.asked == 0 {
+        if self.tried == 0 {
             (0..200).for_each(|flow| take(&udp(flow, 100, Ecn::NotEct), &VnetHeader::PLAIN));
         }
         Ok(())
     }
 
     fn transmit(&mut self, _: &[u8]) -> bool {
-        self.asked += 1;
-        self.sent += u64::from(!self.asked.is_multiple_of(3));
-        !self.asked.is_multiple_of(3)
+        self.tried += 1;
+        self.sent += u64::from(!self.tried.is_multiple_of(3));
+        !self.tried.is_multiple_of(3)
     }
 
     fn health(&mut self) -> PortHealth {
@@ -331,11 +334,11 @@ impl Port for Fussy {
 #[test]
 fn what_is_refused_of_a_batch_is_counted_and_the_rest_is_sent() {
     let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
-    let mut wire = Wire { left: Fussy { asked: 1, ..Fussy::default() }, right: Fussy::default() };
+    let mut wire = Wire { left: Fussy { tried: 1, ..Fussy::default() }, right: Fussy::default() };
     // Nothing is shaped from right to left: all leave at once, in batches of 64.
     assert_eq!(datapath.step(&mut wire, Time::ZERO).expect("it does not fail"), 200);
     let totals = datapath.backward.totals();
-    assert_eq!((wire.left.asked - 1, wire.left.sent), (200, 133));
+    assert_eq!((wire.left.tried - 1, wire.left.sent), (200, 133));
     assert_eq!((totals.packets_out, totals.unshaped), (133, 133));
     assert_eq!(totals.lost[Loss::Refused as usize], 67);
     assert!(datapath.backward.is_balanced() && datapath.backward.packets_inside() == 0);

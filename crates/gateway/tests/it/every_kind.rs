@@ -1,4 +1,5 @@
-//! Nothing of any kind leaves faster than the link, what is not IP has its own share, and a loop is cut.
+//! Nothing of any kind leaves faster than the link, what is not IP has its own share, and a loop is
+//! cut.
 
 use etherparse::PacketBuilder;
 use fairwire_core::scheduler::Fcfs;
@@ -114,7 +115,8 @@ fn leaving(frames: &[Vec<u8>], not_ip: Rate) -> u64 {
     sent.iter().map(|sent| wire_bytes(&sent.frame) * 8).sum()
 }
 
-/// One per cent: half the burst of what is not IP (5 ms of this second, or eight full frames, 0.1 of it), and the packet that passes it.
+/// One per cent: half the burst of what is not IP (5 ms of this second, or eight full frames, 0.1
+/// of it), and the packet that passes it.
 const MOST: u64 = BPS / 100 * 101;
 
 #[test]
@@ -127,7 +129,8 @@ fn no_kind_of_frame_leaves_faster_than_the_link() {
         let bits = leaving(&[frame], default);
         assert!((BPS / 100 * 98..=MOST).contains(&bits), "{name}: {bits} bit/s");
     }
-    // What is not IP has a hundredth, with a burst of eight full frames. A broadcast that is ever the same would be taken for a loop.
+    // What is not IP has a hundredth, with a burst of eight full frames. A broadcast that is ever
+    // the same would be taken for a loop.
     let arps = (0..3000_u16).map(|number| {
         let mut frame = arp();
         frame[50..52].copy_from_slice(&number.to_be_bytes());
@@ -180,13 +183,13 @@ fn what_keeps_the_link_alive_passes_at_once_beside_a_full_queue_and_a_flood_of_e
     let control: Vec<Arrival> = (0..100)
         .map(|n| Arrival { at: Time::from_ns(n * 10_000_000 + 777), frame: arp(), vnet: VnetHeader::PLAIN })
         .collect();
-    let asked: Vec<Time> = control.iter().map(|arrival| arrival.at).collect();
+    let arrived: Vec<Time> = control.iter().map(|arrival| arrival.at).collect();
     arrivals.extend(control);
     arrivals.sort_by_key(|arrival| arrival.at);
     let mut datapath = datapath(shaper(default_rate(rate(BPS))), None);
     let sent = through(&mut datapath, arrivals);
     let passed: Vec<Time> = sent.iter().filter(|sent| sent.frame == arp()).map(|sent| sent.at).collect();
-    assert_eq!(passed, asked, "each, and without waiting");
+    assert_eq!(passed, arrived, "each, and without waiting");
     let totals = datapath.forward.totals();
     assert!(totals.lost[Loss::NotIp as usize] > 10_000, "{totals:?}");
     let counted: u64 = sent.iter().map(|sent| wire_bytes(&sent.frame)).sum();
@@ -217,7 +220,8 @@ fn a_frame_longer_than_the_outgoing_interface_takes_has_a_word_of_its_own() {
     assert!(datapath.forward.is_balanced());
 }
 
-/// A port of a switch that has the other end of the gateway too: what leaves by one comes by the other.
+/// A port of a switch that has the other end of the gateway too: what leaves by one comes by the
+/// other.
 struct Looped {
     arriving: Rc<RefCell<VecDeque<Vec<u8>>>>,
     leaving: Rc<RefCell<VecDeque<Vec<u8>>>>,
@@ -242,7 +246,8 @@ impl Port for Looped {
     }
 }
 
-/// Lets one broadcast in, by each of `ways`, and runs the given second in 10 us steps. Frames that were sent, both ways.
+/// Lets one broadcast in, by each of `ways`, and runs the given second in 10 us steps. Frames that
+/// were sent, both ways.
 fn circling(datapath: &mut Datapath, frame: &[u8], ways: [bool; 2], second: u64) -> usize {
     let queue = || Rc::new(RefCell::new(VecDeque::new()));
     let (to_left, to_right) = (queue(), queue());

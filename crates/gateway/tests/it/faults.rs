@@ -1,5 +1,5 @@
-//! What goes wrong on real interfaces, and what the gateway makes of it. These need to be root; without rights they say so,
-//! loudly, and pass.
+//! What goes wrong on real interfaces, and what the gateway makes of it. These need to be root;
+//! without rights they say so, loudly, and pass.
 
 use fairwire_core::{Duration, Time};
 use fairwire_gateway::classify::Classifier;
@@ -81,7 +81,7 @@ fn forward<P: Port + AsFd>(mut wire: Wire<P>, frame_bytes: u32, is_over: &Atomic
     let mut datapath = Datapath::new(DatapathPlan { forward: plan(), backward: plan() });
     let outcome = driver::run(&mut datapath, &mut wire, &mut |now, _| {
         let is_over = is_over.load(Ordering::Relaxed);
-        if is_over { Next::Stop } else { Next::AskAt(now + Duration::from_ms(5)) }
+        if is_over { Next::Stop } else { Next::CallAt(now + Duration::from_ms(5)) }
     });
     assert!(datapath.forward.is_balanced() && datapath.backward.is_balanced());
     let health = [wire.left.health(), wire.right.health()];
@@ -100,7 +100,8 @@ fn hosts(bed: &Bed) -> (UdpSocket, UdpSocket) {
     (socket_at(&bed.source, SOURCE_ADDRESS), socket_at(&bed.sink, SINK_ADDRESS))
 }
 
-/// Does a datagram of `bytes` get from `here` to `there` and its number back? What is left of earlier questions is passed over.
+/// Does a datagram of `bytes` get from `here` to `there` and its number back? What is left of
+/// earlier questions is passed over.
 fn ping(here: &UdpSocket, there: &UdpSocket, bytes: usize) -> bool {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed).to_ne_bytes();
@@ -166,7 +167,7 @@ fn a_removed_interface_is_named() {
                 let ((), seen) = beside(wire(open), 1518, || {
                     await_ping(&source, &sink);
                     bed.gateway.remove(side.end().index).expect("root may");
-                    // Nothing else tells of it: the gateway is given time to notice.
+                    // Nothing else shows it: the gateway is given time to notice.
                     clock::sleep_until(clock::now() + Duration::from_ms(100));
                 });
                 let is_named =
@@ -201,7 +202,7 @@ fn after_a_larger_mtu_larger_frames_are_taken_where_there_is_room_and_else_count
     }
 }
 
-/// UDP frames of one flow, from nobody.
+/// UDP frames of one flow, with addresses of no host.
 fn frame(number: u32) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 8, 0x08, 0x00];
     frame.extend([0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 9, 0, 1, 10, 9, 0, 2]);
@@ -240,7 +241,7 @@ fn numbers(port: &mut AfPacket) -> Vec<u32> {
 }
 
 #[test]
-fn frames_that_nobody_fetched_in_time_are_counted_and_the_rest_come_in_order() {
+fn frames_that_were_not_fetched_in_time_are_counted_and_the_rest_come_in_order() {
     for (way, open) in WAYS {
         on_a_bed(move |bed| {
             let mut source = port_at(bed, &bed.source);

@@ -1,4 +1,5 @@
-//! Hosts share first, and then the conversations of each: the gateway as it is configured, on memory ports and virtual time.
+//! Hosts share first, and then the conversations of each: the gateway as it is configured, on
+//! memory ports and virtual time.
 
 use etherparse::PacketBuilder;
 use fairwire_core::{Seed, Time};
@@ -99,8 +100,8 @@ fn sixty_four_flows_get_what_one_flow_of_another_host_gets_and_sparse_flows_wait
             let times: Vec<u64> =
                 sent.iter().filter(|sent| sent.frame == *ping).map(|sent| sent.at.ns()).collect();
             assert_eq!(times.len(), 100, "{keys}: a ping was lost");
-            // Two packets of others, and the one in transmission: 0.25 ms each. In the first round, 31 ms, all 64 flows are as new as
-            // the ping.
+            // Two packets of others, and the one in transmission: 0.25 ms each. In the first round,
+            // 31 ms, all 64 flows are as new as the ping.
             let waits = times.iter().zip(0..).map(|(at, number)| at - number * 20 * MS);
             let longest = waits.skip(2).max().unwrap();
             assert!(longest < 2 * MS, "{keys}: {longest} ns");
@@ -108,7 +109,8 @@ fn sixty_four_flows_get_what_one_flow_of_another_host_gets_and_sparse_flows_wait
     }
 }
 
-/// A flood of 80 Mbit/s of short datagrams, each from another address, beside one that was there before and sends 40 Mbit/s.
+/// A flood of 80 Mbit/s of short datagrams, each from another address, beside one that was there
+/// before and sends 40 Mbit/s.
 fn under_a_spoofed_flood(keys: &str) -> f64 {
     let honest = [10, 0, 0, 2];
     let mut arrivals: Vec<Arrival> =
@@ -138,7 +140,7 @@ fn a_flood_from_made_up_addresses_has_the_part_of_one_host() {
 
 #[test]
 fn groups_are_no_hosts_and_a_machine_has_one_ethernet_address_for_all_of_its_own() {
-    let told = |keys: &str, frames: &[Vec<u8>]| {
+    let counted = |keys: &str, frames: &[Vec<u8>]| {
         let mut datapath = datapath(keys);
         let at = |(number, frame): (u64, &Vec<u8>)| Arrival {
             at: Time::from_ns(number * MS),
@@ -170,9 +172,9 @@ fn groups_are_no_hosts_and_a_machine_has_one_ethernet_address_for_all_of_its_own
         datagram(OUTSIDE, [224, 0, 0, 251], 5353, 100),
         datagram(OUTSIDE, [255, 255, 255, 255], 68, 100),
     ];
-    let (names, others) = told("", &frames);
+    let (names, others) = counted("", &frames);
     assert_eq!((names, others), (vec!["2001:db8:1::a".into(), "2001:db8:1::b".into()], 3));
-    let (names, others) = told("flows = [\"mac\", \"5-tuple\"]", &frames);
+    let (names, others) = counted("flows = [\"mac\", \"5-tuple\"]", &frames);
     assert_eq!((names, others), (vec!["02:00:00:00:00:1f (2001:db8:1::a)".to_owned()], 3));
 }
 

@@ -1,5 +1,6 @@
-//! The datapath between real interfaces of network namespaces. These need to be root: a user namespace can only be made by a process with
-//! one thread, which a test is not. The live contest (`tests/live.rs`) runs for users too.
+//! The datapath between real interfaces of network namespaces. These need to be root: a user
+//! namespace can only be made by a process with one thread, which a test is not. The live contest
+//! (`tests/live.rs`) runs for users too.
 
 use fairwire_core::Duration;
 use fairwire_gateway::classify::Classifier;
@@ -27,8 +28,8 @@ struct Seen {
     left: PortHealth,
 }
 
-/// Runs `traffic` beside a gateway that only forwards, until it is done or the gateway fails. On a thread of its own, which
-/// changes its network.
+/// Runs `traffic` beside a gateway that only forwards, until it is done or the gateway fails. On a
+/// thread of its own, which changes its network.
 fn with_gateway<T: Send + 'static>(traffic: fn(&Bed) -> T) -> Option<(T, Seen)> {
     let lab = thread::spawn(move || -> Result<_, Trouble> {
         let hosts = Bed::new(1500)?;
@@ -64,7 +65,7 @@ fn forward(mut wire: Wire<AfPacket>, is_over: &AtomicBool) -> Seen {
     let mut datapath = Datapath::new(plan);
     let outcome = driver::run(&mut datapath, &mut wire, &mut |now, _| {
         let is_over = is_over.load(Ordering::Relaxed);
-        if is_over { Next::Stop } else { Next::AskAt(now + Duration::from_ms(5)) }
+        if is_over { Next::Stop } else { Next::CallAt(now + Duration::from_ms(5)) }
     });
     assert!(datapath.forward.is_balanced() && datapath.backward.is_balanced());
     Seen { outcome, forward: *datapath.forward.totals(), left: wire.left.health() }
@@ -89,8 +90,8 @@ fn ping(source: &UdpSocket, sink: &UdpSocket) -> Option<Duration> {
     Some(clock::now().since(sent))
 }
 
-/// The kernel lets an interface send once it has noticed its carrier, up to a second later, and addresses are asked for
-/// once a second.
+/// The kernel lets an interface send once it has noticed its carrier, up to a second later, and
+/// addresses are resolved once a second.
 fn await_ping(source: &UdpSocket, sink: &UdpSocket) {
     let until = clock::now() + Duration::from_secs(10);
     while ping(source, sink).is_none() {
@@ -116,7 +117,8 @@ fn an_idle_gateway_delays_a_frame_by_less_than_100_us() {
     assert!(times.len() >= 290, "datagrams are lost: only {} of 300 came back", times.len());
     let one_way_us = |part: usize| times[times.len() * part / 10].ns() as f64 / 2e3;
     println!("one way through the gateway: {} us (p10), {} us (p50)", one_way_us(1), one_way_us(5));
-    // Everything that the hosts do is in it. The fastest tenth: other tests may be using the processors.
+    // Everything that the hosts do is in it. The fastest tenth: other tests may be using the
+    // processors.
     assert!(one_way_us(1) < 100.0, "{} us", one_way_us(1));
 }
 
@@ -162,7 +164,7 @@ fn an_interface_may_go_down_and_come_back_but_one_that_is_removed_ends_the_gatew
         gateway.bring_up(left).expect("root may");
         await_ping(&source, &sink);
         gateway.remove(left).expect("root may");
-        // Nothing tells of the removal but the gateway's end: it is given time to notice.
+        // Nothing shows the removal but the gateway's end: it is given time to notice.
         clock::sleep_until(clock::now() + Duration::from_ms(100));
     }) else {
         return;

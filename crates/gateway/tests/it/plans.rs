@@ -1,5 +1,5 @@
-//! Plans of thousands of subscribers: what one of them may hold, beside silent and beside greedy ones, and what the gateway adds to
-//! disciplines by itself.
+//! Plans of thousands of subscribers: what one of them may hold, beside silent and beside greedy
+//! ones, and what the gateway adds to disciplines by itself.
 
 use fairwire_core::{Cause, Duration, Ecn, Packet, Seed, Server, Service, Signals, Time, Transmitter};
 use fairwire_gateway::class_book::{UNCLAIMED, Way};
@@ -11,7 +11,7 @@ const MADE: Made = Made { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, lin
 
 const WIRE: &str = "format = 2\nname = \"plans\"\n[wire]\ninside = \"in0\"\noutside = \"out0\"\n";
 
-/// So many subscribers with plans of 200 Mbit/s on 1 Gbit/s.
+/// `subscribers` subscribers with plans of 200 Mbit/s on 1 Gbit/s.
 fn plans(subscribers: u32) -> Config {
     let mut csv = String::from("name,addresses,download_ceiling\n");
     for n in 0..subscribers {
@@ -68,7 +68,8 @@ struct Source {
     len: u32,
 }
 
-/// Offers what `sources` send for so many milliseconds, and lets all go that can until the end. Drops, and bytes sent by class.
+/// Offers what `sources` send for `ms` milliseconds, and sends all that can go until the end.
+/// Returns drops, and bytes sent by class.
 fn run(server: &mut Server, sources: &[Source], ms: u64) -> (Drops, std::collections::BTreeMap<u32, u64>) {
     let (mut drops, mut sent) = (Drops::default(), std::collections::BTreeMap::new());
     let mut count = |service: Option<Service>| {
@@ -102,7 +103,7 @@ fn of(class: u32, burst: u64, every_ns: u64) -> Source {
 }
 
 #[test]
-fn a_burst_of_one_super_packet_is_lost_to_nobody_however_many_subscribers_there_are() {
+fn a_burst_of_one_super_packet_loses_nothing_however_many_subscribers_there_are() {
     for subscribers in [10, 1000, 20_000] {
         let config = plans(subscribers);
         let one = number(&config, "s7");
@@ -112,7 +113,7 @@ fn a_burst_of_one_super_packet_is_lost_to_nobody_however_many_subscribers_there_
 }
 
 #[test]
-fn what_nobody_claims_may_use_what_is_idle() {
+fn unclaimed_packets_may_use_what_is_idle() {
     // 400 Mbit/s in bursts of 64, of mixed sources, on 1 Gbit/s.
     let bits = 64 * u64::from(DATAGRAM) * 8;
     for subscribers in [10, 20_000] {
@@ -127,7 +128,8 @@ fn a_flood_in_one_leaf_takes_nothing_from_another() {
     let config = plans(1000);
     let (quiet, bursty, greedy) = (number(&config, "s1"), number(&config, "s2"), number(&config, "s3"));
     let bits = u64::from(DATAGRAM) * 8;
-    // A plan of 200 Mbit/s offered 800, what nobody claims offered 2 Gbit/s, and two who send little beside.
+    // A plan of 200 Mbit/s offered 800, unclaimed packets offered 2 Gbit/s, and two subscribers
+    // that send little.
     let sources = [
         of(greedy, 10, 10 * bits * 1000 / 800),
         of(UNCLAIMED, 10, 10 * bits * 1000 / 2000),
@@ -167,7 +169,7 @@ fn what_all_leaves_hold_together_is_bounded_and_each_that_is_greedy_has_as_much_
 }
 
 #[test]
-fn thousands_that_send_in_turn_are_let_go_again_and_nobody_loses_a_packet() {
+fn thousands_that_send_in_turn_are_forgotten_again_and_no_packet_is_lost() {
     let config = plans(20_000);
     let everybody: Vec<u32> = (0..20_000).map(|n| number(&config, &format!("s{n}"))).collect();
     let in_turn = Source {

@@ -1,4 +1,5 @@
-//! A thousand configurations, one after the other, while packets wait: on memory ports and virtual time.
+//! A thousand configurations, one after the other, while packets wait: on memory ports and virtual
+//! time.
 
 use etherparse::PacketBuilder;
 use fairwire_catalogue::{self as catalogue, Parameters, Site, build};
@@ -94,7 +95,8 @@ fn reload(datapath: &mut Datapath, next: DirectionPlan, keeps_flows: bool, now: 
     let (inside, lost, totals) = (forward.packets_inside(), gone(forward), *forward.totals());
     let waiting = forward.backlog().packets;
     let is_shaped = next.shaper.is_some();
-    // What is no longer held back counts as sent from now on, by its length as the next configuration counts it.
+    // What is no longer held back counts as sent from now on, by its length as the next
+    // configuration counts it.
     let sent = if is_shaped { 0 } else { u64::from(waiting) * WIRE_BYTES };
     let totals = Totals { bytes_out: totals.bytes_out + sent, ..totals };
     let replacement = Replacement::new(next, forward.measure(), keeps_flows);

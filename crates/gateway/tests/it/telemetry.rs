@@ -1,4 +1,4 @@
-//! What an observer tells of a datapath on memory ports and virtual time, and how it is read.
+//! What an observer shows of a datapath on memory ports and virtual time, and how it is read.
 
 use etherparse::PacketBuilder;
 use fairwire_core::scheduler::Fcfs;
@@ -72,7 +72,8 @@ fn udp(from: u16) -> Vec<u8> {
     frame
 }
 
-/// Two flows download for `seconds`, at three quarters of the link each, and one uploads at a tenth of that.
+/// Two flows download for `seconds`, at three quarters of the link each, and one uploads at a tenth
+/// of that.
 fn arrivals(seconds: u64) -> [Vec<Arrival>; 2] {
     let at = |us: u64, frame| Arrival { at: Time::from_ns(us * 1000), frame, vnet: VnetHeader::PLAIN };
     // One in 1333 us each; the second flow sends half a period later.
@@ -98,12 +99,12 @@ fn observed(seconds: u64, look: &mut dyn FnMut(u64, &mut Observer)) -> (Arc<Boar
     (observer.board(), datapath)
 }
 
-fn near(told: f64, truth: f64, within: f64) {
-    assert!((told - truth).abs() <= within, "{told}, not {truth} within {within}");
+fn near(shown: f64, truth: f64, within: f64) {
+    assert!((shown - truth).abs() <= within, "{shown}, not {truth} within {within}");
 }
 
 #[test]
-fn a_snapshot_tells_what_the_datapath_did() {
+fn a_snapshot_shows_what_the_datapath_did() {
     let (board, datapath) = observed(4, &mut |_, _| ());
     let snapshot = board.latest_with_classes();
     assert_eq!((snapshot.name.as_str(), snapshot.uptime_s, snapshot.reloads), ("edge", 3.99, 0));
@@ -149,7 +150,7 @@ fn a_snapshot_tells_what_the_datapath_did() {
 }
 
 #[test]
-fn counts_tell_what_each_flow_got_since_the_start_at_the_time_of_their_copy() {
+fn counts_show_what_each_flow_got_since_the_start_at_the_time_of_their_copy() {
     let (board, datapath) = observed(4, &mut |_, _| ());
     let counts = board.counts(1000);
     let [download, upload] = &counts.ways[..] else { panic!("two ways") };
@@ -157,7 +158,8 @@ fn counts_tell_what_each_flow_got_since_the_start_at_the_time_of_their_copy() {
     assert_eq!((upload.flow_count, upload.flows[0].flow.as_str()), (1, "udp 192.0.2.1:3 -> 10.0.0.2:9"));
     // Copies begin every half second, from the start on.
     assert!(download.flows.iter().all(|flow| (flow.at_s - 3.5).abs() < 1e-9), "{:?}", download.flows);
-    // At 3.5 s: one packet in 1333 us of each came, and one in a millisecond left for both together.
+    // At 3.5 s: one packet in 1333 us of each came, and one in a millisecond left for both
+    // together.
     for flow in &download.flows {
         near(flow.packets_in as f64, 3500.0 / 1.333, 2.0);
         assert_eq!(flow.bytes_in, flow.packets_in * BYTES);
@@ -170,7 +172,7 @@ fn counts_tell_what_each_flow_got_since_the_start_at_the_time_of_their_copy() {
     assert_eq!(download.totals.packets_in, datapath.forward.totals().packets_in);
     let left: u64 = download.waits.counts.iter().sum();
     assert_eq!(left, download.totals.packets_out + 1, "one is being sent");
-    // Of the flows that got most, as many as are asked for.
+    // Of the flows that got most, the requested number.
     let one = board.counts(1);
     assert_eq!((one.ways[0].flow_count, one.ways[0].flows.len()), (2, 1));
     assert_eq!(one.ways[0].flows[0], download.flows[0]);
@@ -215,7 +217,7 @@ fn a_capture_holds_the_drops_of_a_run() {
     assert_eq!(board.capture(&path).expect_err("it exists").kind(), std::io::ErrorKind::AlreadyExists);
 }
 
-/// A page of metrics: the kind of each family, and its samples with labels as they stand.
+/// A page of metrics: the kind of each family, and its samples with labels as they are.
 #[derive(Debug, Default)]
 struct Page {
     kinds: BTreeMap<String, String>,
@@ -226,7 +228,8 @@ fn open_metrics(board: &Board) -> String {
     exposition::text(&board.latest_with_classes(), &board.about(), Format::OpenMetrics)
 }
 
-/// Reads a page as strictly as the specification's grammar has it, and of the families what it asks for.
+/// Reads a page as strictly as the specification's grammar has it, and checks what it requires of
+/// families.
 fn strictly(text: &str, format: Format) -> Page {
     let mut page = Page::default();
     let mut family = String::new();
@@ -251,7 +254,7 @@ fn strictly(text: &str, format: Format) -> Page {
                 }
                 "TYPE" => {
                     assert!(name == family && kinds.contains(&rest), "{line}");
-                    assert!(page.kinds.insert(name.into(), rest.into()).is_none(), "{name} stands twice");
+                    assert!(page.kinds.insert(name.into(), rest.into()).is_none(), "{name} is there twice");
                 }
                 "UNIT" => assert!(
                     format == Format::OpenMetrics && name == family && name.ends_with(&format!("_{rest}")),
@@ -278,7 +281,7 @@ fn strictly(text: &str, format: Format) -> Page {
         let value: f64 = value.parse().expect("a number");
         assert!(value.is_finite() && (!name.ends_with("_total") || value >= 0.0), "{line}");
         assert!(!name.ends_with("_info") || value == 1.0, "{line}");
-        assert!(page.samples.insert(series.into(), value).is_none(), "{series} stands twice");
+        assert!(page.samples.insert(series.into(), value).is_none(), "{series} is there twice");
     }
     page
 }
@@ -345,16 +348,16 @@ fn both_formats_have_the_grammar_of_their_specifications_and_the_numbers_of_the_
 fn the_sojourn_is_a_histogram_since_the_start() {
     let (board, datapath) = observed(3, &mut |_, _| ());
     let page = strictly(&open_metrics(&board), Format::OpenMetrics);
-    let told = |name: &str, more: &str| {
+    let sample = |name: &str, more: &str| {
         page.samples[&format!("fairwire_sojourn_seconds{name}{{way=\"download\"{more}}}")]
     };
-    let count = told("_count", "");
+    let count = sample("_count", "");
     // Those that began to be sent; a packet may be in transmission.
     near(count, datapath.forward.totals().packets_out as f64, 1.0);
-    assert_eq!(told("_bucket", ",le=\"+Inf\""), count);
+    assert_eq!(sample("_bucket", ",le=\"+Inf\""), count);
     // A full queue of twenty packets of 1 ms, after the first hundred or so.
-    near(told("_sum", "") / count, 0.020, 0.002);
-    let below = |bound: &str| told("_bucket", &format!(",le=\"{bound}\"")) / count;
+    near(sample("_sum", "") / count, 0.020, 0.002);
+    let below = |bound: &str| sample("_bucket", &format!(",le=\"{bound}\"")) / count;
     assert!(below("0.012582912") < 0.1 && below("0.025165824") > 0.99, "a bound is where it says");
     let mut buckets: Vec<(f64, f64)> = page
         .samples
@@ -396,8 +399,8 @@ fn counters_never_go_back_over_a_reload() {
     assert!(last["node_qdisc_packets_total{device=\"lan0\",kind=\"tail-drop\"}"] > 2500.0);
 }
 
-/// Asks once and returns the head and the body of the answer.
-fn ask(address: SocketAddr, request: &str) -> (String, String) {
+/// Sends one request and returns the head and the body of the answer.
+fn send(address: SocketAddr, request: &str) -> (String, String) {
     let mut stream = TcpStream::connect(address).expect("it listens");
     stream.write_all(request.as_bytes()).expect("it takes a request");
     let mut answer = String::new();
@@ -433,7 +436,7 @@ impl Served {
 
     /// The status of an answer to `request`.
     fn status(&self, request: &str) -> String {
-        ask(self.address, request).0.split(' ').nth(1).expect("a status").to_owned()
+        send(self.address, request).0.split(' ').nth(1).expect("a status").to_owned()
     }
 }
 
@@ -447,24 +450,24 @@ impl Drop for Served {
 #[test]
 fn metrics_are_served_and_nothing_else_is() {
     let served = Served::new(None);
-    let (head, body) = ask(served.address, &request("GET /metrics", ""));
+    let (head, body) = send(served.address, &request("GET /metrics", ""));
     assert!(head.starts_with("http/1.1 200"), "{head}");
     assert!(head.contains("content-type: text/plain; version=0.0.4; charset=utf-8"), "{head}");
     assert!(strictly(&body, Format::Text).samples.len() > 100);
     let accept = "Accept: application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5\r\n";
-    let (head, body) = ask(served.address, &request("GET /metrics", accept));
+    let (head, body) = send(served.address, &request("GET /metrics", accept));
     assert!(
         head.contains("content-type: application/openmetrics-text; version=1.0.0; charset=utf-8"),
         "{head}"
     );
     assert!(strictly(&body, Format::OpenMetrics).samples.len() > 100);
     for (line, status) in [("GET /", "404"), ("POST /metrics", "405"), ("GET /metrics/../etc", "404")] {
-        let (head, _) = ask(served.address, &request(line, ""));
+        let (head, _) = send(served.address, &request(line, ""));
         assert!(head.starts_with(&format!("http/1.1 {status}")), "{line}: {head}");
     }
     let large = format!("X: {}\r\n", "x".repeat(100_000));
     let mut stream = TcpStream::connect(served.address).expect("it listens");
-    // It may hang up before all is written.
+    // The server may close the connection before all is written.
     let _ = stream.write_all(request("GET /metrics", &large).as_bytes());
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
@@ -480,8 +483,8 @@ fn connected_from(peer: [u8; 4], to: SocketAddr) -> TcpStream {
     TcpStream::from(socket)
 }
 
-/// How many of `streams` have been hung up on?
-fn hung_up(streams: &[TcpStream]) -> usize {
+/// The number of `streams` that the server has closed.
+fn closed(streams: &[TcpStream]) -> usize {
     let is_over = |stream: &&TcpStream| {
         let mut stream: &TcpStream = stream;
         stream.set_nonblocking(true).expect("a socket can");
@@ -513,9 +516,9 @@ fn three_hundred_that_say_nothing_keep_no_reader_waiting() {
         assert_eq!(served.status(&request("GET /metrics", token)), "200");
     }
     // They were not waited for: some are there still. 64 is all that there are places for.
-    let over = hung_up(&silent);
+    let over = closed(&silent);
     assert!((230..300).contains(&over), "{over} of 300 had to go");
-    // The others go when their two seconds are over: reading ends because the other side hangs up.
+    // The others go when their two seconds are over: reading ends because the server closes them.
     for mut stream in silent {
         let mut rest = Vec::new();
         let _ = stream.read_to_end(&mut rest);
@@ -523,7 +526,7 @@ fn three_hundred_that_say_nothing_keep_no_reader_waiting() {
 }
 
 #[test]
-fn a_connection_is_over_after_one_answer_so_that_readers_who_stay_keep_nobody_waiting() {
+fn a_connection_is_over_after_one_answer_so_that_readers_who_stay_keep_no_other_waiting() {
     let served = Served::new(None);
     let stay = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n";
     let stayers: Vec<TcpStream> = (0..40)
@@ -536,13 +539,13 @@ fn a_connection_is_over_after_one_answer_so_that_readers_who_stay_keep_nobody_wa
     assert_eq!(served.status(&request("GET /metrics", "")), "200");
     for mut stream in stayers {
         let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("it answers and hangs up");
+        stream.read_to_string(&mut answer).expect("it answers and closes");
         assert!(answer.starts_with("HTTP/1.1 200") && answer.to_lowercase().contains("connection: close"));
     }
 }
 
 #[test]
-fn a_page_of_another_site_that_has_its_name_point_here_is_told_nothing() {
+fn a_page_of_another_site_that_has_its_name_point_here_gets_nothing() {
     let named = |host: &str| format!("GET /metrics HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
     let listed = |token: Option<&str>| {
         Served::to(Readers { token: token.map(String::from), hosts: vec!["gw.example.net".into()] })
@@ -595,7 +598,7 @@ fn with_a_token_only_who_shows_it_is_answered() {
         ("Authorization: Basic secret\r\n", "401"),
         ("Authorization: Bearer \r\n", "401"),
     ] {
-        let (head, _) = ask(served.address, &request("GET /metrics", shown));
+        let (head, _) = send(served.address, &request("GET /metrics", shown));
         assert!(head.starts_with(&format!("http/1.1 {status}")), "{shown:?}: {head}");
     }
 }
@@ -614,7 +617,8 @@ fn monitoring(name: &str) -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/monitoring").join(name)
 }
 
-/// `promtool` with `arguments`, which is given `input`. `None`, and a loud word, where there is none.
+/// `promtool` with `arguments`, which is given `input`. `None`, and a loud word, where there is
+/// none.
 fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
     use std::process::{Command, Stdio};
     let mut command = Command::new("promtool");
@@ -714,7 +718,7 @@ fn the_dashboard_has_the_form_that_grafana_imports() {
     let mut ids = BTreeSet::new();
     let mut cells = BTreeSet::new();
     for panel in board["panels"].as_array().expect("panels") {
-        assert!(ids.insert(panel["id"].as_u64().expect("a number")), "an id stands twice: {panel}");
+        assert!(ids.insert(panel["id"].as_u64().expect("a number")), "an id is there twice: {panel}");
         let kind = panel["type"].as_str().expect("a type");
         assert!(["row", "stat", "timeseries", "heatmap"].contains(&kind), "{kind}");
         assert!(panel["title"].as_str().is_some_and(|title| !title.is_empty()), "{panel}");

@@ -4,7 +4,7 @@ use crate::args::WhomArgs;
 use crate::failure::{Ending, Failure};
 use crate::report;
 use fairwire_gateway::control::protocol::{Answer, Reloaded, Request};
-use fairwire_gateway::service::{ask, files_of, socket_of};
+use fairwire_gateway::service::{files_of, send, socket_of};
 use fairwire_gateway::telemetry::capture::Part;
 use std::fmt::{Display, Write};
 use std::fs::File;
@@ -18,7 +18,7 @@ pub(super) fn answer(whom: &WhomArgs, request: &Request) -> Result<Answer, Failu
         Some(socket) => socket.clone(),
         None => socket_of(&whom.config)?,
     };
-    match ask(&socket, request) {
+    match send(&socket, request) {
         Ok(Answer::Refused { message }) => {
             Err(Failure::user(message, "the gateway goes on as it was; its log has this message too"))
         }

@@ -48,7 +48,7 @@ pub(super) fn refuse_beside(config: &Config) -> Result<(), DocumentError> {
     Err(refused(config, "wire.inside", names[0], why, allowed.into()))
 }
 
-/// Where packets pass through a router.
+/// The passage of packets through a router.
 pub(crate) fn passage(spec: &Spec) -> Passage {
     Passage {
         name: spec.name.clone(),
@@ -61,7 +61,7 @@ pub(crate) fn passage(spec: &Spec) -> Passage {
     }
 }
 
-/// What is to be known of a router, or why its interfaces are of no use.
+/// The notes on a router, or why its interfaces cannot be used.
 pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> {
     let wire = &config.spec().wire;
     let there = interfaces();

@@ -1,4 +1,5 @@
-//! Can this machine do what a configuration asks? Only looks; it changes nothing. What is run is looked at here as well.
+//! Checks that this machine can do what a configuration requires. It only looks, and changes
+//! nothing; `run` uses it too.
 
 mod forwarding;
 
@@ -18,7 +19,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// What is well to know of this machine, a sentence.
+/// A remark about this machine, in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Note(pub String);
 
@@ -28,11 +29,11 @@ const CAP_NET_ADMIN: u32 = 12;
 /// What the name of a guard's bridge begins with; the number of the inside interface follows.
 pub(crate) const BRIDGE_PREFIX: &str = "fwbr";
 
-/// What an operator does who lacks rights.
+/// The remedy for missing rights.
 const REMEDY: &str =
     "run it as root, or by its systemd unit, which gives it CAP_NET_ADMIN and CAP_NET_RAW alone";
 
-/// Looks whether this machine has the interfaces, the back end and the rights that `config` asks for.
+/// Checks that this machine has the interfaces, the back end and the rights that `config` requires.
 pub fn check(config: &Config) -> Result<Vec<Note>, DocumentError> {
     let wire = &config.spec().wire;
     let mut notes = Vec::new();
@@ -77,7 +78,8 @@ pub fn held(config: &Config) -> Vec<Note> {
     [&wire.inside, &wire.outside].into_iter().filter_map(holder_of).collect()
 }
 
-/// What is well to know of files: which of them the process may not read any more once it runs as `user`, and who may read the token.
+/// Notes on files: which of them the process may not read any more once it runs as `user`, and who
+/// may read the token.
 fn file_notes(config: &Config, user: Option<&User>) -> Vec<Note> {
     let mut notes = Vec::new();
     let closed = config.files().into_iter().filter(|file| user.is_some_and(|user| !user.may_read(file)));
@@ -113,11 +115,11 @@ fn interfaces() -> Vec<String> {
     names.map(|(name, _)| name.trim().to_owned()).collect()
 }
 
-/// What is to be known of the interface that frames are taken from, or why it is of no use.
+/// The note on the interface that frames are taken from, or why it cannot be used.
 fn fits(config: &Config, key: &str, name: &str, there: &[String]) -> Result<Option<Note>, DocumentError> {
     let path = format!("wire.{key}");
     let failed = |error: std::io::Error| {
-        let why = format!("the kernel does not tell of it: {error}");
+        let why = format!("the kernel does not describe it: {error}");
         refused(config, &path, name, why, "an interface that `ip link` shows".into())
     };
     let Some(index) = link::index_of(name).map_err(failed)? else { return Err(missing(config, key, there)) };
@@ -157,7 +159,7 @@ fn missing(config: &Config, key: &str, there: &[String]) -> DocumentError {
     refused(config, &format!("wire.{key}"), name, why, format!("{allowed}{near}"))
 }
 
-/// Would it be of use? Where the kernel does not tell, it may be.
+/// Can it be used? Where the kernel does not say, it may be.
 fn is_fit(name: &str) -> bool {
     let about = link::index_of(name).ok().flatten().and_then(|index| link::about(index).ok());
     about.is_none_or(|about| about.is_ethernet && !about.is_loopback)
@@ -169,7 +171,8 @@ pub(crate) fn gone(config: &Config, key: &str) -> DocumentError {
 }
 
 fn is_free(config: &Config, key: &str, name: &str, there: &[String]) -> Result<(), DocumentError> {
-    // Not a persistent TUN device either: its addresses, its MTU and its being up are somebody's.
+    // Not a persistent TUN device either: another program set its addresses and its MTU, and
+    // brought it up.
     match there.iter().any(|other| other == name) {
         false => Ok(()),
         true => {
@@ -197,16 +200,16 @@ fn is_ours(name: &str) -> bool {
     shown.is_some() && rustix::net::netdevice::name_to_index(&socket, name).ok() == shown
 }
 
-/// What a bridge or a bond has taken gets its frames there and not here. The bridge of a guard is no obstacle: a gateway that starts takes
-/// it away.
+/// An interface of a bridge or a bond gets its frames there and not here. The bridge of a guard is
+/// no obstacle: a gateway that starts removes it.
 fn enslaved(config: &Config, key: &str, name: &str, master: &str) -> Result<Note, DocumentError> {
     if is_of_a_guard(master) {
         return Ok(Note(format!(
-            "`{name}` is bridged by `{master}`, unshaped, since a gateway died or hangs: one that starts takes that bridge away"
+            "`{name}` is bridged by `{master}`, unshaped, since a gateway died or is stuck; a gateway that starts removes that bridge"
         )));
     }
     let why = format!("it is a port of `{master}`, which would forward its frames as well");
-    let allowed = format!("an interface that stands alone: `ip link set {name} nomaster`");
+    let allowed = format!("an interface without a master: `ip link set {name} nomaster`");
     Err(refused(config, &format!("wire.{key}"), name, why, allowed))
 }
 
@@ -238,7 +241,8 @@ fn name_notes(config: &Config, key: &str, name: &str) -> Vec<Note> {
     notes
 }
 
-/// A frame that one interface takes in and the other does not send is lost, and no ICMP tells its sender.
+/// A frame that one interface takes in and the other does not send is lost, and no ICMP reports it
+/// to its sender.
 fn mtu_note(inside: &str, outside: &str) -> Option<Note> {
     let mtu = |name: &str| fairwire_linux::interface::mtu(name).ok();
     let (in_mtu, out_mtu) = (mtu(inside)?, mtu(outside)?);
@@ -267,7 +271,7 @@ fn has_global_ipv6(name: &str) -> bool {
     v6.lines().any(is_global)
 }
 
-/// Opens a packet socket that hears nothing, and closes it.
+/// Opens a packet socket that receives nothing, and closes it.
 fn packet_socket(config: &Config) -> Result<(), DocumentError> {
     match socket(AddressFamily::PACKET, SocketType::RAW, None) {
         Ok(_) => Ok(()),
@@ -355,9 +359,9 @@ mod tests {
         let notes = with(0o644, None);
         assert!(notes.len() == 1 && notes[0].contains("chmod o-r"), "{notes:?}");
         std::fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-        let other = User { name: "somebody".into(), uid: u32::MAX - 2, gid: u32::MAX - 2 };
+        let other = User { name: "other".into(), uid: u32::MAX - 2, gid: u32::MAX - 2 };
         let notes = with(0o600, Some(&other));
-        assert!(notes.len() == 1 && notes[0].contains("`somebody`, who may not read"), "{notes:?}");
+        assert!(notes.len() == 1 && notes[0].contains("`other`, who may not read"), "{notes:?}");
     }
 
     #[test]
@@ -399,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bridge_of_a_guard_is_told_by_its_name() {
+    fn the_bridge_of_a_guard_is_recognized_by_its_name() {
         assert!(is_of_a_guard("fwbr2") && is_of_a_guard("fwbr117"));
         assert!(!["fwbr", "fwbrx", "br0", "fwbr2a"].into_iter().any(is_of_a_guard));
     }

@@ -91,7 +91,7 @@ fn watch(socket: &Path, every_ms: u32, sender: &SyncSender<News>) -> Result<(), 
 
 /// One snapshot with all classes.
 pub(super) fn ask(socket: &Path) -> Result<Snapshot, String> {
-    match fairwire_gateway::service::ask(socket, &Request::Status { classes: true }) {
+    match fairwire_gateway::service::send(socket, &Request::Status { classes: true }) {
         Ok(Answer::Snapshot(snapshot)) => Ok(*snapshot),
         Ok(Answer::Refused { message }) => Err(message),
         Ok(_) => Err(format!("the gateway at {} answered something else than its status", socket.display())),

@@ -259,7 +259,7 @@ fn one_picture_is_printed_of_both_ways() {
     assert!(feed::ask(&socket).is_err_and(|why| why.contains("no gateway answers at")));
     let served = gateway(&socket, 1);
     let snapshot = feed::ask(&socket).expect("an answer");
-    assert_eq!(served.join().expect("it served"), "{\"ask\":\"status\",\"classes\":true}\n");
+    assert_eq!(served.join().expect("it served"), "{\"request\":\"status\",\"classes\":true}\n");
     let text = as_text(snapshot, &socket);
     assert_eq!(text.matches("fairwire gateway").count(), 1, "one head");
     for title in ["download classes", "download flows", "download dropped", "upload dropped"] {
@@ -296,7 +296,7 @@ fn all_classes_are_asked_for_once_they_are_wanted() {
     let (requests, _streams) = served.join().expect("it served");
     assert_eq!(
         requests,
-        ["{\"ask\":\"watch\",\"every_ms\":10}\n", "{\"ask\":\"status\",\"classes\":true}\n"]
+        ["{\"request\":\"watch\",\"every_ms\":10}\n", "{\"request\":\"status\",\"classes\":true}\n"]
     );
 }
 
@@ -308,7 +308,7 @@ fn a_gateway_that_starts_again_is_found_again() {
     let news = feed::follow(socket.clone(), 10, Default::default());
     let snapshots = |count| (0..count).all(|_| matches!(news.recv(), Ok(News::Snapshot(_))));
     assert!(snapshots(3));
-    assert_eq!(first.join().expect("it served"), "{\"ask\":\"watch\",\"every_ms\":10}\n");
+    assert_eq!(first.join().expect("it served"), "{\"request\":\"watch\",\"every_ms\":10}\n");
     assert!(matches!(news.recv(), Ok(News::Lost(why)) if why.contains("has ended")));
     std::fs::remove_file(&socket).expect("its socket");
     let second = gateway(&socket, 2);

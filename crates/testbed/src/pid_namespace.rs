@@ -1,8 +1,9 @@
-//! A pen: a process namespace in which everything that a run starts ends with it, however it ends, and a mount namespace
-//! whose scratch folder goes with it.
+//! A process namespace, in which everything that a run starts ends with it, however it ends, and a
+//! mount namespace whose scratch folder goes with it.
 //!
-//! The program starts itself again as the first process of the namespace. The kernel kills that one when its parent is gone,
-//! and all others when it is: a gateway under test, its watchdog, and whoever they started.
+//! The program starts itself again as the first process of the namespace. The kernel kills that one
+//! when its parent is gone, and all others when it is: a gateway under test, its watchdog, and the
+//! processes that they started.
 
 use super::awake::Awake;
 use super::error::{During, Trouble};
@@ -10,16 +11,17 @@ use super::namespace::{die_with_parent, part_processes};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use std::process::{Command, ExitCode};
 
-/// The variable of the environment that says that this process is in the pen.
-const INSIDE: &str = "FAIRWIRE_PEN";
+/// The variable of the environment that marks a process of the namespace.
+const INSIDE: &str = "FAIRWIRE_PID_NAMESPACE";
 
-/// The folder in which scratch files of a run stand: memory of the mount namespace.
+/// The folder of scratch files of a run: memory of the mount namespace.
 pub const SCRATCH: &str = "/run";
 
 /// This program, also after another was put in its place.
 pub const THIS_PROGRAM: &str = "/proc/self/exe";
 
-/// Runs `body` in a pen, and returns its exit code. To be called first of all in `main`, before there is a second thread.
+/// Runs `body` in a process namespace of its own, and returns its exit code. To be called first of
+/// all in `main`, before there is a second thread.
 pub fn run(body: impl FnOnce() -> ExitCode) -> Result<ExitCode, Trouble> {
     if std::env::var_os(INSIDE).is_some() {
         set_up()?;
