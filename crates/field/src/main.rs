@@ -1,5 +1,5 @@
-//! `fairwire-field`: real networks that hold the gateway against its promises. Started by `make
-//! field`, `make field-home`, `make soak` and `make field-peers`.
+//! `fairwire-field`: real networks that hold the gateway against its promises. Started by
+//! `make field`, `make field-home`, `make soak` and `make field-peers`.
 #![forbid(unsafe_code)]
 
 use fairwire_document::DocumentError;

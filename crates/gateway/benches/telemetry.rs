@@ -1,5 +1,5 @@
-//! How long the datapath's thread pauses for telemetry: `cargo bench -p fairwire-gateway --bench
-//! telemetry`.
+//! How long the datapath's thread pauses for telemetry:
+//! `cargo bench -p fairwire-gateway --bench telemetry`.
 //!
 //! There are 4096 flows and 20 000 classes a way, all of which have counts, and an interval every
 //! 10 ms of virtual time. Pauses are in the processor time of the thread, so that other processes

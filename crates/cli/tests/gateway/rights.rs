@@ -54,7 +54,7 @@ fn what_the_process_may_not_read_or_write_its_clients_hand_over() {
     fs::write(&sheet, rows.replace("ann,10.77.0.2,1", "ann,10.77.0.2,3")).expect("it is ours");
     gateway.signal(Signal::HUP);
     let line = gateway.wait_for("not reloaded");
-    assert!(line.contains("Permission denied") && line.contains("hands it over"), "{line}");
+    assert!(line.contains("Permission denied") && line.contains("as a user who may"), "{line}");
     let done = bed.ask(&["reload", path]);
     let said = String::from_utf8_lossy(&done.stdout).into_owned();
     assert!(done.status.success() && said.contains("ann: 1 -> 3"), "{done:?}");

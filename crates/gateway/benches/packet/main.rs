@@ -1,5 +1,5 @@
-//! What the gateway's own work costs per packet, without any system call: `cargo bench -p
-//! fairwire-gateway --bench packet`.
+//! What the gateway's own work costs per packet, without any system call:
+//! `cargo bench -p fairwire-gateway --bench packet`.
 //!
 //! Frames of 64 and 1518 bytes from 64 flows come through the download of a plain gateway (`faba`,
 //! one class). They come at 0.9 and at 1.5 of the link's rate, 32 at a time; a port takes what

@@ -406,8 +406,8 @@ fn as_on_a_link(name: &str, parameters: &mut Parameters, free_below: Amount) {
 const LITTLE: Duration = Duration::from_ms(5);
 
 /// The backlog below which a link drops nothing under `faba`: a quarter of the buffer. With 5 ms, a
-/// flood in bursts took from an honest TCP on a link that was not full, in two of three runs (`make
-/// field ARGS="faults spoofed"`, docs/gateway/measured.md).
+/// flood in bursts took from an honest TCP on a link that was not full, in two of three runs
+/// (`make field ARGS="faults spoofed"`, docs/gateway/measured.md).
 fn free_below(site: &Site<'_>) -> Amount {
     Amount::Bytes(site.buffer.in_bytes(site.packet_bytes, site.rate) as u64 / 4)
 }

@@ -144,11 +144,11 @@ fn a_discipline_that_cannot_share_so_is_refused_with_those_that_can() {
     };
     assert_eq!(
         with("drr", nested).unwrap_err(),
-        "gw.toml:8:14: `download.discipline` is `drr`, but classes with others below them need a discipline that knows a tree; \
+        "gw.toml:8:14: `download.discipline` is `drr`, but nested classes require a discipline with a tree; \
          allowed: `hfaba` or `classful`"
     );
     let unable = with("red", flat).unwrap_err();
-    assert!(unable.starts_with("gw.toml:8:14: `download.discipline` is `red`, but it knows no classes, and some have a weight other than 1; allowed: `faba`, `hfaba`, `afd-sb`"), "{unable}");
+    assert!(unable.starts_with("gw.toml:8:14: `download.discipline` is `red`, but it does not support classes, and some have a weight other than 1; allowed: `faba`, `hfaba`, `afd-sb`"), "{unable}");
     for name in ["faba", "afd-nft", "drr", "sfq-start", "scfq", "fbfq", "wf2q+", "drr+faba", "scfq+red"] {
         assert_eq!(with(name, flat), Ok(ClassSupport::Weights), "{name}");
     }
@@ -159,14 +159,14 @@ fn a_discipline_that_cannot_share_so_is_refused_with_those_that_can() {
     assert!(with("lqd", &format!("{flat}[discipline.lqd]\nscheduler = \"fcfs\"\n")).is_err());
     assert_eq!(with("tail-drop", &flat.replace("weight = 2", "")), Ok(ClassSupport::None));
     let typed = with("drr", &format!("{flat}[discipline.drr]\nweights = {{ 1 = 2.0 }}\n")).unwrap_err();
-    assert!(typed.contains("`discipline.drr.weights` is there, but the classes of this file and its subscribers are the discipline's"), "{typed}");
+    assert!(typed.contains("`discipline.drr.weights` is given, but the discipline has the classes and subscribers of this file"), "{typed}");
     let typed = with("hfaba", &format!("{flat}[discipline.hfaba]\nclass = []\n")).unwrap_err();
-    assert!(typed.starts_with("gw.toml:13:9: `discipline.hfaba.class` is there"), "{typed}");
+    assert!(typed.starts_with("gw.toml:13:9: `discipline.hfaba.class` is given"), "{typed}");
     let bounded =
         with("hfaba", "[[class]]\nname = \"a\"\ndownload = { ceiling = \"5 Mbit/s\" }\n").unwrap_err();
     assert_eq!(
         bounded,
-        "gw.toml:11:24: `class.a.download.ceiling` is there, but `hfaba` knows no guarantees and no ceilings; allowed: with the \
+        "gw.toml:11:24: `class.a.download.ceiling` is given, but `hfaba` does not support guarantees and ceilings; allowed: with the \
          discipline `classful` for [download]"
     );
     let leaf = with("classful", "leaf = \"hfaba\"\n").unwrap_err();
