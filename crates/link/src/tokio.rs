@@ -77,8 +77,8 @@ impl<T> End<T> {
         sent
     }
 
-    /// Waits for the next packet from the other end; `None` when nothing is on the way and the other
-    /// end and its clones are gone.
+    /// Waits for the next packet from the other end; `None` when nothing is on the way and the
+    /// other end and its clones are gone.
     ///
     /// It may be cancelled: a packet is given out or stays.
     pub async fn receive(&self) -> Option<Arrival<T, Instant>> {
