@@ -1,22 +1,25 @@
 //! A virtual clock for User Mode Linux, put in front of its C library by `LD_PRELOAD`.
 //!
-//! The guest's clock stands still while the guest works, and jumps to the next timer when it idles. A run is then exact to
-//! the resolution of the guest's clock (256 ns), does not depend on the load of the host, and takes no longer than the work
-//! in it. Kernels built with `CONFIG_UML_TIME_TRAVEL_SUPPORT` can do this by themselves; Debian's is not.
+//! The guest's clock does not move while the guest works, and jumps to the next timer when it
+//! idles. A run is then exact to the resolution of the guest's clock (256 ns). It does not depend
+//! on the load of the host, and takes no longer than the work in it. Kernels built with
+//! `CONFIG_UML_TIME_TRAVEL_SUPPORT` can do this by themselves; Debian's is not.
 //!
-//! User Mode Linux asks for time by `clock_gettime`, sets its one timer by `timer_settime`, and idles in `sigsuspend`
-//! until that timer's SIGALRM. These are replaced. Until the guest creates a file called [`STARTS`] they pass everything
-//! on, because a booting kernel waits in loops for real time to pass.
+//! User Mode Linux reads the time by `clock_gettime`, sets its one timer by `timer_settime`, and
+//! idles in `sigsuspend` until that timer's SIGALRM. These are replaced. Until the guest creates a
+//! file called [`STARTS`] they pass everything on, because a booting kernel waits in loops for real
+//! time to pass.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use libc::{c_char, c_int, c_long, c_uint, itimerspec, sigset_t, timer_t, timespec};
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-/// The name of the file whose creation starts the virtual clock; `fairwire_experiment::linux::guest` says the same.
+/// The name of the file whose creation starts the virtual clock;
+/// `fairwire_experiment::linux::guest` says the same.
 const STARTS: &[u8] = b"/virtual-clock-starts";
-/// The guest counts its clock in steps of this many nanoseconds (TIMER_MULTIPLIER). A timer that rings between two steps
-/// would find its time not yet come.
+/// The guest counts its clock in steps of this many nanoseconds (TIMER_MULTIPLIER). A timer that
+/// rings between two steps would find its time not yet come.
 const STEP_NS: u64 = 256;
 
 static IS_VIRTUAL: AtomicBool = AtomicBool::new(false);
@@ -33,7 +36,7 @@ type Sigsuspend = unsafe extern "C" fn(*const sigset_t) -> c_int;
 type Ptrace = unsafe extern "C" fn(c_uint, libc::pid_t, *mut c_void, *mut c_void) -> c_long;
 type Open = unsafe extern "C" fn(*const c_char, c_int, c_int) -> c_int;
 
-/// Tells the time: the virtual one of the monotonic clock once it has started.
+/// Returns the time: the virtual one of the monotonic clock once it has started.
 ///
 /// # Safety
 /// As clock_gettime(2): `time` can be written.
@@ -61,7 +64,8 @@ pub unsafe extern "C" fn timer_settime(
 ) -> c_int {
     if !IS_VIRTUAL.load(Relaxed) {
         TIMER.store(timer as u64, Relaxed);
-        // SAFETY: the next definition is the C library's, which has this type; arguments are passed on as they came.
+        // SAFETY: the next definition is the C library's, which has this type; arguments are passed
+        // on as they came.
         return unsafe { next::<TimerSettime>(c"timer_settime")(timer, flags, value, before) };
     }
     // SAFETY: the caller promises that `value` can be read.
@@ -70,7 +74,7 @@ pub unsafe extern "C" fn timer_settime(
     0
 }
 
-/// Tells whether the timer is set, which is all that the idle loop asks.
+/// Returns whether the timer is set, which is all that the idle loop reads.
 ///
 /// # Safety
 /// As timer_gettime(2).
@@ -95,7 +99,8 @@ pub unsafe extern "C" fn sigsuspend(mask: *const sigset_t) -> c_int {
     if IS_VIRTUAL.load(Relaxed) && RINGS_NS.load(Relaxed) != 0 {
         let rings = RINGS_NS.swap(0, Relaxed).next_multiple_of(STEP_NS);
         NOW_NS.fetch_max(rings, Relaxed);
-        // SAFETY: the signal is blocked here and handled by the guest inside the `sigsuspend` below.
+        // SAFETY: the signal is blocked here and handled by the guest inside the `sigsuspend`
+        // below.
         unsafe { libc::raise(libc::SIGALRM) };
     }
     // SAFETY: as in `timer_settime`.
@@ -105,8 +110,8 @@ pub unsafe extern "C" fn sigsuspend(mask: *const sigset_t) -> c_int {
 /// Opens a file of the host for the guest. That of the name [`STARTS`] starts the virtual clock.
 ///
 /// # Safety
-/// As open(2). It takes its third argument whether it is there or not: the C calling conventions of the machines that User
-/// Mode Linux runs on pass it in a register.
+/// As open(2). It takes its third argument whether it is there or not: the C calling conventions of
+/// the machines that User Mode Linux runs on pass it in a register.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_int) -> c_int {
     // SAFETY: the caller promises a string.
@@ -119,15 +124,19 @@ pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_int) 
 
 /// A processor's extended state, as a set of registers.
 const NT_X86_XSTATE: usize = 0x202;
-/// Room for all of it: with AMX it is 11 KiB. No place on a stack: the guest's are short. Its kernel has one thread.
+/// Room for all of it: with AMX it is 11 KiB. No place on a stack: the guest's are short. Its
+/// kernel has one thread.
 static STATE: [AtomicU64; 4096] = [const { AtomicU64::new(0) }; 4096];
-/// The C library's `ptrace`, once it was looked for: it is called with each system call of the guest.
+/// The C library's `ptrace`, once it was looked for: it is called with each system call of the
+/// guest.
 static PTRACE: AtomicUsize = AtomicUsize::new(0);
 
-/// Sets registers of a process of the guest, also on processors with more state than User Mode Linux has room for.
+/// Sets registers of a process of the guest, also on processors with more state than User Mode
+/// Linux has room for.
 ///
-/// It keeps 2696 bytes of extended state. The state of a processor with AMX is longer, and the host's kernel takes it whole or not at
-/// all, so that the guest's first process would die of it. What is beyond the guest's part is given back as it is.
+/// It keeps 2696 bytes of extended state. The state of a processor with AMX is longer, and the
+/// host's kernel takes it whole or not at all, so that the guest's first process would die of it.
+/// What is beyond the guest's part is given back as it is.
 ///
 /// # Safety
 /// As ptrace(2).
@@ -138,7 +147,8 @@ pub unsafe extern "C" fn ptrace(
     address: *mut c_void,
     data: *mut c_void,
 ) -> c_long {
-    // SAFETY: the next definition is the C library's, which has this type; arguments are passed on as they came.
+    // SAFETY: the next definition is the C library's, which has this type; arguments are passed on
+    // as they came.
     let (next, done) = unsafe {
         let next = c_library_ptrace();
         (next, next(request, process, address, data))
@@ -147,8 +157,9 @@ pub unsafe extern "C" fn ptrace(
         return done;
     }
     let mut all = libc::iovec { iov_base: STATE.as_ptr().cast_mut().cast(), iov_len: size_of_val(&STATE) };
-    // SAFETY: the kernel writes no more than `all` has room for, and makes it as short as what it wrote; atomics may be written so, and
-    // nobody else does. The caller promises that `data` is such a vector too, whose bytes can be read; they do not overlap with ours.
+    // SAFETY: the kernel writes no more than `all` has room for, and makes it as short as what it
+    // wrote; atomics may be written so, and no other code does. The caller promises that `data` is
+    // such a vector too, whose bytes can be read; they do not overlap with ours.
     unsafe {
         if next(libc::PTRACE_GETREGSET, process, address, (&raw mut all).cast()) != 0 {
             return done;
@@ -174,7 +185,8 @@ unsafe fn c_library_ptrace() -> Ptrace {
     unsafe { std::mem::transmute::<usize, Ptrace>(known) }
 }
 
-/// From here on the clock is virtual. The real timer is disarmed, and the virtual one rings soon in its place.
+/// From here on the clock is virtual. The real timer is disarmed, and the virtual one rings soon in
+/// its place.
 fn start() {
     let mut time = time_of(0);
     let off = itimerspec { it_interval: time, it_value: time };

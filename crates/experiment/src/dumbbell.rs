@@ -1,4 +1,5 @@
-//! What can be run with real senders: one link, and senders of endless data or of constant rate on either side of it.
+//! What can be run with real senders: one link, and senders of endless data or of constant rate on
+//! either side of it.
 
 use crate::plan::Plan;
 use crate::stage::{Failed, Why};
@@ -9,7 +10,7 @@ use fairwire_sim::{GroupPlan, Hop, LinkPlan, Source};
 use fairwire_tcp::{Config, EcnMode};
 use fairwire_testbed::traffic::Sends;
 
-/// One link that all senders share, and a way back that nobody contends for.
+/// One link that all senders share, and an uncontended way back.
 pub struct Dumbbell {
     /// The link's name in results.
     pub name: String,
@@ -19,7 +20,7 @@ pub struct Dumbbell {
     pub discipline: Box<dyn Discipline>,
     /// The longest IP packet that a sender sends.
     pub mtu: u32,
-    /// Who sends, in the order of results.
+    /// The senders, in the order of results.
     pub senders: Vec<Sender>,
 }
 
@@ -51,7 +52,8 @@ impl Sender {
         }
     }
 
-    /// Its record, where the link counted it for `count` within `window`, and the sink's programs got `goodput_bps`.
+    /// Its record, where the link counted it for `count` within `window`, and the sink's programs
+    /// got `goodput_bps`.
     pub(crate) fn record(&self, count: &FlowCount, window: Duration, goodput_bps: f64) -> FlowRecord {
         FlowRecord {
             name: self.name.clone().into(),
@@ -75,9 +77,9 @@ const UDP_HEADERS: u32 = 28;
 /// IPv4 and TCP headers without options.
 const TCP_HEADERS: u32 = 40;
 /// The same with all the options that there is room for.
-const MOST_TCP_HEADERS: u32 = 80;
+const MAX_TCP_HEADERS: u32 = 80;
 /// A TCP segment of less is none to a kernel.
-const LEAST_SEGMENT: u32 = 48;
+const MIN_SEGMENT: u32 = 48;
 /// An Ethernet frame carries no longer IP packet.
 const MAX_PACKET: u32 = 1500;
 /// A hundred threads at either end are enough.
@@ -102,11 +104,12 @@ impl Dumbbell {
     }
 }
 
-/// One link of constant rate, and the groups whose data goes over it; their acknowledgements go back over a wire.
+/// One link of constant rate, and the groups whose data goes over it; their acknowledgements go
+/// back over a wire.
 pub(crate) struct Shared {
     /// The link.
     pub link: LinkPlan,
-    /// Who sends.
+    /// The senders.
     pub groups: Vec<GroupPlan>,
 }
 
@@ -207,7 +210,8 @@ fn of_shared(Shared { link, groups }: Shared) -> Result<Dumbbell, Why> {
     Ok(Dumbbell { name, rate, discipline, mtu: mtu.bytes()?, senders })
 }
 
-/// The round-trip times of a group: the access links of both ends and the shared link, there and back.
+/// The round-trip times of a group: the access links of both ends and the shared link, there and
+/// back.
 fn rtts(group: &GroupPlan, link: &LinkPlan) -> Result<Vec<Duration>, Why> {
     let back = Shared::back_delay(group)?;
     let rtt = |access: Duration| Duration::from_ns(4 * access.ns() + link.delay.ns() + back.ns());
@@ -263,13 +267,14 @@ struct Mtu {
 }
 
 impl Mtu {
-    /// A wire carries packets of the scenario's length: what of it are headers is the kernel's affair, 40 bytes or, with its timestamps, 52.
+    /// A wire carries packets of the scenario's length: what of it are headers is the kernel's
+    /// affair, 40 bytes or, with its timestamps, 52.
     fn tcp(&mut self, tcp: &Config, group: &str) -> Result<(), Why> {
-        let headers = tcp.header_bytes.clamp(TCP_HEADERS, MOST_TCP_HEADERS);
-        let (segment, allowed) = (tcp.segment_bytes, LEAST_SEGMENT..=MAX_PACKET - headers);
+        let headers = tcp.header_bytes.clamp(TCP_HEADERS, MAX_TCP_HEADERS);
+        let (segment, allowed) = (tcp.segment_bytes, MIN_SEGMENT..=MAX_PACKET - headers);
         if !allowed.contains(&segment) {
             let given = format!("segments of {segment} B of `{group}`");
-            return Err(Why::new(given, format!("from {LEAST_SEGMENT} B to {} B", MAX_PACKET - headers)));
+            return Err(Why::new(given, format!("from {MIN_SEGMENT} B to {} B", MAX_PACKET - headers)));
         }
         match self.tcp.replace(segment + headers) {
             Some(other) if other != segment + headers => {

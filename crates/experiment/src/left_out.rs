@@ -1,4 +1,5 @@
-//! What stages do not run of a scenario, and which of its `[[agree]]` are not judged for that reason.
+//! What stages do not run of a scenario, and which of its `[[agree]]` are not judged for that
+//! reason.
 
 use crate::plan::Plan;
 use crate::stage::{Stage, Why};
@@ -39,8 +40,9 @@ pub struct Unjudged<'a> {
     pub because: &'a LeftOut,
 }
 
-/// The `[[agree]]` of `scenario` that are judged under none of their disciplines on one of their stages, because of what was `left_out`; the
-/// first of `stages` is the one with which the others are compared. Not those for which this machine alone lacks something.
+/// The `[[agree]]` of `scenario` that are judged under none of their disciplines on one of their
+/// stages, because of what was `left_out`. The first of `stages` is the one with which the others
+/// are compared. Not those for which this machine alone lacks something.
 pub fn unjudged<'a>(
     scenario: &'a Scenario,
     stages: &[&'a str],

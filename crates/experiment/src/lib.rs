@@ -1,9 +1,11 @@
 //! One experiment, run anywhere.
 //!
-//! A scenario says who shares what link under which disciplines. A [`Stage`] is a place where it can be run: [`Sim`](sim::Sim) is
-//! the packet simulator, [`Lab`](lab::Lab) sends this kernel's own TCP and UDP through the same compiled discipline,
-//! [`Gateway`](gateway::Gateway) through the gateway's own process; [`Linux`](linux::Linux) has the kernel's own discipline too, in User Mode Linux, and
-//! [`Kernel`](kernel::Kernel) that of this machine's kernel. Every stage leaves the same record, so results stand side by side, and [`compared`] says how near they came.
+//! A scenario says which flows share which link under which disciplines. A [`Stage`] is a place
+//! where it can be run. [`Sim`](sim::Sim) is the packet simulator. [`Lab`](lab::Lab) sends this
+//! kernel's own TCP and UDP through the same compiled discipline, and [`Gateway`](gateway::Gateway)
+//! through the gateway's own process. [`Linux`](linux::Linux) has the kernel's own discipline too,
+//! in User Mode Linux, and [`Kernel`](kernel::Kernel) that of this machine's kernel. Every stage
+//! leaves the same record, so results can be compared: [`compared`] says how near they came.
 //!
 //! A stage says which part of a scenario it cannot run, and the others go on.
 
@@ -35,8 +37,9 @@ use fairwire_metrics::agreement::{Tolerance, agreement};
 use fairwire_metrics::record::{Agreement, RunRecord};
 use fairwire_scenario::{Scenario, ScenarioError};
 
-/// How far a stage may be from another: each group's fraction of all that was delivered within three points, and the rest for
-/// information. What makes them differ beyond that is told of in docs/stages.md.
+/// How far a stage may be from another: each group's fraction of all that was delivered within
+/// three points, and the rest for information. docs/stages.md explains what makes them differ
+/// beyond that.
 pub const TOLERANCES: [Tolerance<'static>; 4] = [
     Tolerance::of("fraction", 0.03),
     Tolerance::shown("jain"),
@@ -44,8 +47,9 @@ pub const TOLERANCES: [Tolerance<'static>; 4] = [
     Tolerance::shown("utilization"),
 ];
 
-/// How near each stage came to `against`, under each discipline: by what `scenario` says, and by the [`TOLERANCES`] where it says nothing. Where
-/// it does, what they show for information is shown all the same.
+/// How near each stage came to `against`, under each discipline: by what `scenario` says, and by
+/// the [`TOLERANCES`] where it says nothing. Where it does, what they show for information is shown
+/// all the same.
 pub fn compared(scenario: &Scenario, runs: &[RunRecord], against: &str) -> Vec<Agreement> {
     let own = scenario.tolerances();
     let is_meant = |tolerance: &Tolerance<'_>| own.is_empty() || tolerance.allowed.is_none();

@@ -50,11 +50,12 @@ impl Plan<'_> {
         fairwire_scenario::fairness(self.scenario, flows)
     }
 
-    /// The record of a run under `seed` on one link, of which no more was measured than flows and link.
+    /// The record of a run under `seed` on one link, of which no more was measured than flows and
+    /// link.
     pub(crate) fn record(&self, seed: u64, flows: Vec<FlowRecord>, link: LinkRecord) -> RunRecord {
         RunRecord {
             discipline: self.label().into(),
-            stage: String::new(), // who runs a stage names it
+            stage: String::new(), // the caller that runs a stage names it
             seed,
             fairness: self.fairness(&flows),
             flows,

@@ -1,4 +1,5 @@
-//! Time series of stages with real senders: the rows that the simulator has, and what a kernel's TCP knows of itself.
+//! Time series of stages with real senders: the rows that the simulator has, and what a kernel's
+//! TCP knows of itself.
 
 use crate::dumbbell::Sender;
 use crate::stage::Why;
@@ -15,7 +16,7 @@ pub(crate) struct Snapshot {
     pub at: Duration,
     /// What waits.
     pub backlog: Backlog,
-    /// All that was on the link, whoever's.
+    /// All that was on the link, of all flows.
     pub link: Count,
     /// By flow.
     pub flows: Vec<Count>,
@@ -50,10 +51,11 @@ impl Count {
     }
 }
 
-/// When the link is looked at: at every multiple of an interval after the start of a run, until its end.
+/// When the link is looked at: at every multiple of an interval after the start of a run, until its
+/// end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rhythm {
-    /// The interval, and when the next one is over; none where nobody wants samples.
+    /// The interval, and when the next one is over; none where no samples are wanted.
     next: Option<(Duration, Duration)>,
     /// The end.
     until: Duration,
@@ -73,7 +75,8 @@ impl Rhythm {
         self.next().map_or(Time::MAX, |(_, next)| start + next)
     }
 
-    /// The sample that is due `now`, by its time after the start. Of several that a busy machine missed, the last.
+    /// The sample that is due `now`, by its time after the start. Of several that a busy machine
+    /// missed, the last.
     pub(crate) fn take(&mut self, start: Time, now: Time) -> Option<Duration> {
         let (every, mut next) = self.next().filter(|(_, next)| start + *next <= now)?;
         while start + next + every <= now && next + every <= self.until {
@@ -101,15 +104,15 @@ pub(crate) fn check(every: Option<Duration>, flows: usize, duration: Duration) -
     Err(Why::new(format!("samples of {flows} flows every {every}"), format!("`--every` of at least {least}")))
 }
 
-/// A run, as far as its series tell.
+/// A run, as far as its series show it.
 pub(crate) struct Series<'a> {
     /// The link's name.
     pub link: &'a str,
     /// Its rate.
     pub rate: Rate,
-    /// Who sends.
+    /// The senders.
     pub senders: &'a [Sender],
-    /// The link at each interval; empty where nobody looked.
+    /// The link at each interval; empty where it was not sampled.
     pub snapshots: &'a [Snapshot],
     /// What the hosts saw.
     pub seen: &'a Seen,
@@ -135,19 +138,19 @@ impl Series<'_> {
             let at = Duration::from_ns(at_ns);
             let snapshot = snapshots.next_if(|one| one.at == at);
             let states = states.remove(&at_ns).unwrap_or_default();
-            let mut tell = |row: Row<'_>| watch.sample(at, row);
+            let mut write = |row: Row<'_>| watch.sample(at, row);
             if let Some(now) = snapshot {
-                self.link(now, before, &mut tell);
+                self.link(now, before, &mut write);
             }
-            self.flows(snapshot.map(|now| (now, before)), &states, &mut tell);
+            self.flows(snapshot.map(|now| (now, before)), &states, &mut write);
             before = snapshot.or(before);
         }
     }
 
-    fn link(&self, now: &Snapshot, before: Option<&Snapshot>, tell: &mut dyn FnMut(Row<'_>)) {
+    fn link(&self, now: &Snapshot, before: Option<&Snapshot>, write: &mut dyn FnMut(Row<'_>)) {
         let all = now.link.minus(before.map_or(Count::default(), |before| before.link));
         let mut row =
-            |measure, unit, value| tell(Row { kind: "link", name: self.link, measure, unit, value });
+            |measure, unit, value| write(Row { kind: "link", name: self.link, measure, unit, value });
         row("capacity", "bit/s", self.rate.bps() as f64);
         row("backlog", "packets", f64::from(now.backlog.packets));
         row("backlog", "B", now.backlog.bytes as f64);
@@ -158,27 +161,27 @@ impl Series<'_> {
         for (sender, count) in self.senders.iter().zip(since(now, before)) {
             match groups.last_mut() {
                 Some((group, sum)) if *group == sender.group => *sum = sum.plus(count),
-                _ => groups.push((&sender.group, count)), // the flows of a group stand together
+                _ => groups.push((&sender.group, count)), // the flows of a group are adjacent
             }
         }
-        groups.into_iter().for_each(|(name, count)| counts(("group", name), count, seconds, tell));
+        groups.into_iter().for_each(|(name, count)| counts(("group", name), count, seconds, write));
     }
 
     fn flows(
         &self,
         snapshot: Option<(&Snapshot, Option<&Snapshot>)>,
         states: &[(usize, &TcpSample, u32)],
-        tell: &mut dyn FnMut(Row<'_>),
+        write: &mut dyn FnMut(Row<'_>),
     ) {
         let of_link: Vec<Count> = snapshot.map_or(Vec::new(), |(now, before)| since(now, before).collect());
         let seconds = snapshot.map_or(0.0, |(now, before)| interval(now, before));
         for (flow, sender) in self.senders.iter().enumerate() {
             let of = ("flow", sender.name.as_str());
             if let Some(count) = of_link.get(flow) {
-                counts(of, *count, seconds, tell);
+                counts(of, *count, seconds, write);
             }
             if let Some((_, state, again)) = states.iter().find(|(number, ..)| *number == flow) {
-                tcp(of, state, *again, tell);
+                tcp(of, state, *again, write);
             }
         }
     }
@@ -195,15 +198,15 @@ fn interval(now: &Snapshot, before: Option<&Snapshot>) -> f64 {
     Duration::from_ns(now.at.ns() - earlier.ns()).secs()
 }
 
-fn counts((kind, name): (&'static str, &str), count: Count, seconds: f64, tell: &mut dyn FnMut(Row<'_>)) {
-    let mut row = |measure, unit, value| tell(Row { kind, name, measure, unit, value });
+fn counts((kind, name): (&'static str, &str), count: Count, seconds: f64, write: &mut dyn FnMut(Row<'_>)) {
+    let mut row = |measure, unit, value| write(Row { kind, name, measure, unit, value });
     row("egress", "bit/s", count.left_bytes as f64 * 8.0 / seconds);
     row("drops", "packets", count.dropped as f64);
     row("marks", "packets", count.marked as f64);
 }
 
-fn tcp((kind, name): (&'static str, &str), state: &TcpSample, again: u32, tell: &mut dyn FnMut(Row<'_>)) {
-    let mut row = |measure, unit, value| tell(Row { kind, name, measure, unit, value });
+fn tcp((kind, name): (&'static str, &str), state: &TcpSample, again: u32, write: &mut dyn FnMut(Row<'_>)) {
+    let mut row = |measure, unit, value| write(Row { kind, name, measure, unit, value });
     row("cwnd", "segments", f64::from(state.cwnd));
     if let Some(ssthresh) = state.ssthresh {
         row("ssthresh", "segments", f64::from(ssthresh));
@@ -295,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_are_due_at_multiples_of_the_interval_and_a_late_one_stands_for_those_missed() {
+    fn samples_are_due_at_multiples_of_the_interval_and_a_late_one_replaces_those_missed() {
         let (start, ms) = (Time::from_ns(7), Duration::from_ms);
         let mut rhythm = Rhythm::new(Some(ms(10)), ms(65));
         assert_eq!(rhythm.take(start, start + ms(9)), None);

@@ -34,7 +34,7 @@ impl Stage for Sim {
         Ok(()) // a scenario was checked for the simulator when it was read
     }
 
-    /// Without samples: who wants them has observers of the simulator's own, with packets and more.
+    /// Without samples: the simulator's own observers give them, with packets and more.
     fn run(
         &self,
         plan: &Plan<'_>,

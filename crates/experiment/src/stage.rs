@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 /// A place where an experiment can be run.
 pub trait Stage: Sync {
-    /// Its name, as typed after `--on` and as it stands in results.
+    /// Its name, as typed after `--on` and in results.
     fn name(&self) -> &'static str;
 
     /// What it is, in one line.
@@ -18,12 +18,14 @@ pub trait Stage: Sync {
         false
     }
 
-    /// Can several of its runs go on side by side, and give what they give one by one? Each keeps about one core busy.
+    /// Can several of its runs go on side by side, and give what they give one by one? Each keeps
+    /// about one core busy.
     fn can_run_beside_others(&self) -> bool {
         false
     }
 
-    /// Can it run this plan, here and now? Whatever is started to find that out has ended when this returns.
+    /// Can it run this plan, here and now? Whatever is started to find that out has ended when this
+    /// returns.
     ///
     /// # Errors
     /// What of the plan it cannot run, or what is missing on this machine.

@@ -33,9 +33,11 @@ pub fn find(name: &str) -> Result<&'static dyn Stage, Why> {
     })
 }
 
-/// Follows the runs of a scenario on a stage. Where they go on side by side, each has a thread of its own.
+/// Follows the runs of a scenario on a stage. Where they go on side by side, each has a thread of
+/// its own.
 pub trait WatchRuns: Sync {
-    /// Invoked when a run begins, on its thread: who watches it. `which` is as in the simulator, so runs of all stages have the same places.
+    /// Invoked when a run begins, on its thread. Returns the watcher of this run. `which` is as in
+    /// the simulator, so runs of all stages have the same places.
     fn begins<'a>(&'a self, which: RunId<'_>) -> Box<dyn WatchRun + 'a>;
 
     /// Invoked some times a second with the fraction of all runs that is done.
@@ -54,8 +56,9 @@ pub trait WatchRun {
     fn finished(self: Box<Self>);
 }
 
-/// Runs `scenario` on `stage` under each of its `disciplines` (places in its list) and seeds: one after the other, or `jobs` at a time (0: one
-/// per core) where the stage [can do that](Stage::can_run_beside_others).
+/// Runs `scenario` on `stage` under each of its `disciplines` (places in its list) and seeds: one
+/// after the other, or `jobs` at a time (0: one per core) where the stage [can do
+/// that](Stage::can_run_beside_others).
 ///
 /// What is finished is returned when `stop` becomes true, in the order of disciplines and seeds.
 ///
@@ -100,7 +103,7 @@ struct Runs<'a> {
     scenario: &'a Scenario,
     /// Each by the places of its discipline and its seed.
     all: Vec<(usize, usize)>,
-    /// The first that nobody makes yet.
+    /// The first that is not made yet.
     next: AtomicUsize,
     /// What part of each is done.
     done: Mutex<Vec<f64>>,
@@ -164,7 +167,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::sync::Barrier;
 
-    /// Gives a run to whoever asks, and knows how many had one at once.
+    /// Returns a run for each request, and counts how many were made at once.
     struct Counting {
         is_for_many: bool,
         at_work: AtomicUsize,
@@ -266,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stage_that_can_runs_side_by_side_and_records_stand_in_order() {
+    fn a_stage_that_can_runs_side_by_side_and_records_are_in_order() {
         let (stage, heard) = (Counting::new(true, Some(Barrier::new(2))), Heard::default());
         let runs = run(&stage, &scenario(), &[0, 1], 2, &heard, &AtomicBool::new(false)).unwrap();
         let order: Vec<(&str, u64)> = runs.iter().map(|run| (run.discipline.as_str(), run.seed)).collect();

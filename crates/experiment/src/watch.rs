@@ -13,11 +13,12 @@ pub trait Watch {
         None
     }
 
-    /// Invoked with each value sampled, `at` after the start of the run, in the order of time; perhaps only when the run is over.
+    /// Invoked with each value sampled, `at` after the start of the run, in the order of time;
+    /// perhaps only when the run is over.
     fn sample(&mut self, _at: Duration, _row: Row<'_>) {}
 }
 
-/// For who wants no samples.
+/// A watcher without samples.
 impl<F: FnMut(f64)> Watch for F {
     fn reached(&mut self, fraction: f64) {
         self(fraction);

@@ -138,9 +138,10 @@ fn a_run_has_the_records_of_every_flow_and_of_the_link() {
         return;
     }
     let scenario = contest(&[]);
-    let mut told = Vec::new();
-    let run = run(&scenario, &mut |part| told.push(part), &NEVER).expect("it runs").expect("nobody stops it");
-    assert!(told.len() > 50 && told.is_sorted() && told.last() == Some(&1.0), "{told:?}");
+    let mut parts = Vec::new();
+    let run =
+        run(&scenario, &mut |part| parts.push(part), &NEVER).expect("it runs").expect("it is not stopped");
+    assert!(parts.len() > 50 && parts.is_sorted() && parts.last() == Some(&1.0), "{parts:?}");
     let names: Vec<&str> = run.flows.iter().map(|flow| flow.name.as_str()).collect();
     assert_eq!((names.len(), names[0], names[9]), (10, "tcp.1", "udp.1"));
     let (udp, link) = (&run.flows[9], &run.links[0]);
@@ -209,7 +210,8 @@ fn a_stopped_run_ends_at_once_and_a_killed_one_says_so_and_neither_leaves_a_proc
     assert_eq!(simulators(std::process::id()), [0; 0], "it is left");
 }
 
-/// The argument that makes this test, started again by itself, run the long contest until it is killed.
+/// The argument that makes this test, started again by itself, run the long contest until it is
+/// killed.
 const HELD: &str = "FAIRWIRE_TEST_RUNS_NS2";
 
 #[test]
@@ -286,7 +288,7 @@ fn every_cell_is_a_contest_that_ns2_has_too_with_bounds_for_what_each_class_gets
     }
 }
 
-/// Nobody watches.
+/// Watches nothing.
 struct Unwatched;
 
 impl WatchRuns for Unwatched {

@@ -1,4 +1,5 @@
-//! How precise a path is, and what it costs: datagrams of 1000 bytes at a rate, and pings beside them, over a bridge and a path.
+//! How precise a path is, and what it costs: datagrams of 1000 bytes at a rate, and pings beside
+//! them, over a bridge and a path.
 //!
 //! `cargo run -p fairwire-testbed --example path_precision`, as root.
 
@@ -21,7 +22,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     if arguments.next().as_deref() == Some(AGENT_COMMAND) {
         std::process::exit(agent::main(arguments));
     }
-    println!("one-way delays of pings, us beyond what was asked; processor time of the path, % of one");
+    println!(
+        "one-way delays of pings, us beyond the delay of the path; processor time of the path, % of one"
+    );
     for mbps in [1, 20, 100] {
         for path in [None, Some(Path::default()), Some(Path::one_way(DELAY))] {
             measure(mbps, path.as_ref())?;
@@ -52,13 +55,13 @@ fn measure(mbps: u64, path: Option<&Path>) -> Result<(), Box<dyn Error>> {
     agents.begin(clock::now() + Duration::from_ms(50))?;
     let seen = agents.finish()?;
     let carried = bed.finish_path()?;
-    let asked = path.map_or(0, |path| path.to_sink.others_ns);
-    let mut late: Vec<u64> = seen.flows[1].delays_ns.iter().map(|(_, took)| took - asked).collect();
+    let path_ns = path.map_or(0, |path| path.to_sink.others_ns);
+    let mut late: Vec<u64> = seen.flows[1].delays_ns.iter().map(|(_, took)| took - path_ns).collect();
     late.sort_unstable();
     let us = |part: f64| late[(late.len() as f64 * part) as usize] / 1000;
     println!(
         "{mbps:>4} Mbit/s, {:<13} p50 {:>5}  p99 {:>6}  processor {:>5.1}  ({} of {} pings, {carried:?})",
-        path.map_or("a wire".to_owned(), |_| format!("a path {} ms", asked / 1_000_000)),
+        path.map_or("a wire".to_owned(), |_| format!("a path {} ms", path_ns / 1_000_000)),
         us(0.5),
         us(0.99),
         carried.processor_ns as f64 / (SECONDS as f64 * 1e7),

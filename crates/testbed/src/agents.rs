@@ -38,8 +38,9 @@ impl From<Failed> for TestbedError {
 }
 
 impl Agents {
-    /// Starts this program again at both hosts, left and right, where it has to hand over to [`agent::main`](crate::agent::main), and waits
-    /// until all connections of `traffic` stand. This thread is at the right host from now on.
+    /// Starts this program again at both hosts, left and right, where it has to hand over to
+    /// [`agent::main`](crate::agent::main), and waits until all connections of `traffic` are
+    /// established. This thread is at the right host from now on.
     pub fn start(hosts: [&Host; 2], traffic: &Traffic) -> Result<Agents, Failed> {
         let [left, right] = hosts;
         let (left, right) = (Agent::start(left, Side::Left), Agent::start(right, Side::Right));
@@ -56,7 +57,7 @@ impl Agents {
         self.order(&Order::Start { at_ns: at.ns() })
     }
 
-    /// Waits for the end, and tells what both hosts saw.
+    /// Waits for the end, and returns what both hosts saw.
     pub fn finish(&mut self) -> Result<Seen, Failed> {
         let mut all = Seen::default();
         self.hear(&mut |answer| {
@@ -67,16 +68,17 @@ impl Agents {
         Ok(all)
     }
 
-    /// Hears one answer of each, whoever is first, and as soon as one fails of that.
+    /// Waits for one answer of each, in any order. Returns as soon as one fails.
     fn hear(&mut self, is_expected: &mut dyn FnMut(&mut Answer) -> bool) -> Result<(), Failed> {
         let mut silent: Vec<&mut Agent> = self.0.iter_mut().collect();
         while !silent.is_empty() {
             let mut waits: Vec<PollFd<'_>> =
                 silent.iter().map(|agent| PollFd::new(agent.answers.get_ref(), PollFlags::IN)).collect();
-            // A signal: all are asked again.
+            // A signal: all are polled again.
             let is_ready = poll(&mut waits, None).is_ok();
-            let told: Vec<bool> = waits.iter().map(|wait| is_ready && !wait.revents().is_empty()).collect();
-            for at in (0..silent.len()).rev().filter(|at| told[*at]) {
+            let answered: Vec<bool> =
+                waits.iter().map(|wait| is_ready && !wait.revents().is_empty()).collect();
+            for at in (0..silent.len()).rev().filter(|at| answered[*at]) {
                 let mut answer = silent[at].answer()?;
                 if !is_expected(&mut answer) {
                     return Err(silent[at].unexpected(&answer));

@@ -1,11 +1,12 @@
 //! Keeps the processors of a virtual machine from sleeping while something is measured.
 //!
-//! A virtual processor that has nothing to do is given back to the host, and comes back when the host has time: on a busy host after
-//! milliseconds, at each of the thousands of wake-ups a second of a network. A process of the class `SCHED_IDLE` on each processor runs
-//! only while no other wants to, and makes way at once, so that the processor stays.
+//! A virtual processor that has nothing to do is given back to the host, and comes back when the
+//! host has time: on a busy host after milliseconds, at each of the thousands of wake-ups a second
+//! of a network. A process of the class `SCHED_IDLE` on each processor runs only while no other
+//! wants to, and makes way at once, so that the processor stays.
 //!
-//! A kernel with autogroups shares processors between sessions before it looks at classes. So each such process has a session of its own, whose
-//! weight is the least that there is.
+//! A kernel with autogroups shares processors between sessions before it looks at classes. So each
+//! such process has a session of its own, whose weight is the least that there is.
 
 use std::fs;
 use std::io;
@@ -20,7 +21,8 @@ const SPIN: &str = "{ echo 19 > /proc/self/autogroup; } 2>/dev/null; while :; do
 pub struct Awake(Vec<Child>);
 
 impl Awake {
-    /// Keeps all processors awake where this is a virtual machine. Does nothing on others, whose processors wake in microseconds.
+    /// Keeps all processors awake where this is a virtual machine. Does nothing on others, whose
+    /// processors wake in microseconds.
     ///
     /// Errors: `setpriv` or `chrt` of util-linux is missing or refused.
     pub fn keep() -> io::Result<Awake> {

@@ -5,7 +5,8 @@
 //!   source  eth0 ───────── g0  gateway  g1 ───────── eth0  sink
 //! ```
 //!
-//! Between the gateway and the sink there may be a [path](super::path), on which frames take time and are lost.
+//! Between the gateway and the sink there may be a [path](super::path), on which frames take time
+//! and are lost.
 
 use super::error::{During, Trouble};
 use super::host::{Host, Wire};
@@ -19,8 +20,8 @@ use std::os::fd::OwnedFd;
 
 pub use super::side::Side;
 
-/// Source, gateway and sink, joined in a line, each in a network namespace of its own, which ends with this; only source and sink have
-/// addresses.
+/// Source, gateway and sink, joined in a line, each in a network namespace of its own, which ends
+/// with this; only source and sink have addresses.
 #[derive(Debug)]
 pub struct Bed {
     /// Where traffic comes from.
@@ -63,7 +64,8 @@ impl Side {
 }
 
 impl Bed {
-    /// Makes the hosts and joins them by wires of this MTU. This thread is at the gateway from now on.
+    /// Makes the hosts and joins them by wires of this MTU. This thread is at the gateway from now
+    /// on.
     ///
     /// Where only a user namespace gives the right to it, this process must have one thread only.
     pub fn new(mtu: u32) -> Result<Self, Trouble> {
@@ -89,7 +91,8 @@ impl Bed {
         Side::BOTH.into_iter().try_for_each(|side| self.gateway.wait_for_carrier(side.end().index))
     }
 
-    /// Ends the path between the gateway and the sink, if there is one, and returns what became of its frames.
+    /// Ends the path between the gateway and the sink, if there is one, and returns what became of
+    /// its frames.
     ///
     /// # Errors
     /// Why it had ended before.
@@ -97,7 +100,8 @@ impl Bed {
         self.path.as_mut().map_or(Ok(Carried::default()), PathHost::finish)
     }
 
-    /// Joins the gateway with the host at `side`: also anew, after the wire between them was removed, where there is no path.
+    /// Joins the gateway with the host at `side`: also anew, after the wire between them was
+    /// removed, where there is no path.
     pub fn join(&self, side: Side, mtu: u32) -> Result<(), Trouble> {
         let (host, ip) = match side {
             Side::Left => (&self.source, SOURCE_ADDRESS),
@@ -112,15 +116,18 @@ impl Bed {
         }
         host.set_ethernet_address(HOST.index, side.ethernet_address())?;
         host.add_address(HOST.index, Address { ip: ip.into(), prefix_bits: PREFIX_BITS })?;
-        // The host first, so that the gateway's interface has its carrier when it comes up: who watches it sees one change.
+        // The host first, so that the gateway's interface has its carrier when it comes up: a
+        // process that watches it sees one change.
         host.bring_up(HOST.index)?;
         self.gateway.bring_up(side.end().index)
     }
 
-    /// Lets the kernel forward at the gateway, by a bridge, and share what goes to the sink as `shaping` says. Gives the packet sockets that
-    /// see what comes from the source, and what has left for the sink, and a netlink socket at the gateway. This thread is there from now on.
+    /// Lets the kernel forward at the gateway, by a bridge, and share what goes to the sink as
+    /// `shaping` says. Gives the packet sockets that see what comes from the source, and what has
+    /// left for the sink, and a netlink socket at the gateway. This thread is there from now on.
     pub fn let_kernel_forward(&self, shaping: &Shaping) -> Result<[OwnedFd; 3], Trouble> {
-        // Packets come one by one, as they do to us: a discipline would take a super-packet for one.
+        // Packets come one by one, as they do to us: a discipline would take a super-packet for
+        // one.
         self.source.set_segments(HOST.index, 1)?;
         let left = match &self.path {
             Some(path) => path.watch(Side::Left)?,

@@ -3,7 +3,7 @@
 use fairwire_linux::port::PortError;
 use serde::{Deserialize, Serialize};
 
-/// A network that could not be made, or whose hosts did not do as they were told.
+/// A network that could not be made, or whose hosts failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TestbedError {
     /// This process may not make network namespaces or packet sockets.
@@ -83,7 +83,8 @@ impl std::fmt::Display for Trouble {
 }
 
 impl Trouble {
-    /// `error` while doing `operation`. What is refused for want of rights is told apart here, once for all helpers.
+    /// `error` while doing `operation`. A refusal for want of rights is recognized here, once for
+    /// all helpers.
     pub fn new(operation: impl Into<String>, error: &std::io::Error) -> Self {
         let kind = match error.kind() {
             std::io::ErrorKind::PermissionDenied => TroubleKind::NoRights,
@@ -97,7 +98,7 @@ impl Trouble {
         Trouble { kind: TroubleKind::NoVeth, ..Trouble::new("making a virtual Ethernet pair", error) }
     }
 
-    /// The same, told as a want of rights.
+    /// The same, reported as a want of rights.
     pub fn for_want_of_rights(self) -> Self {
         Trouble { kind: TroubleKind::NoRights, ..self }
     }

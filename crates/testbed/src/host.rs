@@ -12,7 +12,8 @@ use std::io;
 use std::net::IpAddr;
 use std::thread;
 
-/// A host in a network namespace of its own, which lives as long as this, and as long as a process or a socket is in it.
+/// A host in a network namespace of its own, which lives as long as this, and as long as a process
+/// or a socket is in it.
 #[derive(Debug)]
 pub struct Host {
     namespace: Namespace,
@@ -53,7 +54,8 @@ impl Host {
         self.namespace.enter()
     }
 
-    /// What `make` makes at this host, in a thread of its own. A process that asked to die with its parent dies with that thread.
+    /// What `make` makes at this host, in a thread of its own. A process that [dies with its
+    /// parent](crate::namespace::die_with_parent) dies with that thread.
     ///
     /// # Panics
     /// Where `make` does, and where the host cannot be entered.
@@ -68,7 +70,8 @@ impl Host {
         made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// What `start` starts at this host: as [`at`](Host::at), where `/sys` shows this host's interfaces. For root.
+    /// What `start` starts at this host: as [`at`](Host::at), where `/sys` shows this host's
+    /// interfaces. For root.
     ///
     /// # Panics
     /// Where `start` does, and where the host cannot be entered.
@@ -104,8 +107,9 @@ impl Host {
         self.netlink.bring_up(index).during("bringing an interface up")
     }
 
-    /// Waits until an interface carries frames, at most two seconds. A kernel may be a second late to act on a carrier, and loses until then
-    /// what is sent, the first question for a neighbour too.
+    /// Waits until an interface carries frames, at most two seconds. A kernel may be a second late
+    /// to act on a carrier, and loses until then what is sent, the first question for a neighbour
+    /// too.
     pub fn wait_for_carrier(&self, index: u32) -> Result<(), Trouble> {
         let is_running = || {
             let until = clock::now() + Duration::from_ms(2000);
@@ -142,12 +146,12 @@ impl Host {
         self.netlink.rename(index, name).during("renaming an interface")
     }
 
-    /// Tells an interface the Ethernet address of the neighbour `ip`, who need not exist.
+    /// Gives an interface the Ethernet address of the neighbour `ip`, which need not exist.
     pub fn add_neighbour(&self, index: u32, ip: IpAddr, ethernet: [u8; 6]) -> Result<(), Trouble> {
         self.netlink.add_neighbour(index, ip, ethernet).during("naming a neighbour")
     }
 
-    /// Tells this host where `network` is.
+    /// Gives this host the route to `network`.
     pub fn add_route(&self, network: Address, route: Route) -> Result<(), Trouble> {
         self.netlink.add_route(network, route).during("adding a route")
     }
@@ -177,7 +181,8 @@ impl Host {
         impair(&self.netlink, index, impairment).during("delaying what an interface sends (sch_netem)")
     }
 
-    /// Sets a variable of this host's kernel, such as `net/ipv4/ip_forward`. This thread is there from now on.
+    /// Sets a variable of this host's kernel, such as `net/ipv4/ip_forward`. This thread is there
+    /// from now on.
     pub fn set_variable(&self, variable: &str, value: &str) -> Result<(), Trouble> {
         self.enter()?;
         std::fs::write(format!("/proc/sys/{variable}"), value).during(&format!("setting {variable}"))
@@ -196,7 +201,8 @@ impl Host {
         Ok(link::about(index).during("looking at an interface")?.ethernet_address)
     }
 
-    /// The names of all interfaces, and what the kernel says of each. This thread is at this host from now on.
+    /// The names of all interfaces, and what the kernel says of each. This thread is at this host
+    /// from now on.
     pub fn interfaces(&self) -> Result<Vec<(String, About)>, Trouble> {
         self.enter()?;
         let table = std::fs::read_to_string("/proc/thread-self/net/dev").during("listing interfaces")?;
@@ -218,7 +224,8 @@ impl Host {
     }
 }
 
-/// What the kernel's table says of an interface: after its name come bytes and packets and six more of what arrived, then of what left.
+/// What the kernel's table says of an interface: after its name come bytes and packets and six more
+/// of what arrived, then of what left.
 fn counted(table: &str, name: &str) -> Option<Counted> {
     let line = table.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'))?;
     let columns: Vec<u64> = line.split_whitespace().map_while(|column| column.parse().ok()).collect();

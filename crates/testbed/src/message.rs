@@ -1,5 +1,6 @@
-//! What the processes of a test bed tell each other: orders downwards and answers upwards, a line of JSON each; and from the
-//! [process that makes a network](crate::crew) a datagram for each report, with descriptors beside it.
+//! The messages between the processes of a test bed: orders downwards and answers upwards, a line
+//! of JSON each. The [process that makes a network](crate::processes) sends a datagram for each
+//! report, with descriptors beside it.
 
 use super::bed::Side;
 use super::error::Trouble;
@@ -63,11 +64,12 @@ impl Role {
 /// What forwards between the two hosts of a network.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum AtGateway {
-    /// Who made the network: its packet sockets are handed over.
+    /// The process that made the network: its packet sockets are handed over.
     Maker,
     /// This program, with arguments of its own.
     Program(Program),
-    /// This kernel, which shares what goes to the sink as this says. Who made the network watches.
+    /// This kernel, which shares what goes to the sink as this says. The process that made the
+    /// network watches.
     Kernel(Shaping),
 }
 
@@ -110,7 +112,7 @@ pub(crate) enum Order {
 pub(crate) enum Answer {
     /// It takes connections.
     Listening,
-    /// All connections that it is to open stand.
+    /// All connections that it is to open are established.
     Connected,
     /// The run is over.
     Seen(Seen),
@@ -121,11 +123,12 @@ pub(crate) enum Answer {
 /// From a process that makes a network.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Report {
-    /// The namespaces are there and joined. Where [we forward](AtGateway::Maker), two descriptors come along: the packet sockets at the
-    /// gateway, from left to right. Where [the kernel does](AtGateway::Kernel), three: packet sockets that see what comes to it from the source,
+    /// The namespaces are there and joined. Where [we forward](AtGateway::Maker), two descriptors
+    /// come along: the packet sockets at the gateway, from left to right. Where [the kernel
+    /// does](AtGateway::Kernel), three: packet sockets that see what comes to it from the source,
     /// and what has left it for the sink, and a netlink socket at the gateway.
     Wired,
-    /// All TCP connections stand.
+    /// All TCP connections are established.
     Connected,
     /// What both hosts saw.
     Seen(Seen),
@@ -160,8 +163,8 @@ pub(crate) fn next_order() -> io::Result<Option<Order>> {
 /// Descriptors that go with a report at most.
 const MAX_DESCRIPTORS: usize = 3;
 
-/// Sends a report with `descriptors` beside it. A report can be long, and a datagram cannot: it is in a file in memory, whose
-/// descriptor comes last.
+/// Sends a report with `descriptors` beside it. A report can be long, and a datagram cannot: it is
+/// in a file in memory, whose descriptor comes last.
 pub(crate) fn send(socket: impl AsFd, report: &Report, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut text = File::from(memfd_create("report", MemfdFlags::CLOEXEC)?);
     text.write_all(&serde_json::to_vec(report)?)?;

@@ -15,12 +15,13 @@ pub struct Namespace(OwnedFd);
 impl Namespace {
     /// Moves this thread into a network namespace of its own, with nothing in it.
     ///
-    /// Where a plain one is refused, a user namespace is made first, in which this process is root: for this the process
-    /// must have one thread only.
+    /// Where a plain one is refused, a user namespace is made first, in which this process is root:
+    /// for this the process must have one thread only.
     pub fn enter_new() -> Result<Self, Trouble> {
         if let Err(plain) = unshare(UnshareFlags::NEWNET) {
             become_root_of_a_user_namespace().map_err(|trouble| trouble.after(&plain.into()))?;
-            // Refused here too, as with "no space" where user.max_net_namespaces is 0, it is for want of rights.
+            // Refused here too, as with "no space" where user.max_net_namespaces is 0, it is for
+            // want of rights.
             unshare(UnshareFlags::NEWNET)
                 .during("making a network namespace")
                 .map_err(Trouble::for_want_of_rights)?;
@@ -46,13 +47,14 @@ impl Namespace {
     }
 }
 
-/// Asks the kernel to kill this process when the thread that started it ends.
+/// Has the kernel kill this process when the thread that started it ends.
 pub fn die_with_parent() -> Result<(), Trouble> {
-    set_parent_process_death_signal(Some(Signal::KILL)).during("asking to end with the parent")
+    set_parent_process_death_signal(Some(Signal::KILL)).during("requesting to end with the parent")
 }
 
-/// Gives the children of this process, from now on, a process namespace and this process a mount namespace, so that whatever its
-/// first child starts ends with that child, and what is mounted goes with the last of them.
+/// Gives the children of this process, from now on, a process namespace, and this process a mount
+/// namespace. So all that its first child starts ends with that child, and what is mounted goes
+/// with the last of them.
 ///
 /// Where this is refused, a user namespace is made first. This process must have one thread only.
 pub fn part_processes() -> Result<(), Trouble> {
@@ -64,7 +66,8 @@ pub fn part_processes() -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Gives this thread a mount namespace in which `/sys` shows the interfaces of the network namespace where it is, as programs expect.
+/// Gives this thread a mount namespace in which `/sys` shows the interfaces of the network
+/// namespace where it is, as programs expect.
 pub fn part_sys() -> Result<(), Trouble> {
     unshare(UnshareFlags::NEWNS).during("making a mount namespace")?;
     mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)
@@ -78,8 +81,9 @@ fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
     unsafe { unshare_unsafe(flags) }
 }
 
-/// Every failure here is a want of rights, whatever number the system gives it: users may be refused with "no space"
-/// (user.max_user_namespaces is 0), "invalid" (several threads, or a kernel without), or "not permitted".
+/// Every failure here is a want of rights, whatever number the system gives it: users may be
+/// refused with "no space" (user.max_user_namespaces is 0), "invalid" (several threads, or a kernel
+/// without), or "not permitted".
 fn become_root_of_a_user_namespace() -> Result<(), Trouble> {
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
     let mapped = unshare(UnshareFlags::NEWUSER)

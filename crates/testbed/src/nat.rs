@@ -3,8 +3,8 @@
 use super::error::{During, Trouble};
 use fairwire_linux::nftables::{Batch, Expression, Family, Fate, Hook, Nftables, hook, interface_name, meta};
 
-/// Gives what this thread's network namespace sends by the interface `outside` the address of that interface (`masquerade`), in a table
-/// `ip nat`.
+/// Gives what this thread's network namespace sends by the interface `outside` the address of that
+/// interface (`masquerade`), in a table `ip nat`.
 pub fn masquerade(outside: &str) -> Result<(), Trouble> {
     let hook = Hook {
         chain: "leaving",

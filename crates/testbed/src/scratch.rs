@@ -1,7 +1,7 @@
-//! A scratch folder that goes with the process that asked for it, however that ends.
+//! A scratch folder that goes with the process that made it, however that ends.
 //!
-//! Who is killed at once removes nothing. So a process of its own makes the folder, waits until the other end of a pipe is gone, and
-//! removes it.
+//! A process that is killed removes nothing. So a process of its own makes the folder, waits until
+//! the other end of a pipe is gone, and removes it.
 
 use super::error::{During, Trouble};
 use super::message::{AGENT_COMMAND, Role, THIS_PROGRAM};
@@ -14,7 +14,8 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// An empty folder for the files of a run, which nobody else may read. It is gone when this is, and when this process is.
+/// An empty folder for the files of a run, which no other user may read. It is gone when this is,
+/// and when this process is.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
@@ -23,8 +24,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Makes a folder whose name begins with `prefix`, where temporary files are. The program must hand [`AGENT_COMMAND`] over to
-    /// [`agent::main`](crate::agent::main).
+    /// Makes a folder whose name begins with `prefix`, where temporary files are. The program must
+    /// hand [`AGENT_COMMAND`] over to [`agent::main`](crate::agent::main).
     ///
     /// # Errors
     /// When there can be none.
@@ -62,14 +63,15 @@ impl Drop for Scratch {
     }
 }
 
-/// How often it is tried to remove a folder in which programs that are being killed may still write.
+/// How often it is tried to remove a folder in which programs that are being killed may still
+/// write.
 const TRIES: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Keeps a folder whose name begins with `prefix` until standard input ends.
 pub(crate) fn keep(prefix: &str) -> Result<(), Trouble> {
     let path = made(prefix).during("making a scratch folder")?;
-    // Where nobody listens any more the folder goes at once, as input has ended too.
+    // Where there is no listener any more the folder goes at once, as input has ended too.
     let _ = writeln!(io::stdout(), "{}", path.display());
     let _ = io::stdin().read_to_end(&mut Vec::new());
     for _ in 0..TRIES {
@@ -82,7 +84,8 @@ pub(crate) fn keep(prefix: &str) -> Result<(), Trouble> {
     remove_dir_all(&path).during("removing a scratch folder")
 }
 
-/// A new folder: no two processes have a number at the same time, and one that was left behind by another is not taken.
+/// A new folder: no two processes have a number at the same time, and one that was left behind by
+/// another is not taken.
 fn made(prefix: &str) -> io::Result<PathBuf> {
     let (folder, own) = (std::env::temp_dir(), std::process::id());
     let mut number = 0;

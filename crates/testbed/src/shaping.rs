@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct Shaping {
     /// Bit/s.
     pub rate_bps: u64,
-    /// What each frame counts beside its bytes from the Ethernet header on: -14 where IP packets are counted.
+    /// What each frame counts beside its bytes from the Ethernet header on: -14 where IP packets
+    /// are counted.
     pub overhead: i32,
     /// Bytes that may leave at once where the shaper was late. `tc` takes no less than one.
     pub burst_bytes: u64,

@@ -34,7 +34,8 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// The slot of an instant so many nanoseconds after the run began; none before the first and after the last.
+    /// The slot of the instant `since_ns` nanoseconds after the run began; none before the first
+    /// and after the last.
     pub fn at(&self, since_ns: u64) -> Option<usize> {
         let slot = since_ns.checked_sub(self.from_ns)? / self.each_ns.max(1);
         Some(slot as usize).filter(|slot| *slot < self.count)
@@ -44,7 +45,7 @@ impl Slots {
 /// One flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flow {
-    /// What it belongs to, for whoever judges.
+    /// What it belongs to, for the evaluation.
     pub group: String,
     /// What it does.
     pub sends: Sends,
@@ -58,7 +59,8 @@ pub struct Flow {
     pub start_ns: u64,
     /// When it ends.
     pub stop_ns: u64,
-    /// The address at which its receiver is reached, where that is behind NAT. Then the receiver opens it, and its port is the receiver's.
+    /// The address at which its receiver is reached, where that is behind NAT. Then the receiver
+    /// opens it, and its port is the receiver's.
     pub receiver_behind: Option<IpAddr>,
     /// Is its TCP ECN-capable (RFC 3168)?
     pub ecn: bool,
@@ -91,7 +93,8 @@ pub enum Sends {
         /// Payload of each, bytes.
         payload: u32,
     },
-    /// Frames of 1000 bytes that pass for no plain IP: PPPoE sessions, three VLAN tags, LLC and SNAP, ARP, random EtherTypes, in turn.
+    /// Frames of 1000 bytes that pass for no plain IP: PPPoE sessions, three VLAN tags, LLC and
+    /// SNAP, ARP, random EtherTypes, in turn.
     Kinds {
         /// Frames per second.
         per_second: u64,
@@ -103,7 +106,8 @@ pub enum Sends {
     },
 }
 
-/// Bytes that Ethernet adds to a frame as a packet socket sees it: the default framing of a gateway.
+/// Bytes that Ethernet adds to a frame as a packet socket sees it: the default framing of a
+/// gateway.
 pub const FRAMING: u32 = 24;
 /// The least that a frame counts.
 pub const SHORTEST: u32 = 84;
@@ -113,7 +117,7 @@ pub const TCP_PORT: u16 = 5000;
 pub const UDP_PORT: u16 = 5001;
 /// Flow `i` comes from this port plus `i`.
 const FIRST_PORT: u16 = 6000;
-/// The length of a slot, where nobody asks for another.
+/// The default length of a slot.
 pub const SLOT: Duration = Duration::from_ms(100);
 /// Payload of a ping, and of the head of every datagram: flow, time, number.
 pub const HEAD_BYTES: usize = 20;
@@ -123,7 +127,8 @@ pub const fn port_of(flow: usize) -> u16 {
     FIRST_PORT + flow as u16
 }
 
-/// Every address of a host with this port, for whoever listens: of both IPs, or of IPv4 alone where the kernel has no other.
+/// Every address of a host with this port, for listeners: of both IPs, or of IPv4 alone where the
+/// kernel has no other.
 pub(crate) fn everywhere(port: u16) -> [SocketAddr; 2] {
     [(Ipv6Addr::UNSPECIFIED, port).into(), (Ipv4Addr::UNSPECIFIED, port).into()]
 }
@@ -163,7 +168,8 @@ impl Flow {
 }
 
 impl Traffic {
-    /// Traffic of so many nanoseconds, of which every frame is counted, by [slots of a tenth of a second](SLOT).
+    /// Traffic of `duration_ns` nanoseconds, of which every frame is counted, by [slots of a tenth
+    /// of a second](SLOT).
     pub fn new(flows: Vec<Flow>, duration_ns: u64) -> Self {
         let count = duration_ns.div_ceil(SLOT.ns()) as usize;
         let slots = Slots { from_ns: 0, each_ns: SLOT.ns(), count };
@@ -180,7 +186,8 @@ pub struct Seen {
     pub strange_bytes: Vec<u64>,
     /// Frames that the watching socket missed.
     pub missed: u64,
-    /// What became of the frames on the [path](crate::path) between the hosts; known where a [crew](crate::crew) made it.
+    /// What became of the frames on the [path](crate::path) between the hosts; known where
+    /// [processes](crate::processes) made the bed.
     #[serde(default)]
     pub path: Carried,
 }
@@ -190,12 +197,13 @@ pub struct Seen {
 pub struct FlowSeen {
     /// Bytes on the link that arrived for it, by slot.
     pub link_bytes: Vec<u64>,
-    /// Bytes on the link that came back for it (acknowledgements), by slot, at the host that sends it.
+    /// Bytes on the link that came back for it (acknowledgements), by slot, at the host that sends
+    /// it.
     pub back_bytes: Vec<u64>,
     /// Payload in order and once that its receiver read, by slot.
     pub payload_bytes: Vec<u64>,
-    /// One-way delays of its pings, in the order of arrival: when they were sent, nanoseconds after the start, and how
-    /// long they took.
+    /// One-way delays of its pings, in the order of arrival: when they were sent, nanoseconds after
+    /// the start, and how long they took.
     pub delays_ns: Vec<(u64, u64)>,
     /// Which of its pings they were, counted from 0.
     pub numbers: Vec<u32>,
@@ -203,7 +211,7 @@ pub struct FlowSeen {
     pub sent: u64,
     /// What its sender was refused, and how often it was.
     pub refused: u64,
-    /// The state of its TCP sender, in the order of time, where [`Traffic::tcp_every_ns`] asks for it.
+    /// The state of its TCP sender, in the order of time, where [`Traffic::tcp_every_ns`] is set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tcp: Vec<TcpSample>,
 }
@@ -283,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_two_hosts_saw_of_a_flow_stands_together() {
+    fn what_two_hosts_saw_of_a_flow_is_combined() {
         let mut all = Seen::default();
         let receiver = FlowSeen { link_bytes: vec![1, 2], ..FlowSeen::default() };
         let sender = FlowSeen { link_bytes: vec![0, 0], sent: 3, ..FlowSeen::default() };

@@ -1,5 +1,6 @@
-//! Hosts at work, with this kernel's bridge between them. This file has a `main` of its own, because the program starts itself again. Where
-//! network namespaces are refused it says so, loudly, and passes.
+//! Hosts at work, with this kernel's bridge between them. This file has a `main` of its own,
+//! because the program starts itself again. Where network namespaces are refused it says so,
+//! loudly, and passes.
 
 use fairwire_core::Duration;
 use fairwire_linux::clock;
@@ -19,15 +20,15 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     match arguments.next().as_deref() {
         Some(AGENT_COMMAND) => std::process::exit(agent::main(arguments)),
-        Some("--list") => return ExitCode::SUCCESS, // a test runner asks for names: there are none to pick from
+        Some("--list") => return ExitCode::SUCCESS, // a test runner lists names: there are none to pick from
         _ => {}
     }
     match bridged(None) {
         Ok(bed) => {
             what_is_sent_arrives(&bed);
             println!("hosts: what is sent arrives, is counted once, and its delay is known ... ok");
-            a_killed_host_is_told_at_once(&bed);
-            println!("hosts: a killed host is told at once ... ok");
+            a_killed_host_is_reported_at_once(&bed);
+            println!("hosts: a killed host is reported at once ... ok");
             nothing_is_left_of_a_dropped(bed);
             println!("hosts: nothing is left of a bed that is dropped ... ok");
             a_path_delays_each_flow_by_its_own_time();
@@ -89,7 +90,8 @@ fn what_is_sent_arrives(bed: &Bed) {
     let after = bed.sink.counted(HOST.name).expect("it is there");
     let sum = |slots: &[u64]| slots.iter().sum::<u64>();
     let [tcp, udp, ping] = seen.flows.as_slice() else { panic!("{seen:?}") };
-    // What TCP sends is on the link once, with headers of 66 bytes and 24 of Ethernet in 1448, and comes out of the socket later.
+    // What TCP sends is on the link once, with headers of 66 bytes and 24 of Ethernet in 1448, and
+    // comes out of the socket later.
     let (payload, link) = (sum(&tcp.payload_bytes), sum(&tcp.link_bytes));
     assert!(payload > 1_000_000 && link > payload, "{payload} of {link}");
     assert!(sum(&tcp.back_bytes) > 0, "it is acknowledged");
@@ -114,7 +116,7 @@ fn children() -> Vec<Pid> {
     text.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
 }
 
-fn a_killed_host_is_told_at_once(bed: &Bed) {
+fn a_killed_host_is_reported_at_once(bed: &Bed) {
     let mut agents = started(bed, &traffic()).expect("nothing is in the way");
     let children = children();
     let Some(last) = children.last() else {
@@ -175,7 +177,8 @@ fn a_path_loses_what_it_is_to_lose_and_says_how_much() {
     let carried = bed.finish_path().expect("it carries");
     let came = seen.flows[0].payload_bytes.iter().sum::<u64>() / u64::from(UDP_PAYLOAD);
     assert!((62..=138).contains(&carried.lost), "{carried:?}"); // 100 +- 4 sd of 9.5
-    // The kernels of the hosts say a few things of their own (MLD, RFC 3810), which can be lost, too.
+    // The kernels of the hosts say a few things of their own (MLD, RFC 3810), which can be lost,
+    // too.
     assert!(came + carried.lost <= PER_SECOND + 20, "{came} and {}", carried.lost);
     assert!(came > PER_SECOND * 8 / 10, "{came}");
 }

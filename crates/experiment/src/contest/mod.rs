@@ -1,8 +1,9 @@
-//! A contest of this kernel's own senders over one link, whatever forwards between them: who contends, and who got what.
+//! A contest of this kernel's own senders over one link, whatever forwards between them: its plan,
+//! and its record.
 
-mod referee;
+mod coordinator;
 
-pub(crate) use referee::{Meter, Next, Referee};
+pub(crate) use coordinator::{Coordinator, Meter, Next};
 
 use crate::dumbbell::{Dumbbell, Sender};
 use crate::plan::Plan;
@@ -24,7 +25,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketType, socket, sockopt};
 use std::os::fd::OwnedFd;
 
-/// Who contends for what link, and for how long.
+/// The flows and the link of a contest, and how long it lasts.
 #[derive(Clone, Debug)]
 pub(crate) struct ContestPlan {
     /// The link's name in results.
@@ -35,7 +36,7 @@ pub(crate) struct ContestPlan {
     pub buffer: Amount,
     /// The longest IP packet.
     pub mtu: u32,
-    /// Who sends.
+    /// The senders.
     pub senders: Vec<Sender>,
     /// The whole length, warm-up included.
     pub duration: Duration,
@@ -43,7 +44,7 @@ pub(crate) struct ContestPlan {
     pub warm_up: Duration,
     /// How often series are sampled; `None` for never.
     pub every: Option<Duration>,
-    /// For how long flows go on after that, for who learns with a delay what was counted.
+    /// How long flows go on after that, for stages that receive the counts with a delay.
     pub tail: Duration,
 }
 
@@ -116,7 +117,8 @@ impl ContestPlan {
         series::check(contest.every, contest.senders.len(), contest.duration).map(|()| contest)
     }
 
-    /// What a stage gives for a contest of `plan` that was `held`: its record, and to `watch` its series.
+    /// What a stage gives for a contest of `plan` that was `held`: its record, and to `watch` its
+    /// series.
     pub(crate) fn record(&self, plan: &Plan<'_>, seed: u64, held: Held, watch: &mut dyn Watch) -> RunRecord {
         let Held { counted, seen, snapshots } = held;
         Series {
@@ -133,9 +135,10 @@ impl ContestPlan {
         plan.record(seed, flows, link)
     }
 
-    /// Throughput is what left for the sink, which with all drops before it is what the sink gets: bytes that arrive
-    /// twice are below a thousandth. Goodput is what the sink's programs got. The sink's own count is no measure of a link's
-    /// share in a short contest, for data from the warm-up waits there for its gaps to be filled, and then comes all at once.
+    /// Throughput is what left for the sink, which with all drops before it is what the sink gets:
+    /// bytes that arrive twice are below a thousandth. Goodput is what the sink's programs got. The
+    /// sink's own count is no measure of a link's share in a short contest. Data from the warm-up
+    /// waits there for its gaps to be filled, and then comes all at once.
     fn flow_records(&self, counted: &Counted, seen: &Seen) -> Vec<FlowRecord> {
         let window = self.duration - self.warm_up;
         let goodput_bps =
@@ -190,15 +193,16 @@ pub(crate) fn handed<const COUNT: usize>(sockets: Vec<OwnedFd>) -> Result<[Owned
 
 /// Can this kernel's senders hold a contest of `dumbbell`?
 ///
-/// The kernel loads a congestion control that it has as a module, so asking is the only way to know.
+/// The kernel loads a congestion control that it has as a module, so trying is the only way to
+/// know.
 pub(crate) fn check(dumbbell: &Dumbbell) -> Result<(), Why> {
-    let mut asked: Vec<&str> = Vec::new();
+    let mut tried: Vec<&str> = Vec::new();
     for sender in &dumbbell.senders {
         let Sends::Tcp(control) = &sender.sends else { continue };
-        if asked.contains(&control.as_str()) {
+        if tried.contains(&control.as_str()) {
             continue;
         }
-        asked.push(control);
+        tried.push(control);
         let Ok(socket) = socket(AddressFamily::INET, SocketType::STREAM, None) else { continue };
         // A user may be refused here what the root of the lab's own namespace is allowed.
         if let Err(Errno::NOENT | Errno::INVAL) = sockopt::set_tcp_congestion(&socket, control) {
@@ -215,7 +219,7 @@ pub(crate) fn check(dumbbell: &Dumbbell) -> Result<(), Why> {
 /// A contest that could not be held.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ContestError {
-    /// There is no network for it, or its hosts did not do as they were told.
+    /// There is no network for it, or its hosts failed.
     #[error(transparent)]
     Testbed(#[from] TestbedError),
     /// A port of the gateway failed.
@@ -235,13 +239,13 @@ pub(crate) enum ContestError {
     /// The sockets that watch the link came too late: what became of some packets is not known.
     #[error("{0} frames at the link were not seen in time: this machine is too busy for the link's rate")]
     Missed(u64),
-    /// The caller asked to stop.
+    /// The caller requested the stop.
     #[error("the contest was stopped before its end")]
     Stopped,
 }
 
 impl ContestError {
-    /// What a stage says of it: nothing where it was told to stop.
+    /// What a stage returns for it: nothing where the caller stopped it.
     pub(crate) fn stopped_or_failed<T>(self) -> Result<Option<T>, Failed> {
         match self {
             ContestError::Stopped => Ok(None),

@@ -19,7 +19,7 @@ use std::path::Path;
 
 /// The version of a gateway's configuration that is written.
 const FORMAT: u32 = 2;
-/// How often totals are taken: so much the window of a measurement is off by, at either end.
+/// The time between samples of the totals: the error of a measurement's window, at either end.
 pub(super) const INTERVAL: Duration = Duration::from_ms(5);
 /// Flows beside the contest's own: what the kernels say by themselves.
 const OTHER_FLOWS: u32 = 64;
@@ -47,7 +47,8 @@ pub(super) fn check(plan: &Plan<'_>, contest: &ContestPlan) -> Result<(), Why> {
     }
 }
 
-/// The configuration of a gateway that shares the link of `contest` from the source to the sink, and answers at `socket`.
+/// The configuration of a gateway that shares the link of `contest` from the source to the sink,
+/// and answers at `socket`.
 pub(super) fn text(plan: &Plan<'_>, contest: &ContestPlan, socket: &Path) -> String {
     let flows = contest.senders.len() as u32 + OTHER_FLOWS;
     let upload = DirectionSpec {
@@ -82,7 +83,7 @@ pub(super) fn text(plan: &Plan<'_>, contest: &ContestPlan, socket: &Path) -> Str
             captured: Some(0),
             ..TelemetrySpec::default()
         },
-        // The kernel ends a process with its parent only while it stays who it was.
+        // The kernel ends a process with its parent only while its user stays the same.
         safety: SafetySpec { user: Some("root".into()), ..SafetySpec::default() },
     };
     toml::to_string(&spec).expect("a configuration is plain data")

@@ -1,8 +1,9 @@
 //! From a gateway's counters at two instants to what was counted between them.
 //!
-//! Totals are as of the gateway's last interval. The counters of flows are copied twice a second, so what they were at an instant is
-//! found between the copies before and after it: each has come as far as the link's own counter of the same thing. So flows together are the
-//! link, also where a full buffer drops in bursts; how a burst is shared out between them is known of the half second.
+//! Totals are as of the gateway's last interval. The counters of flows are copied twice a second,
+//! so what they were at an instant is found between the copies before and after it: each has come
+//! as far as the link's own counter of the same thing. So flows together are the link, also where a
+//! full buffer drops in bursts; how a burst is shared out between them is known of the half second.
 
 use crate::contest::{ContestPlan, Counted, add_losses, add_unseen};
 use fairwire_core::{Backlog, Duration};
@@ -26,7 +27,8 @@ pub(super) struct Reading {
     flows: Vec<FlowCount>,
     /// All flows, when their counters were copied: what the link had counted then.
     copied: FlowCount,
-    /// When the counters of the flow that was copied first were copied; before all else where no flow was.
+    /// When the counters of the flow that was copied first were copied; before all else where no
+    /// flow was.
     pub copied_s: f64,
     ports: Vec<PortSnapshot>,
 }
@@ -36,11 +38,12 @@ impl Reading {
     pub(super) fn of(counts: CountsSnapshot, names: &[String]) -> Option<Reading> {
         let CountsSnapshot { uptime_s, ways, ports, .. } = counts;
         let mut way = ways.into_iter().find(|way| way.way == "upload")?;
-        let told = std::mem::take(&mut way.flows);
-        let copied_s = told.iter().map(|flow| flow.at_s).reduce(f64::min).unwrap_or(f64::NEG_INFINITY);
+        let counted_flows = std::mem::take(&mut way.flows);
+        let copied_s =
+            counted_flows.iter().map(|flow| flow.at_s).reduce(f64::min).unwrap_or(f64::NEG_INFINITY);
         let mut copied = FlowCount::default();
         let mut by_name: HashMap<String, FlowCount> = HashMap::new();
-        for flow in told {
+        for flow in counted_flows {
             let count = counted(&flow);
             copied.add(&count);
             by_name.insert(flow.flow, count);
@@ -82,7 +85,8 @@ impl Reading {
         }
     }
 
-    /// The counters of each flow when those of the link were `link`, between this copy and the one `after` it.
+    /// The counters of each flow when those of the link were `link`, between this copy and the one
+    /// `after` it.
     pub(super) fn flows_at(&self, after: &Reading, link: &FlowCount) -> Vec<FlowCount> {
         let part = |of: fn(&FlowCount) -> u64| {
             let (before, now, then) = (of(&self.copied), of(link), of(&after.copied));
@@ -92,7 +96,8 @@ impl Reading {
         let came = part(|count| count.packets_in);
         let dropped = part(|count| count.dropped);
         let marked = part(|count| count.marked);
-        // A packet has left the discipline when its transmission begins, and is counted with the link's when that is over.
+        // A packet has left the discipline when its transmission begins, and is counted with the
+        // link's when that is over.
         let left = part(|count| count.bytes_out);
         let flows = self.flows.iter().zip(&after.flows);
         flows
@@ -120,7 +125,7 @@ fn counted(flow: &FlowCounts) -> FlowCount {
     FlowCount { packets_in, bytes_in, dropped, marked, packets_out, bytes_out }
 }
 
-/// An instant: what was told at it, and the first copy of flows after it.
+/// An instant: the counts at it, and the first copy of flows after it.
 #[derive(Clone, Debug)]
 pub(super) struct Mark {
     at: Reading,
@@ -228,7 +233,7 @@ impl<'a> Waits<'a> {
         }
     }
 
-    /// The middle of the bucket in which the packet stands before which the part `q` of all waited less.
+    /// The middle of the bucket of the packet below which the part `q` of all waited less.
     fn quantile(&self, q: f64) -> f64 {
         let wanted = ((q * self.count as f64).ceil() as u64).max(1);
         let mut sum = 0;

@@ -1,4 +1,4 @@
-//! Asks a gateway what it counted, and makes records of it.
+//! Polls the counts of a gateway, and makes records of them.
 
 use super::counts::{Mark, Reading};
 use super::samples::Samples;
@@ -10,7 +10,7 @@ use fairwire_gateway::service::send;
 use fairwire_linux::clock;
 use std::path::Path;
 
-/// What a gateway counts, asked for now and then.
+/// The counts of a gateway, polled at intervals.
 pub(super) struct Counters<'a> {
     plan: &'a ContestPlan,
     socket: &'a Path,
@@ -24,7 +24,7 @@ pub(super) struct Counters<'a> {
     end: Option<Mark>,
 }
 
-/// Between two questions, where nothing else is due.
+/// The interval of polls, where nothing else is due.
 const EVERY: Duration = Duration::from_ms(100);
 
 impl<'a> Counters<'a> {

@@ -1,15 +1,18 @@
-//! This machine's own TCP and UDP, in network namespaces, through the gateway's own process and a configuration written from the plan.
+//! This machine's own TCP and UDP, in network namespaces, through the gateway's own process and a
+//! configuration written from the plan.
 //!
-//! The hosts and the path between them are a [crew](fairwire_testbed::crew), as of the laboratory; where that forwards, it starts this program again as `gateway run CONFIG`.
-//! What is on the link is what that gateway counts, polled over its control socket. The program must hand its `lab-agent` command over
-//! to [`agent::main`](fairwire_testbed::agent::main), and run a gateway when it is started so.
+//! The hosts and the path between them are [processes](fairwire_testbed::processes), as in the lab;
+//! where the lab forwards, this stage starts this program again as `gateway run CONFIG`. What is on
+//! the link is what that gateway counts, polled over its control socket. The program must hand its
+//! `lab-agent` command over to [`agent::main`](fairwire_testbed::agent::main), and run a gateway
+//! when it is started so.
 
 mod config;
 mod counts;
 mod meter;
 mod samples;
 
-use crate::contest::{self, ContestError, ContestPlan, Held, Next, Referee};
+use crate::contest::{self, ContestError, ContestPlan, Coordinator, Held, Next};
 use crate::dumbbell::Dumbbell;
 use crate::plan::Plan;
 use crate::stage::{Failed, Stage, Why};
@@ -36,7 +39,8 @@ pub struct Gateway;
 const CONFIG: &str = "gateway.toml";
 const LOG: &str = "log";
 const SOCKET: &str = "gateway.sock";
-/// Counters are copied twice a second, and those of the end are known after that: flows go on for a little longer.
+/// Counters are copied twice a second, and those of the end are known after that: flows go on for a
+/// little longer.
 const TAIL: Duration = Duration::from_ms(750);
 
 impl Stage for Gateway {
@@ -49,7 +53,7 @@ impl Stage for Gateway {
     }
 
     fn can_run(&self, plan: &Plan<'_>) -> Result<(), Why> {
-        // Neither the senders nor the configuration hang on the seed.
+        // Neither the senders nor the configuration depend on the seed.
         let dumbbell = Dumbbell::of(plan, 0).map_err(Failed::why)?;
         contest::check(&dumbbell)?;
         config::check(plan, &ContestPlan::of(plan, &dumbbell))
@@ -103,20 +107,21 @@ fn hold(
     let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
     let gateway = Program {
         arguments: vec!["gateway".into(), "run".into(), path(CONFIG)],
-        // The lock on its name and its socket are in the scratch folder, where its process may make them.
+        // The lock on its name and its socket are in the scratch folder, where its process may make
+        // them.
         environment: vec![("RUNTIME_DIRECTORY".into(), folder.to_string_lossy().into_owned())],
         log: folder.join(LOG),
     };
     let socket = folder.join(SOCKET);
-    let mut referee = Referee::new(plan, AtGateway::Program(gateway), watch, stop)?;
-    referee.wait_for_wire()?;
-    referee.wait_for_gateway(&|| UnixStream::connect(&socket).is_ok())?;
-    referee.connect()?;
+    let mut coordinator = Coordinator::new(plan, AtGateway::Program(gateway), watch, stop)?;
+    coordinator.wait_for_wire()?;
+    coordinator.wait_for_gateway(&|| UnixStream::connect(&socket).is_ok())?;
+    coordinator.connect()?;
     let mut counters = Counters::new(plan, &socket);
-    while let Next::At(time) = referee.follow(clock::now(), &mut counters) {
+    while let Next::At(time) = coordinator.follow(clock::now(), &mut counters) {
         clock::sleep_until(time);
     }
-    let (counted, seen) = referee.outcome()?;
+    let (counted, seen) = coordinator.outcome()?;
     Ok(Held { counted, seen, snapshots: counters.snapshots() })
 }
 

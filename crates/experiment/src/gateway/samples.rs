@@ -1,7 +1,8 @@
 //! The link, looked at in even intervals, out of a gateway's answers.
 //!
-//! What waits, and what the link dropped and marked in all, is as of the gateway's last interval. What each flow had is found between two
-//! copies of its counters, so it is known only when the later one has come.
+//! What waits, and what the link dropped and marked in all, is as of the gateway's last interval.
+//! What each flow had is found between two copies of its counters, so it is known only when the
+//! later one has come.
 
 use super::counts::Reading;
 use crate::series::{Count, Rhythm, Snapshot};
@@ -58,7 +59,8 @@ impl Samples {
         }
     }
 
-    /// Finds the flows of the first `known` that wait, between the latest copy and the one `after` it.
+    /// Finds the flows of the first `known` that wait, between the latest copy and the one `after`
+    /// it.
     fn settle(&mut self, known: usize, after: &Reading) {
         let whole = self.waiting.drain(..known).map(|Waiting { link, snapshot, .. }| {
             let flows = self.copy.flows_at(after, &link).iter().map(count).collect();
@@ -88,7 +90,8 @@ mod tests {
         Duration::from_ms(ms)
     }
 
-    /// What a gateway answers `at_ms` after it began, when its link has dropped `dropped` packets: it has copied a flow's counters at `copied_ms`.
+    /// What a gateway answers `at_ms` after it began, when its link has dropped `dropped` packets:
+    /// it has copied a flow's counters at `copied_ms`.
     fn reading(at_ms: f64, [waits, dropped]: [u64; 2], copied_ms: f64, packets: u64) -> Reading {
         let flow = FlowCounts {
             flow: "a".into(),

@@ -1,12 +1,14 @@
 //! This kernel's own discipline and its own TCP, between network namespaces.
 //!
-//! The hosts and the path between them are a [crew](fairwire_testbed::crew), as of the laboratory. Where that forwards, the kernel does, by a
-//! bridge, and its discipline shares the way to the sink under HTB. Both ends of it are watched by packet sockets. In contrast to
-//! [`linux`](crate::linux) it is the kernel of this machine, with the disciplines that it happens to have, and time passes as on a clock.
+//! The hosts and the path between them are [processes](fairwire_testbed::processes), as in the lab.
+//! In place of the lab's forwarding the kernel forwards, by a bridge, and its discipline shares the
+//! way to the sink under HTB. Both ends of it are watched by packet sockets. In contrast to
+//! [`linux`](crate::linux) it is the kernel of this machine, with the disciplines that it happens
+//! to have, and time passes as on a clock.
 
 mod samples;
 
-use crate::contest::{self, ContestError, ContestPlan, Counted, Held, Meter, Next, Referee, handed};
+use crate::contest::{self, ContestError, ContestPlan, Coordinator, Counted, Held, Meter, Next, handed};
 use crate::dumbbell::Dumbbell;
 use crate::linux::watched::{Passing, Seen};
 use crate::linux::{self, ETHERNET, Tally};
@@ -34,7 +36,8 @@ use std::sync::atomic::AtomicBool;
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel;
 
-/// A busy machine may run the kernel's shaper this much late without the link losing rate, as the laboratory's.
+/// A busy machine may run the kernel's shaper this much late without the link losing rate, as the
+/// laboratory's.
 const CATCH_UP: Duration = Duration::from_ms(10);
 /// After the end: what came has left by then, or was dropped. Longer than the longest queue.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -52,11 +55,12 @@ impl Stage for Kernel {
         let dumbbell = Dumbbell::of(plan, 0).map_err(Failed::why)?;
         let at_gateway = at_gateway(plan, &dumbbell)?;
         contest::check(&dumbbell)?;
-        // A kernel may have a discipline as a module, so whether it has one is known only when it is to shape with it.
+        // A kernel may have a discipline as a module, so whether it has one is known only when it
+        // is to shape with it.
         let contest = ContestPlan::of(plan, &dumbbell);
-        let (mut nobody, never) = (|_: f64| {}, AtomicBool::new(false));
-        let tried = Referee::new(&contest, at_gateway, &mut nobody, &never)
-            .and_then(|mut referee| referee.wait_for_wire().map(drop));
+        let (mut unwatched, never) = (|_: f64| {}, AtomicBool::new(false));
+        let tried = Coordinator::new(&contest, at_gateway, &mut unwatched, &never)
+            .and_then(|mut coordinator| coordinator.wait_for_wire().map(drop));
         tried.or_else(|error| refused(error).map(|_: Option<()>| ()).map_err(Failed::why))
     }
 
@@ -95,7 +99,8 @@ fn tick() -> Duration {
     Duration::from_ns(resolution.tv_nsec.unsigned_abs())
 }
 
-/// What the stage says of an error: a kernel that refuses to shape like that lacks a part of what is needed.
+/// What the stage says of an error: a kernel that refuses to shape like that lacks a part of what
+/// is needed.
 fn refused<T>(error: ContestError) -> Result<Option<T>, Failed> {
     match error {
         ContestError::Testbed(TestbedError::Helper { role, operation, reason }) if role == "gateway" => {
@@ -112,13 +117,13 @@ fn hold(
     watch: &mut dyn Watch,
     stop: &AtomicBool,
 ) -> Result<Held, ContestError> {
-    let mut referee = Referee::new(plan, at_gateway, watch, stop)?;
-    let mut ends = Ends::new(plan, referee.wait_for_wire()?)?;
-    referee.connect()?;
-    while let Next::At(time) = referee.follow(clock::now(), &mut ends) {
+    let mut coordinator = Coordinator::new(plan, at_gateway, watch, stop)?;
+    let mut ends = Ends::new(plan, coordinator.wait_for_wire()?)?;
+    coordinator.connect()?;
+    while let Next::At(time) = coordinator.follow(clock::now(), &mut ends) {
         ends.watch_until(time)?;
     }
-    let (counted, seen) = referee.outcome()?;
+    let (counted, seen) = coordinator.outcome()?;
     Ok(Held { counted, seen, snapshots: ends.samples.map_or(Vec::new(), |samples| samples.taken) })
 }
 
@@ -131,7 +136,7 @@ struct Ends<'a> {
     seen: Option<Seen>,
     /// What was found to have left, before it is looked up.
     leaving: Vec<Passing>,
-    /// The link in even intervals, where somebody wants that.
+    /// The link in even intervals, where samples are wanted.
     samples: Option<Samples>,
 }
 
@@ -162,7 +167,8 @@ impl<'a> Ends<'a> {
 
     fn watch(&mut self) -> Result<(), PortError> {
         let Ends { entry, exit, seen, leaving, samples, .. } = self;
-        // All that has left has come before: so it is fetched first, and looked up when all that came is known.
+        // All that has left has come before: so it is fetched first, and looked up when all that
+        // came is known.
         exit.receive(&mut |frame, _| leaving.extend(seen.iter().find_map(|seen| seen.passing(frame))))?;
         let now = clock::now();
         let mut is_empty = false;

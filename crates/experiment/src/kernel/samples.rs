@@ -1,8 +1,9 @@
-//! The link, looked at in even intervals: what waits and what was dropped as the kernel's queue counts it, what flows had as both ends
-//! of the link saw it.
+//! The link, looked at in even intervals: what waits and what was dropped as the kernel's queue
+//! counts it, what flows had as both ends of the link saw it.
 //!
-//! A discipline of the kernel keeps the order of each flow. So a packet is known to be dropped when one of its flow leaves that came after it:
-//! drops of flows are those of the link, as much later as packets wait.
+//! A discipline of the kernel keeps the order of each flow. So a packet is known to be dropped when
+//! one of its flow leaves that came after it: drops of flows are those of the link, as much later
+//! as packets wait.
 
 use crate::contest::ContestError;
 use crate::linux::ETHERNET;
@@ -19,7 +20,7 @@ use std::collections::VecDeque;
 /// The snapshots of a run.
 pub(super) struct Samples {
     rhythm: Rhythm,
-    /// Where the queue is asked, in the network of the gateway.
+    /// The connection that reads the queue, in the network of the gateway.
     netlink: Netlink,
     drops: Drops,
     /// In the order of results.
@@ -66,7 +67,7 @@ impl Samples {
     pub(super) fn take(&mut self, start: Time, now: Time) -> Result<(), ContestError> {
         let Some(at) = self.rhythm.take(start, now) else { return Ok(()) };
         let queue = counted(&self.netlink, Side::Right.end().index, QUEUE).map_err(|source| {
-            let (operation, name) = ("asking what waits", Side::Right.name().to_owned());
+            let (operation, name) = ("reading the backlog", Side::Right.name().to_owned());
             PortError::System { operation, source, name }
         })?;
         let flows: Vec<Count> = self.flows.iter().map(|flow| flow.count).collect();
@@ -93,13 +94,13 @@ impl Flow {
 #[derive(Debug, Default)]
 struct Drops {
     all: u64,
-    told: u32,
+    counter: u32,
 }
 
 impl Drops {
-    fn all(&mut self, told: u32) -> u64 {
-        self.all += u64::from(told.wrapping_sub(self.told));
-        self.told = told;
+    fn all(&mut self, counter: u32) -> u64 {
+        self.all += u64::from(counter.wrapping_sub(self.counter));
+        self.counter = counter;
         self.all
     }
 }
@@ -117,7 +118,7 @@ mod tests {
         let mut flow = Flow { inside: (1..=5).collect(), ..Flow::default() };
         flow.left(packet(1, Ecn::NotEct));
         flow.left(packet(4, Ecn::Ce));
-        flow.left(packet(77, Ecn::NotEct)); // it had come before there was somebody to see it
+        flow.left(packet(77, Ecn::NotEct)); // it had come before the watch began
         assert_eq!(flow.count, Count { left_bytes: 200, dropped: 2, marked: 1 });
         assert_eq!(flow.inside, [5]);
     }
@@ -125,7 +126,7 @@ mod tests {
     #[test]
     fn drops_go_on_where_the_kernels_counter_begins_anew() {
         let mut drops = Drops::default();
-        let all: Vec<u64> = [3, u32::MAX, 1].into_iter().map(|told| drops.all(told)).collect();
+        let all: Vec<u64> = [3, u32::MAX, 1].into_iter().map(|counter| drops.all(counter)).collect();
         assert_eq!(all, [3, u64::from(u32::MAX), u64::from(u32::MAX) + 2]);
     }
 }

@@ -3,7 +3,7 @@
 use super::metered::{Metered, SharedMeter};
 use super::samples::Samples;
 use crate::contest::{
-    ContestError, ContestPlan, Counted, Held, Meter, Next, Referee, add_losses, add_unseen, handed,
+    ContestError, ContestPlan, Coordinator, Counted, Held, Meter, Next, add_losses, add_unseen, handed,
 };
 use crate::watch::Watch;
 use fairwire_core::{Discipline, Duration, Time};
@@ -24,7 +24,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicBool;
 
-/// Holds the contest of `plan` under `discipline`, and tells what was counted, and seen by the hosts.
+/// Runs the contest of `plan` under `discipline`. Returns what was counted, and what the hosts saw.
 ///
 /// Takes as long as the contest and a few tenths of a second. `watch` follows it. When
 /// `stop` becomes true the contest ends with [`ContestError::Stopped`].
@@ -34,9 +34,9 @@ pub(super) fn hold(
     watch: &mut dyn Watch,
     stop: &AtomicBool,
 ) -> Result<Held, ContestError> {
-    let mut referee = Referee::new(plan, AtGateway::Maker, watch, stop)?;
-    let mut wire = wire(referee.wait_for_wire()?)?;
-    referee.connect()?;
+    let mut coordinator = Coordinator::new(plan, AtGateway::Maker, watch, stop)?;
+    let mut wire = wire(coordinator.wait_for_wire()?)?;
+    coordinator.connect()?;
     // Counts IP packets alone, as the simulator does.
     let classifier = Classifier::new(FlowHasher::new(secret()), -ETHERNET_HEADER_BYTES);
     let meter = SharedMeter::new(clock::now());
@@ -48,12 +48,12 @@ pub(super) fn hold(
     driver::run(&mut datapath, &mut wire, &mut |now, datapath| {
         let (link, warm, samples) = (&datapath.forward, &mut warm, &mut samples);
         let mut at_link = AtLink { plan, classifier: &classifier, link, meter: &meter, warm, samples };
-        match referee.follow(now, &mut at_link) {
+        match coordinator.follow(now, &mut at_link) {
             Next::At(time) => driver::Next::CallAt(time),
             Next::Over => driver::Next::Stop,
         }
     })?;
-    let (mut counted, seen) = referee.outcome()?;
+    let (mut counted, seen) = coordinator.outcome()?;
     add_unseen(&mut counted.link, wire.left.health());
     Ok(Held { counted, seen, snapshots: samples.taken })
 }
@@ -62,7 +62,7 @@ pub(super) fn hold(
 const CATCH_UP: Duration = Duration::from_ms(10);
 /// Flows beside the contest's own: what the kernels say by themselves.
 const OTHER_FLOWS: usize = 64;
-/// Frames beside those that the queue asks for: a discipline may have a buffer of its own.
+/// Frames beside those that the queue needs: a discipline may have a buffer of its own.
 const SPARE_FRAMES: f64 = 8192.0;
 
 /// Towards the sink the contest's link; back only a wire.
@@ -79,7 +79,8 @@ fn gateway(plan: &ContestPlan, classifier: &Classifier, discipline: Box<dyn Disc
     DatapathPlan { forward: direction(Some(link)), backward: direction(None) }
 }
 
-/// Twice what fits the queue with the longest packets, and some more for a burst; frames with a VLAN tag.
+/// Twice what fits the queue with the longest packets, and some more for a burst; frames with a
+/// VLAN tag.
 fn pool_size(plan: &ContestPlan) -> PoolSize {
     let waiting = plan.buffer.in_packets(plan.mtu, plan.rate);
     // At most a million, lest a wild contest take all memory; what does not fit is counted as lost.
@@ -87,7 +88,7 @@ fn pool_size(plan: &ContestPlan) -> PoolSize {
     PoolSize { frames, frame_bytes: plan.mtu + ETHERNET_HEADER_BYTES as u32 + 4 }
 }
 
-/// Where things stood when the warm-up was over.
+/// The counts at the end of the warm-up.
 struct Warm {
     at: Time,
     totals: Totals,

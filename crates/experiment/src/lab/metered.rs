@@ -4,7 +4,7 @@ use fairwire_core::{Backlog, Cause, Discipline, Packet, Probe, Rate, SetWeightEr
 use fairwire_metrics::LinkMeter;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// A meter that who forwards writes and who judges reads.
+/// A meter that the forwarding discipline writes and the contest reads.
 #[derive(Clone)]
 pub(super) struct SharedMeter(Arc<Mutex<LinkMeter>>);
 
@@ -43,7 +43,8 @@ impl Discipline for Metered {
         let packet = self.discipline.dequeue(now, &mut Counted { meter: &mut meter, signals });
         meter.waiting(self.discipline.backlog(), now);
         if let Some(packet) = &packet {
-            // A process that woke late sends it sooner: that is less than a packet of a whole contest.
+            // A process that woke late sends it sooner: that is less than a packet of a whole
+            // contest.
             meter.started(packet, now, now + self.rate.time_to_send(packet.len.into()));
         }
         packet

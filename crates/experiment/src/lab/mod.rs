@@ -1,12 +1,14 @@
 //! This machine's own TCP and UDP, in network namespaces, through the same compiled discipline.
 //!
-//! The hosts are a [crew](fairwire_testbed::crew) of helper processes. They hand the gateway's two packet sockets to this process, which
-//! forwards every frame through the discipline. Between it and the sink is a [path](fairwire_testbed::path) that gives each flow its
-//! round-trip time. The program must hand its `lab-agent` command over to
+//! The hosts are [processes](fairwire_testbed::processes) of their own. They hand the gateway's two
+//! packet sockets to this process, which forwards every frame through the discipline. Between it
+//! and the sink is a [path](fairwire_testbed::path) that gives each flow its round-trip time. The
+//! program must hand its `lab-agent` command over to
 //! [`agent::main`](fairwire_testbed::agent::main).
 //!
-//! What is not as in the simulator: TCP is the kernel's, with selective acknowledgements and its own timers, whatever profile the scenario
-//! names; only the congestion control and the length of segments are the scenario's. Access links take no time beyond their delay.
+//! What is not as in the simulator: TCP is the kernel's, with selective acknowledgements and its
+//! own timers, whatever profile the scenario names; only the congestion control and the length of
+//! segments are the scenario's. Access links take no time beyond their delay.
 
 mod datapath;
 mod metered;
@@ -23,7 +25,8 @@ use std::sync::atomic::AtomicBool;
 /// The laboratory on this machine: real sockets, real frames, and our discipline between them.
 #[derive(Clone, Debug, Default)]
 pub struct Lab {
-    /// The congestion control of every TCP flow, as the kernel calls it, in place of the scenario's.
+    /// The congestion control of every TCP flow, as the kernel calls it, in place of the
+    /// scenario's.
     pub congestion_control: Option<String>,
 }
 
@@ -47,7 +50,7 @@ impl Stage for Lab {
     }
 
     fn can_run(&self, plan: &Plan<'_>) -> Result<(), Why> {
-        // The senders do not hang on the seed.
+        // The senders do not depend on the seed.
         contest::check(&self.dumbbell(plan, 0).map_err(Failed::why)?)
     }
 

@@ -1,4 +1,5 @@
-//! A contest that a Linux kernel holds: its own TCPs and UDP over its own discipline. This is the guest's part.
+//! A contest that a Linux kernel holds: its own TCPs and UDP over its own discipline. This is the
+//! guest's part.
 
 use super::modules::Modules;
 use super::network;
@@ -10,12 +11,13 @@ use fairwire_testbed::namespace::Namespace;
 use fairwire_testbed::traffic::Sends;
 use serde::{Deserialize, Serialize};
 
-/// Who contends for what link, and for how long.
+/// The flows and the link of a contest, and how long it lasts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contest {
     /// The rate of the bottleneck, bit/s.
     pub rate_bps: u64,
-    /// What each frame counts there beside its bytes from the Ethernet header on: -14 where IP packets are counted.
+    /// What each frame counts there beside its bytes from the Ethernet header on: -14 where IP
+    /// packets are counted.
     pub overhead: i32,
     /// The longest IP packet.
     pub mtu: u32,
@@ -23,7 +25,7 @@ pub struct Contest {
     pub discipline: String,
     /// The modules that the kernel needs for it.
     pub modules: Vec<String>,
-    /// Who contends.
+    /// The classes of flows.
     pub classes: Vec<Class>,
     /// When each flow starts, in the order of classes.
     pub starts: Vec<u64>,

@@ -13,9 +13,10 @@ use std::path::{Path, PathBuf};
 pub(super) const JOB_VARIABLE: &str = "FAIRWIRE_GUEST_JOB";
 /// The file beside the job's that says which part of the job is done, from 0 to 1.
 pub(super) const PROGRESS: &str = "progress.txt";
-/// The file beside the job's that tells why the guest gave up.
+/// The file beside the job's that states why the guest gave up.
 pub(super) const FAILURE: &str = "failure.txt";
-/// The file beside the job's whose creation starts the virtual clock; `examples/virtual_clock.rs` says the same.
+/// The file beside the job's whose creation starts the virtual clock; `examples/virtual_clock.rs`
+/// says the same.
 const CLOCK_STARTS: &str = "virtual-clock-starts";
 
 /// What a guest has to do.
@@ -34,7 +35,7 @@ pub(super) struct Job {
 pub struct Run {
     /// Its name, which no two runs of a job share: that of its result, too.
     pub name: String,
-    /// What is to be done, for who does it.
+    /// The work, in the format of the function that does it.
     pub work: serde_json::Value,
 }
 
@@ -45,11 +46,13 @@ impl Run {
     }
 }
 
-/// How a run is done: gives what is written into its result, and says meanwhile which part of it is done, from 0 to 1.
+/// How a run is done: gives what is written into its result, and says meanwhile which part of it is
+/// done, from 0 to 1.
 pub type Work<'a> = dyn FnMut(&Run, &Modules, &mut dyn FnMut(f64)) -> Fallible<Vec<u8>> + 'a;
 
-/// Does the work of this process, where it is one of a guest's, and does not return then: it keeps the guest, or it is the guest's first
-/// process, which does each run by `work` and switches the guest off. To be called first of all in `main`.
+/// Does the work of this process, where it is one of a guest's, and does not return then: it keeps
+/// the guest, or it is the guest's first process, which does each run by `work` and switches the
+/// guest off. To be called first of all in `main`.
 pub fn take_over(work: &mut Work<'_>) {
     keeper::take_over();
     let Some(job) = std::env::var_os(JOB_VARIABLE) else { return };

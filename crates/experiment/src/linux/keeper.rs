@@ -1,8 +1,10 @@
-//! What keeps a guest: a process namespace, so that all of its processes end with it, and it with the program that started it.
+//! What keeps a guest: a process namespace, so that all of its processes end with it, and it with
+//! the program that started it.
 //!
-//! User Mode Linux has a process of the host for each of its own, which a killed kernel leaves behind. Our program starts itself again,
-//! and that makes the namespace and starts it once more; the last one, which is the first process of the namespace, becomes the kernel.
-//! The host kills each of the two when its parent is gone, and the others with the first of the namespace.
+//! User Mode Linux has a process of the host for each of its own, which a killed kernel leaves
+//! behind. Our program starts itself again, and that makes the namespace and starts it once more;
+//! the last one, which is the first process of the namespace, becomes the kernel. The host kills
+//! each of the two when its parent is gone, and the others with the first of the namespace.
 
 use fairwire_testbed::namespace::{die_with_parent, part_processes};
 use fairwire_testbed::pid_namespace::THIS_PROGRAM;
@@ -16,14 +18,16 @@ const VARIABLE: &str = "FAIRWIRE_GUEST_KEEPER";
 const OUTER: &str = "outer";
 const INNER: &str = "inner";
 
-/// The command that starts `program` with `clock` in front of its C library, in a namespace that is gone when it ends or this thread does.
+/// The command that starts `program` with `clock` in front of its C library, in a namespace that is
+/// gone when it ends or this thread does.
 pub(super) fn command(program: &Path, clock: &Path) -> Command {
     let mut command = Command::new(THIS_PROGRAM);
     command.env(VARIABLE, OUTER).arg(clock).arg(program);
     command
 }
 
-/// Does what a keeper does, where this process is one: then it does not return. To be called before there is a second thread.
+/// Does what a keeper does, where this process is one: then it does not return. To be called before
+/// there is a second thread.
 pub(super) fn take_over() {
     let Some(which) = std::env::var_os(VARIABLE) else { return };
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -51,7 +55,7 @@ fn become_the_kernel(arguments: &[OsString]) -> Result<i32, String> {
     Err(format!("starting {}: {error}", Path::new(program).display()))
 }
 
-/// As shells tell it, of a process that was killed too.
+/// As shells report it, of a process that was killed too.
 fn code(status: ExitStatus) -> i32 {
     status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(1)
 }

@@ -1,9 +1,10 @@
 //! Linux's own discipline and its own TCP, in User Mode Linux.
 //!
-//! User Mode Linux is a program beside ours, of which nothing is copied. Its clock is virtual (`examples/virtual_clock.rs`): it stands
-//! while the guest works and jumps to the next timer when it idles, so a run does not depend on the load of the machine. Senders,
-//! round-trip times and start times are the scenario's; the discipline is the kernel's, with the parameters that
-//! [`Part::linux`](fairwire_laws::part::Part::linux) gives it.
+//! User Mode Linux is a program beside ours, of which nothing is copied. Its clock is virtual
+//! (`examples/virtual_clock.rs`): it does not move while the guest works, and jumps to the next
+//! timer when it idles, so a run does not depend on the load of the machine. Senders, round-trip
+//! times and start times are the scenario's; the discipline is the kernel's, with the parameters
+//! that [`Part::linux`](fairwire_laws::part::Part::linux) gives it.
 
 pub mod contest;
 pub mod guest;
@@ -93,7 +94,8 @@ impl Stage for Linux {
     }
 }
 
-/// Does the work of this process, where it is one of a guest's of this stage, and does not return then. To be called first of all in `main`.
+/// Does the work of this process, where it is one of a guest's of this stage, and does not return
+/// then. To be called first of all in `main`.
 pub fn take_over() {
     guest::take_over(&mut |run, modules, progress| {
         let contest: Contest = serde_json::from_value(run.work.clone())?;
@@ -136,9 +138,11 @@ fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>) -> Result<(Contest, Vec<usize>)
     Ok((contest, order))
 }
 
-/// Senders that are alike together, in the order in which they come first; and the place of each flow among the senders.
+/// Senders that are alike together, in the order in which they come first; and the place of each
+/// flow among the senders.
 ///
-/// The kernel's shaper lets a packet go when its transmission begins, so the time that this takes is a part of what delays.
+/// The kernel's shaper lets a packet go when its transmission begins, so the time that this takes
+/// is a part of what delays.
 fn classes(Dumbbell { senders, rate, mtu, .. }: &Dumbbell) -> (Vec<Class>, Vec<usize>) {
     let mut classes: Vec<(Class, Vec<usize>)> = Vec::new();
     for (place, sender) in senders.iter().enumerate() {
@@ -158,7 +162,8 @@ fn classes(Dumbbell { senders, rate, mtu, .. }: &Dumbbell) -> (Vec<Class>, Vec<u
     (classes.into_iter().map(counted).collect(), order)
 }
 
-/// What each sender got, in their order. Throughput is what left the bottleneck, counted as IP packets.
+/// What each sender got, in their order. Throughput is what left the bottleneck, counted as IP
+/// packets.
 fn flow_records(senders: &[Sender], order: &[usize], tally: &Tally, window: Duration) -> Vec<FlowRecord> {
     let mut places: Vec<usize> = vec![0; senders.len()];
     order.iter().enumerate().for_each(|(flow, &place)| places[place] = flow);
@@ -183,7 +188,8 @@ impl From<&FlowTally> for FlowCount {
     }
 }
 
-/// The record of the link `name` of this `rate`, on which packets count without their Ethernet headers.
+/// The record of the link `name` of this `rate`, on which packets count without their Ethernet
+/// headers.
 pub(crate) fn link_record(name: &str, rate: Rate, tally: &Tally, window: Duration) -> LinkRecord {
     let packets: u64 = tally.flows.iter().map(|flow| flow.left).sum();
     let bytes: u64 = tally.flows.iter().map(|flow| flow.left_bytes - flow.left * u64::from(ETHERNET)).sum();

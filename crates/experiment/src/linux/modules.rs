@@ -1,4 +1,5 @@
-//! Loading kernel modules in the guest, with what they need first. The guest has no `modprobe`, and needs none.
+//! Loading kernel modules in the guest, with what they need first. The guest has no `modprobe`, and
+//! needs none.
 
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -21,7 +22,8 @@ impl Modules {
         Ok(Modules { folder: folder.to_owned(), known: text.lines().filter_map(line).collect() })
     }
 
-    /// Loads `name` and what it needs. What the kernel has already is no error; a module that is not there is.
+    /// Loads `name` and what it needs. What the kernel has already is no error; a module that is
+    /// not there is.
     pub fn load(&self, name: &str) -> io::Result<()> {
         let Some((path, needs)) = self.known.get(name) else {
             return Err(io::Error::new(io::ErrorKind::NotFound, format!("this kernel has no module {name}")));

@@ -1,12 +1,13 @@
-//! The guest's network for a contest: a host of senders for each class, a router, and the receivers.
+//! The guest's network for a contest: a host of senders for each class, a router, and the
+//! receivers.
 //!
 //! ```text
 //! senders of class 0 -- router == bottleneck == receivers
 //! senders of class 1 --/
 //! ```
 //!
-//! Only the link from the router to the receivers is slow. What a class's round trip takes is put on its acknowledgements,
-//! between the router and its senders, by netem.
+//! Only the link from the router to the receivers is slow. What a class's round trip takes is put
+//! on its acknowledgements, between the router and its senders, by netem.
 
 use super::contest::Contest;
 use super::program::{Fallible, command};
@@ -40,7 +41,7 @@ const SENDERS: End<'static> = End { name: "senders", index: 100 };
 /// The router's interface to the first senders; the others follow.
 const FIRST_FROM_SENDERS: u32 = 101;
 /// What may be on its way back at once: more than there ever is.
-const MOST_ON_THE_WAY: u32 = 100_000;
+const MAX_ON_THE_WAY: u32 = 100_000;
 /// The largest window: eight times what the longest queue and the longest round trip hold.
 const WINDOW: &str = "4096 4000000 8000000";
 
@@ -70,12 +71,12 @@ pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
         // Segments leave one by one, as ours do.
         own.set_segments(SENDERS.index, 1)?;
         let delay = Duration::from_ns(group.rtt_ns);
-        router.impair(back.index, Impairment { delay, loss: 0.0, most_packets: MOST_ON_THE_WAY })?;
+        router.impair(back.index, Impairment { delay, loss: 0.0, most_packets: MAX_ON_THE_WAY })?;
     }
     for (class, own) in contest.classes.iter().zip(&senders) {
         own.set_variable("net/ipv4/tcp_ecn", if class.ecn { "1" } else { "0" })?;
     }
-    // Who sends decides.
+    // The sender decides on ECN.
     let is_capable = contest.classes.iter().any(|class| class.ecn);
     receiver.set_variable("net/ipv4/tcp_ecn", if is_capable { "1" } else { "0" })?;
     for end in senders.iter().chain([&receiver]) {
@@ -90,7 +91,8 @@ pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
 /// Where a default route leads.
 const ANYWHERE: Address = Address { ip: std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), prefix_bits: 0 };
 
-/// The bottleneck: HTB with the least burst that `tc` takes, for here it is never late, and the discipline under test in it.
+/// The bottleneck: HTB with the least burst that `tc` takes, for here it is never late, and the
+/// discipline under test in it.
 fn shape(contest: &Contest, router: &Host) -> Fallible<()> {
     router.enter()?;
     let Contest { rate_bps, overhead, .. } = *contest;

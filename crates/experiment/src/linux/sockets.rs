@@ -1,6 +1,8 @@
-//! The guest's part of a contest: it sends with the kernel's TCPs, and watches both ends of the bottleneck.
+//! The guest's part of a contest: it sends with the kernel's TCPs, and watches both ends of the
+//! bottleneck.
 //!
-//! One thread does everything, because the virtual clock stands while it works: what it sees has just happened.
+//! One thread does everything, because the virtual clock does not move while it works: what it sees
+//! has just happened.
 
 use super::contest::{Class, Contest};
 use super::network::{ARRIVALS, Hosts, RECEIVER, from_senders, sender};
@@ -34,21 +36,21 @@ const CHUNK: usize = 1 << 16;
 
 /// Holds `contest` in `network`.
 pub(super) fn contest(contest: &Contest, network: &Hosts, progress: &mut dyn FnMut(f64)) -> Fallible<Tally> {
-    let mut hall = Hall::open(contest, network)?;
+    let mut sockets = Sockets::open(contest, network)?;
     let mut alarm = Alarm::new()?;
-    while !hall.is_over() {
-        let ready = hall.wait(&mut alarm)?;
-        hall.watch(&ready)?;
-        hall.receive(&ready)?;
-        hall.accept(&ready)?;
-        hall.send(network, &ready)?;
-        progress(hall.done());
+    while !sockets.is_over() {
+        let ready = sockets.wait(&mut alarm)?;
+        sockets.watch(&ready)?;
+        sockets.receive(&ready)?;
+        sockets.accept(&ready)?;
+        sockets.send(network, &ready)?;
+        progress(sockets.done());
     }
-    hall.tally()
+    sockets.tally()
 }
 
 /// All sockets, and what was seen.
-struct Hall {
+struct Sockets {
     began: Time,
     duration: Duration,
     entries: Vec<AfPacket>,
@@ -73,8 +75,8 @@ struct Source {
     pace: Option<Transmitter>,
 }
 
-impl Hall {
-    fn open(contest: &Contest, network: &Hosts) -> Fallible<Hall> {
+impl Sockets {
+    fn open(contest: &Contest, network: &Hosts) -> Fallible<Sockets> {
         network.router.enter()?;
         let entries = (0..contest.classes.len())
             .map(|class| AfPacket::open(&from_senders(class)))
@@ -104,7 +106,18 @@ impl Hall {
         let seen = Seen::new(FIRST_PORT, sources.len(), measured);
         let (connections, chunk) = (Vec::new(), vec![0; CHUNK]);
         let duration = contest.duration();
-        Ok(Hall { began, duration, entries, exit, sources, listeners, datagrams, connections, chunk, seen })
+        Ok(Sockets {
+            began,
+            duration,
+            entries,
+            exit,
+            sources,
+            listeners,
+            datagrams,
+            connections,
+            chunk,
+            seen,
+        })
     }
 
     fn is_over(&self) -> bool {
@@ -116,7 +129,8 @@ impl Hall {
         clock::now().since(self.began).secs() / (self.duration + DRAIN).secs()
     }
 
-    /// Waits until something is there to be done, and says what. A system call is dear in the guest, so none is made in vain.
+    /// Waits until something is there to be done, and says what. A system call is dear in the
+    /// guest, so none is made in vain.
     fn wait(&self, alarm: &mut Alarm) -> Fallible<Ready> {
         let next = self.sources.iter().filter_map(Source::due).min().unwrap_or(Time::MAX);
         alarm.set(next.min(self.began + self.duration + DRAIN))?;
@@ -131,20 +145,20 @@ impl Hall {
         let streams = self.sources.iter().filter_map(Source::stream);
         waits.extend(streams.map(|socket| PollFd::new(socket, PollFlags::OUT)));
         poll(&mut waits, None)?;
-        let mut told = waits.iter().map(|wait| !wait.revents().is_empty());
-        let exit = told.next() == Some(true);
-        let datagrams = told.next() == Some(true);
-        let _alarm = told.next();
+        let mut is_ready = waits.iter().map(|wait| !wait.revents().is_empty());
+        let exit = is_ready.next() == Some(true);
+        let datagrams = is_ready.next() == Some(true);
+        let _alarm = is_ready.next();
         Ok(Ready {
             exit,
             datagrams,
-            entries: told.by_ref().take(self.entries.len()).collect(),
-            listeners: told.by_ref().take(self.listeners.len()).collect(),
-            connections: told.by_ref().take(self.connections.len()).collect(),
+            entries: is_ready.by_ref().take(self.entries.len()).collect(),
+            listeners: is_ready.by_ref().take(self.listeners.len()).collect(),
+            connections: is_ready.by_ref().take(self.connections.len()).collect(),
             sources: self
                 .sources
                 .iter()
-                .map(|source| source.stream().is_some() && told.next() == Some(true))
+                .map(|source| source.stream().is_some() && is_ready.next() == Some(true))
                 .collect(),
         })
     }
@@ -229,7 +243,7 @@ impl Hall {
     }
 }
 
-/// What can go on without waiting: which of the sockets in each of the hall's lists.
+/// What can go on without waiting: which of the sockets in each list of [`Sockets`].
 struct Ready {
     exit: bool,
     datagrams: bool,
@@ -269,7 +283,7 @@ impl Source {
         self.socket.as_ref().filter(|_| self.pace.is_none())
     }
 
-    /// When it has to be asked next, if time alone decides.
+    /// When it must be polled next, if time alone decides.
     fn due(&self) -> Option<Time> {
         match (&self.socket, &self.pace) {
             (None, _) => Some(self.start),
@@ -281,7 +295,8 @@ impl Source {
 
 fn listener(class: usize, sends: &Sends) -> Fallible<OwnedFd> {
     let listener = socket(SocketType::STREAM)?;
-    // DCTCP's receiver tells of each mark, so it has to be DCTCP too. To the others it does not matter.
+    // DCTCP's receiver reports each mark, so it has to be DCTCP too. To the others it does not
+    // matter.
     if let Sends::Tcp(control) = sends {
         sockopt::set_tcp_congestion(&listener, control)?;
     }

@@ -13,7 +13,8 @@ pub struct Tally {
     pub dropped: u64,
     /// Packets that left with a mark.
     pub marked: u64,
-    /// How long each packet that left had waited, in order of departure, nanoseconds; without its own transmission.
+    /// How long each packet that left had waited, in order of departure, nanoseconds; without its
+    /// own transmission.
     pub waits_ns: Vec<u64>,
     /// What each flow had at the bottleneck.
     #[serde(default)]

@@ -38,7 +38,7 @@ pub enum UmlError {
     /// The guest gave up, or nothing was heard of it.
     #[error("the guest failed: {0}")]
     Guest(String),
-    /// The caller asked to stop.
+    /// The caller requested the stop.
     #[error("it was stopped before its end")]
     Stopped,
 }
@@ -75,8 +75,8 @@ impl Uml {
         Ok(Uml { program, version, modules, clock: virtual_clock()? })
     }
 
-    /// Lets guests do `runs`, shared out between them; the results are files in `folder`. `progress` is given the part that is done. Ends
-    /// them when `stop` becomes true.
+    /// Lets guests do `runs`, shared out between them; the results are files in `folder`.
+    /// `progress` is given the part that is done. Ends them when `stop` becomes true.
     ///
     /// # Errors
     /// When a guest cannot be started, gives up, or takes more than half an hour.
@@ -212,7 +212,8 @@ impl Guest {
 }
 
 impl Drop for Guest {
-    /// It has processes of its own, which are in its group. Where it has ended as it ought to there are none any more.
+    /// It has processes of its own, which are in its group. Where it has ended as it ought to there
+    /// are none any more.
     fn drop(&mut self) {
         if self.is_over {
             return;

@@ -13,7 +13,8 @@ pub(crate) struct Seen {
     /// When each packet that left had come and left, while it was measured.
     stays: Vec<(Time, Time)>,
     measured: Range<Time>,
-    /// When a packet came, by its source port and its IPv4 identification, which no two in the network share.
+    /// When a packet came, by its source port and its IPv4 identification, which no two in the
+    /// network share.
     waiting: BTreeMap<Name, Time>,
     tally: Tally,
 }
@@ -40,7 +41,8 @@ impl Passing {
 }
 
 impl Seen {
-    /// Of `flows` flows that come from `first_port` and those after it. Counted is what comes or leaves while it is `measured`.
+    /// Of `flows` flows that come from `first_port` and those after it. Counted is what comes or
+    /// leaves while it is `measured`.
     pub(crate) fn new(first_port: u16, flows: usize, measured: Range<Time>) -> Self {
         Seen {
             first_port,
@@ -77,7 +79,7 @@ impl Seen {
         &mut self.tally.flows[number]
     }
 
-    /// A receiver read so many bytes of payload.
+    /// A receiver read `bytes` of payload.
     pub(crate) fn delivered(&mut self, flow: usize, bytes: u64, now: Time) {
         if self.measured.contains(&now) {
             self.tally.delivered_bytes[flow] += bytes;
@@ -116,7 +118,7 @@ impl Seen {
         }
     }
 
-    /// Is it over for so long that what came has left, or was dropped?
+    /// Is it over, and `drain` too, so that what came has left or was dropped?
     pub(crate) fn is_settled(&self, now: Time, drain: Duration) -> bool {
         now >= self.measured.end + drain
     }
@@ -135,7 +137,8 @@ impl Seen {
     }
 }
 
-/// The most of these stays that there were at one moment. What leaves at the moment at which another comes is gone before.
+/// The most of these stays that there were at one moment. What leaves at the moment at which
+/// another comes is gone before.
 fn most_at_once(stays: &[(Time, Time)]) -> u64 {
     let mut steps: Vec<(Time, i64)> =
         stays.iter().flat_map(|(came, left)| [(*came, 1), (*left, -1)]).collect();
@@ -201,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_comes_again_tells_that_the_first_was_dropped() {
+    fn a_number_that_comes_again_shows_that_the_first_was_dropped() {
         let mut seen = seen();
         came(&mut seen, &frame(FIRST_PORT, 7), at(20));
         came(&mut seen, &frame(FIRST_PORT, 7), at(30));

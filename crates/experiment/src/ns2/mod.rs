@@ -1,7 +1,8 @@
-//! ns-2 2.35, a simulator beside ours, of which nothing is copied: the same link, flows and start times, its own queue and its own TCP.
+//! ns-2 2.35, a simulator beside ours, of which nothing is copied: the same link, flows and start
+//! times, its own queue and its own TCP.
 //!
-//! It runs a script of our own, `dumbbell.tcl`, under words made of the plan. The queue is the one that
-//! [`Part::ns2`](fairwire_laws::part::Part::ns2) names.
+//! It runs a script of our own, `dumbbell.tcl`, under words made of the plan. The queue is the one
+//! that [`Part::ns2`](fairwire_laws::part::Part::ns2) names.
 
 mod printed;
 mod words;
@@ -51,7 +52,7 @@ impl Stage for Ns2 {
     }
 
     fn can_run(&self, plan: &Plan<'_>) -> Result<(), Why> {
-        // What is sent does not hang on the seed.
+        // What is sent does not depend on the seed.
         Dumbbell::of(plan, 0)?;
         program().map(drop)
     }
@@ -95,7 +96,7 @@ fn simulate(
     reached: &mut dyn FnMut(f64),
     stop: &AtomicBool,
 ) -> Result<Option<Printed>, String> {
-    // Files in memory, which nobody has to remove, however this ends.
+    // Files in memory, which need no removal, however this ends.
     let file = |name, content: &str| -> io::Result<File> {
         let mut file = File::from(memfd_create(name, MemfdFlags::CLOEXEC)?);
         file.write_all(content.as_bytes()).map(|()| file)
@@ -105,7 +106,8 @@ fn simulate(
     let complaints = file("stderr", "").map_err(in_memory)?;
     let mut command = Command::new(program);
     command.arg(format!("/proc/{}/fd/{}", std::process::id(), script.as_raw_fd())).args(words);
-    // In a group of its own: Ctrl-C is ours to handle. Where we are killed, its standard input ends, and it ends with that.
+    // In a group of its own: Ctrl-C is ours to handle. Where we are killed, its standard input
+    // ends, and it ends with that.
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
     command.stderr(complaints.try_clone().map_err(in_memory)?);
     let child = command.spawn().map_err(|error| format!("starting {}: {error}", program.display()))?;

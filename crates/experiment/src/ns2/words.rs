@@ -22,7 +22,7 @@ pub(super) struct Dumbbell {
     pub link: String,
     /// Its rate, bit/s.
     pub rate_bps: u64,
-    /// Who sends.
+    /// The senders.
     pub groups: Vec<GroupPlan>,
     /// The arguments of the script.
     pub words: Vec<String>,
@@ -44,7 +44,7 @@ impl Dumbbell {
             ("-set", queue.variables),
             ("-duration", seconds(plan.duration())),
             ("-warm-up", seconds(plan.warm_up())),
-            // Its generator takes 0 as a wish for the time of day, and no number above this.
+            // Its generator takes 0 as a request for the time of day, and no number above this.
             ("-seed", (1 + seed % 0x7fff_fffe).to_string()),
         ]
         .into_iter()
@@ -78,7 +78,8 @@ fn queue(plan: &Plan<'_>, flows: usize) -> Result<Ns2Queue, Why> {
     Ok(queue)
 }
 
-/// Are the packets of the group at this place out of profile? ns-2 has no markers here: a group is in profile or out of it.
+/// Are the packets of the group at this place out of profile? ns-2 has no markers here: a group is
+/// in profile or out of it.
 fn is_out(plan: &Plan<'_>, place: usize) -> Result<bool, Why> {
     let spec = plan.scenario.spec();
     let Some(name) = &spec.flow[place].aggregate else { return Ok(false) };

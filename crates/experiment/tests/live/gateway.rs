@@ -77,7 +77,7 @@ pub(super) fn a_killed_gateway_is_named() {
         if part > 0.05 && !std::mem::replace(&mut is_killed, true) {
             kill(gateway_of(own).expect("it runs"));
         }
-        assert!(part < 0.9, "it is told at once");
+        assert!(part < 0.9, "it is reported at once");
     };
     let outcome = run(&Gateway, &contest("faba", &[]), &mut kill_it, &NEVER);
     let is_named = |why: &str| why.contains("gateway") && why.contains("SIGKILL") && why.contains("forwards");

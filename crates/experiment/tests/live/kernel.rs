@@ -3,7 +3,8 @@
 use super::*;
 use fairwire_experiment::kernel::Kernel;
 
-/// With the kernel's TCP the same contest, so shares are as in the laboratory, where the kernel has the discipline.
+/// With the kernel's TCP the same contest, so shares are as in the laboratory, where the kernel has
+/// the discipline.
 pub(super) fn its_own_disciplines_share_as_ours_do() {
     for (discipline, least, most) in [("tail-drop", 3.0, 6.0), ("fq-codel", 0.8, 1.3)] {
         let scenario = contest(discipline, &["warm_up=2 s"]);
@@ -19,7 +20,8 @@ pub(super) fn its_own_disciplines_share_as_ours_do() {
         let sent: u64 = record.flows.iter().map(|flow| flow.packets_sent).sum();
         assert_eq!(sent, record.links[0].packets_in, "each packet is of a flow");
         if discipline == "tail-drop" {
-            // 780 packets wait, and each of them for all before it: 780 x 552 B x 8 / 10 Mbit/s = 344 ms.
+            // 780 packets wait, and each of them for all before it: 780 x 552 B x 8 / 10 Mbit/s =
+            // 344 ms.
             let sojourn = record.links[0].sojourn.as_ref().expect("it is measured");
             assert!((0.2..0.345).contains(&sojourn.mean_s) && sojourn.p99_s < 0.36, "{sojourn:?}");
             assert!(record.links[0].backlog.max_packets <= Some(781), "{:?}", record.links[0].backlog);

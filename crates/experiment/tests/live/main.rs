@@ -1,5 +1,6 @@
-//! Real contests on this machine's kernel. This file has a `main` of its own, because a lab starts its program again for its
-//! helpers. Where network namespaces are refused it says so, loudly, and passes.
+//! Real contests on this machine's kernel. This file has a `main` of its own, because a lab starts
+//! its program again for its helpers. Where network namespaces are refused it says so, loudly, and
+//! passes.
 
 mod gateway;
 mod kernel;
@@ -22,7 +23,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration as StdDuration;
 
-/// The argument that makes this program hold a contest on the stage that follows, until it is killed.
+/// The argument that makes this program hold a contest on the stage that follows, until it is
+/// killed.
 const HOLD: &str = "hold-a-contest";
 
 fn main() -> ExitCode {
@@ -33,7 +35,7 @@ fn main() -> ExitCode {
         Some(AGENT_COMMAND) => std::process::exit(agent::main(arguments)),
         Some(gateway::COMMAND) => return gateway::run_gateway(arguments),
         Some(HOLD) => return hold(&arguments.next().expect("a stage")),
-        Some("--list") => return ExitCode::SUCCESS, // a test runner asks for names: there are none to pick from
+        Some("--list") => return ExitCode::SUCCESS, // a test runner lists names: there are none to pick from
         _ => {}
     }
     if let Err(Failed::Plan(why)) = run(LAB, &short("tail-drop", 1), &mut |_| {}, &NEVER) {
@@ -122,10 +124,10 @@ fn run(
 
 fn hold_contest(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
     let held = || {
-        let mut told = 0.0;
-        let record = run(stage, scenario, &mut |part| told = part, &NEVER).expect("the contest is held");
-        assert_eq!(told, 1.0, "progress reaches its end");
-        record.expect("nobody stops it")
+        let mut progress = 0.0;
+        let record = run(stage, scenario, &mut |part| progress = part, &NEVER).expect("the contest is held");
+        assert_eq!(progress, 1.0, "progress reaches its end");
+        record.expect("it is not stopped")
     };
     // A machine whose processors are taken away is a bottleneck of its own.
     let is_full = |record: &RunRecord| record.links[0].utilization > 0.9;
@@ -134,8 +136,9 @@ fn hold_contest(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
     record
 }
 
-/// Whatever the discipline: the link was the bottleneck, every flow has a name, and packets are conserved: where flows are counted at
-/// the same instants as the link, to the packet; where they are found between copies, but for what each of them is rounded by.
+/// Whatever the discipline: the link was the bottleneck, every flow has a name, and packets are
+/// conserved: where flows are counted at the same instants as the link, to the packet; where they
+/// are found between copies, but for what each of them is rounded by.
 fn check_plausible(scenario: &Scenario, record: &RunRecord, is_exact: bool) {
     let link = &record.links[0];
     assert!(link.utilization > 0.9, "the link was not the bottleneck: {link:?}");
@@ -148,7 +151,8 @@ fn check_plausible(scenario: &Scenario, record: &RunRecord, is_exact: bool) {
     let most_waiting = link.backlog.max_packets.expect("it is measured");
     assert!(difference <= most_waiting + 1, "{link:?}");
     let dropped: u64 = record.flows.iter().map(|flow| flow.packets_dropped).sum();
-    // On longer packets the hosts' kernels also speak IPv6, which asks for 1280 bytes, and that may be dropped too.
+    // On longer packets the hosts' kernels also speak IPv6, which requires 1280 bytes, and that may
+    // be dropped too.
     let dumbbell = Dumbbell::of(&Plan { scenario, discipline: 0 }, 1).expect("it was held");
     let is_ipv4_only = dumbbell.mtu < 1280;
     // By half a packet at either end of what is measured.
@@ -156,7 +160,7 @@ fn check_plausible(scenario: &Scenario, record: &RunRecord, is_exact: bool) {
     let is_others = !is_ipv4_only && dropped < drops;
     assert!(
         dropped.abs_diff(drops) <= rounded || is_others,
-        "a drop is nobody's: {dropped} of {drops}, {record:?}"
+        "a drop belongs to no flow: {dropped} of {drops}, {record:?}"
     );
 }
 
@@ -164,11 +168,12 @@ fn group_share(record: &RunRecord, group: &str) -> f64 {
     record.fairness.group_share[group]
 }
 
-/// The same contest under FABA and under tail-drop at once: of nine flows that back off and one that does not, the one has about its
-/// share, or five of it.
+/// The same contest under FABA and under tail-drop at once: of nine flows that back off and one
+/// that does not, the one has about its share, or five of it.
 ///
-/// In eight seconds shares are still far from their means. Over 400 seeds of this contest the simulator gives 1.29 to 2.00 to the
-/// selfish flow under FABA and a Jain index of at least 0.82; 4.69 to 4.98 and at most 0.38 under tail-drop.
+/// In eight seconds shares are still far from their means. Over 400 seeds of this contest the
+/// simulator gives 1.29 to 2.00 to the selfish flow under FABA, and a Jain index of at least 0.82.
+/// Under tail-drop it is 4.69 to 4.98, and at most 0.38.
 fn check_that_faba_holds_a_selfish_flow(stage: &'static dyn Stage) -> [RunRecord; 2] {
     let held = |discipline| {
         let scenario = contest(discipline, &["duration=10 s", "warm_up=2 s"]);
@@ -225,7 +230,8 @@ fn flows_have_round_trip_times_and_ecn_of_their_own() {
     );
     let record =
         hold_contest(&Lab::default(), &parse("live.toml", &text, &Overrides::default()).expect("a scenario"));
-    // Round trips of 10 and 170 ms, and 5 ms of waiting: with equal losses some ten times; a queue that is now and then full, less.
+    // Round trips of 10 and 170 ms, and 5 ms of waiting: with equal losses some ten times; a queue
+    // that is now and then full, less.
     let [near, far] = ["near", "far"].map(|group| group_share(&record, group));
     assert!(near > 2.0 * far, "{near} and {far}: {record:?}");
     let count = |group: &str, of: fn(&FlowRecord) -> u64| {
@@ -256,7 +262,7 @@ fn a_killed_helper_ends_the_contest() {
             let host = helpers_of(own).difference(&before).copied().find(is_host).expect("there are two");
             kill(host);
         }
-        assert!(part < 0.9, "it is told at once");
+        assert!(part < 0.9, "it is reported at once");
     };
     let outcome = run(LAB, &contest("faba", &[]), &mut kill_a_host, &NEVER);
     assert!(matches!(&outcome, Err(Failed::Machine(why)) if why.contains("host")), "{outcome:?}");
@@ -296,7 +302,7 @@ fn the_kernels_own_disciplines_share_as_ours_do() {
             ));
         }
         let record =
-            Linux.run(&plan, 1, &mut |_| {}, &NEVER).expect("the guest answers").expect("nobody stops it");
+            Linux.run(&plan, 1, &mut |_| {}, &NEVER).expect("the guest answers").expect("it is not stopped");
         let share = group_share(&record, "udp");
         assert!((least..most).contains(&share), "{discipline}: {share}");
         let link = &record.links[0];
@@ -311,18 +317,18 @@ fn the_kernels_own_disciplines_share_as_ours_do() {
     assert!(why.contains("`faba`") && why.contains("a discipline that Linux has"), "{why}");
 }
 
-/// Runs a contest of ten minutes on `stage`; a line on standard output tells that it runs.
+/// Runs a contest of ten minutes on `stage`; a line on standard output says that it runs.
 fn hold(stage: &str) -> ExitCode {
     let stage = fairwire_experiment::find(stage).expect("a stage");
-    let mut has_told = false;
-    let mut tell = |done: f64| {
-        if done > 0.0 && !std::mem::replace(&mut has_told, true) {
+    let mut has_reported = false;
+    let mut report = |done: f64| {
+        if done > 0.0 && !std::mem::replace(&mut has_reported, true) {
             println!("running");
         }
     };
     // Every kernel has that, too.
     let scenario = contest("tail-drop", &["duration=600 s"]);
-    let outcome = stage.run(&Plan { scenario: &scenario, discipline: 0 }, 1, &mut tell, &NEVER);
+    let outcome = stage.run(&Plan { scenario: &scenario, discipline: 0 }, 1, &mut report, &NEVER);
     if outcome.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -333,12 +339,13 @@ fn held(stage: &str) -> Child {
         Command::new(program).args([HOLD, stage]).stdout(Stdio::piped()).spawn().expect("it starts again");
     let mut line = String::new();
     let output = child.stdout.take().expect("its output is a pipe");
-    BufReader::new(output).read_line(&mut line).expect("it tells us something");
+    BufReader::new(output).read_line(&mut line).expect("it reports something");
     assert_eq!(line, "running\n");
     child
 }
 
-/// User Mode Linux has a process of the host for each of its own; it also tells how far it has come, or this would wait for ever.
+/// User Mode Linux has a process of the host for each of its own; it also reports how far it has
+/// come, or this would wait for ever.
 fn a_guest_ends_with_its_program() {
     let scenario = contest("fq-codel", &[]);
     if let Err(why) = Linux.can_run(&Plan { scenario: &scenario, discipline: 0 }) {
@@ -361,7 +368,8 @@ fn a_killed_lab_leaves_nothing() {
     killed_leaves_nothing("lab", 3);
 }
 
-/// Of a contest on `stage`, with so many helpers in three networks; one more keeps a scratch folder, where there is one.
+/// Of a contest on `stage`, with `count` helpers in three networks; one more keeps a scratch
+/// folder, where there is one.
 fn killed_leaves_nothing(stage: &str, count: usize) {
     let interfaces = interfaces();
     let mut lab = held(stage);
@@ -382,7 +390,7 @@ fn killed_leaves_nothing(stage: &str, count: usize) {
 
     wait_until("the scratch folders are gone", || !folders.iter().any(|folder| folder.exists()));
     wait_until("the helpers are gone", || !helpers.iter().any(|pid| is_running(*pid)));
-    wait_until("nobody is in their networks", || all_namespaces().is_disjoint(&namespaces));
+    wait_until("no process is in their networks", || all_namespaces().is_disjoint(&namespaces));
     assert_eq!(self::interfaces(), interfaces, "the interfaces of this machine are as before");
 }
 
@@ -435,7 +443,7 @@ fn helpers_of(ancestor: u32) -> BTreeSet<u32> {
     }
 }
 
-/// The scratch folder that a process was told to keep. Its name has the number of that process.
+/// The scratch folder that a process keeps. Its name has the number of that process.
 fn scratch_of(pid: u32) -> Option<PathBuf> {
     let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).ok()?;
     let prefix = line.split('\0').skip_while(|word| *word != "keeper").nth(1)?;

@@ -8,7 +8,8 @@ use fairwire_experiment::kernel::Kernel;
 use fairwire_scenario::Row;
 use std::collections::BTreeMap;
 
-/// Keeps what is sampled ten times a second: by kind, name and measure with its unit, the values by time.
+/// Keeps what is sampled ten times a second: by kind, name and measure with its unit, the values by
+/// time.
 #[derive(Default)]
 struct Sampled(BTreeMap<String, Vec<(Duration, f64)>>);
 
@@ -43,7 +44,8 @@ pub(super) fn a_link_is_sampled_as_it_is_counted() {
             continue;
         }
         let mut sampled = Sampled::default();
-        let record = stage.run(&plan, 1, &mut sampled, &NEVER).expect("it is held").expect("nobody stops it");
+        let record =
+            stage.run(&plan, 1, &mut sampled, &NEVER).expect("it is held").expect("it is not stopped");
         check(stage.name(), &record, &sampled);
     }
 }
@@ -62,8 +64,8 @@ fn check(stage: &str, record: &RunRecord, sampled: &Sampled) {
     let link = sampled.sum("link bottleneck drops packets");
     assert!((link - drops as f64).abs() <= 0.02 * drops as f64 + 20.0, "{stage}: {link} of {drops}");
     let groups = sampled.sum("group tcp drops packets") + sampled.sum("group udp drops packets");
-    // Of a gateway each flow is rounded by half a packet. Under a kernel a drop is known when what came after it has left: 780 packets later,
-    // which is 344 ms, and the sample after that.
+    // Of a gateway each flow is rounded by half a packet. Under a kernel a drop is known when what
+    // came after it has left: 780 packets later, which is 344 ms, and the sample after that.
     let rounded = if stage == "gateway" { 0.5 * record.flows.len() as f64 } else { 0.0 };
     let late =
         if stage == "kernel" { of_link.iter().rev().take(5).map(|(_, drops)| drops).sum() } else { 0.0 };

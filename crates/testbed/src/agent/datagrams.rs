@@ -22,7 +22,8 @@ pub(super) struct Catcher {
 pub(super) struct Caught {
     /// By flow and slot.
     pub payload: Vec<Slots>,
-    /// Flow; number of the ping; when it was sent, nanoseconds after the start, and nanoseconds on the way.
+    /// Flow; number of the ping; when it was sent, nanoseconds after the start, and nanoseconds on
+    /// the way.
     pub delays: Vec<(usize, u32, (u64, u64))>,
 }
 
@@ -47,7 +48,8 @@ impl Catcher {
         })
     }
 
-    /// Sends a datagram of no flow by each flow's own socket, so that NAT knows where answers belong.
+    /// Sends a datagram of no flow by each flow's own socket, so that NAT knows where answers
+    /// belong.
     pub(super) fn open(&self) -> io::Result<()> {
         self.sockets[1..].iter().try_for_each(|socket| socket.send(&[0]).map(drop))
     }

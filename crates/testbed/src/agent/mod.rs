@@ -1,7 +1,8 @@
 //! A helper process: the program, started again.
 //!
-//! A host is told the traffic, and then what to do: to connect once both hosts listen, and when the run begins. It answers that it listens,
-//! that it is connected, and when the run is over what it [saw](crate::traffic::Seen).
+//! A host receives the traffic, and then its orders: to connect once both hosts listen, and when
+//! the run begins. It answers that it listens, that it is connected, and when the run is over what
+//! it [saw](crate::traffic::Seen).
 
 mod datagrams;
 mod pace;
@@ -11,10 +12,10 @@ mod streams;
 mod tap;
 
 use super::bed::Side;
-use super::crew::{become_program, network};
 use super::error::{During, Trouble};
 use super::message::{AGENT_COMMAND, Answer, Order, Role, next_order, to_line};
 use super::namespace::die_with_parent;
+use super::processes::{become_program, network};
 use super::scratch::keep;
 use super::traffic::{FlowSeen, Seen, Sends};
 use fairwire_core::{Duration, Time};
@@ -31,13 +32,14 @@ const DRAIN: Duration = Duration::from_ms(300);
 
 /// Runs a helper with the arguments that follow [`AGENT_COMMAND`], and returns its exit code.
 ///
-/// For programs that start [hosts](crate::agents) or a [crew](crate::crew): their `main` calls this first of all when it is started so,
-/// before it makes a thread. It is no command for people: standard input and output are channels to the process that started it.
+/// For programs that start [hosts](crate::agents) or [a bed in processes](crate::processes): their
+/// `main` calls this first of all when it is started so, before it makes a thread. It is no command
+/// for people: standard input and output are channels to the process that started it.
 pub fn main(arguments: impl IntoIterator<Item = String>) -> i32 {
     let mut arguments = arguments.into_iter();
     let Some(role) = arguments.next().as_deref().and_then(Role::named) else {
         let message = "is how fairwire starts the helpers of a lab; it is no command for people";
-        let _ = writeln!(io::stderr(), "`{AGENT_COMMAND}` {message}"); // nobody may be listening
+        let _ = writeln!(io::stderr(), "`{AGENT_COMMAND}` {message}"); // it may be that nothing listens
         return 2;
     };
     let done = match role {
@@ -131,7 +133,7 @@ fn open_many_files() {
 
 fn say(answer: &Answer) {
     let mut out = io::stdout().lock();
-    // Nobody is left to be told when this fails.
+    // There is no process left to report a failure to.
     let _ = out.write_all(to_line(answer).as_bytes()).and_then(|()| out.flush());
 }
 

@@ -14,7 +14,8 @@ use std::net::UdpSocket;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-/// Sends each packet at its time. The schedule is absolute: what is late is sent at once, and the rate offered holds.
+/// Sends each packet at its time. The schedule is absolute: what is late is sent at once, and the
+/// rate offered holds.
 pub(super) struct Pacer {
     stage: Arc<Stage>,
     sources: Vec<Source>,
@@ -34,7 +35,8 @@ enum Outlet {
     Frames(Box<Forge>),
 }
 
-/// Packet `k` is due `k` times this many nanoseconds after the flow began. As a fraction, of which the schedule loses nothing.
+/// Packet `k` is due `k` times this many nanoseconds after the flow began. As a fraction, of which
+/// the schedule loses nothing.
 #[derive(Clone, Copy)]
 struct Pace {
     ns: u128,
@@ -142,7 +144,8 @@ impl Source {
     }
 }
 
-/// Behind NAT is who opened the flow: it is reached at the router's address, and hears only the port that it opened.
+/// The host behind NAT opened the flow: it is reached at the router's address, and hears only the
+/// port that it opened.
 fn socket(number: usize, flow: &Flow, payload: usize) -> io::Result<Outlet> {
     let (own, peer) = match flow.receiver_behind {
         None => ((flow.source, port_of(number)), (flow.destination, UDP_PORT)),

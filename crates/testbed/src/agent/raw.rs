@@ -13,7 +13,8 @@ pub(super) struct Forge {
     port: AfPacket,
     frame: Vec<u8>,
     rng: Rng,
-    /// Bytes drawn at random in each frame; a range of sources where the frame is otherwise well-formed.
+    /// Bytes drawn at random in each frame; a range of sources where the frame is otherwise
+    /// well-formed.
     kind: Kind,
 }
 
@@ -79,7 +80,8 @@ impl Forge {
     pub(super) fn renew(&mut self) {
         match self.kind {
             Kind::Spoofed => {
-                // From 11.0.0.0/8: nobody's here, so that answers, if any, go nowhere.
+                // From 11.0.0.0/8: no host here has such an address, so answers, if any, go
+                // nowhere.
                 let source = Ipv4Addr::from_bits(0x0b00_0000 | self.rng.below(1 << 24));
                 self.frame[26..30].copy_from_slice(&source.octets());
                 let sum = checksum(&self.frame[ETHERNET..ETHERNET + IPV4]);
@@ -109,7 +111,8 @@ impl Forge {
                 self.frame.resize(len as usize, 0);
                 let rng = &mut self.rng;
                 self.frame[ETHERNET..].iter_mut().for_each(|byte| *byte = rng.below(256) as u8);
-                // Of what a gateway reads: mostly IP with nonsense in it, VLAN tags, and now and then anything.
+                // Of what a gateway reads: mostly IP with nonsense in it, VLAN tags, and now and
+                // then anything.
                 let kind: [u8; 2] = match rng.below(8) {
                     0..3 => [0x08, 0x00],
                     3..6 => [0x86, 0xdd],
@@ -138,7 +141,7 @@ fn rng_type(rng: &mut Rng) -> u16 {
     0x9000 | rng.below(0x1000) as u16
 }
 
-/// The header of a UDP packet of `len` bytes to a port that nobody listens at: 0.
+/// The header of a UDP packet of `len` bytes to a port without a listener: 0.
 fn ip_header(len: u16, addresses: [u8; 8]) -> [u8; IPV4] {
     let mut header = [0; IPV4];
     (header[0], header[8], header[9]) = (0x45, 64, UDP);

@@ -1,4 +1,4 @@
-//! What all threads of a host know: the traffic, and where the run stands.
+//! What all threads of a host know: the traffic, and the progress of the run.
 
 use crate::bed::Side;
 use crate::traffic::{Flow, Traffic};

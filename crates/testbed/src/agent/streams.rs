@@ -36,7 +36,8 @@ fn ready(epoll: &OwnedFd, timeout_ns: u64) -> io::Result<Vec<u64>> {
     }
 }
 
-/// Takes connections, and reads those by which something comes here. Others, that were opened by who receives, go to the [`Writer`].
+/// Takes connections, and reads those by which something comes here. Others, that were opened by
+/// the receiver, go to the [`Writer`].
 pub(super) struct Reader {
     opened_for_us: Sender<(usize, TcpStream)>,
     stage: Arc<Stage>,
@@ -47,8 +48,9 @@ pub(super) struct Reader {
     counts: Vec<Slots>,
 }
 
-/// Connections that may wait to be accepted; Linux's own limit (`net.core.somaxconn`). Of `std`'s 128 some are lost where a thousand
-/// flows open theirs at once: the last packet of the handshake finds no room, and who then only receives never sends it again.
+/// Connections that may wait to be accepted; Linux's own limit (`net.core.somaxconn`). Of `std`'s
+/// 128 some are lost where a thousand flows open theirs at once: the last packet of the handshake
+/// finds no room, and a host that then only receives never sends it again.
 const BACKLOG: i32 = 4096;
 
 /// The number of the listener among the sockets.
@@ -112,7 +114,8 @@ impl Reader {
         Ok(())
     }
 
-    /// A connection that ends or fails is forgotten: it shows as a flow of which nothing more arrives.
+    /// A connection that ends or fails is forgotten: it shows as a flow of which nothing more
+    /// arrives.
     fn read(&mut self, flow: usize, data: &mut [u8]) {
         let Some(stream) = &mut self.connections[flow] else { return };
         match stream.read(data) {
@@ -131,22 +134,24 @@ impl Reader {
 /// A flow's number and its connection.
 pub(super) type Connection = (usize, TcpStream);
 
-/// Connections made at once: each thread makes one after another. Many, so that flows do not wait for each other's round trips.
+/// Connections made at once: each thread makes one after another. Many, so that flows do not wait
+/// for each other's round trips.
 const CONNECTORS: usize = 200;
 /// How long a connection may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Whether TCP asks for ECN when it opens a connection (ip-sysctl(5)); who takes one agrees by default.
-const ASKS_FOR_ECN: &str = "/proc/sys/net/ipv4/tcp_ecn";
+/// Whether TCP requests ECN when it opens a connection (ip-sysctl(5)). A host that accepts one
+/// agrees by default.
+const REQUESTS_ECN: &str = "/proc/sys/net/ipv4/tcp_ecn";
 
 /// Opens the connections of all flows that this host is to open and that come `from` there.
 pub(super) fn connect_all(stage: &Stage, from: Side) -> Result<Vec<Connection>, Trouble> {
     let mut connections = connect_some(stage, from, false)?;
     if stage.traffic.flows.iter().any(|flow| flow.ecn) {
-        let usual = fs::read(ASKS_FOR_ECN).during("looking whether TCP asks for ECN")?;
-        fs::write(ASKS_FOR_ECN, "1").during("making TCP ask for ECN")?;
+        let usual = fs::read(REQUESTS_ECN).during("reading whether TCP requests ECN")?;
+        fs::write(REQUESTS_ECN, "1").during("making TCP request ECN")?;
         connections.extend(connect_some(stage, from, true)?);
-        fs::write(ASKS_FOR_ECN, usual).during("making TCP ask for ECN no more")?;
+        fs::write(REQUESTS_ECN, usual).during("making TCP no longer request ECN")?;
     }
     Ok(connections)
 }
@@ -281,8 +286,8 @@ fn connected((number, flow, control): (usize, &Flow, &str)) -> Result<Connection
     }
 }
 
-/// The congestion control is chosen before the connection stands: BBR, a common default, would leave its pacing behind. It is that of who sends:
-/// a listener's connections have its own.
+/// The congestion control is chosen before the connection is established: BBR, a common default,
+/// would leave its pacing behind. It is that of the sender: a listener's connections have its own.
 fn try_to_connect(number: usize, flow: &Flow, control: &str) -> io::Result<TcpStream> {
     let family = if flow.source.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
     let socket = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;

@@ -1,4 +1,5 @@
-//! What arrives at a host's interface, counted frame by frame: what the gateway's link was used for.
+//! What arrives at a host's interface, counted frame by frame: what the gateway's link was used
+//! for.
 
 use super::stage::{Slots, Stage};
 use crate::bed::HOST;
@@ -40,7 +41,7 @@ impl Tap {
     pub(super) fn run(mut self) -> Tapped {
         let mut tapped = Tapped::nothing(&self.stage);
         while !self.stage.is_over() {
-            // A signal or a time-out: either way the port is asked.
+            // A signal or a time-out: either way the port is read.
             let _ = poll(&mut [PollFd::new(&self.port, PollFlags::IN)], Some(&TICK));
             let slot = self.stage.slot(clock::now());
             let stage = &self.stage;
@@ -90,7 +91,7 @@ impl Tapped {
         let flows = &stage.traffic.flows;
         let ports = headers.transport.map(|transport| transport.ports);
         let of = |port: Option<u16>| port.and_then(|port| flow_of(port, flows.len()));
-        // A flow is known by the port of who opened it: the other host, or this one.
+        // A flow is known by the port of the host that opened it: the other host, or this one.
         let there = of(ports.map(|ports| ports.source)).filter(|flow| !flows[*flow].is_opened_by(stage.side));
         let here =
             of(ports.map(|ports| ports.destination)).filter(|flow| flows[*flow].is_opened_by(stage.side));
@@ -104,8 +105,9 @@ impl Tapped {
     }
 }
 
-/// Bytes on the link of a frame of `len` bytes whose payload begins at `payload`; as many packets as it takes when the kernel
-/// has not yet cut it into segments of `segment` bytes (0: it is one already).
+/// Bytes on the link of a frame of `len` bytes whose payload begins at `payload`. Where the kernel
+/// has not yet cut it into segments of `segment` bytes, they are those of all its packets. A
+/// `segment` of 0 means that it is one packet already.
 fn wire_bytes(len: usize, payload: usize, segment: usize) -> u64 {
     let rest = len.saturating_sub(payload);
     if segment == 0 || rest <= segment {

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// How often the end of the run is looked for.
 const TICK: Duration = Duration::from_ms(20);
 /// To fall asleep and wake up again takes about as long.
-const SHORTEST_SLEEP: Duration = Duration::from_us(5);
+const MIN_SLEEP: Duration = Duration::from_us(5);
 
 /// Two ports and what is under way between them.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl<P: Port + AsFd> Carrier<P> {
         })
     }
 
-    /// Takes what has arrived at `side`, and tells how many frames.
+    /// Takes the frames that have arrived at `side`, and returns their number.
     fn take(&mut self, side: Side) -> Result<u64, PortError> {
         let lane = &mut self.lanes[side.other() as usize];
         let (scratch, failed) = (&mut self.scratch, &mut self.carried.failed);
@@ -102,7 +102,7 @@ impl<P: Port + AsFd> Carrier<P> {
         let tick = now + TICK;
         let due = self.lanes.iter().filter_map(Held::next_due).fold(tick, Time::min);
         let idle = due.since(now);
-        if idle <= SHORTEST_SLEEP {
+        if idle <= MIN_SLEEP {
             return Ok(());
         }
         let mut waits = self.ports.each_ref().map(|port| PollFd::new(port, PollFlags::IN));

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Bytes that may be under way in a direction: 1 Gbit/s for half a second, and as much again.
-pub(super) const MOST_BYTES: usize = 128 << 20;
+pub(super) const MAX_BYTES: usize = 128 << 20;
 
 /// Frames under way, the next one due first.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Held {
             rng: seed.stream(name),
             frames: BinaryHeap::new(),
             bytes: 0,
-            most_bytes: MOST_BYTES,
+            most_bytes: MAX_BYTES,
             taken: 0,
             lost: 0,
             overflowed: 0,
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn about_as_many_are_lost_as_are_asked_for_and_the_same_under_the_same_seed() {
+    fn about_as_many_are_lost_as_configured_and_the_same_under_the_same_seed() {
         let lost = |loss, seed| {
             let mut held = Held::new(&Lane { loss, ..Lane::default() }, Seed(seed), "test");
             (0..10_000).for_each(|_| held.push(&frame(1, 2), Time::ZERO));

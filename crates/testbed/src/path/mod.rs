@@ -4,11 +4,13 @@
 //!   source ── gateway ── path ── sink
 //! ```
 //!
-//! The [path](Path) is data: a delay for each flow and each direction, and a loss probability. Who holds it is a host of its own, so that
-//! whatever stands before it, such as a gateway under test, needs no delay of its own. Linux's netem does the same, but many kernels lack it.
+//! The [path](Path) is data: a delay for each flow and each direction, and a loss probability. It
+//! is held by a host of its own, so that what is in front of it, such as a gateway under test,
+//! needs no delay of its own. Linux's netem does the same, but many kernels lack it.
 //!
-//! Super-packets are taken apart, as a network card would, so what is held, delayed and lost are the frames of a wire. What is held is
-//! bounded; what finds no room is lost and [counted](Carried::overflowed).
+//! Super-packets are taken apart, as a network card would, so what is held, delayed and lost are
+//! the frames of a wire. What is held is bounded; what finds no room is lost and
+//! [counted](Carried::overflowed).
 
 mod carrier;
 mod lane;
@@ -42,16 +44,19 @@ pub struct Path {
 /// One direction of a path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lane {
-    /// How long the packets of each flow take, nanoseconds, by the flow's [number](super::traffic::port_of).
+    /// How long the packets of each flow take, nanoseconds, by the flow's
+    /// [number](super::traffic::port_of).
     pub flows_ns: Vec<u64>,
     /// How long everything else takes, nanoseconds.
     pub others_ns: u64,
-    /// The part of the IP packets that is lost, 0 to 1, each by itself. What hosts need to find each other is never lost.
+    /// The part of the IP packets that is lost, 0 to 1, each by itself. What hosts need to find
+    /// each other is never lost.
     pub loss: f64,
 }
 
 impl Path {
-    /// Round-trip times, one for each flow, all of which are spent on the way back to the source: data pass at once.
+    /// Round-trip times, one for each flow, all of which are spent on the way back to the source:
+    /// data pass at once.
     pub fn round_trips(flows: impl IntoIterator<Item = Duration>) -> Self {
         let flows_ns = flows.into_iter().map(Duration::ns).collect();
         Path { to_source: Lane { flows_ns, ..Lane::default() }, ..Path::default() }
@@ -81,7 +86,8 @@ pub struct Carried {
     pub lost: u64,
     /// Frames that were lost because too many bytes were under way.
     pub overflowed: u64,
-    /// Frames that were lost in other ways: not fetched in time, refused by the interface, or without a valid header.
+    /// Frames that were lost in other ways: not fetched in time, refused by the interface, or
+    /// without a valid header.
     pub failed: u64,
     /// Processor time, nanoseconds.
     pub processor_ns: u64,
@@ -89,8 +95,8 @@ pub struct Carried {
     pub waited_ns: u64,
 }
 
-/// A host that holds a [path](Path) between its two neighbours. Frames pass from the time when it is told to
-/// [carry](PathHost::carry) them until it is dropped.
+/// A host that holds a [path](Path) between its two neighbours. Frames pass from the call of
+/// [`carry`](PathHost::carry) until it is dropped.
 #[derive(Debug)]
 pub struct PathHost {
     host: Host,
@@ -125,7 +131,8 @@ impl PathHost {
         Ok(PathHost { host, work: None })
     }
 
-    /// Lays wires of this MTU from the interface `far` of the host at `side`, and brings this end up.
+    /// Lays wires of this MTU from the interface `far` of the host at `side`, and brings this end
+    /// up.
     pub fn join(&self, side: Side, other: (&Host, End<'_>), mtu: u32) -> Result<(), Trouble> {
         let here = side.path_end();
         self.host.join(other.0, Wire { here, there: other.1, mtu })?;
@@ -178,6 +185,6 @@ impl PathHost {
 
 impl Drop for PathHost {
     fn drop(&mut self) {
-        let _ = self.finish(); // who wants to know what became of the frames has asked before
+        let _ = self.finish(); // a caller that needs the counts has called `finish` before
     }
 }

@@ -1,33 +1,34 @@
-//! Leads a contest through its phases.
+//! Coordinates the hosts of a contest through its phases.
 
 use super::{ContestError, ContestPlan, Counted};
 use crate::watch::Watch;
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
-use fairwire_testbed::crew::Crew;
 use fairwire_testbed::message::{AtGateway, Report};
+use fairwire_testbed::processes::BedProcesses;
 use fairwire_testbed::traffic::Seen;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Counts what is on the link.
+/// Counts the packets on the link, for a contest.
 pub(crate) trait Meter {
     /// Invoked some times a second while flows send, which they do since `start`.
     fn look(&mut self, start: Time, now: Time) -> Result<(), ContestError>;
 
-    /// When it has to look next, in a contest that began at `start`; otherwise it is enough that it looks soon.
+    /// When `look` must be invoked next, in a contest that began at `start`; `Time::MAX` if soon is
+    /// enough.
     fn due(&self, _start: Time) -> Time {
         Time::MAX
     }
 
-    /// Measuring begins.
+    /// Invoked when measuring begins.
     fn begin(&mut self, now: Time) -> Result<(), ContestError>;
 
-    /// Measuring is over: what was counted since it began, once that is known. Invoked until it is.
+    /// Invoked when measuring is over, until it returns what was counted since the beginning.
     fn end(&mut self, now: Time) -> Result<Option<Counted>, ContestError>;
 }
 
-/// When the referee has to be asked again.
+/// When the coordinator must be polled again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// At this time.
@@ -37,11 +38,11 @@ pub(crate) enum Next {
 }
 
 /// Starts the hosts, has the flows begin, and says when to count.
-pub(crate) struct Referee<'a> {
+pub(crate) struct Coordinator<'a> {
     plan: &'a ContestPlan,
     watch: &'a mut dyn Watch,
     stop: &'a AtomicBool,
-    crew: Crew,
+    bed: BedProcesses,
     /// What the hosts saw: it may come before we know what was counted.
     seen: Option<Seen>,
     phase: Option<Phase>,
@@ -67,7 +68,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Between the order to start and the start.
 const LEAD: Duration = Duration::from_ms(50);
 
-impl<'a> Referee<'a> {
+impl<'a> Coordinator<'a> {
     /// Starts the helpers, which make the network, and what forwards there.
     pub(crate) fn new(
         plan: &'a ContestPlan,
@@ -75,12 +76,13 @@ impl<'a> Referee<'a> {
         watch: &'a mut dyn Watch,
         stop: &'a AtomicBool,
     ) -> Result<Self, ContestError> {
-        let crew = Crew::start(plan.mtu, Some(plan.path()), at_gateway)?;
+        let bed = BedProcesses::start(plan.mtu, Some(plan.path()), at_gateway)?;
         let phase = Some(Phase::Connecting { until: clock::now() + PATIENCE });
-        Ok(Referee { plan, watch, stop, crew, seen: None, phase })
+        Ok(Coordinator { plan, watch, stop, bed, seen: None, phase })
     }
 
-    /// Waits until the helpers have made the network, and gives the descriptors that they hand over.
+    /// Waits until the helpers have made the network, and gives the descriptors that they hand
+    /// over.
     pub(crate) fn wait_for_wire(&mut self) -> Result<Vec<OwnedFd>, ContestError> {
         self.wait_for("making the network", &mut |report| match report {
             Some((Report::Wired, sockets)) => Some(sockets),
@@ -103,7 +105,7 @@ impl<'a> Referee<'a> {
             if self.is_to_stop() {
                 return Err(ContestError::Stopped);
             }
-            if let Some(found) = found(self.crew.next_report()?) {
+            if let Some(found) = found(self.bed.next_report()?) {
                 return Ok(found);
             }
             clock::sleep_until(clock::now() + Duration::from_ms(1));
@@ -111,10 +113,10 @@ impl<'a> Referee<'a> {
         Err(stalled(what))
     }
 
-    /// Has the flows connected: from now on [`follow`](Referee::follow) leads.
+    /// Has the flows connected: from now on [`follow`](Coordinator::follow) leads.
     pub(crate) fn connect(&mut self) -> Result<(), ContestError> {
         self.phase = Some(Phase::Connecting { until: clock::now() + PATIENCE });
-        Ok(self.crew.connect(&self.plan.traffic())?)
+        Ok(self.bed.connect(&self.plan.traffic())?)
     }
 
     /// Does what is due `now`.
@@ -133,7 +135,7 @@ impl<'a> Referee<'a> {
         if self.is_to_stop() {
             return Err(ContestError::Stopped);
         }
-        let is_connected = match self.crew.next_report()? {
+        let is_connected = match self.bed.next_report()? {
             Some((Report::Seen(seen), _)) => {
                 self.seen = Some(seen);
                 false
@@ -155,7 +157,7 @@ impl<'a> Referee<'a> {
 
     fn begin(&mut self, now: Time) -> Result<Phase, ContestError> {
         let start = now + LEAD;
-        self.crew.begin(start)?;
+        self.bed.begin(start)?;
         Ok(Phase::Running { start, is_measured: false })
     }
 
@@ -181,7 +183,7 @@ impl<'a> Referee<'a> {
         }
     }
 
-    /// When to be asked again: soon, and exactly at the end of the warm-up and of the contest.
+    /// When to be polled again: soon, and exactly at the end of the warm-up and of the contest.
     fn next(&self, phase: &Phase, now: Time, meter: &dyn Meter) -> Next {
         let soon = now + TICK;
         let due = |time: Time| if time > now { time.min(soon) } else { soon };
@@ -200,15 +202,16 @@ impl<'a> Referee<'a> {
         match self.phase.take() {
             Some(Phase::Done(counted, seen)) => Ok((counted, seen)),
             Some(Phase::Failed(error)) => Err(self.cause_of(error)),
-            _ => unreachable!("who follows stops only when the contest is done or has failed"),
+            _ => unreachable!("the caller stops only when the contest is done or has failed"),
         }
     }
 
-    /// Who asks a gateway that has just ended hears of it before its parent does, which knows more.
+    /// A request to a gateway that has just ended fails before its parent reports the end, with the
+    /// cause. So the cause is waited for.
     fn cause_of(&mut self, error: ContestError) -> ContestError {
         let until = clock::now() + Duration::from_ms(500);
         while matches!(error, ContestError::Gateway(_)) && clock::now() < until {
-            if let Err(cause) = self.crew.next_report() {
+            if let Err(cause) = self.bed.next_report() {
                 return cause.into();
             }
             clock::sleep_until(clock::now() + TICK);

@@ -1,5 +1,5 @@
-//! A [bed](crate::bed) with both hosts at work in processes of its own: for a program that stays in its own network, has threads already, or
-//! has no rights but in a user namespace.
+//! A [bed](crate::bed) with both hosts in processes of their own: for a program that stays in its
+//! own network, has threads already, or has no rights but in a user namespace.
 
 use super::agents::{Agents, Failed};
 use super::bed::{Bed, Side};
@@ -23,16 +23,17 @@ use std::thread;
 
 /// The helper processes, ended when this is dropped.
 #[derive(Debug)]
-pub struct Crew {
+pub struct BedProcesses {
     child: Child,
     orders: Option<ChildStdin>,
     reports: UnixDatagram,
 }
 
-impl Crew {
-    /// Starts the helpers: this program again, which has to hand over to [`agent::main`](crate::agent::main). They make a bed with wires of this
-    /// MTU, with `path` between the gateway and the sink, if any; and hand over the gateway's packet sockets or start a program there, whose
-    /// end before that of the crew is an error.
+impl BedProcesses {
+    /// Starts the helpers: this program again, which has to hand over to
+    /// [`agent::main`](crate::agent::main). They make a bed with wires of this MTU, with `path`
+    /// between the gateway and the sink, if any. They hand over the gateway's packet sockets or
+    /// start a program there. If that program ends before the helpers, that is an error.
     pub fn start(mtu: u32, path: Option<Path>, at_gateway: AtGateway) -> Result<Self, TestbedError> {
         let (reports, theirs) =
             UnixDatagram::pair().map_err(failed("making a channel to the lab's helpers"))?;
@@ -40,14 +41,15 @@ impl Crew {
             .args([AGENT_COMMAND, Role::Network.name()])
             .stdin(Stdio::piped())
             .stdout(OwnedFd::from(theirs))
-            // Ctrl-C in a terminal goes to a whole process group. Ours is asked to stop; the helpers end when we end them.
+            // Ctrl-C in a terminal goes to a whole process group. This process is stopped by it;
+            // the helpers end when this process ends them.
             .process_group(0)
             .spawn()
             .map_err(failed("starting the lab's helpers"))?;
         let orders = child.stdin.take();
-        let mut crew = Crew { child, orders, reports };
-        crew.order(&Order::Make { mtu, path, at_gateway })?;
-        Ok(crew)
+        let mut helpers = BedProcesses { child, orders, reports };
+        helpers.order(&Order::Make { mtu, path, at_gateway })?;
+        Ok(helpers)
     }
 
     /// Has the flows of `traffic` connected, once what is at the gateway forwards.
@@ -55,7 +57,8 @@ impl Crew {
         self.order(&Order::Send(traffic.clone()))
     }
 
-    /// The next report, if there is one, with the descriptors beside it. Never waits. That a helper failed is an error.
+    /// The next report, if there is one, with the descriptors beside it. Never waits. That a helper
+    /// failed is an error.
     pub fn next_report(&mut self) -> Result<Option<(Report, Vec<OwnedFd>)>, TestbedError> {
         match receive(&self.reports).map_err(failed("listening to the lab's helpers"))? {
             Some((Report::Failed { role, trouble }, _)) => Err(trouble.into_error(&role)),
@@ -70,7 +73,7 @@ impl Crew {
     }
 
     fn order(&mut self, order: &Order) -> Result<(), TestbedError> {
-        let orders = self.orders.as_mut().expect("orders end with the crew");
+        let orders = self.orders.as_mut().expect("orders end with the helpers");
         match orders.write_all(to_line(order).as_bytes()) {
             Ok(()) => Ok(()),
             // It has ended, and may have said why.
@@ -96,8 +99,9 @@ impl Crew {
 const GRACE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_ms(2);
 
-impl Drop for Crew {
-    /// The orders end, so the helpers do. One that hangs is killed, and the kernel kills its children.
+impl Drop for BedProcesses {
+    /// The orders end, so the helpers do. One that does not end is killed, and the kernel kills its
+    /// children.
     fn drop(&mut self) {
         self.orders = None;
         let until = clock::now() + GRACE;
@@ -118,7 +122,8 @@ fn failed(operation: &'static str) -> impl FnOnce(io::Error) -> TestbedError {
     move |source| TestbedError::System { operation, source }
 }
 
-/// The process that makes the network and starts both hosts. It tells the process that started it through standard output.
+/// The process that makes the network and starts both hosts. It reports to the process that started
+/// it through standard output.
 pub(crate) fn network() -> Result<(), Trouble> {
     let outcome = make_network();
     if let Err(Failed { role, trouble }) = &outcome {
@@ -184,7 +189,7 @@ fn start(program: &Program) -> Result<(), Trouble> {
     thread::spawn(move || {
         let how = child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
         let trouble = Trouble::new("ended before its time", &io::Error::other(how));
-        // Where nobody listens any more, the run is over.
+        // Where there is no listener any more, the run is over.
         let _ = report(&Report::Failed { role: Role::Gateway.name().to_owned(), trouble }, &[]);
     });
     Ok(())
@@ -199,7 +204,8 @@ fn report(report: &Report, descriptors: &[BorrowedFd<'_>]) -> Result<(), Trouble
     send(io::stdout(), report, descriptors).during("reporting")
 }
 
-/// Orders as they come. The process ends, whatever it is doing, when there can be no more: the run is over.
+/// Orders as they come. The process ends, whatever it is doing, when there can be no more: the run
+/// is over.
 fn orders() -> Receiver<Order> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
