@@ -26,7 +26,7 @@ pub enum Family {
     Baseline,
     /// Signals congestion early, blind to flows.
     ActiveQueueManagement,
-    /// One first-come-first-served queue, made fair between flows by whom it drops.
+    /// One first-come-first-served queue, made fair between flows by which packets it drops.
     FairDropping,
     /// A full buffer takes its room back from the flows that hold more than their part.
     PushOut,

@@ -149,8 +149,8 @@ pub enum Profile {
 }
 
 impl Config {
-    /// What people call such a TCP: by its controller, or where that is Reno's, by how it repairs
-    /// losses.
+    /// The usual name of such a TCP: that of its controller, or under Reno, that of its loss
+    /// recovery.
     pub fn name(&self) -> &'static str {
         match (&self.control, self.recovery) {
             (ControlConfig::Reno, Recovery::Tahoe) => "tahoe",

@@ -16,7 +16,7 @@ use crate::segment::{Ack, Block, Sack, Segment};
 use fairwire_core::{Duration, Ecn, Time};
 use std::collections::VecDeque;
 
-/// What has arrived of one connection.
+/// A TCP receiver without I/O: the state of what has arrived of one connection.
 #[derive(Debug)]
 pub struct Receiver {
     next: u64,
@@ -75,7 +75,7 @@ impl Run {
 type Recent = [u64; Sack::MOST];
 
 impl Receiver {
-    /// A receiver that has nothing.
+    /// A receiver to which nothing has arrived.
     pub fn new(config: &Config) -> Self {
         let delayed = config.delayed_ack.unwrap_or(DelayedAck { segments: 1, timeout: Duration::ZERO });
         Receiver {
@@ -106,13 +106,13 @@ impl Receiver {
         }
     }
 
-    /// Takes in a segment. The acknowledgement, where it must leave at once.
+    /// Handles a segment that arrived. Returns the acknowledgement, if it must leave at once.
     pub fn on_segment(&mut self, segment: Segment, now: Time) -> Option<Ack> {
         self.take_in(segment, now).map(|ack| Ack { sack: self.blocks(), ..ack })
     }
 
-    /// The same without the [`blocks`](Receiver::blocks): to put them together takes memory, which
-    /// is waited for also where there are none.
+    /// The same without the [`blocks`](Receiver::blocks), whose memory costs a cache miss even
+    /// where there are none.
     #[inline(always)] // an acknowledgement that is returned through memory, in pieces, is waited for when it is copied as a whole
     pub fn take_in(&mut self, segment: Segment, now: Time) -> Option<Ack> {
         if segment.is_syn {
@@ -137,7 +137,7 @@ impl Receiver {
         (self.due <= now).then(|| Ack { sack: self.blocks(), ..self.ack() })
     }
 
-    /// Has an acknowledgement that is sent now blocks?
+    /// Would an acknowledgement that is sent now have blocks?
     #[inline(always)]
     pub fn has_blocks(&self) -> bool {
         self.reports_blocks && !self.is_ordered

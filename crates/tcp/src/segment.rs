@@ -2,7 +2,7 @@
 
 use fairwire_core::Ecn;
 
-/// A segment.
+/// A segment, without its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Its number, counted from 0; 0 for a SYN, which is no data.

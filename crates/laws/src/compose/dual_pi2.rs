@@ -183,7 +183,8 @@ pub enum Serve {
     /// Weighted round robin: the classic queue has a small share of its own.
     #[default]
     Wrr,
-    /// Who waited longest goes first, and L4S packets count as having waited `time_shift` longer.
+    /// The packet that waited longest goes first, and L4S packets count as having waited
+    /// `time_shift` longer.
     TimeShifted,
 }
 

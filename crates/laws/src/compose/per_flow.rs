@@ -73,7 +73,7 @@ impl<L: Law, R: Dropper> Dropper for PerFlow<L, R> {
     #[inline]
     fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Verdict {
         if !L::AT_ARRIVAL || !buffer.fits(packet.len) {
-            return Verdict::Pass; // `victim` settles who goes
+            return Verdict::Pass; // `victim` decides which packet goes
         }
         let (place, backlog) = Self::queue(packet, buffer);
         self.laws[place].on_arrival(&mut self.common, packet, backlog, now)

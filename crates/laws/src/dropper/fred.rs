@@ -29,8 +29,8 @@
 //!   them, J-Sim's `FRED.java` (2002) and a Linux module. The listing labels three rules: A (a flow
 //!   may have two packets), B (none may have more than twice the average flow's) and C (drop all).
 //!   Both implementations apply A and B at all times, and beside C above the upper threshold.
-//! - With all three A and B decide nothing but who gets a strike. `many_flow_support` is ours: true
-//!   leaves out C, so that A and B rule; false is as those implementations are.
+//! - With all three A and B decide nothing but which flow gets a strike. `many_flow_support` is
+//!   ours: true leaves out C, so that A and B rule; false is as those implementations are.
 //! - Random drops are spread over arrivals as in RED's paper of 1993; where the formula passes 1,
 //!   the drop is certain.
 //! - In bytes, the random drop does not depend on the packet's length: a flow is judged by its

@@ -1,9 +1,9 @@
-//! Who holds half of the free room gets no more: the buffer rule of ns-2's SFQ.
+//! A queue that holds half of the free room gets no more: the buffer rule of ns-2's SFQ.
 //!
 //! # What it does
 //! Refuses an arrival whose queue holds half of the packets that there is still room for, or more.
-//! Where fewer places are free than there are [`BUCKETS`], it refuses as well who holds more than
-//! the buffer's share of one bucket.
+//! Where fewer places are free than there are [`BUCKETS`], it also refuses an arrival whose queue
+//! holds more than the buffer's share of one bucket.
 //!
 //! # Why
 //! A queue alone in the buffer takes a third of it, two take a fourth each: there is always room
@@ -24,7 +24,7 @@ use fairwire_core::{Buffer, Cause, Dropper, Needs, Packet, Time, Verdict};
 /// ns-2's `buckets_`.
 pub(crate) const BUCKETS: u32 = 16;
 
-/// Refuses who holds half of the free room. See the [module](self).
+/// Refuses arrivals of queues that hold half of the free room. See the [module](self).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct HalfFree;
 

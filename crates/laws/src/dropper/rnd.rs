@@ -10,8 +10,8 @@
 //!
 //! # Why
 //! Longest queue drop takes many packets in a row from one queue where that is much longer than the
-//! others, and TCP Reno fares badly under bursts of loss. Here losses are spread over all who hold
-//! more than their part, and yet not so evenly that all of them slow down at once.
+//! others, and TCP Reno fares badly under bursts of loss. Here losses are spread over all flows
+//! that hold more than their part, and yet not so evenly that all of them slow down at once.
 //!
 //! # State and cost
 //! Counting packets with equal weights: the queues in order of length, 12 bytes per packet of

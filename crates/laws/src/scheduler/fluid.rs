@@ -1,5 +1,5 @@
-//! The fluid server that WF2Q+ and frame-based fair queueing follow: its virtual time, and who it
-//! is serving.
+//! The fluid server that WF2Q+ and frame-based fair queueing follow: its virtual time, and the
+//! flows that it is serving.
 
 use super::finished::{Account, Finished};
 use super::tag::{FRACTION_BITS, Price, Tag};

@@ -61,7 +61,7 @@ pub struct QueueTerms {
     pub sharing: Option<Sharing>,
 }
 
-/// Who has a queue.
+/// What has a queue of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]

@@ -38,7 +38,7 @@ const MAX_IN_FLIGHT: u64 = u32::MAX as u64;
 /// Means no segment.
 const NONE: u64 = u64::MAX;
 
-/// A sender.
+/// A TCP sender without I/O: acknowledgements and times go in, segments leave through [`Output`].
 #[derive(Debug)]
 pub struct Sender {
     config: Arc<Config>,
@@ -197,7 +197,7 @@ impl Sender {
         (at != Time::MAX).then_some(at)
     }
 
-    /// What rules the window.
+    /// The congestion controller.
     pub fn controller(&self) -> &Controller {
         &self.control
     }
@@ -238,7 +238,7 @@ impl Sender {
         self.unacked
     }
 
-    /// Takes in an acknowledgement.
+    /// Handles an acknowledgement that arrived.
     #[inline(always)]
     pub fn on_ack(&mut self, ack: Ack, now: Time, out: &mut impl Output) {
         match self.phase {

@@ -1,4 +1,4 @@
-//! The tree at work: who goes next, who pays for it, and when something may go.
+//! The tree at work: which class sends next, which classes pay for it, and when something may go.
 
 use super::config::{Config, PRIORITIES, Shape, Terms};
 use crate::compose::prio::moved;

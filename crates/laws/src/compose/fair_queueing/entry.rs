@@ -1,5 +1,5 @@
-//! What the catalogue's fair queueing entries have in common: a scheduler, its terms, and who makes
-//! room.
+//! What the catalogue's fair queueing entries have in common: a scheduler, its terms, and the
+//! dropper that makes room.
 
 use crate::dropper::half_free::HalfFree;
 use crate::dropper::lqd::Lqd;
@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-/// Who makes room in a full buffer.
+/// What makes room in a full buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -43,7 +43,7 @@ pub struct Entry {
     /// The queues.
     #[parameter(flatten)]
     pub queue: QueueTerms,
-    /// Who makes room in a full buffer.
+    /// What makes room in a full buffer.
     #[parameter(default = MakesRoom::Lqd)]
     pub dropper: Option<MakesRoom>,
 }
@@ -57,7 +57,7 @@ pub struct CheckedEntry {
     pub ecn: EcnChoice,
     /// The order of service.
     pub service: CheckedService,
-    /// Who makes room.
+    /// What makes room.
     pub dropper: MakesRoom,
     longest: push_out::Config,
 }

@@ -1,4 +1,4 @@
-//! Schedulers as disciplines: each with who makes room when the buffer is full.
+//! Schedulers as disciplines: each with the dropper that makes room when the buffer is full.
 
 pub mod drr;
 pub mod entry;

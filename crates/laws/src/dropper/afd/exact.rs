@@ -15,7 +15,7 @@
 //! # State and cost
 //! 24 bytes and an index of 8 to 16 bytes for each of `max_flows`, all taken at construction; 32 in
 //! all with the default. O(1): one look-up per arrival, and one step of a hand that goes round the
-//! table and takes out who is silent.
+//! table and takes out silent flows.
 //!
 //! # Source (section, equation)
 //! The drop law and the controller: R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate
@@ -303,7 +303,7 @@ impl Elephants {
         self.began += self.trap.age_period * passed;
     }
 
-    /// One step of the hand, which goes round the table backwards: who is there leaves, if it was
+    /// One step of the hand, which goes round the table backwards: the flow there leaves, if it was
     /// there for the whole last period and sent next to nothing.
     #[inline]
     fn step(&mut self) {
@@ -312,7 +312,7 @@ impl Elephants {
         self.hand = place;
         let sent = self.flows.value_mut(place);
         sent.turn(self.period);
-        // Who had sent something before the last period began, has been here ever since.
+        // A flow that had sent something before the last period began has been here ever since.
         let was_here = sent.total > sent.this.saturating_add(sent.last);
         if was_here && f64::from(sent.last) < self.trap.age_threshold {
             self.flows.remove(place);

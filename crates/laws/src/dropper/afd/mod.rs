@@ -187,8 +187,8 @@ impl<M: Meter> Dropper for Afd<M> {
         self.fair.follow(self.most());
         let p = drop_probability(count, self.fair.value() * self.weights.class(packet.class));
         if p > 0.0 && (p >= 1.0 || self.rng.chance(p)) {
-            // Who does not heed marks would fill the buffer, and m_fair would fall until others are
-            // refused.
+            // A flow that ignores marks would fill the buffer, and m_fair would fall until others
+            // are refused.
             if p > self.mark_limit { Verdict::Drop(Cause::Early) } else { Verdict::Signal(Cause::Early) }
         } else {
             Verdict::Pass

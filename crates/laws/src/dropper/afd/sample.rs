@@ -162,10 +162,11 @@ impl Counts {
 /// Decides which sample makes place for a new one, and remembers of the samples what it needs for
 /// that.
 pub trait Record: Send {
-    /// A sample comes in while there is still room.
+    /// Invoked when a sample comes in while there is still room.
     fn append(&mut self, sample: Sample);
 
-    /// The sample is full: one goes out of `counts` for `sample`, which comes in right after.
+    /// Invoked when the record is full: takes one sample out of `counts` for `sample`, which comes
+    /// in right after.
     fn replace(&mut self, sample: Sample, counts: &mut Counts, rng: &mut Rng);
 
     /// Shows gauges.
@@ -202,12 +203,12 @@ impl<R: Record> Sampled<R> {
         &self.counts
     }
 
-    /// Who decides which sample goes.
+    /// What decides which sample goes.
     pub fn record(&self) -> &R {
         &self.record
     }
 
-    /// Who decided which sample goes, when all is done.
+    /// What decided which sample goes, at the end.
     pub fn into_record(self) -> R {
         self.record
     }

@@ -160,7 +160,7 @@ pub struct Spec {
     pub idle_refill: Option<bool>,
     /// While no more than this waits, every packet enters.
     ///
-    /// Who has no tokens is lent them. Not in the paper, where a flow without tokens is dropped
+    /// A flow without tokens is lent them. Not in the paper, where a flow without tokens is dropped
     /// from whatever waits; the gateway sets it. See *Where we differ*.
     #[parameter(unset = "none")]
     pub free_below: Option<Quantity<Amount>>,
@@ -218,7 +218,7 @@ pub enum BetaRule {
     LiteralTrunc,
 }
 
-/// Who has a bucket.
+/// What has a bucket of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
@@ -253,7 +253,7 @@ pub struct Config {
     pub limit: Limit,
     /// What a token is worth.
     pub measure: Measure,
-    /// Who has a bucket.
+    /// What has a bucket of its own.
     pub share_between: Share,
     /// gamma by class.
     pub weights: WeightOf,

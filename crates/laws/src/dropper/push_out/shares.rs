@@ -53,7 +53,8 @@ impl Shares {
         }
     }
 
-    /// Not inlined: who has no weights, as most, would save registers for it at each packet.
+    /// Not inlined: without weights, the usual case, the caller would save registers for it at each
+    /// packet.
     #[inline(never)]
     fn count(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
         match (inside, buffer.flow_backlog(flow).packets) {

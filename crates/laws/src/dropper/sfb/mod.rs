@@ -145,9 +145,9 @@ pub struct Spec {
     /// Drop rather than mark where the probability is above this.
     ///
     /// Above this probability a packet is dropped even where it could be marked. The paper has no
-    /// such limit: who ignores marks comes to probability 1, and so into the penalty box, which
-    /// drops. Linux takes p in two parts above 0.5: of all arrivals 2 (p - 0.5) are dropped, and
-    /// the rest of p is marked. That is not offered here.
+    /// such limit: a flow that ignores marks comes to probability 1, and so into the penalty box,
+    /// which drops. Linux takes p in two parts above 0.5: of all arrivals 2 (p - 0.5) are dropped,
+    /// and the rest of p is marked. That is not offered here.
     #[parameter(unset = "none", min = 0.0, max = 1.0, unit = "1")]
     pub mark_limit: Option<f64>,
 }
