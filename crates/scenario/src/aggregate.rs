@@ -23,11 +23,12 @@ use fairwire_sim::Cadence;
 use fairwire_sim::EstimatorPlan;
 use std::collections::BTreeSet;
 
-/// The window of an estimate: the paper has 10 packets, and one of this many takes minutes to say
-/// anything at 1 Mbit/s.
+/// The maximum window of an estimate, in packets. Park and Choi 2003 have 10; at 1 Mbit/s it takes
+/// minutes until this number of packets has passed. `docs/scenario.md` states it too.
 const MAX_WINDOW: u32 = 65_536;
 
 impl EstimatorSpec {
+    /// The estimator, with the simulator's defaults for what is not given.
     fn plan(&self) -> EstimatorPlan {
         let default = EstimatorPlan::default();
         EstimatorPlan {
@@ -69,22 +70,24 @@ impl AggregateSpec {
         self.marker(spec).is_empty()
     }
 
-    /// The groups that belong to it, by their places.
+    /// The indexes in `spec.flow` of the groups that belong to it.
     fn groups<'a>(&'a self, spec: &'a Spec) -> impl Iterator<Item = usize> + 'a {
         let flows = spec.flow.iter().enumerate();
         flows.filter(|(_, flow)| flow.aggregate.as_ref() == Some(&self.name)).map(|(at, _)| at)
     }
 
-    /// Where its marker works: at an edge with the fastest link that a flow of it has.
+    /// What its marker is built for: an edge with the rate of the fastest access link of its flows,
+    /// and the mean size of their packets.
     fn site<'a>(&self, spec: &Spec, topology: &Topology, seed: Seed, stream: &'a str) -> Site<'a> {
         let fastest = self.groups(spec).map(|at| spec.flow[at].access.rate.0).max();
         let mut sizes = Sizes::default();
         self.groups(spec).for_each(|at| sizes.add(spec.flow[at].count(), topology.sends[at].packet_bytes));
         let packet_bytes = sizes.mean().unwrap_or(1).max(1);
-        let buffer = topology.queues[0].buffer; // markers hold nothing
+        let buffer = topology.queues[0].buffer; // not used: a marker holds no packets
         Site { rate: fastest.unwrap_or(self.target.0), buffer, packet_bytes, seed, stream }
     }
 
+    /// Does it make sense? The seed is any, since no random number is drawn.
     fn check(&self, path: &str, spec: &Spec, topology: &Topology) -> Result<(), Fault> {
         if self.groups(spec).next().is_none() {
             let allowed = format!("`aggregate = \"{}\"` in at least one `[[flow]]`", self.name);
@@ -97,16 +100,18 @@ impl AggregateSpec {
         check_marker(&self.marker(spec), &format!("{path}.marker"), &site)
     }
 
+    /// Its name, as errors quote it.
     fn given(&self) -> String {
         format!("`{}`", self.name)
     }
 
+    /// The name of its random stream.
     fn stream(&self) -> String {
         format!("aggregate/{}", self.name)
     }
 }
 
-/// Can what the file has for markers be used under such a contract?
+/// Can the parameters in the scenario's `[marker]` tables be used under `contract`?
 fn check_base(spec: &Spec, contract: Rate, site: &Site<'_>) -> Result<(), Fault> {
     spec.marker
         .given()
@@ -120,7 +125,7 @@ fn check_marker(marker: &MarkerChoice, path: &str, site: &Site<'_>) -> Result<()
     })
 }
 
-/// Do the aggregates make sense? Their names are plain.
+/// Do the aggregates make sense? The characters of their names have been checked before.
 pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
     for (at, flow) in spec.flow.iter().enumerate() {
         let Some(name) = &flow.aggregate else { continue };
@@ -144,6 +149,7 @@ pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
         }
         aggregate.check(&path, spec, topology)?;
     }
+    // Without aggregates the `[marker]` tables are checked all the same, at the first queue.
     match (&*spec.aggregate, topology.queues.first()) {
         ([], Some(queue)) => {
             let packet_bytes = topology.passing[0].packet_bytes;
@@ -154,14 +160,14 @@ pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
     }
 }
 
-/// What the edges do. The random stream of an aggregate is named by it.
+/// The plan of each aggregate. Its random stream has its name.
 pub(crate) fn plans(
     spec: &Spec,
     topology: &Topology,
     seed: Seed,
 ) -> Result<Vec<AggregatePlan>, BadParameter> {
-    // The places of each group's plans, of which there is one for each way.
-    let plans = |group: usize| {
+    // The indexes of a group's plans among those of all groups: it has one for each of its routes.
+    let group_plans = |group: usize| {
         let first: usize = topology.routes[..group].iter().map(Vec::len).sum();
         first..first + topology.routes[group].len()
     };
@@ -170,7 +176,7 @@ pub(crate) fn plans(
         let site = aggregate.site(spec, topology, seed, &stream);
         Ok(AggregatePlan {
             name: aggregate.name.clone(),
-            groups: aggregate.groups(spec).flat_map(plans).collect(),
+            groups: aggregate.groups(spec).flat_map(group_plans).collect(),
             marker: aggregate.marker(spec).build(&site)?,
             estimator: Some(aggregate.estimator.plan()),
         })
@@ -178,7 +184,7 @@ pub(crate) fn plans(
     spec.aggregate.iter().map(plan).collect()
 }
 
-/// What each aggregate got, beside what is fair.
+/// The result of each aggregate: its throughput, its fair share, and its packets in profile.
 pub(crate) fn records(
     spec: &Spec,
     topology: &Topology,
@@ -214,12 +220,14 @@ fn queues(aggregate: &AggregateSpec, spec: &Spec, topology: &Topology) -> BTreeS
     routes.flat_map(Route::queues).collect()
 }
 
-/// R_f of Park and Choi 2003, equation (1), of the aggregate at this place: the contract's part of
-/// the link; the least of those, where there are several links.
+/// The fair share of the aggregate at index `at`, bit/s: R_f of Park and Choi 2003, equation (1).
+///
+/// The aggregates that pass a link share its mean rate in proportion to their contracts. Over
+/// several links, the smallest of these shares counts.
 fn fair_share(at: usize, queues: &[BTreeSet<usize>], spec: &Spec, topology: &Topology) -> f64 {
     let part = |queue: &usize| {
-        let those_there = spec.aggregate.iter().zip(queues).filter(|(_, queues)| queues.contains(queue));
-        let contracts: f64 = those_there.map(|(other, _)| other.target.0.bps() as f64).sum();
+        let sharing = spec.aggregate.iter().zip(queues).filter(|(_, queues)| queues.contains(queue));
+        let contracts: f64 = sharing.map(|(other, _)| other.target.0.bps() as f64).sum();
         let own = spec.aggregate[at].target.0.bps() as f64;
         own / contracts * topology.queues[*queue].mean_bps(spec.warm_up.0, spec.duration.0)
     };

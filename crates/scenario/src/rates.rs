@@ -1,4 +1,4 @@
-//! The laws of links whose rate changes.
+//! How the rate of a link changes, as checked: by steps, or as in a trace.
 
 use crate::fault::Fault;
 use crate::fault::refused;
@@ -14,7 +14,7 @@ use fairwire_document::Problem;
 use fairwire_laws::spec::Quantity;
 
 impl Varying<'_> {
-    /// Of the link in the table at `path`.
+    /// The rate law of the link in the table at `path`.
     pub(crate) fn law(self, path: &str, files: &Files) -> Result<RateLaw, Fault> {
         match (self.changes, self.trace) {
             (None, None) => Ok(RateLaw::Fixed),
@@ -27,17 +27,19 @@ impl Varying<'_> {
         }
     }
 
+    /// Does the rate change?
     pub(crate) fn is_given(self) -> bool {
         self.changes.is_some() || self.trace.is_some()
     }
 
-    /// The rate that disciplines go by: as `typed`, or else the mean of the trace.
+    /// The rate that disciplines go by: as `typed`, or else the mean of the trace. `None` without
+    /// either.
     pub(crate) fn rate(self, typed: Option<Quantity<Rate>>, files: &Files) -> Option<Rate> {
         typed.map(|rate| rate.0).or_else(|| Some(files.trace(self.trace?).mean()))
     }
 
-    /// The same of the link in the table at `path`, which must have one.
-    pub(crate) fn some_rate(
+    /// The same, or the fault that the table at `path` has no rate.
+    pub(crate) fn required_rate(
         self,
         path: &str,
         typed: Option<Quantity<Rate>>,
@@ -51,8 +53,10 @@ impl Varying<'_> {
     }
 }
 
+/// The steps in the array at `path`, in order of time, all of them after the start.
 fn steps(path: &str, changes: &[ChangeSpec]) -> Result<RateLaw, Fault> {
     if changes.is_empty() {
+        // Reported as a missing entry, in the form that one has.
         let key = "{ at = \"10 s\", rate = \"5 Mbit/s\" }".into();
         let problem = Problem::Missing { key, table: path.into(), note: String::new() };
         return Err(Fault { path: path.into(), problem });

@@ -7,7 +7,7 @@ use crate::delays::Delays;
 use crate::generated::{NetworkChoice, PatternChoice};
 use crate::links::{LinkSpec, Links, ReturnSpec};
 use crate::output::OutputSpec;
-use crate::source::chosen::{Beside, SourceChoice};
+use crate::source::chosen::{GroupTable, SourceChoice};
 use crate::tcp::TcpSpec;
 use crate::values::{Seeds, Start};
 use fairwire_catalogue::Parameters;
@@ -188,7 +188,7 @@ impl<'de> Visitor<'de> for Group {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<FlowSpec, A::Error> {
-        FlowSpec::deserialize(MapAccessDeserializer::new(Beside(table)))
+        FlowSpec::deserialize(MapAccessDeserializer::new(GroupTable(table)))
     }
 }
 

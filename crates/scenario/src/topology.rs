@@ -162,7 +162,7 @@ fn queues(hops: &[Hop]) -> impl Iterator<Item = usize> {
 }
 
 fn shared(spec: &Spec, link: &LinkSpec, files: &Files) -> Result<Laid, Fault> {
-    let (rate, delay) = (link.varying().some_rate("link", link.rate, files)?, link.delay.0);
+    let (rate, delay) = (link.varying().required_rate("link", link.rate, files)?, link.delay.0);
     let mut queues = vec![QueuePlan {
         name: SHARED[0].into(),
         rate,
@@ -292,7 +292,7 @@ impl Layout<'_> {
             let why = "that is where it comes from";
             return Err(refused(format!("{path}.to"), &format!("`{}`", link.to), why, "another node"));
         }
-        let rate = link.varying().some_rate(&path, link.rate, self.files)?;
+        let rate = link.varying().required_rate(&path, link.rate, self.files)?;
         let mut queue = queue(&path, link, rate, is_marked)?;
         if let Some(queue) = &mut queue {
             queue.law = link.varying().law(&path, self.files)?;

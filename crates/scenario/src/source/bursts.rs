@@ -7,7 +7,7 @@ use fairwire_core::Duration;
 use fairwire_parameters::parameters;
 use fairwire_sim::app::{Bursts, Load};
 
-/// Its description.
+/// The description of the source `bursts`.
 pub(super) const ABOUT: About =
     About { timed: &["transfer"], ..About::tcp("Bursts over TCP, with pauses between.") };
 
@@ -36,6 +36,7 @@ pub struct BurstsSpec {
 
 impl Source for BurstsSpec {
     fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
+        // The laws that hold unless given are the simulator's; `unset` above says them in words.
         let default = Bursts::default();
         let Checked { renews } = self.checked().map_err(|fault| at.out_of_range(fault))?;
         Ok(Offer::Tcp(Load::Bursts(Bursts {

@@ -16,8 +16,9 @@ use std::borrow::Cow;
 /// A source: `"bulk"`, or `{ cbr = { rate = "1 Mbit/s" } }`.
 #[derive(Debug)]
 pub struct SourceChoice {
-    /// In the list of all.
+    /// Its index in [`listed::all`].
     place: usize,
+    /// Its parameters; all defaults where only a name is given.
     given: Box<dyn AnySource>,
 }
 
@@ -32,7 +33,7 @@ impl SourceChoice {
         &self.entry().about
     }
 
-    /// What was given for it, where it has parameters of this type.
+    /// Its parameters, if their type is `S`.
     pub fn given<S: 'static>(&self) -> Option<&S> {
         self.given.as_any().downcast_ref()
     }
@@ -41,7 +42,7 @@ impl SourceChoice {
         &listed::all()[self.place]
     }
 
-    /// What it offers there.
+    /// The traffic that it offers in the group at `at`, if its parameters are allowed there.
     pub(super) fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
         self.given.offers(at)
     }
@@ -86,29 +87,31 @@ impl JsonSchema for SourceChoice {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let word = |source: &Entry| json!({ "type": "string", "const": source.name, "description": source.about.what });
-        let enough = listed::all().iter().filter(|source| source.needed().is_none());
-        let words: Vec<Value> = enough.map(word).collect();
+        let by_name = |source: &Entry| json!({ "type": "string", "const": source.name, "description": source.about.what });
+        // A source with a required parameter cannot be given by its name alone.
+        let complete = listed::all().iter().filter(|source| source.needed().is_none());
+        let names: Vec<Value> = complete.map(by_name).collect();
         let all = listed::all().iter().map(|source| (source.name, source.about.what, source.schema));
         let tables = tables_schema(all, generator);
         json_schema!({
             "description": "What sends: the name of a source, or a table of one name with its parameters.",
-            "anyOf": [{ "oneOf": words }, tables],
+            "anyOf": [{ "oneOf": names }, tables],
         })
     }
 }
 
-/// A table of a group of flows, in which parameters of sources are refused with the place where
-/// they belong.
-pub(crate) struct Beside<A>(pub(crate) A);
+/// The table of a group of flows. It refuses the parameters of a source that are written beside
+/// `source` instead of in it, with an error that shows where they belong.
+pub(crate) struct GroupTable<A>(pub(crate) A);
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Beside<A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for GroupTable<A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
-        match self.0.next_key_seed(OfGroup(seed))? {
+        match self.0.next_key_seed(GroupKey(seed))? {
             None => Ok(None),
             Some(Ok(key)) => Ok(Some(key)),
+            // Refused only here: an error while the value is read has the value's location.
             Some(Err(misplaced)) => self.0.next_value_seed(misplaced),
         }
     }
@@ -118,10 +121,10 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Beside<A> {
     }
 }
 
-/// Reads a key as one of a group of flows, or else as one that belongs into `source`.
-struct OfGroup<K>(K);
+/// Reads a key of a group of flows. A key that it does not know may be a misplaced parameter.
+struct GroupKey<K>(K);
 
-impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for OfGroup<K> {
+impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for GroupKey<K> {
     type Value = Result<K::Value, Misplaced<K::Value>>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -129,7 +132,7 @@ impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for OfGroup<K> {
     }
 }
 
-impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for OfGroup<K> {
+impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for GroupKey<K> {
     type Value = Result<K::Value, Misplaced<K::Value>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -138,20 +141,20 @@ impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for OfGroup<K> {
 
     fn visit_str<E: Error>(self, given: &str) -> Result<Self::Value, E> {
         let read = self.0.deserialize(StrDeserializer::new(given));
-        read.map(Ok).or_else(|unknown| belongs(given).map(Err).ok_or(unknown))
+        read.map(Ok).or_else(|unknown| misplaced(given).map(Err).ok_or(unknown))
     }
 }
 
-/// A key beside `source` that belongs into it. Its value is read to get its location, and refused.
+/// A key beside `source` that belongs in it. Its value is read to get its location, and refused.
 struct Misplaced<K> {
-    /// What it is, and how it is written.
+    /// The error: what the key is, and what is allowed.
     message: String,
     key: PhantomData<K>,
 }
 
-/// Where `key` belongs, if it is the name of a source, or a parameter that used to be in the group
-/// itself.
-fn belongs<K>(key: &str) -> Option<Misplaced<K>> {
+/// The refusal of `key`, if it is the name of a source, or a parameter of `cbr` that is often
+/// written in the group itself.
+fn misplaced<K>(key: &str) -> Option<Misplaced<K>> {
     let is_source = listed::all().iter().any(|source| source.name == key);
     let message = match key {
         "rate" | "packet" | "dither" => {
