@@ -1,5 +1,5 @@
-//! Traffic control through netlink (tc(8)): the few messages that are needed to lead frames from
-//! one interface to another, and to delay and lose them.
+//! Traffic control through netlink (tc(8)): the few messages that are needed to redirect frames
+//! from one interface to another, to delay and drop frames, and to read the counts of a queue.
 
 use crate::netlink::Netlink;
 use crate::request::{CREATE, HEADER_BYTES, Request, attribute};
@@ -9,42 +9,42 @@ use std::io;
 /// How redirected frames appear at the other interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redirected {
-    /// They leave by it.
+    /// They leave by it (`TCA_EGRESS_REDIR`).
     Leaves = 1,
-    /// They arrive at it.
+    /// They arrive at it (`TCA_INGRESS_REDIR`).
     Arrives = 3,
 }
 
-/// Leads all that arrives at the interface `from` to the interface `to`, in place of what such a
-/// redirection there was before. Both are in this thread's network namespace.
+/// Redirects all frames that arrive at the interface `from` to the interface `to`. Both are indexes
+/// in this thread's network namespace. Replaces the `clsact` qdisc of `from` with all its filters.
 pub fn redirect(from: u32, to: u32, way: Redirected) -> io::Result<()> {
     let netlink = Netlink::open()?;
-    // One that led to an interface that is no more.
+    // Fails where there is none. One may be left that redirects to an interface that was removed.
     let _ = netlink.execute(classifying(libc::RTM_DELQDISC, 0, from));
     netlink.execute(classifying(libc::RTM_NEWQDISC, CREATE, from))?;
     netlink.execute(redirecting(from, to, way))
 }
 
-/// What a link does to frames that an interface sends.
+/// Delay and loss of the frames that an interface sends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Impairment {
-    /// How long each takes, to 64 ns; 274 s at most.
+    /// The delay of each, rounded down to 64 ns, at most 274 s.
     pub delay: Duration,
-    /// The part of them that is lost, 0 to 1, each by itself.
+    /// The probability that one is lost, 0 to 1, independent of the others.
     pub loss: f64,
-    /// How many may be under way.
+    /// The maximum number that is delayed at one time; further ones are dropped.
     pub most_packets: u32,
 }
 
-/// Delays and loses what the interface `index` sends (tc-netem(8)), in place of what its queue was
-/// before. Refused by a kernel without `sch_netem`.
+/// Delays and drops what the interface `index` sends (tc-netem(8)). Replaces its root qdisc.
+/// Refused by a kernel without `sch_netem`.
 pub fn impair(netlink: &Netlink, index: u32, impairment: Impairment) -> io::Result<()> {
     netlink.execute(impairing(index, impairment))
 }
 
 fn impairing(index: u32, impairment: Impairment) -> Request {
     let mut request = Request::new(libc::RTM_NEWQDISC, libc::NLM_F_CREATE | libc::NLM_F_REPLACE);
-    about(&mut request, [index, 0, ROOT, 0]);
+    tcmsg(&mut request, [index, 0, ROOT, 0]);
     request.text(libc::TCA_KIND, "netem");
     // struct tc_netem_qopt: latency, limit, loss, gap, duplicates, jitter.
     let latency = u32::try_from(impairment.delay.ns() / TICK_NS).unwrap_or(u32::MAX);
@@ -70,45 +70,50 @@ pub struct QueueCounts {
 pub fn counted(netlink: &Netlink, index: u32, handle: u32) -> io::Result<QueueCounts> {
     // Without the echo the kernel reports the queue to listeners, and not to the sender.
     let mut request = Request::new(libc::RTM_GETQDISC, libc::NLM_F_ECHO);
-    about(&mut request, [index, handle, 0, 0]);
+    tcmsg(&mut request, [index, handle, 0, 0]);
     queue_counts(&netlink.read(request)?)
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the kernel counts nothing of this queue"))
 }
 
-/// Those of a message about a queue: struct nlmsghdr, struct tcmsg, attributes.
+/// The counts in a message about a queue: struct nlmsghdr, struct tcmsg, attributes. `None` where
+/// they are missing or cut.
 fn queue_counts(message: &[u8]) -> Option<QueueCounts> {
-    let all = attribute(message.get(HEADER_BYTES + ABOUT_BYTES..)?, STATISTICS)?;
+    let all = attribute(message.get(HEADER_BYTES + TCMSG_BYTES..)?, STATISTICS)?;
     // struct gnet_stats_queue: length, backlog, drops, requeues, overlimits.
     let queue = attribute(all, STATISTICS_QUEUE)?;
     let number = |at: usize| Some(u32::from_ne_bytes(*queue.get(4 * at..)?.first_chunk()?));
     Some(QueueCounts { packets: number(0)?, bytes: number(1)?, dropped: number(2)? })
 }
 
-/// A place for filters at the interface `index`: to be made or deleted, by `kind`.
+/// Makes or deletes, by the message type `kind`, the `clsact` qdisc of the interface `index`: it
+/// holds filters and no packets (tc-bpf(8)).
 fn classifying(kind: u16, flags: i32, index: u32) -> Request {
     let mut request = Request::new(kind, flags);
-    about(&mut request, [index, CLSACT_HANDLE, CLSACT, 0]);
+    tcmsg(&mut request, [index, CLSACT_HANDLE, CLSACT, 0]);
     request.text(libc::TCA_KIND, "clsact");
     request
 }
 
-/// All that arrives at `from` goes to `to`.
+/// A filter that all frames that arrive at `from` match, with the action of redirecting them to
+/// `to`.
 fn redirecting(from: u32, to: u32, way: Redirected) -> Request {
     let mut request = Request::new(libc::RTM_NEWTFILTER, CREATE);
     let all = u32::from((libc::ETH_P_ALL as u16).to_be());
-    about(&mut request, [from, 0, CLSACT_INGRESS, 1 << 16 | all]);
+    // `tcm_info` of a filter: its priority, 1, in the upper 16 bits, and its protocol in the lower.
+    tcmsg(&mut request, [from, 0, CLSACT_INGRESS, 1 << 16 | all]);
     request.text(libc::TCA_KIND, "u32");
     request.nested(libc::TCA_OPTIONS, |request| {
-        // struct tc_u32_sel with one key, which everything fits.
+        // struct tc_u32_sel (16 bytes: flags, a shift, the number of keys, …), and one key of 16
+        // bytes whose mask of zero matches everything.
         let mut selector = [0; 32];
         (selector[0], selector[2]) = (TERMINAL, 1);
         request.attribute(U32_SELECTOR, &selector);
         request.nested(U32_ACTION, |request| {
+            // The first action of a list.
             request.nested(1, |request| {
                 request.text(ACTION_KIND, "mirred");
                 request.nested(ACTION_OPTIONS, |request| {
-                    // struct tc_mirred: index, capabilities, what then, references, bindings; what
-                    // to do, where.
+                    // struct tc_mirred: index, capab, action, refcnt, bindcnt, eaction, ifindex.
                     let words = [0, 0, STOLEN, 0, 0, way as i32, to.cast_signed()];
                     let bytes: Vec<u8> = words.into_iter().flat_map(i32::to_ne_bytes).collect();
                     request.attribute(MIRRED_PARAMETERS, &bytes);
@@ -119,18 +124,21 @@ fn redirecting(from: u32, to: u32, way: Redirected) -> Request {
     request
 }
 
-/// struct tcmsg: family, and the interface, a handle, a parent and what belongs to the kind.
-fn about(request: &mut Request, words: [u32; 4]) {
+/// Appends struct tcmsg: the family (any), and as `words` the interface, the handle, the parent and
+/// `tcm_info`, whose meaning depends on the message.
+fn tcmsg(request: &mut Request, words: [u32; 4]) {
     request.raw(&[0; 4]);
     words.iter().for_each(|word| request.raw(&word.to_ne_bytes()));
 }
 
 /// Bytes of struct tcmsg.
-const ABOUT_BYTES: usize = 20;
-// Numbers of `linux/rtnetlink.h` and `linux/gen_stats.h`.
+const TCMSG_BYTES: usize = 20;
+// `TCA_STATS2` of `linux/rtnetlink.h` and `TCA_STATS_QUEUE` of `linux/gen_stats.h`.
 const STATISTICS: u16 = 7;
 const STATISTICS_QUEUE: u16 = 3;
-// Numbers of `linux/pkt_sched.h`, `linux/pkt_cls.h` and `linux/tc_act/tc_mirred.h`.
+// Numbers of `linux/pkt_sched.h`, `linux/pkt_cls.h` and `linux/tc_act/tc_mirred.h`: `TC_H_ROOT`,
+// `TC_H_CLSACT`, `TC_H_MIN_INGRESS`, `TCA_U32_SEL`, `TCA_U32_ACT`, `TC_U32_TERMINAL`,
+// `TCA_ACT_KIND`, `TCA_ACT_OPTIONS`, `TCA_MIRRED_PARMS` and `TC_ACT_STOLEN`.
 const ROOT: u32 = 0xffff_ffff;
 /// The unit of latencies (`PSCHED_SHIFT` of `net/pkt_sched.h`).
 const TICK_NS: u64 = 64;
@@ -154,7 +162,7 @@ mod tests {
     fn what_is_counted_of_a_queue_is_read_and_cut_answers_are_none() {
         // What Linux 6 answers for a `pfifo` in which 7 packets of 1000 bytes wait, and 258 were
         // dropped.
-        let mut message = vec![0; HEADER_BYTES + ABOUT_BYTES];
+        let mut message = vec![0; HEADER_BYTES + TCMSG_BYTES];
         message.extend(
             b"\x0a\0\x01\0pfifo\0\0\0\x08\0\x02\0\x0a\0\0\0\x05\0\x0c\0\0\0\0\0\x30\0\x07\0\x14\0\x01\0",
         );

@@ -41,12 +41,14 @@ pub struct AfPacket {
     ring: Option<Ring>,
     queue: Queue,
     health: PortHealth,
-    /// Did the interface go down, and has nothing come since?
+    /// Has the interface gone down? Then [`Port::check`] looks whether it still exists. Without a
+    /// ring, the next frame clears it; with one it stays, at the cost of a system call per check.
     is_down: bool,
+    /// Did the kernel report, for a frame that was sent, that the interface was removed?
     is_gone: bool,
 }
 
-/// Frames taken out of the ring at once.
+/// The maximum number of frames that one call takes out of the ring.
 const MAX_AT_ONCE: usize = 64;
 
 impl AfPacket {
@@ -62,7 +64,7 @@ impl AfPacket {
 
     /// A port on a socket that [`open_socket`] made, perhaps in another process and namespace.
     pub fn from_socket(socket: OwnedFd, name: &str) -> Self {
-        // Where there is none, the queue does.
+        // Where the kernel refuses a ring, everything comes through the socket's queue.
         let ring = Ring::new(socket.as_fd()).ok();
         Self::new(socket, ring, name)
     }
@@ -86,7 +88,7 @@ impl AfPacket {
     fn receive_from_queue(&mut self, max: usize, take: &mut Take<'_>) -> Result<usize, PortError> {
         match self.queue.take(self.socket.as_fd(), max, &mut self.health, take) {
             Ok(count) => Ok(count),
-            Err(error) => self.judge(error).map(|()| 0),
+            Err(error) => self.handle_error(error).map(|()| 0),
         }
     }
 
@@ -113,7 +115,7 @@ impl AfPacket {
                     self.receive_from_queue(1, take)?;
                     queued += 1;
                     if queued == BATCH {
-                        break; // each may be forty packets
+                        break; // each may be a super-packet of forty packets
                     }
                 }
             }
@@ -149,9 +151,9 @@ impl Port for AfPacket {
 
     fn check(&mut self) -> Result<(), PortError> {
         match sockopt::socket_error(&self.socket) {
-            Ok(Err(error)) => self.judge(error),
-            // As after a look at an empty queue.
-            Ok(Ok(())) => self.judge(Errno::AGAIN),
+            Ok(Err(error)) => self.handle_error(error),
+            // Treated as an empty queue: `handle_error` then looks whether the interface exists.
+            Ok(Ok(())) => self.handle_error(Errno::AGAIN),
             Err(error) => Err(system("reading the socket's error", &self.name, error.into())),
         }
     }
@@ -163,16 +165,16 @@ impl Port for AfPacket {
 }
 
 impl AfPacket {
-    /// Is this error part of life?
-    fn judge(&mut self, error: Errno) -> Result<(), PortError> {
+    /// Counts an error that passes, such as an interface that is down; returns one that does not.
+    fn handle_error(&mut self, error: Errno) -> Result<(), PortError> {
         match error {
             Errno::NETDOWN => {
                 self.health.outages += 1;
                 self.is_down = true;
                 Ok(())
             }
-            // An interface that goes down may come back. If it was removed instead, only its number
-            // shows that.
+            // An interface that goes down may come back. If it was removed instead, only the index
+            // that the socket is bound to shows that.
             Errno::AGAIN if self.is_down && !is_bound(self.socket.as_fd()) => Err(self.gone()),
             Errno::AGAIN | Errno::INTR => Ok(()),
             Errno::NXIO | Errno::NODEV => Err(self.gone()),
