@@ -1,5 +1,5 @@
 //! The fluid server that WF2Q+ and frame-based fair queueing follow: its virtual time, and the
-//! flows that it is serving.
+//! flows that it serves.
 
 use super::finished::{Account, Finished};
 use super::tag::{FRACTION_BITS, Price, Tag};
@@ -7,15 +7,17 @@ use super::terms::Terms;
 use fairwire_core::{FlowHash, Packet, SetWeightError, Time, Weight};
 
 /// Weights count in 2^-36, so that a sum of them comes back to zero exactly when the last has left.
-/// Where all are equal they count as 1, which keeps the division within the 64 bits that are fast.
+/// The least weight, 10^-6, is then exact to 2 in 10^5; the greatest, 10^6, is below 2^56 and fits
+/// in a `u64`. Where all are equal they count as 1, which keeps the division within the 64 bits
+/// that are fast.
 const WEIGHT_BITS: u32 = 36;
 
-/// What is being sent.
+/// The packet being sent; none while `bytes` is zero.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sending {
     bytes: u32,
     since: Time,
-    /// How much of it virtual time has been moved for, in bytes with a fraction as in tags.
+    /// How much of it virtual time has been moved for, in units of 2^-32 byte as in tags.
     counted: u128,
 }
 
@@ -28,14 +30,15 @@ pub(super) struct Fluid {
     price: Price,
     weight_bits: u32,
     virtual_time: Tag,
-    /// The weights, waiting and remembered.
+    /// The sum of the weights of all flows that are served: waiting and remembered.
     weight: u128,
-    /// Bytes times weight that virtual time has not been moved for yet, because they were not a
-    /// whole step: below `weight`.
+    /// The remainder of the latest division of work (bytes times weight) by `weight`: virtual time
+    /// has not been moved for it yet.
     remainder: u128,
     finished: Finished,
     sending: Sending,
     now: Time,
+    /// The greatest finish tag of the packets sent.
     latest: Tag,
 }
 
@@ -88,12 +91,12 @@ impl Fluid {
         (self.price.weight(packet) * (1u64 << WEIGHT_BITS) as f64) as u64
     }
 
-    /// It is `now`.
+    /// Sets the clock.
     pub(super) fn clock(&mut self, now: Time) {
         self.now = now;
     }
 
-    /// `flow`, which had nothing waiting, has a packet: where it starts.
+    /// `flow`, which had nothing waiting, has a packet. Returns its start tag.
     pub(super) fn join(&mut self, flow: FlowHash, weight: u64) -> Tag {
         self.follow_the_clock();
         let before = self.finished.recall(flow).unwrap_or(Account { tag: 0, weight: 0 });
@@ -107,7 +110,7 @@ impl Fluid {
         self.weight = self.weight - u128::from(before) + u128::from(after);
     }
 
-    /// `flow` has nothing waiting any more, and would go on from the tag in `account`.
+    /// `flow` has nothing waiting any more. If it comes back, it starts at the tag in `account`.
     pub(super) fn leave(&mut self, flow: FlowHash, account: Account) {
         self.follow_the_clock();
         let gone = if account.tag > self.virtual_time {
@@ -118,13 +121,13 @@ impl Fluid {
         self.weight -= gone.map_or(0, |gone| u128::from(gone.weight));
     }
 
-    /// Whatever was being sent has been sent.
+    /// The packet being sent, if any, has been sent.
     pub(super) fn sent(&mut self) {
         self.move_to(u128::from(self.sending.bytes) << FRACTION_BITS);
         self.sending = Sending::default();
     }
 
-    /// A packet of `bytes` begins to be sent; it takes its flow to `finish`.
+    /// A packet of `bytes`, with the tag `finish`, begins to be sent.
     pub(super) fn send(&mut self, bytes: u32, finish: Tag) {
         self.sending = Sending { bytes, since: self.now, counted: 0 };
         self.latest = self.latest.max(finish);
@@ -151,8 +154,9 @@ impl Fluid {
         let Sending { bytes, since, .. } = self.sending;
         if bytes > 0 {
             let elapsed = self.now.since(since).ns();
-            let bits = elapsed.checked_mul(self.rate_bps); // times 10^9; beyond 64 bits all of it has been sent
-            let by_clock = bits.map_or(bytes.into(), |bits| (bits / 8_000_000_000).min(bytes.into()));
+            // Bits times 10^9. More than 64 bits of them are above 2 GB: all of it has been sent.
+            let nanobits = elapsed.checked_mul(self.rate_bps);
+            let by_clock = nanobits.map_or(bytes.into(), |sent| (sent / 8_000_000_000).min(bytes.into()));
             self.move_to(u128::from(by_clock) << FRACTION_BITS);
         }
     }

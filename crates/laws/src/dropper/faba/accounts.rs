@@ -1,7 +1,8 @@
-//! FABA's token accounts: one bucket per active flow, a pool, and the heights of the buckets.
+//! FABA's token accounts: one bucket per active flow, a pool, and the heights of the buckets. The
+//! height is the number of tokens in a full bucket.
 //!
-//! A bucket is found by flow through a hash index, and at random through its place in the table;
-//! one that goes leaves its place to the last. All amounts are in units of 2^-20 token.
+//! A bucket is found by flow through a hash index, and at random through its place in the table.
+//! When one is removed, the last one moves to its place. All amounts are in units of 2^-20 token.
 
 use crate::dropper::faba::shares::Shares;
 use crate::dropper::faba::{Config, Profile};
@@ -10,16 +11,19 @@ use fairwire_core::{FlowHash, FlowTable, Rng, SetWeightError, Verdict, Weight};
 /// The buckets, their index, and the pool.
 #[derive(Debug)]
 pub struct Accounts {
+    /// T.
     total: i64,
+    /// sigma.
     pool: i64,
     /// The value of [`height`](Self::height): a division, done when the number of buckets changes
     /// and not with each packet.
     height: i64,
-    /// With more than this a packet passes without a draw, where all weigh the same.
+    /// A packet whose bucket holds more than this passes without a random draw, where all weights
+    /// are equal.
     safe: i64,
     profile: Profile,
     buckets: FlowTable<i64>,
-    /// `None` where all weigh the same.
+    /// `None` where all weights are equal.
     shares: Option<Shares>,
 }
 
@@ -41,10 +45,10 @@ impl Accounts {
         accounts
     }
 
-    /// The number of buckets has changed.
+    /// Computes what depends on the number of buckets, which has changed.
     #[inline]
     fn resize(&mut self) {
-        // Not negative, and without a sign it is divided faster.
+        // `total` is not negative, and an unsigned division is faster.
         let (total, flows) = (self.total as u64, self.buckets.len().max(1) as u64);
         self.height = ((total / flows).cast_signed()).max(1);
         self.safe = self.profile.safe(self.height);
@@ -112,6 +116,7 @@ impl Accounts {
         self.buckets.is_at(flow, place)
     }
 
+    /// What a bucket holds.
     #[inline]
     pub(super) fn tokens(&self, bucket: usize) -> i64 {
         *self.buckets.value(bucket)
@@ -125,7 +130,7 @@ impl Accounts {
         }
     }
 
-    /// What becomes of a packet whose bucket holds something.
+    /// The verdict on a packet whose bucket holds more than zero.
     #[inline]
     pub(super) fn verdict(&self, bucket: usize, rng: &mut Rng) -> Verdict {
         let tokens = self.tokens(bucket);
@@ -133,8 +138,8 @@ impl Accounts {
         if passes { Verdict::Pass } else { self.profile.verdict(tokens, self.height_at(bucket), rng) }
     }
 
-    /// Does it hold more than its height? A whole number is above T/N just where it is above what
-    /// that is rounded down to.
+    /// Does it hold more than its height? That T/N is rounded down does not matter: a whole number
+    /// is above it exactly if it is above T/N.
     #[inline]
     pub(super) fn is_overfull(&self, bucket: usize) -> bool {
         self.tokens(bucket) > self.height_at(bucket)
@@ -158,7 +163,8 @@ impl Accounts {
         }
     }
 
-    /// Makes a full bucket for `flow` of `class`, which lowers the height of all.
+    /// Makes a full bucket for `flow` of `class`, which lowers the height of all. Returns its
+    /// place.
     #[inline]
     pub(super) fn create(&mut self, flow: FlowHash, class: u32) -> usize {
         let bucket = self.buckets.insert(flow, 0);
@@ -172,7 +178,7 @@ impl Accounts {
         bucket
     }
 
-    /// Returns a bucket with what it holds, which raises the height of the others.
+    /// Removes a bucket, which raises the height of the others. What it holds goes to the pool.
     #[inline]
     pub(super) fn delete(&mut self, bucket: usize) {
         self.pool += self.buckets.remove(bucket);
