@@ -4,11 +4,12 @@ use crate::flow::FlowHash;
 use alloc::boxed::Box;
 use alloc::vec;
 
-/// No index.
+/// No index: the end of a chain, or the result for a name that is not present.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Finds the index of a name: hash chains, linked by index. Where names are numbers below a bound,
-/// none collide, and one load finds an index.
+/// Finds the index of a name: hash chains, linked by index. A name is the hash of a flow, or a
+/// queue's number. Where names are numbers below a bound, none collide, and one load finds an
+/// index.
 ///
 /// Queues come and go with nearly each packet. So insertion and removal need no search and hardly a
 /// branch that cannot be predicted. An open-addressed [`FlowIndex`](crate::FlowIndex) has to close
@@ -19,7 +20,8 @@ pub(crate) struct Names {
     firsts: Box<[u32]>,
     /// The next index of the same chain, by index.
     nexts: Box<[u32]>,
-    /// A name is hashed by a multiplication and a shift; by 1 and by 0 where names are numbers.
+    /// A name is hashed by a multiplication and a shift. Where names are numbers these are by 1 and
+    /// by 0, so that a name is the number of its own chain.
     factor: u64,
     shift: u32,
 }
@@ -33,6 +35,8 @@ impl Names {
             None => {
                 // At most half full, so that few collide.
                 let size = (places.max(1) * 2).next_power_of_two();
+                // 2^64 over the golden ratio, of whose product the highest bits are the chain
+                // (multiplicative hashing: Knuth, The Art of Computer Programming, 6.4).
                 (size, 0x9e37_79b9_7f4a_7c15, 64 - size.trailing_zeros())
             }
         };
@@ -55,6 +59,9 @@ impl Names {
     }
 
     /// Inserts `name`, which must not be present, at `place`.
+    ///
+    /// # Panics
+    /// When names are numbers below a bound and `name` is not below it, though it can be looked up.
     #[inline]
     pub(crate) fn insert(&mut self, name: FlowHash, place: u32) {
         let chain = self.chain(name);
