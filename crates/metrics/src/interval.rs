@@ -30,20 +30,22 @@ pub fn paired_difference(runs: &[(f64, f64)]) -> Option<Estimate> {
     estimate(&differences)
 }
 
-/// The 95 % interval, within 0 to 1, of a probability: `held` of `of` independent draws were
-/// successes. `None` without draws.
+/// The 95 % interval, within 0 to 1, of the probability of success, after `successes` in `draws`
+/// independent draws. `None` without draws.
 ///
 /// Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", J.
 /// Am. Stat. Assoc. 22, 1927. Unlike the normal interval it is right near 0 and 1 too.
-pub fn proportion(held: usize, of: usize) -> Option<[f64; 2]> {
+pub fn proportion(successes: usize, draws: usize) -> Option<[f64; 2]> {
     // The 97.5 % quantile of the normal distribution.
     const Z: f64 = 1.959_963_984_540_054;
-    let (p, n) = (held as f64 / of as f64, of as f64);
+    // Without draws these are not numbers, and the last line returns none of them.
+    let (p, n) = (successes as f64 / draws as f64, draws as f64);
     let centre = (p + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
     let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / (1.0 + Z * Z / n);
-    (of > 0).then(|| [(centre - half).max(0.0), (centre + half).min(1.0)])
+    (draws > 0).then(|| [(centre - half).max(0.0), (centre + half).min(1.0)])
 }
 
+/// Half of the 95 % Student-t interval of the mean of two runs or more.
 fn half_width_95(runs: &[f64], mean: f64) -> f64 {
     let n = runs.len() as f64;
     let variance = runs.iter().map(|run| (run - mean) * (run - mean)).sum::<f64>() / (n - 1.0);

@@ -153,11 +153,11 @@ impl Allowed {
 pub enum Rule {
     /// The mean alone decides.
     Mean,
-    /// The whole interval must be as allowed. If only the mean is, or there is no interval, the
-    /// verdict is unclear.
+    /// The whole interval must be as allowed. If only the mean is, or the mean is and there is no
+    /// interval, the verdict is unclear. If the mean is not, the verdict is a failure.
     Whole,
-    /// The mean decides if it is as allowed. If it is not, but its interval reaches what is, the
-    /// verdict is unclear.
+    /// The mean decides if it is as allowed. If it is not, but its interval overlaps the allowed
+    /// range, the verdict is unclear.
     Reach,
     /// As [`Rule::Mean`], for a difference; an interval that contains 0 is enough, too.
     Meet,
