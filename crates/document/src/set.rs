@@ -21,16 +21,19 @@ const MAX_STEPS: usize = 16;
 /// One step of a path, with its location.
 type Step<'a> = Spanned<Cow<'a, str>>;
 
-/// Applies `argument`, which starts at offset `start` among the sources.
+/// Applies `argument`. Its first byte is at the offset `start` of the document's sources, by which
+/// errors are located.
 pub(crate) fn apply<'a>(document: &mut DeTable<'a>, argument: &'a str, start: usize) -> Result<(), SetError> {
     let (path, value_at) = split(argument, start)?;
     let value = value(&argument[value_at..], start + value_at)?;
     place_in_table(document, &path, value)
 }
 
+/// What an argument looks like, for errors.
 const FORM: &str =
     "PATH=VALUE, such as `link.buffer=\"390 packets\"`, `flow.tcp.count=20` or `discipline.red.gentle=false`";
 
+/// The steps of the path, and the offset in `argument` of the text after the first `=`.
 fn split<'a>(argument: &'a str, start: usize) -> Result<(Vec<Step<'a>>, usize), SetError> {
     let refuse = |message: String| SetError {
         problem: Problem::BadOverride { message, allowed: FORM.into() },
@@ -49,18 +52,19 @@ fn split<'a>(argument: &'a str, start: usize) -> Result<(Vec<Step<'a>>, usize), 
     let mut steps = Vec::new();
     let mut at = 0;
     for word in argument[..equals].split('.') {
-        let left = at + (word.len() - word.trim_start().len());
+        let name_at = at + (word.len() - word.trim_start().len());
         let name = word.trim();
         if name.is_empty() {
             return Err(refuse(format!("`{}` is not a dotted path", shortened(&argument[..equals]))));
         }
-        steps.push(Spanned::new(start + left..start + left + name.len(), Cow::Borrowed(name)));
+        steps.push(Spanned::new(start + name_at..start + name_at + name.len(), Cow::Borrowed(name)));
         at += word.len() + 1;
     }
     Ok((steps, equals + 1))
 }
 
-/// Reads a value as TOML. Anything else is a bare word, so that no shell quotes are needed.
+/// Reads a value as TOML. What is not TOML is a string, so that no quotes are needed in a shell,
+/// unless it begins as a quoted string, an array or a table does.
 fn value(text: &str, start: usize) -> Result<Spanned<DeValue<'_>>, SetError> {
     let start = start + (text.len() - text.trim_start().len());
     let text = text.trim();
@@ -114,7 +118,7 @@ fn place_in_table<'a>(
         let empty = Spanned::new(step.span(), DeValue::Table(DeTable::new()));
         table.insert(step.clone(), empty);
     }
-    let inner = table.get_mut(step.get_ref().as_ref()).expect("just made sure").get_mut();
+    let inner = table.get_mut(step.get_ref().as_ref()).expect("inserted if missing").get_mut();
     place_in_value(inner, step, rest, value)
 }
 
@@ -157,7 +161,7 @@ fn place_in_value<'a>(
     }
 }
 
-/// How a path continues below a value that may be a choice.
+/// How a path continues below a value that may be a choice: with its name. Part of an error.
 fn opened(plain: &DeValue<'_>) -> String {
     let is_name =
         |text: &str| text.starts_with(|c: char| c.is_ascii_lowercase()) && !text.contains([' ', '.']);
@@ -172,19 +176,20 @@ pub(crate) fn name_of<'v>(item: &'v DeValue<'_>) -> Option<&'v str> {
     ["label", "group", "name", "id"].iter().find_map(|key| item.get(*key)?.get_ref().as_str())
 }
 
-/// The element that `step` names, by its index, or by its name.
+/// The index of the element that `step` names: by name, or else by index. A name of digits is found
+/// before the index of the same digits.
 fn element(items: &DeArray<'_>, above: &Step<'_>, step: &Step<'_>) -> Result<usize, SetError> {
     let name = step.get_ref().as_ref();
-    let groups: Vec<Option<String>> =
+    let names: Vec<Option<String>> =
         items.iter().map(|item| name_of(item.get_ref()).map(str::to_owned)).collect();
-    let by_name = groups.iter().position(|group| group.as_deref() == Some(name));
+    let by_name = names.iter().position(|other| other.as_deref() == Some(name));
     let by_index = name.parse().ok().filter(|&index: &usize| index < items.len());
     by_name.or(by_index).ok_or_else(|| {
-        let named: Vec<String> = groups.into_iter().flatten().collect();
+        let named: Vec<String> = names.into_iter().flatten().collect();
         let near = hint(name, named.iter().map(String::as_str));
-        let groups: String = named.iter().map(|group| format!("`{}`, ", shortened(group))).collect();
+        let listed: String = named.iter().map(|other| format!("`{}`, ", shortened(other))).collect();
         let allowed =
-            format!("{groups}{}an index below {}", if groups.is_empty() { "" } else { "or " }, items.len());
+            format!("{listed}{}an index below {}", if listed.is_empty() { "" } else { "or " }, items.len());
         SetError {
             problem: Problem::BadOverride {
                 message: format!("there is no `{}` in `{}`", shortened(name), shortened(above.get_ref())),
