@@ -1,7 +1,7 @@
 //! Every discipline of this house, once.
 
 use crate::error::BuildError;
-use crate::registry::{Entry, House, Listed};
+use crate::registry::{BuiltIn, Entry, Listed};
 use crate::spec::{AnySpec, DisciplineSpec, Inside};
 use core::any::Any;
 use fairwire_core::Discipline;
@@ -42,7 +42,7 @@ macro_rules! catalogue {
             }
         )+
 
-        impl Listed for House {
+        impl Listed for BuiltIn {
             const ENTRIES: &'static [Entry] = &[$(Entry::of::<$($module)::+::Spec>()),+];
 
             fn read<'de, A: MapAccess<'de>>(

@@ -1,6 +1,6 @@
 //! The parameters given for each discipline, of any crate.
 
-use crate::registry::{self, Entry, House, Listed as _};
+use crate::registry::{self, BuiltIn, Entry, Listed as _};
 use crate::spec::{AnySpec, DisciplineSpec};
 use core::fmt;
 use fairwire_parameters::OneOf;
@@ -146,7 +146,7 @@ impl<'de> Deserialize<'de> for Parameters {
 /// Reads the parameters of the entry at this place, which come next in a table.
 fn read<'de, A: MapAccess<'de>>(place: usize, table: &mut A) -> Result<Box<dyn AnySpec>, A::Error> {
     use serde::de::Error;
-    if let Some(spec) = House::read(place, table)? {
+    if let Some(spec) = BuiltIn::read(place, table)? {
         return Ok(spec);
     }
     let entry = &registry::all()[place];
@@ -155,7 +155,7 @@ fn read<'de, A: MapAccess<'de>>(place: usize, table: &mut A) -> Result<Box<dyn A
 
 /// Writes the parameters of the entry at this place under `name`.
 fn write<M: SerializeMap>(place: usize, name: &str, spec: &dyn AnySpec, map: &mut M) -> Result<(), M::Error> {
-    if House::write(place, name, spec.as_any(), map)? {
+    if BuiltIn::write(place, name, spec.as_any(), map)? {
         return Ok(());
     }
     map.serialize_entry(name, &spec.json().map_err(serde::ser::Error::custom)?)

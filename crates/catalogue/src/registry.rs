@@ -24,7 +24,7 @@ pub struct Entry {
     pub family: Family,
     /// What it does, in one line.
     pub summary: &'static str,
-    /// What it remembers, and for whom.
+    /// The state that it keeps, per flow, class or queue.
     pub state: &'static str,
     /// The work per packet.
     pub cost: &'static str,
@@ -83,6 +83,7 @@ impl Entry {
         (self.spec.default)().part_mut().queue_mut().is_some()
     }
 
+    /// Is `name` its name or an alias of it?
     fn is_called(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)
     }
@@ -97,9 +98,9 @@ impl Entry {
     }
 }
 
-/// The disciplines of this house. This file knows none of them: `listed` has them and imports this,
-/// not the other way round.
-pub(crate) struct House;
+/// The disciplines of this crate. This file names none of them: `listed` has them and imports this
+/// file, not the other way round.
+pub(crate) struct BuiltIn;
 
 /// A list of disciplines, whose types are known where it is written.
 pub(crate) trait Listed {
@@ -124,7 +125,7 @@ pub(crate) trait Listed {
 }
 
 static ENTRIES: Registry<Entry> =
-    Registry::new("discipline", House::ENTRIES, |entry| (entry.name, entry.aliases));
+    Registry::new("discipline", BuiltIn::ENTRIES, |entry| (entry.name, entry.aliases));
 
 /// Adds a discipline of another crate. From then on its name works in scenarios, gateway files and
 /// on the command line. So do its table of parameters, its schema and, if it takes any scheduler,
@@ -147,13 +148,13 @@ pub(crate) fn with_parameter(name: &str) -> impl Iterator<Item = &'static str> {
 
 /// The disciplines that have the parameter `field`, declared in the same words.
 fn sharing(field: &Field) -> impl Iterator<Item = &'static str> {
-    let is_it =
+    let is_same =
         |other: &Field| (other.name, other.text, other.notes) == (field.name, field.text, field.notes);
-    all().iter().filter(move |entry| entry.spec.fields.iter().any(is_it)).map(|entry| entry.name)
+    all().iter().filter(move |entry| entry.spec.fields.iter().any(is_same)).map(|entry| entry.name)
 }
 
-/// The parameters that several disciplines have, declared in the same words: those of the same
-/// disciplines together, with these.
+/// The parameters that several disciplines declare in the same words. Each pair has the names of
+/// parameters, and the names of the disciplines that have all of them.
 pub fn shared_parameters() -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
     let mut found: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
     for field in all().iter().flat_map(|entry| entry.spec.fields) {
@@ -167,7 +168,8 @@ pub fn shared_parameters() -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
     found
 }
 
-/// The schedulers, and the entry of each that has one: with a longest-queue dropper.
+/// The name of each scheduler, and its entry if it is a discipline by itself: there it has a
+/// longest-queue dropper.
 pub fn schedulers() -> impl Iterator<Item = (&'static str, Option<&'static Entry>)> {
     let entry =
         |kind: Kind| all().iter().find(|entry| kind.name() == entry.name || kind.alias() == Some(entry.name));
@@ -176,7 +178,7 @@ pub fn schedulers() -> impl Iterator<Item = (&'static str, Option<&'static Entry
 
 /// Every scheduler with every dropper that can be served by any: `drr+faba`.
 static COMBINED: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
-    let with = |entry: &'static Entry| {
+    let combinations = |entry: &'static Entry| {
         Kind::ALL.map(|kind| Entry {
             name: format!("{}+{}", kind.name(), entry.name).leak(),
             aliases: &[],
@@ -184,7 +186,7 @@ static COMBINED: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
             ..*entry
         })
     };
-    all().iter().filter(|entry| entry.takes_scheduler()).flat_map(with).collect()
+    all().iter().filter(|entry| entry.takes_scheduler()).flat_map(combinations).collect()
 });
 
 /// Every scheduler with every dropper that any of them can serve, by names such as `drr+faba`. Made
@@ -203,8 +205,8 @@ pub fn allowed(given: &str) -> Vec<&'static str> {
         };
         combined().iter().filter(is_it).map(|entry| entry.name).collect()
     };
-    let small = given.to_lowercase();
-    let found = parts(&small).find_map(|(before, after)| {
+    let lower = given.to_lowercase();
+    let found = parts(&lower).find_map(|(before, after)| {
         match (scheduler(before), dropper(after), dropper(before), scheduler(after)) {
             (Some(kind), ..) => Some(of_both(Some(kind), None)),
             (None, Some(key), ..) => Some(of_both(None, Some(key))),
@@ -217,13 +219,14 @@ pub fn allowed(given: &str) -> Vec<&'static str> {
     found.unwrap_or_else(|| all().iter().flat_map(names).collect())
 }
 
-/// What is on either side of each `+` of `given`, the last one first: a name may have a `+` itself.
+/// What is on either side of each `+` of `given`, the last one first: a name such as `wf2q+` has a
+/// `+` itself.
 fn parts(given: &str) -> impl Iterator<Item = (&str, &str)> {
     given.match_indices('+').map(|(at, _)| (&given[..at], &given[at + 1..])).rev()
 }
 
-/// Why `given`, which is no name, is none, where that is more than a slip: a scheduler before what
-/// has one of its own.
+/// Why the unknown name `given` cannot be a combination, if it is a scheduler before a discipline
+/// that has a scheduler of its own. `None` if it may be misspelt.
 fn why_not(given: &str) -> Option<String> {
     parts(given).find_map(|(before, after)| {
         let kind = scheduler(before)?.name();
@@ -254,8 +257,10 @@ pub(crate) fn names() -> &'static [&'static str] {
     ENTRIES.names()
 }
 
-/// The names of [`all`] after these others. Stored, since the error for a wrong name lists all that
-/// are allowed.
+/// The names of [`all`] after these others, as the error for an unknown key lists them.
+///
+/// Serde takes a list of names that lives for ever. So each list is made once and leaked; `others`
+/// is a constant of the caller, and its address is the key under which the list is found again.
 pub(crate) fn names_and(others: &'static [&'static str]) -> &'static [&'static str] {
     static KEPT: Mutex<Vec<(usize, &'static [&'static str])>> = Mutex::new(Vec::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -298,11 +303,12 @@ pub fn find(name: &str) -> Result<&'static Entry, UnknownDiscipline> {
     })
 }
 
+/// The allowed names that are spelt nearly as `given`.
 fn likely(given: &str) -> Vec<&'static str> {
     spelling::likely(given, allowed(given))
 }
 
-/// The names of all, with their aliases, for people.
+/// The names of all, with their aliases, for an error.
 fn listed() -> String {
     let one = |entry: &Entry| match entry.aliases {
         [] => format!("`{}`", entry.name),
@@ -312,6 +318,7 @@ fn listed() -> String {
     format!("{}, or a scheduler and a dropper such as `drr+faba`", names.join(", "))
 }
 
+/// At most 60 characters of `text`.
 fn shortened(text: &str) -> String {
     if text.chars().count() > 60 { text.chars().take(60).chain(['…']).collect() } else { text.into() }
 }
