@@ -13,31 +13,35 @@
 /// A cut under way; none while `until` is zero.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cut {
-    /// It is over when this is acknowledged: what was never sent when it began.
+    /// The cut ends when everything below this sequence number, in segments, is acknowledged. It is
+    /// the first that was never sent when the cut began.
     until: u64,
     /// The number of segments that may be in flight for now.
     room: u64,
-    /// The window after it (ssthresh), and before (RecoverFS).
+    /// The window after the cut, in segments (ssthresh).
     target: u32,
+    /// The window before the cut, in segments, at least 1: `step` divides by it (RecoverFS).
     before: u32,
-    /// Since it began (prr_delivered, prr_out).
+    /// Segments delivered since the cut began (prr_delivered).
     delivered: u32,
+    /// Segments sent since the cut began (prr_out).
     sent: u32,
 }
 
-/// The content of an acknowledgement, for the cut.
+/// What an acknowledgement reports, as the cut needs it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivery {
-    /// Segments that it newly reports, DeliveredData.
+    /// Segments that it newly reports as delivered (DeliveredData).
     pub newly: u32,
-    /// Has it moved on, without a sign of a further loss?
+    /// Does it acknowledge more than the one before, without a sign of a further loss?
     pub is_safe: bool,
     /// Segments in flight after it.
     pub in_flight: u64,
 }
 
 impl Cut {
-    /// The window falls from `before` to `target` segments; `highest` was never sent.
+    /// The window falls from `before` to `target` segments. `highest` is the first sequence number
+    /// that was never sent. Until the next [`step`](Self::step) no segment may be sent.
     pub(crate) fn begin(&mut self, before: f64, target: f64, highest: u64) {
         let segments = |window: f64| (window as u32).max(1);
         *self = Cut { until: highest, target: segments(target), before: segments(before), ..Cut::default() };
@@ -54,7 +58,8 @@ impl Cut {
         self.until != 0
     }
 
-    /// Is a cut under way that everything below `acked` ends?
+    /// When everything below this sequence number is acknowledged, the cut ends. `None` if none is
+    /// under way.
     pub(crate) fn until(&self) -> Option<u64> {
         self.is_on().then_some(self.until)
     }
@@ -73,14 +78,17 @@ impl Cut {
         self.delivered = self.delivered.saturating_add(delivery.newly);
         let target = u64::from(self.target);
         let more = if delivery.in_flight > target {
+            // Proportional: for `before` segments delivered, `target` are sent.
             let due = u64::from(self.delivered) * target;
             due.div_ceil(self.before.into()).saturating_sub(self.sent.into())
         } else {
+            // More was lost than the cut: up to `target` with what is delivered, and one segment
+            // more per acknowledgement where that is safe.
             let owed = self.delivered.saturating_sub(self.sent);
             let bound = owed.max(delivery.newly) + u32::from(delivery.is_safe);
             u64::from(bound).min(target - delivery.in_flight)
         };
-        // The first segment that is sent again does not wait.
+        // The first segment of a cut, usually a retransmission, is sent at once.
         self.room = delivery.in_flight + more.max(u64::from(self.sent == 0));
     }
 
@@ -99,8 +107,8 @@ mod tests {
         Delivery { newly, is_safe: true, in_flight }
     }
 
-    /// Acknowledges `count` segments one by one and sends what may be sent; how many were sent on
-    /// each.
+    /// Acknowledges `count` segments one by one and sends what may be sent. Returns how many were
+    /// sent after each.
     fn spread(cut: &mut Cut, in_flight: &mut u64, count: u32) -> Vec<u64> {
         let one = |cut: &mut Cut, in_flight: &mut u64| {
             *in_flight -= 1;
