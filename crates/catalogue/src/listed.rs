@@ -1,4 +1,4 @@
-//! Every discipline of this house, once.
+//! Every built-in discipline, once.
 
 use crate::error::BuildError;
 use crate::registry::{BuiltIn, Entry, Listed};

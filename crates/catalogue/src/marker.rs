@@ -1,4 +1,4 @@
-//! The markers by name: those of this house and those that other crates [registered](register), and
+//! The markers by name: those built in and those that other crates [registered](register), and
 //! what is given for each.
 
 use crate::page::{BadDocumentation, Page};
@@ -106,7 +106,7 @@ impl Debug for Entry {
     }
 }
 
-/// Lists each marker of this house once: its name, its module, and what says whether all is out of
+/// Lists each built-in marker once: its name, its module, and what says whether all is out of
 /// profile, where that can be.
 macro_rules! markers {
     ($($name:literal => $module:ident $($is_empty:ident)?;)+) => {
@@ -265,7 +265,7 @@ impl PartialEq for MarkerChoice {
 impl Default for MarkerChoice {
     /// The token bucket.
     fn default() -> Self {
-        Self::find(<law::token_bucket::Spec as MarkerSpec>::NAME).expect("it is one of this house")
+        Self::find(<law::token_bucket::Spec as MarkerSpec>::NAME).expect("it is built in")
     }
 }
 

@@ -1,4 +1,4 @@
-//! What there is of one kind, by name: what this house has, and what other crates registered.
+//! What there is of one kind, by name: what is built in, and what other crates registered.
 
 use core::fmt::{self, Debug};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -18,7 +18,7 @@ pub struct Registry<E: 'static> {
 pub type Names = (&'static str, &'static [&'static str]);
 
 impl<E: Copy> Registry<E> {
-    /// The entries of this house; `kind` is what people call one, such as "discipline".
+    /// The built-in entries; `kind` is what people call one, such as "discipline".
     pub const fn new(kind: &'static str, built_in: &'static [E], names_of: fn(&E) -> Names) -> Self {
         Registry {
             kind,
@@ -54,7 +54,7 @@ impl<E: Copy> Registry<E> {
         Ok(())
     }
 
-    /// Every entry: first those of this house, in the order in which they are listed to people.
+    /// Every entry: first the built-in ones, in the order in which they are listed to people.
     pub fn all(&self) -> &[E] {
         self.all.get_or_init(|| {
             let registered = self.registered.lock().unwrap_or_else(PoisonError::into_inner);

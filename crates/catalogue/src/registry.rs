@@ -260,11 +260,11 @@ pub(crate) fn names() -> &'static [&'static str] {
 /// The names of [`all`] after these others, as the error for an unknown key lists them.
 ///
 /// Serde takes a list of names that lives for ever. So each list is made once and leaked; `others`
-/// is a constant of the caller, and its address is the key under which the list is found again.
+/// is a constant of the caller: its address and its length are the key of its list.
 pub(crate) fn names_and(others: &'static [&'static str]) -> &'static [&'static str] {
-    static KEPT: Mutex<Vec<(usize, &'static [&'static str])>> = Mutex::new(Vec::new());
+    static KEPT: Mutex<Vec<((usize, usize), &'static [&'static str])>> = Mutex::new(Vec::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let key = others.as_ptr() as usize;
+    let key = (others.as_ptr() as usize, others.len());
     if let Some((_, all)) = kept.iter().find(|(other, _)| *other == key) {
         return all;
     }

@@ -76,7 +76,7 @@ impl Debug for Controller {
     }
 }
 
-/// Makes of the list of the house's controllers what reads them by their types, so that a fault has
+/// Makes, from the list of built-in controllers, what reads them by their types, so that a fault has
 /// its place in the text.
 macro_rules! listed {
     ([$($(#[$doc:meta])* $module:ident::$kind:ident($spec:ident, $parameters:ident) = $name:literal;)+]) => {
