@@ -65,12 +65,13 @@ impl Entry {
         if takes_scheduler {
             let served = schedulers().filter_map(|(_, entry)| Some(entry?.name)).collect();
             page.related.push(("Schedulers that serve it, beside first come, first served", served));
-            page.related.push(("With the parameters of both", vec!["queue"]));
+            page.related.push(("To give parameters to both", vec!["queue"]));
         }
         if schedulers().any(|(_, entry)| entry.is_some_and(|entry| entry.name == self.name)) {
             let droppers = all().iter().filter(|entry| entry.takes_scheduler()).map(|entry| entry.name);
-            page.related.push(("Droppers that it can serve in place of its own", droppers.collect()));
-            page.related.push(("With the parameters of both", vec!["queue"]));
+            let how = "Droppers that it can serve in place of its own, joined as in `drr+faba`";
+            page.related.push((how, droppers.collect()));
+            page.related.push(("To give parameters to both", vec!["queue"]));
         }
         for (parameter, field) in page.parameters.iter_mut().zip(self.spec.fields) {
             parameter.shared_with = sharing(field).filter(|name| *name != self.name).collect();

@@ -39,7 +39,7 @@ fn the_corpus_has_the_example_of_every_discipline() {
             fs::write(&path, example(entry)).expect("the corpus can be written");
         }
         let there = fs::read_to_string(&path).unwrap_or_default();
-        let renew = "FAIRWIRE_RENEW=1 cargo test -p fairwire-catalogue --test fuzz";
+        let renew = "FAIRWIRE_RENEW=1 cargo test -p fairwire-catalogue --test it fuzz";
         assert!(there == example(entry), "{} is stale; renew it with {renew}", path.display());
     }
 }

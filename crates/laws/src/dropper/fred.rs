@@ -1,19 +1,21 @@
 //! FRED: flow random early drop.
 //!
 //! # What it does
-//! RED with an eye on each flow that has packets waiting. No flow may have more than a fixed number
-//! of packets waiting. One that tries again and again gets strikes, and with more than one strike
-//! it may have no more than the average flow. Random drops, between two thresholds of the average
-//! queue as in RED, meet only flows that have at least their part.
+//! RED that counts the packets of each flow that has some waiting. No flow may have more than
+//! `min_threshold` waiting. Each packet that would exceed this is dropped, and gives its flow a
+//! strike. A flow with more than one strike may have no more waiting than the average flow. Random
+//! drops, between two thresholds of the average queue as in RED, are only of flows with at least
+//! `min_q` and the average flow's packets waiting.
 //!
-//! With `ecn` random early signals mark ECN-capable packets; drops for strikes, and those above the
-//! upper threshold, always drop: these flows did not listen. (The paper drops always.) With a
-//! `scheduler` a flow is what has a queue of its own there.
+//! With `ecn = "mark"` random early signals mark ECN-capable packets. Packets of flows that have
+//! too many waiting are dropped all the same, as are those above the upper threshold: these flows
+//! did not respond. (The paper always drops.) With a `scheduler` a flow is what has a queue of its
+//! own there.
 //!
 //! # Why
-//! RED drops flows in proportion to what they send, whether they listen or not. FRED protects those
-//! that have little waiting, and holds down those that do not listen, with state only for flows
-//! that have packets waiting.
+//! RED drops from flows in proportion to what they send, whether they respond or not. FRED protects
+//! those that have little waiting, and holds down those that do not respond, with state only for
+//! flows that have packets waiting.
 //!
 //! # State and cost
 //! An average and a counter for all flows. A count of strikes (4 bytes) for each flow that may have
@@ -28,9 +30,10 @@
 //! - The paper was not at hand: the listing and its constants are as public implementations have
 //!   them, J-Sim's `FRED.java` (2002) and a Linux module. The listing labels three rules: A (a flow
 //!   may have two packets), B (none may have more than twice the average flow's) and C (drop all).
-//!   Both implementations apply A and B at all times, and beside C above the upper threshold.
-//! - With all three A and B decide nothing but which flow gets a strike. `many_flow_support` is
-//!   ours: true leaves out C, so that A and B rule; false is as those implementations are.
+//!   Both implementations apply A and B at all times, and C too above the upper threshold.
+//! - Where all three apply, C drops every arrival, and A and B decide only which flow gets a
+//!   strike. `many_flow_support` is ours: true leaves out C, so that A and B decide what is
+//!   dropped; false is as those implementations are.
 //! - Random drops are spread over arrivals as in RED's paper of 1993; where the formula passes 1,
 //!   the drop is certain.
 //! - In bytes, the random drop does not depend on the packet's length: a flow is judged by its

@@ -1,4 +1,4 @@
-//! One endless transfer after the other.
+//! One TCP connection after the other, each with data without end, and cut off after a time.
 
 use super::at::{About, At, Offer, Source};
 use crate::fault::Fault;
@@ -7,13 +7,13 @@ use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Load, Sequence};
 
 /// Its description.
-pub(super) const ABOUT: About = About::tcp("One endless TCP transfer after the other.");
+pub(super) const ABOUT: About = About::tcp("One TCP connection after the other, each cut off after a time.");
 
-/// One endless transfer after the other.
+/// One TCP connection after the other, each cut off after a time.
 #[parameters(name = "sequence", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SequenceSpec {
-    /// How long each lasts.
+    /// How long each connection sends before the next one takes its place, from 1 us to 1000000 s.
     #[parameter(default = "5 s", source = "A. Kamra et al., 2003.")]
     pub lasts: Option<Quantity<Duration>>,
 }

@@ -46,7 +46,7 @@ pub(super) const ABOUT: About = About {
 #[parameters(gated, name = "dctcp", checked = DctcpParameters, public)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DctcpSpec {
-    /// How much a round moves alpha.
+    /// How much a round trip moves alpha, the smoothed fraction of marked segments.
     #[parameter(
         default = 1.0 / 16.0,
         above = 0.0,
@@ -58,7 +58,7 @@ pub struct DctcpSpec {
     /// Alpha before the first round.
     #[parameter(default = 1.0, min = 0.0, max = 1.0, unit = "1", source = "RFC 8257, section 3.3.")]
     pub initial_alpha: Option<f64>,
-    /// Marks take the window no lower.
+    /// Marks never reduce the window below this.
     #[parameter(default = 2, min = 1, max = 1_000_000, unit = "segments")]
     pub lowest_window: Option<u32>,
     /// Whether the window stays as it is until what was in flight at a reduction is acknowledged.

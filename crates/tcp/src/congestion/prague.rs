@@ -50,17 +50,17 @@ pub(super) const ABOUT: About = About {
 #[parameters(gated, name = "prague", checked = PragueParameters, public)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PragueSpec {
-    /// How much a round moves alpha.
+    /// How much a round trip moves alpha, the smoothed fraction of marked segments.
     #[parameter(default = 1.0 / 16.0, above = 0.0, max = 1.0, unit = "1", source = "Draft, section 2.4.")]
     pub gain: Option<f64>,
-    /// The round-trip time that shorter ones behave as; "0 s": each as its own.
+    /// A flow with a shorter round-trip time behaves as with this one; "0 s": as with its own.
     #[parameter(default = "25 ms", source = "Draft, section 2.4.4.")]
     pub virtual_rtt: Option<Quantity<Duration>>,
-    /// For how many rounds a flow keeps its own round-trip time first, so that short ones stay
+    /// For how many rounds a flow goes by its own round-trip time first, so that short flows stay
     /// quick.
     #[parameter(default = 500, unit = "rounds", source = "Draft, section 2.4.4.")]
     pub independent_after: Option<u32>,
-    /// Marks take the window no lower.
+    /// Marks never reduce the window below this.
     #[parameter(default = 2, min = 1, max = 1_000_000, unit = "segments")]
     pub lowest_window: Option<u32>,
 }

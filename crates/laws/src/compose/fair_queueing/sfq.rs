@@ -7,15 +7,15 @@
 //! if that is later.
 //!
 //! # Why
-//! It is as fair as self-clocked fair queueing, and kinder to flows of low weight or of long
-//! packets: they need not wait for a packet of their own length to pass in virtual time. A flow of
-//! short packets waits longer than there. Nor does it need to know the link's rate, so it stays
-//! fair where the rate varies.
+//! It is as fair as self-clocked fair queueing (`scfq`). There a packet waits for the time at which
+//! it would end, here for the time at which it starts. So flows of low weight or of long packets
+//! wait less than under `scfq`, and flows of short packets wait longer. It need not know the link's
+//! rate, so it stays fair where the rate varies.
 //!
 //! # State and cost
 //! 132 bytes for each packet that the buffer has room for, beside the buffer's own: the backlogged
 //! queues, and as many flows with nothing waiting whose tags lie ahead of virtual time. O(log n)
-//! per packet, with n the number of either.
+//! per packet, with n the larger of the two numbers.
 //!
 //! # Source (section, equation)
 //! P. Goyal, H. M. Vin and H. Cheng, "Start-time Fair Queuing: A Scheduling Algorithm for
