@@ -342,7 +342,9 @@ fn claims(results: &Results, columns: usize) -> String {
     let counts = counts.fold([0; 3], |sum, more| std::array::from_fn(|at| sum[at] + more[at]));
     let counts: Vec<String> =
         VERDICTS.iter().zip(counts).map(|(verdict, count)| format!("{count} {verdict}")).collect();
-    let sum = format!("{} exhibits; claims: {}", results.exhibits.len(), counts.join(", "));
+    let exhibits = results.exhibits.len();
+    let plural = if exhibits == 1 { "" } else { "s" };
+    let sum = format!("{exhibits} exhibit{plural}; claims: {}", counts.join(", "));
     text + &wrapped(&sum, columns, "  ") + "\n"
 }
 

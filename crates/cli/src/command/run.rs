@@ -283,6 +283,7 @@ fn expected(scenario: &Scenario, report: &Report) -> Vec<Verdict> {
     }
     match (failed.len(), judgements.len()) {
         (0, 0) => {}
+        (0, 1) => tell(format_args!("the expectation of the scenario holds")),
         (0, all) => tell(format_args!("all {all} expectations of the scenario hold")),
         (some, all) => tell(format_args!("{some} of {all} expectations of the scenario failed")),
     }

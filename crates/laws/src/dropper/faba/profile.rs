@@ -23,8 +23,8 @@ pub struct Knees {
     /// No drops while a bucket is at least this full, as a fraction of its height.
     #[parameter(default = 1.0 / 2.0, min = 0.0, max = 1.0, unit = "1", source = "Section 5.")]
     pub lambda1: Option<f64>,
-    /// The fill of a bucket at which the probability of a drop is `max_probability`. From 0 to
-    /// `lambda1`.
+    /// The fill of a bucket, as a fraction of its height, at which the probability of a drop is
+    /// `max_probability`. From 0 to `lambda1`.
     ///
     /// Between `lambda1` and `lambda2` the probability rises linearly from 0, below `lambda2`
     /// linearly to 1 in an empty bucket.
