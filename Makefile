@@ -36,6 +36,10 @@ test: rust ## run every test and every lint; says what it skipped
 test-parquet: rust ## test what writes Parquet, which `make build` leaves out (three minutes: its libraries are built with other features)
 	@cargo test --locked -p fairwire --features parquet --test it parquet::
 
+.PHONY: python
+python: rust ## build the Python package into target/python and run its tests (Python 3.11; minutes the first time)
+	@.ci/python $(ARGS)
+
 .PHONY: house
 house: rust ## check the house rules alone (a second)
 	@cargo xtask house

@@ -155,6 +155,17 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
         "endpoint-smoltcp",
         &["fairwire", "fairwire-core", "fairwire-parameters", "fairwire-scenario", "fairwire-sim"],
     ),
+    (
+        "fairwire-python",
+        &[
+            "fairwire-catalogue",
+            "fairwire-core",
+            "fairwire-document",
+            "fairwire-laws",
+            "fairwire-metrics",
+            "fairwire-scenario",
+        ],
+    ),
     ("link-quinn", &["fairwire-link"]),
     ("link-smoltcp", &["fairwire-link"]),
     ("xtask", &[]),

@@ -1,0 +1,49 @@
+//! Errors of documents as exceptions.
+
+use fairwire_document::{DocumentError, Problem};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+pyo3::create_exception!(
+    fairwire,
+    ScenarioError,
+    PyValueError,
+    "A scenario that was refused: `str(error)` is what the command prints, one line for each problem.\n\n\
+     Attributes of the first problem, each None where it has no such thing: `source` (a file, or \
+     `--set`), `line` and `column` from 1, `key` (dotted), `given`, `allowed`, `suggestion` (the \
+     nearest spelling). `more` is a list of the other problems, each a ScenarioError."
+);
+
+/// `error` as an exception, with what it knows as attributes.
+pub(crate) fn scenario_error(py: Python<'_>, error: &DocumentError) -> PyErr {
+    match filled(py, error) {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(failed) => failed,
+    }
+}
+
+fn filled<'py>(py: Python<'py>, error: &DocumentError) -> PyResult<Bound<'py, PyAny>> {
+    let exception = py.get_type::<ScenarioError>().call1((error.to_string(),))?;
+    let location = error.location.as_ref();
+    exception.setattr("source", location.map(|location| location.source.as_str()))?;
+    exception.setattr("line", location.map(|location| location.line))?;
+    exception.setattr("column", location.map(|location| location.column))?;
+    let (key, given, suggestion) = match &error.problem {
+        Problem::Unknown { given, allowed, .. } => {
+            let likely = fairwire_core::spelling::likely(given, allowed.iter().map(String::as_str));
+            (None, Some(given.as_str()), likely.first().map(ToString::to_string))
+        }
+        Problem::Elsewhere { given, .. } => (None, Some(given.as_str()), None),
+        Problem::Missing { key, .. } | Problem::BadValue { key, .. } => (Some(key.as_str()), None, None),
+        Problem::Refused { key, given, .. } => (Some(key.as_str()), Some(given.as_str()), None),
+        Problem::NotFound { nearest, .. } => (None, None, nearest.first().cloned()),
+        _ => (None, None, None),
+    };
+    exception.setattr("key", key)?;
+    exception.setattr("given", given)?;
+    exception.setattr("suggestion", suggestion)?;
+    exception.setattr("allowed", error.problem.advice())?;
+    let more = error.more.iter().map(|error| filled(py, error)).collect::<PyResult<Vec<_>>>()?;
+    exception.setattr("more", more)?;
+    Ok(exception)
+}

@@ -1,0 +1,32 @@
+//! fairwire from Python.
+//!
+//! The module `fairwire._fairwire`, which `python/fairwire` makes the package `fairwire` of. It adds
+//! no second description of anything: keys and errors are those of scenario files, and the columns
+//! of tables are the fields of the [records](fairwire_metrics::record) with their documentation.
+
+mod columns;
+mod contest;
+mod discipline;
+mod error;
+mod oracle;
+mod result;
+mod scenario;
+mod table;
+
+use pyo3::prelude::*;
+
+/// fairwire: shares a network link fairly. Import `fairwire`, not this module.
+#[pymodule]
+fn _fairwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("ENGINE", fairwire_scenario::ENGINE)?;
+    module.add("ScenarioError", module.py().get_type::<error::ScenarioError>())?;
+    module.add_class::<scenario::Scenario>()?;
+    module.add_class::<result::Result>()?;
+    module.add_class::<table::Table>()?;
+    module.add_class::<discipline::Discipline>()?;
+    module.add_function(wrap_pyfunction!(oracle::max_min, module)?)?;
+    module.add_function(wrap_pyfunction!(oracle::jain, module)?)?;
+    module.add_function(wrap_pyfunction!(oracle::describe, module)?)?;
+    module.add_function(wrap_pyfunction!(oracle::disciplines, module)?)
+}

@@ -1,0 +1,147 @@
+//! What came of a scenario.
+
+use crate::columns;
+use crate::table::Table;
+use fairwire_metrics::record::{
+    AggregateRecord, Estimate, Fairness, FlowRecord, LinkRecord, Report, RunRecord, TransferRecord,
+};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The results of a scenario's runs: tables, and the report as JSON.
+///
+/// `interrupted` is True if it was stopped before all runs were finished.
+#[pyclass(frozen, module = "fairwire")]
+pub(crate) struct Result {
+    report: Report,
+}
+
+/// A record, and the run that it is of.
+#[derive(Serialize, JsonSchema)]
+struct Of<'a, R> {
+    /// The discipline, by its label or else its name.
+    discipline: &'a str,
+    /// The seed.
+    seed: u64,
+    #[serde(flatten)]
+    record: R,
+}
+
+/// One measure of one discipline over the seeds.
+#[derive(Serialize, JsonSchema)]
+struct Measure<'a> {
+    /// The discipline, by its label or else its name.
+    discipline: &'a str,
+    /// The measure, such as `share.tcp` or `jain`.
+    measure: &'a str,
+    /// The number of runs.
+    runs: u64,
+    #[serde(flatten)]
+    estimate: Estimate,
+}
+
+impl Result {
+    pub(crate) fn new(report: Report) -> Self {
+        Result { report }
+    }
+
+    fn table<'a, R, I>(&'a self, records: impl Fn(&'a RunRecord) -> I) -> PyResult<Table>
+    where
+        R: Serialize + JsonSchema + 'a,
+        I: IntoIterator<Item = R> + 'a,
+    {
+        let rows = self.report.runs.iter().flat_map(|run| {
+            let of = |record| Of { discipline: &run.discipline, seed: run.seed, record };
+            records(run).into_iter().map(of)
+        });
+        Table::new(columns::table(rows))
+    }
+}
+
+#[pymethods]
+impl Result {
+    /// A row for each run and flow: throughput, goodput, packets.
+    #[getter]
+    fn flows(&self) -> PyResult<Table> {
+        self.table::<&FlowRecord, _>(|run| &run.flows)
+    }
+
+    /// A row for each run and queued link: utilization, drops and marks by cause, sojourn times.
+    #[getter]
+    fn links(&self) -> PyResult<Table> {
+        self.table::<&LinkRecord, _>(|run| &run.links)
+    }
+
+    /// A row for each run, group and kind of transfer: how long transfers took.
+    #[getter]
+    fn transfers(&self) -> PyResult<Table> {
+        self.table::<&TransferRecord, _>(|run| &run.transfers)
+    }
+
+    /// A row for each run and aggregate of differentiated services.
+    #[getter]
+    fn aggregates(&self) -> PyResult<Table> {
+        self.table::<&AggregateRecord, _>(|run| &run.aggregates)
+    }
+
+    /// A row for each run: Jain's index, the worst share, the share of each group.
+    #[getter]
+    fn fairness(&self) -> PyResult<Table> {
+        self.table::<&Fairness, _>(|run| [&run.fairness])
+    }
+
+    /// A row for each discipline and measure: mean over the seeds, 95 % interval, range.
+    #[getter]
+    fn summary(&self) -> PyResult<Table> {
+        let rows = self.report.summary.iter().flat_map(|summary| {
+            summary.measures.iter().map(|(measure, estimate)| Measure {
+                discipline: &summary.discipline,
+                measure,
+                runs: summary.runs,
+                estimate: *estimate,
+            })
+        });
+        Table::new(columns::table(rows))
+    }
+
+    /// The report as JSON, as `fairwire run --format json` prints it.
+    fn to_json(&self) -> PyResult<String> {
+        serde_json::to_string_pretty(&self.report).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    /// The scenario as it was run, in TOML, with the chosen disciplines and seeds.
+    #[getter]
+    fn scenario_toml(&self) -> &str {
+        &self.report.manifest.scenario_toml
+    }
+
+    /// Notes, such as values taken that the scenario does not state.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.report.manifest.notes.clone()
+    }
+
+    /// Was it stopped before all runs were finished?
+    #[getter]
+    fn interrupted(&self) -> bool {
+        self.report.manifest.interrupted
+    }
+
+    fn __repr__(&self) -> String {
+        let manifest = &self.report.manifest;
+        let disciplines = manifest.disciplines.join(", ");
+        format!(
+            "<fairwire.Result of {}: {} runs of {disciplines}>",
+            manifest.scenario,
+            self.report.runs.len()
+        )
+    }
+
+    /// The summary, for a notebook.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let summary = Bound::new(py, self.summary()?)?;
+        summary.call_method0("_repr_html_")?.extract()
+    }
+}

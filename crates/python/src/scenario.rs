@@ -1,0 +1,196 @@
+//! Scenarios: from a file, from a dict, with changes.
+
+use crate::contest::{self, Progress};
+use crate::error::scenario_error;
+use crate::result::Result;
+use fairwire_scenario::Overrides;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Where the text of a scenario comes from.
+#[derive(Clone)]
+enum Source {
+    File(PathBuf),
+    Text(String),
+}
+
+/// A scenario that was checked: who shares what link, under which disciplines and seeds.
+///
+/// `Scenario({...})` takes a dict with the keys of a scenario file, or its text in TOML. What the
+/// file may omit, the dict may. `Scenario.load(path)` reads a file. A scenario never changes:
+/// `set` returns another one.
+///
+/// Raises ScenarioError, as the command would print it.
+#[pyclass(frozen, module = "fairwire")]
+pub(crate) struct Scenario {
+    source: Source,
+    set: Vec<String>,
+    checked: fairwire_scenario::Scenario,
+}
+
+impl Scenario {
+    fn new(py: Python<'_>, source: Source, overrides: &Overrides) -> PyResult<Self> {
+        let checked = match &source {
+            Source::File(path) => fairwire_scenario::load(path, overrides),
+            Source::Text(text) => fairwire_scenario::parse("scenario", text, overrides),
+        };
+        let checked = checked.map_err(|error| scenario_error(py, &error))?;
+        Ok(Scenario { source, set: overrides.set.clone(), checked })
+    }
+
+    fn with(&self, py: Python<'_>, overrides: &Overrides) -> PyResult<Self> {
+        Scenario::new(py, self.source.clone(), overrides)
+    }
+}
+
+/// A value of Python as one of TOML. It passes through JSON, which has the same types.
+fn toml_value(value: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
+    let json: String = value.py().import("json")?.call_method1("dumps", (value,))?.extract()?;
+    serde_json::from_str(&json).map_err(|error| {
+        PyTypeError::new_err(format!(
+            "{value}: {error}; allowed: str, int, float, bool, lists and dicts of them"
+        ))
+    })
+}
+
+/// The text of a value in TOML.
+fn toml_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let mut text = String::new();
+    let written = toml_value(value)?.serialize(toml::ser::ValueSerializer::new(&mut text));
+    written.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(text)
+}
+
+/// One text, or several.
+fn texts(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
+    let Some(value) = value else { return Ok(Vec::new()) };
+    let items: Vec<Bound<'_, PyAny>> =
+        match value.is_instance_of::<PyString>() || value.is_instance_of::<PyDict>() {
+            true => vec![value.clone()],
+            false => value.try_iter()?.collect::<PyResult<_>>()?,
+        };
+    let one = |item: &Bound<'_, PyAny>| match item.extract::<String>() {
+        Ok(name) => Ok(name),
+        Err(_) => toml_text(item),
+    };
+    items.iter().map(one).collect()
+}
+
+/// Seeds as the command line takes them.
+fn seeds_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    if let Ok(text) = value.extract::<String>() {
+        return Ok(text);
+    }
+    if let Ok(seed) = value.extract::<u64>() {
+        return Ok(seed.to_string());
+    }
+    let seeds = value.try_iter()?.map(|seed| seed?.extract::<u64>()).collect::<PyResult<Vec<_>>>()?;
+    Ok(seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(","))
+}
+
+#[pymethods]
+impl Scenario {
+    #[new]
+    fn from_value(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let text = match value.extract::<String>() {
+            Ok(text) => text,
+            Err(_) => match toml_value(value)? {
+                toml::Value::Table(table) => table.to_string(),
+                _ => return Err(PyTypeError::new_err("a scenario is a dict, or text in TOML")),
+            },
+        };
+        Scenario::new(value.py(), Source::Text(text), &Overrides::default())
+    }
+
+    /// Reads a scenario file. `path`: a str or an os.PathLike.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        Scenario::new(py, Source::File(path), &Overrides::default())
+    }
+
+    /// The same scenario with one value changed, as `--set PATH=VALUE` does, or with several:
+    /// `scenario.set("link.buffer", "390 packets")`, `.set({"duration": "9 s", "flow.tcp.count": 20})`.
+    #[pyo3(signature = (path, value=None))]
+    fn set(
+        &self,
+        py: Python<'_>,
+        path: &Bound<'_, PyAny>,
+        value: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let mut set = self.set.clone();
+        let mut add = |path: String, value: &Bound<'_, PyAny>| {
+            toml_text(value).map(|value| set.push(format!("{path}={value}")))
+        };
+        match (path.cast::<PyDict>(), value) {
+            (Ok(several), None) => {
+                several.iter().try_for_each(|(path, value)| add(path.extract()?, &value))?
+            }
+            (Err(_), Some(value)) => add(path.extract()?, value)?,
+            _ => return Err(PyTypeError::new_err("`set` takes a path and a value, or a dict of these")),
+        }
+        self.with(py, &Overrides { set, ..Overrides::default() })
+    }
+
+    /// Simulates every discipline under every seed, and returns the results.
+    ///
+    /// `disciplines`: a name, a dict with parameters, or a list of these, in place of the
+    /// scenario's. `seeds`: an int, a list of ints, or a text such as "1..=10". `jobs`: runs at the
+    /// same time, 0 for one on each core. `progress`: True for a line on stderr, or a function that
+    /// is given the fraction that is done, from 0 to 1. The results do not depend on `jobs`.
+    ///
+    /// Other threads of Python run meanwhile. Ctrl-C stops it within 100 ms and raises
+    /// KeyboardInterrupt.
+    #[pyo3(signature = (disciplines=None, seeds=None, *, jobs=0, progress=None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        disciplines: Option<&Bound<'_, PyAny>>,
+        seeds: Option<&Bound<'_, PyAny>>,
+        jobs: usize,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Result> {
+        let progress = Progress::new(progress)?;
+        let overrides = Overrides {
+            set: self.set.clone(),
+            disciplines: texts(disciplines)?,
+            seeds: seeds.map(seeds_text).transpose()?,
+        };
+        if overrides.disciplines.is_empty() && overrides.seeds.is_none() {
+            return contest::run(py, &self.checked, jobs, &progress);
+        }
+        let chosen = self.with(py, &overrides)?;
+        contest::run(py, &chosen.checked, jobs, &progress)
+    }
+
+    /// Its name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.checked.spec().name
+    }
+
+    /// The scenario in TOML, with all changes.
+    #[getter]
+    fn toml(&self) -> &str {
+        self.checked.toml()
+    }
+
+    /// SHA-256 of what it simulates, hexadecimal: comments, layout and the choice of disciplines
+    /// and seeds do not count.
+    #[getter]
+    fn sha256(&self) -> &str {
+        self.checked.sha256()
+    }
+
+    /// Notes, such as values taken that it does not state.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.checked.notes().to_vec()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<fairwire.Scenario {}>", self.name())
+    }
+}

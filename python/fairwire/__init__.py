@@ -1,0 +1,55 @@
+"""fairwire: shares a network link fairly.
+
+A contest in four lines::
+
+    import fairwire as fw
+
+    scenario = fw.Scenario.load("selfish-flow.toml")
+    result = scenario.run(["tail-drop", "faba"], seeds="1..=10")
+    result.summary.to_polars()
+
+Times are seconds and rates bit/s wherever a number has no unit of its own.
+"""
+
+from typing import TYPE_CHECKING
+
+from ._fairwire import (
+    ENGINE,
+    Discipline,
+    Result,
+    Scenario,
+    ScenarioError,
+    Table,
+    __version__,
+    describe,
+    disciplines,
+    jain,
+    max_min,
+)
+
+if TYPE_CHECKING:
+    from . import plot
+
+__all__ = [
+    "ENGINE",
+    "Discipline",
+    "Result",
+    "Scenario",
+    "ScenarioError",
+    "Table",
+    "__version__",
+    "describe",
+    "disciplines",
+    "jain",
+    "max_min",
+    "plot",
+]
+
+
+def __getattr__(name: str):
+    # Imported when it is used: matplotlib takes longer than all the rest.
+    if name == "plot":
+        from importlib import import_module
+
+        return import_module(".plot", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
