@@ -263,14 +263,13 @@ pub(crate) fn names() -> &'static [&'static str] {
 /// Serde takes a list of names that lives for ever. So each list is made once and leaked; `others`
 /// is a constant of the caller: its address and its length are the key of its list.
 pub(crate) fn names_and(others: &'static [&'static str]) -> &'static [&'static str] {
-    static KEPT: Mutex<Vec<((usize, usize), &'static [&'static str])>> = Mutex::new(Vec::new());
+    static KEPT: Mutex<Vec<[&'static [&'static str]; 2]>> = Mutex::new(Vec::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let key = (others.as_ptr() as usize, others.len());
-    if let Some((_, all)) = kept.iter().find(|(other, _)| *other == key) {
+    if let Some([_, all]) = kept.iter().find(|[other, _]| std::ptr::eq(*other, others)) {
         return all;
     }
     let all: &'static [_] = [others, names()].concat().leak();
-    kept.push((key, all));
+    kept.push([others, all]);
     all
 }
 

@@ -76,8 +76,8 @@ impl Debug for Controller {
     }
 }
 
-/// Makes, from the list of built-in controllers, what reads them by their types, so that a fault has
-/// its place in the text.
+/// Makes, from the list of built-in controllers, what reads them by their types, so that a fault
+/// has its place in the text.
 macro_rules! listed {
     ([$($(#[$doc:meta])* $module:ident::$kind:ident($spec:ident, $parameters:ident) = $name:literal;)+]) => {
         const BUILT_IN: &[Controller] = &[Controller::of::<RenoSpec>(), $(Controller::of::<$spec>()),+];
