@@ -44,7 +44,7 @@ fn main() {
         tie_rule: TieRule::Random,
     };
     let measured =
-        fairwire_sim::run(plan, &settings, &mut |_| ControlFlow::Continue(())).expect("nobody stops it");
+        fairwire_sim::run(plan, &settings, &mut |_| ControlFlow::Continue(())).expect("it is not stopped");
     for flow in &measured.flows {
         println!("{:6} {:>6.3} Mbit/s", flow.name, flow.throughput_bps / 1e6);
     }

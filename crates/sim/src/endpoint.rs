@@ -1,12 +1,14 @@
 //! Endpoints: a protocol of one's own at both ends of a flow.
 //!
-//! An [`Endpoint`] has no clock, no socket and no thread: it is given packets and the time, and returns packets and the time at which it
-//! is to be called again. [`Endpoints`] makes both ends of each flow of a group. Between them are the flow's own links, the queued links
-//! and whatever else shares them, as for the simulator's TCP.
+//! An [`Endpoint`] has no clock, no socket and no thread: it is given packets and the time, and
+//! returns packets and the time at which it is to be called again. [`Endpoints`] makes both ends of
+//! each flow of a group. Between them are the flow's own links, the queued links and whatever else
+//! shares them, as for the simulator's TCP.
 //!
-//! The engine calls [`poll_transmit`](Endpoint::poll_transmit) on an end when its flow starts, after each packet that arrives there, and
-//! when its timeout is due, until it returns `None`; then it reads [`next_timeout`](Endpoint::next_timeout). The same plan and seed give
-//! the same bits, if the endpoint draws from [`Start::rng`] alone and reads no clock.
+//! The engine calls [`poll_transmit`](Endpoint::poll_transmit) on an end when its flow starts,
+//! after each packet that arrives there, and when its timeout is due. It repeats the call until it
+//! returns `None`. Then it reads [`next_timeout`](Endpoint::next_timeout). The same plan and seed
+//! give the same bits, if the endpoint draws from [`Start::rng`] alone and reads no clock.
 
 use core::any::Any;
 use core::fmt::{self, Debug};
@@ -15,20 +17,23 @@ use std::sync::Arc;
 
 /// One end of a flow.
 pub trait Endpoint: Send {
-    /// `packet` of the other end arrived at `now`.
+    /// Invoked when `packet` of the other end arrived, at `now`.
     fn on_packet(&mut self, packet: Packet, now: Time);
 
-    /// Does what is due at `now` and returns the next packet to be sent; `None` when there is no more. Packets leave in this order over the
-    /// flow's own link, which holds as many as there are.
+    /// Invoked at the start, after each arrival and at each timeout: does what is due at `now` and
+    /// returns the next packet to be sent; `None` when there is no more. Packets leave in this
+    /// order over the flow's own link, which holds as many as there are.
     ///
-    /// A packet of no bytes or of more than 65 535, and more than 65 536 packets at one instant, end the run with a panic.
+    /// A packet of no bytes or of more than 65 535, and more than 65 536 packets at one instant,
+    /// end the run with a panic.
     fn poll_transmit(&mut self, now: Time) -> Option<Packet>;
 
-    /// When `poll_transmit` is to be called without a packet that arrived. Read after `poll_transmit` has returned `None`, so it must be
-    /// later than that call: a time that is not ends the run with a panic.
+    /// When `poll_transmit` is to be called without an arrival. Invoked after `poll_transmit` has
+    /// returned `None`, so it must be later than that call; otherwise the run ends with a panic.
     fn next_timeout(&mut self) -> Option<Time>;
 
-    /// Is it through? It is not called any more then. How long the first end of a flow took is a transfer of its group.
+    /// Has it finished? It is not called any more then. How long the first end of a flow took is a
+    /// transfer of its group.
     fn finished(&self) -> bool {
         false
     }
@@ -57,7 +62,8 @@ impl Packet {
         Packet { ecn, ..self }
     }
 
-    /// The same with a payload, such as its bytes or the headers that the other end reads. It takes no room on the wire: `bytes` does.
+    /// The same with a payload, such as its bytes or the headers that the other end reads. It takes
+    /// no room on the wire: `bytes` does.
     #[must_use]
     pub fn carrying<P: Any + Send>(self, payload: P) -> Self {
         Packet { payload: Some(Box::new(payload)), ..self }
@@ -89,9 +95,10 @@ pub struct Endpoints {
 type Starting = dyn Fn(Start) -> [Box<dyn Endpoint>; 2] + Send + Sync;
 
 impl Endpoints {
-    /// What records call `name`. Most packets of the first end have `packet_bytes` on the wire, or 0 where they differ: what they take is
-    /// then computed once. For each flow `starting` makes both ends: the first, whose packets are counted as sent and delivered, and the
-    /// second, whose packets go the way of acknowledgements.
+    /// What records call `name`. Most packets of the first end have `packet_bytes` on the wire, or
+    /// 0 where they differ: what they take is then computed once. For each flow `starting` makes
+    /// both ends: the first, whose packets are counted as sent and delivered, and the second, whose
+    /// packets go the way of acknowledgements.
     pub fn new<F: Endpoint + 'static, S: Endpoint + 'static>(
         name: &'static str,
         packet_bytes: u32,

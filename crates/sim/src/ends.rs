@@ -1,4 +1,5 @@
-//! Both ends of a flow of another crate's endpoints, at work: they are called as promised, and what they return is checked.
+//! Both ends of a flow of another crate's endpoints, at work: they are called as promised, and what
+//! they return is checked.
 
 use crate::endpoint::{Endpoint, Endpoints, Packet, Start};
 use core::fmt::{self, Display};
@@ -17,10 +18,12 @@ pub(crate) enum Side {
 /// What a packet of IP can have (RFC 791, RFC 8200), bytes.
 const SIZES: RangeInclusive<u32> = 1..=65_535;
 
-/// An end that returns more packets at one instant is taken for one that never stops: twice a window of 10 Gbit/s over 40 ms.
+/// An end that returns more packets at one instant is taken for one that never stops: twice a
+/// window of 10 Gbit/s over 40 ms.
 const MAX_AT_ONCE: u32 = 1 << 16;
 
-/// More timeouts within [`IDLE`], in a row and without a packet, are taken for an end that keeps the engine busy for nothing.
+/// More timeouts within [`IDLE`], in a row and without a packet, are taken for an end that keeps
+/// the engine busy for nothing.
 const MAX_IDLE: u32 = 1 << 16;
 const IDLE: Duration = Duration::from_secs(1);
 

@@ -1,5 +1,5 @@
-//! Events, and what the model asks of whatever keeps them: the first of its two interfaces. The other one is [`Memory`], as whatever
-//! keeps events sees the store of flows and frames.
+//! Events, and the interface of the event queue, the first of the model's two. The other one is
+//! [`Memory`]: the store of flows and frames, as the event queue sees it.
 
 use fairwire_core::{Ecn, Time};
 
@@ -59,8 +59,8 @@ impl Event {
     }
 }
 
-/// What comes up next, or nothing. Two numbers, so that it is returned in registers: through memory it would be written in pieces, and waited
-/// for when it is read as a whole.
+/// What comes up next, or nothing. Two numbers, so that it is returned in registers: through memory
+/// it would be written in pieces, and waited for when it is read as a whole.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Next {
     time: Time,
@@ -102,8 +102,9 @@ pub(crate) struct Leaving {
     pub(crate) reaches: Time,
 }
 
-/// Events to come, as the model of the network schedules them. Whatever keeps them, what comes of a run is the same as if they came up in
-/// one order: by time, then as [`Ties`](crate::ties::Ties) has it, then by when they were scheduled.
+/// Events to come, as the model of the network schedules them. Whatever keeps them, what comes of a
+/// run is the same as if they came up in one order: by time, then as [`Ties`](crate::ties::Ties)
+/// has it, then by when they were scheduled.
 pub(crate) trait Events {
     /// A new lane for what happens at hosts, as long as there are few.
     fn lane_at_hosts(&mut self) -> Lane;
@@ -120,18 +121,22 @@ pub(crate) trait Events {
     /// Schedules what happens at a link, about a frame of this identity or without one.
     fn push_at_link(&mut self, time: Time, event: Event, identity: u32, lane: Lane);
 
-    /// Schedules when `link` becomes free next. What was scheduled for it before means nothing, and may come up or not.
+    /// Schedules when `link` becomes free next. What was scheduled for it before means nothing, and
+    /// may come up or not.
     fn push_link_free(&mut self, time: Time, link: u32);
 
-    /// Keeps a packet that leaves its last link until [`next_left`](Events::next_left), where it can change nothing before that. False where
-    /// it is not kept: the model then goes on with it at once.
+    /// Keeps a packet that leaves its last link until [`next_left`](Events::next_left), where it
+    /// can change nothing before that. False where it is not kept: the model then goes on with it
+    /// at once.
     fn put_off(&mut self, link: u32, leaving: Leaving) -> bool;
 
-    /// Begins a turn of those events that come up now, none of them after `end`; false where there are no more. Hosts may be ahead of
-    /// links in it. Of who has one order for all events, all come up at links.
+    /// Begins a turn of those events that come up now, none of them after `end`; false where there
+    /// are no more. Hosts may be ahead of links in it. Where one order holds for all events, all
+    /// come up at links.
     fn begin_turn(&mut self, end: Time) -> bool;
 
-    /// Takes the next event of this turn at hosts, and its time. Meanwhile `memory` may be asked for what other events need.
+    /// Takes the next event of this turn at hosts, and its time. Meanwhile it may prefetch from
+    /// `memory` what other events need.
     fn next_at_hosts(&mut self, memory: &impl Memory) -> Next;
 
     /// The same of what comes up at links, after all at hosts.
@@ -141,12 +146,12 @@ pub(crate) trait Events {
     fn next_left(&mut self, memory: &impl Memory) -> Option<Leaving>;
 }
 
-/// The memory that events need. To ask for it changes nothing that is computed.
+/// The memory that events need. To prefetch it changes nothing that is computed.
 pub(crate) trait Memory {
-    /// Asks for the frame of `event`, if it has one.
+    /// Prefetches the frame of `event`, if it has one.
     fn fetch_frame(&self, event: Event);
 
-    /// Asks for what `event` needs of its flow. Its frame was asked for before.
+    /// Prefetches what `event` needs of its flow. Its frame was prefetched before.
     fn fetch_flow(&self, event: Event);
 }
 

@@ -8,14 +8,17 @@ use fairwire_tcp::{Ack, Sack, Segment};
 use std::any::Any;
 use std::collections::VecDeque;
 
-/// One packet, or the acknowledgement that it turned into. Aligned, lest it lie in two lines of the cache.
+/// One packet, or the acknowledgement that it turned into. Aligned, lest it lie in two lines of the
+/// cache.
 ///
-/// Where packets are many, a call that is not inlined takes a slot and reads the frame there. A frame that is an argument of such a call
-/// is in memory from the start, and what needs a field of it waits for the whole to be written (7 % of the time of nine flows).
+/// Where packets are many, a call that is not inlined takes a slot and reads the frame there. A
+/// frame that is an argument of such a call is in memory from the start. What needs a field of it
+/// waits for the whole to be written: 7 % of the time of nine flows.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(crate) struct Frame {
-    /// Segment number on the way out, next segment expected on the way back; of a datagram, its bytes.
+    /// Segment number on the way out, next segment expected on the way back; of a datagram, its
+    /// bytes.
     seq: u64,
     /// The flow it belongs to.
     pub(crate) flow: u32,
@@ -75,7 +78,7 @@ impl Frame {
         }
     }
 
-    /// A datagram of so many bytes on the wire.
+    /// A datagram of `wire_bytes`.
     pub(crate) fn datagram(flow: u32, conversation: u16, bytes: u32, leg: u32) -> Self {
         Frame::carrying(flow, conversation, Segment::data(bytes.into()), leg)
     }
@@ -90,7 +93,7 @@ impl Frame {
         self.seq as u32
     }
 
-    /// What tells it from frames that it can meet.
+    /// What distinguishes it from frames that it can meet.
     #[inline(always)]
     pub(crate) fn identity(&self) -> u32 {
         self.flow ^ (self.seq as u32).wrapping_mul(0x9e37_79b1)
@@ -111,7 +114,7 @@ impl Frame {
         self.is_special = has_blocks;
     }
 
-    /// What it carries, for those who watch; an acknowledgement with the blocks `sack`.
+    /// What it carries, for observers; an acknowledgement with the blocks `sack`.
     pub(crate) fn content(&self, sack: Sack) -> Content {
         let Frame { seq, is_ack, is_syn, is_special, flag, .. } = *self;
         match (is_ack, is_syn) {
@@ -127,7 +130,7 @@ impl Frame {
     }
 }
 
-/// The place for a frame is asked for so many frames ahead.
+/// The number of frames by which the place for a frame is prefetched ahead.
 const STORES_AHEAD: usize = 8;
 
 /// What a packet carries for the endpoints of another crate.
@@ -135,15 +138,16 @@ pub(crate) type Payload = Box<dyn Any + Send>;
 
 /// A pool of frames. It grows to the most that were ever in flight, and no further.
 ///
-/// The frame let go first is the first to be used again. Packets that set out one after the other thus lie one after the other, and since
-/// they mostly travel in that order too, what comes next is mostly beside what came last.
+/// The frame let go first is the first to be used again. Packets that set out one after the other
+/// thus lie one after the other. They mostly travel in that order too, so what comes next is mostly
+/// beside what came last.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     slots: Vec<Frame>,
     free: VecDeque<u32>,
     /// By slot, as far as there were any: the blocks of acknowledgements that have some.
     sacks: Vec<Sack>,
-    /// By slot: when its packet was sent. Kept only for those who watch.
+    /// By slot: when its packet was sent. Kept only for observers.
     sent: Option<Vec<Time>>,
     /// By slot, as far as there were any: what endpoints of other crates carry.
     payloads: Vec<Option<Payload>>,
@@ -192,9 +196,9 @@ impl Frames {
         frame
     }
 
-    /// Adds blocks to the acknowledgement in `slot`, and tells whether there are any.
+    /// Adds blocks to the acknowledgement in `slot`, and returns whether there are any.
     #[inline(never)]
-    pub(crate) fn tell_blocks(&mut self, slot: u32, sack: Sack) -> bool {
+    pub(crate) fn add_blocks(&mut self, slot: u32, sack: Sack) -> bool {
         self.slots[slot as usize].is_special = !sack.is_empty();
         self.keep_blocks(slot, sack);
         !sack.is_empty()
@@ -223,7 +227,8 @@ impl Frames {
         Ack { next: seq, is_for_syn: is_syn, ece: flag, marks, sack }
     }
 
-    /// The blocks of the acknowledgement in `slot`; none where it has none, or is no acknowledgement.
+    /// The blocks of the acknowledgement in `slot`; none where it has none, or is no
+    /// acknowledgement.
     pub(crate) fn blocks(&self, slot: u32) -> Sack {
         if self.slots[slot as usize].is_ack { self.ack(slot).sack } else { Sack::NONE }
     }
@@ -250,7 +255,7 @@ impl Frames {
         }
     }
 
-    /// Asks for the frame in `slot`.
+    /// Prefetches the frame in `slot`.
     #[inline]
     pub(crate) fn fetch(&self, slot: u32) {
         prefetch::lines(&self.slots[slot as usize], 0..1);

@@ -81,7 +81,8 @@ impl Group {
         }
     }
 
-    /// The same with these `members`, after the plan `last`, which it goes on with where both have one name.
+    /// The same with these `members`, after the plan `last`, which it goes on with where both have
+    /// one name.
     pub(crate) fn with(self, members: u32, last: Option<&Group>) -> Self {
         match last.filter(|last| last.plan.name == self.plan.name) {
             Some(last) => Group { head: last.head, before: last.before + last.members, members, ..self },
@@ -117,17 +118,18 @@ impl Group {
         FlowHash(rng::mix(self.salt ^ (u64::from(index) + 1) ^ (u64::from(connection) << 48)))
     }
 
-    /// How long a packet takes on the wires of `leg`; `bytes` is asked only where sizes vary.
+    /// How long a packet takes on the wires of `leg`; `bytes` is called only where sizes vary.
     #[inline]
     pub(crate) fn takes(&self, leg: &Leg, is_data: bool, bytes: u32) -> Duration {
         if self.sizes_vary { leg.takes_bytes(bytes) } else { leg.takes(is_data) }
     }
 
-    /// What a queue is told of the packet that `frame`, kept in `slot`, is. Worked out from the frame alone: its flow is far away in memory.
+    /// The descriptor, for a queue, of the packet that `frame`, kept in `slot`, is. Worked out from
+    /// the frame alone: its flow is far away in memory.
     #[inline]
     pub(crate) fn packet(&self, frame: Frame, slot: u32, now: Time) -> Packet {
         let len = self.wire_bytes(frame);
-        // Acknowledgements are a flow of their own to whoever tells flows apart by their five-tuple.
+        // Acknowledgements are a flow of their own, as they are by their five-tuple.
         let hash = self.hash(frame.flow, frame.connection);
         let flow = if frame.is_ack() { FlowHash(!hash.0) } else { hash };
         Packet {

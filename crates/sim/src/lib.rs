@@ -1,9 +1,11 @@
 //! A deterministic packet simulator.
 //!
-//! One run is one thread and one seed: the same plan, seed and tie rule give the same bits on every machine.
+//! One run is one thread and one seed: the same plan, seed and tie rule give the same bits on every
+//! machine.
 //!
-//! `model.rs` is what is simulated. How its events are kept (`queue/`), and its frames and flows (`store.rs`, `frames.rs`, `flow/`), is behind
-//! an interface each, and `tuning.rs` chooses what of that suits a network.
+//! `model.rs` is what is simulated. How its events are kept (`queue/`), and its frames and flows
+//! (`store.rs`, `frames.rs`, `flow/`), is behind an interface each, and `tuning.rs` chooses what of
+//! that suits a network.
 
 pub mod app;
 mod edge;
@@ -49,11 +51,12 @@ use std::ops::ControlFlow;
 
 /// Runs `network` once.
 ///
-/// `watch` is asked now and then, with the simulated time reached, whether to go on; when it says no, the result is `None`.
+/// `watch` is called now and then with the simulated time reached. When it breaks, the run stops
+/// and the result is `None`.
 ///
 /// # Panics
-/// When the plan breaks a bound that its fields state: a run not longer than its warm-up, a dither not from 0 to 1, more header
-/// bytes than bytes.
+/// When the plan breaks a bound that its fields state: a run not longer than its warm-up, a dither
+/// not from 0 to 1, more header bytes than bytes.
 pub fn run(
     network: Network,
     settings: &Settings,

@@ -9,7 +9,8 @@ pub(crate) struct Line {
     remainder: u64, // bit-nanoseconds, below the rate
 }
 
-/// How long packets of the sizes that a group sends take at its access rate: sizes repeat, divisions are slow.
+/// How long packets of the sizes that a group sends take at its access rate: sizes repeat,
+/// divisions are slow.
 #[derive(Clone, Debug)]
 pub(crate) struct Pace {
     rate: u64,
@@ -45,15 +46,16 @@ impl Line {
         self.free_at
     }
 
-    /// How many packets of the usual size a packet at `now` has to wait for: 0 where nothing is being sent, and 2 for more than one.
+    /// How many packets of the usual size a packet at `now` has to wait for: 0 where nothing is
+    /// being sent, and 2 for more than one.
     #[inline(always)]
     pub(crate) fn queued(&self, now: Time, pace: &Pace) -> usize {
         let waits = self.free_at.since(now);
         usize::from(waits > Duration::ZERO) + usize::from(waits > pace.whole)
     }
 
-    /// Starts to send `bytes` at `now`, or after what is being sent, and tells when the last bit has left. Remainders are
-    /// carried, so the rate is exact.
+    /// Starts to send `bytes` at `now`, or after what is being sent, and returns when the last bit
+    /// has left. Remainders are carried, so the rate is exact.
     #[inline(always)]
     pub(crate) fn start(&mut self, bytes: u32, now: Time, pace: &Pace) -> Time {
         let (whole, remainder) = pace.takes(bytes);

@@ -49,7 +49,7 @@ impl Link {
         service.map(|service| self.started(service, now))
     }
 
-    /// The transmitter is free at `now`, or what waits is ready: asks for the next packet.
+    /// The transmitter is free at `now`, or what waits is ready: polls for the next packet.
     #[inline(always)]
     pub fn poll(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Departure> {
         let service = self.server.poll(now, &mut Counted { inner: signals, meter: &mut self.meter });
@@ -64,7 +64,8 @@ impl Link {
         Departure { packet, reaches: sent + self.delay }
     }
 
-    /// When [`ask`](Link::ask) is due next without another arrival; [`Time::MAX`] when only an arrival can bring something.
+    /// When [`poll`](Link::poll) is due next without another arrival; [`Time::MAX`] when only an
+    /// arrival can bring something.
     pub fn next_poll_at(&self) -> Time {
         self.server.next_poll_at()
     }
@@ -105,8 +106,8 @@ impl Link {
         self.measured_from = now;
     }
 
-    /// What it did since the warm-up, at `now`. Of a rate that changes, the mean is recorded; utilization is the share of the bits that
-    /// could have been sent.
+    /// What it did since the warm-up, at `now`. Of a rate that changes, the mean is recorded;
+    /// utilization is the share of the bits that could have been sent.
     pub fn record(&self, now: Time) -> LinkRecord {
         self.meter.record(&self.name, self.mean_rate(now), now)
     }

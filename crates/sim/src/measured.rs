@@ -100,8 +100,9 @@ impl<T: Tap, E: Events> Model<T, E> {
                 let of = |segments: u64| rate_of(segments * u64::from(tcp.segment_bytes + tcp.header_bytes));
                 let offered = session.and_then(|session| match load.demand() {
                     Demand::Offered => Some(of(session.offered())),
-                    // What is under way when the warm-up ends counts as arrived in either, so what was got bounds what was asked.
-                    Demand::Asked => Some(of(session.asked().max(counts.delivered))),
+                    // What is under way when the warm-up ends counts as arrived in either, so what
+                    // was delivered bounds what was requested.
+                    Demand::Requested => Some(of(session.requested().max(counts.delivered))),
                     Demand::Endless => None,
                 });
                 (offered, of_tcp(tcp))

@@ -1,24 +1,28 @@
 //! The model: what happens in the network, and in which order.
 //!
-//! Three events carry a packet over a queue and back: it arrives at the queue ([`Event::Arrival`]), the link has sent what was before it
-//! ([`Event::LinkFree`]), and its acknowledgement reaches the sender ([`Event::Ack`]), which sends what that allows.
+//! Three events carry a packet over a queue and back: it arrives at the queue ([`Event::Arrival`]),
+//! the link has sent what was before it ([`Event::LinkFree`]), and its acknowledgement reaches the
+//! sender ([`Event::Ack`]), which sends what that allows.
 //!
-//! What is not contended for is arithmetic. A flow's own links at either end, wires, and the way back where it crosses no queue delay only
-//! packets of that flow, in order. So when a packet will be at the first queue is known when it is sent, and when its acknowledgement
-//! will be back is known when it begins to leave the last one.
+//! What is not contended for is arithmetic. A flow's own links at either end, wires, and the way
+//! back where it crosses no queue delay only packets of that flow, in order. So the time of a
+//! packet at the first queue is known when it is sent. The time of its acknowledgement is known
+//! when the packet begins to leave the last queue.
 //!
 //! ```text
-//!   Wake, Ack ──► sender ─ own link, wires ─► Arrival ──► queue ──► LinkFree ─ wires, own link ─► receiver
-//!                    ▲                                                                               │
-//!                    └────────────────────────── Ack ◄─ wires, own links ────────────────────────────┘
+//! Wake, Ack ─► sender ─ own link, wires ─► Arrival ─► queue ─► LinkFree ─ wires, link ─► receiver
+//!                 ▲                                                                         │
+//!                 └──────────────────────── Ack ◄─ wires, own links ────────────────────────┘
 //! ```
 //!
-//! Events come in one order: by time, then by the tie rule, which draws by the seed from what the events are ([`Ties`](crate::ties::Ties)),
-//! then by when they were scheduled. Nothing is ever taken back: a link and a flow know when they are due, and an event for another
-//! time means nothing.
+//! Events come in one order: by time, then by the tie rule, which draws by the seed from what the
+//! events are ([`Ties`](crate::ties::Ties)), then by when they were scheduled. Nothing is ever
+//! taken back: a link and a flow know when they are due, and an event for another time means
+//! nothing.
 //!
-//! How events are kept is behind [`Events`], and how frames and flows are behind [`Store`]. Nothing here depends on how either does it. What
-//! is due at hosts may come up before what is due at links earlier, where that changes nothing: hence the turns of the loop.
+//! How events are kept is behind [`Events`], and how frames and flows are behind [`Store`]. Nothing
+//! here depends on how either does it. What is due at hosts may come up before what is due at links
+//! earlier, where that changes nothing: hence the turns of the loop.
 
 use crate::app::load::Step;
 use crate::app::session::{Session, Timed};
@@ -51,13 +55,14 @@ pub(crate) struct Model<T, E> {
     pub(crate) end: Time,
     pub(crate) is_measuring: bool,
     pub(crate) handled: u64,
-    /// Of those, timers and ends of transmissions that meant nothing: how many come up hangs on who keeps the events.
+    /// Of those, timers and ends of transmissions that meant nothing: how many come up depends on
+    /// the event queue.
     pub(crate) meaningless: u64,
     /// The watcher is called when `handled` reaches this.
     pub(crate) watched_at: u64,
 }
 
-/// How many events pass before the watcher is asked again.
+/// The number of events between calls of the watcher.
 pub(crate) const WATCH_EVERY: u64 = 1 << 16;
 
 impl<T: Tap, E: Events> Model<T, E> {
@@ -157,7 +162,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         let (Target::Queue(link), group) = (leg.to, leg.group) else {
             unreachable!("who arrives at a queue was on a leg that leads there")
         };
-        // Written once and where the discipline reads it: to move it as a whole right after it was written in pieces, the processor would wait.
+        // Written once and where the discipline reads it: to move it as a whole right after it was
+        // written in pieces, the processor would wait.
         let packet = match self.edges {
             None => self.groups[group as usize].packet(frame, slot, now),
             Some(_) => self.enter_domain(slot, now),
@@ -193,7 +199,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// Schedules when the link is to be asked next, if ever.
+    /// Schedules the next poll of the link, if there is one.
     #[inline(always)]
     fn schedule_link(&mut self, link: u32) {
         let at = self.links[link as usize].next_poll_at();
@@ -213,7 +219,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// A packet goes on from a link: to its receiver, to another queue, or as an acknowledgement to its sender.
+    /// A packet goes on from a link: to its receiver, to another queue, or as an acknowledgement to
+    /// its sender.
     #[inline(always)]
     fn on_departure(&mut self, leaving: Leaving, link: Option<u32>, now: Time) {
         let Leaving { slot, ecn, reaches } = leaving;
@@ -253,8 +260,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         self.deliver(self.store.frames.at(slot), slot, now, now);
     }
 
-    /// `frame`, kept in `slot`, reaches the sink's access link at `at`: what its receiver does then is worked out now, its
-    /// acknowledgement's way back included.
+    /// `frame`, kept in `slot`, reaches the sink's access link at `at`: what its receiver does then
+    /// is worked out now, its acknowledgement's way back included.
     #[inline(always)]
     fn deliver(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
         let (measured_from, end) = (self.measured_from, self.end);
@@ -299,7 +306,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         self.store.frames.release(slot);
         let group = self.group_of(frame);
         if let Some(edges) = &mut self.edges {
-            edges.tell_sender(frame.flow, frame.tag);
+            edges.reached_sender(frame.flow, frame.tag);
         }
         let (flow, mut stage) = self.stage(frame.flow, group, now);
         if flow.is_stale(frame, stage.group) {
@@ -327,13 +334,14 @@ impl<T: Tap, E: Events> Model<T, E> {
         if let Some(edges) = &mut self.edges
             && frame.is_ack()
         {
-            edges.tell_sender(frame.flow, frame.tag);
+            edges.reached_sender(frame.flow, frame.tag);
         }
         let (flow, mut stage) = self.stage(frame.flow, group, now);
         flow.on_packet(frame, payload, &mut stage);
     }
 
-    /// The packet in `slot`. It enters the domain of differentiated services, if this is its first queue.
+    /// The packet in `slot`. It enters the domain of differentiated services, if this is its first
+    /// queue.
     #[inline(never)]
     fn enter_domain(&mut self, slot: u32, now: Time) -> Packet {
         let frame = self.store.frames.at(slot);
@@ -360,7 +368,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         self.legs[frame.leg as usize].group
     }
 
-    /// A flow and its stage; of which group it is, whoever has a frame of it knows without it.
+    /// A flow and its stage. The caller knows the group, from the frame.
     #[inline(always)]
     pub(crate) fn stage(&mut self, index: u32, group: u32, now: Time) -> (&mut Flow, Stage<'_, E>) {
         let flow = &mut self.store.flows[index as usize];

@@ -1,11 +1,11 @@
 //! Watching a run: samples at exact multiples of an interval, and each packet's way.
 //!
-//! An observer reads and changes nothing, so a run gives the same bits with and without one. Without one, the engine is compiled
-//! without the hooks: they cost nothing.
+//! An observer reads and changes nothing, so a run gives the same bits with and without one.
+//! Without one, the engine is compiled without the hooks: they cost nothing.
 //!
-//! A sample at `t` knows every event up to `t`, and `t` itself is included. It is taken between two events: no event is made for
-//! it. Deliveries are worked out before their time; they are held back until then, so that events are told in the order of
-//! their times.
+//! A sample at `t` knows every event up to `t`, and `t` itself is included. It is taken between two
+//! events: no event is made for it. Deliveries are worked out before their time; they are held back
+//! until then, so that events are reported in the order of their times.
 
 use crate::edge::{Aggregate, Edges};
 use crate::flow::Flow;
@@ -18,23 +18,23 @@ use fairwire_metrics::{DelayHistogram, FlowName};
 use fairwire_tcp::Sack;
 use std::collections::BTreeMap;
 
-/// Who watches a run. Every method but the two questions does nothing unless it is written.
+/// Observes a run. All callbacks do nothing by default.
 pub trait Observer {
     /// Samples are taken at every multiple of this; without it there are none. Zero is none.
     fn interval(&self) -> Option<Duration> {
         None
     }
-    /// Is it to be told of each packet?
+    /// Is [`packet`](Self::packet) to be invoked for each packet?
     fn wants_packets(&self) -> bool {
         false
     }
-    /// Nothing has happened yet: what takes part can be read from `view`.
+    /// Invoked before anything has happened: what takes part can be read from `view`.
     fn started(&mut self, _view: &View<'_>) {}
-    /// It is a multiple of the interval.
+    /// Invoked at each multiple of the interval.
     fn sample(&mut self, _view: &View<'_>) {}
-    /// Something happened to a packet. Times never decrease.
+    /// Invoked when something happened to a packet. Times never decrease.
     fn packet(&mut self, _event: &PacketEvent) {}
-    /// The run is over, at its end and not before. It was not stopped.
+    /// Invoked at the end of the run, unless it was stopped before.
     fn finished(&mut self, _view: &View<'_>) {}
 }
 
@@ -65,7 +65,8 @@ pub struct FlowView<'a> {
     pub data_bytes: u32,
     /// What reached its receiver in order and once, in bytes on the wire.
     pub delivered_bytes: u64,
-    /// What left the last queued link on its way, bytes on the wire: data first sent and sent again, without its acknowledgements.
+    /// What left the last queued link on its way, bytes on the wire: data first sent and sent
+    /// again, without its acknowledgements.
     pub left_bytes: u64,
     /// Its packets dropped.
     pub dropped: u64,
@@ -119,7 +120,8 @@ pub struct AggregateView<'a> {
     pub marker: &'a dyn Marker,
     /// Its marker's target rate, bit/s; `None` where the marker hears nothing.
     pub target_bps: Option<f64>,
-    /// The share of its green packets that are marked, by the estimate of the edge where they leave; `None` where none is made.
+    /// The share of its green packets that are marked, by the estimate of the edge where they
+    /// leave; `None` where none is made.
     pub mark_estimate: Option<f64>,
 }
 
@@ -129,7 +131,8 @@ impl<'a> View<'a> {
         self.now
     }
 
-    /// The flows, in the order of the plan; of a flow with several connections each of them, one after the other.
+    /// The flows, in the order of the plan; of a flow with several connections each of them, one
+    /// after the other.
     pub fn flows(&self) -> impl Iterator<Item = FlowView<'a>> + use<'a> {
         let (groups, since) = (self.groups, self.since);
         let mut last = (u32::MAX, 0);
@@ -193,9 +196,10 @@ impl<'a> View<'a> {
     }
 }
 
-/// What the engine tells while it works. The one that does nothing is compiled away.
+/// The callbacks of the engine while it works. The implementation that does nothing is compiled
+/// away.
 pub(crate) trait Tap {
-    /// Is anybody there?
+    /// Is there an observer?
     const IS_ON: bool;
     /// The engine is at `link`, or at the ends of a way.
     fn set_place(&mut self, now: Time, link: Option<u32>);
@@ -236,7 +240,7 @@ pub(crate) struct State<'a> {
     pub(crate) edges: Option<&'a Edges>,
 }
 
-/// Nobody watches.
+/// No observer.
 pub(crate) struct Unwatched;
 
 impl Tap for Unwatched {
@@ -305,7 +309,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Tells of what was held back, up to `now`.
+    /// Reports what was held back, up to `now`.
     fn release(&mut self, now: Time) {
         while let Some(first) = self.ahead.first_entry().filter(|first| first.key().0 <= now) {
             let ahead = first.remove();
@@ -353,8 +357,8 @@ impl Tap for Watch<'_> {
 
     fn happened(&mut self, what: What, about: About) {
         let flow = &mut self.since.flows[about.frame.flow as usize];
-        let mut nobody = Count::default();
-        let link = self.link.map_or(&mut nobody, |link| &mut self.since.links[link as usize]);
+        let mut unused = Count::default();
+        let link = self.link.map_or(&mut unused, |link| &mut self.since.links[link as usize]);
         match what {
             What::Drop(_) => (flow.dropped, link.dropped) = (flow.dropped + 1, link.dropped + 1),
             What::Mark(_) => (flow.marked, link.marked) = (flow.marked + 1, link.marked + 1),
@@ -402,7 +406,7 @@ impl Tap for Watch<'_> {
     }
 }
 
-/// What a discipline did to `packet`, which stands for one of `frames`.
+/// What a discipline did to `packet`, the descriptor of one of `frames`.
 pub(crate) fn about(packet: &Packet, frames: &Frames, is_tcp: bool) -> About {
     let (slot, wire_bytes) = (packet.frame, packet.len);
     let mut frame = frames.at(slot);

@@ -15,8 +15,8 @@ pub struct Network {
     pub aggregates: Vec<AggregatePlan>,
 }
 
-/// Groups of flows with one contract: coloured together where they enter the first queue on their way, and watched together where
-/// they have left the last.
+/// Groups of flows with one contract: coloured together where they enter the first queue on their
+/// way, and watched together where they have left the last.
 pub struct AggregatePlan {
     /// Unique name.
     pub name: String,
@@ -28,8 +28,8 @@ pub struct AggregatePlan {
     pub estimator: Option<EstimatorPlan>,
 }
 
-/// How the edge where an aggregate leaves estimates how many green packets are marked, and what it asks then. The default is that of
-/// E. Park and C. Choi 2003, section IV.
+/// How the edge where an aggregate leaves estimates how many green packets are marked, and what it
+/// requests then. The default is that of E. Park and C. Choi 2003, section IV.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EstimatorPlan {
     /// When the estimate moves.
@@ -38,7 +38,7 @@ pub struct EstimatorPlan {
     pub window: u32,
     /// w: the weight of their mean in the estimate.
     pub weight: f64,
-    /// Below this estimate a higher target is asked for.
+    /// Below this estimate a higher target is requested.
     pub low: f64,
     /// Above this one a lower target is.
     pub high: f64,
@@ -76,7 +76,8 @@ pub struct LinkPlan {
 
 /// Flows that are alike but for when they start and how far away they are.
 ///
-/// Those that go several ways are as many plans of one name, one after the other: their numbers go on from plan to plan.
+/// Those that go several ways are as many plans of one name, one after the other: their numbers go
+/// on from plan to plan.
 #[derive(Clone, Debug)]
 pub struct GroupPlan {
     /// The name of the group, such as `tcp`. Flow number 3 of it is called `tcp.3`.
@@ -121,7 +122,7 @@ pub struct Member {
 pub enum Hop {
     /// A queued link, by its place in [`Network::links`].
     Link(u32),
-    /// A link that is never congested: it takes its time, and nobody waits.
+    /// A link that is never congested: it takes its time, and no packet waits for another flow's.
     Wire {
         /// Its rate.
         rate: Rate,
@@ -142,7 +143,7 @@ pub enum Source {
     Tcp {
         /// The constants of each connection.
         tcp: fairwire_tcp::Config,
-        /// What it asks of them.
+        /// What it requests of them.
         load: Load,
     },
     /// Constant bit rate over UDP.
@@ -178,7 +179,8 @@ impl Network {
         self.groups.iter().map(|group| group.members.len() * group.connections()).sum()
     }
 
-    /// One queued link that all flows share; acknowledgements come back over a link like it that others do not congest.
+    /// One queued link that all flows share; acknowledgements come back over a link like it that
+    /// others do not congest.
     pub fn dumbbell(bottleneck: LinkPlan, mut groups: Vec<GroupPlan>) -> Self {
         let back = Hop::Wire { rate: bottleneck.rate, delay: bottleneck.delay };
         for group in &mut groups {
@@ -205,7 +207,7 @@ pub struct Settings {
 /// The order of events at the same instant. Events have a total order under either rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TieRule {
-    /// Random, from the run's seed: no flow is favoured by where it stands in the file.
+    /// Random, from the run's seed: no flow is favoured by its place in the file.
     #[default]
     Random,
     /// In the order in which they were scheduled, as ns-2 does.
@@ -223,7 +225,8 @@ pub struct Measured {
     pub transfers: Vec<TransferRecord>,
     /// Per aggregate, in the order of the plan.
     pub aggregates: Vec<AggregateCount>,
-    /// Events handled, without timers and questions of links that had lost their meaning when they came up.
+    /// Events handled, without timers and polls of links that had lost their meaning when they came
+    /// up.
     pub events: u64,
 }
 

@@ -1,6 +1,6 @@
 //! Ways through the network, cut into legs: what lies before a queued link, and that link.
 //!
-//! Time on links that nobody contends for is arithmetic, so a leg costs one event, at its queue.
+//! Time on uncontended links is arithmetic, so a leg costs one event, at its queue.
 
 use crate::event::{Events, Lane};
 use crate::plan::Hop;
@@ -30,7 +30,8 @@ pub(crate) enum Target {
 }
 
 impl Leg {
-    /// How long a packet takes on its wires; `is_data`: is it one with data, or only an acknowledgement?
+    /// How long a packet takes on its wires; `is_data`: is it one with data, or only an
+    /// acknowledgement?
     #[inline]
     pub(crate) fn takes(&self, is_data: bool) -> Duration {
         self.takes[usize::from(is_data)]
@@ -55,7 +56,7 @@ pub(crate) struct Sizes {
     pub(crate) vary: bool,
 }
 
-/// Adds the legs of a way to `legs`, one after the other, and tells the place of the first.
+/// Adds the legs of a way to `legs`, one after the other, and returns the place of the first.
 pub(crate) fn lay(
     hops: &[Hop],
     group: u32,
@@ -94,7 +95,7 @@ mod tests {
     use fairwire_core::Seed;
 
     #[test]
-    fn where_sizes_vary_a_packet_of_a_known_size_takes_as_long_as_one_told_ahead() {
+    fn where_sizes_vary_a_packet_of_a_known_size_takes_as_long_as_computed_ahead() {
         let wire = |mbps: u64, ms| Hop::Wire {
             rate: Rate::from_bps(mbps * 1_000_000).expect("not zero"),
             delay: Duration::from_ms(ms),

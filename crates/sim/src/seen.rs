@@ -1,4 +1,4 @@
-//! What an observer is told of packets and of senders.
+//! What an observer receives about packets and senders.
 
 use fairwire_core::{Cause, Duration, Ecn, Time};
 use fairwire_tcp::Sack;
@@ -12,7 +12,8 @@ pub struct PacketEvent {
     pub what: What,
     /// The queued link, by its place in the plan; `None` at the ends of the way.
     pub link: Option<u32>,
-    /// The flow, or the connection where a flow has several, by its place in [`View::flows`](crate::View::flows).
+    /// The flow, or the connection where a flow has several, by its place in
+    /// [`View::flows`](crate::View::flows).
     pub flow: u32,
     /// The packet's number while it is in flight; it is given again afterwards.
     pub frame: u32,

@@ -1,5 +1,5 @@
-//! What a run stores of its frames and flows: the second of the model's interfaces. Where it lies in memory, and when it is asked for ahead, is
-//! decided here, in `frames` and in `flow`.
+//! What a run stores of its frames and flows: the second of the model's interfaces. Where it lies
+//! in memory, and when it is prefetched, is decided here, in `frames` and in `flow`.
 
 use crate::event::{Event, Memory};
 use crate::flow::Flow;
@@ -8,7 +8,7 @@ use crate::observe::{self, Tap};
 use crate::seen::What;
 use fairwire_core::{Cause, Packet, Signals};
 
-/// Frames and flows, and who watches: all that a discipline's signals touch.
+/// Frames, flows and the observer: all that a discipline's signals touch.
 pub(crate) struct Store<T> {
     pub(crate) frames: Frames,
     pub(crate) flows: Vec<Flow>,
@@ -39,7 +39,7 @@ impl<T> Memory for Store<T> {
             Event::Sink(slot) => of_frame(slot).fetch_sink(),
             Event::Wake(flow) => {
                 let flow = &self.flows[flow as usize];
-                flow.fetch_sink(); // its group stands there
+                flow.fetch_sink(); // its group is there
                 flow.fetch_source();
             }
             _ => {}

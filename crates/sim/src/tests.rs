@@ -100,7 +100,7 @@ fn many_flows_fare_as_they_would_among_few() {
         assert!(run.go(&mut |_| ControlFlow::Continue(())));
         format!("{:?}", run.measured())
     };
-    assert_eq!(outcome(true), outcome(false), "to ask for memory changes nothing");
+    assert_eq!(outcome(true), outcome(false), "to prefetch memory changes nothing");
 }
 
 #[test]
@@ -258,7 +258,8 @@ fn a_dithered_source_keeps_its_mean_rate() {
         *dither = 0.5;
     }
     let got = throughput(vec![udp], 1000)[0];
-    // 24 414 gaps, each with a standard deviation of 0.5/sqrt(3) of itself: the mean is within 0.6 % at 3.3 sd.
+    // 24 414 gaps, each with a standard deviation of 0.5/sqrt(3) of itself: the mean is within
+    // 0.6 % at 3.3 sd.
     assert!((got / 5e6 - 1.0).abs() < 0.006, "{got}");
 }
 
@@ -275,7 +276,8 @@ fn a_window_limited_tcp_gets_its_window_per_round_trip() {
     let mut tcp = Config::new(Profile::Ns2In2002, 512);
     tcp.window = Some(10);
     let got = throughput(vec![group("tcp", Source::Bulk { tcp })], 100)[0];
-    // Propagation 32 ms; data: two access links at 44.16 us and the bottleneck at 441.6 us; ACK: 2 x 3.2 us and 32 us.
+    // Propagation 32 ms; data: two access links at 44.16 us and the bottleneck at 441.6 us; ACK: 2
+    // x 3.2 us and 32 us.
     let rtt = 0.032 + 2.0 * 44.16e-6 + 441.6e-6 + 2.0 * 3.2e-6 + 32e-6;
     let expected = 10.0 * 552.0 * 8.0 / rtt;
     assert!((got / expected - 1.0).abs() < 1e-3, "{got} against {expected}");
@@ -300,21 +302,21 @@ fn the_same_seed_gives_the_same_bits_and_another_seed_does_not() {
 #[test]
 fn a_watcher_can_stop_a_run() {
     let plan = Network::dumbbell(bottleneck(100), vec![cbr("udp", 9_000_000)]);
-    let mut asked = 0;
+    let mut calls = 0;
     let stopped = crate::run(
         plan,
         &Settings { duration: Duration::from_secs(100), ..settings(TieRule::Fifo) },
         &mut |_| {
-            asked += 1;
+            calls += 1;
             ControlFlow::Break(())
         },
     );
     assert!(stopped.is_none());
-    assert_eq!(asked, 1);
+    assert_eq!(calls, 1);
 }
 
 #[test]
-fn the_link_tells_how_busy_it_was() {
+fn the_link_reports_how_busy_it_was() {
     let flows = vec![cbr("udp", 2_500_000)];
     let measured = run(flows, 10, &settings(TieRule::Random)).measured();
     let link = &measured.links[0];

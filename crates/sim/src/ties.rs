@@ -1,17 +1,18 @@
-//! Who goes first among events that are due at the same instant.
+//! The order of events that are due at the same instant.
 //!
-//! Under the random rule each event draws, and the draw is a function of the seed, the instant and what the event is: an arrival of this
-//! packet, a timer of that flow. So it does not hang on when the event was scheduled or on what else is in the run, nothing is drawn before two
-//! events meet, and nothing is kept.
+//! Under the random rule each event draws, and the draw is a function of the seed, the instant and
+//! what the event is: an arrival of this packet, a timer of that flow. So it does not depend on
+//! when the event was scheduled or on what else is in the run, nothing is drawn before two events
+//! meet, and nothing is kept.
 
 use crate::plan::TieRule;
 use fairwire_core::rng::mix;
 use fairwire_core::{Seed, Time};
 
-/// What tells events apart that are due at the same instant.
+/// What distinguishes events that are due at the same instant.
 #[derive(Debug)]
 pub(crate) struct Ties {
-    /// How many events were scheduled so far, modulo 2^32, where that is asked.
+    /// How many events were scheduled so far, modulo 2^32, where that is needed.
     scheduled: u32,
     salt: Option<u64>, // none: in the order scheduled
 }
@@ -25,7 +26,8 @@ impl Ties {
         Ties { scheduled: 0, salt }
     }
 
-    /// What tells an event of this identity, which is now scheduled, from those that it can meet.
+    /// What distinguishes an event of this identity, which is now scheduled, from those that it can
+    /// meet.
     #[inline(always)]
     pub(crate) fn number(&mut self, identity: u32) -> u32 {
         if self.salt.is_some() {
@@ -35,13 +37,15 @@ impl Ties {
         self.scheduled
     }
 
-    /// Does the event numbered `one` go before the one numbered `other`, which is due at the same `time`?
+    /// Does the event numbered `one` go before the one numbered `other`, which is due at the same
+    /// `time`?
     #[inline]
     pub(crate) fn goes_first(&self, time: Time, one: u32, other: u32) -> bool {
         self.order(time, one) < self.order(time, other)
     }
 
-    /// Events at `time` come in this order: by their draws, or by their numbers. No two are alike, since to mix loses nothing.
+    /// Events at `time` come in this order: by their draws, or by their numbers. No two are alike,
+    /// since to mix loses nothing.
     #[inline]
     pub(crate) fn order(&self, time: Time, number: u32) -> u64 {
         match self.salt {
@@ -60,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn each_event_at_an_instant_has_an_order_of_its_own_that_hangs_on_the_seed() {
+    fn each_event_at_an_instant_has_an_order_of_its_own_that_depends_on_the_seed() {
         let orders = |seed| {
             let ties = Ties::new(TieRule::Random, Seed(seed));
             (0..10_000).map(|number| ties.order(at(5), number)).collect::<Vec<u64>>()

@@ -1,4 +1,4 @@
-//! How a run goes, chosen once from what is to be simulated. Nothing that comes out of it hangs on any of this.
+//! How a run goes, chosen once from what is to be simulated. No result depends on any of this.
 
 use crate::plan::{GroupPlan, Hop, Network, Settings, Source, TieRule};
 use fairwire_core::Duration;
@@ -8,19 +8,21 @@ use fairwire_core::Duration;
 pub(crate) struct Tuning {
     /// The time that hosts are served ahead of links, where they are.
     pub(crate) lookahead: Option<Duration>,
-    /// By link, where hosts are served ahead: does nothing go on from it but to sinks? What leaves it is delivered later, all at once.
+    /// By link, where hosts are served ahead: does nothing go on from it but to sinks? What leaves
+    /// it is delivered later, all at once.
     pub(crate) last_links: Vec<bool>,
     /// Is there but one link, on a side of its own? When it becomes free is no event in a lane.
     pub(crate) has_one_link: bool,
-    /// Are there so many flows that their records are not all at hand? What events to come need is asked for.
+    /// Are the flows more than the caches hold records of? Then what events to come need is
+    /// prefetched.
     pub(crate) has_many_flows: bool,
 }
 
-/// The records of so many flows stay in the nearest cache or the one after it.
+/// The number of flows whose records stay in the nearest cache or the one after it.
 const FEW_FLOWS: usize = 256;
 
 impl Tuning {
-    /// What suits a network. Who watches a run hears of events in their order.
+    /// What suits a network. Observers receive events in their order.
     pub(crate) fn of(plan: &Network, settings: &Settings, is_watched: bool) -> Self {
         let lookahead = if is_watched { None } else { lookahead(plan, settings) };
         Tuning::ahead(plan, lookahead)
@@ -34,15 +36,18 @@ impl Tuning {
     }
 }
 
-/// So many bytes leave the slowest link in a window at most: no more than a cache holds, so that what hosts send is soon at the links.
+/// The maximum number of bytes that leave the slowest link in a window: no more than a cache holds,
+/// so that what hosts send is soon at the links.
 const MAX_WINDOW: u64 = 1 << 20;
 
-/// In a shorter time than so many bytes take on the slowest link too little happens to be worth a turn.
+/// In a shorter time than this number of bytes takes on the slowest link, too little happens to be
+/// worth a turn.
 const MIN_WINDOW: u64 = 1 << 13;
 
-/// What nothing takes less to get from a queued link to a host, where the two sides can be told apart. They cannot where hosts are
-/// asked by links at once (sessions, edges), where a way has no queue on it, where what a host sends may be at a link in no time, and
-/// where events come in the order in which they were scheduled. Nothing where it is not worth it.
+/// The least time from a queued link to a host, where the two sides can be separated. They cannot
+/// where links call hosts at once (sessions, edges), or where a way has no queue on it. Nor can
+/// they where what a host sends may be at a link in no time, or where events come in the order in
+/// which they were scheduled. `None` too where it is not worth it.
 fn lookahead(plan: &Network, settings: &Settings) -> Option<Duration> {
     let has_queue = |hops: &[Hop]| hops.iter().any(|hop| matches!(hop, Hop::Link(_)));
     let delays = |group: &GroupPlan| group.members.iter().map(|member| member.access_delay).min();
@@ -111,7 +116,8 @@ mod tests {
         let [none, one, ten] = [0, 1, 10].map(Duration::from_ms);
         let at = |mbps, delay, access| found(&network(mbps, delay, 1000, access), TieRule::Random);
         assert_eq!(at(100, ten, one), Some(Duration::from_ms(11)));
-        // 1 MiB at 1 Gbit/s is 8.389 ms: no longer than that. 8 KiB at 10 Mbit/s is 6.554 ms: no shorter.
+        // 1 MiB at 1 Gbit/s is 8.389 ms: no longer than that. 8 KiB at 10 Mbit/s is 6.554 ms: no
+        // shorter.
         assert_eq!(at(1000, ten, one), Some(Duration::from_ns(8_388_608)));
         assert_eq!((at(10, one, one), at(100, one, none), at(100, none, none)), (None, Some(one), None));
         assert_eq!(found(&network(100, ten, 1000, one), TieRule::Fifo), None, "in the order scheduled");

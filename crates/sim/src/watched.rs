@@ -10,14 +10,14 @@ use crate::store::Store;
 use fairwire_core::Time;
 
 impl<T: Tap, E: Events> Model<T, E> {
-    /// Shows the state to whoever watches.
+    /// Shows the state to the observer.
     pub(crate) fn show(&mut self, what: impl FnOnce(&mut T, State<'_>), now: Time) {
         let Store { flows, tap, .. } = &mut self.store;
         let edges = self.edges.as_deref();
         what(tap, State { now, flows, groups: &self.groups, links: &self.links, edges });
     }
 
-    /// Tells whoever watches what happened to the packet in `slot` at `link`.
+    /// Reports to the observer what happened to the packet in `slot` at `link`.
     #[inline]
     pub(crate) fn note(&mut self, what: What, slot: u32, link: Option<u32>, now: Time) {
         if T::IS_ON {
@@ -27,7 +27,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// The same of the delivery of the packet in `slot`, with the `tag` that edges give its receiver, if any.
+    /// The same of the delivery of the packet in `slot`, with the `tag` that edges give its
+    /// receiver, if any.
     #[inline(never)]
     pub(crate) fn note_delivery(&mut self, delivery: &Delivery, slot: u32, tag: Option<Tag>) {
         if T::IS_ON {
@@ -35,7 +36,7 @@ impl<T: Tap, E: Events> Model<T, E> {
             self.store.tap.delivers(delivery.at, delivery.packets, about);
         }
         if let Some((edges, tag)) = self.edges.as_mut().zip(tag) {
-            edges.tell_receiver(self.store.frames.at(slot).flow, tag);
+            edges.reached_receiver(self.store.frames.at(slot).flow, tag);
         }
     }
 

@@ -3,7 +3,8 @@
 use fairwire_core::{Duration, Rng};
 use std::f64::consts::TAU;
 
-/// The law of a random quantity. Its unit is its user's: seconds, bytes, packets or objects. No draw is negative.
+/// The law of a random quantity. Its unit is its user's: seconds, bytes, packets or objects. No
+/// draw is negative.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Law {
     /// Always this; at least 0.
@@ -177,8 +178,9 @@ fn above_zero(rng: &mut Rng) -> f64 {
     1.0 - rng.uniform()
 }
 
-/// A standard normal draw (G. E. P. Box and M. E. Muller, Annals of Mathematical Statistics 29, 1958). One of the pair is thrown
-/// away: a source that kept it would have a state that depends on how many draws came before.
+/// A standard normal draw (G. E. P. Box and M. E. Muller, Annals of Mathematical Statistics 29,
+/// 1958). One of the pair is thrown away: a source that kept it would have a state that depends on
+/// how many draws came before.
 fn normal(rng: &mut Rng) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(above_zero(rng)));
     radius * libm::cos(TAU * rng.uniform())
@@ -196,8 +198,8 @@ mod tests {
         (0..DRAWS).map(|_| sampler.draw(&mut rng)).collect()
     }
 
-    /// Mean and variance are within 3.3 standard errors: of the mean, deviation / sqrt(n); of the variance,
-    /// variance * sqrt((kurtosis - 1) / n).
+    /// Mean and variance are within 3.3 standard errors: of the mean, deviation / sqrt(n); of the
+    /// variance, variance * sqrt((kurtosis - 1) / n).
     fn has_moments(law: &Law, mean: f64, variance: f64, kurtosis: f64) {
         let (draws, n) = (draws(law), DRAWS as f64);
         let measured = draws.iter().sum::<f64>() / n;
@@ -215,7 +217,8 @@ mod tests {
 
     #[test]
     fn a_pareto_law_with_a_light_tail_has_its_mean_and_variance() {
-        // Shape a = 7, least m = 6/7: variance m^2 a / ((a-1)^2 (a-2)), kurtosis 3 (a-2)(3a^2+a+2) / (a (a-3)(a-4)).
+        // Shape a = 7, least m = 6/7: variance m^2 a / ((a-1)^2 (a-2)), kurtosis 3 (a-2)(3a^2+a+2)
+        // / (a (a-3)(a-4)).
         let (a, m) = (7.0_f64, 6.0 / 7.0);
         let variance = m * m * a / ((a - 1.0) * (a - 1.0) * (a - 2.0));
         let kurtosis = 3.0 * (a - 2.0) * (3.0 * a * a + a + 2.0) / (a * (a - 3.0) * (a - 4.0));
@@ -234,8 +237,9 @@ mod tests {
     }
 
     #[test]
-    fn a_lognormal_law_has_the_moments_asked_for() {
-        // s^2 = ln(1 + 0.25): kurtosis e^(4 s^2) + 2 e^(3 s^2) + 3 e^(2 s^2) - 3, with e^(s^2) = 1.25.
+    fn a_lognormal_law_has_the_given_moments() {
+        // s^2 = ln(1 + 0.25): kurtosis e^(4 s^2) + 2 e^(3 s^2) + 3 e^(2 s^2) - 3, with e^(s^2) =
+        // 1.25.
         let w = 1.25_f64;
         let kurtosis = w.powi(4) + 2.0 * w.powi(3) + 3.0 * w * w - 3.0;
         has_moments(&Law::log_normal(Moments { mean: 8.0, deviation: 4.0 }), 8.0, 16.0, kurtosis);
@@ -246,7 +250,8 @@ mod tests {
         let law = || Box::new(Law::Exponential { mean: 1.0 });
         let within = draws(&Law::Between { law: law(), min: 0.5, max: 1.5 });
         assert!(within.iter().all(|x| (0.5..=1.5).contains(x)));
-        // The mean of an exponential draw between a and b: ((a+1) e^-a - (b+1) e^-b) / (e^-a - e^-b).
+        // The mean of an exponential draw between a and b: ((a+1) e^-a - (b+1) e^-b) / (e^-a -
+        // e^-b).
         let (ea, eb) = ((-0.5_f64).exp(), (-1.5_f64).exp());
         let mean = (1.5 * ea - 2.5 * eb) / (ea - eb);
         let measured = within.iter().sum::<f64>() / DRAWS as f64;

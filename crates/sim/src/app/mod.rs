@@ -1,7 +1,8 @@
-//! Applications: what offers packets, and what asks a TCP to carry data.
+//! Applications: what offers packets, and what gives data to a TCP.
 //!
-//! [`datagram`] sources send whatever becomes of their packets. A [`load`] opens TCP connections and gives them data. Both draw from a
-//! random stream of their own, and both sleep until they are due: a source that is idle costs nothing.
+//! [`datagram`] sources send whatever becomes of their packets. A [`load`] opens TCP connections
+//! and gives them data. Both draw from a random stream of their own, and both sleep until they are
+//! due: a source that is idle costs nothing.
 
 pub(crate) mod datagram;
 mod law;

@@ -11,7 +11,7 @@ pub(crate) struct Timed {
     pub(crate) pages: TransferMeter,
 }
 
-/// One user. Its connections are flows that stand side by side.
+/// One user. Its connections are flows with consecutive numbers.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) group: u32,
@@ -36,7 +36,7 @@ struct Connection {
     is_busy: bool,
 }
 
-/// A wish that changes a connection: of this flow, so many segments more.
+/// A request to a connection: a new one, or more segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Order {
     pub(crate) flow: u32,
@@ -79,7 +79,7 @@ impl Session {
         self.machine.react(cause, now, &mut self.rng, steps);
     }
 
-    /// The warm-up is over, and `arrived` tells how many segments the receiver of each flow has.
+    /// The warm-up is over, and `arrived` returns the segments that the receiver of each flow has.
     pub(crate) fn start_measuring(&mut self, arrived: impl Fn(u32) -> u64) {
         self.given = 0;
         self.waited = self.machine.waiting();
@@ -90,13 +90,14 @@ impl Session {
         self.owed = (self.first..).zip(&self.connections).map(owed).sum();
     }
 
-    /// Segments that it wanted to send since the warm-up, those included that still wait for a connection.
+    /// Segments that it wanted to send since the warm-up, those included that still wait for a
+    /// connection.
     pub(crate) fn offered(&self) -> u64 {
         self.given + self.machine.waiting() - self.waited
     }
 
-    /// Segments that it waited for at the end of the warm-up, or has asked for since.
-    pub(crate) fn asked(&self) -> u64 {
+    /// Segments that it waited for at the end of the warm-up, or has requested since.
+    pub(crate) fn requested(&self) -> u64 {
         self.owed + self.given
     }
 
@@ -116,7 +117,8 @@ impl Session {
         Some(Order { flow: self.first + u32::from(place), segments, is_new })
     }
 
-    /// The receiver of `flow` has so many segments, at `at`. How long the transfer took, when it is complete by them.
+    /// The receiver of `flow` has `segments`, at `at`. Returns how long the transfer took, if it is
+    /// complete by them.
     pub(crate) fn arrived(&mut self, flow: u32, segments: u64, at: Time) -> Option<Duration> {
         let connection = &mut self.connections[(flow - self.first) as usize];
         if segments < connection.given {
@@ -125,7 +127,8 @@ impl Session {
         connection.timed_from.take().map(|since| at.since(since))
     }
 
-    /// The sender of `flow` knows that all has arrived. Where this is news, the load is to hear of it.
+    /// The sender of `flow` knows that all has arrived. Where this is news, the load is to hear of
+    /// it.
     pub(crate) fn finished(&mut self, flow: u32) -> Option<Cause> {
         let place = (flow - self.first) as u16;
         let was_busy = std::mem::take(&mut self.connections[usize::from(place)].is_busy);

@@ -1,12 +1,13 @@
 //! What the edge where an aggregate leaves makes of the marks that it sees.
 //!
-//! Source: E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in DiffServ Networks", GLOBECOM
-//! 2003, section III-B and equation (3).
+//! Source: E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in
+//! DiffServ Networks", GLOBECOM 2003, section III-B and equation (3).
 
 use crate::plan::{Cadence, EstimatorPlan};
 use fairwire_core::RateRequest;
 
-/// Estimates how many of the packets in profile are marked on the way, and asks for other targets. O(1) per packet.
+/// Estimates how many of the packets in profile are marked on the way, and requests other targets.
+/// O(1) per packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Estimator {
     plan: EstimatorPlan,
@@ -40,8 +41,8 @@ impl Estimator {
         }
     }
 
-    /// What packets that leave now ask for.
-    pub(crate) fn ask(&self) -> RateRequest {
+    /// The request that packets carry that leave now.
+    pub(crate) fn request(&self) -> RateRequest {
         match self.estimate {
             low if low < self.plan.low => RateRequest::Increase,
             high if high > self.plan.high => RateRequest::Decrease,
@@ -58,12 +59,13 @@ mod tests {
         Estimator::new(EstimatorPlan { cadence, ..EstimatorPlan::default() })
     }
 
-    /// The estimates after a packet with a mark and after each of those that follow without, and what they ask for.
+    /// The estimates after a packet with a mark and after each of those that follow without, and
+    /// the requests.
     fn after_one_mark(cadence: Cadence, packets: usize) -> Vec<(f64, RateRequest)> {
         let mut estimator = estimator(cadence);
         let mut one = |at| {
             estimator.observe(at == 0);
-            (estimator.estimate(), estimator.ask())
+            (estimator.estimate(), estimator.request())
         };
         (0..packets).map(&mut one).collect()
     }
@@ -74,22 +76,27 @@ mod tests {
         let (peak, at) = (seen[9].0, 1.0 - 0.9f64.powi(10));
         assert!((peak - 0.1 * at).abs() < 1e-12 && (peak - 0.06513).abs() < 1e-5, "{peak}");
         assert!(seen.iter().all(|(estimate, _)| *estimate <= peak));
-        let asking =
-            |ask| seen.iter().enumerate().filter(move |(_, seen)| seen.1 == ask).map(|(at, _)| at + 1);
-        assert!(asking(RateRequest::Decrease).eq(3..=21), "{seen:?}");
-        assert!(asking(RateRequest::Keep).eq((1..=2).chain(22..=34)), "{seen:?}");
-        assert!(asking(RateRequest::Increase).eq(35..=60), "{seen:?}");
+        let requesting = |request| {
+            seen.iter().enumerate().filter(move |(_, seen)| seen.1 == request).map(|(at, _)| at + 1)
+        };
+        assert!(requesting(RateRequest::Decrease).eq(3..=21), "{seen:?}");
+        assert!(requesting(RateRequest::Keep).eq((1..=2).chain(22..=34)), "{seen:?}");
+        assert!(requesting(RateRequest::Increase).eq(35..=60), "{seen:?}");
     }
 
     #[test]
     fn of_one_mark_blocks_make_a_hundredth_and_no_decrease() {
         let seen = after_one_mark(Cadence::Tumbling, 100);
         assert_eq!(seen[8], (0.0, RateRequest::Increase));
-        for (block, (estimate, ask)) in seen.iter().skip(9).step_by(10).enumerate() {
+        for (block, (estimate, request)) in seen.iter().skip(9).step_by(10).enumerate() {
             let expected = 0.01 * 0.9f64.powi(i32::try_from(block).expect("few"));
             assert!((estimate - expected).abs() < 1e-12, "{block}: {estimate}");
             // 0.01 * 0.9^6 = 0.00531 and 0.01 * 0.9^7 = 0.00478.
-            assert_eq!(*ask, if block <= 6 { RateRequest::Keep } else { RateRequest::Increase }, "{block}");
+            assert_eq!(
+                *request,
+                if block <= 6 { RateRequest::Keep } else { RateRequest::Increase },
+                "{block}"
+            );
         }
     }
 
@@ -99,7 +106,7 @@ mod tests {
             let mut estimator = estimator(cadence);
             (0..1000).for_each(|_| estimator.observe(true));
             assert!((estimator.estimate() - 1.0).abs() < 1e-4);
-            assert_eq!(estimator.ask(), RateRequest::Decrease);
+            assert_eq!(estimator.request(), RateRequest::Decrease);
         }
     }
 }

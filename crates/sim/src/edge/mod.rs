@@ -1,15 +1,16 @@
-//! The edges of a DiffServ domain: where packets of an aggregate enter it and are coloured, and where they leave it and tell what
-//! they met.
+//! The edges of a DiffServ domain: where packets of an aggregate enter it and are coloured, and
+//! where they leave it and report marks.
 //!
-//! All of it stands apart from flows and links: a run without aggregates has none of it, and asks once per packet whether it has.
+//! All of it is apart from flows and links: a run without aggregates has none of it, and tests for
+//! that once per packet.
 //!
-//! What the edges tell each other goes the way that the packets go. The edge where an aggregate leaves writes what it asks into every
-//! packet; a receiver copies that into the acknowledgement that the packet triggers, a sender copies it from the latest
-//! acknowledgement into the packets that it sends, and the edge where they enter reads it, clears it and lets the marker hear
-//! it.
+//! Requests of the edges go the way that the packets go. The edge where an aggregate leaves writes
+//! its request into every packet. A receiver copies it into the acknowledgement that the packet
+//! triggers, and a sender copies it from the latest acknowledgement into the packets that it sends.
+//! The edge where they enter reads it, clears it and passes it to the marker.
 //!
-//! Source: E. Park and C. Choi 2003, section III-B. The paper's two bits of the IP header are those of ECN, which the paper
-//! itself uses: here they are bits of their own, [`Tag`].
+//! Source: E. Park and C. Choi 2003, section III-B. The paper's two bits of the IP header are those
+//! of ECN, which the paper itself uses: here they are bits of their own, [`Tag`].
 
 mod estimator;
 
@@ -17,7 +18,8 @@ use crate::plan::{AggregateCount, AggregatePlan};
 use estimator::Estimator;
 use fairwire_core::{Ecn, Marker, Packet, RateRequest, Time};
 
-/// What edges write on a packet: its colour in the low two bits, and in the next two what one edge asks of the other.
+/// What edges write on a packet: its colour in the low two bits, and in the next two what one edge
+/// requests of the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tag(u8);
 
@@ -31,7 +33,7 @@ impl Tag {
         self.0 & COLOR
     }
 
-    fn ask(self) -> RateRequest {
+    fn request(self) -> RateRequest {
         match self.0 & !COLOR {
             INCREASE => RateRequest::Increase,
             DECREASE => RateRequest::Decrease,
@@ -43,9 +45,9 @@ impl Tag {
         Tag(color & COLOR)
     }
 
-    /// What asks, and has no colour.
-    fn asking(ask: RateRequest) -> Self {
-        Tag(match ask {
+    /// A request, without a colour.
+    fn of_request(request: RateRequest) -> Self {
+        Tag(match request {
             RateRequest::Keep => 0,
             RateRequest::Increase => INCREASE,
             RateRequest::Decrease => DECREASE,
@@ -64,7 +66,7 @@ pub(crate) struct Edges {
 
 const NONE: u32 = u32::MAX;
 
-/// What the ends of a flow were told.
+/// The latest tags that the ends of a flow received.
 #[derive(Clone, Copy, Default)]
 struct Ends {
     /// The sender, by the latest acknowledgement.
@@ -94,7 +96,8 @@ struct Counts {
 }
 
 impl Edges {
-    /// The edges of `aggregates`, in a run with so many groups; `None` where there are no aggregates.
+    /// The edges of `aggregates`, in a run with this number of groups; `None` where there are no
+    /// aggregates.
     pub(crate) fn new(aggregates: Vec<AggregatePlan>, groups: usize) -> Option<Box<Self>> {
         let mut of_group = vec![NONE; groups];
         for (number, plan) in aggregates.iter().enumerate() {
@@ -116,21 +119,22 @@ impl Edges {
         &self.aggregates
     }
 
-    /// `packet` of `group`, which carries `tag`, enters the domain. What it carries from now on; it is coloured.
+    /// `packet` of `group`, which carries `tag`, enters the domain. What it carries from now on; it
+    /// is coloured.
     pub(crate) fn enter(&mut self, group: u32, tag: Tag, packet: &mut Packet, now: Time) -> Tag {
         let Some(aggregate) = self.aggregates.get_mut(self.of_group[group as usize] as usize) else {
             return tag;
         };
         aggregate.integrate(now);
         let Aggregate { plan: AggregatePlan { marker, .. }, counts, .. } = aggregate;
-        marker.on_request(tag.ask(), now);
+        marker.on_request(tag.request(), now);
         marker.color(packet, now);
         counts.entered += 1;
         counts.green += u64::from(packet.color == 0);
         Tag::of_color(packet.color)
     }
 
-    /// A packet of `group` leaves the domain. What its receiver is told.
+    /// A packet of `group` leaves the domain. Returns the tag for its receiver.
     pub(crate) fn leave(&mut self, group: u32, tag: Tag, ecn: Ecn) -> Tag {
         let Some(aggregate) = self.aggregates.get_mut(self.of_group[group as usize] as usize) else {
             return Tag::default();
@@ -143,7 +147,7 @@ impl Edges {
         if is_green {
             estimator.observe(is_marked);
         }
-        Tag::asking(estimator.ask())
+        Tag::of_request(estimator.request())
     }
 
     /// What a packet that `flow` sends carries.
@@ -157,12 +161,12 @@ impl Edges {
     }
 
     /// An acknowledgement with `tag` reached the sender of `flow`.
-    pub(crate) fn tell_sender(&mut self, flow: u32, tag: Tag) {
+    pub(crate) fn reached_sender(&mut self, flow: u32, tag: Tag) {
         self.ends[flow as usize].sender = tag;
     }
 
-    /// A packet reached the receiver of `flow`, and told it what `tag` says.
-    pub(crate) fn tell_receiver(&mut self, flow: u32, tag: Tag) {
+    /// A packet with `tag` reached the receiver of `flow`.
+    pub(crate) fn reached_receiver(&mut self, flow: u32, tag: Tag) {
         self.ends[flow as usize].receiver = tag;
     }
 
@@ -202,8 +206,8 @@ impl Aggregate {
         AggregateCount { name, target_bps, entered, green, green_left, green_marked }
     }
 
-    /// What the target came to up to `now`, in bits; `None` where it is fixed. Between two packets it changes by one step at most, so
-    /// it is counted as it stood after the first of them.
+    /// What the target came to up to `now`, in bits; `None` where it is fixed. Between two packets
+    /// it changes by one step at most, so it is counted as it was after the first of them.
     fn target_bits(&self, now: Time) -> Option<f64> {
         let Counts { target_bits, target_up_to, from, .. } = self.counts;
         let since = target_up_to.max(from);
@@ -222,11 +226,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tag_keeps_its_colour_and_what_it_asks_apart() {
-        for ask in [RateRequest::Keep, RateRequest::Increase, RateRequest::Decrease] {
-            assert_eq!(Tag::asking(ask).ask(), ask);
-            assert_eq!(Tag::asking(ask).color(), 0);
+    fn a_tag_keeps_its_colour_and_its_request_apart() {
+        for request in [RateRequest::Keep, RateRequest::Increase, RateRequest::Decrease] {
+            assert_eq!(Tag::of_request(request).request(), request);
+            assert_eq!(Tag::of_request(request).color(), 0);
         }
-        assert_eq!((Tag::of_color(2).color(), Tag::of_color(2).ask()), (2, RateRequest::Keep));
+        assert_eq!((Tag::of_color(2).color(), Tag::of_color(2).request()), (2, RateRequest::Keep));
     }
 }

@@ -39,7 +39,7 @@ impl Flow {
         self.keep_timeout(stage);
     }
 
-    /// A timeout of one of its ends may be due. Tells whether one was.
+    /// A timeout of one of its ends may be due. Returns whether one was.
     #[inline(never)] // out of the way of TCP's timers
     pub(super) fn on_timeout(&mut self, stage: &mut Stage<'_, impl Events>) -> bool {
         let mut was_due = false;
@@ -110,8 +110,8 @@ impl Flow {
     }
 }
 
-/// Sends `frame`, kept in `slot`, along the leg of the way back that it is on since `at`, to a queue or, over the first end's own link
-/// `down`, to that end.
+/// Sends `frame`, kept in `slot`, along the leg of the way back that it is on since `at`. It goes
+/// to a queue or, over the first end's own link `down`, to that end.
 fn go_on_back(
     frame: Frame,
     slot: u32,

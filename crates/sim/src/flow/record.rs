@@ -13,9 +13,9 @@ use std::mem::offset_of;
 
 /// One flow.
 ///
-/// With many flows, what takes the time is to have its record brought from memory, line by line of 64 bytes. So it is in two parts, each of
-/// which is asked for at once: two lines for a delivery, and four for an acknowledgement and the packet that follows it. An arrival at a
-/// queue needs none.
+/// With many flows, what takes the time is to bring its record from memory, by lines of 64 bytes.
+/// So it is in two parts, each of which is prefetched at once: two lines for a delivery, and four
+/// for an acknowledgement and the packet that follows it. An arrival at a queue needs none.
 #[repr(C, align(64))]
 pub(crate) struct Flow {
     pub(super) sink: Sink,
@@ -33,8 +33,8 @@ pub(super) struct Sink {
     pub(super) access_delay: Duration,
     delivered: u64,
     group: u32,
-    /// The lanes of its acknowledgements' arrivals at the sender: of packets that did not wait on the link down, and of those that
-    /// waited for one.
+    /// The lanes of its acknowledgements' arrivals at the sender: of packets that did not wait on
+    /// the link down, and of those that waited for one.
     pub(super) home: [Lane; 2],
     /// How many others the latest packet waited for on the way down; 2 for more than one.
     pub(super) queued: u8,
@@ -78,7 +78,8 @@ impl Counts {
     }
 }
 
-/// What the sending end needs. A flow's own links are never congested by others, so a packet's time on them is computed when it is sent.
+/// What the sending end needs. A flow's own links are never congested by others, so a packet's time
+/// on them is computed when it is sent.
 pub(super) struct Way {
     pub(super) up: Line,
     pub(super) access_delay: Duration,
@@ -93,9 +94,11 @@ pub(super) struct Way {
 /// The lanes of a flow's events: shared with flows of the same delays.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
-    /// Its packets' arrivals at the first queue: of those that did not wait on its own link, and of those that waited for one.
+    /// Its packets' arrivals at the first queue: of those that did not wait on its own link, and of
+    /// those that waited for one.
     pub(crate) out: [Lane; 2],
-    /// Its acknowledgements' arrivals at the sender: of packets that did not wait on the link down, and of those that waited for one.
+    /// Its acknowledgements' arrivals at the sender: of packets that did not wait on the link down,
+    /// and of those that waited for one.
     pub(crate) home: [Lane; 2],
     /// Its own timers.
     pub(crate) wake: Lane,
@@ -140,7 +143,8 @@ impl Flow {
         Counts { sent, delivered, datagram_bytes, dropped, marked, losses }
     }
 
-    /// The warm-up is over. Deliveries are told apart by their own time, which may lie ahead, and are kept.
+    /// The warm-up is over. Deliveries are kept: they are distinguished by their own time, which
+    /// may lie ahead.
     pub(crate) fn start_measuring(&mut self) {
         self.source.sent = 0;
         (self.seldom.dropped, self.seldom.marked) = (0, 0);
@@ -173,13 +177,13 @@ impl Flow {
         self.seldom.marked += 1;
     }
 
-    /// Asks for what a delivery needs.
+    /// Prefetches what a delivery needs.
     #[inline]
     pub(crate) fn fetch_sink(&self) {
         prefetch::lines(self, 0..2); // the second one has what came out of order
     }
 
-    /// Asks for what an acknowledgement needs.
+    /// Prefetches what an acknowledgement needs.
     #[inline]
     pub(crate) fn fetch_source(&self) {
         prefetch::lines(self, 2..6); // the last one for losses

@@ -10,8 +10,8 @@ use fairwire_core::Time;
 use fairwire_tcp::{Ack, Receiver, Sender};
 
 impl Flow {
-    /// Opens a connection that is given `segments` to send, in place of the one that may be there, whose packets under way mean nothing
-    /// from now on.
+    /// Opens a connection that is given `segments` to send, in place of the one that may be there,
+    /// whose packets under way mean nothing from now on.
     pub(crate) fn open(&mut self, segments: u64, stage: &mut Stage<'_, impl Events>) {
         let Protocol::Tcp(sender) = &mut self.protocol else { return };
         if sender.has_started() {
@@ -35,7 +35,8 @@ impl Flow {
         self.keep_timer(stage);
     }
 
-    /// A wake came up. One that was replaced by an earlier one means nothing. Tells whether the source did anything.
+    /// A wake came up. One that was replaced by an earlier one means nothing. Returns whether the
+    /// source did anything.
     pub(crate) fn on_wake(&mut self, stage: &mut Stage<'_, impl Events>) -> bool {
         if self.source.wakes_at != stage.now {
             return false;
@@ -84,7 +85,8 @@ impl Flow {
         }
     }
 
-    /// Makes sure that a wake is pending no later than either end's deadline. Put off, a deadline costs nothing here.
+    /// Makes sure that a wake is pending no later than either end's deadline. Put off, a deadline
+    /// costs nothing here.
     #[inline]
     pub(super) fn keep_timer(&mut self, stage: &mut Stage<'_, impl Events>) {
         let Protocol::Tcp(sender) = &self.protocol else { return };
@@ -100,7 +102,8 @@ impl Flow {
         self.wake_at(at, stage.index, stage.events);
     }
 
-    /// Schedules a wake of the flow, which is the one of this `index`, in place of the one that may be pending.
+    /// Schedules a wake of the flow, which is the one of this `index`, in place of the one that may
+    /// be pending.
     #[inline(always)]
     pub(crate) fn wake_at(&mut self, at: Time, index: u32, events: &mut impl Events) {
         self.source.wakes_at = at;

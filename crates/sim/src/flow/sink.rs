@@ -21,8 +21,9 @@ pub(crate) struct Delivery {
 }
 
 impl Flow {
-    /// A packet that got to the end of its way will have crossed the access link at the time returned, which is computed now:
-    /// nothing but this flow's own packets can touch its sink, and they come in order.
+    /// A packet that got to the end of its way will have crossed the access link at the time
+    /// returned, which is computed now: nothing but this flow's own packets can touch its sink, and
+    /// they come in order.
     #[inline(always)]
     pub(crate) fn on_delivery(
         &mut self,
@@ -52,13 +53,14 @@ impl Flow {
         Delivery { at, packets, datagram_bytes: 0, ack }
     }
 
-    /// Sends `ack` and the receiver's blocks back from the sink at `at`, in the frame kept in `slot`.
+    /// Sends `ack` and the receiver's blocks back from the sink at `at`, in the frame kept in
+    /// `slot`.
     #[inline(always)]
     pub(crate) fn answer(&mut self, ack: Ack, slot: u32, at: Time, stage: &mut Stage<'_, impl Events>) {
         let (leg, connection) = (stage.group.back, self.connection(stage.group));
         let mut frame = stage.frames.answer(slot, stage.index, connection, ack, leg);
         if self.receiver.has_blocks() {
-            frame.set_blocks(stage.frames.tell_blocks(slot, self.receiver.blocks()));
+            frame.set_blocks(stage.frames.add_blocks(slot, self.receiver.blocks()));
         }
         if let Some(edges) = stage.edges {
             frame.tag = edges.of_receiver(stage.index);
@@ -67,8 +69,8 @@ impl Flow {
         self.go_on(frame, slot, at + stage.group.ack_on_access + self.sink.access_delay, stage);
     }
 
-    /// Sends the acknowledgement that was delayed, where it is due by `at`. Deliveries are worked out before their time, so it may be
-    /// due between the one before and the one at `at`.
+    /// Sends the acknowledgement that was delayed, where it is due by `at`. Deliveries are worked
+    /// out before their time, so it may be due between the one before and the one at `at`.
     #[inline(always)]
     pub(super) fn answer_late(&mut self, at: Time, stage: &mut Stage<'_, impl Events>) {
         if let Some(due) = self.receiver.deadline().filter(|due| *due <= at) {
@@ -88,8 +90,8 @@ impl Flow {
         self.go_on(stage.frames.at(slot), slot, leaves, stage);
     }
 
-    /// Sends `frame`, kept in `slot`, along the leg that it is on since `at`, to a queue or, an acknowledgement, to its sender. Who has
-    /// data for the sink's access link delivers it.
+    /// Sends `frame`, kept in `slot`, along the leg that it is on since `at`, to a queue or, an
+    /// acknowledgement, to its sender. Data for the sink's access link is delivered by the caller.
     #[inline(always)]
     pub(crate) fn go_on(&mut self, frame: Frame, slot: u32, at: Time, stage: &mut Stage<'_, impl Events>) {
         let leg = &stage.legs[frame.leg as usize];

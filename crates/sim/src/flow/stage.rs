@@ -48,7 +48,8 @@ impl<E: Events> Outlet<'_, '_, E> {
         let takes = group.takes(leg, frame.is_data(), bytes);
         let slot = frames.store(frame);
         frames.stamp(slot, *now);
-        // Who waits for a packet of its own comes after others that set out later, but mostly in the order of those that wait too.
+        // A packet that waits for another of its flow comes after others that set out later, but
+        // mostly in the order of those that wait too.
         let queued = self.way.up.queued(*now, &group.pace);
         let lane = self.way.out.get(queued).copied().unwrap_or(Lane::NONE);
         let there = self.way.up.start(bytes, *now, &group.pace) + self.way.access_delay + takes;

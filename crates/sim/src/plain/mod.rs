@@ -1,7 +1,9 @@
-//! A plain engine of the same model, as the oracle of the tuned one: a heap of events in the order that is documented, each handled when
-//! it comes up. No lookahead, no lanes, no calendar, nothing asked for ahead.
+//! A plain engine of the same model, as the oracle of the tuned one: a heap of events in the order
+//! that is documented, each handled when it comes up. No lookahead, no lanes, no calendar, no
+//! prefetching.
 //!
-//! Flows, links and their arithmetic are the tuned engine's own: they carry no tuning. Both give the same bits over random networks.
+//! Flows, links and their arithmetic are the tuned engine's own: they carry no tuning. Both give
+//! the same bits over random networks.
 
 mod oracle;
 

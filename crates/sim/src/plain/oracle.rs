@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-/// Signals to who arrives while so many wait.
+/// Signals to each arrival that finds this number of packets waiting.
 struct Signalling(u32);
 
 impl Dropper for Signalling {
@@ -26,7 +26,8 @@ impl Dropper for Signalling {
     }
 }
 
-/// Keeps some packets of random sizes on the way, more with each that comes back, and half of them after a while without any.
+/// Keeps some packets of random sizes on the way, more with each that comes back, and half of them
+/// after a while without any.
 struct Windowed {
     rng: Rng,
     window: u32,
@@ -90,7 +91,7 @@ impl Endpoint for Echo {
     }
 }
 
-/// How the links stand to each other.
+/// The topology of the links.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     /// One link that all share; acknowledgements come back unhindered.
@@ -112,7 +113,8 @@ struct Drawn {
     access: u8,
 }
 
-/// A network as numbers that choose: delays, sizes and rates are few and round, so that events meet.
+/// A network as numbers that choose: delays, sizes and rates are few and round, so that events
+/// meet.
 #[derive(Clone, Debug)]
 struct Plan {
     shape: Shape,

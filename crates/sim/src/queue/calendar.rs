@@ -1,8 +1,9 @@
-//! A calendar queue (R. Brown, "Calendar queues", CACM 31(10), 1988): buckets of equal width hold the near future as short
-//! unsorted lists, the bucket being served is sorted, and what lies beyond the last bucket (mostly timers) waits in a heap.
-//! The work of a push or a pop does not grow with what is pending, though cache misses do. Width and number of buckets follow the events
-//! seen; the order of events does not depend on them. Nothing is ever removed from the middle: timers are lazy, so an event
-//! that has lost its meaning is recognised when it comes up.
+//! A calendar queue (R. Brown, "Calendar queues", CACM 31(10), 1988): buckets of equal width hold
+//! the near future as short unsorted lists. The bucket being served is sorted, and what lies beyond
+//! the last bucket (mostly timers) waits in a heap. The work of a push or a pop does not grow with
+//! what is pending, though cache misses do. Width and number of buckets follow the events seen; the
+//! order of events does not depend on them. Nothing is ever removed from the middle: timers are
+//! lazy, so an event that has lost its meaning is recognised when it comes up.
 
 use super::wheel::{Entry, Layout, Wheel};
 use crate::event::Event;
@@ -17,9 +18,10 @@ pub(super) struct Calendar {
     pub(super) near: Vec<Entry>, // the buckets before `head`, sorted, the next event last
     wheel: Wheel,
     far: BinaryHeap<Reverse<Entry>>,
-    /// No event here is before this: the time of the next one while `near` is not empty. Zero where nothing is known.
+    /// No event here is before this: the time of the next one while `near` is not empty. Zero where
+    /// nothing is known.
     pub(super) bound: Time,
-    /// Has a bucket begun to be served at whose events nobody has looked ahead?
+    /// Has a bucket begun to be served whose events have not been prefetched?
     pub(super) is_fresh: bool,
     seen: Seen,
     serial: u32, // of the latest event put here
@@ -34,10 +36,12 @@ struct Seen {
     since: Time,
 }
 
-/// A bucket is to have about 2^3 to 2^4 events: few to sort, and enough to ask for what they need all at once.
+/// A bucket is to have about 2^3 to 2^4 events: few to sort, and enough to prefetch what they need
+/// all at once.
 const CROWDED_BY: u32 = 4;
 
-/// More events of a bucket are not looked at ahead: before they come, what they need might be gone again.
+/// More events of a bucket are not looked at ahead: before they come, what they need might be gone
+/// again.
 const MAX_AHEAD: usize = 32;
 
 /// More events than this in the bucket being served make it a slow sorted list.
@@ -131,7 +135,8 @@ impl Calendar {
         self.wheel.first_occupied().into_iter().chain(in_heap).min()
     }
 
-    /// Serves the next bucket that is not empty, wherever its events wait; false when there are none.
+    /// Serves the next bucket that is not empty, wherever its events wait; false when there are
+    /// none.
     fn refill(&mut self, now: Time, ties: &Ties) -> bool {
         if self.seen.popped >= self.wheel.buckets() as u64 {
             self.tune(now, ties);
@@ -151,8 +156,9 @@ impl Calendar {
         true
     }
 
-    /// Lays the wheel out anew where the events seen ask for another width (see [`CROWDED_BY`]) or more buckets (few
-    /// events beyond the last). Costs a walk over all pending events, at most once per wheelful of events.
+    /// Lays the wheel out anew where the events seen require another width (see [`CROWDED_BY`]) or
+    /// more buckets (few events beyond the last). Costs a walk over all pending events, at most
+    /// once per wheelful of events.
     fn tune(&mut self, now: Time, ties: &Ties) {
         let seen = std::mem::take(&mut self.seen);
         self.seen.since = now;
@@ -167,8 +173,9 @@ impl Calendar {
         self.lay_out(Layout { shift, buckets }, now, ties);
     }
 
-    /// So many buckets that all that waits lies within them, unless that is far more than there are events: then twice as many as
-    /// now. To double them again and again would be a walk over all events each time.
+    /// The number of buckets that covers all that waits, unless that is far more than there are
+    /// events: then twice as many as now. To double them again and again would be a walk over all
+    /// events each time.
     fn wanted(&self, shift: u32, now: Time) -> usize {
         let pending = self.wheel.len + self.far.len();
         let last = self.far.iter().map(|Reverse(entry)| entry.time).max().unwrap_or(now);
@@ -177,8 +184,8 @@ impl Calendar {
         (reach + 1).min(most).max(self.wheel.buckets() * 2).next_power_of_two().min(MAX_BUCKETS)
     }
 
-    /// Events crowd in the bucket being served, as when a busy spell follows a quiet one: narrower buckets take them, unless
-    /// they are at one instant.
+    /// Events crowd in the bucket being served, as when a busy spell follows a quiet one: narrower
+    /// buckets take them, unless they are at one instant.
     #[cold]
     fn spread(&mut self, now: Time, ties: &Ties) {
         let (Some(last), Some(first)) = (self.near.first(), self.near.last()) else { return };

@@ -8,10 +8,10 @@ use fairwire_core::Time;
 /// How many lanes there can be. More would be another level of the tournament.
 pub(crate) const MAX_LANES: usize = 16;
 
-/// So many entries of a lane are looked at before their time, all at once.
+/// The number of entries of a lane that are looked at before their time, all at once.
 pub(crate) const AHEAD: usize = 16;
 
-/// So many entries lie in one line of the cache.
+/// The number of entries in one line of the cache.
 const ENTRIES_IN_LINE: usize = LINE / size_of::<Entry>();
 
 const _: () = assert!(ENTRIES_IN_LINE == 4 && MAX_LANES == 16);
@@ -27,11 +27,12 @@ pub(crate) struct Entry {
     what: u32,
 }
 
-/// There can be so many kinds of entries: as many as there are lanes, since a key has one or the other in its lowest bits.
+/// The maximum number of kinds of entries: as many as there are lanes, since a key has one or the
+/// other in its lowest bits.
 const KINDS: u64 = MAX_LANES as u64;
 
 impl Entry {
-    /// An entry due at `time`, which a lane must be able to tell.
+    /// An entry due at `time`, which a lane must be able to represent.
     #[inline(always)]
     fn new(time: Time, number: u32, event: Event) -> Self {
         let (kind, what) = event.parts();
@@ -65,14 +66,15 @@ impl Entry {
 pub(crate) struct Lanes {
     queues: [Ring; MAX_LANES],
     count: usize,
-    /// A binary tree of keys: when a lane's front is due, and in the lowest bits the lane. That of node `n` is the lesser of those of
-    /// `2 n` and `2 n + 1`, and the leaves are the lanes themselves. The root's, 1, is that of the first of all. One number for both, lest
-    /// the processor wait for one to find the other.
+    /// A binary tree of keys: when a lane's front is due, and in the lowest bits the lane. That of
+    /// node `n` is the lesser of those of `2 n` and `2 n + 1`, and the leaves are the lanes
+    /// themselves. The root's, 1, is that of the first of all. One number for both, lest the
+    /// processor wait for one to find the other.
     keys: [u64; 2 * MAX_LANES],
-    /// The lane whose front has changed since its matches were played. Most lanes are popped and pushed to by turns, so to put
-    /// them off until the winner is asked for saves half of them.
+    /// The lane whose front has changed since its matches were played. Most lanes are popped and
+    /// pushed to by turns, so to put them off until the winner is needed saves half of them.
     changed: usize,
-    /// Has a lane come to its next [`AHEAD`] entries since somebody looked at them?
+    /// Has a lane come to its next [`AHEAD`] entries since the last look at them?
     is_due: bool,
 }
 
@@ -132,8 +134,8 @@ impl Lanes {
         Some(self.count - 1)
     }
 
-    /// Adds an entry at the end of a lane; false where it does not come after what is there, or where there is no
-    /// such lane.
+    /// Adds an entry at the end of a lane; false where it does not come after what is there, or
+    /// where there is no such lane.
     #[inline(always)]
     pub(crate) fn push(&mut self, lane: usize, time: Time, ties: &Ties, number: u32, event: Event) -> bool {
         let Some(queue) = self.queues.get_mut(lane) else { return false };
@@ -167,8 +169,9 @@ impl Lanes {
         self.play(lane, ties);
     }
 
-    /// Plays the matches of `lane` up to the root, and returns who wins there. Mostly who won such a match before wins again: with branches
-    /// the processor goes on with that one while the keys are still on their way.
+    /// Plays the matches of `lane` up to the root, and returns the winner there. Mostly the lane
+    /// that won such a match before wins again: with branches the processor goes on with it while
+    /// the keys are still on their way.
     #[inline(always)]
     fn play(&mut self, lane: usize, ties: &Ties) -> First {
         let mut node = MAX_LANES + lane % MAX_LANES;
@@ -208,7 +211,8 @@ impl Lanes {
         (!first.is_nothing()).then(|| self.queues[lane_of(first.0)].front)
     }
 
-    /// Is it time to look at entries to come? Once in [`AHEAD`] entries of a lane, right after one was taken.
+    /// Is it time to look at entries to come? Once in [`AHEAD`] entries of a lane, right after one
+    /// was taken.
     #[inline(always)]
     pub(crate) fn are_due(&self) -> bool {
         self.is_due
@@ -219,8 +223,8 @@ impl Lanes {
         std::mem::take(&mut self.is_due).then_some(self.changed)
     }
 
-    /// [`AHEAD`] entries of a lane, where it has so many, from the one on that comes after `skipped` others. Asks for those that come
-    /// after them.
+    /// [`AHEAD`] entries of a lane, or fewer where it has fewer, from the one on that comes after
+    /// `skipped` others. Prefetches those that come after them.
     pub(crate) fn ahead(&self, lane: usize, skipped: usize) -> impl Iterator<Item = Entry> + '_ {
         let queue = &self.queues[lane];
         (0..AHEAD).step_by(ENTRIES_IN_LINE).for_each(|step| queue.fetch(skipped + AHEAD + step));
@@ -228,7 +232,7 @@ impl Lanes {
             .map(|at| queue.slots[(queue.head + at) & (queue.slots.len() - 1)])
     }
 
-    /// Takes out the entry that is first, as was just told: there must be one.
+    /// Takes out the entry that is first, as was just reported: there must be one.
     #[inline(always)]
     pub(crate) fn pop(&mut self, first: First) -> Entry {
         debug_assert!(!first.is_nothing(), "nothing waits");
@@ -242,7 +246,8 @@ impl Lanes {
     }
 }
 
-/// The first lane below a node: who stands for it before anybody has played there. Another's lane would hide those below.
+/// The first lane below a node: it represents the node before the first match there. Another's lane
+/// would hide those below.
 fn first_below(node: usize) -> usize {
     let Some(depth) = node.checked_ilog2() else { return 0 }; // there is no node 0
     (node << (MAX_LANES.ilog2() - depth)) % MAX_LANES
@@ -279,8 +284,8 @@ fn lane_of(key: u64) -> usize {
 
 const NOTHING: Entry = Entry { due: 0, number: 0, what: 0 };
 
-/// A queue: its front, and what is behind that in a ring whose length is a power of two. A lane of one entry at a time, as that of
-/// a link's questions is, thus needs no ring.
+/// A queue: its front, and what is behind that in a ring whose length is a power of two. A lane of
+/// one entry at a time, as that of a link's polls is, thus needs no ring.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Ring {
@@ -327,7 +332,8 @@ impl Ring {
         self.last = entry.time();
     }
 
-    /// Asks for the slot so many places after the head, where the next round of the ring may come to it first.
+    /// Prefetches the slot `ahead` places after the head, where the next round of the ring may come
+    /// to it first.
     #[inline]
     fn fetch(&self, places: usize) {
         if let Some(slot) = self.slots.get((self.head + places) & self.slots.len().wrapping_sub(1)) {
@@ -335,8 +341,8 @@ impl Ring {
         }
     }
 
-    /// The front was taken: what comes behind it moves up, if anything does. When that is due, read where it was: where it is now, the
-    /// processor would wait for it to be written.
+    /// The front was taken: what comes behind it moves up, if anything does. When that is due, read
+    /// where it was: where it is now, the processor would wait for it to be written.
     #[inline(always)]
     fn move_up(&mut self) -> Option<u64> {
         if self.behind == 0 {
@@ -474,7 +480,7 @@ mod tests {
         assert_eq!(push(&mut lanes, &mut ties, lane, 4, 0), None);
         assert!(!lanes.push(lane, Time::from_ns(5), &ties, early, Event::Wake(0)), "it was scheduled before");
         assert_eq!(push(&mut lanes, &mut ties, MAX_LANES, 6, 0), None, "there is no such lane");
-        assert_eq!(push(&mut lanes, &mut ties, lane, LATEST, 0), None, "no key tells so late a time");
+        assert_eq!(push(&mut lanes, &mut ties, lane, LATEST, 0), None, "no key represents so late a time");
         assert_eq!(popped(&mut lanes, &ties), Some((5, 2)));
         assert_eq!(popped(&mut lanes, &ties), None);
     }

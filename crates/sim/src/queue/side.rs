@@ -1,8 +1,9 @@
 //! The events of one side of a run, in their order.
 //!
-//! Most events come in streams that are in order already: packets after the same constant delay, timers of the same length. Each such
-//! stream has a lane, a plain queue to which an event is added at the end; the next event is the first of all lanes' fronts. What does
-//! not come in its lane's order, and what has no lane, waits in the calendar.
+//! Most events come in streams that are in order already: packets after the same constant delay,
+//! timers of the same length. Each such stream has a lane, a plain queue to which an event is added
+//! at the end; the next event is the first of all lanes' fronts. What does not come in its lane's
+//! order, and what has no lane, waits in the calendar.
 
 use super::calendar::Calendar;
 use super::lanes::{self, AHEAD, First, Horizon, Lanes};
@@ -16,7 +17,8 @@ use fairwire_core::{Duration, Time};
 #[derive(Debug)]
 pub(super) struct Side {
     lanes: Lanes,
-    /// The first of the lanes is next unless it is beyond this: the calendar may have something before that, or it is after the end.
+    /// The first of the lanes is next unless it is beyond this: the calendar may have something
+    /// before that, or it is after the end.
     horizon: Horizon,
     now: Time,
     ties: Ties,
@@ -46,7 +48,8 @@ impl Side {
         self.lanes.first(&self.ties).time().min(self.calendar.bound)
     }
 
-    /// Schedules `event` at `time`, which is not before the latest event handled. Its kind and `identity` tell it from others at that time.
+    /// Schedules `event` at `time`, which is not before the latest event handled. Its kind and
+    /// `identity` distinguish it from others at that time.
     #[inline(always)]
     pub(super) fn push(&mut self, time: Time, event: Event, identity: u32, lane: Lane) {
         if time < self.now {
@@ -91,7 +94,8 @@ impl Side {
         self.take(first)
     }
 
-    /// As [`next`](Side::next), where the only link becomes free at `free_at`, MAX for never: that is next if it comes first.
+    /// As [`next`](Side::next), where the only link becomes free at `free_at`, MAX for never: that
+    /// is next if it comes first.
     #[inline(always)] // as above
     pub(super) fn next_or_free(&mut self, free_at: &mut Time) -> Next {
         let first = self.lanes.first(&self.ties);
@@ -106,7 +110,8 @@ impl Side {
         self.next_of_tied(first, free_at)
     }
 
-    /// The same where more than one may come first: what waits in the calendar, or at the same time.
+    /// The same where more than one may come first: what waits in the calendar, or at the same
+    /// time.
     #[inline(never)]
     fn next_of_tied(&mut self, first: First, free_at: &mut Time) -> Next {
         let (at, event) = (*free_at, Event::LinkFree(0));
@@ -150,8 +155,9 @@ impl Side {
         if front.is_some() && time <= self.end { self.take(first) } else { Next::NOTHING }
     }
 
-    /// Now and then, right after an event was taken, asks for memory that events soon to come need, so that many wait for theirs at once:
-    /// for the frame of an event mostly long before what it needs of its flow.
+    /// Now and then, right after an event was taken, prefetches memory that events soon to come
+    /// need, so that many wait for theirs at once: for the frame of an event mostly long before
+    /// what it needs of its flow.
     #[inline(always)]
     pub(super) fn look_ahead(&mut self, memory: &impl Memory) {
         if self.lanes.are_due() || self.calendar.is_fresh {
@@ -208,7 +214,8 @@ mod tests {
             let mut now = Time::ZERO;
             for number in 0..50_000 {
                 if rng.chance(0.55) {
-                    // Ties, near, a wheel away, and timers: the scale changes half-way, so the wheel is laid out anew.
+                    // Ties, near, a wheel away, and timers: the scale changes half-way, so the
+                    // wheel is laid out anew.
                     let scale = if number < 25_000 { 1 } else { 1 << 12 };
                     let ahead = [50, 5_000, 50_000_000][rng.below(3) as usize];
                     let time = Time::from_ns(now.ns() + u64::from(rng.below(ahead)) * scale);
@@ -268,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_later_than_asked_for_is_taken() {
+    fn nothing_later_than_the_limit_is_taken() {
         let mut queue = side(TieRule::Fifo, Seed(1));
         queue.push(Time::from_ns(5), Event::LinkFree(0), 0, Lane::NONE);
         assert_eq!(queue.pop_until(Time::from_ns(4)), None);
@@ -279,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn random_ties_favour_nobody_and_repeat_with_the_seed() {
+    fn random_ties_favour_no_event_and_repeat_with_the_seed() {
         let first = |seed| {
             let mut queue = side(TieRule::Random, Seed(seed));
             for flow in 0..4 {
@@ -297,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_later_than_any_lane_can_tell_comes_out_too() {
+    fn what_is_later_than_any_lane_can_represent_comes_out_too() {
         let mut queue = side(TieRule::Fifo, Seed(1));
         let lane = queue.lane();
         let times = [u64::MAX, u64::MAX - 1, u64::MAX / 16, u64::MAX / 16 - 1, 5].map(Time::from_ns);

@@ -1,14 +1,18 @@
 //! The events of a run on two sides: what happens at hosts, and what happens at queued links.
 //!
-//! What a link does reaches no host before the link's delay is over, and that of the host's own link. So all that is due at hosts within such a
-//! time, the lookahead, can be handled before anything at the links is: nothing that is still to come there changes it. Then the links catch up,
-//! and know all that the hosts sent to them. This is what conservative parallel simulation does with logical processes (K. Chandy and
-//! J. Misra, "Distributed simulation", IEEE TSE 5(5), 1979), here on one processor: events of one kind come one after the other,
-//! which the processor foretells better than their mixture, and fewer lanes compete on each side. What leaves the last queue on its way comes
-//! up last, all at once: nothing but its hosts hears of it, and they are behind by then.
+//! What a link does reaches no host before the link's delay is over, and that of the host's own
+//! link. So all that is due at hosts within such a time, the lookahead, can be handled before
+//! anything at the links is: nothing that is still to come there changes it. Then the links catch
+//! up, and know all that the hosts sent to them. This is what conservative parallel simulation does
+//! with logical processes (K. Chandy and J. Misra, "Distributed simulation", IEEE TSE 5(5), 1979),
+//! here on one processor: events of one kind come one after the other, which the processor
+//! foretells better than their mixture, and fewer lanes compete on each side. What leaves the last
+//! queue on its way comes up last, all at once: nothing but its hosts hears of it, and they are
+//! behind by then.
 //!
-//! The outcome is the same to the bit as that of one side for all: events at the same instant on one side are told apart by what they are, not
-//! by when they were scheduled ([`Ties`](crate::ties::Ties)), and on different sides they have nothing to do with each other.
+//! The outcome is the same to the bit as that of one side for all. Events at the same instant on
+//! one side are distinguished by what they are, not by when they were scheduled
+//! ([`Ties`](crate::ties::Ties)). On different sides they have nothing to do with each other.
 
 use super::side::Side;
 use crate::event::{Event, Events, Lane, Leaving, Memory, Next};
@@ -35,7 +39,8 @@ pub(crate) struct Sides {
     came_up: usize,
 }
 
-/// What needs memory from what has left the links is asked for it so many packets ahead; for its frame, twice as many.
+/// The number of packets by which memory is prefetched for what has left the links; for its frame,
+/// twice as many.
 const LEFT_AHEAD: usize = 16;
 
 impl Sides {

@@ -5,7 +5,8 @@ use crate::ties::Ties;
 use fairwire_core::Time;
 use std::cmp::Ordering;
 
-/// An event that waits. Ordered by time, then by number, which is the order only until the ties of those that meet are asked for.
+/// An event that waits. Ordered by time, then by number, which is the order only until the ties of
+/// those that meet are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub(crate) time: Time,
@@ -33,7 +34,8 @@ impl Entry {
 
 /// The buckets from number `head` on; bucket `b` holds the times with `time >> shift == b`.
 ///
-/// What waits in a bucket lies together, in chunks: in a list of single events each is a miss of the cache, one after the other.
+/// What waits in a bucket lies together, in chunks: in a list of single events each is a miss of
+/// the cache, one after the other.
 #[derive(Debug)]
 pub(crate) struct Wheel {
     pub(crate) shift: u32,
@@ -45,7 +47,8 @@ pub(crate) struct Wheel {
     free: u32,
 }
 
-/// How wide the buckets are, which is two to the power of `shift`, and how many there are, which is a power of two from 64 on.
+/// How wide the buckets are, which is two to the power of `shift`, and how many there are, which is
+/// a power of two from 64 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) shift: u32,

@@ -57,7 +57,7 @@ fn measured(link: LinkPlan, groups: Vec<GroupPlan>, seconds: u64, seed: u64) -> 
     };
     let run =
         fairwire_sim::run(Network::dumbbell(link, groups), &settings, &mut |_| ControlFlow::Continue(()));
-    run.expect("nobody stopped it")
+    run.expect("it was not stopped")
 }
 
 /// Means of the waits in independent runs, and 3.3 standard errors of their mean.
@@ -85,7 +85,8 @@ fn poisson_packets_of_one_size_wait_as_in_an_m_d_1_queue() {
 #[test]
 fn poisson_packets_of_exponential_size_wait_as_in_an_m_m_1_queue() {
     let (mean, bound) = waits(&Law::Exponential { mean: 1000.0 });
-    // rho / (1 - rho) service times of 1.00039 ms (sizes below the headers are cut up to them), at a load of that much more.
+    // rho / (1 - rho) service times of 1.00039 ms (sizes below the headers are cut up to them), at
+    // a load of that much more.
     let (service, load) = (1.000_39e-3, 0.8 * 1.000_39);
     let expected = load / (1.0 - load) * service;
     assert!((mean - expected).abs() < bound && bound < 0.05 * expected, "{mean} +- {bound}, not {expected}");
@@ -122,8 +123,8 @@ fn a_link_of_opportunities_loses_those_at_which_nothing_waits() {
     let trace = RateLaw::Trace(Trace::parse("5\n").expect("a trace").into());
     let measured = measured(link(trace), vec![group("replay", replay, 1)], 10, 1);
     let sojourn = measured.links[0].sojourn.as_ref().expect("it is measured");
-    // From 2 ms to 5 ms, each: the opportunities at 10, 15 and 20 ms do nothing for the packet that comes at 22 ms. The packet's own
-    // 8 ns on its access link are seen.
+    // From 2 ms to 5 ms, each: the opportunities at 10, 15 and 20 ms do nothing for the packet that
+    // comes at 22 ms. The packet's own 8 ns on its access link are seen.
     assert!((sojourn.mean_s - 0.003).abs() < 1e-7 && (sojourn.max_s - 0.003).abs() < 1e-7, "{sojourn:?}");
 }
 
@@ -190,7 +191,8 @@ fn a_transfer_takes_the_round_trips_that_its_windows_need() {
     let fast = LinkPlan { rate: rate(1_000_000_000_000), ..link(RateLaw::Fixed) };
     let measured = measured(fast, vec![user("file", load, 1)], 1_000, 1);
     let [record] = &measured.transfers[..] else { panic!("{:?}", measured.transfers) };
-    // 24 ms per round trip, three of them and half a one: at 10^12 bit/s sending takes microseconds at most.
+    // 24 ms per round trip, three of them and half a one: at 10^12 bit/s sending takes microseconds
+    // at most.
     assert!((record.mean_s - 3.5 * 0.024).abs() < 2e-6, "{record:?}");
     assert!((record.max_s - record.mean_s).abs() < 2e-6, "{record:?}");
     assert_eq!((record.group.as_str(), record.kind.as_str()), ("file", "transfer"));
@@ -210,8 +212,8 @@ fn random_transfers_bring_what_they_offer_while_the_link_has_room() {
     let measured = measured(link(RateLaw::Fixed), vec![user("files", load, 1)], 1_000, 1);
     let (flow, record) = (&measured.flows[0], &measured.transfers[0]);
     let offered = flow.offered_bps.expect("it does not depend on what becomes of it");
-    // 10 per second of 48 kB: half a segment more each in the mean, and 40 bytes of headers per segment: 4.04 Mbit/s. Nearly all arrives:
-    // transfers last some 0.3 s.
+    // 10 per second of 48 kB: half a segment more each in the mean, and 40 bytes of headers per
+    // segment: 4.04 Mbit/s. Nearly all arrives: transfers last some 0.3 s.
     assert!((flow.throughput_bps / offered - 1.0).abs() < 0.01, "{flow:?}");
     assert!((record.completed as f64 - 9_000.0).abs() < 3.3 * 9_000.0_f64.sqrt() + 50.0, "{record:?}");
     assert!(
@@ -225,10 +227,14 @@ fn keystrokes_arrive_at_their_rate() {
     let telnet = Load::Telnet(Telnet { mean_gap: Duration::from_ms(5) });
     let measured = measured(link(RateLaw::Fixed), vec![user("telnet", telnet, 2)], 200, 1);
     for flow in &measured.flows {
-        // 200 segments of 1000 bytes per second. Their number in 180 s has a deviation of sqrt(36 000).
+        // 200 segments of 1000 bytes per second. Their number in 180 s has a deviation of
+        // sqrt(36 000).
         let bound = 3.3 / 36_000.0_f64.sqrt();
         assert!((flow.throughput_bps / 1.6e6 - 1.0).abs() < bound, "{flow:?}");
-        assert!((flow.throughput_bps / flow.offered_bps.expect("told") - 1.0).abs() < 0.002, "{flow:?}");
+        assert!(
+            (flow.throughput_bps / flow.offered_bps.expect("it is reported") - 1.0).abs() < 0.002,
+            "{flow:?}"
+        );
     }
     assert!(measured.transfers.is_empty());
 }
@@ -246,17 +252,17 @@ fn a_pause_follows_a_burst_that_has_been_delivered() {
 }
 
 #[test]
-fn a_user_who_waits_for_data_is_held_to_what_was_asked() {
+fn a_user_who_waits_for_data_is_held_to_what_was_requested() {
     // Bursts of 15 segments on a link with room: one every 124 ms, as above, all of which arrives.
     let bursts = Bursts { burst: Law::Fixed(15.0), idle: Law::Fixed(0.1), renews: false };
     let record =
         |link, load, seconds| measured(link, vec![user("user", load, 1)], seconds, 1).flows.remove(0);
     let fast = || LinkPlan { rate: rate(1_000_000_000_000), ..link(RateLaw::Fixed) };
     let free = record(fast(), Load::Bursts(bursts.clone()), 1_000);
-    let asked = free.offered_bps.expect("it asks for a burst at a time");
+    let requested = free.offered_bps.expect("it requests a burst at a time");
     // 900 s; one burst may be under way at either end.
-    assert!((free.throughput_bps / asked - 1.0).abs() <= 2.0 * 0.124 / 900.0, "{free:?}");
-    // On a link at which it always waits, it asks for no more than one burst beyond what it got.
+    assert!((free.throughput_bps / requested - 1.0).abs() <= 2.0 * 0.124 / 900.0, "{free:?}");
+    // On a link at which it always waits, it requests no more than one burst beyond what it got.
     let slow = LinkPlan { rate: rate(100_000), ..link(RateLaw::Fixed) };
     let slow = record(slow, Load::Bursts(Bursts { idle: Law::Fixed(0.0), ..bursts }), 200);
     let missing = (slow.offered_bps.expect("as above") - slow.throughput_bps) * 180.0 / (8.0 * 1000.0);
@@ -272,7 +278,8 @@ fn a_web_client_loads_pages_of_objects() {
     assert_eq!(measured.flows.len(), 3, "one record per client, not per connection");
     let of = |kind| measured.transfers.iter().find(|record| record.kind == kind).expect(kind);
     let (objects, pages) = (of("transfer"), of("page"));
-    // 6.64 objects per page in the mean. The number of those in the first has a second moment below 53 times its mean.
+    // 6.64 objects per page in the mean. The number of those in the first has a second moment below
+    // 53 times its mean.
     let per_page = objects.completed as f64 / pages.completed as f64;
     let bound = 3.3 * (53.0 * 5.64 / pages.completed as f64).sqrt();
     assert!((per_page - 6.64).abs() < bound, "{per_page} +- {bound}");
@@ -306,7 +313,7 @@ struct Spy {
 
 impl Discipline for Spy {
     fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
-        self.seen.lock().expect("nobody panicked").insert(packet.flow.0);
+        self.seen.lock().expect("no thread panicked").insert(packet.flow.0);
         self.queue.enqueue(packet, now, signals);
     }
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
@@ -329,7 +336,7 @@ fn flows_seen(group: GroupPlan) -> usize {
     let queue = Queue::new(Limit::packets(100_000), Fcfs, TailDrop);
     let spy = Spy { queue, seen: Arc::clone(&seen) };
     measured(LinkPlan { discipline: Box::new(spy), ..link(RateLaw::Fixed) }, vec![group], 30, 1);
-    seen.lock().expect("nobody panicked").len()
+    seen.lock().expect("no thread panicked").len()
 }
 
 #[test]

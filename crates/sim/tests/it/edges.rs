@@ -1,4 +1,5 @@
-//! The edges of a DiffServ domain: what is coloured, what is seen, and how what one edge asks comes round to the other.
+//! The edges of a DiffServ domain: what is coloured, what is seen, and how the requests of one edge
+//! reach the other.
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
@@ -26,12 +27,13 @@ impl Marker for Recorder {
         self.packets += 1;
         packet.color = u8::from(self.packets.is_multiple_of(3));
     }
-    fn on_request(&mut self, ask: RateRequest, now: Time) {
-        self.heard.lock().expect("one thread").push((now, ask));
+    fn on_request(&mut self, request: RateRequest, now: Time) {
+        self.heard.lock().expect("one thread").push((now, request));
     }
 }
 
-/// Remembers the colours and sizes that come, and signals to every tenth ECN-capable packet or to none.
+/// Remembers the colours and sizes that come, and signals to every tenth ECN-capable packet or to
+/// none.
 struct Watcher {
     seen: Log<(u8, u32)>,
     signals: bool,
@@ -103,37 +105,41 @@ fn simulate(network: Network) -> Measured {
         seed: Seed(1),
         tie_rule: TieRule::Fifo,
     };
-    run(network, &settings, &mut |_| ControlFlow::Continue(())).expect("nobody stops it")
+    run(network, &settings, &mut |_| ControlFlow::Continue(())).expect("it is not stopped")
 }
 
 fn all<T: Clone>(log: &Log<T>) -> Vec<T> {
     log.lock().expect("one thread").clone()
 }
 
-/// Asks for a higher target, and for a lower one with five packets after a mark: the first of their acknowledgements let nothing
-/// be sent, as the window is halved, so they bring nothing to the edge.
+/// Requests a higher target, and a lower one with five packets after a mark. The first of their
+/// acknowledgements let nothing be sent, as the window is halved, so they bring nothing to the
+/// edge.
 const EAGER: EstimatorPlan =
     EstimatorPlan { low: 0.05, high: 0.1, window: 5, weight: 1.0, cadence: fairwire_sim::Cadence::Sliding };
 
 #[test]
-fn what_the_far_edge_asks_comes_back_after_a_round_trip_and_not_before() {
+fn what_the_far_edge_requests_comes_back_after_a_round_trip_and_not_before() {
     let (plan, heard) = aggregate(&[0], EAGER);
     let mut network =
         Network::dumbbell(link("core", false).0, vec![group("tcp", Source::Bulk { tcp: tcp() })]);
     network.aggregates = vec![plan];
     simulate(network);
     let heard = all(&heard);
-    // The SYN comes first; its answer carries what the far edge asks, and the next packet carries that on.
+    // The SYN comes first; its answer carries the request of the far edge, and the next packet
+    // carries that on.
     assert_eq!(heard[0].1, RateRequest::Keep);
-    let asked = heard.iter().find(|(_, ask)| *ask != RateRequest::Keep).expect("it is heard");
-    assert_eq!(asked.1, RateRequest::Increase);
-    let round_trip = asked.0.since(heard[0].0);
+    let first = heard.iter().find(|(_, request)| *request != RateRequest::Keep).expect("it is heard");
+    assert_eq!(first.1, RateRequest::Increase);
+    let round_trip = first.0.since(heard[0].0);
     assert!(round_trip >= Duration::from_ms(40) && round_trip < Duration::from_ms(41), "{round_trip}");
-    assert!(heard.iter().filter(|(at, _)| *at >= asked.0).all(|(_, ask)| *ask == RateRequest::Increase));
+    assert!(
+        heard.iter().filter(|(at, _)| *at >= first.0).all(|(_, request)| *request == RateRequest::Increase)
+    );
 }
 
 #[test]
-fn marks_of_packets_in_profile_ask_for_less_and_those_of_others_do_not() {
+fn marks_of_packets_in_profile_request_less_and_those_of_others_do_not() {
     for (every_third_is_out, color_that_counts) in [(true, 0), (false, 1)] {
         let (mut plan, heard) = aggregate(&[0], EAGER);
         if !every_third_is_out {
@@ -144,7 +150,7 @@ fn marks_of_packets_in_profile_ask_for_less_and_those_of_others_do_not() {
         network.aggregates = vec![plan];
         let measured = simulate(network);
         assert!(measured.flows[0].packets_marked > 10, "{measured:?}");
-        let less = all(&heard).iter().filter(|(_, ask)| *ask == RateRequest::Decrease).count();
+        let less = all(&heard).iter().filter(|(_, request)| *request == RateRequest::Decrease).count();
         assert_eq!(less > 0, color_that_counts == 0, "{less}");
         let count = &measured.aggregates[0];
         assert_eq!(count.green_marked > 0, color_that_counts == 0, "{count:?}");
@@ -158,8 +164,8 @@ impl Marker for AllOut {
     fn color(&mut self, packet: &mut Packet, _now: Time) {
         packet.color = 1;
     }
-    fn on_request(&mut self, ask: RateRequest, now: Time) {
-        self.0.lock().expect("one thread").push((now, ask));
+    fn on_request(&mut self, request: RateRequest, now: Time) {
+        self.0.lock().expect("one thread").push((now, request));
     }
 }
 
@@ -174,7 +180,10 @@ fn an_acknowledgement_that_was_delayed_carries_it_too() {
     network.aggregates = vec![plan];
     simulate(network);
     let heard = all(&heard);
-    assert!(heard.len() > 50 && heard[2..].iter().all(|(_, ask)| *ask == RateRequest::Increase), "{heard:?}");
+    assert!(
+        heard.len() > 50 && heard[2..].iter().all(|(_, request)| *request == RateRequest::Increase),
+        "{heard:?}"
+    );
 }
 
 #[test]
@@ -184,7 +193,7 @@ fn datagrams_bring_nothing_back_and_groups_outside_are_left_alone() {
     let mut network = Network::dumbbell(core, vec![group("udp", cbr()), group("other", cbr())]);
     network.aggregates = vec![plan];
     let measured = simulate(network);
-    assert!(all(&heard).iter().all(|(_, ask)| *ask == RateRequest::Keep));
+    assert!(all(&heard).iter().all(|(_, request)| *request == RateRequest::Keep));
     let [inside, outside] = &measured.flows[..] else { panic!("two flows") };
     assert_eq!(measured.aggregates[0].entered, all(&heard).len() as u64);
     let yellow = all(&seen).iter().filter(|(color, _)| *color == 1).count() as u64;

@@ -1,4 +1,5 @@
-//! Endpoints of other crates: counted as flows of the simulator's own are, deterministic, and bounded where they misbehave.
+//! Endpoints of other crates: counted as flows of the simulator's own are, deterministic, and
+//! bounded where they misbehave.
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
@@ -16,7 +17,7 @@ fn rate(bps: u64) -> Rate {
     Rate::from_bps(bps).expect("not zero")
 }
 
-/// Signals to who arrives while so many wait.
+/// Signals to each arrival that finds this number of packets waiting.
 struct Signalling(u32);
 
 impl Dropper for Signalling {
@@ -64,7 +65,7 @@ fn settings() -> Settings {
 }
 
 fn run(plan: Network) -> Measured {
-    fairwire_sim::run(plan, &settings(), &mut |_| ControlFlow::Continue(())).expect("nobody stops it")
+    fairwire_sim::run(plan, &settings(), &mut |_| ControlFlow::Continue(())).expect("it is not stopped")
 }
 
 /// Sends packets of `bytes` at even times, without end.
@@ -215,7 +216,8 @@ fn the_second_end_answers_over_the_way_back_with_packets_of_any_size() {
         found[0]
     };
     let pinged = |endpoints: &Endpoints| group("ping", of(endpoints.clone()));
-    // Each way: 80 us, 3 ms, 1 ms, 10 ms, 80 us, 3 ms; over a wire or over a queue with nobody else.
+    // Each way: 80 us, 3 ms, 1 ms, 10 ms, 80 us, 3 ms; over a wire or over a queue without other
+    // packets.
     let each = Duration::from_us(17_160);
     assert_eq!(round_trip(Network::dumbbell(link(40), vec![pinged(&endpoints)])), each + each);
     let mut two = Network::dumbbell(link(40), vec![pinged(&endpoints)]);
@@ -224,7 +226,7 @@ fn the_second_end_answers_over_the_way_back_with_packets_of_any_size() {
     assert_eq!(round_trip(two), each + each);
 }
 
-/// Sends so many packets of random sizes at random times, and is through when all came back.
+/// Sends a number of packets of random sizes at random times, and is through when all came back.
 struct File {
     rng: Rng,
     left: u32,
@@ -270,7 +272,8 @@ fn files() -> Measured {
 fn who_is_through_after_the_warm_up_is_a_transfer_of_its_group_and_two_runs_are_the_same_bits() {
     let measured = files();
     let [transfers] = &measured.transfers[..] else { panic!("{:?}", measured.transfers) };
-    // 60, 120 and 180 packets at 20 ms in the mean; 60 take 1.2 s +- 0.09 s (one sd), which is after the warm-up.
+    // 60, 120 and 180 packets at 20 ms in the mean; 60 take 1.2 s +- 0.09 s (one sd), which is
+    // after the warm-up.
     assert_eq!((&*transfers.group, &*transfers.kind, transfers.completed), ("files", "transfer", 3));
     assert_eq!(format!("{measured:?}"), format!("{:?}", files()));
 }

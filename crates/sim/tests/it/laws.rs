@@ -1,11 +1,14 @@
-//! One TCP flow that loses each packet independently with probability p, against the closed forms for its throughput.
+//! One TCP flow that loses each packet independently with probability p, against the closed forms
+//! for its throughput.
 //!
-//! The square-root law (Mathis, Semke, Mahdavi and Ott, "The macroscopic behavior of the TCP congestion avoidance algorithm", 1997):
-//! `C / sqrt(p)` segments per round trip. For losses at random C is 1.31, or 0.93 where every other segment is acknowledged.
-//! It is the mean of an ideal window that knows neither timeouts nor slow start, nor two losses in one window.
+//! The square-root law (Mathis, Semke, Mahdavi and Ott, "The macroscopic behavior of the TCP
+//! congestion avoidance algorithm", 1997): `C / sqrt(p)` segments per round trip. For losses at
+//! random C is 1.31, or 0.93 where every other segment is acknowledged. It is the mean of an ideal
+//! window that knows neither timeouts nor slow start, nor two losses in one window.
 //!
-//! PFTK (Padhye, Firoiu, Towsley and Kurose, "Modeling TCP throughput: a simple model and its empirical validation", 1998, equation 30):
-//! it adds timeouts, for a Reno that loses all that is left of a round after its first loss.
+//! PFTK (Padhye, Firoiu, Towsley and Kurose, "Modeling TCP throughput: a simple model and its
+//! empirical validation", 1998, equation 30): it adds timeouts, for a Reno that loses all that is
+//! left of a round after its first loss.
 //!
 //! `cargo test -p fairwire-sim --test laws -- --nocapture` prints every point.
 
@@ -20,7 +23,8 @@ use fairwire_tcp::congestion::ControlConfig;
 use fairwire_tcp::{Config, DelayedAck, Profile, Quirks, Recovery};
 use std::ops::ControlFlow;
 
-/// Drops each packet with one probability, whatever came before; and after a loss, all that comes for `then`.
+/// Drops each packet with one probability, whatever came before; and after a loss, all that comes
+/// for `then`.
 struct Lossy {
     probability: f64,
     then: Duration,
@@ -62,11 +66,13 @@ impl Observer for RoundTrips {
 
 const SEGMENT_BYTES: u32 = 1460;
 const HEADER_BYTES: u32 = 40;
-/// Above what the estimator asks for at a round trip of 0.1 s that hardly varies: the timeout is this.
+/// Above what the estimator yields at a round trip of 0.1 s that hardly varies: the timeout is
+/// this.
 const TIMEOUT: Duration = Duration::from_ms(400);
-/// So many losses are counted in each run, about.
+/// The number of losses in each run, about.
 const LOSSES: f64 = 1000.0;
-/// Three standard deviations of a run's throughput, of it: 12 seeds of each of the first test's points with SACK had 3.6 to 6.0 %.
+/// Three standard deviations of a run's throughput, of it: 12 seeds of each of the first test's
+/// points with SACK had 3.6 to 6.0 %.
 const CHANCE: f64 = 0.06;
 
 /// What the receiver acknowledges at once, and what the sender's window grows by.
@@ -76,7 +82,8 @@ enum Acks {
     Each,
     /// Every other segment; the window grows by ACKs, as the laws assume.
     EveryOther,
-    /// Every other segment; the window grows by the segments that they acknowledge, as if each were.
+    /// Every other segment; the window grows by the segments that they acknowledge, as if each
+    /// were.
     EveryOtherCounted,
 }
 
@@ -134,7 +141,7 @@ fn measured(tcp: Config, probability: f64, then: Duration) -> Got {
     let mut rtts = RoundTrips::default();
     let go_on = &mut |_| ControlFlow::Continue(());
     let measured = run_observed(Network::dumbbell(link, vec![flow]), &settings, go_on, &mut rtts);
-    let flow = measured.expect("nobody stops it").flows.remove(0);
+    let flow = measured.expect("it is not stopped").flows.remove(0);
     let rtt_s = rtts.sum_s / f64::from(rtts.samples);
     Got {
         through: flow.throughput_bps / f64::from((SEGMENT_BYTES + HEADER_BYTES) * 8) * rtt_s,
@@ -147,7 +154,7 @@ fn square_root(p: f64, segments_per_ack: f64) -> f64 {
     1.31 / (segments_per_ack * p).sqrt()
 }
 
-/// Segments per round trip, for a timeout of so many round trips.
+/// Segments per round trip, for a timeout of this number of round trips.
 fn pftk(p: f64, segments_per_ack: f64, timeout: f64) -> f64 {
     let b = segments_per_ack;
     let repairs = (2.0 * b * p / 3.0).sqrt();
@@ -164,7 +171,8 @@ struct Point {
 
 /// Losses alone, and never a round.
 const INDEPENDENT: Duration = Duration::ZERO;
-/// What is left of a round: a window leaves within a few milliseconds after its acknowledgements, 100 ms after the one before.
+/// What is left of a round: a window leaves within a few milliseconds after its acknowledgements,
+/// 100 ms after the one before.
 const REST_OF_ROUND: Duration = Duration::from_ms(50);
 
 fn points(tcp: &Config, then: Duration) -> Vec<Point> {
@@ -199,7 +207,8 @@ fn the_square_root_law_holds_up_to_losses_of_one_percent_and_is_never_exceeded()
     for tcp in receivers() {
         for Point { p, over_square_root: over, .. } in points(&tcp, INDEPENDENT) {
             assert!(over <= 1.0 + CHANCE, "{} at {p}: {over} of an ideal window", tcp.name());
-            // The law leaves out a second loss in a window. At 1 % a window of 13 has one in one case of eight.
+            // The law leaves out a second loss in a window. At 1 % a window of 13 has one in one
+            // case of eight.
             assert!(p > 0.01 || over >= 1.0 - CHANCE - 0.12, "{} at {p}: {over}", tcp.name());
         }
     }
@@ -216,8 +225,9 @@ fn pftk_holds_within_a_quarter_up_to_losses_of_two_percent() {
 
 #[test]
 fn pftk_lies_between_losses_that_come_alone_and_rounds_that_are_lost() {
-    // The model's Reno loses the rest of a round and repairs it in one round trip. With lone losses there is less to repair than that; with
-    // its own losses Reno, which repairs one a round trip, mostly ends in a timeout.
+    // The model's Reno loses the rest of a round and repairs it in one round trip. With lone losses
+    // there is less to repair than that; with its own losses Reno, which repairs one a round trip,
+    // mostly ends in a timeout.
     for acks in [Acks::Each, Acks::EveryOther] {
         let alone = points(&tcp(Recovery::Sack, acks), INDEPENDENT);
         let reno = Config { limited_transmit: false, ..tcp(Recovery::Reno, acks) };

@@ -1,4 +1,5 @@
-//! Integration tests of the simulator: one binary, since each would be linked with everything again.
+//! Integration tests of the simulator: one binary, since each would be linked with everything
+//! again.
 
 mod applications;
 mod edges;

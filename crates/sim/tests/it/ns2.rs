@@ -50,7 +50,7 @@ fn simulated(case: &Case) -> (f64, u64) {
         seed: Seed(1),
         tie_rule: TieRule::Fifo, // as in ns-2
     };
-    let measured = run(plan, &settings, &mut |_| ControlFlow::Continue(())).expect("nobody stops it");
+    let measured = run(plan, &settings, &mut |_| ControlFlow::Continue(())).expect("it is not stopped");
     (measured.flows[0].throughput_bps, measured.links[0].drops.values().sum())
 }
 
@@ -69,7 +69,8 @@ fn one_flow_loses_as_many_packets_as_in_ns2_and_gets_as_much() {
         let (throughput_bps, drops) = simulated(&case);
         let Case { buffer, window, .. } = case;
         assert_eq!(drops, case.drops, "buffer {buffer}, window {window:?}");
-        // In 80 s a shift of 40 packets, half a bandwidth-delay product, where a window's edge falls: 2208 bit/s.
+        // In 80 s a shift of 40 packets, half a bandwidth-delay product, where a window's edge
+        // falls: 2208 bit/s.
         let difference = (throughput_bps - case.throughput_bps).abs();
         assert!(difference <= 2208.0, "buffer {buffer}, window {window:?}: {throughput_bps}");
     }

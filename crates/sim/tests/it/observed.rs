@@ -1,4 +1,5 @@
-//! A run that is watched: the same bits as without, and what is shown against values worked out by hand.
+//! A run that is watched: the same bits as without, and what is shown against values worked out by
+//! hand.
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Cause, Dropper, Duration, Limit, Queue, Rate, Seed, Time};
@@ -87,7 +88,7 @@ impl Observer for Log {
 fn watched(network: Network, settings: &Settings, every: Option<Duration>) -> (Measured, Log) {
     let mut log = Log { every, ..Log::default() };
     let go_on = &mut |_| ControlFlow::Continue(());
-    (run_observed(network, settings, go_on, &mut log).expect("nobody stops it"), log)
+    (run_observed(network, settings, go_on, &mut log).expect("it is not stopped"), log)
 }
 
 fn contest() -> Network {
@@ -100,7 +101,7 @@ fn contest() -> Network {
 fn a_run_gives_the_same_bits_with_and_without_an_observer() {
     for tie_rule in [TieRule::Fifo, TieRule::Random] {
         let settings = Settings { tie_rule, warm_up: Duration::from_secs(1), ..settings(5000) };
-        let plain = run(contest(), &settings, &mut |_| ControlFlow::Continue(())).expect("nobody stops it");
+        let plain = run(contest(), &settings, &mut |_| ControlFlow::Continue(())).expect("it is not stopped");
         for every in [None, Some(Duration::from_ns(777_777)), Some(Duration::from_secs(1))] {
             let (measured, log) = watched(contest(), &settings, every);
             assert_eq!(format!("{measured:?}"), format!("{plain:?}"));
@@ -111,8 +112,9 @@ fn a_run_gives_the_same_bits_with_and_without_an_observer() {
 
 #[test]
 fn samples_are_at_exact_multiples_and_hold_what_happened_up_to_them() {
-    // A packet takes 0.1 ms on its access link, 1 ms there, 1 ms at the link of 8 Mbit/s, 5 ms over it, 0.1 + 1 ms at the end:
-    // the n-th of them (from 0) is delivered at n + 8.2 ms. Up to 10 ms these are 0 and 1, up to 20 ms ten more.
+    // A packet takes 0.1 ms on its access link, 1 ms there, 1 ms at the link of 8 Mbit/s, 5 ms over
+    // it, 0.1 + 1 ms at the end: the n-th of them (from 0) is delivered at n + 8.2 ms. Up to 10 ms
+    // these are 0 and 1, up to 20 ms ten more.
     let (_, log) = watched(network(8_000_000, 10, vec![cbr()]), &settings(35), Some(Duration::from_ms(10)));
     assert_eq!(log.samples, [(10_000, 2000, 0, 0), (20_000, 10_000, 0, 0), (30_000, 10_000, 0, 0)]);
     assert_eq!(log.finished_at, [Time::from_ns(35_000_000)]);
@@ -132,20 +134,20 @@ fn a_sample_that_falls_on_an_event_or_on_the_end_knows_of_it() {
 fn a_packet_is_followed_from_its_arrival_to_its_delivery() {
     let (_, log) = watched(network(8_000_000, 10, vec![cbr()]), &settings(20), None);
     // One source over one way: the first event of each kind is the first packet's.
-    let told = [What::Arrive, What::Depart, What::Deliver].map(|what| {
+    let shown = [What::Arrive, What::Depart, What::Deliver].map(|what| {
         let first = log.events.iter().find(|event| event.what == what).expect("it happened");
         (first.what, first.at.ns() / 1000, first.link)
     });
     let expected =
         [(What::Arrive, 1100, Some(0)), (What::Depart, 1100, Some(0)), (What::Deliver, 8200, None)];
-    assert_eq!(told, expected);
+    assert_eq!(shown, expected);
     assert!(log.events.iter().all(|event| event.content == Content::Datagram));
     assert!(log.events.iter().all(|event| event.wire_bytes == 1000 && event.flow == 0));
     assert!(log.samples.is_empty());
 }
 
 #[test]
-fn drops_are_told_with_their_cause_and_add_up() {
+fn drops_are_reported_with_their_cause_and_add_up() {
     // Twice what the link carries, and room for three.
     let (measured, log) =
         watched(network(4_000_000, 3, vec![cbr()]), &settings(100), Some(Duration::from_ms(50)));

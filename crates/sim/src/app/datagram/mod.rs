@@ -14,7 +14,8 @@ pub(crate) use packet::gap_problem;
 
 use fairwire_core::{Rng, Time};
 
-/// Lists each source but for constant bit rate once: what it is, its file with its plan, and what records call it.
+/// Lists each source but for constant bit rate once: what it is, its file with its plan, and what
+/// records call it.
 macro_rules! sources {
     ($($(#[$doc:meta])* $kind:ident($module:ident::$plan:ident): $name:literal;)+) => {
         /// A source of datagrams other than constant bit rate.
@@ -26,11 +27,12 @@ macro_rules! sources {
         }
 
         impl Traffic {
-            /// What is wrong with it where each packet has `header_bytes` of headers, if anything. [`run`](crate::run) refuses it then.
+            /// What is wrong with it where each packet has `header_bytes` of headers, if anything.
+            /// [`run`](crate::run) refuses it then.
             pub fn problem(&self, header_bytes: u32) -> Option<String> {
                 match self {
                     $(Traffic::$kind(plan) => plan.problem(header_bytes),)+
-                    Traffic::Outside(_) => None, // whoever made it knows
+                    Traffic::Outside(_) => None, // its maker knows
                 }
             }
 
@@ -42,7 +44,8 @@ macro_rules! sources {
                 }
             }
 
-            /// The packet that most of the source's are, bytes on the wire, or 0: for what computes ahead.
+            /// The packet that most of the source's are, bytes on the wire, or 0: for what computes
+            /// ahead.
             pub fn typical_bytes(&self, header_bytes: u32) -> u32 {
                 match self {
                     $(Traffic::$kind(plan) => plan.typical_bytes(header_bytes),)+
@@ -102,7 +105,8 @@ sources! {
 }
 
 impl Generator {
-    /// The next packet, told at `now`, which is when the source starts or when it sent the previous one; none when it is through.
+    /// The next packet, computed at `now`, when the source starts or has sent the previous one;
+    /// none when it is through.
     #[inline]
     pub(crate) fn next(&mut self, now: Time, rng: &mut Rng) -> Option<Emission> {
         match self {

@@ -6,9 +6,10 @@ use fairwire_core::{Rate, Rng, Time, Transmitter};
 
 /// Bursts at a constant rate, with pauses between.
 ///
-/// As ns-2's exponential and Pareto on/off sources do it: a burst has max(1, round(draw)) packets, one per packet time at the rate, and
-/// the pause begins one packet time after the last packet. With Pareto bursts of a shape below 2, many such sources make
-/// traffic that is bursty at every time scale (W. Willinger et al., IEEE/ACM Transactions on Networking 5(1), 1997).
+/// As ns-2's exponential and Pareto on/off sources do it: a burst has max(1, round(draw)) packets,
+/// one per packet time at the rate, and the pause begins one packet time after the last packet.
+/// With Pareto bursts of a shape below 2, many such sources make traffic that is bursty at every
+/// time scale (W. Willinger et al., IEEE/ACM Transactions on Networking 5(1), 1997).
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnOff {
     /// Bits per second on the wire within a burst.
@@ -114,8 +115,8 @@ mod tests {
         let n = pauses.len() as f64;
         let mean = pauses.iter().sum::<f64>() / n;
         assert!((mean - 0.05).abs() < 3.3 * 0.05 / n.sqrt(), "{mean}"); // deviation of one pause: its mean
-        // max(1, round(X)): the mean of the rounded is 1/(2 sinh(1/40)) = 19.9979; those rounded to 0, of probability
-        // 1 - e^(-1/40), count 1 instead.
+        // max(1, round(X)): the mean of the rounded is 1/(2 sinh(1/40)) = 19.9979; those rounded to
+        // 0, of probability 1 - e^(-1/40), count 1 instead.
         let expected = 1.0 / (2.0 * (1.0_f64 / 40.0).sinh()) + 1.0 - (-1.0_f64 / 40.0).exp();
         let burst = times.len() as f64 / n;
         // The latest burst may be cut short: one burst in n more.

@@ -1,16 +1,17 @@
 //! Sources of datagrams of other crates.
 
-use super::packet::{Emission, LARGEST_BYTES};
+use super::packet::{Emission, MAX_BYTES};
 use core::fmt::{self, Debug};
 use fairwire_core::{Rng, Time};
 use std::sync::Arc;
 
 /// A source of datagrams at work.
 pub trait DatagramSource: Debug + Send {
-    /// The next packet, told at `now`, which is when the source starts or when it sent the previous one; none when it is through.
+    /// Invoked when the source starts and when it has sent a packet, at `now`: returns the next
+    /// packet; none when it is through.
     ///
-    /// It comes at `now` or later, with the bytes that IP can carry, its headers among them. Who always answers `now` holds the run up for
-    /// ever.
+    /// It comes at `now` or later, with the bytes that IP can carry, its headers among them. A
+    /// source that always returns `now` never lets the run end.
     fn next(&mut self, now: Time, rng: &mut Rng) -> Option<Emission>;
 }
 
@@ -22,12 +23,13 @@ pub struct OutsideTraffic {
     starting: Arc<Starting>,
 }
 
-/// Makes what works for one flow, whose packets have so many bytes of headers.
+/// Makes the source of one flow, given the bytes of headers of its packets.
 type Starting = dyn Fn(u32) -> Box<dyn DatagramSource> + Send + Sync;
 
 impl OutsideTraffic {
-    /// What records call `name`. Most of its packets have `typical_bytes` on the wire, or 0 where they differ; for each flow, `starting`
-    /// makes one whose packets have so many bytes of headers.
+    /// What records call `name`. Most of its packets have `typical_bytes` on the wire, or 0 where
+    /// they differ. `starting` makes the source of each flow, given the bytes of headers of its
+    /// packets.
     pub fn new<S: DatagramSource + 'static>(
         name: &'static str,
         typical_bytes: u32,
@@ -77,13 +79,13 @@ impl Generator {
 
     pub(crate) fn next(&mut self, now: Time, rng: &mut Rng) -> Option<Emission> {
         let next = self.source.next(now, rng)?;
-        let allowed = u64::from(self.header_bytes).max(1)..=LARGEST_BYTES;
+        let allowed = u64::from(self.header_bytes).max(1)..=MAX_BYTES;
         assert!(
             allowed.contains(&next.bytes.into()),
             "a packet of {} bytes; allowed: {allowed:?}",
             next.bytes
         );
-        assert!(next.at >= now, "a packet at {:?} was told at {now:?}", next.at);
+        assert!(next.at >= now, "a packet at {:?} was returned at {now:?}", next.at);
         Some(next)
     }
 }
@@ -93,7 +95,7 @@ mod tests {
     use super::*;
     use fairwire_core::{Duration, Seed};
 
-    /// Sends the same again and again, so long after.
+    /// Sends the same packet every 5 ms.
     #[derive(Clone, Debug)]
     struct Same {
         bytes: u32,
@@ -118,12 +120,12 @@ mod tests {
 
     #[test]
     fn its_packets_are_those_of_the_other_crate() {
-        let told = second(512, Time::ZERO);
-        assert_eq!(told, Some(Emission::of(512, Time::ZERO + Duration::from_ms(5))));
+        let next = second(512, Time::ZERO);
+        assert_eq!(next, Some(Emission::of(512, Time::ZERO + Duration::from_ms(5))));
     }
 
     #[test]
-    #[should_panic(expected = "was told at")]
+    #[should_panic(expected = "was returned at")]
     fn a_packet_in_the_past_ends_the_run() {
         second(512, Time::ZERO + Duration::from_ms(6));
     }

@@ -3,12 +3,12 @@
 use fairwire_core::{Duration, Time};
 
 /// The largest packet: what IP can carry (RFC 791, RFC 8200).
-pub(super) const LARGEST_BYTES: u64 = 65_535;
+pub(super) const MAX_BYTES: u64 = 65_535;
 
 /// A packet to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Emission {
-    /// When; never before the call that told of it.
+    /// When it is sent; never before the call that returned it.
     pub at: Time,
     /// Bytes on the wire.
     pub bytes: u32,
@@ -25,13 +25,13 @@ impl Emission {
 
 /// `bytes` as a packet: whole, with room for its headers, and no larger than IP allows.
 pub(super) fn whole_bytes(bytes: f64, header_bytes: u32) -> u32 {
-    ((bytes + 0.5) as u64).clamp(u64::from(header_bytes).max(1), LARGEST_BYTES) as u32
+    ((bytes + 0.5) as u64).clamp(u64::from(header_bytes).max(1), MAX_BYTES) as u32
 }
 
 /// What is wrong with packets of `bytes`, `header_bytes` of them headers.
 pub(super) fn packet_problem(bytes: u32, header_bytes: u32) -> Option<String> {
-    if bytes == 0 || u64::from(bytes) > LARGEST_BYTES {
-        return Some(format!("a packet of {bytes} bytes is none that IP could carry: 1 to {LARGEST_BYTES}"));
+    if bytes == 0 || u64::from(bytes) > MAX_BYTES {
+        return Some(format!("a packet of {bytes} bytes is none that IP could carry: 1 to {MAX_BYTES}"));
     }
     (header_bytes > bytes).then(|| format!("{header_bytes} of {bytes} bytes cannot be headers"))
 }

@@ -1,6 +1,7 @@
-//! Packets at random times: exponential gaps. With packets of one size the queue is M/D/1, with exponential sizes M/M/1.
+//! Packets at random times: exponential gaps. With packets of one size the queue is M/D/1, with
+//! exponential sizes M/M/1.
 
-use super::packet::{Emission, LARGEST_BYTES, gap_problem, whole_bytes};
+use super::packet::{Emission, MAX_BYTES, gap_problem, whole_bytes};
 use crate::app::law::{Law, Sampler};
 use fairwire_core::{Duration, Rng, Time};
 
@@ -9,8 +10,9 @@ use fairwire_core::{Duration, Rng, Time};
 pub struct Poisson {
     /// Mean time between packets; above zero.
     pub mean_gap: Duration,
-    /// Bytes on the wire per packet: rounded to whole bytes, at least the headers, at most 65 535. Where an exponential size is meant to
-    /// be exact, choose a large mean: rounding and the two bounds change a mean of 1000 bytes with 28 bytes of headers by 0.04 %.
+    /// Bytes on the wire per packet: rounded to whole bytes, at least the headers, at most 65 535.
+    /// Where an exponential size is meant to be exact, choose a large mean: rounding and the two
+    /// bounds change a mean of 1000 bytes with 28 bytes of headers by 0.04 %.
     pub size: Law,
 }
 
@@ -26,10 +28,9 @@ impl Poisson {
     pub(super) fn problem(&self, header_bytes: u32) -> Option<String> {
         let size = self.size.problem().map(str::to_owned);
         let headers = || {
-            let too_many = u64::from(header_bytes) > LARGEST_BYTES;
-            too_many.then(|| {
-                format!("{header_bytes} bytes of headers are more than IP could carry: {LARGEST_BYTES}")
-            })
+            let too_many = u64::from(header_bytes) > MAX_BYTES;
+            too_many
+                .then(|| format!("{header_bytes} bytes of headers are more than IP could carry: {MAX_BYTES}"))
         };
         gap_problem(self.mean_gap).or(size).or_else(headers)
     }
@@ -48,7 +49,8 @@ impl Generator {
         Generator { gap, size: plan.size.sampler(), header_bytes }
     }
 
-    /// The first packet too comes after a gap: the process is stationary from the source's start on.
+    /// The first packet too comes after a gap: the process is stationary from the source's start
+    /// on.
     pub(crate) fn next(&mut self, now: Time, rng: &mut Rng) -> Emission {
         let at = now + self.gap.duration(rng);
         Emission::of(whole_bytes(self.size.draw(rng), self.header_bytes), at)

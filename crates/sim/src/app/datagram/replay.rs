@@ -5,23 +5,26 @@ use fairwire_core::{Duration, Rng, Time};
 use std::sync::Arc;
 
 /// Libpcap's bound on a packet.
-const LARGEST_BYTES: u32 = 262_144;
+const MAX_BYTES: u32 = 262_144;
 
 /// A captured packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offered {
     /// When, from the first packet of the capture on.
     pub at: Duration,
-    /// Bytes on the wire, 1 to 262 144: captures hold super-packets that were not split yet, and libpcap's bound is this one.
+    /// Bytes on the wire, 1 to 262 144: captures hold super-packets that were not split yet, and
+    /// libpcap's bound is this one.
     pub bytes: u32,
-    /// Which flow of the capture it belongs to, counted from 0. Each has a flow hash of its own. All 0: the whole capture is one flow.
+    /// Which flow of the capture it belongs to, counted from 0. Each has a flow hash of its own.
+    /// All 0: the whole capture is one flow.
     pub flow: u16,
 }
 
 /// A capture, played again.
 ///
-/// This is open-loop: packets come when they came, also those of a TCP that would have slowed down here. Where a capture is repeated, its
-/// first packet follows the last after the mean gap of the capture, and its flows keep their hashes.
+/// This is open-loop: packets come when they came, also those of a TCP that would have slowed down
+/// here. Where a capture is repeated, its first packet follows the last after the mean gap of the
+/// capture, and its flows keep their hashes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
     /// The packets, in order of time. With none, nothing is sent.
@@ -42,7 +45,7 @@ impl Replay {
         if !(self.speed > 0.0 && self.speed.is_finite()) {
             return Some(format!("a speed of {} is not above 0", self.speed));
         }
-        let sizes = header_bytes.max(1)..=LARGEST_BYTES;
+        let sizes = header_bytes.max(1)..=MAX_BYTES;
         if let Some(odd) = self.packets.iter().find(|packet| !sizes.contains(&packet.bytes)) {
             let Offered { bytes, at, .. } = odd;
             return Some(format!("the captured packet at {at} has {bytes} bytes, not {sizes:?}"));
@@ -110,34 +113,34 @@ mod tests {
         [of(0, 100, 0), of(5, 1500, 1), of(5, 60, 0), of(30, 200, 2)].into()
     }
 
-    fn told(speed: f64, repeats: bool, count: usize) -> Vec<(u64, u32, u16)> {
+    fn emitted(speed: f64, repeats: bool, count: usize) -> Vec<(u64, u32, u16)> {
         let mut source = Generator::new(&Replay { packets: packets(), speed, repeats }, 0);
         let mut rng = Seed(1).stream("replay");
         let mut now = Time::ZERO + Duration::from_ms(1000);
-        let mut told = Vec::new();
-        while told.len() < count {
+        let mut emitted = Vec::new();
+        while emitted.len() < count {
             let Some(Emission { at, bytes, conversation }) = source.next(now, &mut rng) else { break };
             now = at;
-            told.push((at.ns() / 1_000_000, bytes, conversation));
+            emitted.push((at.ns() / 1_000_000, bytes, conversation));
         }
-        told
+        emitted
     }
 
     #[test]
     fn packets_come_as_captured_from_the_start_of_the_source_on() {
-        assert_eq!(told(1.0, false, 9), [(1000, 100, 0), (1005, 1500, 1), (1005, 60, 0), (1030, 200, 2)]);
+        assert_eq!(emitted(1.0, false, 9), [(1000, 100, 0), (1005, 1500, 1), (1005, 60, 0), (1030, 200, 2)]);
     }
 
     #[test]
     fn twice_the_speed_halves_the_times() {
-        assert_eq!(told(2.0, false, 9).last(), Some(&(1015, 200, 2)));
+        assert_eq!(emitted(2.0, false, 9).last(), Some(&(1015, 200, 2)));
     }
 
     #[test]
     fn a_repeated_capture_goes_on_after_its_mean_gap() {
         // 30 ms in three gaps: it begins again 40 ms after it began.
         assert_eq!(
-            told(1.0, true, 9)[4..],
+            emitted(1.0, true, 9)[4..],
             [(1040, 100, 0), (1045, 1500, 1), (1045, 60, 0), (1070, 200, 2), (1080, 100, 0)]
         );
     }

@@ -6,10 +6,11 @@ use fairwire_core::{Duration, Rng, Time};
 
 /// A stream of video frames.
 ///
-/// Every `group`-th frame, the first among them, is coded by itself (an I-frame); the others are differences. Frame sizes of both kinds
-/// are lognormal by default (M. Krunz and H. Hughes, "A traffic model for MPEG-coded VBR streams", SIGMETRICS 1995, found that of
-/// I, P and B frames). The sizes themselves are ours: 3 Mbit/s at 30 frames/s, an I-frame four times a P-frame, deviations of
-/// 30 % of the mean.
+/// Every `group`-th frame, the first among them, is coded by itself (an I-frame); the others are
+/// differences. Frame sizes of both kinds are lognormal by default (M. Krunz and H. Hughes, "A
+/// traffic model for MPEG-coded VBR streams", SIGMETRICS 1995, found that of I, P and B frames).
+/// The sizes themselves are ours: 3 Mbit/s at 30 frames/s, an I-frame four times a P-frame,
+/// deviations of 30 % of the mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Video {
     /// Time between frames; above zero.
@@ -20,15 +21,18 @@ pub struct Video {
     pub i_bytes: Law,
     /// Bytes of another frame, without packet headers.
     pub p_bytes: Law,
-    /// Bytes on the wire of a full packet; more than its headers. The last packet of a frame is as short as need be.
+    /// Bytes on the wire of a full packet; more than its headers. The last packet of a frame is as
+    /// short as need be.
     pub packet_bytes: u32,
-    /// Are the packets of a frame spread evenly over the time until the next, rather than sent back to back?
+    /// Are the packets of a frame spread evenly over the time until the next, rather than sent back
+    /// to back?
     pub is_paced: bool,
 }
 
 impl Default for Video {
     fn default() -> Self {
-        // 30 frames of 12 500 bytes in the mean; with one I-frame of 4 P in a group of 30, P = 12 500 * 30/33.
+        // 30 frames of 12 500 bytes in the mean; with one I-frame of 4 P in a group of 30, P =
+        // 12 500 * 30/33.
         let p_mean = 12_500.0 * 30.0 / 33.0;
         let law = |mean: f64| Law::log_normal(Moments { mean, deviation: 0.3 * mean });
         Video {
@@ -67,7 +71,8 @@ pub(crate) struct Generator {
     payload: u64,
     header_bytes: u32,
     is_paced: bool,
-    /// The frame being sent: its start, its packets, how many of them are sent, and its bytes yet to be sent. None before the first.
+    /// The frame being sent: its start, its packets, how many of them are sent, and its bytes yet
+    /// to be sent. None before the first.
     at: Option<Time>,
     packets: u64,
     sent: u64,
@@ -143,20 +148,20 @@ mod tests {
         }
     }
 
-    fn told(emissions: &[Emission]) -> Vec<(u64, u32)> {
+    fn sent(emissions: &[Emission]) -> Vec<(u64, u32)> {
         emissions.iter().map(|e| (e.at.ns() / 1_000_000, e.bytes)).collect()
     }
 
     #[test]
     fn a_frame_is_cut_into_full_packets_and_a_rest() {
         let expected = [(0, 1040), (0, 1040), (0, 540), (40, 1040), (80, 1040), (120, 1040)];
-        assert_eq!(told(&emissions(&small(), 6)), expected);
+        assert_eq!(sent(&emissions(&small(), 6)), expected);
     }
 
     #[test]
     fn paced_packets_are_spread_over_the_frame() {
         let expected = [(0, 1040), (13, 1040), (26, 540), (40, 1040), (80, 1040), (120, 1040), (133, 1040)];
-        assert_eq!(told(&emissions(&Video { is_paced: true, ..small() }, 7)), expected);
+        assert_eq!(sent(&emissions(&Video { is_paced: true, ..small() }, 7)), expected);
     }
 
     #[test]
@@ -165,7 +170,8 @@ mod tests {
         let last = emissions[emissions.len() - 1].at;
         let bytes: u64 = emissions.iter().filter(|e| e.at < last).map(|e| u64::from(e.bytes) - 40).sum();
         let frames = last.secs() * 30.0;
-        // Deviation of a group of 30: 0.3 * sqrt(4^2 + 29) P = 2.01 P, of a mean of 33 P: per frame 6.1 % / sqrt(groups).
+        // Deviation of a group of 30: 0.3 * sqrt(4^2 + 29) P = 2.01 P, of a mean of 33 P: per frame
+        // 6.1 % / sqrt(groups).
         let bound = 3.3 * 12_500.0 * 0.061 / (frames / 30.0).sqrt() + 12_500.0 * 30.0 / frames; // and a group cut short
         assert!((bytes as f64 / frames - 12_500.0).abs() < bound, "{}", bytes as f64 / frames);
     }

@@ -1,4 +1,4 @@
-//! A telephone call: one frame of speech per period while somebody talks.
+//! A telephone call: one frame of speech per period during talk.
 
 use super::packet::{Emission, gap_problem, packet_problem};
 use crate::app::law::{Law, Sampler};
@@ -6,22 +6,24 @@ use fairwire_core::{Duration, Rng, Time};
 
 /// One direction of a telephone call.
 ///
-/// The defaults are G.711 with 20 ms per packet, 64 kbit/s of speech (RFC 3551, section 4.5.14), and the talk spurts of ITU-T P.59.
-/// Header bytes are the source's own: 40 for RTP over UDP over IPv4 (RFC 3550, RFC 768, RFC 791).
+/// The defaults are G.711 with 20 ms per packet, 64 kbit/s of speech (RFC 3551, section 4.5.14),
+/// and the talk spurts of ITU-T P.59. Header bytes are the source's own: 40 for RTP over UDP over
+/// IPv4 (RFC 3550, RFC 768, RFC 791).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Voip {
     /// Time between packets within a talk spurt; above zero.
     pub frame: Duration,
     /// Bytes of speech per packet.
     pub payload_bytes: u32,
-    /// When somebody talks; none for all the time, as without silence suppression.
+    /// The periods of talk; none means talk all the time, as without silence suppression.
     pub talk: Option<Talk>,
 }
 
-/// When somebody talks.
+/// The periods of talk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Talk {
-    /// Seconds of a talk spurt. A spurt has a packet at its start and one every period until it ends.
+    /// Seconds of a talk spurt. A spurt has a packet at its start and one every period until it
+    /// ends.
     pub spurt: Law,
     /// Seconds between talk spurts.
     pub silence: Law,
@@ -125,8 +127,8 @@ mod tests {
             before = at;
         }
         let n = spurts as f64;
-        // A spurt of exponential length with mean 1.004 s has 1 / (1 - e^(-0.02/1.004)) packets in the mean: a geometric number, with a
-        // deviation just below its mean.
+        // A spurt of exponential length with mean 1.004 s has 1 / (1 - e^(-0.02/1.004)) packets in
+        // the mean: a geometric number, with a deviation just below its mean.
         let expected = 1.0 / (1.0 - (-0.02_f64 / 1.004).exp());
         let per_spurt = packets as f64 / n;
         assert!((per_spurt - expected).abs() < 3.3 * expected / n.sqrt(), "{per_spurt}, not {expected}");

@@ -4,10 +4,12 @@ use super::step::{Cause, Demand, Segments, Step};
 use crate::app::law::{Law, Sampler};
 use fairwire_core::{Rng, Time};
 
-/// Bursts of segments with pauses between. The pause begins when the burst has been delivered and the sender knows it.
+/// Bursts of segments with pauses between. The pause begins when the burst has been delivered and
+/// the sender knows it.
 ///
-/// A burst has max(1, round(draw)) segments. The paper's bursts are Pareto with shape 1.5 and a mean of 15 packets. Its pauses have a mean
-/// of 1 s (10 s in its figure 10) and a law that it does not tell; exponential is our reading.
+/// A burst has max(1, round(draw)) segments. The paper's bursts are Pareto with shape 1.5 and a
+/// mean of 15 packets. Its pauses have a mean of 1 s (10 s in its figure 10) and a law that it does
+/// not state; exponential is our reading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bursts {
     /// Segments per burst, before rounding.
@@ -38,9 +40,9 @@ impl Bursts {
         1
     }
 
-    /// How it asks for rate.
+    /// How it demands rate.
     pub(super) fn demand(&self) -> Demand {
-        Demand::Asked
+        Demand::Requested
     }
 }
 
@@ -91,20 +93,20 @@ mod tests {
     #[test]
     fn a_pause_begins_when_the_burst_has_been_delivered() {
         let (burst, idle) = (Law::Fixed(15.0), Law::Fixed(0.1));
-        let told = |renews| {
+        let steps = |renews| {
             let bursts = Bursts { burst: burst.clone(), idle: idle.clone(), renews };
             Ideal::run(&Load::Bursts(bursts), at(120))
         };
         let open = |ms| (at(ms), Step::Open { place: 0, segments: 15, timed_from: Some(at(ms)) });
         let write = |ms| (at(ms), Step::Write { place: 0, segments: 15, timed_from: Some(at(ms)) });
-        assert_eq!(told(false), [open(0), (at(15), Step::WakeAt(at(115))), write(115)]);
-        assert_eq!(told(true), [open(0), (at(15), Step::WakeAt(at(115))), open(115)]);
+        assert_eq!(steps(false), [open(0), (at(15), Step::WakeAt(at(115))), write(115)]);
+        assert_eq!(steps(true), [open(0), (at(15), Step::WakeAt(at(115))), open(115)]);
     }
 
     #[test]
     fn the_papers_bursts_have_half_their_weight_below_eight_packets() {
-        let told = Ideal::run(&Load::Bursts(Bursts::default()), at(60_000_000));
-        let sizes: Vec<u64> = told
+        let steps = Ideal::run(&Load::Bursts(Bursts::default()), at(60_000_000));
+        let sizes: Vec<u64> = steps
             .iter()
             .filter_map(|(_, step)| match step {
                 Step::Open { segments, .. } | Step::Write { segments, .. } => Some(*segments),

@@ -1,7 +1,7 @@
 //! Loads: what opens TCP connections and gives them data.
 //!
-//! A load is a state machine. It is told that its time has come, or that a connection has delivered all that it was given, and answers
-//! with [`Step`]s. It knows nothing of packets.
+//! A load is a state machine. It is invoked when its time has come, or when a connection has
+//! delivered all that it was given, and returns [`Step`]s. It knows nothing of packets.
 
 pub(crate) mod bursts;
 pub(crate) mod outside;
@@ -15,7 +15,7 @@ pub use step::{Cause, Demand, ENDLESS, Segments, Step};
 
 use fairwire_core::{Rng, Time};
 
-/// Lists each load once: what it is, how its plan and its machine stand here, its file, and what records call it.
+/// Lists each load once: what it is, its plan and its machine, its file, and its name in records.
 macro_rules! loads {
     ($($(#[$doc:meta])* $kind:ident($plan:ty, $machine:ty) = $module:ident: $name:literal;)+) => {
         /// What one user of TCP does. A user may have several connections.
@@ -43,7 +43,7 @@ macro_rules! loads {
                 }
             }
 
-            /// How it asks for rate.
+            /// How it demands rate.
             pub(crate) fn demand(&self) -> Demand {
                 match self {
                     $(Load::$kind(plan) => plan.demand(),)+
@@ -119,20 +119,20 @@ mod tests {
     use fairwire_core::{Duration, Seed};
     use std::collections::BTreeMap;
 
-    /// Connections that deliver a segment per millisecond each, and tell what was asked of them.
+    /// Connections that deliver a segment per millisecond each, and log the steps of the load.
     pub(super) struct Ideal {
         machine: Machine,
         rng: Rng,
         busy: BTreeMap<Time, u16>,
         due: Option<Time>,
-        pub(super) told: Vec<(Time, Step)>,
+        pub(super) steps: Vec<(Time, Step)>,
     }
 
     impl Ideal {
         pub(super) fn new(load: &Load) -> Self {
             let machine = Machine::new(load, 1000);
             let rng = Seed(1).stream("load");
-            Ideal { machine, rng, busy: BTreeMap::new(), due: Some(Time::ZERO), told: Vec::new() }
+            Ideal { machine, rng, busy: BTreeMap::new(), due: Some(Time::ZERO), steps: Vec::new() }
         }
 
         /// Up to `end`: ties are broken by making times differ by a nanosecond.
@@ -142,22 +142,22 @@ mod tests {
                 let finish = ideal.busy.first_key_value().map(|(at, _)| *at);
                 let now = ideal.due.into_iter().chain(finish).min().unwrap_or(Time::MAX);
                 if now > end {
-                    return ideal.told;
+                    return ideal.steps;
                 }
                 if ideal.due == Some(now) {
                     ideal.due = None;
-                    ideal.ask(Cause::Due, now);
+                    ideal.react(Cause::Due, now);
                 } else if let Some((_, place)) = ideal.busy.pop_first() {
-                    ideal.ask(Cause::Finished(place), now);
+                    ideal.react(Cause::Finished(place), now);
                 }
             }
         }
 
-        fn ask(&mut self, cause: Cause, now: Time) {
+        fn react(&mut self, cause: Cause, now: Time) {
             let mut steps = Vec::new();
             self.machine.react(cause, now, &mut self.rng, &mut steps);
             for step in steps {
-                self.told.push((now, step));
+                self.steps.push((now, step));
                 match step {
                     Step::WakeAt(at) => {
                         assert!(at >= now);

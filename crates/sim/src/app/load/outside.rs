@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 /// A user of TCP at work: a state machine that knows nothing of packets.
 pub trait TcpUser: Debug + Send {
-    /// What is to be done at `now`, in this order. Places of connections are below the number that was promised.
+    /// Invoked at `now` because of `cause`: pushes what is to be done to `steps`, in this order.
+    /// Places of connections are below the number given to [`OutsideLoad::new`].
     fn react(&mut self, cause: Cause, now: Time, rng: &mut Rng, steps: &mut Vec<Step>);
 
-    /// Segments of transfers that wait for a connection.
+    /// Segments of transfers that wait for a connection. Read for the offered load.
     fn waiting(&self) -> u64 {
         0
     }
@@ -29,8 +30,8 @@ pub struct OutsideLoad {
 type Starting = dyn Fn(Segments) -> Box<dyn TcpUser> + Send + Sync;
 
 impl OutsideLoad {
-    /// What records call `name`, with so many connections at once at the most. `starting` makes each one; it is told how many segments a
-    /// number of bytes takes.
+    /// What records call `name`, with at most `connections` at once. `starting` makes each user,
+    /// given the conversion of bytes to segments.
     pub fn new<U: TcpUser + 'static>(
         name: &'static str,
         connections: u16,
@@ -113,19 +114,19 @@ mod tests {
     }
 
     #[test]
-    fn it_is_asked_as_the_others_are() {
-        let load = OutsideLoad::new("again", 1, Demand::Asked, |segments| Again { segments });
+    fn it_is_invoked_as_the_others_are() {
+        let load = OutsideLoad::new("again", 1, Demand::Requested, |segments| Again { segments });
         let load = Load::Outside(load);
-        assert_eq!((load.kind(), load.connections(), load.demand()), ("again", 1, Demand::Asked));
-        let told = Ideal::run(&load, Time::ZERO + Duration::from_ms(7));
+        assert_eq!((load.kind(), load.connections(), load.demand()), ("again", 1, Demand::Requested));
+        let steps = Ideal::run(&load, Time::ZERO + Duration::from_ms(7));
         // Three segments of 1000 bytes take 3 ms.
-        let opened: Vec<u64> = told.iter().map(|(at, _)| at.ns() / 1_000_000).collect();
+        let opened: Vec<u64> = steps.iter().map(|(at, _)| at.ns() / 1_000_000).collect();
         assert_eq!(opened, [0, 3, 6]);
     }
 
     #[test]
     fn one_without_connections_is_refused() {
-        let load = OutsideLoad::new("none", 0, Demand::Asked, |segments| Again { segments });
+        let load = OutsideLoad::new("none", 0, Demand::Requested, |segments| Again { segments });
         assert!(Load::Outside(load).problem().is_some());
     }
 }

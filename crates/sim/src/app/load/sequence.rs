@@ -4,10 +4,12 @@ use super::step::{Cause, Demand, ENDLESS, Segments, Step};
 use crate::app::datagram::gap_problem;
 use fairwire_core::{Duration, Rng, Time};
 
-/// One endless transfer after the other, each for a while and over a new connection with a flow hash of its own.
+/// One endless transfer after the other, each for a while and over a new connection with a flow
+/// hash of its own.
 ///
-/// FABA's HTTP (A. Kamra et al., 2003) is such a sequence, of 5 s each. When its time is over a connection is left at once: what was under way
-/// arrives for nothing. In ns-2 it would be repaired in the background while the next connection runs.
+/// FABA's HTTP (A. Kamra et al., 2003) is such a sequence, of 5 s each. When its time is over a
+/// connection is left at once: what was under way arrives for nothing. In ns-2 it would be repaired
+/// in the background while the next connection runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sequence {
     /// How long each lasts; above zero.
@@ -30,7 +32,7 @@ impl Sequence {
         1
     }
 
-    /// How it asks for rate.
+    /// How it demands rate.
     pub(super) fn demand(&self) -> Demand {
         Demand::Endless
     }
@@ -65,8 +67,8 @@ mod tests {
 
     #[test]
     fn a_new_connection_is_opened_every_five_seconds() {
-        let told = Ideal::run(&Load::Sequence(Sequence::default()), Time::ZERO + Duration::from_secs(12));
-        let opened = told.iter().filter(|(_, step)| matches!(step, Step::Open { segments: ENDLESS, .. }));
+        let steps = Ideal::run(&Load::Sequence(Sequence::default()), Time::ZERO + Duration::from_secs(12));
+        let opened = steps.iter().filter(|(_, step)| matches!(step, Step::Open { segments: ENDLESS, .. }));
         let seconds: Vec<u64> = opened.map(|(at, _)| at.ns() / 1_000_000_000).collect();
         assert_eq!(seconds, [0, 5, 10]);
     }

@@ -1,11 +1,11 @@
-//! What a load is asked and what it answers.
+//! Why a load is invoked, and the steps that it returns.
 
 use fairwire_core::Time;
 
-/// Why a load is asked.
+/// Why a load is invoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// It starts, or the time has come for which it asked.
+    /// It starts, or the time of its latest [`Step::WakeAt`] has come.
     Due,
     /// This connection has delivered all that it was given, and the sender knows.
     Finished(u16),
@@ -14,7 +14,8 @@ pub enum Cause {
 /// What a load wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Leave the connection in this place, if there is one, and open another with so many segments to send.
+    /// Leave the connection in this place, if there is one, and open another with this number of
+    /// segments to send.
     Open {
         /// The place of the connection, from 0.
         place: u16,
@@ -23,7 +24,7 @@ pub enum Step {
         /// Since when what is given by then is timed as a transfer, if it is.
         timed_from: Option<Time>,
     },
-    /// Send so many segments more over the connection in this place.
+    /// Send this number of segments more over the connection in this place.
     Write {
         /// The place of the connection, from 0.
         place: u16,
@@ -32,19 +33,19 @@ pub enum Step {
         /// Since when what is given by then is timed as a transfer, if it is.
         timed_from: Option<Time>,
     },
-    /// Ask again at this time. Replaces what was asked for before.
+    /// Invoke it again at this time. Replaces an earlier time.
     WakeAt(Time),
     /// A page that began at this time is complete now.
     PageSince(Time),
 }
 
-/// How a load asks for rate.
+/// How a load demands rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
     /// It offers what it offers whatever becomes of it.
     Offered,
-    /// It asks for so much, and for more only once it has that.
-    Asked,
+    /// It requests an amount, and more only once it has that.
+    Requested,
     /// It takes what it gets.
     Endless,
 }
@@ -52,14 +53,15 @@ pub enum Demand {
 /// More data than a connection can send.
 pub const ENDLESS: u64 = u64::MAX;
 
-/// How many segments a number of bytes takes: whole ones, and at least one. TCP here knows no others.
+/// How many segments a number of bytes takes: whole ones, and at least one. TCP here knows no
+/// others.
 #[derive(Clone, Copy, Debug)]
 pub struct Segments {
     pub(super) payload_bytes: u32,
 }
 
 impl Segments {
-    /// So many segments are `bytes`.
+    /// The number of segments that `bytes` take.
     pub fn of(self, bytes: f64) -> u64 {
         ((bytes + 0.5) as u64).div_ceil(u64::from(self.payload_bytes).max(1)).max(1)
     }

@@ -7,8 +7,8 @@ use fairwire_core::{Duration, Rng, Time};
 
 /// One full segment per exponential gap, over one connection.
 ///
-/// As ns-2's `Application/Telnet` with an `interval_`, which sends the first after a gap too. The default is FABA's: 5 ms, with segments
-/// of 512 bytes 0.82 Mbit/s (A. Kamra et al., 2003).
+/// As ns-2's `Application/Telnet` with an `interval_`, which sends the first after a gap too. The
+/// default is FABA's: 5 ms, with segments of 512 bytes 0.82 Mbit/s (A. Kamra et al., 2003).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Telnet {
     /// Mean time between segments; above zero.
@@ -31,7 +31,7 @@ impl Telnet {
         1
     }
 
-    /// How it asks for rate.
+    /// How it demands rate.
     pub(super) fn demand(&self) -> Demand {
         Demand::Offered
     }
@@ -88,9 +88,9 @@ mod tests {
 
     #[test]
     fn keys_come_at_their_rate_over_one_connection() {
-        let told = Ideal::run(&Load::Telnet(Telnet::default()), Time::ZERO + Duration::from_secs(500));
-        let opened = told.iter().filter(|(_, step)| matches!(step, Step::Open { .. })).count();
-        let keys = told.iter().filter(|(_, step)| !matches!(step, Step::WakeAt(_))).count() as f64;
+        let steps = Ideal::run(&Load::Telnet(Telnet::default()), Time::ZERO + Duration::from_secs(500));
+        let opened = steps.iter().filter(|(_, step)| matches!(step, Step::Open { .. })).count();
+        let keys = steps.iter().filter(|(_, step)| !matches!(step, Step::WakeAt(_))).count() as f64;
         assert_eq!(opened, 1);
         assert!((keys - 100_000.0).abs() < 3.3 * 100_000.0_f64.sqrt(), "{keys}");
     }

@@ -24,7 +24,8 @@ pub enum Arrivals {
     Poisson {
         /// Mean time between two; above zero.
         mean_gap: Duration,
-        /// Most at once, 1 or more. A further one waits for a connection; its completion time counts from its arrival.
+        /// Most at once, 1 or more. A further one waits for a connection; its completion time
+        /// counts from its arrival.
         connections: u16,
     },
 }
@@ -35,9 +36,9 @@ impl Transfers {
         self.arrivals.connections()
     }
 
-    /// How it asks for rate.
+    /// How it demands rate.
     pub(super) fn demand(&self) -> Demand {
-        if self.arrivals.is_open_loop() { Demand::Offered } else { Demand::Asked }
+        if self.arrivals.is_open_loop() { Demand::Offered } else { Demand::Requested }
     }
 
     pub(super) fn problem(&self) -> Option<String> {
@@ -145,24 +146,27 @@ mod tests {
     use super::super::tests::Ideal;
     use super::*;
 
-    fn told(arrivals: Arrivals, size: Law, end: Duration) -> Vec<(Time, Step)> {
+    fn steps(arrivals: Arrivals, size: Law, end: Duration) -> Vec<(Time, Step)> {
         Ideal::run(&Load::Transfers(Transfers { size, arrivals }), Time::ZERO + end)
     }
 
     #[test]
     fn the_next_transfer_begins_when_the_user_has_thought() {
-        let told = told(Arrivals::Think(Law::Fixed(0.005)), Law::Fixed(9_001.0), Duration::from_ms(29));
+        let steps = steps(Arrivals::Think(Law::Fixed(0.005)), Law::Fixed(9_001.0), Duration::from_ms(29));
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
         let open = |ms| (at(ms), Step::Open { place: 0, segments: 10, timed_from: Some(at(ms)) });
-        assert_eq!(told, [open(0), (at(10), Step::WakeAt(at(15))), open(15), (at(25), Step::WakeAt(at(30)))]);
+        assert_eq!(
+            steps,
+            [open(0), (at(10), Step::WakeAt(at(15))), open(15), (at(25), Step::WakeAt(at(30)))]
+        );
     }
 
     #[test]
     fn random_arrivals_come_at_their_rate_and_wait_for_a_connection() {
         // 100 per second, 8 ms each: one connection is busy 80 % of the time, as in an M/D/1 queue.
         let arrivals = Arrivals::Poisson { mean_gap: Duration::from_ms(10), connections: 1 };
-        let told = told(arrivals, Law::Fixed(8_000.0), Duration::from_secs(2_000));
-        let waits: Vec<f64> = told
+        let steps = steps(arrivals, Law::Fixed(8_000.0), Duration::from_secs(2_000));
+        let waits: Vec<f64> = steps
             .iter()
             .filter_map(|(at, step)| match step {
                 Step::Open { timed_from: Some(since), .. } => Some(at.since(*since).secs()),
@@ -171,7 +175,8 @@ mod tests {
             .collect();
         let n = waits.len() as f64;
         assert!((n - 200_000.0).abs() < 3.3 * 200_000.0_f64.sqrt(), "{n}");
-        // Waits in batches of 1000 arrivals, 10 s, which are long against the queue's memory of some 100 ms.
+        // Waits in batches of 1000 arrivals, 10 s, which are long against the queue's memory of
+        // some 100 ms.
         let batches: Vec<f64> =
             waits.chunks_exact(1000).map(|batch| batch.iter().sum::<f64>() / 1000.0).collect();
         let mean = batches.iter().sum::<f64>() / batches.len() as f64;
@@ -186,8 +191,8 @@ mod tests {
     #[test]
     fn no_more_connections_are_used_than_there_are() {
         let arrivals = Arrivals::Poisson { mean_gap: Duration::from_ms(1), connections: 5 };
-        let told = told(arrivals, Law::Pareto { mean: 8_000.0, shape: 1.5 }, Duration::from_secs(10));
-        let places: std::collections::BTreeSet<u16> = told
+        let steps = steps(arrivals, Law::Pareto { mean: 8_000.0, shape: 1.5 }, Duration::from_secs(10));
+        let places: std::collections::BTreeSet<u16> = steps
             .iter()
             .filter_map(|(_, step)| if let Step::Open { place, .. } = step { Some(*place) } else { None })
             .collect();

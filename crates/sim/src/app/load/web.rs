@@ -4,26 +4,33 @@ use super::step::{Cause, Demand, Segments, Step};
 use crate::app::law::{Law, Moments, Sampler};
 use fairwire_core::{Rng, Time};
 
-/// A web client, as RFC 7928 wants one in its mixes of traffic: pages of objects over parallel connections.
+/// A web client, as RFC 7928 wants one in its mixes of traffic: pages of objects over parallel
+/// connections.
 ///
-/// The first object of a page comes over one connection. When it is there and parsed, the objects in it are fetched in order over all
-/// connections, one at a time each. When all are there, the user reads; then comes the next page, over new connections.
+/// The first object of a page comes over one connection. When it is there and parsed, the objects
+/// in it are fetched in order over all connections, one at a time each. When all are there, the
+/// user reads; then comes the next page, over new connections.
 ///
-/// The defaults of sizes, numbers and times are the web browsing model of 3GPP2 C.R1002 and of the NGMN Alliance ("Radio access performance
-/// evaluation methodology", 2008), for whose moments see each field. Six connections are what browsers open to one server.
+/// The defaults of sizes, numbers and times are the web browsing model of 3GPP2 C.R1002 and of the
+/// NGMN Alliance ("Radio access performance evaluation methodology", 2008). Each field states its
+/// moments. Six connections are what browsers open to one server.
 ///
-/// Where we differ from a browser: requests take neither time nor bytes, so an object begins when its request is made and not half a
-/// round trip later; and nothing is fetched from several servers.
+/// Where we differ from a browser: requests take neither time nor bytes, so an object begins when
+/// its request is made and not half a round trip later; and nothing is fetched from several
+/// servers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Web {
-    /// Bytes of a page's first object. Default: lognormal between 100 bytes and 2 MB, of mean 10 710 and deviation 25 032
-    /// bytes before the cut.
+    /// Bytes of a page's first object. Default: lognormal between 100 bytes and 2 MB, of mean
+    /// 10 710 and deviation 25 032 bytes before the cut.
     pub first_bytes: Law,
-    /// Seconds from the first object's arrival to the requests for those in it. Default: exponential, mean 0.13 s.
+    /// Seconds from the first object's arrival to the requests for those in it. Default:
+    /// exponential, mean 0.13 s.
     pub parsing: Law,
-    /// How many objects are in the first one. Default: Pareto of shape 1.1 from 2 on, at most 55, less 2: mean 5.64, at most 53.
+    /// How many objects are in the first one. Default: Pareto of shape 1.1 from 2 on, at most 55,
+    /// less 2: mean 5.64, at most 53.
     pub objects: Law,
-    /// Bytes of each of them. Default: lognormal between 50 bytes and 2 MB, of mean 7758 and deviation 126 168 bytes before the cut.
+    /// Bytes of each of them. Default: lognormal between 50 bytes and 2 MB, of mean 7758 and
+    /// deviation 126 168 bytes before the cut.
     pub object_bytes: Law,
     /// Seconds from a page's end to the next page. Default: exponential, mean 30 s.
     pub reading: Law,
@@ -59,9 +66,9 @@ impl Web {
         self.connections
     }
 
-    /// How it asks for rate.
+    /// How it demands rate.
     pub(super) fn demand(&self) -> Demand {
-        Demand::Asked
+        Demand::Requested
     }
 
     pub(super) fn problem(&self) -> Option<String> {
@@ -95,10 +102,10 @@ enum State {
     Reading,
     /// The first object is on its way.
     First,
-    /// The objects are asked for when due.
+    /// The objects are requested when due.
     Parsing,
-    /// So many objects are yet to be asked for, and so many to arrive.
-    Objects { to_ask: u64, to_come: u64 },
+    /// Objects that are yet to be requested, and to arrive.
+    Objects { to_request: u64, to_come: u64 },
 }
 
 impl Machine {
@@ -137,15 +144,15 @@ impl Machine {
             }
             (State::Parsing, Cause::Due) => {
                 let objects = self.objects.count(rng);
-                self.state = State::Objects { to_ask: objects, to_come: objects };
+                self.state = State::Objects { to_request: objects, to_come: objects };
                 for place in 0..self.used.len() as u16 {
-                    self.ask(place, now, rng, steps);
+                    self.request(place, now, rng, steps);
                 }
                 self.end_page(now, rng, steps);
             }
-            (State::Objects { to_ask, to_come }, Cause::Finished(place)) => {
-                self.state = State::Objects { to_ask, to_come: to_come - 1 };
-                self.ask(place, now, rng, steps);
+            (State::Objects { to_request, to_come }, Cause::Finished(place)) => {
+                self.state = State::Objects { to_request, to_come: to_come - 1 };
+                self.request(place, now, rng, steps);
                 self.end_page(now, rng, steps);
             }
             (State::Reading | State::Parsing, Cause::Finished(_)) | (_, Cause::Due) => {
@@ -154,12 +161,12 @@ impl Machine {
         }
     }
 
-    /// Asks for the next object, if there is one, over the connection in `place`.
-    fn ask(&mut self, place: u16, now: Time, rng: &mut Rng, steps: &mut Vec<Step>) {
-        if let State::Objects { to_ask, .. } = &mut self.state
-            && *to_ask > 0
+    /// Requests the next object, if there is one, over the connection in `place`.
+    fn request(&mut self, place: u16, now: Time, rng: &mut Rng, steps: &mut Vec<Step>) {
+        if let State::Objects { to_request, .. } = &mut self.state
+            && *to_request > 0
         {
-            *to_ask -= 1;
+            *to_request -= 1;
             let segments = self.segments.of(self.object_bytes.draw(rng));
             self.fetch(place, segments, now, steps);
         }
@@ -212,7 +219,7 @@ mod tests {
         let ns = |ms, ns| at(ms) + Duration::from_ns(ns);
         let open = |now, place, segments| (now, Step::Open { place, segments, timed_from: Some(now) });
         let write = |now, place, segments| (now, Step::Write { place, segments, timed_from: Some(now) });
-        let told = Ideal::run(&small(true), at(113));
+        let steps = Ideal::run(&small(true), at(113));
         let expected = [
             open(at(0), 0, 3),
             (at(3), Step::WakeAt(at(5))),
@@ -223,18 +230,18 @@ mod tests {
             (at(13), Step::WakeAt(at(113))),
             open(at(113), 0, 3),
         ];
-        assert_eq!(told, expected);
-        let told = Ideal::run(&small(false), ns(12, 0));
-        assert_eq!(told[2], open(at(5), 0, 4));
-        assert_eq!(told[4], open(at(9), 0, 4));
+        assert_eq!(steps, expected);
+        let steps = Ideal::run(&small(false), ns(12, 0));
+        assert_eq!(steps[2], open(at(5), 0, 4));
+        assert_eq!(steps[4], open(at(9), 0, 4));
     }
 
     #[test]
     fn a_page_without_objects_ends_when_it_is_parsed() {
         let Load::Web(mut web) = small(true) else { unreachable!("it is a web client") };
         web.objects = Law::Fixed(0.0);
-        let told = Ideal::run(&Load::Web(web), at(6));
-        assert_eq!(told[2..], [(at(5), Step::PageSince(at(0))), (at(5), Step::WakeAt(at(105)))]);
+        let steps = Ideal::run(&Load::Web(web), at(6));
+        assert_eq!(steps[2..], [(at(5), Step::PageSince(at(0))), (at(5), Step::WakeAt(at(105)))]);
     }
 
     /// The mean of a lognormal law between two bounds.
