@@ -57,9 +57,10 @@ pub(super) fn may_become_user() -> Result<bool, ServiceError> {
     Ok(effective.contains(CapabilitySet::SETUID.union(CapabilitySet::SETGID)))
 }
 
-/// Becomes `user`, without its other groups. Capabilities stay, and are effective no more.
+/// Becomes `user`, without its other groups. Capabilities stay, but leave the
+/// effective set until `keep_only` puts them back.
 fn become_user(user: &User) -> Result<(), ServiceError> {
-    // Else the kernel takes all capabilities with root's number.
+    // Without it the kernel drops all capabilities when the user ID changes from 0.
     set_keep_capabilities(true).map_err(fail("keeping capabilities"))?;
     set_thread_groups(&[]).map_err(fail("groups"))?;
     let (uid, gid) = (Uid::from_raw(user.uid), Gid::from_raw(user.gid));
@@ -71,9 +72,9 @@ fn become_user(user: &User) -> Result<(), ServiceError> {
 /// The files that the process needs from now on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Files {
-    /// Folders and files to read in.
+    /// Folders and files to read.
     pub read: Vec<PathBuf>,
-    /// Folders to make files in, and to take them away from.
+    /// Folders to make files in, and to remove them from.
     pub write: Vec<PathBuf>,
     /// Devices.
     pub devices: Vec<PathBuf>,
@@ -90,7 +91,7 @@ pub(super) fn confine(files: &Files) -> Result<bool, ServiceError> {
     let write = AccessFs::MakeReg | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::RemoveFile;
     let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
     let read = AccessFs::ReadFile | AccessFs::ReadDir;
-    // Of what is not there nothing is allowed.
+    // A path that does not exist is left out.
     let status = landlock::Ruleset::default()
         .handle_access(all)
         .and_then(|rules| rules.handle_access(AccessNet::from_all(ABI::V5)))
@@ -107,8 +108,8 @@ pub(super) fn confine(files: &Files) -> Result<bool, ServiceError> {
 /// others.
 ///
 /// What is not on the list fails with EPERM and the process lives on. A kill would take the link
-/// down for a C library that does an old thing by a new call. A refusal is as safe, since nothing
-/// that is refused is done.
+/// down for a C library that uses a newer call for what it did before. A refusal is as safe, since
+/// nothing that is refused is done.
 pub(super) fn filter_system_calls() -> Result<(), ServiceError> {
     let fail = |error: &dyn std::fmt::Display| ServiceError::System {
         operation: "filtering system calls (`--no-seccomp` goes without)".into(),
@@ -135,8 +136,8 @@ fn equal(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
 }
 
-/// A kind of socket: its family, and its type (without flags) or its protocol where not all will
-/// do.
+/// A kind of socket: its family, and its type (without flags) or its protocol where not all are
+/// allowed.
 struct Kind {
     family: i32,
     kind: Option<i32>,
@@ -167,7 +168,7 @@ impl Kind {
 }
 
 /// The requests on descriptors: an interface's number, name, flags and MTU, a TUN device made
-/// again, and whether a socket waits.
+/// again, and the flags non-blocking (`FIONBIO`) and close-on-exec (`FIOCLEX`).
 #[allow(clippy::unnecessary_cast, reason = "their type is another with musl")]
 const REQUESTS: [u64; 11] = [
     libc::SIOCGIFINDEX as u64,
@@ -254,7 +255,7 @@ const SOCKETS: &[libc::c_long] = &[
     libc::SYS_shutdown,
 ];
 
-/// Memory, of which a reload takes some.
+/// Memory: a reload allocates.
 const MEMORY: &[libc::c_long] = &[
     libc::SYS_mmap,
     libc::SYS_munmap,
@@ -298,7 +299,7 @@ const THREADS: &[libc::c_long] = &[
     libc::SYS_exit_group,
 ];
 
-/// Calls that only old architectures have.
+/// Calls of x86-64 that newer architectures no longer have.
 #[cfg(target_arch = "x86_64")]
 const OLD: &[libc::c_long] = &[
     libc::SYS_poll,
