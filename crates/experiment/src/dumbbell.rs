@@ -2,7 +2,7 @@
 //! either side of it.
 
 use crate::plan::Plan;
-use crate::stage::{Failed, Why};
+use crate::stage::{CannotRun, Failed};
 use fairwire_core::{Discipline, Duration, Rate, RateLaw};
 use fairwire_gateway::account::FlowCount;
 use fairwire_metrics::record::FlowRecord;
@@ -118,26 +118,27 @@ impl Shared {
     ///
     /// # Errors
     /// Where there is more in it.
-    pub(crate) fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, Why> {
+    pub(crate) fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, CannotRun> {
         let spec = plan.scenario.spec();
         if spec.shared_link().is_none() {
-            return Err(Why::new("a network of links", ONE_LINK));
+            return Err(CannotRun::new("a network of links", ONE_LINK));
         }
         if spec.return_link.is_some() {
-            return Err(Why::new("a way back with a queue, `[return]`", ONE_LINK));
+            return Err(CannotRun::new("a way back with a queue, `[return]`", ONE_LINK));
         }
-        let network =
-            plan.network(seed).map_err(|error| Why::new(error.to_string(), "`fairwire list disciplines`"))?;
+        let network = plan
+            .network(seed)
+            .map_err(|error| CannotRun::new(error.to_string(), "`fairwire list disciplines`"))?;
         let mut links = network.links.into_iter();
         let (Some(link), None) = (links.next(), links.next()) else {
-            return Err(Why::new("several links", ONE_LINK));
+            return Err(CannotRun::new("several links", ONE_LINK));
         };
         if !matches!(link.law, RateLaw::Fixed) {
-            return Err(Why::new("a link whose rate changes", ONE_LINK));
+            return Err(CannotRun::new("a link whose rate changes", ONE_LINK));
         }
         match network.groups.iter().find(|group| group.class != 0 || group.dscp != 0) {
             Some(group) => {
-                Err(Why::new(format!("a `class` or a `dscp` of `{}`", group.name), "flows without"))
+                Err(CannotRun::new(format!("a `class` or a `dscp` of `{}`", group.name), "flows without"))
             }
             None => Ok(Shared { link, groups: network.groups }),
         }
@@ -147,10 +148,10 @@ impl Shared {
     ///
     /// # Errors
     /// Where its way is another.
-    pub(crate) fn back_delay(group: &GroupPlan) -> Result<Duration, Why> {
+    pub(crate) fn back_delay(group: &GroupPlan) -> Result<Duration, CannotRun> {
         match group.back.as_slice() {
             [Hop::Wire { delay, .. }] if group.forward == [Hop::Link(0)] => Ok(*delay),
-            _ => Err(Why::new(format!("the way of `{}`", group.name), ONE_LINK)),
+            _ => Err(CannotRun::new(format!("the way of `{}`", group.name), ONE_LINK)),
         }
     }
 }
@@ -170,21 +171,21 @@ impl Dumbbell {
 }
 
 /// What one shared link does not show.
-fn check_spec(plan: &Plan<'_>) -> Result<(), Why> {
+fn check_spec(plan: &Plan<'_>) -> Result<(), CannotRun> {
     let spec = plan.scenario.spec();
     if !spec.aggregate.is_empty() {
-        return Err(Why::new("aggregates with contracts, `[[aggregate]]`", "flows without"));
+        return Err(CannotRun::new("aggregates with contracts, `[[aggregate]]`", "flows without"));
     }
     if plan.duration() > MAX_DURATION {
         let given = format!("a duration of {}", plan.duration());
-        return Err(Why::new(given, format!("at most {MAX_DURATION}: it passes as on a clock")));
+        return Err(CannotRun::new(given, format!("at most {MAX_DURATION}: it passes as on a clock")));
     }
     Ok(())
 }
 
-fn of_shared(Shared { link, groups }: Shared) -> Result<Dumbbell, Why> {
+fn of_shared(Shared { link, groups }: Shared) -> Result<Dumbbell, CannotRun> {
     if link.rate.bps() > MAX_RATE {
-        return Err(Why::new(format!("a link of {}", link.rate), "at most 10 Gbit/s"));
+        return Err(CannotRun::new(format!("a link of {}", link.rate), "at most 10 Gbit/s"));
     }
     let mut senders = Vec::new();
     let mut mtu = Mtu::default();
@@ -204,7 +205,7 @@ fn of_shared(Shared { link, groups }: Shared) -> Result<Dumbbell, Why> {
         }));
     }
     if senders.len() > MAX_SENDERS {
-        return Err(Why::new(format!("{} flows", senders.len()), format!("at most {MAX_SENDERS}")));
+        return Err(CannotRun::new(format!("{} flows", senders.len()), format!("at most {MAX_SENDERS}")));
     }
     let LinkPlan { name, rate, discipline, .. } = link;
     Ok(Dumbbell { name, rate, discipline, mtu: mtu.bytes()?, senders })
@@ -212,27 +213,27 @@ fn of_shared(Shared { link, groups }: Shared) -> Result<Dumbbell, Why> {
 
 /// The round-trip times of a group: the access links of both ends and the shared link, there and
 /// back.
-fn rtts(group: &GroupPlan, link: &LinkPlan) -> Result<Vec<Duration>, Why> {
+fn rtts(group: &GroupPlan, link: &LinkPlan) -> Result<Vec<Duration>, CannotRun> {
     let back = Shared::back_delay(group)?;
     let rtt = |access: Duration| Duration::from_ns(4 * access.ns() + link.delay.ns() + back.ns());
     let rtts: Vec<Duration> = group.members.iter().map(|member| rtt(member.access_delay)).collect();
     match rtts.iter().find(|rtt| **rtt > MAX_RTT) {
         Some(rtt) => {
             let given = format!("a round-trip time of {rtt} of `{}`", group.name);
-            Err(Why::new(given, format!("at most {MAX_RTT}")))
+            Err(CannotRun::new(given, format!("at most {MAX_RTT}")))
         }
         None => Ok(rtts),
     }
 }
 
 /// What a group sends, and what results call that.
-fn sends(group: &GroupPlan, mtu: &mut Mtu) -> Result<(Sends, String), Why> {
+fn sends(group: &GroupPlan, mtu: &mut Mtu) -> Result<(Sends, String), CannotRun> {
     let of = |what: String| format!("{what} of `{}`", group.name);
     match &group.source {
         Source::Bulk { tcp } => {
             mtu.tcp(tcp, &group.name)?;
             if tcp.ecn == EcnMode::Ect1 {
-                return Err(Why::new(of("ECT(1)".into()), "ECT(0), or no ECN"));
+                return Err(CannotRun::new(of("ECT(1)".into()), "ECT(0), or no ECN"));
             }
             let control = tcp.control.name();
             Ok((Sends::Tcp(control.into()), format!("bulk {control}")))
@@ -240,18 +241,18 @@ fn sends(group: &GroupPlan, mtu: &mut Mtu) -> Result<(Sends, String), Why> {
         Source::Cbr { rate, packet_bytes, header_bytes, .. } => {
             if *header_bytes != UDP_HEADERS {
                 let given = of(format!("headers of {header_bytes} B"));
-                return Err(Why::new(given, format!("{UDP_HEADERS} B, as of UDP over IPv4")));
+                return Err(CannotRun::new(given, format!("{UDP_HEADERS} B, as of UDP over IPv4")));
             }
             if !(MIN_UDP..=MAX_PACKET).contains(packet_bytes) {
                 let given = of(format!("packets of {packet_bytes} B"));
-                return Err(Why::new(given, format!("from {MIN_UDP} B to {MAX_PACKET} B")));
+                return Err(CannotRun::new(given, format!("from {MIN_UDP} B to {MAX_PACKET} B")));
             }
             mtu.udp(*packet_bytes);
             let payload = packet_bytes - UDP_HEADERS;
             Ok((Sends::Udp { bps: rate.bps(), payload, counted: *packet_bytes }, "cbr".into()))
         }
         Source::Tcp { .. } | Source::Datagrams { .. } | Source::Endpoints { .. } => {
-            Err(Why::new(of("the source".into()), SENDERS))
+            Err(CannotRun::new(of("the source".into()), SENDERS))
         }
     }
 }
@@ -269,17 +270,17 @@ struct Mtu {
 impl Mtu {
     /// A wire carries packets of the scenario's length: what of it are headers is the kernel's
     /// affair, 40 bytes or, with its timestamps, 52.
-    fn tcp(&mut self, tcp: &Config, group: &str) -> Result<(), Why> {
+    fn tcp(&mut self, tcp: &Config, group: &str) -> Result<(), CannotRun> {
         let headers = tcp.header_bytes.clamp(TCP_HEADERS, MAX_TCP_HEADERS);
         let (segment, allowed) = (tcp.segment_bytes, MIN_SEGMENT..=MAX_PACKET - headers);
         if !allowed.contains(&segment) {
             let given = format!("segments of {segment} B of `{group}`");
-            return Err(Why::new(given, format!("from {MIN_SEGMENT} B to {} B", MAX_PACKET - headers)));
+            return Err(CannotRun::new(given, format!("from {MIN_SEGMENT} B to {} B", MAX_PACKET - headers)));
         }
         match self.tcp.replace(segment + headers) {
             Some(other) if other != segment + headers => {
                 let given = format!("TCP packets of {other} B and of {} B", segment + headers);
-                Err(Why::new(given, "one length of segments for all TCP flows"))
+                Err(CannotRun::new(given, "one length of segments for all TCP flows"))
             }
             _ => Ok(()),
         }
@@ -290,11 +291,11 @@ impl Mtu {
     }
 
     /// A wire has one MTU, and the kernel fills it with its segments.
-    fn bytes(self) -> Result<u32, Why> {
+    fn bytes(self) -> Result<u32, CannotRun> {
         let Some(tcp) = self.tcp else { return Ok(self.udp) };
         if self.udp > tcp {
             let given = format!("datagrams of {} B beside TCP's packets of {tcp} B", self.udp);
-            return Err(Why::new(
+            return Err(CannotRun::new(
                 given,
                 "datagrams no longer than TCP's packets, whose length is that of the wire",
             ));

@@ -2,7 +2,7 @@
 //! reason.
 
 use crate::plan::Plan;
-use crate::stage::{Stage, Why};
+use crate::stage::{CannotRun, Stage};
 use fairwire_scenario::Scenario;
 
 /// Disciplines of a scenario that a stage does not run, for one reason.
@@ -13,7 +13,7 @@ pub struct LeftOut {
     /// Their places in the scenario's list.
     pub disciplines: Vec<usize>,
     /// Why.
-    pub why: Why,
+    pub why: CannotRun,
 }
 
 /// What `stage` cannot run of `scenario`, by reason.
@@ -89,7 +89,7 @@ mod tests {
     }
 
     fn left(stage: &'static str, disciplines: &[usize], is_machines: bool) -> LeftOut {
-        let why = Why { is_machines, ..Why::new("it", "another") };
+        let why = CannotRun { is_machines, ..CannotRun::new("it", "another") };
         LeftOut { stage, disciplines: disciplines.to_vec(), why }
     }
 

@@ -29,7 +29,7 @@ mod watch;
 pub use dumbbell::{Dumbbell, Sender};
 pub use left_out::{LeftOut, Unjudged, left_out, unjudged};
 pub use plan::Plan;
-pub use stage::{Failed, Stage, Why};
+pub use stage::{CannotRun, Failed, Stage};
 pub use stages::{WatchRun, WatchRuns, all, find, run};
 pub use watch::Watch;
 

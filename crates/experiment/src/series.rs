@@ -2,7 +2,7 @@
 //! TCP knows of itself.
 
 use crate::dumbbell::Sender;
-use crate::stage::Why;
+use crate::stage::CannotRun;
 use crate::watch::Watch;
 use fairwire_core::{Backlog, Duration, Rate, Time};
 use fairwire_scenario::Row;
@@ -94,14 +94,17 @@ const MAX_SAMPLES: f64 = 2e6;
 ///
 /// # Errors
 /// When they are.
-pub(crate) fn check(every: Option<Duration>, flows: usize, duration: Duration) -> Result<(), Why> {
+pub(crate) fn check(every: Option<Duration>, flows: usize, duration: Duration) -> Result<(), CannotRun> {
     let Some(every) = every else { return Ok(()) };
     let samples = flows as f64 * duration.secs() / every.secs();
     if samples <= MAX_SAMPLES {
         return Ok(());
     }
     let least = Duration::from_us((duration.secs() * 1e6 * flows as f64 / MAX_SAMPLES).ceil() as u64);
-    Err(Why::new(format!("samples of {flows} flows every {every}"), format!("`--every` of at least {least}")))
+    Err(CannotRun::new(
+        format!("samples of {flows} flows every {every}"),
+        format!("`--every` of at least {least}"),
+    ))
 }
 
 /// A run, as far as its series show it.

@@ -1,7 +1,7 @@
 //! The packet simulator as a stage.
 
 use crate::plan::Plan;
-use crate::stage::{Failed, Stage, Why};
+use crate::stage::{CannotRun, Failed, Stage};
 use crate::watch::Watch;
 use fairwire_core::Time;
 use fairwire_metrics::record::RunRecord;
@@ -30,7 +30,7 @@ impl Stage for Sim {
         true // its clock is its own
     }
 
-    fn can_run(&self, _: &Plan<'_>) -> Result<(), Why> {
+    fn can_run(&self, _: &Plan<'_>) -> Result<(), CannotRun> {
         Ok(()) // a scenario was checked for the simulator when it was read
     }
 

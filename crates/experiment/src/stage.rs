@@ -29,7 +29,7 @@ pub trait Stage: Sync {
     ///
     /// # Errors
     /// What of the plan it cannot run, or what is missing on this machine.
-    fn can_run(&self, plan: &Plan<'_>) -> Result<(), Why>;
+    fn can_run(&self, plan: &Plan<'_>) -> Result<(), CannotRun>;
 
     /// Runs the plan under `seed`. `watch` follows it.
     ///
@@ -49,7 +49,7 @@ pub trait Stage: Sync {
 /// Why a stage cannot run a plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{given}; allowed: {allowed}")]
-pub struct Why {
+pub struct CannotRun {
     /// What of the plan it is, or what is missing.
     pub given: String,
     /// What the stage can run, or what to do.
@@ -58,15 +58,15 @@ pub struct Why {
     pub is_machines: bool,
 }
 
-impl Why {
+impl CannotRun {
     /// Of the plan: `given` is what it is; `allowed` what could be there.
     pub fn new(given: impl Into<String>, allowed: impl Into<String>) -> Self {
-        Why { given: given.into(), allowed: allowed.into(), is_machines: false }
+        CannotRun { given: given.into(), allowed: allowed.into(), is_machines: false }
     }
 
     /// Of this machine: `given` is what it lacks; `allowed` what to do.
     pub fn lacking(given: impl Into<String>, allowed: impl Into<String>) -> Self {
-        Why { is_machines: true, ..Why::new(given, allowed) }
+        CannotRun { is_machines: true, ..CannotRun::new(given, allowed) }
     }
 }
 
@@ -75,7 +75,7 @@ impl Why {
 pub enum Failed {
     /// The plan, or something that the machine lacks: another plan may run.
     #[error(transparent)]
-    Plan(#[from] Why),
+    Plan(#[from] CannotRun),
     /// The machine, or we.
     #[error("{0}")]
     Machine(String),
@@ -83,10 +83,10 @@ pub enum Failed {
 
 impl Failed {
     /// The same, of a plan that was only to be looked at.
-    pub(crate) fn why(self) -> Why {
+    pub(crate) fn why(self) -> CannotRun {
         match self {
             Failed::Plan(why) => why,
-            Failed::Machine(what) => Why::new(what, "a plan that can be built"),
+            Failed::Machine(what) => CannotRun::new(what, "a plan that can be built"),
         }
     }
 }

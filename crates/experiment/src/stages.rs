@@ -7,7 +7,7 @@ use crate::linux::Linux;
 use crate::ns2::Ns2;
 use crate::plan::Plan;
 use crate::sim::Sim;
-use crate::stage::{Failed, Stage, Why};
+use crate::stage::{CannotRun, Failed, Stage};
 use crate::watch::Watch;
 use fairwire_core::{Duration, spelling};
 use fairwire_metrics::record::RunRecord;
@@ -25,11 +25,11 @@ pub fn all() -> &'static [&'static dyn Stage] {
 ///
 /// # Errors
 /// When there is none: what was given, what is allowed, and the nearest right spelling.
-pub fn find(name: &str) -> Result<&'static dyn Stage, Why> {
+pub fn find(name: &str) -> Result<&'static dyn Stage, CannotRun> {
     all().iter().copied().find(|stage| stage.name() == name).ok_or_else(|| {
         let names: Vec<&str> = all().iter().map(|stage| stage.name()).collect();
         let hint = spelling::hint(name, names.iter().copied());
-        Why::new(format!("there is no stage `{name}`{hint}"), names.join(", "))
+        CannotRun::new(format!("there is no stage `{name}`{hint}"), names.join(", "))
     })
 }
 
@@ -193,7 +193,7 @@ mod tests {
         fn can_run_beside_others(&self) -> bool {
             self.is_for_many
         }
-        fn can_run(&self, _: &Plan<'_>) -> Result<(), Why> {
+        fn can_run(&self, _: &Plan<'_>) -> Result<(), CannotRun> {
             Ok(())
         }
         fn run(

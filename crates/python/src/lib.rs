@@ -1,8 +1,9 @@
 //! fairwire from Python.
 //!
-//! The module `fairwire._fairwire`, which `python/fairwire` makes the package `fairwire` of. It adds
-//! no second description of anything: keys and errors are those of scenario files, and the columns
-//! of tables are the fields of the [records](fairwire_metrics::record) with their documentation.
+//! The module `fairwire._fairwire`, which `python/fairwire` makes the package `fairwire` of. It
+//! adds no second description of anything: keys and errors are those of scenario files, and the
+//! columns of tables are the fields of the [records](fairwire_metrics::record) with their
+//! documentation.
 
 mod columns;
 mod contest;

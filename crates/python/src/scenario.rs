@@ -112,7 +112,7 @@ impl Scenario {
     }
 
     /// The same scenario with one value changed, as `--set PATH=VALUE` does, or with several:
-    /// `scenario.set("link.buffer", "390 packets")`, `.set({"duration": "9 s", "flow.tcp.count": 20})`.
+    /// `scenario.set("link.buffer", "390 packets")`, `.set({"seeds": 3, "flow.tcp.count": 20})`.
     #[pyo3(signature = (path, value=None))]
     fn set(
         &self,

@@ -14,8 +14,8 @@ const SHOWN: usize = 20;
 
 /// A table of results.
 ///
-/// It exports Arrow's C stream, so `polars.DataFrame(table)`, `pyarrow.table(table)` and DuckDB take
-/// it without a copy. `description(column)` says what a column is, and its unit.
+/// It exports Arrow's C stream, so `polars.DataFrame(table)`, `pyarrow.table(table)` and DuckDB
+/// take it without a copy. `description(column)` says what a column is, and its unit.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Table {
     batch: RecordBatch,

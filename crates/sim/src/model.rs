@@ -20,9 +20,8 @@
 //! taken back: a link and a flow know when they are due, and an event for another time means
 //! nothing.
 //!
-//! How events are kept is behind [`Events`], and how frames and flows are behind [`Store`]. Nothing
-//! here depends on how either does it. What is due at hosts may come up before what is due at links
-//! earlier, where that changes nothing: hence the turns of the loop.
+//! Events are kept behind [`Events`], frames and flows behind [`Store`]. Hosts may be ahead of
+//! links, where that changes nothing: hence the turns of the loop.
 
 use crate::app::load::Step;
 use crate::app::session::{Session, Timed};
@@ -55,8 +54,7 @@ pub(crate) struct Model<T, E> {
     pub(crate) end: Time,
     pub(crate) is_measuring: bool,
     pub(crate) handled: u64,
-    /// Of those, timers and ends of transmissions that meant nothing: how many come up depends on
-    /// the event queue.
+    /// Of those, timers and ends of transmissions that meant nothing: it depends on `Events`.
     pub(crate) meaningless: u64,
     /// The watcher is called when `handled` reaches this.
     pub(crate) watched_at: u64,

@@ -4,7 +4,7 @@ use crate::app::load::Machine;
 use crate::app::session::Session;
 use crate::edge::Edges;
 use crate::event::{Event, Events, Lane};
-use crate::flow::{Flow, Lanes, Place};
+use crate::flow::{Flow, Lanes, Membership};
 use crate::group::Group;
 use crate::link::Link;
 use crate::model::{Model, WATCH_EVERY};
@@ -68,34 +68,34 @@ impl<T: Tap, E: Events> Model<T, E> {
         let mut lanes = BTreeMap::new();
         for (at, Member { start, access_delay }) in members.iter().enumerate() {
             let lanes = *lanes.entry(*access_delay).or_insert_with(|| lanes_of(&group, &mut self.events));
-            let place = Place {
+            let membership = Membership {
                 group: number,
                 member: group.before + at as u32 + 1,
                 access_delay: *access_delay,
                 lanes,
             };
-            self.add_member(&group, place, Time::ZERO + *start, seed);
+            self.add_member(&group, membership, Time::ZERO + *start, seed);
         }
         self.groups.push(group);
     }
 
     /// Adds the flow of a member of `group`, or all of them where it is a user of TCP with several.
-    fn add_member(&mut self, group: &Group, place: Place, start: Time, seed: Seed) {
-        let rng = || seed.stream_of(format_args!("flow/{}.{}", group.plan.name, place.member));
+    fn add_member(&mut self, group: &Group, membership: Membership, start: Time, seed: Seed) {
+        let rng = || seed.stream_of(format_args!("flow/{}.{}", group.plan.name, membership.member));
         let first = self.store.flows.len() as u32;
         let flows = first..first + group.plan.connections() as u32;
         let mut session = None;
         if let Source::Tcp { tcp, load } = &group.plan.source {
             let machine = Machine::new(load, tcp.segment_bytes);
             let number = self.sessions.len() as u32;
-            let mut user = Session::new(place.group, flows.clone(), machine, rng());
+            let mut user = Session::new(membership.group, flows.clone(), machine, rng());
             user.wake_at(start);
             self.events.push_at_host(start, Event::Session(number), number, Lane::NONE);
             self.sessions.push(user);
             session = Some(number);
         }
         for index in flows {
-            self.store.flows.push(Flow::new(group, place, session, rng));
+            self.store.flows.push(Flow::new(group, membership, session, rng));
             if session.is_none() {
                 self.store.flows[index as usize].wake_at(start, index, &mut self.events);
             }

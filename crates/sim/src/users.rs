@@ -1,7 +1,7 @@
 //! Users of TCP at work: what they do to their connections, and what these have for them.
 
 use crate::app::load::{Cause, Step};
-use crate::app::session::Order;
+use crate::app::session::Request;
 use crate::event::{Event, Events, Lane};
 use crate::model::Model;
 use crate::observe::Tap;
@@ -53,8 +53,8 @@ impl<T: Tap, E: Events> Model<T, E> {
                     self.timed.entry(head).or_default().pages.completed(now.since(since));
                 }
                 step => {
-                    let Some(order) = self.sessions[user].order(step) else { continue };
-                    let Order { flow, segments, is_new } = order;
+                    let Some(request) = self.sessions[user].request(step) else { continue };
+                    let Request { flow, segments, is_new } = request;
                     let group = self.sessions[user].group;
                     let (flow, mut stage) = self.stage(flow, group, now);
                     if is_new { flow.open(segments, &mut stage) } else { flow.write(segments, &mut stage) }

@@ -3,7 +3,7 @@
 use super::bed::Side;
 use super::error::{During, TestbedError, Trouble};
 use super::host::Host;
-use super::message::{AGENT_COMMAND, Answer, Order, Role, THIS_PROGRAM, read_line, to_line};
+use super::message::{AGENT_COMMAND, Answer, Instruction, Role, THIS_PROGRAM, read_line, to_line};
 use super::traffic::{Seen, Traffic};
 use fairwire_core::Time;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -45,16 +45,16 @@ impl Agents {
         let [left, right] = hosts;
         let (left, right) = (Agent::start(left, Side::Left), Agent::start(right, Side::Right));
         let mut agents = Agents([left?, right?]);
-        agents.order(&Order::Send(traffic.clone()))?;
+        agents.instruct(&Instruction::Send(traffic.clone()))?;
         agents.hear(&mut |answer| matches!(answer, Answer::Listening))?;
-        agents.order(&Order::Connect)?;
+        agents.instruct(&Instruction::Connect)?;
         agents.hear(&mut |answer| matches!(answer, Answer::Connected))?;
         Ok(agents)
     }
 
     /// Lets traffic begin at a time of the monotonic clock.
     pub fn begin(&mut self, at: Time) -> Result<(), Failed> {
-        self.order(&Order::Start { at_ns: at.ns() })
+        self.instruct(&Instruction::Start { at_ns: at.ns() })
     }
 
     /// Waits for the end, and returns what both hosts saw.
@@ -89,8 +89,8 @@ impl Agents {
         Ok(())
     }
 
-    fn order(&mut self, order: &Order) -> Result<(), Failed> {
-        self.0.iter_mut().try_for_each(|agent| agent.order(order))
+    fn instruct(&mut self, instruction: &Instruction) -> Result<(), Failed> {
+        self.0.iter_mut().try_for_each(|agent| agent.instruct(instruction))
     }
 }
 
@@ -99,7 +99,7 @@ impl Agents {
 struct Agent {
     role: Role,
     child: Child,
-    orders: ChildStdin,
+    instructions: ChildStdin,
     answers: BufReader<ChildStdout>,
 }
 
@@ -113,13 +113,13 @@ impl Agent {
             command.spawn().during("starting this program again")
         };
         let mut child = start().map_err(|trouble| Failed { role: role.name(), trouble })?;
-        let orders = child.stdin.take().expect("its standard input is a pipe");
+        let instructions = child.stdin.take().expect("its standard input is a pipe");
         let answers = BufReader::new(child.stdout.take().expect("its standard output is a pipe"));
-        Ok(Agent { role, child, orders, answers })
+        Ok(Agent { role, child, instructions, answers })
     }
 
-    fn order(&mut self, order: &Order) -> Result<(), Failed> {
-        match self.orders.write_all(to_line(order).as_bytes()) {
+    fn instruct(&mut self, instruction: &Instruction) -> Result<(), Failed> {
+        match self.instructions.write_all(to_line(instruction).as_bytes()) {
             Ok(()) => Ok(()),
             // It has ended, and may have said why.
             Err(error) => Err(self.answer().err().unwrap_or_else(|| self.failed("ordering", &error))),

@@ -1,6 +1,6 @@
-//! The messages between the processes of a test bed: orders downwards and answers upwards, a line
-//! of JSON each. The [process that makes a network](crate::processes) sends a datagram for each
-//! report, with descriptors beside it.
+//! The messages between the processes of a test bed: instructions downwards and answers upwards, a
+//! line of JSON each. The [process that makes a network](crate::processes) sends a datagram for
+//! each report, with descriptors beside it.
 
 use super::bed::Side;
 use super::error::Trouble;
@@ -86,7 +86,7 @@ pub struct Program {
 
 /// To a helper.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum Order {
+pub(crate) enum Instruction {
     /// First of all, to a network: what it is to be.
     Make {
         /// Of all wires, bytes.
@@ -155,8 +155,8 @@ pub(crate) fn read_line<T: DeserializeOwned>(reader: &mut impl BufRead) -> io::R
     }
 }
 
-/// The next order; `None` when there can be no more: the run is over.
-pub(crate) fn next_order() -> io::Result<Option<Order>> {
+/// The next instruction; `None` when there can be no more: the run is over.
+pub(crate) fn next_instruction() -> io::Result<Option<Instruction>> {
     read_line(&mut io::stdin().lock())
 }
 
@@ -244,9 +244,9 @@ mod tests {
 
     #[test]
     fn a_line_is_an_order_and_the_end_is_none() {
-        let line = to_line(&Order::Start { at_ns: 7 });
-        let read = |text: &str| read_line::<Order>(&mut text.as_bytes());
-        assert!(matches!(read(&line), Ok(Some(Order::Start { at_ns: 7 }))));
+        let line = to_line(&Instruction::Start { at_ns: 7 });
+        let read = |text: &str| read_line::<Instruction>(&mut text.as_bytes());
+        assert!(matches!(read(&line), Ok(Some(Instruction::Start { at_ns: 7 }))));
         assert!(matches!(read(""), Ok(None)));
         assert!(read("nonsense\n").is_err());
     }

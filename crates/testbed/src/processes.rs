@@ -5,7 +5,8 @@ use super::agents::{Agents, Failed};
 use super::bed::{Bed, Side};
 use super::error::{During, TestbedError, Trouble};
 use super::message::{
-    AGENT_COMMAND, AtGateway, Order, Program, Report, Role, THIS_PROGRAM, next_order, receive, send, to_line,
+    AGENT_COMMAND, AtGateway, Instruction, Program, Report, Role, THIS_PROGRAM, next_instruction, receive,
+    send, to_line,
 };
 use super::path::Path;
 use super::traffic::Traffic;
@@ -25,7 +26,7 @@ use std::thread;
 #[derive(Debug)]
 pub struct BedProcesses {
     child: Child,
-    orders: Option<ChildStdin>,
+    instructions: Option<ChildStdin>,
     reports: UnixDatagram,
 }
 
@@ -46,15 +47,15 @@ impl BedProcesses {
             .process_group(0)
             .spawn()
             .map_err(failed("starting the lab's helpers"))?;
-        let orders = child.stdin.take();
-        let mut helpers = BedProcesses { child, orders, reports };
-        helpers.order(&Order::Make { mtu, path, at_gateway })?;
+        let instructions = child.stdin.take();
+        let mut helpers = BedProcesses { child, instructions, reports };
+        helpers.instruct(&Instruction::Make { mtu, path, at_gateway })?;
         Ok(helpers)
     }
 
     /// Has the flows of `traffic` connected, once what is at the gateway forwards.
     pub fn connect(&mut self, traffic: &Traffic) -> Result<(), TestbedError> {
-        self.order(&Order::Send(traffic.clone()))
+        self.instruct(&Instruction::Send(traffic.clone()))
     }
 
     /// The next report, if there is one, with the descriptors beside it. Never waits. That a helper
@@ -69,12 +70,12 @@ impl BedProcesses {
 
     /// Lets traffic begin at a time of the monotonic clock.
     pub fn begin(&mut self, at: Time) -> Result<(), TestbedError> {
-        self.order(&Order::Start { at_ns: at.ns() })
+        self.instruct(&Instruction::Start { at_ns: at.ns() })
     }
 
-    fn order(&mut self, order: &Order) -> Result<(), TestbedError> {
-        let orders = self.orders.as_mut().expect("orders end with the helpers");
-        match orders.write_all(to_line(order).as_bytes()) {
+    fn instruct(&mut self, instruction: &Instruction) -> Result<(), TestbedError> {
+        let instructions = self.instructions.as_mut().expect("instructions end with the helpers");
+        match instructions.write_all(to_line(instruction).as_bytes()) {
             Ok(()) => Ok(()),
             // It has ended, and may have said why.
             Err(error) => {
@@ -100,10 +101,10 @@ const GRACE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_ms(2);
 
 impl Drop for BedProcesses {
-    /// The orders end, so the helpers do. One that does not end is killed, and the kernel kills its
-    /// children.
+    /// The instructions end, so the helpers do. One that does not end is killed, and the kernel
+    /// kills its children.
     fn drop(&mut self) {
-        self.orders = None;
+        self.instructions = None;
         let until = clock::now() + GRACE;
         while clock::now() < until {
             match self.child.try_wait() {
@@ -134,7 +135,8 @@ pub(crate) fn network() -> Result<(), Trouble> {
 
 fn make_network() -> Result<(), Failed> {
     let own = |trouble| Failed { role: Role::Network.name(), trouble };
-    let Some(Order::Make { mtu, path, at_gateway }) = next_order().during("reading orders").map_err(own)?
+    let Some(Instruction::Make { mtu, path, at_gateway }) =
+        next_instruction().during("reading instructions").map_err(own)?
     else {
         return Ok(()); // it was given up
     };
@@ -157,20 +159,21 @@ fn make_network() -> Result<(), Failed> {
             report(&Report::Wired, &handed.each_ref().map(OwnedFd::as_fd)).map_err(own)?;
         }
     }
-    let Some(Order::Send(traffic)) = next_order().during("reading orders").map_err(own)? else {
+    let Some(Instruction::Send(traffic)) = next_instruction().during("reading instructions").map_err(own)?
+    else {
         return Ok(());
     };
-    let orders = orders();
+    let instructions = instructions();
     let mut agents = Agents::start([&bed.source, &bed.sink], &traffic)?;
     bed.gateway.enter().map_err(own)?;
     report(&Report::Connected, &[]).map_err(own)?;
-    let Ok(Order::Start { at_ns }) = orders.recv() else { return Ok(()) };
+    let Ok(Instruction::Start { at_ns }) = instructions.recv() else { return Ok(()) };
     agents.begin(Time::from_ns(at_ns))?;
     let mut seen = agents.finish()?;
     seen.path = bed.finish_path().map_err(own)?;
     report(&Report::Seen(seen), &[]).map_err(own)?;
-    // Over: the process ends when the orders do.
-    while orders.recv().is_ok() {}
+    // Over: the process ends when the instructions do.
+    while instructions.recv().is_ok() {}
     Ok(())
 }
 
@@ -206,12 +209,12 @@ fn report(report: &Report, descriptors: &[BorrowedFd<'_>]) -> Result<(), Trouble
 
 /// Orders as they come. The process ends, whatever it is doing, when there can be no more: the run
 /// is over.
-fn orders() -> Receiver<Order> {
+fn instructions() -> Receiver<Instruction> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
-        while let Ok(Some(order)) = next_order() {
+        while let Ok(Some(instruction)) = next_instruction() {
             // A role that listens no more still ends when the run does.
-            let _ = sender.send(order);
+            let _ = sender.send(instruction);
         }
         std::process::exit(0);
     });

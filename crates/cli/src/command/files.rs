@@ -8,7 +8,7 @@ use crate::progress::Part;
 use crate::report::{Member, Sequence, print, table};
 use crate::tell::tell;
 use comfy_table::{Cell, CellAlignment, ContentArrangement};
-use fairwire_experiment::Why;
+use fairwire_experiment::CannotRun;
 use fairwire_metrics::judge::Verdict;
 use fairwire_scenario::{Overrides, Scenario, load};
 use std::collections::BTreeSet;
@@ -215,7 +215,7 @@ fn cells(judged: &Judged) -> usize {
 /// Why a stage did not run what, over all files.
 struct Reason<'a> {
     stage: &'static str,
-    why: &'a Why,
+    why: &'a CannotRun,
     files: Vec<String>,
     cells: usize,
 }

@@ -8,7 +8,7 @@ pub(crate) use coordinator::{Coordinator, Meter, Next};
 use crate::dumbbell::{Dumbbell, Sender};
 use crate::plan::Plan;
 use crate::series::{self, Series, Snapshot};
-use crate::stage::{Failed, Why};
+use crate::stage::{CannotRun, Failed};
 use crate::watch::Watch;
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
@@ -112,7 +112,11 @@ impl ContestPlan {
     ///
     /// # Errors
     /// Where those would be too many.
-    pub(crate) fn watched(plan: &Plan<'_>, dumbbell: &Dumbbell, watch: &dyn Watch) -> Result<Self, Why> {
+    pub(crate) fn watched(
+        plan: &Plan<'_>,
+        dumbbell: &Dumbbell,
+        watch: &dyn Watch,
+    ) -> Result<Self, CannotRun> {
         let contest = ContestPlan { every: watch.every(), ..ContestPlan::of(plan, dumbbell) };
         series::check(contest.every, contest.senders.len(), contest.duration).map(|()| contest)
     }
@@ -195,7 +199,7 @@ pub(crate) fn handed<const COUNT: usize>(sockets: Vec<OwnedFd>) -> Result<[Owned
 ///
 /// The kernel loads a congestion control that it has as a module, so trying is the only way to
 /// know.
-pub(crate) fn check(dumbbell: &Dumbbell) -> Result<(), Why> {
+pub(crate) fn check(dumbbell: &Dumbbell) -> Result<(), CannotRun> {
     let mut tried: Vec<&str> = Vec::new();
     for sender in &dumbbell.senders {
         let Sends::Tcp(control) = &sender.sends else { continue };
@@ -210,7 +214,7 @@ pub(crate) fn check(dumbbell: &Dumbbell) -> Result<(), Why> {
             let available = list.unwrap_or_default().trim().replace(' ', ", ");
             let given =
                 format!("this kernel's TCP has no congestion control `{control}` (of `{}`)", sender.group);
-            return Err(Why::lacking(given, available));
+            return Err(CannotRun::lacking(given, available));
         }
     }
     Ok(())
@@ -250,7 +254,7 @@ impl ContestError {
         match self {
             ContestError::Stopped => Ok(None),
             ContestError::Testbed(error @ (TestbedError::NoRights { .. } | TestbedError::NoVeth { .. })) => {
-                Err(Why::lacking(error.to_string(), "the stage `sim`, which needs no rights").into())
+                Err(CannotRun::lacking(error.to_string(), "the stage `sim`, which needs no rights").into())
             }
             other => Err(Failed::Machine(other.to_string())),
         }

@@ -3,7 +3,7 @@
 use super::CONFIG;
 use crate::contest::ContestPlan;
 use crate::plan::Plan;
-use crate::stage::Why;
+use crate::stage::CannotRun;
 use fairwire_catalogue::{Parameters, with_part};
 use fairwire_core::Duration;
 use fairwire_gateway::classify::ETHERNET_HEADER_BYTES;
@@ -25,14 +25,14 @@ pub(super) const INTERVAL: Duration = Duration::from_ms(5);
 const OTHER_FLOWS: u32 = 64;
 
 /// Can a gateway have this configuration?
-pub(super) fn check(plan: &Plan<'_>, contest: &ContestPlan) -> Result<(), Why> {
+pub(super) fn check(plan: &Plan<'_>, contest: &ContestPlan) -> Result<(), CannotRun> {
     let choice = plan.choice();
     let nothing = Parameters::default();
     let parameters = choice.parameters().unwrap_or(&nothing);
     let classes = with_part(choice.name(), parameters, |part| part.classes());
     if matches!(classes, Ok(ClassSupport::Queues)) {
         let given = format!("the classes of `{}`", plan.label());
-        return Err(Why::new(
+        return Err(CannotRun::new(
             given,
             "a discipline without a tree of queues: a gateway has that of its own `[[class]]`",
         ));
@@ -42,7 +42,7 @@ pub(super) fn check(plan: &Plan<'_>, contest: &ContestPlan) -> Result<(), Why> {
         Ok(_) => Ok(()),
         Err(error) => {
             let given = format!("a gateway refuses the configuration of `{}`: {error}", plan.label());
-            Err(Why::new(given, "what a gateway can be configured for"))
+            Err(CannotRun::new(given, "what a gateway can be configured for"))
         }
     }
 }

@@ -15,7 +15,7 @@ mod samples;
 use crate::contest::{self, ContestError, ContestPlan, Coordinator, Held, Next};
 use crate::dumbbell::Dumbbell;
 use crate::plan::Plan;
-use crate::stage::{Failed, Stage, Why};
+use crate::stage::{CannotRun, Failed, Stage};
 use crate::watch::Watch;
 use config::INTERVAL;
 use fairwire_core::Duration;
@@ -52,7 +52,7 @@ impl Stage for Gateway {
         "the same through the gateway's own process and configuration, written from the scenario"
     }
 
-    fn can_run(&self, plan: &Plan<'_>) -> Result<(), Why> {
+    fn can_run(&self, plan: &Plan<'_>) -> Result<(), CannotRun> {
         // Neither the senders nor the configuration depend on the seed.
         let dumbbell = Dumbbell::of(plan, 0).map_err(Failed::why)?;
         contest::check(&dumbbell)?;
@@ -79,11 +79,11 @@ impl Stage for Gateway {
 }
 
 /// Is the link to be looked at more often than a gateway counts?
-fn check_interval(every: Option<Duration>) -> Result<(), Why> {
+fn check_interval(every: Option<Duration>) -> Result<(), CannotRun> {
     match every.filter(|every| *every < INTERVAL) {
         Some(every) => {
             let allowed = format!("`--every` of at least {INTERVAL}, in which a gateway takes its totals");
-            Err(Why::new(format!("samples of a gateway every {every}"), allowed))
+            Err(CannotRun::new(format!("samples of a gateway every {every}"), allowed))
         }
         None => Ok(()),
     }

@@ -13,7 +13,7 @@ use crate::dumbbell::Dumbbell;
 use crate::linux::watched::{Passing, Seen};
 use crate::linux::{self, ETHERNET, Tally};
 use crate::plan::Plan;
-use crate::stage::{Failed, Stage, Why};
+use crate::stage::{CannotRun, Failed, Stage};
 use crate::watch::Watch;
 use fairwire_core::{Duration, Time};
 use fairwire_gateway::account::FlowCount;
@@ -51,7 +51,7 @@ impl Stage for Kernel {
         "the same under this kernel's own discipline, where it has that"
     }
 
-    fn can_run(&self, plan: &Plan<'_>) -> Result<(), Why> {
+    fn can_run(&self, plan: &Plan<'_>) -> Result<(), CannotRun> {
         let dumbbell = Dumbbell::of(plan, 0).map_err(Failed::why)?;
         let at_gateway = at_gateway(plan, &dumbbell)?;
         contest::check(&dumbbell)?;
@@ -82,7 +82,7 @@ impl Stage for Kernel {
 }
 
 /// The kernel, with the discipline of `plan`.
-fn at_gateway(plan: &Plan<'_>, dumbbell: &Dumbbell) -> Result<AtGateway, Why> {
+fn at_gateway(plan: &Plan<'_>, dumbbell: &Dumbbell) -> Result<AtGateway, CannotRun> {
     let rate_bps = dumbbell.rate.bps();
     Ok(AtGateway::Kernel(Shaping {
         rate_bps,
@@ -105,7 +105,7 @@ fn refused<T>(error: ContestError) -> Result<Option<T>, Failed> {
     match error {
         ContestError::Testbed(TestbedError::Helper { role, operation, reason }) if role == "gateway" => {
             let allowed = "iproute2, and a kernel with HTB and this discipline; the stage `linux` brings one";
-            Err(Why::lacking(format!("`{operation}` failed ({reason})"), allowed).into())
+            Err(CannotRun::lacking(format!("`{operation}` failed ({reason})"), allowed).into())
         }
         other => other.stopped_or_failed(),
     }

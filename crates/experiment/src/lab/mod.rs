@@ -17,7 +17,7 @@ mod samples;
 use crate::contest::{self, ContestPlan};
 use crate::dumbbell::Dumbbell;
 use crate::plan::Plan;
-use crate::stage::{Failed, Stage, Why};
+use crate::stage::{CannotRun, Failed, Stage};
 use crate::watch::Watch;
 use fairwire_metrics::record::RunRecord;
 use std::sync::atomic::AtomicBool;
@@ -49,7 +49,7 @@ impl Stage for Lab {
         "this kernel's own TCP and UDP between network namespaces, through the same compiled discipline"
     }
 
-    fn can_run(&self, plan: &Plan<'_>) -> Result<(), Why> {
+    fn can_run(&self, plan: &Plan<'_>) -> Result<(), CannotRun> {
         // The senders do not depend on the seed.
         contest::check(&self.dumbbell(plan, 0).map_err(Failed::why)?)
     }

@@ -23,7 +23,7 @@ pub use tally::{FlowTally, Tally};
 
 use crate::dumbbell::{Dumbbell, Sender};
 use crate::plan::Plan;
-use crate::stage::{Failed, Stage, Why};
+use crate::stage::{CannotRun, Failed, Stage};
 use crate::watch::Watch;
 use contest::{Class, Contest};
 use fairwire_core::{Duration, Rate};
@@ -62,7 +62,7 @@ impl Stage for Linux {
         true // its clock is its own
     }
 
-    fn can_run(&self, plan: &Plan<'_>) -> Result<(), Why> {
+    fn can_run(&self, plan: &Plan<'_>) -> Result<(), CannotRun> {
         contest(&Dumbbell::of(plan, 0).map_err(Failed::why)?, plan)?;
         Uml::find().map(drop).map_err(missing)
     }
@@ -103,26 +103,26 @@ pub fn take_over() {
     });
 }
 
-fn missing(error: UmlError) -> Why {
-    Why::lacking(error.to_string(), "another stage")
+fn missing(error: UmlError) -> CannotRun {
+    CannotRun::lacking(error.to_string(), "another stage")
 }
 
 /// Linux's discipline that is the same as that of `plan`.
-pub(crate) fn qdisc(plan: &Plan<'_>) -> Result<Qdisc, Why> {
+pub(crate) fn qdisc(plan: &Plan<'_>) -> Result<Qdisc, CannotRun> {
     plan.linux().ok_or_else(|| {
         let given = format!("`{}`, with its parameters", plan.label());
-        Why::new(given, "a discipline that Linux has, with parameters that Linux has too")
+        CannotRun::new(given, "a discipline that Linux has, with parameters that Linux has too")
     })
 }
 
 /// The contest of `dumbbell`, and the place of each of its flows among the senders.
-fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>) -> Result<(Contest, Vec<usize>), Why> {
+fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>) -> Result<(Contest, Vec<usize>), CannotRun> {
     let qdisc = qdisc(plan)?;
     let (classes, order) = classes(dumbbell);
     if classes.len() > MAX_CLASSES {
         let given =
             format!("{} kinds of senders, by what they send and their round-trip time", classes.len());
-        return Err(Why::new(given, format!("at most {MAX_CLASSES}")));
+        return Err(CannotRun::new(given, format!("at most {MAX_CLASSES}")));
     }
     let contest = Contest {
         rate_bps: dumbbell.rate.bps(),

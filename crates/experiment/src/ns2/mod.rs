@@ -8,7 +8,7 @@ mod printed;
 mod words;
 
 use crate::plan::Plan;
-use crate::stage::{Failed, Stage, Why};
+use crate::stage::{CannotRun, Failed, Stage};
 use crate::watch::Watch;
 use fairwire_metrics::record::RunRecord;
 use printed::Printed;
@@ -51,7 +51,7 @@ impl Stage for Ns2 {
         true // its clock is its own
     }
 
-    fn can_run(&self, plan: &Plan<'_>) -> Result<(), Why> {
+    fn can_run(&self, plan: &Plan<'_>) -> Result<(), CannotRun> {
         // What is sent does not depend on the seed.
         Dumbbell::of(plan, 0)?;
         program().map(drop)
@@ -81,12 +81,11 @@ impl Stage for Ns2 {
 }
 
 /// Where it is installed.
-fn program() -> Result<PathBuf, Why> {
+fn program() -> Result<PathBuf, CannotRun> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .map(|folder| folder.join("ns"))
-        .find(|file| file.is_file())
-        .ok_or_else(|| Why::lacking("ns-2 (`ns`) is missing", "`apt-get install ns2` on Debian and Ubuntu"))
+    std::env::split_paths(&path).map(|folder| folder.join("ns")).find(|file| file.is_file()).ok_or_else(
+        || CannotRun::lacking("ns-2 (`ns`) is missing", "`apt-get install ns2` on Debian and Ubuntu"),
+    )
 }
 
 /// Runs the script under `words`; `None` when `stop` became true.

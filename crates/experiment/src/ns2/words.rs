@@ -2,7 +2,7 @@
 
 use crate::dumbbell::Shared;
 use crate::plan::Plan;
-use crate::stage::Why;
+use crate::stage::CannotRun;
 use fairwire_core::Duration;
 use fairwire_laws::part::Ns2Queue;
 use fairwire_sim::{GroupPlan, Source};
@@ -33,7 +33,7 @@ impl Dumbbell {
     ///
     /// # Errors
     /// What of it ns-2 does not have.
-    pub(super) fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, Why> {
+    pub(super) fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, CannotRun> {
         let Shared { link, groups } = Shared::of(plan, seed)?;
         let flows = groups.iter().map(|group| group.members.len()).sum();
         let queue = queue(plan, flows)?;
@@ -53,7 +53,7 @@ impl Dumbbell {
         for (place, group) in groups.iter().enumerate() {
             if Shared::back_delay(group)? != link.delay {
                 let given = format!("a way back of `{}` with a delay of its own", group.name);
-                return Err(Why::new(given, format!("the delay of the link, {}", link.delay)));
+                return Err(CannotRun::new(given, format!("the delay of the link, {}", link.delay)));
             }
             let is_out = is_out(plan, place)?;
             words.extend(["-group".to_owned(), group_words(group, is_out)?]);
@@ -63,14 +63,14 @@ impl Dumbbell {
 }
 
 /// The queue that shares the link among `flows`.
-fn queue(plan: &Plan<'_>, flows: usize) -> Result<Ns2Queue, Why> {
+fn queue(plan: &Plan<'_>, flows: usize) -> Result<Ns2Queue, CannotRun> {
     let Some(queue) = plan.ns2() else {
         let given = format!("`{}`, with its parameters", plan.label());
-        return Err(Why::new(given, "a discipline that ns-2 has, with parameters that ns-2 has too"));
+        return Err(CannotRun::new(given, "a discipline that ns-2 has, with parameters that ns-2 has too"));
     };
     let most = queue.most_flows.map_or(MAX_FLOWS, |most| most as usize);
     if flows > most {
-        return Err(Why::new(
+        return Err(CannotRun::new(
             format!("{flows} flows through its {}", queue.class),
             format!("at most {most}"),
         ));
@@ -80,21 +80,21 @@ fn queue(plan: &Plan<'_>, flows: usize) -> Result<Ns2Queue, Why> {
 
 /// Are the packets of the group at this place out of profile? ns-2 has no markers here: a group is
 /// in profile or out of it.
-fn is_out(plan: &Plan<'_>, place: usize) -> Result<bool, Why> {
+fn is_out(plan: &Plan<'_>, place: usize) -> Result<bool, CannotRun> {
     let spec = plan.scenario.spec();
     let Some(name) = &spec.flow[place].aggregate else { return Ok(false) };
     let is_all_out = spec.aggregate.iter().any(|one| one.name == *name && one.is_all_out(spec));
     if is_all_out {
         return Ok(true);
     }
-    Err(Why::new(
+    Err(CannotRun::new(
         format!("the marker of `{name}`"),
         "`marker = { token-bucket = { burst = \"0 B\" } }`, which puts everything out of profile",
     ))
 }
 
 /// A group, as `dumbbell.tcl` takes it. The flow identifier 0 is out of profile.
-fn group_words(group: &GroupPlan, is_out: bool) -> Result<String, Why> {
+fn group_words(group: &GroupPlan, is_out: bool) -> Result<String, CannotRun> {
     let (kind, variables) = sender(group)?;
     let members: Vec<String> = group
         .members
@@ -111,20 +111,22 @@ fn group_words(group: &GroupPlan, is_out: bool) -> Result<String, Why> {
 }
 
 /// What a group sends: its kind and its variables.
-fn sender(group: &GroupPlan) -> Result<(&'static str, String), Why> {
+fn sender(group: &GroupPlan) -> Result<(&'static str, String), CannotRun> {
     let of = |what: &str| format!("{what} of `{}`", group.name);
     match &group.source {
-        Source::Bulk { tcp } => tcp_agent(tcp).ok_or_else(|| Why::new(of("the constants of the TCP"), TCP)),
+        Source::Bulk { tcp } => {
+            tcp_agent(tcp).ok_or_else(|| CannotRun::new(of("the constants of the TCP"), TCP))
+        }
         Source::Cbr { rate, packet_bytes, dither, .. } => {
             // Its `random_` is a dither of a half.
             if *dither != 0.0 && *dither != 0.5 {
-                return Err(Why::new(of(&format!("a dither of {dither}")), "0 or 0.5"));
+                return Err(CannotRun::new(of(&format!("a dither of {dither}")), "0 or 0.5"));
             }
             let random = u8::from(*dither != 0.0);
             Ok(("cbr", format!("rate_ {} packetSize_ {packet_bytes} random_ {random}", rate.bps())))
         }
         Source::Tcp { .. } | Source::Datagrams { .. } | Source::Endpoints { .. } => {
-            Err(Why::new(of("the source"), SENDERS))
+            Err(CannotRun::new(of("the source"), SENDERS))
         }
     }
 }

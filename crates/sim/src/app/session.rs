@@ -38,7 +38,7 @@ struct Connection {
 
 /// A request to a connection: a new one, or more segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Order {
+pub(crate) struct Request {
     pub(crate) flow: u32,
     pub(crate) segments: u64,
     pub(crate) is_new: bool,
@@ -102,7 +102,7 @@ impl Session {
     }
 
     /// Takes note of a connection that is opened or given data, where `step` is one.
-    pub(crate) fn order(&mut self, step: Step) -> Option<Order> {
+    pub(crate) fn request(&mut self, step: Step) -> Option<Request> {
         let (place, segments, timed_from, is_new) = match step {
             Step::Open { place, segments, timed_from } => (place, segments, timed_from, true),
             Step::Write { place, segments, timed_from } => (place, segments, timed_from, false),
@@ -114,7 +114,7 @@ impl Session {
         if segments != super::load::ENDLESS {
             self.given += segments;
         }
-        Some(Order { flow: self.first + u32::from(place), segments, is_new })
+        Some(Request { flow: self.first + u32::from(place), segments, is_new })
     }
 
     /// The receiver of `flow` has `segments`, at `at`. Returns how long the transfer took, if it is

@@ -7,6 +7,6 @@ mod sender;
 mod sink;
 mod stage;
 
-pub(crate) use record::{Counts, Flow, Lanes, Place};
+pub(crate) use record::{Counts, Flow, Lanes, Membership};
 pub(crate) use sink::Delivery;
 pub(crate) use stage::Stage;

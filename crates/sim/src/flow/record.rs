@@ -21,7 +21,7 @@ pub(crate) struct Flow {
     pub(super) sink: Sink,
     pub(super) receiver: Receiver,
     seldom: Seldom,
-    pub(super) source: Way,
+    pub(super) source: Outgoing,
     pub(super) protocol: Protocol,
 }
 
@@ -80,7 +80,7 @@ impl Counts {
 
 /// What the sending end needs. A flow's own links are never congested by others, so a packet's time
 /// on them is computed when it is sent.
-pub(super) struct Way {
+pub(super) struct Outgoing {
     pub(super) up: Line,
     pub(super) access_delay: Duration,
     pub(super) sent: u64,
@@ -106,7 +106,7 @@ pub(crate) struct Lanes {
 
 /// What a flow belongs to.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct Membership {
     pub(crate) group: u32,
     /// Its number in the group, from 1.
     pub(crate) member: u32,
@@ -115,14 +115,19 @@ pub(crate) struct Place {
 }
 
 impl Flow {
-    pub(crate) fn new(group: &Group, place: Place, session: Option<u32>, rng: impl FnOnce() -> Rng) -> Self {
-        let Place { group: number, member, access_delay, lanes } = place;
+    pub(crate) fn new(
+        group: &Group,
+        membership: Membership,
+        session: Option<u32>,
+        rng: impl FnOnce() -> Rng,
+    ) -> Self {
+        let Membership { group: number, member, access_delay, lanes } = membership;
         let Lanes { out, home, wake } = lanes;
         Flow {
             sink: Sink { down: Line::default(), access_delay, delivered: 0, group: number, home, queued: 0 },
             receiver: group.tcp.as_deref().map_or_else(Receiver::of_nothing, Receiver::new),
             seldom: Seldom { dropped: 0, marked: 0, session: session.unwrap_or(NO_SESSION) },
-            source: Way {
+            source: Outgoing {
                 up: Line::default(),
                 access_delay,
                 sent: 0,

@@ -1,6 +1,6 @@
 //! What a flow's actions fall upon.
 
-use super::record::Way;
+use super::record::Outgoing;
 use crate::edge::Edges;
 use crate::event::{Event, Events, Lane};
 use crate::frames::{Frame, Frames};
@@ -22,7 +22,7 @@ pub(crate) struct Stage<'a, E> {
 
 /// Where a flow's source puts its packets.
 pub(super) struct Outlet<'a, 'b, E> {
-    pub(super) way: &'a mut Way,
+    pub(super) way: &'a mut Outgoing,
     pub(super) stage: &'a mut Stage<'b, E>,
 }
 

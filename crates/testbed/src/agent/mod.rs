@@ -1,8 +1,8 @@
 //! A helper process: the program, started again.
 //!
-//! A host receives the traffic, and then its orders: to connect once both hosts listen, and when
-//! the run begins. It answers that it listens, that it is connected, and when the run is over what
-//! it [saw](crate::traffic::Seen).
+//! A host receives the traffic, and then its instructions: to connect once both hosts listen, and
+//! when the run begins. It answers that it listens, that it is connected, and when the run is over
+//! what it [saw](crate::traffic::Seen).
 
 mod datagrams;
 mod pace;
@@ -13,7 +13,7 @@ mod tap;
 
 use super::bed::Side;
 use super::error::{During, Trouble};
-use super::message::{AGENT_COMMAND, Answer, Order, Role, next_order, to_line};
+use super::message::{AGENT_COMMAND, Answer, Instruction, Role, next_instruction, to_line};
 use super::namespace::die_with_parent;
 use super::processes::{become_program, network};
 use super::scratch::keep;
@@ -56,7 +56,9 @@ pub fn main(arguments: impl IntoIterator<Item = String>) -> i32 {
 
 /// Acts as a host. `Ok` before its time when the run was given up.
 fn act(side: Side) -> Result<(), Trouble> {
-    let Some(Order::Send(traffic)) = next_order().during("reading orders")? else { return Ok(()) };
+    let Some(Instruction::Send(traffic)) = next_instruction().during("reading instructions")? else {
+        return Ok(());
+    };
     open_many_files();
     let stage =
         Arc::new(Stage { traffic, side, start_ns: AtomicU64::new(0), is_over: AtomicBool::new(false) });
@@ -65,7 +67,9 @@ fn act(side: Side) -> Result<(), Trouble> {
     let tap = stage.traffic.is_tapped.then(|| tap::Tap::open(&stage).map_err(io::Error::other));
     let tap = tap.transpose().during("watching what arrives")?;
     say(&Answer::Listening);
-    let Some(Order::Connect) = next_order().during("reading orders")? else { return Ok(()) };
+    let Some(Instruction::Connect) = next_instruction().during("reading instructions")? else {
+        return Ok(());
+    };
     catcher.open().during("opening the way through NAT")?;
     reader.add(streams::connect_all(&stage, side.other())?).during("reading connections")?;
     let read = thread::spawn(move || reader.run());
@@ -74,7 +78,9 @@ fn act(side: Side) -> Result<(), Trouble> {
     let writer = streams::Writer::new(&stage, streams::connect_all(&stage, side)?, opened);
     let pacer = pace::Pacer::open(&stage).during("opening what sends by the clock")?;
     say(&Answer::Connected);
-    let Some(Order::Start { at_ns }) = next_order().during("reading orders")? else { return Ok(()) };
+    let Some(Instruction::Start { at_ns }) = next_instruction().during("reading instructions")? else {
+        return Ok(());
+    };
     stage.start_ns.store(at_ns, Ordering::Release);
     let (write, pace) = (thread::spawn(move || writer.run()), thread::spawn(move || pacer.run()));
     end_with_orders();
@@ -137,10 +143,10 @@ fn say(answer: &Answer) {
     let _ = out.write_all(to_line(answer).as_bytes()).and_then(|()| out.flush());
 }
 
-/// No more orders come: when the pipe closes the run was given up, or is over.
+/// No more instructions come: when the pipe closes the run was given up, or is over.
 fn end_with_orders() {
     thread::spawn(|| {
-        while let Ok(Some(_)) = next_order() {}
+        while let Ok(Some(_)) = next_instruction() {}
         std::process::exit(1);
     });
 }
