@@ -92,9 +92,9 @@ impl Gateway {
     }
 
     /// Gives a class or a subscriber another weight, and returns the one that it had.
-    pub fn weigh(&self, class: &str, weight: f64) -> Fallible<f64> {
-        match self.send(&Request::Weigh { class: class.into(), weight })? {
-            Answer::Weighed { before } => Ok(before),
+    pub fn set_weight(&self, class: &str, weight: f64) -> Fallible<f64> {
+        match self.send(&Request::SetWeight { class: class.into(), weight })? {
+            Answer::WeightSet { before } => Ok(before),
             other => Err(format!("the answer to a new weight of `{class}` is {other:?}").into()),
         }
     }

@@ -321,7 +321,7 @@ fn command(name: &str) -> Option<Command> {
     })
 }
 
-fn within(text: &str, option: &str, least: f64, most: f64) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|number| (least..=most).contains(number));
-    number.ok_or_else(|| format!("{option} is {text}; allowed: {least} to {most}"))
+fn within(text: &str, option: &str, min: f64, max: f64) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (min..=max).contains(number));
+    number.ok_or_else(|| format!("{option} is {text}; allowed: {min} to {max}"))
 }

@@ -23,7 +23,7 @@ pub struct FlowCount {
 
 /// What is known of a flow from the packet that opened its account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Opened {
+pub struct FirstPacket {
     /// The key of that packet.
     pub key: FlowKey,
     /// Its class.
@@ -79,7 +79,7 @@ pub struct Accounts {
     /// lookup in the index.
     recent: Box<[u32]>,
     accounts: Vec<Account>,
-    opened: Vec<Opened>,
+    opened: Vec<FirstPacket>,
     capacity: usize,
     hand: usize,
     others: FlowCount,
@@ -130,7 +130,7 @@ impl Accounts {
     /// The number of `flow`'s account, of which a packet has come at `now`. If the account is
     /// opened for it, `first` describes the packet.
     #[inline]
-    pub fn open(&mut self, flow: FlowHash, now: Time, first: impl FnOnce() -> Opened) -> u32 {
+    pub fn open(&mut self, flow: FlowHash, now: Time, first: impl FnOnce() -> FirstPacket) -> u32 {
         let tick = ticks(now.ns());
         let slot = flow.0 as usize & (self.recent.len() - 1);
         let place = self.recent[slot];
@@ -142,7 +142,7 @@ impl Accounts {
         self.open_by_index(flow, tick, first)
     }
 
-    fn open_by_index(&mut self, flow: FlowHash, tick: u32, first: impl FnOnce() -> Opened) -> u32 {
+    fn open_by_index(&mut self, flow: FlowHash, tick: u32, first: impl FnOnce() -> FirstPacket) -> u32 {
         let found = self.index.find(flow, |place| self.accounts[place].flow == flow);
         let place = match found.or_else(|| self.place_for(flow, tick)) {
             None => return OTHERS,
@@ -191,7 +191,7 @@ impl Accounts {
         None
     }
 
-    fn opened_at(&mut self, place: usize, opened: Opened) {
+    fn opened_at(&mut self, place: usize, opened: FirstPacket) {
         match self.opened.get_mut(place) {
             Some(at) => *at = opened,
             None => self.opened.push(opened), // a new account's place is the last
@@ -225,7 +225,7 @@ impl Accounts {
     }
 
     /// All accounts, by place, and what is known of each from its first packet.
-    pub fn all(&self) -> (&[Account], &[Opened]) {
+    pub fn all(&self) -> (&[Account], &[FirstPacket]) {
         (&self.accounts, &self.opened)
     }
 
@@ -324,9 +324,9 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    fn first() -> Opened {
+    fn first() -> FirstPacket {
         let key = FlowKey::Other { ethertype: 0x0806, source: [0; 6], destination: [0; 6] };
-        Opened { key, class: 0, vlan: 0, dscp: 0, mac: [0; 6] }
+        FirstPacket { key, class: 0, vlan: 0, dscp: 0, mac: [0; 6] }
     }
 
     /// A packet of `flow` comes at `ms`.

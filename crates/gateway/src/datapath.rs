@@ -70,20 +70,20 @@ impl Datapath {
 
     fn advance<P: Port>(&mut self, wire: &mut Wire<P>, now: Time) {
         let Datapath { forward, backward, echoes } = self;
-        forward.advance(now, &mut Heard { port: &mut wire.right, side: Side::Right, echoes, now });
-        backward.advance(now, &mut Heard { port: &mut wire.left, side: Side::Left, echoes, now });
+        forward.advance(now, &mut RecordingPort { port: &mut wire.right, side: Side::Right, echoes, now });
+        backward.advance(now, &mut RecordingPort { port: &mut wire.left, side: Side::Left, echoes, now });
     }
 }
 
 /// A port that remembers what leaves by it.
-struct Heard<'a, P> {
+struct RecordingPort<'a, P> {
     port: &'a mut P,
     side: Side,
     echoes: &'a mut Echoes,
     now: Time,
 }
 
-impl<P: Port> Port for Heard<'_, P> {
+impl<P: Port> Port for RecordingPort<'_, P> {
     fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
         self.port.receive(take)
     }

@@ -29,7 +29,7 @@ use std::hash::{BuildHasher, RandomState};
 #[derive(Debug)]
 pub struct Echoes {
     keys: RandomState,
-    left: Box<[Left; SLOTS]>,
+    left: Box<[SentFrame; SLOTS]>,
     /// Of frames to groups.
     groups: Proof,
     /// Of frames to one host.
@@ -65,7 +65,7 @@ pub enum Side {
 
 /// A frame that left.
 #[derive(Clone, Copy, Debug, Default)]
-struct Left {
+struct SentFrame {
     hash: u64,
     /// When it left by each port.
     at: [Time; 2],
@@ -95,7 +95,7 @@ const CUT: Duration = Duration::from_secs(10);
 
 impl Default for Echoes {
     fn default() -> Self {
-        let left = Box::new([Left::default(); SLOTS]);
+        let left = Box::new([SentFrame::default(); SLOTS]);
         let samples = [Sample { at: Time::ZERO, length: 0, head: [0; HEAD] }; 2];
         Echoes { keys: RandomState::new(), left, groups: Proof::default(), hosts: Proof::default(), samples }
     }
@@ -164,7 +164,7 @@ impl Echoes {
         let hash = self.keys.hash_one(frame);
         let slot = &mut self.left[hash as usize % SLOTS];
         if slot.hash != hash {
-            *slot = Left { hash, ..Left::default() };
+            *slot = SentFrame { hash, ..SentFrame::default() };
         }
         slot.at[side as usize] = now;
     }

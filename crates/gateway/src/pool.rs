@@ -24,7 +24,7 @@ pub struct FramePool {
 
 /// What the gateway remembers of a frame beside its bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Note {
+pub struct FrameNote {
     /// Bytes of the frame.
     pub len: u32,
     /// The account of its flow.
@@ -147,13 +147,13 @@ impl FramePool {
     }
 
     /// What is remembered of frame `id`, to be changed.
-    pub fn note_mut(&mut self, id: u32) -> &mut Note {
+    pub fn note_mut(&mut self, id: u32) -> &mut FrameNote {
         let (cells, at) = self.cells_mut(id);
         &mut cells.notes[at as usize]
     }
 
     /// Copies `frame` in and names it.
-    pub fn put(&mut self, frame: &[u8], note: Note) -> Result<u32, NoRoom> {
+    pub fn put(&mut self, frame: &[u8], note: FrameNote) -> Result<u32, NoRoom> {
         let len = frame.len() as u64;
         if len > u64::from(self.size.frame_bytes) {
             return Err(NoRoom::TooLong);
@@ -183,7 +183,7 @@ impl FramePool {
     }
 
     /// What is remembered of frame `id`.
-    pub fn note(&self, id: u32) -> Note {
+    pub fn note(&self, id: u32) -> FrameNote {
         let (cells, at) = self.cells(id);
         cells.notes[at as usize]
     }
@@ -219,7 +219,7 @@ struct Cells {
     cell_bytes: usize,
     /// The notes of the buffers that were used so far. A buffer without a frame has the length
     /// [`VACANT`].
-    notes: Vec<Note>,
+    notes: Vec<FrameNote>,
     /// What was given back last is used first, so that few are ever touched.
     free: Vec<u32>,
 }
@@ -238,8 +238,8 @@ impl Cells {
     }
 
     /// Copies `frame` in, for which there is room.
-    fn put(&mut self, frame: &[u8], note: Note) -> u32 {
-        let note = Note { len: frame.len() as u32, ..note };
+    fn put(&mut self, frame: &[u8], note: FrameNote) -> u32 {
+        let note = FrameNote { len: frame.len() as u32, ..note };
         let at = match self.free.pop() {
             Some(at) => {
                 self.notes[at as usize] = note;
@@ -283,13 +283,13 @@ mod tests {
     #[test]
     fn a_full_pool_refuses_until_a_frame_is_given_back() {
         let mut pool = pool();
-        let first = pool.put(b"one", Note::default()).unwrap();
-        let second = pool.put(b"two!", Note::default()).unwrap();
-        assert_eq!(pool.put(b"3", Note::default()), Err(NoRoom::Exhausted));
+        let first = pool.put(b"one", FrameNote::default()).unwrap();
+        let second = pool.put(b"two!", FrameNote::default()).unwrap();
+        assert_eq!(pool.put(b"3", FrameNote::default()), Err(NoRoom::Exhausted));
         assert_eq!((pool.bytes(first), pool.bytes(second)), (&b"one"[..], &b"two!"[..]));
         pool.release(first);
         assert_eq!(pool.in_use(), 1);
-        assert!(pool.put(b"3", Note::default()).is_ok());
+        assert!(pool.put(b"3", FrameNote::default()).is_ok());
     }
 
     #[test]
@@ -304,7 +304,7 @@ mod tests {
     #[test]
     fn a_frame_that_is_too_long_takes_no_buffer() {
         let mut pool = pool();
-        assert_eq!(pool.put(b"12345", Note::default()), Err(NoRoom::TooLong));
+        assert_eq!(pool.put(b"12345", FrameNote::default()), Err(NoRoom::TooLong));
         assert_eq!(pool.in_use(), 0);
     }
 
@@ -312,10 +312,10 @@ mod tests {
     fn short_frames_take_no_long_buffers_and_both_count_against_the_bound() {
         let mut pool = FramePool::new(PoolSize { frames: 3, frame_bytes: 2048 });
         let (ack, long) = ([1; 66], [2; 1514]);
-        let ids = [&ack[..], &long, &ack].map(|frame| pool.put(frame, Note::default()).unwrap());
+        let ids = [&ack[..], &long, &ack].map(|frame| pool.put(frame, FrameNote::default()).unwrap());
         assert_eq!((pool.long.notes.len(), pool.short.notes.len()), (1, 2));
         for frame in [&ack[..], &long] {
-            assert_eq!(pool.put(frame, Note::default()), Err(NoRoom::Exhausted));
+            assert_eq!(pool.put(frame, FrameNote::default()), Err(NoRoom::Exhausted));
         }
         assert_eq!(
             (pool.bytes(ids[0]), pool.bytes(ids[1]), pool.bytes(ids[2])),
@@ -323,14 +323,14 @@ mod tests {
         );
         assert!(ids.iter().all(|id| (*id as usize) < pool.size().names()));
         pool.release(ids[1]);
-        let last = pool.put(&[3; 257], Note::default()).unwrap();
+        let last = pool.put(&[3; 257], FrameNote::default()).unwrap();
         assert_eq!((last, pool.long.notes.len(), pool.in_use()), (ids[1], 1, 3));
     }
 
     #[test]
     fn bursts_of_short_frames_touch_little_memory_beside_a_full_buffer_of_long_ones() {
         let mut pool = FramePool::new(PoolSize { frames: 4096, frame_bytes: 2048 });
-        let mut put = |len: usize| pool.put(&vec![0; len], Note::default()).unwrap();
+        let mut put = |len: usize| pool.put(&vec![0; len], FrameNote::default()).unwrap();
         for _ in 0..826 {
             put(1514);
         }
@@ -346,7 +346,8 @@ mod tests {
     fn what_is_inside_moves_to_another_pool_under_new_names_each_frame_as_it_was() {
         let mut small = FramePool::new(PoolSize { frames: 4, frame_bytes: 2048 });
         let frames = [vec![1; 66], vec![2; 1514], vec![3; 256], vec![4; 2048]];
-        let ids: Vec<u32> = frames.iter().map(|frame| small.put(frame, Note::default()).unwrap()).collect();
+        let ids: Vec<u32> =
+            frames.iter().map(|frame| small.put(frame, FrameNote::default()).unwrap()).collect();
         small.release(ids[1]);
         for (frame_bytes, fits) in [(2047, false), (2048, true), (9024, true)] {
             let mut other = FramePool::new(PoolSize { frames: 3, frame_bytes });
@@ -366,8 +367,8 @@ mod tests {
     #[should_panic(expected = "a frame was given back twice")]
     fn a_frame_is_given_back_once() {
         let mut pool = pool();
-        let id = pool.put(b"one", Note::default()).unwrap();
-        pool.put(b"two", Note::default()).unwrap();
+        let id = pool.put(b"one", FrameNote::default()).unwrap();
+        pool.put(b"two", FrameNote::default()).unwrap();
         pool.release(id);
         pool.release(id);
     }

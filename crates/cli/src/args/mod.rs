@@ -108,10 +108,10 @@ Examples:
   fairwire gateway run docs/gateway/home.toml
   fairwire gateway status docs/gateway/home.toml
   fairwire gateway reload docs/gateway/home.toml
-  fairwire gateway weigh docs/gateway/home.toml children 0.5
+  fairwire gateway set-weight docs/gateway/home.toml children 0.5
 
 A gateway needs CAP_NET_ADMIN and CAP_NET_RAW; those who ask it things need the right to use its socket.
-Exit codes of reload, weigh, status and capture: 0 done, 2 no gateway answers, or it refused.";
+Exit codes of reload, set-weight, status and capture: 0 done, 2 no gateway answers, or it refused.";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -254,7 +254,7 @@ pub(crate) enum GatewayCommand {
         whom: WhomArgs,
     },
     /// Give a class or a subscriber another weight, until the next reload.
-    Weigh {
+    SetWeight {
         #[command(flatten)]
         whom: WhomArgs,
         /// The class or subscriber.

@@ -139,10 +139,10 @@ fn captures_are_written_with_the_rights_that_are_left(bed: &Bed, gateway: &Gatew
     assert!(bytes.len() > 1000, "packets were dropped: {}", bytes.len());
     assert_eq!(bed.ask(&["capture", path, "--out", out]).status.code(), Some(2), "it is there already");
     assert_eq!(fs::read(&file).expect("it is there"), bytes);
-    let weighed = bed.ask(&["weigh", path, "somebody", "2"]);
-    assert_eq!(weighed.status.code(), Some(2), "{weighed:?}");
+    let set = bed.ask(&["set-weight", path, "somebody", "2"]);
+    assert_eq!(set.status.code(), Some(2), "{set:?}");
     gateway.wait_for("refused: there is no class");
-    let no_number = bed.ask(&["weigh", path, "unclaimed", "nan"]);
+    let no_number = bed.ask(&["set-weight", path, "unclaimed", "nan"]);
     let said = String::from_utf8_lossy(&no_number.stderr).into_owned();
     assert!(no_number.status.code() == Some(2) && said.contains("0.000001 to 1000000"), "{said}");
 }
@@ -190,7 +190,7 @@ fn a_gateway_that_was_told_to_end_says_so_to_who_wants_a_change() {
     }
     gateway.signal(Signal::TERM);
     thread::sleep(Duration::from_millis(100));
-    for command in [["reload", path].as_slice(), &["weigh", path, "unclaimed", "2"]] {
+    for command in [["reload", path].as_slice(), &["set-weight", path, "unclaimed", "2"]] {
         let refused = bed.ask(command);
         let said = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert!(refused.status.code() == Some(2) && said.contains("is about to end"), "{said}");

@@ -59,8 +59,8 @@ fn what_the_process_may_not_read_or_write_its_clients_hand_over() {
     let said = String::from_utf8_lossy(&done.stdout).into_owned();
     assert!(done.status.success() && said.contains("ann: 1 -> 3"), "{done:?}");
     gateway.wait_for("reloaded: 1 change,");
-    let weighed = bed.ask(&["weigh", path, "bob", "2"]);
-    assert!(weighed.status.success(), "{weighed:?}");
+    let set = bed.ask(&["set-weight", path, "bob", "2"]);
+    assert!(set.status.success(), "{set:?}");
     gateway.wait_for("weight of bob: 1 -> 2");
 
     // Faults of the file that was handed over are told with its name and line.

@@ -6,7 +6,7 @@ use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate, Seed};
 use fairwire_gateway::classify::{Classifier, ETHERNET_HEADER_BYTES, LinkKind};
-use fairwire_gateway::config::{Config, Made};
+use fairwire_gateway::config::{Config, PlanContext};
 use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
 use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};
 use fairwire_gateway::driver::{self, Next};
@@ -274,8 +274,8 @@ fn configured(keys: &str) -> Result<Datapath, Failure> {
         "format = 2\nname = \"bench\"\n[wire]\ninside = \"i\"\noutside = \"o\"\n[download]\n{way}[upload]\n{way}"
     );
     let config = Config::parse("bench.toml", &text, None)?;
-    let made = Made { secret: [1; 16], seed: Seed(1), frame_bytes: 1518, link: LinkKind::Ethernet };
-    Ok(Datapath::new(config.plan(&made)?))
+    let context = PlanContext { secret: [1; 16], seed: Seed(1), frame_bytes: 1518, link: LinkKind::Ethernet };
+    Ok(Datapath::new(config.plan(&context)?))
 }
 
 fn datapath(discipline: Option<&str>) -> Result<Datapath, Failure> {

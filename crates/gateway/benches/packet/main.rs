@@ -13,7 +13,7 @@
 mod frame;
 
 use fairwire_core::{Duration, Seed, Time};
-use fairwire_gateway::config::{Config, Made};
+use fairwire_gateway::config::{Config, PlanContext};
 use fairwire_gateway::datapath::{Datapath, Wire};
 use fairwire_gateway::telemetry::{About, Observer, PortState};
 use fairwire_linux::clock;
@@ -81,8 +81,9 @@ struct Stream {
 impl Stream {
     fn of(bytes: usize, load: f64) -> Self {
         let config = Config::parse("bench.toml", CONFIG, None).expect("it is allowed");
-        let made = Made { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, link: LinkKind::Ethernet };
-        let mut datapath = Datapath::new(config.plan(&made).expect("it can be built"));
+        let context =
+            PlanContext { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, link: LinkKind::Ethernet };
+        let mut datapath = Datapath::new(config.plan(&context).expect("it can be built"));
         let observer = Observer::of(About::of(&config), Time::ZERO);
         observer.record(&mut datapath);
         let wire_bits = 8.0 * (bytes + 20) as f64; // as the default of `framing` counts: preamble and gap too

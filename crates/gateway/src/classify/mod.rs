@@ -12,7 +12,7 @@ mod table;
 pub use fairwire_linux::port::LinkKind;
 pub use framing::{ETHERNET_HEADER_BYTES, Framing};
 pub use prefix::{Prefix, PrefixError};
-pub use rules::{Claims, Looks, Rule};
+pub use rules::{Claims, MatchFields, Rule};
 pub use table::PrefixTable;
 
 use crate::class_book::{UNCLAIMED, Way};
@@ -209,13 +209,13 @@ impl Classifier {
     pub fn facts(&self, frame: &[u8], headers: &Headers, bytes: usize) -> Facts {
         let network = headers.network;
         let key = headers.flow_key(frame);
-        let looks = self.looks(headers, &key, frame);
-        let subscriber = looks.as_ref().and_then(|looks| self.claims.subscriber(looks));
-        let matched = || self.claims.matched(looks.as_ref()?);
+        let fields = self.fields(headers, &key, frame);
+        let subscriber = fields.as_ref().and_then(|fields| self.claims.subscriber(fields));
+        let matched = || self.claims.matched(fields.as_ref()?);
         Facts {
-            flow: self.flow_of(frame, headers, &key, looks.as_ref(), subscriber),
+            flow: self.flow_of(frame, headers, &key, fields.as_ref(), subscriber),
             within: self.within.as_ref().map(|hasher| hasher.hash(&key)),
-            has_no_host: self.has_no_host(frame, headers, looks.as_ref()),
+            has_no_host: self.has_no_host(frame, headers, fields.as_ref()),
             class: subscriber.or_else(matched).unwrap_or(UNCLAIMED),
             len: self.wire_bytes(bytes),
             ecn: network.map_or(Ecn::NotEct, |network| network.ecn),
@@ -230,9 +230,9 @@ impl Classifier {
         self.framing.wire_bytes(bytes, LinkKind::Ethernet)
     }
 
-    /// What claims are decided by; `None` for what is not IP.
+    /// The fields that claims match; `None` for what is not IP.
     #[inline]
-    fn looks(&self, headers: &Headers, key: &FlowKey, frame: &[u8]) -> Option<Looks> {
+    fn fields(&self, headers: &Headers, key: &FlowKey, frame: &[u8]) -> Option<MatchFields> {
         let (source, destination): (IpAddr, IpAddr) = match key {
             FlowKey::Ipv4(tuple) => (tuple.source.into(), tuple.destination.into()),
             FlowKey::Ipv6(tuple) => (tuple.source.into(), tuple.destination.into()),
@@ -242,7 +242,7 @@ impl Classifier {
             Way::Download => (destination, source),
             Way::Upload => (source, destination),
         };
-        Some(Looks { inside, outside, vlan: headers.outer_vlan(frame), dscp: headers.dscp() })
+        Some(MatchFields { inside, outside, vlan: headers.outer_vlan(frame), dscp: headers.dscp() })
     }
 
     #[inline]
@@ -251,14 +251,14 @@ impl Classifier {
         frame: &[u8],
         headers: &Headers,
         key: &FlowKey,
-        looks: Option<&Looks>,
+        fields: Option<&MatchFields>,
         subscriber: Option<u32>,
     ) -> FlowHash {
-        let number = looks.and_then(|looks| match self.flows {
+        let number = fields.and_then(|fields| match self.flows {
             FlowKind::Mac => headers.mac(frame, self.way).map(Number::Mac),
             FlowKind::Subscriber => subscriber.map(Number::Class),
-            FlowKind::Vlan => Some(Number::Vlan(looks.vlan.unwrap_or(0))),
-            FlowKind::Dscp => Some(Number::Dscp(looks.dscp)),
+            FlowKind::Vlan => Some(Number::Vlan(fields.vlan.unwrap_or(0))),
+            FlowKind::Dscp => Some(Number::Dscp(fields.dscp)),
             _ => None,
         });
         match number {
@@ -269,15 +269,15 @@ impl Classifier {
 
     /// Does it belong to no single host inside, where a flow is one?
     #[inline]
-    fn has_no_host(&self, frame: &[u8], headers: &Headers, looks: Option<&Looks>) -> bool {
+    fn has_no_host(&self, frame: &[u8], headers: &Headers, fields: Option<&MatchFields>) -> bool {
         let is_host = matches!(
             (self.flows, self.way),
             (FlowKind::Inside | FlowKind::Mac | FlowKind::Subscriber | FlowKind::Prefix(_), _)
                 | (FlowKind::Destination, Way::Download)
                 | (FlowKind::Source, Way::Upload)
         );
-        let Some(looks) = looks.filter(|_| is_host) else { return false };
-        is_group(looks.inside) || headers.mac(frame, self.way).is_some_and(|mac| mac[0] & 1 == 1)
+        let Some(fields) = fields.filter(|_| is_host) else { return false };
+        is_group(fields.inside) || headers.mac(frame, self.way).is_some_and(|mac| mac[0] & 1 == 1)
     }
 }
 

@@ -18,10 +18,10 @@ pub enum PrefixError {
     #[error("that is no address")]
     NoAddress,
     /// Its length is no number, or longer than the address.
-    #[error("its length is no whole number from 0 to {most}")]
+    #[error("its length is no whole number from 0 to {max}")]
     BadLength {
         /// The bits of the address.
-        most: u8,
+        max: u8,
     },
     /// Bits behind its length are set.
     #[error("bits of the host are set; the network is `{network}`")]
@@ -109,13 +109,13 @@ impl FromStr for Prefix {
             None => (text, None),
         };
         let address: IpAddr = address.parse().map_err(|_| PrefixError::NoAddress)?;
-        let most = width(address);
+        let max = width(address);
         let bits = match length {
-            None => most,
+            None => max,
             Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-                digits.parse().ok().filter(|bits| *bits <= most).ok_or(PrefixError::BadLength { most })?
+                digits.parse().ok().filter(|bits| *bits <= max).ok_or(PrefixError::BadLength { max })?
             }
-            Some(_) => return Err(PrefixError::BadLength { most }),
+            Some(_) => return Err(PrefixError::BadLength { max }),
         };
         let network = Prefix::containing(address, bits);
         if network.address != address {
@@ -147,9 +147,9 @@ mod tests {
     #[test]
     fn what_is_none_is_refused_with_the_reason() {
         let error = |text: &str| text.parse::<Prefix>().unwrap_err();
-        assert_eq!(error("10.0.0.0/33"), PrefixError::BadLength { most: 32 });
-        assert_eq!(error("10.0.0.0/+8"), PrefixError::BadLength { most: 32 });
-        assert_eq!(error("2001:db8::/999"), PrefixError::BadLength { most: 128 });
+        assert_eq!(error("10.0.0.0/33"), PrefixError::BadLength { max: 32 });
+        assert_eq!(error("10.0.0.0/+8"), PrefixError::BadLength { max: 32 });
+        assert_eq!(error("2001:db8::/999"), PrefixError::BadLength { max: 128 });
         assert_eq!(error("10.0.0/24"), PrefixError::NoAddress);
         assert_eq!(error(""), PrefixError::NoAddress);
         assert_eq!(

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 
 /// What rules look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Looks {
+pub struct MatchFields {
     /// The host inside.
     pub inside: IpAddr,
     /// The host outside.
@@ -34,14 +34,14 @@ pub struct Rule {
 }
 
 impl Rule {
-    fn fits(&self, looks: &Looks) -> bool {
+    fn fits(&self, fields: &MatchFields) -> bool {
         let is_in = |prefixes: &[Prefix], host| {
             prefixes.is_empty() || prefixes.iter().any(|prefix| prefix.contains(host))
         };
-        (self.dscp == 0 || self.dscp >> looks.dscp & 1 == 1)
-            && (self.vlan.is_empty() || looks.vlan.is_some_and(|vlan| self.vlan.contains(&vlan)))
-            && is_in(&self.inside, looks.inside)
-            && is_in(&self.outside, looks.outside)
+        (self.dscp == 0 || self.dscp >> fields.dscp & 1 == 1)
+            && (self.vlan.is_empty() || fields.vlan.is_some_and(|vlan| self.vlan.contains(&vlan)))
+            && is_in(&self.inside, fields.inside)
+            && is_in(&self.outside, fields.outside)
     }
 }
 
@@ -71,16 +71,16 @@ impl Claims {
 
     /// The first class whose rule matches these looks, for a packet that no subscriber has.
     #[inline]
-    pub fn matched(&self, looks: &Looks) -> Option<u32> {
-        self.rules.iter().find(|rule| rule.fits(looks)).map(|rule| rule.class)
+    pub fn matched(&self, fields: &MatchFields) -> Option<u32> {
+        self.rules.iter().find(|rule| rule.fits(fields)).map(|rule| rule.class)
     }
 
     /// The subscriber of a packet with these looks.
     #[inline]
-    pub fn subscriber(&self, looks: &Looks) -> Option<u32> {
+    pub fn subscriber(&self, fields: &MatchFields) -> Option<u32> {
         let by_vlan =
-            || self.vlans.get(usize::from(looks.vlan?)).copied().filter(|class| *class != UNCLAIMED);
-        self.prefixes.find(looks.inside).or_else(by_vlan)
+            || self.vlans.get(usize::from(fields.vlan?)).copied().filter(|class| *class != UNCLAIMED);
+        self.prefixes.find(fields.inside).or_else(by_vlan)
     }
 
     /// Bytes of memory.
@@ -93,12 +93,12 @@ impl Claims {
 mod tests {
     use super::*;
 
-    fn looks(inside: &str, vlan: Option<u16>, dscp: u8) -> Looks {
-        Looks { inside: inside.parse().unwrap(), outside: "198.51.100.1".parse().unwrap(), vlan, dscp }
+    fn fields(inside: &str, vlan: Option<u16>, dscp: u8) -> MatchFields {
+        MatchFields { inside: inside.parse().unwrap(), outside: "198.51.100.1".parse().unwrap(), vlan, dscp }
     }
 
-    fn class(claims: &Claims, looks: &Looks) -> u32 {
-        claims.subscriber(looks).or_else(|| claims.matched(looks)).unwrap_or(UNCLAIMED)
+    fn class(claims: &Claims, fields: &MatchFields) -> u32 {
+        claims.subscriber(fields).or_else(|| claims.matched(fields)).unwrap_or(UNCLAIMED)
     }
 
     fn rule(class: u32) -> Rule {
@@ -112,12 +112,12 @@ mod tests {
             &[(100, 2)],
             vec![Rule { dscp: 1 << 46, ..rule(3) }, Rule { dscp: 1 << 46 | 1 << 8, ..rule(4) }],
         );
-        assert_eq!(class(&claims, &looks("192.0.2.9", Some(100), 46)), 1);
-        assert_eq!(class(&claims, &looks("192.0.3.9", Some(100), 46)), 2);
-        assert_eq!(class(&claims, &looks("192.0.3.9", Some(101), 46)), 3); // the first of those that match
-        assert_eq!(class(&claims, &looks("192.0.3.9", None, 8)), 4);
-        assert_eq!(class(&claims, &looks("192.0.3.9", None, 0)), UNCLAIMED);
-        assert_eq!(claims.subscriber(&looks("192.0.3.9", None, 46)), None);
+        assert_eq!(class(&claims, &fields("192.0.2.9", Some(100), 46)), 1);
+        assert_eq!(class(&claims, &fields("192.0.3.9", Some(100), 46)), 2);
+        assert_eq!(class(&claims, &fields("192.0.3.9", Some(101), 46)), 3); // the first of those that match
+        assert_eq!(class(&claims, &fields("192.0.3.9", None, 8)), 4);
+        assert_eq!(class(&claims, &fields("192.0.3.9", None, 0)), UNCLAIMED);
+        assert_eq!(claims.subscriber(&fields("192.0.3.9", None, 46)), None);
     }
 
     #[test]
@@ -129,17 +129,17 @@ mod tests {
             ..rule(1)
         };
         let claims = Claims::new(&[], &[], vec![both]);
-        assert_eq!(class(&claims, &looks("192.0.2.1", Some(8), 0)), 1);
-        assert_eq!(class(&claims, &looks("192.0.2.1", Some(9), 0)), UNCLAIMED);
-        assert_eq!(class(&claims, &looks("192.0.2.1", None, 0)), UNCLAIMED);
-        assert_eq!(class(&claims, &looks("192.0.2.16", Some(8), 0)), UNCLAIMED);
+        assert_eq!(class(&claims, &fields("192.0.2.1", Some(8), 0)), 1);
+        assert_eq!(class(&claims, &fields("192.0.2.1", Some(9), 0)), UNCLAIMED);
+        assert_eq!(class(&claims, &fields("192.0.2.1", None, 0)), UNCLAIMED);
+        assert_eq!(class(&claims, &fields("192.0.2.16", Some(8), 0)), UNCLAIMED);
         let elsewhere =
-            Looks { outside: "198.51.100.128".parse().unwrap(), ..looks("192.0.2.1", Some(8), 0) };
+            MatchFields { outside: "198.51.100.128".parse().unwrap(), ..fields("192.0.2.1", Some(8), 0) };
         assert_eq!(class(&claims, &elsewhere), UNCLAIMED);
     }
 
     #[test]
     fn without_claims_every_packet_is_unclaimed() {
-        assert_eq!(class(&Claims::default(), &looks("192.0.2.1", Some(4095), 63)), UNCLAIMED);
+        assert_eq!(class(&Claims::default(), &fields("192.0.2.1", Some(4095), 63)), UNCLAIMED);
     }
 }

@@ -95,14 +95,14 @@ impl Config {
     }
 
     /// Classes with another discipline of leaves, or the same with other parameters.
-    fn other_leaves(&self, next: &Config) -> Named {
+    fn other_leaves(&self, next: &Config) -> NameList {
         let given = |config: &Config| -> BTreeMap<String, String> {
             let of = |class: &ClassSpec| Some((class.name.clone(), as_typed(class.leaf.as_ref()?)));
             config.spec.class.iter().filter_map(of).collect()
         };
         let (before, after) = (given(self), given(next));
         let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-        let mut others = Named::default();
+        let mut others = NameList::default();
         for name in names {
             let (was, is) = (before.get(name), after.get(name));
             if was != is {
@@ -115,10 +115,10 @@ impl Config {
 
     /// Are there other classes, or the same with other parents, bounds or numbers?
     fn compare_classes(&self, next: &Config, changes: &mut Changes) -> bool {
-        let mut gone = Named::default();
-        let mut new = Named::default();
-        let mut moved = Named::default();
-        let mut weights = Named::default();
+        let mut gone = NameList::default();
+        let mut new = NameList::default();
+        let mut moved = NameList::default();
+        let mut weights = NameList::default();
         let mut is_renumbered = false;
         let above = |config: &Config, class: &Class| {
             class.parent.and_then(|parent| config.book.class(parent)).map(|parent| parent.name.clone())
@@ -160,12 +160,12 @@ impl Config {
 
 /// Names, of which the first [`NAMED`] are kept and the rest counted.
 #[derive(Default)]
-struct Named {
+struct NameList {
     first: Vec<String>,
     count: usize,
 }
 
-impl Named {
+impl NameList {
     fn add(&mut self, name: &str) {
         if self.count < NAMED {
             self.first.push(name.to_owned());

@@ -30,13 +30,13 @@ pub(super) fn claims(
             faults.push(texts.refuse_of(origin, "vlan", vlan, why, "a VLAN that no other subscriber has"));
         }
     }
-    let meetings = Meetings::of(&prefixes);
-    faults.extend(meetings.same.iter().take(MAX_FAULTS).map(|pair| said_twice(pair, tree, texts)));
+    let overlaps = Overlaps::of(&prefixes);
+    faults.extend(overlaps.same.iter().take(MAX_FAULTS).map(|pair| said_twice(pair, tree, texts)));
     faults.truncate(MAX_FAULTS);
     if let Some(fault) = DocumentError::of_all(faults) {
         return Err(fault);
     }
-    let notes = meetings.note(tree).into_iter().collect();
+    let notes = overlaps.note(tree).into_iter().collect();
     let vlans: Vec<(u16, u32)> = vlans.into_iter().collect();
     Ok((Claims::new(&prefixes, &vlans, rules(spec, tree, texts)?), notes))
 }
@@ -50,7 +50,7 @@ type Claim = (Prefix, u32);
 
 /// Prefixes that have addresses in common.
 #[derive(Debug, Default)]
-struct Meetings {
+struct Overlaps {
     /// The same prefix twice.
     same: Vec<[Claim; 2]>,
     /// A prefix that lies in one of another subscriber, and that one: its addresses are of the
@@ -58,12 +58,12 @@ struct Meetings {
     nested: Vec<[Claim; 2]>,
 }
 
-impl Meetings {
+impl Overlaps {
     fn of(prefixes: &[Claim]) -> Self {
         let mut sorted: Vec<&Claim> = prefixes.iter().collect();
         // A prefix that contains others comes before them.
         sorted.sort_by_key(|(prefix, number)| (prefix.address(), prefix.bits(), *number));
-        let mut meetings = Meetings::default();
+        let mut overlaps = Overlaps::default();
         // Those that contain the one before, the longest last.
         let mut around: Vec<&Claim> = Vec::new();
         for claim in sorted {
@@ -71,13 +71,13 @@ impl Meetings {
                 around.pop();
             }
             match around.last() {
-                Some(outer) if outer.0 == claim.0 => meetings.same.push([**outer, *claim]),
-                Some(outer) if outer.1 != claim.1 => meetings.nested.push([*claim, **outer]),
+                Some(outer) if outer.0 == claim.0 => overlaps.same.push([**outer, *claim]),
+                Some(outer) if outer.1 != claim.1 => overlaps.nested.push([*claim, **outer]),
                 _ => {}
             }
             around.push(claim);
         }
-        meetings
+        overlaps
     }
 
     fn note(&self, tree: &Tree) -> Option<String> {

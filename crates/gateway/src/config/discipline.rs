@@ -112,7 +112,7 @@ pub(super) fn leaf(choice: &Choice, path: &str, texts: &Texts<'_>) -> Result<Lea
 }
 
 /// Everything that one way's discipline is made of.
-pub(super) struct Making<'a> {
+pub(super) struct DisciplinePlan<'a> {
     pub shaping: &'a Shaping,
     pub book: &'a ClassBook,
     /// The leaf disciplines of classes that have one of their own.
@@ -125,19 +125,19 @@ pub(super) struct Making<'a> {
 }
 
 /// Why a discipline cannot work.
-pub(super) struct Fault<'a> {
+pub(super) struct DisciplineFault<'a> {
     pub error: BuildError,
     /// The discipline of leaves that cannot; `None` where it is that of the way.
     pub leaf: Option<&'a LeafChoice>,
 }
 
-impl<E: Into<BuildError>> From<E> for Fault<'_> {
+impl<E: Into<BuildError>> From<E> for DisciplineFault<'_> {
     fn from(error: E) -> Self {
-        Fault { error: error.into(), leaf: None }
+        DisciplineFault { error: error.into(), leaf: None }
     }
 }
 
-impl<'a> Making<'a> {
+impl<'a> DisciplinePlan<'a> {
     /// Where the discipline works.
     pub(super) fn site(&self) -> Site<'static> {
         let Shaping { rate, buffer, .. } = *self.shaping;
@@ -146,7 +146,7 @@ impl<'a> Making<'a> {
     }
 
     /// Checks it without taking its memory.
-    pub(super) fn check(&self) -> Result<(), Fault<'a>> {
+    pub(super) fn check(&self) -> Result<(), DisciplineFault<'a>> {
         match self.shaping.sharing {
             ClassSupport::Queues => self.leaves().map(drop),
             _ => Ok(catalogue::check(self.shaping.discipline, &self.parameters(), &self.site())?),
@@ -183,7 +183,7 @@ impl<'a> Making<'a> {
             ClassSupport::None | ClassSupport::Queues => {}
         }
         if matches!(self.shaping.sharing, ClassSupport::Tree | ClassSupport::Weights)
-            && let Some(flows) = self.most_flows()
+            && let Some(flows) = self.flows_for_classes()
         {
             part_of(name, &mut parameters).default_flows(flows);
         }
@@ -191,7 +191,7 @@ impl<'a> Making<'a> {
     }
 
     /// The number of flows to provide for, if there are more classes than the discipline's default.
-    fn most_flows(&self) -> Option<u32> {
+    fn flows_for_classes(&self) -> Option<u32> {
         let (site, classes) = (self.site(), self.book.len() as f64);
         let default = 4.0 * site.buffer.in_packets(site.packet_bytes, site.rate);
         (classes + 4096.0 > default.max(4096.0)).then_some(classes as u32 + 4096)
@@ -222,7 +222,7 @@ impl<'a> Making<'a> {
 
     /// The tree, and what is to be in its leaves, checked. Each has only what it needs, so that
     /// thousands fit.
-    fn leaves(&self) -> Result<(fairwire_laws::compose::classful::Config, Leaves), Fault<'a>> {
+    fn leaves(&self) -> Result<(fairwire_laws::compose::classful::Config, Leaves), DisciplineFault<'a>> {
         let site = self.site();
         let typed = self.shaping.parameters.spec::<classful::Spec>().cloned().unwrap_or_default();
         let ecn = typed.ecn;
@@ -272,7 +272,7 @@ impl<'a> Making<'a> {
         let leaves = Leaves { plans, prepared, site, pool };
         match leaves.check() {
             Ok(()) => Ok((config, leaves)),
-            Err((at, error)) => Err(Fault { error, leaf: Some(choices[at]) }),
+            Err((at, error)) => Err(DisciplineFault { error, leaf: Some(choices[at]) }),
         }
     }
 

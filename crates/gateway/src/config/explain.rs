@@ -101,7 +101,7 @@ pub struct Memory {
     /// Of all classes with their counts, both ways.
     pub classes_bytes: usize,
     /// Of the frames inside, both ways, at their highest number of long and of short ones.
-    pub most_frames_bytes: u64,
+    pub max_frames_bytes: u64,
 }
 
 /// Bytes of a class: in the book with its name, and its counts both ways.
@@ -125,7 +125,7 @@ impl Config {
             memory: Memory {
                 claims_bytes: self.claims.memory(),
                 classes_bytes: self.book.len() * CLASS_BYTES,
-                most_frames_bytes: Way::ALL.iter().map(|way| pool(*way).bytes()).sum(),
+                max_frames_bytes: Way::ALL.iter().map(|way| pool(*way).bytes()).sum(),
             },
             notes: self.notes.clone(),
         }

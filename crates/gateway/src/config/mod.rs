@@ -34,7 +34,7 @@ use crate::classify::{Claims, Classifier, ClassifierPlan, FlowKind, Framing, Lin
 use crate::datapath::DatapathPlan;
 use crate::direction::{DirectionPlan, ShaperPlan};
 use crate::pool::PoolSize;
-use discipline::{Fault, Making};
+use discipline::{DisciplineFault, DisciplinePlan};
 use fairwire_catalogue::{self as catalogue, BuildError, Choice, Site};
 use fairwire_core::{Duration, Seed};
 use fairwire_document::{DocumentError, Locations, Problem, read_document, read_text};
@@ -62,7 +62,7 @@ pub struct Config {
 
 /// What a datapath is made with that is no part of the configuration.
 #[derive(Clone, Copy, Debug)]
-pub struct Made {
+pub struct PlanContext {
     /// The key of flow hashes.
     pub secret: [u8; 16],
     /// The seed of the disciplines' random streams.
@@ -98,7 +98,7 @@ const MIN_HOSTS: usize = 1024;
 impl Config {
     /// Reads the configuration at `path`, and the subscriber file that it names.
     pub fn load(path: &Path) -> Result<Config, DocumentError> {
-        Config::load_by(path, &mut |path, most, wanted| read_text(path, most, wanted))
+        Config::load_by(path, &mut |path, limit, wanted| read_text(path, limit, wanted))
     }
 
     /// As [`load`](Config::load), with the text of each file by `read`.
@@ -221,17 +221,18 @@ impl Config {
 
     /// Both ways: `forward` is the download, from the outside, on the left of a wire, to the
     /// inside.
-    pub fn plan(&self, made: &Made) -> Result<DatapathPlan, BuildError> {
-        let (forward, backward) = (self.direction(Way::Download, made)?, self.direction(Way::Upload, made)?);
+    pub fn plan(&self, context: &PlanContext) -> Result<DatapathPlan, BuildError> {
+        let (forward, backward) =
+            (self.direction(Way::Download, context)?, self.direction(Way::Upload, context)?);
         Ok(DatapathPlan { forward, backward })
     }
 
     /// One way, with its discipline and its classifier.
-    pub fn direction(&self, way: Way, made: &Made) -> Result<DirectionPlan, BuildError> {
+    pub fn direction(&self, way: Way, context: &PlanContext) -> Result<DirectionPlan, BuildError> {
         let shaping = self.shaping(way);
         let shaper = match shaping {
             Some(shaping) => Some(ShaperPlan {
-                discipline: self.making(shaping, way, made.frame_bytes, made.seed).build()?,
+                discipline: self.discipline_plan(shaping, way, context.frame_bytes, context.seed).build()?,
                 rate: shaping.rate,
                 catch_up: CATCH_UP,
                 not_ip: shaping.not_ip,
@@ -239,10 +240,10 @@ impl Config {
             None => None,
         };
         let classifier = Classifier::of(ClassifierPlan {
-            secret: made.secret,
+            secret: context.secret,
             flows: shaping.map_or(FlowKind::FiveTuple, |shaping| shaping.flows),
             framing: shaping.map_or(Framing::ETHERNET, |shaping| shaping.framing),
-            link: made.link,
+            link: context.link,
             way,
             claims: Arc::clone(&self.claims),
         })
@@ -255,7 +256,7 @@ impl Config {
         Ok(DirectionPlan {
             shaper,
             classifier,
-            pool: PoolSize::with_room(self.frames(way, made.frame_bytes), made.frame_bytes),
+            pool: PoolSize::with_room(self.frames(way, context.frame_bytes), context.frame_bytes),
             flows: self.accounts(way),
             classes: self.book.len(),
         })
@@ -285,16 +286,22 @@ impl Config {
         frames.min(f64::from(MAX_FRAMES)) as u32
     }
 
-    fn making<'a>(&'a self, shaping: &'a Shaping, way: Way, frame_bytes: u32, seed: Seed) -> Making<'a> {
+    fn discipline_plan<'a>(
+        &'a self,
+        shaping: &'a Shaping,
+        way: Way,
+        frame_bytes: u32,
+        seed: Seed,
+    ) -> DisciplinePlan<'a> {
         let frames = self.frames(way, frame_bytes);
-        Making { shaping, book: &self.book, leaves: &self.leaves, way, frame_bytes, frames, seed }
+        DisciplinePlan { shaping, book: &self.book, leaves: &self.leaves, way, frame_bytes, frames, seed }
     }
 
     /// The discipline of one way at its place, so that a run cannot fail on it.
     fn check_discipline(&self, way: Way) -> Result<(), DocumentError> {
         let Some(shaping) = self.shaping(way) else { return Ok(()) };
-        let making = self.making(shaping, way, shaping::TYPICAL_FRAME, Seed(0));
-        let Err(Fault { error, leaf }) = making.check() else { return Ok(()) };
+        let plan = self.discipline_plan(shaping, way, shaping::TYPICAL_FRAME, Seed(0));
+        let Err(DisciplineFault { error, leaf }) = plan.check() else { return Ok(()) };
         let (path, problem) = match error {
             BuildError::Unknown(unknown) => {
                 let key = format!("{}.discipline", way.name());
@@ -354,7 +361,7 @@ impl Config {
 
     /// Where the discipline of one way works, for tests and for reports on it.
     fn site(&self, shaping: &Shaping, way: Way) -> Site<'static> {
-        self.making(shaping, way, shaping::TYPICAL_FRAME, Seed(0)).site()
+        self.discipline_plan(shaping, way, shaping::TYPICAL_FRAME, Seed(0)).site()
     }
 }
 

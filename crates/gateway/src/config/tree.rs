@@ -23,7 +23,8 @@ pub(super) fn grow(spec: &Spec, texts: &Texts<'_>) -> Result<Tree, DocumentError
     let classes = class_tree(spec, &names, texts)?;
     let unclaimed_weight = spec.subscribers.as_ref().and_then(|subscribers| subscribers.unclaimed_weight);
     let unclaimed_weight = checked_weight(unclaimed_weight.unwrap_or(1.0), Origin::Unclaimed, texts)?;
-    let mut tree = Growing { classes: vec![unclaimed(unclaimed_weight)], origins: vec![Origin::Unclaimed] };
+    let mut tree =
+        TreeBuilder { classes: vec![unclaimed(unclaimed_weight)], origins: vec![Origin::Unclaimed] };
     // The class at a place of the tree has the number after its place: the first is that of
     // unclaimed packets.
     let number = |place: usize| place as u32 + 1;
@@ -46,12 +47,12 @@ pub(super) fn grow(spec: &Spec, texts: &Texts<'_>) -> Result<Tree, DocumentError
     Ok(tree)
 }
 
-struct Growing {
+struct TreeBuilder {
     classes: Vec<Class>,
     origins: Vec<Origin>,
 }
 
-impl Growing {
+impl TreeBuilder {
     fn add(&mut self, origin: Origin, class: Class) {
         self.classes.push(class);
         self.origins.push(origin);

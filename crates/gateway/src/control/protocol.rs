@@ -39,7 +39,7 @@ pub enum Request {
         handed: Handed,
     },
     /// Give a class or a subscriber another weight, until the next reload.
-    Weigh {
+    SetWeight {
         /// Its name.
         class: String,
         /// From 1e-6 to 1e6.
@@ -85,8 +85,8 @@ pub enum Answer {
     Counts(Box<CountsSnapshot>),
     /// To `reload`.
     Reloaded(Reloaded),
-    /// To `weigh`.
-    Weighed {
+    /// To `set-weight`.
+    WeightSet {
         /// The weight that it had.
         before: f64,
     },

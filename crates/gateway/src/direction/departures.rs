@@ -6,12 +6,12 @@ use std::collections::VecDeque;
 /// Frames that wait for nothing but their last bit, or for the port.
 pub(super) struct Departures {
     sending: Option<Sending>,
-    through: VecDeque<Departure>,
+    through: VecDeque<ReadyFrame>,
 }
 
 /// A frame that is to be handed to the port.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Departure {
+pub(super) struct ReadyFrame {
     /// Its slot of the pool.
     pub(super) frame: u32,
     /// Did it pass the discipline?
@@ -37,7 +37,7 @@ impl Departures {
 
     /// `frame`, which did not pass the discipline, is through at once.
     pub(super) fn pass(&mut self, frame: u32) {
-        self.through.push_back(Departure { frame, is_shaped: false });
+        self.through.push_back(ReadyFrame { frame, is_shaped: false });
     }
 
     /// It is `now`: what was being sent may be through.
@@ -49,12 +49,12 @@ impl Departures {
 
     /// What is being sent is through, whatever the time.
     pub(super) fn end_sending(&mut self) {
-        let sent = self.sending.take().map(|sending| Departure { frame: sending.frame, is_shaped: true });
+        let sent = self.sending.take().map(|sending| ReadyFrame { frame: sending.frame, is_shaped: true });
         self.through.extend(sent);
     }
 
     /// The next frame that is through.
-    pub(super) fn pop(&mut self) -> Option<Departure> {
+    pub(super) fn pop(&mut self) -> Option<ReadyFrame> {
         self.through.pop_front()
     }
 
@@ -76,7 +76,7 @@ impl Departures {
     pub(super) fn move_into(&mut self, roomier: &mut Departures, names: &[u32]) {
         let name = |frame: u32| names[frame as usize];
         roomier.sending = self.sending.take().map(|it| Sending { frame: name(it.frame), ..it });
-        roomier.through.extend(self.through.drain(..).map(|it| Departure { frame: name(it.frame), ..it }));
+        roomier.through.extend(self.through.drain(..).map(|it| ReadyFrame { frame: name(it.frame), ..it }));
         std::mem::swap(self, roomier);
     }
 }

@@ -7,18 +7,18 @@ mod books;
 mod departures;
 mod replace;
 
-pub use replace::{HandedOver, Measure, Replacement, Retired};
+pub use replace::{HandedOver, Replacement, Retired, Sizes};
 
-use crate::account::{Accounts, ClassCounts, OTHERS, Opened};
+use crate::account::{Accounts, ClassCounts, FirstPacket, OTHERS};
 use crate::class_book::{UNCLAIMED, Way};
 use crate::classify::{Classifier, Facts, InsideMac};
 use crate::ledger::{Loss, Totals};
 use crate::not_ip::{NotIpLimit, is_control};
-use crate::pool::{NoRoom, Note, PoolSize};
+use crate::pool::{FrameNote, NoRoom, PoolSize};
 use crate::telemetry::capture::{Recorder, SharedRing};
 use crate::telemetry::sojourn::Sojourns;
 use books::Books;
-use departures::{Departure, Departures};
+use departures::{Departures, ReadyFrame};
 use fairwire_core::{
     Backlog, Discipline, Duration, FlowHash, Packet, Probe, Rate, Server, Service, Time, Transmitter,
 };
@@ -93,7 +93,7 @@ impl Direction {
         let facts = self.classifier.facts(frame, &headers, 0);
         let account = self.account(&headers, frame, &facts);
         let offsets = if vnet.is_gso() { TcpOffsets::of(&headers) } else { None };
-        let note = Note { len: 0, account, class: facts.class, ecn: facts.ecn, kind, offsets };
+        let note = FrameNote { len: 0, account, class: facts.class, ecn: facts.ecn, kind, offsets };
         if !facts.is_ip && self.is_over_the_limit(frame, &headers, kind) {
             return self.lose_unshaped(frame, account, kind);
         }
@@ -235,7 +235,7 @@ impl Direction {
     }
 
     /// A wire-size packet arrives; `facts` are its own but for its length.
-    fn arrive(&mut self, frame: &[u8], facts: &Facts, note: Note) {
+    fn arrive(&mut self, frame: &[u8], facts: &Facts, note: FrameNote) {
         let facts = &Facts { len: self.wire_bytes(frame, note.kind), ..*facts };
         let class = facts.is_ip.then_some(facts.class);
         self.books.came(note.account, class, facts.len);
@@ -306,7 +306,7 @@ impl Direction {
     /// Sends out a batch of what is through and gives its buffers back. False when nothing was.
     fn transmit_batch(&mut self, port: &mut dyn Port) -> bool {
         let Direction { departures, books, .. } = self;
-        let mut batch = [Departure::default(); MAX_FRAMES_AT_ONCE];
+        let mut batch = [ReadyFrame::default(); MAX_FRAMES_AT_ONCE];
         let mut frames = [Outgoing::default(); MAX_FRAMES_AT_ONCE];
         let mut count = 0;
         // The places first: what has been popped must find one.
@@ -342,10 +342,10 @@ impl Link {
 
 /// What is known of a flow from its first packet.
 #[cold]
-fn opened(headers: &Headers, frame: &[u8], facts: &Facts, way: Way) -> Opened {
+fn opened(headers: &Headers, frame: &[u8], facts: &Facts, way: Way) -> FirstPacket {
     let (key, vlan) = (headers.flow_key(frame), headers.outer_vlan(frame).unwrap_or(0));
     let mac = headers.mac(frame, way).unwrap_or_default();
-    Opened { key, class: facts.class, vlan, dscp: facts.dscp, mac }
+    FirstPacket { key, class: facts.class, vlan, dscp: facts.dscp, mac }
 }
 
 fn no_room(reason: NoRoom) -> Loss {

@@ -35,7 +35,7 @@ struct Store {
 
 /// The sizes of a direction that a replacement depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Measure {
+pub struct Sizes {
     /// The size of its pool.
     pub pool: PoolSize,
     /// Flows that it counts one by one.
@@ -71,7 +71,7 @@ const MAX_ROOM: u32 = 1 << 15;
 impl Replacement {
     /// Builds what `plan` says, for a direction of which `present` is known. Where a flow is the
     /// same as before (`keeps_flows`), flows are counted on.
-    pub fn new(plan: DirectionPlan, present: Measure, keeps_flows: bool) -> Self {
+    pub fn new(plan: DirectionPlan, present: Sizes, keeps_flows: bool) -> Self {
         let store = || Store {
             pool: FramePool::new(plan.pool),
             departures: Departures::new(plan.pool.frames as usize),
@@ -90,8 +90,8 @@ impl Replacement {
 
 impl Direction {
     /// The sizes that a replacement depends on.
-    pub fn measure(&self) -> Measure {
-        Measure { pool: self.books.pool.size(), flows: self.books.accounts.capacity() }
+    pub fn sizes(&self) -> Sizes {
+        Sizes { pool: self.books.pool.size(), flows: self.books.accounts.capacity() }
     }
 
     /// Puts `replacement` in place at `now`. `class_map` has the new number of each class.

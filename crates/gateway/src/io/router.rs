@@ -113,8 +113,8 @@ impl Passage {
         let (inside, [up, down]) = (self.find(&self.inside)?, self.taps());
         let down = self.find(&down)?;
         let tap = Tun::create_tap(&up, inside.mtu)?.readdressed(down.ethernet_address);
-        let places = Places { inside: inside.index, up: tap.index(), down: down.index };
-        let diversion = Diversion::make(self.clone(), places, down.ethernet_address)?;
+        let interfaces = Interfaces { inside: inside.index, up: tap.index(), down: down.index };
+        let diversion = Diversion::make(self.clone(), interfaces, down.ethernet_address)?;
         Ok(RouterPort { tap, diversion: Some(diversion), look_at: clock::now() + LOOK })
     }
 
@@ -133,7 +133,7 @@ impl Passage {
 
 /// The numbers of the interfaces.
 #[derive(Clone, Copy, Debug)]
-struct Places {
+struct Interfaces {
     inside: u32,
     up: u32,
     down: u32,
@@ -145,14 +145,14 @@ struct Diversion {
     /// Owns the tables.
     nftables: Nftables,
     passage: Passage,
-    places: Places,
+    interfaces: Interfaces,
 }
 
 impl Diversion {
-    fn make(passage: Passage, places: Places, down_address: [u8; 6]) -> Result<Self, PortError> {
+    fn make(passage: Passage, interfaces: Interfaces, down_address: [u8; 6]) -> Result<Self, PortError> {
         let name = passage.inside.clone();
         let fail = |operation| move |source| PortError::System { operation, name, source };
-        give_back(places).map_err(fail.clone()("leading packets back by traffic control"))?;
+        give_back(interfaces).map_err(fail.clone()("leading packets back by traffic control"))?;
         let nftables = Nftables::open().map_err(fail.clone()("opening a socket of the packet filter"))?;
         let mut outcome = Ok(());
         let fates: &[Fate] = match passage.failing {
@@ -160,21 +160,21 @@ impl Diversion {
             Failing::Closed => &[Fate::Stays, Fate::StaysOpenToAll],
         };
         for fate in fates {
-            outcome = take_out(&nftables, &passage, places, down_address, *fate);
+            outcome = take_out(&nftables, &passage, interfaces, down_address, *fate);
             if outcome.is_ok() {
                 break;
             }
         }
         outcome.map_err(fail("leading packets here by the packet filter (nftables, Linux 5.18 or later)"))?;
-        Ok(Diversion { nftables, passage, places })
+        Ok(Diversion { nftables, passage, interfaces })
     }
 
     /// Is everything as it was made?
     fn is_whole(&self) -> bool {
         let is = |name: &str, index: u32| link::index_of(name).is_ok_and(|found| found == Some(index));
-        let down = link::name_of(self.places.down).ok().flatten();
+        let down = link::name_of(self.interfaces.down).ok().flatten();
         let table = self.passage.table();
-        is(&self.passage.inside, self.places.inside)
+        is(&self.passage.inside, self.interfaces.inside)
             && down.is_some()
             && [Family::Netdev, Family::Inet]
                 .iter()
@@ -202,11 +202,11 @@ fn remove(nftables: &Nftables, table: &str) -> io::Result<()> {
 fn take_out(
     nftables: &Nftables,
     passage: &Passage,
-    places: Places,
+    interfaces: Interfaces,
     down_address: [u8; 6],
     fate: Fate,
 ) -> io::Result<()> {
-    nftables.commit(taking(passage, places, down_address, fate))?;
+    nftables.commit(taking(passage, interfaces, down_address, fate))?;
     nftables.commit(marking(passage, fate))
 }
 
@@ -233,14 +233,14 @@ fn marking(passage: &Passage, fate: Fate) -> Batch {
 
 /// What has a route to the outside is taken at the ingress of the inside, and what is marked at its
 /// egress.
-fn taking(passage: &Passage, places: Places, down_address: [u8; 6], fate: Fate) -> Batch {
+fn taking(passage: &Passage, interfaces: Interfaces, down_address: [u8; 6], fate: Fate) -> Batch {
     let (inside, outside) = (interface_name(&passage.inside), interface_name(&passage.outside));
     let device = Some(passage.inside.as_str());
     let chain = |chain, number, priority| Hook { chain, kind: "filter", number, priority, device };
     // RTN_UNICAST: to another host.
     let unicast = 1_u32.to_ne_bytes();
     let for_us = [E::Meta(meta::PACKET_TYPE), E::Is(PACKET_HOST), E::RouteOfDestination(route::OUTPUT)];
-    let to_up = [E::Number(places.up), E::Send];
+    let to_up = [E::Number(interfaces.up), E::Send];
     let by_route = [&for_us[..], &[E::Is(&outside)], &to_up].concat();
     // The packet may still have the socket of its sender, as from a container on this machine. Then
     // the kernel may give the interface by which it came instead of its route.
@@ -253,7 +253,7 @@ fn taking(passage: &Passage, places: Places, down_address: [u8; 6], fate: Fate) 
         E::Meta(meta::MARK),
         E::Bits { mask: !MARK, xor: 0 },
         E::SetMeta(meta::MARK),
-        E::Number(places.down),
+        E::Number(interfaces.down),
         E::Send,
     ];
     Batch::of(Family::Netdev, &passage.table())
@@ -270,9 +270,9 @@ fn taking(passage: &Passage, places: Places, down_address: [u8; 6], fate: Fate) 
 /// What the gateway writes into the TAP devices goes on at the inside interface: downloads leave by
 /// it, uploads arrive at it. Traffic control lies below the packet filter, so no chain at the
 /// egress sees the downloads again.
-fn give_back(places: Places) -> io::Result<()> {
-    for (tap, way) in [(places.up, Redirected::Leaves), (places.down, Redirected::Arrives)] {
-        redirect(tap, places.inside, way)?;
+fn give_back(interfaces: Interfaces) -> io::Result<()> {
+    for (tap, way) in [(interfaces.up, Redirected::Leaves), (interfaces.down, Redirected::Arrives)] {
+        redirect(tap, interfaces.inside, way)?;
     }
     Ok(())
 }

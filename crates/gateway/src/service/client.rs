@@ -1,4 +1,4 @@
-//! The client's end of the control socket, for `status`, `reload`, `weigh` and `capture`.
+//! The client's end of the control socket, for `status`, `reload`, `set-weight` and `capture`.
 
 use crate::control::protocol::{Answer, Request};
 use std::io::{self, BufRead, BufReader, Write};

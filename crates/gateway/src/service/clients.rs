@@ -397,7 +397,7 @@ mod tests {
     use std::os::linux::net::SocketAddrExt;
     use std::os::unix::net::SocketAddr;
 
-    struct Place {
+    struct TestServer {
         listener: UnixListener,
         address: SocketAddr,
         clients: Clients,
@@ -410,7 +410,7 @@ mod tests {
     const STATUS: &[u8] = b"{\"request\":\"status\"}\n";
     const RELOAD: &[u8] = b"{\"request\":\"reload\"}\n";
     const WATCH: &[u8] = b"{\"request\":\"watch\",\"every_ms\":1}\n";
-    const WEIGH: &[u8] = b"{\"request\":\"weigh\",\"class\":\"gold\",\"weight\":3.0}\n";
+    const SET_WEIGHT: &[u8] = b"{\"request\":\"set-weight\",\"class\":\"gold\",\"weight\":3.0}\n";
 
     fn bare_reload() -> Request {
         Request::Reload { files: Vec::new(), handed: Handed::default() }
@@ -420,13 +420,13 @@ mod tests {
         Time::ZERO + Duration::from_secs(seconds)
     }
 
-    impl Place {
+    impl TestServer {
         fn new(name: &str) -> Self {
             let name = format!("fairwire-clients-{name}-{}", std::process::id());
             let address = SocketAddr::from_abstract_name(name).expect("a short name");
             let listener = UnixListener::bind_addr(&address).expect("the name is free");
             listener.set_nonblocking(true).expect("a socket can");
-            Place { listener, address, clients: Clients::default(), served: Vec::new(), status_bytes: 0 }
+            TestServer { listener, address, clients: Clients::default(), served: Vec::new(), status_bytes: 0 }
         }
 
         fn connect_at(&mut self, now: Time) -> UnixStream {
@@ -450,7 +450,7 @@ mod tests {
 
         /// One round. How many requests were answered?
         fn serve(&mut self, now: Time) -> usize {
-            let Place { clients, served, status_bytes, .. } = self;
+            let TestServer { clients, served, status_bytes, .. } = self;
             let before = served.len();
             let mut answer = |request: Request| {
                 served.push(request.clone());
@@ -459,7 +459,7 @@ mod tests {
                     Request::Status { .. } => {
                         Reply::Once(Box::new(Answer::Refused { message: "x".repeat(*status_bytes) }))
                     }
-                    _ => Reply::Once(Box::new(Answer::Weighed { before: 2.0 })),
+                    _ => Reply::Once(Box::new(Answer::WeightSet { before: 2.0 })),
                 }
             };
             clients.serve(now, &mut answer, &mut || Answer::Captured { packets: 7 });
@@ -479,7 +479,7 @@ mod tests {
 
     #[test]
     fn a_client_that_sends_no_more_and_does_not_read_wakes_no_thread() {
-        let mut place = Place::new("gone");
+        let mut place = TestServer::new("gone");
         place.status_bytes = 4 << 20; // more than a socket holds
         let client = place.sending(STATUS);
         place.serve(Time::ZERO);
@@ -491,17 +491,17 @@ mod tests {
 
     #[test]
     fn a_request_in_two_pieces_is_answered_once_it_is_whole() {
-        let mut place = Place::new("pieces");
+        let mut place = TestServer::new("pieces");
         let mut stream = place.sending(b"{\"request\":\"rel");
         place.serve(Time::ZERO);
         stream.write_all(b"oad\"}\n").expect("it reads");
         place.serve(Time::ZERO);
-        assert_eq!(line(&stream), "{\"answer\":\"weighed\",\"before\":2.0}\n");
+        assert_eq!(line(&stream), "{\"answer\":\"weight-set\",\"before\":2.0}\n");
     }
 
     #[test]
     fn any_input_is_answered_or_disconnected_and_the_next_is_served() {
-        let mut place = Place::new("hostile");
+        let mut place = TestServer::new("hostile");
         let stream = place.sending(b"\xff\xfe\0nonsense\n[[[[[\n{\"request\":\"fly\"}\n{}\n");
         (0..4).for_each(|_| assert_eq!(place.serve(Time::ZERO), 0));
         let answers = BufReader::new(&stream).lines().take(4);
@@ -515,13 +515,13 @@ mod tests {
         assert_eq!(place.clients.0.len(), 1, "one that never ends its line is disconnected");
         let good = place.sending(RELOAD);
         place.serve(Time::ZERO);
-        assert!(line(&good).contains("weighed"));
+        assert!(line(&good).contains("weight-set"));
     }
 
     #[test]
     fn one_request_is_answered_a_round_and_each_client_has_its_turn() {
-        let mut place = Place::new("turns");
-        let _hog = place.sending(&WEIGH.repeat(1000));
+        let mut place = TestServer::new("turns");
+        let _hog = place.sending(&SET_WEIGHT.repeat(1000));
         let _other = place.sending(STATUS);
         let served: Vec<usize> = (0..4).map(|_| place.serve(Time::ZERO)).collect();
         assert_eq!(served, [1, 1, 1, 1], "signals are checked between two requests");
@@ -531,13 +531,13 @@ mod tests {
 
     #[test]
     fn reloads_that_wait_are_one_reload_and_each_is_answered() {
-        let mut place = Place::new("reloads");
+        let mut place = TestServer::new("reloads");
         let few = place.sending(&RELOAD.repeat(3));
         let other = place.sending(&[RELOAD, STATUS].concat());
         assert_eq!(place.serve(Time::ZERO), 1);
         assert_eq!(place.served, [bare_reload()]);
         assert_eq!(BufReader::new(&few).lines().take(3).filter(Result::is_ok).count(), 3);
-        assert!(line(&other).contains("weighed"));
+        assert!(line(&other).contains("weight-set"));
         place.serve(Time::ZERO);
         assert_eq!(
             place.served.last(),
@@ -548,7 +548,7 @@ mod tests {
 
     #[test]
     fn one_that_left_thousands_of_reloads_behind_costs_a_few() {
-        let mut place = Place::new("left");
+        let mut place = TestServer::new("left");
         let hog = place.sending(&RELOAD.repeat(9400));
         drop(hog);
         for _ in 0..100 {
@@ -561,8 +561,8 @@ mod tests {
 
     #[test]
     fn a_change_requested_by_a_client_that_left_is_made_and_nothing_is_sent_to_it() {
-        let mut place = Place::new("fire-and-forget");
-        drop(place.sending(&[WEIGH, WEIGH, STATUS, WATCH, WEIGH].concat()));
+        let mut place = TestServer::new("fire-and-forget");
+        drop(place.sending(&[SET_WEIGHT, SET_WEIGHT, STATUS, WATCH, SET_WEIGHT].concat()));
         (0..10).for_each(|_| assert!(place.serve(Time::ZERO) <= 1));
         assert_eq!(place.served.len(), 3, "{:?}", place.served);
         assert!(place.clients.0.is_empty());
@@ -570,7 +570,7 @@ mod tests {
 
     #[test]
     fn unread_answers_are_bounded_together_and_do_not_keep_others_waiting() {
-        let mut place = Place::new("room");
+        let mut place = TestServer::new("room");
         place.status_bytes = 6 << 20;
         let hogs: Vec<_> = (0..MAX_CLIENTS - 1).map(|_| place.sending(&STATUS.repeat(100))).collect();
         for _ in 0..200 {
@@ -587,13 +587,13 @@ mod tests {
             assert!(seconds < 20, "the other has its turn before it loses patience");
         }
         let answer = line(&other);
-        assert!(answer.contains("weighed"), "{}", &answer[..answer.len().min(200)]);
+        assert!(answer.contains("weight-set"), "{}", &answer[..answer.len().min(200)]);
         drop(hogs);
     }
 
     #[test]
     fn a_client_beyond_the_limit_gets_the_place_of_the_one_that_was_idle_for_longest() {
-        let mut place = Place::new("places");
+        let mut place = TestServer::new("places");
         let streams: Vec<_> = (0..MAX_CLIENTS as u64).map(|second| place.connect_at(after(second))).collect();
         // The first has sent a request since, and the second sends a byte now and then, which is no
         // request.
@@ -605,14 +605,14 @@ mod tests {
         assert!(line(&streams[1]).contains("this one was idle for longest"));
         operator.write_all(RELOAD).expect("it reads");
         place.serve(after(41));
-        assert!(line(&operator).contains("weighed"));
+        assert!(line(&operator).contains("weight-set"));
         place.serve(after(41) + QUIET + Duration::from_ms(1));
         assert_eq!(place.clients.0.len(), 0);
     }
 
     #[test]
     fn a_byte_now_and_then_keeps_no_place() {
-        let mut place = Place::new("drip");
+        let mut place = TestServer::new("drip");
         let mut stream = place.connect();
         for second in [0, 30, 59] {
             stream.write_all(b"x").expect("it reads");
@@ -625,7 +625,7 @@ mod tests {
 
     #[test]
     fn watchers_leave_places_for_requests() {
-        let mut place = Place::new("watchers");
+        let mut place = TestServer::new("watchers");
         let streams: Vec<_> = (0..MAX_CLIENTS).map(|_| place.sending(WATCH)).collect();
         (0..MAX_CLIENTS).for_each(|_| {
             place.serve(Time::ZERO);
@@ -634,13 +634,13 @@ mod tests {
         assert!(line(&streams[MAX_CLIENTS - 1]).contains("24 clients watch"));
         let operator = place.sending(RELOAD);
         place.serve(after(1));
-        assert!(line(&operator).contains("weighed"));
+        assert!(line(&operator).contains("weight-set"));
         assert_eq!(place.clients.watchers(), MAX_WATCHERS);
     }
 
     #[test]
     fn a_watcher_that_stops_reading_does_not_keep_its_place() {
-        let mut place = Place::new("stalled");
+        let mut place = TestServer::new("stalled");
         let _stream = place.sending(WATCH);
         let mut now = Time::ZERO;
         // Until the kernel takes no more.
@@ -656,7 +656,7 @@ mod tests {
 
     #[test]
     fn a_watcher_gets_a_snapshot_at_its_interval_and_none_ahead_of_its_reading() {
-        let mut place = Place::new("watch");
+        let mut place = TestServer::new("watch");
         let stream = place.sending(b"{\"request\":\"watch\",\"every_ms\":100}\n");
         for ms in 0..=250 {
             place.serve(Time::ZERO + Duration::from_ms(ms));

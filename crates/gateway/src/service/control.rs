@@ -125,7 +125,7 @@ impl Control<'_> {
             clients.accept(&self.listener.socket, now);
             let board = self.board.clone();
             let mut answer = |request| match request {
-                Request::Reload { .. } | Request::Weigh { .. } => {
+                Request::Reload { .. } | Request::SetWeight { .. } => {
                     Reply::Once(Box::new(refused(ENDING.to_owned())))
                 }
                 other => self.answer(other),
@@ -180,7 +180,7 @@ impl Control<'_> {
                 let outcome = self.reload(&files, &handed);
                 return Reply::Once(Box::new(outcome.map_or_else(refused, Answer::Reloaded)));
             }
-            Request::Weigh { class, weight } => self.weigh(&class, weight),
+            Request::SetWeight { class, weight } => self.set_weight(&class, weight),
             Request::Capture { path, handed } => self.capture(&path, &handed),
         };
         if let Answer::Refused { message } = &answer {
@@ -212,11 +212,11 @@ impl Control<'_> {
         outcome
     }
 
-    fn weigh(&mut self, class: &str, weight: f64) -> Answer {
-        match self.present.weigh(class, weight) {
+    fn set_weight(&mut self, class: &str, weight: f64) -> Answer {
+        match self.present.set_weight(class, weight) {
             Ok(before) => {
                 say(format_args!("weight of {class}: {before} -> {weight}, until the next reload"));
-                Answer::Weighed { before }
+                Answer::WeightSet { before }
             }
             Err(message) => refused(message),
         }

@@ -5,7 +5,7 @@ use super::pace::{interval, longest_stay};
 use super::port::Common;
 use crate::config::Config;
 use crate::datapath::Datapath;
-use crate::direction::{HandedOver, Measure, Replacement, Retired};
+use crate::direction::{HandedOver, Replacement, Retired, Sizes};
 use crate::driver::Next;
 use crate::telemetry::{Observer, PortState, Samplers};
 use fairwire_core::{Duration, SetWeightError, Time, Weight};
@@ -45,7 +45,7 @@ pub(super) struct Replaced {
     pub paused: Duration,
     /// The part of that in which the thread had a processor. The rest went to other programs.
     pub worked: Duration,
-    pub measures: [Measure; 2],
+    pub sizes: [Sizes; 2],
     pub retired: ReplacedParts,
 }
 
@@ -143,7 +143,7 @@ impl Engine {
             at: now,
             paused: fairwire_linux::clock::now().since(now),
             worked: fairwire_linux::clock::thread().since(begun),
-            measures: [datapath.forward.measure(), datapath.backward.measure()],
+            sizes: [datapath.forward.sizes(), datapath.backward.sizes()],
             retired: ReplacedParts {
                 _ways: [old_forward, old_backward],
                 _samplers: samplers,

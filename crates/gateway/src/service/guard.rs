@@ -31,7 +31,7 @@ pub const GUARD_COMMAND: &str = "gateway-guard";
 
 /// The parameters of a guard.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Charge {
+pub(super) struct GuardParameters {
     pub name: String,
     pub inside: Watched,
     pub outside: Watched,
@@ -66,17 +66,17 @@ impl Watched {
 
 /// Runs a guard with the argument that follows [`GUARD_COMMAND`], and returns its exit code. It is
 /// no command for people.
-pub fn guard_main(charge: &str) -> i32 {
-    let Ok(charge) = serde_json::from_str::<Charge>(charge) else {
+pub fn guard_main(parameters: &str) -> i32 {
+    let Ok(parameters) = serde_json::from_str::<GuardParameters>(parameters) else {
         say(format_args!("`{GUARD_COMMAND}` is how a gateway starts its guard; do not run it yourself"));
         return 2;
     };
-    match Guard::new(&charge).and_then(Guard::watch) {
+    match Guard::new(&parameters).and_then(Guard::watch) {
         Ok(()) => 0,
         Err(error) => {
             say(format_args!(
                 "the guard of the gateway `{}` ends: {error}; the link fails closed",
-                charge.name
+                parameters.name
             ));
             1
         }
@@ -89,9 +89,9 @@ pub(super) fn socket_of(name: &str) -> PathBuf {
 }
 
 /// Starts a guard. Its standard input and output are pipes.
-pub(super) fn start(charge: &Charge) -> Result<Child, ServiceError> {
+pub(super) fn start(parameters: &GuardParameters) -> Result<Child, ServiceError> {
     let fail = |error| ServiceError::system("starting the guard", error);
-    let text = serde_json::to_string(charge).map_err(|error| fail(error.into()))?;
+    let text = serde_json::to_string(parameters).map_err(|error| fail(error.into()))?;
     let program = std::env::current_exe().map_err(fail)?;
     let mut command = Command::new(program);
     command.args([GUARD_COMMAND, &text]).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -124,7 +124,7 @@ pub(super) fn request_leave(socket: &Path) -> Result<(), ServiceError> {
 }
 
 struct Guard {
-    charge: Charge,
+    parameters: GuardParameters,
     listener: Listener,
     ends: UnixStream,
     watchdog: Duration,
@@ -144,7 +144,7 @@ enum Then {
 }
 
 impl Guard {
-    fn new(charge: &Charge) -> Result<Self, ServiceError> {
+    fn new(parameters: &GuardParameters) -> Result<Self, ServiceError> {
         let fail = |error| ServiceError::system("listening to signals", error);
         let (ends, written) = UnixStream::pair().map_err(fail)?;
         for signal in [libc::SIGTERM, libc::SIGINT] {
@@ -154,22 +154,22 @@ impl Guard {
         // A terminal that closes ends the gateway, not its guard.
         signal_hook::flag::register(libc::SIGHUP, std::sync::Arc::new(AtomicBool::new(false)))
             .map_err(fail)?;
-        let listener = Listener::bind(&charge.socket)?;
-        rights::keep_only(rights::GUARD, charge.user.as_ref())?;
+        let listener = Listener::bind(&parameters.socket)?;
+        rights::keep_only(rights::GUARD, parameters.user.as_ref())?;
         // It takes its socket away, and needs no other file.
-        let folder = charge.socket.parent().map(Path::to_owned);
+        let folder = parameters.socket.parent().map(Path::to_owned);
         rights::confine(&rights::Files { write: folder.into_iter().collect(), ..Default::default() })?;
-        if charge.is_filtered {
+        if parameters.is_filtered {
             rights::filter_system_calls()?;
         }
         write(std::io::stdout(), &[BEAT])
             .map_err(|error| ServiceError::system("answering the gateway", error))?;
         let now = clock::now();
         Ok(Guard {
-            charge: charge.clone(),
+            parameters: parameters.clone(),
             listener,
             ends,
-            watchdog: Duration::from_ms(charge.watchdog_ms),
+            watchdog: Duration::from_ms(parameters.watchdog_ms),
             heard: now,
             bridge: None,
             is_orphan: false,
@@ -246,7 +246,7 @@ impl Guard {
 
     /// Lets frames pass, unshaped.
     fn open(&mut self, now: Time) {
-        let Charge { name, inside, outside, .. } = &self.charge;
+        let GuardParameters { name, inside, outside, .. } = &self.parameters;
         let why = if self.is_orphan { "is gone" } else { "is silent" };
         let bridge = inside.index_now().and_then(|inside| Bridge::make(inside, outside.index_now()?));
         let (inside, outside) = (&inside.name, &outside.name);

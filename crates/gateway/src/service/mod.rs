@@ -39,7 +39,7 @@ use crate::class_book::Way;
 use crate::config::backend::BackendKind;
 use crate::config::spec::{OnFailure, SafetySpec};
 use crate::config::user::{self, User};
-use crate::config::{Config, Made};
+use crate::config::{Config, PlanContext};
 use crate::datapath::{Datapath, Wire};
 use crate::driver;
 use crate::telemetry::{About, Observer};
@@ -48,13 +48,13 @@ use engine::{Command, Engine, Shared};
 use fairwire_core::{Duration, Seed, Time};
 use fairwire_linux::clock;
 use fairwire_linux::port::PortError;
-use guard::{Charge, Watched};
+use guard::{GuardParameters, Watched};
 use heartbeat::Heartbeat;
 use links::{LinkView, Links};
 use log::say;
 use metrics::Metrics;
 use notify::Notifier;
-use opening::{Opened, Waiter};
+use opening::{OpenInterface, Waiter};
 use pace::{interval, longest_stay};
 use place::{Listener, NameLock};
 use port::{Common, LivePort};
@@ -111,13 +111,13 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
         return Ok(()); // ended while it waited
     };
     let links = Links::open([&spec.wire.inside, &spec.wire.outside])?;
-    let made = Made {
+    let context = PlanContext {
         secret: secret(),
         seed: Seed(RandomState::new().hash_one(2_u8)),
         frame_bytes: ports::frame_bytes(&spec)?,
         link: spec.wire.backend.link_kind(),
     };
-    let datapath = Datapath::new(config.plan(&made)?);
+    let datapath = Datapath::new(config.plan(&context)?);
     let socket = place::socket_path(&spec.name, spec.telemetry.socket.as_deref());
     let listener = Listener::bind(&socket)?;
     let metrics = Metrics::bind(&config)?;
@@ -132,10 +132,10 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
         rights::filter_system_calls()?;
     }
     let give_memory_back = options.give_memory_back;
-    let begun = Begun {
+    let ready = ReadyGateway {
         config,
         path,
-        made,
+        context,
         datapath,
         wire,
         links,
@@ -146,7 +146,7 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
         guard,
         give_memory_back,
     };
-    forward(begun, stop)
+    forward(ready, stop)
 }
 
 /// The user that the gateway becomes. If none was configured and this process may not become
@@ -184,12 +184,12 @@ fn files(config: &Config, socket: &Path) -> Files {
 }
 
 /// A gateway that is about to forward: everything that needs rights is open.
-struct Begun<'a> {
+struct ReadyGateway<'a> {
     config: Arc<Config>,
     path: &'a Path,
-    made: Made,
+    context: PlanContext,
     datapath: Datapath,
-    wire: Wire<Opened>,
+    wire: Wire<OpenInterface>,
     links: Links,
     listener: Listener,
     signals: Signals,
@@ -199,12 +199,12 @@ struct Begun<'a> {
     give_memory_back: Option<fn()>,
 }
 
-fn forward(begun: Begun<'_>, stop: &AtomicBool) -> Result<(), ServiceError> {
-    let Begun { config, path, made, mut datapath, wire, links, .. } = begun;
-    let Begun { listener, signals, notifier, metrics, guard, give_memory_back, .. } = begun;
+fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceError> {
+    let ReadyGateway { config, path, context, mut datapath, wire, links, .. } = ready;
+    let ReadyGateway { listener, signals, notifier, metrics, guard, give_memory_back, .. } = ready;
     let (commands, received) = channel();
     let shared = Arc::new(Shared::default());
-    let measures = [datapath.forward.measure(), datapath.backward.measure()];
+    let sizes = [datapath.forward.sizes(), datapath.backward.sizes()];
     let observer = Observer::of(About::of(&config), clock::now());
     observer.record(&mut datapath);
     let board = observer.board();
@@ -222,15 +222,15 @@ fn forward(begun: Begun<'_>, stop: &AtomicBool) -> Result<(), ServiceError> {
             .spawn(move || inner.forward(received, shared, beats))
             .map_err(|error| ServiceError::system("starting a thread", error))?
     };
-    let weighed = Default::default();
+    let changed_weights = Default::default();
     let present = Present {
         config: config.clone(),
         path: path.to_owned(),
-        made,
-        measures,
+        context,
+        sizes,
         commands,
         board: board.clone(),
-        weighed,
+        changed_weights,
     };
     say(format_args!(
         "the gateway `{}` forwards between {} and {}",
@@ -265,7 +265,7 @@ fn forward(begun: Begun<'_>, stop: &AtomicBool) -> Result<(), ServiceError> {
 /// The parameters of the thread that forwards.
 struct Inner {
     config: Arc<Config>,
-    wire: Wire<Opened>,
+    wire: Wire<OpenInterface>,
     /// Inside first.
     links: [Arc<LinkView>; 2],
     datapath: Datapath,
@@ -285,8 +285,8 @@ impl Inner {
         let common = Rc::new(RefCell::new(Common { heartbeat, is_ending: false }));
         let patience = safety.patience.map(|patience| patience.0);
         let spec = config.spec();
-        let live = |opened: Opened, link, name: &str| {
-            let Opened { port, lock } = opened;
+        let live = |opened: OpenInterface, link, name: &str| {
+            let OpenInterface { port, lock } = opened;
             LivePort::new(name, port, opening::again(spec, lock), patience, (link, common.clone()))
                 .map_err(|source| PortError::System { operation: "preparing", name: name.to_owned(), source })
         };
@@ -353,7 +353,7 @@ fn start_guard(
             .map_err(|error| ServiceError::system(format!("looking for `{name}`"), error))?;
         Ok(Watched { name: name.clone(), index })
     };
-    let mut child = guard::start(&Charge {
+    let mut child = guard::start(&GuardParameters {
         name: spec.name.clone(),
         inside: watched(&spec.wire.inside)?,
         outside: watched(&spec.wire.outside)?,

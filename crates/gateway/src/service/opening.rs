@@ -16,7 +16,7 @@ use ports::AnyPort;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One interface, open. Its lock is that of a device that was there; a device of ours needs none.
-pub(super) struct Opened {
+pub(super) struct OpenInterface {
     pub port: AnyPort,
     pub lock: Option<DeviceLock>,
 }
@@ -38,7 +38,7 @@ const ALIVE: Duration = Duration::from_ms(500);
 pub(super) fn open(
     config: &Config,
     waiter: Option<&Waiter<'_>>,
-) -> Result<Option<Wire<Opened>>, ServiceError> {
+) -> Result<Option<Wire<OpenInterface>>, ServiceError> {
     let Some(waiter) = waiter.filter(|_| config.spec().wire.backend.attaches()) else {
         return open_now(config).map(Some);
     };
@@ -54,7 +54,7 @@ pub(super) fn open(
     }
 }
 
-fn open_now(config: &Config) -> Result<Wire<Opened>, ServiceError> {
+fn open_now(config: &Config) -> Result<Wire<OpenInterface>, ServiceError> {
     let spec = config.spec();
     let mut locks = [None, None];
     if spec.wire.backend.attaches() {
@@ -70,8 +70,8 @@ fn open_now(config: &Config) -> Result<Wire<Opened>, ServiceError> {
     let open = |key, name| ports::open(spec, name).map_err(|error| ports::refused(config, key, error));
     let [inside, outside] = locks;
     Ok(Wire {
-        left: Opened { port: open("outside", &spec.wire.outside)?, lock: outside },
-        right: Opened { port: open("inside", &spec.wire.inside)?, lock: inside },
+        left: OpenInterface { port: open("outside", &spec.wire.outside)?, lock: outside },
+        right: OpenInterface { port: open("inside", &spec.wire.inside)?, lock: inside },
     })
 }
 

@@ -30,21 +30,21 @@ pub fn socket_path(name: &str, given: Option<&Path>) -> PathBuf {
 /// The control socket of the gateway of the configuration at `path`. Nothing else of it is read,
 /// and nothing is checked: a gateway takes requests while its file is being changed.
 pub fn socket_of(path: &Path) -> Result<PathBuf, DocumentError> {
-    let named = Named::read(path)?;
+    let named = GatewayPaths::read(path)?;
     Ok(socket_path(&named.name, named.telemetry.socket.as_deref()))
 }
 
 /// The files that a gateway reads again when it reloads the configuration at `path`, as far as that
 /// can be read.
 pub fn files_of(path: &Path) -> Vec<PathBuf> {
-    let subscribers = Named::read(path).ok().and_then(|named| named.subscribers);
+    let subscribers = GatewayPaths::read(path).ok().and_then(|named| named.subscribers);
     let sheet = subscribers.and_then(|subscribers| subscribers.file);
     std::iter::once(path.to_owned()).chain(sheet.map(|file| config::beside(path, &file))).collect()
 }
 
 /// The files and sockets of a configuration that other programs than the gateway need.
 #[derive(serde::Deserialize)]
-struct Named {
+struct GatewayPaths {
     name: String,
     #[serde(default)]
     telemetry: Telemetry,
@@ -61,9 +61,9 @@ struct Subscribers {
     file: Option<PathBuf>,
 }
 
-impl Named {
-    fn read(path: &Path) -> Result<Named, DocumentError> {
-        Ok(read_document::<Named>(&path.display().to_string(), &config::text(path)?)?.0)
+impl GatewayPaths {
+    fn read(path: &Path) -> Result<GatewayPaths, DocumentError> {
+        Ok(read_document::<GatewayPaths>(&path.display().to_string(), &config::text(path)?)?.0)
     }
 }
 

@@ -5,10 +5,10 @@ use super::engine::{Command, Replace, Replaced};
 use super::ports;
 use crate::class_book::Way;
 use crate::classify::FlowKind;
-use crate::config::{Config, Made};
+use crate::config::{Config, PlanContext};
 use crate::control::handed::Handed;
 use crate::control::protocol::Reloaded;
-use crate::direction::{Measure, Replacement};
+use crate::direction::{Replacement, Sizes};
 use crate::telemetry::About;
 use crate::telemetry::Board;
 use fairwire_core::{Time, Weight};
@@ -23,12 +23,12 @@ use std::time::Duration as StdDuration;
 pub(super) struct Present {
     pub config: Arc<Config>,
     pub path: PathBuf,
-    pub made: Made,
-    pub measures: [Measure; 2],
+    pub context: PlanContext,
+    pub sizes: [Sizes; 2],
     pub commands: Sender<Command>,
     pub board: Arc<Board>,
     /// Weights that differ from those of the file, by name.
-    pub weighed: std::collections::BTreeMap<String, Weight>,
+    pub changed_weights: std::collections::BTreeMap<String, Weight>,
 }
 
 /// The longest wait for the thread that forwards. It answers within a few milliseconds, or it is
@@ -40,11 +40,11 @@ impl Present {
     /// says why. Files with the names `files` are read from what was `handed` over, open.
     pub(super) fn reload(&mut self, files: &[PathBuf], handed: &Handed) -> Result<Reloaded, String> {
         let start = fairwire_linux::clock::now();
-        let mut read = |path: &Path, most, wanted| {
+        let mut read = |path: &Path, limit, wanted| {
             let place = files.iter().position(|file| file == path);
             match place.and_then(|place| handed.file(place).ok().flatten()) {
-                Some(file) => read_open(&file, path, most, wanted),
-                None => read_text(path, most, wanted),
+                Some(file) => read_open(&file, path, limit, wanted),
+                None => read_text(path, limit, wanted),
             }
         };
         let next = Config::load_by(&self.path, &mut read).map_err(|error| message_of(&error, &self.path))?;
@@ -56,16 +56,19 @@ impl Present {
                 keys.join(", ")
             ));
         }
-        if changes.is_empty && self.weighed.is_empty() {
+        if changes.is_empty && self.changed_weights.is_empty() {
             let is_balanced = self.is_balanced()?;
             return Ok(Reloaded { took_ms: ms_since(start), is_balanced, ..Reloaded::default() });
         }
         let next = Arc::new(next);
         let mut lines = changes.lines;
-        lines.extend(self.weighed.keys().map(|name| format!("weight of {name}: what the file says, again")));
+        lines.extend(
+            self.changed_weights.keys().map(|name| format!("weight of {name}: what the file says, again")),
+        );
         // A discipline that cannot be given these weights as it is, is built anew.
-        let is_enough =
-            changes.only_weights && self.weighed.is_empty() && self.set_weights(&changes.new_weights).is_ok();
+        let is_enough = changes.only_weights
+            && self.changed_weights.is_empty()
+            && self.set_weights(&changes.new_weights).is_ok();
         let reloaded = match is_enough {
             true => {
                 self.board.reloaded();
@@ -73,12 +76,12 @@ impl Present {
             }
             false => self.replace(&next)?,
         };
-        (self.config, self.weighed) = (next, Default::default());
+        (self.config, self.changed_weights) = (next, Default::default());
         Ok(Reloaded { changes: lines, took_ms: ms_since(start), ..reloaded })
     }
 
     /// Gives the class `name` another weight, and returns the one that it had.
-    pub(super) fn weigh(&mut self, name: &str, weight: f64) -> Result<f64, String> {
+    pub(super) fn set_weight(&mut self, name: &str, weight: f64) -> Result<f64, String> {
         let book = self.config.book();
         let Some(number) = book.number(name) else {
             let names = book.iter().map(|(_, class)| class.name.as_str());
@@ -89,9 +92,9 @@ impl Present {
         };
         let weight = Weight::new(weight).ok_or("allowed for a weight: a number from 0.000001 to 1000000")?;
         let listed = book.class(number).map_or(Weight::ONE, |class| class.weight);
-        let before = self.weighed.get(name).copied().unwrap_or(listed);
+        let before = self.changed_weights.get(name).copied().unwrap_or(listed);
         self.set_weights(&[(number, weight)])?;
-        self.weighed.insert(name.to_owned(), weight);
+        self.changed_weights.insert(name.to_owned(), weight);
         Ok(before.get())
     }
 
@@ -112,14 +115,14 @@ impl Present {
 
     fn replace(&mut self, next: &Arc<Config>) -> Result<Reloaded, String> {
         // The MTU of an interface may have changed since.
-        let frame_bytes = ports::frame_bytes(next.spec()).unwrap_or(self.made.frame_bytes);
-        let made = Made { frame_bytes, ..self.made };
-        let plan = next.plan(&made).map_err(|error| error.to_string())?;
+        let frame_bytes = ports::frame_bytes(next.spec()).unwrap_or(self.context.frame_bytes);
+        let context = PlanContext { frame_bytes, ..self.context };
+        let plan = next.plan(&context).map_err(|error| error.to_string())?;
         let class_map = self.config.class_map(next);
         let keeps = Way::ALL.map(|way| keeps_flows(&self.config, next, &class_map, way));
         let ways = [
-            Replacement::new(plan.forward, self.measures[0], keeps[0]),
-            Replacement::new(plan.backward, self.measures[1], keeps[1]),
+            Replacement::new(plan.forward, self.sizes[0], keeps[0]),
+            Replacement::new(plan.backward, self.sizes[1], keeps[1]),
         ];
         let (done, answer) = sync_channel(1);
         let about = About::of(next);
@@ -127,9 +130,9 @@ impl Present {
         let replace = Replace { ways, class_map, samplers, config: next.clone(), done };
         self.commands.send(Command::Replace(Box::new(replace))).map_err(|_| GONE)?;
         let replaced = answer.recv_timeout(ANSWER).map_err(|_| GONE)?;
-        let Replaced { ways, at, paused, worked, measures, retired } = replaced;
+        let Replaced { ways, at, paused, worked, sizes, retired } = replaced;
         self.board.replaced(about, at);
-        (self.made, self.measures) = (made, measures);
+        (self.context, self.sizes) = (context, sizes);
         drop(retired);
         Ok(Reloaded {
             handed_over: ways.iter().map(|way| way.packets).sum(),

@@ -138,7 +138,7 @@ fn equal(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
 
 /// A kind of socket: its family, and its type (without flags) or its protocol where not all are
 /// allowed.
-struct Kind {
+struct SocketKind {
     family: i32,
     kind: Option<i32>,
     protocol: Option<i32>,
@@ -146,16 +146,16 @@ struct Kind {
 
 /// Packets, what the kernel says of interfaces, questions about interfaces, and sockets of this
 /// machine. No TCP: what listens was bound before.
-const KINDS: [Kind; 5] = [
-    Kind { family: libc::AF_PACKET, kind: None, protocol: None },
-    Kind { family: libc::AF_NETLINK, kind: None, protocol: Some(libc::NETLINK_ROUTE) },
+const KINDS: [SocketKind; 5] = [
+    SocketKind { family: libc::AF_PACKET, kind: None, protocol: None },
+    SocketKind { family: libc::AF_NETLINK, kind: None, protocol: Some(libc::NETLINK_ROUTE) },
     // The tables of router mode, made again when an interface returns.
-    Kind { family: libc::AF_NETLINK, kind: None, protocol: Some(libc::NETLINK_NETFILTER) },
-    Kind { family: libc::AF_INET, kind: Some(libc::SOCK_DGRAM), protocol: None },
-    Kind { family: libc::AF_UNIX, kind: None, protocol: None },
+    SocketKind { family: libc::AF_NETLINK, kind: None, protocol: Some(libc::NETLINK_NETFILTER) },
+    SocketKind { family: libc::AF_INET, kind: Some(libc::SOCK_DGRAM), protocol: None },
+    SocketKind { family: libc::AF_UNIX, kind: None, protocol: None },
 ];
 
-impl Kind {
+impl SocketKind {
     fn rule(&self) -> Result<SeccompRule, BackendError> {
         const TYPE: u64 = 0xf; // above it are flags (`SOCK_TYPE_MASK` of Linux)
         let family = equal(0, self.family as u64);

@@ -1,6 +1,6 @@
 //! The part of the configuration that telemetry needs: names, rates, and what a flow is.
 
-use crate::account::Opened;
+use crate::account::FirstPacket;
 use crate::class_book::{ClassBook, ClassKind, Way};
 use crate::classify::{FlowKind, LinkKind};
 use crate::config::Config;
@@ -72,7 +72,7 @@ impl About {
     }
 
     /// The name of a flow of `way`, from its first packet.
-    pub fn flow_name(&self, way: Way, opened: &Opened) -> String {
+    pub fn flow_name(&self, way: Way, opened: &FirstPacket) -> String {
         let key = &opened.key;
         match self.ways[way as usize].flows {
             FlowKind::FiveTuple => key.to_string(),
@@ -96,7 +96,7 @@ impl About {
     }
 
     /// The weight of the claim of such a flow: where flows are subscribers, the subscriber's.
-    pub(super) fn flow_weight(&self, way: Way, opened: &Opened, weights: &[Weight]) -> f64 {
+    pub(super) fn flow_weight(&self, way: Way, opened: &FirstPacket, weights: &[Weight]) -> f64 {
         let is_subscriber =
             || self.book.class(opened.class).is_some_and(|class| class.kind == ClassKind::Subscriber);
         match self.ways[way as usize].flows {
@@ -186,14 +186,14 @@ mod tests {
         }
     }
 
-    fn opened(class: u32) -> Opened {
+    fn opened(class: u32) -> FirstPacket {
         let key = FlowKey::Ipv4(Tuple {
             source: [192, 0, 2, 1].into(),
             destination: [10, 1, 2, 3].into(),
             protocol: 6,
             ports: Some(Ports { source: 443, destination: 5000 }),
         });
-        Opened { key, class, vlan: 7, dscp: 46, mac: [2, 0, 0, 0, 0, 0x1f] }
+        FirstPacket { key, class, vlan: 7, dscp: 46, mac: [2, 0, 0, 0, 0, 0x1f] }
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! The board, to which the observer writes and from which all others read.
 
 use super::about::About;
-use super::capture::{Part, Ring, Setting, SharedRing, write_pcapng};
+use super::capture::{PartialFile, Ring, Setting, SharedRing, write_pcapng};
 use super::counts;
 use super::digest::{Digest, SHOWN_FLOWS};
 use super::observer::{Gauge, MAX_GAUGES, PortState, Samplers, kept};
 use super::process;
-use super::sample::{Kept, Sampler};
+use super::sample::{RecentCopies, Sampler};
 use super::snapshot::{
     CountsSnapshot, PortSnapshot, SNAPSHOT_VERSION, Snapshot, SojournSnapshot, TotalsSnapshot, WayCounts,
     WaySnapshot,
@@ -70,7 +70,7 @@ pub(super) struct Store {
     reloads: u64,
     /// The number of configurations so far. Copies of an earlier one are not used.
     generation: u64,
-    kept: [Kept; 2],
+    kept: [RecentCopies; 2],
     digests: [Option<Arc<Digest>>; 2],
 }
 
@@ -164,8 +164,8 @@ impl Board {
         Arc::new(self.snapshot(None))
     }
 
-    /// What was counted since the start, with the `most` flows of each way that got most.
-    pub fn counts(&self, most: usize) -> CountsSnapshot {
+    /// What was counted since the start, with the `max` flows of each way that got most.
+    pub fn counts(&self, max: usize) -> CountsSnapshot {
         // In this order no copy is of a later instant than the totals beside it.
         let store = lock(&self.store);
         let tick = lock(&self.tick).clone();
@@ -179,7 +179,7 @@ impl Board {
                 waits: tick.waits.fine_histogram(),
                 flow_count: copy.map_or(0, |copy| copy.flows.len() as u64),
                 flows: copy
-                    .map(|copy| counts::flows(&store.about, way, copy, store.start, most))
+                    .map(|copy| counts::flows(&store.about, way, copy, store.start, max))
                     .unwrap_or_default(),
             }
         };
@@ -207,7 +207,7 @@ impl Board {
     /// Writes the content of the capture rings to a new file at `path`. Returns the number of
     /// packets.
     pub fn capture(&self, path: &Path) -> io::Result<u64> {
-        let part = Part::create(path)?;
+        let part = PartialFile::create(path)?;
         let packets = self.capture_into(part.file())?;
         part.place().map(|()| packets)
     }

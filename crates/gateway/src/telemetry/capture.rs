@@ -59,7 +59,7 @@ pub struct Event {
 
 /// One event and the first bytes of its frame.
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct CapturedEvent {
     event: Event,
     whole: u32,
     kept: u8,
@@ -69,7 +69,7 @@ struct Kept {
 /// The last events of one way.
 #[derive(Clone, Debug)]
 pub struct Ring {
-    kept: Vec<Kept>,
+    kept: Vec<CapturedEvent>,
     capacity: usize,
     next: usize,
     link: LinkType,
@@ -100,7 +100,7 @@ impl Ring {
             return;
         }
         if self.kept.len() < self.capacity {
-            self.kept.push(Kept { event, whole: 0, kept: 0, bytes: [0; MAX_KEPT] });
+            self.kept.push(CapturedEvent { event, whole: 0, kept: 0, bytes: [0; MAX_KEPT] });
         }
         let place = &mut self.kept[self.next];
         let kept = frame.len().min(MAX_KEPT);
@@ -110,7 +110,7 @@ impl Ring {
     }
 
     /// All events, the oldest first.
-    fn events(&self) -> impl Iterator<Item = &Kept> {
+    fn events(&self) -> impl Iterator<Item = &CapturedEvent> {
         let (newer, older) = self.kept.split_at(self.next.min(self.kept.len()));
         older.iter().chain(newer)
     }
@@ -185,13 +185,13 @@ pub fn write_pcapng(mut file: &File, rings: [&Ring; 2], setting: &Setting<'_>) -
 /// `path` and then linked to it, which refuses a `path` that exists. The other name goes when this
 /// does. Only its owner may read it: it has the headers of other people's packets.
 #[derive(Debug)]
-pub struct Part {
+pub struct PartialFile {
     file: File,
     part: PathBuf,
     path: PathBuf,
 }
 
-impl Part {
+impl PartialFile {
     /// Begins the file for `path`.
     pub fn create(path: &Path) -> io::Result<Self> {
         if path.symlink_metadata().is_ok() {
@@ -201,7 +201,7 @@ impl Part {
         name.push(format!(".{}.part", std::process::id()));
         let part = path.with_file_name(name);
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part)?;
-        Ok(Part { file, part, path: path.to_owned() })
+        Ok(PartialFile { file, part, path: path.to_owned() })
     }
 
     /// Where it is to be written.
@@ -215,7 +215,7 @@ impl Part {
     }
 }
 
-impl Drop for Part {
+impl Drop for PartialFile {
     fn drop(&mut self) {
         // Where that fails there is nothing more to be done.
         let _ = std::fs::remove_file(&self.part);
@@ -234,7 +234,7 @@ fn as_pcapng(rings: [&Ring; 2], setting: &Setting<'_>) -> (Vec<u8>, u64) {
     for (way, ring) in Way::ALL.iter().zip(rings) {
         pcapng::interface_of(&mut out, way.name(), ring.link, MAX_KEPT as u32);
     }
-    let mut events: Vec<(u32, &Kept)> =
+    let mut events: Vec<(u32, &CapturedEvent)> =
         (0..).zip(rings).flat_map(|(way, ring)| ring.events().map(move |kept| (way, kept))).collect();
     events.sort_by_key(|(_, kept)| kept.event.at); // stable: of one instant, in the order in which they happened
     for (way, kept) in &events {
@@ -248,7 +248,7 @@ fn as_pcapng(rings: [&Ring; 2], setting: &Setting<'_>) -> (Vec<u8>, u64) {
 
 /// Such as `dropped: faba no-tokens; class gold/alice; flow tcp 10.0.0.1:4000 -> 10.0.0.2:80;
 /// waited 12.3 ms`.
-fn comment(kept: &Kept, link: LinkType, discipline: &str, setting: &Setting<'_>) -> String {
+fn comment(kept: &CapturedEvent, link: LinkType, discipline: &str, setting: &Setting<'_>) -> String {
     let Event { at, fate, class, waited } = kept.event;
     let (what, why) = fate.words();
     let mut text = format!("{what}: ");
@@ -413,7 +413,7 @@ mod tests {
         let book = book();
         let [download, upload] = rings();
         let write = |path: &Path| {
-            let part = Part::create(path)?;
+            let part = PartialFile::create(path)?;
             let packets = write_pcapng(part.file(), [&download, &upload], &setting(&book))?;
             part.place().map(|()| packets)
         };

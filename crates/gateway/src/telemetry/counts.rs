@@ -8,13 +8,13 @@ use crate::class_book::Way;
 use fairwire_core::Time;
 use std::cmp::Reverse;
 
-/// The `most` flows of a copy that got most, most first. The gateway began to forward at `start`.
-pub(super) fn flows(about: &About, way: Way, copy: &Sample, start: Time, most: usize) -> Vec<FlowCounts> {
+/// The `max` flows of a copy that got most, most first. The gateway began to forward at `start`.
+pub(super) fn flows(about: &About, way: Way, copy: &Sample, start: Time, max: usize) -> Vec<FlowCounts> {
     let got = |place: &usize| Reverse(copy.flows[*place].count.bytes_out);
     let mut places: Vec<usize> = (0..copy.flows.len()).collect();
-    if most < places.len() {
-        places.select_nth_unstable_by_key(most, got);
-        places.truncate(most);
+    if max < places.len() {
+        places.select_nth_unstable_by_key(max, got);
+        places.truncate(max);
     }
     places.sort_by_key(got);
     let counted = |place: usize| {

@@ -1,7 +1,7 @@
 //! The digest of the copies of one way: rates, the busiest flows, fair shares.
 
 use super::about::About;
-use super::sample::{ClassSample, Kept, Sample};
+use super::sample::{ClassSample, RecentCopies, Sample};
 use super::snapshot::{ClassSnapshot, FlowSnapshot};
 use crate::account::FlowCount;
 use crate::class_book::Way;
@@ -67,7 +67,7 @@ impl Rates {
 
 impl Digest {
     /// The digest of `way` by the copies in `kept`.
-    pub(super) fn of(about: &About, weights: &[Weight], way: Way, kept: &Kept) -> Self {
+    pub(super) fn of(about: &About, weights: &[Weight], way: Way, kept: &RecentCopies) -> Self {
         let mut digest = Digest {
             flows: Vec::new(),
             active_flows: 0,
@@ -151,20 +151,20 @@ impl Digest {
             .fold(0.0, f64::max)
     }
 
-    /// The classes, all by number, or the `most` busiest by what they got.
+    /// The classes, all by number, or the `max` busiest by what they got.
     pub(super) fn classes(
         &self,
         about: &About,
         weights: &[Weight],
-        most: Option<usize>,
+        max: Option<usize>,
     ) -> Vec<ClassSnapshot> {
         // After a start or a reload nothing is known until there is a copy. Zeros would be wrong,
         // since counters never decrease.
         let mut numbers: Vec<u32> = (0..self.rates.len().min(self.totals.len()) as u32).collect();
-        if let Some(most) = most.filter(|most| *most < numbers.len()) {
+        if let Some(max) = max.filter(|max| *max < numbers.len()) {
             let got = |number: &u32| self.rates[*number as usize].throughput_bps;
-            numbers.select_nth_unstable_by(most, |a, b| got(b).total_cmp(&got(a)).then(a.cmp(b)));
-            numbers.truncate(most);
+            numbers.select_nth_unstable_by(max, |a, b| got(b).total_cmp(&got(a)).then(a.cmp(b)));
+            numbers.truncate(max);
             numbers.sort_unstable();
         }
         numbers.into_iter().filter_map(|number| self.class(about, weights, number)).collect()

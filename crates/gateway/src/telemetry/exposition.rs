@@ -102,14 +102,14 @@ fn gateway(page: &mut Page, snapshot: &Snapshot) {
     page.info("fairwire_build", "The version of fairwire.", [("version", version)]);
     page.info("fairwire_gateway", "The gateway's name.", [("name", &snapshot.name)]);
     let gauges = [("fairwire_uptime_seconds", "Time since it began to forward.", snapshot.uptime_s)];
-    page.each(Kind::Gauge, &gauges);
+    page.each(MetricKind::Gauge, &gauges);
     let counters = [
         ("fairwire_reloads", "Configurations put in place since the start.", snapshot.reloads),
         ("fairwire_capture_missed", "Events that came while the ring was copied.", snapshot.capture_missed),
     ];
-    page.each(Kind::Counter, &counters);
+    page.each(MetricKind::Counter, &counters);
     page.each(
-        Kind::Gauge,
+        MetricKind::Gauge,
         &[("fairwire_captured_packets", "Packets in the capture ring.", snapshot.captured)],
     );
 }
@@ -124,9 +124,9 @@ fn process(page: &mut Page, its: &ProcessSnapshot) {
             its.forwarding_cpu_s,
         ),
     ];
-    page.each(Kind::Counter, &counters);
+    page.each(MetricKind::Counter, &counters);
     page.each(
-        Kind::Gauge,
+        MetricKind::Gauge,
         &[("process_start_time_seconds", "Start of the process, since 1970.", its.started_s)],
     );
     let gauges = [
@@ -134,7 +134,7 @@ fn process(page: &mut Page, its: &ProcessSnapshot) {
         ("process_virtual_memory_bytes", "Memory allocated, in use or not.", its.virtual_bytes),
         ("process_threads", "Threads.", its.threads),
     ];
-    page.each(Kind::Gauge, &gauges);
+    page.each(MetricKind::Gauge, &gauges);
 }
 
 /// The metrics of node_exporter. The device is the interface after the queue: a download leaves by
@@ -151,7 +151,7 @@ fn qdisc(page: &mut Page, snapshot: &Snapshot) {
         }),
     ];
     for (name, help, value) in counters {
-        page.family(name, Kind::Counter, help);
+        page.family(name, MetricKind::Counter, help);
         for (way, device) in shaped(snapshot) {
             page.sample(
                 &format!("{name}_total"),
@@ -165,7 +165,7 @@ fn qdisc(page: &mut Page, snapshot: &Snapshot) {
         ("node_qdisc_backlog", "Bytes that wait, as counted on the link.", |way| way.backlog_bytes),
     ];
     for (name, help, value) in gauges {
-        page.family(name, Kind::Gauge, help);
+        page.family(name, MetricKind::Gauge, help);
         for (way, device) in shaped(snapshot) {
             page.sample(name, &[("device", device), ("kind", &way.discipline)], value(way));
         }
@@ -213,7 +213,7 @@ fn queue(page: &mut Page, snapshot: &Snapshot) {
 /// How long packets waited since the start.
 fn sojourns(page: &mut Page, snapshot: &Snapshot) {
     let name = "fairwire_sojourn_seconds";
-    page.family(name, Kind::Histogram, "Waits in the queue of the packets that left since the start.");
+    page.family(name, MetricKind::Histogram, "Waits in the queue of the packets that left since the start.");
     for way in &snapshot.ways {
         let waits = &way.sojourn_histogram;
         let bounds = waits.bounds_s.iter().map(|bound| format!("{bound:?}")).chain(["+Inf".to_owned()]);
@@ -242,7 +242,7 @@ fn discipline(page: &mut Page, snapshot: &Snapshot) {
     ];
     for (suffix, unit, size) in UNITS {
         let name = format!("fairwire_discipline_{unit}");
-        page.family(&name, Kind::Gauge, "Gauges of the discipline in this unit (`fairwire describe`).");
+        page.family(&name, MetricKind::Gauge, "Gauges of the discipline in this unit (`fairwire describe`).");
         for way in &snapshot.ways {
             for (gauge, value) in
                 way.gauges.iter().filter(|(gauge, _)| gauge.rsplit('_').next() == Some(suffix))
@@ -284,7 +284,7 @@ fn totals(page: &mut Page, snapshot: &Snapshot) {
         }),
     ];
     for (name, help, value) in counters {
-        page.family(name, Kind::Counter, help);
+        page.family(name, MetricKind::Counter, help);
         for way in &snapshot.ways {
             page.sample(&format!("{name}_total"), &[("way", &way.way)], value(way));
         }
@@ -296,7 +296,7 @@ fn totals(page: &mut Page, snapshot: &Snapshot) {
         ("fairwire_lost_packets", "Losses of the gateway itself, by kind.", |way| &way.totals.lost),
     ];
     for (name, help, counts) in by_cause {
-        page.family(name, Kind::Counter, help);
+        page.family(name, MetricKind::Counter, help);
         for way in &snapshot.ways {
             for (cause, count) in counts(way) {
                 page.sample(&format!("{name}_total"), &[("way", &way.way), ("cause", cause)], count);
@@ -333,7 +333,7 @@ fn classes(page: &mut Page, snapshot: &Snapshot, about: &About) {
         ("fairwire_class_dropped_packets", "Packets of the class dropped.", |class| class.dropped),
     ];
     for (name, help, value) in counters {
-        page.family(name, Kind::Counter, help);
+        page.family(name, MetricKind::Counter, help);
         for (way, class) in &shown {
             let [way, name_of] = labels(way, class);
             page.sample(&format!("{name}_total"), &[(way.0, &way.1), (name_of.0, &name_of.1)], value(class));
@@ -352,7 +352,7 @@ fn classes(page: &mut Page, snapshot: &Snapshot, about: &About) {
         }),
     ];
     for (name, help, value) in gauges {
-        page.family(name, Kind::Gauge, help);
+        page.family(name, MetricKind::Gauge, help);
         for (way, class) in &shown {
             let [way, name_of] = labels(way, class);
             page.sample(name, &[(way.0, &way.1), (name_of.0, &name_of.1)], value(class));
@@ -372,19 +372,19 @@ fn ports(page: &mut Page, snapshot: &Snapshot) {
         ("fairwire_port_outages", "Number of times that the interface went down.", |port| port.outages),
     ];
     for (name, help, value) in counters {
-        page.family(name, Kind::Counter, help);
+        page.family(name, MetricKind::Counter, help);
         for port in &snapshot.ports {
             page.sample(&format!("{name}_total"), &[("device", &port.interface)], value(port));
         }
     }
-    page.family("fairwire_port_up", Kind::Gauge, "Is the interface up, as far as known?");
+    page.family("fairwire_port_up", MetricKind::Gauge, "Is the interface up, as far as known?");
     for port in &snapshot.ports {
         page.sample("fairwire_port_up", &[("device", &port.interface)], u8::from(port.is_up));
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum MetricKind {
     Counter,
     Gauge,
     Histogram,
@@ -403,15 +403,15 @@ struct Page {
 
 impl Page {
     /// A family begins. Its name ends with its unit, where it has one.
-    fn family(&mut self, name: &str, kind: Kind, help: &str) {
+    fn family(&mut self, name: &str, kind: MetricKind, help: &str) {
         // OpenMetrics describes a family, text describes its samples and has no infos.
         let (kind, suffix) = match (kind, self.format) {
-            (Kind::Counter, Format::Text) => ("counter", "_total"),
-            (Kind::Counter, Format::OpenMetrics) => ("counter", ""),
-            (Kind::Info, Format::Text) => ("gauge", "_info"),
-            (Kind::Info, Format::OpenMetrics) => ("info", ""),
-            (Kind::Gauge, _) => ("gauge", ""),
-            (Kind::Histogram, _) => ("histogram", ""),
+            (MetricKind::Counter, Format::Text) => ("counter", "_total"),
+            (MetricKind::Counter, Format::OpenMetrics) => ("counter", ""),
+            (MetricKind::Info, Format::Text) => ("gauge", "_info"),
+            (MetricKind::Info, Format::OpenMetrics) => ("info", ""),
+            (MetricKind::Gauge, _) => ("gauge", ""),
+            (MetricKind::Histogram, _) => ("histogram", ""),
         };
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(self.text, "# HELP {name}{suffix} {help}");
@@ -434,8 +434,8 @@ impl Page {
     }
 
     /// A family of one sample for each name.
-    fn each<T: Display>(&mut self, kind: Kind, all: &[(&str, &str, T)]) {
-        let suffix = if kind == Kind::Counter { "_total" } else { "" };
+    fn each<T: Display>(&mut self, kind: MetricKind, all: &[(&str, &str, T)]) {
+        let suffix = if kind == MetricKind::Counter { "_total" } else { "" };
         for (name, help, value) in all {
             self.family(name, kind, help);
             self.sample(&format!("{name}{suffix}"), &[], value);
@@ -443,12 +443,12 @@ impl Page {
     }
 
     fn info(&mut self, name: &str, help: &str, label: [(&str, &str); 1]) {
-        self.family(name, Kind::Info, help);
+        self.family(name, MetricKind::Info, help);
         self.sample(&format!("{name}_info"), &label, 1);
     }
 
     fn each_way(&mut self, snapshot: &Snapshot, name: &str, help: &str, value: fn(&WaySnapshot) -> f64) {
-        self.family(name, Kind::Gauge, help);
+        self.family(name, MetricKind::Gauge, help);
         for way in &snapshot.ways {
             self.sample(name, &[("way", &way.way)], value(way));
         }

@@ -116,7 +116,7 @@ pub fn serve_metrics(
 }
 
 async fn accept(listener: tokio::net::TcpListener, answers: Arc<Answers>, stop: &AtomicBool) {
-    let mut places = Places::default();
+    let mut connections = Connections::default();
     while !stop.load(Ordering::Relaxed) {
         let (stream, peer) = match timeout(PATIENCE, listener.accept()).await {
             Ok(Ok(accepted)) => accepted,
@@ -128,10 +128,10 @@ async fn accept(listener: tokio::net::TcpListener, answers: Arc<Answers>, stop: 
             }
             Err(_) => continue,
         };
-        places.make_room();
+        connections.make_room();
         let may_read = Arc::new(AtomicBool::new(false));
         let task = tokio::spawn(converse(stream, answers.clone(), may_read.clone()));
-        places.0.push(Place { network: network(peer.ip()), may_read, task: task.abort_handle() });
+        connections.0.push(Connection { network: network(peer.ip()), may_read, task: task.abort_handle() });
     }
 }
 
@@ -153,37 +153,39 @@ async fn converse(stream: tokio::net::TcpStream, answers: Arc<Answers>, may_read
 
 /// The connections there are, the oldest first.
 #[derive(Default)]
-struct Places(Vec<Place>);
+struct Connections(Vec<Connection>);
 
-struct Place {
+struct Connection {
     network: IpAddr,
     /// Has it shown that it may read?
     may_read: Arc<AtomicBool>,
     task: AbortHandle,
 }
 
-impl Places {
+impl Connections {
     /// Ends a connection, where there are as many as there may be.
     fn make_room(&mut self) {
-        self.0.retain(|place| !place.task.is_finished());
+        self.0.retain(|connection| !connection.task.is_finished());
         if self.0.len() < MAX_CONNECTIONS {
             return;
         }
-        let may_read = |place: &Place| place.may_read.load(Ordering::Relaxed);
-        let victim =
-            self.oldest_of_most(&|place| !may_read(place)).or_else(|| self.oldest_of_most(&may_read));
+        let may_read = |connection: &Connection| connection.may_read.load(Ordering::Relaxed);
+        let victim = self
+            .oldest_of_most(&|connection| !may_read(connection))
+            .or_else(|| self.oldest_of_most(&may_read));
         if let Some(victim) = victim {
             self.0.remove(victim).task.abort();
         }
     }
 
     /// Among those `wanted`, the oldest of the network that has most.
-    fn oldest_of_most(&self, wanted: &dyn Fn(&Place) -> bool) -> Option<usize> {
-        let of =
-            |network: IpAddr| self.0.iter().filter(|place| wanted(place) && place.network == network).count();
-        let places = self.0.iter().enumerate().filter(|(_, place)| wanted(place));
+    fn oldest_of_most(&self, wanted: &dyn Fn(&Connection) -> bool) -> Option<usize> {
+        let of = |network: IpAddr| {
+            self.0.iter().filter(|connection| wanted(connection) && connection.network == network).count()
+        };
+        let connections = self.0.iter().enumerate().filter(|(_, connection)| wanted(connection));
         // Of several with as many `min_by_key` takes the first: the oldest.
-        places.min_by_key(|(_, place)| usize::MAX - of(place.network)).map(|(at, _)| at)
+        connections.min_by_key(|(_, connection)| usize::MAX - of(connection.network)).map(|(at, _)| at)
     }
 }
 

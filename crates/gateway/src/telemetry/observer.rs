@@ -3,7 +3,7 @@
 use super::about::About;
 use super::board::{Board, Store, Tick};
 use super::capture::{Ring, SharedRing};
-use super::sample::{Kept, Sampler};
+use super::sample::{RecentCopies, Sampler};
 use crate::datapath::Datapath;
 use crate::direction::Direction;
 use crate::ledger::Totals;
@@ -125,8 +125,8 @@ fn samplers(about: &About, start: Time) -> [Sampler; 2] {
 }
 
 /// Memory for the copies of one way.
-pub(super) fn kept(about: &About) -> [Kept; 2] {
-    [0, 1].map(|way: usize| Kept::new(about.ways[way].accounts, about.book.len()))
+pub(super) fn kept(about: &About) -> [RecentCopies; 2] {
+    [0, 1].map(|way: usize| RecentCopies::new(about.ways[way].accounts, about.book.len()))
 }
 
 /// Gauges that are kept of a discipline. Its parts are left out: there may be one for each

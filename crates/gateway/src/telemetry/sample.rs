@@ -5,7 +5,7 @@
 //! own time, and a rate is the difference of a counter between two copies by the time between *its*
 //! two copies.
 
-use crate::account::{Account, Accounts, ClassCounts, FlowCount, Opened};
+use crate::account::{Account, Accounts, ClassCounts, FirstPacket, FlowCount};
 use fairwire_core::{Duration, FlowHash, Time};
 use std::collections::VecDeque;
 
@@ -55,7 +55,7 @@ impl ClassSample {
 pub(super) struct Sample {
     pub flows: Vec<FlowSample>,
     /// What is known of flows from their first packets; only the newest copy has it.
-    pub opened: Vec<Opened>,
+    pub opened: Vec<FirstPacket>,
     pub classes: Vec<ClassSample>,
     /// When each piece was copied.
     pub flow_times: Vec<Time>,
@@ -143,7 +143,7 @@ impl Sampler {
     }
 
     /// Gives a whole copy to `kept`, whose oldest is used for the next. False when there is none.
-    pub(super) fn give(&mut self, kept: &mut Kept) -> bool {
+    pub(super) fn give(&mut self, kept: &mut RecentCopies) -> bool {
         let is_whole = self.is_whole();
         if is_whole {
             self.sample = kept.push(std::mem::take(&mut self.sample));
@@ -154,23 +154,23 @@ impl Sampler {
     }
 }
 
-/// The places of the next piece of at most `most`, when `done` of `all` are copied.
-fn piece(done: usize, all: usize, most: usize) -> Option<std::ops::Range<usize>> {
-    (done < all).then(|| done..all.min(done + most))
+/// The places of the next piece of at most `max`, when `done` of `all` are copied.
+fn piece(done: usize, all: usize, max: usize) -> Option<std::ops::Range<usize>> {
+    (done < all).then(|| done..all.min(done + max))
 }
 
 /// The copies of about the last second, the newest first.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct RecentCopies {
     copies: VecDeque<Sample>,
     spare: Vec<Sample>,
 }
 
-impl Kept {
+impl RecentCopies {
     /// Room for copies of `flows` and `classes`, taken now.
     pub(super) fn new(flows: usize, classes: usize) -> Self {
         let spare = (0..KEPT).map(|_| Sample::new(flows, classes)).collect();
-        Kept { copies: VecDeque::with_capacity(KEPT + 1), spare }
+        RecentCopies { copies: VecDeque::with_capacity(KEPT + 1), spare }
     }
 
     /// Keeps `copy`, and gives one to be written over.
@@ -202,9 +202,9 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    fn opened() -> Opened {
+    fn opened() -> FirstPacket {
         let key = FlowKey::Other { ethertype: 0, source: [0; 6], destination: [0; 6] };
-        Opened { key, class: 0, vlan: 0, dscp: 0, mac: [0; 6] }
+        FirstPacket { key, class: 0, vlan: 0, dscp: 0, mac: [0; 6] }
     }
 
     #[test]
@@ -213,7 +213,7 @@ mod tests {
         let mut accounts = Accounts::new(flows);
         let mut counts = ClassCounts::new(classes);
         let mut sampler = Sampler::new(flows, classes, at(0));
-        let mut kept = Kept::new(flows, classes);
+        let mut kept = RecentCopies::new(flows, classes);
         let mut given = Vec::new();
         for ms in (0..2000).step_by(10) {
             for flow in 0..flows as u64 {
@@ -248,7 +248,7 @@ mod tests {
         for ms in (0..5000).step_by(10) {
             sampler.step(at(ms), &accounts, &counts);
         }
-        let mut kept = Kept::new(4, 1);
+        let mut kept = RecentCopies::new(4, 1);
         assert!(sampler.give(&mut kept));
         assert!(!sampler.give(&mut kept));
         assert_eq!(kept.newest().expect("one").class_time(0), at(0));

@@ -4,7 +4,7 @@ use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Discipline, Dropper, Duration, Ignore, Limit, Packet, Queue, Rate, Seed, Time};
 use fairwire_gateway::class_book::{UNCLAIMED, Way};
 use fairwire_gateway::classify::{FlowKind, Framing, LinkKind};
-use fairwire_gateway::config::{ClassSupport, Config, Made, schema};
+use fairwire_gateway::config::{ClassSupport, Config, PlanContext, schema};
 use fairwire_gateway::hand_over::hand_over;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -16,7 +16,8 @@ inside = "in0"
 outside = "out0"
 "#;
 
-const MADE: Made = Made { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, link: LinkKind::Ethernet };
+const MADE: PlanContext =
+    PlanContext { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, link: LinkKind::Ethernet };
 
 fn text(rest: &str) -> String {
     format!("{HEAD}{rest}")

@@ -4,7 +4,7 @@
 use etherparse::PacketBuilder;
 use fairwire_core::{Seed, Time};
 use fairwire_gateway::classify::LinkKind;
-use fairwire_gateway::config::{Config, Made};
+use fairwire_gateway::config::{Config, PlanContext};
 use fairwire_gateway::datapath::{Datapath, Wire};
 use fairwire_gateway::io::memory::{Arrival, Departure, MemoryPort, run};
 use fairwire_gateway::telemetry::About;
@@ -12,7 +12,8 @@ use fairwire_wire::vnet::VnetHeader;
 use std::collections::BTreeMap;
 
 const OUTSIDE: [u8; 4] = [198, 51, 100, 1];
-const MADE: Made = Made { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, link: LinkKind::Ethernet };
+const MADE: PlanContext =
+    PlanContext { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, link: LinkKind::Ethernet };
 
 fn config(keys: &str) -> Config {
     let way = format!("rate = \"50 Mbit/s\"\n{keys}\n");

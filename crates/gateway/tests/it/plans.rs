@@ -4,10 +4,11 @@
 use fairwire_core::{Cause, Duration, Ecn, Packet, Seed, Server, Service, Signals, Time, Transmitter};
 use fairwire_gateway::class_book::{UNCLAIMED, Way};
 use fairwire_gateway::classify::LinkKind;
-use fairwire_gateway::config::{Config, Made};
+use fairwire_gateway::config::{Config, PlanContext};
 use std::fmt::Write as _;
 
-const MADE: Made = Made { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, link: LinkKind::Ethernet };
+const MADE: PlanContext =
+    PlanContext { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, link: LinkKind::Ethernet };
 
 const WIRE: &str = "format = 2\nname = \"plans\"\n[wire]\ninside = \"in0\"\noutside = \"out0\"\n";
 

@@ -99,7 +99,7 @@ fn reload(datapath: &mut Datapath, next: DirectionPlan, keeps_flows: bool, now: 
     // configuration counts it.
     let sent = if is_shaped { 0 } else { u64::from(waiting) * WIRE_BYTES };
     let totals = Totals { bytes_out: totals.bytes_out + sent, ..totals };
-    let replacement = Replacement::new(next, forward.measure(), keeps_flows);
+    let replacement = Replacement::new(next, forward.sizes(), keeps_flows);
     let (handed, _) = forward.replace(replacement, &[0], now);
     assert!(handed.is_balanced && forward.is_balanced());
     assert_eq!(handed.packets, u64::from(waiting));
@@ -184,7 +184,7 @@ fn flows_and_classes_are_counted_on() {
     assert!(before.packets_in > 0);
     let mut next = plan(&mut dice);
     next.classes = 3;
-    let replacement = Replacement::new(next, datapath.forward.measure(), true);
+    let replacement = Replacement::new(next, datapath.forward.sizes(), true);
     datapath.forward.replace(replacement, &[2], now);
     assert_eq!(datapath.forward.classes().all()[2], before, "the class has another number");
     run(&mut datapath, &mut wire, Time::MAX);

@@ -1,11 +1,11 @@
-//! `fairwire gateway reload`, `weigh` and `capture`: one question to a running gateway.
+//! `fairwire gateway reload`, `set-weight` and `capture`: one question to a running gateway.
 
 use crate::args::WhomArgs;
 use crate::failure::{Ending, Failure};
 use crate::report;
 use fairwire_gateway::control::protocol::{Answer, Reloaded, Request};
 use fairwire_gateway::service::{files_of, send, socket_of};
-use fairwire_gateway::telemetry::capture::Part;
+use fairwire_gateway::telemetry::capture::PartialFile;
 use std::fmt::{Display, Write};
 use std::fs::File;
 use std::io;
@@ -62,7 +62,7 @@ pub(super) fn capture(whom: &WhomArgs, out: &Path) -> Result<Ending, Failure> {
         let what = if path.is_dir() { "a folder" } else { "there already" };
         return Err(failed(io::Error::other(format!("it is {what}"))));
     }
-    let part = Part::create(&path).map_err(failed)?;
+    let part = PartialFile::create(&path).map_err(failed)?;
     let file = part.file().try_clone().map_err(failed)?;
     let handed = [OwnedFd::from(file)].into_iter().collect();
     let told = answer(whom, &Request::Capture { path: path.clone(), handed })?;
@@ -78,7 +78,7 @@ pub(super) fn tell(whom: &WhomArgs, request: &Request) -> Result<Ending, Failure
 fn print(answer: &Answer) -> Result<Ending, Failure> {
     let text = match answer {
         Answer::Reloaded(reloaded) => of_reload(reloaded),
-        Answer::Weighed { before } => format!("done; the weight was {before}\n"),
+        Answer::WeightSet { before } => format!("done; the weight was {before}\n"),
         Answer::Captured { packets: 1 } => "1 packet written\n".into(),
         Answer::Captured { packets } => format!("{packets} packets written\n"),
         Answer::Snapshot(_) | Answer::Counts(_) | Answer::Refused { .. } => "done\n".into(),

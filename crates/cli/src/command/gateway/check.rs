@@ -7,7 +7,7 @@ use fairwire_core::{Rate, Seed};
 use fairwire_document::shortened;
 use fairwire_gateway::config::backend::BackendKind;
 use fairwire_gateway::config::explain::{ClassExplanation, ShapingExplanation, WayExplanation};
-use fairwire_gateway::config::{Config, Explanation, Made, environment};
+use fairwire_gateway::config::{Config, Explanation, PlanContext, environment};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -42,9 +42,9 @@ pub(super) fn check(args: &CheckArgs) -> Result<Ending, Failure> {
 /// Builds both ways as they would run, which proves that they can be, and gives the memory of this process with them.
 fn built(config: &Config) -> Result<Option<u64>, Failure> {
     let link = config.spec().wire.backend.link_kind();
-    let made = Made { secret: [0; 16], seed: Seed(0), frame_bytes: FRAME_BYTES, link };
+    let context = PlanContext { secret: [0; 16], seed: Seed(0), frame_bytes: FRAME_BYTES, link };
     // What was checked can be built: a refusal here is our fault.
-    let plan = config.plan(&made).map_err(|error| Failure::Ours(error.to_string()))?;
+    let plan = config.plan(&context).map_err(|error| Failure::Ours(error.to_string()))?;
     let datapath = fairwire_gateway::datapath::Datapath::new(plan);
     let resident = resident_bytes();
     drop(datapath);
@@ -76,7 +76,7 @@ fn told(explanation: &Explanation, resident_bytes: Option<u64>, is_offline: bool
     out.push('\n');
     let resident =
         resident_bytes.map_or(String::new(), |bytes| format!("{} when built and idle; ", megabytes(bytes)));
-    let frames = megabytes(memory.most_frames_bytes);
+    let frames = megabytes(memory.max_frames_bytes);
     let tables = megabytes(memory.claims_bytes as u64 + memory.classes_bytes as u64);
     line(
         &mut out,

@@ -16,8 +16,8 @@ pub(crate) fn gateway(command: GatewayCommand) -> Result<Ending, Failure> {
         GatewayCommand::Check(args) => check::check(&args),
         GatewayCommand::Run { config, wait, no_seccomp } => run::run(&config, wait, no_seccomp),
         GatewayCommand::Reload { whom } => ask::reload(&whom),
-        GatewayCommand::Weigh { whom, name, weight } => {
-            ask::tell(&whom, &Request::Weigh { class: name, weight })
+        GatewayCommand::SetWeight { whom, name, weight } => {
+            ask::tell(&whom, &Request::SetWeight { class: name, weight })
         }
         GatewayCommand::Status { whom, format, flows: Some(flows), .. } => {
             status::counts(&whom, format, flows)
