@@ -1,5 +1,5 @@
-//! What the fuzz targets do with their bytes. A test of the disciplines does the same with the corpus and with random bytes, so that it
-//! runs without a fuzzer too.
+//! What the fuzz targets do with their bytes. A test of the disciplines does the same with the
+//! corpus and with random bytes, so that it runs without a fuzzer too.
 #![allow(dead_code, reason = "each target uses one half")]
 
 use fairwire_catalogue::{self as catalogue, Entry};
@@ -16,7 +16,8 @@ fn site(buffer: Amount) -> Site<'static> {
 const BUFFERS: [Amount; 4] =
     [Amount::Packets(1), Amount::Packets(3), Amount::Packets(40), Amount::Bytes(4_000)];
 
-/// The first two bytes choose the discipline, its buffer and its ECN policy; the others are operations.
+/// The first two bytes choose the discipline, its buffer and its ECN policy; the others are
+/// operations.
 ///
 /// # Panics
 /// When the discipline breaks its contract: the fuzzer's find.
@@ -60,7 +61,8 @@ fn operation(kind: u8, detail: u8) -> Operation {
 pub(super) fn spec(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(typed) = toml::from_str::<Parameters>(text) else { return };
-    // Numbers of five digits and more may ask for gigabytes, which is no fault: those are checked, not built.
+    // Numbers of five digits and more may request gigabytes, which is no fault: those are checked,
+    // not built.
     let is_modest = !text.as_bytes().windows(5).any(|five| five.iter().all(u8::is_ascii_digit))
         && !text.contains(['M', 'G', 'e']);
     for entry in catalogue::all().iter().filter(|entry| is_set(entry, &typed)) {

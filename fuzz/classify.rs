@@ -1,5 +1,5 @@
-//! What the fuzz target `classify` does with its bytes. A test of the gateway does the same with random bytes and with frames that
-//! another parser reads too.
+//! What the fuzz target `classify` does with its bytes. A test of the gateway does the same with
+//! random bytes and with frames that another parser reads too.
 #![allow(dead_code, reason = "the target uses less than the test")]
 
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
