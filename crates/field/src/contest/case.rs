@@ -20,9 +20,9 @@ use serde::Deserialize;
 pub struct Case {
     /// `discipline/load`.
     pub name: String,
-    /// What the gateway does with what comes from outside, if it shapes that.
+    /// The shaping of downloads, if any.
     pub download: Option<DirectionSpec>,
-    /// And with what comes from inside.
+    /// The shaping of uploads, if any.
     pub upload: Option<DirectionSpec>,
     /// The tree.
     pub classes: Vec<ClassSpec>,
@@ -32,30 +32,30 @@ pub struct Case {
     pub groups: Vec<Group>,
     /// Does each inside host have a share, rather than each connection?
     pub is_by_host: bool,
-    /// What is not measured, at the start, seconds.
+    /// The start of the run, which is not measured, seconds.
     pub warm_up: u64,
     /// The length of the run, warm-up included, seconds.
     pub seconds: u64,
-    /// Is it one of those that are tests?
+    /// Is it run by the tests of this crate too?
     pub is_quick: bool,
     /// Does the discipline draw nothing at random, so that only the machine can make it miss?
     pub is_exact: bool,
-    /// What is promised.
+    /// The promises.
     pub(crate) promises: Vec<Promise>,
-    /// Where the class of each full packet is drawn at random: why chance excuses a miss.
+    /// Why chance excuses a miss, if the class of each full packet is drawn at random.
     pub(crate) draws_classes: Option<String>,
 }
 
-/// What is promised of one measure.
+/// The promise for one measure.
 #[derive(Clone, Debug)]
 pub(crate) struct Promise {
     pub measure: Measure,
     pub promised: Allowed,
-    /// What is known to come instead, and why.
+    /// The known miss, and its reason.
     pub known: Option<(Allowed, String)>,
 }
 
-/// What is measured of each way.
+/// A measure of each way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Measure {
@@ -67,7 +67,7 @@ pub(crate) enum Measure {
     WorstGroup,
     /// The largest difference of a part of the link from the fair part, percentage points.
     ShareErrorPoints,
-    /// What 95 of 100 pings take at most, milliseconds.
+    /// The 95th percentile of pings, milliseconds.
     PingP95Ms,
 }
 
@@ -83,7 +83,7 @@ impl Measure {
         }
     }
 
-    /// What it came to; `None` where there was nothing to measure.
+    /// Its value; `None` if there was nothing to measure.
     fn of(self, way: &WayJudged) -> Option<f64> {
         match self {
             Measure::Utilization => Some(way.utilization),
@@ -94,7 +94,7 @@ impl Measure {
         }
     }
 
-    /// What chance alone may make of it where classes are drawn.
+    /// The part of it that chance alone may explain, if classes are drawn.
     fn chance(self, way: &WayJudged) -> Option<f64> {
         match self {
             Measure::WorstGroup => Some(way.chance_of_group),
@@ -115,11 +115,11 @@ impl Measure {
 pub(super) const FULL_BYTES: u32 = 1538;
 /// The default duration of a contest, seconds.
 pub(super) const USUAL_SECONDS: u64 = 20;
-/// Between two pings.
+/// The time from one ping to the next.
 const PING: Duration = Duration::from_ms(10);
 
 impl Case {
-    /// The same, shorter or longer.
+    /// The same with another duration.
     #[must_use]
     pub fn lasting(self, warm_up: u64, seconds: u64) -> Case {
         Case { warm_up, seconds, ..self }
@@ -145,7 +145,7 @@ impl Case {
         Wiring { delays: Way::ALL.map(delay), ..Wiring::default() }
     }
 
-    /// What the gateway does with one way, if it shapes it.
+    /// The shaping of one way, if any.
     pub fn direction(&self, way: Way) -> Option<&DirectionSpec> {
         match way {
             Way::Download => self.download.as_ref(),
@@ -177,7 +177,7 @@ impl Case {
         Traffic::new(flows.collect(), duration_ns)
     }
 
-    /// Holds it, and judges.
+    /// Runs it, and judges the result.
     pub fn hold(&self) -> Fallible<Judged> {
         let document = self.document();
         let mut run = Run::begin(self.wiring(), Middle::Gateway(&document), self.traffic())?;
@@ -193,7 +193,7 @@ impl Case {
         Ok(judged)
     }
 
-    /// What is promised of `way`, and what came of it.
+    /// The promises for `way`, and what came of them.
     pub(super) fn findings<'a>(&'a self, way: &'a WayJudged) -> impl Iterator<Item = Finding> + 'a {
         self.promises.iter().filter_map(|Promise { measure, promised, known }| {
             let drawn = self.draws_classes.as_deref().zip(measure.chance(way));

@@ -13,7 +13,7 @@ use serde::Deserialize;
 pub struct Group {
     /// Its name in results.
     pub group: String,
-    /// How many flows.
+    /// The number of flows.
     #[serde(default = "one")]
     pub count: u16,
     /// What each sends.
@@ -27,7 +27,7 @@ pub struct Group {
     /// The network `k` of their inside hosts: 10.k.0.0/16 and 2001:db8:1:k::/64.
     #[serde(default = "unclaimed")]
     pub network: u8,
-    /// Over how many inside hosts they are spread.
+    /// The number of inside hosts over which they are spread.
     #[serde(default = "one")]
     pub hosts: u16,
 }
@@ -43,12 +43,12 @@ pub enum Source {
     },
     /// UDP in full packets.
     Cbr {
-        /// What it offers on the link.
+        /// The rate that it offers on the link.
         rate: Quantity<Rate>,
     },
     /// Small datagrams, whose delay is measured.
     Ping {
-        /// Between two.
+        /// The time from one to the next.
         every: Quantity<Duration>,
     },
 }

@@ -1,4 +1,4 @@
-//! What a contest gave, next to what was promised.
+//! The results of a contest, held against its promises.
 
 use super::case::{Case, FULL_BYTES};
 use super::tree::{Claimant, fair_shares};
@@ -21,7 +21,7 @@ pub struct Judged {
     pub case: String,
     /// Each loaded way.
     pub ways: Vec<WayJudged>,
-    /// What was promised, and what came of it.
+    /// The promises, and what came of them.
     pub findings: Vec<Finding>,
     /// How the machine kept the gateway from its work, if it did.
     pub starved: Option<String>,
@@ -42,7 +42,7 @@ impl Outcome for Judged {
 /// One way of a contest.
 #[derive(Clone, Debug, Serialize)]
 pub struct WayJudged {
-    /// Which.
+    /// Its direction.
     pub way: Way,
     /// Flows that wanted more than they got.
     pub saturated: usize,
@@ -64,11 +64,11 @@ pub struct WayJudged {
     pub chance_of_group: f64,
     /// Bit/s of each group, and its fair share.
     pub groups: BTreeMap<String, [f64; 2]>,
-    /// How long pings took.
+    /// The delays of pings.
     pub ping: Option<Delay>,
 }
 
-/// How long pings took one way, milliseconds.
+/// The one-way delays of pings, milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Delay {
     /// Pings that arrived.
@@ -82,7 +82,7 @@ pub struct Delay {
 }
 
 impl Delay {
-    /// Of delays in nanoseconds; none without.
+    /// The percentiles of delays in nanoseconds; `None` if there are none.
     pub fn of(mut delays_ns: Vec<u64>) -> Option<Delay> {
         delays_ns.sort_unstable();
         let part = |hundredths: usize| {
@@ -221,8 +221,8 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// What groups got and what is fair of those of which each flow wants all it can get, or far
-    /// more than it gets.
+    /// The rates and fair shares of the groups of which each flow wants all it can get, or far more
+    /// than it gets.
     fn wanting(&self, groups: &BTreeMap<String, [f64; 2]>, parts: &[Part<'_>]) -> Vec<[f64; 2]> {
         let demand = |name: &str| -> f64 {
             parts
@@ -263,7 +263,7 @@ mod tests {
     use crate::contest::find;
     use fairwire_testbed::traffic::FlowSeen;
 
-    /// What would be seen if every flow had got `bps(flow)`.
+    /// The result if every flow had got `bps(flow)`.
     fn seen(traffic: &Traffic, bps: impl Fn(&Flow) -> f64) -> Seen {
         let flow = |flow: &Flow| FlowSeen {
             link_bytes: vec![(bps(flow) / 8.0 * SLOT.secs()) as u64; traffic.slots.count],

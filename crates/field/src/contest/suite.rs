@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What is promised of every contest, and of which disciplines.
+/// The promises of all contests, and their disciplines.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Promises {
@@ -26,7 +26,7 @@ struct Promises {
     discipline: Vec<Discipline>,
 }
 
-/// What is promised of every contest.
+/// The promises of every contest.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Promised {
@@ -41,9 +41,9 @@ struct Promised {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Discipline {
-    /// As contests are called by it.
+    /// Its name in the names of contests.
     name: String,
-    /// As a gateway takes it; without it `name` is that too.
+    /// Its form in a gateway's configuration. Default: `name`.
     discipline: Option<Choice>,
     ping_waits_for: PingWait,
     /// Does it draw nothing at random?
@@ -60,7 +60,7 @@ struct Discipline {
 enum PingWait {
     /// The whole buffer: there is one queue.
     Buffer,
-    /// A turn of each of the other flows, of a full packet.
+    /// One full packet of each of the other flows.
     Turn,
 }
 
@@ -68,7 +68,7 @@ enum PingWait {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Miss {
-    /// Under which discipline, in the file of a contest.
+    /// The discipline, in the file of a contest.
     under: Option<String>,
     #[serde(default)]
     min: BTreeMap<Measure, f64>,
@@ -84,7 +84,7 @@ struct Miss {
 #[serde(deny_unknown_fields)]
 struct Contest {
     disciplines: Vec<String>,
-    /// Under which of them it is a test too.
+    /// The disciplines under which it is a test too.
     #[serde(default)]
     tests: Vec<String>,
     duration: Quantity<Duration>,
@@ -104,7 +104,7 @@ struct Classes {
     class: Vec<ClassSpec>,
 }
 
-/// A longer file is none of a contest.
+/// A longer file is refused.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// The content of the document `file`.
@@ -152,7 +152,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, DocumentError> {
 }
 
 impl Contest {
-    /// Are all its disciplines among those that something is promised of?
+    /// Is there a promise for each of its disciplines?
     fn check(&self, promises: &Promises, places: &Locations) -> Result<(), DocumentError> {
         let all: Vec<&String> = promises.discipline.iter().map(|discipline| &discipline.name).collect();
         let own: Vec<&String> = self.disciplines.iter().collect();
@@ -214,7 +214,7 @@ impl Contest {
         }
     }
 
-    /// What is known to come of `measure` under `discipline`, and why.
+    /// The known value of `measure` under `discipline`, and its reason.
     fn known(
         &self,
         measure: Measure,
@@ -232,8 +232,8 @@ impl Contest {
         })
     }
 
-    /// What 95 of 100 pings take at most, milliseconds: their wait, their way, and what the machine
-    /// may add.
+    /// The bound of the 95th percentile of pings, milliseconds: their wait, their way, and what the
+    /// machine may add.
     fn ping_ms(&self, waits: PingWait, promised: &Promised) -> f64 {
         let packet_ms = |rate_bps: u64| f64::from(FULL_BYTES) * 8e3 / rate_bps as f64;
         let rate = self.download.rate.0;
@@ -304,7 +304,7 @@ mod tests {
         }
     }
 
-    /// The promise of `measure` in a contest, and what is known to come instead.
+    /// The promise of `measure` in a contest, and its known miss.
     fn promise(name: &str, measure: Measure) -> (Allowed, Option<Allowed>) {
         let case = find(name);
         let promise =

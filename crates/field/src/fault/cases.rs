@@ -8,9 +8,9 @@ use crate::fallible::Fallible;
 pub struct Fault {
     /// Its name.
     pub name: &'static str,
-    /// What is promised.
+    /// The promise.
     pub promised: &'static str,
-    /// Is it one of those that are tests?
+    /// Is it run by the tests of this crate too?
     pub is_quick: bool,
     act: fn(&mut Happened) -> Fallible<()>,
 }
@@ -115,13 +115,13 @@ pub fn find(name: &str) -> Option<&'static Fault> {
 }
 
 impl Fault {
-    /// Lets it happen.
+    /// Runs it once.
     pub fn happen(&self) -> Happened {
         Happened::of(self.name, self.promised, self.act)
     }
 
-    /// The same, again where it misses while the machine kept the gateway from its processor, three
-    /// times at most.
+    /// Runs it again if it misses while the machine kept the gateway from its processor, at most
+    /// three times.
     pub fn tried(&self) -> Happened {
         Happened::tried(true, &mut || self.happen())
     }

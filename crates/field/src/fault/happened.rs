@@ -1,4 +1,4 @@
-//! What a fault came to.
+//! The outcome of a fault.
 
 use crate::fallible::Fallible;
 use crate::finding::{Finding, Subject, balances};
@@ -11,16 +11,16 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-/// What a fault came to.
+/// The outcome of a fault.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Happened {
-    /// Which.
+    /// The name of the fault.
     pub fault: &'static str,
-    /// What was promised.
+    /// The promise.
     pub promised: &'static str,
-    /// What came of it.
+    /// What came of each part of the promise.
     pub findings: Vec<Finding>,
-    /// What else is to be said, a line each.
+    /// Further remarks, a line each.
     pub notes: Vec<String>,
     /// Counters.
     pub counters: BTreeMap<String, f64>,
@@ -40,7 +40,7 @@ impl Outcome for Happened {
 }
 
 impl Happened {
-    /// What comes of `act`, which `promised` something.
+    /// The outcome of `act`, whose promise is `promised`.
     pub(crate) fn of(
         fault: &'static str,
         promised: &'static str,

@@ -42,7 +42,7 @@ pub(super) fn every_kind(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// What the kernel counts of an interface in the namespace of this thread.
+/// The kernel's counters of an interface in the namespace of this thread.
 struct Counted {
     bytes: u64,
     frames: u64,
@@ -59,7 +59,7 @@ fn sent_by(name: &str) -> Fallible<Counted> {
     }
 }
 
-/// The link of tunnels, Mbit/s, and what a tunnel is to have of it.
+/// The link of tunnels, Mbit/s, and the promised part of a tunnel.
 const TUNNEL_MBPS: u64 = 100;
 const PROMISED_PERCENT: f64 = 90.0;
 /// A full frame on the link, and its TCP payload in VXLAN: the MTU of the tunnel is 1450, of which

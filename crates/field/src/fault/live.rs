@@ -157,21 +157,21 @@ fn variant(number: usize) -> Document {
 const RELOADS: usize = 1000;
 /// After this number of them every variant has had its memory.
 const SETTLED: usize = 100;
-/// Between two of them, milliseconds.
+/// The time from one to the next, milliseconds.
 const APART_MS: u64 = 20;
 
-/// How long the packets waited at each reload.
+/// The pauses at each reload.
 #[derive(Default)]
 struct Pauses {
     clock_ms: Vec<f64>,
-    /// The longest, in time of the processor.
+    /// The longest, in processor time.
     processor_ms: f64,
 }
 
 impl Pauses {
-    /// How long other programs kept the processor meanwhile is not the gateway's. But what waits
-    /// for something else takes no processor time, and would show in most pauses: half of them by
-    /// the clock are below the promise too.
+    /// The time that other programs kept the processor meanwhile is not the gateway's. But what
+    /// waits for something else takes no processor time, and would show in most pauses: half of
+    /// them by the clock are below the promise too.
     fn check(mut self, happened: &mut Happened) {
         self.clock_ms.sort_by(f64::total_cmp);
         let median_ms = self.clock_ms.get(self.clock_ms.len() / 2).copied().unwrap_or(f64::NAN);

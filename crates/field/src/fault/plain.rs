@@ -13,7 +13,7 @@ use fairwire_testbed::traffic::{Flow, SLOT, Seen, Sends, Traffic};
 /// The link of all faults.
 pub(super) const MBPS: u64 = 20;
 
-/// What the watchdog of gateways waits that leave the link open.
+/// The watchdog's time of gateways that leave the link open.
 pub(super) const WATCHDOG: Duration = Duration::from_ms(500);
 
 /// The plain gateway of faults, and what becomes of its link when it fails.
