@@ -23,13 +23,13 @@ pub struct LawSpec<Q> {
     pub pareto: Option<ParetoSpec<Q>>,
     /// Lognormal.
     pub lognormal: Option<LogNormalSpec<Q>>,
-    /// What is below is drawn anew. Default: 0.
+    /// A value below it is drawn again. Default: 0.
     pub min: Option<Quantity<Q>>,
-    /// What is above is drawn anew. Default: no bound.
+    /// A value above it is drawn again. Default: no bound.
     pub max: Option<Quantity<Q>>,
-    /// What is above is cut down to it. Default: no bound.
+    /// A value above it becomes this. Default: no bound.
     pub cut: Option<Quantity<Q>>,
-    /// Is taken off, down to 0, last. Default: nothing.
+    /// Subtracted from each value, after all bounds; never below 0. Default: nothing.
     pub less: Option<Quantity<Q>>,
 }
 

@@ -63,7 +63,7 @@ pub struct Spec {
     /// The contract, at which the target starts.
     #[parameter(unset = "half of the link's")]
     pub rate: Option<Quantity<Rate>>,
-    /// The bucket.
+    /// The size of the bucket.
     #[parameter(
         unset = "what `rate` brings in 40 ms, at least two typical packets",
         unit = "size",

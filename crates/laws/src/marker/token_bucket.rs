@@ -1,9 +1,9 @@
 //! The token-bucket marker: "in" or "out" of a profile of one rate.
 //!
 //! # What it does
-//! Tokens, one a byte, come at `rate` into a bucket of `burst`. A packet for which there are tokens
-//! takes them and is green ("in"); another is yellow ("out") and takes none. The bucket starts
-//! full.
+//! Tokens come at `rate` into a bucket that holds `burst`; a token is a byte. A packet for which
+//! there are tokens takes them and is green ("in"); another is yellow ("out") and takes none. The
+//! bucket starts full.
 //!
 //! # Why
 //! The edge says which packets of an aggregate are within its contract, so that a core that knows
@@ -50,15 +50,15 @@ const NAME: &str = "token-bucket";
 #[parameters(gated)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// The contract.
+    /// The rate of the contract: up to it packets are green.
     ///
-    /// The contract, R_t in ATB.
+    /// R_t in Park and Choi 2003.
     #[parameter(unset = "half of the link's")]
     pub rate: Option<Quantity<Rate>>,
-    /// The bucket.
+    /// The size of the bucket.
     ///
-    /// ATB does not print it; 50 kB at 10 Mbit/s gives its results, and 10 kB to 200 kB change them
-    /// little.
+    /// Park and Choi do not print it. 50 kB at 10 Mbit/s gives their results, and 10 kB to 200 kB
+    /// change them little.
     #[parameter(unset = "what `rate` brings in 40 ms, at least two typical packets", unit = "size")]
     pub burst: Option<Quantity<Size>>,
 }

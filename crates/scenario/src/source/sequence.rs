@@ -7,9 +7,10 @@ use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Load, Sequence};
 
 /// Its description.
-pub(super) const ABOUT: About = About::tcp("One TCP connection after the other, each cut off after a time.");
+pub(super) const ABOUT: About =
+    About::tcp("TCP connections with endless data, one after the other, each cut off after a time.");
 
-/// One TCP connection after the other, each cut off after a time.
+/// TCP connections with endless data, one after the other, each cut off after a time.
 #[parameters(name = "sequence", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SequenceSpec {

@@ -7,7 +7,7 @@ use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Load, Telnet};
 
 /// Its description.
-pub(super) const ABOUT: About = About::tcp("Keystrokes over TCP.");
+pub(super) const ABOUT: About = About::tcp("Keystrokes over TCP: a full segment after each exponential gap.");
 
 /// Keystrokes.
 #[parameters(name = "telnet", checked = Checked)]

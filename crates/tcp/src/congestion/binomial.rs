@@ -43,7 +43,7 @@ pub struct BinomialSpec {
     /// Segments lost per loss, times `window^l`.
     #[parameter(default = 0.5, above = 0.0, max = 1e6, unit = "segments")]
     pub c2: Option<f64>,
-    /// Exponent of the increase, per ACK.
+    /// Exponent of the increase, per ACK: one more than Bansal and Balakrishnan's, per round trip.
     #[parameter(default = 1.0, min = -1.0, max = 10.0, unit = "1")]
     pub k: Option<f64>,
     /// Exponent of the decrease.

@@ -1,4 +1,4 @@
-//! Prague: DCTCP's response made fit for the Internet.
+//! Prague: DCTCP's response, paced, and without the advantage of short round-trip times.
 //!
 //! # What it does
 //! Like [`Dctcp`](super::Dctcp) it takes alpha / 2 of the window away where marks come, alpha being
@@ -41,7 +41,7 @@ use fairwire_parameters::{Quantity, parameters};
 pub(super) const ABOUT: About = About {
     ecn: Ecn::Ect1, // RFC 9331, section 4.1
     ..About::new(
-        "DCTCP's response made fit for the Internet",
+        "DCTCP's response, paced, and without the advantage of short round-trip times",
         "draft-briscoe-iccrg-prague-congestion-control-04",
     )
 };
@@ -53,11 +53,12 @@ pub struct PragueSpec {
     /// How much a round trip moves alpha, the smoothed fraction of marked segments.
     #[parameter(default = 1.0 / 16.0, above = 0.0, max = 1.0, unit = "1", source = "Draft, section 2.4.")]
     pub gain: Option<f64>,
-    /// A flow with a shorter round-trip time behaves as with this one; "0 s": as with its own.
+    /// A flow with a shorter round-trip time behaves as if it were this long. With "0 s" it goes by
+    /// its own.
     #[parameter(default = "25 ms", source = "Draft, section 2.4.4.")]
     pub virtual_rtt: Option<Quantity<Duration>>,
-    /// For how many rounds a flow goes by its own round-trip time first, so that short flows stay
-    /// quick.
+    /// In its first rounds, up to this number, a flow goes by its own round-trip time, so that
+    /// short flows stay quick.
     #[parameter(default = 500, unit = "rounds", source = "Draft, section 2.4.4.")]
     pub independent_after: Option<u32>,
     /// Marks never reduce the window below this.
