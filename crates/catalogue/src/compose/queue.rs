@@ -5,12 +5,13 @@
 //! over one buffer. It is what `drr+faba` is short for, with room for the parameters of both.
 //!
 //! # Why
-//! Whom to serve next and whom to drop are two questions. FABA under deficit round robin, RED with
-//! a queue for each flow, or LQD under start-time fair queueing is not a discipline of its own but
-//! two known ones.
+//! Which packet to serve next and which to drop are two questions. FABA under deficit round robin,
+//! RED with a queue for each flow, or LQD under start-time fair queueing needs no code of its own:
+//! each combines two known parts.
 //!
 //! # State and cost
-//! Those of the scheduler and of the dropper. It marks where its dropper does.
+//! Those of the scheduler and of the dropper. It marks where its dropper does: with `tail-drop`,
+//! which signals nothing early, `ecn` has no effect.
 //!
 //! # Source (section, equation)
 //! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for

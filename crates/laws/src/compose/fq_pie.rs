@@ -7,13 +7,13 @@
 //! half of it at once.
 //!
 //! # Why
-//! As FQ-CoDel keeps flows apart, with the controller that works at arrival. PIE's probability
-//! follows a flow that does not listen up to any rate of drops, where CoDel's rate of drops grows
-//! slowly.
+//! It keeps flows apart as FQ-CoDel does, but its controller acts on arrivals. Against a flow that
+//! does not respond to drops, PIE's probability rises as far as it must. CoDel's rate of drops grows
+//! slowly there.
 //!
 //! # State and cost
-//! 130 bytes per queue, and each packet's links. O(log queues) per packet, for the fattest queue to
-//! be known: five steps for 1024 queues. All else is O(1).
+//! 130 bytes per queue, and each packet's links. O(log queues) per packet, to find the fattest
+//! queue: five levels of a tree with four branches for 1024 queues. All else is O(1).
 //!
 //! # Source (section, equation)
 //! RFC 8033 for PIE and RFC 8290 for the queues; G. Ramakrishnan and others, "FQ-PIE queue
@@ -24,7 +24,7 @@
 //!   queue gives way, as in FQ-CoDel.
 //! - The delay is estimated by timestamps, as a queue's departure rate is not the link's. Linux
 //!   leaves the choice.
-//! - See the parts for theirs.
+//! - The controller and the scheduler have differences of their own: see `pie` and `fq-codel`.
 //!
 //! # Example
 //! ```toml

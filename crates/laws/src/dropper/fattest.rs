@@ -7,8 +7,8 @@
 //! The arrival counts as if it were in its queue already, as in the RFC, where it is. Among equals
 //! the queue with the lowest number gives way.
 //!
-//! The RFC searches all queues. Here a tree over the queues holds in each node the greater of the
-//! two below it, so the greatest is found along one path. A queue's number in the tree only ever
+//! The RFC searches all queues. Here a tree over the queues holds in each node the greatest of the
+//! four below it, so the greatest is found along one path. A queue's number in the tree only ever
 //! rises as packets come, and is set right when it is found to be the greatest and too high: so it
 //! is never too low, packets that go cost nothing, and what is found is exact.
 //!

@@ -121,7 +121,7 @@ pub struct Control {
     /// 0 ms switches the allowance off.
     #[parameter(default = "150 ms", max = "1 h", source = "RFC 8033, section 4.4.")]
     pub max_burst: Option<Quantity<Duration>>,
-    /// Above this probability capable packets are dropped too.
+    /// Above this probability ECN-capable packets are dropped too.
     #[parameter(default = 0.1, min = 0.0, max = 1.0, unit = "1", source = "RFC 8033, section 5.1.")]
     pub mark_limit: Option<f64>,
 }
@@ -195,7 +195,7 @@ pub struct Terms {
     pub cap: bool,
     /// Add 0.02 when the delay is above 250 ms.
     pub boost: bool,
-    /// Above this probability capable packets are dropped too.
+    /// Above this probability ECN-capable packets are dropped too.
     pub mark_limit: f64,
     /// Whether the probability is scaled by the packet's length.
     pub measure: Measure,

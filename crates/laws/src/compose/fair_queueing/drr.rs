@@ -75,7 +75,7 @@ pub struct Spec {
     /// How much may wait.
     #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Accepted as by every discipline, without effect: nothing is signalled early.
+    /// Every discipline accepts it. Here it has no effect: nothing is signalled early.
     #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
     /// What all entries that schedule have.

@@ -25,8 +25,8 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum MakesRoom {
-    /// The longest queue: its oldest packet is pushed out. Suter et al. 1998, section II. At most
-    /// 256 different weights.
+    /// The longest queue: its oldest packet is pushed out. Suter et al. 1998, section II. More than
+    /// 256 different weights are refused.
     #[default]
     Lqd,
     /// The arrival: it is refused.

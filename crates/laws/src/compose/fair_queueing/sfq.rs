@@ -7,15 +7,15 @@
 //! if that is later.
 //!
 //! # Why
-//! It is as fair as self-clocked fair queueing (`scfq`). There a packet waits for the time at which
-//! it would end, here for the time at which it starts. So flows of low weight or of long packets
-//! wait less than under `scfq`, and flows of short packets wait longer. It need not know the link's
-//! rate, so it stays fair where the rate varies.
+//! It is as fair as self-clocked fair queueing (`scfq`), which serves packets in the order of the
+//! tags at which they end. Here the tags at which they start give the order. So flows of low weight
+//! or of long packets wait less than under `scfq`, and flows of short packets wait longer. It need
+//! not know the link's rate, so it stays fair where the rate varies.
 //!
 //! # State and cost
-//! 132 bytes for each packet that the buffer has room for, beside the buffer's own: the backlogged
-//! queues, and as many flows with nothing waiting whose tags lie ahead of virtual time. O(log n)
-//! per packet, with n the larger of the two numbers.
+//! 132 bytes for each packet that the buffer has room for, in addition to the memory of the buffer.
+//! They hold the backlogged queues, and as many flows with nothing waiting whose tags are ahead of
+//! virtual time. O(log n) per packet, with n the larger of the two numbers.
 //!
 //! # Source (section, equation)
 //! P. Goyal, H. M. Vin and H. Cheng, "Start-time Fair Queuing: A Scheduling Algorithm for
@@ -72,7 +72,7 @@ pub struct Spec {
     /// How much may wait.
     #[parameter(unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Accepted as by every discipline, without effect: nothing is signalled early.
+    /// Every discipline accepts it. Here it has no effect: nothing is signalled early.
     #[parameter(default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
     /// What all entries that schedule have.
