@@ -3,7 +3,8 @@
 //! # What it does
 //! Per acknowledgement in congestion avoidance `w += c1 / w^K`; per loss `w -= c2 w^L`. K = L = 1
 //! with c1 = 1 and c2 = 0.5 is Reno. K = 2, L = 0 gains c1/w per round trip and loses c2 (inverse
-//! increase, additive decrease); K = 0, L = 1 is multiplicative both ways.
+//! increase, additive decrease); K = 0, L = 1 is multiplicative both ways. A negative K is refused:
+//! a window would grow without end within one round trip.
 //!
 //! # Why
 //! Flows that answer congestion in different ways, for disciplines that should not care: Table 2 of
@@ -44,7 +45,7 @@ pub struct BinomialSpec {
     #[parameter(default = 0.5, above = 0.0, max = 1e6, unit = "segments")]
     pub c2: Option<f64>,
     /// Exponent of the increase, per ACK: one more than Bansal and Balakrishnan's, per round trip.
-    #[parameter(default = 1.0, min = -1.0, max = 10.0, unit = "1")]
+    #[parameter(default = 1.0, min = 0.0, max = 10.0, unit = "1")]
     pub k: Option<f64>,
     /// Exponent of the decrease.
     #[parameter(default = 1.0, min = 0.0, max = 10.0, unit = "1")]
