@@ -8,8 +8,8 @@
 //!
 //! # Why
 //! It keeps flows apart as FQ-CoDel does, but its controller acts on arrivals. Against a flow that
-//! does not respond to drops, PIE's probability rises as far as it must. CoDel's rate of drops grows
-//! slowly there.
+//! does not respond to drops, PIE's probability rises as far as it must. CoDel's rate of drops
+//! grows slowly there.
 //!
 //! # State and cost
 //! 130 bytes per queue, and each packet's links. O(log queues) per packet, to find the fattest
