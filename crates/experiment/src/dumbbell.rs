@@ -24,7 +24,7 @@ pub struct Dumbbell {
     pub senders: Vec<Sender>,
 }
 
-/// One flow.
+/// One flow of a dumbbell: its group, its source and its round-trip time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sender {
     /// Its name in results, such as `tcp.3`.

@@ -22,7 +22,7 @@ pub(crate) struct Snapshot {
     pub flows: Vec<Count>,
 }
 
-/// What became of packets at the link.
+/// Counts of packets at the link: sent, dropped and marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Count {
     /// Bytes that left.

@@ -44,7 +44,7 @@ pub trait WatchRuns: Sync {
     fn reached(&self, fraction: f64);
 }
 
-/// Follows one of them.
+/// Follows one run of a scenario on a stage.
 pub trait WatchRun {
     /// How often values are sampled; `None` for never.
     fn every(&self) -> Option<Duration>;

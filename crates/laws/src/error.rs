@@ -58,7 +58,7 @@ impl Display for BadParameter {
     }
 }
 
-/// Says whose parameter was out of range.
+/// Adds the name of the discipline to an error about a parameter.
 pub trait Of<T> {
     /// The same, with the error as that of `discipline`.
     fn of(self, discipline: &'static str) -> Result<T, BadParameter>;

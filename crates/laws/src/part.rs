@@ -23,7 +23,7 @@ pub enum ClassSupport {
     Queues,
 }
 
-/// A discipline of Linux's, as `tc qdisc` takes it.
+/// A queueing discipline of Linux, as `tc qdisc` takes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Qdisc {
     /// Its name and its parameters, but for `timer`.
@@ -54,7 +54,7 @@ impl Qdisc {
     }
 }
 
-/// A queue of ns-2's.
+/// A queue of ns-2, with its variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ns2Queue {
     /// Its class, below `Queue`.

@@ -6,7 +6,7 @@ use alloc::format;
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Limit, Rate, Rng, Seed};
 
-/// Where a discipline works.
+/// The place at which a discipline works: the link's rate, the buffer, and the random stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
     /// The link's rate.

@@ -15,7 +15,7 @@ use core::fmt::{self, Debug};
 use fairwire_core::{Ecn, Rng, Time};
 use std::sync::Arc;
 
-/// One end of a flow.
+/// One end of a flow of another crate's protocol, without I/O.
 pub trait Endpoint: Send {
     /// Invoked when `packet` of the other end arrived, at `now`.
     fn on_packet(&mut self, packet: Packet, now: Time);
@@ -75,7 +75,7 @@ impl Packet {
     }
 }
 
-/// Which flow is to be made.
+/// The flow for which endpoints are made.
 #[derive(Debug)]
 pub struct Start {
     /// Its number in its group, from 1.
@@ -84,7 +84,7 @@ pub struct Start {
     pub rng: Rng,
 }
 
-/// What makes both ends of each flow of a group.
+/// A factory of both ends of each flow of a group.
 #[derive(Clone)]
 pub struct Endpoints {
     name: &'static str,

@@ -3,7 +3,7 @@
 
 use fairwire_core::{Ecn, Time};
 
-/// What happens. The number names a flow, a link or a frame.
+/// An event of the model. The number names a flow, a link or a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
     /// A frame reaches the queue of a link.
@@ -146,7 +146,7 @@ pub(crate) trait Events {
     fn next_left(&mut self, memory: &impl Memory) -> Option<Leaving>;
 }
 
-/// The memory that events need. To prefetch it changes nothing that is computed.
+/// The memory that events need, as the event queue prefetches it. Prefetching changes no result.
 pub(crate) trait Memory {
     /// Prefetches the frame of `event`, if it has one.
     fn fetch_frame(&self, event: Event);

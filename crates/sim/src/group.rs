@@ -9,7 +9,7 @@ use fairwire_core::{Duration, FlowHash, Packet, Time, rng};
 use fairwire_tcp::Config;
 use std::sync::Arc;
 
-/// What the flows of a group have in common.
+/// A group: what its flows have in common.
 pub(crate) struct Group {
     pub(crate) plan: GroupPlan,
     pub(crate) tcp: Option<Arc<Config>>,

@@ -2,7 +2,8 @@
 
 use fairwire_core::{Duration, Rate, Time};
 
-/// When the link is free, and the part of a nanosecond that its latest packet is ahead.
+/// A flow's own link: when it is free, and the part of a nanosecond that its latest packet is
+/// ahead.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Line {
     free_at: Time,

@@ -7,7 +7,7 @@ use fairwire_core::{
 use fairwire_metrics::record::LinkRecord;
 use fairwire_metrics::{DelayHistogram, LinkMeter};
 
-/// A queued link. What a [`Server`] is, with its measures taken and its propagation delay added.
+/// A queued link: a [`Server`] with a meter and a propagation delay.
 pub struct Link {
     name: String,
     server: Server,

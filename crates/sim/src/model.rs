@@ -39,7 +39,7 @@ use fairwire_core::{Duration, Ecn, Packet, Time};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// A network at work.
+/// The model: a network at work.
 pub(crate) struct Model<T, E> {
     pub(crate) events: E,
     pub(crate) store: Store<T>,

@@ -110,7 +110,7 @@ impl LinkView<'_> {
     }
 }
 
-/// One aggregate.
+/// One aggregate of flows.
 pub struct AggregateView<'a> {
     /// Its name.
     pub name: &'a str,
@@ -279,7 +279,7 @@ struct Ahead {
     event: PacketEvent,
 }
 
-/// Feeds an observer.
+/// Passes the callbacks of the engine on to an observer.
 pub(crate) struct Watch<'a> {
     observer: &'a mut dyn Observer,
     interval: Option<Duration>,

@@ -82,7 +82,7 @@ pub struct LinkPlan {
 pub struct GroupPlan {
     /// The name of the group, such as `tcp`. Flow number 3 of it is called `tcp.3`.
     pub name: String,
-    /// What sends.
+    /// The source of a flow's packets.
     pub source: Source,
     /// From the source's access link to the sink's.
     pub forward: Vec<Hop>,
@@ -131,7 +131,7 @@ pub enum Hop {
     },
 }
 
-/// What sends.
+/// The source of a flow's packets.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// A TCP with endless data.
@@ -191,7 +191,7 @@ impl Network {
     }
 }
 
-/// How long, and under which seed.
+/// The settings of a run: its length, warm-up and seed.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// Length of the run, warm-up included; longer than the warm-up.
@@ -214,7 +214,7 @@ pub enum TieRule {
     Fifo,
 }
 
-/// What came out.
+/// The results of a run.
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// Per member of a group, in the order of the plan.
@@ -230,7 +230,7 @@ pub struct Measured {
     pub events: u64,
 }
 
-/// What edges counted of an aggregate after the warm-up.
+/// The counts of an aggregate after the warm-up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AggregateCount {
     /// Its name.

@@ -20,7 +20,7 @@ pub(crate) struct Leg {
     pub(crate) group: u32,
 }
 
-/// Where a leg leads.
+/// The end of a leg: a queued link, or the far end of the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// The queue of this link.

@@ -27,7 +27,7 @@ pub struct PacketEvent {
     pub sent: Time,
 }
 
-/// What happened.
+/// The kind of a [`PacketEvent`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// It reached a queue.
@@ -42,7 +42,7 @@ pub enum What {
     Deliver,
 }
 
-/// What a packet carries.
+/// The content of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// The opening of a connection.
@@ -71,7 +71,7 @@ pub enum Content {
     },
 }
 
-/// What a TCP sender thinks of the network.
+/// The state of a TCP sender: its windows and its round-trip time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
     /// The congestion window, segments.

@@ -3,7 +3,7 @@
 use crate::plan::{GroupPlan, Hop, Network, Settings, Source, TieRule};
 use fairwire_core::Duration;
 
-/// How a run goes. The default is event by event, in one order.
+/// The tuning of a run. The default is event by event, in one order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tuning {
     /// The time that hosts are served ahead of links, where they are.

@@ -36,7 +36,7 @@ struct Record {
     is_limited: bool,
 }
 
-/// What an acknowledgement measures.
+/// The measurements of an acknowledgement: a round-trip time and a rate of delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Measures {
     /// The round-trip time of the segment sent last of those it acknowledges, unless that was sent

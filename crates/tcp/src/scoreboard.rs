@@ -13,7 +13,7 @@ use crate::cut::Cut;
 use crate::segment::Sack;
 use std::collections::VecDeque;
 
-/// The state of the segments in flight.
+/// The scoreboard of RFC 6675: which segments in flight arrived, are lost, or were sent again.
 #[derive(Debug, Default)]
 pub(crate) struct Scoreboard {
     base: u64,

@@ -14,7 +14,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 #[derive(Debug)]
 pub struct Agents([Agent; 2]);
 
-/// What a helper could not do.
+/// The failure of a helper, with its role.
 #[derive(Clone, Debug)]
 pub struct Failed {
     /// Which helper.

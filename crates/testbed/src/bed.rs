@@ -20,8 +20,8 @@ use std::os::fd::OwnedFd;
 
 pub use super::side::Side;
 
-/// Source, gateway and sink, joined in a line, each in a network namespace of its own, which ends
-/// with this; only source and sink have addresses.
+/// A test bed: source, gateway and sink, joined in a line, each in a network namespace of its own.
+/// The namespaces end with this value. Only source and sink have addresses.
 #[derive(Debug)]
 pub struct Bed {
     /// Where traffic comes from.

@@ -52,7 +52,7 @@ pub enum TestbedError {
     },
 }
 
-/// What a helper could not do, on its way to the process that started it.
+/// The failure of a helper, as it is sent to the process that started it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trouble {
     /// Which error it becomes.
@@ -63,7 +63,7 @@ pub struct Trouble {
     pub reason: String,
 }
 
-/// Which error a trouble becomes.
+/// The kind of error that a [`Trouble`] becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TroubleKind {
     /// This process may not.

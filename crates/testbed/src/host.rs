@@ -31,7 +31,7 @@ pub struct Wire<'a> {
     pub mtu: u32,
 }
 
-/// What an interface has counted since it was made.
+/// The counters of an interface since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     /// Frames that arrived.

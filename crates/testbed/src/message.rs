@@ -27,7 +27,7 @@ pub const AGENT_COMMAND: &str = "lab-agent";
 /// This program, also after another was put in its place.
 pub(crate) const THIS_PROGRAM: &str = "/proc/self/exe";
 
-/// What a helper process is.
+/// The role of a helper process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Makes a network, and starts the two hosts.
@@ -84,7 +84,7 @@ pub struct Program {
     pub log: PathBuf,
 }
 
-/// To a helper.
+/// A message to a helper.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Instruction {
     /// First of all, to a network: what it is to be.
@@ -107,7 +107,7 @@ pub(crate) enum Instruction {
     },
 }
 
-/// From a host.
+/// A message from a host.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Answer {
     /// It takes connections.
@@ -120,7 +120,7 @@ pub(crate) enum Answer {
     Failed(Trouble),
 }
 
-/// From a process that makes a network.
+/// A message from the process that makes a network.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Report {
     /// The namespaces are there and joined. Where [we forward](AtGateway::Maker), two descriptors

@@ -7,7 +7,7 @@ use fairwire_linux::tcp_info::TcpInfo;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Traffic of one run.
+/// The traffic of one run: its flows, its length, and the slots by which it is counted.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Traffic {
     /// The flows. The number of a flow is its place here.
@@ -42,7 +42,7 @@ impl Slots {
     }
 }
 
-/// One flow.
+/// One flow between the two hosts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flow {
     /// What it belongs to, for the evaluation.
@@ -66,7 +66,7 @@ pub struct Flow {
     pub ecn: bool,
 }
 
-/// What a flow does.
+/// What a flow sends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sends {

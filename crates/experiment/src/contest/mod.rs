@@ -152,7 +152,7 @@ impl ContestPlan {
     }
 }
 
-/// What came of a contest.
+/// The outcome of a contest: counts, samples, and what the hosts saw.
 pub(crate) struct Held {
     /// What was measured at the link.
     pub counted: Counted,
@@ -162,7 +162,7 @@ pub(crate) struct Held {
     pub snapshots: Vec<Snapshot>,
 }
 
-/// What was counted on the link between the end of the warm-up and the end of the contest.
+/// The counts of the link between the end of the warm-up and the end of the contest.
 pub(crate) struct Counted {
     /// For how long, by the clock.
     pub window: Duration,

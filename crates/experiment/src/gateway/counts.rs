@@ -16,7 +16,7 @@ use fairwire_linux::port::PortHealth;
 use fairwire_metrics::record::{BacklogRecord, LinkRecord, Sojourn};
 use std::collections::{BTreeMap, HashMap};
 
-/// What a gateway answered.
+/// The counts in one answer of a gateway.
 #[derive(Clone, Debug)]
 pub(super) struct Reading {
     /// When totals were taken, seconds after the gateway began.

@@ -20,7 +20,7 @@ impl SharedMeter {
     }
 }
 
-/// A discipline of which `meter` takes note.
+/// A discipline whose packets `meter` counts.
 pub(super) struct Metered {
     /// What is measured.
     pub discipline: Box<dyn Discipline>,

@@ -19,7 +19,7 @@ pub(super) const FAILURE: &str = "failure.txt";
 /// says the same.
 const CLOCK_STARTS: &str = "virtual-clock-starts";
 
-/// What a guest has to do.
+/// The runs that a guest has to make.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Job {
     /// Where results go.

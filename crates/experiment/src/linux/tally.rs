@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a run gave, counted between the end of the warm-up and the end of the run.
+/// The counts of a run, between the end of the warm-up and the end of the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// Payload that reached each receiver in order and once, bytes.
@@ -24,7 +24,7 @@ pub struct Tally {
     pub most_waiting: u64,
 }
 
-/// What one flow had at the bottleneck.
+/// The counts of one flow at the bottleneck.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowTally {
     /// Packets that came.

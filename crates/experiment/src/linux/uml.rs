@@ -26,7 +26,7 @@ pub struct Uml {
     pub clock: PathBuf,
 }
 
-/// Why there is no answer.
+/// Why User Mode Linux gave no result.
 #[derive(Debug, thiserror::Error)]
 pub enum UmlError {
     /// Something has to be installed first.

@@ -5,7 +5,7 @@ use fairwire_core::{Duration, Ecn, Time};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// What went by.
+/// The packets that the watching sockets saw, matched at both ends of the bottleneck.
 pub(crate) struct Seen {
     /// The source port of flow 0; the others follow.
     first_port: u16,

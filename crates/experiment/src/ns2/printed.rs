@@ -6,7 +6,7 @@ use fairwire_metrics::record::{BacklogRecord, FlowRecord, LinkRecord};
 use fairwire_sim::Source;
 use std::collections::BTreeMap;
 
-/// What it printed of the time from the warm-up on.
+/// The results that ns-2 printed, of the time from the warm-up on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Printed {
     flows: BTreeMap<String, Numbers>,

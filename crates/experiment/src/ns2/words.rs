@@ -16,7 +16,7 @@ const SENDERS: &str = "`bulk` and `cbr`";
 const TCP: &str = "`profile = \"ns2-2002\"` or \"ns2-2006\" with its `segment`, `recovery`, `window`, `min_rto` and a `control` of `reno` \
                    or `binomial`";
 
-/// What is run.
+/// The dumbbell that ns-2 runs.
 pub(super) struct Dumbbell {
     /// The link's name in results.
     pub link: String,

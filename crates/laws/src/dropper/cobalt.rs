@@ -184,7 +184,7 @@ impl Spec {
     }
 }
 
-/// What all queues under COBALT have in common.
+/// The state that all queues under COBALT share.
 #[derive(Debug)]
 pub struct Common {
     /// The parameters.

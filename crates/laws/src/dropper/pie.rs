@@ -246,7 +246,7 @@ impl Spec {
     }
 }
 
-/// What all queues under PIE have in common.
+/// The state that all queues under PIE share: parameters and the random stream.
 #[derive(Debug)]
 pub struct Common {
     /// The parameters.

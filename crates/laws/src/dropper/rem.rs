@@ -205,7 +205,7 @@ pub struct Config {
     pub packet_bytes: u32,
 }
 
-/// Which packets are judged where.
+/// Where packets with and without ECN capability are judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
     /// Packets that can carry a mark are judged when they leave, rather than when they come.

@@ -8,7 +8,7 @@ use super::heap::Heap;
 use super::tag::Tag;
 use fairwire_core::{FlowHash, FlowTable};
 
-/// What is remembered of a flow.
+/// The tag and the weight that are remembered of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Account {
     /// The tag at which its next packet may start.

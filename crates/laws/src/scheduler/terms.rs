@@ -3,7 +3,7 @@
 use crate::spec::WeightOf;
 use fairwire_core::Limit;
 
-/// What any scheduler is built from.
+/// The checked terms from which any scheduler is built.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terms {
     /// The link's rate and more, for schedulers that follow it: bits per second.

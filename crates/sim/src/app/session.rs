@@ -4,7 +4,7 @@ use super::load::{Cause, Machine, Step};
 use fairwire_core::{Duration, Rng, Time};
 use fairwire_metrics::TransferMeter;
 
-/// How long what the users of a group did took.
+/// The completion times of what the users of a group did.
 #[derive(Default)]
 pub(crate) struct Timed {
     pub(crate) transfers: TransferMeter,

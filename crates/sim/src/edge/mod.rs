@@ -75,7 +75,7 @@ struct Ends {
     receiver: Tag,
 }
 
-/// One aggregate.
+/// The edges of one aggregate: its marker, its estimator and its counts.
 pub(crate) struct Aggregate {
     pub(crate) plan: AggregatePlan,
     estimator: Option<Estimator>,

@@ -9,7 +9,8 @@ use crate::plan::Source;
 use fairwire_core::Rng;
 use fairwire_tcp::{LossCounts, Sender};
 
-/// What sends. Nearly all flows are TCP, and to box a sender is another cache miss for each packet.
+/// The protocol of a flow. Nearly all flows are TCP, and to box a sender is another cache miss for
+/// each packet.
 pub(super) enum Protocol {
     Tcp(Sender),
     Datagrams(Box<Datagrams>),

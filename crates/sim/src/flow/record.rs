@@ -27,7 +27,7 @@ pub(crate) struct Flow {
 
 const _: () = assert!(offset_of!(Flow, source) == 2 * LINE && size_of::<Flow>() == 6 * LINE);
 
-/// What a delivery needs.
+/// The part of a flow that a delivery needs.
 pub(super) struct Sink {
     pub(super) down: Line,
     pub(super) access_delay: Duration,
@@ -50,7 +50,7 @@ struct Seldom {
 /// The flow is no connection of a session: it runs by itself.
 const NO_SESSION: u32 = u32::MAX;
 
-/// What became of a flow's packets, or of those of several flows together.
+/// Counts of a flow's packets, or of those of several flows together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) sent: u64,
@@ -78,8 +78,8 @@ impl Counts {
     }
 }
 
-/// What the sending end needs. A flow's own links are never congested by others, so a packet's time
-/// on them is computed when it is sent.
+/// The part of a flow that its sending end needs. A flow's own links are never congested by others,
+/// so a packet's time on them is computed when it is sent.
 pub(super) struct Outgoing {
     pub(super) up: Line,
     pub(super) access_delay: Duration,
@@ -104,7 +104,7 @@ pub(crate) struct Lanes {
     pub(crate) wake: Lane,
 }
 
-/// What a flow belongs to.
+/// A flow's place in its group: what it is made from, beside the group's plan.
 #[derive(Clone, Copy)]
 pub(crate) struct Membership {
     pub(crate) group: u32,

@@ -8,7 +8,7 @@ use crate::route::Target;
 use fairwire_core::Time;
 use fairwire_tcp::Ack;
 
-/// A packet at its sink.
+/// A packet that reached its sink.
 pub(crate) struct Delivery {
     /// When it gets there.
     pub(crate) at: Time,

@@ -12,7 +12,7 @@ use fairwire_core::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Events in no particular order of arrival.
+/// A calendar queue: events in no particular order of arrival.
 #[derive(Debug)]
 pub(super) struct Calendar {
     pub(super) near: Vec<Entry>, // the buckets before `head`, sorted, the next event last

@@ -16,7 +16,7 @@ const ENTRIES_IN_LINE: usize = LINE / size_of::<Entry>();
 
 const _: () = assert!(ENTRIES_IN_LINE == 4 && MAX_LANES == 16);
 
-/// What is due when.
+/// An entry of a lane, and the time at which it is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// When it is due, and in the lowest bits its kind.

@@ -13,7 +13,7 @@ use crate::plan::Settings;
 use crate::ties::Ties;
 use fairwire_core::{Duration, Time};
 
-/// Events to come.
+/// The events to come at hosts, or at links.
 #[derive(Debug)]
 pub(super) struct Side {
     lanes: Lanes,

@@ -31,7 +31,7 @@ impl About {
     }
 }
 
-/// What a flow begins with, as far as its controller may need it.
+/// The constants of a flow that its controller may need at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
     /// Initial window, segments.

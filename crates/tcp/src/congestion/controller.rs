@@ -106,7 +106,7 @@ impl ControllerSpec for RenoSpec {
 /// Makes of the list what is chosen, and what works.
 macro_rules! choices {
     ([$($(#[$doc:meta])* $module:ident::$kind:ident($spec:ident, $parameters:ident) = $name:literal;)+]) => {
-        /// Which controller, with its constants.
+        /// A controller by kind, with its constants.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub enum ControlConfig {
             /// Reno and NewReno (RFC 5681).
@@ -128,7 +128,7 @@ macro_rules! choices {
             }
         }
 
-        /// A controller of some kind.
+        /// A controller at work for one flow.
         #[derive(Debug)]
         pub enum Controller {
             /// Reno and NewReno.

@@ -24,7 +24,7 @@ const CSS_ROUNDS: u8 = 5;
 /// L: an acknowledgement grows the window by no more segments than this.
 const MAX_PER_ACK: u32 = 8;
 
-/// What the first slow start watches.
+/// The state of HyStart++: the round-trip times of the first slow start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HyStart {
     /// The least round-trip times of the previous round, of this one, and of the one that made it

@@ -3,7 +3,7 @@
 use super::{Phase, Reaction, Sender};
 use std::ops::Add;
 
-/// How a sender found its losses.
+/// Counts of losses, by how the sender found them.
 ///
 /// Losses are counted by episodes: an episode begins when a loss is found, and ends when all is
 /// acknowledged that had been sent by then. A repair by duplicates and the timeout that it runs

@@ -18,7 +18,7 @@ pub(super) struct Catcher {
     sockets: Vec<UdpSocket>,
 }
 
-/// What was received.
+/// The datagrams that were received.
 pub(super) struct Caught {
     /// By flow and slot.
     pub payload: Vec<Slots>,
@@ -115,7 +115,7 @@ const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 /// Marks datagrams as ours.
 const MAGIC: u32 = 0xfa1e_f1e1;
 
-/// What the head of a datagram says.
+/// The head of a datagram: flow, number and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub flow: usize,

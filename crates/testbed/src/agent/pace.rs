@@ -57,7 +57,7 @@ impl Pace {
     }
 }
 
-/// What a flow sent.
+/// The counts of what a flow sent.
 pub(super) struct Sent {
     pub flow: usize,
     pub sent: u64,

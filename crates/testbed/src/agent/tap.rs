@@ -17,7 +17,7 @@ pub(super) struct Tap {
     port: AfPacket,
 }
 
-/// Bytes on the link.
+/// The bytes that a tap counted on the link.
 pub(super) struct Tapped {
     /// Of flows that come here, by flow and slot.
     pub link: Vec<Slots>,

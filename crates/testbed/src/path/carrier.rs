@@ -19,7 +19,7 @@ const TICK: Duration = Duration::from_ms(20);
 /// To fall asleep and wake up again takes about as long.
 const MIN_SLEEP: Duration = Duration::from_us(5);
 
-/// Two ports and what is under way between them.
+/// Two ports and the frames under way between them.
 #[derive(Debug)]
 pub(super) struct Carrier<P> {
     /// By side.

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-/// What a path does to the frames that pass it.
+/// The delays and losses of a path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Path {
     /// To what comes from the source.
@@ -77,7 +77,7 @@ impl Path {
     }
 }
 
-/// What became of the frames of a path, both directions together.
+/// Counts of the frames of a path, both directions together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Carried {
     /// Frames that came out.

@@ -6,7 +6,7 @@ use fairwire_core::{ClassTree, Duration, Rate, Transmitter};
 /// Priorities are below this.
 pub const PRIORITIES: usize = 8;
 
-/// What a tree is made of.
+/// The checked parameters of a tree: its classes and their terms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// The tree. The guarantee of a class with classes below it is at least what these are

@@ -39,7 +39,7 @@ impl Inner {
 /// Makes the discipline of the leaf at a place of the tree, always the same.
 pub type Maker = Box<dyn Fn(usize) -> Box<dyn Discipline> + Send>;
 
-/// What may wait in all leaves together, beside what each has room for.
+/// The limit of what may wait in all leaves together, beside the room of each.
 ///
 /// A leaf may hold as much as is free: dynamic thresholds with a factor of one (A. K. Choudhury and
 /// E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches", IEEE/ACM ToN

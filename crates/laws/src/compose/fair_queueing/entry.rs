@@ -48,7 +48,7 @@ pub struct Entry {
     pub dropper: Option<MakesRoom>,
 }
 
-/// What was typed, checked.
+/// The checked parameters of an [`Entry`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedEntry {
     /// How much may wait.

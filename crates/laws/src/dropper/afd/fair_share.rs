@@ -6,7 +6,8 @@
 
 use fairwire_core::{Duration, Time};
 
-/// How m_fair is moved. Queue and m_fair are in one measure, packets or bytes.
+/// The constants of the controller that moves m_fair. Queue and m_fair are in one measure, packets
+/// or bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Control {
     /// The queue that is aimed at.

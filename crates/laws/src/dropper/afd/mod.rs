@@ -49,7 +49,7 @@ pub trait Meter: Send {
     fn inspect(&self, unit: Unit, probe: &mut dyn Probe);
 }
 
-/// What the four forms have in common, checked.
+/// The checked parameters that the four forms have in common.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// How much may wait.
@@ -274,7 +274,7 @@ pub struct Shared {
     pub interval: Option<Quantity<Duration>>,
 }
 
-/// The parameters of those that sample.
+/// The parameters of the three forms that sample.
 #[parameters(gated, checked = CheckedSamples, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
@@ -308,7 +308,7 @@ impl Samples {
     }
 }
 
-/// What the four forms have in common, as given to one of them.
+/// The typed parameters that the four forms have in common, as given to one of them.
 pub(super) struct Given<'a> {
     pub name: &'static str,
     pub buffer: Option<Quantity<Amount>>,

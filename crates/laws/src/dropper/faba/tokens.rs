@@ -58,7 +58,7 @@ impl Measure {
     }
 }
 
-/// T, and the bound on flows.
+/// The supply of tokens: T, and the maximum number of flows with buckets.
 #[parameters(gated, checked = Checked, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Supply {

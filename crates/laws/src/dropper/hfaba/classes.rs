@@ -72,7 +72,7 @@ pub(super) struct Classes {
     active: u32,
 }
 
-/// What a draw gives.
+/// The child of a class that a draw picked.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Child {
     /// A class, by its place.

@@ -48,7 +48,7 @@ pub enum End {
     Tail,
 }
 
-/// What was typed that matters to all of them.
+/// The typed parameters that all push-out droppers have.
 pub(crate) struct Typed<'a> {
     pub buffer: Option<Quantity<Amount>>,
     pub scheduler: &'a Option<Service>,

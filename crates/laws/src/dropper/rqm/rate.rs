@@ -25,7 +25,7 @@ pub enum Estimator {
     Window,
 }
 
-/// What an arrival sees.
+/// The queue and the time at an arrival, from which the rate is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     /// When it arrives.

@@ -5,7 +5,7 @@ use alloc::vec;
 use fairwire_core::rng::mix;
 use fairwire_core::{Buffer, FlowHash};
 
-/// One bin.
+/// One bin: its backlog and its probability.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bin {
     /// p_m: what the flows that meet here must bear.
@@ -25,7 +25,7 @@ pub struct Steps {
     pub decrease: f64,
 }
 
-/// What a flow's bins say together.
+/// The least probability and the least backlog of a flow's bins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Least {
     /// The lowest probability over the levels.

@@ -11,7 +11,7 @@ pub enum Cause {
     Finished(u16),
 }
 
-/// What a load wants.
+/// One action of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Leave the connection in this place, if there is one, and open another with this number of

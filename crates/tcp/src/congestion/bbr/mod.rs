@@ -52,7 +52,7 @@ mod parameters;
 pub(super) use parameters::ABOUT;
 pub use parameters::{BbrParameters, BbrSpec, FirstPhase};
 
-/// What BBR is doing: section 4.3.
+/// The state of BBR: section 4.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BbrState {
     /// Doubling the rate per round, until it stops to rise.
