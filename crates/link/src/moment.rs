@@ -99,7 +99,8 @@ impl<I: Moment> Clock<I> {
     pub(crate) fn advance(&mut self, now: I) -> Time {
         let origin = *self.origin.get_or_insert_with(|| I::origin(now));
         let given = Time::ZERO + now.since(origin).into();
-        if given < self.now {
+        let is_before_origin = given == Time::ZERO && !origin.since(now).is_zero();
+        if given < self.now || is_before_origin {
             self.backward_calls += 1;
         }
         self.now = self.now.max(given);

@@ -49,8 +49,9 @@ fn named(text: &str, site: &Site<'_>, marks: bool) -> Result<Box<dyn Discipline>
     let text = text.trim();
     let choice = if text.starts_with('{') {
         let read = toml::from_str::<BTreeMap<String, Choice>>(&format!("queue = {text}"));
-        let one = read.map_err(|error| format!("`{text}`: {}", error.message()))?;
-        one.into_values().next().unwrap_or_else(|| Choice::from(text.to_owned()))
+        let mut read = read.map_err(|error| format!("`{text}`: {}", error.message()))?;
+        let one = read.remove("queue").filter(|_| read.is_empty());
+        one.ok_or_else(|| format!("`{text}` goes on after its table; allowed: one table in braces"))?
     } else {
         Choice::from(text.to_owned())
     };

@@ -81,12 +81,13 @@ impl fmt::Display for Report {
         }
         writeln!(f, "{:>12}{:>12}{:>12}", "p50", "p99", "max")?;
         for flow in &self.flows {
-            write!(f, "{:>10}{:>10.3}", flow.flow, flow.rate_bps / 1e6)?;
+            // A space before each, lest a wide number run into the next.
+            write!(f, "{:>10} {:>9.3}", flow.flow, flow.rate_bps / 1e6)?;
             for count in [flow.sent, flow.delivered, flow.dropped, flow.lost, flow.marked] {
-                write!(f, "{count:>10}")?;
+                write!(f, " {count:>9}")?;
             }
             for delay in [flow.delay.p50, flow.delay.p99, flow.delay.max] {
-                write!(f, "{:>9.3} ms", delay.as_secs_f64() * 1e3)?;
+                write!(f, " {:>8.3} ms", delay.as_secs_f64() * 1e3)?;
             }
             writeln!(f)?;
         }
@@ -214,6 +215,24 @@ pub(crate) struct Sent {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_number_of_a_report_runs_into_the_next() {
+        let delay = Delays::of(vec![3_600_000_000_000_000]); // 1000 h
+        let counts = Counts { sent: 10_000_000_000, ..Counts::default() };
+        let flow = FlowReport { delay, ..counts.report(u64::MAX, fairwire_core::Duration::ZERO) };
+        let report = Report {
+            time: Duration::ZERO,
+            flows: vec![flow],
+            utilization: 0.0,
+            jain: 1.0,
+            backward_calls: 0,
+        };
+        let printed = report.to_string();
+        let row: Vec<&str> = printed.lines().nth(1).unwrap_or_default().split_whitespace().collect();
+        assert_eq!(row.len(), 13, "7 numbers, and 3 with a unit: {printed}");
+        assert_eq!(row[..3], ["18446744073709551615", "0.000", "10000000000"]);
+    }
 
     #[test]
     fn percentiles_are_the_nearest_ranks() {

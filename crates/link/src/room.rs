@@ -31,7 +31,7 @@ impl Room {
             Room::Amount(amount) => Ok(amount),
             Room::Bdp(factor) => match Duration::from_secs_f64(round_trip.secs() * factor) {
                 Duration::ZERO => Err(format!(
-                    "{factor} bdp of a link without delay is nothing; allowed: packets, bytes or time, or a delay above zero"
+                    "{factor} bdp of a round trip of {round_trip} is nothing; allowed: packets, bytes or time, or a longer delay"
                 )),
                 time => Ok(Amount::Time(time)),
             },
@@ -47,7 +47,7 @@ mod tests {
     fn a_bandwidth_delay_product_is_what_the_rate_sends_in_a_round_trip() {
         let room = Room::read("1.5 bdp").unwrap();
         assert_eq!(room.amount(Duration::from_ms(40)), Ok(Amount::Time(Duration::from_ms(60))));
-        assert!(room.amount(Duration::ZERO).unwrap_err().contains("without delay"));
+        assert!(room.amount(Duration::ZERO).unwrap_err().contains("round trip of 0 ns is nothing"));
         assert_eq!(Room::read("0.5bdp"), Ok(Room::Bdp(0.5)));
     }
 

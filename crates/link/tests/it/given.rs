@@ -60,6 +60,7 @@ fn parameters_are_text_and_are_checked() {
     assert!(refused("{ red = { weight = 7.0 } }").contains("`weight` of `red` is 7"));
     assert!(refused("{ rde = {} }").contains("rde"));
     assert!(refused("{ red = ").contains("`{ red =`"));
+    assert!(refused("{ red = {} }\nagain = 'codel'").contains("goes on after its table"));
     assert!(refused("{}").starts_with("`queue` of the link"));
     assert!(refused("").contains("there is no discipline ``"));
 }
@@ -70,7 +71,9 @@ fn a_buffer_without_room_for_a_packet_is_refused() {
     assert!(bad.to_string().contains("room for one typical packet"), "{bad}");
     assert_eq!(methods(&bad), ["buffer"]);
     let bad = Link::<u32>::new("8 Mbit/s", "0 s").buffer("1 bdp").build().expect_err("no delay");
-    assert!(bad.to_string().contains("without delay"), "{bad}");
+    assert!(bad.to_string().contains("1 bdp of a round trip of 0 ns is nothing"), "{bad}");
+    let bad = Link::<u32>::new("8 Mbit/s", "10 ms").buffer("0.00000000001 bdp").build().expect_err("no time");
+    assert!(bad.to_string().contains("of a round trip of 20 ms is nothing"), "{bad}");
     assert!(link().buffer("1000 B").mtu(1000).build().is_ok());
 }
 
@@ -123,6 +126,21 @@ fn a_time_that_goes_back_counts_as_the_latest_and_is_counted() {
     assert_eq!((first.sent, first.arrived), (ms(100), ms(111)));
     assert_eq!((second.sent, second.arrived), (ms(100), ms(112)));
     assert_eq!(link.report().backward_calls, 3);
+}
+
+#[test]
+fn a_time_before_the_start_of_the_link_is_counted_as_one_that_goes_back() {
+    #[expect(clippy::disallowed_methods, reason = "any instant: what follows is differences")]
+    let start = Instant::now() + ms(100);
+    let mut link = Link::<u32, Instant>::new("8 Mbit/s", "10 ms").build().unwrap();
+    link.send(1, 1000, 1, Ecn::NotEct, start).unwrap();
+    link.send(2, 1000, 1, Ecn::NotEct, start - ms(5)).unwrap();
+    assert_eq!(link.report().backward_calls, 1);
+    let early = Link::<u32, Instant>::new("8 Mbit/s", "10 ms").starts_at(start);
+    let mut early = early.build().unwrap();
+    early.send(1, 1000, 1, Ecn::NotEct, start - ms(5)).unwrap();
+    assert_eq!(early.next_timeout(), Some(start + ms(11)));
+    assert_eq!(early.report().backward_calls, 1);
 }
 
 #[test]
