@@ -280,4 +280,9 @@ impl Frames {
     pub(crate) fn in_flight(&self) -> usize {
         self.slots.len() - self.free.len()
     }
+
+    #[cfg(test)]
+    pub(crate) fn payloads(&self) -> usize {
+        self.payloads.iter().flatten().count()
+    }
 }

@@ -54,6 +54,15 @@ impl Plain {
     }
 }
 
+impl Plain {
+    /// Packets whose next event is scheduled.
+    fn packets_on_the_way(&self) -> usize {
+        let has_frame =
+            |event| matches!(event, Event::Arrival(_) | Event::Sink(_) | Event::Ack(_) | Event::Packet(_));
+        self.events.iter().filter(|Reverse(due)| has_frame(due.event)).count()
+    }
+}
+
 impl Events for Plain {
     fn lane_at_hosts(&mut self) -> Lane {
         Lane::NONE

@@ -4,12 +4,14 @@ use crate::app::{Arrivals, Bursts, Law, Load, OnOff, Poisson, Sequence, Telnet, 
 use crate::endpoint::{Endpoint, Endpoints, Packet as Sent, Start};
 use crate::model::Model;
 use crate::observe::Unwatched;
-use crate::plan::{GroupPlan, Hop, LinkPlan, Member, Network, Settings, Source, TieRule};
+use crate::plan::{
+    AggregatePlan, EstimatorPlan, GroupPlan, Hop, LinkPlan, Member, Network, Settings, Source, TieRule,
+};
 use crate::tuning::Tuning;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
-    Buffer, Cause, Dropper, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Rate, RateLaw, Rng, Seed, Time,
-    Trace, Verdict,
+    Backlog, Buffer, Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, Limit, Marker, Packet, Probe,
+    Queue, Rate, RateLaw, RateRequest, Rng, Seed, Signals, Step, Time, Trace, Verdict,
 };
 use fairwire_tcp::congestion::{BbrParameters, ControlConfig};
 use fairwire_tcp::{Config, EcnMode, Profile, Recovery};
@@ -21,8 +23,80 @@ use std::ops::ControlFlow;
 struct Signalling(u32);
 
 impl Dropper for Signalling {
-    fn on_arrival(&mut self, _: &Packet, buffer: &Buffer, _: Time) -> Verdict {
-        if buffer.len() > self.0 { Verdict::Signal(Cause::Early) } else { Verdict::Pass }
+    fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Verdict {
+        let is_crowded = buffer.len() > self.0 >> packet.color; // out of profile, from half on
+        if is_crowded { Verdict::Signal(Cause::Early) } else { Verdict::Pass }
+    }
+}
+
+/// Holds packets for 2 ms, and drops those that waited for longer than 30 ms when it comes to them.
+struct Holding<D>(D, VecDeque<Time>);
+
+const HELD: Duration = Duration::from_ms(2);
+
+impl<D: Discipline> Holding<D> {
+    /// When the packet came that is next, as far as any waits.
+    fn head(&self) -> Option<Time> {
+        self.1.front().copied()
+    }
+}
+
+impl<D: Discipline> Discipline for Holding<D> {
+    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+        let before = self.0.backlog().packets;
+        self.0.enqueue(packet, now, signals);
+        if self.0.backlog().packets > before {
+            self.1.push_back(now);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        while self.head()? + HELD <= now {
+            let (came, packet) = (self.1.pop_front()?, self.0.dequeue(now, signals)?);
+            if now.since(came) <= Duration::from_ms(30) {
+                return Some(packet);
+            }
+            signals.dropped(packet, Cause::Early);
+        }
+        None
+    }
+
+    fn ready_at(&self) -> Option<Time> {
+        self.head().map(|came| came + HELD)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.0.backlog()
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        self.0.inspect(probe);
+    }
+
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        self.1.clear();
+        self.0.drain(take);
+    }
+}
+
+/// Colours one packet in `every`, fewer or more as it is requested.
+struct Coloring {
+    packets: u64,
+    every: u64,
+}
+
+impl Marker for Coloring {
+    fn color(&mut self, packet: &mut Packet, now: Time) {
+        self.packets += 1 + now.ns() % 2; // the time of each packet counts
+        packet.color = u8::from(self.packets.is_multiple_of(self.every));
+    }
+
+    fn on_request(&mut self, request: RateRequest, _: Time) {
+        match request {
+            RateRequest::Keep => {}
+            RateRequest::Increase => self.every = (self.every + 1).min(9),
+            RateRequest::Decrease => self.every = (self.every - 1).max(2),
+        }
     }
 }
 
@@ -33,11 +107,13 @@ struct Windowed {
     window: u32,
     outstanding: u32,
     due: Option<Time>,
+    answers: Option<u32>, // to come until it is through; none: never
 }
 
 impl Windowed {
-    fn new(rng: Rng) -> Self {
-        Windowed { rng, window: 4, outstanding: 0, due: None }
+    fn new(mut rng: Rng) -> Self {
+        let answers = rng.chance(0.5).then(|| 50 + rng.below(500));
+        Windowed { rng, window: 4, outstanding: 0, due: None, answers }
     }
 }
 
@@ -46,6 +122,7 @@ impl Endpoint for Windowed {
         self.due = Some(now + Duration::from_ms(100));
         self.outstanding = self.outstanding.saturating_sub(1);
         self.window += 1;
+        self.answers = self.answers.map(|answers| answers.saturating_sub(1));
         if packet.payload() == Some(Ecn::Ce) {
             self.window = (self.window / 2).max(1);
         }
@@ -65,6 +142,10 @@ impl Endpoint for Windowed {
 
     fn next_timeout(&mut self) -> Option<Time> {
         self.due
+    }
+
+    fn finished(&self) -> bool {
+        self.answers == Some(0)
     }
 }
 
@@ -119,7 +200,9 @@ struct Drawn {
 struct Plan {
     shape: Shape,
     links: Vec<(u8, u8, u8)>, // rate, delay, buffer
-    bursts: bool,
+    law: u8,
+    holds: bool,
+    has_contract: bool, // that of the first group
     groups: Vec<Drawn>,
 }
 
@@ -127,7 +210,7 @@ fn plans() -> impl Strategy<Value = Plan> {
     let shape =
         prop_oneof![Just(Shape::Dumbbell), Just(Shape::ParkingLot), Just(Shape::Star), Just(Shape::TwoWay)];
     let members = prop::collection::vec((0..4u8, 0..4u8), 1..4);
-    let group = (0..16u8, any::<u8>(), members, 0..3u8).prop_map(|(source, way, members, access)| Drawn {
+    let group = (0..16u8, any::<u8>(), members, 0..4u8).prop_map(|(source, way, members, access)| Drawn {
         source,
         way,
         members,
@@ -135,12 +218,17 @@ fn plans() -> impl Strategy<Value = Plan> {
     });
     let links = prop::collection::vec((0..4u8, 0..4u8, 0..3u8), 2..5);
     let groups = prop::collection::vec(group, 1..5);
-    (shape, links, prop::bool::weighted(0.15), groups).prop_map(|(shape, links, bursts, groups)| Plan {
-        shape,
-        links,
-        bursts,
-        groups,
-    })
+    let few = || prop::bool::weighted(0.15);
+    (shape, links, 0..10u8, few(), few(), groups).prop_map(
+        |(shape, links, law, holds, has_contract, groups)| Plan {
+            shape,
+            links,
+            law,
+            holds,
+            has_contract,
+            groups,
+        },
+    )
 }
 
 fn rate(bps: u64) -> Rate {
@@ -196,16 +284,24 @@ impl Plan {
     fn link(&self, at: usize) -> LinkPlan {
         let (mbps, delay, buffer) = self.links[at];
         // Packets of 1000 bytes take 1 ms, 800 us, 400 us or 100 us.
-        let rate = rate([8_000_000, 10_000_000, 20_000_000, 80_000_000][usize::from(mbps)]);
-        let law = match self.bursts {
-            true => RateLaw::Trace(Trace::parse(&"10\n".repeat(8)).expect("a trace").into()),
-            false => RateLaw::Fixed,
+        let rate = [8_000_000, 10_000_000, 20_000_000, 80_000_000][usize::from(mbps)];
+        let law = match self.law {
+            0 => RateLaw::Trace(Trace::parse(&"10\n".repeat(8)).expect("a trace").into()),
+            1 => {
+                let step = |(ms, rate)| Step { at: Time::ZERO + Duration::from_ms(ms), rate };
+                RateLaw::Steps(
+                    [(500, rate / 4), (800, rate * 2)].map(|(ms, bps)| step((ms, self::rate(bps)))).into(),
+                )
+            }
+            _ => RateLaw::Fixed,
         };
         let delay = Duration::from_us([0, 1000, 5000, 10_000][usize::from(delay)]);
         let packets = [10, 40, 100][usize::from(buffer)];
         let queue = Queue::new(Limit::packets(packets), Fcfs, Signalling(packets / 2 + 4));
-        let discipline = Box::new(queue.with_ecn(EcnPolicy::Mark));
-        LinkPlan { name: format!("link.{at}"), rate, law, delay, discipline }
+        let queue = queue.with_ecn(EcnPolicy::Mark);
+        let discipline: Box<dyn Discipline> =
+            if self.holds { Box::new(Holding(queue, VecDeque::new())) } else { Box::new(queue) };
+        LinkPlan { name: format!("link.{at}"), rate: self::rate(rate), law, delay, discipline }
     }
 
     /// There and back.
@@ -235,7 +331,9 @@ impl Plan {
                 source: source(drawn.source),
                 forward,
                 back,
-                access_rate: rate([10_000_000, 100_000_000, 1_000_000_000][usize::from(drawn.access)]),
+                access_rate: rate(
+                    [10_000_000, 100_000_000, 1_000_000_000, 1_000_000_000_000][usize::from(drawn.access)],
+                ),
                 class: 0,
                 dscp: 0,
                 members: members.collect(),
@@ -244,14 +342,27 @@ impl Plan {
         Network {
             links: (0..self.links.len()).map(|at| self.link(at)).collect(),
             groups: self.groups.iter().enumerate().map(group).collect(),
-            aggregates: Vec::new(),
+            aggregates: self.has_contract.then(contract).into_iter().collect(),
         }
+    }
+}
+
+fn contract() -> AggregatePlan {
+    AggregatePlan {
+        name: "contract".into(),
+        groups: vec![0],
+        marker: Box::new(Coloring { packets: 0, every: 3 }),
+        estimator: Some(EstimatorPlan::default()),
     }
 }
 
 fn plainly(plan: &Plan, settings: &Settings) -> String {
     let mut model = Model::plain(plan.network(), settings, Unwatched);
     assert!(model.go(&mut |_| ControlFlow::Continue(())));
+    let waiting: usize = model.links.iter().map(|link| link.backlog().packets as usize).sum();
+    let (frames, on_the_way) = (&model.store.frames, model.events.packets_on_the_way());
+    assert_eq!(frames.in_flight(), waiting + on_the_way, "every frame waits, is on its way, or was let go");
+    assert!(frames.payloads() <= frames.in_flight(), "what a packet carried goes with it");
     format!("{:#?}", model.measured())
 }
 
