@@ -7,8 +7,8 @@ use crate::moment::Moment;
 use std::time::Duration;
 
 /// Two links between the same two ends, one for each way. They share nothing but the time of a
-/// round trip, by which a buffer in `bdp` goes. Where times are instants, each begins at its own first
-/// call unless both have a [`starts_at`](LinkBuilder::starts_at).
+/// round trip, by which a buffer in `bdp` goes. Where times are instants, each begins at its own
+/// first call unless both have a [`starts_at`](LinkBuilder::starts_at).
 ///
 /// ```
 /// use fairwire_link::{Duplex, Link};
