@@ -80,11 +80,11 @@ impl Nested<'_> {
     /// Refuses an unknown name, and too deep nesting, before anything recurses into it.
     pub(crate) fn check_outline(&self, site: &Site<'_>) -> Result<(), BadParameter> {
         if let Err(unknown) = registry::find(self.choice.name()) {
-            let question = || spelling::question(&unknown.likely);
-            let more =
-                unknown.why.clone().or_else(question).map_or(String::new(), |more| format!(" ({more})"));
-            let given = format_args!("`{}`{more}", unknown.given);
-            return Err(self.refuse(self.key(), given, "the name of a discipline in the catalogue"));
+            let why = unknown.why.as_ref().map_or(String::new(), |why| format!(" ({why})"));
+            let near = spelling::question(&unknown.likely).map_or(String::new(), |near| format!("; {near}"));
+            let given = format_args!("`{}`{why}", unknown.given);
+            let allowed = format_args!("the name of a discipline in the catalogue{near}");
+            return Err(self.refuse(self.key(), given, allowed));
         }
         if fits_into(&(self.choice, *site), MAX_NESTED - 1) {
             return Ok(());

@@ -194,8 +194,8 @@ fn index_value(path: &str, value: &Spanned<DeValue<'_>>, locations: &mut Locatio
         DeValue::Array(items) => {
             let mut known: BTreeSet<&str> = BTreeSet::new();
             for (at, item) in items.iter().enumerate() {
-                let own =
-                    set::name_of(item.get_ref()).filter(|name| !name.contains('.') && known.insert(name));
+                let own = set::name_of(item.get_ref())
+                    .filter(|name| !name.is_empty() && !name.contains('.') && known.insert(name));
                 let name = own.map_or_else(|| format!("#{}", at + 1), str::to_owned);
                 locations.names.insert(format!("{path}.{at}"), name);
                 index_value(&format!("{path}.{at}"), item, locations);

@@ -39,6 +39,12 @@ pub enum Problem {
         /// The path that was given.
         path: PathBuf,
     },
+    /// The path does not name a directory.
+    #[error("`{}` is not a directory", path.display())]
+    NotADirectory {
+        /// The path that was given.
+        path: PathBuf,
+    },
     /// A pipe or a device, which may have no end or never be written to.
     #[error("`{}` is no regular file", path.display())]
     NotAFile {
@@ -110,11 +116,11 @@ pub enum Problem {
         note: String,
     },
     /// A value of the wrong type, or one that cannot be read.
-    #[error("`{key}`: {message}")]
+    #[error("`{key}`: {}", halves(message).0)]
     BadValue {
         /// The key, dotted.
         key: String,
-        /// What was given and what is allowed.
+        /// What was given; then `; allowed: ` and what is allowed.
         message: String,
     },
     /// A value of the right type that makes no sense.
@@ -174,13 +180,16 @@ impl Problem {
                 let near = question(nearest).map_or(String::new(), |question| format!("; {question}"));
                 Some(format!("allowed: {wanted}{near}"))
             }
-            Problem::Directory { .. } | Problem::Unreadable { .. } => Some("allowed: a readable file".into()),
+            Problem::Directory { .. } => Some("allowed: a file".into()),
+            Problem::NotADirectory { .. } => Some("allowed: a directory".into()),
+            Problem::Unreadable { .. } => Some("allowed: a readable file".into()),
             Problem::NotAFile { .. } => Some("allowed: a regular file, no pipe and no device".into()),
             Problem::TooLarge { max, .. } => Some(format!("allowed: at most {max} bytes")),
             Problem::NotText { .. } => Some("allowed: text in UTF-8".into()),
             Problem::NotToml { .. } => {
                 Some("allowed: TOML, for example `rate = \"10 Mbit/s\"`, one key to a line".into())
             }
+            Problem::Unknown { allowed, .. } if allowed.is_empty() => Some("allowed: none here".into()),
             Problem::Unknown { given, allowed, .. } => Some(format!(
                 "allowed: {}{}",
                 listed(allowed),
@@ -188,7 +197,9 @@ impl Problem {
             )),
             Problem::Elsewhere { allowed, .. } => Some(format!("allowed: {}", listed(allowed))),
             Problem::Missing { key, .. } => Some(format!("add `{key} = …`")),
-            Problem::BadValue { .. } => None,
+            Problem::BadValue { message, .. } => {
+                halves(message).1.map(|allowed| format!("allowed: {allowed}"))
+            }
             Problem::Refused { allowed, .. } | Problem::BadOverride { allowed, .. } => {
                 Some(format!("allowed: {allowed}"))
             }
@@ -255,6 +266,11 @@ fn joined(items: &[String], before_last: &str) -> String {
         Some((last, [])) => last.clone(),
         Some((last, rest)) => format!("{} {before_last} {last}", rest.join(", ")),
     }
+}
+
+/// What was given, and what is allowed if the message says it.
+fn halves(message: &str) -> (&str, Option<&str>) {
+    message.split_once("; allowed: ").map_or((message, None), |(given, allowed)| (given, Some(allowed)))
 }
 
 fn remark(note: &str) -> String {

@@ -124,6 +124,20 @@ enum Value<'a> {
     Plain(&'a DeValue<'a>),
 }
 
+impl Value<'_> {
+    /// As serde describes it.
+    fn described(&self) -> String {
+        match self {
+            Value::Table(_) => "map".into(),
+            Value::Array(_) => "sequence".into(),
+            Value::Plain(DeValue::Integer(number)) => format!("integer `{}`", number.as_str()),
+            Value::Plain(DeValue::Float(number)) => format!("floating point `{}`", number.as_str()),
+            Value::Plain(DeValue::Boolean(truth)) => format!("boolean `{truth}`"),
+            Value::Plain(other) => format!("a {}", other.type_str()),
+        }
+    }
+}
+
 impl<'a> From<&'a Spanned<DeValue<'a>>> for Node<'a> {
     fn from(value: &'a Spanned<DeValue<'a>>) -> Self {
         let span = value.span();
@@ -169,9 +183,9 @@ impl<'de> Deserializer<'de> for Node<'_> {
         let mut entries = match &self.value {
             Value::Table(table) => Some(table.iter()),
             Value::Plain(DeValue::String(_)) => None,
-            _ => {
-                let no_word = "no string was given; allowed: one word, in quotes".into();
-                return Err(Mistake { kind: Kind::Said(no_word), span: self.span });
+            other => {
+                let kind = Kind::Wrong { found: other.described(), wanted: "one word, in quotes".into() };
+                return Err(Mistake { kind, span: self.span });
             }
         };
         match (entries.as_mut().and_then(Iterator::next), &self.value) {
@@ -207,11 +221,14 @@ fn plain<'de, V: Visitor<'de>>(value: &DeValue<'_>, visitor: V) -> Result<V::Val
                 (_, Ok(number)) => visitor.visit_u64(number),
                 _ => visitor.visit_i128(number),
             },
-            Err(_) => Err(de::Error::custom(format!("{number} has too many digits"))),
+            Err(_) => Err(de::Error::custom(format!(
+                "{number} has too many digits; allowed: a whole number from 0 to {}",
+                i64::MAX
+            ))),
         },
         DeValue::Float(number) => match number.as_str().parse::<f64>() {
             Ok(real) if real.is_finite() || number.as_str().contains(['i', 'n']) => visitor.visit_f64(real),
-            _ => Err(de::Error::custom(format!("{number} is too large a number"))),
+            _ => Err(de::Error::custom(format!("{number} is too large; allowed: at most {:e}", f64::MAX))),
         },
         DeValue::Datetime(_) => Err(de::Error::invalid_type(Unexpected::Other("a date"), &visitor)),
         DeValue::Array(_) | DeValue::Table(_) => unreachable!("no plain value"),
@@ -355,9 +372,12 @@ mod tests {
                 "word = \"plain\"\nnumber = 2020-01-01",
                 "a:2:10: `number`: a date was given; allowed: a number",
             ),
-            ("word = \"plain\"\nnumber = 1e999", "a:2:10: `number`: 1e999 is too large a number"),
+            (
+                "word = \"plain\"\nnumber = 1e999",
+                "a:2:10: `number`: 1e999 is too large; allowed: at most 1.7976931348623157e308",
+            ),
             ("word = { plane = 1 }", "a:1:10: unknown word `plane`; allowed: `plain`, `with` or `table`"),
-            ("word = 3", "a:1:8: `word`: no string was given; allowed: one word, in quotes"),
+            ("word = 3", "a:1:8: `word`: integer `3` was given; allowed: one word, in quotes"),
             ("word = \"with\"", "a:1:8: `word`: the word was given alone; allowed: `{ word = … }`"),
             (
                 "word = { plain = 1, with = 2 }",

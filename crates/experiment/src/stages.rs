@@ -29,7 +29,7 @@ pub fn find(name: &str) -> Result<&'static dyn Stage, CannotRun> {
     all().iter().copied().find(|stage| stage.name() == name).ok_or_else(|| {
         let names: Vec<&str> = all().iter().map(|stage| stage.name()).collect();
         let hint = spelling::hint(name, names.iter().copied());
-        CannotRun::new(format!("there is no stage `{name}`{hint}"), names.join(", "))
+        CannotRun::new(format!("unknown stage `{name}`"), format!("`{}`{hint}", names.join("`, `")))
     })
 }
 
@@ -301,7 +301,7 @@ mod tests {
         let error = find("labb").map(Stage::name).unwrap_err().to_string();
         assert_eq!(
             error,
-            "there is no stage `labb`; did you mean `lab`?; allowed: sim, lab, gateway, linux, kernel, ns2"
+            "unknown stage `labb`; allowed: `sim`, `lab`, `gateway`, `linux`, `kernel`, `ns2`; did you mean `lab`?"
         );
         assert_eq!(find("sim").map(Stage::name), Ok("sim"));
     }

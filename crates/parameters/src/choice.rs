@@ -55,7 +55,7 @@ impl<'de, C: Choice> Visitor<'de> for Reader<C> {
         match C::needed(at) {
             None => Ok(C::named(at)),
             Some(key) => Err(E::custom(format_args!(
-                "`{name}` alone does not say its `{key}`; allowed: a table such as `{{ {name} = {{ {key} = … }} }}`"
+                "`{name}` alone lacks its `{key}`; allowed: a table such as `{{ {name} = {{ {key} = … }} }}`"
             ))),
         }
     }
@@ -170,7 +170,7 @@ mod tests {
             ("{\"plum\": 3}", "unknown field `plum`, expected one of `apple`, `pear`, `quince`"),
             (
                 "\"quince\"",
-                "`quince` alone does not say its `ripe`; allowed: a table such as `{ quince = { ripe = … } }`",
+                "`quince` alone lacks its `ripe`; allowed: a table such as `{ quince = { ripe = … } }`",
             ),
             ("{}", "no fruit is named; allowed: its name in quotes, or a table such as `{ apple = 3 }`"),
             (

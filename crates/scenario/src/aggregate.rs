@@ -47,7 +47,7 @@ impl EstimatorSpec {
     fn check(&self, path: &str) -> Result<(), Fault> {
         let EstimatorPlan { window, weight, low, high, .. } = self.plan();
         let within = |key: &str, given: f64, is_within: bool, allowed: &str| {
-            let why = "that is outside of what makes sense here";
+            let why = "that is out of range";
             let path = format!("{path}.{key}");
             if is_within { Ok(()) } else { Err(refused(path, &given.to_string(), why, allowed)) }
         };
@@ -120,7 +120,7 @@ fn check_base(spec: &Spec, contract: Rate, site: &Site<'_>) -> Result<(), Fault>
 
 fn check_marker(marker: &MarkerChoice, path: &str, site: &Site<'_>) -> Result<(), Fault> {
     marker.check(site).map_err(|bad| {
-        let why = format!("`{}` cannot work with that", bad.discipline);
+        let why = format!("`{}` does not accept that", bad.discipline);
         refused(format!("{path}.{}", bad.path()), &bad.given, &why, &bad.allowed)
     })
 }
@@ -137,15 +137,20 @@ pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
         // No edge would colour its packets, and no link would bound its share.
         if topology.routes[at].iter().any(|route| route.queues().next().is_none()) {
             let (path, given) = (format!("flow.{at}.aggregate"), format!("`{name}`"));
-            let allowed = "in a group that passes a link that is no wire";
-            return Err(refused(path, &given, "this group never comes before a queue", allowed));
+            let allowed = "a group that passes a link with a queue";
+            return Err(refused(path, &given, "this group passes no queue", allowed));
         }
     }
     for (at, aggregate) in spec.aggregate.iter().enumerate() {
         let path = format!("aggregate.{at}");
         if spec.aggregate[..at].iter().any(|other| other.name == aggregate.name) {
             let path = format!("{path}.name");
-            return Err(refused(path, &aggregate.given(), "another aggregate has that name", "each once"));
+            return Err(refused(
+                path,
+                &aggregate.given(),
+                "another aggregate has that name",
+                "each name once",
+            ));
         }
         aggregate.check(&path, spec, topology)?;
     }

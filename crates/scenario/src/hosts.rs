@@ -5,6 +5,7 @@ use crate::generated::{Layout, Line};
 use crate::spec::FlowSpec;
 use crate::topology::{QueuePlan, Route};
 use fairwire_core::RateLaw;
+use fairwire_document::Problem;
 use fairwire_sim::Hop;
 
 /// The hosts of a network, and what of its links is laid so far.
@@ -56,18 +57,15 @@ impl<'a> Hosts<'a> {
     /// Who sends to whom: no more pairs than there are flows.
     fn pairs(&self, path: &str, flow: &FlowSpec) -> Result<Vec<(u32, u32)>, Fault> {
         if !flow.via.is_empty() {
-            let why = "ways on a network that is generated are given by its ends";
+            let why = "routes on a generated network follow from its ends";
             return Err(refused(format!("{path}.via"), "given", why, "leave it out"));
         }
         let Some(pattern) = &flow.pattern else {
             let [from, to] = [("from", &flow.from), ("to", &flow.to)].map(|(key, name)| {
                 let missing = || {
-                    refused(
-                        path.into(),
-                        &format!("without `{key}`"),
-                        "its hosts are not given",
-                        "`from` and `to`, or `pattern`",
-                    )
+                    let note = "or `pattern`".into();
+                    let problem = Problem::Missing { key: key.into(), table: path.into(), note };
+                    Fault { path: path.into(), problem }
                 };
                 name.as_ref().ok_or_else(missing).and_then(|name| self.host(&format!("{path}.{key}"), name))
             });
@@ -91,7 +89,7 @@ impl<'a> Hosts<'a> {
         }
         pattern.pairs(self.layout.hosts(), flow.count()).map_err(|bad| {
             let path = format!("{path}.pattern.{}.{}", pattern.name(), bad.name);
-            refused(path, &bad.given, "that makes no sense here", &bad.allowed)
+            refused(path, &bad.given, "that is out of range", &bad.allowed)
         })
     }
 
@@ -102,7 +100,7 @@ impl<'a> Hosts<'a> {
         let is_plain = |number: &u32| (1..=hosts).contains(number) && format!("h{number}") == name;
         number.filter(is_plain).map(|number| number - 1).ok_or_else(|| {
             let given = format!("`{}`", fairwire_document::shortened(name));
-            let why = format!("that is none of its {hosts} hosts");
+            let why = format!("the network has only {hosts} hosts");
             refused(path.into(), &given, &why, &format!("`h1` to `h{hosts}`"))
         })
     }

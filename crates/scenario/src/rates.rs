@@ -56,10 +56,8 @@ impl Varying<'_> {
 /// The steps in the array at `path`, in order of time, all of them after the start.
 fn steps(path: &str, changes: &[ChangeSpec]) -> Result<RateLaw, Fault> {
     if changes.is_empty() {
-        // Reported as a missing entry, in the form that one has.
-        let key = "{ at = \"10 s\", rate = \"5 Mbit/s\" }".into();
-        let problem = Problem::Missing { key, table: path.into(), note: String::new() };
-        return Err(Fault { path: path.into(), problem });
+        let allowed = "at least one, such as { at = \"10 s\", rate = \"5 Mbit/s\" }";
+        return Err(refused(path.into(), "empty", "a rate that changes has changes", allowed));
     }
     let mut before = Duration::ZERO;
     for (number, change) in changes.iter().enumerate() {

@@ -242,9 +242,9 @@ fn network(spec: &Spec, links: &[NetworkLinkSpec], files: &Files) -> Result<Laid
     if laid.queues.iter().all(|queue| queue.own.is_some()) {
         return Err(refused(
             "link".into(),
-            "without a place for the disciplines compared",
-            "each link is a wire or has a discipline of its own",
-            "`bottleneck = true` at one at least, or one without `discipline`",
+            "a network of wires and of links with a `discipline` of their own",
+            "the disciplines compared need a link",
+            "`bottleneck = true` at one link or more, or a link without `discipline`",
         ));
     }
     let routes =
@@ -256,7 +256,7 @@ fn network(spec: &Spec, links: &[NetworkLinkSpec], files: &Files) -> Result<Laid
 fn generated(spec: &Spec, network: &NetworkChoice) -> Result<Laid, Fault> {
     let path = format!("network.{}", network.name());
     let refuse = |bad: OutOfRange| {
-        refused(format!("{path}.{}", bad.name), &bad.given, "that makes no sense here", &bad.allowed)
+        refused(format!("{path}.{}", bad.name), &bad.given, "that is out of range", &bad.allowed)
     };
     let layout = network.layout().map_err(refuse)?;
     let mut hosts = Hosts::new(&*layout, path);
@@ -348,7 +348,7 @@ impl Layout<'_> {
                 return Err(refused(
                     format!("{}.name", queue.path),
                     &format!("`{}`", queue.name),
-                    "another link is called so",
+                    "another link has that name",
                     "a `name` of its own for each of several links between two nodes",
                 ));
             }

@@ -110,7 +110,9 @@ impl Expression {
         let expression = reader.sum(0)?;
         match reader.peek() {
             None => Ok(expression),
-            Some(token) => Err(format!("`{token}` was not expected here")),
+            Some(token) => Err(format!(
+                "`{token}` is not expected here; allowed: an expression such as `drops / 2` (docs/studies.md)"
+            )),
         }
     }
 
@@ -223,7 +225,9 @@ impl<'a> Reader<'a> {
 
     fn sum(&mut self, depth: usize) -> Result<Expression, String> {
         if depth > DEEPEST {
-            return Err("the brackets are too deep".into());
+            return Err(format!(
+                "the parentheses are too deep; allowed: at most {DEEPEST} inside each other"
+            ));
         }
         let mut left = self.product(depth)?;
         while let Some(operator) = operator(self.peek(), &[("+", Operator::Plus), ("-", Operator::Minus)]) {
@@ -243,7 +247,8 @@ impl<'a> Reader<'a> {
     }
 
     fn one(&mut self, depth: usize) -> Result<Expression, String> {
-        let token = self.next().ok_or("something is missing at the end")?;
+        let token =
+            self.next().ok_or("the expression ends too early; allowed: an operand after each operator")?;
         if token == "(" {
             let inside = self.sum(depth + 1)?;
             return self.closed(inside);
@@ -257,7 +262,9 @@ impl<'a> Reader<'a> {
             return self.closed(call);
         }
         match token {
-            ")" | "," | "+" | "-" | "*" | "/" => Err(format!("`{token}` was not expected here")),
+            ")" | "," | "+" | "-" | "*" | "/" => Err(format!(
+                "`{token}` is not expected here; allowed: an expression such as `drops / 2` (docs/studies.md)"
+            )),
             "x" => Ok(Expression::X),
             name => Ok(Expression::Name(name.into())),
         }
@@ -266,7 +273,7 @@ impl<'a> Reader<'a> {
     fn closed(&mut self, inside: Expression) -> Result<Expression, String> {
         match self.next() {
             Some(")") => Ok(inside),
-            _ => Err("a `)` is missing".into()),
+            _ => Err("a `)` is missing; allowed: one for each `(`".into()),
         }
     }
 
@@ -281,7 +288,7 @@ impl<'a> Reader<'a> {
             return if takes_several || given.len() == 1 {
                 Ok(Expression::Call(*function, given))
             } else {
-                Err(format!("`{name}` takes one number"))
+                Err(format!("`{name}` takes one number; allowed: such as `{name}(drops)`"))
             };
         }
         let Some((_, fold)) = FOLDS.iter().find(|(known, _)| *known == name) else {
@@ -295,7 +302,12 @@ impl<'a> Reader<'a> {
             [Expression::Name(series), Expression::Number(from), Expression::Number(to)] => {
                 (series, Some((*from, *to)))
             }
-            _ => return Err(format!("`{name}` takes a series, or a series and two times in seconds")),
+            _ => {
+                return Err(format!(
+                    "`{name}` takes a series; allowed: such as `{name}(backlog.bottleneck)`, or with two times in \
+                 seconds behind it"
+                ));
+            }
         };
         Ok(Expression::Over(Over { fold: *fold, series: series.clone(), window }))
     }
@@ -366,9 +378,9 @@ mod tests {
     fn mistakes_are_reported() {
         let error = |text| Expression::parse(text).unwrap_err();
         assert!(error("abz(x)").contains("did you mean `abs`?"), "{}", error("abz(x)"));
-        assert!(error("1 +").contains("missing"));
+        assert!(error("1 +").contains("too early"));
         assert!(error("(1").contains("`)` is missing"));
-        assert!(error("1 2").contains("`2` was not expected"));
+        assert!(error("1 2").contains("`2` is not expected"));
         assert!(error("mean(1)").contains("takes a series"));
         assert!(error(&"(".repeat(1000)).contains("too deep"));
     }

@@ -183,14 +183,18 @@ impl Maker<'_> {
         for (number, spec) in self.spec.measure.iter().enumerate() {
             let refuse = |key: &str, why: String| self.refuse(&format!("measure.{number}.{key}"), why);
             if measures.iter().any(|measure| measure.id == spec.id) {
-                return Err(refuse("id", format!("there are two measures `{}`", spec.id)));
+                return Err(refuse(
+                    "id",
+                    format!("another measure is `{}`; allowed: each name once", spec.id),
+                ));
             }
             measures.push(measure(spec).map_err(|(key, why)| refuse(key, why))?);
         }
         if measures.is_empty() && self.spec.series.is_none() {
-            return Err(
-                self.refuse("id", "an exhibit needs a `[[exhibit.measure]]` or an `[exhibit.series]`")
-            );
+            return Err(self.refuse(
+                "id",
+                "the exhibit measures nothing; allowed: a `[[exhibit.measure]]` or an `[exhibit.series]`",
+            ));
         }
         Ok(measures)
     }
@@ -199,12 +203,12 @@ impl Maker<'_> {
         let Some(spec) = &self.spec.series else { return Ok(None) };
         let refuse = |key: &str, why: String| self.refuse(&format!("series.{key}"), why);
         if spec.every.0 == Duration::ZERO {
-            return Err(refuse("every", "`0 s` was given; allowed: more than that".into()));
+            return Err(refuse("every", "`0 s` was given; allowed: a time above zero".into()));
         }
         if !spec.labels.is_empty() && spec.labels.len() != spec.of.len() {
             return Err(refuse(
                 "labels",
-                format!("{} were given; allowed: one for each of {}", spec.labels.len(), spec.of.len()),
+                format!("{} were given; allowed: {}, one for each of `of`", spec.labels.len(), spec.of.len()),
             ));
         }
         let mut of = Vec::new();
@@ -226,7 +230,7 @@ impl Maker<'_> {
         let claimed: Vec<At> = self.spec.claim.iter().flat_map(|claim| claim.points()).collect();
         plan.points = sweep::thinned(points, &self.spec.quick, &claimed, self.depth);
         if plan.points.is_empty() {
-            return Err(self.refuse("quick", "it leaves no point"));
+            return Err(self.refuse("quick", "it leaves no point; allowed: at least one"));
         }
         let mut made: BTreeMap<(String, Vec<String>, Vec<String>), Arc<Scenario>> = BTreeMap::new();
         for (number, point) in plan.points.iter().enumerate() {

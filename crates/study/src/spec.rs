@@ -167,7 +167,7 @@ pub struct QuickSpec {
 
 /// The name of a point, or its place on the horizontal axis.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "this is not a point; allowed: a number, or the name of a point in quotes")]
 pub enum At {
     /// Its place.
     X(f64),
@@ -196,7 +196,7 @@ pub struct MeasureSpec {
 
 /// A number, or what is reckoned from measures.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "this is not an amount; allowed: a number, or a measure in quotes")]
 pub enum Amount {
     /// A number.
     Number(f64),
@@ -372,7 +372,7 @@ impl ClaimSpec {
 
 /// One thing or several.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "these are not names; allowed: a name in quotes, or an array of names")]
 pub enum Names {
     /// None is named.
     #[default]

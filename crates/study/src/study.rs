@@ -120,11 +120,19 @@ fn check(spec: &StudySpec, locations: &Locations) -> Result<(), ScenarioError> {
         let path = |key: &str| format!("exhibit.{at}.{key}");
         check_name(&exhibit.id, &path("id"), locations)?;
         if ids.contains(&exhibit.id.as_str()) {
-            return Err(refuse(locations, &path("id"), format!("there are two exhibits `{}`", exhibit.id)));
+            return Err(refuse(
+                locations,
+                &path("id"),
+                format!("another exhibit is `{}`; allowed: each name once", exhibit.id),
+            ));
         }
         ids.push(&exhibit.id);
         if exhibit.scenario.is_some() == exhibit.compute.is_some() {
-            return Err(refuse(locations, &path("id"), "an exhibit has either a `scenario` or a `compute`"));
+            return Err(refuse(
+                locations,
+                &path("id"),
+                "`scenario` and `compute` are both given, or none of them; allowed: one of the two",
+            ));
         }
         for (number, line) in exhibit.figure.reference.iter().enumerate() {
             check_line(line, exhibit)
@@ -138,7 +146,7 @@ fn check(spec: &StudySpec, locations: &Locations) -> Result<(), ScenarioError> {
                 return Err(refuse(
                     locations,
                     &format!("{path}.id"),
-                    format!("there are two claims `{}`", claim.id),
+                    format!("another claim is `{}`; allowed: each name once", claim.id),
                 ));
             }
             claims.push(&claim.id);
@@ -199,8 +207,11 @@ fn check_claim(claim: &ClaimSpec) -> Result<(), (&'static str, String)> {
     let given: Vec<String> = kinds.iter().filter(|(_, is)| *is).map(|(name, _)| name.to_string()).collect();
     if given.len() != 1 {
         let all: Vec<String> = kinds.iter().map(|(name, _)| name.to_string()).collect();
-        let what = if given.is_empty() { "no check".into() } else { listed(&given).replace(" or ", " and ") };
-        return Err(("", format!("{what} was given; allowed: exactly one of {}", listed(&all))));
+        let what = match given.as_slice() {
+            [] => "no check is given".into(),
+            several => format!("{} are given", listed(several).replace(" or ", " and ")),
+        };
+        return Err(("", format!("{what}; allowed: exactly one of {}", listed(&all))));
     }
     let margin = match (&claim.order, &claim.trend) {
         (Some(order), _) => order.by != 0.0 || order.tolerance != 0.0 || order.times.is_some(),
@@ -210,7 +221,8 @@ fn check_claim(claim: &ClaimSpec) -> Result<(), (&'static str, String)> {
     if margin && claim.because.trim().is_empty() {
         return Err((
             ".id",
-            "a tolerance, a margin or a bound needs a `because`: where it comes from".into(),
+            "a tolerance, a margin or a bound is given without its reason; allowed: with `because`, where it comes from"
+                .into(),
         ));
     }
     if claim.stricter.as_ref().is_some_and(|why| why.trim().is_empty()) {
@@ -222,7 +234,7 @@ fn check_claim(claim: &ClaimSpec) -> Result<(), (&'static str, String)> {
     let bounds = [&claim.bound, &claim.slope].into_iter().flatten();
     for bound in bounds {
         if bound.min.is_none() && bound.max.is_none() {
-            return Err(("", "a bound needs `min` or `max`".into()));
+            return Err(("", "the bound is empty; allowed: `min`, `max` or both".into()));
         }
     }
     let tolerances = [

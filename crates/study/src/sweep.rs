@@ -44,7 +44,7 @@ pub(crate) fn points(vary: Option<&VarySpec>) -> Result<Vec<Point>, (&'static st
     if ways.iter().filter(|way| **way).count() != 1 {
         return Err((
             "",
-            "it needs `points`, or `values`, or `from` with `to` and `step`: one of them".into(),
+            "the points are not given, or given twice; allowed: one of `points`, `values`, or `from` with `to` and `step`".into(),
         ));
     }
     let points: Vec<Point> = if !vary.points.is_empty() {
@@ -54,7 +54,10 @@ pub(crate) fn points(vary: Option<&VarySpec>) -> Result<Vec<Point>, (&'static st
     };
     for (number, point) in points.iter().enumerate() {
         if points[..number].iter().any(|other| other.at == point.at) {
-            return Err(("", format!("two points are called `{}`", point.at)));
+            return Err((
+                "",
+                format!("two points have the name `{}`; allowed: an `at` of its own for each", point.at),
+            ));
         }
     }
     Ok(points)
@@ -63,13 +66,13 @@ pub(crate) fn points(vary: Option<&VarySpec>) -> Result<Vec<Point>, (&'static st
 fn values(vary: &VarySpec) -> Result<Vec<f64>, (&'static str, String)> {
     let Some(from) = vary.from else { return Ok(vary.values.clone()) };
     let (Some(to), Some(step)) = (vary.to, vary.step) else {
-        return Err((".from", "`from` needs `to` and `step`".into()));
+        return Err((".from", "`from` is given alone; allowed: `from` with `to` and `step`".into()));
     };
     let steps = ((to - from) / step).round();
     if !(0.0..MAX_POINTS as f64).contains(&steps) {
         return Err((
             ".step",
-            format!("from {from} to {to} in steps of {step} are not 1 to {MAX_POINTS} points"),
+            format!("steps of {step} do not lead from {from} to {to}; allowed: 1 to {MAX_POINTS} points"),
         ));
     }
     // Rounded to twelve places, so that 3 steps of 0.1 are 0.3.
@@ -101,7 +104,9 @@ pub(crate) fn filled(text: &str, x: f64) -> Result<String, String> {
     let mut out = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("{x") {
-        let (inside, behind) = after.split_once('}').ok_or(format!("`{text}`: `{{x` has no `}}`"))?;
+        let (inside, behind) = after.split_once('}').ok_or(format!(
+            "`{{x` has no `}}` in `{text}`; allowed: {{x}}, or {{x*2}} with one of * / + -"
+        ))?;
         let number = || inside.get(1..).unwrap_or("").trim().parse::<f64>();
         let value = match (inside.chars().next(), number()) {
             (None, _) => x,
@@ -109,7 +114,11 @@ pub(crate) fn filled(text: &str, x: f64) -> Result<String, String> {
             (Some('/'), Ok(by)) => x / by,
             (Some('+'), Ok(by)) => x + by,
             (Some('-'), Ok(by)) => x - by,
-            _ => return Err(format!("`{{x{inside}}}`: allowed: {{x}}, or {{x*2}} with one of * / + -")),
+            _ => {
+                return Err(format!(
+                    "`{{x{inside}}}` is not a formula; allowed: {{x}}, or {{x*2}} with one of * / + -"
+                ));
+            }
         };
         out += before;
         out += &rounded(value).to_string();
@@ -179,7 +188,7 @@ mod tests {
         assert!(points(Some(&sweep(0.0, 1.0, 0.0, &[]))).is_err());
         assert!(points(Some(&sweep(0.0, -1.0, 0.5, &[]))).is_err());
         let both = VarySpec { values: vec![1.0], ..sweep(0.0, 1.0, 0.5, &[]) };
-        assert!(points(Some(&both)).unwrap_err().1.contains("one of them"));
+        assert!(points(Some(&both)).unwrap_err().1.contains("one of `points`"));
         let twice = VarySpec { values: vec![1.0, 1.0], ..VarySpec::default() };
         assert!(points(Some(&twice)).unwrap_err().1.contains("two points"));
     }

@@ -153,32 +153,6 @@ fn it_is_the_same_with_any_number_of_jobs_and_reads_back_what_it_writes() {
 }
 
 #[test]
-fn what_is_wrong_in_a_space_is_reported_with_its_location() {
-    let cases = [
-        (
-            "exhibits = [\"rate\"]\nrange",
-            "exhibits = [\"rat\"]\nrange",
-            "space.toml:5:13: unknown exhibit `rat`",
-        ),
-        (
-            "range = [0.4, 1.6]",
-            "range = [1.6, 0.4]",
-            "space.toml:6:9: `setting.rate.range`: [1.6, 0.4] was given",
-        ),
-        ("range = [0.4, 1.6]\n", "", "a setting has either `choice` or `range`"),
-        ("id = \"start\"", "id = \"rate\"", "there are two settings `rate`"),
-        ("flow.cbr.start=1 s", "flow.cbr.strat=1 s", "`late` in made.rate"),
-        ("paper = \"Nor", "papre = \"Nor", "unknown key `papre`"),
-    ];
-    for (from, to, wanted) in cases {
-        assert!(SPACE.contains(from), "{from}");
-        let error =
-            SpaceSpec::read(&study(&SPACE.replacen(from, to, 1))).map(drop).expect_err(to).to_string();
-        assert!(error.contains(wanted), "`{to}` should say `{wanted}`:\n{error}");
-    }
-}
-
-#[test]
 fn every_space_of_the_repository_is_admissible() {
     let spaces = library::embedded().into_iter().filter(|folder| {
         let study = Study::read(folder).unwrap_or_else(|error| panic!("{error}"));

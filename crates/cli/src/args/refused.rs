@@ -81,7 +81,11 @@ fn value(error: &Error) -> Failure {
     let (argument, given) = (text(error, ContextKind::InvalidArg), text(error, ContextKind::InvalidValue));
     let values = texts(error, ContextKind::ValidValue);
     if !given.is_empty() {
-        return unknown(&format!("value of `{}`", name(&argument)), &given, &values);
+        let near = hint(&given, values.iter().map(String::as_str));
+        return Failure::user(
+            format!("unknown value `{}` of `{}`", shortened(&given), name(&argument)),
+            format!("allowed: {}{near}", listed(&values)),
+        );
     }
     let allowed = match values.is_empty() {
         true => format!("`{argument}`"),

@@ -22,7 +22,10 @@ const DRAWS: [u32; 2] = [8, 32];
 /// Runs draws of what papers leave open, and tells in how many of them each claim holds.
 pub(crate) fn calibrate(args: &CalibrateArgs, quiet: bool) -> Result<Ending, Failure> {
     if matches!(args.format, Format::Csv) {
-        return Err(Failure::user("--format csv: claims are prose", "allowed: table or json"));
+        return Err(Failure::user(
+            "`--format` is `csv`, but claims have no CSV form",
+            "allowed: `table` or `json`",
+        ));
     }
     interrupt::flag(); // from here on, Ctrl-C lets us tidy up
     let studies = studies(args.studies.as_deref())?;
@@ -37,7 +40,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs, quiet: bool) -> Result<Ending, Fai
         if !trial.plans().is_empty() {
             if args.record && exhibits.len() < study.len() {
                 return Err(Failure::user(
-                    format!("--record: only a part of `{}` was asked for", study.spec.paper),
+                    format!("`--record` is given, but only a part of `{}` is drawn", study.spec.paper),
                     format!("allowed: whole papers, such as `{}`", study.spec.paper),
                 ));
             }
@@ -51,7 +54,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs, quiet: bool) -> Result<Ending, Fai
             .map(|study| study.spec.paper.clone())
             .collect();
         return Err(Failure::user(
-            "nothing is open in what was asked for",
+            "these exhibits leave nothing open",
             format!(
                 "allowed: exhibits that the `space.toml` of a study names; there is one for {}",
                 fairwire_document::listed(&open)

@@ -32,8 +32,11 @@ pub(crate) fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
         }
         (None, Some(folder)) => write_all(folder)?,
         _ => {
-            let message = "describe takes the name of a discipline, a marker, a controller, a source or a network, or --out DIR for all of them";
-            return Err(Failure::user(message, "`fairwire list disciplines` lists the names"));
+            let message = "`<NAME>` is missing: a discipline, a marker, a controller, a source or a network";
+            return Err(Failure::user(
+                message,
+                "allowed: such as `fairwire describe faba`; or `--out DIR` for the pages of all",
+            ));
         }
     }
     Ok(Ending::Done)
@@ -62,9 +65,10 @@ fn not_there(given: &str, why: Option<String>) -> Failure {
     let others = kinds::parts().filter(|(kind, _)| *kind != "discipline").map(|(_, name)| name);
     let known = catalogue::allowed(given).into_iter().chain(others);
     let given = shortened(given);
-    let more = why.map_or_else(|| spelling::hint(&given, known), |why| format!(": {why}"));
-    let message = format!("there is no discipline, marker, controller, source or network `{given}`{more}");
-    Failure::user(message, kinds::LISTS)
+    let near = spelling::hint(&given, known);
+    let why = why.map_or(String::new(), |why| format!(": {why}"));
+    let message = format!("unknown discipline, marker, controller, source or network `{given}`{why}");
+    Failure::user(message, format!("{}{near}", kinds::LISTS))
 }
 
 fn of_controller(controller: &Controller) -> Page {
@@ -152,7 +156,12 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
     index += &of_sources(&mut files);
     index += &of_networks(&mut files);
     files.push(("README.md".into(), index));
-    let refuse = |error| Failure::user(format_args!("cannot write into {}: {error}", folder.display()), "");
+    let refuse = |error| {
+        Failure::user(
+            format_args!("`--out` is `{}`, but that cannot be written: {error}", folder.display()),
+            "allowed: a folder that can be made or written",
+        )
+    };
     fs::create_dir_all(folder).map_err(refuse)?;
     for (name, text) in &files {
         fs::write(folder.join(name), text).map_err(refuse)?;

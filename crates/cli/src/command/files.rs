@@ -78,8 +78,8 @@ fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml") && path.is_file());
     paths.sort();
     if paths.is_empty() {
-        let help = "allowed: a folder with files `*.toml`, or a file";
-        return Err(Failure::user(format!("there is no scenario in `{}`", folder.display()), help));
+        let help = "allowed: a folder with files `*.toml`, or such a file";
+        return Err(Failure::user(format!("`{}` has no scenario", folder.display()), help));
     }
     Ok(paths)
 }
@@ -88,14 +88,14 @@ fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 fn check_outputs(args: &RunArgs, files: &[File]) -> Result<(), Failure> {
     let of_one = args.output.of_one_file();
     if let Some(option) = of_one.first() {
-        let help = "allowed: one file; or `[output]` in each of the scenarios, or --out";
-        return Err(Failure::user(format!("{option} with several files"), help));
+        let help = "allowed: one scenario; or `[output]` in each of them, or `--out`";
+        return Err(Failure::user(format!("`{option}` is given, but so are several scenarios"), help));
     }
     let mut stems = BTreeSet::new();
     let twice = files.iter().find(|file| !stems.insert(file.stem()));
     match (&args.out, twice) {
         (Some(_), Some(file)) => Err(Failure::user(
-            format!("--out: two files are called `{}`, and so would be their folders", file.stem().display()),
+            format!("`--out` is given, but two scenarios would have the folder `{}`", file.stem().display()),
             "allowed: files of different names",
         )),
         _ => Ok(()),

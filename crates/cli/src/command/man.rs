@@ -9,8 +9,8 @@ use std::path::Path;
 pub(crate) fn man(out: &Path) -> Result<Ending, Failure> {
     let fail = |error: std::io::Error| {
         Failure::user(
-            format!("the pages cannot be written to {}: {error}", out.display()),
-            "allowed: a folder that can be written to",
+            format!("`--out` is `{}`, but that cannot be written: {error}", out.display()),
+            "allowed: a folder that can be made or written",
         )
     };
     std::fs::create_dir_all(out).map_err(fail)?;

@@ -204,8 +204,8 @@ impl Form {
             Format::Table => Ok(Form::Table),
             Format::Json => Ok(Form::Json),
             Format::Csv => Err(Failure::user(
-                "--format csv: claims are prose",
-                "allowed: table or json; the folder of --out has a CSV for each exhibit",
+                "`--format` is `csv`, but claims have no CSV form",
+                "allowed: `table` or `json`; the folder of `--out` has a CSV for each exhibit",
             )),
         }
     }
@@ -229,8 +229,8 @@ pub(crate) fn studies(folder: Option<&Path>) -> Result<Vec<Study>, Failure> {
         if studies[..number].iter().any(|other| other.spec.paper == study.spec.paper) {
             let paper = &study.spec.paper;
             return Err(Failure::user(
-                format!("two studies are of the paper `{paper}`"),
-                "allowed: one for each",
+                format!("`--studies` has two studies of the paper `{paper}`"),
+                "allowed: one study of each paper",
             ));
         }
     }
@@ -259,8 +259,8 @@ fn unknown(name: &str, studies: &[Study]) -> Failure {
         exhibits.iter().filter(|exhibit| exhibit.split('.').next() == Some(paper)).cloned().collect();
     let allowed = if of_paper.is_empty() { papers } else { of_paper };
     Failure::user(
-        format!("there is no exhibit `{name}`"),
-        format!("allowed: {}{near}; `fairwire list exhibits` names all", fairwire_document::listed(&allowed)),
+        format!("unknown exhibit `{name}`"),
+        format!("allowed: {} (`fairwire list exhibits` has all){near}", fairwire_document::listed(&allowed)),
     )
 }
 
@@ -270,7 +270,7 @@ pub(crate) fn prove(out: &Path) -> Result<(), Failure> {
     let proven = fs::create_dir_all(out).and_then(|()| file::Scratch::begin(&out.join("results.json")));
     proven.map(drop).map_err(|error| {
         let help = "allowed: a folder that can be made or written";
-        Failure::user(format!("--out `{}`: it cannot be written: {error}", out.display()), help)
+        Failure::user(format!("`--out` is `{}`, but that cannot be written: {error}", out.display()), help)
     })
 }
 
@@ -304,7 +304,7 @@ pub(crate) fn run(
 
 pub(crate) fn full(out: &Path, error: &io::Error) -> Failure {
     Failure::user(
-        format!("--out `{}`: {error}", out.display()),
+        format!("`--out` is `{}`, but that cannot be written: {error}", out.display()),
         "make room and give the same command again: finished runs are kept in the cache (`fairwire cache`)",
     )
 }
@@ -391,7 +391,10 @@ fn of_depth(recorded: &mut Recorded, depth: Depth) -> &mut BTreeMap<String, Verd
 /// Writes the verdicts into the `verdicts.toml` of each study. Of exhibits that were not run, those there stay.
 fn record(args: &ReproduceArgs, studies: &[Study], results: &Results) -> Result<(), Failure> {
     let Some(folder) = &args.studies else {
-        return Err(Failure::user("--record needs --studies", "allowed: --record --studies studies"));
+        return Err(Failure::user(
+            "`--record` is given without `--studies`",
+            "allowed: `--record --studies studies`",
+        ));
     };
     for study in studies {
         let now = verdicts(results.exhibits.iter().filter(|exhibit| exhibit.paper == study.spec.paper));

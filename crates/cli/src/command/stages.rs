@@ -15,10 +15,13 @@ pub(crate) fn named(names: &[String]) -> Result<Vec<&'static dyn Stage>, Failure
     let mut stages: Vec<&'static dyn Stage> = Vec::new();
     for name in names {
         let stage = find(name).map_err(|why| {
-            Failure::user(format!("--on: {}", why.given), format!("allowed: {}", why.allowed))
+            Failure::user(format!("`--on`: {}", why.given), format!("allowed: {}", why.allowed))
         })?;
         if stages.iter().any(|known| known.name() == stage.name()) {
-            return Err(Failure::user(format!("--on: `{name}` is given twice"), "allowed: each stage once"));
+            return Err(Failure::user(
+                format!("`--on`: `{name}` is given twice"),
+                "allowed: each stage once",
+            ));
         }
         stages.push(stage);
     }

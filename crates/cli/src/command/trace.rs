@@ -20,7 +20,10 @@ const PARTS: [f64; 7] = [0.0001, 0.001, 0.01, 0.1, 0.25, 0.5, 1.0];
 /// Prints the rates of the flows of a capture.
 pub(crate) fn rates(args: &RatesArgs) -> Result<Ending, Failure> {
     if args.interval == Duration::ZERO {
-        return Err(Failure::user("--interval `0 s`: no rate over no time", "allowed: a time above zero"));
+        return Err(Failure::user(
+            "`--interval` is 0 s, but a rate needs a time",
+            "allowed: a time above zero",
+        ));
     }
     let packets = packets(&args.file)?;
     let rates = FlowRates::of(&packets, args.interval);

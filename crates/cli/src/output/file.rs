@@ -81,16 +81,19 @@ pub(crate) fn check_writable<'a>(flag: &str, path: &Path, endings: &[&'a str]) -
     let given = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
     let allowed = endings.iter().map(|ending| format!(".{ending}")).collect::<Vec<_>>().join(" or ");
     let Some(ending) = endings.iter().find(|ending| **ending == given) else {
-        let given = if given.is_empty() { "no ending".into() } else { format!("the ending `.{given}`") };
+        let why = match given.as_str() {
+            "" => "an extension selects the format".into(),
+            given => format!("no format has the extension `.{given}`"),
+        };
         return Err(Failure::user(
-            format!("{flag} `{shown}`: {given}"),
-            format!("allowed: a file that ends in {allowed}"),
+            format!("`{flag}` is `{shown}`, but {why}"),
+            format!("allowed: a file with the extension {allowed}"),
         ));
     };
     let refuse = |problem: String| {
         Failure::user(
-            format!("{flag} `{shown}`: {problem}"),
-            "allowed: a file in a folder that is there and can be written",
+            format!("`{flag}` is `{shown}`, but {problem}"),
+            "allowed: a file in a folder that exists and can be written",
         )
     };
     if path.is_dir() {

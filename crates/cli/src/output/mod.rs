@@ -100,12 +100,15 @@ impl<'a> Outputs<'a> {
         let flows: u32 = spec.flow.iter().map(FlowSpec::count).fold(0, u32::saturating_add);
         if plan.one_way && flows > MAX_ONE_WAY {
             let help = format!("allowed: at most {MAX_ONE_WAY} flows, since each takes 60 kB");
-            return Err(Failure::user(format!("--one-way: the scenario has {flows} flows"), help));
+            return Err(Failure::user(
+                format!("`--one-way` is given, but the scenario has {flows} flows"),
+                help,
+            ));
         }
         let every = plan.every;
         if plan.has_samples() && (every == Duration::ZERO || every > spec.duration.0) {
             let help = format!("allowed: from 1 ns to the duration of a run, {}", spec.duration);
-            return Err(Failure::user(format!("--every {every}: no sample would be taken"), help));
+            return Err(Failure::user(format!("`--every` is {every}, but then a run has no sample"), help));
         }
         Ok(Outputs {
             by,
@@ -225,16 +228,17 @@ fn baseline(args: &OutputArgs, scenario: &Scenario) -> Result<Option<String>, Fa
         let named = scenario.spec().output.paired.as_deref().map(|name| scenario.label(name));
         return Ok(named.filter(|named| labels.len() > 1 && labels.contains(named)).map(str::to_owned));
     };
-    let help =
-        || format!("allowed: two disciplines or more, one of which is the baseline: {}", labels.join(", "));
+    let help = || {
+        format!("allowed: two disciplines or more, one of which is the baseline: `{}`", labels.join("`, `"))
+    };
     if labels.len() < 2 {
-        return Err(Failure::user("--paired: only one discipline is run", help()));
+        return Err(Failure::user("`--paired` is given, but only one discipline is run", help()));
     }
     let baseline = if given.is_empty() { labels[0] } else { given };
     if labels.contains(&baseline) {
         return Ok(Some(baseline.into()));
     }
-    Err(Failure::user(format!("--paired={given}: this discipline is not run"), help()))
+    Err(Failure::user(format!("`--paired` is `{given}`, but that discipline is not run"), help()))
 }
 
 /// What writes down the samples of a run on a stage other than the simulator.

@@ -94,9 +94,10 @@ impl Destination<'_> {
         let (format, writes) = found.expect("it is one of these endings");
         match format.missing {
             None => Ok(writes),
-            Some([problem, help]) => {
-                Err(Failure::user(format!("{} `{}`: {problem}", self.given_by, self.path.display()), help))
-            }
+            Some([problem, help]) => Err(Failure::user(
+                format!("`{}` is `{}`, but {problem}", self.given_by, self.path.display()),
+                help,
+            )),
         }
     }
 }

@@ -51,18 +51,18 @@ impl Folder {
         let folder = Folder { path: path.into(), made: missing(path), has_results };
         folder.prove().and_then(|()| folder.spare(again)).map_err(|problem| {
             let help = "allowed: a folder that can be made or written";
-            Failure::user(format!("--out `{}`: {problem}", path.display()), help)
+            Failure::user(format!("`--out` is `{}`, but {problem}", path.display()), help)
         })?;
         Ok(folder)
     }
 
     fn prove(&self) -> Result<(), String> {
         fs::create_dir_all(&self.path).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => "a file stands in the way".into(),
+            io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => "that is a file".into(),
             _ => format!("the folder cannot be made: {error}"),
         })?;
         if let Some(name) = names().find(|name| self.path.join(name).is_dir()) {
-            return Err(format!("a folder `{name}` stands in the way of a file"));
+            return Err(format!("its `{name}` is a folder"));
         }
         let probe = Scratch::begin(&self.path.join(FILES[0]));
         probe.map(drop).map_err(|error| format!("it cannot be written: {error}"))

@@ -164,10 +164,7 @@ fn a_discipline_is_described_with_its_parameters_and_an_example() {
         (&["describe", "rde"][..], "did you mean `red`?"),
         (&["describe", "cubik"], "did you mean `cubic`?"),
         (&["describe", "afd"], "did you mean `afd-sb`, `afd-ft`, `afd-nft` or `afd-exact`?"),
-        (
-            &["describe"],
-            "describe takes the name of a discipline, a marker, a controller, a source or a network",
-        ),
+        (&["describe"], "`<NAME>` is missing: a discipline, a marker, a controller, a source or a network"),
         (&["describe", "fat-tre"], "did you mean `fat-tree`?"),
         (&["describe", "red", "--out", "x"], "but `--out` is given too"),
     ] {

@@ -570,16 +570,16 @@ fn what_cannot_be_written_is_refused_before_the_run() {
     };
     says(
         &["--series", "x.txt"],
-        &["--series `x.txt`: the ending `.txt`", "allowed: a file that ends in .csv or .ndjson"],
+        &["`--series` is `x.txt`, but no format has the extension `.txt`", ".csv or .ndjson"],
     );
-    says(&["--trace", "x"], &["--trace `x`: no ending", ".pcapng or .ndjson"]);
-    says(&["--flows", "x.feather"], &["the ending `.feather`", "ends in .csv or .parquet"]);
+    says(&["--trace", "x"], &["`--trace` is `x`, but an extension selects the format", ".pcapng or .ndjson"]);
+    says(&["--flows", "x.feather"], &["the extension `.feather`", ".csv or .parquet"]);
     let nowhere = path(&contest, "no/where.csv");
-    says(&["--histogram", &nowhere], &["cannot be written", "a folder that is there"]);
-    says(&["--paired=faba"], &["--paired=faba: this discipline is not run", "tail-drop, red"]);
+    says(&["--histogram", &nowhere], &["cannot be written", "a folder that exists"]);
+    says(&["--paired=faba"], &["`--paired` is `faba`, but that discipline is not run"]);
     says(&["--paired", "--discipline", "red"], &["only one discipline is run"]);
     let series = path(&contest, "s.csv");
-    says(&["--series", &series, "--every", "3 s"], &["--every 3 s", "the duration of a run, 2 s"]);
+    says(&["--series", &series, "--every", "3 s"], &["`--every` is 3 s", "the duration of a run, 2 s"]);
     assert_eq!(files(&contest), ["short.toml"], "nothing was made");
 }
 

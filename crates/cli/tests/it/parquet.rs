@@ -14,7 +14,7 @@ fn a_build_without_parquet_says_so_before_the_run() {
         let output = run(&[&["run", &contest.file()], more].concat());
         assert_eq!((code(&output), &output.stdout[..]), (2, &b""[..]), "refused, and nothing was run");
         let message = stderr(&output);
-        for part in [given, "built without Parquet", "ends in .csv", "--features parquet"] {
+        for part in [given, "built without Parquet", "the extension .csv", "--features parquet"] {
             assert!(message.contains(part), "no `{part}` in {message}");
         }
     }

@@ -146,9 +146,9 @@ fn what_cannot_be_printed_or_written_is_refused_before_any_run() {
     let page = studies.text("not/there.md");
     let page = format!("--write-docs={page}");
     for (given, told) in [
-        (&["--format", "csv"][..], "allowed: table or json"),
-        (&[&page], "a file in a folder that is there"),
-        (&["--write-docs=page.html"], "allowed: a file that ends in .md"),
+        (&["--format", "csv"][..], "allowed: `table` or `json`"),
+        (&[&page], "a file in a folder that exists"),
+        (&["--write-docs=page.html"], "allowed: a file with the extension .md"),
     ] {
         let output = studies.reproduce(given);
         assert_eq!(code(&output), 2, "{given:?}");

@@ -148,11 +148,11 @@ fn out_is_refused(contest: &Contest, out: &str, part: &str) {
 #[test]
 fn a_place_that_cannot_be_written_is_an_error_before_the_run() {
     let contest = Contest::of(SCENARIO);
-    out_is_refused(&contest, &contest.file(), "a file stands in the way");
-    out_is_refused(&contest, &format!("{}/below", contest.file()), "a file stands in the way");
+    out_is_refused(&contest, &contest.file(), "but that is a file");
+    out_is_refused(&contest, &format!("{}/below", contest.file()), "but that is a file");
     out_is_refused(&contest, "/proc/fairwire", "cannot be made");
     std::fs::create_dir_all(contest.path("taken/report.json")).unwrap();
-    out_is_refused(&contest, &contest.path("taken").display().to_string(), "stands in the way");
+    out_is_refused(&contest, &contest.path("taken").display().to_string(), "its `report.json` is a folder");
 }
 
 /// Runs `script` where it may mount: as root as it is, otherwise as the root of a user namespace.

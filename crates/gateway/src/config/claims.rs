@@ -25,8 +25,11 @@ pub(super) fn claims(
         if let Some(vlan) = row.vlan
             && let Some(other) = vlans.insert(vlan, number)
         {
-            let why =
-                format!("{} has it, `{}`", texts.called(tree.origins[other as usize]), name(tree, other));
+            let why = format!(
+                "`{}` ({}) has it already",
+                name(tree, other),
+                texts.called(tree.origins[other as usize])
+            );
             faults.push(texts.refuse_of(origin, "vlan", vlan, why, "a VLAN that no other subscriber has"));
         }
     }
@@ -95,11 +98,11 @@ impl Overlaps {
 /// The fault of a prefix of two subscribers, or of one that is listed twice.
 fn said_twice([(prefix, first), (_, second)]: &[Claim; 2], tree: &Tree, texts: &Texts<'_>) -> DocumentError {
     let whose = match first == second {
-        true => "of the same line".to_owned(),
-        false => format!("of `{}` ({})", name(tree, *first), texts.called(tree.origins[*first as usize])),
+        true => "the same line".to_owned(),
+        false => format!("`{}` ({})", name(tree, *first), texts.called(tree.origins[*first as usize])),
     };
     let origin = tree.origins[*second as usize];
-    let why = format!("that is {whose}");
+    let why = format!("{whose} has it already");
     texts.refuse_of(origin, "addresses", format!("`{prefix}`"), why, "each prefix once")
 }
 
@@ -129,7 +132,7 @@ fn vlans(typed: &[u16], path: &str, texts: &Texts<'_>) -> Result<Box<[u16]>, Doc
         Some((at, vlan)) => Err(texts.refuse(
             &format!("{path}.vlan.{at}"),
             vlan,
-            "that is no VLAN",
+            "that is not a VLAN",
             "a whole number from 1 to 4094",
         )),
     }
@@ -156,7 +159,7 @@ fn codepoints(typed: &[DscpSpec], path: &str, texts: &Texts<'_>) -> Result<u64, 
                     return Err(texts.refuse(
                         &path,
                         number,
-                        "that is no codepoint",
+                        "that is not a codepoint",
                         "a whole number from 0 to 63",
                     ));
                 }

@@ -35,11 +35,11 @@ pub(super) fn sharing(
     let is_weighted = book.iter().any(|(_, class)| class.weight != Weight::ONE);
     match classes {
         ClassSupport::None | ClassSupport::Weights if is_nested => {
-            let why = "nested classes require a discipline with a tree";
+            let why = "classes below others need a discipline with a tree";
             Err(texts.refuse(&path, quoted(discipline), why, listed(&of_trees(), " or ")))
         }
         ClassSupport::None if is_weighted => {
-            let why = "it does not support classes, and some have a weight other than 1";
+            let why = "it has no classes, and some here have a weight other than 1";
             let with = "or one with a `scheduler` in its table, such as `lqd` with `scheduler = \"drr\"`";
             let names = with_classes(|classes| classes != ClassSupport::None);
             Err(texts.refuse(&path, quoted(discipline), why, format!("{}, {with}", listed(&names, ", "))))
@@ -69,8 +69,8 @@ fn refuse_typed_classes(
         None => Ok(()),
         Some(key) => {
             let path = format!("{}.{key}", chosen.table(way));
-            let why = "the discipline has the classes and subscribers of this file";
-            Err(texts.refuse(&path, "given", why, "[[class]] and [subscribers] alone"))
+            let why = "the classes of the discipline are `[[class]]` and `[subscribers]`";
+            Err(texts.refuse(&path, "given", why, "leave it out"))
         }
     }
 }

@@ -212,7 +212,7 @@ impl Config {
             .map_err(|error| self.refuse(KEY, error.problem))?;
         let token = text.trim();
         if token.is_empty() {
-            let (given, why) = (format!("`{}`", file.display()), "there is nothing in it".to_owned());
+            let (given, why) = (format!("`{}`", file.display()), "it is empty".to_owned());
             let allowed = "a file with a token, such as 32 random letters".to_owned();
             return Err(self.refuse(KEY, Problem::Refused { key: KEY.into(), given, why, allowed }));
         }
@@ -327,7 +327,7 @@ impl Config {
                         .filter(|path| self.places.contains(path))
                         .unwrap_or_else(|| format!("discipline.{}", bad.path())),
                 };
-                let why = format!("`{}` cannot work with that for [{}]", bad.discipline, way.name());
+                let why = format!("`{}` does not accept that for [{}]", bad.discipline, way.name());
                 (key.clone(), Problem::Refused { key, given: bad.given, why, allowed: bad.allowed })
             }
         };
@@ -350,7 +350,7 @@ impl Config {
         match catalogue::check_base(&self.spec.discipline, uses.iter(), &site) {
             Err(BuildError::Parameter(bad)) => {
                 let key = format!("discipline.{}", bad.path());
-                let why = format!("`{}` cannot work with that", bad.discipline);
+                let why = format!("`{}` does not accept that", bad.discipline);
                 let problem =
                     Problem::Refused { key: key.clone(), given: bad.given, why, allowed: bad.allowed };
                 Err(self.places.refuse(&key, problem))
@@ -413,7 +413,7 @@ fn refuse_unused(
             let used: Vec<String> = used.into_iter().map(Into::into).collect();
             let path = format!("discipline.{typed}");
             let allowed = format!("parameters of {}", fairwire_document::listed(&used));
-            Err(texts.refuse(&path, "given", "no way runs that discipline", allowed))
+            Err(texts.refuse(&path, "given", "neither [download] nor [upload] runs that discipline", allowed))
         }
     }
 }

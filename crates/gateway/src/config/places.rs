@@ -77,7 +77,7 @@ impl Texts<'_> {
         match (origin, self.sheet) {
             (Origin::Row(row), Some(sheet)) => format!("line {}", sheet.line(&sheet.rows[row])),
             (Origin::Class(at), _) => format!("class {} of the configuration", at + 1),
-            _ => "unclaimed packets".into(),
+            _ => "unclaimed traffic".into(),
         }
     }
 

@@ -26,14 +26,15 @@ pub(super) fn check(
         };
         let last = terms.iter().enumerate().rev().find_map(|(at, terms)| Some((at, promise(terms)?)));
         return last.map_or(Ok(()), |(number, (key, given))| {
-            let why = format!("there is no [{}], so that way is not shaped", way.name());
-            let allowed = format!("a table [{}] with a rate, or none of this", way.name());
+            let why = format!("there is no [{}], so that direction is not shaped", way.name());
+            let allowed =
+                format!("a table [{}] with a rate, or neither guarantee nor ceiling for it", way.name());
             refuse(number, key, Some(given), why, &allowed)
         });
     };
     let below = |number: Option<u32>, sum| {
         format!(
-            "the classes under {} are promised {}",
+            "the classes below {} are guaranteed {}",
             if number.is_none() { "the root" } else { "it" },
             sum_of_promises(tree, way, number, sum)
         )
@@ -42,7 +43,13 @@ pub(super) fn check(
         Ok(_) => Ok(()),
         Err(Overpromised::Guarantee { place, below: sum }) => {
             let why = below(Some(place as u32), sum);
-            refuse(place, "guaranteed", terms[place].guarantee, why, "at least what is promised below")
+            refuse(
+                place,
+                "guaranteed",
+                terms[place].guarantee,
+                why,
+                "at least the sum of the guarantees below",
+            )
         }
         Err(Overpromised::Ceiling { place, guaranteed }) => {
             let why = match terms[place].guarantee {
@@ -53,7 +60,12 @@ pub(super) fn check(
         }
         Err(Overpromised::Link { total }) => {
             let why = below(None, total);
-            Err(texts.refuse(&format!("{}.rate", way.name()), rate, why, "at least what is promised"))
+            Err(texts.refuse(
+                &format!("{}.rate", way.name()),
+                rate,
+                why,
+                "at least the sum of the guarantees",
+            ))
         }
     }
 }

@@ -20,11 +20,11 @@ const MAX_FRAMES: u32 = 1 << 22;
 /// Checks what belongs to neither direction.
 pub(super) fn check(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
     if spec.format != FORMAT {
-        return Err(texts.refuse("format", spec.format, "this fairwire reads another", FORMAT));
+        return Err(texts.refuse("format", spec.format, "this version of fairwire reads another", FORMAT));
     }
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if spec.name.is_empty() || spec.name.len() > MAX_NAME_BYTES || !spec.name.chars().all(is_word) {
-        let why = "that cannot name a socket";
+        let why = "the socket is named after it";
         return Err(texts.refuse("name", quoted(&spec.name), why, "1 to 64 letters, digits, `-` and `_`"));
     }
     wire(spec, texts)?;
@@ -37,7 +37,7 @@ fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
     for (key, name) in [("inside", &wire.inside), ("outside", &wire.outside)] {
         let is_odd = |c: char| c == '/' || c == ':' || c.is_whitespace() || c.is_control();
         let why = match name.as_str() {
-            "" => "an interface has a name",
+            "" => "an interface needs a name",
             "." | ".." => "no interface can have that name",
             name if name.len() > MAX_INTERFACE_BYTES => "that is too long for the name of an interface",
             name if name.chars().any(is_odd) => "no interface can have that name",
@@ -70,28 +70,28 @@ fn telemetry(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
                 Err(texts.refuse(
                     &key,
                     "given",
-                    "it has no effect without `telemetry.metrics`",
-                    "with `metrics`",
+                    "it has no effect without `metrics`",
+                    "leave it out, or give `metrics` too",
                 ))
             }
         };
     };
     if let Some(host) = telemetry.hosts.iter().find(|host| !is_host(host)) {
-        let why = "that is no name of a host";
+        let why = "that is not the name of a host";
         let allowed = "letters, digits, `-` and `.`, without a port, such as `gw.example.net`";
         return Err(texts.refuse("telemetry.hosts", quoted(host), why, allowed));
     }
     let Ok(address) = metrics.parse::<SocketAddr>() else {
-        let why = "that is no address with a port";
+        let why = "that is not an address with a port";
         return Err(texts.refuse(
             "telemetry.metrics",
             quoted(metrics),
             why,
-            "such as `127.0.0.1:9820` or `[::1]:9820`",
+            "an address with a port, such as `127.0.0.1:9820` or `[::1]:9820`",
         ));
     };
     if !address.ip().is_loopback() && telemetry.token_file.is_none() {
-        let why = "others than this machine could read it";
+        let why = "other machines could read it";
         let allowed = "a loopback address, or a `token_file` too";
         return Err(texts.refuse("telemetry.metrics", quoted(metrics), why, allowed));
     }
@@ -107,8 +107,8 @@ fn is_host(name: &str) -> bool {
 
 fn safety(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
     if spec.safety.on_failure == OnFailure::Open && spec.wire.backend.kind() == BackendKind::Tun {
-        let why = "TUN devices go with the process that made them, and cannot be bridged";
-        let allowed = "`closed`, and routes past the devices that are used when these are gone";
+        let why = "TUN devices vanish with the gateway, and cannot be bridged";
+        let allowed = "`closed`, with routes that bypass the devices when they are gone";
         return Err(texts.refuse("safety.on_failure", "`open`", why, allowed));
     }
     let watchdog = spec.safety.watchdog.map(|watchdog| watchdog.0);

@@ -93,7 +93,7 @@ pub(super) fn check(
     let has_leaves = chosen.classes() == ClassSupport::Queues;
     if let Some((origin, key)) = has_bounds.filter(|_| !has_leaves) {
         let key = format!("{path}.{key}");
-        let why = format!("`{discipline}` does not support guarantees and ceilings");
+        let why = format!("`{discipline}` supports neither guarantees nor ceilings");
         return Err(texts.refuse_of(origin, &key, "given", why, format!("{} for [{path}]", with_leaves())));
     }
     if let Some(leaf) = typed.leaf.as_ref().filter(|_| !has_leaves) {
@@ -192,7 +192,7 @@ fn framing(typed: &FramingSpec, path: &str, texts: &Texts<'_>) -> Result<Framing
     if overhead_bytes.abs() > MAX_OVERHEAD {
         let allowed = format_args!("a whole number from -{MAX_OVERHEAD} to {MAX_OVERHEAD}");
         let path = format!("{path}.framing.overhead_bytes");
-        return Err(texts.refuse(&path, overhead_bytes, "no link adds or saves that many bytes", allowed));
+        return Err(texts.refuse(&path, overhead_bytes, "that is out of range", allowed));
     }
     let least = match typed.minimum {
         Some(size) => size.0.0,
@@ -206,7 +206,7 @@ fn framing(typed: &FramingSpec, path: &str, texts: &Texts<'_>) -> Result<Framing
             Err(texts.refuse(
                 &format!("{path}.framing.minimum"),
                 given,
-                "no link does that",
+                "that is out of range",
                 "from 1 B to 65535 B",
             ))
         }
@@ -239,24 +239,24 @@ fn flows(
         Some(FlowsSpec::Levels(levels)) => {
             let given = levels_as_typed(levels);
             let [hosts, FlowsSpec::Named(FlowsChoice::FiveTuple)] = levels.as_slice() else {
-                return Err(texts.refuse(&path, given, "these are not two levels that share", TWO_LEVELS));
+                return Err(texts.refuse(&path, given, "that is not a host and then `5-tuple`", TWO_LEVELS));
             };
             let kind = flow_kind(spec, hosts, &path, texts)?;
             if matches!(kind, FlowKind::FiveTuple | FlowKind::Dscp | FlowKind::Subscriber) {
-                return Err(texts.refuse(&path, given, "the first level is no host", TWO_LEVELS));
+                return Err(texts.refuse(&path, given, "the first level is not a host", TWO_LEVELS));
             }
             if has_classes {
-                let why = "here classes and subscribers share first";
+                let why = "classes and subscribers share first";
                 let allowed = "one level, such as `inside`; or the discipline `classful`, whose leaves share between flows by themselves";
                 return Err(texts.refuse(&path, given, why, allowed));
             }
             if !knows_hosts() {
-                let why = format!("`{discipline}`, as it is set here, supports one level only");
+                let why = format!("`{discipline}` with these parameters has one level");
                 return Err(texts.refuse(
                     &path,
                     given,
                     why,
-                    "with `fq-codel`, `drr` or `cake-like`; or one level, such as `inside`",
+                    "`fq-codel`, `drr` or `cake-like` as the discipline; or one level, such as `inside`",
                 ));
             }
             Ok(Flows { kind, within: true })
@@ -283,13 +283,13 @@ fn flow_kind(
             if !(1..=32).contains(ipv4) || !(1..=128).contains(ipv6) {
                 let given = format_args!("{{ ipv4 = {ipv4}, ipv6 = {ipv6} }}");
                 let allowed = "`ipv4` from 1 to 32 and `ipv6` from 1 to 128";
-                return Err(texts.refuse(path, given, "these are no lengths of prefixes", allowed));
+                return Err(texts.refuse(path, given, "a prefix has no such length", allowed));
             }
             FlowKind::Prefix(NetworkBits { ipv4: *ipv4, ipv6: *ipv6 })
         }
         FlowsSpec::Levels(levels) => {
             let given = levels_as_typed(levels);
-            return Err(texts.refuse(path, given, "a level is a word or a prefix", TWO_LEVELS));
+            return Err(texts.refuse(path, given, "a level is a word or a prefix, not a list", TWO_LEVELS));
         }
         FlowsSpec::Named(choice) => match choice {
             FlowsChoice::FiveTuple => FlowKind::FiveTuple,

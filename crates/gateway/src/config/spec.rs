@@ -6,7 +6,10 @@ use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Duration, Rate};
 use fairwire_laws::spec::Quantity;
 use schemars::JsonSchema;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{self, Deserializer, IntoDeserializer as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::path::PathBuf;
 
 /// The schema's version.
@@ -133,7 +136,7 @@ pub struct FramingSpec {
 }
 
 /// What a flow is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum FlowsSpec {
     /// A word.
@@ -147,6 +150,47 @@ pub enum FlowsSpec {
         /// Leading bits of an IPv6 address, 1 to 128.
         ipv6: u8,
     },
+}
+
+impl<'de> Deserialize<'de> for FlowsSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(FlowsReader)
+    }
+}
+
+/// Reads a [`FlowsSpec`]: each of its forms has errors of its own.
+struct FlowsReader;
+
+impl<'de> Visitor<'de> for FlowsReader {
+    type Value = FlowsSpec;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "a word in quotes such as \"inside\", a prefix such as `{ ipv4 = 24, ipv6 = 56 }`, or two levels \
+             such as [\"inside\", \"5-tuple\"]",
+        )
+    }
+
+    fn visit_str<E: de::Error>(self, word: &str) -> Result<FlowsSpec, E> {
+        FlowsChoice::deserialize(word.into_deserializer()).map(FlowsSpec::Named)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, levels: A) -> Result<FlowsSpec, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(levels)).map(FlowsSpec::Levels)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, prefix: A) -> Result<FlowsSpec, A::Error> {
+        let PrefixSpec { ipv4, ipv6 } = PrefixSpec::deserialize(MapAccessDeserializer::new(prefix))?;
+        Ok(FlowsSpec::Prefix { ipv4, ipv6 })
+    }
+}
+
+/// The table of [`FlowsSpec::Prefix`].
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PrefixSpec {
+    ipv4: u8,
+    ipv6: u8,
 }
 
 /// What a flow is, in a word.
@@ -231,7 +275,10 @@ pub struct MatchSpec {
 
 /// A codepoint: its number or its name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "this is not a codepoint; allowed: a whole number from 0 to 63, or a name in quotes such as \"EF\""
+)]
 pub enum DscpSpec {
     /// 0 to 63.
     Number(u8),

@@ -120,7 +120,7 @@ pub fn read(source: SheetText<'_>) -> Result<Sheet<'_>, DocumentError> {
             0..source.text.len(),
             "file",
             "empty",
-            "it has no line of column names",
+            "it needs a line of column names",
             allowed,
         ));
     }
@@ -159,7 +159,7 @@ impl Sheet<'_> {
                     span,
                     "columns",
                     quoted(given),
-                    "that column is listed twice",
+                    "that column is there already",
                     "each column once",
                 ));
             }
@@ -169,19 +169,19 @@ impl Sheet<'_> {
             return Err(self.refuse(
                 at.clone(),
                 "columns",
-                "without `name`",
-                "each subscriber has a name",
+                quoted(&self.source.text[at.clone()]),
+                "`name` is missing",
                 "`name` and others",
             ));
         }
         if !columns.contains(&ADDRESSES) && !columns.contains(&VLAN) {
-            let why = "subscribers are found by their addresses or their VLAN";
+            let why = "subscribers are recognized by their addresses or their VLAN";
             return Err(self.refuse(
                 at.clone(),
                 "columns",
-                "without `addresses` and `vlan`",
+                quoted(&self.source.text[at.clone()]),
                 why,
-                "one of the two, or both",
+                "a column `addresses`, a column `vlan`, or both",
             ));
         }
         Ok(columns)
@@ -190,7 +190,7 @@ impl Sheet<'_> {
     fn read_row(&self, record: &csv::StringRecord, at: Range<usize>) -> Result<Row, DocumentError> {
         if self.rows.len() == MAX_ROWS {
             let allowed = format!("at most {MAX_ROWS} subscribers");
-            return Err(self.refuse(at, "file", "longer", "that is too much", allowed));
+            return Err(self.refuse(at, "file", "longer", "that is above the maximum", allowed));
         }
         if record.len() != self.columns.len() {
             let given = format!("{} values", record.len());
@@ -234,12 +234,12 @@ impl Sheet<'_> {
             ADDRESSES => row.prefixes = self.read_prefixes(row, given)?,
             VLAN => match given.parse().ok().filter(|vlan| VLANS.contains(vlan)) {
                 Some(vlan) => row.vlan = Some(vlan),
-                None => return refuse("that is no VLAN", "a whole number from 1 to 4094"),
+                None => return refuse("that is not a VLAN", "a whole number from 1 to 4094"),
             },
             CLASS => row.class = Some(given.into()),
             WEIGHT => match given.parse().ok().and_then(Weight::new) {
                 Some(weight) => row.weight = weight,
-                None => return refuse("that is no weight", "a number from 0.000001 to 1000000"),
+                None => return refuse("that is out of range", "a number from 0.000001 to 1000000"),
             },
             rate => match given.parse::<Rate>() {
                 Ok(given) => {
@@ -364,12 +364,12 @@ pub fn checked_name(name: &str) -> Result<(), BadName> {
     match name {
         "" => bad("a name is needed"),
         "unclaimed" => Err(BadName {
-            why: "that is the name of the class of unclaimed packets, which is always there",
+            why: "that is the name of the class for unclaimed traffic",
             allowed: "another name; its weight is `subscribers.unclaimed_weight`",
         }),
         _ if name.len() > MAX_NAME_BYTES => bad("that is too long"),
         _ if !name.chars().all(is_printable) => {
-            bad("there is something in it that cannot be printed, or that turns the direction of writing")
+            bad("it has a character that cannot be printed, or that changes the direction of text")
         }
         _ if name.trim() != name => bad("it begins or ends with a space"),
         _ => Ok(()),

@@ -40,7 +40,12 @@ pub(super) fn grow(spec: &Spec, texts: &Texts<'_>) -> Result<Tree, DocumentError
     }
     if tree.classes.len() > MAX_CLASSES as usize {
         let given = format_args!("{} classes and subscribers", tree.classes.len());
-        return Err(texts.refuse("class", given, "that is too much", format_args!("at most {MAX_CLASSES}")));
+        return Err(texts.refuse(
+            "class",
+            given,
+            "that is above the maximum",
+            format_args!("at most {MAX_CLASSES}"),
+        ));
     }
     let tree = Tree { book: ClassBook::new(tree.classes), origins: tree.origins };
     matches_are_of_leaves(spec, &tree, texts)?;
@@ -122,7 +127,7 @@ fn claim_name<'a>(
 
 fn checked_weight(weight: f64, origin: Origin, texts: &Texts<'_>) -> Result<Weight, DocumentError> {
     let refuse = || {
-        texts.refuse_of(origin, "weight", weight, "that is no weight", "a number from 0.000001 to 1000000")
+        texts.refuse_of(origin, "weight", weight, "that is out of range", "a number from 0.000001 to 1000000")
     };
     Weight::new(weight).ok_or_else(refuse)
 }
@@ -150,7 +155,7 @@ fn class_tree(
         let at = error.class() as usize;
         let why = match error {
             ClassTreeError::Circle { .. } => "the class is then below itself",
-            ClassTreeError::TooDeep { .. } => "the tree is then too deep",
+            ClassTreeError::TooDeep { .. } => "the tree would be too deep",
             ClassTreeError::NumberTooLarge { .. } => "there are too many classes",
             ClassTreeError::Twice { .. } | ClassTreeError::NoParent { .. } => {
                 unreachable!("numbers are places in the list, and parents were found there")
@@ -181,19 +186,19 @@ fn above_row(
     let above = classes.place(*above as u32).expect("every class of the list is in the tree");
     if classes.level(above) == MAX_LEVELS {
         let allowed = format_args!("a tree of at most {MAX_LEVELS} levels, subscribers included");
-        return Err(texts.refuse_of(origin, "class", quoted(class), "the tree is then too deep", allowed));
+        return Err(texts.refuse_of(origin, "class", quoted(class), "the tree would be too deep", allowed));
     }
     Ok(Some(above))
 }
 
 /// A class with others below it has no packets of its own, so it matches none.
 fn matches_are_of_leaves(spec: &Spec, tree: &Tree, texts: &Texts<'_>) -> Result<(), DocumentError> {
-    for (number, class) in tree.book.iter() {
+    for (number, _) in tree.book.iter() {
         let Origin::Class(at) = tree.origins[number as usize] else { continue };
         if spec.class[at].matches != Default::default() && !tree.book.is_leaf(number) {
             let below = tree.book.iter().find(|(_, below)| below.parent == Some(number));
             let below = below.map_or("", |(_, below)| below.name.as_str());
-            let given = format_args!("given, for `{}`", shortened(&class.name));
+            let given = "given";
             let why = format_args!("`{}` is below that class", shortened(below));
             let allowed = "`match` in classes without children and subscribers";
             return Err(texts.refuse_of(tree.origins[number as usize], "match", given, why, allowed));

@@ -19,7 +19,7 @@ impl Check<'_> {
                 return self.refuse(Refusal {
                     path: &path(key),
                     given: "nothing".into(),
-                    why: "a reader wants the reason".into(),
+                    why: "an agreement states its reason".into(),
                     allowed: "a reason, in a sentence".into(),
                 });
             }
@@ -32,8 +32,8 @@ impl Check<'_> {
                 return self.refuse(Refusal {
                     path: &path(key),
                     given: below.to_string(),
-                    why: "stages cannot be nearer than at the same place".into(),
-                    allowed: "0 and more".into(),
+                    why: "a distance is not negative".into(),
+                    allowed: "0 or more".into(),
                 });
             }
         }
@@ -49,8 +49,8 @@ impl Check<'_> {
             (Some(_), Some(relative)) => self.refuse(Refusal {
                 path: &path("relative"),
                 given: relative.to_string(),
-                why: "there is a `tolerance`, too".into(),
-                allowed: "one of both".into(),
+                why: "`tolerance` is given too".into(),
+                allowed: "one of the two".into(),
             }),
             _ => Ok(()),
         }

@@ -20,7 +20,7 @@ impl Check<'_> {
             return self.refuse(Refusal {
                 path: "disciplines",
                 given: "empty".into(),
-                why: "nothing would be compared".into(),
+                why: "a run needs at least one".into(),
                 allowed: "at least one name, see `fairwire list disciplines`".into(),
             });
         }
@@ -86,7 +86,7 @@ impl Check<'_> {
         if label != own_name {
             self.name(&path, label)?;
             if catalogue::find(label).is_ok() {
-                let why = format!("that is a name in the catalogue, and not of `{own_name}`");
+                let why = format!("that is the name of another discipline than `{own_name}`");
                 return refuse(why, "a label that is no other discipline's name");
             }
         }
@@ -134,7 +134,7 @@ impl Check<'_> {
     }
 
     fn cannot_work(&self, path: &str, bad: BadParameter) -> Checked {
-        let why = format!("`{}` cannot work with that", bad.discipline);
+        let why = format!("`{}` does not accept that", bad.discipline);
         self.refuse(Refusal { path, given: bad.given, why, allowed: bad.allowed })
     }
 }

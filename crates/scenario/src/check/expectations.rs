@@ -24,12 +24,16 @@ impl Check<'_> {
             (None, None) if is_compared => Ok(()),
             (None, None) => Err(self.locations.refuse(
                 &format!("expect.{at}"),
-                Problem::Missing { key: "min".into(), table: format!("expect.{at}"), note: String::new() },
+                Problem::Missing {
+                    key: "min".into(),
+                    table: format!("expect.{at}"),
+                    note: "or `max`, `less_than` or `more_than`".into(),
+                },
             )),
             (Some(min), Some(max)) if min > max => self.refuse(Refusal {
                 path: &path("min"),
                 given: min.to_string(),
-                why: format!("`max` is {max}: nothing can be between"),
+                why: format!("`max` is {max}"),
                 allowed: "`min` at most `max`".into(),
             }),
             _ => Ok(()),
@@ -43,7 +47,14 @@ impl Check<'_> {
         let measure = other.measure.as_ref().unwrap_or(&expect.measure);
         self.measure(&key("measure"), measure, measures)?;
         self.finite(&key("margin"), other.margin)?;
-        self.within(&key("margin"), other.margin.unwrap_or(0.0), 0.0..=f64::MAX)?;
+        if let Some(margin) = other.margin.filter(|margin| *margin < 0.0) {
+            return self.refuse(Refusal {
+                path: &key("margin"),
+                given: margin.to_string(),
+                why: "a margin is not negative".into(),
+                allowed: "0 or more".into(),
+            });
+        }
         let label = |name| resolved(name, self.own.iter().map(Compared::label)).to_owned();
         if *measure == expect.measure
             && expect.discipline.as_deref().map(label) == Some(label(&other.discipline))
@@ -51,7 +62,7 @@ impl Check<'_> {
             return self.refuse(Refusal {
                 path: &key("discipline"),
                 given: format!("`{}`", shortened(&other.discipline)),
-                why: "nothing is less or more than itself".into(),
+                why: "a measure is neither less nor more than itself".into(),
                 allowed: "another discipline, or another `measure`".into(),
             });
         }

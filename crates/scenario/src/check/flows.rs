@@ -25,7 +25,7 @@ impl Check<'_> {
             self.refuse(Refusal {
                 path: "flow",
                 given: "empty".into(),
-                why: "nothing would be sent".into(),
+                why: "a run needs at least one".into(),
                 allowed: "at least one `[[flow]]`".into(),
             })?;
         }
@@ -111,7 +111,7 @@ impl Check<'_> {
         let Some(control) = &tcp.control else { return Ok(()) };
         control.config().map(drop).or_else(|OutOfRange { name, given, allowed }| {
             let path = &format!("{path}.control.{}.{name}", control.name());
-            self.refuse(Refusal { path, given, why: "that makes no sense here".into(), allowed })
+            self.refuse(Refusal { path, given, why: "that is out of range".into(), allowed })
         })
     }
 

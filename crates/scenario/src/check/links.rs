@@ -17,7 +17,7 @@ impl Check<'_> {
                 return self.refuse(Refusal {
                     path: "network",
                     given: "given".into(),
-                    why: "there is a `link` too".into(),
+                    why: "`link` is given too".into(),
                     allowed: "one of the two".into(),
                 });
             }

@@ -92,11 +92,11 @@ impl Check<'_> {
         if range.contains(&value) {
             return Ok(());
         }
-        let side = if value < *range.start() { "below the least" } else { "above the most" };
+        let bound = if value < *range.start() { "below the minimum" } else { "above the maximum" };
         self.refuse(Refusal {
             path,
             given: value.to_string(),
-            why: format!("that is {side} that makes sense here"),
+            why: format!("that is {bound}"),
             allowed: format!("{} to {}", range.start(), range.end()),
         })
     }
@@ -106,7 +106,7 @@ impl Check<'_> {
             return self.refuse(Refusal {
                 path: "format",
                 given: self.spec.format.to_string(),
-                why: "this version of fairwire does not know that format".into(),
+                why: "this version of fairwire reads another".into(),
                 allowed: FORMAT.to_string(),
             });
         }
@@ -129,7 +129,7 @@ impl Check<'_> {
     fn finite(&self, path: &str, value: Option<f64>) -> Checked {
         let why = match value {
             Some(value) if value.is_nan() => "that is not a number",
-            Some(value) if value.is_infinite() => "that is no bound",
+            Some(value) if value.is_infinite() => "that bounds nothing",
             _ => return Ok(()),
         };
         let given = value.unwrap_or_default().to_string();
@@ -146,7 +146,7 @@ impl Check<'_> {
         self.refuse(Refusal {
             path,
             given: format!("`{}`", shortened(name)),
-            why: "it is used in paths and names of files".into(),
+            why: "it is part of paths and of file names".into(),
             allowed: "a letter, then letters, digits, `-` and `_`, 64 at most".into(),
         })
     }
@@ -158,7 +158,7 @@ impl Check<'_> {
             return self.refuse(Refusal {
                 path: "warm_up",
                 given: warm_up.to_string(),
-                why: format!("the whole run, `duration`, lasts {duration}: nothing would be left to measure"),
+                why: format!("the whole run, `duration`, lasts {duration}, which leaves nothing to measure"),
                 allowed: format!("less than {duration}"),
             });
         }

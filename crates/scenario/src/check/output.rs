@@ -36,8 +36,8 @@ impl Check<'_> {
         self.refuse(Refusal {
             path: key,
             given: format!("`{}`", shortened(path)),
-            why: "the ending says how it is written".into(),
-            allowed: format!("a file that ends in {}", allowed.join(" or ")),
+            why: "the extension selects the format".into(),
+            allowed: format!("a file with the extension {}", allowed.join(" or ")),
         })
     }
 }

@@ -67,7 +67,7 @@ impl Check<'_> {
             path: &format!("{path}.buffer"),
             given: buffer.to_string(),
             why: format!(
-                "that is {room} B, and a packet of `{}` has {bytes} B on the wire",
+                "a packet of `{}` has {bytes} B on the wire, and there is room for {room} B",
                 self.spec.flow[group].group
             ),
             allowed: format!("at least {bytes} B, or the time to send that"),

@@ -121,12 +121,20 @@ impl At<'_> {
     /// A parameter is out of its bounds.
     pub(super) fn out_of_range(self, fault: OutOfRange) -> Fault {
         let OutOfRange { name, given, allowed } = fault;
-        self.refuse(name, &given, "that makes no sense here", &allowed)
+        self.refuse(name, &given, "that is out of range", &allowed)
     }
 
     pub(super) fn refuse(self, key: &str, given: &str, why: &str, allowed: &str) -> Fault {
         let dot = if key.is_empty() { "" } else { "." };
         refused(format!("{}.source.{}{dot}{key}", self.path, self.key), given, why, allowed)
+    }
+
+    /// What is wrong with `key`, or with the source if it is empty, is not one value.
+    pub(super) fn invalid(self, key: &str, why: &str, allowed: &str) -> Fault {
+        let dot = if key.is_empty() { "" } else { "." };
+        let path = format!("{}.source.{}{dot}{key}", self.path, self.key);
+        let problem = Problem::BadValue { key: path.clone(), message: format!("{why}; allowed: {allowed}") };
+        Fault { path, problem }
     }
 
     pub(super) fn law<Q: Random>(
@@ -136,17 +144,15 @@ impl At<'_> {
         default: Law,
     ) -> Result<Law, Fault> {
         let allowed = format!(
-            "one law, such as {{ exponential = \"{}\" }}, with bounds from 0 on in their order",
+            "one law, such as {{ exponential = \"{}\" }}; `min` at most `max`, both 0 or more",
             Q::EXAMPLES[0]
         );
-        given.map_or(Ok(default), |spec| {
-            spec.law().map_err(|why| self.refuse(key, "no law that can be drawn from", why, &allowed))
-        })
+        given.map_or(Ok(default), |spec| spec.law().map_err(|why| self.invalid(key, why, &allowed)))
     }
 
     pub(super) fn gap(self, key: &str, gap: Duration) -> Result<Duration, Fault> {
         let allowed = format!("{MIN_GAP} to {MAX_GAP}");
-        let why = if gap < MIN_GAP { "a run would take days" } else { "nothing would come" };
+        let why = if gap < MIN_GAP { "a run would take days" } else { "a run ends before the first one" };
         if (MIN_GAP..=MAX_GAP).contains(&gap) {
             Ok(gap)
         } else {
@@ -158,8 +164,11 @@ impl At<'_> {
         if (1..=MAX_CONNECTIONS).contains(&connections) {
             return Ok(connections);
         }
-        let why =
-            if connections == 0 { "nothing could be fetched" } else { "each takes the memory of a flow" };
+        let why = if connections == 0 {
+            "without a connection nothing is fetched"
+        } else {
+            "each takes the memory of a flow"
+        };
         Err(self.refuse("connections", &connections.to_string(), why, &format!("1 to {MAX_CONNECTIONS}")))
     }
 
@@ -170,7 +179,8 @@ impl At<'_> {
             return Ok(());
         }
         let why = format!("the flow's own link, `access`, sends only {most}");
-        Err(self.refuse(key, &format!("{bps:.0} bit/s in the mean"), &why, &format!("at most {most}")))
+        let given = format!("a mean of {:.1} Mbit/s", bps / 1e6);
+        Err(self.refuse(key, &given, &why, &format!("a mean of at most {most}")))
     }
 }
 

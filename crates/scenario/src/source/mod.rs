@@ -114,15 +114,19 @@ impl At<'_> {
     fn datagrams(self, traffic: Traffic, packet_bytes: u32) -> Result<Sends, Fault> {
         let header_bytes = self.header;
         if let Some(problem) = traffic.problem(header_bytes) {
-            let allowed = format!("packets of 1 to 65535 bytes, {header_bytes} or more of them for headers");
-            return Err(self.refuse("", "given", &problem, &allowed));
+            return Err(self.invalid("", &problem, &self.page()));
         }
         Ok(Sends { source: Source::Datagrams { traffic, header_bytes }, packet_bytes })
     }
 
+    /// Where the ranges of the parameters are.
+    fn page(self) -> String {
+        format!("the ranges that `fairwire describe {}` shows", self.key)
+    }
+
     fn load(self, load: Load, tcp: Config) -> Result<Sends, Fault> {
         if let Some(problem) = load.problem() {
-            return Err(self.refuse("", "given", &problem, "the ranges of this source in docs/scenario.md"));
+            return Err(self.invalid("", &problem, &self.page()));
         }
         Ok(Sends { packet_bytes: full_packet(&tcp), source: Source::Tcp { tcp, load } })
     }

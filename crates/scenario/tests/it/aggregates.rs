@@ -148,8 +148,8 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
     for part in [
         "wired.toml:24:13",
         "`flow.cbr.aggregate` is `gold`",
-        "never comes before a queue",
-        "that is no wire",
+        "this group passes no queue",
+        "a link with a queue",
     ] {
         assert!(message.contains(part), "`{part}` is missing in: {message}");
     }

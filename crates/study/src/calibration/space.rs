@@ -112,7 +112,7 @@ impl SpaceSpec {
             return Err(refuse(
                 locations,
                 "setting",
-                format!("{} were given; allowed: {MAX_SETTINGS}", self.setting.len()),
+                format!("{} were given; allowed: at most {MAX_SETTINGS}", self.setting.len()),
             ));
         }
         for (number, setting) in self.setting.iter().enumerate() {
@@ -121,11 +121,11 @@ impl SpaceSpec {
                 return Err(refuse(
                     locations,
                     &key("id"),
-                    format!("there are two settings `{}`", setting.id),
+                    format!("another setting is `{}`; allowed: each name once", setting.id),
                 ));
             }
             if setting.choice.is_empty() == setting.range.is_none() {
-                let why = "a setting has either `choice` or `range`";
+                let why = "`choice` and `range` are both given, or none of them; allowed: one of the two";
                 return Err(refuse(locations, &key("id"), why));
             }
             if let Some([from, to]) = setting.range
@@ -154,11 +154,11 @@ impl SpaceSpec {
                     let changes = Changes { set: drawn.set, seeds: None };
                     let path = key(path.as_str());
                     Plan::changed(study, place, Depth::Quick, &changes).map_err(|error| {
-                        refuse(
-                            locations,
-                            &path,
-                            format!("`{}` in {}: {}", drawn.is, study.name(place), error.problem),
-                        )
+                        refuse(locations, &path, {
+                            let advice =
+                                error.problem.advice().map_or(String::new(), |advice| format!("; {advice}"));
+                            format!("`{}` in {}: {}{advice}", drawn.is, study.name(place), error.problem)
+                        })
                     })?;
                 }
             }

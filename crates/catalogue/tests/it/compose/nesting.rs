@@ -46,7 +46,7 @@ fn an_error_names_the_parameter_of_the_discipline_inside() {
         (
             "shaper",
             "discipline = 'rde'",
-            "`discipline` of `shaper` is `rde` (did you mean `red`?); allowed: the name of a discipline in the catalogue",
+            "`discipline` of `shaper` is `rde`; allowed: the name of a discipline in the catalogue; did you mean `red`?",
         ),
         (
             "conditioner",
@@ -56,22 +56,22 @@ fn an_error_names_the_parameter_of_the_discipline_inside() {
         (
             "prio",
             "band = [{ of = [1] }, { discipline = 'rde' }]",
-            "`band.1.discipline` of `prio` is `rde` (did you mean `red`?);",
+            "`band.1.discipline` of `prio` is `rde`; allowed:",
         ),
         (
             "prio",
             "band = [{}, { discipline = { shaper = { discipline = 'rde' } } }]",
-            "`discipline` of `shaper` in `prio.band.1.discipline` is `rde` (did you mean `red`?);",
+            "`discipline` of `shaper` in `prio.band.1.discipline` is `rde`; allowed: ",
         ),
         (
             "shaper",
             "discipline = { prio = { band = [{}, {}, { discipline = 'rde' }] } }",
-            "`band.2.discipline` of `prio` in `shaper.discipline` is `rde` (did you mean `red`?);",
+            "`band.2.discipline` of `prio` in `shaper.discipline` is `rde`; allowed: ",
         ),
         (
             "classful",
             "class = [{ id = 7 }, { id = 9, discipline = 'rde' }]",
-            "`class.1.discipline` of `classful` is `rde` (did you mean `red`?);",
+            "`class.1.discipline` of `classful` is `rde`; allowed: ",
         ),
         (
             "classful",

@@ -52,7 +52,10 @@ fn what_makes_no_sense_is_refused_with_what_is_allowed() {
         ),
         ("dropper = 'drr'", "`dropper` of `queue` is `drr`, which has a scheduler of its own;"),
         ("dropper = 'queue'", "`dropper` of `queue` is `queue`, which has a scheduler of its own;"),
-        ("dropper = 'rde'", "`dropper` of `queue` is `rde` (did you mean `red`?);"),
+        (
+            "dropper = 'rde'",
+            "`dropper` of `queue` is `rde`; allowed: the name of a discipline in the catalogue; did you mean `red`?",
+        ),
         (
             "scheduler = 'drr'\ndropper = { red = { scheduler = 'scfq' } }",
             "`scheduler` of `queue` is `drr`, and another for the dropper `red`; allowed: one of the two",

@@ -31,7 +31,7 @@ pub(super) fn answer(whom: &WhomArgs, request: &Request) -> Result<Answer, Failu
 pub(super) fn silent(why: impl Display) -> Failure {
     Failure::user(
         why,
-        "is the gateway running? `fairwire gateway run CONFIG` starts it, and only who owns it may ask",
+        "start it with `fairwire gateway run CONFIG`; only its owner and root may use its socket",
     )
 }
 
@@ -54,13 +54,13 @@ pub(super) fn capture(whom: &WhomArgs, out: &Path) -> Result<Ending, Failure> {
     let path = std::path::absolute(out).unwrap_or_else(|_| out.to_owned());
     let failed = |error: io::Error| {
         Failure::user(
-            format!("the capture cannot be written to {}: {error}", path.display()),
-            "allowed: a path that is not there yet, in a folder that you may write to",
+            format!("`--out` is `{}`, but that cannot be written: {error}", out.display()),
+            "allowed: a file that does not exist yet, in a folder that you may write to",
         )
     };
     if path.exists() {
-        let what = if path.is_dir() { "a folder" } else { "there already" };
-        return Err(failed(io::Error::other(format!("it is {what}"))));
+        let what = if path.is_dir() { "is a folder" } else { "exists already" };
+        return Err(failed(io::Error::other(format!("it {what}"))));
     }
     let part = PartialFile::create(&path).map_err(failed)?;
     let file = part.file().try_clone().map_err(failed)?;

@@ -385,7 +385,7 @@ mod tests {
         assert!(message.starts_with(&line) && message.contains("token"), "{message}");
         std::fs::write(folder.path().join("token"), " \n").unwrap();
         let message = config.token().unwrap_err().to_string();
-        assert!(message.starts_with(&line) && message.contains("nothing in it"), "{message}");
+        assert!(message.starts_with(&line) && message.contains("it is empty"), "{message}");
         std::fs::write(folder.path().join("token"), "secret\n").unwrap();
         assert_eq!(config.token().unwrap().as_deref(), Some("secret"));
     }

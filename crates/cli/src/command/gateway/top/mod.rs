@@ -33,7 +33,7 @@ pub(super) fn top(args: &TopArgs) -> Result<Ending, Failure> {
         (Some(socket), _) => socket.clone(),
         (None, Some(config)) => socket_of(config)?,
         (None, None) => {
-            return Err(Failure::user("no gateway is named", "allowed: a configuration, or --socket"));
+            return Err(Failure::user("`<CONFIG>` is missing", "allowed: a configuration, or `--socket`"));
         }
     };
     if args.once || !io::stdout().is_terminal() {

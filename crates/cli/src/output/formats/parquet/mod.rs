@@ -18,5 +18,5 @@ const FLOWS: Flows = |_, _| unreachable!("it was refused before the run");
 #[cfg(not(feature = "parquet"))]
 const MISSING: Option<[&str; 2]> = Some([
     "this fairwire was built without Parquet",
-    "allowed: a file that ends in .csv; for .parquet build it with `cargo build --release -p fairwire --features parquet`",
+    "allowed: a file with the extension .csv; for .parquet build it with `cargo build --release -p fairwire --features parquet`",
 ]);
