@@ -1,6 +1,6 @@
-//! How a command ends, and how a failure is told.
+//! How a command ends, and how a failure is reported.
 
-use crate::tell::tell;
+use crate::notice::notice;
 use fairwire_document::Location;
 use fairwire_scenario::ScenarioError;
 use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, NamedSource, SourceCode};
@@ -15,8 +15,8 @@ pub(crate) enum Ending {
     ExpectationFailed,
     /// Stopped by Ctrl-C; what was finished has been reported.
     Interrupted,
-    /// A failure that was told, by its code.
-    Told(u8),
+    /// A failure that was reported, by its code.
+    Failed(u8),
     /// The code of a lab agent.
     Agent(u8),
 }
@@ -28,12 +28,12 @@ impl Ending {
             Ending::Done => 0,
             Ending::ExpectationFailed => 3,
             Ending::Interrupted => 130,
-            Ending::Told(code) | Ending::Agent(code) => code,
+            Ending::Failed(code) | Ending::Agent(code) => code,
         }
     }
 }
 
-/// Why a command could not do what it was asked.
+/// Why a command could not do its work.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// A scenario or an argument that changes one was refused.
@@ -58,11 +58,11 @@ impl Failure {
         }
     }
 
-    /// Tells it on stderr.
-    pub(crate) fn tell(self) -> Ending {
-        let ending = Ending::Told(self.code());
-        for told in Told::all(self) {
-            tell(format_args!("{:?}", miette::Report::new(told)));
+    /// Reports it on stderr.
+    pub(crate) fn report(self) -> Ending {
+        let ending = Ending::Failed(self.code());
+        for message in Message::all(self) {
+            notice(format_args!("{:?}", miette::Report::new(message)));
         }
         ending
     }
@@ -85,21 +85,21 @@ pub(crate) fn install_style() {
 
 /// A failure in the form that shows its place in the text.
 #[derive(Debug)]
-struct Told {
-    message: String,
+struct Message {
+    text: String,
     help: Option<String>,
     source: Option<NamedSource<String>>,
     place: Option<Location>,
 }
 
-impl Told {
+impl Message {
     /// All that is wrong: of a document, all mistakes that one reading found.
-    fn all(failure: Failure) -> Vec<Told> {
-        let plain = |message, help| vec![Told { message, help: Some(help), source: None, place: None }];
+    fn all(failure: Failure) -> Vec<Message> {
+        let plain = |text, help| vec![Message { text, help: Some(help), source: None, place: None }];
         match failure {
             Failure::Scenario(mut error) => {
                 let more = std::mem::take(&mut error.more);
-                std::iter::once(error).chain(more).map(Told::in_document).collect()
+                std::iter::once(error).chain(more).map(Message::in_document).collect()
             }
             Failure::User { message, help } => plain(message, help),
             Failure::Ours(message) => {
@@ -108,10 +108,10 @@ impl Told {
         }
     }
 
-    fn in_document(error: ScenarioError) -> Told {
+    fn in_document(error: ScenarioError) -> Message {
         let place = error.location.map(|place| *place);
-        Told {
-            message: error.problem.to_string(),
+        Message {
+            text: error.problem.to_string(),
             help: error.problem.advice(),
             source: place.as_ref().map(|place| NamedSource::new(&place.source, place.text.clone())),
             place,
@@ -119,15 +119,15 @@ impl Told {
     }
 }
 
-impl Display for Told {
+impl Display for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.text)
     }
 }
 
-impl std::error::Error for Told {}
+impl std::error::Error for Message {}
 
-impl Diagnostic for Told {
+impl Diagnostic for Message {
     fn help<'a>(&'a self) -> Option<Box<dyn Display + 'a>> {
         self.help.as_ref().map(|help| Box::new(help) as Box<dyn Display>)
     }

@@ -1,6 +1,6 @@
-//! Ctrl-C: the first one asks to stop and report, the second one ends at once.
+//! Ctrl-C: the first one requests to stop and report, the second one ends at once.
 
-use crate::tell::tell;
+use crate::notice::notice;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -15,18 +15,18 @@ pub(crate) fn flag() -> &'static AtomicBool {
             if STOP.swap(true, Ordering::Relaxed) {
                 std::process::exit(130);
             }
-            tell(format_args!(
+            notice(format_args!(
                 "interrupted: stopping and reporting what is finished (again to stop at once)"
             ));
         };
         if let Err(error) = ctrlc::set_handler(handler) {
-            tell(format_args!("note: an interrupted run will report nothing: {error}"));
+            notice(format_args!("note: an interrupted run will report nothing: {error}"));
         }
     });
     &STOP
 }
 
 /// Has Ctrl-C been pressed?
-pub(crate) fn is_asked() -> bool {
+pub(crate) fn is_requested() -> bool {
     flag().load(Ordering::Relaxed)
 }

@@ -1,9 +1,10 @@
-//! The parts of every kind: what `fairwire describe NAME` finds, and what has a page in the reference.
+//! The parts of every kind: what `fairwire describe NAME` finds, and what has a page in the
+//! reference.
 
 use fairwire_catalogue::{self as catalogue, marker};
 use fairwire_scenario::{control, generated, source};
 
-/// Where the names stand.
+/// Where the names are.
 pub(crate) const LISTS: &str = "`fairwire list disciplines`, `list markers`, `list controllers`, `list sources` and `list networks` have the names";
 
 /// The kind and the name of every part, under each of its names.
@@ -19,8 +20,8 @@ pub(crate) fn parts() -> impl Iterator<Item = (&'static str, &'static str)> {
     disciplines.chain(markers).chain(controllers).chain(sources).chain(networks)
 }
 
-/// What is wrong where a name stands for parts of two kinds: it could not be described, and has one page. Those of one kind are told apart
-/// where they are registered.
+/// What is wrong if a name means parts of two kinds: it could not be described, and has one page.
+/// Those of one kind are compared where they are registered.
 pub(crate) fn taken_twice() -> Option<String> {
     twice(&parts().collect::<Vec<_>>())
 }
@@ -40,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_name_stands_for_parts_of_two_kinds() {
+    fn no_name_means_parts_of_two_kinds() {
         assert_eq!(taken_twice(), None);
         let parts = [("discipline", "red"), ("controller", "reno"), ("source", "red")];
         let message = "the name `red` is taken by a discipline, and is given to a source too; \

@@ -1,22 +1,22 @@
 //! The `fairwire` command.
 //!
-//! Exit codes: 0 done; 1 our fault; 2 the user's (a bad file or argument); 3 an expectation stated in a scenario failed;
-//! 130 interrupted (what was finished has been reported).
-// These macros panic where the stream is gone: `tell` and `report::print` do not.
+//! Exit codes: 0 done; 1 our fault; 2 the user's (a bad file or argument); 3 an expectation stated
+//! in a scenario failed; 130 interrupted (what was finished has been reported).
+// These macros panic where the stream is gone: `notice` and `report::print` do not.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod args;
 mod command;
 mod failure;
-mod hang_up;
 mod interrupt;
 mod kinds;
+mod lost_terminal;
+mod notice;
 mod output;
 mod pages;
 mod progress;
 mod report;
 mod reproduction;
-mod tell;
 mod terminal;
 mod typed;
 
@@ -35,31 +35,32 @@ static ALLOCATOR: pages::HugePages = pages::HugePages;
 /// Runs the command with the arguments of the process.
 pub fn main() -> ExitCode {
     linux::take_over(); // does not return where this process is one of User Mode Linux
-    CompleteEnv::with_factory(Cli::command).var("FAIRWIRE_COMPLETE").complete(); // ends here where a shell asks
+    CompleteEnv::with_factory(Cli::command).var("FAIRWIRE_COMPLETE").complete(); // ends here if a shell completes
     failure::install_style();
-    let ended = Cli::try_parse().map_or_else(|told| not_run(&told), dispatch);
-    ExitCode::from(ended.unwrap_or_else(Failure::tell).code())
+    let ended = Cli::try_parse().map_or_else(|error| not_run(&error), dispatch);
+    ExitCode::from(ended.unwrap_or_else(Failure::report).code())
 }
 
-/// The same with parts of your own: `registered` is what came of registering each. Where one was not registered, or has the name of a part of
-/// another kind, nothing runs, and the exit code is 2.
+/// The same with parts of your own: `registered` is what came of registering each. Where one was
+/// not registered, or has the name of a part of another kind, nothing runs, and the exit code is 2.
 pub fn main_with(registered: impl IntoIterator<Item = Result<(), NotRegistered>>) -> ExitCode {
     let registered = registered.into_iter().collect::<Result<(), _>>();
     let problem = registered.err().map(|error| error.to_string()).or_else(kinds::taken_twice);
     let Some(problem) = problem else { return main() };
     failure::install_style();
-    ExitCode::from(Failure::user(problem, kinds::LISTS).tell().code())
+    ExitCode::from(Failure::user(problem, kinds::LISTS).report().code())
 }
 
-/// Prints why nothing is run: help that was asked for, or what is wrong with the arguments. Exits where that is the user's.
-fn not_run(told: &clap::Error) -> Result<Ending, Failure> {
-    if let Some(failure) = args::failure(told) {
+/// Prints why nothing is run: help, or what is wrong with the arguments. Exits after help that
+/// nothing requested.
+fn not_run(error: &clap::Error) -> Result<Ending, Failure> {
+    if let Some(failure) = args::failure(error) {
         return Err(failure);
     }
-    if told.use_stderr() {
-        told.exit();
+    if error.use_stderr() {
+        error.exit();
     }
-    report::told(told.print().and_then(|()| io::stdout().flush())).map(|()| Ending::Done)
+    report::checked(error.print().and_then(|()| io::stdout().flush())).map(|()| Ending::Done)
 }
 
 fn dispatch(cli: Cli) -> Result<Ending, Failure> {

@@ -1,4 +1,5 @@
-//! The `fairwire` command: see the library beside it, which the compiler makes while it still works on the gateway.
+//! The `fairwire` command: see the library beside it, which the compiler makes while it still works
+//! on the gateway.
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

@@ -1,11 +1,14 @@
-//! Where the simulator's memory comes from: the system's allocator, with large pieces in huge pages.
+//! Where the simulator's memory comes from: the system's allocator, with large pieces in huge
+//! pages.
 //!
-//! A run of a million flows touches hundreds of megabytes at random. In pages of 4 KiB most of those touches miss the processor's
-//! table of pages as well, and the kernel clears each page by itself. Where the kernel gives huge pages to those who ask (its default
-//! in most distributions), this asks.
+//! A run of a million flows touches hundreds of megabytes at random. In pages of 4 KiB most of
+//! those touches miss the processor's table of pages as well, and the kernel clears each page by
+//! itself. Where the kernel gives huge pages on request (its default in most distributions), this
+//! requests them.
 //!
-//! Large pieces come from the kernel directly, each at the beginning of a huge page. One that grows is moved page by page, which is a
-//! change of tables: nothing is copied, and nothing cleared twice.
+//! Large pieces come from the kernel directly, each at the beginning of a huge page. One that grows
+//! is moved page by page, which is a change of tables: nothing is copied, and nothing cleared
+//! twice.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -26,17 +29,20 @@ fn is_large(layout: Layout) -> bool {
     cfg!(target_os = "linux") && layout.size() >= LARGE && layout.align() <= HUGE
 }
 
-/// Takes pieces of 128 KiB and more from the kernel one by one from now on, and returns each when it is freed. By itself the allocator takes
-/// them between the small pieces once one was freed, and what is free there is kept.
+/// Takes pieces of 128 KiB and more from the kernel one by one from now on, and returns each when
+/// it is freed. By itself the allocator takes them between the small pieces once one was freed, and
+/// what is free there is kept.
 pub(crate) fn keep_apart() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it changes a setting of the allocator, by its own lock. One that refuses goes on as it was.
+    // SAFETY: it changes a setting of the allocator, by its own lock. One that refuses goes on as
+    // it was.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10);
     }
 }
 
-/// Gives the system back what is free among the small pieces. Takes milliseconds, in which others wait who want memory.
+/// Gives the system back what is free among the small pieces. Takes milliseconds, in which others
+/// wait who want memory.
 pub(crate) fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: it touches free memory only, and holds the allocator's own locks.
@@ -45,8 +51,9 @@ pub(crate) fn give_back() {
     }
 }
 
-// SAFETY: a piece is `System`'s or the kernel's by its layout alone, so it goes back to whom it came from. Those of the kernel begin
-// at a multiple of `HUGE`, which every alignment that is let through divides, and are all zero at first.
+// SAFETY: a piece is `System`'s or the kernel's by its layout alone, so it goes back to whom it
+// came from. Those of the kernel begin at a multiple of `HUGE`, which every alignment that is let
+// through divides, and are all zero at first.
 unsafe impl GlobalAlloc for HugePages {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -106,24 +113,27 @@ mod kernel {
     use libc::{PROT_READ, PROT_WRITE, c_void, madvise, mmap, mremap, munmap};
     use std::ptr;
 
-    /// Whole huge pages for so many bytes, which are not more than `isize::MAX`.
+    /// Whole huge pages for this number of bytes, which are not more than `isize::MAX`.
     fn whole(size: usize) -> usize {
         size.next_multiple_of(HUGE)
     }
 
-    /// A piece of so many bytes, all zero; null where there is none.
+    /// A piece of this number of bytes, all zero; null where there is none.
     #[cold]
     pub(super) fn take(size: usize) -> *mut u8 {
         let Some(piece) = mapped(whole(size)) else { return ptr::null_mut() };
-        // SAFETY: the range was just mapped. Where the kernel knows no huge pages it says so, and nothing is lost.
+        // SAFETY: the range was just mapped. Where the kernel knows no huge pages it says so, and
+        // nothing is lost.
         unsafe { madvise(piece, whole(size), MADV_HUGEPAGE) };
         piece.cast()
     }
 
-    /// Fresh pages from a multiple of `HUGE` on: more than that are asked for, and what is too much is given back.
+    /// Fresh pages from a multiple of `HUGE` on: more than that are mapped, and what is too much is
+    /// given back.
     fn mapped(size: usize) -> Option<*mut c_void> {
         let most = size.checked_add(HUGE)?;
-        // SAFETY: an anonymous mapping at a place of the kernel's choice touches nothing that exists.
+        // SAFETY: an anonymous mapping at a place of the kernel's choice touches nothing that
+        // exists.
         let start = unsafe {
             mmap(ptr::null_mut(), most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         };
@@ -131,7 +141,8 @@ mod kernel {
             return None;
         }
         let before = start.align_offset(HUGE);
-        // SAFETY: both ranges are the ends of what was just mapped, and nobody knows of them.
+        // SAFETY: both ranges are the ends of what was just mapped, and no other code knows of
+        // them.
         unsafe {
             if before > 0 {
                 munmap(start, before);
@@ -141,10 +152,12 @@ mod kernel {
         }
     }
 
-    /// The piece with `size` bytes, perhaps elsewhere; null, and nothing has changed, where there is no memory.
+    /// The piece with `size` bytes, perhaps elsewhere; null, and nothing has changed, where there
+    /// is no memory.
     ///
     /// # Safety
-    /// The piece was taken, or resized last, with `old` bytes, and is used no more under its old address.
+    /// The piece was taken, or resized last, with `old` bytes, and is used no more under its old
+    /// address.
     #[cold]
     pub(super) unsafe fn resize(piece: *mut u8, old: usize, size: usize) -> *mut u8 {
         let (old, size) = (whole(old), whole(size));
@@ -157,7 +170,7 @@ mod kernel {
         // SAFETY: as above; the range at `other` was just mapped, and what moves there replaces it.
         let moved = unsafe { mremap(piece.cast(), old, size, MREMAP_MAYMOVE | MREMAP_FIXED, other) };
         if moved == MAP_FAILED {
-            // SAFETY: nobody knows of it.
+            // SAFETY: no other code knows of it.
             unsafe { munmap(other, size) };
             return ptr::null_mut();
         }
@@ -177,7 +190,7 @@ mod kernel {
 
 #[cfg(not(target_os = "linux"))]
 mod kernel {
-    /// Never asked: no piece is large here.
+    /// Never called: no piece is large here.
     pub(super) fn take(_: usize) -> *mut u8 {
         std::ptr::null_mut()
     }
@@ -200,7 +213,8 @@ mod tests {
     #[test]
     fn a_large_piece_begins_with_a_huge_page_and_is_all_zero() {
         for size in [LARGE, LARGE + 1, 3 * LARGE - 5] {
-            // SAFETY: the piece is used for its size, and given back with the layout that it was asked for with.
+            // SAFETY: the piece is used for its size, and given back with the layout that it was
+            // allocated with.
             unsafe {
                 let piece = HugePages.alloc_zeroed(layout(size));
                 assert_eq!(piece as usize % HUGE, 0);
@@ -215,7 +229,8 @@ mod tests {
     fn what_is_in_a_piece_stays_however_it_grows_and_shrinks() {
         const MIB: usize = 1 << 20;
         let sizes = [100, MIB, 3 * MIB, 3 * MIB + 1, 40 * MIB, 5 * MIB, 2 * MIB, 17 * MIB, 2 * MIB - 1, 7];
-        // SAFETY: as above; after each change only what is within both sizes is read before it is written.
+        // SAFETY: as above; after each change only what is within both sizes is read before it is
+        // written.
         unsafe {
             let mut piece = HugePages.alloc(layout(sizes[0]));
             let byte = |at: usize| (at / 4096 * 7 + at) as u8;

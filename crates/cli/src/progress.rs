@@ -1,18 +1,19 @@
-//! Progress on stderr: a bar on a terminal, a few lines elsewhere, nothing under `--quiet` or in CI.
+//! Progress on stderr: a bar on a terminal, a few lines elsewhere, nothing under `--quiet` or in
+//! CI.
 
-use crate::tell::tell;
+use crate::notice::notice;
 use crate::terminal::columns_of_stderr;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const STEPS: u64 = 1000;
-/// What stands beside the message: a bar of ten letters, `100 %`, and the times.
+/// What is beside the message: a bar of ten letters, `100 %`, and the times.
 const BESIDE: usize = 44;
-/// Before so much is done, and so much time has passed, nobody knows how long it will take.
+/// Before this part is done, and this time has passed, the rest cannot be estimated.
 const FIRST_GUESS: (f64, Duration) = (0.05, Duration::from_secs(2));
 
-/// The part of a whole command that is told of: what came before, and when the whole began.
+/// The part of a whole command that is shown: what came before, and when the whole began.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     begun: Instant,
@@ -38,7 +39,8 @@ impl Part {
         Part { from: self.from + length * from, to: self.from + length * to, ..self }
     }
 
-    /// The rest of the whole, which will take `rest`: what was done until now counts with the time that it took.
+    /// The rest of the whole, which will take `rest`: what was done until now counts with the time
+    /// that it took.
     pub(crate) fn rest(self, rest: Duration) -> Self {
         let done = self.begun.elapsed().as_secs_f64();
         Part { from: done / (done + rest.as_secs_f64()).max(1e-9), to: 1.0, ..self }
@@ -48,13 +50,13 @@ impl Part {
 /// How far a command has come.
 pub(crate) enum Progress {
     Bar(ProgressBar, Part),
-    Lines { what: String, lines: u64, told: AtomicU64 },
+    Lines { what: String, lines: u64, shown: AtomicU64 },
     Quiet,
 }
 
 impl Progress {
-    /// Starts to show the progress of `what`, which is `part` of the command: where there is no terminal, in so many `lines` after
-    /// the first.
+    /// Starts to show the progress of `what`, which is `part` of the command: where there is no
+    /// terminal, in this number of `lines` after the first.
     pub(crate) fn new(what: &str, lines: u64, part: Part, quiet: bool) -> Self {
         if quiet {
             Progress::Quiet
@@ -63,8 +65,8 @@ impl Progress {
         } else if std::env::var_os("CI").is_some() {
             Progress::Quiet
         } else {
-            tell(format_args!("{what} ..."));
-            Progress::Lines { what: what.into(), lines, told: AtomicU64::new(0) }
+            notice(format_args!("{what} ..."));
+            Progress::Lines { what: what.into(), lines, shown: AtomicU64::new(0) }
         }
     }
 
@@ -80,13 +82,13 @@ impl Progress {
         match self {
             Progress::Bar(bar, part) => {
                 let whole = part.from + (part.to - part.from) * fraction;
-                bar.set_prefix(told(whole, part.begun.elapsed()));
+                bar.set_prefix(shown(whole, part.begun.elapsed()));
                 bar.set_position((whole * STEPS as f64) as u64);
             }
-            Progress::Lines { what, lines, told } => {
+            Progress::Lines { what, lines, shown } => {
                 let line = (fraction * *lines as f64) as u64;
-                if told.fetch_max(line, Ordering::Relaxed) < line {
-                    tell(format_args!("{what} ... {} %", line * 100 / lines));
+                if shown.fetch_max(line, Ordering::Relaxed) < line {
+                    notice(format_args!("{what} ... {} %", line * 100 / lines));
                 }
             }
             Progress::Quiet => {}
@@ -103,21 +105,22 @@ impl Drop for Progress {
 }
 
 fn bar(what: &str, columns: usize) -> ProgressBar {
-    // The bar takes what room is left, so that a line never is longer than the terminal: what wraps is not cleared.
+    // The bar takes what room is left, so that a line never is longer than the terminal: what wraps
+    // is not cleared.
     let style = ProgressStyle::with_template("{msg} [{wide_bar}] {prefix}")
         .expect("the template is right")
         .progress_chars("=> ");
     let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr_with_hz(10));
-    bar.with_style(style).with_message(cut(what, columns)).with_prefix(told(0.0, Duration::ZERO))
+    bar.with_style(style).with_message(cut(what, columns)).with_prefix(shown(0.0, Duration::ZERO))
 }
 
-/// As much of `what` as has room beside a bar on so many columns.
+/// As much of `what` as has room beside a bar on `columns`.
 fn cut(what: &str, columns: usize) -> String {
     fairwire_figures::cut(what, columns.saturating_sub(BESIDE).max(8) as f64)
 }
 
 /// `45 %  12s of about 27s`: the guess only once there is something to go by.
-fn told(fraction: f64, elapsed: Duration) -> String {
+fn shown(fraction: f64, elapsed: Duration) -> String {
     let percent = (100.0 * fraction) as u32;
     let (enough, long) = FIRST_GUESS;
     if fraction < enough || elapsed < long {
@@ -143,11 +146,11 @@ mod tests {
     #[test]
     fn nothing_is_guessed_before_there_is_something_to_go_by() {
         let second = Duration::from_secs(1);
-        assert_eq!(told(0.0, Duration::ZERO), "  0 %  0s");
-        assert_eq!(told(0.04, second * 60), "  4 %  1m00s");
-        assert_eq!(told(0.5, second), " 50 %  1s");
-        assert_eq!(told(0.25, second * 30), " 25 %  30s of about 2m00s");
-        assert_eq!(told(1.0, second * 7200), "100 %  2h00m of about 2h00m");
+        assert_eq!(shown(0.0, Duration::ZERO), "  0 %  0s");
+        assert_eq!(shown(0.04, second * 60), "  4 %  1m00s");
+        assert_eq!(shown(0.5, second), " 50 %  1s");
+        assert_eq!(shown(0.25, second * 30), " 25 %  30s of about 2m00s");
+        assert_eq!(shown(1.0, second * 7200), "100 %  2h00m of about 2h00m");
     }
 
     #[test]
@@ -164,7 +167,7 @@ mod tests {
             let longest = format!(
                 "{} [==========] {}",
                 cut(&"x".repeat(300), columns),
-                told(0.99, Duration::from_secs(7199))
+                shown(0.99, Duration::from_secs(7199))
             );
             assert!(longest.chars().count() <= columns, "{columns}: {longest}");
         }

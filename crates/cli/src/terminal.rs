@@ -5,7 +5,7 @@ use ratatui::crossterm::style::Stylize;
 use std::io::IsTerminal;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-/// Where stdout is no terminal and nobody says otherwise: five disciplines beside two groups have room.
+/// Where stdout is no terminal and no option sets it: five disciplines beside two groups have room.
 const ELSEWHERE: usize = 160;
 /// Narrower, no text can be read: such a terminal wraps for itself.
 const LEAST: usize = 20;
@@ -44,7 +44,8 @@ pub(crate) fn coloured(text: &str, colour: Color) -> String {
     if has_colour() { text.with(colour).to_string() } else { text.into() }
 }
 
-/// `text` in lines of at most so many columns, none of which ends within a word; each after the first stands behind `indent`.
+/// `text` in lines of at most `columns`, none of which ends within a word; each after the first
+/// begins with `indent`.
 pub(crate) fn wrapped(text: &str, columns: usize, indent: &str) -> String {
     textwrap::fill(text, options(columns).subsequent_indent(indent))
 }

@@ -1,4 +1,4 @@
-//! The command as it was typed, for results to tell how they came about.
+//! The command as it was typed, for results to show how they came about.
 
 /// The whole command line, as a shell would take it again.
 pub(crate) fn command() -> String {

@@ -1,5 +1,6 @@
-//! `fairwire gateway run` on a router with NAT and a firewall, between a home and the world, all of them network namespaces: the recipe of
-//! docs/gateway/router.md with the configuration docs/gateway/home.toml. It needs root; elsewhere it says so, loudly, and passes.
+//! `fairwire gateway run` on a router with NAT and a firewall, between a home and the world, all of
+//! them network namespaces: the recipe of docs/gateway/router.md with the configuration
+//! docs/gateway/home.toml. It needs root; elsewhere it says so, loudly, and passes.
 
 #![allow(clippy::disallowed_methods, reason = "real processes take real time")]
 
@@ -126,7 +127,7 @@ impl Home {
         command
     }
 
-    fn ask(&self, arguments: &[&str]) -> Output {
+    fn call(&self, arguments: &[&str]) -> Output {
         let mut command = self.fairwire(arguments);
         self.edge.started(|| command.output()).expect("it runs")
     }
@@ -140,13 +141,13 @@ impl Home {
         let said: Vec<String> = lines.by_ref().take_while(|line| !line.contains(&runs)).collect();
         let rest = Arc::new(Mutex::new(said));
         let gateway = Gateway { child, said: rest.clone() };
-        thread::spawn(move || lines.for_each(|line| rest.lock().expect("nobody panics").push(line)));
+        thread::spawn(move || lines.for_each(|line| rest.lock().expect("no holder panics").push(line)));
         gateway
     }
 
     /// A snapshot, as JSON.
     fn status(&self, config: &Path) -> serde_json::Value {
-        let output = self.ask(&["status", config.to_str().expect("UTF-8"), "--format", "json"]);
+        let output = self.call(&["status", config.to_str().expect("UTF-8"), "--format", "json"]);
         serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
     }
@@ -158,8 +159,8 @@ impl Home {
         ways.iter().filter_map(|way| way["totals"]["packets_in"].as_u64()).sum()
     }
 
-    /// The same, when no more come: questions that waited for the address of a neighbour come all at once with the first answer. The
-    /// gateway's copy of its counters is 10 ms old.
+    /// The same, when no more come: questions that waited for the address of a neighbour come all
+    /// at once with the first answer. The gateway's copy of its counters is 10 ms old.
     fn taken_at_rest(&self, config: &Path) -> u64 {
         let until = Instant::now() + PATIENCE;
         let mut taken = self.taken(config);
@@ -182,7 +183,7 @@ impl Home {
             outside: WAN.name.into(),
             failing: Failing::Closed,
         };
-        let tables = self.edge.at(|| passage.has_tables().expect("root may ask"));
+        let tables = self.edge.at(|| passage.has_tables().expect("root may look"));
         format!("{devices} devices, tables: {tables}")
     }
 
@@ -224,7 +225,7 @@ impl Gateway {
             .expect("it is ours");
         let status = self.child.wait().expect("it is ours");
         thread::sleep(Duration::from_millis(50)); // what it said last is read by another thread
-        (status.code(), self.said.lock().expect("nobody panics").join("\n"))
+        (status.code(), self.said.lock().expect("no holder panics").join("\n"))
     }
 }
 
@@ -274,7 +275,8 @@ fn world_v4() -> SocketAddr {
     format!("{SERVER}:7000").parse().expect("an address")
 }
 
-/// Connections between the hosts of the home and the world, each as fast as TCP can, and the bytes of each that arrived.
+/// Connections between the hosts of the home and the world, each as fast as TCP can, and the bytes
+/// of each that arrived.
 fn transfers(home: &Home, is_upload: bool, hosts: &[&'static str], seconds: u64) -> Vec<u64> {
     let listener = home.world.at(|| TcpListener::bind((SERVER, 0)).expect("a free port"));
     let server = listener.local_addr().expect("it is bound");
@@ -326,7 +328,7 @@ fn a_router_with_nat_shapes_both_ways_by_the_hosts_inside_and_is_as_before_at_ev
     let Some(home) = Home::new("nat") else { return };
     echo(&home);
     let config = home.config(|text| text);
-    let check = home.ask(&["check", config.to_str().expect("UTF-8")]);
+    let check = home.call(&["check", config.to_str().expect("UTF-8")]);
     assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stderr));
     let output = String::from_utf8_lossy(&check.stdout).into_owned();
     assert!(output.contains("by the addresses inside: uploads before NAT, downloads after it"), "{output}");
@@ -361,12 +363,13 @@ fn what_is_for_the_router_is_not_taken(home: &Home, config: &Path, socket: &UdpS
         router.send_to(b"an answer", from).expect("it is near");
         socket.recv(&mut bytes).expect("it comes back");
     }
-    // Nor what is for the router's address outside: nobody listens there, and that is said.
+    // Nor what is for the router's address outside: no program listens there, and that is said.
     let _ = socket.send_to(b"a question", (PUBLIC, 9));
     assert_eq!(home.taken_at_rest(config), before);
 }
 
-/// One host with a connection, another with three: each has half, by drr and whatever the machine does.
+/// One host with a connection, another with three: each has half, by drr and whatever the machine
+/// does.
 fn shares_are_by_the_hosts_inside(home: &Home, config: &Path) {
     for (is_upload, way, mbps) in [(false, 0, 95.0), (true, 1, 19.0)] {
         let seconds = 3;
@@ -397,7 +400,7 @@ fn shares_are_by_the_hosts_inside(home: &Home, config: &Path) {
 }
 
 #[test]
-fn a_router_whose_gateway_is_killed_forwards_unshaped_or_not_at_all_as_it_was_told() {
+fn a_router_whose_gateway_is_killed_forwards_unshaped_or_not_at_all_as_configured() {
     let Some(home) = Home::new("kill") else { return };
     echo(&home);
     let one = socket(&home, HOSTS[0]);
@@ -461,7 +464,7 @@ fn a_bump_on_a_router_is_refused_unless_it_is_wanted() {
     };
     let config = bump("");
     for command in ["check", "run"] {
-        let output = home.ask(&[command, config.to_str().expect("UTF-8")]);
+        let output = home.call(&[command, config.to_str().expect("UTF-8")]);
         assert_eq!(output.status.code(), Some(2), "{command}");
         let message = String::from_utf8_lossy(&output.stderr).replace("\n  │ ", " ");
         for part in [ROUTER, PUBLIC, "ip_forward", "backend = \"router\"", "allow_forwarding = true"] {
@@ -470,15 +473,15 @@ fn a_bump_on_a_router_is_refused_unless_it_is_wanted() {
     }
     assert_eq!(home.traces(), "0 devices, tables: false");
     let allowed = bump("backend = { af-packet = { allow_forwarding = true } }\n");
-    let output = home.ask(&["check", allowed.to_str().expect("UTF-8")]);
+    let output = home.call(&["check", allowed.to_str().expect("UTF-8")]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     // IPv6 alone is enough to be refused.
     let config = bump("");
     home.edge.remove_address(LAN.index, address("10.0.0.254/24")).expect("it is there");
-    let output = home.ask(&["check", config.to_str().expect("UTF-8")]);
+    let output = home.call(&["check", config.to_str().expect("UTF-8")]);
     assert_eq!(output.status.code(), Some(2));
     // A machine with addresses that does not forward is none.
     home.edge.at(|| fs::write("/proc/sys/net/ipv6/conf/all/forwarding", "0").expect("root may"));
-    let output = home.ask(&["check", config.to_str().expect("UTF-8")]);
+    let output = home.call(&["check", config.to_str().expect("UTF-8")]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

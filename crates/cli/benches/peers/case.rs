@@ -1,4 +1,4 @@
-//! The dumbbells, which are scenarios in `suite/peers`, and how each simulator is asked for one.
+//! The dumbbells, which are scenarios in `suite/peers`, and how each simulator is given one.
 
 use crate::answer::Dialect;
 use crate::child::{Failure, Took, measured};
@@ -33,7 +33,8 @@ pub(crate) struct Case {
     pub in_ns3: Option<InNs3>,
 }
 
-/// What ns-3 simulates: less time, since it is slow, and pairs of hosts that share the flows, which is its faster layout.
+/// What ns-3 simulates: less time, since it is slow, and pairs of hosts that share the flows, which
+/// is its faster layout.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InNs3 {
     /// Pairs of hosts; 0 for one for each flow.
@@ -52,7 +53,8 @@ const IN_NS3: [(&str, InNs3); 3] = [
     ("ten-thousand", InNs3 { hosts: 100, lasts: Duration::from_ms(400) }),
 ];
 
-/// Ours alone: 1 Mbit/s for each flow up to a hundred thousand, then a million on the same link; and a thousand on that link.
+/// Ours alone: 1 Mbit/s for each flow up to a hundred thousand, then a million on the same link;
+/// and a thousand on that link.
 pub(crate) const LADDER: [&str; 7] =
     ["ladder-10", "ladder-100", "ladder-1000", "ladder-10000", "ladder-100000", "million", "thousand-fast"];
 
@@ -150,7 +152,7 @@ fn ns3(case: &Case, size: InNs3, program: &Path) -> Vec<String> {
     program.chain(options.map(|(name, value)| format!("--{name}={value}"))).collect()
 }
 
-/// What a simulator that is not ours is told of a case.
+/// What a simulator that is not ours is given of a case.
 fn sizes(case: &Case, lasts: Duration) -> [(&'static str, String); 6] {
     [
         ("flows", case.tcp.to_string()),
@@ -169,7 +171,8 @@ pub(crate) fn has_ns2() -> bool {
     started.is_ok_and(|status| status.success())
 }
 
-/// Our program for ns-3, compiled against the one installed; none where there is none, or no compiler.
+/// Our program for ns-3, compiled against the one installed; none where there is none, or no
+/// compiler.
 pub(crate) fn compiled_ns3(root: &Path) -> Option<PathBuf> {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ns3-dumbbell");
     let libraries = ["applications", "internet", "point-to-point", "traffic-control", "network", "core"];

@@ -1,8 +1,9 @@
 //! What one child process took: CPU time and peak memory, as the kernel counted them.
 //!
-//! The kernel tells the sum of the CPU time and the maximum of the memory of *all* children that a process waited for.
-//! So each program runs under a process of its own, which is this benchmark again and waits for that program only. That process
-//! also reads what the program says, since a report on a million flows is long.
+//! The kernel reports the sum of the CPU time and the maximum of the memory of *all* children that
+//! a process waited for. So each program runs under a process of its own, which is this benchmark
+//! again and waits for that program only. That process also reads what the program says, since a
+//! report on a million flows is long.
 
 use crate::answer::{Answer, Dialect};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -13,7 +14,7 @@ use std::process::{Command, Stdio};
 /// Something broke.
 pub(crate) type Failure = Box<dyn std::error::Error>;
 
-/// The hidden subcommand that runs one program and tells what it took.
+/// The hidden subcommand that runs one program and reports what it took.
 pub(crate) const MEASURE: &str = "measure";
 
 /// What a program took, and what it said.

@@ -1,6 +1,8 @@
-//! `make bench-peers`: fairwire against ns-2 and ns-3 on dumbbells of 10 to 10 000 flows, and alone up to a million.
+//! `make bench-peers`: fairwire against ns-2 and ns-3 on dumbbells of 10 to 10 000 flows, and alone
+//! up to a million.
 //!
-//! `cargo bench -p fairwire --bench peers -- --help` tells the options; `bench/README.md` tells what is measured and why.
+//! `cargo bench -p fairwire --bench peers -- --help` shows the options; `bench/README.md` says what
+//! is measured and why.
 
 mod answer;
 mod case;
@@ -16,19 +18,22 @@ use report::{Report, Row};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// fairwire against ns-2 and ns-3: bottleneck packets per CPU second, set-up included, and peak memory.
+/// fairwire against ns-2 and ns-3: bottleneck packets per CPU second, set-up included, and peak
+/// memory.
 ///
 /// Exit codes: 0 done, 1 something broke, 2 a bad argument, 3 with --check: a promise not kept.
 #[derive(Parser)]
 #[command(name = "peers")]
 struct Options {
-    /// Measure only this: nine, nine-lean, thousand, ten-thousand, ladder or set-up; may be given again
+    /// Measure only this: nine, nine-lean, thousand, ten-thousand, ladder or set-up; may be given
+    /// again
     #[arg(long)]
     only: Vec<String>,
     /// Runs of each simulator, taken in turns; of ours, the slower of two counts each time
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// A program to run in place of bench/ns3/dumbbell.cc compiled against the system's ns-3: the same, built with another
+    /// A program to run in place of bench/ns3/dumbbell.cc compiled against the system's ns-3: the
+    /// same, built with another
     #[arg(long, value_name = "PROGRAM")]
     ns3: Option<PathBuf>,
     /// Exit 3 when a promise is not kept
@@ -78,7 +83,7 @@ impl Options {
         self.only.is_empty() || self.only.iter().any(|only| only == what)
     }
 
-    /// Is everything asked for there?
+    /// Is everything that is needed there?
     fn check_names(&self) -> Result<(), Failure> {
         let known: Vec<&str> = COMPARED.into_iter().chain(["ladder", SET_UP]).collect();
         match self.only.iter().find(|only| !known.contains(&only.as_str())) {
@@ -185,13 +190,13 @@ fn ns3_version(options: &Options) -> String {
         let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
         return format!("a build of the caller's: {name}");
     }
-    let asked = Command::new("pkg-config").args(["--modversion", "ns3-core"]).output();
-    let version = asked.ok().and_then(|output| String::from_utf8(output.stdout).ok()).unwrap_or_default();
+    let found = Command::new("pkg-config").args(["--modversion", "ns3-core"]).output();
+    let version = found.ok().and_then(|output| String::from_utf8(output.stdout).ok()).unwrap_or_default();
     format!("{}, the distribution's package", version.trim())
 }
 
 /// The checkout that this benchmark was built in.
 fn root() -> PathBuf {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
-    crates.and_then(Path::parent).expect("the crate stands in <root>/crates/cli").to_path_buf()
+    crates.and_then(Path::parent).expect("the crate is in <root>/crates/cli").to_path_buf()
 }

@@ -49,7 +49,8 @@ pub(crate) fn draw(record: &Value, path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Flows and speed of each size of the full dumbbell: of ours with 1 Mbit/s for each flow, and with a million.
+/// Flows and speed of each size of the full dumbbell: of ours with 1 Mbit/s for each flow, and with
+/// a million.
 fn points(record: &Value, simulator: &str) -> Result<Vec<(f64, f64)>, Failure> {
     let rows: Vec<Row> = if simulator == "fairwire" {
         let ladder = record.get("ladder").and_then(Value::as_array).cloned().unwrap_or_default();

@@ -52,7 +52,8 @@ impl Spread {
 }
 
 impl Row {
-    /// The figures of `runs`, of which there is at least one; `ours` are the runs of fairwire in the same rounds.
+    /// The figures of `runs`, of which there is at least one; `ours` are the runs of fairwire in
+    /// the same rounds.
     pub(crate) fn new(contestant: &Contestant, case: &Case, runs: Vec<Took>, ours: Option<&[Took]>) -> Self {
         let lasts = match (contestant, case.in_ns3) {
             (Contestant::Ns3(_), Some(size)) => size.lasts,
@@ -116,7 +117,7 @@ pub(crate) struct Report {
     pub set_up_s: Vec<f64>,
 }
 
-/// At least so many times the packets per CPU second of a peer.
+/// At least this many times the packets per CPU second of a peer.
 const RATIOS: [(&str, &str, f64); 5] = [
     ("nine", "ns-2", 8.0),
     ("nine", "ns-3", 120.0),
@@ -126,15 +127,15 @@ const RATIOS: [(&str, &str, f64); 5] = [
 ];
 
 /// Peak memory with ten thousand flows, bytes.
-const MOST_MEMORY: u64 = 1_000_000_000;
+const MAX_MEMORY: u64 = 1_000_000_000;
 /// Cost per packet of a million flows over that of a thousand.
-const MOST_GROWTH: f64 = 2.5;
+const MAX_GROWTH: f64 = 2.5;
 /// Memory per flow of a million, bytes.
-const MOST_PER_FLOW: f64 = 2048.0;
+const MAX_PER_FLOW: f64 = 2048.0;
 /// CPU seconds to set up a hundred thousand flows, process and report included.
-const MOST_SET_UP_S: f64 = 0.05;
-/// ns-2 must let through the same number of packets, or the two did not simulate the same thing: the ten thousand start at other
-/// random moments, and two seconds hold little but their start.
+const MAX_SET_UP_S: f64 = 0.05;
+/// ns-2 must let through the same number of packets, or the two did not simulate the same thing:
+/// the ten thousand start at other random moments, and two seconds hold little but their start.
 const SAME_PACKETS: f64 = 0.05;
 
 impl Report {
@@ -169,14 +170,14 @@ impl Report {
             }
         }
         let peak = self.row("ten-thousand", "fairwire").map_or(0, Row::peak);
-        if peak > MOST_MEMORY {
-            broken.push(format!("ten-thousand: {peak} bytes; promised: {MOST_MEMORY}"));
+        if peak > MAX_MEMORY {
+            broken.push(format!("ten-thousand: {peak} bytes; promised: {MAX_MEMORY}"));
         }
         broken.extend(self.different_work());
         broken.extend(self.growth());
         let set_up_s = self.set_up_s.iter().copied().reduce(f64::max).unwrap_or(0.0);
-        if set_up_s > MOST_SET_UP_S {
-            broken.push(format!("100 000 flows set up in {set_up_s:.3} s; promised: {MOST_SET_UP_S}"));
+        if set_up_s > MAX_SET_UP_S {
+            broken.push(format!("100 000 flows set up in {set_up_s:.3} s; promised: {MAX_SET_UP_S}"));
         }
         broken
     }
@@ -208,13 +209,13 @@ impl Report {
         let growth = million.ns_per_packet() / slow.ns_per_packet().min(fast.ns_per_packet());
         let per_flow = million.peak() as f64 / f64::from(million.flows);
         let mut broken = Vec::new();
-        if growth > MOST_GROWTH {
+        if growth > MAX_GROWTH {
             broken.push(format!(
-                "a packet among a million flows costs {growth:.1} times one among 1000; promised: {MOST_GROWTH}"
+                "a packet among a million flows costs {growth:.1} times one among 1000; promised: {MAX_GROWTH}"
             ));
         }
-        if per_flow > MOST_PER_FLOW {
-            broken.push(format!("{per_flow:.0} bytes per flow of a million; promised: {MOST_PER_FLOW}"));
+        if per_flow > MAX_PER_FLOW {
+            broken.push(format!("{per_flow:.0} bytes per flow of a million; promised: {MAX_PER_FLOW}"));
         }
         broken
     }
@@ -247,9 +248,9 @@ impl Report {
     }
 }
 
-/// The processor's name as Linux tells it.
+/// The processor's name as Linux reports it.
 fn processor() -> String {
-    let told = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let line = told.lines().find(|line| line.starts_with("model name"));
+    let shown = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = shown.lines().find(|line| line.starts_with("model name"));
     line.and_then(|line| line.split(": ").nth(1)).unwrap_or("an unknown processor").to_string()
 }

@@ -7,14 +7,15 @@ use std::env;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-/// What `current` may become: the keys of the table that it is in, and in a list the names of its elements.
+/// What `current` may become: the keys of the table that it is in, and in a list the names of its
+/// elements.
 pub(super) fn candidates(current: &OsStr) -> Vec<CompletionCandidate> {
     let Some(current) = current.to_str().filter(|current| !current.contains('=')) else { return Vec::new() };
     let spec = scenario().and_then(|path| Some(load(&path, &Overrides::default()).ok()?.spec().clone()));
     keys(&schema(), spec.as_ref(), current).into_iter().map(CompletionCandidate::new).collect()
 }
 
-/// The scenario that stands on the command line that is completed.
+/// The scenario on the command line that is completed.
 fn scenario() -> Option<PathBuf> {
     let mut words = env::args_os().map(PathBuf::from);
     words.find(|word| word.extension().is_some_and(|ending| ending == "toml") && word.is_file())
@@ -89,30 +90,30 @@ mod tests {
         access = { rate = "10 Mbit/s", delay = "1 ms" }
     "#;
 
-    fn told(current: &str) -> Vec<String> {
+    fn completed(current: &str) -> Vec<String> {
         let scenario = parse("two.toml", TEXT, &Overrides::default()).expect("a good scenario");
         keys(&schema(), Some(scenario.spec()), current)
     }
 
     #[test]
     fn a_key_is_followed_by_what_comes_after_it() {
-        assert_eq!(told("du"), ["duration="]);
-        assert_eq!(told("link.b"), ["link.buffer="]);
-        assert_eq!(told("discipline.red.ge"), ["discipline.red.gentle="]);
+        assert_eq!(completed("du"), ["duration="]);
+        assert_eq!(completed("link.b"), ["link.buffer="]);
+        assert_eq!(completed("discipline.red.ge"), ["discipline.red.gentle="]);
     }
 
     #[test]
     fn the_elements_of_a_list_have_the_names_of_the_scenario() {
-        assert_eq!(told("flow."), ["flow.tcp.", "flow.udp."]);
-        assert_eq!(told("flow.tcp.access."), ["flow.tcp.access.delay=", "flow.tcp.access.rate="]);
-        assert_eq!(told("flow.tcp.tcp.control.cubic.be"), ["flow.tcp.tcp.control.cubic.beta="]);
-        assert_eq!(told("flow.tcp.source.we"), ["flow.tcp.source.web."]);
+        assert_eq!(completed("flow."), ["flow.tcp.", "flow.udp."]);
+        assert_eq!(completed("flow.tcp.access."), ["flow.tcp.access.delay=", "flow.tcp.access.rate="]);
+        assert_eq!(completed("flow.tcp.tcp.control.cubic.be"), ["flow.tcp.tcp.control.cubic.beta="]);
+        assert_eq!(completed("flow.tcp.source.we"), ["flow.tcp.source.web."]);
         let cbr = ["dither=", "packet=", "rate="].map(|key| format!("flow.udp.source.cbr.{key}"));
-        assert_eq!(told("flow.udp.source.cbr."), cbr);
+        assert_eq!(completed("flow.udp.source.cbr."), cbr);
     }
 
     #[test]
-    fn what_nobody_knows_is_not_completed() {
-        assert!(told("flow.tcp.nothing.").is_empty() && told("zzz").is_empty());
+    fn what_does_not_exist_is_not_completed() {
+        assert!(completed("flow.tcp.nothing.").is_empty() && completed("zzz").is_empty());
     }
 }

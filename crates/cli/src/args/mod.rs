@@ -1,9 +1,10 @@
-//! What can be asked on the command line.
+//! The command line.
 
 mod keys;
 mod output;
 mod refused;
 mod studies;
+mod values;
 
 pub(crate) use output::OutputArgs;
 pub(crate) use refused::failure;
@@ -11,15 +12,13 @@ pub(crate) use studies::{CalibrateArgs, ReproduceArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::ArgValueCompleter;
-use fairwire_core::units::{Amount, Size};
+use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
 use fairwire_scenario::ENGINE;
-use std::fmt::Display;
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::LazyLock;
 use studies::{CALIBRATE_EXAMPLES, REPRODUCE_EXAMPLES};
+use values::{packet, seconds, warm_up, weight, whole};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -110,7 +109,7 @@ Examples:
   fairwire gateway reload docs/gateway/home.toml
   fairwire gateway set-weight docs/gateway/home.toml children 0.5
 
-A gateway needs CAP_NET_ADMIN and CAP_NET_RAW; those who ask it things need the right to use its socket.
+A gateway needs CAP_NET_ADMIN and CAP_NET_RAW; its clients need the right to use its socket.
 Exit codes of reload, set-weight, status and capture: 0 done, 2 no gateway answers, or it refused.";
 
 const COMPLETIONS_EXAMPLES: &str = "\
@@ -118,14 +117,15 @@ Examples:
   fairwire completions bash > ~/.local/share/bash-completion/completions/fairwire
   fairwire completions zsh > ~/.zfunc/_fairwire
   fairwire completions fish > ~/.config/fish/completions/fairwire.fish
-Where the shell asks the command itself, the keys of --set are completed too (bash, elvish, fish, powershell, zsh):
+Where the shell calls the command itself, the keys of --set are completed too (bash, elvish, fish, powershell, zsh):
   source <(FAIRWIRE_COMPLETE=bash fairwire)";
 
 const DEMO_EXAMPLES: &str = "\
 Examples:
   fairwire demo   # results go to out/demo";
 
-/// The version and the engine: builds of one version may simulate differently; where both agree, they do not.
+/// The version and the engine: builds of one version may simulate differently; where both agree,
+/// they do not.
 static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
     format!("{}\nengine {} (simulated results agree where this does)", env!("CARGO_PKG_VERSION"), ENGINE)
 });
@@ -149,7 +149,8 @@ pub(crate) enum Command {
     /// Make the figures and tables of papers again, and hold each claim against what was measured.
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceArgs),
-    /// Draw the settings that papers leave open: which printed numbers can be reached, and how much of each claim depends on them.
+    /// Draw the settings that papers leave open: which printed numbers can be reached, and how much
+    /// of each claim depends on them.
     #[command(after_help = CALIBRATE_EXAMPLES)]
     Calibrate(CalibrateArgs),
     /// Show where `reproduce` keeps finished runs, how much room they take, and how much they may.
@@ -164,7 +165,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         list: List,
     },
-    /// Tell everything of one discipline or marker: what it does, its parameters with unit, default and source, an example.
+    /// Show one discipline or marker: what it does, its parameters with unit, default and source,
+    /// an example.
     #[command(after_help = DESCRIBE_EXAMPLES)]
     Describe(DescribeArgs),
     /// Contests with this machine's own network stack.
@@ -182,7 +184,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         trace: TraceCommand,
     },
-    /// Print the JSON Schema of scenario files, of results, of gateway configurations or of a gateway's snapshots.
+    /// Print the JSON Schema of scenario files, of results, of gateway configurations or of a
+    /// gateway's snapshots.
     #[command(after_help = SCHEMA_EXAMPLES)]
     Schema {
         /// Which schema.
@@ -231,17 +234,19 @@ pub(crate) enum CacheCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GatewayCommand {
-    /// Tell what a configuration would do, and whether this machine can do it; changes nothing.
+    /// Show what a configuration would do, and whether this machine can do it; changes nothing.
     #[command(after_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
     /// Watch a running gateway in the terminal: rates, queues, drops, and how fair it is.
     #[command(after_help = TOP_EXAMPLES)]
     Top(TopArgs),
-    /// Run a gateway, in the foreground, until it is stopped (SIGTERM, Ctrl-C). SIGHUP has it read its configuration again.
+    /// Run a gateway, in the foreground, until it is stopped (SIGTERM, Ctrl-C). SIGHUP has it read
+    /// its configuration again.
     Run {
         /// The configuration, in TOML.
         config: PathBuf,
-        /// Wait for interfaces that are not there yet, for as long as `safety.patience` says (by default for ever), as at boot.
+        /// Wait for interfaces that are not there yet, for as long as `safety.patience` says (by
+        /// default for ever), as at boot.
         #[arg(long)]
         wait: bool,
         /// Allow all system calls: for debuggers.
@@ -263,7 +268,7 @@ pub(crate) enum GatewayCommand {
         #[arg(allow_negative_numbers = true, value_parser = weight)]
         weight: f64,
     },
-    /// Tell what the running gateway does.
+    /// Show what the running gateway does.
     Status {
         #[command(flatten)]
         whom: WhomArgs,
@@ -289,7 +294,7 @@ pub(crate) enum GatewayCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct TopArgs {
-    /// The gateway's configuration, which tells where its socket is.
+    /// The gateway's configuration, which has the path of its socket.
     #[arg(value_name = "CONFIG", required_unless_present = "socket")]
     pub config: Option<PathBuf>,
     /// The gateway's socket, where there is no configuration at hand.
@@ -303,7 +308,7 @@ pub(crate) struct TopArgs {
     pub every: u32,
 }
 
-/// Which gateway is asked.
+/// Which gateway is meant.
 #[derive(Debug, Args)]
 pub(crate) struct WhomArgs {
     /// Its configuration; only `name` and `telemetry.socket` are read.
@@ -326,7 +331,8 @@ pub(crate) struct RunArgs {
     /// A scenario file, in TOML; or several, or folders, of which each file `*.toml` is run.
     #[arg(required = true, value_name = "FILE")]
     pub scenarios: Vec<PathBuf>,
-    /// Compare this discipline instead of the scenario's; may be given again, or several with commas. A name, or a table as in a scenario.
+    /// Compare this discipline instead of the scenario's; may be given again, or several with
+    /// commas. A name, or a table as in a scenario.
     #[arg(long, value_name = "NAME")]
     pub discipline: Vec<String>,
     /// Change the scenario first: a dotted path, groups of flows by name; may be given again.
@@ -335,16 +341,19 @@ pub(crate) struct RunArgs {
     /// Run under these seeds: 7, 1,2,3 or 1..=10.
     #[arg(long)]
     pub seeds: Option<String>,
-    /// Run on these stages, side by side: sim, lab, gateway, linux, kernel, ns2. The first is what the others are compared with. Left out: sim.
+    /// Run on these stages, side by side: sim, lab, gateway, linux, kernel, ns2. The first is what
+    /// the others are compared with. Left out: sim.
     #[arg(long, value_name = "STAGE", value_delimiter = ',')]
     pub on: Vec<String>,
-    /// Runs at the same time, in the simulator, in ns-2 and in guests; as many as there are cores when left out.
+    /// Runs at the same time, in the simulator, in ns-2 and in guests; as many as there are cores
+    /// when left out.
     #[arg(long, value_name = "N", value_parser = whole(1..=u16::MAX))]
     pub jobs: Option<u16>,
     /// How to print the results.
     #[arg(long, default_value = "table")]
     pub format: Format,
-    /// Also write report.json, runs.csv, flows.csv, summary.csv, shares.svg, and scenario.toml to run it again, into this folder; of several files each into one of its own there.
+    /// Also write report.json, runs.csv, flows.csv, summary.csv, shares.svg, and scenario.toml to
+    /// run it again, into this folder; of several files each into one of its own there.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
@@ -357,7 +366,8 @@ pub(crate) enum Format {
     Table,
     /// Everything, as in the schema that `fairwire schema results` prints.
     Json,
-    /// The summary: one line per discipline and measure; with --paired also one per difference and measure.
+    /// The summary: one line per discipline and measure; with --paired also one per difference and
+    /// measure.
     Csv,
 }
 
@@ -450,7 +460,8 @@ pub(crate) enum LabCommand {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ShareArgs {
-    /// Run this discipline; may be given again, or several with commas. A name, or a table as in a scenario. Left out: tail-drop, then faba.
+    /// Run this discipline; may be given again, or several with commas. A name, or a table as in a
+    /// scenario. Left out: tail-drop, then faba.
     #[arg(long, value_name = "NAME")]
     pub discipline: Vec<String>,
     /// Rate of the shared link.
@@ -495,10 +506,10 @@ pub(crate) struct ShareArgs {
 pub(crate) struct CheckArgs {
     /// The configuration, in TOML.
     pub config: PathBuf,
-    /// Leave out what asks this machine: interfaces, back end and rights.
+    /// Leave out the checks of this machine: interfaces, back end and rights.
     #[arg(long)]
     pub offline: bool,
-    /// How to tell it.
+    /// How to print it.
     #[arg(long, default_value = "text")]
     pub format: CheckFormat,
 }
@@ -536,54 +547,8 @@ pub(crate) enum SchemaKind {
     Scenario,
     /// What `--format json` prints.
     Results,
-    /// What a running gateway tells of itself over its socket.
+    /// What a running gateway sends over its socket.
     Snapshot,
     /// Configurations of the gateway.
     Gateway,
-}
-
-/// Seconds of the shortest contest: a dozen round trips of the default 32 ms, below which nothing settles.
-const SHORTEST: f64 = 0.4;
-/// Seconds of the longest contest that the lab holds.
-const LONGEST: f64 = 3600.0;
-/// Bytes of the smallest and the largest packet that the lab sends.
-const PACKETS: RangeInclusive<u64> = 64..=1460;
-
-/// Reads a whole number in `allowed`.
-fn whole<N>(allowed: RangeInclusive<N>) -> impl Fn(&str) -> Result<N, String> + Clone
-where
-    N: FromStr + PartialOrd + Display + Clone,
-{
-    move |text| {
-        let number = text.trim().parse().ok().filter(|number| allowed.contains(number));
-        let (least, most) = (allowed.start(), allowed.end());
-        number.ok_or_else(|| format!("allowed: a whole number from {least} to {most}"))
-    }
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    within(text, SHORTEST..=LONGEST)
-}
-
-fn warm_up(text: &str) -> Result<f64, String> {
-    within(text, 0.0..=LONGEST)
-}
-
-/// As `fairwire_core::Weight` allows. JSON has no infinity and nothing that is not a number: the gateway would be asked something else.
-fn weight(text: &str) -> Result<f64, String> {
-    let number = text.trim().parse().ok().filter(|weight| (1e-6..=1e6).contains(weight));
-    number.ok_or_else(|| "allowed: a number from 0.000001 to 1000000".into())
-}
-
-/// A number of seconds in `allowed`. What is not a number is in no range.
-fn within(text: &str, allowed: RangeInclusive<f64>) -> Result<f64, String> {
-    let refuse = || format!("allowed: a number of seconds from {} to {}", allowed.start(), allowed.end());
-    text.trim().parse().ok().filter(|seconds| allowed.contains(seconds)).ok_or_else(refuse)
-}
-
-fn packet(text: &str) -> Result<u32, String> {
-    let size: Size = text.parse().map_err(|error| format!("{error}"))?;
-    let bytes =
-        Some(size.0).filter(|bytes| PACKETS.contains(bytes)).and_then(|bytes| u32::try_from(bytes).ok());
-    bytes.ok_or_else(|| format!("allowed: a size from {} B to {} B", PACKETS.start(), PACKETS.end()))
 }

@@ -23,10 +23,12 @@ pub(crate) struct OutputArgs {
     /// Warn where MSER-5, on the sampled throughput, finds a warm-up longer than the one left out.
     #[arg(long)]
     pub check_warm_up: bool,
-    /// Write every packet: .pcapng or .ndjson; with several runs a file for each, NAME.DISCIPLINE.SEED.pcapng.
+    /// Write every packet: .pcapng or .ndjson; with several runs a file for each,
+    /// NAME.DISCIPLINE.SEED.pcapng.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// Write a row per run and flow: .csv, or .parquet where fairwire was built with `--features parquet`.
+    /// Write a row per run and flow: .csv, or .parquet where fairwire was built with
+    /// `--features parquet`.
     #[arg(long, value_name = "FILE")]
     pub flows: Option<PathBuf>,
     /// Write a histogram of the queueing delay of each link, a row for each bin: .csv.
@@ -38,7 +40,8 @@ pub(crate) struct OutputArgs {
     /// Of delays, also each flow's one-way delay.
     #[arg(long)]
     pub one_way: bool,
-    /// Also the differences of the other disciplines from this one (the first when left out), seed by seed.
+    /// Also the differences of the other disciplines from this one (the first when left out), seed
+    /// by seed.
     #[arg(long, value_name = "BASELINE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub paired: Option<String>,
 }

@@ -1,6 +1,7 @@
 //! The arguments of `reproduce` and `calibrate`.
 
-use super::{Format, whole};
+use super::Format;
+use super::values::whole;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -19,7 +20,7 @@ Examples:
   fairwire calibrate sut afd --full --jobs 2
   fairwire calibrate faba --full --studies studies --record
 
-What each paper leaves open stands in the `space.toml` of its study. Finished runs are kept (`fairwire cache`): the same command
+What each paper leaves open is in the `space.toml` of its study. Finished runs are kept (`fairwire cache`): the same command
 goes on where it was stopped, and gives the same answer with any number of jobs.";
 
 #[derive(Debug, Args)]
@@ -68,7 +69,8 @@ pub(crate) struct ReproduceArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArgs {
-    /// Only these: a paper such as `faba`, or an exhibit such as `faba.table1`. Left out: all papers with a `space.toml`.
+    /// Only these: a paper such as `faba`, or an exhibit such as `faba.table1`. Left out: all
+    /// papers with a `space.toml`.
     #[arg(value_name = "PAPER[.EXHIBIT]")]
     pub exhibits: Vec<String>,
     /// 8 draws; this is so when neither is given.
@@ -77,7 +79,7 @@ pub(crate) struct CalibrateArgs {
     /// 32 draws.
     #[arg(long)]
     pub full: bool,
-    /// So many draws in place of those; powers of two fill the space most evenly.
+    /// This number of draws in place of those; powers of two fill the space most evenly.
     #[arg(long, value_name = "N", conflicts_with_all = ["quick", "full"], value_parser = whole(1..=65_536_u32))]
     pub draws: Option<u32>,
     /// Runs at the same time; as many as there are cores when left out.
@@ -92,7 +94,8 @@ pub(crate) struct CalibrateArgs {
     /// Read the studies in this folder in place of those that came with the command.
     #[arg(long, value_name = "DIR")]
     pub studies: Option<PathBuf>,
-    /// Write what was found into the `calibration.toml` of each study, for `reproduce` to show; whole papers only.
+    /// Write what was found into the `calibration.toml` of each study, for `reproduce` to show;
+    /// whole papers only.
     #[arg(long, requires = "studies")]
     pub record: bool,
 }

@@ -9,8 +9,9 @@ use std::env;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-/// All finished runs together take no more. The quick half of all studies takes some 20 MiB, all of them in full some ten times that.
-const MOST_BYTES: u64 = 1 << 30;
+/// All finished runs together take no more. The quick half of all studies takes some 20 MiB, all of
+/// them in full some ten times that.
+const MAX_BYTES: u64 = 1 << 30;
 
 /// Shows the cache, or removes what is in it.
 pub(crate) fn cache(command: Option<&CacheCommand>) -> Result<Ending, Failure> {
@@ -21,7 +22,7 @@ pub(crate) fn cache(command: Option<&CacheCommand>) -> Result<Ending, Failure> {
     let text = match command {
         None => {
             let Held { results, bytes } = held(&folder);
-            let most = Size(MOST_BYTES);
+            let most = Size(MAX_BYTES);
             format!("folder   {shown}\nruns     {results}\nsize     {}\nat most  {most}\n", in_words(bytes))
         }
         Some(CacheCommand::Clean) => {
@@ -43,7 +44,7 @@ const ADVICE: &str = "set XDG_CACHE_HOME or HOME to a folder, with its whole pat
     reason = "the command line may know the time: what was used last is kept longest"
 )]
 pub(crate) fn open() -> Cache {
-    folder().map_or_else(Cache::none, |folder| Cache::open(&folder, MOST_BYTES, SystemTime::now))
+    folder().map_or_else(Cache::none, |folder| Cache::open(&folder, MAX_BYTES, SystemTime::now))
 }
 
 /// Why results are not kept, for the user; `None` where they are.
@@ -54,7 +55,8 @@ pub(crate) fn problem(cache: &Cache) -> Option<String> {
     }
 }
 
-/// Where users keep what programs can make again (the XDG Base Directory Specification, version 0.8).
+/// Where users keep what programs can make again (the XDG Base Directory Specification, version
+/// 0.8).
 fn folder() -> Option<PathBuf> {
     let path = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let caches = path("XDG_CACHE_HOME").or_else(|| Some(path("HOME")?.join(".cache")));

@@ -5,10 +5,10 @@ use super::reproduce::{chosen, run, studies};
 use crate::args::{CalibrateArgs, Format};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
+use crate::notice::notice;
 use crate::output::file;
 use crate::report::print;
 use crate::reproduction::share;
-use crate::tell::tell;
 use crate::terminal::{self, bold, wrapped};
 use fairwire_study::Study;
 use fairwire_study::calibration::{Calibration, SpaceSpec, Trial};
@@ -19,7 +19,7 @@ use std::path::Path;
 /// The draws of `--quick` and of `--full`.
 const DRAWS: [u32; 2] = [8, 32];
 
-/// Runs draws of what papers leave open, and tells in how many of them each claim holds.
+/// Runs draws of what papers leave open, and shows in how many of them each claim holds.
 pub(crate) fn calibrate(args: &CalibrateArgs, quiet: bool) -> Result<Ending, Failure> {
     if matches!(args.format, Format::Csv) {
         return Err(Failure::user(
@@ -67,7 +67,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs, quiet: bool) -> Result<Ending, Fai
         let what = format!("{}: {draws} draws", study.spec.paper);
         let executed = run(trial.plans(), &what, &cache, args.jobs, quiet)?;
         if !executed.is_whole.iter().all(|whole| *whole) {
-            tell(format_args!("interrupted; the same command goes on where it stopped"));
+            notice(format_args!("interrupted; the same command goes on where it stopped"));
             return Ok(Ending::Interrupted);
         }
         let calibration = trial.judged(&executed.gathered);
@@ -90,7 +90,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs, quiet: bool) -> Result<Ending, Fai
 fn record(folder: &Path, study: &Study, found: &Calibration) -> Result<(), Failure> {
     let path = folder.join(&study.folder.name).join("calibration.toml");
     file::write(&path, found.text().as_bytes())?;
-    tell(format_args!("recorded: {}", path.display()));
+    notice(format_args!("recorded: {}", path.display()));
     Ok(())
 }
 

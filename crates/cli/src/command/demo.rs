@@ -4,9 +4,9 @@ use super::{lab, run};
 use crate::args::{Cli, Command, Format, LabCommand, OutputArgs, ShareArgs};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
+use crate::notice::notice;
 use crate::progress::Part;
 use crate::report;
-use crate::tell::tell;
 use clap::Parser;
 use fairwire_scenario::{Overrides, parse};
 use std::path::Path;
@@ -24,7 +24,7 @@ const SIMULATED: f64 = 0.05;
 pub(crate) fn demo(quiet: bool) -> Result<Ending, Failure> {
     let whole = Part::whole();
     let simulated = simulated(whole.until(SIMULATED), quiet)?;
-    if interrupt::is_asked() {
+    if interrupt::is_requested() {
         return Ok(Ending::Interrupted);
     }
     report::print(b"\n")?;
@@ -58,7 +58,7 @@ fn live(whole: Part, quiet: bool) -> Result<Ending, Failure> {
     match lab::carry_out(&args, Format::Table, Some(&out), part, quiet) {
         Ok(ending) => print_place(&out).map(|()| ending),
         Err(Failure::User { message, help }) => {
-            tell(format_args!("The live half is left out: {message}: {help}"));
+            notice(format_args!("The live half is left out: {message}: {help}"));
             Ok(Ending::Done)
         }
         Err(failure) => Err(failure),
@@ -69,10 +69,11 @@ fn print_place(out: &Path) -> Result<(), Failure> {
     report::print(format!("picture: {}\n", out.join(report::PICTURE).display()).as_bytes())
 }
 
-/// What `fairwire lab share` does without options, three times over: an interval needs more than one run.
+/// What `fairwire lab share` does without options, three times over: an interval needs more than
+/// one run.
 fn defaults() -> ShareArgs {
     match Cli::parse_from(["fairwire", "lab", "share", "--runs", "3"]).command {
         Command::Lab { lab: LabCommand::Share(args) } => args,
-        _ => unreachable!("that is what was asked for"),
+        _ => unreachable!("the demo has no other mode"),
     }
 }

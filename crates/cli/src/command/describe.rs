@@ -3,8 +3,8 @@
 use crate::args::{DescribeArgs, Look};
 use crate::failure::{Ending, Failure};
 use crate::kinds;
+use crate::notice::notice;
 use crate::report;
-use crate::tell::tell;
 use crate::terminal::{self, indented};
 use fairwire_catalogue::page::{Page, ParameterPage, linked};
 use fairwire_catalogue::{self as catalogue, marker};
@@ -17,7 +17,7 @@ use std::fs;
 use std::path::Path;
 
 /// Longer lines are hard to read.
-const MOST_COLUMNS: usize = 120;
+const MAX_COLUMNS: usize = 120;
 
 /// Prints one page, or writes all of them.
 pub(crate) fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
@@ -25,7 +25,7 @@ pub(crate) fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
         (Some(name), None) => {
             let page = page(name)?;
             let text = match args.format {
-                Look::Text => text(&page, terminal::columns().min(MOST_COLUMNS)),
+                Look::Text => text(&page, terminal::columns().min(MAX_COLUMNS)),
                 Look::Markdown => page.markdown(),
             };
             report::print(text.as_bytes())?;
@@ -166,14 +166,14 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
     for (name, text) in &files {
         fs::write(folder.join(name), text).map_err(refuse)?;
     }
-    tell(format_args!("wrote {} pages into {}", files.len(), folder.display()));
+    notice(format_args!("wrote {} pages into {}", files.len(), folder.display()));
     Ok(())
 }
 
 /// The part of the index on schedulers and on what disciplines have in common.
 fn of_schedulers() -> String {
     let mut index = String::from(
-        "\n# The schedulers\n\nThey are what `scheduler` names, and what stands before the `+` of `drr+faba`. Any serves any dropper: see \
+        "\n# The schedulers\n\nThey are what `scheduler` names, and what comes before the `+` of `drr+faba`. Any serves any dropper: see \
          [`queue`](queue.md).\n\n| name | what it does |\n|---|---|\n",
     );
     for (name, entry) in catalogue::schedulers() {
@@ -249,7 +249,7 @@ fn plain(markdown: &str) -> String {
     markdown.replace('`', "")
 }
 
-/// Paragraphs and items of lists in lines of so many columns. Code and tables stay as they are.
+/// Paragraphs and items of lists in lines of `columns`. Code and tables stay as they are.
 fn prose(markdown: &str, columns: usize) -> String {
     let mut blocks: Vec<Block> = Vec::new();
     let mut is_code = false;
@@ -285,7 +285,8 @@ fn begins_item(line: &str) -> bool {
     line.starts_with("- ") || line.starts_with("* ") || number.len() < line.len() && number.starts_with(". ")
 }
 
-/// Name, unit and default on a line, and under it what it is, what is allowed, and where the default comes from.
+/// Name, unit and default on a line, and under it what it is, what is allowed, and where the
+/// default comes from.
 fn parameters(page: &Page, columns: usize) -> String {
     let mut text = String::new();
     for parameter in &page.parameters {

@@ -4,9 +4,9 @@ use super::run::{self, Judged, Order};
 use crate::args::{Format, RunArgs};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
+use crate::notice::notice;
 use crate::progress::Part;
 use crate::report::{Member, Sequence, print, table};
-use crate::tell::tell;
 use comfy_table::{Cell, CellAlignment, ContentArrangement};
 use fairwire_experiment::CannotRun;
 use fairwire_metrics::judge::Verdict;
@@ -36,7 +36,8 @@ impl File {
     }
 }
 
-/// Reads every scenario that is named, those in folders in the order of their names. All mistakes are told before anything is run.
+/// Reads every scenario that is named, those in folders in the order of their names. All mistakes
+/// are reported before anything is run.
 pub(super) fn read(args: &RunArgs) -> Result<Vec<File>, Failure> {
     let overrides =
         Overrides { set: args.set.clone(), disciplines: args.discipline.clone(), seeds: args.seeds.clone() };
@@ -102,13 +103,14 @@ fn check_outputs(args: &RunArgs, files: &[File]) -> Result<(), Failure> {
     }
 }
 
-/// Runs one after the other, and ends with a line for each. After Ctrl-C what was finished is told.
+/// Runs one after the other, and ends with a line for each. After Ctrl-C what was finished is
+/// reported.
 pub(super) fn carry_out(files: &[File], order: Order<'_>, quiet: bool) -> Result<Ending, Failure> {
     let (whole, sequence) = (Part::whole(), Sequence::default());
     let all: f64 = files.iter().map(length).sum();
     let (mut before, mut ended) = (0.0, Vec::new());
     for file in files {
-        if interrupt::is_asked() {
+        if interrupt::is_requested() {
             break;
         }
         let part = whole.between(before / all, (before + length(file)) / all);
@@ -127,7 +129,7 @@ pub(super) fn carry_out(files: &[File], order: Order<'_>, quiet: bool) -> Result
     let text = summary(files, &ended);
     match order.format {
         Format::Table => print(format!("\n{text}").as_bytes())?,
-        Format::Json | Format::Csv => tell(format_args!("{}", text.trim_end())),
+        Format::Json | Format::Csv => notice(format_args!("{}", text.trim_end())),
     }
     Ok(ending(&ended))
 }
@@ -141,15 +143,15 @@ fn length(file: &File) -> f64 {
 /// How a file ended. A failure is reported, and the other files run all the same.
 fn reported(run: Result<(Judged, Option<Failure>), Failure>) -> Judged {
     match run {
-        Ok((judged, trouble)) => Judged { ending: trouble.map_or(judged.ending, Failure::tell), ..judged },
-        Err(failure) => Judged::ended(failure.tell()),
+        Ok((judged, trouble)) => Judged { ending: trouble.map_or(judged.ending, Failure::report), ..judged },
+        Err(failure) => Judged::ended(failure.report()),
     }
 }
 
 /// How a file ended, in a word: the worst of its verdicts.
 fn word(judged: &Judged) -> &'static str {
     match judged.ending {
-        Ending::Told(_) | Ending::Agent(_) => "failed",
+        Ending::Failed(_) | Ending::Agent(_) => "failed",
         Ending::Interrupted => "interrupted",
         Ending::Done | Ending::ExpectationFailed if judged.is_open => "not judged",
         Ending::Done | Ending::ExpectationFailed => {
@@ -164,10 +166,10 @@ fn word(judged: &Judged) -> &'static str {
 
 /// How the command ends: as the worst of its files.
 fn ending(ended: &[Judged]) -> Ending {
-    let is_interrupted = interrupt::is_asked().then_some(Ending::Interrupted);
-    let told = ended.iter().map(|one| one.ending).find(|ending| matches!(ending, Ending::Told(_)));
+    let is_interrupted = interrupt::is_requested().then_some(Ending::Interrupted);
+    let failed = ended.iter().map(|one| one.ending).find(|ending| matches!(ending, Ending::Failed(_)));
     let missed = ended.iter().map(|one| one.ending).find(|ending| *ending == Ending::ExpectationFailed);
-    is_interrupted.or(told).or(missed).unwrap_or(Ending::Done)
+    is_interrupted.or(failed).or(missed).unwrap_or(Ending::Done)
 }
 
 /// A line for each file, one for all, and one for each reason for which a stage left something out.

@@ -98,7 +98,7 @@ fn warm_up(args: &ShareArgs) -> f64 {
     args.warm_up.unwrap_or(args.seconds / 5.0)
 }
 
-/// What stands above the table and the picture.
+/// The lines above the table and the picture.
 fn headline(args: &ShareArgs) -> Headline {
     let ShareArgs { tcp, congestion, udp, rate, rtt, buffer, seconds, .. } = args;
     Headline {

@@ -50,7 +50,8 @@ pub(crate) fn list(list: &List) -> Result<Ending, Failure> {
 /// A header and rows.
 type Rows = Vec<Vec<String>>;
 
-/// Names on the left, and what is said of each beside them, in lines of so many columns. Where that leaves little room, it stands below.
+/// Names on the left, and what is said of each beside them, in lines of `columns`. Where that
+/// leaves little room, it is below.
 fn beside(names: &[(String, String)], columns: usize) -> String {
     const LITTLE: usize = 40;
     let longest = names.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
@@ -90,7 +91,7 @@ fn disciplines_in_short(columns: usize) -> String {
     let schedulers = Kind::ALL.map(|kind| format!("`{}`", kind.name())).join(", ");
     let pairs = format!(
         "A scheduler ({schedulers}) serves any dropper in one queue: `drr+faba`, `fbfq+red`. \
-         `fairwire describe NAME` tells all of one; `--long` lists other names, state, cost and source."
+         `fairwire describe NAME` shows all of one; `--long` lists other names, state, cost and source."
     );
     families.iter().map(of).collect::<String>() + &wrapped(&pairs, columns, "") + "\n"
 }
@@ -120,7 +121,7 @@ fn exhibits_in_short(exhibits: &[State], columns: usize) -> String {
     let of = |paper: &[State]| {
         let names: Vec<(String, String)> = paper
             .iter()
-            .map(|state| (state.name.clone(), format!("{}: {}", state.title, state.told())))
+            .map(|state| (state.name.clone(), format!("{}: {}", state.title, state.shown())))
             .collect();
         group(&paper[0].study, &names, columns)
     };
@@ -170,7 +171,7 @@ struct State {
 
 impl State {
     /// What is recorded, in words.
-    fn told(&self) -> String {
+    fn shown(&self) -> String {
         match self.recorded {
             None if self.claims == 0 => "no claims".into(),
             None => "never run".into(),
@@ -206,7 +207,7 @@ fn exhibits(studies: &[Study]) -> Vec<State> {
 }
 
 fn exhibits_as_rows(exhibits: &[State]) -> Rows {
-    let row = |state: &State| vec![state.name.clone(), state.title.clone(), state.told()];
+    let row = |state: &State| vec![state.name.clone(), state.title.clone(), state.shown()];
     let head = ["name", "what it shows", "claims"].map(String::from).to_vec();
     std::iter::once(head).chain(exhibits.iter().map(row)).collect()
 }

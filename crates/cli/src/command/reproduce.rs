@@ -4,11 +4,11 @@ use super::cache;
 use crate::args::{Format, ReproduceArgs};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
+use crate::notice::notice;
 use crate::output::file;
 use crate::progress::{Part, Progress};
 use crate::report::print;
 use crate::reproduction;
-use crate::tell::tell;
 use crate::terminal::{self, Color, bold, coloured, indented, wrapped};
 use crate::typed;
 use fairwire_core::spelling;
@@ -19,7 +19,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Runs the exhibits asked for, tells what came of each claim, and writes all of it into a folder.
+/// Runs the exhibits, shows what came of each claim, and writes all of it into a folder.
 pub(crate) fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
     let form = Form::of(args.format)?;
     if let Some(document) = &args.write_docs {
@@ -61,7 +61,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Fai
     write(&args.out, &results)?;
     if let Some(document) = args.write_docs.as_deref().filter(|_| is_whole) {
         file::write(document, reproduction::document(&results).as_bytes())?;
-        tell(format_args!("written: {}", document.display()));
+        notice(format_args!("written: {}", document.display()));
         if depth == Depth::Full {
             fill_in(&readmes(args, &studies)?, &results)?;
             if let Some((path, text)) = advice(args)? {
@@ -74,7 +74,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Fai
     if !is_whole {
         let (done, all) = (results.exhibits.len(), plans.len());
         let next = if kept.is_none() { "; the same command goes on where it stopped" } else { "" };
-        tell(format_args!("interrupted: {done} of {all} exhibits are whole{next}"));
+        notice(format_args!("interrupted: {done} of {all} exhibits are whole{next}"));
         return Ok(Ending::Interrupted);
     }
     if args.record {
@@ -82,12 +82,13 @@ pub(crate) fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Fai
     }
     let differing = if args.expect_recorded { differing(&studies, &results) } else { Vec::new() };
     for line in &differing {
-        tell(format_args!("not as recorded: {line}"));
+        notice(format_args!("not as recorded: {line}"));
     }
     Ok(if differing.is_empty() { Ending::Done } else { Ending::ExpectationFailed })
 }
 
-/// Are the markers of all pages that are written into right? That is known before any time is spent.
+/// Are the markers of all pages that are written into right? That is known before any time is
+/// spent.
 fn check_markers(args: &ReproduceArgs, studies: &[Study]) -> Result<(), Failure> {
     for readme in readmes(args, studies)? {
         reproduction::readme::check(&readme.name(), &readme.text, readme.study)?;
@@ -112,7 +113,7 @@ impl Readme<'_> {
 }
 
 /// Larger than any README.
-const MOST_README: u64 = 1 << 20;
+const MAX_README: u64 = 1 << 20;
 
 /// Those of `studies`, as far as there are any.
 fn readmes<'a>(args: &ReproduceArgs, studies: &'a [Study]) -> Result<Vec<Readme<'a>>, Failure> {
@@ -121,14 +122,14 @@ fn readmes<'a>(args: &ReproduceArgs, studies: &'a [Study]) -> Result<Vec<Readme<
     for study in studies {
         let path = folder.join(&study.folder.name).join("README.md");
         if path.is_file() {
-            let text = fairwire_document::read_text(&path, MOST_README, "a README")?;
+            let text = fairwire_document::read_text(&path, MAX_README, "a README")?;
             readmes.push(Readme { study, path, text });
         }
     }
     Ok(readmes)
 }
 
-/// Puts the numbers of `results` where the markers of `readmes` ask for them.
+/// Puts the numbers of `results` where the markers of `readmes` are.
 fn fill_in(readmes: &[Readme<'_>], results: &Results) -> Result<(), Failure> {
     for readme in readmes {
         let of_it = results.exhibits.iter().filter(|exhibit| exhibit.paper == readme.study.spec.paper);
@@ -142,7 +143,7 @@ fn fill_in(readmes: &[Readme<'_>], results: &Results) -> Result<(), Failure> {
 fn rewrite(path: &Path, text: &str, filled: &str) -> Result<(), Failure> {
     if text != filled {
         file::write(path, filled.as_bytes())?;
-        tell(format_args!("written: {}", path.display()));
+        notice(format_args!("written: {}", path.display()));
     }
     Ok(())
 }
@@ -155,7 +156,7 @@ fn advice(args: &ReproduceArgs) -> Result<Option<(PathBuf, String)>, Failure> {
     if !path.is_file() {
         return Ok(None);
     }
-    let text = fairwire_document::read_text(&path, MOST_README, "a page of advice")?;
+    let text = fairwire_document::read_text(&path, MAX_README, "a page of advice")?;
     Ok(Some((path, text)))
 }
 
@@ -189,7 +190,7 @@ fn say_where(results: &mut Results, studies: &[Study], folder: Option<&Path>) {
 }
 
 /// Longer lines are hard to read.
-const MOST_COLUMNS: usize = 120;
+const MAX_COLUMNS: usize = 120;
 
 /// How claims are printed.
 #[derive(Clone, Copy)]
@@ -237,15 +238,15 @@ pub(crate) fn studies(folder: Option<&Path>) -> Result<Vec<Study>, Failure> {
     Ok(studies)
 }
 
-/// The exhibits named by `asked`, each `PAPER` or `PAPER.EXHIBIT`; all where nothing is named.
-pub(crate) fn chosen<'a>(studies: &'a [Study], asked: &[String]) -> Result<Vec<(&'a Study, usize)>, Failure> {
+/// The exhibits named by `names`, each `PAPER` or `PAPER.EXHIBIT`; all where nothing is named.
+pub(crate) fn chosen<'a>(studies: &'a [Study], names: &[String]) -> Result<Vec<(&'a Study, usize)>, Failure> {
     let all = || studies.iter().flat_map(|study| (0..study.spec.exhibit.len()).map(move |at| (study, at)));
     let is_meant =
         |name: &String, (study, at): &(&Study, usize)| *name == study.spec.paper || *name == study.name(*at);
-    if let Some(name) = asked.iter().find(|name| !all().any(|one| is_meant(name, &one))) {
+    if let Some(name) = names.iter().find(|name| !all().any(|one| is_meant(name, &one))) {
         return Err(unknown(name, studies));
     }
-    Ok(all().filter(|one| asked.is_empty() || asked.iter().any(|name| is_meant(name, one))).collect())
+    Ok(all().filter(|one| names.is_empty() || names.iter().any(|name| is_meant(name, one))).collect())
 }
 
 fn unknown(name: &str, studies: &[Study]) -> Failure {
@@ -294,10 +295,10 @@ pub(crate) fn run(
     let executed = executed.map_err(|fault| Failure::Ours(fault.to_string()))?;
     if executed.found > 0 {
         let Executed { made, found, .. } = executed;
-        tell(format_args!("{made} runs made, {found} taken from earlier"));
+        notice(format_args!("{made} runs made, {found} taken from earlier"));
     }
     if let Some(problem) = cache::problem(cache) {
-        tell(format_args!("note: runs are not kept: {problem}"));
+        notice(format_args!("note: runs are not kept: {problem}"));
     }
     Ok(executed)
 }
@@ -314,7 +315,7 @@ fn write(out: &Path, results: &Results) -> Result<(), Failure> {
     let path = out.join("results.json");
     file::try_write(&path, json.as_bytes()).map_err(|error| full(out, &error))?;
     let page = reproduction::write(results, out)?;
-    tell(format_args!("results: {}, {}", path.display(), page.display()));
+    notice(format_args!("results: {}, {}", path.display(), page.display()));
     Ok(())
 }
 
@@ -328,9 +329,9 @@ fn show(results: &Results, form: Form) -> Result<(), Failure> {
     }
 }
 
-/// The claims of each exhibit in lines of so many columns, and how many came out how.
+/// The claims of each exhibit in lines of `columns`, and how many came out how.
 fn claims(results: &Results, columns: usize) -> String {
-    let columns = columns.min(MOST_COLUMNS);
+    let columns = columns.min(MAX_COLUMNS);
     let mut text = String::new();
     for exhibit in results.exhibits.iter().filter(|exhibit| !exhibit.claims.is_empty()) {
         text += &bold(&wrapped(&format!("{}: {}", exhibit.name(), exhibit.title), columns, "  "));
@@ -370,7 +371,8 @@ fn claim(claim: &Claim, columns: usize) -> String {
     format!("{line}\n{detail}")
 }
 
-/// The verdicts of `exhibits`, by exhibit and claim, as they are recorded: what is unclear does not hold.
+/// The verdicts of `exhibits`, by exhibit and claim, as they are recorded: what is unclear does not
+/// hold.
 fn verdicts<'a>(exhibits: impl Iterator<Item = &'a Exhibit>) -> BTreeMap<String, Verdict> {
     let of = |exhibit: &'a Exhibit| {
         exhibit
@@ -388,7 +390,8 @@ fn of_depth(recorded: &mut Recorded, depth: Depth) -> &mut BTreeMap<String, Verd
     }
 }
 
-/// Writes the verdicts into the `verdicts.toml` of each study. Of exhibits that were not run, those there stay.
+/// Writes the verdicts into the `verdicts.toml` of each study. Of exhibits that were not run, those
+/// there stay.
 fn record(args: &ReproduceArgs, studies: &[Study], results: &Results) -> Result<(), Failure> {
     let Some(folder) = &args.studies else {
         return Err(Failure::user(
@@ -412,7 +415,7 @@ fn record(args: &ReproduceArgs, studies: &[Study], results: &Results) -> Result<
         of_depth(&mut recorded, results.depth).extend(now);
         let path = folder.join(&study.folder.name).join("verdicts.toml");
         file::write(&path, recorded.text().as_bytes())?;
-        tell(format_args!("recorded: {}", path.display()));
+        notice(format_args!("recorded: {}", path.display()));
     }
     Ok(())
 }

@@ -5,10 +5,10 @@ use super::stages::{self, Done};
 use crate::args::{Format, OutputArgs, RunArgs};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
+use crate::notice::notice;
 use crate::output::Outputs;
 use crate::progress::{Part, Progress};
 use crate::report::{Again, Destination, Folder, Headline, Member};
-use crate::tell::tell;
 use crate::typed;
 use fairwire_core::Duration;
 use fairwire_experiment::{LeftOut, Stage, Unjudged, unjudged};
@@ -51,11 +51,12 @@ pub(crate) struct Order<'a> {
     pub out: Option<&'a Path>,
     /// What is written beside the report.
     pub output: &'a OutputArgs,
-    /// The folder of the scenario's file, where it has one: other files that it names stand from there on.
+    /// The folder of the scenario's file, where it has one: other files that it names are relative
+    /// to it.
     pub folder: Option<&'a Path>,
     /// Where it is run, side by side; empty for the simulator alone.
     pub stages: &'a [&'a dyn Stage],
-    /// What stands above the table, where the scenario does not say it.
+    /// The lines above the table, where the scenario does not say it.
     pub headline: Option<Headline>,
     /// Where it is one of several: which.
     pub member: Option<Member<'a>>,
@@ -114,11 +115,11 @@ pub(super) fn judged(
     };
     report.manifest.command = typed::command();
     if order.format != Format::Table {
-        report.manifest.notes.iter().for_each(|note| tell(format_args!("note: {note}"))); // the table has them
+        report.manifest.notes.iter().for_each(|note| notice(format_args!("note: {note}"))); // the table has them
     }
     if order.member.is_none() {
         let lacking = left_out.iter().filter(|left| left.why.is_machines);
-        lacking.for_each(|left| tell(format_args!("SKIPPED: {}", stages::in_words(scenario, left))));
+        lacking.for_each(|left| notice(format_args!("SKIPPED: {}", stages::in_words(scenario, left))));
     }
     let closed = outputs.close(&mut report);
     let destination = Destination {
@@ -151,14 +152,14 @@ fn simulate(
     let outcome = outcome.map_err(|error| Failure::Ours(error.to_string()))?;
     if outcome.interrupted {
         let finished = outcome.runs.len();
-        tell(format_args!(
+        notice(format_args!(
             "interrupted: {finished} of {runs} runs finished; the results are of those, and expectations are not judged"
         ));
     }
     Ok(fairwire_scenario::report(scenario, outcome))
 }
 
-/// What stands above the table and the picture.
+/// The lines above the table and the picture.
 fn headline(scenario: &Scenario, report: &Report) -> Headline {
     let Headline { title, mut detail } = announced(scenario, &report.manifest.stages);
     if report.manifest.interrupted {
@@ -221,7 +222,8 @@ fn place(scenario: &Scenario) -> String {
     }
 }
 
-/// The shared link's rate: of a trace what it delivers in the mean, and what disciplines go by where that is another.
+/// The shared link's rate: of a trace what it delivers in the mean, and what disciplines go by
+/// where that is another.
 fn rate(scenario: &Scenario, link: &LinkSpec) -> String {
     let Some(QueueView { rate, trace_mean, .. }) = scenario.queues().next() else { return String::new() };
     match (&link.trace, trace_mean) {
@@ -241,30 +243,31 @@ fn judgement(scenario: &Scenario, report: &Report, left_out: Vec<LeftOut>) -> Ju
     let agreements: Vec<Verdict> = report.agreement.iter().filter_map(|one| one.verdict).collect();
     let differing = agreements.iter().filter(|verdict| **verdict == Verdict::Fails).count();
     if differing > 0 {
-        tell(format_args!(
+        notice(format_args!(
             "{} by more than is allowed",
             counted_of(differing, "measure of a stage differs", "measures of stages differ")
         ));
     }
     for one in report.agreement.iter().filter(|one| one.is_needless()) {
         let Agreement { discipline, stage, measure, .. } = one;
-        tell(format_args!(
+        notice(format_args!(
             "{measure} of {discipline} agrees on {stage}, though `known` says that it differs"
         ));
     }
     let expectations = expected(scenario, &stages::of_first(report));
-    let is_open = tell_open(scenario, report, &left_out);
+    let is_open = report_open(scenario, report, &left_out);
     let is_missed = is_open || differing > 0 || expectations.iter().any(|verdict| *verdict != Verdict::Holds);
     let ending = if is_missed { Ending::ExpectationFailed } else { Ending::Done };
     Judged { ending, agreements, expectations, left_out, is_open }
 }
 
-/// Says which `[[agree]]` were not judged because of what was left out, though this machine has what they need. Are there any?
-fn tell_open(scenario: &Scenario, report: &Report, left_out: &[LeftOut]) -> bool {
+/// Says which `[[agree]]` were not judged because of what was left out, though this machine has
+/// what they need. Are there any?
+fn report_open(scenario: &Scenario, report: &Report, left_out: &[LeftOut]) -> bool {
     let stages: Vec<&str> = report.manifest.stages.iter().map(String::as_str).collect();
     let open = unjudged(scenario, &stages, left_out);
     for Unjudged { stage, measures, because } in &open {
-        tell(format_args!(
+        notice(format_args!(
             "`[[agree]]` not judged on {stage}, {}: {}",
             measures.join(", "),
             stages::in_words(scenario, because)
@@ -275,23 +278,23 @@ fn tell_open(scenario: &Scenario, report: &Report, left_out: &[LeftOut]) -> bool
 
 /// Says which expectations failed of what was measured on one stage, and gives the verdict on each.
 fn expected(scenario: &Scenario, report: &Report) -> Vec<Verdict> {
-    tell_unjudged(scenario, report);
+    report_unjudged(scenario, report);
     let judgements = judge(scenario.spec(), report);
     let failed: Vec<&Judgement> = judgements.iter().filter(|judgement| !judgement.is_met()).collect();
     for judgement in &failed {
-        tell(format_args!("expectation failed: {judgement}"));
+        notice(format_args!("expectation failed: {judgement}"));
     }
     match (failed.len(), judgements.len()) {
         (0, 0) => {}
-        (0, 1) => tell(format_args!("the expectation of the scenario holds")),
-        (0, all) => tell(format_args!("all {all} expectations of the scenario hold")),
-        (some, all) => tell(format_args!("{some} of {all} expectations of the scenario failed")),
+        (0, 1) => notice(format_args!("the expectation of the scenario holds")),
+        (0, all) => notice(format_args!("all {all} expectations of the scenario hold")),
+        (some, all) => notice(format_args!("{some} of {all} expectations of the scenario failed")),
     }
     judgements.iter().map(Judgement::verdict).collect()
 }
 
 /// Says which expectations are about disciplines that were not run.
-fn tell_unjudged(scenario: &Scenario, report: &Report) {
+fn report_unjudged(scenario: &Scenario, report: &Report) {
     let is_run = |name: &str| report.summary.iter().any(|summary| summary.discipline == name);
     let mut unjudged: BTreeMap<&str, usize> = BTreeMap::new();
     for expect in &scenario.spec().expect {
@@ -300,7 +303,7 @@ fn tell_unjudged(scenario: &Scenario, report: &Report) {
         }
     }
     for (name, number) in unjudged {
-        tell(format_args!("{} not judged: {name} was not run", counted(number, "expectation")));
+        notice(format_args!("{} not judged: {name} was not run", counted(number, "expectation")));
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::notice::notice;
 use crate::output::{Outputs, StageRun};
 use crate::progress::{Part, Progress};
-use crate::tell::tell;
 use fairwire_core::Duration;
 use fairwire_experiment::{Failed, LeftOut, Stage, WatchRun, WatchRuns, compared, find, left_out, run};
 use fairwire_metrics::record::{Mode, Report, RunRecord};
@@ -57,10 +57,10 @@ pub(crate) fn carry_out(
     order: &Order<'_>,
 ) -> Result<Done, Failure> {
     let mut notes = Vec::new();
-    if let Some(asked) = order.outputs.of_simulator_only()
+    if let Some(option) = order.outputs.of_simulator_only()
         && stages.iter().any(|stage| stage.name() != "sim")
     {
-        notes.push(format!("{asked}: of the stage `sim` only"));
+        notes.push(format!("{option}: of the stage `sim` only"));
     }
     let mut left: Vec<LeftOut> = stages.iter().flat_map(|stage| left_out(*stage, scenario)).collect();
     let able = able(scenario, stages, &left);
@@ -68,7 +68,7 @@ pub(crate) fn carry_out(
     let mut trouble = None;
     let all = stages.len() as f64;
     for ((stage, disciplines), at) in stages.iter().zip(&able).zip(0u32..) {
-        if disciplines.is_empty() || interrupt::is_asked() {
+        if disciplines.is_empty() || interrupt::is_requested() {
             continue;
         }
         let part = order.part.between(f64::from(at) / all, f64::from(at + 1) / all);
@@ -84,7 +84,7 @@ pub(crate) fn carry_out(
         }
     }
     notes.extend(left.iter().map(|one| in_words(scenario, one)));
-    if runs.is_empty() && trouble.is_none() && !interrupt::is_asked() {
+    if runs.is_empty() && trouble.is_none() && !interrupt::is_requested() {
         return Err(Failure::user("no stage can run this scenario", notes.join("\n")));
     }
     Ok(Done { report: report(scenario, stages, &able, runs, notes), trouble, left_out: left })
@@ -179,7 +179,7 @@ impl WatchRun for WatchingOne<'_> {
     }
 }
 
-/// One report of all stages: the runs of a discipline stand together, in the order of the stages.
+/// One report of all stages: the runs of a discipline are together, in the order of the stages.
 fn report(
     scenario: &Scenario,
     stages: &[&dyn Stage],
@@ -189,9 +189,9 @@ fn report(
 ) -> Report {
     let seeds = scenario.spec().seeds.as_slice().len();
     let expected = able.iter().map(Vec::len).sum::<usize>() * seeds;
-    let interrupted = interrupt::is_asked() && runs.len() < expected;
+    let interrupted = interrupt::is_requested() && runs.len() < expected;
     if interrupted {
-        tell(format_args!(
+        notice(format_args!(
             "interrupted: {} of {expected} runs finished; the results are of those, and expectations are not judged",
             runs.len()
         ));

@@ -14,7 +14,7 @@ use std::path::Path;
 /// The capture is in memory as a whole.
 const LARGEST: u64 = 1 << 30;
 
-/// The parts of the flows that the table tells of, from the fastest on.
+/// The parts of the flows that the table shows, from the fastest on.
 const PARTS: [f64; 7] = [0.0001, 0.001, 0.01, 0.1, 0.25, 0.5, 1.0];
 
 /// Prints the rates of the flows of a capture.

@@ -16,7 +16,7 @@ mod warm_up;
 
 use crate::args::OutputArgs;
 use crate::failure::Failure;
-use crate::tell::tell;
+use crate::notice::notice;
 use delays::{Delays, Histogram};
 use fairwire_core::{Duration, Time};
 use fairwire_experiment::Stage;
@@ -204,7 +204,7 @@ impl<'a> Outputs<'a> {
             }
         }
         if !places.is_empty() {
-            tell(format_args!("written: {}", places.join(", ")));
+            notice(format_args!("written: {}", places.join(", ")));
         }
         failures.into_iter().next().map_or(Ok(()), Err)
     }

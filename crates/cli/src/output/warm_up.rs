@@ -1,14 +1,14 @@
 //! Checks with MSER-5, on the sampled throughput, that the warm-up is long enough.
 
 use super::plot::Curve;
-use crate::tell::tell;
+use crate::notice::notice;
 use fairwire_core::Time;
 use fairwire_metrics::mser::{Truncation, mser5};
 
 /// Warns if MSER-5 would leave out more than the scenario does, or gives no result.
 pub(super) fn check(curve: &Curve, warm_up: Time) {
     if let Some(warning) = warning(curve, warm_up) {
-        tell(format_args!("warm-up: {}, seed {}: {warning}", curve.discipline, curve.seed));
+        notice(format_args!("warm-up: {}, seed {}: {warning}", curve.discipline, curve.seed));
     }
 }
 

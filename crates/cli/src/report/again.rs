@@ -1,4 +1,5 @@
-//! What it takes to run a scenario again from a folder of results: its text, and the files that it names.
+//! What it takes to run a scenario again from a folder of results: its text, and the files that it
+//! names.
 
 use crate::failure::Failure;
 use fairwire_document::{Change, changed, quoted};
@@ -31,8 +32,8 @@ pub(crate) struct Carried<'a> {
 }
 
 impl<'a> Again<'a> {
-    /// Of `scenario`, which was read from a file in `folder`. A name within that folder stays as it is, so that the scenario does too; any other
-    /// file gets a place below `files`.
+    /// Of `scenario`, which was read from a file in `folder`. A name within that folder stays as it
+    /// is, so that the scenario does too; any other file gets a place below `files`.
     pub(crate) fn of(scenario: &'a Scenario, folder: &Path) -> Result<Self, Failure> {
         let mut places: BTreeMap<&str, PathBuf> = BTreeMap::new();
         let (mut changes, mut files) = (Vec::new(), Vec::new());
@@ -57,7 +58,7 @@ impl<'a> Again<'a> {
 }
 
 impl Carried<'_> {
-    /// What stands in it, if it is still what was run.
+    /// What is in it, if it is still what was run.
     pub(crate) fn content(&self) -> Result<Vec<u8>, String> {
         let shown = self.from.display();
         let bytes = fs::read(&self.from).map_err(|error| format!("`{shown}` could not be read: {error}"))?;
@@ -67,14 +68,14 @@ impl Carried<'_> {
         Err(format!("`{shown}` has changed since the scenario was read; the results are of what it was"))
     }
 
-    /// Does it stand there already, since the results go beside the scenario?
+    /// Is it there already, since the results go beside the scenario?
     pub(crate) fn is_at(&self, place: &Path) -> bool {
         let same = |path: &Path| path.canonicalize().ok();
         same(place).is_some_and(|place| same(&self.from) == Some(place))
     }
 }
 
-/// Does `name` stay in the folder, in nobody's way?
+/// Does `name` stay in the folder, without replacing anything?
 fn stays(name: &Path) -> bool {
     let is_ours = |first: &Path| super::folder::names().any(|own| Path::new(own) == first);
     let mut parts = name.components();
@@ -82,7 +83,8 @@ fn stays(name: &Path) -> bool {
     parts.all(|part| matches!(part, Component::Normal(_))) && !first.is_some_and(|first| is_ours(&first))
 }
 
-/// The place of `name` in the folder of results: the same, or else one below [`FOLDER`] that is not taken.
+/// The place of `name` in the folder of results: the same, or else one below [`FOLDER`] that is not
+/// taken.
 fn place(name: &Path, is_taken: impl Fn(&Path) -> bool) -> PathBuf {
     if stays(name) {
         return name.into();

@@ -23,15 +23,16 @@ pub(crate) const FLOWS: [&str; 14] = [
     "timeout_episodes",
 ];
 
-/// One row per discipline and measure; then one per pair of `differences` and measure, with the second of the pair as `minus`. That
-/// column is there only where there are differences.
+/// One row per discipline and measure; then one per pair of `differences` and measure, with the
+/// second of the pair as `minus`. That column is there only where there are differences.
 pub(crate) fn summary(report: &Report, differences: &[Difference]) -> Result<String, Failure> {
     let columns =
         Columns { file: None, has_stage: has_stages(&report.runs), has_minus: !differences.is_empty() };
     text(std::iter::once(columns.head()).chain(columns.rows(report, differences)))
 }
 
-/// The same of one of several files, which all have the same columns; `is_first` of them has the heading.
+/// The same of one of several files, which all have the same columns; `is_first` of them has the
+/// heading.
 pub(super) fn summary_of_file(report: &Report, file: &str, is_first: bool) -> Result<String, Failure> {
     let columns = Columns { file: Some(file), has_stage: true, has_minus: true };
     text(is_first.then(|| columns.head()).into_iter().chain(columns.rows(report, &report.differences)))
@@ -133,7 +134,7 @@ pub(crate) fn flows(report: &Report) -> Result<String, Failure> {
     text(std::iter::once(head).chain(rows))
 }
 
-/// Was it run on stages that are to be told apart?
+/// Was it run on stages that are to be kept apart?
 fn has_stages(runs: &[RunRecord]) -> bool {
     runs.iter().any(|run| !run.stage.is_empty())
 }

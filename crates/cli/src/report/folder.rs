@@ -5,8 +5,8 @@ use super::shown::Headline;
 use super::{csv, json, picture};
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::notice::notice;
 use crate::output::file::{self, Scratch};
-use crate::tell::tell;
 use fairwire_metrics::record::Report;
 use std::fs;
 use std::io;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 const FILES: [&str; 5] = ["report.json", "summary.csv", "runs.csv", "flows.csv", PICTURE];
 
-/// Written where differences were asked for.
+/// Written where differences were requested.
 const DIFFERENCES: &str = "differences.csv";
 
 /// What is written into a folder of results, or may be.
@@ -37,13 +37,15 @@ pub(crate) struct Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Only empty folders can be removed: one that holds results ends this, as does one that is not there.
+        // Only empty folders can be removed: one that holds results ends this, as does one that is
+        // not there.
         let _ = self.made.iter().try_for_each(fs::remove_dir);
     }
 }
 
 impl Folder {
-    /// Makes the folder at `path` and proves that files can be written into it, before any time is spent.
+    /// Makes the folder at `path` and proves that files can be written into it, before any time is
+    /// spent.
     pub(crate) fn prepare(path: &Path, again: Option<&Again<'_>>) -> Result<Self, Failure> {
         // From here on, Ctrl-C lets us tidy up.
         interrupt::flag();
@@ -68,7 +70,7 @@ impl Folder {
         probe.map(drop).map_err(|error| format!("it cannot be written: {error}"))
     }
 
-    /// A scenario that somebody wrote is no result, and is not written over.
+    /// A scenario that a user wrote is no result, and is not written over.
     fn spare(&self, again: Option<&Again<'_>>) -> Result<(), String> {
         let there = fs::read(self.path.join(SCENARIO)).ok();
         let is_lost = |there: &Vec<u8>| again.is_some_and(|again| again.text.as_bytes() != *there);
@@ -76,11 +78,12 @@ impl Folder {
             return Ok(());
         }
         Err(format!(
-            "a `{SCENARIO}` stands there that is no result, and would be lost; move it, or name another folder"
+            "a `{SCENARIO}` is there that is no result, and would be lost; move it, or name another folder"
         ))
     }
 
-    /// Writes all files of `report`, each one whole or not at all, and says where they are. Of earlier results nothing stays.
+    /// Writes all files of `report`, each one whole or not at all, and says where they are. Of
+    /// earlier results nothing stays.
     pub(crate) fn write(
         &self,
         report: &Report,
@@ -106,7 +109,7 @@ impl Folder {
         }
         let places: Vec<String> =
             files.iter().map(|(name, _)| self.path.join(name).display().to_string()).collect();
-        tell(format_args!("results: {}", places.join(", ")));
+        notice(format_args!("results: {}", places.join(", ")));
         Ok(())
     }
 

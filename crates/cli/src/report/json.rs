@@ -24,7 +24,7 @@ mod tests {
     use crate::report::samples;
 
     #[test]
-    fn one_who_does_not_take_it_is_told_of() {
+    fn a_writer_that_fails_is_reported() {
         struct Full;
         impl Write for Full {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {

@@ -35,8 +35,8 @@ pub(crate) struct Destination<'a> {
 }
 
 impl Destination<'_> {
-    /// Writes the folder, then lets `judge` speak, then prints: neither files nor a verdict are lost when the printing
-    /// fails, nor is the printing when the files do.
+    /// Writes the folder, then lets `judge` speak, then prints: neither files nor a verdict are
+    /// lost when the printing fails, nor is the printing when the files do.
     pub(crate) fn take<J>(
         &self,
         report: &Report,
@@ -57,7 +57,7 @@ impl Destination<'_> {
 fn show(report: &Report, headline: &Headline, format: Format) -> Result<(), Failure> {
     let text = match format {
         Format::Table => table::text(report, headline),
-        Format::Json => return told(json::write(report, io::stdout().lock())),
+        Format::Json => return checked(json::write(report, io::stdout().lock())),
         Format::Csv => csv::summary(report, &report.differences)?,
     };
     print(text.as_bytes())
@@ -66,11 +66,11 @@ fn show(report: &Report, headline: &Headline, format: Format) -> Result<(), Fail
 /// Prints `bytes` on stdout. A reader who has gone has read enough: that is no failure.
 pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    told(out.write_all(bytes).and_then(|()| out.flush()))
+    checked(out.write_all(bytes).and_then(|()| out.flush()))
 }
 
 /// How the printing went, for the user.
-pub(crate) fn told(printed: io::Result<()>) -> Result<(), Failure> {
+pub(crate) fn checked(printed: io::Result<()>) -> Result<(), Failure> {
     match printed {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::Ours(format!("the results could not be printed: {error}")))

@@ -1,4 +1,5 @@
-//! The picture of the shares: for each discipline a bar for each group of flows, against the fair share.
+//! The picture of the shares: for each discipline a bar for each group of flows, against the fair
+//! share.
 
 use super::shown::{Headline, groups};
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Reference};

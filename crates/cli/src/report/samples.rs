@@ -4,7 +4,7 @@ use super::Headline;
 use fairwire_metrics::record::{FlowRecord, Report, RunRecord};
 use fairwire_metrics::summary::summarize;
 
-/// A report of three runs of each of `disciplines`, each with so many `groups` of one flow.
+/// A report of three runs of each of `disciplines`, each with this number of `groups` of one flow.
 pub(super) fn report(disciplines: usize, groups: usize) -> Report {
     named(disciplines, groups, "g")
 }
@@ -32,7 +32,8 @@ pub(super) fn named(disciplines: usize, groups: usize, prefix: &str) -> Report {
     }
 }
 
-/// Gives the report something of all that may be absent, and takes away something that is mostly there.
+/// Gives the report something of all that may be absent, and takes away something that is mostly
+/// there.
 pub(super) fn fill(report: &mut Report) {
     let estimate = serde_json::json!({ "mean": 0.1, "min": 0.0, "max": 1e300 });
     let transfer = serde_json::json!({

@@ -1,7 +1,7 @@
 //! Reports of several scenarios, printed one after the other as one text.
 
 use super::shown::Headline;
-use super::{csv, json, print, table, told};
+use super::{checked, csv, json, print, table};
 use crate::args::Format;
 use crate::failure::Failure;
 use fairwire_metrics::record::Report;
@@ -44,7 +44,7 @@ impl Member<'_> {
             }
             Format::Json => {
                 print(if is_first { b"[\n" } else { b",\n" })?;
-                told(json::write(report, io::stdout().lock()))
+                checked(json::write(report, io::stdout().lock()))
             }
             Format::Csv => print(csv::summary_of_file(report, self.file, is_first)?.as_bytes()),
         }

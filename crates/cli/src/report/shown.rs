@@ -2,7 +2,7 @@
 
 use fairwire_metrics::record::Report;
 
-/// What stands above a table and a picture.
+/// The lines above a table and a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Headline {
     /// What was compared.

@@ -7,7 +7,7 @@ use fairwire_metrics::judge::Verdict;
 use fairwire_metrics::record::{Agreement, Difference, Estimate, Report, Summary};
 use std::io::IsTerminal;
 
-/// A number's look: `value * scale` with so many digits after the point.
+/// A number's look: `value * scale` with this number of digits after the point.
 #[derive(Clone, Copy)]
 struct Look {
     scale: f64,
@@ -36,8 +36,8 @@ pub(crate) fn text(report: &Report, headline: &Headline) -> String {
     text_within(report, headline, terminal::columns())
 }
 
-/// As [`text`], on so many columns. No number is ever broken: what is too wide is turned on its side, and where there are still
-/// too many disciplines, several tables stand one below the other.
+/// As [`text`], on `columns`. No number is ever broken: what is too wide is turned on its side, and
+/// where there are still too many disciplines, several tables follow one another.
 fn text_within(report: &Report, headline: &Headline, columns: usize) -> String {
     let [title, detail] = [&headline.title, &headline.detail].map(|line| wrapped(line, columns, ""));
     let mut out = format!("{title}\n{detail}\n");
@@ -94,7 +94,7 @@ fn rows(report: &Report) -> Vec<Vec<Cell>> {
     std::iter::once(header(&columns)).chain(rows).collect()
 }
 
-/// Was it run on stages that are to be told apart?
+/// Was it run on stages that are to be kept apart?
 fn has_stages(report: &Report) -> bool {
     report.summary.iter().any(|summary| !summary.stage.is_empty())
 }
@@ -150,7 +150,7 @@ fn look_of_difference(measure: &str) -> Look {
 fn verdict(verdict: Option<Verdict>) -> Cell {
     let (text, colour) = match verdict {
         Some(Verdict::Holds) => ("agrees", Some(Color::Green)),
-        Some(Verdict::Unclear) => ("unclear: more runs would tell", Some(Color::Yellow)),
+        Some(Verdict::Unclear) => ("unclear: more runs would decide", Some(Color::Yellow)),
         Some(Verdict::Known) => ("differs as known", Some(Color::Yellow)),
         Some(Verdict::Fails) => ("differs", Some(Color::Red)),
         Some(Verdict::NotTestable) | None => ("-", None),
@@ -167,7 +167,8 @@ fn counts_runs(report: &Report) -> bool {
     report.summary.iter().any(|summary| summary.runs != report.manifest.seeds.len() as u64)
 }
 
-/// Headings and measures of the groups whose transfers are timed, of their pages, where they have some; and of aggregates.
+/// Headings and measures of the groups whose transfers are timed, of their pages, where they have
+/// some; and of aggregates.
 fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
     let is_there =
         |measure: &String| report.summary.iter().any(|summary| summary.measures.contains_key(measure));
@@ -184,7 +185,7 @@ fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
     groups.iter().filter_map(of).chain(gains).collect()
 }
 
-/// Tables with a row for each measure, and as many disciplines in each as have room on so many columns.
+/// Tables with a row for each measure, and as many disciplines in each as have room on `columns`.
 fn on_their_side(rows: &[Vec<Cell>], columns: usize) -> Vec<Table> {
     let (header, mut rest) = rows.split_first().expect("a header");
     let with_header = |rows: &[Vec<Cell>]| table(&transposed(&[std::slice::from_ref(header), rows].concat()));
@@ -203,7 +204,8 @@ fn transposed(rows: &[Vec<Cell>]) -> Vec<Vec<Cell>> {
     (0..rows[0].len()).map(|at| rows.iter().map(|row| row[at].clone()).collect()).collect()
 }
 
-/// A table of `rows`, the first of which is its header, with numbers to the right and no line broken.
+/// A table of `rows`, the first of which is its header, with numbers to the right and no line
+/// broken.
 fn table(rows: &[Vec<Cell>]) -> Table {
     let mut table = empty();
     table.set_content_arrangement(ContentArrangement::Disabled);
@@ -215,7 +217,8 @@ fn table(rows: &[Vec<Cell>]) -> Table {
     table
 }
 
-/// The columns of a terminal that `table` takes: each cell has a space on either side, and a line before it; one ends it.
+/// The columns of a terminal that `table` takes: each cell has a space on either side, and a line
+/// before it; one ends it.
 fn width(table: &Table) -> usize {
     table.column_max_content_widths().iter().map(|content| usize::from(*content) + 3).sum::<usize>() + 1
 }
@@ -309,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_are_told_of_every_column_of_the_table() {
+    fn differences_are_of_every_column_of_the_table() {
         let mut report = samples::report(2, 2);
         samples::fill(&mut report);
         let estimate = report.summary[0].measures["jain"];
@@ -337,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_stand_above_the_table() {
+    fn notes_are_above_the_table() {
         let mut report = samples::report(1, 1);
         report.manifest.notes = vec!["`tcp`: something was taken".into()];
         let text = text_within(&report, &samples::headline(), usize::MAX);

@@ -67,9 +67,9 @@ impl Bed {
 
     /// One of the two ports, as the status says.
     pub(super) fn port(&self, config: &Path, place: usize) -> serde_json::Value {
-        let status = self.ask(&["status", config.to_str().expect("UTF-8"), "--format", "json"]);
-        let told: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
-        told["ports"][place].clone()
+        let status = self.call(&["status", config.to_str().expect("UTF-8"), "--format", "json"]);
+        let shown: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
+        shown["ports"][place].clone()
     }
 
     /// Waits until the status says so of the inside port.
@@ -122,7 +122,7 @@ impl Bed {
         self.hosts.gateway.started(|| command.output()).expect("it runs")
     }
 
-    pub(super) fn ask(&self, arguments: &[&str]) -> Output {
+    pub(super) fn call(&self, arguments: &[&str]) -> Output {
         self.output(&mut self.fairwire(arguments))
     }
 
@@ -166,8 +166,8 @@ impl Bed {
 
 impl Drop for Bed {
     fn drop(&mut self) {
-        // After a check that failed there may be a guard: it leaves when it is asked, and says so by the end of the stream. The hosts go with
-        // the last process in them.
+        // After a check that failed there may be a guard: it leaves on request, and says so by the
+        // end of the stream. The hosts go with the last process in them.
         if let Ok(mut guard) = UnixStream::connect(format!("/run/fairwire/{}.guard", self.name)) {
             let _ = guard.read(&mut [0]);
         }
@@ -259,13 +259,14 @@ pub(super) struct Hosts {
 impl Hosts {
     /// Sends one datagram from the outside to the inside; does it come, in 20 ms?
     pub(super) fn passes(&self, number: u32) -> bool {
-        // A host that is not there yet is asked for again.
+        // A host that is not there yet is looked up again.
         let _ = self.outside.send_to(&number.to_be_bytes(), (INSIDE, 7000));
         let mut bytes = [0; 64];
         self.inside.recv(&mut bytes).is_ok()
     }
 
-    /// How long it takes until a datagram comes; at most 20 s. A number higher than any before is waited for.
+    /// How long it takes until a datagram comes; at most 20 s. A number higher than any before is
+    /// waited for.
     pub(super) fn wait_until_it_passes(&self) -> Duration {
         let start = Instant::now();
         let mut number = start.elapsed().as_nanos() as u32;

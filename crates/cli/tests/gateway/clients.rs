@@ -1,4 +1,4 @@
-//! Who asks a gateway: over its socket, and for metrics.
+//! Clients of a gateway: over its socket, and for metrics.
 
 use super::bed::Bed;
 use fairwire_linux::netlink::{Address, LOOPBACK};
@@ -17,8 +17,8 @@ fn one_client_can_neither_lock_the_others_out_nor_keep_the_gateway_from_ending()
     // More than there are places, all silent.
     let silent: Vec<UnixStream> = (0..40).map(|_| connect()).collect();
     for _ in 0..3 {
-        let told = bed.ask(&["status", path]);
-        assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+        let shown = bed.call(&["status", path]);
+        assert!(shown.status.success(), "{}", String::from_utf8_lossy(&shown.stderr));
     }
     drop(silent);
     // 9400 reloads of one that does not wait for the answers.
@@ -34,7 +34,7 @@ fn one_client_can_neither_lock_the_others_out_nor_keep_the_gateway_from_ending()
     assert!(reloads < 20, "{reloads} reloads before it ended");
 }
 
-/// One line of metrics, asked for with `authorization`: the status line of the answer.
+/// One line of metrics, requested with `authorization`: the status line of the answer.
 fn metrics(bed: &Bed, address: &str, authorization: &str) -> String {
     let script = format!(
         "exec 3<>/dev/tcp/{address}; printf 'GET /metrics HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n{authorization}\\r\\n' >&3; cat <&3"
@@ -44,7 +44,7 @@ fn metrics(bed: &Bed, address: &str, authorization: &str) -> String {
 }
 
 #[test]
-fn metrics_beyond_loopback_are_told_to_who_shows_the_token() {
+fn metrics_beyond_loopback_need_the_token() {
     let Some(bed) = Bed::new("token") else { return };
     bed.write("token", "sesame-7\n");
     let address = Address { ip: [10, 88, 0, 1].into(), prefix_bits: 32 };
@@ -54,17 +54,17 @@ fn metrics_beyond_loopback_are_told_to_who_shows_the_token() {
     let config = bed.write("gateway.toml", &text);
     let missing = bed.write("missing.toml", &text.replace("\"token\"", "\"no-such\""));
     for command in ["check", "run"] {
-        let refused = bed.ask(&[command, missing.to_str().expect("UTF-8")]);
+        let refused = bed.call(&[command, missing.to_str().expect("UTF-8")]);
         let said = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert!(refused.status.code() == Some(2) && said.contains("missing.toml:9:14]"), "{command}: {said}");
     }
     let gateway = bed.start(&config);
     let address = "10.88.0.1/9820";
     for none in ["", "Authorization: Bearer sesame-8\\r\\n", "Authorization: Basic sesame-7\\r\\n"] {
-        let told = metrics(&bed, address, none);
-        assert!(told.starts_with("HTTP/1.1 401 ") && !told.contains("fairwire_"), "`{none}`: {told}");
+        let shown = metrics(&bed, address, none);
+        assert!(shown.starts_with("HTTP/1.1 401 ") && !shown.contains("fairwire_"), "`{none}`: {shown}");
     }
-    let told = metrics(&bed, address, "Authorization: Bearer sesame-7\\r\\n");
-    assert!(told.starts_with("HTTP/1.1 200 ") && told.contains("fairwire_uptime_seconds"), "{told}");
+    let shown = metrics(&bed, address, "Authorization: Bearer sesame-7\\r\\n");
+    assert!(shown.starts_with("HTTP/1.1 200 ") && shown.contains("fairwire_uptime_seconds"), "{shown}");
     assert!(gateway.end().0.success());
 }

@@ -1,4 +1,4 @@
-//! A gateway that is killed or hangs.
+//! A gateway that is killed or stopped.
 
 use super::bed::{Bed, INSIDE};
 use rustix::process::Signal;
@@ -44,8 +44,8 @@ fn a_killed_gateway_fails_closed_or_open_and_its_successor_takes_the_bridge_away
 }
 
 #[test]
-fn a_hung_gateway_is_bridged_around_until_it_goes_on_and_nothing_comes_twice() {
-    let Some(bed) = Bed::new("hung") else { return };
+fn a_stopped_gateway_is_bridged_around_until_it_goes_on_and_nothing_comes_twice() {
+    let Some(bed) = Bed::new("still") else { return };
     let links = bed.links();
     let hosts = bed.hosts();
     let gateway = bed.start(&bed.config("[safety]\non_failure = \"open\"\nwatchdog = \"1 s\"\n"));

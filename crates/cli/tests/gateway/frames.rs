@@ -19,7 +19,7 @@ fn tagged(vlan: u8, ip_bytes: u16) -> Vec<u8> {
 }
 
 #[test]
-fn subscribers_are_told_by_their_vlan_and_tags_go_through_also_in_jumbo_frames() {
+fn subscribers_are_recognized_by_their_vlan_and_tags_go_through_also_in_jumbo_frames() {
     let Some(bed) = Bed::new("vlan") else { return };
     bed.hosts.set_mtu(9000).expect("a veth takes it");
     bed.write("people.csv", "name,addresses,vlan\nann,,10\nbob,,20\n");
@@ -41,16 +41,17 @@ fn subscribers_are_told_by_their_vlan_and_tags_go_through_also_in_jumbo_frames()
     }
     thread::sleep(Duration::from_millis(1200)); // classes are copied twice a second
     let path = config.to_str().expect("UTF-8");
-    let status = bed.ask(&["status", path, "--classes", "--format", "json"]);
-    let told: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
-    let classes = told["ways"][0]["classes"].as_array().expect("a list");
-    // As counted on the link: tag and header of 18 bytes, and 24 of Ethernet. Neighbours of the hosts may ask for each other.
+    let status = bed.call(&["status", path, "--classes", "--format", "json"]);
+    let shown: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
+    let classes = shown["ways"][0]["classes"].as_array().expect("a list");
+    // As counted on the link: tag and header of 18 bytes, and 24 of Ethernet. Neighbours of the
+    // hosts may look for each other.
     for (name, count, more) in [("ann", 30, 0), ("bob", 20, 0), ("unclaimed", 10, 4000)] {
-        let class = classes.iter().find(|class| class["class"] == name).expect("it is told");
+        let class = classes.iter().find(|class| class["class"] == name).expect("it is shown");
         let (bytes, sent) = (class["bytes_out"].as_u64().expect("a number"), count * (8900 + 18 + 24));
         assert!((sent..=sent + more).contains(&bytes), "{name}: {bytes} bytes, not {sent}");
     }
-    assert_eq!(told["ports"][1]["truncated"], 0);
+    assert_eq!(shown["ports"][1]["truncated"], 0);
     let (exit, said) = gateway.end();
     assert!(exit.success() && !said.contains("MISSING"), "{exit} {said}");
 }

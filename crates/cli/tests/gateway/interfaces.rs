@@ -16,14 +16,14 @@ fn an_interface_that_is_removed_and_made_again_is_used_again() {
     thread::sleep(Duration::from_millis(300));
     bed.make_inside();
     hosts.wait_until_it_passes();
-    let status = bed.ask(&["status", bed.config("").to_str().expect("UTF-8"), "--format", "json"]);
-    let told: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
-    assert!(told["ports"][0]["outages"].as_u64() >= Some(1), "{}", told["ports"]);
+    let status = bed.call(&["status", bed.config("").to_str().expect("UTF-8"), "--format", "json"]);
+    let shown: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
+    assert!(shown["ports"][0]["outages"].as_u64() >= Some(1), "{}", shown["ports"]);
     assert!(gateway.end().0.success());
 }
 
 #[test]
-fn the_state_of_an_interface_is_what_the_kernel_says_and_each_change_is_told_once() {
+fn the_state_of_an_interface_is_what_the_kernel_says_and_each_change_is_reported_once() {
     let Some(bed) = Bed::new("state") else { return };
     let config = bed.config("");
     bed.set_inside(false);
@@ -33,7 +33,7 @@ fn the_state_of_an_interface_is_what_the_kernel_says_and_each_change_is_told_onc
     bed.wait_for_port(&config, false, 0);
     bed.set_inside(true);
     gateway.wait_for("`g1` is up again");
-    // Nothing is sent: the state hangs on no packet.
+    // Nothing is sent: the state depends on no packet.
     bed.wait_for_port(&config, true, 0);
     bed.set_inside(false);
     gateway.wait_for("`g1` is down");
@@ -54,7 +54,7 @@ fn the_state_of_an_interface_is_what_the_kernel_says_and_each_change_is_told_onc
     gateway.wait_for("`g1` is up again");
     bed.wait_for_port(&config, true, 3);
     let (exit, said) = gateway.end();
-    assert!(exit.success() && !said.contains("`g1` is"), "told once: {said}");
+    assert!(exit.success() && !said.contains("`g1` is"), "shown once: {said}");
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn an_interface_that_is_late_is_waited_for_where_that_is_wanted() {
     let config = bed.config("");
     let path = config.to_str().expect("UTF-8");
     bed.rename_inside("later0");
-    let refused = bed.ask(&["run", path]);
+    let refused = bed.call(&["run", path]);
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(2), "without the word it is refused: {said}");
     assert!(said.contains("allowed: `later0`"), "neither the other side's nor what cannot do: {said}");
@@ -71,7 +71,7 @@ fn an_interface_that_is_late_is_waited_for_where_that_is_wanted() {
     let gateway = bed.begin(&["run", "--wait", path]);
     gateway.wait_for("waiting for `g1`");
     let (exit, said) = gateway.end();
-    assert!(exit.success(), "told to end while it waits: {exit} {said}");
+    assert!(exit.success(), "shown to end while it waits: {exit} {said}");
 
     let patient = bed.config("[safety]\npatience = \"300 ms\"\n");
     let mut gateway = bed.begin(&["run", "--wait", patient.to_str().expect("UTF-8")]);
@@ -98,7 +98,7 @@ fn a_device_has_one_gateway_whatever_it_is_called_and_the_guard_knows_it_by_its_
     let text = bed.text().replace("name = \"", "name = \"second-").replace("\"g1\"", "\"other0\"");
     let second = bed.write("second.toml", &text);
     let second = second.to_str().expect("UTF-8");
-    let noted = bed.ask(&["check", second]);
+    let noted = bed.call(&["check", second]);
     let said = String::from_utf8_lossy(&noted.stdout).into_owned();
     assert!(noted.status.success() && said.contains("`other0` is in use by process"), "{said}");
     // Another folder of locks changes nothing.

@@ -1,4 +1,4 @@
-//! A life from start to end: what it tells, reloads, captures, and who is refused.
+//! A life from start to end: what it reports, reloads, captures, and who is refused.
 
 use super::bed::{Bed, Gateway, Hosts, INSIDE};
 use rustix::process::Signal;
@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 #[test]
-fn it_forwards_tells_reloads_under_load_refuses_nonsense_and_ends_without_a_trace() {
+fn it_forwards_reports_reloads_under_load_refuses_nonsense_and_ends_without_a_trace() {
     let Some(bed) = Bed::new("life") else { return };
     let (links, locks) = (bed.links(), locks());
     let config = bed.config("");
@@ -30,17 +30,17 @@ fn it_forwards_tells_reloads_under_load_refuses_nonsense_and_ends_without_a_trac
         std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&socket).expect("it is there").permissions());
     assert_eq!(mode & 0o777, 0o600);
 
-    let status = bed.ask(&["status", path, "--format", "json"]);
-    let told: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
+    let status = bed.call(&["status", path, "--format", "json"]);
+    let shown: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
     assert_eq!(
-        (&told["ways"][0]["discipline"], &told["ways"][0]["rate_bps"]),
+        (&shown["ways"][0]["discipline"], &shown["ways"][0]["rate_bps"]),
         (&"faba".into(), &20_000_000.into())
     );
 
-    let counts = bed.ask(&["status", path, "--flows", "--format", "json"]);
-    let told: serde_json::Value = serde_json::from_slice(&counts.stdout).expect("JSON");
-    assert!(told["ways"][0]["totals"]["packets_out"].as_u64() > Some(0), "{told}");
-    assert!(bed.ask(&["status", path, "--flows", "5"]).status.success());
+    let counts = bed.call(&["status", path, "--flows", "--format", "json"]);
+    let shown: serde_json::Value = serde_json::from_slice(&counts.stdout).expect("JSON");
+    assert!(shown["ways"][0]["totals"]["packets_out"].as_u64() > Some(0), "{shown}");
+    assert!(bed.call(&["status", path, "--flows", "5"]).status.success());
 
     reload_under_load(&bed, &gateway, &hosts, path);
     second_instances_are_refused(&bed, path);
@@ -60,14 +60,15 @@ fn it_forwards_tells_reloads_under_load_refuses_nonsense_and_ends_without_a_trac
     assert!(!socket.exists());
     assert_eq!((bed.links(), self::locks()), (links, locks));
     for command in [["status", path].as_slice(), &["reload", path], &["top", "--once", path]] {
-        let silent = bed.ask(command);
+        let silent = bed.call(command);
         let said = String::from_utf8_lossy(&silent.stderr).into_owned();
-        assert_eq!(silent.status.code(), Some(2), "nobody answers {command:?}: {said}");
+        assert_eq!(silent.status.code(), Some(2), "no gateway answers {command:?}: {said}");
         assert!(said.contains("no gateway answers at") && said.contains("start it with"), "{said}");
     }
 }
 
-/// Files in the folder of locks; those of other tests that run at the same time have another process's number in them.
+/// Files in the folder of locks; those of other tests that run at the same time have another
+/// process's number in them.
 fn locks() -> Vec<String> {
     let entries = fs::read_dir("/run/fairwire").into_iter().flatten().flatten();
     let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
@@ -96,7 +97,7 @@ fn reload_under_load(bed: &Bed, gateway: &Gateway, hosts: &Hosts, path: &str) {
                 .expect("it is there")
                 .replace("\"faba\"", &format!("\"{discipline}\""));
             bed.write("gateway.toml", &text);
-            let done = bed.ask(&["reload", path]);
+            let done = bed.call(&["reload", path]);
             let said = String::from_utf8_lossy(&done.stdout).into_owned();
             assert!(done.status.success() && said.contains("every packet has its place"), "{done:?}");
             assert!(!said.contains("\n0 packets that waited"), "nothing waited: {said}");
@@ -111,14 +112,14 @@ fn reload_under_load(bed: &Bed, gateway: &Gateway, hosts: &Hosts, path: &str) {
     {
         let text = bed.text().replace("rate = \"20 Mbit/s\"\ndiscipline = \"faba\"", wrong);
         bed.write("gateway.toml", &text);
-        let refused = bed.ask(&["reload", path]);
+        let refused = bed.call(&["reload", path]);
         let said = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert_eq!(refused.status.code(), Some(2), "{said}");
         assert!(said.contains(word) && said.contains("nothing was changed"), "{said}");
         gateway.wait_for("not reloaded");
     }
     bed.write("gateway.toml", &bed.text().replace("inside = \"g1\"", "inside = \"other\""));
-    let refused = bed.ask(&["reload", path]);
+    let refused = bed.call(&["reload", path]);
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(
         refused.status.code() == Some(2) && said.contains("cannot change while the gateway runs"),
@@ -132,28 +133,28 @@ fn reload_under_load(bed: &Bed, gateway: &Gateway, hosts: &Hosts, path: &str) {
 fn captures_are_written_with_the_rights_that_are_left(bed: &Bed, gateway: &Gateway, path: &str) {
     let file = bed.folder.path().join("drops.pcapng");
     let out = file.to_str().expect("UTF-8");
-    let written = bed.ask(&["capture", path, "--out", out]);
+    let written = bed.call(&["capture", path, "--out", out]);
     assert!(written.status.success(), "{written:?}");
     let bytes = fs::read(&file).expect("it was written");
     // Its head has fewer; how many packets were dropped depends on the machine.
     assert!(bytes.len() > 1000, "packets were dropped: {}", bytes.len());
-    assert_eq!(bed.ask(&["capture", path, "--out", out]).status.code(), Some(2), "it is there already");
+    assert_eq!(bed.call(&["capture", path, "--out", out]).status.code(), Some(2), "it is there already");
     assert_eq!(fs::read(&file).expect("it is there"), bytes);
-    let set = bed.ask(&["set-weight", path, "somebody", "2"]);
+    let set = bed.call(&["set-weight", path, "stranger", "2"]);
     assert_eq!(set.status.code(), Some(2), "{set:?}");
     gateway.wait_for("refused: there is no class");
-    let no_number = bed.ask(&["set-weight", path, "unclaimed", "nan"]);
+    let no_number = bed.call(&["set-weight", path, "unclaimed", "nan"]);
     let said = String::from_utf8_lossy(&no_number.stderr).into_owned();
     assert!(no_number.status.code() == Some(2) && said.contains("0.000001 to 1000000"), "{said}");
 }
 
 fn second_instances_are_refused(bed: &Bed, path: &str) {
-    let same = bed.ask(&["run", path]);
+    let same = bed.call(&["run", path]);
     let said = String::from_utf8_lossy(&same.stderr).into_owned();
     assert!(same.status.code() == Some(2) && said.contains("is taken by the gateway"), "{said}");
     let other = bed
         .write("other.toml", &bed.text().replace("name = \"", "name = \"other-").replace("/socket", "/two"));
-    let other = bed.ask(&["run", other.to_str().expect("UTF-8")]);
+    let other = bed.call(&["run", other.to_str().expect("UTF-8")]);
     let said = String::from_utf8_lossy(&other.stderr).into_owned();
     assert!(
         other.status.code() == Some(2) && said.contains("the interface `g1` is taken by process"),
@@ -168,15 +169,15 @@ fn second_instances_are_refused(bed: &Bed, path: &str) {
             .replace("\"g0\"", "\"away\""),
     );
     for command in ["run", "check"] {
-        let none = bed.ask(&[command, none.to_str().expect("UTF-8")]);
+        let none = bed.call(&[command, none.to_str().expect("UTF-8")]);
         let said = String::from_utf8_lossy(&none.stderr).into_owned();
         assert!(none.status.code() == Some(2) && said.contains("there is no such interface"), "{said}");
-        assert!(said.contains("none.toml:4:10]"), "{command} tells the line: {said}");
+        assert!(said.contains("none.toml:4:10]"), "{command} shows the line: {said}");
     }
 }
 
 #[test]
-fn a_gateway_that_was_told_to_end_says_so_to_who_wants_a_change() {
+fn a_gateway_that_ends_says_so_to_a_client_with_a_change() {
     let Some(bed) = Bed::new("ending") else { return };
     // What is sent is inside for two seconds, at 84 B a packet, and the gateway for as long.
     let slow = bed.text().replace("20 Mbit/s", "64 kbit/s").replace("faba", "tail-drop");
@@ -191,11 +192,11 @@ fn a_gateway_that_was_told_to_end_says_so_to_who_wants_a_change() {
     gateway.signal(Signal::TERM);
     thread::sleep(Duration::from_millis(100));
     for command in [["reload", path].as_slice(), &["set-weight", path, "unclaimed", "2"]] {
-        let refused = bed.ask(command);
+        let refused = bed.call(command);
         let said = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert!(refused.status.code() == Some(2) && said.contains("is about to end"), "{said}");
     }
-    assert!(bed.ask(&["status", path]).status.success(), "it still tells how it is");
+    assert!(bed.call(&["status", path]).status.success(), "it still reports its state");
     let (exit, said) = gateway.end();
     assert!(exit.success() && !said.contains("MISSING"), "{exit} {said}");
 }

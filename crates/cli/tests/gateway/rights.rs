@@ -44,7 +44,7 @@ fn what_the_process_may_not_read_or_write_its_clients_hand_over() {
     let config = bed.write("gateway.toml", &format!("{text}[subscribers]\nfile = \"people.csv\"\n"));
     let path = config.to_str().expect("UTF-8");
     mode(bed.folder.path(), 0o700);
-    let checked = bed.ask(&["check", path]);
+    let checked = bed.call(&["check", path]);
     let said = String::from_utf8_lossy(&checked.stdout).into_owned();
     assert!(checked.status.success() && said.contains("may not read"), "{said}");
 
@@ -55,23 +55,23 @@ fn what_the_process_may_not_read_or_write_its_clients_hand_over() {
     gateway.signal(Signal::HUP);
     let line = gateway.wait_for("not reloaded");
     assert!(line.contains("Permission denied") && line.contains("as a user who may"), "{line}");
-    let done = bed.ask(&["reload", path]);
+    let done = bed.call(&["reload", path]);
     let said = String::from_utf8_lossy(&done.stdout).into_owned();
     assert!(done.status.success() && said.contains("ann: 1 -> 3"), "{done:?}");
     gateway.wait_for("reloaded: 1 change,");
-    let set = bed.ask(&["set-weight", path, "bob", "2"]);
+    let set = bed.call(&["set-weight", path, "bob", "2"]);
     assert!(set.status.success(), "{set:?}");
     gateway.wait_for("weight of bob: 1 -> 2");
 
-    // Faults of the file that was handed over are told with its name and line.
+    // Faults of the file that was handed over are reported with its name and line.
     fs::write(&sheet, "name,addresses\nann,10.77.0\n,10.77.0.3\n").expect("it is ours");
-    let refused = bed.ask(&["reload", path]);
+    let refused = bed.call(&["reload", path]);
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(refused.status.code() == Some(2) && said.contains("people.csv:2:5"), "{said}");
     assert!(said.contains("people.csv:3:1") && said.contains("nothing was changed"), "{said}");
 
     let out = bed.folder.path().join("drops.pcapng");
-    let written = bed.ask(&["capture", path, "--out", out.to_str().expect("UTF-8")]);
+    let written = bed.call(&["capture", path, "--out", out.to_str().expect("UTF-8")]);
     assert!(written.status.success(), "{written:?}");
     let about = fs::metadata(&out).expect("it is there");
     assert!(about.len() > 0);
@@ -81,8 +81,8 @@ fn what_the_process_may_not_read_or_write_its_clients_hand_over() {
     fs::write(&sheet, rows).expect("it is ours");
     assert!(gateway.end().0.success());
 
-    // A socket that it could not take away is no obstacle, and answers to nobody.
+    // A socket that it could not take away is no obstacle, and answers no client.
     assert!(socket.exists());
-    assert_eq!(bed.ask(&["status", path]).status.code(), Some(2));
+    assert_eq!(bed.call(&["status", path]).status.code(), Some(2));
     assert!(bed.start(&config).end().0.success());
 }

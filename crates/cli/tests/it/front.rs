@@ -44,7 +44,7 @@ fn completions_know_the_options() {
 }
 
 #[test]
-fn a_shell_that_asks_is_told_the_keys_of_set() {
+fn a_shell_gets_the_keys_of_set() {
     let contest = Contest::of(SCENARIO);
     let scenario = contest.file();
     let words = ["--", "fairwire", "run", &scenario, "--set", "link.bu"];
@@ -71,7 +71,7 @@ fn disciplines_are_listed_in_every_format() {
     assert_eq!(csv.lines().count(), names.len() + 1);
 }
 
-/// What `args` print on so many columns, line by line.
+/// What `args` print on `columns`, line by line.
 fn on_columns(args: &[&str], columns: usize) -> Vec<String> {
     let output = fairwire().args(args).env("COLUMNS", columns.to_string()).output().unwrap();
     assert_eq!(code(&output), 0, "{args:?}: {}", stderr(&output));
@@ -212,7 +212,7 @@ fn the_committed_schema_of_snapshots_is_current() {
 }
 
 #[test]
-fn top_tells_where_no_gateway_is() {
+fn top_reports_a_gateway_that_is_not_there() {
     let output = run(&["gateway", "top", "--socket", "none.sock"]);
     assert_eq!(code(&output), 2);
     assert!(stderr(&output).contains("no gateway answers at none.sock"), "{}", stderr(&output));

@@ -11,13 +11,13 @@ fn example(name: &str) -> String {
 }
 
 #[test]
-fn the_examples_pass_offline_and_are_told() {
+fn the_examples_pass_offline_and_are_shown() {
     for name in ["home.toml", "bump.toml", "wisp.toml"] {
         let output = run(&["gateway", "check", &example(name), "--offline"]);
         assert_eq!(code(&output), 0, "{}", stderr(&output));
         assert!(stdout(&output).contains("download: "), "{}", stdout(&output));
     }
-    let told = stdout(&run(&["gateway", "check", &example("wisp.toml"), "--offline"]));
+    let shown = stdout(&run(&["gateway", "check", &example("wisp.toml"), "--offline"]));
     for part in [
         "gateway `wisp`",
         "9 subscribers, 3 classes",
@@ -25,7 +25,7 @@ fn the_examples_pass_offline_and_are_told() {
         "residential: ",
         "\n      school: ",
     ] {
-        assert!(told.contains(part), "no `{part}` in: {told}");
+        assert!(shown.contains(part), "no `{part}` in: {shown}");
     }
 }
 

@@ -82,9 +82,10 @@ enum Kind {
     Bytes,
     /// A capture without a packet.
     EmptyCapture,
+    /// A capture that ends within a packet.
+    CutCapture,
     /// A socket on which no process listens.
     DeadSocket,
-    Missing,
 }
 
 impl Kind {
@@ -98,8 +99,8 @@ impl Kind {
             Kind::Gigabyte => fs::File::create(path).and_then(|file| file.set_len(1 << 30)),
             Kind::Bytes => fs::write(path, b"name = \"\xff\"\n"),
             Kind::EmptyCapture => fs::write(path, EMPTY_CAPTURE),
+            Kind::CutCapture => fs::write(path, [&EMPTY_CAPTURE[..], &[0; 8]].concat()),
             Kind::DeadSocket => std::os::unix::net::UnixListener::bind(path).map(drop),
-            Kind::Missing => fs::remove_file(path),
         };
         made.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
@@ -300,5 +301,21 @@ fn names_of_cases_are_unique() {
         let before = names.len();
         names.dedup();
         assert_eq!(names.len(), before, "{area}");
+    }
+}
+
+#[test]
+fn no_message_has_a_retired_word() {
+    let text = fs::read_to_string(folder().join("messages.txt")).expect("the snapshot is there");
+    let rules = fs::read_to_string(folder().join("../../../../xtask/readability.toml")).expect("the rules");
+    let rules: toml::Table = toml::from_str(&rules).expect("TOML");
+    let retired = rules["retired"].as_array().expect("a list").iter();
+    let retired = retired.flat_map(|entry| entry["words"].as_array().expect("a list"));
+    let retired: Vec<&str> = retired.filter_map(toml::Value::as_str).collect();
+    let messages = text.lines().filter(|line| line.contains("  × ") || line.starts_with("  help: "));
+    for message in messages {
+        let plain = format!(" {} ", message.replace(|c: char| !c.is_alphabetic(), " "));
+        let found = retired.iter().find(|word| plain.contains(&format!(" {word} ")));
+        assert_eq!(found, None, "{message}");
     }
 }

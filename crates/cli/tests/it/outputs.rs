@@ -1,4 +1,5 @@
-//! What a run leaves beside the report: against values worked out by hand, and read back by a reader of this test's own.
+//! What a run leaves beside the report: against values worked out by hand, and read back by a
+//! reader of this test's own.
 
 use crate::common;
 
@@ -10,8 +11,8 @@ use std::fs;
 
 /// One source alone: 1000 bytes each millisecond.
 ///
-/// A packet takes 0.1 ms and 1 ms on its access link, 1 ms at the link, 5 ms over it, 0.1 ms and 1 ms at the other end: the n-th, from
-/// 0, is delivered at n + 8.2 ms.
+/// A packet takes 0.1 ms and 1 ms on its access link, 1 ms at the link, 5 ms over it, 0.1 ms and 1
+/// ms at the other end: the n-th, from 0, is delivered at n + 8.2 ms.
 const ALONE: &str = r#"format = 2
 name = "alone"
 duration = "100 ms"
@@ -269,7 +270,8 @@ fn what_leaves_the_link_never_exceeds_its_rate_also_where_holes_are_filled() {
     );
 }
 
-/// A frame in a pcapng file: its interface's name, its time in ns, its bytes, its whole length, its comment.
+/// A frame in a pcapng file: its interface's name, its time in ns, its bytes, its whole length, its
+/// comment.
 struct Frame {
     interface: String,
     at: u64,
@@ -355,10 +357,10 @@ fn every_drop_is_in_the_trace_with_its_cause_and_every_frame_has_valid_headers()
     let lines = read(&contest, "t.red.1.ndjson");
     for (cause, count) in run["links"][0]["drops"].as_object().unwrap() {
         let comment = format!("drop: {cause}");
-        let told = frames.iter().filter(|frame| frame.comment.as_deref() == Some(&comment)).count();
-        assert_eq!(told as u64, count.as_u64().unwrap(), "{cause}");
+        let shown = frames.iter().filter(|frame| frame.comment.as_deref() == Some(&comment)).count();
+        assert_eq!(shown as u64, count.as_u64().unwrap(), "{cause}");
         let part = format!("\"event\":\"drop\",\"cause\":\"{cause}\"");
-        assert_eq!(lines.lines().filter(|line| line.contains(&part)).count(), told);
+        assert_eq!(lines.lines().filter(|line| line.contains(&part)).count(), shown);
     }
     let dropped = frames.iter().filter(|frame| frame.interface == "bottleneck drop").count();
     assert!(dropped > 0);
@@ -388,7 +390,7 @@ fn every_drop_is_in_the_trace_with_its_cause_and_every_frame_has_valid_headers()
 }
 
 #[test]
-fn a_trace_has_the_blocks_that_acknowledgements_tell_of() {
+fn a_trace_has_the_blocks_that_acknowledgements_report() {
     let contest = Contest::of(SCENARIO);
     let (trace, line) = (path(&contest, "t.pcapng"), path(&contest, "t.ndjson"));
     let more = ["--seeds", "1", "--discipline", "tail-drop", "--set", "link.buffer=8 packets"];
@@ -436,13 +438,13 @@ fn a_trace_has_the_blocks_that_acknowledgements_tell_of() {
     assert_eq!(from_frames, from_lines);
 }
 
-/// The scenario asks for files as the options do.
-const WISHES: &str = "[output]\nevery = \"10 ms\"\nseries = \"s.csv\"\nflows = \"f.csv\"\nhistogram = \"h.csv\"\none_way = true\n\
+/// The scenario requests files as the options do.
+const OUTPUTS: &str = "[output]\nevery = \"10 ms\"\nseries = \"s.csv\"\nflows = \"f.csv\"\nhistogram = \"h.csv\"\none_way = true\n\
     paired = \"red\"\n";
 
 #[test]
-fn a_scenario_can_ask_for_outputs_and_options_go_before_it() {
-    let contest = Contest::of(&format!("{SCENARIO}{WISHES}"));
+fn a_scenario_can_request_outputs_and_options_go_before_it() {
+    let contest = Contest::of(&format!("{SCENARIO}{OUTPUTS}"));
     let go = |more: &[&str]| {
         let output = fairwire()
             .args([&["run", "short.toml", "--seeds", "1,2", "--format", "json"], more].concat())
@@ -453,22 +455,22 @@ fn a_scenario_can_ask_for_outputs_and_options_go_before_it() {
         let report: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
         report
     };
-    let asked = go(&[]);
+    let requested = go(&[]);
     assert_eq!(files(&contest), ["f.csv", "h.csv", "s.csv", "short.toml"]);
     let second = read(&contest, "s.csv").lines().nth(1).expect("a row").to_owned();
     assert!(second.starts_with("tail-drop,1,0.010000000,"), "{second}");
     assert_eq!(
-        (asked["differences"].as_array().unwrap().len(), &asked["differences"][0]["second"]),
+        (requested["differences"].as_array().unwrap().len(), &requested["differences"][0]["second"]),
         (1, &"red".into())
     );
-    assert!(asked["delays"].as_array().unwrap().iter().any(|delays| delays["kind"] == "one-way"));
+    assert!(requested["delays"].as_array().unwrap().iter().any(|delays| delays["kind"] == "one-way"));
     fs::remove_file(contest.path("s.csv")).expect("it is there");
-    let told = go(&["--series", "other.csv", "--every", "50 ms", "--paired=tail-drop"]);
+    let shown = go(&["--series", "other.csv", "--every", "50 ms", "--paired=tail-drop"]);
     assert!(!files(&contest).contains(&"s.csv".to_owned()), "the option's place, and not the table's");
     assert!(
         read(&contest, "other.csv").lines().nth(1).expect("a row").starts_with("tail-drop,1,0.050000000,")
     );
-    assert_eq!(told["differences"][0]["second"], "tail-drop");
+    assert_eq!(shown["differences"][0]["second"], "tail-drop");
     let alone = go(&["--discipline", "tail-drop"]);
     assert!(alone.get("differences").is_none(), "nothing to compare with is no error here");
     let plain = Contest::of(SCENARIO);
@@ -481,21 +483,26 @@ fn a_scenario_can_ask_for_outputs_and_options_go_before_it() {
         }
         manifest
     };
-    assert_eq!((manifest(&report), &report["runs"]), (manifest(&asked), &asked["runs"]), "nor the hash");
+    assert_eq!(
+        (manifest(&report), &report["runs"]),
+        (manifest(&requested), &requested["runs"]),
+        "nor the hash"
+    );
 }
 
 #[test]
 fn a_table_of_delays_is_in_its_file_and_in_the_report() {
     let contest = Contest::of(ALONE);
     let (file, bins) = (path(&contest, "p.csv"), path(&contest, "h.csv"));
-    let asked = ["--percentiles", &file, "--histogram", &bins, "--one-way", "--format", "json"];
-    let report: Value = serde_json::from_str(&done(&contest, &asked)).unwrap();
+    let requested = ["--percentiles", &file, "--histogram", &bins, "--one-way", "--format", "json"];
+    let report: Value = serde_json::from_str(&done(&contest, &requested)).unwrap();
     let delays = report["delays"].as_array().unwrap();
     assert_eq!(delays.len(), 2, "a link and a flow");
     assert_eq!((&delays[0]["kind"], &delays[0]["of"]), (&"queueing".into(), &"bottleneck".into()));
     assert_eq!((&delays[1]["kind"], &delays[1]["of"]), (&"one-way".into(), &"udp.1".into()));
     assert_eq!(delays[0]["mean_s"], 0.0);
-    // Delivered from 20 ms on: those with n from 12 to 91. All took 8.2 ms, within the histogram's 0.4 %; the maximum is exact.
+    // Delivered from 20 ms on: those with n from 12 to 91. All took 8.2 ms, within the histogram's
+    // 0.4 %; the maximum is exact.
     assert_eq!(delays[1]["packets"], 80);
     let percentiles = delays[1]["percentiles"].as_array().unwrap();
     assert!(percentiles.iter().all(|at| (at["delay_s"].as_f64().unwrap() / 0.0082 - 1.0).abs() < 0.004));
@@ -520,12 +527,12 @@ fn paired_differences_are_those_of_the_runs() {
     let report: Value = serde_json::from_str(&done(&contest, &["--paired=red", "--format", "json"])).unwrap();
     let share = |run: usize| report["runs"][run]["fairness"]["group_share"]["udp"].as_f64().unwrap();
     let by_hand = (0..3).map(|seed| share(seed) - share(seed + 3)).sum::<f64>() / 3.0;
-    let told = &report["differences"][0];
+    let shown = &report["differences"][0];
     assert_eq!(
-        (&told["first"], &told["second"], &told["runs"]),
+        (&shown["first"], &shown["second"], &shown["runs"]),
         (&"tail-drop".into(), &"red".into(), &3.into())
     );
-    let mean = told["measures"]["share.udp"]["mean"].as_f64().unwrap();
+    let mean = shown["measures"]["share.udp"]["mean"].as_f64().unwrap();
     assert!((mean - by_hand).abs() < 1e-12, "{mean} {by_hand}"); // rounding of sums near one
     assert!(done(&contest, &["--paired"]).contains("share.udp: red - tail-drop = "));
     let csv = done(&contest, &["--paired", "--format", "csv"]);
@@ -545,8 +552,8 @@ fn paired_differences_are_those_of_the_runs() {
     for line in differences.lines().skip(1) {
         assert!(csv.contains(line), "{line}");
     }
-    assert!(!done(&contest, &["--format", "csv"]).contains("minus"), "only where asked for");
-    assert!(!done(&contest, &["--format", "json"]).contains("differences"), "only where asked for");
+    assert!(!done(&contest, &["--format", "csv"]).contains("minus"), "only where requested");
+    assert!(!done(&contest, &["--format", "json"]).contains("differences"), "only where requested");
 }
 
 #[test]
@@ -584,10 +591,11 @@ fn what_cannot_be_written_is_refused_before_the_run() {
 }
 
 #[test]
-fn a_warm_up_that_is_too_short_is_told() {
+fn a_warm_up_that_is_too_short_is_reported() {
     let contest = Contest::of(ALONE);
     let file = contest.file();
-    // Nothing is delivered in the first 8.2 ms, then all is even: batches of five samples end at 10 ms.
+    // Nothing is delivered in the first 8.2 ms, then all is even: batches of five samples end at 10
+    // ms.
     let said = |warm_up: &str| {
         let set = format!("warm_up={warm_up}");
         stderr(&run(&["run", &file, "--check-warm-up", "--every", "1 ms", "--set", &set]))

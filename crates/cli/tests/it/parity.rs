@@ -1,6 +1,6 @@
-//! What is simulated is what is deployed: one packet trace through a simulated link and through the gateway's core on
-//! memory ports, under a virtual clock. Every decision must be equal: who is sent, when, with which mark, who is dropped,
-//! and why.
+//! What is simulated is what is deployed: one packet trace through a simulated link and through the
+//! gateway's core on memory ports, under a virtual clock. Every decision must be equal: who is
+//! sent, when, with which mark, who is dropped, and why.
 
 use fairwire_catalogue::{self as catalogue, Parameters, Site, build};
 use fairwire_core::units::Amount;
@@ -50,7 +50,8 @@ fn classifier() -> Classifier {
     Classifier::new(FlowHasher::new([7; 16]), -14)
 }
 
-/// Five flows, one of them greedy, at 1.4 times the link's rate between lulls; three of them ECN-capable.
+/// Five flows, one of them greedy, at 1.4 times the link's rate between lulls; three of them
+/// ECN-capable.
 fn trace() -> Vec<Arrival> {
     let mut rng = Seed(5).stream("trace");
     let mut at = Time::from_ns(1_000);
@@ -66,7 +67,7 @@ fn trace() -> Vec<Arrival> {
         .collect()
 }
 
-/// A UDP datagram whose first payload bytes tell its number.
+/// A UDP datagram whose first payload bytes are its number.
 fn frame(number: u32, flow: u8, rng: &mut Rng) -> Vec<u8> {
     let ecn = if flow.is_multiple_of(2) { etherparse::IpEcn::Ect0 } else { etherparse::IpEcn::NotEct };
     let mut ip =

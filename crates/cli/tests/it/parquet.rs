@@ -1,15 +1,15 @@
-//! Records of flows in Parquet hold what those in CSV hold: read back by the library that wrote them, and by DuckDB or Arrow where
-//! Python has one of them. A build without Parquet says so.
+//! Records of flows in Parquet hold what those in CSV hold: read back by the library that wrote
+//! them, and by DuckDB or Arrow where Python has one of them. A build without Parquet says so.
 
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn a_build_without_parquet_says_so_before_the_run() {
     use crate::common::{Contest, SCENARIO, code, run, stderr};
 
-    let asked = format!("{SCENARIO}[output]\nflows = \"f.parquet\"\n");
+    let requested = format!("{SCENARIO}[output]\nflows = \"f.parquet\"\n");
     for (contest, more, given) in [
         (Contest::of(SCENARIO), &["--flows", "f.parquet"][..], "--flows `f.parquet`"),
-        (Contest::of(&asked), &[], "output.flows `f.parquet`"),
+        (Contest::of(&requested), &[], "output.flows `f.parquet`"),
     ] {
         let output = run(&[&["run", &contest.file()], more].concat());
         assert_eq!((code(&output), &output.stdout[..]), (2, &b""[..]), "refused, and nothing was run");

@@ -32,7 +32,7 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
 const STUDY: &str = r#"format = 2
 paper = "made"
 title = "A made-up study"
-source = "Nobody, Nothing, never"
+source = "No author, nothing, never"
 [[exhibit]]
 id = "fig1"
 title = "Share of TCP"
@@ -64,7 +64,7 @@ struct Studies {
 impl Studies {
     fn new() -> Self {
         let studies = Studies { folder: tempfile::tempdir().unwrap() };
-        let made = studies.path("studies/2000-nobody-made");
+        let made = studies.path("studies/2000-made");
         fs::create_dir_all(&made).unwrap();
         fs::write(made.join("study.toml"), STUDY).unwrap();
         fs::write(made.join("base.toml"), SCENARIO).unwrap();
@@ -128,7 +128,7 @@ fn claims_that_do_not_hold_are_results_and_no_failure() {
 }
 
 #[test]
-fn json_on_stdout_is_what_stands_in_the_folder_and_a_second_call_takes_all_from_there() {
+fn json_on_stdout_is_what_the_folder_has_and_a_second_call_takes_all_from_there() {
     let studies = Studies::new();
     let first = studies.reproduce(&["made.fig1", "--format", "json"]);
     assert_eq!(code(&first), 0, "{}", stderr(&first));
@@ -145,14 +145,14 @@ fn what_cannot_be_printed_or_written_is_refused_before_any_run() {
     let studies = Studies::new();
     let page = studies.text("not/there.md");
     let page = format!("--write-docs={page}");
-    for (given, told) in [
+    for (given, shown) in [
         (&["--format", "csv"][..], "allowed: `table` or `json`"),
         (&[&page], "a file in a folder that exists"),
         (&["--write-docs=page.html"], "allowed: a file with the extension .md"),
     ] {
         let output = studies.reproduce(given);
         assert_eq!(code(&output), 2, "{given:?}");
-        assert!(stderr(&output).contains(told), "{}", stderr(&output));
+        assert!(stderr(&output).contains(shown), "{}", stderr(&output));
         assert_eq!(stdout(&output), "");
         assert!(!studies.path("out").exists(), "nothing was begun: {given:?}");
     }
@@ -161,7 +161,7 @@ fn what_cannot_be_printed_or_written_is_refused_before_any_run() {
 #[test]
 fn numbers_in_a_readme_come_from_the_results() {
     let studies = Studies::new();
-    let readme = studies.path("studies/2000-nobody-made/README.md");
+    let readme = studies.path("studies/2000-made/README.md");
     let page = format!("--write-docs={}", studies.text("claims.md"));
     fs::write(&readme, "TCP: <!-- = fig1 tcp Fairr -->?<!-- / -->\n").unwrap();
     let refused = studies.reproduce(&["--full", &page]);
@@ -186,7 +186,7 @@ fn numbers_in_a_readme_come_from_the_results() {
 #[test]
 fn a_mistake_in_a_study_is_shown_at_its_place() {
     let studies = Studies::new();
-    let file = studies.path("studies/2000-nobody-made/study.toml");
+    let file = studies.path("studies/2000-made/study.toml");
     fs::write(&file, STUDY.replace("share.tcp", "shrae.tcp")).unwrap();
     let output = studies.reproduce(&[]);
     assert_eq!(code(&output), 2);
@@ -215,7 +215,7 @@ fn verdicts_are_recorded_and_held_to() {
     let list: Value = serde_json::from_str(&listed("json")).unwrap();
     assert_eq!(list[0]["recorded"]["does_not_hold"], 1);
 
-    let verdicts = studies.path("studies/2000-nobody-made/verdicts.toml");
+    let verdicts = studies.path("studies/2000-made/verdicts.toml");
     let text = fs::read_to_string(&verdicts).unwrap();
     fs::write(&verdicts, text.replace("\"does not hold\"", "\"holds\"")).unwrap();
     let other = studies.reproduce(&["--expect-recorded"]);
@@ -230,7 +230,7 @@ fn verdicts_are_recorded_and_held_to() {
 #[test]
 fn an_interrupted_study_reports_what_is_whole_and_goes_on_from_there() {
     let studies = Studies::new();
-    let made = studies.path("studies/2000-nobody-made");
+    let made = studies.path("studies/2000-made");
     // Each run of its second exhibit takes many minutes; its first, of twenty runs, a second.
     let long = STUDY[STUDY.find("[[exhibit]]").unwrap()..].replace("fig1", "fig2");
     let long = long.replace("scenario =", "set = [\"duration=1000000 s\"]\nscenario =");

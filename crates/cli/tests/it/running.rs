@@ -132,8 +132,8 @@ fn out_writes_every_file_whole() {
     );
 }
 
-/// A scenario that runs for minutes. A failure to write after the run would be exit code 1, and so not be taken for one
-/// before it.
+/// A scenario that runs for minutes. A failure to write after the run would be exit code 1, and so
+/// not be taken for one before it.
 const ENDLESS: &[&str] = &["--set", "duration=200000 s"];
 
 #[track_caller]
@@ -172,7 +172,8 @@ fn a_full_disk_is_an_error_and_leaves_nothing_half_written() {
     let small = contest.path("small");
     fs::create_dir(&small).unwrap();
     let mount = format!("mount -t tmpfs -o size=16k tmpfs {}", small.display());
-    // Tried without fairwire first, so that nothing which fairwire does can look like a machine that cannot mount.
+    // Tried without fairwire first, so that nothing which fairwire does can look like a machine
+    // that cannot mount.
     let tried = mounting(&mount).map_or_else(
         |error| Err(error.to_string()),
         |output| if output.status.success() { Ok(()) } else { Err(stderr(&output).trim().to_string()) },
@@ -196,7 +197,7 @@ fn a_full_disk_is_an_error_and_leaves_nothing_half_written() {
 }
 
 #[test]
-fn a_failed_expectation_is_exit_code_3_and_is_told() {
+fn a_failed_expectation_is_exit_code_3_and_is_reported() {
     let expect = |min: &str| {
         format!(
             "{SCENARIO}\n[[expect]]\ndiscipline = \"red\"\nmeasure = \"utilization\"\nmin = {min}\nbecause = \"a link cannot do more\"\n"
@@ -239,8 +240,8 @@ fn set_and_choices_change_the_run() {
 
 #[test]
 fn an_interrupted_run_keeps_what_is_finished() {
-    // Each run takes about 10 ms and there are 19998 of them, minutes in all: after two seconds some are finished and most
-    // are not, also on a machine ten times faster or slower.
+    // Each run takes about 10 ms and there are 19998 of them, minutes in all: after two seconds
+    // some are finished and most are not, also on a machine ten times faster or slower.
     let contest = Contest::of(SCENARIO);
     let out = contest.path("out");
     let mut child = fairwire()
@@ -266,7 +267,7 @@ fn an_interrupted_run_keeps_what_is_finished() {
     assert_eq!(std::fs::read_to_string(out.join("report.json")).unwrap(), text);
 }
 
-/// Runs `args` with a stdout that nobody reads.
+/// Runs `args` with a stdout without a reader.
 fn unread(args: &[&str]) -> (Option<i32>, String) {
     let mut child = fairwire().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
@@ -285,7 +286,7 @@ fn a_reader_that_leaves_is_no_error_and_the_files_are_written_all_the_same() {
 }
 
 #[test]
-fn a_failed_expectation_is_told_also_when_the_reader_has_left() {
+fn a_failed_expectation_is_reported_also_when_the_reader_has_left() {
     let expect = "[[expect]]\ndiscipline = \"red\"\nmeasure = \"utilization\"\nmin = 1.5\n";
     let contest = Contest::of(&format!("{SCENARIO}\n{expect}"));
     let (code, message) = unread(&["run", &contest.file()]);
@@ -310,10 +311,10 @@ fn results_that_cannot_be_printed_are_in_the_folder_and_judged() {
 
 #[test]
 fn help_that_cannot_be_printed_is_a_failure() {
-    for asked in [&["--help"][..], &["--version"], &["run", "--help"]] {
+    for requested in [&["--help"][..], &["--version"], &["run", "--help"]] {
         let full = File::options().write(true).open("/dev/full").unwrap();
-        let output = fairwire().args(asked).stdout(full).output().unwrap();
-        assert_eq!(code(&output), 1, "{asked:?}");
+        let output = fairwire().args(requested).stdout(full).output().unwrap();
+        assert_eq!(code(&output), 1, "{requested:?}");
         assert!(stderr(&output).contains("could not be printed"), "{}", stderr(&output));
     }
 }
@@ -322,7 +323,7 @@ fn help_that_cannot_be_printed_is_a_failure() {
 fn a_stderr_that_cannot_be_written_loses_nothing() {
     let contest = Contest::of(SCENARIO);
     let out = contest.path("out").display().to_string();
-    // Without CI, so that progress is told, too.
+    // Without CI, so that progress is shown, too.
     let with = |args: &[&str]| {
         let full = File::options().write(true).open("/dev/full").unwrap();
         fairwire().env_remove("CI").args(args).stderr(full).output().unwrap()
@@ -353,8 +354,8 @@ fn the_lab_writes_its_files_also_when_the_reader_has_left() {
     assert_eq!(fs::read_dir(out).unwrap().count(), 6, "five files of results, and the scenario");
 }
 
-/// `fairwire` with `args` at a terminal of its own, whose other end is the first. It belongs to no session, so no signal tells that it is
-/// closed.
+/// `fairwire` with `args` at a terminal of its own, whose other end is the first. It belongs to no
+/// session, so no signal says that it is closed.
 fn at_a_terminal(args: &[&str]) -> (OwnedFd, Child) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
@@ -372,7 +373,8 @@ fn at_a_terminal(args: &[&str]) -> (OwnedFd, Child) {
     (master, child.expect("the binary starts"))
 }
 
-/// What is written to the terminal until `part` stands there. A terminal program moves the cursor over spaces, so `part` is one word.
+/// What is written to the terminal until `part` is there. A terminal program moves the cursor over
+/// spaces, so `part` is one word.
 fn seen(master: &OwnedFd, part: &str) -> String {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     const PATIENCE: Timespec = Timespec { tv_sec: 60, tv_nsec: 0 };
@@ -389,7 +391,7 @@ fn seen(master: &OwnedFd, part: &str) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// The exit code of `child`, which ends by itself; of a signal as a shell tells it.
+/// The exit code of `child`, which ends by itself; of a signal as a shell reports it.
 #[allow(clippy::disallowed_methods, reason = "a real process takes real time")]
 fn ends(mut child: Child) -> Option<i32> {
     let begun = Instant::now();
@@ -465,7 +467,8 @@ fn the_long_version_and_the_manifest_name_the_engine() {
     assert_eq!(short, format!("fairwire {}\n", report["manifest"]["fairwire_version"].as_str().unwrap()));
 }
 
-/// A link by a trace beside the scenario and a capture outside of its folder, and two settings of RED.
+/// A link by a trace beside the scenario and a capture outside of its folder, and two settings of
+/// RED.
 fn with_files(contest: &Contest) -> String {
     let home = contest.path("home");
     fs::create_dir_all(home.join("traces")).unwrap();
@@ -561,7 +564,7 @@ fn the_report_alone_holds_the_scenario_as_it_was_run() {
     assert_eq!((&first["runs"], &first["summary"]), (&second["runs"], &second["summary"]));
     assert_eq!(first["manifest"]["scenario_sha256"], second["manifest"]["scenario_sha256"]);
     let plain = json(&["run", &contest.file(), "--format", "json"]);
-    assert_eq!(plain["manifest"]["scenario_toml"], SCENARIO, "where nothing was changed, as it stood");
+    assert_eq!(plain["manifest"]["scenario_toml"], SCENARIO, "unchanged where nothing was changed");
     assert!(plain["manifest"].get("set").is_none());
 }
 
@@ -582,7 +585,7 @@ fn earlier_results_in_a_folder_give_way_and_a_scenario_of_somebodys_does_not() {
     let own = contest.path("own");
     fs::create_dir(&own).unwrap();
     fs::write(own.join("scenario.toml"), format!("# mine\n{SCENARIO}")).unwrap();
-    out_is_refused(&contest, &own.display().to_string(), "a `scenario.toml` stands there that is no result");
+    out_is_refused(&contest, &own.display().to_string(), "a `scenario.toml` is there that is no result");
     assert!(fs::read_to_string(own.join("scenario.toml")).unwrap().starts_with("# mine"));
     let same = own.join("scenario.toml").display().to_string();
     let beside = run(&["run", &same, "--out", &own.display().to_string()]);

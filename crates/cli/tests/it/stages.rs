@@ -30,7 +30,7 @@ fn a_stage_has_a_column_and_the_simulator_alone_gives_what_it_gives_without() {
 }
 
 #[test]
-fn the_laboratory_stands_beside_the_simulator_with_a_verdict_for_each_group() {
+fn the_laboratory_is_beside_the_simulator_with_a_verdict_for_each_group() {
     let contest = Contest::of(SCENARIO);
     let file = contest.file();
     let folder = contest.folder();
@@ -52,7 +52,7 @@ fn the_laboratory_stands_beside_the_simulator_with_a_verdict_for_each_group() {
     let agreement = report["agreement"].as_array().expect("an array");
     let judged: Vec<&Value> = agreement.iter().filter(|one| one.get("allowed").is_some()).collect();
     assert_eq!(judged.len(), 4, "two groups under two disciplines: {agreement:?}");
-    let text = std::fs::read_to_string(&series).expect("it was asked for");
+    let text = std::fs::read_to_string(&series).expect("it was requested");
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("discipline,stage,seed,time_s,kind,name,measure,unit,value"));
     for stage in ["sim", "lab"] {
@@ -64,7 +64,7 @@ fn the_laboratory_stands_beside_the_simulator_with_a_verdict_for_each_group() {
         }
     }
     assert!(text.contains("flow,tcp.1,retransmissions,segments,"), "the kernel's own account");
-    let picture = std::fs::read_to_string(&plot).expect("it was asked for");
+    let picture = std::fs::read_to_string(&plot).expect("it was requested");
     for title in ["tail-drop: tcp", "tail-drop: udp", "faba: tcp", "faba: udp"] {
         assert!(picture.contains(title), "a panel for each discipline and group: {title}");
     }

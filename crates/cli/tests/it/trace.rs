@@ -1,11 +1,13 @@
-//! `fairwire trace rates`: the rates of flows in a capture, and what becomes of files that are none.
+//! `fairwire trace rates`: the rates of flows in a capture, and what becomes of files that are
+//! none.
 
 use crate::common;
 
 use common::{Contest, SCENARIO, code, run, stderr, stdout};
 use serde_json::Value;
 
-/// A pcap file of UDP over IPv4: for each packet the milliseconds, the port of its source, and its bytes.
+/// A pcap file of UDP over IPv4: for each packet the milliseconds, the port of its source, and its
+/// bytes.
 fn capture(packets: &[(u32, u16, u32)]) -> Vec<u8> {
     let mut file = Vec::new();
     file.extend(0xa1b2_c3d4_u32.to_le_bytes());
@@ -44,7 +46,8 @@ fn rates(file: &str, more: &[&str]) -> Value {
 #[test]
 fn each_flow_has_a_rate_over_each_second_in_which_it_sends() {
     let contest = Contest::of(SCENARIO);
-    // Flow 1 has 6 kbit and 2 kbit in two seconds, flow 2 has 8 kbit, flow 3 comes in the third second.
+    // Flow 1 has 6 kbit and 2 kbit in two seconds, flow 2 has 8 kbit, flow 3 comes in the third
+    // second.
     let packets = [(0, 1, 500), (100, 2, 1000), (900, 1, 250), (1500, 1, 250), (2000, 3, 125)];
     let path = file(&contest, &capture(&packets));
     let found = rates(&path, &[]);
@@ -68,7 +71,7 @@ fn each_flow_has_a_rate_over_each_second_in_which_it_sends() {
 }
 
 #[test]
-fn the_table_and_the_csv_tell_the_same() {
+fn the_table_and_the_csv_have_the_same() {
     let contest = Contest::of(SCENARIO);
     let packets: Vec<(u32, u16, u32)> = (1..=20).map(|flow| (0, flow, 50 * u32::from(flow))).collect();
     let path = file(&contest, &capture(&packets));
@@ -89,14 +92,16 @@ fn a_trace_of_our_own_has_the_flows_of_its_scenario() {
     let args = ["run", &file, "--discipline", "tail-drop", "--seeds", "1", "--trace", &trace];
     assert_eq!(code(&run(&args)), 0);
     let found = rates(&trace, &[]);
-    // Three TCP flows and one of datagrams; acknowledgements, where the trace has them, are flows of their own.
+    // Three TCP flows and one of datagrams; acknowledgements, where the trace has them, are flows
+    // of their own.
     let flows = found["flows"].as_u64().unwrap();
     assert!((4..=7).contains(&flows), "{flows}");
 }
 
 #[test]
 fn a_trace_of_our_own_has_the_rates_at_which_its_flows_send() {
-    // 1 Mbit/s of packets that pass one link: each has a frame where it arrives, where it leaves and where it is delivered.
+    // 1 Mbit/s of packets that pass one link: each has a frame where it arrives, where it leaves
+    // and where it is delivered.
     let start = SCENARIO.find("[[flow]]").expect("it has flows");
     let flow = r#"[[flow]]
 group = "cbr"
@@ -111,7 +116,8 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
     let found = rates(&trace, &[]);
     let points = found["complementary"].as_array().expect("an array");
     let fastest = points.last().expect("a rate")["rate_bps"].as_f64().unwrap();
-    // The frames' Ethernet headers of 14 bytes come to the 1 Mbit/s; at most one packet more fits a second.
+    // The frames' Ethernet headers of 14 bytes come to the 1 Mbit/s; at most one packet more fits a
+    // second.
     assert!((1e6..1.1e6).contains(&fastest), "{found}");
 }
 

@@ -11,12 +11,12 @@ use fairwire_gateway::config::{Config, Explanation, PlanContext, environment};
 use serde_json::json;
 use std::fmt::Write;
 
-/// Of the tree so many classes are told each way.
-const MOST_CLASSES: usize = 20;
+/// Classes of the tree that are shown for each direction.
+const MAX_CLASSES: usize = 20;
 /// A full frame of Ethernet with a VLAN tag; the interfaces' own MTUs are known only where it runs.
 const FRAME_BYTES: u32 = 1518;
 
-/// Tells what a configuration would do.
+/// Prints what a configuration would do.
 pub(super) fn check(args: &CheckArgs) -> Result<Ending, Failure> {
     let config = Config::load(&args.config)?;
     let mut explanation = config.explain();
@@ -26,7 +26,7 @@ pub(super) fn check(args: &CheckArgs) -> Result<Ending, Failure> {
     }
     let resident_bytes = built(&config)?;
     let text = match args.format {
-        CheckFormat::Text => told(&explanation, resident_bytes, args.offline),
+        CheckFormat::Text => text(&explanation, resident_bytes, args.offline),
         CheckFormat::Json => {
             let mut value =
                 serde_json::to_value(&explanation).map_err(|error| Failure::Ours(error.to_string()))?;
@@ -39,7 +39,8 @@ pub(super) fn check(args: &CheckArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// Builds both ways as they would run, which proves that they can be, and gives the memory of this process with them.
+/// Builds both ways as they would run, which proves that they can be, and gives the memory of this
+/// process with them.
 fn built(config: &Config) -> Result<Option<u64>, Failure> {
     let link = config.spec().wire.backend.link_kind();
     let context = PlanContext { secret: [0; 16], seed: Seed(0), frame_bytes: FRAME_BYTES, link };
@@ -58,7 +59,7 @@ fn resident_bytes() -> Option<u64> {
     Some(line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()? * 1024)
 }
 
-fn told(explanation: &Explanation, resident_bytes: Option<u64>, is_offline: bool) -> String {
+fn text(explanation: &Explanation, resident_bytes: Option<u64>, is_offline: bool) -> String {
     let mut out = String::new();
     let line = |out: &mut String, text: String| writeln!(out, "{text}").expect("a string takes all");
     let Explanation { name, inside, outside, subscribers, classes, memory, .. } = explanation;
@@ -68,10 +69,10 @@ fn told(explanation: &Explanation, resident_bytes: Option<u64>, is_offline: bool
         BackendKind::Router => "what the kernel forwards (router)",
     };
     line(&mut out, format!("gateway `{name}`: {backend}, inside `{inside}`, outside `{outside}`"));
-    line(&mut out, format!("{subscribers} subscribers, {classes} classes and what nobody claims"));
+    line(&mut out, format!("{subscribers} subscribers, {classes} classes and unclaimed traffic"));
     for way in &explanation.ways {
         out.push('\n');
-        tell_way(&mut out, way);
+        write_way(&mut out, way);
     }
     out.push('\n');
     let resident =
@@ -93,7 +94,7 @@ fn told(explanation: &Explanation, resident_bytes: Option<u64>, is_offline: bool
     out
 }
 
-fn tell_way(out: &mut String, way: &WayExplanation) {
+fn write_way(out: &mut String, way: &WayExplanation) {
     let Some(shaping) = &way.shaping else {
         writeln!(out, "{}: not shaped", way.way).expect("a string takes all");
         return;
@@ -123,17 +124,17 @@ fn tell_way(out: &mut String, way: &WayExplanation) {
         rate(*not_ip_bps as f64),
     )
     .expect("a string takes all");
-    tell_tree(out, &way.tree);
+    write_tree(out, &way.tree);
 }
 
 /// The tree from the top, each class with those below it indented under it.
-fn tell_tree(out: &mut String, tree: &[ClassExplanation]) {
+fn write_tree(out: &mut String, tree: &[ClassExplanation]) {
     if tree.is_empty() {
         return;
     }
     writeln!(out, "  when all are busy:").expect("a string takes all");
     // The first levels of a large tree say more than the first branch of it.
-    let shown = &tree[..tree.len().min(MOST_CLASSES)];
+    let shown = &tree[..tree.len().min(MAX_CLASSES)];
     let mut below = vec![Vec::new(); shown.len()];
     let mut root = Vec::new();
     let places: std::collections::HashMap<&str, usize> =
@@ -144,14 +145,14 @@ fn tell_tree(out: &mut String, tree: &[ClassExplanation]) {
             None => root.push(place),
         }
     }
-    root.iter().for_each(|&place| tell_branch(out, shown, &below, place));
+    root.iter().for_each(|&place| write_branch(out, shown, &below, place));
     if tree.len() > shown.len() {
         writeln!(out, "    … and {} more (--format json has all)", tree.len() - shown.len())
             .expect("a string takes all");
     }
 }
 
-fn tell_branch(out: &mut String, tree: &[ClassExplanation], below: &[Vec<usize>], place: usize) {
+fn write_branch(out: &mut String, tree: &[ClassExplanation], below: &[Vec<usize>], place: usize) {
     let class = &tree[place];
     let bound = |what: &str, bps: Option<u64>| {
         bps.map_or(String::new(), |bps| format!(", {what} {}", rate(bps as f64)))
@@ -169,7 +170,7 @@ fn tell_branch(out: &mut String, tree: &[ClassExplanation], below: &[Vec<usize>]
         indent = 2 + 2 * class.level,
     )
     .expect("a string takes all");
-    below[place].iter().for_each(|&child| tell_branch(out, tree, below, child));
+    below[place].iter().for_each(|&child| write_branch(out, tree, below, child));
 }
 
 /// Four digits are enough: a share is no contract.

@@ -1,7 +1,7 @@
-//! `fairwire gateway`: a real link, and whoever asks about it.
+//! `fairwire gateway`: a real link, and its clients.
 
-mod ask;
 mod check;
+mod client;
 mod run;
 mod status;
 mod top;
@@ -10,14 +10,14 @@ use crate::args::GatewayCommand;
 use crate::failure::{Ending, Failure};
 use fairwire_gateway::control::protocol::Request;
 
-/// Does what is asked.
+/// Runs the command.
 pub(crate) fn gateway(command: GatewayCommand) -> Result<Ending, Failure> {
     match command {
         GatewayCommand::Check(args) => check::check(&args),
         GatewayCommand::Run { config, wait, no_seccomp } => run::run(&config, wait, no_seccomp),
-        GatewayCommand::Reload { whom } => ask::reload(&whom),
+        GatewayCommand::Reload { whom } => client::reload(&whom),
         GatewayCommand::SetWeight { whom, name, weight } => {
-            ask::tell(&whom, &Request::SetWeight { class: name, weight })
+            client::carry_out(&whom, &Request::SetWeight { class: name, weight })
         }
         GatewayCommand::Status { whom, format, flows: Some(flows), .. } => {
             status::counts(&whom, format, flows)
@@ -26,7 +26,7 @@ pub(crate) fn gateway(command: GatewayCommand) -> Result<Ending, Failure> {
             status::status(&whom, format, classes)
         }
         GatewayCommand::Top(args) => top::top(&args),
-        GatewayCommand::Capture { whom, out } => ask::capture(&whom, &out),
+        GatewayCommand::Capture { whom, out } => client::capture(&whom, &out),
     }
 }
 

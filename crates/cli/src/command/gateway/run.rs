@@ -7,7 +7,8 @@ use fairwire_gateway::service::{self, Options, ServiceError};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// Runs the gateway of the configuration at `path` until a signal ends it; with `wait` also where an interface is not there yet.
+/// Runs the gateway of the configuration at `path` until a signal ends it; with `wait` also where
+/// an interface is not there yet.
 pub(super) fn run(path: &Path, wait: bool, no_seccomp: bool) -> Result<Ending, Failure> {
     service::use_small_pages();
     pages::keep_apart();

@@ -1,6 +1,6 @@
 //! `fairwire gateway status`.
 
-use super::ask::answer;
+use super::client::answer;
 use crate::args::{StatusFormat, WhomArgs};
 use crate::failure::{Ending, Failure};
 use crate::report;
@@ -30,14 +30,14 @@ pub(super) fn counts(whom: &WhomArgs, format: StatusFormat, flows: u32) -> Resul
 }
 
 fn print<T: Serialize>(
-    told: &T,
+    shown: &T,
     format: StatusFormat,
     text: impl FnOnce(&T) -> String,
 ) -> Result<Ending, Failure> {
     let text = match format {
-        StatusFormat::Table => text(told),
+        StatusFormat::Table => text(shown),
         StatusFormat::Json => {
-            serde_json::to_string_pretty(told).map_err(|error| Failure::Ours(error.to_string()))? + "\n"
+            serde_json::to_string_pretty(shown).map_err(|error| Failure::Ours(error.to_string()))? + "\n"
         }
     };
     report::print(text.as_bytes())?;
@@ -164,12 +164,12 @@ fn plain() -> Table {
 }
 
 fn causes(counts: &BTreeMap<String, u64>) -> String {
-    let told: Vec<String> = counts
+    let shown: Vec<String> = counts
         .iter()
         .filter(|(_, count)| **count > 0)
         .map(|(cause, count)| format!("{count} {cause}"))
         .collect();
-    if told.is_empty() { "0".into() } else { told.join(", ") }
+    if shown.is_empty() { "0".into() } else { shown.join(", ") }
 }
 
 /// Three digits and a unit.

@@ -74,7 +74,7 @@ impl Contest {
         Contest { folder }
     }
 
-    /// Where the scenario stands.
+    /// The path of the scenario.
     pub(crate) fn file(&self) -> String {
         self.path("short.toml").display().to_string()
     }

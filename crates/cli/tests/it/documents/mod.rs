@@ -1,6 +1,8 @@
-//! Documents do what they say: the commands of every page are run, or the page says why not, and what it quotes is what they print.
+//! Documents do what they say: the commands of every page are run, or the page says why not, and
+//! what it quotes is what they print.
 //!
-//! How a page is marked stands in docs/how-to/write-a-page.md. There is no list of commands or pages here: a page is what ends in `.md`.
+//! How a page is marked is in docs/how-to/write-a-page.md. There is no list of commands or pages
+//! here: a page is what ends in `.md`.
 
 mod page;
 mod sandbox;

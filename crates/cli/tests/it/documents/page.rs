@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// A line that stands for any lines, and within a line for any text.
+/// A line that means any lines, and within a line for any text.
 const ANYTHING: &str = "…";
 
 /// A page.
@@ -113,7 +113,7 @@ impl Page {
             && !is_list
             && begins.iter().any(|begin| text.trim_start().starts_with(begin))
         {
-            self.wrong.push(format!("{}:{line}: commands stand in a block ```sh", self.path));
+            self.wrong.push(format!("{}:{line}: commands are in a block ```sh", self.path));
         }
     }
 
@@ -134,7 +134,7 @@ impl Page {
             "output" => {
                 match self.blocks.last_mut().filter(|block| block.output.is_none() && block.run != Run::No) {
                     Some(block) => block.output = Some(Output { line: fence.line, text: fence.code }),
-                    None => wrong("a block `output` stands below the block of commands that prints it"),
+                    None => wrong("a block `output` is below the block of commands that prints it"),
                 }
             }
             "sh" => match run(mark) {
@@ -165,7 +165,7 @@ impl Page {
     }
 }
 
-/// Reads what stands behind `sh`: nothing, `needs: root, curl`, or `no-test: why`.
+/// Reads what is behind `sh`: nothing, `needs: root, curl`, or `no-test: why`.
 fn run(mark: &str) -> Result<Run, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     if mark.is_empty() {
@@ -175,7 +175,7 @@ fn run(mark: &str) -> Result<Run, String> {
         return Ok(Run::With(tools.split(',').map(|tool| tool.trim().into()).collect()));
     }
     let why = mark.strip_prefix("no-test: ").map(str::trim).filter(|why| !why.is_empty());
-    let why = why.ok_or("behind `sh` stands nothing, `needs: root, PROGRAM` or `no-test: WHY`")?;
+    let why = why.ok_or("behind `sh` is nothing, `needs: root, PROGRAM` or `no-test: WHY`")?;
     let missing = why.split_whitespace().find(|word| word.ends_with(".rs") && !root.join(word).is_file());
     missing.map_or(Ok(Run::No), |path| Err(format!("`{path}` is not there")))
 }
@@ -279,7 +279,7 @@ fn what_is_marked_wrongly_is_found() {
 }
 
 #[test]
-fn three_dots_stand_for_anything() {
+fn three_dots_mean_anything() {
     assert!(is_alike("a\n…\nd\n", "a\nb\nc\nd\n"));
     assert!(is_alike("…\n", ""));
     assert!(is_alike("x … y … z\n", "x 1 y 22 z\n"));

@@ -1,4 +1,5 @@
-//! A folder in which the commands of a page run as they would in a checkout, without leaving anything in it.
+//! A folder in which the commands of a page run as they would in a checkout, without leaving
+//! anything in it.
 
 use super::page::Block;
 use std::fmt::Write as _;
@@ -26,7 +27,8 @@ const SUDO: &str = "#!/bin/sh\nexec \"$@\"\n";
 const MAKE: &str =
     "#!/bin/sh\n[ \"$*\" = build ] || { echo \"make $*: mark the block `no-test: WHY`\" >&2; exit 1; }\n";
 
-/// `cargo run -p NAME -- ARGUMENTS` runs what cargo has built for the tests of that crate. It builds nothing: that takes minutes.
+/// `cargo run -p NAME -- ARGUMENTS` runs what cargo has built for the tests of that crate. It
+/// builds nothing: that takes minutes.
 const CARGO: &str = r#"#!/bin/sh
 case "$*" in "run -p "*) ;; *) echo "cargo $*: mark the block \`no-test: WHY\`" >&2; exit 1;; esac
 name=$3
@@ -90,7 +92,8 @@ impl Sandbox {
         Sandbox { folder }
     }
 
-    /// Runs the blocks one after the other, in one shell. `is_apart`: in network, mount and process namespaces that end with it.
+    /// Runs the blocks one after the other, in one shell. `is_apart`: in network, mount and process
+    /// namespaces that end with it.
     pub(crate) fn run(&self, blocks: &[&Block], is_apart: bool) -> Ended {
         let mut script = "set -eu\n".to_string();
         if is_apart {

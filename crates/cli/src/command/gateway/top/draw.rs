@@ -160,13 +160,13 @@ fn way_lines(way: &WaySnapshot, is_chosen: bool) -> [Line<'static>; 2] {
 fn count_lines(way: &WaySnapshot) -> [Line<'static>; 3] {
     let totals = &way.totals;
     let line = |what: &str, counts: &BTreeMap<String, u64>| {
-        let told: Vec<String> = counts
+        let shown: Vec<String> = counts
             .iter()
             .filter(|(_, count)| **count > 0)
             .map(|(cause, count)| format!("{cause} {count}"))
             .collect();
-        let told = if told.is_empty() { "none".to_owned() } else { told.join("  ") };
-        Line::raw(format!("{} {what:8}{told}", way.way))
+        let shown = if shown.is_empty() { "none".to_owned() } else { shown.join("  ") };
+        Line::raw(format!("{} {what:8}{shown}", way.way))
     };
     [line("dropped", &totals.dropped), line("marked", &totals.marked), line("lost", &totals.lost)]
 }
@@ -206,8 +206,8 @@ fn draw_picture(frame: &mut Frame<'_>, area: Rect, title: String, values: &VecDe
     frame.render_widget(picture, area);
 }
 
-/// Columns beside the name, in their order: what they are called, how wide they are, and how soon they are given up for the name (the least
-/// first).
+/// Columns beside the name, in their order: what they are called, how wide they are, and how soon
+/// they are given up for the name (the least first).
 type Column = (&'static str, u16, usize);
 
 const CLASS_COLUMNS: [Column; 6] = [
@@ -221,10 +221,11 @@ const CLASS_COLUMNS: [Column; 6] = [
 const FLOW_COLUMNS: [Column; 4] =
     [("offered", 8, 2), ("got", 8, usize::MAX), ("drop/s", 6, 1), ("mark/s", 6, 0)];
 
-/// A name is cut only where it is longer than the second of these, or nothing can be given up for it any more.
+/// A name is cut only where it is longer than the second of these, or nothing can be given up for
+/// it any more.
 const NAME_WIDTHS: (usize, usize) = (16, 34);
 
-/// The columns for which there is room beside names of which the longest has so many `letters`.
+/// The columns for which there is room beside names of which the longest has `letters`.
 fn columns(all: &[Column], letters: usize, width: u16) -> Vec<usize> {
     let wanted = letters.clamp(NAME_WIDTHS.0, NAME_WIDTHS.1);
     let mut kept: Vec<usize> = (0..all.len()).collect();

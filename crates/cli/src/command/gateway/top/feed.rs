@@ -12,12 +12,12 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
 /// An answer is no longer: 20 000 classes both ways take 10 MB.
-const MOST_BYTES: u64 = 64 << 20;
-/// Who says nothing for so long is stuck.
+const MAX_BYTES: u64 = 64 << 20;
+/// A gateway without an answer for this long is stuck.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Between two attempts to connect.
 const PAUSE: Duration = Duration::from_millis(500);
-/// How soon a wish is noticed.
+/// How soon a request is noticed.
 const GLANCE: Duration = Duration::from_millis(50);
 /// Snapshots that wait to be drawn; a gateway gives a slow reader fewer.
 const WAITING: usize = 64;
@@ -27,17 +27,18 @@ pub(super) enum News {
     Snapshot(Box<Snapshot>),
     /// One with all classes.
     Classes(Box<Snapshot>),
-    /// It does not answer, and why; it is asked again.
+    /// It does not answer, and why; the request is repeated.
     Lost(String),
 }
 
-/// All classes are asked for at most so often, where they are wanted: they are measured twice a second.
+/// The shortest time between two requests for all classes: they are measured twice a second.
 const CLASSES_EVERY: Duration = Duration::from_millis(500);
-/// And with so many times what the answer took in between: of 20 000 classes it is 10 MB, and nobody is to be kept busy by a reader.
+/// The pause between them, in times that an answer took: of 20 000 classes it has 10 MB, and a
+/// reader must not keep a gateway busy.
 const CLASSES_REST: u64 = 10;
 
-/// Follows the gateway at `socket` from threads of its own, over its restarts, until the receiver is dropped. All classes are told while
-/// they are wanted.
+/// Follows the gateway at `socket` from threads of its own, over its restarts, until the receiver
+/// is dropped. All classes are sent while they are wanted.
 pub(super) fn follow(socket: PathBuf, every_ms: u32, wants_all: Arc<AtomicBool>) -> Receiver<News> {
     let (sender, receiver) = sync_channel(WAITING);
     let (gateway, all) = (socket.clone(), sender.clone());
@@ -57,12 +58,12 @@ pub(super) fn follow(socket: PathBuf, every_ms: u32, wants_all: Arc<AtomicBool>)
     receiver
 }
 
-/// Tells of all classes while they are wanted. What goes wrong is told by who watches.
+/// Sends all classes while they are wanted. What goes wrong is reported by the other thread.
 fn fetch_classes(socket: &Path, sender: &SyncSender<News>, wants_all: &AtomicBool) {
     loop {
         let begun = clock::now();
         if wants_all.load(Ordering::Relaxed)
-            && let Ok(snapshot) = ask(socket)
+            && let Ok(snapshot) = fetch(socket)
             && sender.send(News::Classes(Box::new(snapshot))).is_err()
         {
             return;
@@ -70,7 +71,7 @@ fn fetch_classes(socket: &Path, sender: &SyncSender<News>, wants_all: &AtomicBoo
         let took = clock::now().since(begun).ns();
         let rest = Duration::from_nanos(took.saturating_mul(CLASSES_REST)).max(CLASSES_EVERY);
         let until = clock::now() + fairwire_core::Duration::from_ns(rest.as_nanos() as u64);
-        // Whoever begins to want them has them soon.
+        // Who begins to want them has them soon.
         let was_wanted = wants_all.load(Ordering::Relaxed);
         while clock::now() < until && (was_wanted || !wants_all.load(Ordering::Relaxed)) {
             std::thread::sleep(GLANCE);
@@ -78,7 +79,7 @@ fn fetch_classes(socket: &Path, sender: &SyncSender<News>, wants_all: &AtomicBoo
     }
 }
 
-/// Passes on what comes until nobody wants it.
+/// Passes on what comes until the receiver is gone.
 fn watch(socket: &Path, every_ms: u32, sender: &SyncSender<News>) -> Result<(), String> {
     let mut answers = connect(socket, &Request::Watch { every_ms })?;
     loop {
@@ -90,7 +91,7 @@ fn watch(socket: &Path, every_ms: u32, sender: &SyncSender<News>) -> Result<(), 
 }
 
 /// One snapshot with all classes.
-pub(super) fn ask(socket: &Path) -> Result<Snapshot, String> {
+pub(super) fn fetch(socket: &Path) -> Result<Snapshot, String> {
     match fairwire_gateway::service::send(socket, &Request::Status { classes: true }) {
         Ok(Answer::Snapshot(snapshot)) => Ok(*snapshot),
         Ok(Answer::Refused { message }) => Err(message),
@@ -116,7 +117,7 @@ fn connect(socket: &Path, request: &Request) -> Result<BufReader<UnixStream>, St
 fn answer(socket: &Path, answers: &mut BufReader<UnixStream>) -> Result<Box<Snapshot>, String> {
     let at = socket.display();
     let mut line = Vec::new();
-    let read = answers.take(MOST_BYTES).read_until(b'\n', &mut line);
+    let read = answers.take(MAX_BYTES).read_until(b'\n', &mut line);
     match read {
         Ok(0) => return Err(format!("the gateway at {at} has ended")),
         Ok(_) => {}
@@ -128,7 +129,7 @@ fn answer(socket: &Path, answers: &mut BufReader<UnixStream>) -> Result<Box<Snap
     match serde_json::from_slice(&line) {
         Ok(Answer::Snapshot(snapshot)) => Ok(snapshot),
         Ok(Answer::Refused { message }) => Err(format!("the gateway at {at} refused: {message}")),
-        Ok(_) => Err(format!("the gateway at {at} answered something else than was asked")),
+        Ok(_) => Err(format!("the gateway at {at} sent an answer to another request")),
         Err(error) => Err(format!("the gateway at {at} speaks another language: {error}")),
     }
 }

@@ -4,10 +4,10 @@ mod draw;
 mod feed;
 mod view;
 
-use super::ask::silent;
+use super::client::silent;
 use crate::args::TopArgs;
 use crate::failure::{Ending, Failure};
-use crate::{hang_up, interrupt, report};
+use crate::{interrupt, lost_terminal, report};
 use fairwire_gateway::service::socket_of;
 use fairwire_gateway::telemetry::snapshot::Snapshot;
 use feed::News;
@@ -23,8 +23,8 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 use view::{Table, View};
 
-/// How often news are looked for. The screen is drawn where there are some, and at each key; snapshots in between are in the small
-/// pictures.
+/// How often news are looked for. The screen is drawn where there are some, and at each key;
+/// snapshots in between are in the small pictures.
 const FRAME: Duration = Duration::from_millis(100);
 
 /// Shows a running gateway.
@@ -39,7 +39,7 @@ pub(super) fn top(args: &TopArgs) -> Result<Ending, Failure> {
     if args.once || !io::stdout().is_terminal() {
         return once(&socket);
     }
-    hang_up::end_with_terminal();
+    lost_terminal::end_with_terminal();
     let wants_all = Arc::new(AtomicBool::new(false));
     let news = feed::follow(socket.clone(), args.every, wants_all.clone());
     let view = View::new(&socket);
@@ -57,7 +57,7 @@ pub(super) fn top(args: &TopArgs) -> Result<Ending, Failure> {
     }
     match outcome {
         // Closed in the middle of a picture, before the thread that waits for that came to it.
-        Err(_) if hang_up::has_ended() => Ok(Ending::Interrupted),
+        Err(_) if lost_terminal::has_ended() => Ok(Ending::Interrupted),
         outcome => outcome.map_err(unusable).map(|()| Ending::Done),
     }
 }
@@ -69,7 +69,7 @@ fn watch(
     wants_all: &AtomicBool,
 ) -> io::Result<()> {
     let mut is_new = true;
-    while !interrupt::is_asked() {
+    while !interrupt::is_requested() {
         for news in news.try_iter() {
             view.take(news);
             is_new = true;
@@ -133,7 +133,7 @@ fn is_last(view: &mut View, key: KeyEvent) -> bool {
 }
 
 /// Bytes of the longest search.
-const LONGEST_SEARCH: usize = 100;
+const MAX_SEARCH: usize = 100;
 
 /// A key while the name to look for is typed.
 fn search(view: &mut View, key: KeyCode) {
@@ -148,7 +148,7 @@ fn search(view: &mut View, key: KeyCode) {
             text.pop();
             view.search_for(text);
         }
-        KeyCode::Char(letter) if text.len() < LONGEST_SEARCH => {
+        KeyCode::Char(letter) if text.len() < MAX_SEARCH => {
             text.push(letter);
             view.search_for(text);
         }
@@ -157,7 +157,7 @@ fn search(view: &mut View, key: KeyCode) {
 }
 
 fn once(socket: &Path) -> Result<Ending, Failure> {
-    let snapshot = feed::ask(socket).map_err(silent)?;
+    let snapshot = feed::fetch(socket).map_err(silent)?;
     report::print(as_text(snapshot, socket).as_bytes())?;
     Ok(Ending::Done)
 }

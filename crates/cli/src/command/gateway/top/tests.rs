@@ -23,7 +23,7 @@ fn flow(flow: &str, offered_bps: f64, throughput_bps: f64) -> FlowSnapshot {
     FlowSnapshot { flow: flow.into(), offered_bps, throughput_bps, drops_per_s: 3.0, marks_per_s: 12.4 }
 }
 
-/// What a gateway with three classes might tell, after `step` steps of 10 ms.
+/// What a gateway with three classes might send, after `step` steps of 10 ms.
 fn canned(step: u64) -> Snapshot {
     let counts = |counts: &[(&str, u64)]| -> BTreeMap<String, u64> {
         counts.iter().map(|(cause, count)| ((*cause).to_owned(), *count)).collect()
@@ -102,7 +102,7 @@ fn flows_fit_a_wider_one() {
 }
 
 #[test]
-fn a_gateway_that_is_lost_is_told_beside_what_was_seen_last() {
+fn a_lost_gateway_is_shown_beside_its_last_snapshot() {
     let mut view = seen(3);
     view.take(News::Lost("the gateway at edge.sock has ended".into()));
     let drawn = picture(120, 24, &|frame| draw::draw(frame, &view));
@@ -235,18 +235,18 @@ fn the_small_pictures_are_of_what_left_between_two_snapshots_and_begin_anew_with
     assert!(view.pasts[0].throughput_bps.is_empty());
 }
 
-/// A gateway that answers the next one who asks with `steps` snapshots.
+/// A gateway that answers the next client with `steps` snapshots.
 fn gateway(socket: &Path, steps: u64) -> std::thread::JoinHandle<String> {
     use std::io::{BufRead, BufReader, Write};
     let listener = UnixListener::bind(socket).expect("a new socket");
     std::thread::spawn(move || {
-        let (stream, _) = listener.accept().expect("somebody asks");
+        let (stream, _) = listener.accept().expect("a client connects");
         let mut request = String::new();
         BufReader::new(&stream).read_line(&mut request).expect("a line");
         for step in 0..steps {
             let answer = fairwire_gateway::control::protocol::Answer::Snapshot(Box::new(canned(step)));
             let line = serde_json::to_string(&answer).expect("it has a JSON form");
-            writeln!(&stream, "{line}").expect("somebody reads");
+            writeln!(&stream, "{line}").expect("the client reads");
         }
         request
     })
@@ -256,9 +256,9 @@ fn gateway(socket: &Path, steps: u64) -> std::thread::JoinHandle<String> {
 fn one_picture_is_printed_of_both_ways() {
     let folder = tempfile::tempdir().expect("a folder");
     let socket = folder.path().join("edge.sock");
-    assert!(feed::ask(&socket).is_err_and(|why| why.contains("no gateway answers at")));
+    assert!(feed::fetch(&socket).is_err_and(|why| why.contains("no gateway answers at")));
     let served = gateway(&socket, 1);
-    let snapshot = feed::ask(&socket).expect("an answer");
+    let snapshot = feed::fetch(&socket).expect("an answer");
     assert_eq!(served.join().expect("it served"), "{\"request\":\"status\",\"classes\":true}\n");
     let text = as_text(snapshot, &socket);
     assert_eq!(text.matches("fairwire gateway").count(), 1, "one head");
@@ -269,7 +269,7 @@ fn one_picture_is_printed_of_both_ways() {
 }
 
 #[test]
-fn all_classes_are_asked_for_once_they_are_wanted() {
+fn all_classes_are_requested_once_they_are_wanted() {
     use std::io::{BufRead, BufReader, Write};
     let folder = tempfile::tempdir().expect("a folder");
     let socket = folder.path().join("edge.sock");
@@ -277,7 +277,7 @@ fn all_classes_are_asked_for_once_they_are_wanted() {
     let served = std::thread::spawn(move || {
         let mut streams = Vec::new();
         let mut requests = Vec::new();
-        for stream in listener.incoming().take(2).map(|stream| stream.expect("somebody asks")) {
+        for stream in listener.incoming().take(2).map(|stream| stream.expect("a client connects")) {
             let mut request = String::new();
             BufReader::new(&stream).read_line(&mut request).expect("a line");
             let answer = fairwire_gateway::control::protocol::Answer::Snapshot(Box::new(canned(0)));

@@ -86,7 +86,7 @@ impl View {
     pub(super) fn new(socket: &Path) -> Self {
         View {
             snapshot: None,
-            trouble: Some(format!("asking {}", socket.display())),
+            trouble: Some(format!("waiting for {}", socket.display())),
             pasts: Default::default(),
             way: 0,
             table: Table::Classes,
@@ -146,9 +146,10 @@ impl View {
         (self.search, self.first) = (text, 0);
     }
 
-    /// Goes so many rows down, no further than the last page.
+    /// Goes `rows` down, no further than the last page.
     pub(super) fn scroll(&mut self, rows: isize) {
-        // Where the rest of the classes has not come yet, the table begins to be longer than it seems.
+        // Where the rest of the classes has not come yet, the table begins to be longer than it
+        // seems.
         let last = self.rows().saturating_sub(self.page.get()).max(usize::from(self.is_cut()));
         self.first = self.first.saturating_add_signed(rows).min(last);
     }
@@ -174,7 +175,7 @@ impl View {
         }
     }
 
-    /// How many rows there would be, were all told and none left out by a search.
+    /// How many rows there would be, were all shown and none left out by a search.
     pub(super) fn all_rows(&self) -> u64 {
         self.way().map_or(0, |way| match self.table {
             Table::Classes => way.class_count.max(way.classes.len() as u64),

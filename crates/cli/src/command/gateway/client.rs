@@ -12,7 +12,8 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-/// Asks the gateway that `whom` names. What it refuses, and that none answers, is the user's to mend.
+/// Sends `request` to the gateway that `whom` names. A refusal, or no answer, is the user's to
+/// mend.
 pub(super) fn answer(whom: &WhomArgs, request: &Request) -> Result<Answer, Failure> {
     let socket = match &whom.socket {
         Some(socket) => socket.clone(),
@@ -27,7 +28,7 @@ pub(super) fn answer(whom: &WhomArgs, request: &Request) -> Result<Answer, Failu
     }
 }
 
-/// Nobody answers, for all commands alike.
+/// No gateway answers: the same for all commands.
 pub(super) fn silent(why: impl Display) -> Failure {
     Failure::user(
         why,
@@ -35,21 +36,22 @@ pub(super) fn silent(why: impl Display) -> Failure {
     )
 }
 
-/// Has the configuration read again. Who asks may read files that the gateway's process may not: they are handed over, open.
+/// Has the configuration read again. The client may read files that the gateway's process may not:
+/// they are handed over, open.
 pub(super) fn reload(whom: &WhomArgs) -> Result<Ending, Failure> {
     // The gateway knows its files by these names.
     let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
     let found = files_of(&whom.config).into_iter().map(absolute);
     // What cannot be opened here the gateway may be able to read, or it says why not.
-    // A pipe would keep who opens it until somebody writes to it.
+    // Opening a pipe blocks until a writer opens it too.
     let open = found
         .filter(|path| path.is_file())
         .filter_map(|path| File::open(&path).ok().map(|file| (path, OwnedFd::from(file))));
     let (files, handed): (Vec<_>, Vec<_>) = open.unzip();
-    tell(whom, &Request::Reload { files, handed: handed.into_iter().collect() })
+    carry_out(whom, &Request::Reload { files, handed: handed.into_iter().collect() })
 }
 
-/// Has the capture written to a file of who asks.
+/// Has the capture written to a file of the client.
 pub(super) fn capture(whom: &WhomArgs, out: &Path) -> Result<Ending, Failure> {
     let path = std::path::absolute(out).unwrap_or_else(|_| out.to_owned());
     let failed = |error: io::Error| {
@@ -65,13 +67,13 @@ pub(super) fn capture(whom: &WhomArgs, out: &Path) -> Result<Ending, Failure> {
     let part = PartialFile::create(&path).map_err(failed)?;
     let file = part.file().try_clone().map_err(failed)?;
     let handed = [OwnedFd::from(file)].into_iter().collect();
-    let told = answer(whom, &Request::Capture { path: path.clone(), handed })?;
+    let answer = answer(whom, &Request::Capture { path: path.clone(), handed })?;
     part.place().map_err(failed)?;
-    print(&told)
+    print(&answer)
 }
 
-/// Asks, and prints the answer.
-pub(super) fn tell(whom: &WhomArgs, request: &Request) -> Result<Ending, Failure> {
+/// Sends `request` and prints the answer.
+pub(super) fn carry_out(whom: &WhomArgs, request: &Request) -> Result<Ending, Failure> {
     print(&answer(whom, request)?)
 }
 

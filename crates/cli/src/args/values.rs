@@ -1,0 +1,57 @@
+//! The values of options: what is allowed, for the message if it is something else.
+
+use fairwire_core::units::Size;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+/// Seconds of the shortest contest: a dozen round trips of the default 32 ms, below which nothing
+/// settles.
+const SHORTEST: f64 = 0.4;
+/// Seconds of the longest contest that the lab holds.
+const LONGEST: f64 = 3600.0;
+/// Bytes of the smallest and the largest packet that the lab sends.
+const PACKETS: RangeInclusive<u64> = 64..=1460;
+
+/// Reads a whole number in `allowed`.
+pub(super) fn whole<N>(allowed: RangeInclusive<N>) -> impl Fn(&str) -> Result<N, String> + Clone
+where
+    N: FromStr + PartialOrd + Display + Clone,
+{
+    move |text| {
+        let number = text.trim().parse().ok().filter(|number| allowed.contains(number));
+        let (least, most) = (allowed.start(), allowed.end());
+        number.ok_or_else(|| format!("allowed: a whole number from {least} to {most}"))
+    }
+}
+
+/// The length of a contest, in seconds.
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
+    within(text, SHORTEST..=LONGEST)
+}
+
+/// What is not measured of a contest, in seconds.
+pub(super) fn warm_up(text: &str) -> Result<f64, String> {
+    within(text, 0.0..=LONGEST)
+}
+
+/// As `fairwire_core::Weight` allows. JSON has no infinity and nothing that is not a number: the
+/// gateway would receive another request.
+pub(super) fn weight(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse().ok().filter(|weight| (1e-6..=1e6).contains(weight));
+    number.ok_or_else(|| "allowed: a number from 0.000001 to 1000000".into())
+}
+
+/// A number of seconds in `allowed`. What is not a number is in no range.
+fn within(text: &str, allowed: RangeInclusive<f64>) -> Result<f64, String> {
+    let refuse = || format!("allowed: a number of seconds from {} to {}", allowed.start(), allowed.end());
+    text.trim().parse().ok().filter(|seconds| allowed.contains(seconds)).ok_or_else(refuse)
+}
+
+/// The length of a packet of the lab, in bytes.
+pub(super) fn packet(text: &str) -> Result<u32, String> {
+    let size: Size = text.parse().map_err(|error| format!("{error}"))?;
+    let bytes =
+        Some(size.0).filter(|bytes| PACKETS.contains(bytes)).and_then(|bytes| u32::try_from(bytes).ok());
+    bytes.ok_or_else(|| format!("allowed: a size from {} B to {} B", PACKETS.start(), PACKETS.end()))
+}
