@@ -75,11 +75,11 @@ fn a_bad_file_among_several_is_named_before_anything_runs() {
         assert!(code(&output) == 2 && stderr(&output).contains(message), "{}", stderr(&output));
     };
     let [a, b] = ["a.toml", "b.toml"].map(|name| contest.path(name).display().to_string());
-    refused(&["run", &a, &b, "--series", "s.csv"], "--series with several files");
-    refused(&["run", &a, &a, "--out", "out"], "two files are called `a`");
+    refused(&["run", &a, &b, "--series", "s.csv"], "`--series` is given, but so are several scenarios");
+    refused(&["run", &a, &a, "--out", "out"], "two scenarios would have the folder `a`");
     let empty = contest.path("empty");
     std::fs::create_dir(&empty).expect("a scratch folder");
-    refused(&["run", &empty.display().to_string()], "there is no scenario in");
+    refused(&["run", &empty.display().to_string()], "has no scenario");
 }
 
 /// Three files, of which real senders can run the first: the second has none of it in `[[agree]]`,

@@ -8,8 +8,8 @@ fn a_build_without_parquet_says_so_before_the_run() {
 
     let requested = format!("{SCENARIO}[output]\nflows = \"f.parquet\"\n");
     for (contest, more, given) in [
-        (Contest::of(SCENARIO), &["--flows", "f.parquet"][..], "--flows `f.parquet`"),
-        (Contest::of(&requested), &[], "output.flows `f.parquet`"),
+        (Contest::of(SCENARIO), &["--flows", "f.parquet"][..], "`--flows` is `f.parquet`"),
+        (Contest::of(&requested), &[], "`output.flows` is `f.parquet`"),
     ] {
         let output = run(&[&["run", &contest.file()], more].concat());
         assert_eq!((code(&output), &output.stdout[..]), (2, &b""[..]), "refused, and nothing was run");
