@@ -131,9 +131,9 @@ pub enum EcnSpec {
 #[serde(deny_unknown_fields)]
 pub struct QuirksSpec {
     /// The maximum number of new segments for a duplicate ACK in NewReno's recovery; 0: no limit.
-    pub most_per_duplicate: Option<u32>,
+    pub max_per_duplicate: Option<u32>,
     /// The maximum number of segments for one ACK; 0: no limit.
-    pub most_per_ack: Option<u32>,
+    pub max_per_ack: Option<u32>,
     /// Does SACK count what is in flight by ACKs, as ns-2's Sack1 does?
     pub sack_counts_acks: Option<bool>,
     /// Is a halved window rounded to whole segments?
@@ -273,8 +273,8 @@ impl EcnSpec {
 impl QuirksSpec {
     fn over(self, base: Quirks) -> Quirks {
         Quirks {
-            most_per_duplicate: self.most_per_duplicate.unwrap_or(base.most_per_duplicate),
-            most_per_ack: self.most_per_ack.unwrap_or(base.most_per_ack),
+            max_per_duplicate: self.max_per_duplicate.unwrap_or(base.max_per_duplicate),
+            max_per_ack: self.max_per_ack.unwrap_or(base.max_per_ack),
             sack_counts_acks: self.sack_counts_acks.unwrap_or(base.sack_counts_acks),
             halves_to_whole: self.halves_to_whole.unwrap_or(base.halves_to_whole),
             grows_unused: self.grows_unused.unwrap_or(base.grows_unused),

@@ -104,10 +104,10 @@ pub enum EcnMode {
 pub struct Quirks {
     /// The maximum number of new segments that a duplicate acknowledgement in NewReno's recovery
     /// lets out; 0 for no limit. ns-2: 2.
-    pub most_per_duplicate: u32,
+    pub max_per_duplicate: u32,
     /// The maximum number of segments that an acknowledgement lets out; 0 for no limit. ns-2's
     /// `maxburst_`, by default 0.
-    pub most_per_ack: u32,
+    pub max_per_ack: u32,
     /// SACK counts what is in flight by acknowledgements, as ns-2's Sack1 does, rather than by the
     /// scoreboard (RFC 6675), and goes back to the first unacknowledged segment after a timeout.
     pub sack_counts_acks: bool,
@@ -219,8 +219,8 @@ impl Config {
             exact_rtt: false,
             restart_window: Some(1),
             quirks: Quirks {
-                most_per_duplicate: 2,
-                most_per_ack: 0,
+                max_per_duplicate: 2,
+                max_per_ack: 0,
                 sack_counts_acks: true,
                 halves_to_whole: false,
                 grows_unused: true,

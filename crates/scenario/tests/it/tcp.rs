@@ -56,7 +56,7 @@ fn every_recovery_profile_and_controller_can_be_chosen() {
         assert_eq!(kind(&format!("profile = \"{profile}\"")), format!("bulk {expected}"));
     }
     let all = "control = { cubic = { beta = 0.8, hystart = false } }, delayed_ack = { segments = 3, timeout = \"100 ms\" }, \
-               ecn = \"ect0\", exact_rtt = true, restart_window = 0, quirks = { most_per_ack = 4, grows_unused = false }";
+               ecn = \"ect0\", exact_rtt = true, restart_window = 0, quirks = { max_per_ack = 4, grows_unused = false }";
     assert_eq!(kind(all), "bulk cubic");
 }
 

@@ -49,7 +49,7 @@ impl Sender {
         }
         self.open_window(ack, newly, in_flight, measures, now);
         self.rearm(now);
-        self.send_window(self.most_per_ack(), now, out);
+        self.send_window(self.max_per_ack(), now, out);
     }
 
     /// The window grows, but not by the echo of a mark (RFC 3168, section 6.1.2).
@@ -94,7 +94,7 @@ impl Sender {
             self.arm(now);
         }
         self.send_data(self.unacked, now, out);
-        self.send_window(self.most_per_duplicate(), now, out);
+        self.send_window(self.max_per_duplicate(), now, out);
     }
 
     pub(super) fn on_duplicate(&mut self, now: Time, out: &mut impl Output) {
@@ -145,7 +145,7 @@ impl Sender {
         self.arm(now);
         if is_tahoe {
             self.next = self.unacked;
-            return self.send_window(self.most_per_ack(), now, out);
+            return self.send_window(self.max_per_ack(), now, out);
         }
         self.phase = Phase::Recovery { has_acted: false };
         self.inflation = DUPLICATES;
@@ -156,8 +156,8 @@ impl Sender {
     /// What duplicates let out in recovery.
     fn send_inflated(&mut self, now: Time, out: &mut impl Output) {
         let most = match self.config.recovery {
-            Recovery::NewReno => self.most_per_duplicate(),
-            _ => self.most_per_ack(),
+            Recovery::NewReno => self.max_per_duplicate(),
+            _ => self.max_per_ack(),
         };
         self.send_window(most, now, out);
     }

@@ -10,7 +10,7 @@ impl Sender {
     #[inline]
     pub(super) fn transmit(&mut self, now: Time, out: &mut impl Output) {
         match (&self.board, self.config.quirks.sack_counts_acks) {
-            (None, _) => self.send_window(self.most_per_ack(), now, out),
+            (None, _) => self.send_window(self.max_per_ack(), now, out),
             (Some(_), false) => self.send_by_board(now, out),
             (Some(_), true) => self.send_by_count(now, out),
         }
@@ -18,14 +18,14 @@ impl Sender {
 
     /// Most segments that an acknowledgement lets out.
     #[inline]
-    pub(super) fn most_per_ack(&self) -> u64 {
-        no_zero(self.config.quirks.most_per_ack)
+    pub(super) fn max_per_ack(&self) -> u64 {
+        no_zero(self.config.quirks.max_per_ack)
     }
 
     /// Most segments that a duplicate acknowledgement lets out in NewReno's recovery.
     #[inline]
-    pub(super) fn most_per_duplicate(&self) -> u64 {
-        no_zero(self.config.quirks.most_per_duplicate)
+    pub(super) fn max_per_duplicate(&self) -> u64 {
+        no_zero(self.config.quirks.max_per_duplicate)
     }
 
     /// The first segment beyond the window.

@@ -73,7 +73,7 @@ impl Sender {
     /// Sends what is lost, then what is new, while the window has room beside what is in flight
     /// (RFC 6675, section 5, step C).
     pub(super) fn send_by_board(&mut self, now: Time, out: &mut impl Output) {
-        let mut left = self.most_per_ack();
+        let mut left = self.max_per_ack();
         while left > 0 && u64::from(self.in_flight()) < self.room() {
             let Some(seq) = self.next_to_send() else { return self.note_starved(u64::MAX) };
             if !self.may_leave(now) {
@@ -277,7 +277,7 @@ impl Sender {
     }
 
     pub(super) fn send_by_count(&mut self, now: Time, out: &mut impl Output) {
-        let mut left = self.most_per_ack();
+        let mut left = self.max_per_ack();
         while left > 0 && self.has_counted_room() {
             let lost = self.board.as_ref().and_then(|board| board.next_doubtful());
             let seq = lost.unwrap_or(self.next);
