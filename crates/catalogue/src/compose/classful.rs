@@ -315,22 +315,30 @@ fn overpromised<'a>(broken: Overpromised, class: impl Fn(usize) -> &'a Class, wh
     match broken {
         Overpromised::Guarantee { place, below } => {
             let (id, rate) = (class(place).number(), typed(class(place).rate));
-            let allowed = format_args!("no less than the {below} bit/s promised to the classes below it");
+            let allowed = format!("no less than the {} promised to the classes below it", rate_text(below));
             parameter.refuse(format_args!("a rate of {rate} for class {id}"), allowed)
         }
         Overpromised::Ceiling { place, guaranteed } => {
             let (id, ceiling) = (class(place).number(), typed(class(place).ceiling));
             let allowed = match class(place).rate {
                 Some(rate) => format!("no less than its rate, {rate}"),
-                None => format!("no less than the {guaranteed} bit/s promised to the classes below it"),
+                None => {
+                    format!("no less than the {} promised to the classes below it", rate_text(guaranteed))
+                }
             };
             parameter.refuse(format_args!("a ceiling of {ceiling} for class {id}"), allowed)
         }
         Overpromised::Link { total } => {
-            let given = format_args!("{total} bit/s promised to the classes under the root");
+            let given = format!("{} promised to the classes under the root", rate_text(total));
             parameter.refuse(given, format_args!("no more than there is, {whole}"))
         }
     }
+}
+
+/// A sum of rates, in bit/s, as a rate is written.
+fn rate_text(bps: u128) -> String {
+    let rate = u64::try_from(bps).ok().and_then(Rate::from_bps);
+    rate.map_or_else(|| format!("{bps} bit/s"), |rate| rate.to_string())
 }
 
 fn terms_of(class: &Class, priority: u8, tree: &ClassTerms, site: &Site<'_>) -> Terms {

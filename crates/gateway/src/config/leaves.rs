@@ -88,7 +88,7 @@ impl ClassLeaves {
             let Some(given) = &class.leaf else { continue };
             let path = format!("class.{at}.leaf");
             if !is_classful {
-                let why = "no way has a discipline with leaves";
+                let why = "neither direction has a discipline with leaves";
                 return Err(texts.refuse(&path, quoted(given.name()), why, with_leaves()));
             }
             let choice = read(given, &path)?;

@@ -575,19 +575,19 @@ fn what_is_not_allowed_is_refused() {
         ),
         (
             "class = [{ id = 1, rate = '3 Mbit/s' }, { id = 2, parent = 1, rate = '4 Mbit/s' }]",
-            "is a rate of 3 Mbit/s for class 1; allowed: no less than the 4000000 bit/s promised to the classes below it",
+            "is a rate of 3 Mbit/s for class 1; allowed: no less than the 4 Mbit/s promised to the classes below it",
         ),
         (
             "class = [{ id = 1, ceiling = '3 Mbit/s' }, { id = 2, parent = 1, rate = '4 Mbit/s' }]",
-            "is a ceiling of 3 Mbit/s for class 1; allowed: no less than the 4000000 bit/s promised to the classes below it",
+            "is a ceiling of 3 Mbit/s for class 1; allowed: no less than the 4 Mbit/s promised to the classes below it",
         ),
         (
             "class = [{ id = 1, rate = '6 Mbit/s' }, { id = 2, rate = '5 Mbit/s' }]",
-            "is 11000000 bit/s promised to the classes under the root; allowed: no more than there is, 10 Mbit/s",
+            "is 11 Mbit/s promised to the classes under the root; allowed: no more than there is, 10 Mbit/s",
         ),
         (
             "rate = '1 Gbit/s'\nclass = [{ id = 1, rate = '6 Mbit/s' }, { id = 2, rate = '5 Mbit/s' }]",
-            "is 11000000 bit/s promised to the classes under the root; allowed: no more than there is, 10 Mbit/s",
+            "is 11 Mbit/s promised to the classes under the root; allowed: no more than there is, 10 Mbit/s",
         ),
         (
             "class = [{ id = 1, discipline = 'red' }, { id = 2, parent = 1 }]",
