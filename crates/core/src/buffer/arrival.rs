@@ -4,13 +4,14 @@ use super::{Buffer, Key, NONE, some};
 
 impl Buffer {
     /// The first of all packets in order of arrival, for taking all of them out. Valid until
-    /// another packet comes.
+    /// another packet comes. To take one out, find the [next](Self::next_by_arrival) first: a free
+    /// slot has another link in its place.
     ///
     /// Where that order is not maintained, it is rebuilt from times of arrival, in O(n log flows).
     /// Packets of one flow stay in order whatever their times are.
     pub(crate) fn by_arrival(&mut self) -> Option<Key> {
         if self.needs.order || self.active == 0 {
-            return some(self.oldest).map(Key);
+            return some(self.oldest).map(Key); // none, if nothing waits
         }
         some(self.chain(0, self.active)).map(Key)
     }
@@ -21,8 +22,8 @@ impl Buffer {
     }
 
     /// Links the packets of the backlogged flows `from..to` by time of arrival, and returns the
-    /// first. It reuses the links of the order of arrival, which are otherwise unused in a buffer
-    /// built without that order.
+    /// first: a merge sort of the flows, which are in order already. It reuses the links of the
+    /// order of arrival, which are otherwise unused in a buffer built without that order.
     fn chain(&mut self, from: u32, to: u32) -> u32 {
         if to - from > 1 {
             let middle = from + (to - from) / 2;

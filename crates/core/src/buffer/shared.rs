@@ -1,10 +1,12 @@
-//! A buffer among many that share one room: it closes while there is none, and releases memory.
+//! A buffer that shares its room with others: it is closed while no room is left, and releases
+//! memory that it does not use.
 
 use super::Buffer;
 use crate::names::NONE;
 use alloc::vec::Vec;
 
-/// Slots that a released buffer keeps, 1 KiB: enough for most of those that are seldom used.
+/// A buffer with at most this number of slots, 1 KiB, keeps them on release: enough for most of
+/// those that are seldom used.
 const KEPT_SLOTS: usize = 16;
 
 impl Buffer {
@@ -14,13 +16,13 @@ impl Buffer {
         self.max_packets = self.len;
     }
 
-    /// Restores the room of its limit.
+    /// Admits as many packets as its limit allows again.
     pub(crate) fn open(&mut self) {
         self.max_packets = self.limit.packets;
     }
 
-    /// Releases the memory of slots if nothing waits and more than [`KEPT_SLOTS`] were used. From
-    /// then on memory is allocated as slots are needed.
+    /// Releases the memory of slots if nothing waits and more than [`KEPT_SLOTS`] are allocated,
+    /// used or not. From then on memory is allocated as slots are needed.
     pub(crate) fn release(&mut self) {
         let holds_much = self.slots.capacity() > KEPT_SLOTS;
         if holds_much && self.is_empty() {
