@@ -25,12 +25,14 @@ struct Names {
 impl<T: Tap, E: Events> Model<T, E> {
     /// What came out.
     pub(crate) fn measured(&self) -> Measured {
+        // By plan: the number of its latest flow. Plans of one name are numbered as one group.
         let mut numbers: Vec<u32> = self.groups.iter().map(|group| group.before).collect();
         let names = self
             .groups
             .iter()
             .map(|Group { plan, .. }| (plan.name.as_str().into(), kind(&plan.source).into()));
-        let names: Vec<(Arc<str>, Arc<str>)> = names.collect(); // of a group and its kind, which its flows share
+        // Of a group and its kind, which its flows share.
+        let names: Vec<(Arc<str>, Arc<str>)> = names.collect();
         let mut rest = &self.store.flows[..];
         let mut flows = Vec::with_capacity(rest.len()); // or fewer, where a member is several
         while let Some(first) = rest.first() {
@@ -64,7 +66,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         (0..).zip(&self.groups).filter_map(of_group).flatten().flatten().collect()
     }
 
-    /// How long endpoints of other crates took that were through after the warm-up.
+    /// How long the transfers of endpoints of other crates took, of those completed after the
+    /// warm-up, by the number of the group.
     fn timed_ends(&self) -> BTreeMap<u32, Timed> {
         let mut timed = BTreeMap::<u32, Timed>::new();
         for flow in self.store.flows.iter() {
@@ -100,8 +103,9 @@ impl<T: Tap, E: Events> Model<T, E> {
                 let of = |segments: u64| rate_of(segments * u64::from(tcp.segment_bytes + tcp.header_bytes));
                 let offered = session.and_then(|session| match load.demand() {
                     Demand::Offered => Some(of(session.offered())),
-                    // What is under way when the warm-up ends counts as arrived in either, so what
-                    // was delivered bounds what was requested.
+                    // What is on the sink's access link when the warm-up ends is with the receiver
+                    // already. `requested` lacks it, though it is delivered after the warm-up. So
+                    // no less was requested than was delivered.
                     Demand::Requested => Some(of(session.requested().max(counts.delivered))),
                     Demand::Endless => None,
                 });

@@ -6,14 +6,15 @@ use fairwire_core::Duration;
 /// The tuning of a run. The default is event by event, in one order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tuning {
-    /// The time that hosts are served ahead of links, where they are.
+    /// How long hosts are handled ahead of links; `None` where all events come up in one order.
     pub(crate) lookahead: Option<Duration>,
-    /// By link, where hosts are served ahead: does nothing go on from it but to sinks? What leaves
-    /// it is delivered later, all at once.
+    /// By link, and empty without a lookahead: do packets go from it to sinks only? Those are
+    /// delivered all at once, at the end of a turn.
     pub(crate) last_links: Vec<bool>,
-    /// Is there but one link, on a side of its own? When it becomes free is no event in a lane.
+    /// Is there but one link, and a lookahead? Then the time at which the link becomes free is kept
+    /// by itself, rather than as an event in a lane.
     pub(crate) has_one_link: bool,
-    /// Are the flows more than the caches hold records of? Then what events to come need is
+    /// Are there more flows than the caches hold the records of? Then what later events need is
     /// prefetched.
     pub(crate) has_many_flows: bool,
 }
@@ -22,13 +23,14 @@ pub(crate) struct Tuning {
 const FEW_FLOWS: usize = 256;
 
 impl Tuning {
-    /// What suits a network. Observers receive events in their order.
+    /// What suits a network. Where an observer watches, events come up in one order, in which it
+    /// receives them.
     pub(crate) fn of(plan: &Network, settings: &Settings, is_watched: bool) -> Self {
         let lookahead = if is_watched { None } else { lookahead(plan, settings) };
         Tuning::ahead(plan, lookahead)
     }
 
-    /// What suits a network where hosts are served so far ahead of links, or not at all.
+    /// What suits a network with this lookahead, or none.
     pub(crate) fn ahead(plan: &Network, lookahead: Option<Duration>) -> Self {
         let last_links = if lookahead.is_some() { last_links(plan) } else { Vec::new() };
         let has_one_link = lookahead.is_some() && plan.links.len() == 1;

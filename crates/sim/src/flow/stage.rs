@@ -1,4 +1,4 @@
-//! What a flow's actions fall upon.
+//! What a flow acts on: the parts of the model that it changes, and where its packets go.
 
 use super::record::Outgoing;
 use crate::edge::Edges;
@@ -9,7 +9,7 @@ use crate::route::{Leg, Target};
 use fairwire_core::Time;
 use fairwire_tcp::{Output, Segment};
 
-/// A flow's place among all, and what its actions fall upon.
+/// A flow's index, and the parts of the model that it acts on, at one instant.
 pub(crate) struct Stage<'a, E> {
     pub(crate) index: u32,
     pub(crate) group: &'a Group,
@@ -37,7 +37,8 @@ impl<E: Events> Output for Outlet<'_, '_, E> {
 }
 
 impl<E: Events> Outlet<'_, '_, E> {
-    /// Puts a frame on the flow's way. The slot that it is kept in.
+    /// Sends a frame over the flow's own link, and schedules its arrival at the first queue, or at
+    /// the sink. Returns the slot of the frame.
     #[inline(always)]
     pub(super) fn launch(&mut self, mut frame: Frame, bytes: u32) -> u32 {
         let Stage { group, legs, frames, edges, events, now, .. } = self.stage;
@@ -48,8 +49,9 @@ impl<E: Events> Outlet<'_, '_, E> {
         let takes = group.takes(leg, frame.is_data(), bytes);
         let slot = frames.store(frame);
         frames.stamp(slot, *now);
-        // A packet that waits for another of its flow comes after others that set out later, but
-        // mostly in the order of those that wait too.
+        // A lane is for events that come mostly in order. A packet that waits for its own link
+        // arrives after packets of other flows that are sent later. So those that wait for one
+        // packet have a lane of their own, and those that wait for more have none.
         let queued = self.way.up.queued(*now, &group.pace);
         let lane = self.way.out.get(queued).copied().unwrap_or(Lane::NONE);
         let there = self.way.up.start(bytes, *now, &group.pace) + self.way.access_delay + takes;

@@ -5,23 +5,26 @@ use crate::ties::Ties;
 use fairwire_core::Time;
 use std::cmp::Ordering;
 
-/// An event that waits. Ordered by time, then by number, which is the order only until the ties of
-/// those that meet are drawn.
+/// An event that waits. Its derived order, by time and then by number, is for the heap of distant
+/// events. Those in one bucket come up by [`order`](Entry::order), in which ties are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub(crate) time: Time,
     pub(crate) number: u32,
-    /// Which it was of those put here, modulo 2^32: of the same number, the first goes first.
+    /// Counts the events put into the calendar, modulo 2^32. Of two with one time and one number,
+    /// the earlier comes first.
     pub(crate) serial: u32,
     pub(crate) event: Event,
 }
 
 impl Entry {
-    /// Which of two comes first.
+    /// The order in which events come up: by time, then by the rule for ties, then as they were put
+    /// into the calendar.
     #[inline]
     pub(crate) fn order(&self, other: &Entry, ties: &Ties) -> Ordering {
         self.time.cmp(&other.time).then_with(|| {
             if self.number == other.number {
+                // The sign of the difference is right across the wrap, within 2^31 events.
                 self.serial.wrapping_sub(other.serial).cast_signed().cmp(&0)
             } else if ties.goes_first(self.time, self.number, other.number) {
                 Ordering::Less
@@ -44,7 +47,7 @@ pub(crate) struct Wheel {
     buckets: Box<[Bucket]>,
     occupied: Box<[u64]>, // one bit per bucket
     chunks: Vec<Chunk>,
-    free: u32,
+    free: u32, // the first free chunk, or NONE
 }
 
 /// How wide the buckets are, which is two to the power of `shift`, and how many there are, which is
@@ -69,6 +72,7 @@ struct Chunk {
     next: u32, // a full one, or NONE; doubles as the free list's link
 }
 
+/// Events of a chunk: ten of 24 B and a link of 4 B fit four lines of the cache.
 const ROOM: usize = 10;
 const _: () = assert!(size_of::<Chunk>() == 256);
 
@@ -105,6 +109,7 @@ impl Wheel {
         Time::from_ns(bucket << self.shift)
     }
 
+    /// The place of a bucket. Numbers go round: those of one round, from `head` on, share no place.
     #[inline]
     fn slot(&self, bucket: u64) -> usize {
         bucket as usize & (self.buckets.len() - 1)
@@ -146,6 +151,7 @@ impl Wheel {
         let start = self.slot(self.head);
         let words = self.occupied.len();
         let mut word = self.occupied[start / 64] & (!0 << (start % 64));
+        // The first word comes up twice: at last with its bits before `start`, which are furthest.
         for step in 0..=words {
             if word != 0 {
                 let slot = (start / 64 + step) % words * 64 + word.trailing_zeros() as usize;
