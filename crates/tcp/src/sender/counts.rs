@@ -1,4 +1,4 @@
-//! How a sender found its losses, counted. Nothing that is sent depends on it.
+//! How often a sender found losses, and how it found them. Nothing that is sent depends on this.
 
 use super::{Phase, Reaction, Sender};
 use std::ops::Add;
@@ -10,7 +10,7 @@ use std::ops::Add;
 /// into are one episode; so are a timeout and those that follow while it backs off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LossCounts {
-    /// How often the retransmission timer ran out, that of the opening included.
+    /// How often the retransmission timer ran out, for a SYN too, which is in no episode.
     pub timeouts: u32,
     /// Episodes that began with duplicates, or with blocks of SACK, and had no timeout.
     pub repaired: u32,
@@ -44,7 +44,7 @@ impl Sender {
         self.counts
     }
 
-    /// The same sender, for the connection after one that had `counts`, which it adds to.
+    /// The same sender, which adds to `counts`: those of the connection before, in its place.
     pub fn counting_from(self, counts: LossCounts) -> Self {
         Sender { counts, ..self }
     }
@@ -55,7 +55,8 @@ impl Sender {
         self.counts = LossCounts::default();
     }
 
-    /// Duplicates have found a loss. None of an episode under way: those repair nothing.
+    /// Duplicates, or blocks of SACK, have found a loss, and a repair begins. Within an episode
+    /// they begin none, unless a mark was echoed in it.
     pub(super) fn count_repair(&mut self) {
         self.counts.repaired += 1;
     }
@@ -71,6 +72,7 @@ impl Sender {
             return;
         }
         if is_under_way && self.reaction == Reaction::Duplicates {
+            // The repair became a timeout. If the counts were forgotten since, it is not in them.
             self.counts.repaired = self.counts.repaired.saturating_sub(1);
         }
         self.counts.timed_out += 1;
