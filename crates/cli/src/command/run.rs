@@ -56,9 +56,9 @@ pub(crate) struct Order<'a> {
     pub folder: Option<&'a Path>,
     /// Where it is run, side by side; empty for the simulator alone.
     pub stages: &'a [&'a dyn Stage],
-    /// The lines above the table, where the scenario does not say it.
+    /// The lines above the table, where they are not made from the scenario.
     pub headline: Option<Headline>,
-    /// Where it is one of several: which.
+    /// Which of several scenarios it is; `None` where it is the only one.
     pub member: Option<Member<'a>>,
 }
 
@@ -96,7 +96,8 @@ pub(crate) fn carry_out(
     trouble.map_or(Ok(judged.ending), Err)
 }
 
-/// The same, with every verdict, and with what went wrong on a stage while the others went on.
+/// As [`carry_out`], but returns every verdict, and what went wrong on a stage while the others
+/// went on.
 pub(super) fn judged(
     scenario: &Scenario,
     order: &Order<'_>,
@@ -115,7 +116,8 @@ pub(super) fn judged(
     };
     report.manifest.command = typed::command();
     if order.format != Format::Table {
-        report.manifest.notes.iter().for_each(|note| notice(format_args!("note: {note}"))); // the table has them
+        // The table has them.
+        report.manifest.notes.iter().for_each(|note| notice(format_args!("note: {note}")));
     }
     if order.member.is_none() {
         let lacking = left_out.iter().filter(|left| left.why.is_machines);
@@ -131,7 +133,8 @@ pub(super) fn judged(
     let headline = order.headline.clone().unwrap_or_else(|| headline(scenario, &report));
     let taken = destination.take(&report, &headline, || judgement(scenario, &report, left_out));
     if order.member.is_none() {
-        std::mem::forget(report); // the process is about to end; a million records need not be taken apart before
+        // The process is about to end, mostly: to free a million records before would take time.
+        std::mem::forget(report);
     }
     closed.and(taken).map(|judged| (judged, trouble))
 }
@@ -172,7 +175,7 @@ fn headline(scenario: &Scenario, report: &Report) -> Headline {
     Headline { title, detail }
 }
 
-/// The same before anything was run.
+/// The headline before anything was run: it does not say that a run was interrupted.
 fn announced(scenario: &Scenario, stages: &[String]) -> Headline {
     let spec = scenario.spec();
     let run = if stages.is_empty() { "simulated".into() } else { format!("on {}", stages.join(" and ")) };
@@ -222,8 +225,8 @@ fn place(scenario: &Scenario) -> String {
     }
 }
 
-/// The shared link's rate: of a trace what it delivers in the mean, and what disciplines go by
-/// where that is another.
+/// The shared link's rate. With a trace it is the mean rate of that, and `rate`, if given, is what
+/// disciplines reckon with.
 fn rate(scenario: &Scenario, link: &LinkSpec) -> String {
     let Some(QueueView { rate, trace_mean, .. }) = scenario.queues().next() else { return String::new() };
     match (&link.trace, trace_mean) {

@@ -12,9 +12,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Always written. The first marks a folder of results.
 const FILES: [&str; 5] = ["report.json", "summary.csv", "runs.csv", "flows.csv", PICTURE];
 
-/// Written where differences were requested.
+/// Written only where the report has differences.
 const DIFFERENCES: &str = "differences.csv";
 
 /// What is written into a folder of results, or may be.
@@ -25,20 +26,21 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 /// The picture in a folder of results.
 pub(crate) const PICTURE: &str = "shares.svg";
 
-/// A folder that takes the results. Where it gets none, what was made for it goes again.
+/// A folder that takes the results. Dropped without any, it removes the folders that were made for
+/// it.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
     /// The folders that were not there before, the innermost first.
     made: Vec<PathBuf>,
-    /// Are there results already, which give way to these?
+    /// Are there earlier results, which are replaced?
     has_results: bool,
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Only empty folders can be removed: one that holds results ends this, as does one that is
-        // not there.
+        // Innermost first, up to the first that cannot be removed: one that holds results, or was
+        // not made.
         let _ = self.made.iter().try_for_each(fs::remove_dir);
     }
 }
@@ -58,6 +60,8 @@ impl Folder {
         Ok(folder)
     }
 
+    /// Makes the folder, and proves that it takes a file and that no name to be written is a
+    /// folder's.
     fn prove(&self) -> Result<(), String> {
         fs::create_dir_all(&self.path).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => "that is a file".into(),

@@ -24,7 +24,8 @@ const SERIES: [&str; 2] = [
     "discipline,stage,seed,time_s,kind,name,measure,unit,value\n",
 ];
 
-/// A row of a time series.
+/// A row of a time series. Written without quotes, which it never needs: the scenario allows no
+/// commas in names, and gauges have them replaced.
 fn row(out: &mut dyn Write, run: Run<'_>, time: &str, row: Row<'_>) -> io::Result<()> {
     let Run { discipline, stage, seed } = run;
     let Row { kind, name, measure, unit, value } = row;
@@ -35,7 +36,7 @@ fn row(out: &mut dyn Write, run: Run<'_>, time: &str, row: Row<'_>) -> io::Resul
     writeln!(out, "{seed},{time},{kind},{name},{measure},{unit},{value}")
 }
 
-/// Histograms as CSV: a row for each bin that is not empty.
+/// Histograms: a row for each bin that is not empty.
 fn histograms(all: &[&Histogram]) -> Result<String, Failure> {
     let head = ["discipline", "seed", "kind", "of", "from_s", "to_s", "packets"].map(String::from).to_vec();
     let row = |run: &[String; 4], bin: &Bin| {
@@ -47,7 +48,7 @@ fn histograms(all: &[&Histogram]) -> Result<String, Failure> {
     csv::text(std::iter::once(head).chain(rows))
 }
 
-/// The tables as CSV: a row for each percentile.
+/// Delays: a row for each percentile.
 fn percentiles(records: &[DelayRecord]) -> Result<String, Failure> {
     let head = ["discipline", "seed", "kind", "of", "packets", "mean_s", "percent", "delay_s"]
         .map(String::from)

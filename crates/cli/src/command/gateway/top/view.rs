@@ -6,13 +6,13 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::path::Path;
 
-/// Snapshots that the small pictures are made of; no terminal is wider.
+/// Snapshots kept for the small pictures: one a column, and a picture has half of the terminal's.
 const KEPT: usize = 512;
 
 /// What is looked at, and how.
 pub(super) struct View {
     pub snapshot: Option<Snapshot>,
-    /// Why there are no news, where there are none.
+    /// Why no snapshots come; `None` while they do.
     pub trouble: Option<String>,
     pub pasts: [Past; 2],
     /// 0 for download, 1 for upload.
@@ -28,7 +28,8 @@ pub(super) struct View {
     pub search: String,
     /// Is it being typed?
     pub is_typing: bool,
-    /// All classes of each way, as they were lately; the snapshot has the busiest.
+    /// All classes of each way, from the latest [`News::Classes`]; empty until they are needed, as
+    /// the snapshot has the busiest.
     all: [Vec<ClassSnapshot>; 2],
 }
 
@@ -37,8 +38,9 @@ pub(super) struct View {
 pub(super) struct Past {
     /// Bit/s between two snapshots.
     pub throughput_bps: VecDeque<u64>,
-    /// Packets that waited.
+    /// Packets that waited at each of those snapshots.
     pub backlog_packets: VecDeque<u64>,
+    /// Of the latest snapshot: the gateway's uptime in seconds, and the bytes sent since its start.
     last: Option<(f64, u64)>,
 }
 
@@ -148,8 +150,8 @@ impl View {
 
     /// Goes `rows` down, no further than the last page.
     pub(super) fn scroll(&mut self, rows: isize) {
-        // Where the rest of the classes has not come yet, the table begins to be longer than it
-        // seems.
+        // Where the rest of the classes has not come yet, one step is always possible: it makes
+        // `wants_all` true, and the rest is fetched.
         let last = self.rows().saturating_sub(self.page.get()).max(usize::from(self.is_cut()));
         self.first = self.first.saturating_add_signed(rows).min(last);
     }
@@ -231,7 +233,7 @@ impl Past {
         let bytes = way.totals.bytes_out;
         if let Some((before_s, before)) = self.last {
             if uptime_s < before_s || bytes < before {
-                *self = Past::default(); // another process
+                *self = Past::default(); // the gateway was restarted
             } else if uptime_s > before_s {
                 let bps = (bytes - before) as f64 * 8.0 / (uptime_s - before_s);
                 push(&mut self.throughput_bps, bps as u64);
