@@ -5,8 +5,9 @@ use std::fmt::Write;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-/// `table` as a TOML document: plain values first, each table below its heading, in their original
-/// order. Comments and layout are lost.
+/// `table` as a TOML document, in the original order. Plain values come first: after a heading they
+/// would belong to its table. Tables within a table are written on one line. Comments and layout
+/// are lost.
 pub(crate) fn document(table: &DeTable<'_>) -> String {
     let mut out = String::new();
     let (sections, plain): (Vec<_>, Vec<_>) = in_order(table).into_iter().partition(|(_, v)| is_section(v));
@@ -45,12 +46,14 @@ pub(crate) fn inline(value: &DeValue<'_>) -> String {
     }
 }
 
-/// `text` as a basic string of TOML, in which control characters must be escaped, and nothing else.
+/// `text` as a basic string of TOML. Quotes, backslashes and control characters are escaped, as
+/// TOML requires, and so is what else is not printable.
 pub fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
         match c {
             '"' | '\\' => out.extend(['\\', c]),
+            // Four digits are enough: whatever is not printable is below U+10000.
             c if c.is_control() || !is_printable(c) => out.push_str(&format!("\\u{:04x}", u32::from(c))),
             c => out.push(c),
         }
@@ -59,7 +62,8 @@ pub fn quoted(text: &str) -> String {
     out
 }
 
-/// The entries of `table` in their original order; changed ones come last.
+/// The entries of `table` in their original order. Changed ones come last: their location is in the
+/// argument of `--set`, which is counted on from the end of the file.
 fn in_order<'a>(table: &'a DeTable<'_>) -> Vec<(&'a str, &'a DeValue<'a>)> {
     let mut entries: Vec<(&Spanned<DeString<'_>>, &Spanned<DeValue<'_>>)> = table.iter().collect();
     entries.sort_by_key(|(name, _)| name.span().start);

@@ -18,8 +18,8 @@ pub enum Figure {
     Marked,
     /// The mean wait of the packets sent, in milliseconds.
     Wait,
-    /// One flow's part of the bytes sent, in percent. The flow with the largest difference is
-    /// reported.
+    /// One flow's part of the bytes sent, in percent. The flow whose difference takes up most of
+    /// its tolerance is reported; without a tolerance, the one with the largest difference.
     Share,
     /// How far apart a packet leaves that both sides sent, on average, in milliseconds. The
     /// kernel's own is 0.
@@ -31,7 +31,7 @@ impl Figure {
     pub const ALL: [Figure; 6] =
         [Figure::Dropped, Figure::Marked, Figure::Wait, Figure::Share, Figure::Decisions, Figure::Departure];
 
-    /// What cases call it.
+    /// The measure that cases name it by.
     pub const fn measure(self) -> &'static str {
         match self {
             Figure::Decisions => "other_fate_fraction",
@@ -43,7 +43,8 @@ impl Figure {
         }
     }
 
-    /// Percent or milliseconds, as it is shown, in a whole or a second, as cases have it.
+    /// How many of the unit in which it is shown make one of the unit in cases: 100 percent a
+    /// fraction of 1, 1000 milliseconds a second.
     pub(crate) const fn shown_per_unit(self) -> f64 {
         match self {
             Figure::Wait | Figure::Departure => 1000.0,
@@ -71,7 +72,8 @@ pub struct Tolerance {
     pub figure: Figure,
     /// In the unit in which the figure is shown.
     pub allowed: f64,
-    /// And in standard errors of the mean difference over the runs: what random decisions do.
+    /// This number of standard errors of the mean difference over the runs is allowed on top: what
+    /// random decisions account for.
     pub deviations: f64,
     /// Why that much.
     pub because: String,
@@ -148,7 +150,7 @@ fn row_of(pairs: &[Pair], figure: Figure, flow: Option<usize>, tolerance: Option
     let mean = |of: fn(&(f64, f64)) -> f64| values.iter().map(of).sum::<f64>() / values.len() as f64;
     let (kernel, ours) = (mean(|v| v.0), mean(|v| v.1));
     let allowed = tolerance.map(|tolerance| {
-        // Paired: both sides met the same traffic, so only their difference has a spread.
+        // Paired: both sides meet the same traffic in a run, so what differs between runs cancels.
         let differences: Vec<f64> = values.iter().map(|v| v.1 - v.0).collect();
         tolerance.allowed + tolerance.deviations * standard_error(&differences)
     });

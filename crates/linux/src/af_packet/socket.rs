@@ -8,8 +8,8 @@ use std::io;
 use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// What may wait in the kernel until we fetch it: at 10 Gbit/s about 10 ms, a long wait for a
-/// processor.
+/// What may wait in the kernel until we fetch it: about 10 ms at 10 Gbit/s, which is long for a
+/// thread to wait for a processor.
 const SOCKET_BUFFER_BYTES: usize = 16 << 20;
 
 /// A packet socket on the interface `name` of this network namespace, ready for
@@ -36,8 +36,8 @@ pub fn open_socket(name: &str) -> Result<OwnedFd, PortError> {
     Ok(socket)
 }
 
-/// As root past the administrator's limit; else up to it. A smaller buffer works too, and its
-/// overflows are counted.
+/// Enlarges the receive buffer: beyond `net.core.rmem_max` with `CAP_NET_ADMIN`, otherwise up to
+/// it. Errors are ignored: a smaller buffer works too, and its overflows are counted.
 fn enlarge_buffer(socket: &OwnedFd) {
     if sockopt::set_socket_recv_buffer_size_force(socket, SOCKET_BUFFER_BYTES).is_err() {
         let _ = sockopt::set_socket_recv_buffer_size(socket, SOCKET_BUFFER_BYTES);
@@ -72,7 +72,8 @@ pub(super) fn set_option<T: Copy + 'static>(
     if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Frames dropped since the last call: the kernel's counter starts again when it is read.
+/// Frames dropped since the last call: the kernel's counter starts again when it is read. Zero
+/// where it cannot be read.
 pub(super) fn take_overflows(socket: BorrowedFd<'_>) -> u32 {
     let mut stats = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
     let mut len = size_of::<libc::tpacket_stats>() as libc::socklen_t;

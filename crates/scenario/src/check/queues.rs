@@ -13,7 +13,7 @@ const MAX_SLOTS: u32 = 1 << 22;
 const MAX_PACKETS: f64 = 1e12;
 
 impl Check<'_> {
-    /// Later rates are within the range of the first, and so is the mean of a trace.
+    /// The rates of `changes`, and the mean of a trace, are in the range that `rate` has.
     pub(super) fn rates(&self, topology: &Topology) -> Checked {
         for queue in &topology.queues {
             let range = bps(1)..=bps(FASTEST);
@@ -41,11 +41,13 @@ impl Check<'_> {
         self.length(topology)
     }
 
-    /// All slots of a buffer are allocated when a run starts.
+    /// All slots of a buffer are allocated when a run starts: one for each packet, or for each 28 B
+    /// of a limit in bytes.
     pub(super) fn memory(&self, path: &str, buffer: Amount, queue: &QueuePlan) -> Checked {
         if buffer.limit(queue.rate).max_packets() <= MAX_SLOTS {
             return Ok(());
         }
+        // 28 B is the smallest packet, from which `Limit::bytes` has its number of slots.
         let megabytes = u64::from(MAX_SLOTS) * 28 / 1_000_000;
         self.refuse(Refusal {
             path,
@@ -74,6 +76,8 @@ impl Check<'_> {
         })
     }
 
+    /// The packets of all queues together, each at its mean rate throughout, are no more than a run
+    /// can get through.
     fn length(&self, topology: &Topology) -> Checked {
         let per_second = |(at, queue): (usize, &QueuePlan)| {
             let bytes = topology.passing[at].packet_bytes;

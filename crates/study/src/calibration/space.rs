@@ -68,12 +68,13 @@ pub struct Drawn {
     set: Vec<String>,
 }
 
-/// Draws are the same on every machine and in every order.
+/// Draws are the same on every machine and in every order. With another seed they are others, and
+/// recorded calibrations no longer follow from them.
 const SEED: u32 = 1;
 
-/// The sequence has no more points.
+/// The sequence has no more points: what `sobol_burley::sample` returns beyond is unspecified.
 pub const MAX_DRAWS: u32 = 1 << 16;
-/// Nor more dimensions.
+/// Nor more dimensions: each setting takes one.
 const MAX_SETTINGS: usize = sobol_burley::NUM_DIMENSIONS as usize;
 
 impl SpaceSpec {
@@ -176,7 +177,8 @@ impl SettingSpec {
         self.exhibits.iter().any(|own| own == exhibit)
     }
 
-    /// The value at `unit` of the way, from 0 to 1.
+    /// The value for `unit`, from 0 to 1: the choice at that part of the list, or the number at
+    /// that part of the range.
     fn at(&self, unit: f64) -> Drawn {
         match self.range {
             None => {
@@ -190,9 +192,11 @@ impl SettingSpec {
                     Scale::Log => from * libm::pow(to / from, unit),
                 };
                 // Four digits are enough to distinguish values, and short enough to be typed.
+                // Rounded to them, a value can lie just outside the range.
                 let digits = 3 - libm::floor(libm::log10(x.abs().max(1e-9))) as i32;
                 let x =
                     libm::round(x * libm::pow(10.0, f64::from(digits))) / libm::pow(10.0, f64::from(digits));
+                // A text whose formula is wrong stays as it is, and `check` tries it as such.
                 let set = self.set.iter().map(|text| sweep::filled(text, x).unwrap_or_else(|_| text.clone()));
                 Drawn { is: x.to_string(), set: set.collect() }
             }
