@@ -35,13 +35,14 @@ const BANNED: &[(&str, &str)] = &[
     ("collections::HashSet", "its order differs from run to run; use `BTreeSet`"),
 ];
 
-/// A path this short hides what is used of it.
+/// Whole modules, whose paths do not show which items of them are used.
 const WHOLE: &[&str] =
     &["std", "std::*", "std::time", "std::time::self", "std::collections", "std::io", "std::hash"];
 
+/// The macros that print.
 const PRINTING: &[&str] = &["print", "println", "eprint", "eprintln", "dbg"];
 
-/// No pure crate names what [`PURE`] must not know.
+/// Finds what crates in [`PURE`] name and must not. Reports files of any crate that are not Rust.
 pub fn check(tree: &Tree) -> Vec<Breach> {
     let is_pure = |file: &&File| PURE.iter().any(|name| file.is_source_of(name));
     tree.rust().flat_map(|file| check_file(file, is_pure(&file))).collect()
@@ -93,7 +94,7 @@ fn banned(path: &str) -> Option<&'static str> {
 /// multiplied out.
 pub fn paths(tokens: TokenStream, prefix: &str, seen: &mut dyn FnMut(usize, &str)) {
     let mut rest = tokens.into_iter().peekable();
-    let mut is_new_name = false; // after `as`: no part of the import
+    let mut is_new_name = false; // after `as`: not below `prefix`
     while let Some(token) = rest.next() {
         let prefix = if std::mem::take(&mut is_new_name) { "" } else { prefix };
         let line = token.span().start().line;
@@ -111,7 +112,8 @@ pub fn paths(tokens: TokenStream, prefix: &str, seen: &mut dyn FnMut(usize, &str
     }
 }
 
-/// The words that a path with a leading `::` may come after.
+/// The words that a path with a leading `::` may come after. They are no part of it: `use ::std` is
+/// the path `std`.
 const KEYWORDS: &[&str] =
     &["as", "dyn", "else", "for", "if", "impl", "in", "match", "mut", "return", "use", "where"];
 
@@ -196,7 +198,6 @@ mod tests {
 
     #[test]
     fn comments_strings_tests_and_durations_are_no_breach() {
-        // Println!\n\.
         let text = "//! std::fs\nuse std::time::Duration; use core::fmt;\nfn a() { \"std::env::var\"; }
                     #[cfg(test)] mod tests { use std::time::Instant; fn b() { println!(\"x\"); } }";
         assert_eq!(breaches(text), 0);
