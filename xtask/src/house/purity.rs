@@ -30,14 +30,27 @@ const BANNED: &[(&str, &str)] = &[
     ("io::stdin", "effects leave by return value"),
     ("io::stdout", "effects leave by return value"),
     ("io::stderr", "effects leave by return value"),
+    ("io::*", "effects leave by return value; name what you need of `std::io`"),
     ("hash::RandomState", "its seed comes from the machine; randomness has a name and an owner"),
     ("collections::HashMap", "its order differs from run to run; use `BTreeMap` or `FlowMap`"),
+    ("hash::*", "name what you need of `std::hash`"),
     ("collections::HashSet", "its order differs from run to run; use `BTreeSet`"),
+    ("collections::*", "name what you need of `std::collections`"),
 ];
 
 /// Whole modules, whose paths do not show which items of them are used.
-const WHOLE: &[&str] =
-    &["std", "std::*", "std::time", "std::time::self", "std::collections", "std::io", "std::hash"];
+const WHOLE: &[&str] = &[
+    "std",
+    "std::*",
+    "std::time",
+    "std::time::self",
+    "std::collections",
+    "std::collections::self",
+    "std::io",
+    "std::io::self",
+    "std::hash",
+    "std::hash::self",
+];
 
 /// The macros that print.
 const PRINTING: &[&str] = &["print", "println", "eprint", "eprintln", "dbg"];
@@ -188,6 +201,10 @@ mod tests {
     #[test]
     fn printing_and_unordered_maps_are_found() {
         assert_eq!(breaches("fn a() { println!(\"x\"); dbg!(1); }"), 2);
+        for module in ["collections", "io", "hash", "time"] {
+            assert_eq!(breaches(&format!("use std::{module}::*;")), 1, "{module}");
+            assert_eq!(breaches(&format!("use std::{module}::{{self, A}};")), 1, "{module}");
+        }
         assert_eq!(breaches("use std::collections::{BTreeMap, HashMap};"), 1);
     }
 

@@ -39,9 +39,10 @@ pub(crate) struct Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Innermost first, up to the first that cannot be removed: one that holds results, or was
-        // not made.
-        let _ = self.made.iter().try_for_each(fs::remove_dir);
+        // Innermost first. One that holds results, or was not made, cannot be removed and stays.
+        for folder in &self.made {
+            let _ = fs::remove_dir(folder);
+        }
     }
 }
 

@@ -130,9 +130,12 @@ impl SpaceSpec {
                 return Err(refuse(locations, &key("id"), why));
             }
             if let Some([from, to]) = setting.range
-                && (from >= to || (setting.scale == Scale::Log && from <= 0.0))
+                && (from >= to
+                    || !(from.is_finite() && to.is_finite())
+                    || (setting.scale == Scale::Log && from <= 0.0))
             {
-                let allowed = "allowed: the smaller number first, and above 0 where the scale is `log`";
+                let allowed =
+                    "allowed: two finite numbers, the smaller first, and above 0 where the scale is `log`";
                 return Err(refuse(locations, &key("range"), format!("[{from}, {to}] was given; {allowed}")));
             }
             let mut tried = Vec::new();
