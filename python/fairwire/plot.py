@@ -43,6 +43,11 @@ def _axes(ax: Axes | None) -> Axes:
     return pyplot.subplots()[1]
 
 
+def _legend_above(ax: Axes, columns: int) -> None:
+    """A legend that covers nothing."""
+    ax.legend(ncols=min(columns, 4), loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
+
+
 def _bars(result: Result, prefix: str, ax: Axes | None, label: str) -> Axes:
     ax = _axes(ax)
     summary = result.summary
@@ -63,7 +68,7 @@ def _bars(result: Result, prefix: str, ax: Axes | None, label: str) -> Axes:
         ax.bar(left, heights, width, yerr=errors, capsize=2, color=colour, label=group.removeprefix(prefix))
     ax.set_xticks(range(len(disciplines)), disciplines, rotation=20, ha="right")
     ax.set_ylabel(label)
-    ax.legend()
+    _legend_above(ax, len(groups))
     return ax
 
 
@@ -82,11 +87,13 @@ def waterline(
     delivered: Sequence[float],
     capacity: float,
     labels: Sequence[str] | None = None,
+    unit: str = "",
     ax: Axes | None = None,
 ) -> Axes:
     """Demand as outline, what was delivered as fill, and the max-min share as one line.
 
-    ``demands``, ``delivered`` and ``capacity`` have one unit; a demand of ``inf`` has no top.
+    ``demands``, ``delivered`` and ``capacity`` have one unit, which ``unit`` names, such as
+    ``Mbit/s``; a demand of ``inf`` has no top.
     """
     if len(demands) != len(delivered):
         raise ValueError(f"{len(delivered)} delivered; allowed: {len(demands)}, one for each demand")
@@ -99,5 +106,6 @@ def waterline(
     ax.hlines(max(fair, default=0.0), -0.5, len(demands) - 0.5, color=COLOURS[5], label="max-min share")
     ax.set_xticks(at, labels if labels is not None else [str(number) for number in at])
     ax.set_ylim(0, top)
-    ax.legend()
+    ax.set_ylabel(unit)
+    _legend_above(ax, 3)
     return ax

@@ -264,7 +264,8 @@ def test_pictures(tmp_path):
         axes.figure.savefig(tmp_path / "shares.svg")
         assert [tick.get_text() for tick in axes.get_xticklabels()] == ["tail-drop", "faba"]
         assert {text.get_text() for text in axes.get_legend().get_texts()} == {"tcp", "udp"}
-        axes = fw.plot.waterline([1.0, 4.0, math.inf], [1.0, 3.5, 4.5], 9.0)
+        axes = fw.plot.waterline([1.0, 4.0, math.inf], [1.0, 3.5, 4.5], 9.0, unit="Mbit/s")
+        assert axes.get_ylabel() == "Mbit/s"
         axes.figure.savefig(tmp_path / "waterline.pdf")
     assert (tmp_path / "shares.svg").stat().st_size > 1000
     with pytest.raises(ValueError, match="paper"):
