@@ -9,8 +9,8 @@ use crate::time::Time;
 pub struct Packet {
     /// The caller's frame: an arena slot in the simulator, a buffer index in the gateway.
     pub frame: u32,
-    /// Bytes on the wire. The overhead of the link layer is included where the caller counts it, as
-    /// the gateway does.
+    /// Bytes on the wire. The overhead of the link layer is included where the caller counts it:
+    /// the gateway does, and the simulator does not, but for captures that are replayed.
     pub len: u32,
     /// Salted hash of the flow key, computed once by the classifier.
     pub flow: FlowHash,

@@ -30,7 +30,9 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Every cause, in the order of its number.
+    /// Every cause, in the order of its number. Counters are indexed by that number and have this
+    /// length, so one that is missing here panics at run time. A new cause goes to the end, and
+    /// into docs/results-schema.md and docs/gateway/telemetry.md.
     pub const ALL: [Cause; 6] =
         [Cause::Overflow, Cause::PushOut, Cause::Early, Cause::Forced, Cause::NoTokens, Cause::Oversize];
 

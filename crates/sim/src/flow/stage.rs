@@ -51,7 +51,7 @@ impl<E: Events> Outlet<'_, '_, E> {
         frames.stamp(slot, *now);
         // A lane is for events that come mostly in order. A packet that waits for its own link
         // arrives after packets of other flows that are sent later. So those that wait for one
-        // packet have a lane of their own, and those that wait for more have none.
+        // packet have a lane of their own, in groups that are acknowledged. All others have none.
         let queued = self.way.up.queued(*now, &group.pace);
         let lane = self.way.out.get(queued).copied().unwrap_or(Lane::NONE);
         let there = self.way.up.start(bytes, *now, &group.pace) + self.way.access_delay + takes;

@@ -25,7 +25,7 @@ const SERIES: [&str; 2] = [
 ];
 
 /// A row of a time series. Written without quotes, which it never needs: the scenario allows no
-/// commas in names, and gauges have them replaced.
+/// commas in names, and the parts before a gauge's name have them replaced.
 fn row(out: &mut dyn Write, run: Run<'_>, time: &str, row: Row<'_>) -> io::Result<()> {
     let Run { discipline, stage, seed } = run;
     let Row { kind, name, measure, unit, value } = row;
