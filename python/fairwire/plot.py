@@ -12,7 +12,7 @@ from ._fairwire import Result, max_min
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours, which people with colour blindness tell apart.
+# Okabe and Ito's colours, which people with colour blindness distinguish.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000"]
 
 

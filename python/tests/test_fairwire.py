@@ -120,8 +120,8 @@ def test_tables_have_the_fields_of_the_records():
     assert {"sojourn_p99_s", "backlog_mean_packets", "drops_overflow"} <= set(links.columns)
     assert all(0.5 < share <= 1 for share in links["utilization"])
     summary = result.summary
-    jain = dict(zip(summary["discipline"], summary["mean"])) if "jain" in summary["measure"] else {}
-    assert set(jain) == {"tail-drop", "drr+faba"}
+    mean = dict(zip(zip(summary["discipline"], summary["measure"]), summary["mean"]))
+    assert mean["drr+faba", "jain"] > mean["tail-drop", "jain"]
     assert len(result.fairness) == 4 and len(result.transfers) == 0
     with pytest.raises(KeyError, match="did you mean `goodput_bps`"):
         flows["goodput_bsp"]
@@ -163,7 +163,8 @@ def test_a_notebook_shows_a_table_and_no_name_is_html():
     scenario = fw.Scenario(TWO).set("flow.tcp.group", "tcp")
     result = scenario.run([{"tail-drop": {}, "label": "a-b"}])
     assert "<table>" in result._repr_html_() and "a-b" in result._repr_html_()
-    assert "<script>" not in fw.disciplines()._repr_html_()
+    # One summary of the catalogue has an apostrophe; names of the user's are letters and digits.
+    assert "&#x27;" in fw.disciplines()._repr_html_()
 
 
 def test_another_thread_of_python_runs_meanwhile():

@@ -59,7 +59,7 @@ pub(crate) fn run(py: Python<'_>, scenario: &Scenario, jobs: usize, progress: &P
         thread::scope(|scope| {
             let (sender, finished) = mpsc::channel();
             let (stop, done) = (&stop, &done);
-            scope.spawn(move || {
+            let worker = scope.spawn(move || {
                 let note = |fraction: f64| {
                     done.fetch_max(fraction.to_bits(), Ordering::Relaxed); // floats above 0 are ordered as their bits
                 };
@@ -73,7 +73,9 @@ pub(crate) fn run(py: Python<'_>, scenario: &Scenario, jobs: usize, progress: &P
                     Ok(outcome) => return (outcome_of(outcome), failed),
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => {
-                        return (Err(PyRuntimeError::new_err("the simulation panicked")), failed);
+                        let _ = worker.join(); // joined here, its panic does not go on in this thread
+                        let message = "the simulation panicked, which is our fault: please report it";
+                        return (Err(PyRuntimeError::new_err(message)), failed);
                     }
                 }
                 if failed.is_none() {
