@@ -23,8 +23,10 @@ from ._fairwire import (
     __version__,
     describe,
     disciplines,
+    estimate,
     jain,
     max_min,
+    parts,
 )
 
 if TYPE_CHECKING:
@@ -40,8 +42,10 @@ __all__ = [
     "__version__",
     "describe",
     "disciplines",
+    "estimate",
     "jain",
     "max_min",
+    "parts",
     "plot",
 ]
 

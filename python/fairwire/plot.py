@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Sequence
 
-from ._fairwire import Result, max_min
+from ._fairwire import Result, estimate, max_min
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Okabe and Ito's colours, which people with colour blindness distinguish.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000"]
+# After the last colour they begin again, with the next of these.
+DASHES = ["-", "--", "-.", ":"]
 
 
 def style(name: str = "paper") -> dict[str, Any]:
@@ -81,6 +83,181 @@ def shares(result: Result, ax: Axes | None = None) -> Axes:
     ax.axhline(1.0, color="black", linewidth=0.8, linestyle="--")
     return ax
 
+
+def _frame(ax: Axes | None, panels: int) -> list[Axes]:
+    """Axes one below the other, with one horizontal axis."""
+    if ax is not None:
+        if panels > 1:
+            raise ValueError(f"`ax` is given, but there are {panels} disciplines; allowed: `discipline=…` with it")
+        return [ax]
+    from matplotlib import pyplot
+
+    width, height = pyplot.rcParams["figure.figsize"]
+    size = (width, height * (1 + 0.7 * (panels - 1)))
+    # Above the first panel is the legend: nothing is laid over anything.
+    figure, axes = pyplot.subplots(
+        panels, sharex=True, sharey=True, squeeze=False, figsize=size, layout="constrained"
+    )
+    return list(axes[:, 0])
+
+
+def _known(what: str, given: str | None, known: Sequence[str]) -> list[str]:
+    """``given`` alone, or all."""
+    if given is None:
+        return list(known)
+    if given not in known:
+        raise ValueError(f"there is no {what} `{given}`; allowed: {', '.join(known)}")
+    return [given]
+
+
+# The values of each time, by line; the unit of all; and the time between samples.
+_Lines = dict[str, dict[float, list[float]]]
+
+
+def _over_time(result: Result, of: str, measure: str) -> tuple[dict[str, _Lines], str, float]:
+    """The lines of each discipline: for each object of the kind ``of`` the values of all seeds."""
+    series = result.series
+    columns = [series[name] for name in ("discipline", "time_s", "kind", "name", "measure", "unit", "value")]
+    found: dict[str, _Lines] = {}
+    units: dict[str, None] = {}
+    for discipline, time, kind, name, what, unit, value in zip(*columns):
+        if kind == of and what == measure:
+            units.setdefault(unit)
+            if unit == next(iter(units)):  # a backlog is packets and bytes: the first is drawn
+                lines = found.setdefault(discipline, {})
+                lines.setdefault(name, {}).setdefault(time, []).append(value)
+    if not found:
+        there = sorted(set(zip(series["kind"], series["measure"])))
+        known = ", ".join(f"{what} of each {kind}" for kind, what in there)
+        raise ValueError(f"the series have no `{measure}` of each {of}; allowed: {known}")
+    return found, next(iter(units)), min(series["time_s"])
+
+
+def _draw(axes: Axes, lines: _Lines, scale: float, shift: float) -> None:
+    """A line for each object, the mean over the seeds, with the 95 % interval of the mean."""
+    for at, (name, points) in enumerate(lines.items()):
+        colour, dashes = COLOURS[at % len(COLOURS)], DASHES[at // len(COLOURS) % len(DASHES)]
+        times = [time - shift for time in points]
+        estimates = [estimate(values) for values in points.values()]
+        means = [mean * scale for mean, _ in estimates]
+        axes.plot(times, means, color=colour, linestyle=dashes, label=name)
+        if any(half for _, half in estimates):
+            low = [max(mean - (half or 0), 0) * scale for mean, half in estimates]
+            high = [(mean + (half or 0)) * scale for mean, half in estimates]
+            axes.fill_between(times, low, high, color=colour, alpha=0.25, linewidth=0)
+    axes.set_ylim(bottom=0)
+
+
+def _name_panels(panels: dict[str, Axes]) -> Axes | list[Axes]:
+    """Names the panels after their disciplines, and the axis below them; what is returned."""
+    axes = list(panels.values())
+    for discipline, panel in panels.items() if len(panels) > 1 else ():
+        panel.set_title(discipline, loc="right", fontsize="medium", pad=2)
+    axes[-1].set_xlabel("time, s")
+    if len(axes) == 1:
+        _legend_above(axes[0], 4)
+        return axes[0]
+    handles, labels = axes[0].get_legend_handles_labels()
+    axes[0].figure.legend(handles, labels, ncols=min(len(labels), 4), loc="outside upper left", frameon=False)
+    return axes
+
+
+def series(
+    result: Result, measure: str, of: str = "link", discipline: str | None = None, ax: Axes | None = None
+) -> Axes | list[Axes]:
+    """A measure of ``result.series`` over time, a panel for each discipline.
+
+    ``of``: the kind of object, a line for each: ``link``, ``group``, ``aggregate``, ``flow``
+    (after ``run(…, flows=True)``) or ``connection``. ``measure``: such as ``backlog`` of a link,
+    ``cwnd`` of a flow. Lines are means over the seeds, and a band is the 95 % interval of a mean.
+    The axis has the unit of the series.
+
+    Returns the axes of each discipline, or one where there is one. Needs ``run(…, every="100 ms")``.
+    """
+    found, unit, _ = _over_time(result, of, measure)
+    disciplines = _known("discipline", discipline, list(found))
+    panels = dict(zip(disciplines, _frame(ax, len(disciplines))))
+    for name, axes in panels.items():
+        _draw(axes, found[name], 1.0, 0.0)
+        axes.set_ylabel(f"{measure}, {unit}" if unit != "1" else measure)
+    return _name_panels(panels)
+
+
+def throughput(
+    result: Result,
+    of: str = "group",
+    measure: str = "egress",
+    discipline: str | None = None,
+    ax: Axes | None = None,
+) -> Axes | list[Axes]:
+    """Mbit/s over time, a panel for each discipline and a line for each group or flow.
+
+    ``of``: ``group``, ``flow`` (after ``run(…, flows=True)``) or ``aggregate``. ``measure``:
+    ``egress`` is what left the last link; ``throughput`` is what reached receivers in order, where
+    a hole that is filled is a spike. Lines are means over the seeds, and a band is the 95 %
+    interval of a mean. Each point is in the middle of the time over which it was counted. The
+    dotted line is the rate of the first link.
+
+    Returns the axes of each discipline, or one where there is one. Needs ``run(…, every="100 ms")``.
+    """
+    if measure not in ("egress", "throughput"):
+        raise ValueError(f"`measure` is `{measure}`; allowed: `egress` or `throughput`")
+    found, _, every = _over_time(result, of, measure)
+    capacities = _over_time(result, "link", "capacity")[0]
+    disciplines = _known("discipline", discipline, list(found))
+    panels = dict(zip(disciplines, _frame(ax, len(disciplines))))
+    for name, axes in panels.items():
+        link, capacity = next(iter(capacities[name].items()))
+        times = [time - every / 2 for time in capacity]
+        rates = [values[0] / 1e6 for values in capacity.values()]
+        _draw(axes, found[name], 1e-6, every / 2)
+        axes.plot(times, rates, color="grey", linestyle=":", label=f"rate of {link}")
+        axes.set_ylabel(f"{measure}, Mbit/s")
+    return _name_panels(panels)
+
+
+def delay_cdf(result: Result, link: str | None = None, ax: Axes | None = None) -> Axes:
+    """The part of the packets that waited at most that long, a curve for each discipline.
+
+    ``link``: the queued link, the first if none is given. The curve is the whole distribution, over
+    the packets of all seeds after the warm-up: each point is the end of a bin, which is at most
+    1/128 of its time wide. A band lies between the lowest and the highest seed. Needs ``run(…,
+    delays=True)``.
+    """
+    ax = _axes(ax)
+    delays = result.delays
+    rows = list(zip(*(delays[name] for name in ("discipline", "seed", "name", "to_s", "packets"))))
+    if not rows:
+        raise ValueError("no packet was sent after the warm-up")
+    (link, *_) = _known("queued link", link, list(dict.fromkeys(row[2] for row in rows)))
+    for at, of in enumerate(dict.fromkeys(row[0] for row in rows)):
+        colour = COLOURS[at % len(COLOURS)]
+        seeds: dict[int, dict[float, int]] = {}
+        for discipline, seed, name, end, packets in rows:
+            if (discipline, name) == (of, link):
+                seeds.setdefault(seed, {})[end] = packets
+        ends = sorted({end for bins in seeds.values() for end in bins})
+        curves = [_cumulated(ends, bins) for bins in seeds.values()]
+        total = {end: sum(bins.get(end, 0) for bins in seeds.values()) for end in ends}
+        waits = [end * 1e3 for end in ends]
+        ax.plot(waits, _cumulated(ends, total), color=colour, label=of, drawstyle="steps-post")
+        if len(curves) > 1:
+            low, high = ([pick(parts) for parts in zip(*curves)] for pick in (min, max))
+            ax.fill_between(waits, low, high, color=colour, alpha=0.25, linewidth=0, step="post")
+    ax.set_xlabel(f"wait at {link}, ms")
+    ax.set_ylabel("part of the packets")
+    ax.set_xlim(left=0)
+    ax.set_ylim(0, 1)
+    _legend_above(ax, 4)
+    return ax
+
+
+def _cumulated(ends: Sequence[float], bins: dict[float, int]) -> list[float]:
+    """The part of the packets in ``bins`` up to each of ``ends``."""
+    from itertools import accumulate
+
+    sums = list(accumulate(bins.get(end, 0) for end in ends))
+    return [part / sums[-1] for part in sums]
 
 def waterline(
     demands: Sequence[float],

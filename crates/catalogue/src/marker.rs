@@ -76,7 +76,8 @@ pub struct Entry {
     pub summary: &'static str,
     /// The paper or RFC, with its section.
     pub source: &'static str,
-    fields: &'static [Field],
+    /// Its parameters.
+    pub fields: &'static [Field],
     page: fn() -> Result<Page, BadDocumentation>,
     default: fn() -> Box<dyn AnyMarker>,
     table: ByName,

@@ -301,7 +301,7 @@ fn code(section: &str) -> Result<String, String> {
 
 impl ParameterPage {
     /// What is declared of a parameter, and the words and tables that its schema allows.
-    fn of(field: &Field) -> Self {
+    pub fn of(field: &Field) -> Self {
         let mut generator = SchemaGenerator::default();
         let schema = (field.schema)(&mut generator).to_value();
         let root = json!({ "$defs": generator.take_definitions(false) });

@@ -57,6 +57,11 @@ impl Entry {
         }
     }
 
+    /// Its parameters.
+    pub fn fields(&self) -> &'static [Field] {
+        self.spec.fields
+    }
+
     /// Everything said of it. Fails only where the documentation in the code is not of the form
     /// that pages are made of.
     pub fn page(&self) -> Result<Page, BadDocumentation> {

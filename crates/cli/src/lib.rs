@@ -9,7 +9,6 @@ mod args;
 mod command;
 mod failure;
 mod interrupt;
-mod kinds;
 mod lost_terminal;
 mod notice;
 mod output;
@@ -26,6 +25,7 @@ use clap_complete::CompleteEnv;
 use failure::{Ending, Failure};
 use fairwire_catalogue::NotRegistered;
 use fairwire_experiment::linux;
+use fairwire_scenario::parts;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -45,10 +45,10 @@ pub fn main() -> ExitCode {
 /// not registered, or has the name of a part of another kind, nothing runs, and the exit code is 2.
 pub fn main_with(registered: impl IntoIterator<Item = Result<(), NotRegistered>>) -> ExitCode {
     let registered = registered.into_iter().collect::<Result<(), _>>();
-    let problem = registered.err().map(|error| error.to_string()).or_else(kinds::taken_twice);
+    let problem = registered.err().map(|error| error.to_string()).or_else(parts::taken_twice);
     let Some(problem) = problem else { return main() };
     failure::install_style();
-    ExitCode::from(Failure::user(problem, kinds::LISTS).report().code())
+    ExitCode::from(Failure::user(problem, command::describe::LISTS).report().code())
 }
 
 /// Prints why nothing is run: help, or what is wrong with the arguments. Exits after help that

@@ -18,6 +18,7 @@ pub mod panel;
 mod reference;
 #[cfg(any(test, feature = "samples"))]
 pub mod samples;
+pub mod shares;
 mod style;
 mod table;
 

@@ -71,8 +71,7 @@ pub struct Under<'a> {
 /// [`differences`]. `None` without a common seed at which both were measured.
 pub fn difference_of(runs: &[RunRecord], first: Under<'_>, second: Under<'_>) -> Option<Estimate> {
     let of = |Under { measure, discipline }: Under<'_>| -> BTreeMap<u64, f64> {
-        let absent = measure.starts_with("drops.").then_some(0.0);
-        let value = |run: &RunRecord| self::measure(run, measure).or(absent);
+        let value = |run: &RunRecord| self::measure(run, measure).or(if_absent(measure));
         let runs = runs.iter().filter(|run| run.discipline == discipline);
         runs.filter_map(|run| Some((run.seed, value(run)?))).collect()
     };
@@ -90,8 +89,7 @@ fn difference(first: (&str, &BySeed), second: (&str, &BySeed)) -> Option<Differe
         first.1.iter().filter_map(|(seed, measures)| Some((measures, second.1.get(seed)?))).collect();
     let names: BTreeSet<&String> = pairs.iter().flat_map(|(a, b)| a.keys().chain(b.keys())).collect();
     let one = |name: &String| {
-        let absent = name.starts_with("drops.").then_some(0.0);
-        let value = |run: &BTreeMap<String, f64>| run.get(name).copied().or(absent);
+        let value = |run: &BTreeMap<String, f64>| run.get(name).copied().or(if_absent(name));
         let values: Vec<_> = pairs.iter().filter_map(|(a, b)| Some((value(a)?, value(b)?))).collect();
         Some((name.clone(), paired_difference(&values)?))
     };
@@ -118,9 +116,42 @@ fn summary_of(of: &RunRecord, runs: &[RunRecord], further: &[String]) -> Summary
 }
 
 fn over(runs: &[BTreeMap<String, f64>], name: &str) -> Option<Estimate> {
-    let absent = name.starts_with("drops.").then_some(0.0);
-    let values: Vec<f64> = runs.iter().filter_map(|run| run.get(name).copied().or(absent)).collect();
+    let values: Vec<f64> = runs.iter().filter_map(|run| run.get(name).copied().or(if_absent(name))).collect();
     estimate(&values)
+}
+
+/// What counts for a run that has no measure of this name: no drop of a cause that others had.
+fn if_absent(name: &str) -> Option<f64> {
+    name.starts_with("drops.").then_some(0.0)
+}
+
+/// One measure in one run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InRun<'a> {
+    /// The seed of the run.
+    pub seed: u64,
+    /// The measure, one of those of the summary.
+    pub measure: &'a str,
+    /// Its value, in the unit of the measure.
+    pub value: f64,
+}
+
+/// The values of which `summary` has the means: each of its measures in each of its runs, which are
+/// among `runs`.
+pub fn in_runs<'a>(summary: &'a Summary, runs: &'a [RunRecord]) -> Vec<InRun<'a>> {
+    let names: Vec<&String> = summary.measures.keys().collect();
+    let further: Vec<String> =
+        names.iter().filter(|name| is_further(name)).map(ToString::to_string).collect();
+    let is_of = |run: &&RunRecord| run.discipline == summary.discipline && run.stage == summary.stage;
+    let of_run = |run: &RunRecord| {
+        let all = measures_with(run, &further);
+        let value = |name: &&'a String| {
+            let value = all.get(*name).copied().or(if_absent(name))?;
+            Some(InRun { seed: run.seed, measure: name.as_str(), value })
+        };
+        names.iter().filter_map(value).collect::<Vec<_>>()
+    };
+    runs.iter().filter(is_of).flat_map(of_run).collect()
 }
 
 /// The measures of one run, by their names in [`summarize`].

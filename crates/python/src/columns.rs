@@ -4,7 +4,7 @@
 //! itself. So a field that is added to a record is a column, and its documentation goes along.
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -46,17 +46,32 @@ pub(crate) fn table<R: Serialize + JsonSchema>(
     let rows: Vec<Value> = records
         .map(|record| serde_json::to_value(record).map_err(|error| ArrowError::JsonError(error.to_string())))
         .collect::<Result<_, _>>()?;
+    let columns = columns::<R>(&rows);
+    let arrays = columns.iter().map(|column| column.array(&rows)).collect();
+    RecordBatch::try_new(schema(&columns), arrays)
+}
+
+/// A table of the columns `arrays`, which are the fields of `R` in the order of their declaration.
+/// Long tables are made in this way, without a JSON value for each of their cells.
+pub(crate) fn of_arrays<R: JsonSchema>(arrays: Vec<ArrayRef>) -> Result<RecordBatch, ArrowError> {
+    RecordBatch::try_new(schema(&columns::<R>(&[])), arrays)
+}
+
+/// The columns of records of the type `R`; `rows` have the keys of its maps.
+fn columns<R: JsonSchema>(rows: &[Value]) -> Vec<Column> {
     let settings = SchemaSettings::default().with(|settings| settings.inline_subschemas = true);
     let schema = settings.into_generator().into_root_schema_for::<R>().to_value();
     let mut columns = Vec::new();
-    add(&mut columns, &mut Vec::new(), &schema, &rows);
+    add(&mut columns, &mut Vec::new(), &schema, rows);
+    columns
+}
+
+fn schema(columns: &[Column]) -> SchemaRef {
     let fields = columns.iter().map(|column| {
         let about = HashMap::from([("description".to_owned(), column.about.clone())]);
         Field::new(column.name(), column.data_type.clone(), true).with_metadata(about)
     });
-    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-    let arrays = columns.iter().map(|column| column.array(&rows)).collect();
-    RecordBatch::try_new(schema, arrays)
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
 /// Adds the columns of what is at `path`, which has this schema.

@@ -1,7 +1,8 @@
 //! A run without Python's lock, which Ctrl-C stops.
 
 use crate::result::Result;
-use fairwire_scenario::{Outcome, RunError, Scenario};
+use crate::watch::{Watch, Watching};
+use fairwire_scenario::Scenario;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
@@ -52,8 +53,33 @@ impl Progress {
     }
 }
 
-/// Runs `scenario` on `jobs` threads while this thread looks for signals.
-pub(crate) fn run(py: Python<'_>, scenario: &Scenario, jobs: usize, progress: &Progress) -> PyResult<Result> {
+/// How a contest is run.
+pub(crate) struct How {
+    /// Runs at the same time; 0: one on each core.
+    pub(crate) jobs: usize,
+    pub(crate) progress: Progress,
+    pub(crate) watching: Watching,
+}
+
+/// Runs `scenario` while this thread looks for signals.
+pub(crate) fn run(py: Python<'_>, scenario: &Scenario, how: &How) -> PyResult<Result> {
+    let watch = Watch::new(how.watching, scenario)?;
+    let runs = |note: &(dyn Fn(f64) + Sync), stop: &AtomicBool| {
+        fairwire_scenario::run_all_observed(scenario, how.jobs, note, stop, &watch)
+    };
+    let outcome = while_looking(py, &how.progress, runs)?;
+    let outcome = outcome.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    Ok(Result::new(fairwire_scenario::report(scenario, outcome), watch.seen()))
+}
+
+/// Works on a thread of its own, without Python's lock, while this thread looks for signals and
+/// shows progress. `work` is given what it calls with the fraction that is done, and a flag that
+/// is raised to stop it.
+pub(crate) fn while_looking<T: Send>(
+    py: Python<'_>,
+    progress: &Progress,
+    work: impl FnOnce(&(dyn Fn(f64) + Sync), &AtomicBool) -> T + Send,
+) -> PyResult<T> {
     let (stop, done) = (AtomicBool::new(false), AtomicU64::new(0));
     let outcome = py.detach(|| {
         thread::scope(|scope| {
@@ -63,14 +89,13 @@ pub(crate) fn run(py: Python<'_>, scenario: &Scenario, jobs: usize, progress: &P
                 let note = |fraction: f64| {
                     done.fetch_max(fraction.to_bits(), Ordering::Relaxed); // floats above 0 are ordered as their bits
                 };
-                let outcome = fairwire_scenario::run_all(scenario, jobs, &note, stop);
                 // Its receiver is there until this is sent.
-                let _ = sender.send(outcome);
+                let _ = sender.send(work(&note, stop));
             });
             let mut failed = None;
             loop {
                 match finished.recv_timeout(LOOK_EVERY) {
-                    Ok(outcome) => return (outcome_of(outcome), failed),
+                    Ok(outcome) => return (Ok(outcome), failed),
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => {
                         let _ = worker.join(); // joined here, its panic does not go on in this thread
@@ -93,9 +118,5 @@ pub(crate) fn run(py: Python<'_>, scenario: &Scenario, jobs: usize, progress: &P
     }
     let outcome = outcome.0?;
     progress.show(py, 1.0)?;
-    Ok(Result::new(fairwire_scenario::report(scenario, outcome)))
-}
-
-fn outcome_of(outcome: std::result::Result<Outcome, RunError>) -> PyResult<Outcome> {
-    outcome.map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    Ok(outcome)
 }

@@ -10,9 +10,11 @@ mod contest;
 mod discipline;
 mod error;
 mod oracle;
+mod picture;
 mod result;
 mod scenario;
 mod table;
+mod watch;
 
 use pyo3::prelude::*;
 
@@ -27,7 +29,9 @@ fn _fairwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_class::<discipline::Discipline>()?;
     module.add_function(wrap_pyfunction!(oracle::max_min, module)?)?;
+    module.add_function(wrap_pyfunction!(oracle::estimate, module)?)?;
     module.add_function(wrap_pyfunction!(oracle::jain, module)?)?;
     module.add_function(wrap_pyfunction!(oracle::describe, module)?)?;
+    module.add_function(wrap_pyfunction!(oracle::all_parts, module)?)?;
     module.add_function(wrap_pyfunction!(oracle::disciplines, module)?)
 }

@@ -3,7 +3,9 @@
 use crate::columns;
 use crate::table::Table;
 use fairwire_catalogue as catalogue;
+use fairwire_core::spelling;
 use fairwire_metrics::max_min::Claim;
+use fairwire_scenario::parts::{self, NoPage};
 use pyo3::exceptions::{PyLookupError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use schemars::JsonSchema;
@@ -48,16 +50,67 @@ pub(crate) fn jain(rates: Vec<f64>) -> f64 {
     fairwire_metrics::jain::jain(&rates)
 }
 
-/// The reference page of a discipline or a marker, in Markdown: what it does, its parameters with
-/// unit, range and default, its source, an example.
+/// The mean of independent runs, and half of its 95 % interval (Student's t), in the unit of both;
+/// the second is None for one run.
+///
+/// Source: Law, Simulation Modeling and Analysis, 5th edition, 2015, section 4.5.
+#[pyfunction]
+pub(crate) fn estimate(runs: Vec<f64>) -> PyResult<(f64, Option<f64>)> {
+    let estimate = fairwire_metrics::interval::estimate(&runs);
+    let found = estimate.map(|found| (found.mean, found.half_width_95));
+    found.ok_or_else(|| PyValueError::new_err("there are no runs; allowed: one value at least"))
+}
+
+/// The reference page of a discipline, a marker, a controller, a source, a network or a parameter
+/// such as "lambda2", in Markdown: what it does, its parameters with unit, range and default, its
+/// source, an example.
 #[pyfunction]
 pub(crate) fn describe(name: &str) -> PyResult<String> {
-    let page = match (catalogue::find(name), catalogue::marker::find(name)) {
-        (Ok(entry), _) => entry.page(),
-        (Err(_), Ok(entry)) => entry.page(),
-        (Err(unknown), Err(_)) => return Err(PyLookupError::new_err(unknown.to_string())),
+    match parts::page(name) {
+        Ok(page) => Ok(page.markdown()),
+        Err(NoPage::Documentation(error)) => Err(PyRuntimeError::new_err(error.to_string())),
+        Err(unknown) => Err(PyLookupError::new_err(unknown_part(&unknown))),
+    }
+}
+
+fn unknown_part(unknown: &NoPage) -> String {
+    let likely = match unknown {
+        NoPage::Unknown { likely, .. } => spelling::question(likely),
+        NoPage::Documentation(_) => None,
     };
-    page.map(|page| page.markdown()).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    let near = likely.map_or(String::new(), |question| format!("; {question}"));
+    format!("{unknown}; allowed: what `fairwire.parts()` lists, and their parameters{near}")
+}
+
+/// Something that a scenario may name.
+#[derive(Serialize, JsonSchema)]
+struct PartRow {
+    /// `discipline`, `marker`, `controller`, `source` or `network`.
+    kind: &'static str,
+    /// Its name, as typed in scenarios.
+    name: &'static str,
+    /// What it does, in one sentence.
+    summary: &'static str,
+    /// The paper or RFC, with its section; empty where there is none.
+    source: &'static str,
+    /// The names of its parameters, with commas between them.
+    parameters: String,
+}
+
+/// Everything that a scenario may name, as a table: disciplines, markers, controllers of TCP,
+/// sources of traffic (those that open TCP connections too) and networks.
+#[pyfunction(name = "parts")]
+pub(crate) fn all_parts() -> PyResult<Table> {
+    let names =
+        |part: &parts::Part| part.fields.iter().map(|field| field.name).collect::<Vec<_>>().join(", ");
+    let rows = parts::all().map(|part| PartRow {
+        kind: part.kind,
+        name: part.name,
+        summary: part.summary,
+        source: part.source,
+        parameters: names(&part),
+    });
+    Table::new(columns::table(rows), &["name"])
 }
 
 /// A discipline of the catalogue.
@@ -80,12 +133,13 @@ struct Row {
 /// All disciplines of the catalogue, as a table.
 #[pyfunction]
 pub(crate) fn disciplines() -> PyResult<Table> {
-    Table::new(columns::table(catalogue::all().iter().map(|entry| Row {
+    let rows = catalogue::all().iter().map(|entry| Row {
         name: entry.name,
         family: entry.family.to_string(),
         summary: entry.summary,
         state: entry.state,
         cost: entry.cost,
         source: entry.source,
-    })))
+    });
+    Table::new(columns::table(rows), &["name"])
 }

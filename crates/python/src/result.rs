@@ -1,10 +1,13 @@
 //! What came of a scenario.
 
 use crate::columns;
+use crate::picture;
 use crate::table::Table;
+use crate::watch::WatchedRuns;
 use fairwire_metrics::record::{
     AggregateRecord, Estimate, Fairness, FlowRecord, LinkRecord, Report, RunRecord, TransferRecord,
 };
+use fairwire_metrics::summary::{self, InRun};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use schemars::JsonSchema;
@@ -16,6 +19,7 @@ use serde::Serialize;
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Result {
     report: Report,
+    watched: WatchedRuns,
 }
 
 /// A record, and the run that it is of.
@@ -42,12 +46,30 @@ struct Measure<'a> {
     estimate: Estimate,
 }
 
+/// One measure of one run.
+#[derive(Serialize, JsonSchema)]
+struct Value<'a> {
+    /// The discipline, by its label or else its name.
+    discipline: &'a str,
+    /// The seed.
+    seed: u64,
+    /// The measure, such as `share.tcp` or `jain`.
+    measure: &'a str,
+    /// Its value, in the unit of the measure.
+    value: f64,
+}
+
 impl Result {
-    pub(crate) fn new(report: Report) -> Self {
-        Result { report }
+    pub(crate) fn new(report: Report, watched: WatchedRuns) -> Self {
+        Result { report, watched }
     }
 
-    fn table<'a, R, I>(&'a self, records: impl Fn(&'a RunRecord) -> I) -> PyResult<Table>
+    /// A row for each of the records of each run, no two of which agree in all of `keys`.
+    fn table<'a, R, I>(
+        &'a self,
+        keys: &'static [&'static str],
+        records: impl Fn(&'a RunRecord) -> I,
+    ) -> PyResult<Table>
     where
         R: Serialize + JsonSchema + 'a,
         I: IntoIterator<Item = R> + 'a,
@@ -56,7 +78,7 @@ impl Result {
             let of = |record| Of { discipline: &run.discipline, seed: run.seed, record };
             records(run).into_iter().map(of)
         });
-        Table::new(columns::table(rows))
+        Table::new(columns::table(rows), keys)
     }
 }
 
@@ -65,31 +87,31 @@ impl Result {
     /// A row for each run and flow: throughput, goodput, packets.
     #[getter]
     fn flows(&self) -> PyResult<Table> {
-        self.table::<&FlowRecord, _>(|run| &run.flows)
+        self.table::<&FlowRecord, _>(&["discipline", "seed", "name"], |run| &run.flows)
     }
 
     /// A row for each run and queued link: utilization, drops and marks by cause, sojourn times.
     #[getter]
     fn links(&self) -> PyResult<Table> {
-        self.table::<&LinkRecord, _>(|run| &run.links)
+        self.table::<&LinkRecord, _>(&["discipline", "seed", "name"], |run| &run.links)
     }
 
     /// A row for each run, group and kind of transfer: how long transfers took.
     #[getter]
     fn transfers(&self) -> PyResult<Table> {
-        self.table::<&TransferRecord, _>(|run| &run.transfers)
+        self.table::<&TransferRecord, _>(&["discipline", "seed", "group", "kind"], |run| &run.transfers)
     }
 
     /// A row for each run and aggregate of differentiated services.
     #[getter]
     fn aggregates(&self) -> PyResult<Table> {
-        self.table::<&AggregateRecord, _>(|run| &run.aggregates)
+        self.table::<&AggregateRecord, _>(&["discipline", "seed", "name"], |run| &run.aggregates)
     }
 
     /// A row for each run: Jain's index, the worst share, the share of each group.
     #[getter]
     fn fairness(&self) -> PyResult<Table> {
-        self.table::<&Fairness, _>(|run| [&run.fairness])
+        self.table::<&Fairness, _>(&["discipline", "seed"], |run| [&run.fairness])
     }
 
     /// A row for each discipline and measure: mean over the seeds, 95 % interval, range.
@@ -103,7 +125,40 @@ impl Result {
                 estimate: *estimate,
             })
         });
-        Table::new(columns::table(rows))
+        Table::new(columns::table(rows), &["discipline", "measure"])
+    }
+
+    /// A row for each run and measure of the summary: the values of which that has the means.
+    #[getter]
+    fn measures(&self) -> PyResult<Table> {
+        let rows = self.report.summary.iter().flat_map(|of| {
+            let values = summary::in_runs(of, &self.report.runs);
+            let row =
+                |InRun { seed, measure, value }| Value { discipline: &of.discipline, seed, measure, value };
+            values.into_iter().map(row)
+        });
+        Table::new(columns::table(rows), &["discipline", "seed", "measure"])
+    }
+
+    /// A row for each time, object and measure that was sampled: throughputs in bit/s, backlogs,
+    /// drops, gauges of the disciplines, and windows. Needs `run(…, every="100 ms")`.
+    #[getter]
+    fn series(&self) -> PyResult<Table> {
+        self.watched.series()
+    }
+
+    /// A row for each run, queued link and bin of its waiting times, in seconds: the whole
+    /// distribution, within 0.8 %. Needs `run(…, delays=True)`.
+    #[getter]
+    fn delays(&self) -> PyResult<Table> {
+        self.watched.delays()
+    }
+
+    /// One measure of the summary as an xarray.DataArray with the dimensions `discipline` and
+    /// `seed`; without `measure` an xarray.Dataset of all. Needs the extra `xarray`.
+    #[pyo3(signature = (measure=None))]
+    fn to_xarray<'py>(slf: &Bound<'py, Self>, measure: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("fairwire._xarray")?.call_method1("of_result", (slf, measure))
     }
 
     /// The report as JSON, as `fairwire run --format json` prints it.
@@ -139,9 +194,8 @@ impl Result {
         )
     }
 
-    /// The summary, for a notebook.
+    /// The summary and a picture of the shares, for a notebook.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        let summary = Bound::new(py, self.summary()?)?;
-        summary.call_method0("_repr_html_")?.extract()
+        picture::html(py, &self.report)
     }
 }

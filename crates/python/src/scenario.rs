@@ -1,8 +1,9 @@
 //! Scenarios: from a file, from a dict, with changes.
 
-use crate::contest::{self, Progress};
+use crate::contest::{self, How, Progress};
 use crate::error::scenario_error;
 use crate::result::Result;
+use crate::watch::Watching;
 use fairwire_scenario::Overrides;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -141,9 +142,16 @@ impl Scenario {
     /// same time, 0 for one on each core. `progress`: True for a line on stderr, or a function that
     /// is given the fraction that is done, from 0 to 1. The results do not depend on `jobs`.
     ///
+    /// `every`, such as "100 ms": samples links, groups and aggregates at every multiple of it, for
+    /// `result.series`; with `flows=True` each flow too, with its congestion window. `delays=True`
+    /// counts how long packets waited at each link, for `result.delays`. Neither changes a result.
+    ///
     /// Other threads of Python run meanwhile. Ctrl-C stops it within 100 ms and raises
     /// KeyboardInterrupt.
-    #[pyo3(signature = (disciplines=None, seeds=None, *, jobs=0, progress=None))]
+    #[pyo3(signature = (
+        disciplines=None, seeds=None, *, jobs=0, progress=None, every=None, flows=false, delays=false
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn run(
         &self,
         py: Python<'_>,
@@ -151,18 +159,22 @@ impl Scenario {
         seeds: Option<&Bound<'_, PyAny>>,
         jobs: usize,
         progress: Option<&Bound<'_, PyAny>>,
+        every: Option<&str>,
+        flows: bool,
+        delays: bool,
     ) -> PyResult<Result> {
-        let progress = Progress::new(progress)?;
+        let watching = Watching::new(every, flows, delays)?;
+        let how = How { jobs, progress: Progress::new(progress)?, watching };
         let overrides = Overrides {
             set: self.set.clone(),
             disciplines: texts(disciplines)?,
             seeds: seeds.map(seeds_text).transpose()?,
         };
         if overrides.disciplines.is_empty() && overrides.seeds.is_none() {
-            return contest::run(py, &self.checked, jobs, &progress);
+            return contest::run(py, &self.checked, &how);
         }
         let chosen = self.with(py, &overrides)?;
-        contest::run(py, &chosen.checked, jobs, &progress)
+        contest::run(py, &chosen.checked, &how)
     }
 
     /// Its name.

@@ -19,12 +19,17 @@ const SHOWN: usize = 20;
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Table {
     batch: RecordBatch,
+    keys: &'static [&'static str],
 }
 
 impl Table {
-    /// A table of these columns.
-    pub(crate) fn new(batch: Result<RecordBatch, ArrowError>) -> PyResult<Self> {
-        batch.map(|batch| Table { batch }).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    /// A table of these columns, no two rows of which agree in all of `keys`.
+    pub(crate) fn new(
+        batch: Result<RecordBatch, ArrowError>,
+        keys: &'static [&'static str],
+    ) -> PyResult<Self> {
+        let batch = batch.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        Ok(Table { batch, keys })
     }
 
     /// The values of a column, from the row `from` on, at most `rows`.
@@ -69,6 +74,13 @@ impl Table {
         self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
+    /// The names of the columns that say what a row is of: no two rows agree in all of them. They
+    /// are the dimensions of `to_xarray()`. Empty where a row is of nothing but its number.
+    #[getter]
+    fn keys(&self) -> Vec<&'static str> {
+        self.keys.to_vec()
+    }
+
     /// What a column is, with its unit.
     fn description(&self, column: &str) -> PyResult<String> {
         let at = self.index(column)?;
@@ -104,6 +116,13 @@ impl Table {
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let data = slf.get().to_dict(slf.py())?;
         slf.py().import("pandas")?.call_method1("DataFrame", (data,))
+    }
+
+    /// An xarray.Dataset whose dimensions are `keys`, and whose variables are the other columns.
+    /// Where a column `measure` names what `value` is, each measure is a variable, and `name` one
+    /// dimension for objects of every kind. What no row has is nan. Needs the extra `xarray`.
+    fn to_xarray<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("fairwire._xarray")?.call_method1("dataset", (slf,))
     }
 
     /// The number of rows.

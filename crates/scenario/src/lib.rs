@@ -55,6 +55,7 @@ mod load;
 mod measure;
 mod notes;
 mod output;
+pub mod parts;
 mod passing;
 mod rates;
 mod run;

@@ -2,9 +2,10 @@
 
 use fairwire_core::{Duration, Probe, Unit};
 use fairwire_sim::{FlowView, View};
+use schemars::JsonSchema;
 
 /// One number of a sample.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
 pub struct Row<'a> {
     /// `link`, `group`, `aggregate`, `flow`, or `connection` of a flow that has several.
     pub kind: &'static str,

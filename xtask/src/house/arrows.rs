@@ -161,6 +161,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-catalogue",
             "fairwire-core",
             "fairwire-document",
+            "fairwire-figures",
             "fairwire-laws",
             "fairwire-metrics",
             "fairwire-scenario",

@@ -432,7 +432,7 @@ pub(crate) enum List {
 
 #[derive(Debug, Args)]
 pub(crate) struct DescribeArgs {
-    /// The name of a discipline or of a marker.
+    /// The name of a discipline, a marker, a controller, a source, a network or a parameter.
     pub name: Option<String>,
     /// How to print it.
     #[arg(long, default_value = "text")]

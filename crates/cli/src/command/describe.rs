@@ -2,19 +2,20 @@
 
 use crate::args::{DescribeArgs, Look};
 use crate::failure::{Ending, Failure};
-use crate::kinds;
 use crate::notice::notice;
 use crate::report;
 use crate::terminal::{self, indented};
 use fairwire_catalogue::page::{Page, ParameterPage, linked};
 use fairwire_catalogue::{self as catalogue, marker};
 use fairwire_core::spelling;
-use fairwire_document::shortened;
-use fairwire_parameters::Field;
+use fairwire_scenario::parts::{self, NoPage};
 use fairwire_scenario::{Controller, control, generated, source};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+
+/// Where the names are.
+pub(crate) const LISTS: &str = "`fairwire list disciplines`, `list markers`, `list controllers`, `list sources` and `list networks` have the names";
 
 /// Longer lines are hard to read.
 const MAX_COLUMNS: usize = 120;
@@ -32,7 +33,7 @@ pub(crate) fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
         }
         (None, Some(folder)) => write_all(folder)?,
         _ => {
-            let message = "`<NAME>` is missing: a discipline, a marker, a controller, a source or a network";
+            let message = "`<NAME>` is missing: a discipline, a marker, a controller, a source, a network or a parameter";
             return Err(Failure::user(
                 message,
                 "allowed: such as `fairwire describe faba`; or `--out DIR` for the pages of all",
@@ -42,82 +43,15 @@ pub(crate) fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// The page of a discipline, a marker, a controller, a source or a network.
+/// The page of what is called `name`.
 fn page(name: &str) -> Result<Page, Failure> {
-    if let Some(controller) = control::all().iter().find(|controller| controller.name == name) {
-        return Ok(of_controller(controller));
-    }
-    if let Some(source) = source::all().iter().find(|source| source.name == name) {
-        return Ok(of_source(source));
-    }
-    if let Some(network) = generated::all().iter().find(|network| network.name == name) {
-        return Ok(of_network(network));
-    }
-    let page = match (catalogue::find(name), marker::find(name)) {
-        (Ok(entry), _) => entry.page(),
-        (Err(_), Ok(entry)) => entry.page(),
-        (Err(unknown), Err(_)) => return Err(not_there(name, unknown.why)),
-    };
-    page.map_err(|error| Failure::Ours(error.to_string()))
-}
-
-fn not_there(given: &str, why: Option<String>) -> Failure {
-    let others = kinds::parts().filter(|(kind, _)| *kind != "discipline").map(|(_, name)| name);
-    let known = catalogue::allowed(given).into_iter().chain(others);
-    let given = shortened(given);
-    let near = spelling::hint(&given, known);
-    let why = why.map_or(String::new(), |why| format!(": {why}"));
-    let message = format!("unknown discipline, marker, controller, source or network `{given}`{why}");
-    Failure::user(message, format!("{}{near}", kinds::LISTS))
-}
-
-fn of_controller(controller: &Controller) -> Page {
-    let Controller { name, about, fields, .. } = *controller;
-    let mut page = Page::of_fields(name, about.what, about.source, fields);
-    page.example = match fields.first() {
-        Some(field) => {
-            format!("tcp = {{ control = {{ {name} = {{ {} = {} }} }} }}", field.name, typed(field))
+    parts::page(name).map_err(|error| match &error {
+        NoPage::Unknown { likely, .. } => {
+            let near = spelling::question(likely).map_or(String::new(), |question| format!("; {question}"));
+            Failure::user(&error, format!("{LISTS}{near}"))
         }
-        None => format!("tcp = {{ control = \"{name}\" }}"),
-    };
-    page
-}
-
-fn of_source(source: &source::Entry) -> Page {
-    let source::Entry { name, about, fields, .. } = *source;
-    let mut page = Page::of_fields(name, about.what, "", fields);
-    let is_value = |field: &&Field| {
-        matches!(field.default, "true" | "false") || field.default.starts_with(|c: char| c.is_ascii_digit())
-    };
-    let set = match about.example {
-        "" => fields.iter().find(is_value).map(|field| format!("{} = {}", field.name, typed(field))),
-        example => Some(example.into()),
-    };
-    page.example = match set {
-        Some(set) => format!("source = {{ {name} = {{ {set} }} }}"),
-        None => format!("source = \"{name}\""),
-    };
-    page
-}
-
-fn of_network(network: &generated::Entry) -> Page {
-    let generated::Entry { name, summary, source, example, fields, .. } = *network;
-    let mut page = Page::of_fields(name, summary, source, fields);
-    page.example = format!("network = {{ {name} = {{ {example} }} }}");
-    page
-}
-
-/// The default of a parameter, as it is typed.
-fn typed(field: &Field) -> String {
-    let fraction = field
-        .default
-        .split_once('/')
-        .and_then(|(over, under)| Some(over.parse::<f64>().ok()? / under.parse::<f64>().ok()?));
-    match fraction {
-        Some(value) => value.to_string(),
-        None if field.unit == "time" => format!("\"{}\"", field.default),
-        None => field.default.into(),
-    }
+        NoPage::Documentation(_) => Failure::Ours(error.to_string()),
+    })
 }
 
 fn write_all(folder: &Path) -> Result<(), Failure> {
@@ -151,10 +85,10 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
         let Controller { name, about, .. } = controller;
         writeln!(index, "| [`{name}`]({name}.md) | {} | {} |", about.what, about.source)
             .expect("writing to a string succeeds");
-        files.push((format!("{name}.md"), of_controller(controller).markdown()));
+        files.push((format!("{name}.md"), page(name)?.markdown()));
     }
-    index += &of_sources(&mut files);
-    index += &of_networks(&mut files);
+    index += &of_sources(&mut files)?;
+    index += &of_networks(&mut files)?;
     files.push(("README.md".into(), index));
     let refuse = |error| {
         Failure::user(
@@ -193,7 +127,7 @@ fn of_schedulers() -> String {
 }
 
 /// Adds the pages of sources; their part of the index.
-fn of_sources(files: &mut Vec<(String, String)>) -> String {
+fn of_sources(files: &mut Vec<(String, String)>) -> Result<String, Failure> {
     let mut index = String::from(
         "\n# The sources\n\nThey are what `source` names in a [scenario](../scenario.md).\n\n\
          | name | what it sends |\n|---|---|\n",
@@ -202,13 +136,13 @@ fn of_sources(files: &mut Vec<(String, String)>) -> String {
         let name = source.name;
         writeln!(index, "| [`{name}`]({name}.md) | {} |", source.about.what)
             .expect("writing to a string succeeds");
-        files.push((format!("{name}.md"), of_source(source).markdown()));
+        files.push((format!("{name}.md"), page(name)?.markdown()));
     }
-    index
+    Ok(index)
 }
 
 /// Adds the pages of networks; their part of the index.
-fn of_networks(files: &mut Vec<(String, String)>) -> String {
+fn of_networks(files: &mut Vec<(String, String)>) -> Result<String, Failure> {
     let mut index = String::from(
         "\n# The networks\n\nThey are what `network` names in a [scenario](../scenario.md#a-network-that-is-generated-network).\n\n\
          | name | what it is | source |\n|---|---|---|\n",
@@ -217,9 +151,9 @@ fn of_networks(files: &mut Vec<(String, String)>) -> String {
         let generated::Entry { name, summary, source, .. } = *network;
         writeln!(index, "| [`{name}`]({name}.md) | {summary} | {source} |")
             .expect("writing to a string succeeds");
-        files.push((format!("{name}.md"), of_network(network).markdown()));
+        files.push((format!("{name}.md"), page(name)?.markdown()));
     }
-    index
+    Ok(index)
 }
 
 fn text(page: &Page, columns: usize) -> String {

@@ -2,43 +2,24 @@
 //! share.
 
 use super::shown::{Headline, groups};
-use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Reference};
+use fairwire_figures::shares::{self, Group};
 use fairwire_figures::{Figure, Setting};
 use fairwire_metrics::record::{Report, Summary};
 
 /// The picture of `report`.
 pub(crate) fn svg(report: &Report, headline: &Headline) -> String {
-    let lines = groups(report).into_iter().enumerate().map(|(colour, group)| Line {
-        label: group.into(),
-        colour,
-        marks: marks(report, group),
-        ..Line::default()
-    });
-    let panel = Panel {
-        kind: Kind::Bars,
-        y: Axis { label: "throughput over max-min fair share".into(), ..Axis::default() },
-        categories: report.summary.iter().map(Summary::label).collect(),
-        lines: lines.collect(),
-        reference: vec![Reference { y: 1.0, label: "fair share = 1".into(), band: None }],
-        ..Panel::default()
+    let of = |group: &str| {
+        let share = |summary: &Summary| {
+            let estimate = summary.measures.get(&format!("share.{group}"))?;
+            Some((estimate.mean, estimate.half_width_95))
+        };
+        Group { name: group.into(), shares: report.summary.iter().map(share).collect() }
     };
+    let categories = report.summary.iter().map(Summary::label).collect();
+    let panel = shares::panel(categories, groups(report).into_iter().map(of).collect());
     let detail = headline.detail.split("; ").map(String::from).collect();
     let (title, panels) = (headline.title.as_str(), &[panel]);
     Figure { title, detail, panels, is_as_wide_as_bars: true, ..Figure::default() }.svg(Setting::Alone)
-}
-
-fn marks(report: &Report, group: &str) -> Vec<Mark> {
-    let share = |at: usize| {
-        let estimate = report.summary[at].measures.get(&format!("share.{group}"))?;
-        let y_half_width = estimate.half_width_95;
-        estimate.mean.is_finite().then(|| Mark {
-            x: at as f64,
-            y: estimate.mean,
-            y_half_width,
-            ..Mark::default()
-        })
-    };
-    (0..report.summary.len()).filter_map(share).collect()
 }
 
 #[cfg(test)]

@@ -164,7 +164,10 @@ fn a_discipline_is_described_with_its_parameters_and_an_example() {
         (&["describe", "rde"][..], "did you mean `red`?"),
         (&["describe", "cubik"], "did you mean `cubic`?"),
         (&["describe", "afd"], "did you mean `afd-sb`, `afd-ft`, `afd-nft` or `afd-exact`?"),
-        (&["describe"], "`<NAME>` is missing: a discipline, a marker, a controller, a source or a network"),
+        (
+            &["describe"],
+            "`<NAME>` is missing: a discipline, a marker, a controller, a source, a network or a parameter",
+        ),
         (&["describe", "fat-tre"], "did you mean `fat-tree`?"),
         (&["describe", "red", "--out", "x"], "but `--out` is given too"),
     ] {

@@ -1,0 +1,35 @@
+//! Bars of shares, against what is fair.
+
+use crate::panel::{Axis, Kind, Line, Mark, Panel, Reference};
+
+/// The shares of one group of flows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// For each category what it got over what is fair, and half of the 95 % interval; `None`
+    /// where there is no number.
+    pub shares: Vec<Option<(f64, Option<f64>)>>,
+}
+
+/// For each of `categories` a bar for each group, and a line where the share is fair.
+pub fn panel(categories: Vec<String>, groups: Vec<Group>) -> Panel {
+    let mark = |(at, share): (usize, Option<(f64, Option<f64>)>)| {
+        let (y, y_half_width) = share.filter(|(share, _)| share.is_finite())?;
+        Some(Mark { x: at as f64, y, y_half_width, ..Mark::default() })
+    };
+    let line = |(colour, Group { name, shares }): (usize, Group)| Line {
+        label: name,
+        colour,
+        marks: shares.into_iter().enumerate().filter_map(mark).collect(),
+        ..Line::default()
+    };
+    Panel {
+        kind: Kind::Bars,
+        y: Axis { label: "throughput over max-min fair share".into(), ..Axis::default() },
+        categories,
+        lines: groups.into_iter().enumerate().map(line).collect(),
+        reference: vec![Reference { y: 1.0, label: "fair share = 1".into(), band: None }],
+        ..Panel::default()
+    }
+}

@@ -1,0 +1,77 @@
+//! What a notebook shows of a result: its summary as a table, and its shares as a picture.
+
+use fairwire_figures::shares::{self, Group};
+use fairwire_figures::{Figure, Setting, escaped};
+use fairwire_metrics::record::{Estimate, Report, Summary};
+use pyo3::prelude::*;
+use std::collections::BTreeSet;
+
+/// The measures down and the disciplines across; below it the picture.
+///
+/// The picture is an image of its own, so that its style sheet does not reach the notebook.
+pub(crate) fn html(py: Python<'_>, report: &Report) -> PyResult<String> {
+    let bytes = py.import("base64")?.call_method1("b64encode", (svg(report).as_bytes(),))?;
+    let encoded: String = bytes.call_method1("decode", ("ascii",))?.extract()?;
+    let alt = escaped(&format!("shares of {}", report.manifest.scenario));
+    Ok(format!(
+        "{}<img alt=\"{alt}\" style=\"max-width: 100%\" src=\"data:image/svg+xml;base64,{encoded}\"/>",
+        table(report)
+    ))
+}
+
+fn table(report: &Report) -> String {
+    let cell = |tag: &str, text: &str| format!("<{tag}>{}</{tag}>", escaped(text));
+    let summaries = &report.summary;
+    let names: BTreeSet<&String> = summaries.iter().flat_map(|summary| summary.measures.keys()).collect();
+    let head: String = summaries.iter().map(|summary| cell("th", &summary.discipline)).collect();
+    let row = |name: &&String| {
+        let cells = summaries
+            .iter()
+            .map(|summary| cell("td", &summary.measures.get(*name).map_or(String::new(), shown)));
+        format!("<tr>{}{}</tr>", cell("th", name), cells.collect::<String>())
+    };
+    let rows: String = names.iter().map(row).collect();
+    let runs = report.runs.len();
+    let plural = if runs == 1 { "" } else { "s" };
+    let caption = format!(
+        "{}: {runs} run{plural}; mean ± half of the 95 % interval over the seeds",
+        report.manifest.scenario
+    );
+    format!(
+        "<table><caption>{}</caption><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table>",
+        escaped(&caption)
+    )
+}
+
+/// A mean in four digits, and its interval in as many decimals.
+fn shown(estimate: &Estimate) -> String {
+    let Estimate { mean, half_width_95, .. } = *estimate;
+    let magnitude = if mean == 0.0 { 0 } else { mean.abs().log10().floor() as i32 };
+    let decimals = (3 - magnitude).clamp(0, 6) as usize;
+    let half = half_width_95.map_or(String::new(), |half| format!(" ± {half:.decimals$}"));
+    format!("{mean:.decimals$}{half}")
+}
+
+fn svg(report: &Report) -> String {
+    const SHARE: &str = "share.";
+    let summaries = &report.summary;
+    let mut names: Vec<&str> = Vec::new();
+    for name in summaries.iter().flat_map(|summary| summary.measures.keys()) {
+        match name.strip_prefix(SHARE) {
+            Some(group) if !names.contains(&group) => names.push(group),
+            _ => {}
+        }
+    }
+    let of = |group: &str| {
+        let share = |summary: &Summary| {
+            let estimate = summary.measures.get(&format!("{SHARE}{group}"))?;
+            Some((estimate.mean, estimate.half_width_95))
+        };
+        Group { name: group.into(), shares: summaries.iter().map(share).collect() }
+    };
+    let categories = summaries.iter().map(Summary::label).collect();
+    let panels = [shares::panel(categories, names.into_iter().map(of).collect())];
+    let title = format!("{}: the share of each group", report.manifest.scenario);
+    Figure { title: &title, panels: &panels, is_as_wide_as_bars: true, ..Figure::default() }
+        .svg(Setting::Alone)
+}

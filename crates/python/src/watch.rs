@@ -1,0 +1,250 @@
+//! What is watched during the runs of a scenario: samples over time, and how long packets waited.
+
+use crate::columns;
+use crate::table::Table;
+use arrow_array::{ArrayRef, Float64Array, StringArray, UInt64Array};
+use fairwire_core::{Duration, Time};
+use fairwire_metrics::Bin;
+use fairwire_scenario::{Observer, Observers, Row, RunId, Scenario, View, rows};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What is to be watched.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Watching {
+    /// The time between samples; without it there are none.
+    every: Option<Duration>,
+    has_flows: bool,
+    has_delays: bool,
+}
+
+impl Watching {
+    pub(crate) fn new(every: Option<&str>, has_flows: bool, has_delays: bool) -> PyResult<Self> {
+        let every = every.map(|text| {
+            let read = text.parse::<Duration>();
+            read.map_err(|error| {
+                PyValueError::new_err(format!("`every`: {error}; allowed: such as \"100 ms\""))
+            })
+        });
+        let every = every.transpose()?;
+        if has_flows && every.is_none() {
+            let message = "`flows` is True, but nothing is sampled; allowed: together with `every`";
+            return Err(PyValueError::new_err(message));
+        }
+        Ok(Watching { every, has_flows, has_delays })
+    }
+}
+
+/// Watches the runs of a scenario.
+pub(crate) struct Watch {
+    watching: Watching,
+    /// By the number of the run.
+    finished: Mutex<BTreeMap<usize, Seen>>,
+}
+
+impl Watch {
+    pub(crate) fn new(watching: Watching, scenario: &Scenario) -> PyResult<Self> {
+        let longest = scenario.spec().duration.0;
+        if let Some(every) = watching.every.filter(|every| *every == Duration::ZERO || *every > longest) {
+            return Err(PyValueError::new_err(format!(
+                "`every` is {every}, but then a run has no sample; allowed: from 1 ns to the duration of a run, {longest}"
+            )));
+        }
+        Ok(Watch { watching, finished: Mutex::default() })
+    }
+
+    /// What was seen, in the order of the runs.
+    pub(crate) fn seen(self) -> WatchedRuns {
+        let finished = self.finished.into_inner().unwrap_or_else(PoisonError::into_inner);
+        WatchedRuns { watching: self.watching, runs: finished.into_values().collect() }
+    }
+}
+
+impl Observers for Watch {
+    fn observe(&self, which: RunId<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool) {
+        let Watching { every, has_delays, .. } = self.watching;
+        if every.is_none() && !has_delays {
+            go(None);
+            return;
+        }
+        let mut seen = Seen::new(self.watching, which);
+        if go(Some(&mut seen)) {
+            self.finished.lock().unwrap_or_else(PoisonError::into_inner).insert(which.index, seen);
+        }
+    }
+}
+
+/// What a sampled number is of.
+#[derive(PartialEq, Eq)]
+struct Of {
+    kind: &'static str,
+    name: String,
+    measure: String,
+    unit: &'static str,
+}
+
+impl Of {
+    fn is_of(&self, row: &Row<'_>) -> bool {
+        (self.kind, self.unit) == (row.kind, row.unit) && self.name == row.name && self.measure == row.measure
+    }
+}
+
+/// A sampled number.
+struct Sample {
+    at: Time,
+    /// Its place in the list of what numbers are of.
+    of: u32,
+    value: f64,
+}
+
+/// What was seen of one run.
+struct Seen {
+    watching: Watching,
+    discipline: String,
+    seed: u64,
+    of: Vec<Of>,
+    samples: Vec<Sample>,
+    /// By link.
+    delays: Vec<(String, Vec<Bin>)>,
+}
+
+impl Seen {
+    fn new(watching: Watching, which: RunId<'_>) -> Self {
+        let discipline = which.discipline.into();
+        let (of, samples, delays) = Default::default();
+        Seen { watching, discipline, seed: which.seed, of, samples, delays }
+    }
+
+    /// The place of what `row` is of. One sample is much like the one before, so it is looked for
+    /// from `expected` on.
+    fn place(&mut self, row: &Row<'_>, expected: usize) -> usize {
+        let is_of = |of: &Of| of.is_of(row);
+        let expected = expected.min(self.of.len());
+        let (before, from) = self.of.split_at(expected);
+        let found = from.iter().position(is_of).map(|at| expected + at);
+        found.or_else(|| before.iter().position(is_of)).unwrap_or_else(|| {
+            let Row { kind, name, measure, unit, .. } = *row;
+            self.of.push(Of { kind, name: name.into(), measure: measure.into(), unit });
+            self.of.len() - 1
+        })
+    }
+}
+
+impl Observer for Seen {
+    fn interval(&self) -> Option<Duration> {
+        self.watching.every
+    }
+
+    fn sample(&mut self, view: &View<'_>) {
+        let Some(every) = self.watching.every else { return };
+        let mut expected = 0;
+        rows(view, every, self.watching.has_flows, &mut |row| {
+            let place = self.place(&row, expected);
+            expected = place + 1;
+            self.samples.push(Sample { at: view.now(), of: place as u32, value: row.value });
+        });
+    }
+
+    fn finished(&mut self, view: &View<'_>) {
+        if self.watching.has_delays {
+            let links = view.links().map(|link| (link.name.to_owned(), link.sojourn.bins().collect()));
+            self.delays = links.collect();
+        }
+    }
+}
+
+/// What was seen of all runs.
+pub(crate) struct WatchedRuns {
+    watching: Watching,
+    runs: Vec<Seen>,
+}
+
+/// A number of a time series.
+#[derive(Clone, Copy, JsonSchema)]
+struct Sampled<'a> {
+    /// The discipline, by its label or else its name.
+    discipline: &'a str,
+    /// The seed.
+    seed: u64,
+    /// When it was sampled, seconds from the start of the run; what is counted is since the sample
+    /// before.
+    time_s: f64,
+    #[schemars(flatten)]
+    row: Row<'a>,
+}
+
+/// The packets that waited for about the same time.
+#[derive(Serialize, JsonSchema)]
+struct Waited<'a> {
+    /// The discipline, by its label or else its name.
+    discipline: &'a str,
+    /// The seed.
+    seed: u64,
+    /// The queued link.
+    name: &'a str,
+    /// The shortest wait of the bin, seconds, transmission excluded; bins are at most 1/128 of it
+    /// wide.
+    from_s: f64,
+    /// The end of the bin, seconds.
+    to_s: f64,
+    /// The packets of this bin that were sent after the warm-up.
+    packets: u64,
+}
+
+impl WatchedRuns {
+    /// A row for each time, object and measure, in the order of the runs.
+    pub(crate) fn series(&self) -> PyResult<Table> {
+        if self.watching.every.is_none() {
+            let message = "nothing was sampled; allowed: after `run(…, every=\"100 ms\")`";
+            return Err(PyValueError::new_err(message));
+        }
+        let rows = || {
+            self.runs.iter().flat_map(|run| {
+                run.samples.iter().map(|sample| {
+                    let Of { kind, name, measure, unit } = &run.of[sample.of as usize];
+                    let row = Row { kind, name, measure, unit, value: sample.value };
+                    Sampled { discipline: &run.discipline, seed: run.seed, time_s: sample.at.secs(), row }
+                })
+            })
+        };
+        fn text<'a>(rows: impl Iterator<Item = &'a str>) -> ArrayRef {
+            Arc::new(StringArray::from_iter_values(rows))
+        }
+        let arrays: Vec<ArrayRef> = vec![
+            text(rows().map(|row| row.discipline)),
+            Arc::new(UInt64Array::from_iter_values(rows().map(|row| row.seed))),
+            Arc::new(Float64Array::from_iter_values(rows().map(|row| row.time_s))),
+            text(rows().map(|row| row.row.kind)),
+            text(rows().map(|row| row.row.name)),
+            text(rows().map(|row| row.row.measure)),
+            text(rows().map(|row| row.row.unit)),
+            Arc::new(Float64Array::from_iter_values(rows().map(|row| row.row.value))),
+        ];
+        let keys = &["discipline", "seed", "time_s", "kind", "name", "measure", "unit"];
+        Table::new(columns::of_arrays::<Sampled<'_>>(arrays), keys)
+    }
+
+    /// A row for each run, link and bin of its waiting times.
+    pub(crate) fn delays(&self) -> PyResult<Table> {
+        if !self.watching.has_delays {
+            let message = "no delays were counted; allowed: after `run(…, delays=True)`";
+            return Err(PyValueError::new_err(message));
+        }
+        let links = self.runs.iter().flat_map(|run| run.delays.iter().map(move |link| (run, link)));
+        let rows = links.flat_map(|(run, (name, bins))| {
+            bins.iter().map(move |bin| Waited {
+                discipline: &run.discipline,
+                seed: run.seed,
+                name,
+                from_s: bin.from.secs(),
+                to_s: bin.to.secs(),
+                packets: bin.packets,
+            })
+        });
+        Table::new(columns::table(rows), &["discipline", "seed", "name", "from_s"])
+    }
+}

@@ -1,0 +1,265 @@
+//! The parts of every kind that a scenario may name, and the page of each.
+//!
+//! What registered itself under its kind is here too. `fairwire describe` and Python's `describe`
+//! print the pages, and `docs/reference` keeps them.
+
+use crate::{Controller, control, generated, source};
+use fairwire_catalogue::page::{BadDocumentation, Page, ParameterPage};
+use fairwire_catalogue::{self as catalogue, marker};
+use fairwire_core::spelling;
+use fairwire_document::shortened;
+use fairwire_parameters::Field;
+use std::collections::BTreeSet;
+
+/// What can be described, in the order in which it is looked for.
+pub const KINDS: &str = "discipline, marker, controller, source, network or parameter";
+
+/// A part that a scenario may name.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// `discipline`, `marker`, `controller`, `source` or `network`.
+    pub kind: &'static str,
+    /// Its name, as typed.
+    pub name: &'static str,
+    /// Other names that people know it by.
+    pub aliases: &'static [&'static str],
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// The paper or RFC, with its section; empty where there is none.
+    pub source: &'static str,
+    /// Its parameters.
+    pub fields: &'static [Field],
+}
+
+impl Part {
+    /// The names under which it is found.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        [self.name].into_iter().chain(self.aliases.iter().copied())
+    }
+}
+
+/// Every part, by kind and in the order in which they are listed to people.
+pub fn all() -> impl Iterator<Item = Part> {
+    let disciplines = catalogue::all().iter().map(|entry| Part {
+        kind: "discipline",
+        name: entry.name,
+        aliases: entry.aliases,
+        summary: entry.summary,
+        source: entry.source,
+        fields: entry.fields(),
+    });
+    let other =
+        |kind, name, summary, source, fields| Part { kind, name, aliases: &[], summary, source, fields };
+    let markers = marker::all().iter();
+    let markers =
+        markers.map(move |entry| other("marker", entry.name, entry.summary, entry.source, entry.fields));
+    let controllers = control::all().iter();
+    let controllers = controllers.map(move |Controller { name, about, fields, .. }| {
+        other("controller", name, about.what, about.source, fields)
+    });
+    let sources = source::all().iter();
+    let sources = sources.map(move |entry| other("source", entry.name, entry.about.what, "", entry.fields));
+    let networks = generated::all().iter();
+    let networks =
+        networks.map(move |entry| other("network", entry.name, entry.summary, entry.source, entry.fields));
+    disciplines.chain(markers).chain(controllers).chain(sources).chain(networks)
+}
+
+/// What is wrong if a name means parts of two kinds: it could not be described, and has one page.
+/// Those of one kind are compared where they are registered.
+pub fn taken_twice() -> Option<String> {
+    let names = all().flat_map(|part| part.names().map(move |name| (part.kind, name)));
+    twice(&names.collect::<Vec<_>>())
+}
+
+fn twice(parts: &[(&str, &str)]) -> Option<String> {
+    let same = |at: usize, name: &str| parts[..at].iter().find(|(_, other)| *other == name);
+    let mut twice =
+        parts.iter().enumerate().filter_map(|(at, (kind, name))| Some((kind, name, same(at, name)?.0)));
+    let (kind, name, other) = twice.next()?;
+    Some(format!(
+        "the name `{name}` is taken by a {other}, and is given to a {kind} too; allowed: a name that no other part has"
+    ))
+}
+
+/// A page that there is not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoPage {
+    /// Nothing has the name given.
+    #[error("unknown {KINDS} `{given}`{}", why.as_ref().map_or(String::new(), |why| format!(": {why}")))]
+    Unknown {
+        /// What was given, cut short where it is long.
+        given: String,
+        /// Why it is none, where that is more than a slip.
+        why: Option<String>,
+        /// The names that were most likely meant, if any come near.
+        likely: Vec<&'static str>,
+    },
+    /// The documentation in the code does not have the form that pages are made of.
+    #[error(transparent)]
+    Documentation(#[from] BadDocumentation),
+}
+
+/// The page of a discipline, such as `faba` or `drr+faba`, a marker, a controller, a source, a
+/// network, or else of a parameter that some of these have.
+///
+/// # Errors
+///
+/// Where nothing has this name.
+pub fn page(name: &str) -> Result<Page, NoPage> {
+    if let Some(controller) = control::all().iter().find(|controller| controller.name == name) {
+        return Ok(of_controller(controller));
+    }
+    if let Some(source) = source::all().iter().find(|source| source.name == name) {
+        return Ok(of_source(source));
+    }
+    if let Some(network) = generated::all().iter().find(|network| network.name == name) {
+        return Ok(of_network(network));
+    }
+    match (catalogue::find(name), marker::find(name)) {
+        (Ok(entry), _) => Ok(entry.page()?),
+        (Err(_), Ok(entry)) => Ok(entry.page()?),
+        (Err(unknown), Err(_)) => of_parameter(name).ok_or_else(|| not_there(name, unknown.why)),
+    }
+}
+
+fn not_there(given: &str, why: Option<String>) -> NoPage {
+    let names = || all().filter(|part| part.kind != "discipline").flat_map(|part| part.names());
+    let parts = catalogue::allowed(given).into_iter().chain(names());
+    let given = shortened(given);
+    let mut likely = spelling::likely(&given, parts);
+    if likely.is_empty() {
+        let parameters = all().flat_map(|part| part.fields.iter().map(|field| field.name));
+        likely = spelling::likely(&given, parameters.collect::<BTreeSet<_>>());
+    }
+    NoPage::Unknown { given, why, likely }
+}
+
+fn of_controller(controller: &Controller) -> Page {
+    let Controller { name, about, fields, .. } = *controller;
+    let mut page = Page::of_fields(name, about.what, about.source, fields);
+    page.example = match fields.first() {
+        Some(field) => {
+            format!("tcp = {{ control = {{ {name} = {{ {} = {} }} }} }}", field.name, typed(field))
+        }
+        None => format!("tcp = {{ control = \"{name}\" }}"),
+    };
+    page
+}
+
+fn of_source(source: &source::Entry) -> Page {
+    let source::Entry { name, about, fields, .. } = *source;
+    let mut page = Page::of_fields(name, about.what, "", fields);
+    let is_value = |field: &&Field| {
+        matches!(field.default, "true" | "false") || field.default.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let set = match about.example {
+        "" => fields.iter().find(is_value).map(|field| format!("{} = {}", field.name, typed(field))),
+        example => Some(example.into()),
+    };
+    page.example = match set {
+        Some(set) => format!("source = {{ {name} = {{ {set} }} }}"),
+        None => format!("source = \"{name}\""),
+    };
+    page
+}
+
+fn of_network(network: &generated::Entry) -> Page {
+    let generated::Entry { name, summary, source, example, fields, .. } = *network;
+    let mut page = Page::of_fields(name, summary, source, fields);
+    page.example = format!("network = {{ {name} = {{ {example} }} }}");
+    page
+}
+
+/// The page of a parameter: what each part that has it says of it, once where several say the same.
+fn of_parameter(name: &str) -> Option<Page> {
+    let mut declared: Vec<(&'static Field, Vec<&'static str>)> = Vec::new();
+    for part in all() {
+        let Some(field) = part.fields.iter().find(|field| field.name == name) else { continue };
+        let is_same = |other: &Field| {
+            (other.text, other.notes, other.default) == (field.text, field.notes, field.default)
+        };
+        match declared.iter_mut().find(|(other, _)| is_same(other)) {
+            Some((_, parts)) => parts.push(part.name),
+            None => declared.push((field, vec![part.name])),
+        }
+    }
+    let (first, _) = declared.first()?;
+    let parts: Vec<&'static str> = declared.iter().flat_map(|(_, parts)| parts.iter().copied()).collect();
+    let mut page = Page::of_fields(first.name, "A parameter.", "", &[]);
+    page.parameters = declared.into_iter().map(|(field, parts)| said(field, &parts)).collect();
+    page.related.push(("It is a parameter of", parts));
+    Some(page)
+}
+
+/// What `parts` say of `field`.
+fn said(field: &Field, parts: &[&str]) -> ParameterPage {
+    let parameter = ParameterPage::of(field);
+    let names: Vec<String> = parts.iter().map(|part| format!("`{part}`")).collect();
+    let notes = format!("{} Of {}.", parameter.notes, names.join(", ")).trim_start().to_owned();
+    ParameterPage { notes, ..parameter }
+}
+
+/// The default of a parameter, as it is typed.
+fn typed(field: &Field) -> String {
+    let fraction = field
+        .default
+        .split_once('/')
+        .and_then(|(over, under)| Some(over.parse::<f64>().ok()? / under.parse::<f64>().ok()?));
+    match fraction {
+        Some(value) => value.to_string(),
+        None if field.unit == "time" => format!("\"{}\"", field.default),
+        None => field.default.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_means_parts_of_two_kinds() {
+        assert_eq!(taken_twice(), None);
+        let parts = [("discipline", "red"), ("controller", "reno"), ("source", "red")];
+        let message = "the name `red` is taken by a discipline, and is given to a source too; \
+                       allowed: a name that no other part has";
+        assert_eq!(twice(&parts).as_deref(), Some(message));
+    }
+
+    #[test]
+    fn every_part_and_every_parameter_has_a_page() {
+        for part in all() {
+            for name in part.names() {
+                assert_eq!(page(name).unwrap().name, part.name, "{name}");
+            }
+            for field in part.fields {
+                assert!(page(field.name).is_ok(), "{} of {}", field.name, part.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_parameter_is_described_once_for_all_that_say_the_same_of_it() {
+        let page = page("target").unwrap();
+        let [(_, parts)] = page.related.as_slice() else { panic!("{:?}", page.related) };
+        assert!(parts.contains(&"codel") && parts.contains(&"pie"), "{parts:?}");
+        assert!(page.parameters.len() > 1 && page.parameters.len() < parts.len(), "{:?}", page.parameters);
+        assert!(
+            page.parameters.iter().all(|said| said.notes.contains(" Of `") || said.notes.starts_with("Of"))
+        );
+    }
+
+    #[test]
+    fn an_unknown_name_comes_with_the_nearest_of_any_kind() {
+        for (given, meant) in
+            [("fabba", "faba"), ("cubik", "cubic"), ("fat-tre", "fat-tree"), ("lamda2", "lambda2")]
+        {
+            match page(given) {
+                Err(NoPage::Unknown { likely, .. }) => assert_eq!(likely, [meant], "{given}"),
+                other => panic!("{other:?}"),
+            }
+        }
+        let Err(NoPage::Unknown { likely, .. }) = page("xyzzy") else { panic!("it resembles none") };
+        assert!(likely.is_empty());
+    }
+}
