@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING
 from ._fairwire import (
     ENGINE,
     Discipline,
+    Packet,
     Result,
     Scenario,
     ScenarioError,
     Table,
+    Waiting,
     __version__,
     describe,
     disciplines,
@@ -28,6 +30,7 @@ from ._fairwire import (
     max_min,
     parts,
 )
+from .own import Dropper, Queue
 
 if TYPE_CHECKING:
     from . import plot
@@ -35,10 +38,14 @@ if TYPE_CHECKING:
 __all__ = [
     "ENGINE",
     "Discipline",
+    "Dropper",
+    "Packet",
+    "Queue",
     "Result",
     "Scenario",
     "ScenarioError",
     "Table",
+    "Waiting",
     "__version__",
     "describe",
     "disciplines",

@@ -1,19 +1,23 @@
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, final, overload
+from typing import Any, Literal, TypeAlias, final, overload
 
 import pandas
 import polars
 import pyarrow
 import xarray
 
+from .own import Dropper, Queue
+
 __all__ = [
     "Discipline",
     "ENGINE",
+    "Packet",
     "Result",
     "Scenario",
     "ScenarioError",
     "Table",
+    "Waiting",
     "__version__",
     "describe",
     "disciplines",
@@ -24,6 +28,9 @@ __all__ = [
 ]
 __version__: str
 ENGINE: str
+
+_Class: TypeAlias = type[Dropper] | type[Queue]
+_Choice: TypeAlias = str | _Class | Mapping[str, Any] | Mapping[_Class | str, Any]
 
 class ScenarioError(ValueError):
     source: str | None
@@ -43,7 +50,7 @@ class Scenario:
     def set(self, path: str | Mapping[str, Any], value: Any = None) -> Scenario: ...
     def run(
         self,
-        disciplines: str | Mapping[str, Any] | Iterable[str | Mapping[str, Any]] | None = None,
+        disciplines: _Choice | Iterable[_Choice] | None = None,
         seeds: int | str | Iterable[int] | None = None,
         *,
         jobs: int = 0,
@@ -114,7 +121,7 @@ class Table:
 @final
 class Discipline:
     def __new__(
-        cls, name: str, *, rate: str, buffer: str, packet: int = 1500, seed: int = 1
+        cls, discipline: _Choice, *, rate: str, buffer: str, packet: int = 1500, seed: int = 1
     ) -> Discipline: ...
     def enqueue(self, flow: int, bytes: int, now: float, *, ecn: bool = False) -> int: ...
     def dequeue(self, now: float) -> int | None: ...
@@ -126,6 +133,47 @@ class Discipline:
     def backlog(self) -> tuple[int, int]: ...
     @property
     def gauges(self) -> list[tuple[str, float]]: ...
+
+@final
+class Packet:
+    @property
+    def number(self) -> int: ...
+    @property
+    def flow(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def arrived(self) -> float: ...
+    @property
+    def class_(self) -> int: ...
+    @property
+    def dscp(self) -> int: ...
+    @property
+    def color(self) -> int: ...
+    @property
+    def ecn(self) -> Literal["not-ect", "ect0", "ect1", "ce"]: ...
+
+@final
+class Waiting:
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Packet]: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def max_packets(self) -> int: ...
+    @property
+    def max_bytes(self) -> int: ...
+    @property
+    def oldest(self) -> Packet | None: ...
+    @property
+    def newest(self) -> Packet | None: ...
+    @property
+    def flows(self) -> list[int]: ...
+    @property
+    def longest(self) -> int | None: ...
+    def backlog(self, flow: int) -> tuple[int, int]: ...
+    def head(self, flow: int) -> Packet | None: ...
+    def of(self, flow: int) -> list[Packet]: ...
 
 def max_min(
     demands: Sequence[float], capacity: float, weights: Sequence[float] | None = None

@@ -1,12 +1,14 @@
 //! A run without Python's lock, which Ctrl-C stops.
 
+use crate::own::{Classes, Observed, Stop};
 use crate::result::Result;
 use crate::watch::{Watch, Watching};
 use fairwire_scenario::Scenario;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -62,25 +64,33 @@ pub(crate) struct How {
 }
 
 /// Runs `scenario` while this thread looks for signals.
-pub(crate) fn run(py: Python<'_>, scenario: &Scenario, how: &How) -> PyResult<Result> {
+pub(crate) fn run(py: Python<'_>, scenario: &Scenario, classes: &Classes, how: &How) -> PyResult<Result> {
     let watch = Watch::new(how.watching, scenario)?;
-    let runs = |note: &(dyn Fn(f64) + Sync), stop: &AtomicBool| {
-        fairwire_scenario::run_all_observed(scenario, how.jobs, note, stop, &watch)
+    let runs = |note: &(dyn Fn(f64) + Sync), stop: &Arc<Stop>| {
+        let observed = Observed::new(classes, stop, &watch);
+        let outcome = fairwire_scenario::run_all_observed(scenario, how.jobs, note, stop.flag(), &observed);
+        (outcome, observed.failed())
     };
-    let outcome = while_looking(py, &how.progress, runs)?;
-    let outcome = outcome.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    Ok(Result::new(fairwire_scenario::report(scenario, outcome), watch.seen()))
+    let (outcome, failed) = while_looking(py, &how.progress, runs)?;
+    let mut outcome = outcome.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    if let Some(failed) = &failed {
+        failed.forget(&mut outcome);
+    }
+    let result = Result::new(fairwire_scenario::report(scenario, outcome), watch.seen());
+    match failed {
+        None => Ok(result),
+        Some(failed) => Err(failed.exception(py, result)),
+    }
 }
 
 /// Works on a thread of its own, without Python's lock, while this thread looks for signals and
-/// shows progress. `work` is given what it calls with the fraction that is done, and a flag that
-/// is raised to stop it.
+/// shows progress. `work` is given what it calls with the fraction that is done, and what stops it.
 pub(crate) fn while_looking<T: Send>(
     py: Python<'_>,
     progress: &Progress,
-    work: impl FnOnce(&(dyn Fn(f64) + Sync), &AtomicBool) -> T + Send,
+    work: impl FnOnce(&(dyn Fn(f64) + Sync), &Arc<Stop>) -> T + Send,
 ) -> PyResult<T> {
-    let (stop, done) = (AtomicBool::new(false), AtomicU64::new(0));
+    let (stop, done) = (Arc::<Stop>::default(), AtomicU64::new(0));
     let outcome = py.detach(|| {
         thread::scope(|scope| {
             let (sender, finished) = mpsc::channel();
@@ -106,9 +116,9 @@ pub(crate) fn while_looking<T: Send>(
                 if failed.is_none() {
                     let fraction = f64::from_bits(done.load(Ordering::Relaxed));
                     failed = Python::attach(|py| {
-                        py.check_signals().and_then(|()| progress.show(py, fraction)).err()
+                        let shown = py.check_signals().and_then(|()| progress.show(py, fraction));
+                        shown.inspect_err(|_| stop.interrupt(py)).err()
                     });
-                    stop.store(failed.is_some(), Ordering::Relaxed);
                 }
             }
         })

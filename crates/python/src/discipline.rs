@@ -1,13 +1,15 @@
 //! A discipline by itself, for teaching and tests.
 
+use crate::own::{self, Classes, Run};
 use fairwire_catalogue::{Choice, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{Cause, Packet, Probe, Rate, Seed, Signals, Time, Unit};
 use fairwire_laws::Site;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 use std::str::FromStr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What is behind a [`Discipline`].
 struct Inside {
@@ -15,6 +17,7 @@ struct Inside {
     now: Time,
     next: u32,
     happened: Happened,
+    run: Arc<Run>, // ended by an exception of a class
 }
 
 /// Drops and marks since they were last read: the packet's number, and the cause.
@@ -35,7 +38,9 @@ impl Signals for Happened {
 
 /// A queue discipline by itself, without a link: packets go in and come out.
 ///
-/// `name`: one of `fairwire.disciplines()`, or a scheduler and a dropper such as "drr+faba".
+/// `discipline`: one of `fairwire.disciplines()`, a scheduler and a dropper such as "drr+faba", a
+/// dict with parameters such as `{"red": {"gentle": False}}`, or a class of your own, a
+/// `fairwire.Dropper` or `fairwire.Queue`. An exception of the class is raised by the call.
 /// `rate`: of the link, such as "10 Mbit/s". `buffer`: such as "100 packets", "64 kB", "50 ms".
 /// `packet`: bytes of a typical packet, for laws that count packets. Times are seconds and never
 /// decrease. Packets have numbers from 0 on, in the order in which they were offered.
@@ -47,8 +52,8 @@ pub(crate) struct Discipline {
 
 impl Discipline {
     /// Does something at `now`, in seconds.
-    fn at<T>(&self, now: f64, what: impl FnOnce(&mut Inside) -> T) -> PyResult<T> {
-        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+    fn at<T>(&self, py: Python<'_>, now: f64, what: impl FnOnce(&mut Inside) -> T) -> PyResult<T> {
+        let mut inside = self.inside(py);
         let earlier = inside.now.ns() as f64 / 1e9;
         if !(0.0..1e9).contains(&now) {
             return Err(PyValueError::new_err(format!("a time of {now} s; allowed: from 0 to 1e9 s")));
@@ -58,11 +63,18 @@ impl Discipline {
             return Err(PyValueError::new_err(format!("a time of {now} s; allowed: {earlier} s or later")));
         }
         inside.now = time;
-        Ok(what(&mut inside))
+        let done = what(&mut inside);
+        inside.run.recover()?;
+        Ok(done)
     }
 
-    fn look<T>(&self, what: impl FnOnce(&mut Inside) -> T) -> T {
-        what(&mut self.inside.lock().unwrap_or_else(PoisonError::into_inner))
+    fn look<T>(&self, py: Python<'_>, what: impl FnOnce(&mut Inside) -> T) -> T {
+        what(&mut self.inside(py))
+    }
+
+    /// While another thread has it, which may be in a class of Python, that thread can go on.
+    fn inside(&self, py: Python<'_>) -> MutexGuard<'_, Inside> {
+        self.inside.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -71,6 +83,15 @@ where
     T::Err: std::fmt::Display,
 {
     text.parse().map_err(|error: T::Err| PyValueError::new_err(format!("`{key}`: {error}")))
+}
+
+/// A name, or a dict with a name and parameters.
+fn choice(given: &Bound<'_, PyAny>) -> PyResult<Choice> {
+    if let Ok(name) = given.extract::<String>() {
+        return Ok(Choice::from(name));
+    }
+    let json: String = given.py().import("json")?.call_method1("dumps", (given,))?.extract()?;
+    serde_json::from_str(&json).map_err(|error| PyValueError::new_err(format!("`discipline`: {error}")))
 }
 
 /// Gauges by name.
@@ -85,8 +106,14 @@ impl Probe for Gauges<'_> {
 #[pymethods]
 impl Discipline {
     #[new]
-    #[pyo3(signature = (name, *, rate, buffer, packet=1500, seed=1))]
-    fn new(name: &str, rate: &str, buffer: &str, packet: u32, seed: u64) -> PyResult<Self> {
+    #[pyo3(signature = (discipline, *, rate, buffer, packet=1500, seed=1))]
+    fn new(
+        discipline: &Bound<'_, PyAny>,
+        rate: &str,
+        buffer: &str,
+        packet: u32,
+        seed: u64,
+    ) -> PyResult<Self> {
         let site = Site {
             rate: read::<Rate>("rate", rate)?,
             buffer: read::<Amount>("buffer", buffer)?,
@@ -94,24 +121,28 @@ impl Discipline {
             seed: Seed(seed),
             stream: "python",
         };
-        let choice = Choice::from(name.to_owned());
+        let (mut classes, run) = (Classes::default(), Arc::<Run>::default());
+        let choice = choice(&own::plain(discipline, &mut classes, false)?)?;
         let parameters = choice.parameters().cloned().unwrap_or_default();
-        let discipline = build(choice.name(), &parameters, &site)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let inside = Inside { discipline, now: Time::ZERO, next: 0, happened: Happened::default() };
-        Ok(Discipline { name: name.into(), inside: Mutex::new(inside) })
+        let built = own::within(&classes, &run, || build(choice.name(), &parameters, &site));
+        run.recover()?;
+        let built = built.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let name = if classes.is_empty() { choice.name().into() } else { discipline.to_string() };
+        let inside =
+            Inside { discipline: built, now: Time::ZERO, next: 0, happened: Happened::default(), run };
+        Ok(Discipline { name, inside: Mutex::new(inside) })
     }
 
     /// Offers a packet of `bytes` of `flow`, any number, at `now` seconds. Returns the number of
     /// the packet. Whether it waits or was dropped is in `drops()`.
     #[pyo3(signature = (flow, bytes, now, *, ecn=false))]
-    fn enqueue(&self, flow: u64, bytes: u32, now: f64, ecn: bool) -> PyResult<u32> {
+    fn enqueue(&self, py: Python<'_>, flow: u64, bytes: u32, now: f64, ecn: bool) -> PyResult<u32> {
         if !(1..=65_535).contains(&bytes) {
             return Err(PyValueError::new_err(format!(
                 "a packet of {bytes} bytes; allowed: from 1 to 65535"
             )));
         }
-        self.at(now, |inside| {
+        self.at(py, now, |inside| {
             let number = inside.next;
             inside.next += 1;
             let mut packet = Packet::new(number, bytes, flow.into(), inside.now);
@@ -125,47 +156,47 @@ impl Discipline {
 
     /// Takes the packet that leaves next at `now` seconds: its number, or None if nothing may leave
     /// yet.
-    fn dequeue(&self, now: f64) -> PyResult<Option<u32>> {
-        self.at(now, |inside| {
+    fn dequeue(&self, py: Python<'_>, now: f64) -> PyResult<Option<u32>> {
+        self.at(py, now, |inside| {
             inside.discipline.dequeue(inside.now, &mut inside.happened).map(|packet| packet.frame)
         })
     }
 
     /// The earliest time, in seconds, at which a dequeue is useful; None if nothing waits.
     #[getter]
-    fn ready_at(&self) -> Option<f64> {
-        self.look(|inside| inside.discipline.ready_at().map(|at| at.ns() as f64 / 1e9))
+    fn ready_at(&self, py: Python<'_>) -> Option<f64> {
+        self.look(py, |inside| inside.discipline.ready_at().map(|at| at.ns() as f64 / 1e9))
     }
 
     /// The packets and the bytes that wait.
     #[getter]
-    fn backlog(&self) -> (u64, u64) {
-        let backlog = self.look(|inside| inside.discipline.backlog());
+    fn backlog(&self, py: Python<'_>) -> (u64, u64) {
+        let backlog = self.look(py, |inside| inside.discipline.backlog());
         (backlog.packets.into(), backlog.bytes)
     }
 
     /// The packets dropped since the last call: a list of (number, cause).
-    fn drops(&self) -> Vec<(u32, &'static str)> {
-        self.look(|inside| std::mem::take(&mut inside.happened.drops))
+    fn drops(&self, py: Python<'_>) -> Vec<(u32, &'static str)> {
+        self.look(py, |inside| std::mem::take(&mut inside.happened.drops))
     }
 
     /// The packets marked since the last call: a list of (number, cause).
-    fn marks(&self) -> Vec<(u32, &'static str)> {
-        self.look(|inside| std::mem::take(&mut inside.happened.marks))
+    fn marks(&self, py: Python<'_>) -> Vec<(u32, &'static str)> {
+        self.look(py, |inside| std::mem::take(&mut inside.happened.marks))
     }
 
     /// What the law knows, such as its drop probability: (name, value) pairs.
     #[getter]
-    fn gauges(&self) -> Vec<(String, f64)> {
-        self.look(|inside| {
+    fn gauges(&self, py: Python<'_>) -> Vec<(String, f64)> {
+        self.look(py, |inside| {
             let mut found = Vec::new();
             inside.discipline.inspect(&mut Gauges(&mut found));
             found
         })
     }
 
-    fn __repr__(&self) -> String {
-        let (packets, bytes) = self.backlog();
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let (packets, bytes) = self.backlog(py);
         format!("<fairwire.Discipline {}: {packets} packets, {bytes} bytes wait>", self.name)
     }
 }

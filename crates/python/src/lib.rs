@@ -10,6 +10,7 @@ mod contest;
 mod discipline;
 mod error;
 mod oracle;
+mod own;
 mod picture;
 mod result;
 mod scenario;
@@ -21,6 +22,7 @@ use pyo3::prelude::*;
 /// fairwire: shares a network link fairly. Import `fairwire`, not this module.
 #[pymodule]
 fn _fairwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    own::register()?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("ENGINE", fairwire_scenario::ENGINE)?;
     module.add("ScenarioError", module.py().get_type::<error::ScenarioError>())?;
@@ -28,6 +30,8 @@ fn _fairwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<result::Result>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<discipline::Discipline>()?;
+    module.add_class::<own::Packet>()?;
+    module.add_class::<own::Waiting>()?;
     module.add_function(wrap_pyfunction!(oracle::max_min, module)?)?;
     module.add_function(wrap_pyfunction!(oracle::estimate, module)?)?;
     module.add_function(wrap_pyfunction!(oracle::jain, module)?)?;

@@ -2,6 +2,7 @@
 
 use crate::contest::{self, How, Progress};
 use crate::error::scenario_error;
+use crate::own::{self, Classes, Run};
 use crate::result::Result;
 use crate::watch::Watching;
 use fairwire_scenario::Overrides;
@@ -10,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use serde::Serialize;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Where the text of a scenario comes from.
 #[derive(Clone)]
@@ -29,21 +31,22 @@ enum Source {
 pub(crate) struct Scenario {
     source: Source,
     set: Vec<String>,
+    classes: Classes,
     checked: fairwire_scenario::Scenario,
 }
 
 impl Scenario {
-    fn new(py: Python<'_>, source: Source, overrides: &Overrides) -> PyResult<Self> {
-        let checked = match &source {
+    fn new(py: Python<'_>, source: Source, overrides: &Overrides, classes: Classes) -> PyResult<Self> {
+        let checked = own::within(&classes, &Arc::<Run>::default(), || match &source {
             Source::File(path) => fairwire_scenario::load(path, overrides),
             Source::Text(text) => fairwire_scenario::parse("scenario", text, overrides),
-        };
+        });
         let checked = checked.map_err(|error| scenario_error(py, &error))?;
-        Ok(Scenario { source, set: overrides.set.clone(), checked })
+        Ok(Scenario { source, set: overrides.set.clone(), classes, checked })
     }
 
-    fn with(&self, py: Python<'_>, overrides: &Overrides) -> PyResult<Self> {
-        Scenario::new(py, self.source.clone(), overrides)
+    fn with(&self, py: Python<'_>, overrides: &Overrides, classes: Classes) -> PyResult<Self> {
+        Scenario::new(py, self.source.clone(), overrides, classes)
     }
 }
 
@@ -65,9 +68,10 @@ fn toml_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(text)
 }
 
-/// One text, or several.
-fn texts(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
+/// One discipline, or several, as the command line takes them.
+fn texts(value: Option<&Bound<'_, PyAny>>, classes: &mut Classes) -> PyResult<Vec<String>> {
     let Some(value) = value else { return Ok(Vec::new()) };
+    let value = &own::plain(value, classes, true)?;
     let items: Vec<Bound<'_, PyAny>> =
         match value.is_instance_of::<PyString>() || value.is_instance_of::<PyDict>() {
             true => vec![value.clone()],
@@ -96,20 +100,21 @@ fn seeds_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
 impl Scenario {
     #[new]
     fn from_value(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let mut classes = Classes::default();
         let text = match value.extract::<String>() {
             Ok(text) => text,
-            Err(_) => match toml_value(value)? {
+            Err(_) => match toml_value(&own::plain(value, &mut classes, false)?)? {
                 toml::Value::Table(table) => table.to_string(),
                 _ => return Err(PyTypeError::new_err("a scenario is a dict, or text in TOML")),
             },
         };
-        Scenario::new(value.py(), Source::Text(text), &Overrides::default())
+        Scenario::new(value.py(), Source::Text(text), &Overrides::default(), classes)
     }
 
     /// Reads a scenario file. `path`: a str or an os.PathLike.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        Scenario::new(py, Source::File(path), &Overrides::default())
+        Scenario::new(py, Source::File(path), &Overrides::default(), Classes::default())
     }
 
     /// The same scenario with one value changed, as `--set PATH=VALUE` does, or with several:
@@ -121,9 +126,10 @@ impl Scenario {
         path: &Bound<'_, PyAny>,
         value: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let mut set = self.set.clone();
+        let (mut set, mut classes) = (self.set.clone(), self.classes.clone());
         let mut add = |path: String, value: &Bound<'_, PyAny>| {
-            toml_text(value).map(|value| set.push(format!("{path}={value}")))
+            let value = own::plain(value, &mut classes, path == "disciplines")?;
+            toml_text(&value).map(|value| set.push(format!("{path}={value}")))
         };
         match (path.cast::<PyDict>(), value) {
             (Ok(several), None) => {
@@ -132,7 +138,7 @@ impl Scenario {
             (Err(_), Some(value)) => add(path.extract()?, value)?,
             _ => return Err(PyTypeError::new_err("`set` takes a path and a value, or a dict of these")),
         }
-        self.with(py, &Overrides { set, ..Overrides::default() })
+        self.with(py, &Overrides { set, ..Overrides::default() }, classes)
     }
 
     /// Simulates every discipline under every seed, and returns the results.
@@ -165,16 +171,17 @@ impl Scenario {
     ) -> PyResult<Result> {
         let watching = Watching::new(every, flows, delays)?;
         let how = How { jobs, progress: Progress::new(progress)?, watching };
+        let mut classes = self.classes.clone();
         let overrides = Overrides {
             set: self.set.clone(),
-            disciplines: texts(disciplines)?,
+            disciplines: texts(disciplines, &mut classes)?,
             seeds: seeds.map(seeds_text).transpose()?,
         };
         if overrides.disciplines.is_empty() && overrides.seeds.is_none() {
-            return contest::run(py, &self.checked, &how);
+            return contest::run(py, &self.checked, &classes, &how);
         }
-        let chosen = self.with(py, &overrides)?;
-        contest::run(py, &chosen.checked, &how)
+        let chosen = self.with(py, &overrides, classes)?;
+        contest::run(py, &chosen.checked, &chosen.classes, &how)
     }
 
     /// Its name.

@@ -164,6 +164,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-figures",
             "fairwire-laws",
             "fairwire-metrics",
+            "fairwire-parameters",
             "fairwire-scenario",
         ],
     ),

@@ -1,0 +1,26 @@
+//! Disciplines written in Python.
+//!
+//! A class may be wherever a scenario takes a name. It goes through the reader of scenarios as the
+//! entry `python` with the text of the class in `class`. The [`Classes`] of a scenario find it
+//! again by that text, within the [scope](within) of one reading or one run. So nothing is
+//! registered for a class, and nothing is left of it once its scenario is gone.
+
+mod class;
+mod dropper;
+mod object;
+mod observed;
+mod packet;
+mod queue;
+mod scope;
+mod spec;
+mod thread;
+mod value;
+mod waiting;
+
+pub(crate) use class::Classes;
+pub(crate) use observed::Observed;
+pub(crate) use packet::Packet;
+pub(crate) use scope::{Run, Stop, within};
+pub(crate) use spec::register;
+pub(crate) use value::plain;
+pub(crate) use waiting::Waiting;

@@ -1,0 +1,77 @@
+//! The runs of a contest, each in the scope of its classes.
+
+use super::class::Classes;
+use super::packet::seconds;
+use super::scope::{Failure, Run, Stop, within};
+use crate::result::Result;
+use fairwire_scenario::{Observer, Observers, Outcome, RunId};
+use pyo3::prelude::*;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Observes as `inner` does, and keeps the exception that ended a run.
+pub(crate) struct Observed<'a> {
+    classes: &'a Classes,
+    stop: &'a Arc<Stop>,
+    inner: &'a dyn Observers,
+    failed: Mutex<Option<Failed>>,
+}
+
+/// A run that an exception ended.
+pub(crate) struct Failed {
+    discipline: String,
+    seed: u64,
+    failure: Failure,
+}
+
+impl<'a> Observed<'a> {
+    /// Of runs of `classes`, all of which end when `stop` says so.
+    pub(crate) fn new(classes: &'a Classes, stop: &'a Arc<Stop>, inner: &'a dyn Observers) -> Self {
+        Observed { classes, stop, inner, failed: Mutex::default() }
+    }
+
+    /// The run that an exception ended, if one did.
+    pub(crate) fn failed(self) -> Option<Failed> {
+        self.failed.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Failed {
+    /// Takes the record of this run away, where it came to its end.
+    pub(crate) fn forget(&self, outcome: &mut Outcome) {
+        outcome.runs.retain(|run| run.discipline != self.discipline || run.seed != self.seed);
+        outcome.interrupted = true;
+    }
+
+    /// The exception, with the `result` of the runs that were finished, and a note that says which
+    /// one it ended.
+    pub(crate) fn exception(self, py: Python<'_>, finished: Result) -> PyErr {
+        let Failed { discipline, seed, failure } = self;
+        let note = format!(
+            "in a run of `{discipline}` under seed {seed}, at {} s; `result` of this exception has the \
+             runs that were finished",
+            seconds(failure.at)
+        );
+        let value = failure.error.value(py);
+        // An exception that takes no attribute is raised as it is.
+        let _ = value.setattr("result", finished);
+        let _ = value.call_method1("add_note", (note,));
+        failure.error
+    }
+}
+
+impl Observers for Observed<'_> {
+    fn observe(&self, which: RunId<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool) {
+        if self.classes.is_empty() {
+            return self.inner.observe(which, go);
+        }
+        let run = Arc::new(Run::new(self.stop));
+        let mut go = |observer: Option<&mut dyn Observer>| go(observer) && !run.has_failed();
+        self.stop.on_this_thread(|| {
+            within(self.classes, &run, || self.inner.observe(which, &mut go));
+        });
+        if let Some(failure) = run.failure() {
+            let failed = Failed { discipline: which.discipline.into(), seed: which.seed, failure };
+            self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failed);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! A packet as Python sees it.
+
+use fairwire_core::{Ecn, Time};
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// A packet, as a discipline sees it. A discipline is given packets and makes none.
+#[pyclass(frozen, module = "fairwire")]
+pub(crate) struct Packet {
+    number: u64,
+    flow: u64,
+    bytes: u32,
+    arrived: f64,
+    class: u32,
+    dscp: u8,
+    color: u8,
+    ecn: AtomicU8,
+}
+
+impl Packet {
+    /// The Python object of `packet`, the one with this number at its queue.
+    pub(super) fn new(py: Python<'_>, number: u64, packet: &fairwire_core::Packet) -> PyResult<Py<Self>> {
+        Py::new(
+            py,
+            Packet {
+                number,
+                flow: packet.flow.0,
+                bytes: packet.len,
+                arrived: seconds(packet.arrived),
+                class: packet.class,
+                dscp: packet.dscp,
+                color: packet.color,
+                ecn: AtomicU8::new(packet.ecn as u8),
+            },
+        )
+    }
+
+    pub(super) fn set_ecn(&self, ecn: Ecn) {
+        self.ecn.store(ecn as u8, Ordering::Relaxed);
+    }
+}
+
+#[pymethods]
+impl Packet {
+    /// Its number at this queue: 0 is the first that arrived.
+    #[getter]
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// A number that the packets of one flow have in common.
+    #[getter]
+    fn flow(&self) -> u64 {
+        self.flow
+    }
+
+    /// Its length, bytes on the wire.
+    #[getter]
+    fn bytes(&self) -> u32 {
+        self.bytes
+    }
+
+    /// When it arrived at this queue, seconds.
+    #[getter]
+    fn arrived(&self) -> f64 {
+        self.arrived
+    }
+
+    /// The number of its class; 0 where there are none.
+    #[getter]
+    fn class_(&self) -> u32 {
+        self.class
+    }
+
+    /// Its codepoint of differentiated services, from 0 to 63.
+    #[getter]
+    fn dscp(&self) -> u8 {
+        self.dscp
+    }
+
+    /// Its drop precedence: 0 is green, 1 yellow, 2 red.
+    #[getter]
+    fn color(&self) -> u8 {
+        self.color
+    }
+
+    /// Its ECN codepoint: "not-ect", "ect0", "ect1", or "ce", which is a mark.
+    #[getter]
+    fn ecn(&self) -> &'static str {
+        match Ecn::from_bits(self.ecn.load(Ordering::Relaxed)) {
+            Ecn::NotEct => "not-ect",
+            Ecn::Ect0 => "ect0",
+            Ecn::Ect1 => "ect1",
+            Ecn::Ce => "ce",
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<fairwire.Packet {}: {} bytes of flow {}>", self.number, self.bytes, self.flow)
+    }
+}
+
+/// A time in seconds.
+pub(super) fn seconds(time: Time) -> f64 {
+    time.ns() as f64 / 1e9
+}

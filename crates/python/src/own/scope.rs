@@ -1,0 +1,129 @@
+//! Where classes are found, and what becomes of their exceptions.
+
+use super::class::{Class, Classes};
+use super::thread::{Thread, keeping_state};
+use fairwire_core::Time;
+use pyo3::prelude::*;
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What ends the runs of a contest.
+#[derive(Default)]
+pub(crate) struct Stop {
+    flag: AtomicBool,
+    threads: Mutex<Vec<Thread>>,
+}
+
+impl Stop {
+    /// Raised when the runs are to end.
+    pub(crate) fn flag(&self) -> &AtomicBool {
+        &self.flag
+    }
+
+    /// Ends the runs, also where one is in a call of Python that does not return by itself.
+    pub(crate) fn interrupt(&self, py: Python<'_>) {
+        self.flag.store(true, Ordering::Relaxed);
+        self.threads().iter().for_each(|thread| thread.interrupt(py));
+    }
+
+    /// Does `what`, a run on this thread.
+    pub(super) fn on_this_thread<T>(&self, what: impl FnOnce() -> T) -> T {
+        keeping_state(|thread| {
+            self.threads().push(thread);
+            let done = what();
+            self.threads().retain(|other| *other != thread);
+            done
+        })
+    }
+
+    fn threads(&self) -> MutexGuard<'_, Vec<Thread>> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A run, as the objects in it see it.
+#[derive(Default)]
+pub(crate) struct Run {
+    stop: Arc<Stop>,
+    failure: Mutex<Option<Failure>>,
+}
+
+/// The exception that ended a run.
+pub(crate) struct Failure {
+    /// The exception, with its traceback.
+    pub(crate) error: PyErr,
+    /// The simulated time of it.
+    pub(crate) at: Time,
+}
+
+impl Run {
+    /// One of the runs that `stop` ends.
+    pub(crate) fn new(stop: &Arc<Stop>) -> Self {
+        Run { stop: stop.clone(), failure: Mutex::default() }
+    }
+
+    /// Is it to end? Then nothing of Python is called any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.stop.flag.load(Ordering::Relaxed)
+    }
+
+    /// Ends it, and all others that were started with it. The first exception counts.
+    pub(crate) fn fail(&self, _: Python<'_>, error: PyErr, at: Time) {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.get_or_insert(Failure { error, at });
+        self.stop.flag.store(true, Ordering::Relaxed);
+    }
+
+    /// Did an exception end it?
+    pub(super) fn has_failed(&self) -> bool {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// The exception that ended it.
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// The exception of the latest call, after which calls go on.
+    pub(crate) fn recover(&self) -> PyResult<()> {
+        self.failure().map_or(Ok(()), |failure| {
+            self.stop.flag.store(false, Ordering::Relaxed);
+            Err(failure.error)
+        })
+    }
+}
+
+/// What is found on this thread.
+struct Scope {
+    classes: Classes,
+    run: Arc<Run>,
+}
+
+thread_local! {
+    static SCOPE: RefCell<Option<Scope>> = const { RefCell::new(None) };
+}
+
+/// Puts back what was there, also where the code within panics.
+struct Before(Option<Scope>);
+
+impl Drop for Before {
+    fn drop(&mut self) {
+        SCOPE.replace(self.0.take());
+    }
+}
+
+/// Does `what`, which finds `classes` and belongs to `run`.
+pub(crate) fn within<T>(classes: &Classes, run: &Arc<Run>, what: impl FnOnce() -> T) -> T {
+    let scope = Scope { classes: classes.clone(), run: run.clone() };
+    let _before = Before(SCOPE.replace(Some(scope)));
+    what()
+}
+
+/// The class with this text, and the run that it is to work in.
+pub(super) fn find(text: &str) -> Option<(Arc<Class>, Arc<Run>)> {
+    SCOPE.with_borrow(|scope| {
+        let scope = scope.as_ref()?;
+        Some((scope.classes.find(text)?, scope.run.clone()))
+    })
+}

@@ -1,0 +1,144 @@
+//! The entries of the catalogue behind which classes are.
+
+use super::class::{Class, DROPPER, Kind, QUEUE};
+use super::dropper::Law;
+use super::queue::Full;
+use super::scope::{Run, find};
+use fairwire_catalogue::{self as catalogue, About, BuildError, DisciplineSpec, Family};
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, Dropper, Queue, scheduler::Fcfs};
+use fairwire_laws::error::Parameter;
+use fairwire_laws::part::Part;
+use fairwire_laws::queueing::Queueing;
+use fairwire_laws::spec::{EcnChoice, Quantity};
+use fairwire_laws::{BadParameter, Site};
+use fairwire_parameters::parameters;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// Adds the entries behind which classes are. Invoked once, before anything is looked up.
+pub(crate) fn register() -> PyResult<()> {
+    catalogue::register::<DropperSpec>()
+        .and_then(|()| catalogue::register::<QueueSpec>())
+        .map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
+
+/// Takes the place of a class whose `__init__` failed, in a run that is over.
+struct Nothing;
+
+impl Dropper for Nothing {}
+
+/// The class called `text`, and the run that it is to work in.
+fn found(
+    discipline: &'static str,
+    text: &Option<String>,
+    kind: Kind,
+) -> Result<(Arc<Class>, Arc<Run>), BadParameter> {
+    let text = text.as_deref().unwrap_or_default();
+    find(text).filter(|(class, _)| class.kind == kind).ok_or_else(|| {
+        let allowed = format!("a class of Python itself, a fairwire.{}, in place of this table", kind.base());
+        Parameter { discipline, name: "class" }.refuse(format_args!("`{text}`"), allowed)
+    })
+}
+
+const fn about(summary: &'static str) -> About {
+    About {
+        family: Family::ActiveQueueManagement,
+        summary,
+        state: "the class's",
+        cost: "a call of Python",
+        marks: true,
+        source: "fairwire.own",
+    }
+}
+
+/// Parameters of `python`.
+#[parameters(name = "python")]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct DropperSpec {
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    queue: Queueing,
+    /// The class, a `fairwire.Dropper`, with its arguments.
+    #[parameter(unset = "none, which is refused", unit = "text")]
+    class: Option<String>,
+}
+
+/// Parameters of `python-queue`.
+#[parameters(name = "python-queue")]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct QueueSpec {
+    /// How much may wait.
+    #[parameter(unset = "the site's")]
+    buffer: Option<Quantity<Amount>>,
+    /// The class, a `fairwire.Queue`, with its arguments.
+    #[parameter(unset = "none, which is refused", unit = "text")]
+    class: Option<String>,
+}
+
+impl Part for DropperSpec {
+    fn queue(&self) -> Option<&Queueing> {
+        Some(&self.queue)
+    }
+
+    fn queue_mut(&mut self) -> Option<&mut Queueing> {
+        Some(&mut self.queue)
+    }
+}
+
+impl DisciplineSpec for DropperSpec {
+    const NAME: &'static str = DROPPER;
+    const ABOUT: About = about("a dropper that is a class of Python");
+
+    fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
+        site.room(DROPPER, self.queue.buffer)?;
+        self.queue.service(DROPPER, site)?;
+        found(DROPPER, &self.class, Kind::Dropper)?;
+        Ok(())
+    }
+
+    fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        let limit = site.room(DROPPER, self.queue.buffer)?.limit;
+        let (class, run) = found(DROPPER, &self.class, Kind::Dropper)?;
+        // A class that says "mark" means it.
+        let ecn = Some(self.queue.ecn.unwrap_or(EcnChoice::Mark));
+        let queue = Queueing { ecn, ..self.queue.clone() };
+        let law = made(&run, |py| Law::new(py, &class, &run, (limit, site)));
+        Ok(match law {
+            Some(law) => queue.serve(DROPPER, limit, law, site)?,
+            None => queue.serve(DROPPER, limit, Nothing, site)?,
+        })
+    }
+}
+
+impl Part for QueueSpec {
+    fn buffer(&self) -> Option<Amount> {
+        self.buffer.map(|buffer| buffer.0)
+    }
+}
+
+impl DisciplineSpec for QueueSpec {
+    const NAME: &'static str = QUEUE;
+    const ABOUT: About = about("a whole queue that is a class of Python");
+
+    fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
+        site.room(QUEUE, self.buffer)?;
+        found(QUEUE, &self.class, Kind::Queue)?;
+        Ok(())
+    }
+
+    fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
+        let limit = site.room(QUEUE, self.buffer)?.limit;
+        let (class, run) = found(QUEUE, &self.class, Kind::Queue)?;
+        Ok(match made(&run, |py| Full::new(py, &class, &run, (limit, site))) {
+            Some(queue) => Box::new(queue),
+            None => Box::new(Queue::new(limit, Fcfs, Nothing)),
+        })
+    }
+}
+
+/// What `make` makes. Its exception ends the run.
+fn made<T>(run: &Run, make: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
+    Python::attach(|py| make(py).map_err(|error| run.fail(py, error, fairwire_core::Time::ZERO)).ok())
+}

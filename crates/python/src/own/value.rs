@@ -1,0 +1,101 @@
+//! Classes in the place of names, in what is given for a scenario.
+
+use super::class::{Classes, Kind};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple, PyType};
+
+/// The labels of a list of compared disciplines. A class gets one: what results call it.
+type Labels = Vec<String>;
+
+/// `value` with each class as the entry behind which it is, and the class in `classes`. In a list
+/// of disciplines that are `compared` it has a label too.
+pub(crate) fn plain<'py>(
+    value: &Bound<'py, PyAny>,
+    classes: &mut Classes,
+    compared: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    within(value, classes, &mut compared.then(Labels::new))
+}
+
+fn within<'py>(
+    value: &Bound<'py, PyAny>,
+    classes: &mut Classes,
+    labels: &mut Option<Labels>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = value.py();
+    if let Ok(class) = value.cast::<PyType>() {
+        return named(class, &PyDict::new(py), PyDict::new(py), classes, labels);
+    }
+    if let Ok(dict) = value.cast::<PyDict>() {
+        let class = dict.iter().find(|(key, _)| key.is_instance_of::<PyType>());
+        if let Some((class, arguments)) = class {
+            let arguments = arguments.cast_into::<PyDict>().map_err(|_| {
+                PyTypeError::new_err(format!(
+                    "the value beside {class} is not a dict; allowed: its arguments"
+                ))
+            })?;
+            let others = dict.copy()?;
+            others.del_item(&class)?;
+            return named(&class.cast_into()?, &arguments, others, classes, labels);
+        }
+        let copy = PyDict::new(py);
+        for (key, inner) in dict {
+            let is_list = key.extract::<&str>().is_ok_and(|key| key == "disciplines");
+            copy.set_item(&key, within(&inner, classes, &mut is_list.then(Labels::new))?)?;
+        }
+        return Ok(copy.into_any());
+    }
+    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        let items = value.try_iter()?.map(|item| within(&item?, classes, labels));
+        return Ok(PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any());
+    }
+    Ok(value.clone())
+}
+
+/// The entry of `class`, with `arguments` for it and its entry, beside `others`.
+fn named<'py>(
+    class: &Bound<'py, PyType>,
+    arguments: &Bound<'py, PyDict>,
+    others: Bound<'py, PyDict>,
+    classes: &mut Classes,
+    labels: &mut Option<Labels>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = class.py();
+    let kind = Kind::of(class)?;
+    let (own, table) = (PyDict::new(py), PyDict::new(py));
+    for (key, value) in arguments {
+        let key: String = key.extract()?;
+        let of = if kind.parameters().contains(&&*key) { &table } else { &own };
+        of.set_item(key, value)?;
+    }
+    table.set_item("class", classes.add(class, &own)?)?;
+    if let Some(labels) = labels
+        && !others.contains("label")?
+    {
+        others.set_item("label", label(class, &table, labels)?)?;
+    }
+    others.set_item(kind.entry(), table)?;
+    Ok(others.into_any())
+}
+
+/// What results call `class`: its name, after that of a scheduler and with a number where it is
+/// taken.
+fn label(class: &Bound<'_, PyType>, table: &Bound<'_, PyDict>, labels: &mut Labels) -> PyResult<String> {
+    let name = class.name()?.to_string();
+    let scheduler = table.get_item("scheduler")?.and_then(|given| given.extract::<String>().ok());
+    let plain = scheduler.map_or(name.clone(), |scheduler| format!("{}-{name}", scheduler.replace('+', "")));
+    let plain: String = plain
+        .chars()
+        .map(|letter| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' })
+        .collect();
+    let mut label = plain.clone();
+    for number in 2.. {
+        if !labels.contains(&label) {
+            break;
+        }
+        label = format!("{plain}-{number}");
+    }
+    labels.push(label.clone());
+    Ok(label)
+}

@@ -1,0 +1,158 @@
+//! What waits in the buffer of a dropper, as Python sees it.
+
+use super::packet::Packet;
+use fairwire_core::{Key, Limit};
+use pyo3::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What waits, as a dropper sees it: `len(queue)`, `for packet in queue` from the oldest on, and
+/// the backlog of each flow.
+#[pyclass(frozen, module = "fairwire")]
+pub(crate) struct Waiting {
+    limit: Limit,
+    kept: Mutex<Kept>,
+}
+
+/// A copy of what the buffer has, with the objects of Python. The buffer itself is there only
+/// during a call.
+#[derive(Default)]
+struct Kept {
+    packets: BTreeMap<u64, (Py<Packet>, Key, u64)>,
+    numbers: BTreeMap<u32, u64>, // by frame
+    flows: BTreeMap<u64, OfFlow>,
+    bytes: u64,
+}
+
+#[derive(Default)]
+struct OfFlow {
+    numbers: BTreeSet<u64>,
+    bytes: u64,
+}
+
+impl Waiting {
+    pub(super) fn new(limit: Limit) -> Self {
+        Waiting { limit, kept: Mutex::default() }
+    }
+
+    /// Held only for work that calls no Python, so it never waits for the interpreter.
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `packet`, whose object is `object` and its number `number`, waits under `key`.
+    pub(super) fn entered(&self, object: Py<Packet>, number: u64, key: Key, packet: &fairwire_core::Packet) {
+        let mut kept = self.kept();
+        kept.packets.insert(number, (object, key, packet.flow.0));
+        kept.numbers.insert(packet.frame, number);
+        kept.bytes += u64::from(packet.len);
+        let flow = kept.flows.entry(packet.flow.0).or_default();
+        flow.numbers.insert(number);
+        flow.bytes += u64::from(packet.len);
+    }
+
+    /// `packet` waits no longer. Returns its object.
+    pub(super) fn left(&self, packet: &fairwire_core::Packet) -> Option<Py<Packet>> {
+        let mut kept = self.kept();
+        let number = kept.numbers.remove(&packet.frame)?;
+        let (object, _, name) = kept.packets.remove(&number)?;
+        kept.bytes -= u64::from(packet.len);
+        let flow = kept.flows.get_mut(&name)?;
+        flow.numbers.remove(&number);
+        flow.bytes -= u64::from(packet.len);
+        if flow.numbers.is_empty() {
+            kept.flows.remove(&name);
+        }
+        Some(object)
+    }
+
+    /// The key of `packet`; `None` if it does not wait here.
+    pub(super) fn key(&self, packet: &Bound<'_, Packet>) -> Option<Key> {
+        let kept = self.kept();
+        let (object, key, _) = kept.packets.get(&packet.get().number())?;
+        object.is(packet).then_some(*key)
+    }
+}
+
+#[pymethods]
+impl Waiting {
+    /// The packets that wait.
+    fn __len__(&self) -> usize {
+        self.kept().packets.len()
+    }
+
+    /// Goes over the packets, the oldest first.
+    fn __iter__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let all: Vec<Py<Packet>> =
+            self.kept().packets.values().map(|(object, ..)| object.clone_ref(py)).collect();
+        Ok(all.into_pyobject(py)?.try_iter()?.into_any().unbind())
+    }
+
+    /// The bytes that wait.
+    #[getter]
+    fn bytes(&self) -> u64 {
+        self.kept().bytes
+    }
+
+    /// The room of the buffer, packets.
+    #[getter]
+    fn max_packets(&self) -> u32 {
+        self.limit.max_packets()
+    }
+
+    /// The room of the buffer, bytes.
+    #[getter]
+    fn max_bytes(&self) -> u64 {
+        self.limit.max_bytes()
+    }
+
+    /// The packet that has waited longest; None if nothing waits.
+    #[getter]
+    fn oldest(&self, py: Python<'_>) -> Option<Py<Packet>> {
+        self.kept().packets.first_key_value().map(|(_, (object, ..))| object.clone_ref(py))
+    }
+
+    /// The packet that arrived last; None if nothing waits.
+    #[getter]
+    fn newest(&self, py: Python<'_>) -> Option<Py<Packet>> {
+        self.kept().packets.last_key_value().map(|(_, (object, ..))| object.clone_ref(py))
+    }
+
+    /// The flows of which something waits, as a list of their numbers.
+    #[getter]
+    fn flows(&self) -> Vec<u64> {
+        self.kept().flows.keys().copied().collect()
+    }
+
+    /// The flow of which most bytes wait; None if nothing waits.
+    #[getter]
+    fn longest(&self) -> Option<u64> {
+        let kept = self.kept();
+        kept.flows.iter().max_by_key(|(_, flow)| flow.bytes).map(|(name, _)| *name)
+    }
+
+    /// The packets and the bytes of `flow` that wait.
+    fn backlog(&self, flow: u64) -> (usize, u64) {
+        self.kept().flows.get(&flow).map_or((0, 0), |flow| (flow.numbers.len(), flow.bytes))
+    }
+
+    /// The packet of `flow` that has waited longest; None if none waits.
+    fn head(&self, py: Python<'_>, flow: u64) -> Option<Py<Packet>> {
+        let kept = self.kept();
+        let number = kept.flows.get(&flow)?.numbers.first()?;
+        kept.packets.get(number).map(|(object, ..)| object.clone_ref(py))
+    }
+
+    /// The packets of `flow` that wait, the oldest first.
+    fn of(&self, py: Python<'_>, flow: u64) -> Vec<Py<Packet>> {
+        let kept = self.kept();
+        let numbers = kept.flows.get(&flow).map(|flow| flow.numbers.iter());
+        let objects = numbers.into_iter().flatten().filter_map(|number| kept.packets.get(number));
+        objects.map(|(object, ..)| object.clone_ref(py)).collect()
+    }
+
+    fn __repr__(&self) -> String {
+        let kept = self.kept();
+        format!("<fairwire.Waiting: {} packets, {} bytes>", kept.packets.len(), kept.bytes)
+    }
+}
