@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 from ._fairwire import (
     ENGINE,
+    Ack,
+    Congestion,
     Discipline,
     Packet,
     Result,
@@ -30,13 +32,16 @@ from ._fairwire import (
     max_min,
     parts,
 )
-from .own import Dropper, Queue
+from .own import Controller, Dropper, Queue
 
 if TYPE_CHECKING:
     from . import plot
 
 __all__ = [
     "ENGINE",
+    "Ack",
+    "Congestion",
+    "Controller",
     "Discipline",
     "Dropper",
     "Packet",

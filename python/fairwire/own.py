@@ -1,7 +1,7 @@
-"""Disciplines of your own: subclass :class:`Dropper` or :class:`Queue`, and pass the class to ``run``.
+"""Disciplines and controllers of your own: subclass :class:`Dropper`, :class:`Queue` or :class:`Controller`.
 
-A class may be wherever a scenario takes the name of a discipline. For each link and each run an
-object of it is made, so that runs share nothing.
+A class may be wherever a scenario takes the name of a discipline or of a congestion controller. For
+each link or flow of each run an object of it is made, so that runs share nothing.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from random import Random
 
-    from ._fairwire import Packet, Waiting
+    from ._fairwire import Ack, Congestion, Packet, Waiting
 
-__all__ = ["Dropper", "Queue"]
+__all__ = ["Controller", "Dropper", "Queue"]
 
 
 class Dropper:
@@ -142,3 +142,62 @@ class Queue:
     def mark(self, packet: Packet) -> None:
         """Marks ``packet``, which waits or is arriving and is ECN-capable."""
         self._orders.append((packet, "mark"))
+
+
+class Controller:
+    """A congestion controller of TCP: a window in segments, and where it paces, a rate.
+
+    ::
+
+        class Gentle(fw.Controller):
+            def __init__(self, keeps=0.8):  # what a loss leaves of the window
+                self.keeps = keeps
+
+            def on_ack(self, ack):
+                if ack.is_window_used:
+                    slow_start = self.window < self.threshold
+                    self.window += ack.growth if slow_start else ack.growth / self.window
+
+            def on_loss(self, congestion):
+                self.window = self.threshold = max(congestion.in_use * self.keeps, 2.0)
+
+        scenario.set("flow.tcp.tcp.control", Gentle)
+        scenario.set("flow.tcp.tcp.control", {Gentle: {"keeps": 0.5}})
+
+    A method changes ``window``, ``threshold`` and ``pace``, which are read after each call. What is
+    lost and sent again is not decided here. The flow is a TCP of today, with SACK, unless its
+    ``profile`` says otherwise. An acknowledgement takes about 1 µs more. What holds for the
+    exceptions of a :class:`Dropper` holds here.
+    """
+
+    window: float
+    """The congestion window, segments, from 1 on. It begins with the initial window of the flow."""
+    threshold: float
+    """The slow-start threshold, segments. It begins with infinity."""
+    pace: float | None
+    """Segments per second at which to send; None where acknowledgements alone clock them out."""
+    segment_bytes: int
+    """The payload of a full segment."""
+
+    def on_ack(self, ack: Ack) -> None:
+        """New data was acknowledged, outside of the repair of a loss."""
+
+    def on_loss(self, congestion: Congestion) -> None:
+        """Acknowledgements show a loss: once for each window. Halves the window."""
+        self.window = self.threshold = max(congestion.in_use / 2, 2.0)
+
+    def on_mark(self, congestion: Congestion) -> None:
+        """A mark was echoed: once for each window. What a loss does, unless overridden."""
+        self.on_loss(congestion)
+
+    def on_timeout(self, congestion: Congestion) -> None:
+        """The retransmission timer ran out. What a loss does, and a window of 1, unless overridden."""
+        self.on_loss(congestion)
+        self.window = 1.0
+
+    def on_recovered(self, now: float) -> None:
+        """A loss is repaired, at ``now`` seconds."""
+
+    def on_restart(self, window: float) -> None:
+        """The flow goes on from ``window`` segments, where it had more: after a pause, or as Tahoe does."""
+        self.window = window

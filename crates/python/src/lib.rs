@@ -30,6 +30,8 @@ fn _fairwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<result::Result>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<discipline::Discipline>()?;
+    module.add_class::<own::Ack>()?;
+    module.add_class::<own::Congestion>()?;
     module.add_class::<own::Packet>()?;
     module.add_class::<own::Waiting>()?;
     module.add_function(wrap_pyfunction!(oracle::max_min, module)?)?;

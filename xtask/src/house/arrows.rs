@@ -166,6 +166,8 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-metrics",
             "fairwire-parameters",
             "fairwire-scenario",
+            "fairwire-sim",
+            "fairwire-tcp",
         ],
     ),
     ("link-quinn", &["fairwire-link"]),

@@ -11,21 +11,26 @@ pub(super) const DROPPER: &str = "python";
 /// The entry behind which whole queues are.
 pub(super) const QUEUE: &str = "python-queue";
 
+/// The entry behind which controllers are.
+pub(super) const CONTROLLER: &str = "python-controller";
+
 /// What a class is, by its base class in `fairwire.own`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Dropper,
     Queue,
+    Controller,
 }
 
 impl Kind {
-    const ALL: [Kind; 2] = [Kind::Dropper, Kind::Queue];
+    const ALL: [Kind; 3] = [Kind::Dropper, Kind::Queue, Kind::Controller];
 
     /// The name of the base class.
     pub(super) fn base(self) -> &'static str {
         match self {
             Kind::Dropper => "Dropper",
             Kind::Queue => "Queue",
+            Kind::Controller => "Controller",
         }
     }
 
@@ -34,6 +39,7 @@ impl Kind {
         match self {
             Kind::Dropper => DROPPER,
             Kind::Queue => QUEUE,
+            Kind::Controller => CONTROLLER,
         }
     }
 
@@ -42,6 +48,7 @@ impl Kind {
         match self {
             Kind::Dropper => &["buffer", "ecn", "scheduler"],
             Kind::Queue => &["buffer"],
+            Kind::Controller => &[],
         }
     }
 

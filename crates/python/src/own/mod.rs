@@ -1,4 +1,4 @@
-//! Disciplines written in Python.
+//! Disciplines and controllers written in Python.
 //!
 //! A class may be wherever a scenario takes a name. It goes through the reader of scenarios as the
 //! entry `python` with the text of the class in `class`. The [`Classes`] of a scenario find it
@@ -6,6 +6,7 @@
 //! registered for a class, and nothing is left of it once its scenario is gone.
 
 mod class;
+mod controller;
 mod dropper;
 mod object;
 mod observed;
@@ -18,6 +19,7 @@ mod value;
 mod waiting;
 
 pub(crate) use class::Classes;
+pub(crate) use controller::{Ack, Congestion};
 pub(crate) use observed::Observed;
 pub(crate) use packet::Packet;
 pub(crate) use scope::{Run, Stop, within};

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// An object of a class at work in one run.
 pub(super) struct Own {
-    object: Py<PyAny>,
+    pub(super) object: Py<PyAny>,
     pub(super) name: String,
     pub(super) run: Arc<Run>,
 }

@@ -120,6 +120,11 @@ pub(crate) fn within<T>(classes: &Classes, run: &Arc<Run>, what: impl FnOnce() -
     what()
 }
 
+/// The run of this thread, or one that nothing hears of.
+pub(super) fn run() -> Arc<Run> {
+    SCOPE.with_borrow(|scope| scope.as_ref().map(|scope| scope.run.clone())).unwrap_or_default()
+}
+
 /// The class with this text, and the run that it is to work in.
 pub(super) fn find(text: &str) -> Option<(Arc<Class>, Arc<Run>)> {
     SCOPE.with_borrow(|scope| {

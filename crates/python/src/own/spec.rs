@@ -1,6 +1,7 @@
 //! The entries of the catalogue behind which classes are.
 
 use super::class::{Class, DROPPER, Kind, QUEUE};
+use super::controller;
 use super::dropper::Law;
 use super::queue::Full;
 use super::scope::{Run, find};
@@ -13,6 +14,7 @@ use fairwire_laws::queueing::Queueing;
 use fairwire_laws::spec::{EcnChoice, Quantity};
 use fairwire_laws::{BadParameter, Site};
 use fairwire_parameters::parameters;
+use fairwire_scenario::control;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -21,6 +23,7 @@ use std::sync::Arc;
 pub(crate) fn register() -> PyResult<()> {
     catalogue::register::<DropperSpec>()
         .and_then(|()| catalogue::register::<QueueSpec>())
+        .and_then(|()| control::register::<controller::Spec>())
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
