@@ -138,7 +138,9 @@ def test_an_exception_in_a_controller_is_raised_and_one_of_another_kind_is_refus
     class Drops(fw.Dropper):
         pass
 
-    with pytest.raises(fw.ScenarioError, match="a fairwire.Controller"):
+    with pytest.raises(TypeError, match="`Drops` is a fairwire.Dropper; allowed here: a fairwire.Controller"):
         two(Drops)
-    with pytest.raises(fw.ScenarioError, match="a fairwire.Dropper"):
+    with pytest.raises(TypeError, match="`Gentle` is a fairwire.Controller; allowed here: a fairwire.Dropper or"):
         two("reno").run(Gentle)
+    with pytest.raises(TypeError, match="allowed here: a fairwire.Controller"):
+        two("reno").set("flow.a.tcp.control", Drops)

@@ -122,7 +122,7 @@ impl Discipline {
             stream: "python",
         };
         let (mut classes, run) = (Classes::default(), Arc::<Run>::default());
-        let choice = choice(&own::plain(discipline, &mut classes, false)?)?;
+        let choice = choice(&own::plain(discipline, &mut classes, "discipline")?)?;
         let parameters = choice.parameters().cloned().unwrap_or_default();
         let built = own::within(&classes, &run, || build(choice.name(), &parameters, &site));
         run.recover()?;

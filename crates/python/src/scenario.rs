@@ -71,7 +71,7 @@ fn toml_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
 /// One discipline, or several, as the command line takes them.
 fn texts(value: Option<&Bound<'_, PyAny>>, classes: &mut Classes) -> PyResult<Vec<String>> {
     let Some(value) = value else { return Ok(Vec::new()) };
-    let value = &own::plain(value, classes, true)?;
+    let value = &own::plain(value, classes, "disciplines")?;
     let items: Vec<Bound<'_, PyAny>> =
         match value.is_instance_of::<PyString>() || value.is_instance_of::<PyDict>() {
             true => vec![value.clone()],
@@ -103,7 +103,7 @@ impl Scenario {
         let mut classes = Classes::default();
         let text = match value.extract::<String>() {
             Ok(text) => text,
-            Err(_) => match toml_value(&own::plain(value, &mut classes, false)?)? {
+            Err(_) => match toml_value(&own::plain(value, &mut classes, "")?)? {
                 toml::Value::Table(table) => table.to_string(),
                 _ => return Err(PyTypeError::new_err("a scenario is a dict, or text in TOML")),
             },
@@ -128,7 +128,7 @@ impl Scenario {
     ) -> PyResult<Self> {
         let (mut set, mut classes) = (self.set.clone(), self.classes.clone());
         let mut add = |path: String, value: &Bound<'_, PyAny>| {
-            let value = own::plain(value, &mut classes, path == "disciplines")?;
+            let value = own::plain(value, &mut classes, &path)?;
             toml_text(&value).map(|value| set.push(format!("{path}={value}")))
         };
         match (path.cast::<PyDict>(), value) {

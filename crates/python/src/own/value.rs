@@ -8,24 +8,56 @@ use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 /// The labels of a list of compared disciplines. A class gets one: what results call it.
 type Labels = Vec<String>;
 
-/// `value` with each class as the entry behind which it is, and the class in `classes`. In a list
-/// of disciplines that are `compared` it has a label too.
+/// Where a value is.
+enum Place {
+    /// In a list of disciplines that are compared.
+    Compared(Labels),
+    /// Where a controller is named.
+    Control,
+    /// Elsewhere, where disciplines may be named.
+    Elsewhere,
+}
+
+impl Place {
+    /// The place under `key`, which may be a dotted path.
+    fn under(key: &str) -> Self {
+        match key.rsplit('.').next() {
+            Some("disciplines") => Place::Compared(Labels::new()),
+            Some("control") => Place::Control,
+            _ => Place::Elsewhere,
+        }
+    }
+
+    /// Refuses a class of another kind than is named here.
+    fn check(&self, class: &Bound<'_, PyType>, kind: Kind) -> PyResult<()> {
+        let is_control = matches!(self, Place::Control);
+        if is_control == (kind == Kind::Controller) {
+            return Ok(());
+        }
+        let (name, base) = (class.name()?, kind.base());
+        let allowed = if is_control { "fairwire.Controller" } else { "fairwire.Dropper or fairwire.Queue" };
+        Err(PyTypeError::new_err(format!("`{name}` is a fairwire.{base}; allowed here: a {allowed}")))
+    }
+}
+
+/// `value`, which is given under `key`, with each class as the entry behind which it is, and the
+/// class in `classes`.
 pub(crate) fn plain<'py>(
     value: &Bound<'py, PyAny>,
     classes: &mut Classes,
-    compared: bool,
+    key: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    within(value, classes, &mut compared.then(Labels::new))
+    within(value, classes, &mut Place::under(key))
 }
 
 fn within<'py>(
     value: &Bound<'py, PyAny>,
     classes: &mut Classes,
-    labels: &mut Option<Labels>,
+    place: &mut Place,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
     if let Ok(class) = value.cast::<PyType>() {
-        return named(class, &PyDict::new(py), PyDict::new(py), classes, labels);
+        return named(class, &PyDict::new(py), PyDict::new(py), classes, place);
     }
     if let Ok(dict) = value.cast::<PyDict>() {
         let class = dict.iter().find(|(key, _)| key.is_instance_of::<PyType>());
@@ -37,17 +69,17 @@ fn within<'py>(
             })?;
             let others = dict.copy()?;
             others.del_item(&class)?;
-            return named(&class.cast_into()?, &arguments, others, classes, labels);
+            return named(&class.cast_into()?, &arguments, others, classes, place);
         }
         let copy = PyDict::new(py);
         for (key, inner) in dict {
-            let is_list = key.extract::<&str>().is_ok_and(|key| key == "disciplines");
-            copy.set_item(&key, within(&inner, classes, &mut is_list.then(Labels::new))?)?;
+            let mut under = Place::under(key.extract::<&str>().unwrap_or_default());
+            copy.set_item(&key, within(&inner, classes, &mut under)?)?;
         }
         return Ok(copy.into_any());
     }
     if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-        let items = value.try_iter()?.map(|item| within(&item?, classes, labels));
+        let items = value.try_iter()?.map(|item| within(&item?, classes, place));
         return Ok(PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any());
     }
     Ok(value.clone())
@@ -59,10 +91,11 @@ fn named<'py>(
     arguments: &Bound<'py, PyDict>,
     others: Bound<'py, PyDict>,
     classes: &mut Classes,
-    labels: &mut Option<Labels>,
+    place: &mut Place,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
     let kind = Kind::of(class)?;
+    place.check(class, kind)?;
     let (own, table) = (PyDict::new(py), PyDict::new(py));
     for (key, value) in arguments {
         let key: String = key.extract()?;
@@ -70,7 +103,7 @@ fn named<'py>(
         of.set_item(key, value)?;
     }
     table.set_item("class", classes.add(class, &own)?)?;
-    if let Some(labels) = labels
+    if let Place::Compared(labels) = place
         && !others.contains("label")?
     {
         others.set_item("label", label(class, &table, labels)?)?;
