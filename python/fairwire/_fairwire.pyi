@@ -14,7 +14,9 @@ __all__ = [
     "Congestion",
     "Discipline",
     "ENGINE",
+    "Exhibit",
     "Packet",
+    "Reproduction",
     "Result",
     "Scenario",
     "ScenarioError",
@@ -165,6 +167,37 @@ class Congestion:
     def in_use(self) -> float: ...
     @property
     def in_flight(self) -> int: ...
+
+@final
+class Reproduction:
+    def __new__(cls, *, cache: bool = True) -> Reproduction: ...
+    @property
+    def exhibits(self) -> Table: ...
+    def run(
+        self,
+        name: str,
+        depth: Literal["quick", "full"] = "quick",
+        *,
+        jobs: int = 0,
+        progress: bool | Callable[[float], Any] | None = None,
+    ) -> Exhibit: ...
+
+@final
+class Exhibit:
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def notes(self) -> list[str]: ...
+    @property
+    def values(self) -> Table: ...
+    @property
+    def claims(self) -> Table: ...
+    def to_json(self) -> str: ...
+    def _repr_html_(self) -> str: ...
 
 @final
 class Packet:

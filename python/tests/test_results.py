@@ -90,6 +90,21 @@ def test_what_cannot_be_sampled_is_refused(given, message):
         short().run("faba", seeds=1, **given)
 
 
+def test_of_a_run_that_a_class_ended_there_is_no_series():
+    class Fails(fw.Dropper):
+        def on_arrival(self, packet, queue, now):
+            if now > 2 and self.fails:
+                raise RuntimeError("mine")
+
+        def __init__(self, fails=True):
+            self.fails = fails
+
+    with pytest.raises(RuntimeError, match="mine") as caught:
+        short().run([{Fails: {"fails": False}, "label": "fine"}, Fails], seeds=1, jobs=1, every="1 s")
+    result = caught.value.result
+    assert set(result.series["discipline"]) == set(result.flows["discipline"]) == {"fine"}
+
+
 def test_what_was_not_watched_says_how_to_get_it():
     result = short().run("faba", seeds=1)
     with pytest.raises(ValueError, match='every="100 ms"'):

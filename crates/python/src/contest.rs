@@ -76,7 +76,8 @@ pub(crate) fn run(py: Python<'_>, scenario: &Scenario, classes: &Classes, how: &
     if let Some(failed) = &failed {
         failed.forget(&mut outcome);
     }
-    let result = Result::new(fairwire_scenario::report(scenario, outcome), watch.seen());
+    let watched = watch.seen(&outcome.runs);
+    let result = Result::new(fairwire_scenario::report(scenario, outcome), watched);
     match failed {
         None => Ok(result),
         Some(failed) => Err(failed.exception(py, result)),

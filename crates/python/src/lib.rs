@@ -12,6 +12,7 @@ mod error;
 mod oracle;
 mod own;
 mod picture;
+mod reproduction;
 mod result;
 mod scenario;
 mod table;
@@ -29,6 +30,8 @@ fn _fairwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<result::Result>()?;
     module.add_class::<table::Table>()?;
+    module.add_class::<reproduction::Reproduction>()?;
+    module.add_class::<reproduction::Exhibit>()?;
     module.add_class::<discipline::Discipline>()?;
     module.add_class::<own::Ack>()?;
     module.add_class::<own::Congestion>()?;

@@ -7,16 +7,16 @@ use pyo3::prelude::*;
 use std::collections::BTreeSet;
 
 /// The measures down and the disciplines across; below it the picture.
-///
-/// The picture is an image of its own, so that its style sheet does not reach the notebook.
 pub(crate) fn html(py: Python<'_>, report: &Report) -> PyResult<String> {
-    let bytes = py.import("base64")?.call_method1("b64encode", (svg(report).as_bytes(),))?;
+    Ok(table(report) + &image(py, &svg(report), &format!("shares of {}", report.manifest.scenario))?)
+}
+
+/// A picture in a notebook: an image of its own, so that its style sheet does not reach the page.
+pub(crate) fn image(py: Python<'_>, svg: &str, alt: &str) -> PyResult<String> {
+    let bytes = py.import("base64")?.call_method1("b64encode", (svg.as_bytes(),))?;
     let encoded: String = bytes.call_method1("decode", ("ascii",))?.extract()?;
-    let alt = escaped(&format!("shares of {}", report.manifest.scenario));
-    Ok(format!(
-        "{}<img alt=\"{alt}\" style=\"max-width: 100%\" src=\"data:image/svg+xml;base64,{encoded}\"/>",
-        table(report)
-    ))
+    let alt = escaped(alt);
+    Ok(format!("<img alt=\"{alt}\" style=\"max-width: 100%\" src=\"data:image/svg+xml;base64,{encoded}\"/>"))
 }
 
 fn table(report: &Report) -> String {

@@ -5,12 +5,13 @@ use crate::table::Table;
 use arrow_array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use fairwire_core::{Duration, Time};
 use fairwire_metrics::Bin;
+use fairwire_metrics::record::RunRecord;
 use fairwire_scenario::{Observer, Observers, Row, RunId, Scenario, View, rows};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What is to be watched.
@@ -57,10 +58,13 @@ impl Watch {
         Ok(Watch { watching, finished: Mutex::default() })
     }
 
-    /// What was seen, in the order of the runs.
-    pub(crate) fn seen(self) -> WatchedRuns {
+    /// What was seen of `runs`, in their order. A run that a class of Python ended is none of them.
+    pub(crate) fn seen(self, runs: &[RunRecord]) -> WatchedRuns {
         let finished = self.finished.into_inner().unwrap_or_else(PoisonError::into_inner);
-        WatchedRuns { watching: self.watching, runs: finished.into_values().collect() }
+        let known: BTreeSet<(&str, u64)> =
+            runs.iter().map(|run| (run.discipline.as_str(), run.seed)).collect();
+        let is_known = |seen: &Seen| known.contains(&(seen.discipline.as_str(), seen.seed));
+        WatchedRuns { watching: self.watching, runs: finished.into_values().filter(is_known).collect() }
     }
 }
 

@@ -3,7 +3,9 @@
 use crate::execute::{Gathered, Gave};
 use crate::expression::{Over, Source};
 use crate::plan::{Measure, Plan, is_meant};
-use crate::record::{Axis, Depth, Exhibit, Kind, Line, Mark, Measured, Number, Panel, Published, Reference};
+use crate::record::{
+    Axis, Exhibit, Kind, Line, Mark, Measured, Number, Panel, Published, Reference, Verdict,
+};
 use crate::spec::{Along, FigureSpec, LineSpec, PanelSpec, Split, ValueSpec};
 use crate::verdict::{self, Table};
 use fairwire_metrics::interval::estimate;
@@ -15,16 +17,8 @@ pub fn assemble(plan: &Plan<'_>, gathered: &Gathered) -> Exhibit {
     let study = &plan.study.spec;
     let numbers = if plan.computed.is_some() { computed(plan, gathered) } else { numbers(plan, gathered) };
     let published = published(plan, &numbers);
-    let table = Table {
-        numbers: &numbers,
-        published: &published,
-        is_exact: plan.seeds.len() == 1 && plan.computed.is_some(),
-    };
+    let table = table(plan, &numbers, &published);
     let claims = verdict::judge(plan, &table);
-    let depth = match plan.depth {
-        Depth::Quick => "--quick",
-        Depth::Full => "--full",
-    };
     let measured = |measure: &Measure| Measured {
         id: measure.id.clone(),
         label: measure.label.clone(),
@@ -40,13 +34,24 @@ pub fn assemble(plan: &Plan<'_>, gathered: &Gathered) -> Exhibit {
         notes: spec.notes.clone(),
         depth: plan.depth,
         seeds: plan.seeds.clone(),
-        command: format!("fairwire reproduce {} {depth}", plan.study.name(plan.at)),
+        command: format!("fairwire reproduce {} --{}", plan.study.name(plan.at), plan.depth.word()),
         measures: plan.measures.iter().map(measured).collect(),
         panels: drawing.panels(gathered),
         numbers,
         published,
         claims,
     }
+}
+
+fn table<'a>(plan: &Plan<'_>, numbers: &'a [Number], published: &'a [Published]) -> Table<'a> {
+    Table { numbers, published, is_exact: plan.seeds.len() == 1 && plan.computed.is_some() }
+}
+
+/// The verdict on each of the numbers of `exhibit`, which was assembled for `plan`, beside what the
+/// paper prints. It is `None` where nothing is printed, or no claim says how far ours may be off.
+pub fn beside_print(plan: &Plan<'_>, exhibit: &Exhibit) -> Vec<Option<Verdict>> {
+    let table = table(plan, &exhibit.numbers, &exhibit.published);
+    exhibit.numbers.iter().map(|number| verdict::beside_print(plan, &table, number)).collect()
 }
 
 /// Every number: by measure, then by series, then by point.

@@ -12,6 +12,7 @@ use miniz_oxide::deflate::compress_to_vec;
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::env;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -44,6 +45,18 @@ const MAX_BYTES: usize = 1 << 30;
 const BLOCK: u64 = 4096;
 /// When there is no room, room is made for some more at once.
 const LEFT_AFTER_EVICTION: f64 = 0.9;
+
+/// All finished runs of a user together take no more. The quick half of all studies takes some 20
+/// MiB, all of them in full some ten times that.
+pub const MAX_CACHE_BYTES: u64 = 1 << 30;
+
+/// Where users keep what programs can make again (the XDG Base Directory Specification, version
+/// 0.8): the folder of a user's finished runs, if there is one.
+pub fn cache_folder() -> Option<PathBuf> {
+    let path = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let caches = path("XDG_CACHE_HOME").or_else(|| Some(path("HOME")?.join(".cache")));
+    Some(caches?.join("fairwire"))
+}
 
 /// A folder of finished runs, or none.
 #[derive(Debug)]

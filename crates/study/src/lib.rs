@@ -25,8 +25,9 @@ pub mod text;
 mod verdict;
 mod watch;
 
-pub use assemble::assemble;
-pub use cache::{Cache, Held, clean, held};
+pub use assemble::{assemble, beside_print};
+pub use cache::{Cache, Held, MAX_CACHE_BYTES, cache_folder, clean, held};
 pub use execute::{Executed, Fault, Gathered, Gave, Work, execute};
+pub use library::{UnknownExhibit, chosen};
 pub use plan::{Cell, Changes, Curves, Measure, Plan};
 pub use study::{Recorded, Study};

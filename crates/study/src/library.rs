@@ -1,5 +1,7 @@
 //! Where studies are: compiled into the command, or in a folder.
 
+use crate::study::Study;
+use fairwire_core::spelling;
 use fairwire_document::{Problem, read_text};
 use fairwire_scenario::ScenarioError;
 use std::collections::BTreeMap;
@@ -85,6 +87,43 @@ pub fn read(path: &Path) -> Result<Vec<Folder>, ScenarioError> {
     }
     folders.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(folders)
+}
+
+/// No exhibit and no paper has the name given.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown exhibit `{given}`")]
+pub struct UnknownExhibit {
+    /// What was given.
+    pub given: String,
+    /// The exhibits of its paper, or the papers where that is unknown too.
+    pub allowed: Vec<String>,
+    /// The names that were most likely meant, if any come near.
+    pub likely: Vec<String>,
+}
+
+/// The exhibits named by `names`, each `PAPER` or `PAPER.EXHIBIT`: the study and the place in it;
+/// all where nothing is named.
+pub fn chosen<'a>(studies: &'a [Study], names: &[String]) -> Result<Vec<(&'a Study, usize)>, UnknownExhibit> {
+    let all = || studies.iter().flat_map(|study| (0..study.len()).map(move |at| (study, at)));
+    let is_meant =
+        |name: &String, (study, at): &(&Study, usize)| *name == study.spec.paper || *name == study.name(*at);
+    if let Some(name) = names.iter().find(|name| !all().any(|one| is_meant(name, &one))) {
+        return Err(unknown(name, studies));
+    }
+    Ok(all().filter(|one| names.is_empty() || names.iter().any(|name| is_meant(name, one))).collect())
+}
+
+fn unknown(name: &str, studies: &[Study]) -> UnknownExhibit {
+    let papers: Vec<String> = studies.iter().map(|study| study.spec.paper.clone()).collect();
+    let exhibits: Vec<String> =
+        studies.iter().flat_map(|study| (0..study.len()).map(|at| study.name(at))).collect();
+    let known = papers.iter().chain(&exhibits).map(String::as_str);
+    let likely = spelling::likely(name, known).into_iter().map(str::to_owned).collect();
+    let paper = name.split('.').next().unwrap_or_default();
+    let of_paper: Vec<String> =
+        exhibits.iter().filter(|exhibit| exhibit.split('.').next() == Some(paper)).cloned().collect();
+    let allowed = if of_paper.is_empty() { papers } else { of_paper };
+    UnknownExhibit { given: name.into(), allowed, likely }
 }
 
 fn name_of(path: &Path) -> String {

@@ -48,6 +48,16 @@ pub enum Depth {
     Full,
 }
 
+impl Depth {
+    /// The serialised form.
+    pub fn word(self) -> &'static str {
+        match self {
+            Depth::Quick => "quick",
+            Depth::Full => "full",
+        }
+    }
+}
+
 /// One figure or table of a paper, made again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exhibit {
@@ -87,6 +97,16 @@ impl Exhibit {
     /// Its full name, such as `faba.table1`: also the stem of its files.
     pub fn name(&self) -> String {
         format!("{}.{}", self.paper, self.id)
+    }
+
+    /// The unit of the measure called `id`; empty for a plain number.
+    pub fn unit(&self, id: &str) -> &str {
+        self.measures.iter().find(|measured| measured.id == id).map_or("", |measured| &measured.unit)
+    }
+
+    /// The numbers that the paper prints of points for which there is none of ours.
+    pub fn printed_alone(&self) -> impl Iterator<Item = &Published> {
+        self.published.iter().filter(|printed| !self.numbers.iter().any(|number| printed.is_beside(number)))
     }
 
     /// How many of its claims came out as each of the [`VERDICTS`].
@@ -141,6 +161,13 @@ pub struct Published {
     /// Where in the paper.
     #[serde(rename = "where")]
     pub place: String,
+}
+
+impl Published {
+    /// Is it of the same measure, series and point as `number`?
+    pub fn is_beside(&self, number: &Number) -> bool {
+        self.measure == number.measure && self.series == number.series && self.at == number.at
+    }
 }
 
 /// Something that the paper says, and what came of it.

@@ -2,7 +2,7 @@
 
 use crate::calibration::record::Calibration;
 use crate::library::Folder;
-use crate::record::Verdict;
+use crate::record::{Depth, VERDICTS, Verdict};
 use crate::spec::{ClaimSpec, ExhibitSpec, FORMAT, LineSpec, NumberSpec, ReferenceSpec, StudySpec};
 use crate::text::{hint, shown};
 use fairwire_document::{Locations, Problem, listed, read_document};
@@ -97,6 +97,22 @@ impl Study {
     /// The full name of exhibit number `at`, such as `faba.table1`.
     pub fn name(&self, at: usize) -> String {
         format!("{}.{}", self.spec.paper, self.spec.exhibit[at].id)
+    }
+
+    /// How many recorded verdicts on the claims of exhibit number `at` there are of each of the
+    /// [`VERDICTS`]: those of the full depth, or else those of the quick one; `None` if it was
+    /// never run.
+    pub fn counted(&self, at: usize) -> Option<(Depth, [usize; 3])> {
+        let exhibit = &self.spec.exhibit[at];
+        let names: Vec<String> =
+            exhibit.claim.iter().map(|claim| format!("{}.{}", exhibit.id, claim.id)).collect();
+        let counted = |verdicts: &BTreeMap<String, Verdict>| {
+            let found: Vec<Verdict> = names.iter().filter_map(|name| verdicts.get(name).copied()).collect();
+            let count = |verdict| found.iter().filter(|one| **one == verdict).count();
+            (!found.is_empty()).then(|| VERDICTS.map(count))
+        };
+        let full = counted(&self.recorded.full).map(|counts| (Depth::Full, counts));
+        full.or_else(|| counted(&self.recorded.quick).map(|counts| (Depth::Quick, counts)))
     }
 
     /// An error in exhibit number `at`, under `key` of it.

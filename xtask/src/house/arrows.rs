@@ -167,6 +167,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-parameters",
             "fairwire-scenario",
             "fairwire-sim",
+            "fairwire-study",
             "fairwire-tcp",
         ],
     ),

@@ -4,25 +4,19 @@ use crate::args::CacheCommand;
 use crate::failure::{Ending, Failure};
 use crate::report;
 use fairwire_core::units::Size;
-use fairwire_study::{Cache, Held, clean, held};
-use std::env;
-use std::path::PathBuf;
+use fairwire_study::{Cache, Held, MAX_CACHE_BYTES, cache_folder, clean, held};
 use std::time::SystemTime;
-
-/// All finished runs together take no more. The quick half of all studies takes some 20 MiB, all of
-/// them in full some ten times that.
-const MAX_BYTES: u64 = 1 << 30;
 
 /// Shows the cache, or removes what is in it.
 pub(crate) fn cache(command: Option<&CacheCommand>) -> Result<Ending, Failure> {
-    let Some(folder) = folder() else {
+    let Some(folder) = cache_folder() else {
         return Err(Failure::user("there is no folder for finished runs", ADVICE));
     };
     let shown = folder.display();
     let text = match command {
         None => {
             let Held { results, bytes } = held(&folder);
-            let most = Size(MAX_BYTES);
+            let most = Size(MAX_CACHE_BYTES);
             format!("folder   {shown}\nruns     {results}\nsize     {}\nat most  {most}\n", in_words(bytes))
         }
         Some(CacheCommand::Clean) => {
@@ -44,23 +38,15 @@ const ADVICE: &str = "set XDG_CACHE_HOME or HOME to a folder, with its whole pat
     reason = "the command line may know the time: what was used last is kept longest"
 )]
 pub(crate) fn open() -> Cache {
-    folder().map_or_else(Cache::none, |folder| Cache::open(&folder, MAX_BYTES, SystemTime::now))
+    cache_folder().map_or_else(Cache::none, |folder| Cache::open(&folder, MAX_CACHE_BYTES, SystemTime::now))
 }
 
 /// Why results are not kept, for the user; `None` where they are.
 pub(crate) fn problem(cache: &Cache) -> Option<String> {
-    match folder() {
+    match cache_folder() {
         None => Some(format!("there is no folder for them: {ADVICE}")),
         Some(_) => cache.problem().map(str::to_owned),
     }
-}
-
-/// Where users keep what programs can make again (the XDG Base Directory Specification, version
-/// 0.8).
-fn folder() -> Option<PathBuf> {
-    let path = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let caches = path("XDG_CACHE_HOME").or_else(|| Some(path("HOME")?.join(".cache")));
-    Some(caches?.join("fairwire"))
 }
 
 /// Bytes as people say them.

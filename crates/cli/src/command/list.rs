@@ -8,9 +8,7 @@ use fairwire_catalogue::{self as catalogue, marker};
 use fairwire_laws::scheduler::Kind;
 use fairwire_scenario::{Controller, control, generated, source};
 use fairwire_study::Study;
-use fairwire_study::record::{VERDICTS, Verdict};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 
 /// Prints a list.
 pub(crate) fn list(list: &List) -> Result<Ending, Failure> {
@@ -185,21 +183,13 @@ impl State {
 fn exhibits(studies: &[Study]) -> Vec<State> {
     let of = |study: &Study, at: usize| {
         let exhibit = &study.spec.exhibit[at];
-        let counted = |verdicts: &BTreeMap<String, Verdict>| {
-            let names: Vec<String> =
-                exhibit.claim.iter().map(|claim| format!("{}.{}", exhibit.id, claim.id)).collect();
-            let found: Vec<Verdict> = names.iter().filter_map(|name| verdicts.get(name).copied()).collect();
-            let count = |verdict| found.iter().filter(|one| **one == verdict).count();
-            (!found.is_empty()).then(|| VERDICTS.map(count))
-        };
-        let full = counted(&study.recorded.full).map(|counts| ("full", counts));
         State {
             name: study.name(at),
             study: study.spec.title.clone(),
             title: exhibit.title.clone(),
             source: study.spec.source.clone(),
             claims: exhibit.claim.len(),
-            recorded: full.or_else(|| counted(&study.recorded.quick).map(|counts| ("quick", counts))),
+            recorded: study.counted(at).map(|(depth, counts)| (depth.word(), counts)),
         }
     };
     let all = |study| (0..Study::len(study)).map(move |at| of(study, at));

@@ -240,29 +240,12 @@ pub(crate) fn studies(folder: Option<&Path>) -> Result<Vec<Study>, Failure> {
 
 /// The exhibits named by `names`, each `PAPER` or `PAPER.EXHIBIT`; all where nothing is named.
 pub(crate) fn chosen<'a>(studies: &'a [Study], names: &[String]) -> Result<Vec<(&'a Study, usize)>, Failure> {
-    let all = || studies.iter().flat_map(|study| (0..study.spec.exhibit.len()).map(move |at| (study, at)));
-    let is_meant =
-        |name: &String, (study, at): &(&Study, usize)| *name == study.spec.paper || *name == study.name(*at);
-    if let Some(name) = names.iter().find(|name| !all().any(|one| is_meant(name, &one))) {
-        return Err(unknown(name, studies));
-    }
-    Ok(all().filter(|one| names.is_empty() || names.iter().any(|name| is_meant(name, one))).collect())
-}
-
-fn unknown(name: &str, studies: &[Study]) -> Failure {
-    let papers: Vec<String> = studies.iter().map(|study| study.spec.paper.clone()).collect();
-    let exhibits: Vec<String> =
-        studies.iter().flat_map(|study| (0..study.spec.exhibit.len()).map(|at| study.name(at))).collect();
-    let known = papers.iter().chain(&exhibits).map(String::as_str);
-    let near = spelling::hint(name, known);
-    let paper = name.split('.').next().unwrap_or_default();
-    let of_paper: Vec<String> =
-        exhibits.iter().filter(|exhibit| exhibit.split('.').next() == Some(paper)).cloned().collect();
-    let allowed = if of_paper.is_empty() { papers } else { of_paper };
-    Failure::user(
-        format!("unknown exhibit `{name}`"),
-        format!("allowed: {} (`fairwire list exhibits` has all){near}", fairwire_document::listed(&allowed)),
-    )
+    fairwire_study::chosen(studies, names).map_err(|error| {
+        let near =
+            spelling::question(&error.likely).map_or(String::new(), |question| format!("; {question}"));
+        let allowed = fairwire_document::listed(&error.allowed);
+        Failure::user(&error, format!("allowed: {allowed} (`fairwire list exhibits` has all){near}"))
+    })
 }
 
 /// Proves that results can be written into `out` before any time is spent.

@@ -1,7 +1,6 @@
 //! The numbers of one measure across and down: a row for each series, a column for each point, or
 //! the other way round.
 
-use super::csv::is_beside;
 use fairwire_study::record::{Exhibit, Measured, Number, Published};
 
 /// With more points than this, and fewer series than points, each point has a row.
@@ -70,7 +69,7 @@ fn table<'a>(exhibit: &'a Exhibit, measure: &Measured, numbers: &[&'a Number]) -
 }
 
 fn with_printed<'a>(exhibit: &'a Exhibit, number: &'a Number) -> Cell<'a> {
-    Cell { number, printed: exhibit.published.iter().find(|printed| is_beside(printed, number)) }
+    Cell { number, printed: exhibit.published.iter().find(|printed| printed.is_beside(number)) }
 }
 
 /// A measure with its unit.

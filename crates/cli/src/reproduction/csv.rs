@@ -14,29 +14,17 @@ pub(super) fn numbers(exhibit: &Exhibit) -> Result<String, Failure> {
     let seeds = exhibit.seeds.iter().map(|seed| format!("seed_{seed}"));
     let head = HEAD.map(String::from).into_iter().chain(seeds).collect();
     let ours = exhibit.numbers.iter().map(|number| row(exhibit, number));
-    let alone = exhibit
-        .published
-        .iter()
-        .filter(|published| !exhibit.numbers.iter().any(|number| is_beside(published, number)));
+    let alone = exhibit.printed_alone();
     text(once(head).chain(ours).chain(alone.map(|published| lonely_row(exhibit, published))))
 }
 
-/// Is `published` of the same point as `number`?
-pub(super) fn is_beside(published: &Published, number: &Number) -> bool {
-    published.measure == number.measure && published.series == number.series && published.at == number.at
-}
-
-fn unit<'a>(exhibit: &'a Exhibit, measure: &str) -> &'a str {
-    exhibit.measures.iter().find(|measured| measured.id == measure).map_or("", |measured| &measured.unit)
-}
-
 fn row(exhibit: &Exhibit, number: &Number) -> Vec<String> {
-    let published = exhibit.published.iter().find(|published| is_beside(published, number));
+    let published = exhibit.published.iter().find(|published| published.is_beside(number));
     let text = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     let estimate = number.estimate.as_ref();
     let mut row = vec![
         number.measure.clone(),
-        unit(exhibit, &number.measure).into(),
+        exhibit.unit(&number.measure).into(),
         number.series.clone(),
         number.x.to_string(),
         number.at.clone(),
@@ -54,7 +42,7 @@ fn row(exhibit: &Exhibit, number: &Number) -> Vec<String> {
 fn lonely_row(exhibit: &Exhibit, published: &Published) -> Vec<String> {
     let mut row = vec![
         published.measure.clone(),
-        unit(exhibit, &published.measure).into(),
+        exhibit.unit(&published.measure).into(),
         published.series.clone(),
         published.x.map_or(String::new(), |x| x.to_string()),
         published.at.clone(),

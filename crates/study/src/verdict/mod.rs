@@ -70,6 +70,22 @@ pub(crate) fn judge(plan: &Plan<'_>, table: &Table<'_>) -> Vec<Claim> {
     plan.spec().claim.iter().map(|claim| judged(claim, plan, table)).collect()
 }
 
+/// The verdict on `number` beside what the paper prints for it, by the claims of `plan` that say
+/// how far it may be off; `None` where none does.
+pub(crate) fn beside_print(plan: &Plan<'_>, table: &Table<'_>, number: &Number) -> Option<Verdict> {
+    let check = Check { plan, table };
+    let values = plan.spec().claim.iter().filter_map(|claim| claim.value.as_ref());
+    let is_of_it = |spec: &&ValueSpec| {
+        let series = spec.of.list();
+        spec.is.is_none()
+            && check.measure(&spec.measure) == number.measure
+            && (series.is_empty() || series.contains(&number.series))
+            && is_meant(number.x, &number.at, &spec.at)
+    };
+    let findings = values.filter(is_of_it).filter_map(|spec| check.beside(spec, number));
+    Verdict::of_all(findings.map(|finding| finding.verdict(table.is_exact)))
+}
+
 fn judged(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> Claim {
     let (check, findings) = findings(claim, plan, table);
     let each: Vec<Verdict> = findings.iter().map(|finding| finding.verdict(table.is_exact)).collect();
@@ -248,16 +264,9 @@ impl Check<'_, '_> {
         let measure = self.measure(&spec.measure);
         let mut findings = Vec::new();
         for series in self.series(&spec.of, measure) {
-            for number in self.of(measure, &series).into_iter().filter(|n| is_meant(n.x, &n.at, &spec.at)) {
-                let is_it = |p: &&Published| p.measure == measure && p.series == series && p.is_at(number);
-                let printed = self.table.published.iter().find(is_it).map(|published| published.value);
-                let Some(value) = spec.is.or(printed) else { continue };
-                let away = if spec.relative { spec.tolerance * value.abs() } else { spec.tolerance };
-                let from = if spec.is.is_some() { "required" } else { "printed" };
-                let what = format!("{series}{}, {from} {}", here(number), shown(value));
-                let found = (number.estimate, self.unit(measure));
-                findings.push(within(what, found, Some(value - away), Some(value + away)));
-            }
+            let numbers = self.of(measure, &series).into_iter();
+            let meant = numbers.filter(|number| is_meant(number.x, &number.at, &spec.at));
+            findings.extend(meant.filter_map(|number| self.beside(spec, number)));
         }
         let tolerance = if spec.relative {
             format!("{} %", shown(100.0 * spec.tolerance))
@@ -266,6 +275,19 @@ impl Check<'_, '_> {
         };
         let value = spec.is.map_or("what is printed".into(), shown);
         (format!("{measure}{} is {value} ± {tolerance}{}", of(&spec.of), places(&spec.at)), findings)
+    }
+
+    /// `number` beside what `spec` requires or the paper prints; `None` where neither says a value.
+    fn beside(&self, spec: &ValueSpec, number: &Number) -> Option<Finding> {
+        let is_it =
+            |p: &&Published| p.measure == number.measure && p.series == number.series && p.is_at(number);
+        let printed = self.table.published.iter().find(is_it).map(|published| published.value);
+        let value = spec.is.or(printed)?;
+        let away = if spec.relative { spec.tolerance * value.abs() } else { spec.tolerance };
+        let from = if spec.is.is_some() { "required" } else { "printed" };
+        let what = format!("{}{}, {from} {}", number.series, here(number), shown(value));
+        let found = (number.estimate, self.unit(&number.measure));
+        Some(within(what, found, Some(value - away), Some(value + away)))
     }
 
     fn trend(&self, spec: &TrendSpec) -> (String, Vec<Finding>) {

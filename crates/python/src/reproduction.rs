@@ -1,0 +1,334 @@
+//! The exhibits of papers, made again: as tables.
+
+use crate::columns;
+use crate::contest::{Progress, while_looking};
+use crate::error::scenario_error;
+use crate::picture;
+use crate::table::Table;
+use fairwire_core::spelling;
+use fairwire_document::listed;
+use fairwire_figures::{Figure, Setting, escaped};
+use fairwire_study::record::{self, Depth, Number, Published, Verdict};
+use fairwire_study::{
+    Cache, MAX_CACHE_BYTES, Plan, Study, UnknownExhibit, Work, assemble, beside_print, cache_folder, chosen,
+    execute, library,
+};
+use pyo3::exceptions::{PyLookupError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::time::SystemTime;
+
+/// The figures and tables of papers on fair sharing, which `run` makes again.
+///
+/// `cache`: are finished runs kept, and taken from earlier? They are where the command `fairwire
+/// reproduce` keeps its own.
+#[pyclass(frozen, module = "fairwire")]
+pub(crate) struct Reproduction {
+    studies: Vec<Study>,
+    has_cache: bool,
+}
+
+/// One figure or table of a paper, made again: its numbers beside those printed, and what came of
+/// each claim.
+#[pyclass(frozen, module = "fairwire")]
+pub(crate) struct Exhibit {
+    record: record::Exhibit,
+    /// On each of the numbers of the record.
+    verdicts: Vec<Option<Verdict>>,
+}
+
+/// An exhibit, and what is recorded of it.
+#[derive(Serialize, JsonSchema)]
+struct Listed {
+    /// Its name, such as `faba.table1`.
+    name: String,
+    /// What it shows.
+    title: String,
+    /// The paper: authors, title, year.
+    source: String,
+    /// The number of its claims.
+    claims: u64,
+    /// Of the recorded verdicts, those that hold; absent where it was never run.
+    #[schemars(required)]
+    holds: Option<u64>,
+    /// Those that do not hold.
+    #[schemars(required)]
+    does_not_hold: Option<u64>,
+    /// Those that are not testable as printed.
+    #[schemars(required)]
+    not_testable: Option<u64>,
+    /// How thoroughly the recorded verdicts came about: `quick` or `full`.
+    #[schemars(required)]
+    recorded: Option<&'static str>,
+}
+
+impl Listed {
+    fn of(study: &Study, at: usize) -> Self {
+        let exhibit = &study.spec.exhibit[at];
+        let recorded = study.counted(at);
+        let count = |which: usize| recorded.map(|(_, counts)| counts[which] as u64);
+        Listed {
+            name: study.name(at),
+            title: exhibit.title.clone(),
+            source: study.spec.source.clone(),
+            claims: exhibit.claim.len() as u64,
+            holds: count(0),
+            does_not_hold: count(1),
+            not_testable: count(2),
+            recorded: recorded.map(|(depth, _)| depth.word()),
+        }
+    }
+}
+
+/// A number of an exhibit.
+#[derive(Default, Serialize, JsonSchema)]
+struct Value<'a> {
+    /// What was measured.
+    measure: &'a str,
+    /// Its unit; empty for a plain number.
+    unit: &'a str,
+    /// The discipline, or what the exhibit calls its series.
+    discipline: &'a str,
+    /// What the paper calls the point, such as `P/10`.
+    point: &'a str,
+    /// Where that is on the horizontal axis.
+    #[schemars(required)]
+    x: Option<f64>,
+    /// Our mean over the seeds.
+    #[schemars(required)]
+    ours: Option<f64>,
+    /// Half of its 95 % interval; absent with fewer than two seeds.
+    #[schemars(required)]
+    half_width_95: Option<f64>,
+    /// The number that the paper prints.
+    #[schemars(required)]
+    printed: Option<f64>,
+    /// Where in the paper.
+    #[schemars(required)]
+    printed_in: Option<&'a str>,
+    /// The verdict on the two, by the claims that say how far ours may be off: `holds`, `unclear`
+    /// or `does not hold`; absent where none does.
+    #[schemars(required)]
+    verdict: Option<&'static str>,
+}
+
+/// A claim of an exhibit.
+#[derive(Serialize, JsonSchema)]
+struct ClaimRow<'a> {
+    /// Its name.
+    name: &'a str,
+    /// The claim in plain words.
+    says: &'a str,
+    /// What came of it: `holds`, `unclear`, `does not hold` or `not testable as printed`.
+    verdict: &'static str,
+    /// What was measured, with its interval; or why it cannot be tested.
+    detail: &'a str,
+    /// What was checked, in words and numbers.
+    check: &'a str,
+    /// Where in the paper.
+    printed_in: &'a str,
+    /// Is it the paper's, or ours: `printed`, `read`, `at points of ours`, `ours`, `arithmetic`.
+    origin: &'static str,
+}
+
+#[pymethods]
+impl Reproduction {
+    #[new]
+    #[pyo3(signature = (*, cache=true))]
+    fn new(py: Python<'_>, cache: bool) -> PyResult<Self> {
+        let studies = library::embedded().iter().map(Study::read).collect::<Result<_, _>>();
+        Ok(Reproduction { studies: studies.map_err(|error| scenario_error(py, &error))?, has_cache: cache })
+    }
+
+    /// A row for each exhibit: its name, what it shows, its paper, and the recorded verdicts on its
+    /// claims.
+    #[getter]
+    fn exhibits(&self) -> PyResult<Table> {
+        let of = |study: &Study| (0..study.len()).map(|at| Listed::of(study, at)).collect::<Vec<_>>();
+        Table::new(columns::table(self.studies.iter().flat_map(of)), &["name"])
+    }
+
+    /// Makes an exhibit again and returns it.
+    ///
+    /// `name`: one of `exhibits`, such as "faba.table1". `depth`: "quick" takes few seeds and, of a
+    /// long sweep, not every point: seconds. "full" takes as many seeds as a verdict deserves: up
+    /// to hours. `jobs` and `progress` are those of `Scenario.run`. Ctrl-C stops it; what is
+    /// finished is kept, and the same call goes on.
+    #[pyo3(signature = (name, depth="quick", *, jobs=0, progress=None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        depth: &str,
+        jobs: usize,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Exhibit> {
+        let progress = Progress::new(progress)?;
+        let depth =
+            [Depth::Quick, Depth::Full].into_iter().find(|one| one.word() == depth).ok_or_else(|| {
+                PyValueError::new_err(format!("`depth` is `{depth}`; allowed: `quick` or `full`"))
+            })?;
+        let (study, at) = self.one(name)?;
+        let plan = Plan::of(study, at, depth).map_err(|error| scenario_error(py, &error))?;
+        let cache = if self.has_cache { open() } else { Cache::none() };
+        let plans = [plan];
+        let executed = while_looking(py, &progress, |progress, stop| {
+            execute(&plans, &Work { cache: &cache, jobs, progress, stop: stop.flag() })
+        })?;
+        let executed = executed.map_err(|fault| PyRuntimeError::new_err(fault.to_string()))?;
+        let ([plan], Some(gathered)) = (&plans, executed.gathered.first()) else {
+            unreachable!("one plan was given")
+        };
+        let record = assemble(plan, gathered);
+        Ok(Exhibit { verdicts: beside_print(plan, &record), record })
+    }
+
+    fn __repr__(&self) -> String {
+        let exhibits: usize = self.studies.iter().map(Study::len).sum();
+        format!("<fairwire.Reproduction: {exhibits} exhibits of {} papers>", self.studies.len())
+    }
+}
+
+impl Reproduction {
+    /// The one exhibit called `name`.
+    fn one(&self, name: &str) -> PyResult<(&Study, usize)> {
+        let unknown = |UnknownExhibit { given, allowed, likely }: UnknownExhibit| {
+            let near = spelling::question(&likely).map_or(String::new(), |question| format!("; {question}"));
+            PyLookupError::new_err(format!("unknown exhibit `{given}`; allowed: {}{near}", listed(&allowed)))
+        };
+        let found = chosen(&self.studies, &[name.to_owned()]).map_err(unknown)?;
+        match found.as_slice() {
+            [one] => Ok(*one),
+            several => {
+                let names: Vec<String> = several.iter().map(|(study, at)| study.name(*at)).collect();
+                Err(PyLookupError::new_err(format!(
+                    "`{name}` is a paper; allowed: one of its exhibits, {}",
+                    listed(&names)
+                )))
+            }
+        }
+    }
+}
+
+/// The cache of this user.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a front may know the time: what was used last is kept longest"
+)]
+fn open() -> Cache {
+    cache_folder().map_or_else(Cache::none, |folder| Cache::open(&folder, MAX_CACHE_BYTES, SystemTime::now))
+}
+
+impl Exhibit {
+    fn ours<'a>(&'a self, (number, verdict): (&'a Number, &Option<Verdict>)) -> Value<'a> {
+        let printed = self.record.published.iter().find(|printed| printed.is_beside(number));
+        Value {
+            measure: &number.measure,
+            unit: self.record.unit(&number.measure),
+            discipline: &number.series,
+            point: &number.at,
+            x: Some(number.x),
+            ours: number.estimate.map(|estimate| estimate.mean),
+            half_width_95: number.estimate.and_then(|estimate| estimate.half_width_95),
+            printed: printed.map(|printed| printed.value),
+            printed_in: printed.map(|printed| printed.place.as_str()),
+            verdict: verdict.map(Verdict::words),
+        }
+    }
+
+    fn printed<'a>(&'a self, printed: &'a Published) -> Value<'a> {
+        Value {
+            measure: &printed.measure,
+            unit: self.record.unit(&printed.measure),
+            discipline: &printed.series,
+            point: &printed.at,
+            x: printed.x,
+            printed: Some(printed.value),
+            printed_in: Some(&printed.place),
+            ..Value::default()
+        }
+    }
+
+    fn svg(&self) -> String {
+        let record = &self.record;
+        let seeds = record.seeds.len();
+        let plural = if seeds == 1 { "" } else { "s" };
+        let detail = vec![record.source.clone(), format!("{seeds} seed{plural}, {}", record.depth.word())];
+        let title = format!("{}: {}", record.name(), record.title);
+        Figure { title: &title, detail, panels: &record.panels, ..Figure::default() }.svg(Setting::Alone)
+    }
+}
+
+#[pymethods]
+impl Exhibit {
+    /// Its name, such as `faba.table1`.
+    #[getter]
+    fn name(&self) -> String {
+        self.record.name()
+    }
+
+    /// What it shows.
+    #[getter]
+    fn title(&self) -> &str {
+        &self.record.title
+    }
+
+    /// The paper: authors, title, year.
+    #[getter]
+    fn source(&self) -> &str {
+        &self.record.source
+    }
+
+    /// What the paper leaves open, and what was chosen.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.record.notes.clone()
+    }
+
+    /// A row for each number: our mean over the seeds with its 95 % interval, what the paper prints
+    /// for it, and the verdict on the two. Numbers that are printed alone come last.
+    #[getter]
+    fn values(&self) -> PyResult<Table> {
+        let ours = self.record.numbers.iter().zip(&self.verdicts).map(|number| self.ours(number));
+        let alone = self.record.printed_alone().map(|printed| self.printed(printed));
+        Table::new(columns::table(ours.chain(alone)), &["measure", "discipline", "point"])
+    }
+
+    /// A row for each claim of the paper and what came of it.
+    #[getter]
+    fn claims(&self) -> PyResult<Table> {
+        let rows = self.record.claims.iter().map(|claim| ClaimRow {
+            name: &claim.id,
+            says: &claim.says,
+            verdict: claim.verdict.words(),
+            detail: &claim.detail,
+            check: &claim.check,
+            printed_in: &claim.place,
+            origin: claim.origin.words(),
+        });
+        Table::new(columns::table(rows), &["name"])
+    }
+
+    /// The results of the exhibit as JSON, as `fairwire reproduce` writes them.
+    fn to_json(&self) -> PyResult<String> {
+        serde_json::to_string_pretty(&self.record).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    fn __repr__(&self) -> String {
+        let record = &self.record;
+        format!("<fairwire.Exhibit {}: {}>", record.name(), record.title)
+    }
+
+    /// Its picture and its claims, for a notebook.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let mut html = picture::image(py, &self.svg(), &self.record.title)?;
+        html += "<table><thead><tr><th>claim</th><th>verdict</th><th>measured</th></tr></thead><tbody>";
+        for claim in &self.record.claims {
+            let cells = [claim.says.as_str(), claim.verdict.words(), claim.detail.as_str()];
+            let cells = cells.map(|text| format!("<td style=\"text-align: left\">{}</td>", escaped(text)));
+            html += &format!("<tr>{}</tr>", cells.concat());
+        }
+        Ok(html + "</tbody></table>")
+    }
+}
