@@ -145,7 +145,6 @@ def _draw(axes: Axes, lines: _Lines, scale: float, shift: float) -> None:
             low = [max(mean - (half or 0), 0) * scale for mean, half in estimates]
             high = [(mean + (half or 0)) * scale for mean, half in estimates]
             axes.fill_between(times, low, high, color=colour, alpha=0.25, linewidth=0)
-    axes.set_ylim(bottom=0)
 
 
 def _name_panels(panels: dict[str, Axes]) -> Axes | list[Axes]:
@@ -154,6 +153,7 @@ def _name_panels(panels: dict[str, Axes]) -> Axes | list[Axes]:
     for discipline, panel in panels.items() if len(panels) > 1 else ():
         panel.set_title(discipline, loc="right", fontsize="medium", pad=2)
     axes[-1].set_xlabel("time, s")
+    axes[0].set_ylim(bottom=0)  # for all panels, and after all lines: from here on it stays as it is
     if len(axes) == 1:
         _legend_above(axes[0], 4)
         return axes[0]

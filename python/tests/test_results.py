@@ -186,6 +186,8 @@ def test_throughput_has_a_panel_for_each_discipline_and_a_line_for_each_group(wa
         assert panels[0].lines[0].get_xdata()[0] == pytest.approx(0.05), "the middle of the first 100 ms"
         assert set(panels[0].lines[2].get_ydata()) == {10.0}
         assert panels[0].collections, "two seeds give an interval"
+        highest = max(max(line.get_ydata()) for panel in panels for line in panel.lines)
+        assert all(panel.get_ylim()[0] == 0 and panel.get_ylim()[1] > highest for panel in panels)
         one = fw.plot.throughput(watched, of="flow", measure="throughput", discipline="faba")
         assert len(one.lines) == 11 and len({(l.get_color(), l.get_linestyle()) for l in one.lines}) == 11
         panels[0].figure.canvas.draw()
