@@ -40,6 +40,10 @@ test-parquet: rust ## test what writes Parquet, which `make build` leaves out (t
 python: rust ## build the Python package into target/python and run its tests (Python 3.11; minutes the first time)
 	@.ci/python $(ARGS)
 
+.PHONY: python-long
+python-long: rust ## test that 100 000 episodes and 10 000 runs of Python classes keep no memory and no threads (five minutes)
+	@FAIRWIRE_MANY_RESETS=100000 FAIRWIRE_MANY_RUNS=10000 .ci/python -s -k many
+
 .PHONY: house
 house: rust ## check the house rules alone (a second)
 	@cargo xtask house

@@ -18,6 +18,7 @@ from ._fairwire import (
     Ack,
     Congestion,
     Discipline,
+    Episode,
     Exhibit,
     Packet,
     Reproduction,
@@ -46,6 +47,7 @@ __all__ = [
     "Controller",
     "Discipline",
     "Dropper",
+    "Episode",
     "Exhibit",
     "Packet",
     "Queue",
@@ -67,9 +69,9 @@ __all__ = [
 
 
 def __getattr__(name: str):
-    # Imported when it is used: matplotlib takes longer than all the rest.
-    if name == "plot":
+    # Imported when it is used: matplotlib and gymnasium take longer than all the rest.
+    if name in ("plot", "gym"):
         from importlib import import_module
 
-        return import_module(".plot", __name__)
+        return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

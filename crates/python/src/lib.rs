@@ -8,6 +8,7 @@
 mod columns;
 mod contest;
 mod discipline;
+mod episode;
 mod error;
 mod oracle;
 mod own;
@@ -33,6 +34,7 @@ fn _fairwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<reproduction::Reproduction>()?;
     module.add_class::<reproduction::Exhibit>()?;
     module.add_class::<discipline::Discipline>()?;
+    module.add_class::<episode::Episode>()?;
     module.add_class::<own::Ack>()?;
     module.add_class::<own::Congestion>()?;
     module.add_class::<own::Packet>()?;

@@ -45,6 +45,16 @@ impl Scenario {
         Ok(Scenario { source, set: overrides.set.clone(), classes, checked })
     }
 
+    /// The scenario itself.
+    pub(crate) fn checked(&self) -> &fairwire_scenario::Scenario {
+        &self.checked
+    }
+
+    /// The classes in it.
+    pub(crate) fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
     fn with(&self, py: Python<'_>, overrides: &Overrides, classes: Classes) -> PyResult<Self> {
         Scenario::new(py, self.source.clone(), overrides, classes)
     }
@@ -207,6 +217,16 @@ impl Scenario {
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.checked.notes().to_vec()
+    }
+
+    /// Itself: it never changes.
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    /// Itself: it never changes.
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
     }
 
     fn __repr__(&self) -> String {

@@ -77,7 +77,7 @@ pub use expect::{Comparison, Judgement, Side, judge};
 /// Who watches a run, and what is shown.
 pub use fairwire_document::DocumentError as ScenarioError;
 pub use fairwire_sim::{
-    AggregateView, Content, FlowView, LinkView, Observer, PacketEvent, View, What, Window,
+    AggregateView, Content, FlowView, LinkView, Observer, PacketEvent, Steps, View, What, Window,
 };
 /// The SACK blocks of an acknowledgement.
 pub use fairwire_tcp::{Block, Sack};
@@ -88,7 +88,7 @@ pub use load::{Overrides, QueueView, Scenario, load, parse};
 pub use output::OutputSpec;
 pub use run::{
     ENGINE, Observers, Outcome, RunError, RunId, discipline, fairness, linux, network, ns2, report, run_all,
-    run_all_observed, run_single, threads,
+    run_all_observed, run_single, steps, threads,
 };
 pub use samples::{Row, rows};
 pub use schema::schema;

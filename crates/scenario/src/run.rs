@@ -12,7 +12,7 @@ use fairwire_laws::part::{Ns2Queue, Qdisc};
 use fairwire_metrics::fairness::{Route, assess_network};
 use fairwire_metrics::record::{Fairness, FlowRecord, Manifest, Mode, Report, RunRecord, SCHEMA_VERSION};
 use fairwire_metrics::summary;
-use fairwire_sim::{Network, Observer};
+use fairwire_sim::{Network, Observer, Steps};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -218,6 +218,21 @@ pub fn run_single(
 ) -> Result<Option<RunRecord>, RunError> {
     let compared = &scenario.spec().disciplines[discipline];
     Ok(simulate(scenario, compared, seed, watch, observer)?)
+}
+
+/// A run of one discipline of `scenario`, by its index in the list, under one seed, in steps: from
+/// one sample of `observer` to the next.
+///
+/// # Errors
+/// When the discipline cannot be built.
+pub fn steps(
+    scenario: &Scenario,
+    discipline: usize,
+    seed: u64,
+    observer: Box<dyn Observer>,
+) -> Result<Steps, BuildError> {
+    let settings = build::settings(scenario.spec(), Seed(seed));
+    Ok(Steps::new(network(scenario, discipline, seed)?, &settings, observer))
 }
 
 /// The simulated network of one discipline of `scenario` under `seed`, to run it elsewhere: the

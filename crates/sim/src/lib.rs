@@ -26,6 +26,7 @@ mod queue;
 mod route;
 mod seen;
 mod setup;
+mod steps;
 mod store;
 mod ties;
 mod tuning;
@@ -44,6 +45,7 @@ pub use plan::{
     Network, Settings, Source, TieRule,
 };
 pub use seen::{Content, PacketEvent, What, Window};
+pub use steps::Steps;
 
 use fairwire_core::Time;
 use model::Model;
@@ -76,6 +78,6 @@ pub fn run_observed(
     watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
     observer: &mut dyn Observer,
 ) -> Option<Measured> {
-    let mut model = Model::new(network, settings, observe::Watch::new(observer));
+    let mut model = Model::new(network, settings, observe::Watch::new(Box::new(observer)));
     model.go(watch).then(|| model.measured())
 }

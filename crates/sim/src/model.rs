@@ -63,31 +63,59 @@ pub(crate) struct Model<T, E> {
 /// The number of events between calls of the watcher.
 pub(crate) const WATCH_EVERY: u64 = 1 << 16;
 
+/// Where the model pauses between two events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pause {
+    /// The watcher stopped it.
+    Stopped,
+    /// A sample was taken.
+    Sample,
+    /// The warm-up is over.
+    WarmedUp,
+    /// The run is over.
+    End,
+}
+
 impl<T: Tap, E: Events> Model<T, E> {
     /// Handles every event up to the end; false when the watcher stopped it.
     pub(crate) fn go(&mut self, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
-        let last_unmeasured = self.measured_from.saturating_sub(Duration::from_ns(1));
+        self.begin();
+        loop {
+            match self.go_to_pause(watch) {
+                Pause::Stopped => return false,
+                Pause::Sample | Pause::WarmedUp => {}
+                Pause::End => return true,
+            }
+        }
+    }
+
+    /// Begins, before any event.
+    pub(crate) fn begin(&mut self) {
         if self.measured_from == Time::ZERO {
             self.start_measuring();
         }
         self.show(T::start, Time::ZERO);
-        loop {
-            let sample = self.store.tap.next_sample();
-            let pause = if self.is_measuring { self.end } else { last_unmeasured };
-            let until = pause.min(sample);
-            if !self.go_until(until, watch) {
-                return false;
-            }
-            if until == sample {
-                self.show(T::sample, until);
-            }
-            if !self.is_measuring && until == last_unmeasured {
-                self.start_measuring();
-            } else if until == self.end {
-                self.show(T::finish, until);
-                return true;
-            }
+    }
+
+    /// Handles every event up to the next pause.
+    pub(crate) fn go_to_pause(&mut self, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> Pause {
+        let last_unmeasured = self.measured_from.saturating_sub(Duration::from_ns(1));
+        let sample = self.store.tap.next_sample();
+        let pause = if self.is_measuring { self.end } else { last_unmeasured };
+        let until = pause.min(sample);
+        if !self.go_until(until, watch) {
+            return Pause::Stopped;
         }
+        if until == sample {
+            self.show(T::sample, until);
+        }
+        if !self.is_measuring && until == last_unmeasured {
+            self.start_measuring();
+        } else if until == self.end {
+            self.show(T::finish, until);
+            return Pause::End;
+        }
+        if until == sample { Pause::Sample } else { Pause::WarmedUp }
     }
 
     /// Handles every event up to `until`; false when the watcher stopped it.

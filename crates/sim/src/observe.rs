@@ -19,7 +19,7 @@ use fairwire_tcp::Sack;
 use std::collections::BTreeMap;
 
 /// Observes a run. All callbacks do nothing by default.
-pub trait Observer {
+pub trait Observer: Send {
     /// Samples are taken at every multiple of this; without it there are none. Zero is none.
     fn interval(&self) -> Option<Duration> {
         None
@@ -36,6 +36,27 @@ pub trait Observer {
     fn packet(&mut self, _event: &PacketEvent) {}
     /// Invoked at the end of the run, unless it was stopped before.
     fn finished(&mut self, _view: &View<'_>) {}
+}
+
+impl<O: Observer + ?Sized> Observer for &mut O {
+    fn interval(&self) -> Option<Duration> {
+        (**self).interval()
+    }
+    fn wants_packets(&self) -> bool {
+        (**self).wants_packets()
+    }
+    fn started(&mut self, view: &View<'_>) {
+        (**self).started(view);
+    }
+    fn sample(&mut self, view: &View<'_>) {
+        (**self).sample(view);
+    }
+    fn packet(&mut self, event: &PacketEvent) {
+        (**self).packet(event);
+    }
+    fn finished(&mut self, view: &View<'_>) {
+        (**self).finished(view);
+    }
 }
 
 /// The state of a run, to be read. What is counted is since the last sample, or since the start.
@@ -281,7 +302,7 @@ struct Ahead {
 
 /// Passes the callbacks of the engine on to an observer.
 pub(crate) struct Watch<'a> {
-    observer: &'a mut dyn Observer,
+    observer: Box<dyn Observer + 'a>,
     interval: Option<Duration>,
     next_sample: Time,
     wants_packets: bool,
@@ -294,7 +315,7 @@ pub(crate) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    pub(crate) fn new(observer: &'a mut dyn Observer) -> Self {
+    pub(crate) fn new(observer: Box<dyn Observer + 'a>) -> Self {
         let interval = observer.interval().filter(|interval| *interval > Duration::ZERO);
         Watch {
             next_sample: interval.map_or(Time::MAX, |interval| Time::ZERO + interval),

@@ -4,11 +4,12 @@
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Cause, Dropper, Duration, Limit, Queue, Rate, Seed, Time};
 use fairwire_sim::{
-    Content, GroupPlan, LinkPlan, Measured, Member, Network, Observer, PacketEvent, Settings, Source,
+    Content, GroupPlan, LinkPlan, Measured, Member, Network, Observer, PacketEvent, Settings, Source, Steps,
     TieRule, View, What, run, run_observed,
 };
 use fairwire_tcp::{Config, Profile};
 use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
 
 struct TailDrop;
 impl Dropper for TailDrop {}
@@ -128,6 +129,41 @@ fn a_sample_that_falls_on_an_event_or_on_the_end_knows_of_it() {
     assert_eq!(log.samples, [(4100, 0, 0, 0), (8200, 1000, 0, 0)]);
     let (_, log) = watched(network(8_000_000, 10, vec![cbr()]), &settings(20), Some(Duration::from_ms(10)));
     assert_eq!(log.samples.last(), Some(&(20_000, 10_000, 0, 0)));
+}
+
+/// Keeps its samples where the test finds them.
+struct Shared(Arc<Mutex<Log>>);
+
+impl Observer for Shared {
+    fn interval(&self) -> Option<Duration> {
+        self.0.lock().expect("no panic before").interval()
+    }
+    fn sample(&mut self, view: &View<'_>) {
+        self.0.lock().expect("no panic before").sample(view);
+    }
+    fn finished(&mut self, view: &View<'_>) {
+        self.0.lock().expect("no panic before").finished(view);
+    }
+}
+
+#[test]
+fn a_run_in_steps_has_the_samples_of_a_run_at_once_and_one_sample_at_each_step() {
+    let settings = Settings { warm_up: Duration::from_ms(250), ..settings(2000) };
+    for every in [Duration::from_ms(100), Duration::from_ns(77_777_777)] {
+        let (_, at_once) = watched(contest(), &settings, Some(every));
+        let log = Arc::new(Mutex::new(Log { every: Some(every), ..Log::default() }));
+        let mut steps = Steps::new(contest(), &settings, Box::new(Shared(log.clone())));
+        let seen = || log.lock().expect("no panic before").samples.len();
+        let mut count = 0;
+        while steps.advance() {
+            count += 1;
+            assert_eq!(seen(), count);
+        }
+        assert!(!steps.advance(), "it is over");
+        let log = log.lock().expect("no panic before");
+        assert_eq!((&log.samples, &log.windows), (&at_once.samples, &at_once.windows));
+        assert_eq!(log.finished_at, [Time::from_ns(2_000_000_000)]);
+    }
 }
 
 #[test]

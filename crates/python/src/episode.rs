@@ -1,0 +1,143 @@
+//! A run in steps, for environments of reinforcement learning.
+
+use crate::own::{self, Classes, Run};
+use crate::scenario::Scenario;
+use fairwire_core::Duration;
+use fairwire_scenario::{Observer, Steps, View};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A queued link: name, rate (bit/s), packets and bytes that wait, and since the last step the
+/// packets that left, their mean wait (seconds), and the packets dropped and marked.
+type Link = (String, f64, u32, u64, u64, f64, u64, u64);
+
+/// A flow: name, and since the last step the bytes that left its last link and that arrived in
+/// order, and its packets dropped and marked.
+type Flow = (String, u64, u64, u64, u64);
+
+/// What was seen at the last step.
+#[derive(Default)]
+struct Seen {
+    now: f64,
+    links: Vec<Link>,
+    flows: Vec<Flow>,
+    /// Of each link since the start: the packets that left, and the sum of their waits in seconds.
+    waited: Vec<(u64, f64)>,
+}
+
+impl Seen {
+    fn take(&mut self, view: &View<'_>) {
+        self.now = view.now().ns() as f64 / 1e9;
+        self.waited.resize(view.links().count(), (0, 0.0));
+        let links = view.links().zip(&mut self.waited).map(|(link, before)| {
+            let count = link.sojourn.count();
+            let sum = count as f64 * link.sojourn.mean().secs();
+            let (left, waited) = (count - before.0, (sum - before.1).max(0.0));
+            *before = (count, sum);
+            let (backlog, rate) = (link.backlog, link.rate.bps() as f64);
+            let mean = waited / left.max(1) as f64;
+            (link.name.into(), rate, backlog.packets, backlog.bytes, left, mean, link.dropped, link.marked)
+        });
+        self.links = links.collect();
+        let flows = view.flows().map(|flow| {
+            (flow.name().to_string(), flow.left_bytes, flow.delivered_bytes, flow.dropped, flow.marked)
+        });
+        self.flows = flows.collect();
+    }
+}
+
+/// Keeps what is seen at each step.
+struct Recorder {
+    step: Duration,
+    seen: Arc<Mutex<Seen>>,
+}
+
+impl Recorder {
+    fn take(&self, view: &View<'_>) {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).take(view);
+    }
+}
+
+impl Observer for Recorder {
+    fn interval(&self) -> Option<Duration> {
+        Some(self.step)
+    }
+    fn started(&mut self, view: &View<'_>) {
+        self.take(view);
+    }
+    fn sample(&mut self, view: &View<'_>) {
+        self.take(view);
+    }
+}
+
+/// A run of a scenario's first discipline under one seed, in steps of simulated time.
+///
+/// `step`: seconds. Objects of classes of Python may be changed between two steps. The rest of a
+/// step is as in `Scenario.run`: the same seed gives the same run.
+#[pyclass(frozen, module = "fairwire")]
+pub(crate) struct Episode {
+    steps: Mutex<Steps>,
+    seen: Arc<Mutex<Seen>>,
+    run: Arc<Run>,
+    classes: Classes,
+}
+
+impl Episode {
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Episode {
+    #[new]
+    #[pyo3(signature = (scenario, *, seed, step))]
+    fn new(scenario: &Scenario, seed: u64, step: f64) -> PyResult<Self> {
+        if !(1e-6..=1e6).contains(&step) {
+            return Err(PyValueError::new_err(format!("`step` is {step} s; allowed: from 1e-6 to 1e6 s")));
+        }
+        let (seen, run) = (Arc::<Mutex<Seen>>::default(), Arc::<Run>::default());
+        let recorder = Recorder { step: Duration::from_ns((step * 1e9).round() as u64), seen: seen.clone() };
+        let steps = own::within(scenario.classes(), &run, || {
+            fairwire_scenario::steps(scenario.checked(), 0, seed, Box::new(recorder))
+        });
+        run.recover()?;
+        let steps = steps.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Episode { steps: Mutex::new(steps), seen, run, classes: scenario.classes().clone() })
+    }
+
+    /// Goes on for a step, or to the end of the scenario. Does the run go on after it?
+    ///
+    /// An exception in a class is raised, and ends the run.
+    fn advance(&self, py: Python<'_>) -> PyResult<bool> {
+        let mut steps = self.steps.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        let goes_on = own::within(&self.classes, &self.run, || steps.advance());
+        self.run.failure().map_or(Ok(goes_on), |failure| Err(failure.error))
+    }
+
+    /// The simulated time, seconds.
+    #[getter]
+    fn now(&self) -> f64 {
+        self.seen().now
+    }
+
+    /// Each queued link: name, rate in bit/s, packets and bytes that wait, and of the last step the
+    /// packets that left, their mean wait in seconds, and the packets dropped and marked.
+    #[getter]
+    fn links(&self) -> Vec<Link> {
+        self.seen().links.clone()
+    }
+
+    /// Each flow: name, and of the last step the bytes that left its last link, the bytes that
+    /// arrived in order, and its packets dropped and marked.
+    #[getter]
+    fn flows(&self) -> Vec<Flow> {
+        self.seen().flows.clone()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<fairwire.Episode at {} s>", self.now())
+    }
+}

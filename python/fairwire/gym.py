@@ -1,0 +1,304 @@
+"""Environments for reinforcement learning (the extra ``gym``: gymnasium and numpy).
+
+:class:`QueueEnv` acts on a queue and :class:`SenderEnv` on a sender; ``gymnasium.make`` calls them
+``fairwire/Queue-v0`` and ``fairwire/Sender-v0``. An episode is a run of a scenario, in this process
+and this thread, and a step is a piece of simulated time. The same seed and the same actions give the
+same numbers, bit for bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import gymnasium
+import numpy
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from ._fairwire import Ack, Congestion, Episode, Packet, Scenario, Waiting, max_min
+from .own import Controller, Dropper
+
+__all__ = ["Probability", "QueueEnv", "SenderEnv", "Window"]
+
+Observation = NDArray[numpy.float32]
+Action = NDArray[numpy.float32]
+
+LONGEST = 10.0  # s: what waits or travels longer is observed as this
+INITIAL_WINDOW = 10.0  # segments (RFC 6928)
+
+
+@dataclass
+class Steer:
+    """What an environment says to what it acts on: ``value`` is the action, in the unit of each."""
+
+    value: float = 0.0
+
+    def __repr__(self) -> str:
+        return "steer"
+
+
+class Probability(Dropper):
+    """Marks each arrival with a probability that is set from outside, or drops it where it is not ECN-capable.
+
+    ``steer.value`` is the probability, from 0 to 1.
+    """
+
+    def __init__(self, steer: Steer) -> None:
+        self.steer = steer
+        self.draw = self.random.random
+
+    def on_arrival(self, packet: Packet, queue: Waiting, now: float) -> Any:
+        """The verdict on an arrival."""
+        return "mark" if self.draw() < self.steer.value else None
+
+
+@dataclass
+class Seen(Steer):
+    """What senders saw since the last step, beside the window that they are to have, in segments."""
+
+    acked: int = 0
+    lost: int = 0
+    in_flight: int = 0
+    least_rtt: float = LONGEST
+    rtts: list[float] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return "steer"
+
+    def clear(self) -> None:
+        """Forgets what was counted."""
+        self.acked = self.lost = 0
+        self.rtts.clear()
+
+
+class Window(Controller):
+    """Has the window that is set from outside, and no law of its own.
+
+    ``steer.value`` is the window in segments. With ``paces`` it sends at a window for each
+    round-trip time.
+    """
+
+    def __init__(self, steer: Seen, paces: bool = False) -> None:
+        self.steer, self.paces = steer, paces
+        self.window = steer.value
+
+    def on_ack(self, ack: Ack) -> None:
+        """Takes the window, and counts."""
+        steer = self.steer
+        self.window = steer.value
+        steer.acked += ack.newly
+        steer.lost += ack.lost
+        steer.in_flight = ack.in_flight
+        if ack.rtt is not None:
+            steer.rtts.append(ack.rtt)
+            steer.least_rtt = min(steer.least_rtt, ack.rtt)
+            self.pace = self.window / ack.rtt if self.paces else None
+
+    def on_loss(self, congestion: Congestion) -> None:
+        """Keeps the window."""
+        self.window = self.steer.value
+
+    def on_restart(self, window: float) -> None:
+        """Keeps the window."""
+        self.window = self.steer.value
+
+
+class _Env(gymnasium.Env[Observation, Action]):
+    """An episode of a scenario, in steps of ``step`` seconds."""
+
+    metadata: dict[str, Any] = {"render_modes": []}
+
+    def __init__(self, scenario: Scenario, step: float) -> None:
+        if not 1e-6 <= step <= 1e6:
+            raise ValueError(f"`step` is {step} s; allowed: from 1e-6 to 1e6 s")
+        # What was not measured in a warm-up would be missing in what is observed.
+        self.scenario = scenario.set("warm_up", "0 s")
+        self.seconds = step
+        self.episode: Episode | None = None
+
+    def _begin(self, seed: int | None) -> Episode:
+        super().reset(seed=seed)
+        self.episode = Episode(self.scenario, seed=int(self.np_random.integers(1, 2**31)), step=self.seconds)
+        return self.episode
+
+    def _running(self) -> Episode:
+        if self.episode is None:
+            raise gymnasium.error.ResetNeeded("`step` before `reset`; allowed: `reset` first")
+        return self.episode
+
+    def close(self) -> None:
+        """Ends the episode and gives its memory back."""
+        self.episode = None
+
+
+class QueueEnv(_Env):
+    """Acts on the drop probability of a queue.
+
+    ``scenario``: what runs; its disciplines are replaced, and all links that have none of their own
+    get ``dropper``. ``link``: the name of the link that is observed, the first one if None.
+    ``step``: simulated seconds for each step. ``max_probability``: that of the action 1.
+    ``delay_weight``: what a second of waiting costs, 1/s. ``demands``: bit/s of each flow, for what
+    is fair; all want all if None. ``dropper``: a class that takes ``steer``, or the name of a
+    discipline of the catalogue, which ignores the actions and is there to compare.
+
+    The action is one number ``a`` from 0 to 1: each arrival is marked or dropped with the
+    probability ``max_probability * a**2`` until the next step.
+
+    The observation has, in this order: how long packets waited that left in this step, mean, in
+    seconds (at most 10); what left, as a part of the link's rate; how long what waits now takes to
+    leave, in seconds (at most 10); the parts of the arrivals that were dropped and marked; the
+    probability; and for each flow its throughput over about the last second as a part of what is
+    max-min fair for it (at most 10).
+
+    The reward of a step is ``-(error + delay_weight * sojourn)``. ``error`` is the part of the
+    link's rate that flows are owed by max-min fairness and did not get over about the last second,
+    from 0 to 1. ``sojourn`` is the mean wait of the packets that left, in seconds. So 0 is best. Both
+    are in ``info``, with ``time``, in seconds. An episode is truncated at the end of the scenario.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        *,
+        link: str | None = None,
+        step: float = 0.1,
+        max_probability: float = 0.25,
+        delay_weight: float = 5.0,
+        demands: list[float] | None = None,
+        dropper: type[Dropper] | str = Probability,
+    ) -> None:
+        self.steer = Steer()
+        choice = dropper if isinstance(dropper, str) else {dropper: {"steer": self.steer}}
+        super().__init__(scenario.set("disciplines", [choice]), step)
+        if not 0 < max_probability <= 1:
+            raise ValueError(f"`max_probability` is {max_probability}; allowed: above 0, at most 1")
+        self.max_probability, self.delay_weight = max_probability, delay_weight
+        first = Episode(self.scenario, seed=1, step=step)
+        names = [entry[0] for entry in first.links]
+        if link is not None and link not in names:
+            raise ValueError(f"`link` is {link!r}; allowed: {', '.join(names)}")
+        self.link = 0 if link is None else names.index(link)
+        flows = len(first.flows)
+        if demands is not None and len(demands) != flows:
+            raise ValueError(f"{len(demands)} demands; allowed: {flows}, one for each flow")
+        self.rate_bps = float(first.links[self.link][1])
+        self.fair_bps = numpy.array(max_min(demands or [float("inf")] * flows, self.rate_bps))
+        self.rates_bps = numpy.zeros(flows)
+        self.high = numpy.array([LONGEST, 2.0, LONGEST, 1.0, 1.0, 1.0] + [10.0] * flows, dtype=numpy.float32)
+        self.observation_space = spaces.Box(numpy.zeros_like(self.high), self.high)
+        self.action_space = spaces.Box(0.0, 1.0, (1,))
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begins an episode, in which nothing has been sent yet."""
+        self.steer.value = 0.0
+        self.rates_bps[:] = 0.0
+        self._begin(seed)
+        return numpy.zeros_like(self.high), {"time": 0.0}
+
+    def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Sets the probability, and goes on for ``step`` seconds."""
+        episode = self._running()
+        given = min(max(float(numpy.asarray(action).reshape(-1)[0]), 0.0), 1.0)
+        self.steer.value = self.max_probability * given**2
+        goes_on = episode.advance()
+        _, _, _, backlog_bytes, left, sojourn, dropped, marked = episode.links[self.link]
+        left_bps = numpy.array([flow[1] for flow in episode.flows]) * (8 / self.seconds)
+        self.rates_bps += (left_bps - self.rates_bps) * min(self.seconds, 1.0)  # over about a second
+        owed = numpy.maximum(self.fair_bps - self.rates_bps, 0.0)
+        error = float(owed.sum() / self.rate_bps)
+        arrivals = max(left + dropped, 1)
+        seen = [sojourn, left_bps.sum() / self.rate_bps, 8 * backlog_bytes / self.rate_bps]
+        seen += [dropped / arrivals, min(marked / arrivals, 1.0), self.steer.value]
+        shares = self.rates_bps / numpy.maximum(self.fair_bps, 1.0)
+        observation = numpy.concatenate([seen, shares]).astype(numpy.float32)
+        observation = numpy.minimum(observation, self.high)
+        info = {"time": episode.now, "error": error, "sojourn": sojourn}
+        return observation, -(error + self.delay_weight * sojourn), False, not goes_on, info
+
+
+class SenderEnv(_Env):
+    """Acts on the congestion window of the TCP senders of a group.
+
+    ``scenario``: what runs, under its first discipline. ``group``: the name of the group of flows,
+    which all have one window. ``step``: simulated seconds for each step. ``max_window``: segments.
+    ``paces``: also sends at a window for each round-trip time. ``delay_weight``: what a second of
+    queueing costs, 1/s. ``loss_weight``: what it costs that all is lost.
+
+    The action is one number ``a`` from -1 to 1: the window is multiplied by ``2**a``, within 1 and
+    ``max_window``. It begins with 10 segments (RFC 6928).
+
+    The observation has, in this order: the window as a part of ``max_window``; the mean and the
+    least round-trip time, in seconds (at most 10; of this step, and of the episode); the throughput
+    of the group as a part of the rate of the first link; the part of the segments that was lost; the
+    segments in flight at the last acknowledgement as a part of ``max_window``.
+
+    The reward of a step is ``throughput - delay_weight * queueing - loss_weight * loss``, with the
+    throughput and the loss as observed, and the queueing delay in seconds: the mean round-trip time
+    less the least. All three are in ``info``, with ``time`` in seconds and ``window`` in segments.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        *,
+        group: str,
+        step: float = 0.1,
+        max_window: float = 1000.0,
+        paces: bool = False,
+        delay_weight: float = 5.0,
+        loss_weight: float = 1.0,
+    ) -> None:
+        self.steer = Seen(INITIAL_WINDOW)
+        control = {Window: {"steer": self.steer, "paces": paces}}
+        super().__init__(scenario.set(f"flow.{group}.tcp.control", control), step)
+        if not 10 <= max_window <= 1e6:
+            raise ValueError(f"`max_window` is {max_window} segments; allowed: from 10 to 1e6")
+        self.group, self.max_window = group, max_window
+        self.delay_weight, self.loss_weight = delay_weight, loss_weight
+        first = Episode(self.scenario, seed=1, step=step)
+        self.rate_bps = float(first.links[0][1])
+        self.members = [at for at, flow in enumerate(first.flows) if flow[0].rsplit(".", 1)[0] == group]
+        self.high = numpy.array([1.0, LONGEST, LONGEST, 2.0, 1.0, 2.0], dtype=numpy.float32)
+        self.observation_space = spaces.Box(numpy.zeros_like(self.high), self.high)
+        self.action_space = spaces.Box(-1.0, 1.0, (1,))
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begins an episode, in which nothing has been sent yet."""
+        self.steer.clear()
+        self.steer.value, self.steer.least_rtt, self.steer.in_flight = INITIAL_WINDOW, LONGEST, 0
+        self._begin(seed)
+        return numpy.zeros_like(self.high), {"time": 0.0}
+
+    def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Changes the window, and goes on for ``step`` seconds."""
+        episode, steer = self._running(), self.steer
+        given = min(max(float(numpy.asarray(action).reshape(-1)[0]), -1.0), 1.0)
+        steer.value = min(max(steer.value * 2.0**given, 1.0), self.max_window)
+        steer.clear()
+        goes_on = episode.advance()
+        flows = episode.flows
+        throughput = sum(flows[at][1] for at in self.members) * 8 / self.seconds / self.rate_bps
+        rtt = sum(steer.rtts) / len(steer.rtts) if steer.rtts else 0.0
+        queueing = max(rtt - steer.least_rtt, 0.0)
+        loss = min(steer.lost / max(steer.acked + steer.lost, 1), 1.0)
+        seen = [steer.value / self.max_window, rtt, steer.least_rtt, throughput, loss]
+        observation = numpy.array([*seen, steer.in_flight / self.max_window], dtype=numpy.float32)
+        observation = numpy.minimum(observation, self.high)
+        reward = throughput - self.delay_weight * queueing - self.loss_weight * loss
+        info = {
+            "time": episode.now,
+            "window": steer.value,
+            "throughput": throughput,
+            "queueing": queueing,
+            "loss": loss,
+        }
+        return observation, reward, False, not goes_on, info
+
+
+gymnasium.register("fairwire/Queue-v0", entry_point="fairwire.gym:QueueEnv")
+gymnasium.register("fairwire/Sender-v0", entry_point="fairwire.gym:SenderEnv")

@@ -1,0 +1,222 @@
+"""Environments for reinforcement learning."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+import warnings
+import weakref
+from pathlib import Path
+
+import fairwire as fw
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import fairwire.gym  # after gymnasium, which says better what is missing
+
+
+def scenario(flows: int = 4, **change) -> fw.Scenario:
+    return fw.Scenario(
+        {
+            "format": 2,
+            "name": "gym",
+            "duration": "10 s",
+            "warm_up": "1 s",
+            "seeds": 1,
+            "disciplines": ["tail-drop"],
+            "link": {"rate": "10 Mbit/s", "delay": "20 ms", "buffer": "400 packets"},
+            "flow": [
+                {
+                    "group": "a",
+                    "count": flows,
+                    "source": "bulk",
+                    "start": "0 s..1 s",
+                    "access": {"rate": "1 Gbit/s", "delay": "1 ms"},
+                    "tcp": {"control": "cubic"},
+                }
+            ],
+            **change,
+        }
+    )
+
+
+def queue_env(**options) -> gymnasium.Env:
+    return gymnasium.make("fairwire/Queue-v0", scenario=scenario(), **options).unwrapped
+
+
+def sender_env(**options) -> gymnasium.Env:
+    return gymnasium.make("fairwire/Sender-v0", scenario=scenario(1), group="a", **options).unwrapped
+
+
+def play(env, action, seed=7) -> tuple[np.ndarray, list[float], list[dict]]:
+    """Observations, rewards and infos of an episode; ``action`` is a number or drawn from this seed."""
+    env.action_space.seed(3)
+    observations, rewards, infos, is_over = [env.reset(seed=seed)[0]], [], [], False
+    while not is_over:
+        given = env.action_space.sample() if action is None else np.array([action], dtype=np.float32)
+        seen, reward, terminated, is_over, info = env.step(given)
+        assert not terminated and env.observation_space.contains(seen)
+        observations.append(seen)
+        rewards.append(reward)
+        infos.append(info)
+    return np.array(observations), rewards, infos
+
+
+@pytest.mark.parametrize("make", [queue_env, sender_env])
+def test_the_checker_of_gymnasium_has_nothing_to_say(make):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(make())
+
+
+@pytest.mark.parametrize("make", [queue_env, sender_env])
+def test_a_seed_gives_the_same_episode_bit_for_bit(make):
+    env = make()
+    first, again, other = play(env, None, 7), play(env, None, 7), play(make(), None, 7)
+    assert first[0].tobytes() == again[0].tobytes() == other[0].tobytes()
+    assert first[1:] == again[1:] == other[1:]
+    assert play(env, None, 8)[0].tobytes() != first[0].tobytes()
+    assert len(first[1]) == 100 and first[2][-1]["time"] == 10.0
+
+
+def test_a_queue_that_drops_nothing_is_a_tail_drop_and_one_that_drops_is_shorter():
+    idle, infos = play(queue_env(), 0.0)[1:]
+    plain, plain_infos = play(queue_env(dropper="tail-drop"), 0.7)[1:]
+    assert idle == plain and infos == plain_infos, "tail-drop ignores the actions"
+    observations, rewards, dropping = play(queue_env(), 0.25)
+    waits = [np.mean([info["sojourn"] for info in each[20:]]) for each in (infos, dropping)]
+    assert waits[1] < 0.3 * waits[0] and np.mean(rewards[20:]) > np.mean(idle[20:])
+    # 0.25 * 0.25 ** 2, and the part of the arrivals that were dropped
+    assert observations[-1][5] == pytest.approx(0.015625) and observations[20:, 3].mean() == pytest.approx(0.0156, abs=0.006)
+
+
+def test_the_reward_of_a_queue_is_what_is_owed_and_what_waits():
+    observations, rewards, infos = play(queue_env(delay_weight=2.0), 0.2)
+    for seen, reward, info in zip(observations[1:], rewards, infos):
+        assert reward == pytest.approx(-(info["error"] + 2.0 * info["sojourn"]))
+        assert info["sojourn"] == pytest.approx(seen[0], rel=1e-5) and 0 <= info["error"] <= 1
+        owed = np.maximum(1 - seen[6:], 0).sum() / 4  # four flows that want all
+        assert info["error"] == pytest.approx(owed, abs=1e-5)
+    assert infos[0]["error"] > 0.9 > 0.2 > infos[-1]["error"]
+
+
+def test_demands_say_what_is_fair():
+    env = fw.gym.QueueEnv(scenario(), demands=[1e6, float("inf"), float("inf"), float("inf")])
+    assert env.fair_bps.tolist() == [1e6, 3e6, 3e6, 3e6]
+    with pytest.raises(ValueError, match="3 demands; allowed: 4"):
+        fw.gym.QueueEnv(scenario(), demands=[1.0, 2.0, 3.0])
+
+
+def test_a_dropper_of_your_own_is_steered_too():
+    class Shortens(fw.Dropper):
+        def __init__(self, steer):
+            self.steer = steer
+
+        def on_arrival(self, packet, queue, now):
+            return "drop" if len(queue) > 4000 * self.steer.value else None
+
+    short, long = (play(queue_env(dropper=Shortens), action)[2] for action in (0.1, 0.4))
+    waits = [np.mean([info["sojourn"] for info in infos[20:]]) for infos in (short, long)]
+    assert waits[0] < 0.013 < waits[1], "ten packets take 12 ms"
+
+
+def test_a_sender_has_the_window_and_waits_for_what_is_above_the_path():
+    env = sender_env()
+    env.reset(seed=1)
+    for _ in range(3):  # from 10 to 80 segments: a round trip of 46 ms takes 39 at 10 Mbit/s
+        info = env.step(np.array([1.0], dtype=np.float32))[4]
+    for _ in range(30):
+        seen, reward, _, _, info = env.step(np.array([0.0], dtype=np.float32))
+    assert info["window"] == 80 and info["throughput"] == pytest.approx(1.0, abs=0.02)
+    assert info["queueing"] == pytest.approx((80 - 38.5) * 1500 * 8 / 10e6, abs=0.004)
+    assert reward == pytest.approx(info["throughput"] - 5 * info["queueing"] - info["loss"])
+    assert seen[2] == pytest.approx(0.0458, abs=0.0007)
+
+
+def test_a_sender_that_paces_queues_less():
+    waits = [np.mean([info["queueing"] for info in play(sender_env(paces=paces), 0.0)[2]]) for paces in (False, True)]
+    assert waits[1] <= waits[0]
+
+
+def test_what_makes_no_environment_is_refused():
+    for options, message in [
+        ({"step": 0.0}, "`step` is 0.0 s; allowed"),
+        ({"link": "bottelneck"}, "`link` is 'bottelneck'; allowed: bottleneck"),
+        ({"max_probability": 2.0}, "`max_probability` is 2.0; allowed"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            fw.gym.QueueEnv(scenario(), **options)
+    with pytest.raises(fw.ScenarioError, match="`b`"):
+        fw.gym.SenderEnv(scenario(), group="b")
+    with pytest.raises(ValueError, match="`max_window` is 1.0 segments"):
+        fw.gym.SenderEnv(scenario(), group="a", max_window=1.0)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        queue_env().step(np.zeros(1))
+
+    class Breaks(fw.Dropper):
+        def __init__(self, steer):
+            pass
+
+        def on_arrival(self, packet, queue, now):
+            raise KeyError("mine")
+
+    env = queue_env(dropper=Breaks)
+    env.reset()
+    with pytest.raises(KeyError, match="mine"):
+        for _ in range(20):
+            env.step(np.zeros(1))
+    env.reset()  # and it can be begun again
+
+
+def test_an_environment_goes_with_its_last_name():
+    env = queue_env()
+    env.reset()
+    env.step(np.zeros(1))
+    seen = weakref.ref(env)
+    del env
+    gc.collect()
+    assert seen() is None
+
+
+def resident_kb() -> int:
+    text = Path("/proc/self/status").read_text()
+    return int(next(line.split()[1] for line in text.splitlines() if line.startswith("VmRSS")))
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="SKIPPED: no /proc here")
+@pytest.mark.parametrize("make", [queue_env, sender_env])
+def test_many_resets_take_no_more_memory_and_no_threads(make):
+    env, resets = make(), int(os.environ.get("FAIRWIRE_MANY_RESETS", "1000"))
+
+    def go(count):
+        for _ in range(count):
+            env.reset()
+            for _ in range(3):
+                env.step(env.action_space.sample())
+        gc.collect()
+        return resident_kb()
+
+    before, threads = go(500), threading.active_count()
+    tasks = len(os.listdir("/proc/self/task"))
+    grown = go(resets) - before
+    print(f"{resets} resets: {grown} kB more")
+    assert grown < 2000  # of 10^5 resets each would keep 20 bytes
+    assert threading.active_count() == threads and len(os.listdir("/proc/self/task")) == tasks
+
+
+def test_the_example_learns(tmp_path):
+    example = Path(__file__).resolve().parents[1] / "examples" / "learn_queue.py"
+    code = (
+        f"import runpy, sys; sys.argv = ['learn_queue.py', '--out', {str(tmp_path / 'out.svg')!r}]\n"
+        f"names = runpy.run_path({str(example)!r})\n"
+        "names['main'].__globals__.update(GENERATIONS=2, POPULATION=4, ELITE=2, TESTED_WITH=(2, 4))\n"
+        "names['main']()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "| learned | 2 |" in done.stdout and (tmp_path / "out.svg").stat().st_size > 10_000
