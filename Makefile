@@ -22,7 +22,7 @@ demo: build ## show the product: a simulated contest, then a live one (under two
 .PHONY: build
 build: rust ## build the fairwire command, optimised, into target/release
 	@echo "building fairwire (the first time takes four or five minutes on two cores)" >&2
-	@cargo build --release --locked -p fairwire $(features)
+	@cargo build --release --locked -p fairwire
 
 .PHONY: quick
 quick: rust ## build the command for trying changes: an edit of a law costs seconds, simulations take about twice as long
@@ -31,10 +31,6 @@ quick: rust ## build the command for trying changes: an edit of a law costs seco
 .PHONY: test
 test: rust ## run every test and every lint; says what it skipped
 	@.ci/test
-
-.PHONY: test-parquet
-test-parquet: rust ## test what writes Parquet, which `make build` leaves out (three minutes: its libraries are built with other features)
-	@cargo test --locked -p fairwire --features parquet --test it parquet::
 
 .PHONY: python
 python: rust ## build the Python package into target/python and run its tests (Python 3.11; minutes the first time)
@@ -55,6 +51,7 @@ schema: build ## write the JSON schemas of scenarios, results and gateway config
 	@$(fairwire) schema results > docs/schema/results.json
 	@$(fairwire) schema gateway > docs/schema/gateway.json
 	@$(fairwire) schema snapshot > docs/schema/snapshot.json
+	@$(fairwire) schema sweep > docs/schema/sweep.json
 	@git --no-pager diff --stat -- docs/schema
 
 .PHONY: reference
@@ -76,7 +73,6 @@ man: build ## write the manual pages into out/man, and completions into out/comp
 	@$(fairwire) completions fish > out/completions/fairwire.fish
 
 .PHONY: deb
-deb: features := --features parquet
 deb: man ## make a Debian package with cargo-deb (cargo install cargo-deb)
 	@cargo deb -p fairwire --no-build --strip
 

@@ -5,7 +5,6 @@
 //! columns of tables are the fields of the [records](fairwire_metrics::record) with their
 //! documentation.
 
-mod columns;
 mod contest;
 mod discipline;
 mod episode;
@@ -19,6 +18,7 @@ mod scenario;
 mod table;
 mod watch;
 
+use fairwire_sweep::columns;
 use pyo3::prelude::*;
 
 /// fairwire: shares a network link fairly. Import `fairwire`, not this module.

@@ -37,6 +37,11 @@ pub struct NamedFile {
 }
 
 impl NamedFile {
+    /// SHA-256 of its content when the scenario was read.
+    pub(crate) fn sha256(&self) -> &[u8; 32] {
+        &self.sha256
+    }
+
     /// Is `bytes` the content of the file when the scenario was read?
     pub fn holds(&self, bytes: &[u8]) -> bool {
         Sha256::digest(bytes)[..] == self.sha256

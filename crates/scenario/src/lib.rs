@@ -84,7 +84,7 @@ pub use fairwire_tcp::{Block, Sack};
 pub use files::NamedFile;
 pub use law::{LawSpec, LogNormalSpec, NumberError, Objects, Packets, ParetoSpec, Random};
 pub use links::{BackSpec, LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
-pub use load::{Overrides, QueueView, Scenario, load, parse};
+pub use load::{Overrides, QueueView, Scenario, load, parse, parse_in};
 pub use output::OutputSpec;
 pub use run::{
     ENGINE, Observers, Outcome, RunError, RunId, discipline, fairness, linux, network, ns2, report, run_all,

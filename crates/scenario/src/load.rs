@@ -5,16 +5,20 @@ use crate::compared::{Compared, entries, resolved};
 use crate::control;
 use crate::files::{Files, NamedFile};
 use crate::generated;
+use crate::measure;
 use crate::notes;
+use crate::output::OutputSpec;
 use crate::source;
 use crate::spec::Spec;
 use crate::topology::Topology;
-use fairwire_catalogue as catalogue;
+use crate::values::Seeds;
+use fairwire_catalogue::{self as catalogue, Parameters};
 use fairwire_core::{Rate, RateLaw};
 use fairwire_document::DocumentError as ScenarioError;
 use fairwire_document::{self as document, Change, Locations, Problem, Read, quoted, read_text, shortened};
 use fairwire_metrics::agreement::Tolerance;
 use fairwire_parameters::Field;
+use sha2::{Digest, Sha256};
 use std::path::Path;
 
 /// Larger than any scenario: 1 MiB is some ten thousand groups of flows.
@@ -145,8 +149,43 @@ impl Scenario {
         &self.notes
     }
 
-    /// The same without what no single run depends on: the lists of disciplines and expectations,
-    /// name and title. Together with a discipline and a seed it names one run, whatever else its
+    /// Every measure that a summary of its runs may hold, by name.
+    pub fn measures(&self) -> Vec<String> {
+        measure::names(&self.spec, &self.topology)
+    }
+
+    /// About how long a run takes, in no unit: in proportion to the bits that its links can carry.
+    pub fn weight(&self) -> f64 {
+        let bps: f64 = self.queues().map(|queue| queue.rate.bps() as f64).sum();
+        (self.spec.duration.0.secs() * bps).max(1.0)
+    }
+
+    /// SHA-256, hexadecimal, of all that a run of its discipline number `at` depends on besides the
+    /// engine and the seed, with what the scenario omits filled in. So a value that is equal to its
+    /// default changes nothing, nor do the parameters of disciplines that the run does not have.
+    pub fn run_sha256(&self, at: usize) -> String {
+        // One link and no way back have the compared discipline alone: `choice` has its parameters.
+        let is_alone = self.spec.shared_link().is_some() && self.spec.return_link.is_none();
+        let spec = Spec {
+            name: String::new(),
+            title: String::new(),
+            seeds: Seeds::default(),
+            disciplines: Vec::new(),
+            discipline: if is_alone { Parameters::default() } else { self.spec.discipline.clone() },
+            output: OutputSpec::default(),
+            expect: Vec::new(),
+            agree: Vec::new(),
+            ..self.spec.clone()
+        };
+        let mut all = Sha256::new();
+        // The text of a value for debugging has every field, and each float with all its digits.
+        all.update(format!("{spec:?}{:?}", crate::discipline(self, at)));
+        self.files.iter().for_each(|file| all.update(file.sha256()));
+        all.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// [`sha256`](Self::sha256) without what no single run depends on: the lists of disciplines and
+    /// expectations, name and title. Together with a discipline and a seed it names one run, whatever else its
     /// scenario compares.
     pub fn traffic_sha256(&self) -> &str {
         &self.traffic_sha256
@@ -164,6 +203,17 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Scenario, ScenarioErro
 /// files.
 pub fn parse(name: &str, text: &str, overrides: &Overrides) -> Result<Scenario, ScenarioError> {
     read(name, text, overrides, None)
+}
+
+/// Reads and checks the scenario in `text`, which was read from a file in `folder`: other files that
+/// it names are there. `name` is what errors call it.
+pub fn parse_in(
+    folder: &Path,
+    name: &str,
+    text: &str,
+    overrides: &Overrides,
+) -> Result<Scenario, ScenarioError> {
+    read(name, text, overrides, Some(folder))
 }
 
 /// Files that it names are looked for from `folder` on.

@@ -22,7 +22,7 @@ pub struct OutputSpec {
     pub plot: Option<String>,
     /// A file for the packets: .pcapng or .ndjson; with several runs one for each.
     pub trace: Option<String>,
-    /// A file with a row per run and flow: .csv, or .parquet where fairwire was built with it.
+    /// A file with a row per run and flow: .csv or .parquet.
     pub flows: Option<String>,
     /// A file for histograms of delays, a row for each bin: .csv.
     pub histogram: Option<String>,

@@ -184,7 +184,7 @@ fn tasks(plans: &[Plan<'_>], makers: Makers<'_>) -> Vec<Task> {
                     discipline: *discipline,
                     sampling: sampling.clone(),
                 };
-                add(key, User { plan: number, cell: at }, &mut || (run(), seed, weight(scenario)));
+                add(key, User { plan: number, cell: at }, &mut || (run(), seed, scenario.weight()));
             }
         }
     }
@@ -207,12 +207,6 @@ fn key_of(cell: &Cell, seed: u64, sampling: Option<&Sampling>, makers: Makers<'_
         &json(serde_json::to_string(&sampling)),
     ];
     cache::key(&parts)
-}
-
-/// How long a run takes, more or less: with the bits that its links can carry.
-fn weight(scenario: &Scenario) -> f64 {
-    let bps: f64 = scenario.queues().map(|queue| queue.rate.bps() as f64).sum();
-    (scenario.spec().duration.0.secs() * bps).max(1.0)
 }
 
 /// How far all have come.

@@ -41,6 +41,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-wire",
         ],
     ),
+    ("fairwire-sweep", &["fairwire-core", "fairwire-document", "fairwire-metrics", "fairwire-scenario"]),
     (
         "fairwire-study",
         &[
@@ -99,6 +100,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-metrics",
             "fairwire-parameters",
             "fairwire-scenario",
+            "fairwire-sweep",
             "fairwire-study",
             "fairwire-testbed",
             "fairwire-wire",
@@ -168,6 +170,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-scenario",
             "fairwire-sim",
             "fairwire-study",
+            "fairwire-sweep",
             "fairwire-tcp",
         ],
     ),

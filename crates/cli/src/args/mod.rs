@@ -4,11 +4,13 @@ mod keys;
 mod output;
 mod refused;
 mod studies;
+mod sweep;
 mod values;
 
 pub(crate) use output::OutputArgs;
 pub(crate) use refused::failure;
 pub(crate) use studies::{CalibrateArgs, ReproduceArgs};
+pub(crate) use sweep::{PlanArgs, SweepArgs, SweepCommand, SweepRunArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::ArgValueCompleter;
@@ -18,6 +20,7 @@ use fairwire_scenario::ENGINE;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use studies::{CALIBRATE_EXAMPLES, REPRODUCE_EXAMPLES};
+use sweep::SWEEP_EXAMPLES;
 use values::{packet, seconds, warm_up, weight, whole};
 
 const EXAMPLES: &str = "\
@@ -100,7 +103,8 @@ Examples:
   fairwire schema scenario > docs/schema/scenario.json
   fairwire schema results > docs/schema/results.json
   fairwire schema gateway > docs/schema/gateway.json
-  fairwire schema snapshot > docs/schema/snapshot.json";
+  fairwire schema snapshot > docs/schema/snapshot.json
+  fairwire schema sweep > docs/schema/sweep.json";
 
 const GATEWAY_EXAMPLES: &str = "\
 Examples:
@@ -153,6 +157,9 @@ pub(crate) enum Command {
     /// of each claim depends on them.
     #[command(after_help = CALIBRATE_EXAMPLES)]
     Calibrate(CalibrateArgs),
+    /// Run a scenario under every combination of values, disciplines and seeds, and keep the results.
+    #[command(after_help = SWEEP_EXAMPLES)]
+    Sweep(SweepArgs),
     /// Show where `reproduce` keeps finished runs, how much room they take, and how much they may.
     #[command(after_help = CACHE_EXAMPLES)]
     Cache {
@@ -551,4 +558,6 @@ pub(crate) enum SchemaKind {
     Snapshot,
     /// Configurations of the gateway.
     Gateway,
+    /// Plans of sweeps.
+    Sweep,
 }

@@ -27,8 +27,7 @@ pub(crate) struct OutputArgs {
     /// NAME.DISCIPLINE.SEED.pcapng.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// Write a row per run and flow: .csv, or .parquet where fairwire was built with
-    /// `--features parquet`.
+    /// Write a row per run and flow: .csv or .parquet.
     #[arg(long, value_name = "FILE")]
     pub flows: Option<PathBuf>,
     /// Write a histogram of the queueing delay of each link, a row for each bin: .csv.

@@ -14,4 +14,5 @@ pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod stages;
+pub(crate) mod sweep;
 pub(crate) mod trace;

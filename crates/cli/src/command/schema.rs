@@ -12,6 +12,7 @@ pub(crate) fn schema(which: SchemaKind) -> Result<Ending, Failure> {
         SchemaKind::Scenario => fairwire_scenario::schema(),
         SchemaKind::Snapshot => schemars::schema_for!(Snapshot).to_value(),
         SchemaKind::Gateway => fairwire_gateway::config::schema(),
+        SchemaKind::Sweep => schemars::schema_for!(fairwire_sweep::SweepSpec).to_value(),
         SchemaKind::Results => schemars::schema_for!(Report).to_value(),
     };
     report::print(format!("{schema:#}\n").as_bytes())?;

@@ -13,8 +13,6 @@ use std::path::Path;
 pub(super) struct Format {
     /// The ending of its files.
     pub ending: &'static str,
-    /// Why this build has it not, and which one has.
-    pub missing: Option<[&'static str; 2]>,
     /// Time series.
     pub series: Option<series::Form>,
     /// Packets.
@@ -46,7 +44,6 @@ impl Format {
     pub(super) const fn new(ending: &'static str) -> Self {
         Format {
             ending,
-            missing: None,
             series: None,
             trace: None,
             flows: None,

@@ -91,13 +91,6 @@ impl Destination<'_> {
         let endings: Vec<&str> = able.iter().map(|(format, _)| format.ending).collect();
         let ending = file::check_writable(&self.given_by, self.path, &endings)?;
         let found = able.into_iter().find(|(format, _)| format.ending == ending);
-        let (format, writes) = found.expect("it is one of these endings");
-        match format.missing {
-            None => Ok(writes),
-            Some([problem, help]) => Err(Failure::user(
-                format!("`{}` is `{}`, but {problem}", self.given_by, self.path.display()),
-                help,
-            )),
-        }
+        Ok(found.expect("it is one of these endings").1)
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod picture;
 mod samples;
 mod sequence;
 mod shown;
+pub(crate) mod sweep;
 pub(crate) mod table;
 
 pub(crate) use again::Again;

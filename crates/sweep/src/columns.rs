@@ -1,14 +1,20 @@
-//! Columns of a table from the records of a run.
+//! Tables of results: columns from the records of a run, and Parquet files of them.
 //!
 //! Which columns there are, of what type and with which description, is the schema of the record
 //! itself. So a field that is added to a record is a column, and its documentation goes along.
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap};
+use std::io;
 use std::sync::Arc;
 
 /// A column: its path in the JSON of a record, its type and its description.
@@ -40,9 +46,7 @@ impl Column {
 
 /// A table with a row for each of `records`. A map in a record, such as drops by cause, gives a
 /// column for each key that any of them has.
-pub(crate) fn table<R: Serialize + JsonSchema>(
-    records: impl Iterator<Item = R>,
-) -> Result<RecordBatch, ArrowError> {
+pub fn table<R: Serialize + JsonSchema>(records: impl Iterator<Item = R>) -> Result<RecordBatch, ArrowError> {
     let rows: Vec<Value> = records
         .map(|record| serde_json::to_value(record).map_err(|error| ArrowError::JsonError(error.to_string())))
         .collect::<Result<_, _>>()?;
@@ -53,7 +57,7 @@ pub(crate) fn table<R: Serialize + JsonSchema>(
 
 /// A table of the columns `arrays`, which are the fields of `R` in the order of their declaration.
 /// Long tables are made in this way, without a JSON value for each of their cells.
-pub(crate) fn of_arrays<R: JsonSchema>(arrays: Vec<ArrayRef>) -> Result<RecordBatch, ArrowError> {
+pub fn of_arrays<R: JsonSchema>(arrays: Vec<ArrayRef>) -> Result<RecordBatch, ArrowError> {
     RecordBatch::try_new(schema(&columns::<R>(&[])), arrays)
 }
 
@@ -72,6 +76,41 @@ fn schema(columns: &[Column]) -> SchemaRef {
         Field::new(column.name(), column.data_type.clone(), true).with_metadata(about)
     });
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
+/// A table of these columns, by name. Each may have nulls.
+///
+/// # Errors
+/// If they are not of one length.
+pub fn named(columns: Vec<(String, ArrayRef)>) -> Result<RecordBatch, ArrowError> {
+    let field = |(name, column): &(String, ArrayRef)| Field::new(name, column.data_type().clone(), true);
+    let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
+    RecordBatch::try_new(Arc::new(schema), columns.into_iter().map(|(_, column)| column).collect())
+}
+
+/// Writes these columns to `out` as a Parquet file.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write_parquet(out: impl io::Write + Send, columns: Vec<(String, ArrayRef)>) -> io::Result<()> {
+    let rows = named(columns).map_err(io::Error::other)?;
+    parquet(out, &rows, Vec::new()).map_err(io::Error::other)
+}
+
+/// The same of a table, with this metadata.
+pub(crate) fn parquet(
+    out: impl io::Write + Send,
+    rows: &RecordBatch,
+    about: Vec<KeyValue>,
+) -> Result<(), ParquetError> {
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_created_by(concat!("fairwire version ", env!("CARGO_PKG_VERSION")).into())
+        .set_key_value_metadata((!about.is_empty()).then_some(about))
+        .build();
+    let mut writer = ArrowWriter::try_new(out, rows.schema(), Some(properties))?;
+    writer.write(rows)?;
+    writer.close().map(drop)
 }
 
 /// Adds the columns of what is at `path`, which has this schema.

@@ -1,0 +1,264 @@
+//! A sweep, as text and as a picture.
+
+use super::csv;
+use super::table::{empty, header};
+use crate::args::Format;
+use crate::failure::Failure;
+use comfy_table::{Cell, CellAlignment};
+use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Scale};
+use fairwire_figures::{Figure, Setting};
+use fairwire_sweep::{CellSummary, Cost, Plan, Run, Value};
+use serde_json::json;
+
+/// Measures that a table has columns for.
+const MAX_COLUMNS: usize = 6;
+/// Panels of a picture.
+const MAX_PANELS: usize = 8;
+/// From this ratio of the ends on, an axis is logarithmic where its values are.
+const LOG_RATIO: f64 = 20.0;
+
+/// The run in words: `link.buffer=50 packets, discipline=faba, seed=3`.
+pub(crate) fn run(plan: &Plan, run: Run) -> String {
+    let cell = &plan.cells[run.cell];
+    let axes = plan
+        .axes
+        .iter()
+        .zip(&cell.at)
+        .map(|(axis, at)| format!("{}={}", axis.key, value(&axis.values[*at].1)));
+    let own = [format!("discipline={}", cell.discipline), format!("seed={}", plan.seeds[run.seed])];
+    axes.chain(own).collect::<Vec<_>>().join(", ")
+}
+
+fn value(value: &Value) -> String {
+    match value {
+        Value::Number(number) => number.to_string(),
+        Value::Text(text) => text.clone(),
+    }
+}
+
+fn values(plan: &Plan, cell: usize) -> Vec<String> {
+    let cell = &plan.cells[cell];
+    let axes = plan.axes.iter().zip(&cell.at).map(|(axis, at)| value(&axis.values[*at].1));
+    axes.chain([cell.discipline.to_string()]).collect()
+}
+
+fn heads(plan: &Plan) -> Vec<String> {
+    plan.axes.iter().map(|axis| axis.key.clone()).chain(["discipline".to_owned()]).collect()
+}
+
+/// What it takes.
+pub(crate) fn cost(plan: &Plan, cost: &Cost, format: Format) -> Result<String, Failure> {
+    let hours = cost.seconds / 3600.0;
+    Ok(match format {
+        Format::Json => json(&json!(cost)),
+        Format::Csv => csv::text(
+            [
+                ["runs", "missing", "pilot", "seconds", "bytes"].map(str::to_owned).to_vec(),
+                vec![
+                    cost.runs.to_string(),
+                    cost.missing.to_string(),
+                    cost.pilot.to_string(),
+                    cost.seconds.to_string(),
+                    cost.bytes.to_string(),
+                ],
+            ]
+            .into_iter(),
+        )?,
+        Format::Table => format!(
+            "cells    {}\nruns     {}{}\nmissing  {} (a pilot of {} was made, and is kept)\ntime     {:.0} s of one core ({hours:.2} hours)\nroom     {:.1} MB\n",
+            plan.cells.len(),
+            cost.runs,
+            if plan.precision.is_some() { " at most, by `precision`" } else { "" },
+            cost.missing,
+            cost.pilot,
+            cost.seconds,
+            cost.bytes as f64 / 1e6,
+        ),
+    })
+}
+
+/// The runs that are missing: the number of each, and what it is.
+pub(crate) fn missing(plan: &Plan, missing: &[Run]) -> Result<String, Failure> {
+    let head = ["row".to_owned()].into_iter().chain(heads(plan)).chain(["seed".to_owned()]).collect();
+    let row = |run: &Run| {
+        let number = run.cell * plan.seeds.len() + run.seed;
+        let own = values(plan, run.cell).into_iter().chain([plan.seeds[run.seed].to_string()]);
+        [number.to_string()].into_iter().chain(own).collect::<Vec<_>>()
+    };
+    csv::text(std::iter::once(head).chain(missing.iter().map(row)))
+}
+
+/// The means.
+pub(crate) fn summary(plan: &Plan, summary: &[CellSummary], format: Format) -> Result<String, Failure> {
+    match format {
+        Format::Table => Ok(table(plan, summary)),
+        Format::Csv => {
+            let estimates =
+                plan.measures.iter().flat_map(|name| [name.clone(), format!("{name}_half_width_95")]);
+            let head = heads(plan).into_iter().chain(["runs".to_owned()]).chain(estimates).collect();
+            let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+            let row = |cell: &CellSummary| {
+                let estimates = cell.measures.iter().flat_map(|estimate| {
+                    let half = estimate.as_ref().and_then(|estimate| estimate.half_width_95);
+                    [number(estimate.as_ref().map(|estimate| estimate.mean)), number(half)]
+                });
+                values(plan, cell.cell)
+                    .into_iter()
+                    .chain([cell.runs.to_string()])
+                    .chain(estimates)
+                    .collect::<Vec<_>>()
+            };
+            csv::text(std::iter::once(head).chain(summary.iter().map(row)))
+        }
+        Format::Json => {
+            let cell = |cell: &CellSummary| {
+                let at = &plan.cells[cell.cell];
+                let axes: serde_json::Map<String, serde_json::Value> = plan
+                    .axes
+                    .iter()
+                    .zip(&at.at)
+                    .map(|(axis, at)| (axis.key.clone(), json!(axis.values[*at].1)))
+                    .collect();
+                let measures: serde_json::Map<String, serde_json::Value> = plan
+                    .measures
+                    .iter()
+                    .zip(&cell.measures)
+                    .filter_map(|(name, estimate)| Some((name.clone(), json!(estimate.as_ref()?))))
+                    .collect();
+                json!({ "values": axes, "discipline": &*at.discipline, "runs": cell.runs, "measures": measures })
+            };
+            Ok(json(&json!(summary.iter().map(cell).collect::<Vec<_>>())))
+        }
+    }
+}
+
+fn json(value: &serde_json::Value) -> String {
+    format!("{value:#}\n")
+}
+
+fn table(plan: &Plan, summary: &[CellSummary]) -> String {
+    let shown = plan.measures.len().min(MAX_COLUMNS);
+    let names =
+        heads(plan).into_iter().chain(["runs".to_owned()]).chain(plan.measures[..shown].iter().cloned());
+    let names: Vec<String> = names.collect();
+    let mut table = empty();
+    table.set_header(header(&names));
+    for cell in summary {
+        let number = |estimate: &Option<fairwire_metrics::record::Estimate>| match estimate {
+            None => String::new(),
+            Some(estimate) => match estimate.half_width_95 {
+                // Less is the rounding of equal numbers.
+                Some(half) if half < 1e-12 * estimate.mean.abs() => format!("{} ± 0", digits(estimate.mean)),
+                Some(half) => format!("{} ± {}", digits(estimate.mean), digits(half)),
+                None => digits(estimate.mean),
+            },
+        };
+        let estimates = cell.measures[..shown].iter().map(number);
+        let row = values(plan, cell.cell).into_iter().chain([cell.runs.to_string()]).chain(estimates);
+        table.add_row(row.map(Cell::new));
+    }
+    for column in plan.axes.len() + 1..names.len() {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let more = match plan.measures.len() - shown {
+        0 => String::new(),
+        more => format!(
+            "{more} more measures: name those that you want in `measures`, or print them with --format csv.\n"
+        ),
+    };
+    format!("{table}\n\nMeans over the seeds, each ± half of its 95 % interval.\n{more}")
+}
+
+/// Four digits of a number.
+fn digits(number: f64) -> String {
+    match number.abs() {
+        0.0 => "0".into(),
+        size if size >= 1e6 || size < 1e-4 => format!("{number:.3e}"),
+        size => {
+            let before = size.log10().floor() as i32 + 1;
+            format!("{number:.*}", usize::try_from(4 - before).unwrap_or(0).min(6))
+        }
+    }
+}
+
+/// The means over the first axis that has numbers, or a number with a unit: a panel for each
+/// measure, and a line for each combination of the others.
+pub(crate) fn figure(plan: &Plan, summary: &[CellSummary]) -> Result<String, Failure> {
+    let numbers = |axis: &fairwire_sweep::Axis| -> Option<Vec<f64>> {
+        axis.values.iter().map(|(_, value)| leading(value)).collect()
+    };
+    let along = plan.axes.iter().enumerate().find_map(|(at, axis)| Some((at, numbers(axis)?)));
+    let Some((along, xs)) = along.filter(|(_, xs)| xs.len() > 1) else {
+        return Err(Failure::user(
+            "no axis of this sweep has two numbers to draw over",
+            "allowed: a key in `vary` with two numbers or more, such as \"link.buffer\" = [\"50 packets\", \"100 packets\"]",
+        ));
+    };
+    let axis = &plan.axes[along];
+    let unit = match &axis.values[0].1 {
+        Value::Text(text) => {
+            text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim().to_owned()
+        }
+        Value::Number(_) => String::new(),
+    };
+    let label = if unit.is_empty() { axis.key.clone() } else { format!("{} [{unit}]", axis.key) };
+    let is_log = xs.iter().all(|x| *x > 0.0)
+        && xs.iter().copied().fold(0.0, f64::max)
+            >= LOG_RATIO * xs.iter().copied().fold(f64::INFINITY, f64::min);
+    let scale = if is_log { Scale::Log } else { Scale::Linear };
+    let line_of = |cell: &CellSummary| {
+        let mut words = values(plan, cell.cell);
+        words.remove(along);
+        words.rotate_right(1); // the discipline first
+        words.join(", ")
+    };
+    let mut labels: Vec<String> = Vec::new();
+    for cell in summary {
+        let label = line_of(cell);
+        if !labels.contains(&label) {
+            labels.push(label);
+        }
+    }
+    let panel = |(at, name): (usize, &String)| {
+        let line = |(colour, label): (usize, &String)| {
+            let mark = |cell: &CellSummary| {
+                let estimate = cell.measures[at].as_ref()?;
+                Some(Mark {
+                    x: xs[plan.cells[cell.cell].at[along]],
+                    y: estimate.mean,
+                    y_half_width: estimate.half_width_95,
+                    ..Mark::default()
+                })
+            };
+            let mut marks: Vec<Mark> =
+                summary.iter().filter(|cell| line_of(cell) == *label).filter_map(mark).collect();
+            marks.sort_by(|a, b| a.x.total_cmp(&b.x));
+            Line { label: label.clone(), colour, marks, ..Line::default() }
+        };
+        Panel {
+            title: name.clone(),
+            kind: Kind::Lines,
+            x: Axis { label: label.clone(), scale, range: None },
+            y: Axis { label: name.clone(), ..Axis::default() },
+            lines: labels.iter().enumerate().map(line).collect(),
+            ..Panel::default()
+        }
+    };
+    let panels: Vec<Panel> = plan.measures.iter().take(MAX_PANELS).enumerate().map(panel).collect();
+    let title = format!("Sweep over {}", heads(plan).join(", "));
+    let detail = vec![format!("Means over at most {} seeds, with 95 % intervals", plan.seeds.len())];
+    Ok(Figure { title: &title, detail, panels: &panels, ..Figure::default() }.svg(Setting::Alone))
+}
+
+/// The number with which a value begins.
+fn leading(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => Some(*number),
+        Value::Text(text) => {
+            let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+            text[..end].parse().ok()
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The scenario that a sweep varies.
+
+use fairwire_document::{DocumentError, read_text};
+use fairwire_scenario::{Overrides, Scenario, parse, parse_in};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Larger than any scenario.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// A scenario as text, read once: all cells are of the same, even if its file changes meanwhile.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Base {
+    /// What errors call it.
+    name: String,
+    pub(crate) text: String,
+    /// Where other files are that it names; none for a text that is no file.
+    folder: Option<PathBuf>,
+    pub(crate) set: Vec<String>,
+}
+
+impl Base {
+    /// The scenario in the file at `path`.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn load(path: &Path) -> Result<Self, DocumentError> {
+        let text =
+            read_text(path, MAX_BYTES, "a scenario file in TOML, such as scenarios/selfish-flow.toml")?;
+        // Whole, for workers in other folders.
+        let folder =
+            path.parent().map(|folder| std::path::absolute(folder).unwrap_or_else(|_| folder.into()));
+        Ok(Base { name: path.display().to_string(), text, folder, set: Vec::new() })
+    }
+
+    /// The scenario in `text`; it names no other files.
+    pub fn text(text: &str) -> Self {
+        Base { name: "scenario".into(), text: text.into(), folder: None, set: Vec::new() }
+    }
+
+    /// The same with these changes, as `--set` takes them, after those that it has.
+    #[must_use]
+    pub fn with(mut self, set: &[String]) -> Self {
+        self.set.extend_from_slice(set);
+        self
+    }
+
+    /// The scenario with its changes and then these.
+    pub(crate) fn scenario(&self, overrides: &Overrides) -> Result<Scenario, DocumentError> {
+        let overrides =
+            Overrides { set: self.set.iter().chain(&overrides.set).cloned().collect(), ..overrides.clone() };
+        match &self.folder {
+            Some(folder) => parse_in(folder, &self.name, &self.text, &overrides),
+            None => parse(&self.name, &self.text, &overrides),
+        }
+    }
+}

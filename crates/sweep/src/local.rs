@@ -1,0 +1,267 @@
+//! A sweep on this machine, and what it will cost.
+
+use crate::SweepError;
+use crate::plan::{Plan, Run, Stores};
+use crate::shard::{Ran, Shard, now};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// How long a shard takes here: what is lost where the process is killed.
+const SHARD_SECONDS: f64 = 2.0;
+/// The number of runs of a shard is at most this.
+const MAX_RUNS: usize = 10_000;
+/// The part of the runs that a pilot makes, and the longest time that it takes.
+const PILOT: (f64, f64) = (0.01, 10.0);
+/// More threads than any machine has cores for.
+const MAX_THREADS: usize = 1024;
+
+/// One of several processes that share a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Which, from 1.
+    pub index: u32,
+    /// Of how many.
+    pub of: u32,
+}
+
+impl Share {
+    /// All of the sweep.
+    pub const ALL: Share = Share { index: 1, of: 1 };
+
+    /// Is this run one of its own? That does not depend on what is missing. With a precision all
+    /// runs of a cell are of one process, which looks at their interval.
+    fn has(self, plan: &Plan, run: Run) -> bool {
+        let seed = if plan.precision.is_some() { 0 } else { run.seed as u64 };
+        let hash = plan.cells[run.cell].hash.bytes().fold(seed, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3) // FNV-1a
+        });
+        (hash >> 16) % u64::from(self.of) == u64::from(self.index - 1)
+    }
+}
+
+/// What a sweep takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Cost {
+    /// All runs of the plan; with a precision, the most.
+    pub runs: usize,
+    /// Those that the store lacks now.
+    pub missing: usize,
+    /// Runs that were made to know it. They are stored.
+    pub pilot: usize,
+    /// About how many seconds of one core the missing ones take.
+    pub seconds: f64,
+    /// About how many bytes they take on disk.
+    pub bytes: u64,
+}
+
+/// How a sweep is run here.
+pub struct Local<'a> {
+    /// Where results are kept.
+    pub folder: &'a Path,
+    /// Threads; 0 for one on each core.
+    pub jobs: usize,
+    /// Which part of the sweep.
+    pub share: Share,
+    /// Invoked from any thread with the number of runs that are done and that are to be done.
+    pub progress: &'a (dyn Fn(usize, usize) + Sync),
+    /// Raised to stop: what is finished is stored.
+    pub stop: &'a AtomicBool,
+}
+
+/// The runs that nobody makes yet, and how fast they go.
+struct Queue<'a> {
+    plan: &'a Plan,
+    todo: &'a [Run],
+    ran: Ran,
+    /// What was made so far, by weight.
+    weight: f64,
+    error: Option<SweepError>,
+}
+
+impl<'a> Queue<'a> {
+    /// The next shard: a single run until it is known how long one takes.
+    fn take(&mut self, threads: usize) -> &'a [Run] {
+        let weight = |run: &Run| self.plan.cells[run.cell].weight;
+        let mut count = usize::from(!self.todo.is_empty());
+        if self.weight > 0.0 {
+            let rate = self.ran.seconds / self.weight;
+            let left: f64 = self.todo.iter().map(weight).sum::<f64>() * rate;
+            // Smaller towards the end, so that all threads end at the same time.
+            let target = SHARD_SECONDS.min(left / (2 * threads) as f64);
+            let mut seconds = 0.0;
+            count = self
+                .todo
+                .iter()
+                .take(MAX_RUNS)
+                .take_while(|run| {
+                    seconds += weight(run) * rate;
+                    seconds <= target
+                })
+                .count()
+                .max(count);
+        }
+        let (now, rest) = self.todo.split_at(count);
+        self.todo = rest;
+        now
+    }
+}
+
+impl Plan {
+    /// Makes all runs that the store lacks, on this machine. With a precision that is until the
+    /// cells have seeds enough.
+    ///
+    /// # Errors
+    /// The first that a shard has; what the others finished is stored.
+    pub fn run(&self, local: &Local<'_>) -> Result<Ran, SweepError> {
+        let stores = Stores::new(local.folder);
+        stores.prepare(self.flows)?;
+        let mut all = Ran::default();
+        loop {
+            let todo: Vec<Run> =
+                self.missing(&stores)?.into_iter().filter(|run| local.share.has(self, *run)).collect();
+            (local.progress)(all.runs, all.runs + todo.len());
+            if todo.is_empty() || all.stopped {
+                return Ok(all);
+            }
+            let before = all.runs;
+            let progress = |done: usize| (local.progress)(before + done, before + todo.len());
+            all += self.round(&todo, local, &progress)?;
+        }
+    }
+
+    fn round(
+        &self,
+        todo: &[Run],
+        local: &Local<'_>,
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> Result<Ran, SweepError> {
+        let cores = || thread::available_parallelism().map_or(1, usize::from);
+        let wanted = if local.jobs == 0 { cores() } else { local.jobs };
+        let threads = wanted.min(todo.len()).clamp(1, MAX_THREADS);
+        let queue = Mutex::new(Queue { plan: self, todo, ran: Ran::default(), weight: 0.0, error: None });
+        let locked = || queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_over = AtomicBool::new(false);
+        let serve = || {
+            while !is_over.load(Ordering::Relaxed) {
+                let runs = locked().take(threads);
+                if runs.is_empty() {
+                    return;
+                }
+                let done = self.shard(runs, local.folder).run(&mut |_| {}, local.stop);
+                let mut queue = locked();
+                match done {
+                    Ok(ran) => {
+                        let made = runs.iter().take(ran.runs);
+                        queue.weight += made.map(|run| self.cells[run.cell].weight).sum::<f64>();
+                        queue.ran += ran;
+                        if ran.stopped {
+                            is_over.store(true, Ordering::Relaxed);
+                        }
+                    }
+                    Err(error) => {
+                        is_over.store(true, Ordering::Relaxed);
+                        queue.error.get_or_insert(error);
+                    }
+                }
+                progress(queue.ran.runs);
+            }
+        };
+        thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(serve))));
+        let Queue { ran, error, .. } = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
+        error.map_or(Ok(ran), Err)
+    }
+
+    /// What is missing, and about what it takes: a hundredth of the missing runs is made, for at
+    /// most ten seconds, and stored.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn cost(&self, folder: &Path, stop: &AtomicBool) -> Result<Cost, SweepError> {
+        let stores = Stores::new(folder);
+        let todo = self.missing(&stores)?;
+        let pilot = self.pilot(&todo, folder, stop)?;
+        let weight: f64 = todo.iter().map(|run| self.cells[run.cell].weight).sum();
+        let missing = todo.len() - pilot.ran.runs;
+        let part = if todo.is_empty() { 0.0 } else { missing as f64 / todo.len() as f64 };
+        Ok(Cost {
+            runs: self.runs(),
+            missing,
+            pilot: pilot.ran.runs,
+            seconds: weight * part * pilot.seconds_per_weight(),
+            bytes: missing as u64 * self.bytes_of_a_run(),
+        })
+    }
+
+    /// Without compression: a number for each measure, and for each flow some twelve; and what says
+    /// of which run a row is.
+    fn bytes_of_a_run(&self) -> u64 {
+        const IDENTITY: u64 = 16;
+        let row = |numbers: u64| 8 * numbers + IDENTITY;
+        let flows = if self.flows { self.flows_of_a_run * row(12) } else { 0 };
+        row(self.measures.len() as u64) + flows
+    }
+
+    fn pilot(&self, todo: &[Run], folder: &Path, stop: &AtomicBool) -> Result<Pilot, SweepError> {
+        let count = ((todo.len() as f64 * PILOT.0).ceil() as usize).min(todo.len());
+        let mut pilot = Pilot::default();
+        let began = now();
+        // Spread over all cells; in shards of one, so that the time is looked at between them.
+        for number in 0..count {
+            if began.elapsed().as_secs_f64() > PILOT.1 || stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let run = todo[number * todo.len() / count];
+            pilot.ran += self.shard(&[run], folder).run(&mut |_| {}, stop)?;
+            pilot.weight += self.cells[run.cell].weight;
+        }
+        Ok(pilot)
+    }
+
+    /// Cuts what is missing into shards of about so many seconds, at most `max` of them: for
+    /// workers in other processes. Where the number of runs is large, shards are longer.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn shards(
+        &self,
+        folder: &Path,
+        seconds: f64,
+        max: usize,
+        stop: &AtomicBool,
+    ) -> Result<Vec<Shard>, SweepError> {
+        let stores = Stores::new(folder);
+        stores.prepare(self.flows)?;
+        let pilot = self.pilot(&self.missing(&stores)?, folder, stop)?;
+        let todo = self.missing(&stores)?;
+        let weight = |run: &Run| self.cells[run.cell].weight;
+        let all: f64 = todo.iter().map(weight).sum();
+        let target =
+            (seconds / pilot.seconds_per_weight().max(f64::MIN_POSITIVE)).max(all / max.max(1) as f64);
+        let (mut shards, mut rest) = (Vec::new(), &todo[..]);
+        while !rest.is_empty() {
+            let mut sum = 0.0;
+            let count = rest.iter().take_while(|run| {
+                sum += weight(run);
+                sum <= target
+            });
+            let (now, later) = rest.split_at(count.count().max(1));
+            shards.push(self.shard(now, folder));
+            rest = later;
+        }
+        Ok(shards)
+    }
+}
+
+#[derive(Default)]
+struct Pilot {
+    ran: Ran,
+    weight: f64,
+}
+
+impl Pilot {
+    fn seconds_per_weight(&self) -> f64 {
+        if self.weight > 0.0 { self.ran.seconds / self.weight } else { 0.0 }
+    }
+}

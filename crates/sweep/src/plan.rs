@@ -1,0 +1,458 @@
+//! A sweep that was checked: its cells, and which of their runs a store lacks.
+
+use crate::base::Base;
+use crate::spec::{AxisSpec, FORMAT, SweepSpec};
+use crate::store::{Runs, Store, StoreError};
+use fairwire_document::{DocumentError, Locations, Problem, read_document, read_text};
+use fairwire_metrics::interval::estimate;
+use fairwire_metrics::summary::is_further;
+use fairwire_scenario::{ENGINE, Overrides, Scenario};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Larger than any plan.
+const MAX_BYTES: u64 = 1 << 20;
+/// More cells than a table can show; each is read and checked before anything runs.
+const MAX_CELLS: usize = 1_000_000;
+/// The name of the axis of disciplines.
+pub(crate) const DISCIPLINE: &str = "discipline";
+/// Keys of a scenario that a sweep has in another place, and that place.
+const ELSEWHERE: [(&str, &str); 5] = [
+    ("disciplines", "`vary` with the key `discipline`"),
+    ("seeds", "`seeds` of the plan"),
+    ("expect", "the measures of the results"),
+    ("agree", "the measures of the results"),
+    ("output", "`measures` and `flows` of the plan"),
+];
+/// Before an interval is believed, this number of seeds has run.
+const FIRST_SEEDS: usize = 8;
+
+/// A value of an axis, as columns have it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A number.
+    Number(f64),
+    /// Anything else, as typed.
+    Text(String),
+}
+
+/// A key that varies.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// The key, as `--set` takes it.
+    pub key: String,
+    /// Its values in TOML, and as columns have them: all numbers, or all texts.
+    pub values: Vec<(String, Value)>,
+}
+
+/// One combination of values and a discipline.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// The index of its value on each axis.
+    pub at: Vec<usize>,
+    /// Its discipline, as `--discipline` takes it.
+    pub(crate) given: Arc<str>,
+    /// Its discipline, as results call it.
+    pub discipline: Arc<str>,
+    /// A hash of all that its runs depend on besides the seed.
+    pub hash: Arc<str>,
+    /// About how long a run takes, in no unit: in proportion to the bits that links can carry.
+    pub(crate) weight: f64,
+}
+
+/// A run of a plan: its cell, and the index of its seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Run {
+    /// The index of the cell.
+    pub cell: usize,
+    /// The index of the seed.
+    pub seed: usize,
+}
+
+/// A sweep that was read and checked, every cell of it.
+#[derive(Debug)]
+pub struct Plan {
+    pub(crate) base: Base,
+    /// What varies besides the discipline.
+    pub axes: Vec<Axis>,
+    /// Every combination. The last axis varies fastest, and the discipline faster.
+    pub cells: Vec<Cell>,
+    /// The seeds of each cell.
+    pub seeds: Vec<u64>,
+    /// What is kept of each run.
+    pub measures: Vec<String>,
+    /// Are records of flows kept?
+    pub flows: bool,
+    /// The number of flows in a run of the scenario.
+    pub(crate) flows_of_a_run: u64,
+    /// When a cell has seeds enough.
+    pub precision: Option<f64>,
+    /// The folder that the plan names.
+    pub store: Option<PathBuf>,
+}
+
+impl Plan {
+    /// Reads the plan in the file at `path`, its scenario, and all its cells.
+    ///
+    /// # Errors
+    /// What is wrong, at its place.
+    pub fn load(path: &Path) -> Result<Self, DocumentError> {
+        let text = read_text(path, MAX_BYTES, "a plan of a sweep in TOML (`docs/sweeps.md` has one)")?;
+        let (spec, locations) = read_document::<SweepSpec>(&path.display().to_string(), &text)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let Some(scenario) = &spec.scenario else {
+            let message =
+                "it is missing; allowed: the path of a scenario file, from the plan's folder".to_owned();
+            return Err(locations.refuse("scenario", Problem::BadValue { key: "scenario".into(), message }));
+        };
+        let base = Base::load(&folder.join(scenario))?;
+        let store = folder.join(spec.store.as_deref().unwrap_or("results"));
+        Ok(Plan { store: Some(store), ..Plan::of(base, &spec, &locations)? })
+    }
+
+    /// The plan in `text`, of the scenario `base`.
+    ///
+    /// # Errors
+    /// What is wrong, at its place.
+    pub fn parse(name: &str, text: &str, base: Base) -> Result<Self, DocumentError> {
+        let (spec, locations) = read_document::<SweepSpec>(name, text)?;
+        if spec.scenario.is_some() {
+            let message = "a scenario is given already; allowed: the plan without it".to_owned();
+            return Err(locations.refuse("scenario", Problem::BadValue { key: "scenario".into(), message }));
+        }
+        let store = spec.store.clone().map(PathBuf::from);
+        Ok(Plan { store, ..Plan::of(base, &spec, &locations)? })
+    }
+
+    fn of(base: Base, spec: &SweepSpec, locations: &Locations) -> Result<Self, DocumentError> {
+        let maker = Maker { spec, locations };
+        maker.check()?;
+        let base = base.with(&spec.set);
+        let own = base.scenario(&Overrides::default())?;
+        let axes = maker.axes()?;
+        let disciplines = maker.disciplines(&own)?;
+        let cells = maker.cells(&base, &axes, &disciplines)?;
+        let seeds = spec.seeds.as_ref().unwrap_or(&own.spec().seeds).as_slice().to_vec();
+        let measures = maker.measures(&base, &axes, &cells)?;
+        let Cells(cells) = cells;
+        Ok(Plan {
+            base,
+            axes,
+            cells,
+            seeds,
+            measures,
+            flows: spec.flows,
+            flows_of_a_run: own.spec().flow.iter().map(|flow| u64::from(flow.count.unwrap_or(1))).sum(),
+            precision: spec.precision,
+            store: None,
+        })
+    }
+
+    /// The number of runs, without regard to `precision`.
+    pub fn runs(&self) -> usize {
+        self.cells.len() * self.seeds.len()
+    }
+
+    /// The changes of a cell, as `--set` takes them.
+    pub(crate) fn set(&self, cell: &Cell) -> Vec<String> {
+        set(&self.axes, &cell.at)
+    }
+
+    /// The runs that `store` lacks. With a precision: those that come next, which are none once all
+    /// cells have seeds enough.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn missing(&self, store: &Stores) -> Result<Vec<Run>, StoreError> {
+        let runs = store.runs(self)?;
+        let wanted: Vec<usize> = match self.precision {
+            None => vec![self.seeds.len(); self.cells.len()],
+            Some(precision) => self.enough(store, precision)?,
+        };
+        let mut taken: BTreeSet<&str> = BTreeSet::new();
+        let mut missing = Vec::new();
+        for (at, cell) in self.cells.iter().enumerate() {
+            if !taken.insert(&cell.hash) {
+                continue; // another cell is the same runs
+            }
+            let have = runs.get(&cell.hash);
+            let is_missing = |seed: &usize| have.is_none_or(|seeds| !seeds.contains(&self.seeds[*seed]));
+            missing.extend((0..wanted[at]).filter(is_missing).map(|seed| Run { cell: at, seed }));
+        }
+        Ok(missing)
+    }
+
+    /// How many seeds each cell is to have, by those that it has: so many that its intervals are
+    /// narrow enough, or the next number after which they are looked at.
+    fn enough(&self, store: &Stores, precision: f64) -> Result<Vec<usize>, StoreError> {
+        let values = crate::table::Values::read(self, store)?;
+        Ok((0..self.cells.len()).map(|cell| self.seeds_of(&values, cell, precision)).collect())
+    }
+
+    pub(crate) fn seeds_of(&self, values: &crate::table::Values, cell: usize, precision: f64) -> usize {
+        let mut looked = FIRST_SEEDS.min(self.seeds.len());
+        loop {
+            let is_known = (0..looked).all(|seed| values.has(Run { cell, seed }));
+            let is_enough = is_known
+                && (0..self.measures.len()).all(|measure| {
+                    let runs: Vec<f64> =
+                        (0..looked).filter_map(|seed| values.get(measure, Run { cell, seed })).collect();
+                    is_narrow(&runs, precision)
+                });
+            if is_enough || !is_known || looked == self.seeds.len() {
+                return looked;
+            }
+            looked = (looked + looked.div_ceil(2)).min(self.seeds.len());
+        }
+    }
+}
+
+/// Is half of the interval of these runs at most `precision` of their mean?
+fn is_narrow(runs: &[f64], precision: f64) -> bool {
+    match estimate(runs) {
+        None => true, // it is not measured in this cell
+        Some(estimate) => estimate.half_width_95.is_some_and(|half| half <= precision * estimate.mean.abs()),
+    }
+}
+
+/// The stores of a sweep: of runs, and of flows where they are kept.
+#[derive(Debug)]
+pub struct Stores {
+    /// A row for each run.
+    pub runs: Store,
+    /// A row for each run and flow.
+    pub flows: Store,
+}
+
+impl Stores {
+    /// Those in `folder`, which need not exist.
+    pub fn new(folder: &Path) -> Self {
+        Stores { runs: Store::new(folder.join("runs")), flows: Store::new(folder.join("flows")) }
+    }
+
+    /// Creates the folders that `plan` needs and proves that they can be written.
+    ///
+    /// # Errors
+    /// If they cannot.
+    pub fn prepare(&self, flows: bool) -> Result<(), StoreError> {
+        self.runs.prepare()?;
+        if flows { self.flows.prepare() } else { Ok(()) }
+    }
+
+    /// The runs of which all is there that `plan` keeps.
+    fn runs(&self, plan: &Plan) -> Result<Runs, StoreError> {
+        let mut runs = self.runs.runs(&plan.measures)?;
+        if plan.flows {
+            let flows = self.flows.runs(&[])?;
+            for (cell, seeds) in &mut runs {
+                seeds.retain(|seed| flows.get(cell).is_some_and(|seeds| seeds.contains(seed)));
+            }
+        }
+        Ok(runs)
+    }
+}
+
+/// The changes at these values of the axes.
+fn set(axes: &[Axis], at: &[usize]) -> Vec<String> {
+    axes.iter().zip(at).map(|(axis, at)| format!("{}={}", axis.key, axis.values[*at].0)).collect()
+}
+
+/// What a run depends on besides the seed, hashed.
+pub(crate) fn hash(scenario: &Scenario) -> Arc<str> {
+    let mut all = Sha256::new();
+    for part in [env!("CARGO_PKG_VERSION"), ENGINE, &scenario.run_sha256(0)] {
+        all.update(part);
+        all.update(b"\n");
+    }
+    all.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect::<String>().into()
+}
+
+struct Maker<'a> {
+    spec: &'a SweepSpec,
+    locations: &'a Locations,
+}
+
+struct Cells(Vec<Cell>);
+
+impl Maker<'_> {
+    fn refuse(&self, key: &str, message: String) -> DocumentError {
+        self.locations.refuse(key, Problem::BadValue { key: key.into(), message })
+    }
+
+    fn check(&self) -> Result<(), DocumentError> {
+        let spec = self.spec;
+        if spec.format != FORMAT {
+            return Err(self.refuse("format", format!("{} was given; allowed: {FORMAT}", spec.format)));
+        }
+        match spec.precision {
+            Some(part) if !(part > 0.0 && part < 1.0) => Err(self.refuse(
+                "precision",
+                format!("{part} was given; allowed: a part of the mean, above 0 and below 1, such as 0.01"),
+            )),
+            Some(_) if spec.measures.is_empty() => Err(self.refuse(
+                "precision",
+                "it is given without `measures`; allowed: `measures` with those that are to be precise"
+                    .into(),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn values(&self, key: &str, axis: &AxisSpec) -> Result<Vec<toml::Value>, DocumentError> {
+        let refuse = |why: String| self.refuse(&format!("vary.{key}"), format!("`{key}`: {why}"));
+        let values = axis.values().map_err(refuse)?;
+        for (at, value) in values.iter().enumerate() {
+            if values[..at].contains(value) {
+                return Err(refuse(format!("{value} is given twice; allowed: each value once")));
+            }
+        }
+        Ok(values)
+    }
+
+    fn axes(&self) -> Result<Vec<Axis>, DocumentError> {
+        let mut axes = Vec::new();
+        for (key, axis) in self.spec.vary.0.iter().filter(|(key, _)| key != DISCIPLINE) {
+            let first = key.split('.').next().unwrap_or_default();
+            if let Some((_, place)) = ELSEWHERE.iter().find(|(name, _)| *name == first) {
+                return Err(self.refuse(
+                    &format!("vary.{key}"),
+                    format!("`{key}` does not vary here; allowed: {place}"),
+                ));
+            }
+            let values = self.values(key, axis)?;
+            let number = |value: &toml::Value| match value {
+                toml::Value::Integer(number) => Some(*number as f64),
+                toml::Value::Float(number) => Some(*number),
+                _ => None,
+            };
+            let numbers: Option<Vec<f64>> = values.iter().map(number).collect();
+            let column = |(at, value): (usize, &toml::Value)| match (&numbers, value) {
+                (Some(numbers), _) => Value::Number(numbers[at]),
+                (None, toml::Value::String(text)) => Value::Text(text.clone()),
+                (None, other) => Value::Text(other.to_string()),
+            };
+            let pair = |(at, value)| (inline(value), column((at, value)));
+            axes.push(Axis { key: key.clone(), values: values.iter().enumerate().map(pair).collect() });
+        }
+        Ok(axes)
+    }
+
+    /// The disciplines, as `--discipline` takes them.
+    fn disciplines(&self, own: &Scenario) -> Result<Vec<Arc<str>>, DocumentError> {
+        let axis = self.spec.vary.0.iter().find(|(key, _)| key == DISCIPLINE);
+        let Some((key, axis)) = axis else {
+            return Ok(own.spec().disciplines.iter().map(|compared| compared.label().into()).collect());
+        };
+        let text = |value: toml::Value| match value {
+            toml::Value::String(name) => name.into(),
+            other => inline(&other).into(),
+        };
+        Ok(self.values(key, axis)?.into_iter().map(text).collect())
+    }
+
+    fn cells(&self, base: &Base, axes: &[Axis], disciplines: &[Arc<str>]) -> Result<Cells, DocumentError> {
+        let sizes: Vec<usize> = axes.iter().map(|axis| axis.values.len()).collect();
+        let count = sizes.iter().try_fold(disciplines.len(), |count, size| count.checked_mul(*size));
+        let count = count.filter(|count| *count <= MAX_CELLS).ok_or_else(|| {
+            self.refuse("vary", format!("there are too many combinations; allowed: at most {MAX_CELLS}"))
+        })?;
+        let at = |number: usize| {
+            let mut rest = number / disciplines.len();
+            let mut at: Vec<usize> = sizes
+                .iter()
+                .rev()
+                .map(|size| {
+                    let here = rest % size;
+                    rest /= size;
+                    here
+                })
+                .collect();
+            at.reverse();
+            at
+        };
+        let cell = |number: usize| {
+            let (at, given) = (at(number), &disciplines[number % disciplines.len()]);
+            let overrides =
+                Overrides { set: set(axes, &at), disciplines: vec![given.to_string()], seeds: None };
+            let scenario = base.scenario(&overrides)?;
+            let [compared] = scenario.spec().disciplines.as_slice() else {
+                let message = format!("`{given}` is several disciplines; allowed: one in each value");
+                return Err(self.refuse("vary.discipline", message));
+            };
+            Ok(Cell {
+                at,
+                given: given.clone(),
+                discipline: compared.label().into(),
+                hash: hash(&scenario),
+                weight: scenario.weight(),
+            })
+        };
+        let cells: Vec<Cell> = (0..count).into_par_iter().map(cell).collect::<Result<_, _>>()?;
+        let mut labels = BTreeSet::new();
+        for cell in cells.iter().take(disciplines.len()) {
+            if !labels.insert(&cell.discipline) {
+                let message = format!(
+                    "two disciplines are called `{}`; allowed: a `label` of its own for each, as in {{ red = {{ gentle = true }}, label = \"gentle\" }}",
+                    cell.discipline
+                );
+                return Err(self.refuse("vary.discipline", message));
+            }
+        }
+        Ok(Cells(cells))
+    }
+
+    /// The measures that are kept; each is one that some cell has.
+    fn measures(
+        &self,
+        base: &Base,
+        axes: &[Axis],
+        Cells(cells): &Cells,
+    ) -> Result<Vec<String>, DocumentError> {
+        let mut known: Vec<String> = Vec::new();
+        // Which measures there are may depend on any axis, but not on a pair of them.
+        let on_one_axis = |cell: &&Cell| cell.at.iter().filter(|at| **at > 0).count() <= 1;
+        let mut seen: BTreeSet<&[usize]> = BTreeSet::new();
+        for cell in cells.iter().filter(on_one_axis).filter(|cell| seen.insert(&cell.at)) {
+            let overrides = Overrides {
+                set: set(axes, &cell.at),
+                disciplines: vec![cell.given.to_string()],
+                seeds: None,
+            };
+            for name in base.scenario(&overrides)?.measures() {
+                if !known.contains(&name) {
+                    known.push(name);
+                }
+            }
+        }
+        for (at, name) in self.spec.measures.iter().enumerate() {
+            if !known.contains(name) {
+                let problem = Problem::Unknown { what: "measure", given: name.clone(), allowed: known };
+                return Err(self.locations.refuse(&format!("measures.{at}"), problem));
+            }
+            if self.spec.measures[..at].contains(name) {
+                return Err(self.refuse(
+                    &format!("measures.{at}"),
+                    format!("`{name}` is given twice; allowed: each once"),
+                ));
+            }
+        }
+        if self.spec.measures.is_empty() {
+            return Ok(known.into_iter().filter(|name| !is_further(name)).collect());
+        }
+        Ok(self.spec.measures.clone())
+    }
+}
+
+/// A value in TOML, in one line.
+fn inline(value: &toml::Value) -> String {
+    let mut text = String::new();
+    match value.serialize(toml::ser::ValueSerializer::new(&mut text)) {
+        Ok(_) => text,
+        Err(_) => value.to_string(),
+    }
+}

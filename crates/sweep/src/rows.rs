@@ -1,0 +1,88 @@
+//! The rows that runs leave in a store.
+
+use crate::columns;
+use crate::plan::Value;
+use crate::shard::ShardCell;
+use crate::store::{CELL, SEED};
+use crate::table::values_column;
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_schema::ArrowError;
+use fairwire_metrics::record::{FlowRecord, RunRecord};
+use fairwire_metrics::summary::measure;
+use fairwire_scenario::ENGINE;
+use std::sync::Arc;
+
+/// Makes a column of texts.
+pub(crate) type Texts = fn(&[&str]) -> ArrayRef;
+
+/// Texts one by one.
+pub(crate) fn plain(texts: &[&str]) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(texts))
+}
+
+/// Texts of which many rows have the same: each is stored once.
+pub(crate) fn shared(texts: &[&str]) -> ArrayRef {
+    Arc::new(texts.iter().copied().collect::<DictionaryArray<Int32Type>>())
+}
+
+/// A run that is done.
+pub(crate) struct Done<'a> {
+    pub cell: &'a ShardCell,
+    pub scenario: String,
+    pub record: RunRecord,
+}
+
+/// A row for each run, with these measures.
+pub(crate) fn runs(
+    done: &[Done<'_>],
+    axes: &[String],
+    measures: &[String],
+) -> Result<RecordBatch, ArrowError> {
+    let all: Vec<&Done<'_>> = done.iter().collect();
+    let mut columns = identity(&all, axes);
+    for name in measures {
+        // A cause for which nothing was dropped is absent from a record.
+        let absent = name.starts_with("drops.").then_some(0.0);
+        let column: Float64Array = done.iter().map(|done| measure(&done.record, name).or(absent)).collect();
+        columns.push((name.clone(), Arc::new(column)));
+    }
+    columns::named(columns)
+}
+
+/// A row for each run and flow, with the fields of its record.
+pub(crate) fn flows(done: &[Done<'_>], axes: &[String]) -> Result<RecordBatch, ArrowError> {
+    let each = || done.iter().flat_map(|done| done.record.flows.iter().map(move |flow| (done, flow)));
+    let all: Vec<&Done<'_>> = each().map(|(done, _)| done).collect();
+    let mut columns = identity(&all, axes);
+    let records = columns::table(each().map(|(_, flow): (_, &FlowRecord)| flow))?;
+    let names = records.schema();
+    columns.extend(
+        names.fields().iter().map(|field| field.name().clone()).zip(records.columns().iter().cloned()),
+    );
+    columns::named(columns)
+}
+
+/// The columns that say of what run a row is.
+fn identity(rows: &[&Done<'_>], axes: &[String]) -> Vec<(String, ArrayRef)> {
+    let texts = |of: &dyn Fn(&Done<'_>) -> String| {
+        let all: Vec<String> = rows.iter().map(|done| of(done)).collect();
+        shared(&all.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let mut columns = vec![
+        (CELL.to_owned(), texts(&|done| done.cell.hash.clone())),
+        ("engine".to_owned(), texts(&|_| ENGINE.to_owned())),
+        ("scenario".to_owned(), texts(&|done| done.scenario.clone())),
+    ];
+    for (at, key) in axes.iter().enumerate() {
+        let values: Vec<&Value> = rows.iter().map(|done| &done.cell.values[at]).collect();
+        columns.push((key.clone(), values_column(values.into_iter(), shared)));
+    }
+    columns.push(("given".to_owned(), texts(&|done| done.cell.given.clone())));
+    columns.push((crate::plan::DISCIPLINE.to_owned(), texts(&|done| done.record.discipline.clone())));
+    columns.push((
+        SEED.to_owned(),
+        Arc::new(rows.iter().map(|done| Some(done.record.seed)).collect::<UInt64Array>()),
+    ));
+    columns
+}

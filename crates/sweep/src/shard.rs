@@ -1,0 +1,170 @@
+//! A piece of a sweep that one worker does: some runs, wherever they are made.
+
+use crate::SweepError;
+use crate::base::Base;
+use crate::plan::{Plan, Run, Stores, Value, hash};
+use crate::rows::{self, Done};
+use crate::store::Store;
+use fairwire_core::Time;
+use fairwire_scenario::{ENGINE, Overrides, run_single};
+use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Some runs of a sweep, with all that is needed to make them. As JSON it goes to another process,
+/// on any machine that has the same fairwire and sees the folder of the store.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Shard {
+    /// The version of fairwire that made it.
+    version: String,
+    /// Its engine.
+    engine: String,
+    base: Base,
+    /// The keys of the axes.
+    axes: Vec<String>,
+    cells: Vec<ShardCell>,
+    measures: Vec<String>,
+    flows: bool,
+    store: PathBuf,
+}
+
+/// A cell of a shard, and its seeds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ShardCell {
+    pub hash: String,
+    pub given: String,
+    pub values: Vec<Value>,
+    set: Vec<String>,
+    seeds: Vec<u64>,
+}
+
+/// What came of a shard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ran {
+    /// Runs that were made and stored.
+    pub runs: usize,
+    /// Seconds that a processor was at work on them, or shared with others.
+    pub seconds: f64,
+    /// Was it stopped before it was done? What was finished is stored.
+    pub stopped: bool,
+}
+
+impl std::ops::AddAssign for Ran {
+    fn add_assign(&mut self, more: Ran) {
+        self.runs += more.runs;
+        self.seconds += more.seconds;
+        self.stopped |= more.stopped;
+    }
+}
+
+impl Plan {
+    /// A shard of these runs, into the store in `folder`.
+    pub fn shard(&self, runs: &[Run], folder: &std::path::Path) -> Shard {
+        let cells = runs.chunk_by(|a, b| a.cell == b.cell).map(|runs| {
+            let cell = &self.cells[runs[0].cell];
+            ShardCell {
+                hash: cell.hash.to_string(),
+                given: cell.given.to_string(),
+                values: self.axes.iter().zip(&cell.at).map(|(axis, at)| axis.values[*at].1.clone()).collect(),
+                set: self.set(cell),
+                seeds: runs.iter().map(|run| self.seeds[run.seed]).collect(),
+            }
+        });
+        Shard {
+            version: env!("CARGO_PKG_VERSION").into(),
+            engine: ENGINE.into(),
+            base: self.base.clone(),
+            axes: self.axes.iter().map(|axis| axis.key.clone()).collect(),
+            cells: cells.collect(),
+            measures: self.measures.clone(),
+            flows: self.flows,
+            store: std::path::absolute(folder).unwrap_or_else(|_| folder.into()),
+        }
+    }
+}
+
+impl Shard {
+    /// The shard as JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The shard in `text`, as [`to_json`](Self::to_json) wrote it.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn from_json(text: &str) -> Result<Self, SweepError> {
+        serde_json::from_str(text).map_err(|error| SweepError::NoShard(error.to_string()))
+    }
+
+    /// The number of runs.
+    pub fn runs(&self) -> usize {
+        self.cells.iter().map(|cell| cell.seeds.len()).sum()
+    }
+
+    /// Makes the runs, one after the other, and writes them into the store as one part: of flows
+    /// first, so that no run is there without its flows. `progress` is invoked with the fraction
+    /// that is done. When `stop` becomes true, what is finished is written.
+    ///
+    /// # Errors
+    /// If another version made the shard, a run fails, or the store cannot be written.
+    pub fn run(&self, progress: &mut dyn FnMut(f64), stop: &AtomicBool) -> Result<Ran, SweepError> {
+        if (self.version.as_str(), self.engine.as_str()) != (env!("CARGO_PKG_VERSION"), ENGINE) {
+            return Err(SweepError::Version { given: format!("{} (engine {})", self.version, self.engine) });
+        }
+        let stores = Stores::new(&self.store);
+        stores.prepare(self.flows)?;
+        let (mut done, mut ran) = (Vec::new(), Ran::default());
+        let began = now();
+        'cells: for cell in &self.cells {
+            let overrides =
+                Overrides { set: cell.set.clone(), disciplines: vec![cell.given.clone()], seeds: None };
+            let scenario = self.base.scenario(&overrides)?;
+            if *hash(&scenario) != *cell.hash {
+                return Err(SweepError::Changed(scenario.spec().name.clone()));
+            }
+            for &seed in &cell.seeds {
+                let mut watch = |_: Time| match stop.load(Ordering::Relaxed) {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                };
+                ran.stopped = watch(Time::ZERO).is_break();
+                let record = match ran.stopped {
+                    true => None,
+                    false => run_single(&scenario, 0, seed, &mut watch, None)?,
+                };
+                let Some(record) = record else {
+                    ran.stopped = true;
+                    break 'cells;
+                };
+                done.push(Done { cell, scenario: scenario.spec().name.clone(), record });
+                progress(done.len() as f64 / self.runs() as f64);
+            }
+        }
+        ran.seconds = began.elapsed().as_secs_f64();
+        ran.runs = done.len();
+        if !done.is_empty() {
+            self.write(&stores, &done)?;
+        }
+        Ok(ran)
+    }
+
+    fn write(&self, stores: &Stores, done: &[Done<'_>]) -> Result<(), SweepError> {
+        let set = serde_json::to_string(&self.base.set).unwrap_or_default();
+        let about = [("fairwire.scenario", self.base.text.as_str()), ("fairwire.set", &set)];
+        let write = |store: &Store, rows| store.write(&rows, &about).map(drop);
+        if self.flows {
+            write(&stores.flows, rows::flows(done, &self.axes)?)?;
+        }
+        write(&stores.runs, rows::runs(done, &self.axes, &self.measures)?)?;
+        Ok(())
+    }
+}
+
+/// When work began. How long it takes says how work is cut; no result depends on it.
+#[expect(clippy::disallowed_methods, reason = "shards are cut by the time that runs take")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,200 @@
+//! What a store has of a plan, as a table and as means.
+
+use crate::columns::named;
+use crate::plan::{Plan, Run, Stores, Value};
+use crate::rows::{self, Texts};
+use crate::store::{SEED, StoreError};
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef, Float64Array, PrimitiveArray, RecordBatch, UInt64Array};
+use arrow_schema::ArrowError;
+use fairwire_metrics::interval::estimate;
+use fairwire_metrics::record::Estimate;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The measures of the runs that a store has, by the place of each run in the plan.
+#[derive(Debug)]
+pub struct Values {
+    seeds: usize,
+    is_known: Vec<bool>,
+    /// For each measure. A run that lacks it has no number.
+    values: Vec<Vec<f64>>,
+}
+
+impl Values {
+    /// Reads what is there of `plan`.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn read(plan: &Plan, stores: &Stores) -> Result<Self, StoreError> {
+        let mut values = Values {
+            seeds: plan.seeds.len(),
+            is_known: vec![false; plan.runs()],
+            values: vec![vec![f64::NAN; plan.runs()]; plan.measures.len()],
+        };
+        let mut cells: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, cell) in plan.cells.iter().enumerate() {
+            cells.entry(&cell.hash).or_default().push(at);
+        }
+        let seeds: HashMap<u64, usize> =
+            plan.seeds.iter().enumerate().map(|(at, seed)| (*seed, at)).collect();
+        let is_wanted = |part: &crate::store::Part| part.cells().any(|cell| cells.contains_key(cell));
+        stores.runs.read(&plan.measures, is_wanted, |batch| {
+            let columns: Vec<Option<&Float64Array>> =
+                plan.measures.iter().map(|name| column(&batch.rows, name)).collect();
+            for row in 0..batch.len() {
+                let (cell, seed) = batch.run(row);
+                let (Some(cells), Some(&seed)) = (cells.get(&**cell), seeds.get(&seed)) else { continue };
+                for cell in cells {
+                    let at = cell * values.seeds + seed;
+                    values.is_known[at] = true;
+                    for (column, values) in columns.iter().zip(&mut values.values) {
+                        if let Some(column) = column.filter(|column| column.is_valid(row)) {
+                            values[at] = column.value(row);
+                        }
+                    }
+                }
+            }
+        })?;
+        Ok(values)
+    }
+
+    fn at(&self, run: Run) -> usize {
+        run.cell * self.seeds + run.seed
+    }
+
+    /// Is the run there?
+    pub fn has(&self, run: Run) -> bool {
+        self.is_known[self.at(run)]
+    }
+
+    /// Measure number `measure` of the run, if it has that.
+    pub fn get(&self, measure: usize, run: Run) -> Option<f64> {
+        Some(self.values[measure][self.at(run)]).filter(|value| !value.is_nan())
+    }
+}
+
+fn column<'a>(rows: &'a RecordBatch, name: &str) -> Option<&'a PrimitiveArray<Float64Type>> {
+    rows.column_by_name(name)?.as_any().downcast_ref()
+}
+
+/// Means of one cell.
+#[derive(Clone, Debug)]
+pub struct CellSummary {
+    /// The index of the cell.
+    pub cell: usize,
+    /// The number of runs.
+    pub runs: usize,
+    /// For each measure; `None` where no run has it.
+    pub measures: Vec<Option<Estimate>>,
+}
+
+impl Plan {
+    /// The runs that count: all seeds that are there, or with a precision those after which the
+    /// intervals were narrow enough.
+    fn counted(&self, values: &Values) -> Vec<Run> {
+        let runs = |cell: usize| {
+            let seeds = match self.precision {
+                None => self.seeds.len(),
+                Some(precision) => self.seeds_of(values, cell, precision),
+            };
+            (0..seeds).map(move |seed| Run { cell, seed })
+        };
+        (0..self.cells.len()).flat_map(runs).filter(|run| values.has(*run)).collect()
+    }
+
+    /// A row for each run that is in the store, in the order of the plan: a column for each axis,
+    /// `discipline`, `seed`, and each measure. The order and the values depend on nothing else.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn table(&self, stores: &Stores) -> Result<Result<RecordBatch, ArrowError>, StoreError> {
+        let values = Values::read(self, stores)?;
+        let runs = self.counted(&values);
+        let mut columns: Vec<(String, ArrayRef)> =
+            self.axis_columns(runs.iter().map(|run| run.cell), rows::plain);
+        columns.push((
+            SEED.into(),
+            Arc::new(runs.iter().map(|run| Some(self.seeds[run.seed])).collect::<UInt64Array>()),
+        ));
+        for (at, name) in self.measures.iter().enumerate() {
+            let column: Float64Array = runs.iter().map(|run| values.get(at, *run)).collect();
+            columns.push((name.clone(), Arc::new(column)));
+        }
+        Ok(named(columns))
+    }
+
+    /// The means of each cell that has a run.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn summary(&self, stores: &Stores) -> Result<Vec<CellSummary>, StoreError> {
+        let values = Values::read(self, stores)?;
+        let runs = self.counted(&values);
+        let cells = runs.chunk_by(|a, b| a.cell == b.cell);
+        let summary = |runs: &[Run]| CellSummary {
+            cell: runs[0].cell,
+            runs: runs.len(),
+            measures: (0..self.measures.len())
+                .map(|at| estimate(&runs.iter().filter_map(|run| values.get(at, *run)).collect::<Vec<_>>()))
+                .collect(),
+        };
+        Ok(cells.map(summary).collect())
+    }
+
+    /// The summary as a table: a row for each cell with a column for each axis, `discipline` and
+    /// `runs`, and for each measure its mean and, with `_half_width_95` after its name, half of its
+    /// interval.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn summary_table(&self, stores: &Stores) -> Result<Result<RecordBatch, ArrowError>, StoreError> {
+        let summary = self.summary(stores)?;
+        let mut columns = self.axis_columns(summary.iter().map(|cell| cell.cell), rows::plain);
+        columns.push((
+            "runs".into(),
+            Arc::new(summary.iter().map(|cell| Some(cell.runs as u64)).collect::<UInt64Array>()),
+        ));
+        for (at, name) in self.measures.iter().enumerate() {
+            let of = |value: fn(&Estimate) -> Option<f64>| -> ArrayRef {
+                let column = summary.iter().map(|cell| cell.measures[at].as_ref().and_then(value));
+                Arc::new(column.collect::<Float64Array>())
+            };
+            columns.push((name.clone(), of(|estimate| Some(estimate.mean))));
+            columns.push((format!("{name}_half_width_95"), of(|estimate| estimate.half_width_95)));
+        }
+        Ok(named(columns))
+    }
+
+    /// A column for each axis, and that of the discipline, for rows of these cells.
+    pub(crate) fn axis_columns(
+        &self,
+        cells: impl Iterator<Item = usize> + Clone,
+        texts: Texts,
+    ) -> Vec<(String, ArrayRef)> {
+        let of_axis = |(at, axis): (usize, &crate::plan::Axis)| {
+            let values = cells.clone().map(|cell| &axis.values[self.cells[cell].at[at]].1);
+            (axis.key.clone(), values_column(values, texts))
+        };
+        let mut columns: Vec<_> = self.axes.iter().enumerate().map(of_axis).collect();
+        let disciplines = cells.map(|cell| &*self.cells[cell].discipline);
+        columns.push((crate::plan::DISCIPLINE.into(), texts(&disciplines.collect::<Vec<_>>())));
+        columns
+    }
+}
+
+/// A column of values: numbers, or texts.
+pub(crate) fn values_column<'a>(values: impl Iterator<Item = &'a Value> + Clone, texts: Texts) -> ArrayRef {
+    let number = |value: &Value| match value {
+        Value::Number(number) => Some(*number),
+        Value::Text(_) => None,
+    };
+    let text = |value: &'a Value| match value {
+        Value::Number(_) => "",
+        Value::Text(text) => text,
+    };
+    match values.clone().next() {
+        Some(Value::Text(_)) => texts(&values.map(text).collect::<Vec<_>>()),
+        _ => Arc::new(values.map(number).collect::<Float64Array>()),
+    }
+}
