@@ -25,6 +25,7 @@ from ._fairwire import (
     Result,
     Scenario,
     ScenarioError,
+    SweepError,
     Table,
     Waiting,
     __version__,
@@ -35,6 +36,7 @@ from ._fairwire import (
     max_min,
     parts,
 )
+from ._sweep import Sweep, geom, linear, sweep
 from .own import Controller, Dropper, Queue
 
 if TYPE_CHECKING:
@@ -55,16 +57,21 @@ __all__ = [
     "Result",
     "Scenario",
     "ScenarioError",
+    "Sweep",
+    "SweepError",
     "Table",
     "Waiting",
     "__version__",
     "describe",
     "disciplines",
     "estimate",
+    "geom",
     "jain",
+    "linear",
     "max_min",
     "parts",
     "plot",
+    "sweep",
 ]
 
 

@@ -15,10 +15,10 @@ mod picture;
 mod reproduction;
 mod result;
 mod scenario;
+mod sweep;
 mod table;
 mod watch;
 
-use fairwire_sweep::columns;
 use pyo3::prelude::*;
 
 /// fairwire: shares a network link fairly. Import `fairwire`, not this module.
@@ -28,7 +28,9 @@ fn _fairwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("ENGINE", fairwire_scenario::ENGINE)?;
     module.add("ScenarioError", module.py().get_type::<error::ScenarioError>())?;
+    module.add("SweepError", module.py().get_type::<sweep::SweepError>())?;
     module.add_class::<scenario::Scenario>()?;
+    module.add_class::<sweep::SweepPlan>()?;
     module.add_class::<result::Result>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<reproduction::Reproduction>()?;
@@ -39,6 +41,7 @@ fn _fairwire(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<own::Congestion>()?;
     module.add_class::<own::Packet>()?;
     module.add_class::<own::Waiting>()?;
+    module.add_function(wrap_pyfunction!(sweep::run_shard, module)?)?;
     module.add_function(wrap_pyfunction!(oracle::max_min, module)?)?;
     module.add_function(wrap_pyfunction!(oracle::estimate, module)?)?;
     module.add_function(wrap_pyfunction!(oracle::jain, module)?)?;

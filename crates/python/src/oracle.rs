@@ -1,11 +1,11 @@
 //! Fair shares, indices and descriptions by themselves.
 
-use crate::columns;
 use crate::table::Table;
 use fairwire_catalogue as catalogue;
 use fairwire_core::spelling;
 use fairwire_metrics::max_min::Claim;
 use fairwire_scenario::parts::{self, NoPage};
+use fairwire_sweep::columns;
 use pyo3::exceptions::{PyLookupError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use schemars::JsonSchema;

@@ -1,6 +1,5 @@
 //! What came of a scenario.
 
-use crate::columns;
 use crate::picture;
 use crate::table::Table;
 use crate::watch::WatchedRuns;
@@ -8,6 +7,7 @@ use fairwire_metrics::record::{
     AggregateRecord, Estimate, Fairness, FlowRecord, LinkRecord, Report, RunRecord, TransferRecord,
 };
 use fairwire_metrics::summary::{self, InRun};
+use fairwire_sweep::columns;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use schemars::JsonSchema;
@@ -65,11 +65,7 @@ impl Result {
     }
 
     /// A row for each of the records of each run, no two of which agree in all of `keys`.
-    fn table<'a, R, I>(
-        &'a self,
-        keys: &'static [&'static str],
-        records: impl Fn(&'a RunRecord) -> I,
-    ) -> PyResult<Table>
+    fn table<'a, R, I>(&'a self, keys: &[&str], records: impl Fn(&'a RunRecord) -> I) -> PyResult<Table>
     where
         R: Serialize + JsonSchema + 'a,
         I: IntoIterator<Item = R> + 'a,

@@ -6,6 +6,7 @@ use crate::own::{self, Classes, Run};
 use crate::result::Result;
 use crate::watch::Watching;
 use fairwire_scenario::Overrides;
+use fairwire_sweep::Base;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -55,13 +56,27 @@ impl Scenario {
         &self.classes
     }
 
+    /// The same for a sweep, which makes its runs in other processes too.
+    pub(crate) fn base(&self, py: Python<'_>) -> PyResult<Base> {
+        if !self.classes.is_empty() {
+            return Err(PyTypeError::new_err(
+                "a sweep of a scenario with a class of Python; allowed: disciplines of the catalogue, by name",
+            ));
+        }
+        let base = match &self.source {
+            Source::File(path) => Base::load(path).map_err(|error| scenario_error(py, &error))?,
+            Source::Text(text) => Base::text(text),
+        };
+        Ok(base.with(&self.set))
+    }
+
     fn with(&self, py: Python<'_>, overrides: &Overrides, classes: Classes) -> PyResult<Self> {
         Scenario::new(py, self.source.clone(), overrides, classes)
     }
 }
 
 /// A value of Python as one of TOML. It passes through JSON, which has the same types.
-fn toml_value(value: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
+pub(crate) fn toml_value(value: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
     let json: String = value.py().import("json")?.call_method1("dumps", (value,))?.extract()?;
     serde_json::from_str(&json).map_err(|error| {
         PyTypeError::new_err(format!(

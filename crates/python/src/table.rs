@@ -19,17 +19,14 @@ const SHOWN: usize = 20;
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Table {
     batch: RecordBatch,
-    keys: &'static [&'static str],
+    keys: Vec<String>,
 }
 
 impl Table {
     /// A table of these columns, no two rows of which agree in all of `keys`.
-    pub(crate) fn new(
-        batch: Result<RecordBatch, ArrowError>,
-        keys: &'static [&'static str],
-    ) -> PyResult<Self> {
+    pub(crate) fn new(batch: Result<RecordBatch, ArrowError>, keys: &[&str]) -> PyResult<Self> {
         let batch = batch.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-        Ok(Table { batch, keys })
+        Ok(Table { batch, keys: keys.iter().map(ToString::to_string).collect() })
     }
 
     /// The values of a column, from the row `from` on, at most `rows`.
@@ -77,8 +74,8 @@ impl Table {
     /// The names of the columns that say what a row is of: no two rows agree in all of them. They
     /// are the dimensions of `to_xarray()`. Empty where a row is of nothing but its number.
     #[getter]
-    fn keys(&self) -> Vec<&'static str> {
-        self.keys.to_vec()
+    fn keys(&self) -> Vec<String> {
+        self.keys.clone()
     }
 
     /// What a column is, with its unit.

@@ -1,12 +1,12 @@
 //! What is watched during the runs of a scenario: samples over time, and how long packets waited.
 
-use crate::columns;
 use crate::table::Table;
 use arrow_array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use fairwire_core::{Duration, Time};
 use fairwire_metrics::Bin;
 use fairwire_metrics::record::RunRecord;
 use fairwire_scenario::{Observer, Observers, Row, RunId, Scenario, View, rows};
+use fairwire_sweep::columns;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use schemars::JsonSchema;

@@ -185,8 +185,8 @@ impl Scenario {
     }
 
     /// [`sha256`](Self::sha256) without what no single run depends on: the lists of disciplines and
-    /// expectations, name and title. Together with a discipline and a seed it names one run, whatever else its
-    /// scenario compares.
+    /// expectations, name and title. Together with a discipline and a seed it names one run,
+    /// whatever else its scenario compares.
     pub fn traffic_sha256(&self) -> &str {
         &self.traffic_sha256
     }
@@ -205,8 +205,8 @@ pub fn parse(name: &str, text: &str, overrides: &Overrides) -> Result<Scenario, 
     read(name, text, overrides, None)
 }
 
-/// Reads and checks the scenario in `text`, which was read from a file in `folder`: other files that
-/// it names are there. `name` is what errors call it.
+/// Reads and checks the scenario in `text`, which was read from a file in `folder`: other files
+/// that it names are there. `name` is what errors call it.
 pub fn parse_in(
     folder: &Path,
     name: &str,

@@ -1,8 +1,9 @@
 //! Why a run is not in the store: which input changed.
 
-use crate::SweepError;
-use crate::plan::{Plan, Run, Stores, Value};
+use crate::error::SweepError;
+use crate::plan::{Plan, Run, Stores};
 use crate::store::StoreError;
+use crate::values::Value;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type};
 use arrow_array::{Array, RecordBatch};

@@ -1,6 +1,6 @@
 //! A sweep on this machine, and what it will cost.
 
-use crate::SweepError;
+use crate::error::SweepError;
 use crate::plan::{Plan, Run, Stores};
 use crate::shard::{Ran, Shard, now};
 use std::path::Path;

@@ -1,14 +1,15 @@
 //! A sweep that was checked: its cells, and which of their runs a store lacks.
 
-use crate::base::Base;
+use crate::precision;
 use crate::spec::{AxisSpec, FORMAT, SweepSpec};
 use crate::store::{Runs, Store, StoreError};
+use crate::values::Value;
+use crate::varied::Base;
 use fairwire_document::{DocumentError, Locations, Problem, read_document, read_text};
-use fairwire_metrics::interval::estimate;
 use fairwire_metrics::summary::is_further;
 use fairwire_scenario::{ENGINE, Overrides, Scenario};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -28,18 +29,6 @@ const ELSEWHERE: [(&str, &str); 5] = [
     ("agree", "the measures of the results"),
     ("output", "`measures` and `flows` of the plan"),
 ];
-/// Before an interval is believed, this number of seeds has run.
-const FIRST_SEEDS: usize = 8;
-
-/// A value of an axis, as columns have it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Value {
-    /// A number.
-    Number(f64),
-    /// Anything else, as typed.
-    Text(String),
-}
 
 /// A key that varies.
 #[derive(Clone, Debug)]
@@ -195,28 +184,14 @@ impl Plan {
     }
 
     pub(crate) fn seeds_of(&self, values: &crate::table::Values, cell: usize, precision: f64) -> usize {
-        let mut looked = FIRST_SEEDS.min(self.seeds.len());
-        loop {
-            let is_known = (0..looked).all(|seed| values.has(Run { cell, seed }));
-            let is_enough = is_known
-                && (0..self.measures.len()).all(|measure| {
-                    let runs: Vec<f64> =
-                        (0..looked).filter_map(|seed| values.get(measure, Run { cell, seed })).collect();
-                    is_narrow(&runs, precision)
-                });
-            if is_enough || !is_known || looked == self.seeds.len() {
-                return looked;
-            }
-            looked = (looked + looked.div_ceil(2)).min(self.seeds.len());
-        }
-    }
-}
-
-/// Is half of the interval of these runs at most `precision` of their mean?
-fn is_narrow(runs: &[f64], precision: f64) -> bool {
-    match estimate(runs) {
-        None => true, // it is not measured in this cell
-        Some(estimate) => estimate.half_width_95.is_some_and(|half| half <= precision * estimate.mean.abs()),
+        let is_known = |seeds: usize| (0..seeds).all(|seed| values.has(Run { cell, seed }));
+        let runs = |measure: usize, seeds: usize| -> Vec<f64> {
+            (0..seeds).filter_map(|seed| values.get(measure, Run { cell, seed })).collect()
+        };
+        let is_narrow = |seeds: usize| {
+            (0..self.measures.len()).all(|measure| precision::is_narrow(&runs(measure, seeds), precision))
+        };
+        precision::seeds(self.seeds.len(), is_known, is_narrow)
     }
 }
 
@@ -304,7 +279,7 @@ impl Maker<'_> {
     }
 
     fn values(&self, key: &str, axis: &AxisSpec) -> Result<Vec<toml::Value>, DocumentError> {
-        let refuse = |why: String| self.refuse(&format!("vary.{key}"), format!("`{key}`: {why}"));
+        let refuse = |why: String| self.refuse(&format!("vary.{key}"), why);
         let values = axis.values().map_err(refuse)?;
         for (at, value) in values.iter().enumerate() {
             if values[..at].contains(value) {

@@ -1,30 +1,15 @@
 //! The rows that runs leave in a store.
 
 use crate::columns;
-use crate::plan::Value;
 use crate::shard::ShardCell;
 use crate::store::{CELL, SEED};
-use crate::table::values_column;
-use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt64Array};
+use crate::values::{Value, shared, values_column};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use arrow_schema::ArrowError;
 use fairwire_metrics::record::{FlowRecord, RunRecord};
 use fairwire_metrics::summary::measure;
 use fairwire_scenario::ENGINE;
 use std::sync::Arc;
-
-/// Makes a column of texts.
-pub(crate) type Texts = fn(&[&str]) -> ArrayRef;
-
-/// Texts one by one.
-pub(crate) fn plain(texts: &[&str]) -> ArrayRef {
-    Arc::new(StringArray::from_iter_values(texts))
-}
-
-/// Texts of which many rows have the same: each is stored once.
-pub(crate) fn shared(texts: &[&str]) -> ArrayRef {
-    Arc::new(texts.iter().copied().collect::<DictionaryArray<Int32Type>>())
-}
 
 /// A run that is done.
 pub(crate) struct Done<'a> {

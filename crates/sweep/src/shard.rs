@@ -1,10 +1,11 @@
 //! A piece of a sweep that one worker does: some runs, wherever they are made.
 
-use crate::SweepError;
-use crate::base::Base;
-use crate::plan::{Plan, Run, Stores, Value, hash};
+use crate::error::SweepError;
+use crate::plan::{Plan, Run, Stores, hash};
 use crate::rows::{self, Done};
 use crate::store::Store;
+use crate::values::Value;
+use crate::varied::Base;
 use fairwire_core::Time;
 use fairwire_scenario::{ENGINE, Overrides, run_single};
 use serde::{Deserialize, Serialize};

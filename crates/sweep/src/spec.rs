@@ -243,10 +243,9 @@ impl<'de> Deserialize<'de> for AxisSpec {
                         "`{key}` does not belong into a range; allowed: {WANTED}, as in \"link.buffer\" = [\"50 packets\", \"100 packets\"]"
                     )));
                 }
-                table
-                    .try_into()
-                    .map(AxisSpec::Range)
-                    .map_err(|error: toml::de::Error| M::Error::custom(error.message()))
+                table.try_into().map(AxisSpec::Range).map_err(|error: toml::de::Error| {
+                    M::Error::custom(format!("{}; allowed: {WANTED}", error.message()))
+                })
             }
         }
         deserializer.deserialize_any(Values)

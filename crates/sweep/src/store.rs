@@ -80,6 +80,9 @@ impl StoreError {
 /// The runs that a part or a store has: the seeds of each cell.
 pub type Runs = HashMap<Arc<str>, HashSet<u64>>;
 
+/// What parts have alike that can be one: their columns, and what was written about them.
+type Kind<'a> = (&'a BTreeSet<String>, &'a BTreeMap<String, String>);
+
 /// A part, without its rows.
 #[derive(Debug)]
 pub struct Part {
@@ -251,8 +254,7 @@ impl Store {
     /// If the store cannot be read or written. Nothing is removed before what replaces it is there.
     pub fn compact(&self) -> Result<(usize, usize), StoreError> {
         let parts = self.parts()?;
-        let mut groups: BTreeMap<(&BTreeSet<String>, &BTreeMap<String, String>), Vec<&Arc<Part>>> =
-            BTreeMap::new();
+        let mut groups: BTreeMap<Kind<'_>, Vec<&Arc<Part>>> = BTreeMap::new();
         for part in parts.iter().filter(|part| part.rows < COMPACT_ROWS / 2) {
             groups.entry((&part.columns, &part.about)).or_default().push(part);
         }

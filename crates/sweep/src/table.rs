@@ -1,9 +1,9 @@
 //! What a store has of a plan, as a table and as means.
 
 use crate::columns::named;
-use crate::plan::{Plan, Run, Stores, Value};
-use crate::rows::{self, Texts};
+use crate::plan::{Plan, Run, Stores};
 use crate::store::{SEED, StoreError};
+use crate::values::{self, Texts, values_column};
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, Float64Array, PrimitiveArray, RecordBatch, UInt64Array};
 use arrow_schema::ArrowError;
@@ -111,8 +111,7 @@ impl Plan {
     pub fn table(&self, stores: &Stores) -> Result<Result<RecordBatch, ArrowError>, StoreError> {
         let values = Values::read(self, stores)?;
         let runs = self.counted(&values);
-        let mut columns: Vec<(String, ArrayRef)> =
-            self.axis_columns(runs.iter().map(|run| run.cell), rows::plain);
+        let mut columns: Vec<(String, ArrayRef)> = self.axis_values(runs.iter().map(|run| run.cell));
         columns.push((
             SEED.into(),
             Arc::new(runs.iter().map(|run| Some(self.seeds[run.seed])).collect::<UInt64Array>()),
@@ -150,7 +149,7 @@ impl Plan {
     /// If the store cannot be read.
     pub fn summary_table(&self, stores: &Stores) -> Result<Result<RecordBatch, ArrowError>, StoreError> {
         let summary = self.summary(stores)?;
-        let mut columns = self.axis_columns(summary.iter().map(|cell| cell.cell), rows::plain);
+        let mut columns = self.axis_values(summary.iter().map(|cell| cell.cell));
         columns.push((
             "runs".into(),
             Arc::new(summary.iter().map(|cell| Some(cell.runs as u64)).collect::<UInt64Array>()),
@@ -167,7 +166,12 @@ impl Plan {
     }
 
     /// A column for each axis, and that of the discipline, for rows of these cells.
-    pub(crate) fn axis_columns(
+    pub fn axis_values(&self, cells: impl Iterator<Item = usize> + Clone) -> Vec<(String, ArrayRef)> {
+        self.axis_columns(cells, values::plain)
+    }
+
+    /// The same with columns of texts that `texts` makes.
+    fn axis_columns(
         &self,
         cells: impl Iterator<Item = usize> + Clone,
         texts: Texts,
@@ -180,21 +184,5 @@ impl Plan {
         let disciplines = cells.map(|cell| &*self.cells[cell].discipline);
         columns.push((crate::plan::DISCIPLINE.into(), texts(&disciplines.collect::<Vec<_>>())));
         columns
-    }
-}
-
-/// A column of values: numbers, or texts.
-pub(crate) fn values_column<'a>(values: impl Iterator<Item = &'a Value> + Clone, texts: Texts) -> ArrayRef {
-    let number = |value: &Value| match value {
-        Value::Number(number) => Some(*number),
-        Value::Text(_) => None,
-    };
-    let text = |value: &'a Value| match value {
-        Value::Number(_) => "",
-        Value::Text(text) => text,
-    };
-    match values.clone().next() {
-        Some(Value::Text(_)) => texts(&values.map(text).collect::<Vec<_>>()),
-        _ => Arc::new(values.map(number).collect::<Float64Array>()),
     }
 }

@@ -157,7 +157,8 @@ pub(crate) enum Command {
     /// of each claim depends on them.
     #[command(after_help = CALIBRATE_EXAMPLES)]
     Calibrate(CalibrateArgs),
-    /// Run a scenario under every combination of values, disciplines and seeds, and keep the results.
+    /// Run a scenario under every combination of values, disciplines and seeds, and keep the
+    /// results.
     #[command(after_help = SWEEP_EXAMPLES)]
     Sweep(SweepArgs),
     /// Show where `reproduce` keeps finished runs, how much room they take, and how much they may.

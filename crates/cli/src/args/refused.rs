@@ -18,6 +18,10 @@ pub(crate) fn failure(error: &Error) -> Option<Failure> {
         ErrorKind::UnknownArgument => unknown_argument(&text(error, ContextKind::InvalidArg), &command),
         ErrorKind::InvalidValue => value(error),
         ErrorKind::ValueValidation => refused_value(error),
+        // Without a name it is a subcommand that is misspelt, before an argument of one.
+        ErrorKind::ArgumentConflict if text(error, ContextKind::InvalidArg).is_empty() => {
+            Failure::user("an argument too many, or an unknown subcommand", usage(error))
+        }
         ErrorKind::ArgumentConflict => conflict(error),
         ErrorKind::MissingRequiredArgument => missing(error),
         ErrorKind::DisplayHelp

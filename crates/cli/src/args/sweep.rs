@@ -75,8 +75,8 @@ pub(crate) enum SweepCommand {
         #[command(flatten)]
         plan: PlanArgs,
         /// The run, counted from 0 as `missing` counts them.
-        #[arg(value_name = "ROW")]
-        row: usize,
+        #[arg(value_name = "ROW", value_parser = whole(0..=u64::MAX))]
+        row: u64,
     },
     /// Make few large files of the many small ones in the store, with each run once.
     Compact(PlanArgs),

@@ -34,7 +34,7 @@ fn other(command: &SweepCommand) -> Result<Ending, Failure> {
         }
         SweepCommand::Explain { plan, row } => {
             let (plan, folder) = read(plan)?;
-            let Some(run) = plan.run_of_row(*row) else {
+            let Some(run) = usize::try_from(*row).ok().and_then(|row| plan.run_of_row(row)) else {
                 let last = plan.runs() - 1;
                 return Err(Failure::user(
                     format!("`{row}` is no run of this plan"),
@@ -75,6 +75,7 @@ fn run(args: &SweepRunArgs, quiet: bool) -> Result<Ending, Failure> {
     let (plan, folder) = read(&args.plan)?;
     if let Some(path) = &args.plot {
         file::check_writable("--plot", path, &["svg"])?;
+        shown::drawn_over(&plan)?;
     }
     let what = format!("sweep of {} runs", plan.runs());
     let progress = Progress::new(&what, 10, Part::whole(), quiet);

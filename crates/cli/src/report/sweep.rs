@@ -15,7 +15,7 @@ const MAX_COLUMNS: usize = 6;
 /// Panels of a picture.
 const MAX_PANELS: usize = 8;
 /// From this ratio of the ends on, an axis is logarithmic where its values are.
-const LOG_RATIO: f64 = 20.0;
+const LOG_RATIO: f64 = 10.0;
 
 /// The run in words: `link.buffer=50 packets, discipline=faba, seed=3`.
 pub(crate) fn run(plan: &Plan, run: Run) -> String {
@@ -175,7 +175,7 @@ fn table(plan: &Plan, summary: &[CellSummary]) -> String {
 fn digits(number: f64) -> String {
     match number.abs() {
         0.0 => "0".into(),
-        size if size >= 1e6 || size < 1e-4 => format!("{number:.3e}"),
+        size if !(1e-4..1e6).contains(&size) => format!("{number:.3e}"),
         size => {
             let before = size.log10().floor() as i32 + 1;
             format!("{number:.*}", usize::try_from(4 - before).unwrap_or(0).min(6))
@@ -183,19 +183,24 @@ fn digits(number: f64) -> String {
     }
 }
 
-/// The means over the first axis that has numbers, or a number with a unit: a panel for each
-/// measure, and a line for each combination of the others.
-pub(crate) fn figure(plan: &Plan, summary: &[CellSummary]) -> Result<String, Failure> {
+/// The first axis that has numbers, or a number with a unit, and these numbers.
+pub(crate) fn drawn_over(plan: &Plan) -> Result<(usize, Vec<f64>), Failure> {
     let numbers = |axis: &fairwire_sweep::Axis| -> Option<Vec<f64>> {
         axis.values.iter().map(|(_, value)| leading(value)).collect()
     };
     let along = plan.axes.iter().enumerate().find_map(|(at, axis)| Some((at, numbers(axis)?)));
-    let Some((along, xs)) = along.filter(|(_, xs)| xs.len() > 1) else {
-        return Err(Failure::user(
+    along.filter(|(_, xs)| xs.len() > 1).ok_or_else(|| {
+        Failure::user(
             "no axis of this sweep has two numbers to draw over",
             "allowed: a key in `vary` with two numbers or more, such as \"link.buffer\" = [\"50 packets\", \"100 packets\"]",
-        ));
-    };
+        )
+    })
+}
+
+/// The means over the axis of [`drawn_over`]: a panel for each measure, and a line for each
+/// combination of the others.
+pub(crate) fn figure(plan: &Plan, summary: &[CellSummary]) -> Result<String, Failure> {
+    let (along, xs) = drawn_over(plan)?;
     let axis = &plan.axes[along];
     let unit = match &axis.values[0].1 {
         Value::Text(text) => {

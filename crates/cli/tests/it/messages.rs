@@ -21,7 +21,7 @@ use std::thread;
 use tempfile::TempDir;
 
 /// The areas, in the order of the snapshot: each has a file of cases.
-const AREAS: [&str; 5] = ["arguments", "files", "scenario", "studies", "gateway"];
+const AREAS: [&str; 6] = ["arguments", "files", "scenario", "studies", "sweep", "gateway"];
 
 /// At most this number of messages that differ are shown.
 const MAX_SHOWN: usize = 5;

@@ -1,0 +1,212 @@
+//! Sweeps: plans, their stores, and shards for workers in other processes.
+
+use crate::contest::{Progress, while_looking};
+use crate::error::scenario_error;
+use crate::scenario::{Scenario, toml_value};
+use crate::table::Table;
+use arrow_array::{ArrayRef, UInt64Array};
+use arrow_schema::ArrowError;
+use fairwire_sweep::{Local, Plan, Ran, Run, Shard, Share, StoreError, Stores, columns};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+pyo3::create_exception!(
+    fairwire,
+    SweepError,
+    PyRuntimeError,
+    "A sweep that did not go on: its store cannot be read or written, or a worker has another fairwire. \
+     What was finished is in the store."
+);
+
+/// `error` as an exception.
+fn raised(py: Python<'_>, error: &fairwire_sweep::SweepError) -> PyErr {
+    match error {
+        fairwire_sweep::SweepError::Scenario(error) => scenario_error(py, error),
+        other => SweepError::new_err(other.to_string()),
+    }
+}
+
+/// A sweep that was checked, and its store. `fairwire.Sweep` is made of it.
+#[pyclass(frozen, module = "fairwire._fairwire")]
+pub(crate) struct SweepPlan {
+    plan: Plan,
+    folder: PathBuf,
+}
+
+impl SweepPlan {
+    /// Reads of the store without Python's lock.
+    fn read<T: Send>(
+        &self,
+        py: Python<'_>,
+        of: impl FnOnce(&Plan, &Stores) -> Result<T, StoreError> + Send,
+    ) -> PyResult<T> {
+        let read = py.detach(|| of(&self.plan, &Stores::new(&self.folder)));
+        read.map_err(|error| raised(py, &error.into()))
+    }
+
+    /// The names of the columns that say which run a row is of.
+    fn keys(&self, last: &'static str) -> Vec<&str> {
+        let axes = self.plan.axes.iter().map(|axis| axis.key.as_str());
+        axes.chain(["discipline", last]).filter(|name| !name.is_empty()).collect()
+    }
+}
+
+#[pymethods]
+impl SweepPlan {
+    /// The sweep that `plan` describes, a dict with the keys of a plan file, over `scenario`.
+    #[new]
+    fn new(scenario: &Bound<'_, Scenario>, plan: &Bound<'_, PyAny>, folder: PathBuf) -> PyResult<Self> {
+        let py = plan.py();
+        let base = scenario.get().base(py)?;
+        let toml::Value::Table(table) = toml_value(plan)? else {
+            return Err(PyTypeError::new_err("a plan is a dict"));
+        };
+        let text = table.to_string();
+        let plan =
+            py.detach(|| Plan::parse("sweep", &text, base)).map_err(|error| scenario_error(py, &error))?;
+        Ok(SweepPlan { plan, folder })
+    }
+
+    /// The sweep in the plan file at `path`; `folder` is its store in place of the one that it names.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf, folder: Option<PathBuf>) -> PyResult<Self> {
+        let plan = py.detach(|| Plan::load(&path)).map_err(|error| scenario_error(py, &error))?;
+        let folder = folder.or_else(|| plan.store.clone()).unwrap_or_else(|| "results".into());
+        Ok(SweepPlan { plan, folder })
+    }
+
+    /// The number of runs.
+    #[getter]
+    fn runs(&self) -> usize {
+        self.plan.runs()
+    }
+
+    /// The number of cells.
+    #[getter]
+    fn cells(&self) -> usize {
+        self.plan.cells.len()
+    }
+
+    /// The seeds of each cell.
+    #[getter]
+    fn seeds(&self) -> Vec<u64> {
+        self.plan.seeds.clone()
+    }
+
+    /// What is kept of each run.
+    #[getter]
+    fn measures(&self) -> Vec<String> {
+        self.plan.measures.clone()
+    }
+
+    /// The keys that vary, in the order of the columns.
+    #[getter]
+    fn axes(&self) -> Vec<String> {
+        self.plan.axes.iter().map(|axis| axis.key.clone()).collect()
+    }
+
+    /// The folder of the results.
+    #[getter]
+    fn store(&self) -> PathBuf {
+        self.folder.clone()
+    }
+
+    /// What the missing runs take, by a pilot.
+    fn cost<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let cost = while_looking(py, &Progress::Hidden, |_, stop| self.plan.cost(&self.folder, stop.flag()))?;
+        let cost = cost.map_err(|error| raised(py, &error))?;
+        let dict = PyDict::new(py);
+        dict.set_item("runs", cost.runs)?;
+        dict.set_item("missing", cost.missing)?;
+        dict.set_item("pilot", cost.pilot)?;
+        dict.set_item("cpu_hours", cost.seconds / 3600.0)?;
+        dict.set_item("bytes", cost.bytes)?;
+        Ok(dict)
+    }
+
+    /// The runs that the store lacks.
+    fn missing(&self, py: Python<'_>) -> PyResult<Table> {
+        let missing = self.read(py, Plan::missing)?;
+        let count = |of: &dyn Fn(&Run) -> u64| -> ArrayRef {
+            Arc::new(missing.iter().map(|run| Some(of(run))).collect::<UInt64Array>())
+        };
+        let seeds = self.plan.seeds.len();
+        let mut all = vec![("row".to_owned(), count(&|run| (run.cell * seeds + run.seed) as u64))];
+        all.extend(self.plan.axis_values(missing.iter().map(|run| run.cell)));
+        all.push(("seed".to_owned(), count(&|run| self.plan.seeds[run.seed])));
+        Table::new(columns::named(all), &["row"])
+    }
+
+    /// Why the run of this row of the plan is missing.
+    fn explain(&self, py: Python<'_>, row: usize) -> PyResult<String> {
+        let run = self.plan.run_of_row(row).ok_or_else(|| {
+            PyIndexError::new_err(format!("there is no row {row}; allowed: 0 to {}", self.plan.runs() - 1))
+        })?;
+        let why = py.detach(|| self.plan.explain(run, &Stores::new(&self.folder)));
+        why.map(|why| why.to_string()).map_err(|error| raised(py, &error))
+    }
+
+    /// Makes the missing runs on this machine. Returns how many, and the seconds that they took.
+    fn run_local(
+        &self,
+        py: Python<'_>,
+        jobs: usize,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(usize, f64)> {
+        let progress = Progress::new(progress)?;
+        let ran = while_looking(py, &progress, |note, stop| {
+            let reached =
+                |done: usize, all: usize| note(if all == 0 { 1.0 } else { done as f64 / all as f64 });
+            let local = Local {
+                folder: &self.folder,
+                jobs,
+                share: Share::ALL,
+                progress: &reached,
+                stop: stop.flag(),
+            };
+            self.plan.run(&local)
+        })?;
+        ran.map(|ran| (ran.runs, ran.seconds)).map_err(|error| raised(py, &error))
+    }
+
+    /// The missing runs as shards of about so many seconds, at most `max` of them.
+    fn shards(&self, py: Python<'_>, seconds: f64, max: usize) -> PyResult<Vec<(String, usize)>> {
+        let shards = while_looking(py, &Progress::Hidden, |_, stop| {
+            self.plan.shards(&self.folder, seconds, max, stop.flag())
+        })?;
+        let shards = shards.map_err(|error| raised(py, &error))?;
+        Ok(shards.iter().map(|shard| (shard.to_json(), shard.runs())).collect())
+    }
+
+    /// A row for each run.
+    fn table(&self, py: Python<'_>) -> PyResult<Table> {
+        let table: Result<_, ArrowError> = self.read(py, Plan::table)?;
+        Table::new(table, &self.keys("seed"))
+    }
+
+    /// A row for each cell.
+    fn summary(&self, py: Python<'_>) -> PyResult<Table> {
+        let table: Result<_, ArrowError> = self.read(py, Plan::summary_table)?;
+        Table::new(table, &self.keys(""))
+    }
+
+    /// Makes few large parts of many small ones. Returns the number of files before and after.
+    fn compact(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
+        self.read(py, |_, stores| {
+            let (runs, flows) = (stores.runs.compact()?, stores.flows.compact()?);
+            Ok((runs.0 + flows.0, runs.1 + flows.1))
+        })
+    }
+}
+
+/// Makes the runs of a shard and stores them. Returns how many, and the seconds that they took.
+#[pyfunction]
+pub(crate) fn run_shard(py: Python<'_>, shard: &str) -> PyResult<(usize, f64)> {
+    let shard = Shard::from_json(shard).map_err(|error| raised(py, &error))?;
+    let ran =
+        while_looking(py, &Progress::Hidden, |note, stop| shard.run(&mut |done| note(done), stop.flag()))?;
+    ran.map(|Ran { runs, seconds, .. }| (runs, seconds)).map_err(|error| raised(py, &error))
+}

@@ -1,0 +1,39 @@
+//! Why a sweep did not go on.
+
+use crate::store::StoreError;
+use fairwire_scenario::{RunError, ScenarioError};
+
+/// Why a sweep did not go on. What was finished is stored.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError {
+    /// The scenario, or the plan.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Another fairwire made the shard.
+    #[error(
+        "a shard of fairwire {given}; this worker is {} (engine {}); allowed: the same fairwire on every worker",
+        env!("CARGO_PKG_VERSION"),
+        fairwire_scenario::ENGINE
+    )]
+    Version {
+        /// The version that made it.
+        given: String,
+    },
+    /// The scenario's files are others here.
+    #[error(
+        "the scenario `{0}` is another one on this worker: a file that it names differs; allowed: the same files on every worker"
+    )]
+    Changed(String),
+    /// A text that is no shard.
+    #[error("this is no shard of a sweep: {0}; allowed: one that `shards` made")]
+    NoShard(String),
+    /// A table that could not be made, which is our fault.
+    #[error("a table of results: {0}")]
+    Table(#[from] arrow_schema::ArrowError),
+}

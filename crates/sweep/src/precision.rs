@@ -1,0 +1,83 @@
+//! When a cell has seeds enough.
+
+use fairwire_metrics::interval::estimate;
+
+/// Before an interval is believed, this number of seeds has run.
+const FIRST: usize = 8;
+
+/// The number of seeds that a cell is to have, of at most `max`: after which its intervals are
+/// narrow, or of which not all are known yet. They are looked at after 8 seeds and then after half
+/// as many again each time, and never in between: so the number does not depend on the order in
+/// which runs were made.
+pub(crate) fn seeds(
+    max: usize,
+    is_known: impl Fn(usize) -> bool,
+    is_narrow: impl Fn(usize) -> bool,
+) -> usize {
+    let mut looked = FIRST.min(max);
+    while looked < max && is_known(looked) && !is_narrow(looked) {
+        looked = (looked + looked.div_ceil(2)).min(max);
+    }
+    looked
+}
+
+/// Is half of the 95 % interval of these runs at most `precision` of their mean?
+pub(crate) fn is_narrow(runs: &[f64], precision: f64) -> bool {
+    match estimate(runs) {
+        None => true, // it is not measured in this cell
+        Some(estimate) => estimate.half_width_95.is_some_and(|half| half <= precision * estimate.mean.abs()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_core::Seed;
+
+    #[test]
+    fn the_numbers_that_are_looked_at_are_few_and_end_at_the_most() {
+        let all = |max: usize| -> Vec<usize> {
+            let looked = std::cell::RefCell::new(Vec::new());
+            let last = seeds(
+                max,
+                |_| true,
+                |seeds| {
+                    looked.borrow_mut().push(seeds);
+                    false
+                },
+            );
+            looked.into_inner().into_iter().chain([last]).collect()
+        };
+        assert_eq!(all(60), [8, 12, 18, 27, 41, 60]);
+        assert_eq!(all(5), [5]);
+        assert_eq!(seeds(60, |seeds| seeds <= 12, |_| false), 18, "they are to be made");
+        assert_eq!(seeds(60, |_| true, |seeds| seeds >= 12), 12);
+    }
+
+    /// The part of cells of which the last interval has the true mean, and the mean number of
+    /// seeds: of normal measures with this standard deviation around 1.
+    fn covered(deviation: f64, precision: f64, cells: u32) -> (f64, f64) {
+        let mut rng = Seed(7).stream("normal");
+        let mut normal = || (0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0; // by the central limit theorem
+        let (mut hits, mut all) = (0, 0);
+        for _ in 0..cells {
+            let runs: Vec<f64> = (0..1000).map(|_| 1.0 + deviation * normal()).collect();
+            let seeds = seeds(runs.len(), |_| true, |seeds| is_narrow(&runs[..seeds], precision));
+            let estimate = estimate(&runs[..seeds]).unwrap();
+            hits += u32::from((estimate.mean - 1.0).abs() <= estimate.half_width_95.unwrap());
+            all += seeds;
+        }
+        (f64::from(hits) / f64::from(cells), all as f64 / f64::from(cells))
+    }
+
+    /// `docs/sweeps.md` has the figures for 20 000 cells each.
+    #[test]
+    fn stopping_costs_a_few_points_of_coverage_at_most() {
+        for (deviation, precision) in [(0.01, 0.01), (0.02, 0.01), (0.05, 0.01), (0.1, 0.01)] {
+            let (coverage, seeds) = covered(deviation, precision, 1000);
+            println!("deviation {deviation}: {coverage} with {seeds} seeds");
+            // 1000 draws have a standard error of 0.8 points.
+            assert!((0.88..0.975).contains(&coverage), "{deviation}: {coverage}");
+        }
+    }
+}

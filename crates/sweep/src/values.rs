@@ -1,0 +1,45 @@
+//! Values of axes, and columns of them.
+
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, DictionaryArray, Float64Array, StringArray};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A value of an axis, as columns have it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A number.
+    Number(f64),
+    /// Anything else, as typed.
+    Text(String),
+}
+
+/// Makes a column of texts.
+pub(crate) type Texts = fn(&[&str]) -> ArrayRef;
+
+/// Texts one by one.
+pub(crate) fn plain(texts: &[&str]) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(texts))
+}
+
+/// Texts of which many rows have the same: each is stored once.
+pub(crate) fn shared(texts: &[&str]) -> ArrayRef {
+    Arc::new(texts.iter().copied().collect::<DictionaryArray<Int32Type>>())
+}
+
+/// A column of values: numbers, or texts.
+pub(crate) fn values_column<'a>(values: impl Iterator<Item = &'a Value> + Clone, texts: Texts) -> ArrayRef {
+    let number = |value: &Value| match value {
+        Value::Number(number) => Some(*number),
+        Value::Text(_) => None,
+    };
+    let text = |value: &'a Value| match value {
+        Value::Number(_) => "",
+        Value::Text(text) => text,
+    };
+    match values.clone().next() {
+        Some(Value::Text(_)) => texts(&values.map(text).collect::<Vec<_>>()),
+        _ => Arc::new(values.map(number).collect::<Float64Array>()),
+    }
+}
