@@ -1,6 +1,5 @@
 //! The exhibits of papers, made again: as tables.
 
-use crate::columns;
 use crate::contest::{Progress, while_looking};
 use crate::error::scenario_error;
 use crate::picture;
@@ -13,6 +12,7 @@ use fairwire_study::{
     Cache, MAX_CACHE_BYTES, Plan, Study, UnknownExhibit, Work, assemble, beside_print, cache_folder, chosen,
     execute, library,
 };
+use fairwire_sweep::columns;
 use pyo3::exceptions::{PyLookupError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use schemars::JsonSchema;

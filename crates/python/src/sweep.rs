@@ -70,7 +70,8 @@ impl SweepPlan {
         Ok(SweepPlan { plan, folder })
     }
 
-    /// The sweep in the plan file at `path`; `folder` is its store in place of the one that it names.
+    /// The sweep in the plan file at `path`; `folder` is its store in place of the one that it
+    /// names.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf, folder: Option<PathBuf>) -> PyResult<Self> {
         let plan = py.detach(|| Plan::load(&path)).map_err(|error| scenario_error(py, &error))?;
@@ -172,7 +173,7 @@ impl SweepPlan {
         ran.map(|ran| (ran.runs, ran.seconds)).map_err(|error| raised(py, &error))
     }
 
-    /// The missing runs as shards of about so many seconds, at most `max` of them.
+    /// The missing runs as shards of about this number of seconds, at most `max` of them.
     fn shards(&self, py: Python<'_>, seconds: f64, max: usize) -> PyResult<Vec<(String, usize)>> {
         let shards = while_looking(py, &Progress::Hidden, |_, stop| {
             self.plan.shards(&self.folder, seconds, max, stop.flag())
