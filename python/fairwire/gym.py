@@ -127,6 +127,12 @@ class _Env(gymnasium.Env[Observation, Action]):
             raise gymnasium.error.ResetNeeded("`step` before `reset`; allowed: `reset` first")
         return self.episode
 
+    def _advance(self, episode: Episode) -> tuple[bool, float]:
+        """Does the episode go on after this step, and how long was the step in seconds?"""
+        before = episode.now
+        goes_on = episode.advance()
+        return goes_on, max(episode.now - before, 1e-9)
+
     def close(self) -> None:
         """Ends the episode and gives its memory back."""
         self.episode = None
@@ -203,10 +209,10 @@ class QueueEnv(_Env):
         episode = self._running()
         given = min(max(float(numpy.asarray(action).reshape(-1)[0]), 0.0), 1.0)
         self.steer.value = self.max_probability * given**2
-        goes_on = episode.advance()
+        goes_on, elapsed = self._advance(episode)
         _, _, _, backlog_bytes, left, sojourn, dropped, marked = episode.links[self.link]
-        left_bps = numpy.array([flow[1] for flow in episode.flows]) * (8 / self.seconds)
-        self.rates_bps += (left_bps - self.rates_bps) * min(self.seconds, 1.0)  # over about a second
+        left_bps = numpy.array([flow[1] for flow in episode.flows]) * (8 / elapsed)
+        self.rates_bps += (left_bps - self.rates_bps) * min(elapsed, 1.0)  # over about a second
         owed = numpy.maximum(self.fair_bps - self.rates_bps, 0.0)
         error = float(owed.sum() / self.rate_bps)
         arrivals = max(left + dropped, 1)
@@ -280,9 +286,9 @@ class SenderEnv(_Env):
         given = min(max(float(numpy.asarray(action).reshape(-1)[0]), -1.0), 1.0)
         steer.value = min(max(steer.value * 2.0**given, 1.0), self.max_window)
         steer.clear()
-        goes_on = episode.advance()
+        goes_on, elapsed = self._advance(episode)
         flows = episode.flows
-        throughput = sum(flows[at][1] for at in self.members) * 8 / self.seconds / self.rate_bps
+        throughput = sum(flows[at][1] for at in self.members) * 8 / elapsed / self.rate_bps
         rtt = sum(steer.rtts) / len(steer.rtts) if steer.rtts else 0.0
         queueing = max(rtt - steer.least_rtt, 0.0)
         loss = min(steer.lost / max(steer.acked + steer.lost, 1), 1.0)

@@ -84,6 +84,23 @@ def test_a_seed_gives_the_same_episode_bit_for_bit(make):
     assert len(first[1]) == 100 and first[2][-1]["time"] == 10.0
 
 
+def test_an_episode_has_the_numbers_of_a_run():
+    red = scenario(disciplines=["red"], warm_up="0 s")
+    episode, bytes_of, drops, goes_on = fw.Episode(red, seed=5, step=0.3), {}, 0, True
+    while goes_on:
+        goes_on = episode.advance()
+        drops += episode.links[0][6]
+        for name, _, delivered, *_ in episode.flows:
+            bytes_of[name] = bytes_of.get(name, 0) + delivered
+    waiting = episode.links[0][2]
+    assert episode.now == 10.0, "the last step has 0.1 s"
+    result = red.run(seeds=5)
+    flows, links = result.flows, result.links
+    rates = {name: 8 * bytes_of[name] / 10.0 for name in flows["name"]}
+    assert rates == pytest.approx(dict(zip(flows["name"], flows["throughput_bps"])))
+    assert drops == links["packets_in"][0] - links["packets_out"][0] - waiting > 0
+
+
 def test_a_queue_that_drops_nothing_is_a_tail_drop_and_one_that_drops_is_shorter():
     idle, infos = play(queue_env(), 0.0)[1:]
     plain, plain_infos = play(queue_env(dropper="tail-drop"), 0.7)[1:]
@@ -103,6 +120,13 @@ def test_the_reward_of_a_queue_is_what_is_owed_and_what_waits():
         owed = np.maximum(1 - seen[6:], 0).sum() / 4  # four flows that want all
         assert info["error"] == pytest.approx(owed, abs=1e-5)
     assert infos[0]["error"] > 0.9 > 0.2 > infos[-1]["error"]
+
+
+def test_a_last_step_that_is_shorter_has_its_rates():
+    env = queue_env(step=0.3)  # 33 of them and 0.1 s
+    observations, _, infos = play(env, 0.0)
+    assert infos[-1]["time"] == 10.0 and infos[-2]["time"] == pytest.approx(9.9)
+    assert observations[-3:, 1] == pytest.approx(1.0, abs=0.03), "the link is full"
 
 
 def test_demands_say_what_is_fair():

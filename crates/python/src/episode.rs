@@ -2,7 +2,7 @@
 
 use crate::own::{self, Classes, Run};
 use crate::scenario::Scenario;
-use fairwire_core::Duration;
+use fairwire_core::{Duration, Time};
 use fairwire_scenario::{Observer, Steps, View};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -29,7 +29,7 @@ struct Seen {
 
 impl Seen {
     fn take(&mut self, view: &View<'_>) {
-        self.now = view.now().ns() as f64 / 1e9;
+        self.now = seconds(view.now());
         self.waited.resize(view.links().count(), (0, 0.0));
         let links = view.links().zip(&mut self.waited).map(|(link, before)| {
             let count = link.sojourn.count();
@@ -46,6 +46,10 @@ impl Seen {
         });
         self.flows = flows.collect();
     }
+}
+
+fn seconds(time: Time) -> f64 {
+    time.ns() as f64 / 1e9
 }
 
 /// Keeps what is seen at each step.
@@ -69,6 +73,13 @@ impl Observer for Recorder {
     }
     fn sample(&mut self, view: &View<'_>) {
         self.take(view);
+    }
+    /// The last step is shorter where the steps do not make up the run.
+    fn finished(&mut self, view: &View<'_>) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.now < seconds(view.now()) {
+            seen.take(view);
+        }
     }
 }
 
@@ -108,7 +119,8 @@ impl Episode {
         Ok(Episode { steps: Mutex::new(steps), seen, run, classes: scenario.classes().clone() })
     }
 
-    /// Goes on for a step, or to the end of the scenario. Does the run go on after it?
+    /// Goes on for a step, or to the end of the scenario, where the last step may be shorter. Does
+    /// the run go on after it?
     ///
     /// An exception in a class is raised, and ends the run.
     fn advance(&self, py: Python<'_>) -> PyResult<bool> {
