@@ -34,4 +34,4 @@ def test_a_notebook_is_kept_without_outputs_and_explains_each_cell(path):
 
 
 def test_there_are_notebooks():
-    assert len(NOTEBOOKS) >= 4
+    assert len(NOTEBOOKS) >= 5
