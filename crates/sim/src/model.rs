@@ -63,48 +63,19 @@ pub(crate) struct Model<T, E> {
 /// The number of events between calls of the watcher.
 pub(crate) const WATCH_EVERY: u64 = 1 << 16;
 
-/// Where the model pauses between two events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pause {
-    /// The watcher stopped it.
-    Stopped,
-    /// A sample was taken.
-    Sample,
-    /// The warm-up is over.
-    WarmedUp,
-    /// The run is over.
-    End,
-}
-
 impl<T: Tap, E: Events> Model<T, E> {
-    /// Handles every event up to the end; false when the watcher stopped it.
-    pub(crate) fn go(&mut self, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
-        self.begin();
-        loop {
-            match self.go_to_pause(watch) {
-                Pause::Stopped => return false,
-                Pause::Sample | Pause::WarmedUp => {}
-                Pause::End => return true,
-            }
-        }
-    }
-
-    /// Begins, before any event.
-    pub(crate) fn begin(&mut self) {
-        if self.measured_from == Time::ZERO {
-            self.start_measuring();
-        }
-        self.show(T::start, Time::ZERO);
-    }
-
-    /// Handles every event up to the next pause.
-    pub(crate) fn go_to_pause(&mut self, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> Pause {
+    /// Handles every event up to the next sample or the end of the warm-up. Breaks at the end of
+    /// the run with true, and with false when the watcher stopped it.
+    pub(crate) fn go_to_pause(
+        &mut self,
+        watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
+    ) -> ControlFlow<bool> {
         let last_unmeasured = self.measured_from.saturating_sub(Duration::from_ns(1));
         let sample = self.store.tap.next_sample();
         let pause = if self.is_measuring { self.end } else { last_unmeasured };
         let until = pause.min(sample);
         if !self.go_until(until, watch) {
-            return Pause::Stopped;
+            return ControlFlow::Break(false);
         }
         if until == sample {
             self.show(T::sample, until);
@@ -113,9 +84,9 @@ impl<T: Tap, E: Events> Model<T, E> {
             self.start_measuring();
         } else if until == self.end {
             self.show(T::finish, until);
-            return Pause::End;
+            return ControlFlow::Break(true);
         }
-        if until == sample { Pause::Sample } else { Pause::WarmedUp }
+        ControlFlow::Continue(())
     }
 
     /// Handles every event up to `until`; false when the watcher stopped it.
@@ -411,7 +382,7 @@ impl<T: Tap, E: Events> Model<T, E> {
     }
 
     /// The warm-up is over.
-    fn start_measuring(&mut self) {
+    pub(crate) fn start_measuring(&mut self) {
         self.is_measuring = true;
         for link in &mut self.links {
             link.start_measuring(self.measured_from);

@@ -55,6 +55,10 @@ impl<T: Tap, E: Events> Model<T, E> {
             watched_at: WATCH_EVERY,
         };
         plan.groups.into_iter().for_each(|group| model.add(group, settings.seed));
+        if model.measured_from == Time::ZERO {
+            model.start_measuring();
+        }
+        model.show(T::start, Time::ZERO);
         model
     }
 

@@ -1,10 +1,23 @@
-//! A run in steps, whose caller does other things between them.
+//! A run to its end, or in steps whose caller does other things between them.
 
-use crate::model::{Model, Pause};
-use crate::observe::{Observer, Watch};
+use crate::event::Events;
+use crate::model::Model;
+use crate::observe::{Observer, Tap, Watch};
 use crate::plan::{Network, Settings};
 use crate::queue::Sides;
+use fairwire_core::Time;
 use std::ops::ControlFlow;
+
+impl<T: Tap, E: Events> Model<T, E> {
+    /// Handles every event up to the end; false when the watcher stopped it.
+    pub(crate) fn go(&mut self, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
+        loop {
+            if let ControlFlow::Break(is_whole) = self.go_to_pause(watch) {
+                return is_whole;
+            }
+        }
+    }
+}
 
 /// A run that goes on from one sample of its observer to the next. What works in it may be changed
 /// between two steps, where its maker kept a way to do so. Its results are those of
@@ -20,8 +33,7 @@ impl Steps {
     /// # Panics
     /// As [`run`](crate::run).
     pub fn new(network: Network, settings: &Settings, observer: Box<dyn Observer>) -> Self {
-        let mut model = Box::new(Model::new(network, settings, Watch::new(observer)));
-        model.begin();
+        let model = Box::new(Model::new(network, settings, Watch::new(observer)));
         Steps { model, is_over: false }
     }
 
@@ -31,13 +43,10 @@ impl Steps {
     /// # Panics
     /// As [`run`](crate::run).
     pub fn advance(&mut self) -> bool {
-        while !self.is_over {
-            match self.model.go_to_pause(&mut |_| ControlFlow::Continue(())) {
-                Pause::Sample => return true,
-                Pause::WarmedUp => {}
-                Pause::End | Pause::Stopped => self.is_over = true,
-            }
+        let sample = self.model.store.tap.next_sample();
+        while !self.is_over && self.model.store.tap.next_sample() == sample {
+            self.is_over = self.model.go_to_pause(&mut |_| ControlFlow::Continue(())).is_break();
         }
-        false
+        !self.is_over
     }
 }
