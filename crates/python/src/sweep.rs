@@ -67,7 +67,7 @@ impl SweepPlan {
         let text = table.to_string();
         let plan =
             py.detach(|| Plan::parse("sweep", &text, base)).map_err(|error| scenario_error(py, &error))?;
-        Ok(SweepPlan { plan, folder })
+        Ok(SweepPlan { plan, folder: std::path::absolute(&folder).unwrap_or(folder) })
     }
 
     /// The sweep in the plan file at `path`; `folder` is its store in place of the one that it
@@ -76,7 +76,7 @@ impl SweepPlan {
     fn load(py: Python<'_>, path: PathBuf, folder: Option<PathBuf>) -> PyResult<Self> {
         let plan = py.detach(|| Plan::load(&path)).map_err(|error| scenario_error(py, &error))?;
         let folder = folder.or_else(|| plan.store.clone()).unwrap_or_else(|| "results".into());
-        Ok(SweepPlan { plan, folder })
+        Ok(SweepPlan { plan, folder: std::path::absolute(&folder).unwrap_or(folder) })
     }
 
     /// The number of runs.

@@ -46,7 +46,7 @@ impl Share {
 pub struct Cost {
     /// All runs of the plan; with a precision, the most.
     pub runs: usize,
-    /// Those that the store lacks now.
+    /// Those that the store lacks now; with a precision, those of the next round.
     pub missing: usize,
     /// Runs that were made to know it. They are stored.
     pub pilot: usize,
@@ -116,7 +116,6 @@ impl Plan {
     /// The first that a shard has; what the others finished is stored.
     pub fn run(&self, local: &Local<'_>) -> Result<Ran, SweepError> {
         let stores = Stores::new(local.folder);
-        stores.prepare(self.flows)?;
         let mut all = Ran::default();
         loop {
             let todo: Vec<Run> =
@@ -125,6 +124,7 @@ impl Plan {
             if todo.is_empty() || all.stopped {
                 return Ok(all);
             }
+            stores.prepare(self.flows)?; // a store of which nothing is missing may be read-only
             let before = all.runs;
             let progress = |done: usize| (local.progress)(before + done, before + todo.len());
             all += self.round(&todo, local, &progress)?;
@@ -182,7 +182,7 @@ impl Plan {
         let stores = Stores::new(folder);
         let todo = self.missing(&stores)?;
         let pilot = self.pilot(&todo, folder, stop)?;
-        let weight: f64 = todo.iter().map(|run| self.cells[run.cell].weight).sum();
+        let weight = todo.iter().map(|run| self.cells[run.cell].weight).fold(0.0, |sum, weight| sum + weight);
         let missing = todo.len() - pilot.ran.runs;
         let part = if todo.is_empty() { 0.0 } else { missing as f64 / todo.len() as f64 };
         Ok(Cost {

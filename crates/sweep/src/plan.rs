@@ -22,7 +22,9 @@ const MAX_CELLS: usize = 1_000_000;
 /// The name of the axis of disciplines.
 pub(crate) const DISCIPLINE: &str = "discipline";
 /// Keys of a scenario that a sweep has in another place, and that place.
-const ELSEWHERE: [(&str, &str); 5] = [
+const ELSEWHERE: [(&str, &str); 7] = [
+    ("name", "keys that change what is run"),
+    ("title", "keys that change what is run"),
     ("disciplines", "`vary` with the key `discipline`"),
     ("seeds", "`seeds` of the plan"),
     ("expect", "the measures of the results"),
@@ -298,6 +300,11 @@ impl Maker<'_> {
                     &format!("vary.{key}"),
                     format!("`{key}` does not vary here; allowed: {place}"),
                 ));
+            }
+            if key.contains('=') || key.trim() != key || key.is_empty() {
+                let message =
+                    format!("`{key}` is no key; allowed: one as `--set` takes it, such as \"link.buffer\"");
+                return Err(self.refuse(&format!("vary.{key}"), message));
             }
             let values = self.values(key, axis)?;
             let number = |value: &toml::Value| match value {

@@ -135,8 +135,10 @@ fn measured(value: &toml::Value) -> Option<Measured> {
         toml::Value::Integer(number) => of(*number as f64, true, None),
         toml::Value::Float(number) => of(*number, false, None),
         toml::Value::String(text) => {
-            let at = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-            let (number, unit) = text.split_at(at);
+            let digits = text.strip_prefix('-').unwrap_or(text);
+            let sign = text.len() - digits.len();
+            let at = digits.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+            let (number, unit) = text.split_at(sign + at);
             of(number.parse().ok()?, !number.contains('.'), Some(unit.trim().to_owned()))
         }
         _ => None,

@@ -36,6 +36,8 @@ const FORMAT_KEY: &str = "fairwire.store";
 const ENDING: &str = "parquet";
 /// Of the names of parts that are being written.
 const HALF: &str = "half";
+/// How often a folder that changes is listed again.
+const MAX_LISTS: usize = 20;
 /// Rows that are read at a time.
 const BATCH: usize = 65_536;
 /// Compaction makes parts of so many rows.
@@ -145,11 +147,7 @@ impl Store {
     /// If it cannot be written.
     pub fn prepare(&self) -> Result<(), StoreError> {
         fs::create_dir_all(&self.folder).map_err(StoreError::io(&self.folder))?;
-        tempfile::Builder::new()
-            .suffix(&format!(".{HALF}"))
-            .tempfile_in(&self.folder)
-            .map(drop)
-            .map_err(StoreError::io(&self.folder))
+        self.half().map(drop).map_err(StoreError::io(&self.folder))
     }
 
     /// Writes `rows` as a part, whole or not at all. `about` goes into its metadata.
@@ -167,8 +165,19 @@ impl Store {
         Ok(path)
     }
 
+    /// A file for a part that is being written, which all may read whom the user's umask lets.
+    fn half(&self) -> io::Result<tempfile::NamedTempFile> {
+        let suffix = format!(".{HALF}");
+        let mut builder = tempfile::Builder::new();
+        builder.suffix(&suffix);
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        // The name of what is half done says nothing to who reads the error.
+        builder.tempfile_in(&self.folder).map_err(|error| io::Error::from(error.kind()))
+    }
+
     fn place(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let mut half = tempfile::Builder::new().suffix(&format!(".{HALF}")).tempfile_in(&self.folder)?;
+        let mut half = self.half()?;
         io::Write::write_all(&mut half, bytes)?;
         half.as_file().sync_all()?;
         half.persist(path).map(drop).map_err(|error| error.error)
@@ -179,9 +188,20 @@ impl Store {
     /// # Errors
     /// If the folder cannot be read, or has a Parquet file that is no part.
     pub fn parts(&self) -> Result<Vec<Arc<Part>>, StoreError> {
+        // Where a part went meanwhile, another process made it part of a larger one, which is there.
+        for _ in 0..MAX_LISTS {
+            if let Some(parts) = self.listed()? {
+                return Ok(parts);
+            }
+        }
+        Err(StoreError::io(&self.folder)(io::Error::other("it changes all the time: try again")))
+    }
+
+    /// The parts; `None` where one went between the list and the look at it.
+    fn listed(&self) -> Result<Option<Vec<Arc<Part>>>, StoreError> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some(Vec::new())),
             Err(error) => return Err(StoreError::io(&self.folder)(error)),
         };
         let mut names = BTreeSet::new();
@@ -200,9 +220,10 @@ impl Store {
             .into_par_iter()
             .map(|name| Ok((name.clone(), look(&self.folder.join(name))?)))
             .collect::<Result<_, StoreError>>()?;
+        let is_whole = looked.iter().all(|(_, part)| part.is_some());
         let mut known = self.known();
         known.extend(looked.into_iter().filter_map(|(name, part)| Some((name, Arc::new(part?)))));
-        Ok(known.values().cloned().collect())
+        Ok(is_whole.then(|| known.values().cloned().collect()))
     }
 
     /// The runs of which some part has all of `columns`.

@@ -84,6 +84,25 @@ fn a_sweep_has_a_row_for_each_run_in_the_order_of_the_plan() {
     assert!(numbers(&table, "jain").iter().all(|jain| (0.3..=1.0).contains(jain)));
 }
 
+#[cfg(unix)]
+#[test]
+fn others_may_read_a_store_and_one_that_is_whole_needs_no_right_to_write() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(PLAN);
+    run(&plan, folder.path(), 2, Share::ALL);
+    let part = Stores::new(folder.path()).runs.parts().unwrap()[0].path().to_path_buf();
+    let new = folder.path().join("new");
+    fs::write(&new, "").unwrap(); // with what the umask lets
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+    assert_eq!(mode(&part), mode(&new));
+    let runs = folder.path().join("runs");
+    let written = || fs::metadata(&runs).unwrap().modified().unwrap();
+    let before = written();
+    assert_eq!(run(&plan, folder.path(), 2, Share::ALL), 0);
+    assert_eq!(written(), before, "whether it can be written is not tried");
+}
+
 /// The value of a run is what the scenario itself gives.
 #[test]
 fn values_are_those_of_the_scenario() {
@@ -264,6 +283,9 @@ fn a_plan_that_cannot_be_is_refused_at_its_place() {
         ("\"jain\"", "\"jane\"", "jane"),
         ("\"jain\"", "\"share.tcp\"", "given twice"),
         ("\"link.buffer\"", "\"seeds\"", "`seeds` of the plan"),
+        ("\"link.buffer\"", "\"name\"", "keys that change what is run"),
+        ("\"link.buffer\"", "\"link.buffer=3\"", "is no key"),
+        ("\"link.buffer\"", "\" link.buffer\"", "is no key"),
         ("format = 1", "format = 1\nprecision = 2", "above 0 and below 1"),
         ("format = 1", "format = 1\nscenario = \"x.toml\"", "given already"),
         ("format = 1", "format = 1\nsead = 3", "sead"),

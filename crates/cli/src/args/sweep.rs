@@ -39,8 +39,8 @@ pub(crate) struct SweepRunArgs {
     /// Make only this part of the runs, as one of several processes: 3/8 is the third of eight.
     #[arg(long, value_name = "I/N", value_parser = share, default_value = "1/1", hide_default_value = true)]
     pub shard: Share,
-    /// How to print the means.
-    #[arg(long, default_value = "table")]
+    /// How to print the means: a table, JSON or CSV, each with a row for each cell.
+    #[arg(long, value_name = "table|json|csv", default_value = "table", hide_possible_values = true)]
     pub format: Format,
     /// Draw the means over the first axis that has numbers, a panel for each of `measures`.
     #[arg(long, value_name = "FILE.svg")]
@@ -64,8 +64,8 @@ pub(crate) enum SweepCommand {
     Cost {
         #[command(flatten)]
         plan: PlanArgs,
-        /// How to print it.
-        #[arg(long, default_value = "table")]
+        /// How to print it: a table, JSON or CSV.
+        #[arg(long, value_name = "table|json|csv", default_value = "table", hide_possible_values = true)]
         format: Format,
     },
     /// List the runs that the store lacks, as CSV.

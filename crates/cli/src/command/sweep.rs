@@ -164,7 +164,7 @@ fn slurm(plan: &Plan, args: &PlanArgs, folder: &Path, tasks: u32, cores: u16, ti
          #SBATCH --time={time}\n\
          exec fairwire --quiet sweep {} --store {} --jobs {cores} --shard \"$SLURM_ARRAY_TASK_ID/{tasks}\" --format csv >/dev/null\n",
         plan.runs(),
-        path(args).display(),
+        quoted(&path(args).display().to_string()).replace('\n', " "),
         whole(path(args)),
         whole(folder),
     )

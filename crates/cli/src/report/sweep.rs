@@ -65,12 +65,18 @@ pub(crate) fn cost(plan: &Plan, cost: &Cost, format: Format) -> Result<String, F
             .into_iter(),
         )?,
         Format::Table => format!(
-            "cells    {}\nruns     {}{}\nmissing  {} (a pilot of {} was made, and is kept)\ntime     {:.0} s of one core ({hours:.2} hours)\nroom     {:.1} MB\n",
+            "cells    {}\nruns     {}{}\nmissing  {}{}\ntime     {:.0} s of one core ({hours:.2} hours)\nroom     {:.1} MB\n",
             plan.cells.len(),
             cost.runs,
             if plan.precision.is_some() { " at most, by `precision`" } else { "" },
             cost.missing,
-            cost.pilot,
+            match (plan.precision, cost.pilot) {
+                (Some(_), pilot) => format!(
+                    " in the next round, after which intervals are looked at (and {pilot} were made, and are kept)"
+                ),
+                (None, 0) => String::new(),
+                (None, pilot) => format!(" (a pilot of {pilot} was made, and is kept)"),
+            },
             cost.seconds,
             cost.bytes as f64 / 1e6,
         ),
