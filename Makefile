@@ -40,6 +40,10 @@ python: rust ## build the Python package into target/python and run its tests (P
 python-long: rust ## test that 100 000 episodes and 10 000 runs of Python classes keep no memory and no threads (five minutes)
 	@FAIRWIRE_MANY_RESETS=100000 FAIRWIRE_MANY_RUNS=10000 .ci/python -s -k many
 
+.PHONY: python-kills
+python-kills: ## kill a sweep on Dask fifty times, after `make python`: no row may be lost (four minutes)
+	@$(or $(CARGO_TARGET_DIR),target)/python/venv/bin/python python/tests/long/kills.py $(ARGS)
+
 .PHONY: house
 house: rust ## check the house rules alone (a second)
 	@cargo xtask house

@@ -14,6 +14,8 @@ const SHARD_SECONDS: f64 = 2.0;
 const MAX_RUNS: usize = 10_000;
 /// The part of the runs that a pilot makes, and the longest time that it takes.
 const PILOT: (f64, f64) = (0.01, 10.0);
+/// About how long the longest shard of a pilot takes.
+const PILOT_SHARD_SECONDS: f64 = 1.0;
 /// More threads than any machine has cores for.
 const MAX_THREADS: usize = 1024;
 
@@ -206,15 +208,19 @@ impl Plan {
     fn pilot(&self, todo: &[Run], folder: &Path, stop: &AtomicBool) -> Result<Pilot, SweepError> {
         let count = ((todo.len() as f64 * PILOT.0).ceil() as usize).min(todo.len());
         let mut pilot = Pilot::default();
-        let began = now();
-        // Spread over all cells; in shards of one, so that the time is looked at between them.
-        for number in 0..count {
-            if began.elapsed().as_secs_f64() > PILOT.1 || stop.load(Ordering::Relaxed) {
-                break;
+        let (began, mut next, mut size) = (now(), 0, 1);
+        // Spread over all cells. The time is looked at between shards, which grow up to
+        // PILOT_SHARD_SECONDS: a part for each run would take more than the runs.
+        while next < count && began.elapsed().as_secs_f64() <= PILOT.1 && !stop.load(Ordering::Relaxed) {
+            let numbers = next..count.min(next + size);
+            let runs: Vec<Run> = numbers.map(|number| todo[number * todo.len() / count]).collect();
+            let ran = self.shard(&runs, folder).run(&mut |_| {}, stop)?;
+            next += runs.len();
+            if ran.seconds < PILOT_SHARD_SECONDS / 2.0 {
+                size *= 2;
             }
-            let run = todo[number * todo.len() / count];
-            pilot.ran += self.shard(&[run], folder).run(&mut |_| {}, stop)?;
-            pilot.weight += self.cells[run.cell].weight;
+            pilot.weight += runs.iter().take(ran.runs).map(|run| self.cells[run.cell].weight).sum::<f64>();
+            pilot.ran += ran;
         }
         Ok(pilot)
     }
