@@ -72,10 +72,12 @@ pub struct Local<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// The runs that nobody makes yet, and how fast they go.
+/// The runs that no thread has taken, and how fast runs go.
 struct Queue<'a> {
     plan: &'a Plan,
     todo: &'a [Run],
+    /// Their weight.
+    left: f64,
     ran: Ran,
     /// What was made so far, by weight.
     weight: f64,
@@ -89,9 +91,8 @@ impl<'a> Queue<'a> {
         let mut count = usize::from(!self.todo.is_empty());
         if self.weight > 0.0 {
             let rate = self.ran.seconds / self.weight;
-            let left: f64 = self.todo.iter().map(weight).sum::<f64>() * rate;
             // Smaller towards the end, so that all threads end at the same time.
-            let target = SHARD_SECONDS.min(left / (2 * threads) as f64);
+            let target = SHARD_SECONDS.min(self.left * rate / (2 * threads) as f64);
             let mut seconds = 0.0;
             count = self
                 .todo
@@ -106,6 +107,7 @@ impl<'a> Queue<'a> {
         }
         let (now, rest) = self.todo.split_at(count);
         self.todo = rest;
+        self.left -= now.iter().map(weight).sum::<f64>();
         now
     }
 }
@@ -142,7 +144,9 @@ impl Plan {
         let cores = || thread::available_parallelism().map_or(1, usize::from);
         let wanted = if local.jobs == 0 { cores() } else { local.jobs };
         let threads = wanted.min(todo.len()).clamp(1, MAX_THREADS);
-        let queue = Mutex::new(Queue { plan: self, todo, ran: Ran::default(), weight: 0.0, error: None });
+        let left = todo.iter().map(|run| self.cells[run.cell].weight).sum();
+        let queue =
+            Mutex::new(Queue { plan: self, todo, left, ran: Ran::default(), weight: 0.0, error: None });
         let locked = || queue.lock().unwrap_or_else(PoisonError::into_inner);
         let is_over = AtomicBool::new(false);
         let serve = || {
@@ -225,7 +229,7 @@ impl Plan {
         Ok(pilot)
     }
 
-    /// Cuts what is missing into shards of about so many seconds, at most `max` of them: for
+    /// Cuts what is missing into shards of about this number of seconds, at most `max` of them: for
     /// workers in other processes. Where the number of runs is large, shards are longer.
     ///
     /// # Errors

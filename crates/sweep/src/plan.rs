@@ -178,7 +178,7 @@ impl Plan {
         Ok(missing)
     }
 
-    /// How many seeds each cell is to have, by those that it has: so many that its intervals are
+    /// How many seeds each cell is to have, by those that it has: enough that its intervals are
     /// narrow enough, or the next number after which they are looked at.
     fn enough(&self, store: &Stores, precision: f64) -> Result<Vec<usize>, StoreError> {
         let values = crate::table::Values::read(self, store)?;

@@ -2,7 +2,7 @@
 //!
 //! A file is a *part*: some rows, of which each says of what run it is. Parts are written beside
 //! their place and renamed, and never changed. A part is named by a hash of its content, so what is
-//! written twice is one file. Whoever reads takes each run once, from whichever part has it.
+//! written twice is one file. A reader takes each run once, from any part that has it.
 //!
 //! Each part has two columns by which runs are found: `cell` is a hash of all that the run depends
 //! on besides its seed, and `seed` is the seed.
@@ -40,7 +40,7 @@ const HALF: &str = "half";
 const MAX_LISTS: usize = 20;
 /// Rows that are read at a time.
 const BATCH: usize = 65_536;
-/// Compaction makes parts of so many rows.
+/// Compaction makes parts of about this number of rows.
 const COMPACT_ROWS: usize = 200_000;
 
 /// What went wrong with a store.

@@ -10,7 +10,6 @@ use crate::report::{print, sweep as shown};
 use crate::typed::quoted;
 use fairwire_sweep::{Local, Plan, Share, Stores, SweepError};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 /// Makes what is missing of a sweep, or says something of it.
 pub(crate) fn sweep(args: &SweepArgs, quiet: bool) -> Result<Ending, Failure> {
@@ -79,11 +78,7 @@ fn run(args: &SweepRunArgs, quiet: bool) -> Result<Ending, Failure> {
     }
     let what = format!("sweep of {} runs", plan.runs());
     let progress = Progress::new(&what, 10, Part::whole(), quiet);
-    let last = Mutex::new((0, 0));
     let reached = |done: usize, all: usize| {
-        if let Ok(mut last) = last.lock() {
-            *last = (done, all);
-        }
         progress.say(&format!("{done} of {all} runs"));
         progress.reach(if all == 0 { 1.0 } else { done as f64 / all as f64 });
     };
