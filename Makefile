@@ -44,6 +44,14 @@ python-long: rust ## test that 100 000 episodes and 10 000 runs of Python classe
 python-kills: ## kill a sweep on Dask fifty times, after `make python`: no row may be lost (four minutes)
 	@$(or $(CARGO_TARGET_DIR),target)/python/venv/bin/python python/tests/long/kills.py $(ARGS)
 
+.PHONY: web
+web: ## build the pages of web/src into web/dist, which is checked in (Node 20.19 or later; seconds)
+	@.ci/web
+
+.PHONY: web-test
+web-test: ## test the pages in Chromium, and that web/dist is what web/src builds (Node; a minute)
+	@.ci/web-test $(ARGS)
+
 .PHONY: house
 house: rust ## check the house rules alone (a second)
 	@cargo xtask house

@@ -24,6 +24,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
     ("fairwire-tcp", &["fairwire-core", "fairwire-parameters"]),
     ("fairwire-testing", &["fairwire-core"]),
     ("fairwire-figures", &[]),
+    ("fairwire-web", &[]),
     ("fairwire-linux", &["fairwire-core", "fairwire-wire"]),
     ("fairwire-testbed", &["fairwire-core", "fairwire-linux", "fairwire-wire"]),
     ("fairwire-sim", &["fairwire-core", "fairwire-metrics", "fairwire-tcp"]),

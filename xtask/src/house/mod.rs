@@ -12,6 +12,7 @@ pub mod length;
 pub mod manifests;
 pub mod naming;
 pub mod once;
+pub mod pages;
 pub mod prose;
 pub mod purity;
 pub mod readability;
@@ -41,6 +42,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: length::NAME, check: length::check },
     Rule { name: naming::NAME, check: naming::check },
     Rule { name: once::NAME, check: once::check },
+    Rule { name: pages::NAME, check: pages::check },
     Rule { name: readability::NAME, check: readability::check },
     Rule { name: manifests::INHERIT, check: manifests::check_crates },
     Rule { name: manifests::REASONS, check: manifests::check_reasons },

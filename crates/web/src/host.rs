@@ -1,0 +1,130 @@
+//! Is a request meant for this machine, and made by a page of ours?
+
+use axum::http::header::{HOST, ORIGIN};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, StatusCode, Uri, Version};
+use std::fmt;
+use std::net::IpAddr;
+
+/// The names under which a server answers, beside addresses and `localhost`.
+///
+/// A browser may show a page of another site whose name was made to point here (DNS rebinding). It
+/// then sends that site's name, which is none of these. An address cannot be the name of another
+/// site.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    /// Further names of this machine.
+    pub listed: Vec<String>,
+    /// Will any name do? Where a token is needed: no page of another site knows it.
+    pub are_open: bool,
+}
+
+/// Why a request is refused before anything of it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostError {
+    /// There is no Host header, or not one, or it is no host.
+    Unclear,
+    /// The host is no name of this machine.
+    Foreign,
+    /// A page of another site made it.
+    Origin,
+}
+
+impl HostError {
+    /// The status to answer with.
+    pub fn status(self) -> StatusCode {
+        match self {
+            HostError::Unclear => StatusCode::BAD_REQUEST,
+            HostError::Foreign => StatusCode::MISDIRECTED_REQUEST,
+            HostError::Origin => StatusCode::FORBIDDEN,
+        }
+    }
+}
+
+impl fmt::Display for HostError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            HostError::Unclear => "one Host header, with a name or an address, is needed",
+            HostError::Foreign => "this is no name of this machine: use its address or localhost",
+            HostError::Origin => "a page of another site made this request",
+        })
+    }
+}
+
+impl Names {
+    /// Does the request name this machine, and come from a page of it or from no page?
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self, version: Version, uri: &Uri, headers: &HeaderMap) -> Result<(), HostError> {
+        let mut given = headers.get_all(HOST).iter();
+        let header: Option<Authority> = match (given.next(), given.next()) {
+            (Some(host), None) => {
+                Some(host.to_str().ok().and_then(|host| host.parse().ok()).ok_or(HostError::Unclear)?)
+            }
+            // No browser is that old.
+            (None, _) if version < Version::HTTP_11 => None,
+            _ => return Err(HostError::Unclear),
+        };
+        if !header.iter().chain(uri.authority()).all(|host| self.has(host.host())) {
+            return Err(HostError::Foreign);
+        }
+        match (headers.get(ORIGIN), header) {
+            (None, _) => Ok(()),
+            (Some(origin), Some(host)) if is_of(origin.as_bytes(), host.as_str()) => Ok(()),
+            _ => Err(HostError::Origin),
+        }
+    }
+
+    /// Is this a name of this machine?
+    fn has(&self, host: &str) -> bool {
+        let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        let name = host.strip_suffix('.').unwrap_or(host);
+        let is_listed = self.listed.iter().any(|listed| listed.eq_ignore_ascii_case(name));
+        self.are_open || bare.parse::<IpAddr>().is_ok() || name.eq_ignore_ascii_case("localhost") || is_listed
+    }
+}
+
+/// Is the origin a page of this host?
+fn is_of(origin: &[u8], host: &str) -> bool {
+    let bare = origin.strip_prefix(b"http://").or_else(|| origin.strip_prefix(b"https://"));
+    bare.is_some_and(|bare| bare.eq_ignore_ascii_case(host.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(headers: &[(&'static str, &'static str)]) -> Result<(), HostError> {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(*name, value.parse().expect("a header"));
+        }
+        let names = Names { listed: vec!["router.lan".into()], are_open: false };
+        names.check(Version::HTTP_11, &Uri::from_static("/"), &map)
+    }
+
+    #[test]
+    fn an_address_localhost_and_a_listed_name_are_ours() {
+        for host in ["127.0.0.1:8080", "[::1]:8080", "localhost", "localhost.:1", "ROUTER.lan"] {
+            assert_eq!(checked(&[("host", host)]), Ok(()), "{host}");
+        }
+    }
+
+    #[test]
+    fn a_name_of_another_site_is_refused() {
+        assert_eq!(checked(&[("host", "evil.example:8080")]), Err(HostError::Foreign));
+        assert_eq!(checked(&[]), Err(HostError::Unclear));
+        assert_eq!(checked(&[("host", "localhost"), ("host", "localhost")]), Err(HostError::Unclear));
+        assert_eq!(checked(&[("host", "a b")]), Err(HostError::Unclear));
+    }
+
+    #[test]
+    fn a_page_of_another_site_may_not_call() {
+        let from = |origin| checked(&[("host", "localhost:80"), ("origin", origin)]);
+        assert_eq!(from("http://localhost:80"), Ok(()));
+        for origin in ["http://localhost:81", "https://evil.example", "null", "localhost:80"] {
+            assert_eq!(from(origin), Err(HostError::Origin), "{origin}");
+        }
+    }
+}
