@@ -3,9 +3,10 @@
 
     make python && target/python/venv/bin/python bench/sweeps.py [dask] [store]
 
-`dask` makes 100 000 contests of one second with two workers of one thread and, in this process,
-once more with `run(jobs=1)`: processor time of each process, and the number of tasks. `store` makes
-1 000 000 runs as short as they may be, and reads them. Each takes one to two minutes of two cores.
+`dask` makes 100 000 contests of one second with two workers of one thread: the processor time of each
+process, that of the runs alone, and the number of tasks. Then it makes them in
+this process, with `run(jobs=2)`. `store` makes 1 000 000 runs as short as they may be, and reads them.
+Each takes one to two minutes of two cores.
 """
 
 import os
@@ -65,8 +66,21 @@ def cpu_s(pid: int) -> float:
     return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
+def timed_shard(shard: str) -> tuple[int, float]:
+    """`run_shard`, and into the log of its worker the processor time of the runs."""
+    from dask.distributed import get_worker
+    from fairwire._fairwire import run_shard
+
+    result = run_shard(shard)
+    get_worker().log_event("fairwire-cpu", result[1])
+    return result
+
+
 def dask(folder: str) -> None:
     from dask.distributed import Client
+    from fairwire import _sweep
+
+    _sweep.run_shard = timed_shard
 
     def start(module: str, *arguments: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", f"distributed.cli.{module}", *arguments, "--no-dashboard"]
@@ -85,17 +99,19 @@ def dask(folder: str) -> None:
             before = [cpu_s(pid) for pid in pids]
             there = contests(f"{folder}/dask").run(on=client)
             took = [cpu_s(pid) - was for pid, was in zip(pids, before, strict=True)]
+            simulated = sum(seconds for _, seconds in client.get_events("fairwire-cpu"))
             tasks = client.run_on_scheduler(lambda dask_scheduler: len({row[0] for row in dask_scheduler.transition_log}))
     finally:
         for process in processes:
             process.kill()
             process.wait()
     began = time.process_time()
-    here = contests(f"{folder}/here").run(jobs=1)
+    here = contests(f"{folder}/here").run(jobs=2)
     alone = time.process_time() - began
     print(f"{there.runs} contests on Dask: client {took[0]:.1f} s, scheduler {took[1]:.1f} s,", end=" ")
     print(f"workers {sum(took[2:]):.1f} s of processor time, {tasks} tasks")
-    print(f"the same with run(jobs=1): {alone:.1f} s, {100 * alone / sum(took):.1f} % of that")
+    print(f"simulation: {simulated:.1f} s, {100 * simulated / sum(took):.1f} % of the processor time")
+    print(f"the same with run(jobs=2): {alone:.1f} s, {100 * alone / sum(took):.1f} % of that")
     print("the tables are", "equal" if there.table.to_dict() == here.table.to_dict() else "NOT EQUAL")
 
 

@@ -177,10 +177,17 @@ pub(crate) fn measures_with(run: &RunRecord, further: &[String]) -> BTreeMap<Str
     all
 }
 
-/// The value of one measure in one run, by its name in [`summarize`] or a [further
-/// one](is_further).
+/// The values of these measures in one run, in their order, by their names in [`summarize`] or
+/// [further ones](is_further). A run may lack some.
+pub fn values<N: AsRef<str>>(run: &RunRecord, names: &[N]) -> Vec<Option<f64>> {
+    let all = measures(run);
+    let value = |name: &str| further_measure(run, name).or_else(|| all.get(name).copied());
+    names.iter().map(|name| value(name.as_ref())).collect()
+}
+
+/// The value of one measure in one run. See [`values`], which costs the same for all.
 pub fn measure(run: &RunRecord, name: &str) -> Option<f64> {
-    further_measure(run, name).or_else(|| measures(run).get(name).copied())
+    values(run, &[name]).pop().flatten()
 }
 
 /// Measures that are in a summary only if a scenario names them. They are the payload of all

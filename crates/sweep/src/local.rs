@@ -2,7 +2,7 @@
 
 use crate::error::SweepError;
 use crate::plan::{Plan, Run, Stores};
-use crate::shard::{Ran, Shard, now};
+use crate::shard::{Ran, Shard};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -212,10 +212,10 @@ impl Plan {
     fn pilot(&self, todo: &[Run], folder: &Path, stop: &AtomicBool) -> Result<Pilot, SweepError> {
         let count = ((todo.len() as f64 * PILOT.0).ceil() as usize).min(todo.len());
         let mut pilot = Pilot::default();
-        let (began, mut next, mut size) = (now(), 0, 1);
+        let (mut next, mut size) = (0, 1);
         // Spread over all cells. The time is looked at between shards, which grow up to
         // PILOT_SHARD_SECONDS: a part for each run would take more than the runs.
-        while next < count && began.elapsed().as_secs_f64() <= PILOT.1 && !stop.load(Ordering::Relaxed) {
+        while next < count && pilot.ran.seconds <= PILOT.1 && !stop.load(Ordering::Relaxed) {
             let numbers = next..count.min(next + size);
             let runs: Vec<Run> = numbers.map(|number| todo[number * todo.len() / count]).collect();
             let ran = self.shard(&runs, folder).run(&mut |_| {}, stop)?;

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 /// Some runs of a sweep, with all that is needed to make them. As JSON it goes to another process,
 /// on any machine that has the same fairwire and sees the folder of the store.
@@ -46,7 +45,7 @@ pub(crate) struct ShardCell {
 pub struct Ran {
     /// Runs that were made and stored.
     pub runs: usize,
-    /// Seconds that a processor was at work on them, or shared with others.
+    /// Seconds that a processor was at work on them.
     pub seconds: f64,
     /// Was it stopped before it was done? What was finished is stored.
     pub stopped: bool,
@@ -118,7 +117,7 @@ impl Shard {
         let stores = Stores::new(&self.store);
         stores.prepare(self.flows)?;
         let (mut done, mut ran) = (Vec::new(), Ran::default());
-        let began = now();
+        let began = processor_seconds();
         'cells: for cell in &self.cells {
             let overrides =
                 Overrides { set: cell.set.clone(), disciplines: vec![cell.given.clone()], seeds: None };
@@ -140,11 +139,12 @@ impl Shard {
                     ran.stopped = true;
                     break 'cells;
                 };
-                done.push(Done { cell, scenario: scenario.spec().name.clone(), record });
+                let name = scenario.spec().name.clone();
+                done.push(Done::new(cell, name, record, &self.measures, self.flows));
                 progress(done.len() as f64 / self.runs() as f64);
             }
         }
-        ran.seconds = began.elapsed().as_secs_f64();
+        ran.seconds = processor_seconds() - began;
         ran.runs = done.len();
         if !done.is_empty() {
             self.write(&stores, &done)?;
@@ -164,8 +164,16 @@ impl Shard {
     }
 }
 
-/// When work began. How long it takes says how work is cut; no result depends on it.
-#[expect(clippy::disallowed_methods, reason = "shards are cut by the time that runs take")]
-pub(crate) fn now() -> Instant {
-    Instant::now()
+/// The processor time of this thread, in seconds. It says how work is cut, and what is left to do
+/// costs; no result depends on it, and other programs on the machine do not change it.
+#[cfg(unix)]
+fn processor_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// Where a thread's processor time is not known: the time of the day.
+#[cfg(not(unix))]
+fn processor_seconds() -> f64 {
+    std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0.0, |since| since.as_secs_f64())
 }
