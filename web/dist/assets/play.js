@@ -1,1 +1,1 @@
-import{n as e,r as t,t as n}from"./kit.js";function r(){return e(`main`,{children:[e(`h1`,{children:`fairwire play`}),e(n,{children:`Nothing is connected yet.`})]})}var i=document.getElementById(`page`);i&&t(e(r,{}),i);
+import{n as e,o as t,u as n}from"./kit.js";function r(){return t(`main`,{children:[t(`h1`,{children:`fairwire play`}),t(e,{children:`Nothing is connected yet.`})]})}var i=document.getElementById(`page`);i&&n(t(r,{}),i);

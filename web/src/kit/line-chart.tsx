@@ -31,6 +31,8 @@ export interface LineChartProps {
   version: number;
   /** The times shown: seconds. All of `data` where it is not given. */
   span?: [number, number];
+  /** A time as text; seconds where it is not given. */
+  timeText?: (seconds: number) => string;
   /** The values shown; from zero to the greatest where it is not given. */
   range?: [number, number];
   height?: number;
@@ -70,7 +72,7 @@ function options(props: LineChartProps, width: number, latest: () => LineChartPr
       },
     },
     axes: [
-      { ...axis, values: (_plot, ticks) => ticks.map((tick) => `${Number(tick.toFixed(6))} s`), size: 28 },
+      { ...axis, values: (_plot, ticks) => ticks.map((tick) => latest().timeText?.(tick) ?? `${Number(tick.toFixed(6))} s`), size: 28 },
       { ...axis, values: (_plot, ticks) => ticks.map((tick) => (tick === null ? "" : props.format(tick))), size: 78 },
     ],
     series: [

@@ -68,6 +68,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-metrics",
             "fairwire-parameters",
             "fairwire-testbed",
+            "fairwire-web",
             "fairwire-wire",
         ],
     ),

@@ -24,7 +24,8 @@ pub struct Changes {
 /// The number of classes that are named for each kind of change.
 const NAMED: usize = 5;
 
-/// Keys whose value is used once, when the gateway starts. Those of the wire and the name are too.
+/// Keys whose value is used once, when the gateway starts. Those of the wire and the page and the
+/// name are too.
 const OPENED_ONCE: [&str; 9] = [
     "safety.on_failure",
     "safety.patience",
@@ -83,7 +84,11 @@ impl Config {
             if was == is {
                 continue;
             }
-            if path == "name" || path.starts_with("wire.") || OPENED_ONCE.contains(&path.as_str()) {
+            if path == "name"
+                || path.starts_with("wire.")
+                || path.starts_with("telemetry.page.")
+                || OPENED_ONCE.contains(&path.as_str())
+            {
                 changes.needs_restart.push(path.clone());
             }
             // Unclaimed packets are a class like others, and are reported with them.

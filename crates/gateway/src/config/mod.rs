@@ -197,6 +197,11 @@ impl Config {
         own.iter().cloned().chain(sheet.filter(|_| own.is_some())).collect()
     }
 
+    /// The path of a file that the configuration names: beside it, unless it is absolute.
+    pub(crate) fn beside(&self, named: &Path) -> PathBuf {
+        beside(&self.file, named)
+    }
+
     /// The file with the token, where there is one.
     pub(crate) fn token_file(&self) -> Option<PathBuf> {
         self.spec.telemetry.token_file.as_ref().map(|file| beside(&self.file, file))

@@ -5,6 +5,7 @@ use super::places::Texts;
 use super::spec::{FORMAT, OnFailure, Spec};
 use super::tree::quoted;
 use fairwire_core::Duration;
+use fairwire_core::units::Size;
 use fairwire_document::DocumentError;
 use fairwire_parameters::{Choice as _, OutOfRange};
 use std::fmt::Display;
@@ -61,7 +62,16 @@ fn telemetry(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
     span("telemetry.interval", interval, Duration::from_ms(1)..=Duration::from_secs(10), texts)?;
     span("telemetry.flows", telemetry.flows, 1..=MAX_FLOWS, texts)?;
     span("telemetry.captured", telemetry.captured, 0..=MAX_FLOWS, texts)?;
-    let Some(metrics) = &telemetry.metrics else {
+    let page = telemetry.page.as_ref();
+    let room = page.and_then(|page| page.size).map(|size| size.0);
+    span("telemetry.page.size", room, Size(1 << 20)..=Size(16 << 30), texts)?;
+    let keep = page.and_then(|page| page.keep).map(|keep| keep.0);
+    span("telemetry.page.keep", keep, DAY..=Duration::from_secs(366 * 24 * 3600), texts)?;
+    let served = [
+        ("telemetry.metrics", telemetry.metrics.as_ref()),
+        ("telemetry.page.address", page.map(|page| &page.address)),
+    ];
+    if served.iter().all(|(_, address)| address.is_none()) {
         let given = [("token_file", telemetry.token_file.is_some()), ("hosts", !telemetry.hosts.is_empty())];
         return match given.iter().find(|(_, is_given)| *is_given) {
             None => Ok(()),
@@ -70,33 +80,34 @@ fn telemetry(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
                 Err(texts.refuse(
                     &key,
                     "given",
-                    "it has no effect without `metrics`",
-                    "leave it out, or give `metrics` too",
+                    "it has no effect without `metrics` or `page`",
+                    "leave it out, or give one of these too",
                 ))
             }
         };
-    };
+    }
     if let Some(host) = telemetry.hosts.iter().find(|host| !is_host(host)) {
         let why = "that is not the name of a host";
         let allowed = "letters, digits, `-` and `.`, without a port, such as `gw.example.net`";
         return Err(texts.refuse("telemetry.hosts", quoted(host), why, allowed));
     }
-    let Ok(address) = metrics.parse::<SocketAddr>() else {
-        let why = "that is not an address with a port";
-        return Err(texts.refuse(
-            "telemetry.metrics",
-            quoted(metrics),
-            why,
-            "an address with a port, such as `127.0.0.1:9820` or `[::1]:9820`",
-        ));
-    };
-    if !address.ip().is_loopback() && telemetry.token_file.is_none() {
-        let why = "other machines could read it";
-        let allowed = "a loopback address, or a `token_file` too";
-        return Err(texts.refuse("telemetry.metrics", quoted(metrics), why, allowed));
+    for (key, given) in served {
+        let Some(given) = given else { continue };
+        let Ok(address) = given.parse::<SocketAddr>() else {
+            let why = "that is not an address with a port";
+            let allowed = "an address with a port, such as `127.0.0.1:9820` or `[::1]:9820`";
+            return Err(texts.refuse(key, quoted(given), why, allowed));
+        };
+        if !address.ip().is_loopback() && telemetry.token_file.is_none() {
+            let why = "other machines could read it";
+            let allowed = "a loopback address, or a `token_file` too";
+            return Err(texts.refuse(key, quoted(given), why, allowed));
+        }
     }
     Ok(())
 }
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// Can it be the name of a host (RFC 1123, section 2.1)? Underscores are in use too.
 fn is_host(name: &str) -> bool {

@@ -310,12 +310,16 @@ pub struct TelemetrySpec {
     /// The address for metrics over HTTP, such as `127.0.0.1:9820`. Default: none. Beyond loopback
     /// it needs `token_file`.
     pub metrics: Option<String>,
-    /// Names by which readers may call this machine, beside its addresses and `localhost`. Default:
+    /// Names by which readers and browsers may call this machine, beside its addresses and
+    /// `localhost`. Default:
     /// no others; any with a `token_file`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
-    /// A file with the token that readers of metrics must show (`Authorization: Bearer …`).
+    /// A file with the token that readers of metrics and of the page must show (`Authorization:
+    /// Bearer …`; the page has a field for it).
     pub token_file: Option<PathBuf>,
+    /// The page for browsers. Default: none.
+    pub page: Option<PageSpec>,
     /// The interval between samples of gauges. Default: 10 ms; from 1 ms to 10 s.
     pub interval: Option<Quantity<Duration>>,
     /// Flows that are counted one by one, in each way; the rest are counted together. Default:
@@ -323,6 +327,23 @@ pub struct TelemetrySpec {
     pub flows: Option<u32>,
     /// Drops and marks that the capture ring remembers. Default: 4096; 0 for none; at most 1048576.
     pub captured: Option<u32>,
+}
+
+/// The page for browsers.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PageSpec {
+    /// Its address, such as `127.0.0.1:9821`; metrics are there too. Beyond loopback it needs
+    /// `telemetry.token_file`.
+    pub address: String,
+    /// The file of the history, whose folder the gateway's user may write. Default: `NAME.sqlite`
+    /// in systemd's `STATE_DIRECTORY`; without that the history is in memory, and ends with the
+    /// process.
+    pub history: Option<PathBuf>,
+    /// The most room that the history takes. Default: 64 MiB; from 1 MiB to 16 GiB.
+    pub size: Option<Quantity<Size>>,
+    /// The age at which minutes of the history are forgotten. Default: 168 h; from 24 h to 8784 h.
+    pub keep: Option<Quantity<Duration>>,
 }
 
 /// What happens when things go wrong.

@@ -197,6 +197,11 @@ impl Control<'_> {
             give_memory_back();
         }
         match &outcome {
+            Ok(done) if done.changes.is_empty() => self.board.note("reload", "nothing changed".to_owned()),
+            Ok(done) => self.board.note("reload", done.changes.join("\n")),
+            Err(message) => self.board.note("refused", message.clone()),
+        }
+        match &outcome {
             Ok(done) => say(format_args!(
                 "reloaded: {}, {} packets handed over ({} ahead), paused {:.3} ms ({:.3} ms of processor time), {}",
                 counted(done.changes.len(), "change"),
@@ -215,7 +220,9 @@ impl Control<'_> {
     fn set_weight(&mut self, class: &str, weight: f64) -> Answer {
         match self.present.set_weight(class, weight) {
             Ok(before) => {
-                say(format_args!("weight of {class}: {before} -> {weight}, until the next reload"));
+                let change = format!("weight of {class}: {before} -> {weight}, until the next reload");
+                say(format_args!("{change}"));
+                self.board.note("weight", change);
                 Answer::WeightSet { before }
             }
             Err(message) => refused(message),

@@ -1,6 +1,6 @@
 //! Why a gateway does not start, or cannot go on.
 
-use crate::telemetry::ServeError;
+use crate::http::ServeError;
 use fairwire_catalogue::BuildError;
 use fairwire_document::DocumentError;
 use fairwire_linux::port::PortError;
@@ -31,9 +31,9 @@ pub enum ServiceError {
     /// The discipline could not be built.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// Metrics cannot be served.
+    /// Metrics or the page cannot be served.
     #[error(transparent)]
-    Metrics(ServeError),
+    Serve(ServeError),
     /// A port failed.
     #[error(transparent)]
     Port(#[from] PortError),
@@ -69,8 +69,8 @@ impl ServiceError {
                     .into()
             }
             ServiceError::Build(_) => "see `fairwire describe` for the parameters of each discipline".into(),
-            ServiceError::Metrics(_) => {
-                "`telemetry.metrics` takes an address of this machine and a port that is free".into()
+            ServiceError::Serve(_) => {
+                "`telemetry.metrics` and `telemetry.page.address` take an address of this machine and a port that is free".into()
             }
             ServiceError::Port(_) => "see `ip link` for the state of the interface".into(),
             ServiceError::System { .. } => "this is a fault of fairwire or of this machine".into(),

@@ -19,7 +19,6 @@ mod guard;
 mod heartbeat;
 mod links;
 mod log;
-mod metrics;
 mod notify;
 mod opening;
 mod pace;
@@ -28,6 +27,7 @@ mod port;
 mod ports;
 mod reload;
 mod rights;
+mod sites;
 mod troubles;
 
 pub use client::{RequestError, send};
@@ -52,7 +52,6 @@ use guard::{GuardParameters, Watched};
 use heartbeat::Heartbeat;
 use links::{LinkView, Links};
 use log::say;
-use metrics::Metrics;
 use notify::Notifier;
 use opening::{OpenInterface, Waiter};
 use pace::{interval, longest_stay};
@@ -61,6 +60,7 @@ use port::{Common, LivePort};
 use reload::Present;
 use rights::Files;
 use rustix::io::ioctl_fionbio;
+use sites::Sites;
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
 use std::os::fd::OwnedFd;
@@ -120,7 +120,7 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
     let datapath = Datapath::new(config.plan(&context)?);
     let socket = place::socket_path(&spec.name, spec.telemetry.socket.as_deref());
     let listener = Listener::bind(&socket)?;
-    let metrics = Metrics::bind(&config)?;
+    let sites = Sites::bind(&config, user.as_ref())?;
     let guard = start_guard(&config, options, user.as_ref())?;
     rights::keep_only(rights::GATEWAY, user.as_ref())?;
     if !rights::confine(&files(&config, &socket))? {
@@ -142,7 +142,7 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
         listener,
         signals,
         notifier,
-        metrics,
+        sites,
         guard,
         give_memory_back,
     };
@@ -177,7 +177,8 @@ fn files(config: &Config, socket: &Path) -> Files {
     let mut read: Vec<_> = sources.filter_map(|file| folder_of(&file)).collect();
     read.push("/proc".into());
     let state = std::env::var_os("STATE_DIRECTORY").map(std::path::PathBuf::from);
-    let write = [Some(folder()), folder_of(socket), state].into_iter().flatten().collect();
+    let history = sites::history_of(config).and_then(|history| folder_of(&history));
+    let write = [Some(folder()), folder_of(socket), state, history].into_iter().flatten().collect();
     let makes_devices = config.spec().wire.backend.kind() != BackendKind::AfPacket;
     let devices = makes_devices.then(|| "/dev/net/tun".into()).into_iter().collect();
     Files { read, write, devices }
@@ -194,14 +195,14 @@ struct ReadyGateway<'a> {
     listener: Listener,
     signals: Signals,
     notifier: Notifier,
-    metrics: Option<Metrics>,
+    sites: Sites,
     guard: Option<(GuardPipes, Child)>,
     give_memory_back: Option<fn()>,
 }
 
 fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceError> {
     let ReadyGateway { config, path, context, mut datapath, wire, links, .. } = ready;
-    let ReadyGateway { listener, signals, notifier, metrics, guard, give_memory_back, .. } = ready;
+    let ReadyGateway { listener, signals, notifier, sites, guard, give_memory_back, .. } = ready;
     let (commands, received) = channel();
     let shared = Arc::new(Shared::default());
     let sizes = [datapath.forward.sizes(), datapath.backward.sizes()];
@@ -209,9 +210,8 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
     observer.record(&mut datapath);
     let board = observer.board();
     let is_over = Arc::new(AtomicBool::new(false));
-    if let Some(metrics) = metrics {
-        metrics.serve(board.clone(), is_over.clone())?;
-    }
+    board.note("start", format!("the gateway began, with {} classes", config.book().len()));
+    sites.serve(&board, &is_over)?;
     let (beats, child) = guard.unzip();
     let inner = Inner { config: config.clone(), wire, links: links.views(), datapath, observer };
     links.watch(is_over.clone())?;

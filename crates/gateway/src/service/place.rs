@@ -148,7 +148,7 @@ pub(super) fn make_folder(folder: &Path) -> Result<(), ServiceError> {
 }
 
 /// Gives `folder` to `user`, which has to remove what is made there.
-fn give_folder(folder: &Path, user: &User) -> Result<(), ServiceError> {
+pub(super) fn give_folder(folder: &Path, user: &User) -> Result<(), ServiceError> {
     let fail = |error: io::Error| {
         ServiceError::system(format!("giving {} to `{}`", folder.display(), user.name), error)
     };

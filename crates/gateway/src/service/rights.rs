@@ -281,6 +281,9 @@ const THREADS: &[libc::c_long] = &[
     libc::SYS_membarrier,
     libc::SYS_futex,
     libc::SYS_prctl,
+    // Threads that answer yield to the one that forwards.
+    libc::SYS_getpriority,
+    libc::SYS_setpriority,
     libc::SYS_sched_yield,
     libc::SYS_sched_getaffinity,
     libc::SYS_sched_setaffinity,

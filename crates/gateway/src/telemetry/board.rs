@@ -1,20 +1,26 @@
 //! The board, to which the observer writes and from which all others read.
 
 use super::about::About;
-use super::capture::{PartialFile, Ring, Setting, SharedRing, write_pcapng};
+use super::capture::{PartialFile, Ring, Setting, SharedRing, as_pcapng, write_pcapng};
 use super::counts;
 use super::digest::{Digest, SHOWN_FLOWS};
+use super::events::{NamedEvent, Names};
 use super::observer::{Gauge, MAX_GAUGES, PortState, Samplers, kept};
 use super::process;
+use super::pulse::{MAX_PICKED, Pick, Pulse};
 use super::sample::{RecentCopies, Sampler};
 use super::snapshot::{
     CountsSnapshot, PortSnapshot, SNAPSHOT_VERSION, Snapshot, SojournSnapshot, TotalsSnapshot, WayCounts,
     WaySnapshot,
 };
 use super::sojourn::Waits;
+use super::verdict;
+use crate::account::FlowCount;
 use crate::class_book::Way;
 use crate::ledger::{Loss, Totals};
-use fairwire_core::{Backlog, Cause, Duration, Time, Unit, Weight};
+use fairwire_core::{Backlog, Cause, Duration, FlowHash, Time, Unit, Weight};
+use fairwire_linux::clock;
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -26,8 +32,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 pub struct Board {
     tick: Mutex<Tick>,
     store: Mutex<Store>,
+    /// What is wanted at each interval beside the ways.
+    picks: Mutex<Vec<Pick>>,
+    changes: Mutex<Changes>,
     rings: [SharedRing; 2],
 }
+
+/// The last changes of the configuration, and how many there were.
+#[derive(Debug, Default)]
+struct Changes {
+    last: VecDeque<Change>,
+    count: usize,
+}
+
+/// When, seconds since 1970; of which kind; and a line for each.
+type Change = (u64, &'static str, String);
+
+/// Changes that are kept until a reader takes them.
+const KEPT_CHANGES: usize = 64;
+/// Bytes of one change that are kept.
+const MAX_CHANGE_BYTES: usize = 4096;
 
 /// What is taken at each interval.
 #[derive(Clone, Debug)]
@@ -37,6 +61,8 @@ pub(super) struct Tick {
     pub ports: [PortState; 2],
     /// Processor time of the thread that forwards.
     pub processor: Duration,
+    /// What was picked, and what it got since the start.
+    pub picked: Vec<(Pick, FlowCount)>,
 }
 
 /// What is taken of one way at each interval.
@@ -56,7 +82,8 @@ pub(super) struct WayTick {
 impl Tick {
     pub(super) fn new(now: Time) -> Self {
         let way = || WayTick { gauges: Vec::with_capacity(MAX_GAUGES), ..WayTick::default() };
-        Tick { now, ways: [way(), way()], ports: Default::default(), processor: Duration::ZERO }
+        let picked = Vec::with_capacity(MAX_PICKED);
+        Tick { now, ways: [way(), way()], ports: Default::default(), processor: Duration::ZERO, picked }
     }
 }
 
@@ -102,7 +129,14 @@ fn weights(about: &About) -> Vec<Weight> {
 
 impl Board {
     pub(super) fn new(store: Store, rings: [SharedRing; 2]) -> Self {
-        Board { tick: Mutex::new(Tick::new(store.start)), store: Mutex::new(store), rings }
+        let picks = Mutex::new(Vec::with_capacity(MAX_PICKED));
+        Board {
+            tick: Mutex::new(Tick::new(store.start)),
+            store: Mutex::new(store),
+            picks,
+            changes: Mutex::default(),
+            rings,
+        }
     }
 
     /// Takes the observation of the observer, unless another thread reads just then.
@@ -152,6 +186,55 @@ impl Board {
     /// Counts a reload that changed weights and nothing else: all counters go on.
     pub fn reloaded(&self) {
         lock(&self.store).reloads += 1;
+    }
+
+    /// The counters of the last interval: little, so that it may be read at every one.
+    pub fn pulse(&self) -> Pulse {
+        Pulse::of(&lock(&self.tick))
+    }
+
+    /// Makes the observer take the counters of these at each interval: the first [`MAX_PICKED`].
+    pub fn pick(&self, wanted: &[Pick]) {
+        let mut picks = lock(&self.picks);
+        picks.clear();
+        picks.extend(wanted.iter().take(MAX_PICKED));
+    }
+
+    /// Writes what is picked to `place`, unless another thread changes it just then.
+    pub(super) fn picked(&self, place: &mut Vec<Pick>) {
+        if let Some(picks) = try_lock(&self.picks) {
+            place.clear();
+            place.extend_from_slice(&picks);
+        }
+    }
+
+    /// Notes what changed, for the history.
+    pub fn note(&self, kind: &'static str, mut text: String) {
+        if text.len() > MAX_CHANGE_BYTES {
+            text.truncate(text.floor_char_boundary(MAX_CHANGE_BYTES));
+            text.push('…');
+        }
+        let mut changes = lock(&self.changes);
+        if changes.last.len() == KEPT_CHANGES {
+            changes.last.pop_front();
+        }
+        changes.last.push_back((clock::calendar().ns() / 1_000_000_000, kind, text));
+        changes.count += 1;
+    }
+
+    /// The changes after the first `seen`, as far as they are kept, and how many there were.
+    pub fn changes_after(&self, seen: usize) -> (Vec<Change>, usize) {
+        let changes = lock(&self.changes);
+        let new = changes.count.saturating_sub(seen).min(changes.last.len());
+        (changes.last.iter().skip(changes.last.len() - new).cloned().collect(), changes.count)
+    }
+
+    /// The flow of `way` that is counted by itself under that name.
+    pub fn flow(&self, way: Way, name: &str) -> Option<FlowHash> {
+        let store = lock(&self.store);
+        let copy = store.kept[way as usize].newest()?;
+        let place = copy.opened.iter().position(|opened| store.about.flow_name(way, opened) == name)?;
+        Some(copy.flows.get(place)?.flow)
     }
 
     /// The latest snapshot, with the busiest classes.
@@ -218,12 +301,43 @@ impl Board {
             let store = lock(&self.store);
             (store.about.clone(), store.since)
         };
-        // One after the other, and each for as long as copying takes: events during that are
-        // counted as missed.
-        let copies: [Ring; 2] = [0, 1].map(|way: usize| lock(&self.rings[way]).clone());
+        let copies = self.rings();
         let disciplines = [0, 1].map(|way: usize| about.ways[way].discipline.as_str());
         let setting = Setting { book: &about.book, disciplines, since };
         write_pcapng(file, [&copies[0], &copies[1]], &setting)
+    }
+
+    /// The same as bytes.
+    pub fn capture_bytes(&self) -> Vec<u8> {
+        let (about, since) = {
+            let store = lock(&self.store);
+            (store.about.clone(), store.since)
+        };
+        let copies = self.rings();
+        let disciplines = [0, 1].map(|way: usize| about.ways[way].discipline.as_str());
+        let setting = Setting { book: &about.book, disciplines, since };
+        as_pcapng([&copies[0], &copies[1]], &setting).0
+    }
+
+    /// Copies of both rings, taken one after the other, and each for as long as copying takes:
+    /// events during that are counted as missed.
+    fn rings(&self) -> [Ring; 2] {
+        [0, 1].map(|way: usize| lock(&self.rings[way]).clone())
+    }
+
+    /// The newest events of `way` after the first `seen`, at most `max`, with their names and
+    /// shares, and the number of events since the start.
+    pub fn events_after(&self, way: Way, seen: u64, max: usize) -> (Vec<NamedEvent>, u64) {
+        let (events, count) = lock(&self.rings[way as usize]).after(seen, max);
+        if events.is_empty() {
+            return (Vec::new(), count);
+        }
+        let (about, since, digest) = {
+            let mut store = lock(&self.store);
+            (store.about.clone(), store.since, store.digest(way))
+        };
+        let names = Names { about: &about, digest: &digest, way, since };
+        (events.iter().map(|kept| names.of(kept)).collect(), count)
     }
 
     fn snapshot(&self, classes: Option<usize>) -> Snapshot {
@@ -236,12 +350,14 @@ impl Board {
         let way = |way: Way| {
             way_snapshot(way, &about, &weights, &tick.ways[way as usize], &digests[way as usize], classes)
         };
+        let ways = Way::ALL.map(way).to_vec();
         Snapshot {
             version: SNAPSHOT_VERSION,
             name: about.name.clone(),
             uptime_s: tick.now.since(start).secs(),
+            fairness: verdict::sentence(&ways),
             reloads,
-            ways: Way::ALL.map(way).to_vec(),
+            ways,
             ports: ports(&about, &tick),
             captured: tick.ways.iter().map(|way| way.captured).sum(),
             capture_missed: tick.ways.iter().map(|way| way.missed).sum(),
@@ -280,6 +396,7 @@ fn way_snapshot(
         jain: digest.jain,
         flows: digest.flows.iter().take(SHOWN_FLOWS).cloned().collect(),
         active_flows: digest.active_flows,
+        wanting_flows: digest.wanting_flows,
         classes: digest.classes(about, weights, classes),
         class_count: about.book.len() as u64,
         worst_share_error_points: digest.worst_share_error_points,

@@ -9,7 +9,7 @@ use crate::class_book::{ClassBook, Way};
 use crate::ledger::Loss;
 use fairwire_core::{Cause, Duration, Time};
 use fairwire_linux::clock;
-use fairwire_wire::headers::{parse, parse_ip};
+use fairwire_wire::headers::{Headers, parse, parse_ip};
 use fairwire_wire::pcapng::{self, Frame, LinkType};
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
@@ -59,11 +59,18 @@ pub struct Event {
 
 /// One event and the first bytes of its frame.
 #[derive(Clone, Copy, Debug)]
-struct CapturedEvent {
-    event: Event,
+pub(super) struct CapturedEvent {
+    pub(super) event: Event,
     whole: u32,
     kept: u8,
     bytes: [u8; MAX_KEPT],
+}
+
+impl CapturedEvent {
+    /// The first bytes of the frame.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.kept)]
+    }
 }
 
 /// The last events of one way.
@@ -72,6 +79,8 @@ pub struct Ring {
     kept: Vec<CapturedEvent>,
     capacity: usize,
     next: usize,
+    /// Events that were put into it since the start.
+    count: u64,
     link: LinkType,
 }
 
@@ -81,7 +90,7 @@ pub type SharedRing = Arc<Mutex<Ring>>;
 impl Ring {
     /// An empty ring for `events` events of frames that begin as `link` says.
     pub fn new(events: usize, link: LinkType) -> Self {
-        Ring { kept: Vec::with_capacity(events), capacity: events, next: 0, link }
+        Ring { kept: Vec::with_capacity(events), capacity: events, next: 0, count: 0, link }
     }
 
     /// Events in it.
@@ -107,6 +116,15 @@ impl Ring {
         (place.event, place.whole, place.kept) = (event, frame.len() as u32, kept as u8);
         place.bytes[..kept].copy_from_slice(&frame[..kept]);
         self.next = if self.next + 1 == self.capacity { 0 } else { self.next + 1 };
+        self.count += 1;
+    }
+
+    /// The newest events after the first `seen`, at most `max`, the oldest first, and the number of
+    /// events since the start.
+    pub(super) fn after(&self, seen: u64, max: usize) -> (Vec<CapturedEvent>, u64) {
+        let new = usize::try_from(self.count.saturating_sub(seen)).unwrap_or(usize::MAX);
+        let wanted = new.min(max).min(self.kept.len());
+        (self.events().skip(self.kept.len() - wanted).copied().collect(), self.count)
     }
 
     /// All events, the oldest first.
@@ -222,7 +240,7 @@ impl Drop for PartialFile {
     }
 }
 
-fn as_pcapng(rings: [&Ring; 2], setting: &Setting<'_>) -> (Vec<u8>, u64) {
+pub(super) fn as_pcapng(rings: [&Ring; 2], setting: &Setting<'_>) -> (Vec<u8>, u64) {
     // What the monotonic clock calls now is this time of the calendar.
     let epoch = clock::calendar().since(clock::now());
     let mut out = Vec::new();
@@ -238,7 +256,7 @@ fn as_pcapng(rings: [&Ring; 2], setting: &Setting<'_>) -> (Vec<u8>, u64) {
         (0..).zip(rings).flat_map(|(way, ring)| ring.events().map(move |kept| (way, kept))).collect();
     events.sort_by_key(|(_, kept)| kept.event.at); // stable: of one instant, in the order in which they happened
     for (way, kept) in &events {
-        let bytes = &kept.bytes[..usize::from(kept.kept)];
+        let bytes = kept.bytes();
         let comment = comment(kept, rings[*way as usize].link, setting.disciplines[*way as usize], setting);
         let frame = Frame { bytes, whole: kept.whole };
         pcapng::captured(&mut out, *way, kept.event.at + epoch, frame, Some(&comment));
@@ -265,14 +283,19 @@ fn comment(kept: &CapturedEvent, link: LinkType, discipline: &str, setting: &Set
         text += "; class ";
         text += &class_path(setting.book, class);
     }
-    let bytes = &kept.bytes[..usize::from(kept.kept)];
-    let headers = match link {
-        LinkType::Ethernet => parse(bytes),
-        LinkType::Ip => parse_ip(bytes),
-    };
+    let bytes = kept.bytes();
+    let headers = headers(bytes, link);
     // Writing to a string cannot fail.
     let _ = write!(text, "; flow {}; waited {:.3} ms", headers.flow_key(bytes), waited.secs() * 1e3);
     text
+}
+
+/// The headers of a frame that begins as `link` says.
+pub(super) fn headers(frame: &[u8], link: LinkType) -> Headers {
+    match link {
+        LinkType::Ethernet => parse(frame),
+        LinkType::Ip => parse_ip(frame),
+    }
 }
 
 /// The class with those above it, such as `gold/alice`.

@@ -22,8 +22,11 @@ const TWO_PACKETS_BITS: f64 = 2.0 * 1518.0 * 8.0;
 pub(super) struct Digest {
     pub flows: Vec<FlowSnapshot>,
     pub active_flows: u64,
+    pub wanting_flows: u64,
     pub jain: f64,
     pub worst_share_error_points: f64,
+    /// Bit/s that left, of all leaves.
+    left_bps: f64,
     rates: Vec<Rates>,
     fair_bps: Vec<f64>,
     totals: Vec<ClassSample>,
@@ -71,8 +74,10 @@ impl Digest {
         let mut digest = Digest {
             flows: Vec::new(),
             active_flows: 0,
+            wanting_flows: 0,
             jain: 1.0,
             worst_share_error_points: 0.0,
+            left_bps: 0.0,
             rates: vec![Rates::default(); weights.len()],
             fair_bps: vec![0.0; weights.len()],
             totals: kept.newest().map(|copy| copy.classes.clone()).unwrap_or_default(),
@@ -98,6 +103,7 @@ impl Digest {
             .collect();
         self.jain = jain::weighted(&claims);
         self.active_flows = active.len() as u64;
+        self.wanting_flows = claims.len() as u64;
         active.sort_unstable_by(|(_, a), (_, b)| b.throughput_bps.total_cmp(&a.throughput_bps));
         let shown = active.iter().take(SHOWN_FLOWS).map(|(place, rates)| FlowSnapshot {
             flow: about.flow_name(way, &newest.opened[*place]),
@@ -126,6 +132,7 @@ impl Digest {
         terms.iter_mut().zip(weights).for_each(|(terms, weight)| terms.weight = *weight);
         let offered: Vec<f64> = self.rates.iter().map(|rates| rates.offered_bps).collect();
         let left: f64 = self.rates.iter().map(|rates| rates.throughput_bps).sum();
+        self.left_bps = left;
         self.fair_bps = class_shares(&terms, &offered, left);
         self.worst_share_error_points = self.worst(about, left);
         for (number, class) in about.book.iter().collect::<Vec<_>>().into_iter().rev() {
@@ -135,6 +142,20 @@ impl Digest {
                 self.rates[parent as usize].add(rates);
             }
         }
+    }
+
+    /// The parts of what leaves that a class has, and that it should have; `None` where nothing
+    /// leaves.
+    pub(super) fn share_of_class(&self, class: u32) -> Option<(f64, f64)> {
+        let left = self.left_bps;
+        let got = self.rates.get(class as usize)?.throughput_bps;
+        (left > 0.0).then(|| (got / left, self.fair_bps[class as usize] / left))
+    }
+
+    /// The part of what leaves that a flow has, where it is one of the busiest.
+    pub(super) fn share_of_flow(&self, name: &str) -> Option<f64> {
+        let flow = self.flows.iter().find(|flow| flow.flow == name)?;
+        (self.left_bps > 0.0).then(|| flow.throughput_bps / self.left_bps)
     }
 
     /// The largest difference between share and fair share of a leaf that wanted more than it got,

@@ -3,6 +3,7 @@
 use super::about::About;
 use super::board::{Board, Store, Tick};
 use super::capture::{Ring, SharedRing};
+use super::pulse::{MAX_PICKED, Pick};
 use super::sample::{RecentCopies, Sampler};
 use crate::datapath::Datapath;
 use crate::direction::Direction;
@@ -33,6 +34,8 @@ pub struct Observer {
     samplers: Samplers,
     rates: [Throughput; 2],
     past: [Past; 2],
+    /// What to take beside the ways.
+    picks: Vec<Pick>,
 }
 
 /// Memory in which the counters of a configuration are copied, taken away from the thread that
@@ -58,6 +61,7 @@ impl Observer {
             samplers,
             rates: [(); 2].map(|()| Throughput::new()),
             past: Default::default(),
+            picks: Vec::with_capacity(MAX_PICKED),
         }
     }
 
@@ -80,6 +84,9 @@ impl Observer {
             self.look(way, direction, now);
             self.samplers.ways[way].step(now, direction.accounts(), direction.classes());
         }
+        self.board.picked(&mut self.picks);
+        self.tick.picked.clear();
+        self.tick.picked.extend(self.picks.iter().map(|pick| (*pick, pick.count(datapath))));
         self.board.put(&mut self.tick, self.samplers.generation, &mut self.samplers.ways);
     }
 

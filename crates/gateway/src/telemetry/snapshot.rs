@@ -17,6 +17,9 @@ pub struct Snapshot {
     pub name: String,
     /// Seconds since it began to forward.
     pub uptime_s: f64,
+    /// How fair it is now, a sentence for people.
+    #[serde(default)]
+    pub fairness: String,
     /// Times that a new configuration was put in place.
     pub reloads: u64,
     /// From the outside to the inside, then back.
@@ -83,6 +86,9 @@ pub struct WaySnapshot {
     pub flows: Vec<FlowSnapshot>,
     /// Flows that sent during the last second.
     pub active_flows: u64,
+    /// Of these, flows that wanted more than they got.
+    #[serde(default)]
+    pub wanting_flows: u64,
     /// Classes: all, or those that got most during the last second.
     pub classes: Vec<ClassSnapshot>,
     /// Classes that there are.

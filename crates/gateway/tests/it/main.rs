@@ -7,6 +7,7 @@ mod every_kind;
 mod faults;
 mod hosts;
 mod interfaces;
+mod page;
 mod plans;
 mod reload;
 mod telemetry;

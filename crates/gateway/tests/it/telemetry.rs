@@ -7,13 +7,12 @@ use fairwire_gateway::class_book::ClassBook;
 use fairwire_gateway::classify::{Classifier, FlowKind};
 use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
 use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};
+use fairwire_gateway::http::{Readers, ServeError, listen, serve_metrics};
 use fairwire_gateway::io::memory::{Arrival, MemoryPort, run};
 use fairwire_gateway::pool::PoolSize;
 use fairwire_gateway::telemetry::exposition::{self, Format};
 use fairwire_gateway::telemetry::snapshot::Snapshot;
-use fairwire_gateway::telemetry::{
-    About, Board, Observer, PortState, Readers, ServeError, WayAbout, listen, serve_metrics,
-};
+use fairwire_gateway::telemetry::{About, Board, Observer, PortState, WayAbout};
 use fairwire_wire::flow_key::FlowHasher;
 use fairwire_wire::vnet::VnetHeader;
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,7 +82,7 @@ fn arrivals(seconds: u64) -> [Vec<Arrival>; 2] {
 }
 
 /// Runs for `seconds`, observed every 10 ms; each observation is looked at by `look`.
-fn observed(seconds: u64, look: &mut dyn FnMut(u64, &mut Observer)) -> (Arc<Board>, Datapath) {
+pub(super) fn observed(seconds: u64, look: &mut dyn FnMut(u64, &mut Observer)) -> (Arc<Board>, Datapath) {
     let [download, upload] = arrivals(seconds);
     let mut wire = Wire { left: MemoryPort::new(download), right: MemoryPort::new(upload) };
     let mut datapath = datapath();
@@ -400,7 +399,7 @@ fn counters_never_go_back_over_a_reload() {
 }
 
 /// Sends one request and returns the head and the body of the answer.
-fn send(address: SocketAddr, request: &str) -> (String, String) {
+pub(super) fn send(address: SocketAddr, request: &str) -> (String, String) {
     let mut stream = TcpStream::connect(address).expect("it listens");
     stream.write_all(request.as_bytes()).expect("it takes a request");
     let mut answer = String::new();
@@ -409,7 +408,7 @@ fn send(address: SocketAddr, request: &str) -> (String, String) {
     (head.to_ascii_lowercase(), body.to_owned())
 }
 
-fn request(line: &str, more: &str) -> String {
+pub(super) fn request(line: &str, more: &str) -> String {
     format!("{line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{more}\r\n")
 }
 
@@ -430,7 +429,7 @@ impl Served {
         let listener = listen("127.0.0.1:0".parse().expect("an address"), token).expect("loopback is free");
         let address = listener.local_addr().expect("it is bound");
         let stop = Arc::new(AtomicBool::new(false));
-        let thread = serve_metrics(listener, readers, board, stop.clone()).expect("a thread");
+        let thread = serve_metrics(listener, &readers, board, stop.clone()).expect("a thread");
         Served { address, stop, thread: Some(thread) }
     }
 

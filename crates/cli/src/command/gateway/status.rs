@@ -78,11 +78,12 @@ fn flows(flows: &[FlowCounts]) -> Table {
 /// For people.
 fn text(snapshot: &Snapshot) -> String {
     let mut text = format!(
-        "{}: up {}, {} reloads, {} packets in the capture ring\n\n",
+        "{}: up {}, {} reloads, {} packets in the capture ring\n{}\n\n",
         snapshot.name,
         seconds(snapshot.uptime_s),
         snapshot.reloads,
-        snapshot.captured
+        snapshot.captured,
+        snapshot.fairness
     );
     let _ = writeln!(text, "{}\n", ways(&snapshot.ways));
     for way in snapshot.ways.iter().filter(|way| !way.classes.is_empty()) {

@@ -1,0 +1,73 @@
+//! The connections of a server: how many, and which makes room for another.
+//!
+//! The number is bounded. A connection beyond it takes the place of one that has not shown yet that
+//! it may read: the oldest of the address that has most of them. So a client that keeps connections
+//! open takes room from itself and keeps no other waiting.
+
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tokio::task::AbortHandle;
+
+/// Connections at once.
+const MAX_CONNECTIONS: usize = 64;
+
+/// What is known of a connection once requests came over it. Every request carries it.
+#[derive(Debug, Default)]
+pub struct Marks {
+    /// Has it shown that it may read?
+    pub may_read: AtomicBool,
+    /// When its stream was last taken from, milliseconds of the monotonic clock; 0 where it carries
+    /// none.
+    pub taken_at_ms: AtomicU64,
+}
+
+/// The connections there are, the oldest first.
+#[derive(Default)]
+pub(super) struct Connections(Vec<Connection>);
+
+struct Connection {
+    network: IpAddr,
+    marks: Arc<Marks>,
+    task: AbortHandle,
+}
+
+impl Connections {
+    /// Keeps a connection from `peer`.
+    pub(super) fn add(&mut self, peer: IpAddr, marks: Arc<Marks>, task: AbortHandle) {
+        self.0.push(Connection { network: network(peer), marks, task });
+    }
+
+    /// Ends a connection, where there are as many as there may be.
+    pub(super) fn make_room(&mut self) {
+        self.0.retain(|connection| !connection.task.is_finished());
+        if self.0.len() < MAX_CONNECTIONS {
+            return;
+        }
+        let may_read = |connection: &Connection| connection.marks.may_read.load(Ordering::Relaxed);
+        let victim = self
+            .oldest_of_most(&|connection| !may_read(connection))
+            .or_else(|| self.oldest_of_most(&may_read));
+        if let Some(victim) = victim {
+            self.0.remove(victim).task.abort();
+        }
+    }
+
+    /// Among those `wanted`, the oldest of the network that has most.
+    fn oldest_of_most(&self, wanted: &dyn Fn(&Connection) -> bool) -> Option<usize> {
+        let of = |network: IpAddr| {
+            self.0.iter().filter(|connection| wanted(connection) && connection.network == network).count()
+        };
+        let connections = self.0.iter().enumerate().filter(|(_, connection)| wanted(connection));
+        // Of several with as many `min_by_key` takes the first: the oldest.
+        connections.min_by_key(|(_, connection)| usize::MAX - of(connection.network)).map(|(at, _)| at)
+    }
+}
+
+/// The network of an address: a host with one IPv6 address has the 2^64 beside it.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & u128::MAX << 64).into(),
+        ipv4 => ipv4,
+    }
+}

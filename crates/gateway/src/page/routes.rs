@@ -1,0 +1,246 @@
+//! What the page requests.
+
+use super::history::{PastRequest, Span};
+use super::live::{LookError, Wanted, shown};
+use super::{Watch, drops};
+use crate::class_book::Way;
+use crate::http::Marks;
+use crate::telemetry::snapshot::{ClassSnapshot, Snapshot};
+use axum::body::Body;
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, HeaderMap};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Extension, Router};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use tokio::task::spawn_blocking;
+
+/// Classes in one list.
+const MAX_LISTED: usize = 200;
+/// Bytes of what is looked for: longer than any name.
+const MAX_SEARCH_BYTES: usize = 256;
+
+/// What the page requests, below `/api/`.
+pub fn routes(watch: Arc<Watch>) -> Router {
+    Router::new()
+        .route("/api/snapshot", get(snapshot))
+        .route("/api/stream", get(stream))
+        .route("/api/classes", get(classes))
+        .route("/api/history", get(history))
+        .route("/api/drops", get(last_drops))
+        .route("/api/capture", get(capture))
+        .with_state(watch)
+}
+
+/// A refusal: its reason as text.
+type Refused = (StatusCode, String);
+
+/// An answer in JSON.
+fn json(value: &impl Serialize) -> Response {
+    let text = serde_json::to_vec(value).expect("numbers and names can be written");
+    ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")], text).into_response()
+}
+
+/// Does what takes longer beside the thread that serves.
+async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Refused> {
+    spawn_blocking(work).await.map_err(|_| {
+        (StatusCode::INTERNAL_SERVER_ERROR, "this is a fault of fairwire; its log says more\n".into())
+    })
+}
+
+#[derive(Serialize)]
+struct NowAnswer {
+    #[serde(flatten)]
+    snapshot: Snapshot,
+}
+
+async fn snapshot(State(watch): State<Arc<Watch>>) -> Result<Response, Refused> {
+    let snapshot = beside(move || shown(&watch.latest.snapshot())).await?;
+    Ok(json(&NowAnswer { snapshot }))
+}
+
+#[derive(Deserialize)]
+struct StreamQuery {
+    /// A list of [`Wanted`] as JSON.
+    picks: Option<String>,
+}
+
+async fn stream(
+    State(watch): State<Arc<Watch>>,
+    Query(query): Query<StreamQuery>,
+    marks: Option<Extension<Arc<Marks>>>,
+) -> Result<Response, Refused> {
+    let wanted: Vec<Wanted> = match &query.picks {
+        None => Vec::new(),
+        Some(picks) => serde_json::from_str(picks)
+            .map_err(|error| (StatusCode::BAD_REQUEST, format!("`picks`: {error}\n")))?,
+    };
+    let events = watch.live.look(wanted, marks.map(|Extension(marks)| marks)).map_err(|error| {
+        let status = match error {
+            LookError::Full => StatusCode::SERVICE_UNAVAILABLE,
+            LookError::Picks { .. } => StatusCode::BAD_REQUEST,
+        };
+        (status, format!("{error}\n"))
+    })?;
+    let headers = [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-store")];
+    Ok((headers, Body::from_stream(events)).into_response())
+}
+
+/// Which classes, and in which order.
+#[derive(Deserialize)]
+struct ClassesQuery {
+    way: Way,
+    /// A part of their names, of any case.
+    #[serde(default)]
+    search: String,
+    #[serde(default)]
+    order: Order,
+    #[serde(default)]
+    offset: usize,
+    #[serde(default = "usual_limit")]
+    limit: usize,
+}
+
+fn usual_limit() -> usize {
+    MAX_LISTED
+}
+
+/// The order of classes.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Order {
+    /// Those that got most, first.
+    #[default]
+    Got,
+    /// Those with most drops, first.
+    Drops,
+    /// Those furthest below their fair share, first.
+    Short,
+    /// By name.
+    Name,
+}
+
+#[derive(Serialize)]
+struct ClassesAnswer {
+    /// Seconds since the gateway began to forward, when this was so.
+    uptime_s: f64,
+    /// Classes that there are.
+    all: usize,
+    /// Those with that part in their names.
+    found: usize,
+    classes: Vec<ClassSnapshot>,
+}
+
+async fn classes(
+    State(watch): State<Arc<Watch>>,
+    Query(query): Query<ClassesQuery>,
+) -> Result<Response, Refused> {
+    if query.search.len() > MAX_SEARCH_BYTES {
+        let why = format!("`search` has {} bytes; allowed: at most {MAX_SEARCH_BYTES}\n", query.search.len());
+        return Err((StatusCode::BAD_REQUEST, why));
+    }
+    Ok(json(&beside(move || listed(&watch.latest.snapshot(), &query)).await?))
+}
+
+fn listed(snapshot: &Snapshot, query: &ClassesQuery) -> ClassesAnswer {
+    let all: &[ClassSnapshot] = snapshot.ways.get(query.way as usize).map_or(&[], |way| &way.classes);
+    let wanted = query.search.trim().to_lowercase();
+    let has_it = |class: &&ClassSnapshot| wanted.is_empty() || class.class.to_lowercase().contains(&wanted);
+    let mut found: Vec<&ClassSnapshot> = all.iter().filter(has_it).collect();
+    let short = |class: &ClassSnapshot| class.fair_bps.min(class.offered_bps) - class.throughput_bps;
+    match query.order {
+        Order::Got => found.sort_by(|a, b| b.throughput_bps.total_cmp(&a.throughput_bps)),
+        Order::Drops => found.sort_by(|a, b| b.drops_per_s.total_cmp(&a.drops_per_s)),
+        Order::Short => found.sort_by(|a, b| short(b).total_cmp(&short(a))),
+        Order::Name => found.sort_by(|a, b| a.class.cmp(&b.class)),
+    }
+    let count = found.len();
+    let some = found.into_iter().skip(query.offset).take(query.limit.min(MAX_LISTED)).cloned();
+    ClassesAnswer { uptime_s: snapshot.uptime_s, all: all.len(), found: count, classes: some.collect() }
+}
+
+#[derive(Deserialize)]
+struct HistoryQuery {
+    span: Span,
+    class: Option<String>,
+}
+
+async fn history(
+    State(watch): State<Arc<Watch>>,
+    Query(query): Query<HistoryQuery>,
+) -> Result<Response, Refused> {
+    let request = PastRequest { span: query.span, class: query.class };
+    Ok(json(&beside(move || watch.history().read(&request)).await?))
+}
+
+#[derive(Deserialize)]
+struct DropsQuery {
+    limit: Option<usize>,
+}
+
+async fn last_drops(State(watch): State<Arc<Watch>>, Query(query): Query<DropsQuery>) -> Response {
+    let limit = query.limit.unwrap_or(drops::KEPT).min(drops::KEPT);
+    json(&watch.drops().last(limit))
+}
+
+/// The capture: what `fairwire gateway capture` writes.
+async fn capture(State(watch): State<Arc<Watch>>) -> Result<Response, Refused> {
+    let bytes = beside(move || watch.board.capture_bytes()).await?;
+    let mut headers = HeaderMap::new();
+    for (name, value) in [
+        (CONTENT_TYPE, "application/vnd.tcpdump.pcap"),
+        (CONTENT_DISPOSITION, "attachment; filename=\"fairwire.pcapng\""),
+        (CACHE_CONTROL, "no-store"),
+    ] {
+        headers.insert(name, value.parse().expect("it is a value"));
+    }
+    Ok((headers, bytes).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::telemetry::snapshot::WaySnapshot;
+
+    fn snapshot(count: usize) -> Snapshot {
+        let class = |n: usize| ClassSnapshot {
+            class: format!("Home-{n:05}"),
+            throughput_bps: (n % 97) as f64,
+            offered_bps: 100.0,
+            fair_bps: 50.0,
+            drops_per_s: (n % 13) as f64,
+            ..ClassSnapshot::default()
+        };
+        let way = || WaySnapshot { classes: (0..count).map(class).collect(), ..WaySnapshot::default() };
+        Snapshot { ways: vec![way(), way()], ..Snapshot::default() }
+    }
+
+    fn names(query: &str, count: usize) -> (usize, Vec<String>) {
+        let query = serde_json::from_str(query).expect("a query");
+        let answer = listed(&snapshot(count), &query);
+        (answer.found, answer.classes.into_iter().map(|class| class.class).collect())
+    }
+
+    #[test]
+    fn a_list_is_searched_without_regard_to_case_and_comes_in_parts() {
+        let (found, names) =
+            names(r#"{"way":"download","search":"home-0001","order":"name","limit":3}"#, 20_000);
+        assert_eq!(
+            (found, &names[..]),
+            (10, &["Home-00010", "Home-00011", "Home-00012"].map(String::from)[..])
+        );
+    }
+
+    #[test]
+    fn a_list_is_never_longer_than_its_bound_and_begins_where_it_is_wanted() {
+        let (found, first) = names(r#"{"way":"upload","limit":100000}"#, 20_000);
+        assert_eq!((found, first.len()), (20_000, MAX_LISTED));
+        assert_eq!(names(r#"{"way":"upload","offset":20000}"#, 20_000).1, Vec::<String>::new());
+        // 96 is the most that one gets; 12 the most drops of one.
+        assert_eq!(first[0], "Home-00096");
+        assert_eq!(names(r#"{"way":"upload","order":"drops"}"#, 20_000).1[0], "Home-00012");
+        assert_eq!(names(r#"{"way":"upload","order":"short"}"#, 20_000).1[0], "Home-00000");
+    }
+}

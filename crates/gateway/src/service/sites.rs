@@ -1,0 +1,120 @@
+//! What is served over HTTP: metrics and the page, for the readers that the configuration allows.
+
+use super::error::ServiceError;
+use super::log::say;
+use super::place;
+use crate::config::Config;
+use crate::config::spec::PageSpec;
+use crate::config::user::User;
+use crate::http::{Latest, Readers, ServeError, Site, listen, serve};
+use crate::page::history::{Bounds, History};
+use crate::page::{self, Watch};
+use crate::telemetry::{Board, process};
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// The room of a history where none is given, bytes.
+const SIZE: u64 = 64 << 20;
+/// The time that minutes are kept where none is given, seconds.
+const KEEP_S: u64 = 7 * 24 * 3600;
+
+/// The bound addresses, and the allowed readers.
+pub(super) struct Sites {
+    metrics: Option<TcpListener>,
+    page: Option<(TcpListener, Option<PathBuf>, Bounds)>,
+    readers: Readers,
+}
+
+impl Sites {
+    /// Opens what telemetry reads of this process, and binds the addresses of `config`. The folder
+    /// of the history is made for `user`, which the process becomes.
+    pub(super) fn bind(config: &Config, user: Option<&User>) -> Result<Self, ServiceError> {
+        process::open();
+        let telemetry = &config.spec().telemetry;
+        let token = config.token()?;
+        let bound = |address: &String| {
+            let address: SocketAddr = address.parse().expect("the configuration was checked");
+            listen(address, token.as_deref())
+        };
+        // The page has metrics too: where the addresses are the same it has both.
+        let page_address = telemetry.page.as_ref().map(|page| &page.address);
+        let metrics = telemetry.metrics.as_ref().filter(|address| Some(*address) != page_address);
+        let metrics = metrics.map(bound).transpose()?;
+        let page = match &telemetry.page {
+            None => None,
+            Some(page) => {
+                let history = history_of(config);
+                if let Some(history) = &history {
+                    make_folder_of(history, user);
+                }
+                Some((bound(&page.address)?, history, bounds(page)))
+            }
+        };
+        Ok(Sites { metrics, page, readers: Readers { token, hosts: telemetry.hosts.clone() } })
+    }
+
+    /// Serves on threads of its own, with the rights that this thread has now, until `stop`.
+    pub(super) fn serve(self, board: &Arc<Board>, stop: &Arc<AtomicBool>) -> Result<(), ServiceError> {
+        let Sites { metrics, page, readers } = self;
+        let latest = Latest::of(board.clone());
+        let mut sites: Vec<Site> =
+            metrics.into_iter().map(|listener| Site::metrics(listener, &readers, latest.clone())).collect();
+        if let Some((listener, path, bounds)) = page {
+            let history = History::open(path.as_deref(), bounds);
+            if let Some(fault) = history.fault() {
+                say(format_args!("{fault}"));
+            }
+            let watch = Watch::new(board.clone(), latest.clone(), history);
+            page::record(watch.clone(), stop.clone()).map_err(ServeError::from)?;
+            sites.push(Site::page(listener, &readers, latest, page::routes(watch)));
+        }
+        if !sites.is_empty() {
+            // They end with the process, or a moment after `stop`, and are not joined.
+            serve(sites, stop.clone())?;
+        }
+        Ok(())
+    }
+}
+
+/// The file of the history: the one that is given, or one in systemd's folder of state.
+pub(super) fn history_of(config: &Config) -> Option<PathBuf> {
+    let page = config.spec().telemetry.page.as_ref()?;
+    let state = || {
+        let state = std::env::var("STATE_DIRECTORY").ok().filter(|state| !state.is_empty())?;
+        let first = state.split(':').next().unwrap_or_default();
+        Some(Path::new(first).join(format!("{}.sqlite", config.name())))
+    };
+    page.history.as_ref().map(|path| config.beside(path)).or_else(state)
+}
+
+fn bounds(page: &PageSpec) -> Bounds {
+    Bounds {
+        bytes: page.size.map_or(SIZE, |size| size.0.0),
+        keep_s: page.keep.map_or(KEEP_S, |keep| keep.0.ns() / 1_000_000_000),
+    }
+}
+
+/// Makes the folder of `history` where it is missing, and gives it to `user`. Where that fails the
+/// history says so when it is opened.
+fn make_folder_of(history: &Path, user: Option<&User>) {
+    let Some(folder) = history.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists())
+    else {
+        return;
+    };
+    if place::make_folder(folder).is_ok()
+        && let Some(user) = user
+    {
+        let _ = place::give_folder(folder, user);
+    }
+}
+
+impl From<ServeError> for ServiceError {
+    fn from(error: ServeError) -> Self {
+        match error {
+            ServeError::Thread(source) => ServiceError::system("serving over HTTP", source),
+            other => ServiceError::Serve(other),
+        }
+    }
+}

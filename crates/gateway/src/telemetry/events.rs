@@ -1,0 +1,74 @@
+//! Drops, marks and losses with the names of what they belong to.
+
+use super::about::About;
+use super::capture::{self, CapturedEvent, Fate, class_path};
+use super::digest::Digest;
+use crate::account::FirstPacket;
+use crate::class_book::Way;
+use crate::ledger::Loss;
+use fairwire_core::{Duration, Time};
+use fairwire_wire::pcapng::LinkType;
+
+/// A drop, a mark or a loss, for people.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedEvent {
+    /// When.
+    pub at: Time,
+    /// What became of it.
+    pub fate: Fate,
+    /// The class with those above it; empty where none is known.
+    pub class: String,
+    /// What a flow is here: a host, say.
+    pub flow: String,
+    /// The conversation.
+    pub packet: String,
+    /// Its wait in the queue.
+    pub waited: Duration,
+    /// The part of what left that its flow had, 0 to 1, in the second before; its class where the
+    /// flow is not one of the busiest.
+    pub share: Option<f64>,
+    /// The part that its class should have had.
+    pub fair: Option<f64>,
+}
+
+/// Where names are found.
+pub(super) struct Names<'a> {
+    pub about: &'a About,
+    pub digest: &'a Digest,
+    pub way: Way,
+    /// When the configuration was put in place: earlier classes had other numbers.
+    pub since: Time,
+}
+
+impl Names<'_> {
+    /// The event with its names.
+    pub(super) fn of(&self, kept: &CapturedEvent) -> NamedEvent {
+        let capture::Event { at, fate, class, waited } = kept.event;
+        let bytes = kept.bytes();
+        let link = if self.about.is_headless { LinkType::Ip } else { LinkType::Ethernet };
+        let headers = capture::headers(bytes, link);
+        let key = headers.flow_key(bytes);
+        let packet = key.to_string();
+        let first = FirstPacket {
+            key,
+            class,
+            vlan: headers.outer_vlan(bytes).unwrap_or(0),
+            dscp: headers.dscp(),
+            mac: Default::default(),
+        };
+        // What was sent already is no longer known by its class, and what is not IP or comes back
+        // has none.
+        let has_class =
+            !matches!(fate, Fate::Lost(Loss::Refused | Loss::OverMtu | Loss::NotIp | Loss::Looped));
+        let is_known = at >= self.since && has_class;
+        let flow = self.about.flow_name(self.way, &first);
+        let of_class = if is_known { self.digest.share_of_class(class) } else { None };
+        let has_classes = self.about.book.len() > 1;
+        let (share, fair) = match (self.digest.share_of_flow(&flow), of_class) {
+            (of_flow, Some((share, fair))) if has_classes => (of_flow.or(Some(share)), Some(fair)),
+            (of_flow, _) => (of_flow, None),
+        };
+        let class = if is_known { class_path(&self.about.book, class) } else { String::new() };
+        NamedEvent { at, fate, class, flow, packet, waited, share, fair }
+    }
+}

@@ -1,0 +1,134 @@
+// Why packets are dropped: which cause hits which class, and the last ones, one by one.
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { format, HeatMap } from "../kit";
+import { type Drop, type Drops as DropsAnswer, request, type Way } from "./api";
+import { useAnswer } from "./state";
+
+/** Rows of the heat map: those with most. */
+const MAX_ROWS = 16;
+const SHOWN = 100;
+
+/** The causes beside what else is `beside` them, then the last drops. */
+export function Drops(props: { way: Way; beside: ComponentChildren; between: ComponentChildren }) {
+  const { answer, fault } = useAnswer<DropsAnswer>(`drops?limit=500`, 1000);
+  const minute = answer?.minute.filter((cell) => cell.way === props.way) ?? [];
+  const reason = (cell: { fate: string; reason: string }) =>
+    cell.fate === "dropped" ? cell.reason : `${cell.fate}: ${cell.reason}`;
+  const columns = [...new Set(minute.map(reason))].sort();
+  const rows = new Map<string, number[]>();
+  for (const cell of minute) {
+    const values = rows.get(cell.name) ?? columns.map(() => 0);
+    rows.set(cell.name, values);
+    const column = columns.indexOf(reason(cell));
+    values[column] = (values[column] ?? 0) + cell.count;
+  }
+  const total = (values: number[]) => values.reduce((sum, value) => sum + value, 0);
+  const sorted = [...rows].sort(([, a], [, b]) => total(b) - total(a)).slice(0, MAX_ROWS);
+  const last = (answer?.last.filter((drop) => drop.way === props.way) ?? []).slice(0, SHOWN);
+  return (
+    <>
+      <div class="pictures">
+      {props.beside}
+      <section class="card" aria-labelledby="causes">
+        <header>
+          <h2 id="causes">What is dropped, and why</h2>
+          <span class="faint">packets in the last minute</span>
+        </header>
+        {fault && <p class="notice bad">{fault}</p>}
+        {sorted.length > 0 ? (
+          <HeatMap
+            title="drops by class and cause in the last minute"
+            columns={columns}
+            rows={sorted.map(([name, values]) => ({ name, values }))}
+            format={(value) => format.count(value)}
+          />
+        ) : (
+          <p class="faint">Nothing was dropped in the last minute.</p>
+        )}
+      </section>
+      </div>
+      {props.between}
+      <section class="card" aria-labelledby="last">
+        <header>
+          <h2 id="last">The last drops</h2>
+          <Capture />
+        </header>
+        {last.length > 0 ? <Last drops={last} /> : <p class="faint">There are none yet.</p>}
+      </section>
+    </>
+  );
+}
+
+function Last(props: { drops: Drop[] }) {
+  return (
+    <div class="scroller" role="region" tabIndex={0} aria-label="list of the last drops">
+      <table class="list">
+        <thead>
+          <tr>
+            <th scope="col">time</th>
+            <th scope="col">what</th>
+            <th scope="col">why</th>
+            <th scope="col">class</th>
+            <th scope="col">packet</th>
+            <th scope="col" class="number">waited</th>
+            <th scope="col" class="number">its share then</th>
+            <th scope="col" class="number">fair</th>
+          </tr>
+        </thead>
+        <tbody>
+          {props.drops.map((drop, place) => (
+            <tr key={`${drop.at_s}-${place}`}>
+              <td>{timeOfDay(drop.at_s)}</td>
+              <td>{drop.fate}</td>
+              <td>{drop.reason}</td>
+              <td>
+                <bdi>{drop.class}</bdi>
+              </td>
+              <td>
+                <bdi>{drop.packet}</bdi>
+              </td>
+              <td class="number">{format.seconds(drop.waited_s)}</td>
+              <td class="number">{drop.share === null ? "–" : format.percent(drop.share)}</td>
+              <td class="number">{drop.fair === null ? "–" : format.percent(drop.fair)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function timeOfDay(seconds: number): string {
+  const time = new Date(seconds * 1000);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const thousandths = String(time.getMilliseconds()).padStart(3, "0");
+  return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.${thousandths}`;
+}
+
+/** The capture as a file, each packet with its reason. */
+function Capture() {
+  const [fault, setFault] = useState("");
+  const save = async () => {
+    try {
+      const bytes = await (await request("capture")).blob();
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(bytes);
+      link.download = "fairwire.pcapng";
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+      setFault("");
+    } catch (error) {
+      setFault(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <span class="controls">
+      {fault && <span class="notice bad">{fault}</span>}
+      <button type="button" onClick={() => void save()}>
+        open in Wireshark
+      </button>
+    </span>
+  );
+}
