@@ -48,6 +48,10 @@ python-kills: ## kill a sweep on Dask fifty times, after `make python`: no row m
 web: ## build the pages of web/src into web/dist, which is checked in (Node 20.19 or later; seconds)
 	@.ci/web
 
+.PHONY: wasm
+wasm: rust ## build the simulator for browsers into web/src/play, which is checked in (target wasm32-unknown-unknown)
+	@.ci/wasm
+
 .PHONY: web-test
 web-test: ## test the pages in Chromium, and that web/dist is what web/src builds (Node; a minute)
 	@.ci/web-test $(ARGS)

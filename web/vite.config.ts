@@ -6,7 +6,7 @@ const page = (name: string) => resolve(import.meta.dirname, `${name}.html`);
 // Names have no hashes: `dist` is in the repository, and a change should be a change of a file, not a new one.
 export default defineConfig({
   base: "./",
-  publicDir: false,
+  publicDir: "public",
   build: {
     target: "es2022",
     outDir: "dist",
@@ -25,6 +25,6 @@ export default defineConfig({
   },
   worker: {
     format: "es",
-    rollupOptions: { output: { entryFileNames: "assets/[name].js" } },
+    rollupOptions: { output: { entryFileNames: "assets/[name].js", assetFileNames: "assets/[name][extname]" } },
   },
 });

@@ -50,6 +50,7 @@ pub mod generated;
 mod graph;
 mod hosts;
 mod law;
+mod lesson;
 mod links;
 mod load;
 mod measure;
@@ -83,12 +84,13 @@ pub use fairwire_sim::{
 pub use fairwire_tcp::{Block, Sack};
 pub use files::NamedFile;
 pub use law::{LawSpec, LogNormalSpec, NumberError, Objects, Packets, ParetoSpec, Random};
+pub use lesson::LessonSpec;
 pub use links::{BackSpec, LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
 pub use load::{Overrides, QueueView, Scenario, load, parse, parse_in};
 pub use output::OutputSpec;
 pub use run::{
-    ENGINE, Observers, Outcome, RunError, RunId, discipline, fairness, linux, network, ns2, report, run_all,
-    run_all_observed, run_single, steps, threads,
+    ENGINE, Observers, Outcome, RunError, RunId, discipline, fairness, linux, network, ns2, record_of,
+    report, run_all, run_all_observed, run_single, steps, threads,
 };
 pub use samples::{Row, rows};
 pub use schema::schema;

@@ -26,7 +26,7 @@ const MAX_BYTES: u64 = 1 << 20;
 const WANTED: &str = "a scenario file in TOML, such as scenarios/selfish-flow.toml";
 
 /// Keys on which no single run depends: what is compared with what, and what is said of it.
-const FOR_PEOPLE: [&str; 6] = ["agree", "disciplines", "expect", "name", "seeds", "title"];
+const FOR_PEOPLE: [&str; 7] = ["agree", "disciplines", "expect", "lesson", "name", "seeds", "title"];
 
 /// What the command line changes in a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -175,6 +175,7 @@ impl Scenario {
             output: OutputSpec::default(),
             expect: Vec::new(),
             agree: Vec::new(),
+            lesson: None,
             ..self.spec.clone()
         };
         let mut all = Sha256::new();

@@ -8,7 +8,7 @@ use fairwire_catalogue::page::{BadDocumentation, Page, ParameterPage};
 use fairwire_catalogue::{self as catalogue, marker};
 use fairwire_core::spelling;
 use fairwire_document::shortened;
-use fairwire_parameters::Field;
+pub use fairwire_parameters::Field;
 use std::collections::BTreeSet;
 
 /// What can be described, in the order in which it is looked for.

@@ -12,7 +12,7 @@ use fairwire_laws::part::{Ns2Queue, Qdisc};
 use fairwire_metrics::fairness::{Route, assess_network};
 use fairwire_metrics::record::{Fairness, FlowRecord, Manifest, Mode, Report, RunRecord, SCHEMA_VERSION};
 use fairwire_metrics::summary;
-use fairwire_sim::{Network, Observer, Steps};
+use fairwire_sim::{Measured, Network, Observer, Steps};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -283,17 +283,30 @@ fn simulate(
         None => fairwire_sim::run(network, &settings, &mut watch),
         Some(observer) => fairwire_sim::run_observed(network, &settings, &mut watch, observer),
     };
-    Ok(measured.map(|measured| RunRecord {
+    Ok(measured.map(|measured| record(scenario, compared, seed, measured)))
+}
+
+/// The record of a run of the discipline at this index of `scenario`'s list under `seed`, once its
+/// [`steps`] are at their end: that of [`run_single`], bit for bit. `None` before.
+pub fn record_of(scenario: &Scenario, discipline: usize, seed: u64, steps: &Steps) -> Option<RunRecord> {
+    let compared = &scenario.spec().disciplines[discipline];
+    Some(record(scenario, compared, seed, steps.measured()?))
+}
+
+fn record(scenario: &Scenario, compared: &Compared, seed: u64, measured: Measured) -> RunRecord {
+    let aggregates =
+        aggregate::records(scenario.spec(), scenario.topology(), measured.aggregates, &measured.flows);
+    RunRecord {
         discipline: compared.label().into(),
         stage: String::new(),
         seed,
         fairness: fairness(scenario, &measured.flows),
-        aggregates: aggregate::records(spec, scenario.topology(), measured.aggregates, &measured.flows),
+        aggregates,
         flows: measured.flows,
         links: measured.links,
         transfers: measured.transfers,
         events: Some(measured.events),
-    }))
+    }
 }
 
 /// The fairness among the `flows`, over the queues on the route of each.

@@ -5,6 +5,7 @@ use crate::agree::AgreeSpec;
 use crate::compared::Compared;
 use crate::delays::Delays;
 use crate::generated::{NetworkChoice, PatternChoice};
+use crate::lesson::LessonSpec;
 use crate::links::{LinkSpec, Links, ReturnSpec};
 use crate::output::OutputSpec;
 use crate::source::chosen::{GroupTable, SourceChoice};
@@ -88,6 +89,8 @@ pub struct Spec {
     /// Default: each group's "fraction" within 0.03.
     #[serde(default)]
     pub agree: Vec<AgreeSpec>,
+    /// What the scenario is to teach; `fairwire play` shows it. Default: nothing.
+    pub lesson: Option<LessonSpec>,
 }
 
 impl Spec {

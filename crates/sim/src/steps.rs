@@ -3,7 +3,7 @@
 use crate::event::Events;
 use crate::model::Model;
 use crate::observe::{Observer, Tap, Watch};
-use crate::plan::{Network, Settings};
+use crate::plan::{Measured, Network, Settings};
 use crate::queue::Sides;
 use fairwire_core::Time;
 use std::ops::ControlFlow;
@@ -48,5 +48,10 @@ impl Steps {
             self.is_over = self.model.go_to_pause(&mut |_| ControlFlow::Continue(())).is_break();
         }
         !self.is_over
+    }
+
+    /// The results of the run; `None` before its end.
+    pub fn measured(&self) -> Option<Measured> {
+        self.is_over.then(|| self.model.measured())
     }
 }

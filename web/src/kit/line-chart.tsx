@@ -1,6 +1,6 @@
 // Lines over time on a canvas: a legend whose entries hide and show lines, and a table for screen readers.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { colours, dashes, onThemeChange, SERIES_COLOURS } from "./theme";
@@ -10,6 +10,8 @@ export interface Series {
   name: string;
   /** Its colour's number in the palette; its place where it has none. */
   colour?: number;
+  /** What the legend calls it together with others: they are hidden and shown together. */
+  group?: string;
   /** Drawn thin and dotted: a limit or a fair share rather than a measurement. */
   isMark?: boolean;
   /** Dashes of its own, where two lines share a colour. */
@@ -73,7 +75,7 @@ function options(props: LineChartProps, width: number, latest: () => LineChartPr
     },
     axes: [
       { ...axis, values: (_plot, ticks) => ticks.map((tick) => latest().timeText?.(tick) ?? `${Number(tick.toFixed(6))} s`), size: 28 },
-      { ...axis, values: (_plot, ticks) => ticks.map((tick) => (tick === null ? "" : props.format(tick))), size: 78 },
+      { ...axis, values: (_plot, ticks) => ticks.map((tick) => (tick === null ? "" : bare(props.format(tick)))), size: 76 },
     ],
     series: [
       {},
@@ -87,6 +89,11 @@ function options(props: LineChartProps, width: number, latest: () => LineChartPr
       })),
     ],
   };
+}
+
+/** `6.00 Mbit/s` is `6 Mbit/s` at an axis. */
+function bare(text: string): string {
+  return text.replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
 }
 
 /** The span of an axis: from zero, with a little room above. */
@@ -112,7 +119,7 @@ export function LineChart(props: LineChartProps) {
       const made = options(latest.current, element.clientWidth, () => latest.current);
       plot.current = new uPlot(made, latest.current.data() as uPlot.AlignedData, element);
       latest.current.series.forEach((series, index) => {
-        if (hidden.has(series.name)) plot.current?.setSeries(index + 1, { show: false });
+        if (hidden.has(legendName(series))) plot.current?.setSeries(index + 1, { show: false });
       });
     };
     make();
@@ -135,12 +142,18 @@ export function LineChart(props: LineChartProps) {
     plot.current?.setData(props.data() as uPlot.AlignedData);
   }, [props.version, names]);
 
-  const toggle = (name: string, index: number) => {
+  const toggle = (name: string) => {
     const next = new Set(hidden);
     if (!next.delete(name)) next.add(name);
     setHidden(next);
-    plot.current?.setSeries(index + 1, { show: !next.has(name) });
+    plot.current?.batch(() => {
+      props.series.forEach((series, index) => {
+        if (legendName(series) === name) plot.current?.setSeries(index + 1, { show: !next.has(name) });
+      });
+    });
   };
+  // Once a second: readers of screens are not served by more, and it looks at every value.
+  const table = useMemo(() => <ChartTable {...props} />, [Math.floor(performance.now() / 1000), names]);
 
   return (
     <figure class="line-chart" aria-label={props.title}>
@@ -148,26 +161,38 @@ export function LineChart(props: LineChartProps) {
         {props.axis}
       </div>
       <div class="plot" ref={holder} aria-hidden="true" />
-      {(props.hasLegend ?? true) && (
-        <ul class="legend">
-          {props.series.map((series, index) => (
-            <li key={series.name}>
-              <button
-                type="button"
-                class="entry"
-                aria-pressed={!hidden.has(series.name)}
-                title={`hide or show ${series.name}`}
-                onClick={() => toggle(series.name, index)}
-              >
-                <Key series={series} index={index} />
-                {series.name}
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
-      <ChartTable {...props} />
+      {(props.hasLegend ?? true) && <Legend series={props.series} hidden={hidden} toggle={toggle} />}
+      {table}
     </figure>
+  );
+}
+
+function legendName(series: Series): string {
+  return series.group ?? series.name;
+}
+
+function Legend(props: { series: Series[]; hidden: ReadonlySet<string>; toggle: (name: string) => void }) {
+  const entries = new Map<string, { series: Series; index: number }>();
+  props.series.forEach((series, index) => {
+    if (!entries.has(legendName(series))) entries.set(legendName(series), { series, index });
+  });
+  return (
+    <ul class="legend">
+      {[...entries].map(([name, { series, index }]) => (
+        <li key={name}>
+          <button
+            type="button"
+            class="entry"
+            aria-pressed={!props.hidden.has(name)}
+            title={`hide or show ${name}`}
+            onClick={() => props.toggle(name)}
+          >
+            <Key series={series} index={index} />
+            {name}
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -196,9 +221,10 @@ function ChartTable(props: LineChartProps) {
   const text = (value: number | null | undefined) =>
     value === null || value === undefined || Number.isNaN(value) ? "none" : props.format(value);
   return (
-    <table class="unseen">
+    <div class="unseen">
+      <table>
       <caption>
-        {props.title}, {props.axis}; at {text(times?.[last])} as a number of seconds
+        {props.title}: {props.axis}; the last values are of {times?.[last]?.toFixed(2) ?? "0"} s
       </caption>
       <thead>
         <tr>
@@ -217,6 +243,7 @@ function ChartTable(props: LineChartProps) {
         ))}
       </tbody>
     </table>
+    </div>
   );
 }
 

@@ -1,6 +1,7 @@
 // The waterline: what each wants as an outline, what it gets as a fill, and the fair share as one line.
 // Sharing is fair when every fill ends at the line or at its own outline.
 
+import { useEffect, useRef, useState } from "preact/hooks";
 import "./waterline.css";
 
 export interface Level {
@@ -23,23 +24,33 @@ export interface WaterlineProps {
   onPick?: (name: string) => void;
 }
 
-const WIDTH = 600;
 const LEFT = 6;
+/** Room for what the line means. */
+const RIGHT = 108;
 const TOP = 16;
 const BOTTOM = 20;
 
 export function Waterline(props: WaterlineProps) {
   const height = props.height ?? 200;
+  const holder = useRef<HTMLElement>(null);
+  const [width, setWidth] = useState(400);
+  useEffect(() => {
+    const element = holder.current;
+    if (!element) return;
+    const resized = new ResizeObserver(() => setWidth(Math.max(200, element.clientWidth)));
+    resized.observe(element);
+    return () => resized.disconnect();
+  }, []);
   const { levels, share } = props;
   const largest = Math.max(share, ...levels.map((level) => Math.max(level.delivered, finite(level.demand))));
   const top = Math.min(largest, 4 * Math.max(share, ...levels.map((level) => level.delivered))) * 1.08 || 1;
   const y = (value: number) => TOP + (height - TOP - BOTTOM) * (1 - Math.min(value, top) / top);
-  const room = (WIDTH - 2 * LEFT) / Math.max(1, levels.length);
+  const room = (width - LEFT - RIGHT) / Math.max(1, levels.length);
   const wide = Math.max(1, Math.min(60, room * 0.8));
   const base = y(0);
   return (
-    <figure class="waterline" aria-label={props.title}>
-      <svg viewBox={`0 0 ${WIDTH} ${height}`} aria-hidden="true" class="waterline-picture">
+    <figure class="waterline" aria-label={props.title} ref={holder}>
+      <svg viewBox={`0 0 ${width} ${height}`} height={height} aria-hidden="true" class="waterline-picture">
         {levels.map((level, index) => {
           const x = LEFT + room * (index + 0.5) - wide / 2;
           const demand = Number.isFinite(level.demand) ? y(level.demand) : TOP - 6;
@@ -66,13 +77,17 @@ export function Waterline(props: WaterlineProps) {
             </g>
           );
         })}
-        <line class="base" x1={LEFT} x2={WIDTH - LEFT} y1={base} y2={base} />
-        <line class="share" x1={0} x2={WIDTH} y1={y(share)} y2={y(share)} stroke-width="2" />
-        <text class="share-text" x={WIDTH - LEFT} y={y(share) - 4} text-anchor="end">
-          fair: {props.format(share)}
+        <line class="base" x1={LEFT} x2={width - RIGHT} y1={base} y2={base} />
+        <line class="share" x1={0} x2={width - RIGHT + 6} y1={y(share)} y2={y(share)} stroke-width="2" />
+        <text class="share-text" x={width - RIGHT + 10} y={y(share) - 4}>
+          fair share
+        </text>
+        <text class="share-text" x={width - RIGHT + 10} y={y(share) + 11}>
+          {props.format(share)}
         </text>
       </svg>
-      <table class="unseen">
+      <div class="unseen">
+      <table>
         <caption>{props.title}</caption>
         <thead>
           <tr>
@@ -93,6 +108,7 @@ export function Waterline(props: WaterlineProps) {
           ))}
         </tbody>
       </table>
+      </div>
     </figure>
   );
 }

@@ -42,6 +42,8 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-wire",
         ],
     ),
+    ("fairwire-play", &["fairwire-core", "fairwire-metrics", "fairwire-scenario"]),
+    ("fairwire-play-wasm", &["fairwire-play"]),
     ("fairwire-sweep", &["fairwire-core", "fairwire-document", "fairwire-metrics", "fairwire-scenario"]),
     (
         "fairwire-study",

@@ -2,6 +2,7 @@
 
 use super::{Check, Checked, Refusal};
 use crate::compared::{Compared, resolved};
+use crate::lesson::LessonSpec;
 use crate::spec::{ExpectSpec, OtherSpec};
 use fairwire_catalogue as catalogue;
 use fairwire_document::Problem;
@@ -38,6 +39,19 @@ impl Check<'_> {
             }),
             _ => Ok(()),
         }
+    }
+
+    pub(super) fn lesson(&self, lesson: &LessonSpec, measures: &[String]) -> Checked {
+        let LessonSpec { question, look, measure, reads, answer, figure } = lesson;
+        let texts = [
+            ("question", question),
+            ("look", look),
+            ("reads", reads),
+            ("answer", answer),
+            ("figure", figure),
+        ];
+        texts.into_iter().try_for_each(|(key, text)| self.text(&format!("lesson.{key}"), text))?;
+        self.measure("lesson.measure", measure, measures)
     }
 
     /// What a measure is held against is another one, and there.

@@ -52,7 +52,7 @@ pub(crate) fn check(
     check.aggregates(&topology)?;
     check.disciplines(&topology)?;
     check.output()?;
-    if spec.expect.is_empty() && spec.agree.is_empty() {
+    if spec.expect.is_empty() && spec.agree.is_empty() && spec.lesson.is_none() {
         return Ok(topology); // a network may have a hundred thousand measures
     }
     let measures = measure::names(spec, &topology);
@@ -60,6 +60,7 @@ pub(crate) fn check(
     expects.try_for_each(|(at, expect)| check.expectation(at, expect, &measures))?;
     let mut agrees = spec.agree.iter().enumerate();
     agrees.try_for_each(|(at, agree)| check.agreement(at, agree, &measures))?;
+    spec.lesson.as_ref().map_or(Ok(()), |lesson| check.lesson(lesson, &measures))?;
     Ok(topology)
 }
 

@@ -1,0 +1,115 @@
+//! What happened between two looks at a run.
+
+/// What happened on every side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    /// The simulated time, seconds.
+    pub now_s: f64,
+    /// Are all runs at their end?
+    pub is_over: bool,
+    /// The sides, in the order of their disciplines.
+    pub sides: Vec<SideFrame>,
+}
+
+/// What happened under one discipline.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SideFrame {
+    /// One for each [`SAMPLE`](crate::SAMPLE) of time since the last frame.
+    pub samples: Vec<Sample>,
+    /// The last second of each flow.
+    pub levels: Vec<Level>,
+}
+
+/// One interval of time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// Its end, seconds.
+    pub at_s: f64,
+    /// Packets that wait at its end.
+    pub waiting_packets: f64,
+    /// Bytes that wait at its end.
+    pub waiting_bytes: f64,
+    /// The rate of the link, bit/s.
+    pub link_bps: f64,
+    /// The mean wait of the packets that left, seconds; not a number where none did. So are the
+    /// next two.
+    pub wait_mean_s: f64,
+    /// The wait that half of them did not exceed.
+    pub wait_p50_s: f64,
+    /// The wait that 99 of 100 did not exceed.
+    pub wait_p99_s: f64,
+    /// Packets dropped, by the number of the cause.
+    pub dropped: Vec<f64>,
+    /// Of each flow.
+    pub flows: Vec<FlowSample>,
+}
+
+/// One flow in one interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowSample {
+    /// What left the last queued link on its way, bit/s on the wire.
+    pub rate_bps: f64,
+    /// What it offered to the first queue, bit/s on the wire.
+    pub offered_bps: f64,
+    /// Its packets dropped.
+    pub dropped: f64,
+    /// Its congestion window, segments; not a number where it has none. Of several connections the
+    /// sum.
+    pub window: f64,
+}
+
+/// What a flow wants, gets and should get: means over the last second, bit/s.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Level {
+    /// What it would take alone; infinite where it takes all there is.
+    pub demand_bps: f64,
+    /// What it got.
+    pub delivered_bps: f64,
+    /// Its max-min fair share; not a number where flows share more than one link.
+    pub share_bps: f64,
+}
+
+/// The numbers of a [`Sample`] before those of its causes and flows.
+pub(crate) const FIXED: usize = 7;
+/// The numbers of each flow in a sample.
+pub(crate) const OF_FLOW: usize = 4;
+
+impl Frame {
+    /// All of it as numbers of 64 bits, the least significant byte first:
+    ///
+    /// - the time; 1 if all is over, else 0; the number of sides;
+    /// - of each side: the number of flows, of causes and of samples; the three numbers of each
+    ///   flow's level; the numbers of each sample, in the order of its fields.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut numbers = vec![self.now_s, f64::from(u8::from(self.is_over)), self.sides.len() as f64];
+        for side in &self.sides {
+            let causes = side.samples.first().map_or(0, |sample| sample.dropped.len());
+            numbers.extend([side.levels.len() as f64, causes as f64, side.samples.len() as f64]);
+            for level in &side.levels {
+                numbers.extend([level.demand_bps, level.delivered_bps, level.share_bps]);
+            }
+            side.samples.iter().for_each(|sample| sample.write(&mut numbers));
+        }
+        numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+    }
+}
+
+impl Sample {
+    fn write(&self, numbers: &mut Vec<f64>) {
+        let fixed: [f64; FIXED] = [
+            self.at_s,
+            self.waiting_packets,
+            self.waiting_bytes,
+            self.link_bps,
+            self.wait_mean_s,
+            self.wait_p50_s,
+            self.wait_p99_s,
+        ];
+        numbers.extend(fixed);
+        numbers.extend(&self.dropped);
+        for flow in &self.flows {
+            let fields: [f64; OF_FLOW] = [flow.rate_bps, flow.offered_bps, flow.dropped, flow.window];
+            numbers.extend(fields);
+        }
+    }
+}

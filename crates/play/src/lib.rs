@@ -1,0 +1,43 @@
+//! A simulation that is looked at while it runs.
+//!
+//! A [`Player`] owns the runs of a scenario under its first two disciplines, side by side under one
+//! seed. It goes on to a simulated time, and gives what a page draws of the time between.
+//! [`answer`] is the same as messages of bytes, so that the page can have its player in WebAssembly
+//! or in a process.
+//!
+//! ```
+//! use fairwire_core::Time;
+//! use fairwire_play::{Player, Wanted};
+//!
+//! let scenario = r#"
+//!     format = 2
+//!     name = "two"
+//!     duration = "2 s"
+//!     disciplines = ["tail-drop", "faba"]
+//!     [link]
+//!     rate = "1 Mbit/s"
+//!     delay = "5 ms"
+//!     buffer = "20 packets"
+//!     [[flow]]
+//!     group = "tcp"
+//!     count = 2
+//!     source = "bulk"
+//!     access = { rate = "10 Mbit/s", delay = "1 ms" }
+//! "#;
+//! let mut player = Player::new(&Wanted::of(scenario))?;
+//! let frame = player.advance(Time::from_ns(100_000_000));
+//! assert_eq!(frame.sides.len(), 2);
+//! assert_eq!(frame.sides[0].samples.len(), 10, "one for each 10 ms");
+//! # Ok::<(), fairwire_play::PlayError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod about;
+mod frame;
+mod messages;
+mod player;
+mod recorder;
+
+pub use frame::{Frame, Level, Sample, SideFrame};
+pub use messages::{Players, answer};
+pub use player::{MAX_FLOWS, PlayError, Player, SAMPLE, Wanted};

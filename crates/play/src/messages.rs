@@ -1,0 +1,86 @@
+//! A player behind messages of bytes: the same in WebAssembly and over HTTP.
+
+use crate::about;
+use crate::player::{PlayError, Player, Wanted};
+use fairwire_core::Time;
+use fairwire_metrics::record::RunRecord;
+use fairwire_metrics::summary;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// Where a page's player is kept between its messages. There is one at most.
+#[derive(Default)]
+pub struct Players {
+    player: Option<Player>,
+}
+
+/// How far to go on.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Advance {
+    /// The simulated time, seconds.
+    to_s: f64,
+}
+
+/// Answers the message `call` with the JSON text `input`.
+///
+/// - `catalogue`: every part that a scenario may name, JSON.
+/// - `start` with a [`Wanted`]: what runs, JSON, in place of what ran. After an error that goes on.
+/// - `advance` with `{"to_s": SECONDS}`: a [`Frame`](crate::Frame) as bytes.
+/// - `result`: of each side the measures of its whole run, JSON; `null` before the end.
+/// - `run` with a [`Wanted`]: the records of whole runs under every discipline and seed, JSON.
+///
+/// # Errors
+/// What is wrong, for people.
+pub fn answer(players: &mut Players, call: &str, input: &[u8]) -> Result<Vec<u8>, PlayError> {
+    match call {
+        "catalogue" => Ok(text(&about::catalogue())),
+        "start" => {
+            let player = Player::new(&read::<Wanted>(input)?)?; // an error leaves what runs
+            let player = players.player.insert(player);
+            Ok(text(&player.about()))
+        }
+        "advance" => {
+            let Advance { to_s } = read(input)?;
+            let to = Time::from_ns((to_s.clamp(0.0, 1e9) * 1e9).round() as u64);
+            Ok(running(players)?.advance(to).to_bytes())
+        }
+        "result" => Ok(text(&running(players)?.records().map_or(Value::Null, |records| measures(&records)))),
+        "run" => Ok(serde_json::to_vec(&run(&read::<Wanted>(input)?)?).unwrap_or_default()),
+        other => Err(PlayError(format!("there is no message `{other}`"))),
+    }
+}
+
+fn running(players: &mut Players) -> Result<&mut Player, PlayError> {
+    players.player.as_mut().ok_or_else(|| PlayError("nothing runs: `start` comes first".into()))
+}
+
+fn read<T: DeserializeOwned>(input: &[u8]) -> Result<T, PlayError> {
+    serde_json::from_slice(input)
+        .map_err(|error| PlayError(format!("the message is not understood: {error}")))
+}
+
+fn text(value: &Value) -> Vec<u8> {
+    value.to_string().into_bytes()
+}
+
+/// What `fairwire run` would record.
+fn run(wanted: &Wanted) -> Result<Vec<RunRecord>, PlayError> {
+    let scenario = wanted.checked()?;
+    let spec = scenario.spec();
+    let mut records = Vec::new();
+    for discipline in 0..spec.disciplines.len() {
+        for &seed in spec.seeds.as_slice() {
+            let goes_on = &mut |_| std::ops::ControlFlow::Continue(());
+            let record = fairwire_scenario::run_single(&scenario, discipline, seed, goes_on, None);
+            records.extend(record.map_err(|error| PlayError(error.to_string()))?);
+        }
+    }
+    Ok(records)
+}
+
+fn measures(records: &[RunRecord]) -> Value {
+    let of = |run: &RunRecord| json!({ "discipline": run.discipline, "measures": summary::measures(run) });
+    records.iter().map(of).collect()
+}

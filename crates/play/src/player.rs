@@ -1,0 +1,158 @@
+//! One or two runs of a scenario, side by side.
+
+use crate::about;
+use crate::frame::{Frame, SideFrame};
+use crate::recorder::{Recorder, Seen};
+use fairwire_core::{Duration, Time};
+use fairwire_metrics::record::RunRecord;
+use fairwire_scenario::{self as scenario, Overrides, Scenario, Steps};
+use serde::Deserialize;
+use serde_json::Value;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The time between two samples.
+pub const SAMPLE: Duration = Duration::from_ms(10);
+/// The most flows that are looked at: each is a line in a picture.
+pub const MAX_FLOWS: usize = 300;
+/// The most disciplines side by side.
+const MAX_SIDES: usize = 2;
+
+/// What is to be run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wanted {
+    /// The scenario, as TOML.
+    pub scenario: String,
+    /// `PATH=VALUE` each, as `--set`.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// Disciplines in place of the scenario's, as `--discipline`.
+    #[serde(default)]
+    pub disciplines: Vec<String>,
+    /// The seed. The scenario's first where there is none.
+    #[serde(default)]
+    pub seed: Option<u64>,
+}
+
+impl Wanted {
+    /// A scenario as it is.
+    pub fn of(scenario: &str) -> Self {
+        Wanted { scenario: scenario.into(), ..Wanted::default() }
+    }
+
+    /// The scenario that is meant.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub fn checked(&self) -> Result<Scenario, PlayError> {
+        let overrides = Overrides {
+            set: self.set.clone(),
+            disciplines: self.disciplines.clone(),
+            seeds: self.seed.map(|seed| seed.to_string()),
+        };
+        scenario::parse("scenario.toml", &self.scenario, &overrides)
+            .map_err(|error| PlayError(error.to_string()))
+    }
+}
+
+/// Why there is no player, or why it cannot do what was wanted: a text for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlayError(pub String);
+
+impl fmt::Display for PlayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for PlayError {}
+
+/// Runs that go on when they are looked at.
+pub struct Player {
+    scenario: Scenario,
+    sides: Vec<Side>,
+}
+
+struct Side {
+    discipline: usize,
+    steps: Steps,
+    seen: Arc<Mutex<Seen>>,
+    is_over: bool,
+}
+
+impl Side {
+    fn new(scenario: &Scenario, discipline: usize, seed: u64) -> Result<Self, PlayError> {
+        let seen = Arc::<Mutex<Seen>>::default();
+        let steps = scenario::steps(scenario, discipline, seed, Box::new(Recorder(seen.clone())));
+        let steps = steps.map_err(|error| PlayError(error.to_string()))?;
+        Ok(Side { discipline, steps, seen, is_over: false })
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn advance(&mut self, to: Time) -> SideFrame {
+        while !self.is_over && self.seen().now + SAMPLE <= to {
+            self.is_over = !self.steps.advance();
+        }
+        let mut seen = self.seen();
+        SideFrame { samples: std::mem::take(&mut seen.samples), levels: seen.levels() }
+    }
+}
+
+impl Player {
+    /// The runs at their start.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario, or that it has more flows than can be looked at.
+    pub fn new(wanted: &Wanted) -> Result<Self, PlayError> {
+        let scenario = wanted.checked()?;
+        let spec = scenario.spec();
+        let flows: usize = spec.flow.iter().map(|flow| flow.count() as usize).sum();
+        if flows > MAX_FLOWS {
+            return Err(PlayError(format!(
+                "{flows} flows are more than can be looked at; allowed: at most {MAX_FLOWS}. `fairwire run` runs any number"
+            )));
+        }
+        let seed = spec.seeds.as_slice().first().copied().unwrap_or(1);
+        let compared = spec.disciplines.len().min(MAX_SIDES);
+        let sides = (0..compared).map(|discipline| Side::new(&scenario, discipline, seed));
+        let sides = sides.collect::<Result<_, _>>()?;
+        let mut player = Player { scenario, sides };
+        // What takes part is known once a run has begun: a step takes it there.
+        player.sides.iter_mut().for_each(|side| side.is_over = !side.steps.advance());
+        Ok(player)
+    }
+
+    /// The scenario that runs.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// Goes on to this time, or as far as its samples are full. Nothing happens where that is past.
+    pub fn advance(&mut self, to: Time) -> Frame {
+        let sides: Vec<SideFrame> = self.sides.iter_mut().map(|side| side.advance(to)).collect();
+        let now = self.sides.iter().map(|side| side.seen().now).max().unwrap_or(Time::ZERO);
+        let is_over = self.sides.iter().all(|side| side.is_over);
+        Frame { now_s: now.since(Time::ZERO).secs(), is_over, sides }
+    }
+
+    /// What runs, for the page: names, flows, causes, the scenario as typed and as data.
+    pub fn about(&self) -> Value {
+        let labels: Vec<&str> =
+            self.sides.iter().map(|side| self.scenario.spec().disciplines[side.discipline].label()).collect();
+        match self.sides.first() {
+            Some(side) => about::of(&self.scenario, &labels, &side.seen()),
+            None => Value::Null,
+        }
+    }
+
+    /// The records of the runs, once they are at their end: those of `fairwire run`, bit for bit.
+    pub fn records(&self) -> Option<Vec<RunRecord>> {
+        let seed = self.scenario.spec().seeds.as_slice().first().copied().unwrap_or(1);
+        let of = |side: &Side| scenario::record_of(&self.scenario, side.discipline, seed, &side.steps);
+        self.sides.iter().map(of).collect()
+    }
+}

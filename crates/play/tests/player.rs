@@ -1,0 +1,120 @@
+//! A player beside a plain run.
+
+use fairwire_core::Time;
+use fairwire_play::{MAX_FLOWS, Player, Players, Wanted, answer};
+use fairwire_scenario::{self as scenario, Overrides};
+use std::ops::ControlFlow;
+
+const CONTEST: &str = r#"
+    format = 2
+    name = "contest"
+    duration = "3.005 s"
+    warm_up = "1 s"
+    seeds = 1
+    disciplines = ["tail-drop", "faba", "red"]
+    [link]
+    rate = "2 Mbit/s"
+    delay = "5 ms"
+    buffer = "30 packets"
+    [[flow]]
+    group = "tcp"
+    count = 2
+    source = "bulk"
+    access = { rate = "10 Mbit/s", delay = "1 ms" }
+    [[flow]]
+    group = "udp"
+    source = { cbr = { rate = "1.5 Mbit/s" } }
+    access = { rate = "10 Mbit/s", delay = "1 ms" }
+"#;
+
+#[test]
+fn a_run_that_is_looked_at_has_the_record_of_one_that_is_not() {
+    let mut player = Player::new(&Wanted::of(CONTEST)).expect("a player");
+    assert!(player.records().is_none(), "nothing is at its end yet");
+    let mut at = Time::ZERO;
+    while !player.advance(at).is_over {
+        at += fairwire_core::Duration::from_ms(170);
+    }
+    let records = player.records().expect("all is over");
+    let checked = scenario::parse("contest", CONTEST, &Overrides::default()).expect("a scenario");
+    for (discipline, record) in records.iter().enumerate() {
+        let plain = scenario::run_single(&checked, discipline, 1, &mut |_| ControlFlow::Continue(()), None);
+        let plain = plain.expect("it runs").expect("it is whole");
+        assert_eq!(serde_json::to_string(record).unwrap(), serde_json::to_string(&plain).unwrap());
+    }
+}
+
+#[test]
+fn it_does_not_matter_in_which_steps_a_run_is_looked_at() {
+    let seen = |step_ms: u64| {
+        let mut player = Player::new(&Wanted::of(CONTEST)).expect("a player");
+        let mut samples = vec![Vec::new(), Vec::new()];
+        for at in (0..=3_100).step_by(step_ms as usize) {
+            let frame = player.advance(Time::from_ns(at * 1_000_000));
+            for (all, side) in samples.iter_mut().zip(frame.sides) {
+                all.extend(side.samples.into_iter().map(|sample| format!("{sample:?}")));
+            }
+        }
+        samples
+    };
+    let (fine, coarse) = (seen(10), seen(310));
+    assert_eq!(fine[0].len(), 301, "the last is shorter than the others");
+    assert_eq!(fine, coarse);
+}
+
+#[test]
+fn a_frame_has_what_left_and_what_was_dropped() {
+    let mut player = Player::new(&Wanted::of(CONTEST)).expect("a player");
+    let frame = player.advance(Time::from_ns(2_000_000_000));
+    for side in &frame.sides {
+        let bits: f64 = side
+            .samples
+            .iter()
+            .skip(100)
+            .flat_map(|sample| &sample.flows)
+            .map(|flow| flow.rate_bps * 0.01)
+            .sum();
+        // The link is never idle in the second half: 2 Mbit, and a packet at either end.
+        assert!((1.99e6..=2.01e6).contains(&bits), "{bits}");
+        let of_causes: f64 = side.samples.iter().flat_map(|sample| &sample.dropped).sum();
+        let of_flows: f64 =
+            side.samples.iter().flat_map(|sample| &sample.flows).map(|flow| flow.dropped).sum();
+        assert!(of_causes > 0.0);
+        assert_eq!(of_causes, of_flows);
+        let shares: f64 = side.levels.iter().map(|level| level.share_bps).sum();
+        assert!((shares - 2e6).abs() < 1.0, "{shares}");
+    }
+    let faba = &frame.sides[1].levels[2];
+    assert!((faba.demand_bps - 1.5e6).abs() < 0.05e6, "what a flood offers is its demand: {faba:?}");
+}
+
+#[test]
+fn what_cannot_be_looked_at_is_refused_with_what_is_allowed() {
+    let many = CONTEST.replace("count = 2", "count = 500");
+    let refused = Player::new(&Wanted::of(&many)).map(|_| ()).unwrap_err().to_string();
+    assert!(refused.contains("501 flows") && refused.contains(&MAX_FLOWS.to_string()), "{refused}");
+    let wrong = CONTEST.replace("2 Mbit/s", "2 Mbit");
+    let refused = Player::new(&Wanted::of(&wrong)).map(|_| ()).unwrap_err().to_string();
+    assert!(refused.contains("scenario.toml:9:12"), "{refused}");
+}
+
+#[test]
+fn messages_that_make_no_sense_are_refused_and_nothing_ends() {
+    let mut players = Players::default();
+    for (call, input) in [
+        ("advance", r#"{"to_s": 1}"#),
+        ("start", "{"),
+        ("start", r#"{"scenario": "", "other": 1}"#),
+        ("result", ""),
+        ("nothing", ""),
+        ("", "\0\u{ff}"),
+    ] {
+        assert!(answer(&mut players, call, input.as_bytes()).is_err(), "{call}");
+    }
+    let start = serde_json::json!({ "scenario": CONTEST }).to_string();
+    answer(&mut players, "start", start.as_bytes()).expect("it starts");
+    for to in ["-1", "1e300", "0.5"] {
+        let frame = answer(&mut players, "advance", format!("{{\"to_s\": {to}}}").as_bytes()).expect(to);
+        assert_eq!(frame.len() % 8, 0);
+    }
+}

@@ -1,0 +1,26 @@
+//! What a scenario is to teach.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// A lesson: a question, and the measure of the runs that answers it. `fairwire play` shows it
+/// beside the pictures; runs do not depend on it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LessonSpec {
+    /// The question.
+    pub question: String,
+    /// Where to look, and what to change while it runs.
+    #[serde(default)]
+    pub look: String,
+    /// The measure whose values answer the question, such as "share.tcp" or "jain".
+    pub measure: String,
+    /// What the measure is, in words, with its unit.
+    pub reads: String,
+    /// The answer.
+    pub answer: String,
+    /// The figure or table of a paper that shows the same, by its name in `fairwire reproduce`,
+    /// such as "faba.table1". Default: none.
+    #[serde(default)]
+    pub figure: String,
+}

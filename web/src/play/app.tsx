@@ -1,0 +1,313 @@
+// The page: the contest on the left, what happens on the right, and the buttons above both.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { wantsStill } from "../kit";
+import { format } from "../kit";
+import { Contest, type Part } from "./contest";
+import { json, open, server } from "./door";
+import { csv, png, save, svg } from "./export";
+import { Game, SPEEDS } from "./game";
+import { FIRST, LESSONS } from "./lessons";
+import { LessonCard } from "./lesson";
+import { pack, unpack } from "./link";
+import { delayOf, fairnessOf, Pictures, queueOf, ratesOf, type View, windowsOf } from "./pictures";
+import { changed, type Path, type Value, write } from "./toml";
+import "./app.css";
+
+interface Notice {
+  mood: "plain" | "bad";
+  text: string;
+}
+
+const SPANS = [2, 5, 10, 30, 120];
+const SMOOTHS = [1, 5, 10, 25, 100];
+/** How often text and numbers change, ms; with reduced motion pictures too. */
+const SLOW = 100;
+const STILL = 1000;
+
+export function App() {
+  const [game, setGame] = useState<Game | null>(null);
+  const [parts, setParts] = useState<Part[]>([]);
+  const [notice, setNotice] = useState<Notice | null>(null);
+  const [lesson, setLesson] = useState("");
+  const [view, setView] = useState<View>({ span: 10, smooth: 10 });
+  const [, redraw] = useState(0);
+  const started = useRef(false);
+
+  const fail = (why: string) => setNotice({ mood: "bad", text: why });
+
+  const run = async (to: Game, scenario: string, isPlaying = true) => {
+    try {
+      await to.start(scenario);
+      to.setPlaying(isPlaying);
+      return true;
+    } catch (error) {
+      fail(message(error));
+      return false;
+    }
+  };
+
+  useEffect(() => {
+    if (started.current) return;
+    started.current = true;
+    void begin(setGame, setParts, setLesson, setNotice, () => redraw((count) => count + 1), run).catch((error: unknown) => fail(message(error)));
+  }, []);
+
+  const follow = async (scenario: string, name: string, isPlaying = true) => {
+    if (!game || !(await run(game, scenario, isPlaying))) return false;
+    setLesson(name);
+    history.replaceState(null, "", await pack(name ? { lesson: name } : { scenario }));
+    return true;
+  };
+
+  const edit = async (path: Path, value: Value | undefined) => {
+    if (!game?.about) return;
+    setNotice(null);
+    const document = changed(game.about.document, path, value);
+    delete document["expect"]; // they were of the scenario as it was
+    delete document["lesson"];
+    if (await follow(write(document), "")) setNotice({ mood: "plain", text: "A new run: it began again with this change." });
+  };
+
+  const choose = (name: string) => {
+    setNotice(null);
+    const found = LESSONS.find((each) => each.name === name);
+    void follow(found?.scenario ?? FIRST, found ? name : "");
+  };
+
+  const about = game?.about ?? null;
+  return (
+    <main class="play">
+      <header class="top">
+        <h1>fairwire play</h1>
+        <label class="pick">
+          <span class="unseen">lesson</span>
+          <select value={lesson} onChange={(event) => choose(event.currentTarget.value)}>
+            <option value="">free play</option>
+            {LESSONS.map((each, index) => (
+              <option key={each.name} value={each.name}>
+                {index + 1}. {each.title}
+              </option>
+            ))}
+          </select>
+        </label>
+        {game && about && <Transport game={game} view={view} setView={setView} />}
+      </header>
+      {notice && (
+        <p class={notice.mood === "bad" ? "notice bad" : "notice"} role="alert">
+          {notice.text}
+        </p>
+      )}
+      {game && about ? (
+        <div class="body">
+          <aside aria-label="the contest">
+            {about.lesson && <LessonCard game={game} about={about} lesson={about.lesson} />}
+            <Contest about={about} parts={parts} edit={(path, value) => void edit(path, value)} />
+            <Take game={game} view={view} fail={fail} />
+          </aside>
+          <Live game={game} view={view} />
+        </div>
+      ) : (
+        <p class="faint wait">The simulator is being loaded…</p>
+      )}
+    </main>
+  );
+}
+
+function message(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function begin(
+  setGame: (game: Game) => void,
+  setParts: (parts: Part[]) => void,
+  setLesson: (name: string) => void,
+  setNotice: (notice: Notice) => void,
+  redraw: () => void,
+  run: (game: Game, scenario: string, isPlaying: boolean) => Promise<boolean>,
+): Promise<void> {
+  const fail = (text: string) => setNotice({ mood: "bad", text });
+  const door = await open(await server(), (kind) => kind !== "page" || !new URLSearchParams(location.search).has("process"));
+  const game = new Game(door, redraw, fail);
+  setParts(await json<Part[]>(door, "catalogue"));
+  const wanted = await fromAddress(fail);
+  const isPlaying = !wantsStill();
+  if (await run(game, wanted.scenario, isPlaying)) setLesson(wanted.lesson);
+  else await run(game, FIRST, isPlaying);
+  setGame(game);
+}
+
+/** What the address says is to be shown; garbage is said, and the first contest is shown. */
+async function fromAddress(fail: (why: string) => void): Promise<{ scenario: string; lesson: string }> {
+  try {
+    const state = await unpack(location.hash);
+    if (!state) return { scenario: FIRST, lesson: "" };
+    if ("scenario" in state) return { scenario: state.scenario, lesson: "" };
+    const found = LESSONS.find((each) => each.name === state.lesson);
+    if (found) return { scenario: found.scenario, lesson: found.name };
+    throw new Error(`there is no lesson \`${state.lesson}\``);
+  } catch (error) {
+    fail(`The address says what to show, but ${message(error)}. This is the contest that the page begins with.`);
+    return { scenario: FIRST, lesson: "" };
+  }
+}
+
+function Transport({ game, view, setView }: { game: Game; view: View; setView: (view: View) => void }) {
+  const [speed, setSpeed] = useState(game.speed);
+  return (
+    <div class="transport controls" role="toolbar" aria-label="time">
+      <button type="button" class="primary" onClick={() => game.setPlaying(!game.isPlaying)} disabled={game.isOver}>
+        {game.isPlaying ? "Pause" : "Play"}
+      </button>
+      <button type="button" onClick={() => void game.step()} disabled={game.isOver}>
+        Step
+      </button>
+      <button type="button" onClick={() => void again(game)}>
+        Restart
+      </button>
+      <label>
+        speed{" "}
+        <select
+          value={speed}
+          onChange={(event) => {
+            game.speed = Number(event.currentTarget.value);
+            setSpeed(game.speed);
+          }}
+        >
+          {SPEEDS.map((each) => (
+            <option key={each} value={each}>
+              {each < 1 ? `1/${Math.round(1 / each)}` : `${each}×`}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        shows{" "}
+        <select value={view.span} onChange={(event) => setView({ ...view, span: Number(event.currentTarget.value) })}>
+          {SPANS.map((each) => (
+            <option key={each} value={each}>
+              {each} s
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        rates over{" "}
+        <select value={view.smooth} onChange={(event) => setView({ ...view, smooth: Number(event.currentTarget.value) })}>
+          {SMOOTHS.map((each) => (
+            <option key={each} value={each}>
+              {each * 10} ms
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
+  );
+}
+
+async function again(game: Game): Promise<void> {
+  if (!game.about) return;
+  await game.start(game.about.toml);
+  game.setPlaying(true);
+}
+
+/** What changes with every picture. */
+function Live({ game, view }: { game: Game; view: View }) {
+  const [version, setVersion] = useState(0);
+  const [slow, setSlow] = useState(0);
+  useEffect(() => {
+    let handle = 0;
+    let seen = -1;
+    let lastSlow = 0;
+    const isStill = wantsStill();
+    const draw = (clock: number) => {
+      handle = requestAnimationFrame(draw);
+      game.tick(clock);
+      const isDue = clock - lastSlow >= (isStill ? STILL : SLOW);
+      if (game.frames === seen || (isStill && !isDue && game.isPlaying)) return;
+      seen = game.frames;
+      setVersion(seen);
+      if (isDue || !game.isPlaying) {
+        lastSlow = clock;
+        setSlow(seen);
+      }
+    };
+    handle = requestAnimationFrame(draw);
+    return () => cancelAnimationFrame(handle);
+  }, [game]);
+  const { about } = game;
+  if (!about || game.sides.length === 0) return null;
+  return (
+    <div class="right">
+      <p class="says">
+        <span class="clock number" data-now={game.now}>
+          {game.now.toFixed(2)} s
+        </span>{" "}
+        of {format.seconds(about.duration_s)}; simulated {game.door.place}, seed {about.seed}.{" "}
+        {about.sides.map((side, index) => {
+          const history = game.sides[index];
+          return history ? (
+            <span key={side}>
+              <strong>{side}</strong>: {fairly(fairnessOf(history))}.{" "}
+            </span>
+          ) : null;
+        })}
+        {game.isOver && <strong>The run is at its end.</strong>}
+      </p>
+      <Pictures game={game} about={about} view={view} version={version} slow={slow} kernel={null} />
+    </div>
+  );
+}
+
+function fairly(jain: number): string {
+  if (Number.isNaN(jain)) return "nothing was sent in the last second";
+  const number = format.significant(jain);
+  if (jain > 0.95) return `fair in the last second (Jain ${number})`;
+  return jain > 0.8 ? `nearly fair (Jain ${number})` : `unfair (Jain ${number})`;
+}
+
+/** What one takes along. */
+function Take({ game, view, fail }: { game: Game; view: View; fail: (why: string) => void }) {
+  const { about } = game;
+  if (!about) return null;
+  const picture = () => {
+    const named = (label: string | undefined, shown: ReturnType<typeof ratesOf>) => ({ ...shown, title: `${shown.title}, ${label}` });
+    const panels = [
+      ...game.sides.map((side, index) => named(about.sides[index], ratesOf(about, side, view))),
+      ...game.sides.map((side, index) => named(about.sides[index], windowsOf(about, side, view))).filter((shown) => shown.series.length > 0),
+      queueOf(about, game.sides, view),
+      delayOf(about, game.sides, view),
+    ];
+    return svg(about.title || about.name, panels);
+  };
+  const { name } = about;
+  const text = (content: string, type: string) => new Blob([content], { type });
+  const copy = async () => {
+    const isLesson = about.lesson !== null;
+    if (!isLesson) history.replaceState(null, "", await pack({ scenario: about.toml }));
+    await navigator.clipboard.writeText(location.href);
+  };
+  return (
+    <fieldset class="take">
+      <legend>Take along</legend>
+      <button type="button" onClick={() => save(`${name}.toml`, text(about.toml, "text/plain"))}>
+        Scenario
+      </button>
+      <button type="button" onClick={() => save(`${name}.csv`, text(csv(about, game.sides), "text/csv"))}>
+        CSV
+      </button>
+      <button type="button" onClick={() => save(`${name}.svg`, text(picture(), "image/svg+xml"))}>
+        SVG
+      </button>
+      <button
+        type="button"
+        onClick={() => void png(picture()).then((file) => save(`${name}.png`, file)).catch((error: unknown) => fail(message(error)))}
+      >
+        PNG
+      </button>
+      <button type="button" onClick={() => void copy().catch((error: unknown) => fail(message(error)))}>
+        Copy address
+      </button>
+    </fieldset>
+  );
+}

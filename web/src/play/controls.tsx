@@ -1,0 +1,82 @@
+// The small parts of the panel on the left: a slider with its text, a choice, a text.
+
+import { useEffect, useState } from "preact/hooks";
+
+/** Sliders of rates and buffers are logarithmic, in as many places. */
+const PLACES = 200;
+
+export interface SliderProps {
+  label: string;
+  /** The quantity as the scenario has it. */
+  text: string;
+  /** Its number; null where the text is none, such as a range: then there is no slider. */
+  value: number | null;
+  min: number;
+  max: number;
+  isLogarithmic?: boolean;
+  step?: number;
+  write: (value: number) => string;
+  change: (text: string) => void;
+}
+
+export function Slider(props: SliderProps) {
+  const [typed, setTyped] = useState(props.text);
+  useEffect(() => setTyped(props.text), [props.text]);
+  const { min, max, value } = props;
+  const isLog = props.isLogarithmic ?? false;
+  const place = (number: number) => (isLog ? (PLACES * Math.log(number / min)) / Math.log(max / min) : number);
+  const number = (at: number) => (isLog ? min * (max / min) ** (at / PLACES) : at);
+  const submit = () => {
+    if (typed.trim() !== "" && typed !== props.text) props.change(typed.trim());
+  };
+  return (
+    <div class="slider">
+      <label>
+        <span>{props.label}</span>
+        <input
+          type="text"
+          value={typed}
+          aria-label={`${props.label}, as text`}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+          onBlur={submit}
+          onKeyDown={(event) => event.key === "Enter" && submit()}
+        />
+      </label>
+      {value !== null && (
+        <input
+          type="range"
+          aria-label={props.label}
+          aria-valuetext={props.text}
+          min={isLog ? 0 : min}
+          max={isLog ? PLACES : max}
+          step={isLog ? 1 : (props.step ?? 1)}
+          value={place(Math.min(max, Math.max(min, value)))}
+          onInput={(event) => setTyped(props.write(number(Number(event.currentTarget.value))))}
+          onChange={(event) => props.change(props.write(number(Number(event.currentTarget.value))))}
+        />
+      )}
+    </div>
+  );
+}
+
+export interface ChoiceProps {
+  label: string;
+  value: string;
+  options: { name: string; text: string }[];
+  change: (name: string) => void;
+}
+
+export function Choice(props: ChoiceProps) {
+  return (
+    <label class="choice">
+      <span>{props.label}</span>
+      <select value={props.value} onChange={(event) => props.change(event.currentTarget.value)}>
+        {props.options.map(({ name, text }) => (
+          <option key={name} value={name}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

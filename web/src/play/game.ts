@@ -1,0 +1,164 @@
+// The runs on the page: started, gone on with, paused, changed. It knows nothing of elements.
+
+import { type Door, json } from "./door";
+import { History, take } from "./history";
+import type { Table } from "./toml";
+
+export interface Flow {
+  name: string;
+  group: string;
+  is_tcp: boolean;
+}
+
+export interface LessonAbout {
+  question: string;
+  look: string;
+  measure: string;
+  reads: string;
+  answer: string;
+  figure: string;
+}
+
+/** What runs, as the player says it. */
+export interface About {
+  name: string;
+  title: string;
+  duration_s: number;
+  warm_up_s: number;
+  seed: number;
+  sample_s: number;
+  disciplines: string[];
+  sides: string[];
+  links: string[];
+  flows: Flow[];
+  causes: string[];
+  document: Table;
+  toml: string;
+  notes: string[];
+  lesson: LessonAbout | null;
+}
+
+/** The measures of a whole run. */
+export interface Result {
+  discipline: string;
+  measures: Record<string, number>;
+}
+
+/** Simulated seconds for each second of a clock. */
+export const SPEEDS = [0.05, 0.25, 1, 4, 16] as const;
+/** The most simulated time between two pictures: the page answers while it goes fast. */
+const MAX_STEP = 0.5;
+
+export class Game {
+  about: About | null = null;
+  sides: History[] = [];
+  now = 0;
+  isOver = false;
+  isPlaying = false;
+  isBusy = false;
+  /** Going to the end as fast as it can. */
+  isRushing = false;
+  speed: number = 1;
+  result: Result[] | null = null;
+  /** Counts pictures. */
+  frames = 0;
+  private run = 0;
+  private last = 0;
+
+  constructor(
+    readonly door: Door,
+    /** Something other than a new frame: what runs, whether it plays, a result. */
+    private readonly changed: () => void,
+    private readonly failed: (why: string) => void,
+  ) {}
+
+  /** Starts anew. An error of the scenario leaves what runs. */
+  async start(scenario: string): Promise<void> {
+    const run = ++this.run;
+    this.isBusy = true;
+    try {
+      const about = await json<About>(this.door, "start", { scenario });
+      if (run !== this.run) return;
+      this.about = about;
+      this.sides = about.sides.map(() => new History(about.flows.length, about.causes.length));
+      this.now = 0;
+      this.isOver = false;
+      this.isRushing = false;
+      this.result = null;
+      this.last = 0;
+    } finally {
+      if (run === this.run) this.isBusy = false;
+      this.changed();
+    }
+    await this.advance(about_step(this.about));
+  }
+
+  setPlaying(isPlaying: boolean): void {
+    this.isPlaying = isPlaying && !this.isOver;
+    this.isRushing = false;
+    this.last = 0;
+    this.changed();
+  }
+
+  rush(): void {
+    this.isPlaying = !this.isOver;
+    this.isRushing = true;
+    this.changed();
+  }
+
+  /** One sample further, paused. */
+  async step(): Promise<void> {
+    this.setPlaying(false);
+    await this.advance(this.now + about_step(this.about));
+  }
+
+  /** To be called for each picture with the time in ms. True where there is something new to draw. */
+  tick(clock: number): void {
+    if (!this.isPlaying || this.isBusy || !this.about) return;
+    const passed = this.last === 0 ? 1 / 60 : Math.min(0.1, (clock - this.last) / 1000);
+    const step = this.isRushing ? MAX_STEP : Math.min(MAX_STEP, passed * this.speed);
+    const to = Math.min(this.target(clock) + step, this.about.duration_s);
+    this.last = clock;
+    this.wanted = to;
+    if (to - this.now >= this.about.sample_s || to >= this.about.duration_s) void this.advance(to);
+  }
+
+  private wanted = 0;
+
+  /** Slow motion is slower than a sample for each picture: parts of one add up. */
+  private target(_clock: number): number {
+    const sample = this.about?.sample_s ?? 0.01;
+    return this.wanted > this.now && this.wanted < this.now + 2 * sample ? this.wanted : this.now;
+  }
+
+  private async advance(to: number): Promise<void> {
+    if (this.isBusy || !this.about) return;
+    const run = this.run;
+    this.isBusy = true;
+    try {
+      const bytes = await this.door.call("advance", { to_s: to + 1e-6 });
+      if (run !== this.run) return;
+      const frame = take(bytes, this.sides);
+      this.now = frame.now;
+      this.frames += 1;
+      if (frame.isOver && !this.isOver) await this.end();
+    } catch (error) {
+      this.isPlaying = false;
+      this.failed(String(error instanceof Error ? error.message : error));
+    } finally {
+      if (run === this.run) this.isBusy = false;
+    }
+  }
+
+  private async end(): Promise<void> {
+    this.result = await json<Result[] | null>(this.door, "result");
+    this.isOver = true;
+    this.isPlaying = false;
+    this.isRushing = false;
+    this.changed();
+  }
+}
+
+function about_step(about: About | null): number {
+  return about?.sample_s ?? 0.01;
+}

@@ -1,0 +1,50 @@
+// The state of the page in its address: a lesson by its name, or a whole scenario, packed.
+
+export type State = { lesson: string } | { scenario: string };
+
+/** The most characters of a packed scenario: what a browser's address bar and a chat still carry. */
+const MAX_PACKED = 32_768;
+/** The most characters of a scenario that is unpacked: a small text may unpack to very much. */
+const MAX_TEXT = 262_144;
+
+const through = async (bytes: Uint8Array<ArrayBuffer>, stream: CompressionStream | DecompressionStream) =>
+  new Response(new Response(bytes).body?.pipeThrough(stream as ReadableWritablePair<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>));
+
+/** The fragment of an address that has this state. */
+export async function pack(state: State): Promise<string> {
+  if ("lesson" in state) return `#lesson=${encodeURIComponent(state.lesson)}`;
+  const packed = new Uint8Array(
+    await (await through(new TextEncoder().encode(state.scenario), new CompressionStream("deflate-raw"))).arrayBuffer(),
+  );
+  const text = btoa(String.fromCharCode(...packed));
+  return `#scenario=${text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
+}
+
+/** The state in a fragment; null where it has none. An error where it is not one. */
+export async function unpack(fragment: string): Promise<State | null> {
+  const text = fragment.replace(/^#/, "");
+  if (text === "") return null;
+  const [name, value = ""] = text.split("=", 2);
+  if (name === "lesson") return { lesson: decodeURIComponent(value) };
+  if (name !== "scenario") throw new Error("it begins with neither `lesson=` nor `scenario=`");
+  if (value.length > MAX_PACKED) throw new Error("it is too long");
+  const plain = atob(value.replaceAll("-", "+").replaceAll("_", "/"));
+  const bytes = Uint8Array.from(plain, (letter) => letter.charCodeAt(0));
+  const stream = (await through(bytes, new DecompressionStream("deflate-raw"))).body;
+  return { scenario: await limited(stream) };
+}
+
+async function limited(stream: ReadableStream<Uint8Array> | null): Promise<string> {
+  const reader = stream?.getReader();
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let text = "";
+  for (;;) {
+    const part = await reader?.read();
+    if (!part || part.done) return text + decoder.decode();
+    text += decoder.decode(part.value, { stream: true });
+    if (text.length > MAX_TEXT) {
+      await reader?.cancel();
+      throw new Error("it unpacks to too much");
+    }
+  }
+}

@@ -1,0 +1,264 @@
+// The pictures, on the right, drawn from the histories of the sides.
+
+import { useMemo } from "preact/hooks";
+import { format, HeatMap, LineChart, type Series, Waterline } from "../kit";
+import type { About, Game } from "./game";
+import { FIELD, type History, OF_FLOW } from "./history";
+
+export interface View {
+  /** Seconds in sight. */
+  span: number;
+  /** Rates are means over this many samples. */
+  smooth: number;
+}
+
+/** Points of a line: more than that no screen shows. */
+const MAX_POINTS = 400;
+/** Beyond this, flows have the colour of their group, and the legend has groups. */
+const MAX_OWN_COLOURS = 9;
+
+export interface Shown {
+  title: string;
+  axis: string;
+  series: Series[];
+  data: () => Float64Array[];
+  format: (value: number) => string;
+  range?: [number, number];
+}
+
+interface PicturesProps {
+  game: Game;
+  about: About;
+  view: View;
+  version: number;
+  /** Counts ten times a second at most, for what is read rather than watched. */
+  slow: number;
+  kernel: ((about: About) => Shown[]) | null;
+}
+
+export function flowSeries(about: About): Series[] {
+  const groups = [...new Set(about.flows.map((flow) => flow.group))];
+  const isMany = about.flows.length > MAX_OWN_COLOURS;
+  return about.flows.map((flow, index) => {
+    const colour = isMany ? groups.indexOf(flow.group) : index;
+    return isMany ? { name: flow.name, group: flow.group, colour, width: 1 } : { name: flow.name, colour };
+  });
+}
+
+function rows(history: History, view: View): { first: number; stride: number } {
+  const first = history.from(view.span);
+  return { first, stride: Math.max(1, Math.ceil((history.rows - first) / MAX_POINTS), Math.ceil((view.span * 100) / MAX_POINTS)) };
+}
+
+/** The rate of each flow on one side. */
+export function ratesOf(about: About, history: History, view: View): Shown {
+  return {
+    title: "Rate of each flow",
+    axis: `rate, mean of ${view.smooth * 10} ms`,
+    series: flowSeries(about),
+    data: () => {
+      const { first, stride } = rows(history, view);
+      const columns = about.flows.map((_, flow) => history.column(flow, OF_FLOW.rate));
+      return history.means(columns, first, stride, view.smooth);
+    },
+    format: format.rate,
+  };
+}
+
+/** The congestion window of each TCP flow on one side. */
+export function windowsOf(about: About, history: History, view: View): Shown {
+  const flows = about.flows.map((flow, index) => ({ flow, index })).filter(({ flow }) => flow.is_tcp);
+  const all = flowSeries(about);
+  return {
+    title: "Congestion window",
+    axis: "segments",
+    series: flows.flatMap(({ index }) => all[index] ?? []),
+    data: () => {
+      const { first, stride } = rows(history, view);
+      const columns = flows.map(({ index }) => history.column(index, OF_FLOW.window));
+      return history.means(columns, first, stride, 1);
+    },
+    format: (value) => format.significant(value),
+  };
+}
+
+/** One number of all sides in one picture. */
+function ofSides(about: About, sides: History[], view: View, columns: { field: number; suffix: string; dash: number[] }[]) {
+  const series = about.sides.flatMap((side, index) =>
+    columns.map(({ suffix, dash }) => ({ name: `${side}${suffix}`, colour: index, dash })),
+  );
+  const data = () => {
+    const lead = sides[0];
+    if (!lead) return [new Float64Array(0)];
+    const { first, stride } = rows(lead, view);
+    const found = sides.map((side) => side.means(columns.map(({ field }) => field), first, stride, stride));
+    const times = found[0]?.[0] ?? new Float64Array(0);
+    return [times, ...found.flatMap(([, ...values]) => values)];
+  };
+  return { series, data };
+}
+
+export function queueOf(about: About, sides: History[], view: View): Shown {
+  return {
+    title: "Queue",
+    axis: "packets that wait",
+    ...ofSides(about, sides, view, [{ field: FIELD.packets, suffix: "", dash: [] }]),
+    format: (value) => format.significant(value),
+  };
+}
+
+export function delayOf(about: About, sides: History[], view: View): Shown {
+  return {
+    title: "Delay in the queue",
+    axis: "per interval: median, and 99th percentile (dashed)",
+    ...ofSides(about, sides, view, [
+      { field: FIELD.p50, suffix: " p50", dash: [] },
+      { field: FIELD.p99, suffix: " p99", dash: [4, 3] },
+    ]),
+    format: format.seconds,
+  };
+}
+
+export function Pictures({ game, about, view, version, slow, kernel }: PicturesProps) {
+  const { sides } = game;
+  const span: [number, number] = [Math.max(0, game.now - view.span), Math.max(view.span, game.now)];
+  const drawn = { version, span, cursor: "play" };
+  const isTwo = sides.length > 1;
+  // Two pictures beside each other have one scale, so that they can be compared.
+  const top = useMemo(() => Math.max(...sides.map((side) => greatestRate(side, about, view))), [slow]);
+  const topWindow = useMemo(() => Math.max(...sides.map((side) => greatestWindow(side, about, view))), [slow]);
+  const hasTcp = about.flows.some((flow) => flow.is_tcp);
+  return (
+    <div class={isTwo ? "pictures two" : "pictures"}>
+      {sides.map((side, index) => (
+        <Water key={`water ${index}`} about={about} side={side} index={index} slow={slow} />
+      ))}
+      {sides.map((side, index) => (
+        <Card key={`rates ${index}`} title="Rate of each flow" side={about.sides[index]}>
+          <LineChart {...ratesOf(about, side, view)} {...drawn} range={[0, top * 1.06 || 1]} height={210} />
+        </Card>
+      ))}
+      {hasTcp &&
+        sides.map((side, index) => (
+          <Card key={`windows ${index}`} title="Congestion window" side={about.sides[index]}>
+            <LineChart {...windowsOf(about, side, view)} {...drawn} range={[0, topWindow * 1.06 || 1]} height={170} />
+          </Card>
+        ))}
+      <Card title="Queue">
+        <LineChart {...queueOf(about, sides, view)} {...drawn} height={170} />
+      </Card>
+      <Card title="Delay in the queue">
+        <LineChart {...delayOf(about, sides, view)} {...drawn} height={170} />
+      </Card>
+      {kernel?.(about).map((shown) => (
+        <Card key={shown.title} title={shown.title}>
+          <LineChart {...shown} version={slow} height={210} />
+        </Card>
+      ))}
+      <Drops about={about} sides={sides} slow={slow} />
+    </div>
+  );
+}
+
+function Card(props: { title: string; side?: string | undefined; children: preact.ComponentChildren }) {
+  return (
+    <section class="card">
+      <header>
+        <h2>
+          {props.title}
+          {props.side && <span class="side"> under {props.side}</span>}
+        </h2>
+      </header>
+      {props.children}
+    </section>
+  );
+}
+
+function greatestRate(side: History, about: About, view: View): number {
+  const [, ...rates] = ratesOf(about, side, view).data();
+  return Math.max(0, ...rates.map(greatest));
+}
+
+function greatestWindow(side: History, about: About, view: View): number {
+  const [, ...windows] = windowsOf(about, side, view).data();
+  return Math.max(0, ...windows.map(greatest));
+}
+
+function greatest(values: Float64Array): number {
+  let found = 0;
+  for (const value of values) if (value > found) found = value;
+  return found;
+}
+
+/** Jain's index of what flows get over their fair shares: 1 is fair. */
+export function fairnessOf(side: History): number {
+  const parts = side.levels.filter((level) => level.share > 0).map((level) => level.delivered / level.share);
+  const sum = parts.reduce((total, part) => total + part, 0);
+  const squares = parts.reduce((total, part) => total + part * part, 0);
+  return squares > 0 ? (sum * sum) / (parts.length * squares) : Number.NaN;
+}
+
+function Water(props: { about: About; side: History; index: number; slow: number }) {
+  const { about, side, index, slow } = props;
+  return useMemo(() => {
+    const colours = flowSeries(about);
+    const levels = side.levels.map((level, flow) => ({
+      name: about.flows[flow]?.name ?? "",
+      demand: level.demand,
+      delivered: level.delivered,
+      colour: colours[flow]?.colour ?? 0,
+    }));
+    const share = Math.max(0, ...side.levels.map((level) => (Number.isFinite(level.share) ? level.share : 0)));
+    return (
+      <section class="card">
+        <header>
+          <h2>
+            Who gets what <span class="side">under {about.sides[index]}</span>
+          </h2>
+          <span class="faint small">
+            last second; Jain {format.significant(fairnessOf(side))}
+          </span>
+        </header>
+        <Waterline
+          title={`What each flow wants and gets under ${about.sides[index]}`}
+          levels={levels}
+          share={share}
+          format={format.rate}
+          height={190}
+        />
+      </section>
+    );
+  }, [slow, side]);
+}
+
+function Drops(props: { about: About; sides: History[]; slow: number }) {
+  const { about, sides, slow } = props;
+  return useMemo(() => {
+    const groups = [...new Set(about.flows.map((flow) => flow.group))];
+    const used = about.causes.map((name, index) => ({ name, index })).filter(({ index }) => sides.some((side) => (side.dropped[index] ?? 0) > 0));
+    const ofGroup = (side: History, group: string) =>
+      about.flows.reduce((sum, flow, index) => (flow.group === group ? sum + (side.droppedOf[index] ?? 0) : sum), 0);
+    return (
+      <section class="card">
+        <header>
+          <h2>Drops</h2>
+          <span class="faint small">packets since the start</span>
+        </header>
+        <div class="drops">
+          <HeatMap
+            title="Drops by cause"
+            columns={about.sides}
+            rows={used.map(({ name, index }) => ({ name, values: sides.map((side) => side.dropped[index] ?? 0) }))}
+            format={format.count}
+          />
+          <HeatMap
+            title="Drops by who sent"
+            columns={about.sides}
+            rows={groups.map((group) => ({ name: group, values: sides.map((side) => ofGroup(side, group)) }))}
+            format={format.count}
+          />
+        </div>
+      </section>
+    );
+  }, [slow, sides]);
+}

@@ -1,0 +1,142 @@
+import { expect, expectAccessible, expectNoSideways, test } from "./page";
+import { LESSONS, measured } from "./native";
+
+const clock = "[data-now]";
+
+for (const lesson of LESSONS) {
+  test(`the answer of lesson ${lesson.name} is the native simulator's, to the last bit`, async ({ page, site }) => {
+    await page.goto(`${site}play.html#lesson=${lesson.name}`);
+    await page.getByRole("button", { name: "Run to the end and answer" }).click();
+    const values = page.locator(".answer [data-value]");
+    await expect(values).toHaveCount(2, { timeout: 50_000 });
+    const native = measured(lesson.path);
+    for (const [index, side] of native.slice(0, 2).entries()) {
+      const shown = values.nth(index);
+      const measure = (await shown.getAttribute("data-measure")) ?? "";
+      expect(await shown.getAttribute("data-discipline")).toBe(side.discipline);
+      expect(Number(await shown.getAttribute("data-value"))).toBe(side.measures[measure]?.mean);
+    }
+    await expectAccessible(page);
+  });
+}
+
+test("the contest moves, pauses, goes on by a step, and begins again", async ({ page, site }) => {
+  await page.goto(`${site}play.html`);
+  const now = async () => Number(await page.locator(clock).getAttribute("data-now"));
+  await expect.poll(now).toBeGreaterThan(0.5);
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.waitForTimeout(300);
+  const paused = await now();
+  await page.waitForTimeout(300);
+  expect(await now()).toBe(paused);
+  await page.getByRole("button", { name: "Step" }).click();
+  await expect.poll(now).toBeCloseTo(paused + 0.01, 6);
+  await page.getByRole("button", { name: "Restart" }).click();
+  await expect.poll(now).toBeLessThan(paused);
+});
+
+test("everything is reached and used with the keyboard alone", async ({ page, site }) => {
+  await page.goto(`${site}play.html`);
+  await expect(page.locator(clock)).toBeVisible();
+  const reached = new Set<string>();
+  for (let presses = 0; presses < 120; presses += 1) {
+    await page.keyboard.press("Tab");
+    const name = await page.evaluate(() => {
+      const element = document.activeElement;
+      return element?.getAttribute("aria-label") ?? element?.textContent ?? "";
+    });
+    reached.add(name.trim());
+    if (name.trim() === "Copy address") break;
+  }
+  for (const wanted of ["Pause", "Step", "Restart", "rate", "buffer", "+ UDP", "CSV", "Copy address"]) expect([...reached]).toContain(wanted);
+  await page.getByRole("button", { name: "Pause" }).focus();
+  await page.keyboard.press("Space");
+  await expect(page.getByRole("button", { name: "Play", exact: true })).toBeVisible();
+});
+
+for (const fragment of ["#scenario=!!!", "#scenario=AAAA", "#lesson=nothing", "#rubbish", `#scenario=${"A".repeat(40_000)}`, "#lesson=%E0%A4%A"]) {
+  test(`a state that is garbage is said, and the first contest is shown: ${fragment.slice(0, 20)}`, async ({ page, site }) => {
+    await page.goto(`${site}play.html${fragment}`);
+    await expect(page.getByRole("alert")).toContainText("The address says what to show, but");
+    await expect(page.locator(clock)).toBeVisible();
+  });
+}
+
+test("a state is shared by its address", async ({ page, site }) => {
+  await page.goto(`${site}play.html`);
+  const rate = page.getByLabel("rate, as text").first();
+  await rate.fill("25 Mbit/s");
+  await rate.press("Enter");
+  await expect(page).toHaveURL(/#scenario=/);
+  const address = page.url();
+  await page.goto("about:blank");
+  await page.goto(address);
+  await expect(page.getByLabel("rate, as text").first()).toHaveValue("25 Mbit/s");
+});
+
+test("a value that a scenario may not have is refused with the words of the command", async ({ page, site }) => {
+  await page.goto(`${site}play.html`);
+  const rate = page.getByLabel("rate, as text").first();
+  await rate.fill("25 Mbit");
+  await rate.press("Enter");
+  await expect(page.getByRole("alert")).toContainText("rate");
+  await expect(page.locator(clock)).toBeVisible();
+});
+
+test("the scenario, the numbers and the pictures are taken along", async ({ page, site }) => {
+  await page.goto(`${site}play.html`);
+  await expect(page.locator(clock)).toBeVisible();
+  for (const [button, name] of [["Scenario", "play.toml"], ["CSV", "play.csv"], ["SVG", "play.svg"], ["PNG", "play.png"]] as const) {
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: button, exact: true }).click();
+    expect((await download).suggestedFilename()).toBe(name);
+  }
+});
+
+test("with reduced motion nothing moves until it is wanted", async ({ page, site }) => {
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  await page.goto(`${site}play.html`);
+  await expect(page.getByRole("button", { name: "Play", exact: true })).toBeVisible();
+  const before = await page.locator(clock).getAttribute("data-now");
+  await page.waitForTimeout(500);
+  expect(await page.locator(clock).getAttribute("data-now")).toBe(before);
+});
+
+test("a page that runs fits into 360 pixels", async ({ page, site }) => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.goto(`${site}play.html`);
+  await expect(page.locator(clock)).toBeVisible();
+  await expectNoSideways(page);
+});
+
+test("it runs without a network once it is there", async ({ page, site, context }) => {
+  await page.goto(`${site}play.html`);
+  await expect(page.locator(clock)).toBeVisible();
+  await context.setOffline(true);
+  await page.getByRole("button", { name: "Restart" }).click();
+  const now = async () => Number(await page.locator(clock).getAttribute("data-now"));
+  await expect.poll(now).toBeGreaterThan(0.3);
+});
+
+test("first paint, and pictures a second with fifty flows (printed)", async ({ page, site }) => {
+  await page.goto(`${site}play.html`);
+  const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0);
+  const many = page.getByLabel("how many, as text").first();
+  await many.fill("47");
+  await many.press("Enter");
+  await expect(page.getByRole("alert")).toContainText("new run");
+  const rate = await page.evaluate(async () => {
+    let count = 0;
+    let isOver = false;
+    const count1 = () => {
+      count += 1;
+      if (!isOver) requestAnimationFrame(count1);
+    };
+    requestAnimationFrame(count1);
+    await new Promise((resolve) => setTimeout(resolve, 4000));
+    isOver = true;
+    return count / 4;
+  });
+  console.log(`first paint after ${paint.toFixed(0)} ms; ${rate.toFixed(0)} pictures a second with fifty flows`);
+  expect(rate).toBeGreaterThan(1);
+});
