@@ -178,6 +178,32 @@ pub struct TransferRecord {
     pub max_s: f64,
 }
 
+/// A transfer or a page that was completed after the warm-up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CompletedRecord {
+    /// The discipline, by label or else by name.
+    pub discipline: String,
+    /// The seed.
+    pub seed: u64,
+    /// The group.
+    pub group: String,
+    /// The user: the flow that it is part of, such as `web.3`.
+    pub flow: FlowName,
+    /// `transfer` or `page`, as in [`TransferRecord`].
+    pub kind: String,
+    /// When it was requested, seconds after the start of the run.
+    pub start_s: f64,
+    /// How long it took, seconds.
+    pub seconds: f64,
+    /// Bytes of payload; empty for a protocol of another crate.
+    pub bytes: Option<u64>,
+    /// How long it took, over the least time that it takes alone: the first segment over all links,
+    /// and the others after it at the slowest of them. The opening of a connection and the growth
+    /// of a window count as slowdown. Empty for a page, for a protocol of another crate, and where
+    /// the rate of a link changes.
+    pub slowdown: Option<f64>,
+}
+
 /// The results of one aggregate under its contract, measured after the warm-up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AggregateRecord {

@@ -24,6 +24,8 @@ pub struct OutputSpec {
     pub trace: Option<String>,
     /// A file with a row per run and flow: .csv or .parquet.
     pub flows: Option<String>,
+    /// A file with a row per completed transfer and page: .csv or .parquet.
+    pub transfers: Option<String>,
     /// A file for histograms of delays, a row for each bin: .csv.
     pub histogram: Option<String>,
     /// A file for percentiles of delays: .csv.
@@ -46,6 +48,8 @@ impl OutputSpec {
     pub const TRACE: &[&'static str] = &["pcapng", "ndjson"];
     /// Of records of flows.
     pub const FLOWS: &[&'static str] = &["csv", "parquet"];
+    /// Of records of transfers.
+    pub const TRANSFERS: &[&'static str] = &["csv", "parquet"];
     /// Of delays.
     pub const DELAYS: &[&'static str] = &["csv"];
 }

@@ -44,7 +44,7 @@ pub use plan::{
     AggregateCount, AggregatePlan, Cadence, EstimatorPlan, GroupPlan, Hop, LinkPlan, Measured, Member,
     Network, Settings, Source, TieRule,
 };
-pub use seen::{Content, PacketEvent, What, Window};
+pub use seen::{Content, PacketEvent, TransferEvent, What, Window};
 pub use steps::Steps;
 
 use fairwire_core::Time;

@@ -75,6 +75,11 @@ impl Link {
         &self.name
     }
 
+    /// Its rate and its propagation delay; `None` where its rate changes.
+    pub(crate) fn fixed(&self) -> Option<(Rate, Duration)> {
+        (!self.changes).then(|| (self.rate(), self.delay))
+    }
+
     /// Its rate.
     pub(crate) fn rate(&self) -> Rate {
         self.server.rate()

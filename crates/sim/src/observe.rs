@@ -8,11 +8,12 @@
 //! until then, so that events are reported in the order of their times.
 
 use crate::edge::{Aggregate, Edges};
+use crate::ends::Took;
 use crate::flow::Flow;
 use crate::frames::{Frame, Frames};
 use crate::group::Group;
 use crate::link::Link;
-use crate::seen::{Content, PacketEvent, What, Window};
+use crate::seen::{Content, PacketEvent, TransferEvent, What, Window};
 use fairwire_core::{Backlog, Discipline, Duration, Marker, Packet, Rate, Time};
 use fairwire_metrics::{DelayHistogram, FlowName};
 use fairwire_tcp::Sack;
@@ -34,6 +35,9 @@ pub trait Observer: Send {
     fn sample(&mut self, _view: &View<'_>) {}
     /// Invoked when something happened to a packet. Times never decrease.
     fn packet(&mut self, _event: &PacketEvent) {}
+    /// Invoked when a transfer or a page is complete, or is known to become so: times may lie ahead
+    /// by what a packet takes on its receiver's own link.
+    fn transfer(&mut self, _event: &TransferEvent) {}
     /// Invoked at the end of the run, unless it was stopped before.
     fn finished(&mut self, _view: &View<'_>) {}
 }
@@ -53,6 +57,9 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
     fn packet(&mut self, event: &PacketEvent) {
         (**self).packet(event);
+    }
+    fn transfer(&mut self, event: &TransferEvent) {
+        (**self).transfer(event);
     }
     fn finished(&mut self, view: &View<'_>) {
         (**self).finished(view);
@@ -230,6 +237,8 @@ pub(crate) trait Tap {
     fn leaves(&mut self, flow: u32, wire_bytes: u32);
     /// A packet will have reached its receiver at `at`, and with it `packets` are in order and new.
     fn delivers(&mut self, at: Time, packets: u64, about: About);
+    /// A transfer or a page is complete, or will be.
+    fn completes(&mut self, event: &TransferEvent);
     /// When the engine is to stop between events.
     fn next_sample(&self) -> Time;
     /// It is the start.
@@ -270,6 +279,7 @@ impl Tap for Unwatched {
     fn happened(&mut self, _: What, _: About) {}
     fn leaves(&mut self, _: u32, _: u32) {}
     fn delivers(&mut self, _: Time, _: u64, _: About) {}
+    fn completes(&mut self, _: &TransferEvent) {}
     fn next_sample(&self) -> Time {
         Time::MAX
     }
@@ -404,6 +414,10 @@ impl Tap for Watch<'_> {
         self.ahead.insert((at, self.held), Ahead { bytes, event });
     }
 
+    fn completes(&mut self, event: &TransferEvent) {
+        self.observer.transfer(event);
+    }
+
     fn next_sample(&self) -> Time {
         self.next_sample
     }
@@ -423,6 +437,13 @@ impl Tap for Watch<'_> {
 
     fn finish(&mut self, state: State<'_>) {
         self.release(state.now);
+        for (flow, Took { at, took }) in
+            (0..).zip(state.flows).filter_map(|(flow, of)| Some((flow, of.took()?)))
+        {
+            let since = Time::from_ns(at.ns() - took.ns());
+            let event = TransferEvent { at, since, flow, is_page: false, bytes: None, alone: None };
+            self.observer.transfer(&event);
+        }
         self.observer.finished(&Self::view(&self.since, state));
     }
 }

@@ -27,6 +27,28 @@ pub struct PacketEvent {
     pub sent: Time,
 }
 
+/// Something that was requested and is complete: a transfer, or a page of several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransferEvent {
+    /// When it was complete: a transfer when its receiver had all of it, a page when its senders
+    /// knew that all had arrived.
+    pub at: Time,
+    /// When it was requested.
+    pub since: Time,
+    /// The flow, or the connection where a flow has several, by its place in
+    /// [`View::flows`](crate::View::flows); of a page, the first connection of its user.
+    pub flow: u32,
+    /// Is it a page?
+    pub is_page: bool,
+    /// Bytes of payload; `None` where the protocol is another crate's.
+    pub bytes: Option<u64>,
+    /// The least time that a transfer takes where nothing else is on its way: until the last bit
+    /// has crossed all links, each with the rate and the delay that it has. An opening and the
+    /// growth of a window are not in it. `None` for a page, for protocols of other crates, and
+    /// where the rate of a link changes.
+    pub alone: Option<Duration>,
+}
+
 /// The kind of a [`PacketEvent`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {

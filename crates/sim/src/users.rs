@@ -5,7 +5,9 @@ use crate::app::session::Request;
 use crate::event::{Event, Events, Lane};
 use crate::model::Model;
 use crate::observe::Tap;
-use fairwire_core::Time;
+use crate::plan::Hop;
+use crate::seen::TransferEvent;
+use fairwire_core::{Duration, Rate, Time};
 
 impl<T: Tap, E: Events> Model<T, E> {
     /// A user of TCP may have something to do.
@@ -20,12 +22,20 @@ impl<T: Tap, E: Events> Model<T, E> {
     pub(crate) fn arrived(&mut self, session: u32, flow: u32, at: Time) {
         let segments = self.store.flows[flow as usize].arrived();
         let user = &mut self.sessions[session as usize];
-        if let Some(took) = user.arrived(flow, segments, at)
-            && at >= self.measured_from
+        if let Some((since, segments)) = user.arrived(flow, segments)
             && at <= self.end
         {
-            let head = self.groups[user.group as usize].head;
-            self.timed.entry(head).or_default().transfers.completed(took);
+            let group = user.group;
+            if T::IS_ON {
+                let alone = self.alone(flow, group, segments);
+                let bytes = self.payload(group, segments);
+                let event = TransferEvent { at, since, flow, is_page: false, bytes, alone };
+                self.store.tap.completes(&event);
+            }
+            if at >= self.measured_from {
+                let head = self.groups[group as usize].head;
+                self.timed.entry(head).or_default().transfers.completed(at.since(since));
+            }
         }
     }
 
@@ -34,6 +44,30 @@ impl<T: Tap, E: Events> Model<T, E> {
         if let Some(cause) = self.sessions[session as usize].finished(flow) {
             self.react(session, cause, now);
         }
+    }
+
+    /// The payload of some segments of a group.
+    fn payload(&self, group: u32, segments: u64) -> Option<u64> {
+        let tcp = self.groups[group as usize].tcp.as_deref()?;
+        Some(segments * u64::from(tcp.segment_bytes))
+    }
+
+    /// The least time that these segments of `flow` take to its receiver where nothing else is on
+    /// the way: the first has crossed all links, and the others follow at the slowest of them.
+    fn alone(&self, flow: u32, group: u32, segments: u64) -> Option<Duration> {
+        let group = &self.groups[group as usize];
+        let access = (group.plan.access_rate, self.store.flows[flow as usize].access_delay());
+        let mut hops = vec![access, access];
+        for hop in &group.plan.forward {
+            hops.push(match *hop {
+                Hop::Wire { rate, delay } => (rate, delay),
+                Hop::Link(link) => self.links[link as usize].fixed()?,
+            });
+        }
+        let sends = |rate: Rate| rate.time_to_send(group.data_bytes.into());
+        let first = hops.iter().fold(Duration::ZERO, |sum, (rate, delay)| sum + sends(*rate) + *delay);
+        let slowest = hops.iter().map(|(rate, _)| sends(*rate)).max()?;
+        Some(first + Duration::from_ns(slowest.ns().saturating_mul(segments.saturating_sub(1))))
     }
 
     /// Lets a session do what it does for this reason.
@@ -48,9 +82,17 @@ impl<T: Tap, E: Events> Model<T, E> {
                     self.sessions[user].wake_at(at);
                     self.events.push_at_host(at, Event::Session(session), session, Lane::NONE);
                 }
-                Step::PageSince(since) if now >= self.measured_from => {
-                    let head = self.groups[self.sessions[user].group as usize].head;
-                    self.timed.entry(head).or_default().pages.completed(now.since(since));
+                Step::PageSince(since) => {
+                    let (segments, group) = (self.sessions[user].end_page(), self.sessions[user].group);
+                    if T::IS_ON {
+                        let (flow, bytes) = (self.sessions[user].first(), self.payload(group, segments));
+                        let event = TransferEvent { at: now, since, flow, is_page: true, bytes, alone: None };
+                        self.store.tap.completes(&event);
+                    }
+                    if now >= self.measured_from {
+                        let head = self.groups[group as usize].head;
+                        self.timed.entry(head).or_default().pages.completed(now.since(since));
+                    }
                 }
                 step => {
                     let Some(request) = self.sessions[user].request(step) else { continue };

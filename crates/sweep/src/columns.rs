@@ -61,6 +61,11 @@ pub fn of_arrays<R: JsonSchema>(arrays: Vec<ArrayRef>) -> Result<RecordBatch, Ar
     RecordBatch::try_new(schema(&columns::<R>(&[])), arrays)
 }
 
+/// The names of the columns of records of the type `R`, without those of its maps.
+pub fn names<R: JsonSchema>() -> Vec<String> {
+    columns::<R>(&[]).iter().map(Column::name).collect()
+}
+
 /// The columns of records of the type `R`; `rows` have the keys of its maps.
 fn columns<R: JsonSchema>(rows: &[Value]) -> Vec<Column> {
     let settings = SchemaSettings::default().with(|settings| settings.inline_subschemas = true);
@@ -94,10 +99,18 @@ pub fn named(columns: Vec<(String, ArrayRef)>) -> Result<RecordBatch, ArrowError
 /// If `out` cannot be written.
 pub fn write_parquet(out: impl io::Write + Send, columns: Vec<(String, ArrayRef)>) -> io::Result<()> {
     let rows = named(columns).map_err(io::Error::other)?;
-    parquet(out, &rows, Vec::new()).map_err(io::Error::other)
+    write_table(out, &rows)
 }
 
-/// The same of a table, with this metadata.
+/// Writes `rows` to `out` as a Parquet file.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write_table(out: impl io::Write + Send, rows: &RecordBatch) -> io::Result<()> {
+    parquet(out, rows, Vec::new()).map_err(io::Error::other)
+}
+
+/// The same with this metadata.
 pub(crate) fn parquet(
     out: impl io::Write + Send,
     rows: &RecordBatch,

@@ -30,6 +30,10 @@ pub(crate) struct OutputArgs {
     /// Write a row per run and flow: .csv or .parquet.
     #[arg(long, value_name = "FILE")]
     pub flows: Option<PathBuf>,
+    /// Write a row per completed transfer and page, with its size, its time and its slowdown: .csv
+    /// or .parquet.
+    #[arg(long, value_name = "FILE")]
+    pub transfers: Option<PathBuf>,
     /// Write a histogram of the queueing delay of each link, a row for each bin: .csv.
     #[arg(long, value_name = "FILE")]
     pub histogram: Option<PathBuf>,
@@ -48,12 +52,13 @@ pub(crate) struct OutputArgs {
 impl OutputArgs {
     /// The options given that name a file, which takes what one scenario leaves.
     pub(crate) fn of_one_file(&self) -> Vec<&'static str> {
-        let OutputArgs { series, plot, trace, flows, histogram, percentiles, .. } = self;
+        let OutputArgs { series, plot, trace, flows, transfers, histogram, percentiles, .. } = self;
         let options = [
             ("--series", series),
             ("--plot", plot),
             ("--trace", trace),
             ("--flows", flows),
+            ("--transfers", transfers),
             ("--histogram", histogram),
             ("--percentiles", percentiles),
         ];

@@ -5,7 +5,7 @@ use super::plot::Curve;
 use super::{series, trace};
 use crate::failure::Failure;
 use fairwire_core::Time;
-use fairwire_metrics::record::{DelayRecord, Report};
+use fairwire_metrics::record::{CompletedRecord, DelayRecord, Report};
 use std::path::Path;
 
 /// How files of one ending are written: for each kind of output, what writes it, if anything does.
@@ -19,6 +19,8 @@ pub(super) struct Format {
     pub trace: Option<trace::Form>,
     /// A row per run and flow.
     pub flows: Option<Flows>,
+    /// A row per completed transfer and page.
+    pub transfers: Option<Transfers>,
     /// Histograms of delays.
     pub histogram: Option<Histograms>,
     /// Percentiles of delays.
@@ -29,6 +31,9 @@ pub(super) struct Format {
 
 /// Writes a row per run and flow to a file.
 pub(super) type Flows = fn(&Path, &Report) -> Result<(), Failure>;
+
+/// Writes a row per completed transfer and page to a file.
+pub(super) type Transfers = fn(&Path, &[&CompletedRecord]) -> Result<(), Failure>;
 
 /// The file of histograms.
 pub(super) type Histograms = fn(&[&Histogram]) -> Result<String, Failure>;
@@ -47,6 +52,7 @@ impl Format {
             series: None,
             trace: None,
             flows: None,
+            transfers: None,
             histogram: None,
             percentiles: None,
             plot: None,

@@ -12,6 +12,7 @@ mod plan;
 mod plot;
 mod series;
 mod trace;
+mod transfers;
 mod warm_up;
 
 use crate::args::OutputArgs;
@@ -20,9 +21,11 @@ use crate::notice::notice;
 use delays::{Delays, Histogram};
 use fairwire_core::{Duration, Time};
 use fairwire_experiment::Stage;
-use fairwire_metrics::record::{DelayRecord, Report};
+use fairwire_metrics::record::{CompletedRecord, DelayRecord, Report};
 use fairwire_metrics::summary;
-use fairwire_scenario::{FlowSpec, Observer, Observers, PacketEvent, Row, RunId, Scenario, View, rows};
+use fairwire_scenario::{
+    FlowSpec, Observer, Observers, PacketEvent, Row, RunId, Scenario, TransferEvent, View, rows,
+};
 use file::{Part, Scratch};
 use format::Format;
 use plan::{Destination, OutputPlan};
@@ -33,6 +36,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use trace::Trace;
+use transfers::Transfers;
 
 /// One-way delays are counted for no more flows: each histogram takes 60 kB.
 const MAX_ONE_WAY: u32 = 10_000;
@@ -66,6 +70,7 @@ struct Finished {
     trace: Option<PathBuf>,
     delays: Vec<DelayRecord>,
     histograms: Vec<Histogram>,
+    transfers: Vec<CompletedRecord>,
     curve: Curve,
     failed: Vec<Failure>,
 }
@@ -84,6 +89,11 @@ impl<'a> Outputs<'a> {
             series: plan.series.as_ref().map(|place| place.check_writable(|by| by.series)).transpose()?,
             trace: plan.trace.as_ref().map(|place| place.check_writable(|by| by.trace)).transpose()?,
             flows: plan.flows.as_ref().map(|place| place.check_writable(|by| by.flows)).transpose()?,
+            transfers: plan
+                .transfers
+                .as_ref()
+                .map(|place| place.check_writable(|by| by.transfers))
+                .transpose()?,
             histogram: plan
                 .histogram
                 .as_ref()
@@ -105,6 +115,7 @@ impl<'a> Outputs<'a> {
                 help,
             ));
         }
+        plan.transfers.iter().try_for_each(|place| transfers::check(place.given_by(), &spec.flow))?;
         let every = plan.every;
         if plan.has_samples() && (every == Duration::ZERO || every > spec.duration.0) {
             let help = format!("allowed: from 1 ns to the duration of a run, {}", spec.duration);
@@ -143,12 +154,15 @@ impl<'a> Outputs<'a> {
         };
         let delays = (is_simulated && self.plan.has_delays())
             .then(|| Delays::new(which, self.warm_up, self.plan.one_way));
+        let transfers =
+            (is_simulated && self.by.transfers.is_some()).then(|| Transfers::new(which, self.warm_up));
         let curve = Curve::new(which, stage, self.plan.every);
         Ok(Watcher {
             outputs: self,
             series,
             trace,
             delays,
+            transfers,
             curve,
             records: Vec::new(),
             histograms: Vec::new(),
@@ -183,6 +197,10 @@ impl<'a> Outputs<'a> {
         let by = &self.by;
         if let Some(all) = by.flows {
             write(&plan.flows, &|path| all(path, report));
+        }
+        if let Some(all) = by.transfers {
+            let transfers: Vec<&CompletedRecord> = finished.iter().flat_map(|run| &run.transfers).collect();
+            write(&plan.transfers, &|path| all(path, &transfers));
         }
         if let Some(all) = by.percentiles {
             write(&plan.percentiles, &|path| file::write(path, all(&report.delays)?.as_bytes()));
@@ -271,6 +289,7 @@ impl Outputs<'_> {
         let plan = &self.plan;
         let requested = [
             ("--trace", self.by.trace.is_some()),
+            ("--transfers", self.by.transfers.is_some()),
             ("--histogram", plan.histogram.is_some()),
             ("--percentiles", plan.percentiles.is_some()),
             ("--check-warm-up", plan.check_warm_up),
@@ -306,14 +325,15 @@ impl Finished {
     /// A run of which nothing could be written down.
     fn failed(which: RunId<'_>, failure: Failure) -> Self {
         let curve = Curve::new(which, None, Duration::from_ms(100));
-        let (delays, histograms) = Default::default();
-        Finished { series: None, trace: None, delays, histograms, curve, failed: vec![failure] }
+        let (delays, histograms, transfers) = Default::default();
+        Finished { series: None, trace: None, delays, histograms, transfers, curve, failed: vec![failure] }
     }
 }
 
 impl Observers for Outputs<'_> {
     fn observe(&self, which: RunId<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool) {
-        if !self.plan.has_samples() && !self.plan.has_delays() && self.by.trace.is_none() {
+        let has_events = self.by.trace.is_some() || self.by.transfers.is_some();
+        if !self.plan.has_samples() && !self.plan.has_delays() && !has_events {
             go(None);
             return;
         }
@@ -336,6 +356,7 @@ struct Watcher<'a> {
     series: Option<Series>,
     trace: Option<Trace>,
     delays: Option<Delays>,
+    transfers: Option<Transfers>,
     curve: Curve,
     records: Vec<DelayRecord>,
     histograms: Vec<Histogram>,
@@ -361,7 +382,8 @@ impl Watcher<'_> {
             series.finish().and_then(Scratch::close).map_err(|error| keep(plan.series(), error)).ok()
         });
         let (delays, histograms) = (self.records, self.histograms);
-        Finished { series, trace, delays, histograms, curve: self.curve, failed }
+        let transfers = self.transfers.map(Transfers::finish).unwrap_or_default();
+        Finished { series, trace, delays, histograms, transfers, curve: self.curve, failed }
     }
 }
 
@@ -375,6 +397,7 @@ impl Observer for Watcher<'_> {
     fn started(&mut self, view: &View<'_>) {
         self.trace.iter_mut().for_each(|trace| trace.start(view));
         self.delays.iter_mut().for_each(|delays| delays.start(view));
+        self.transfers.iter_mut().for_each(|transfers| transfers.start(view));
     }
     fn sample(&mut self, view: &View<'_>) {
         let has_flows = self.series.is_some() && self.outputs.plan.series_flows;
@@ -383,6 +406,9 @@ impl Observer for Watcher<'_> {
     fn packet(&mut self, event: &PacketEvent) {
         self.trace.iter_mut().for_each(|trace| trace.packet(event));
         self.delays.iter_mut().for_each(|delays| delays.packet(event));
+    }
+    fn transfer(&mut self, event: &TransferEvent) {
+        self.transfers.iter_mut().for_each(|transfers| transfers.completed(event));
     }
     fn finished(&mut self, view: &View<'_>) {
         let Some(delays) = &self.delays else { return };

@@ -17,6 +17,7 @@ pub(super) struct OutputPlan<'a> {
     pub series: Option<Destination<'a>>,
     pub trace: Option<Destination<'a>>,
     pub flows: Option<Destination<'a>>,
+    pub transfers: Option<Destination<'a>>,
     pub histogram: Option<Destination<'a>>,
     pub percentiles: Option<Destination<'a>>,
     pub plot: Option<Destination<'a>>,
@@ -49,6 +50,7 @@ impl<'a> OutputPlan<'a> {
             series: place("series", &args.series, &spec.series),
             trace: place("trace", &args.trace, &spec.trace),
             flows: place("flows", &args.flows, &spec.flows),
+            transfers: place("transfers", &args.transfers, &spec.transfers),
             histogram: place("histogram", &args.histogram, &spec.histogram),
             percentiles: place("percentiles", &args.percentiles, &spec.percentiles),
             plot: place("plot", &args.plot, &spec.plot),
@@ -79,6 +81,11 @@ impl<'a> OutputPlan<'a> {
 }
 
 impl Destination<'_> {
+    /// The option or key that gave it.
+    pub(super) fn given_by(&self) -> &str {
+        &self.given_by
+    }
+
     pub(super) fn path(&self) -> &Path {
         self.path
     }

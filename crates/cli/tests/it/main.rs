@@ -13,3 +13,4 @@ mod reproduce;
 mod running;
 mod stages;
 mod trace;
+mod transfers;

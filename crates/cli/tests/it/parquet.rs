@@ -2,14 +2,14 @@
 //! them, and by DuckDB or Arrow where Python has one of them.
 
 use crate::common::{Contest, SCENARIO, code, run, stderr};
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ::parquet::record::Field;
 use fairwire_testing::skipped_for_want_of_a_peer;
-use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::Field;
 use std::fs::{self, File};
 use std::process::Command;
 
 /// The columns of a file by name, each value as CSV has it.
-fn columns(path: &str) -> Vec<(String, Vec<String>)> {
+pub(crate) fn columns(path: &str) -> Vec<(String, Vec<String>)> {
     let reader = SerializedFileReader::new(File::open(path).expect("it was written")).expect("a table");
     let fields = reader.metadata().file_metadata().schema().get_fields().iter();
     let mut columns: Vec<_> = fields.map(|field| (field.name().to_string(), Vec::new())).collect();

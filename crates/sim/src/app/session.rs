@@ -1,7 +1,7 @@
 //! A user of TCP at work: a load, and the connections that it has.
 
 use super::load::{Cause, Machine, Step};
-use fairwire_core::{Duration, Rng, Time};
+use fairwire_core::{Rng, Time};
 use fairwire_metrics::TransferMeter;
 
 /// The completion times of what the users of a group did.
@@ -24,6 +24,7 @@ pub(crate) struct Session {
     given: u64,  // to its connections since the warm-up, in segments, endless ones left out
     waited: u64, // of segments, at the end of the warm-up
     owed: u64,   // of segments, at the end of the warm-up: given to connections and not yet arrived
+    page: u64,   // of segments, given to its connections since the last page was complete
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,6 +33,8 @@ struct Connection {
     given: u64,
     /// When the transfer began that is complete when all that was given has arrived.
     timed_from: Option<Time>,
+    /// Its segments.
+    timed: u64,
     /// Is there something that the sender does not know to have arrived?
     is_busy: bool,
 }
@@ -57,6 +60,7 @@ impl Session {
             given: 0,
             waited: 0,
             owed: 0,
+            page: 0,
         }
     }
 
@@ -110,21 +114,33 @@ impl Session {
         };
         let connection = &mut self.connections[usize::from(place)];
         let before = if is_new { 0 } else { connection.given };
-        *connection = Connection { given: before.saturating_add(segments), timed_from, is_busy: true };
+        let given = before.saturating_add(segments);
+        *connection = Connection { given, timed_from, timed: segments, is_busy: true };
+        self.page = self.page.saturating_add(segments);
         if segments != super::load::ENDLESS {
             self.given += segments;
         }
         Some(Request { flow: self.first + u32::from(place), segments, is_new })
     }
 
-    /// The receiver of `flow` has `segments`, at `at`. Returns how long the transfer took, if it is
-    /// complete by them.
-    pub(crate) fn arrived(&mut self, flow: u32, segments: u64, at: Time) -> Option<Duration> {
+    /// The flow of its first connection.
+    pub(crate) fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// A page is complete: its segments.
+    pub(crate) fn end_page(&mut self) -> u64 {
+        std::mem::take(&mut self.page)
+    }
+
+    /// The receiver of `flow` has `segments`. Returns since when the transfer was requested and its
+    /// segments, if it is complete by them.
+    pub(crate) fn arrived(&mut self, flow: u32, segments: u64) -> Option<(Time, u64)> {
         let connection = &mut self.connections[(flow - self.first) as usize];
         if segments < connection.given {
             return None;
         }
-        connection.timed_from.take().map(|since| at.since(since))
+        connection.timed_from.take().map(|since| (since, connection.timed))
     }
 
     /// The sender of `flow` knows that all has arrived. Where this is news, the load is to hear of

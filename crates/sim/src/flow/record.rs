@@ -115,6 +115,11 @@ pub(crate) struct Membership {
 }
 
 impl Flow {
+    /// The propagation delay of its access link, at either end.
+    pub(crate) fn access_delay(&self) -> Duration {
+        self.source.access_delay
+    }
+
     pub(crate) fn new(
         group: &Group,
         membership: Membership,

@@ -7,12 +7,15 @@ use crate::output::format::Format;
 use crate::output::series::{self, Row, Run};
 use crate::report::csv;
 use fairwire_metrics::Bin;
-use fairwire_metrics::record::{DelayRecord, Percentile};
+use fairwire_metrics::record::{CompletedRecord, DelayRecord, Percentile};
+use fairwire_sweep::columns;
 use std::io::{self, Write};
+use std::path::Path;
 
 pub(super) const FORMAT: Format = Format {
     series: Some(series::Form { head: SERIES, row }),
     flows: Some(|path, report| file::write(path, csv::flows(report)?.as_bytes())),
+    transfers: Some(transfers),
     histogram: Some(histograms),
     percentiles: Some(percentiles),
     ..Format::new("csv")
@@ -34,6 +37,18 @@ fn row(out: &mut dyn Write, run: Run<'_>, time: &str, row: Row<'_>) -> io::Resul
         write!(out, "{stage},")?;
     }
     writeln!(out, "{seed},{time},{kind},{name},{measure},{unit},{value}")
+}
+
+/// Transfers: a row for each, with the fields of its record.
+fn transfers(path: &Path, completed: &[&CompletedRecord]) -> Result<(), Failure> {
+    let fault = |error: ::csv::Error| Failure::Ours(format!("CSV could not be made: {error}"));
+    let mut writer = ::csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
+    writer.write_record(columns::names::<CompletedRecord>()).map_err(fault)?;
+    for record in completed {
+        writer.serialize(record).map_err(fault)?;
+    }
+    let bytes = writer.into_inner().map_err(|error| fault(error.into_error().into()))?;
+    file::write(path, &bytes)
 }
 
 /// Histograms: a row for each bin that is not empty.

@@ -25,6 +25,7 @@ mod tests {
         assert_eq!(endings(|format| format.series.is_some()), OutputSpec::SERIES);
         assert_eq!(endings(|format| format.trace.is_some()), OutputSpec::TRACE);
         assert_eq!(endings(|format| format.flows.is_some()), OutputSpec::FLOWS);
+        assert_eq!(endings(|format| format.transfers.is_some()), OutputSpec::TRANSFERS);
         assert_eq!(endings(|format| format.histogram.is_some()), OutputSpec::DELAYS);
         assert_eq!(endings(|format| format.percentiles.is_some()), OutputSpec::DELAYS);
         assert_eq!(endings(|format| format.plot.is_some()), OutputSpec::PLOT);

@@ -4,13 +4,14 @@ use crate::output::file::{self, Scratch};
 use crate::output::format::Format;
 use crate::report::csv;
 use arrow_array::{ArrayRef, Float64Array, StringArray, UInt64Array};
-use fairwire_metrics::record::{FlowRecord, Report, RunRecord};
+use fairwire_metrics::record::{CompletedRecord, FlowRecord, Report, RunRecord};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 pub(super) const FORMAT: Format = Format {
     flows: Some(|path, report| write(path, report).map_err(|error| file::fault(path, &error))),
+    transfers: Some(|path, completed| transfers(path, completed).map_err(|error| file::fault(path, &error))),
     ..Format::new("parquet")
 };
 
@@ -24,6 +25,14 @@ fn write(path: &Path, report: &Report) -> io::Result<()> {
     let columns = csv::FLOWS.into_iter().map(str::to_owned).zip(columns(&rows)).collect();
     let mut scratch = Scratch::begin(path)?;
     fairwire_sweep::columns::write_parquet(&mut scratch, columns)?;
+    scratch.finish().map(drop)
+}
+
+/// Writes a row per transfer and page.
+fn transfers(path: &Path, completed: &[&CompletedRecord]) -> io::Result<()> {
+    let rows = fairwire_sweep::columns::table(completed.iter()).map_err(io::Error::other)?;
+    let mut scratch = Scratch::begin(path)?;
+    fairwire_sweep::columns::write_table(&mut scratch, &rows)?;
     scratch.finish().map(drop)
 }
 
