@@ -58,6 +58,7 @@ fn main() {
         interfaces: ["in".into(), "out".into()],
         is_headless: false,
         captured: 4096,
+        config: None,
     };
     let direction = || DirectionPlan {
         shaper: Some(ShaperPlan {

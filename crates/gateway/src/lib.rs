@@ -6,6 +6,7 @@
 //! runs between two devices of its own, for what is routed.
 
 pub mod account;
+pub mod arrivals;
 pub mod class_book;
 pub mod classify;
 pub mod config;

@@ -9,6 +9,7 @@ import { LivePictures, Metric, PickedPictures, Tiles, WhoHasWhat } from "./overv
 import { Past } from "./past";
 import { state, useGateway } from "./state";
 import { Subscribers } from "./subscribers";
+import { WhatIf } from "./whatif";
 import "./page.css";
 
 function Page() {
@@ -38,6 +39,7 @@ function Page() {
           />
           <Subscribers way={way} now={now} />
           <Past way={way} />
+          <WhatIf way={way} />
         </>
       ) : (
         <p class="faint">Waiting for the gateway.</p>

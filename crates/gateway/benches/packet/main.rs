@@ -20,6 +20,7 @@ use fairwire_linux::clock;
 use fairwire_linux::port::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use fairwire_wire::vnet::VnetHeader;
 use frame::{FrameBytes, udp};
+use std::sync::Arc;
 
 const FLOWS: u16 = 64;
 const BATCH: u64 = 32;
@@ -80,7 +81,7 @@ struct Stream {
 
 impl Stream {
     fn of(bytes: usize, load: f64) -> Self {
-        let config = Config::parse("bench.toml", CONFIG, None).expect("it is allowed");
+        let config = Arc::new(Config::parse("bench.toml", CONFIG, None).expect("it is allowed"));
         let context =
             PlanContext { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, link: LinkKind::Ethernet };
         let mut datapath = Datapath::new(config.plan(&context).expect("it can be built"));

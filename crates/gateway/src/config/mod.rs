@@ -14,6 +14,7 @@ mod fair;
 mod leaves;
 mod notes;
 mod offered;
+mod other;
 mod places;
 mod promises;
 mod service;
@@ -27,6 +28,7 @@ pub use changes::Changes;
 pub use explain::Explanation;
 pub use fairwire_laws::part::ClassSupport;
 pub use leaves::LeafChoice;
+pub use other::{Knows, OtherDiscipline};
 pub use shaping::Shaping;
 
 use crate::class_book::{ClassBook, Way};

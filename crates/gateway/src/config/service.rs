@@ -67,6 +67,8 @@ fn telemetry(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
     span("telemetry.page.size", room, Size(1 << 20)..=Size(16 << 30), texts)?;
     let keep = page.and_then(|page| page.keep).map(|keep| keep.0);
     span("telemetry.page.keep", keep, DAY..=Duration::from_secs(366 * 24 * 3600), texts)?;
+    let arrivals = page.and_then(|page| page.arrivals);
+    span("telemetry.page.arrivals", arrivals, 0..=MAX_FRAMES, texts)?;
     let served = [
         ("telemetry.metrics", telemetry.metrics.as_ref()),
         ("telemetry.page.address", page.map(|page| &page.address)),

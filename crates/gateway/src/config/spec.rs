@@ -344,6 +344,9 @@ pub struct PageSpec {
     pub size: Option<Quantity<Size>>,
     /// The age at which minutes of the history are forgotten. Default: 168 h; from 24 h to 8784 h.
     pub keep: Option<Quantity<Duration>>,
+    /// Arrivals of the last minute that are kept for replays, each way, of 40 bytes each. Default:
+    /// 262144; 0 for none; at most 4194304.
+    pub arrivals: Option<u32>,
 }
 
 /// What happens when things go wrong.

@@ -2,6 +2,7 @@
 
 use super::DirectionPlan;
 use crate::account::{Accounts, ClassCounts};
+use crate::arrivals::ArrivalLog;
 use crate::class_book::UNCLAIMED;
 use crate::ledger::{Loss, Totals};
 use crate::pool::FramePool;
@@ -24,6 +25,8 @@ pub(super) struct Books {
     pub sojourns: Sojourns,
     /// What keeps the last drops, marks and losses.
     pub recorder: Recorder,
+    /// What arrives at the discipline, for replays.
+    pub arrivals: ArrivalLog,
     /// The time of the next entry.
     pub now: Time,
 }
@@ -38,6 +41,7 @@ impl Books {
             classes: ClassCounts::new(plan.classes),
             sojourns: Sojourns::new(),
             recorder: Recorder::off(),
+            arrivals: ArrivalLog::off(),
             now: Time::ZERO,
         }
     }

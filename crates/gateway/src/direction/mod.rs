@@ -10,6 +10,7 @@ mod replace;
 pub use replace::{HandedOver, Replacement, Retired, Sizes};
 
 use crate::account::{Accounts, ClassCounts, FirstPacket, OTHERS};
+use crate::arrivals::{Arrival, ArrivalLog, SharedArrivals};
 use crate::class_book::{UNCLAIMED, Way};
 use crate::classify::{Classifier, Facts, InsideMac};
 use crate::ledger::{Loss, Totals};
@@ -198,6 +199,11 @@ impl Direction {
         self.books.recorder = Recorder::into_ring(ring);
     }
 
+    /// Hands over what arrives at the discipline to `shared` from now on.
+    pub fn log_arrivals(&mut self, shared: SharedArrivals) {
+        self.books.arrivals = ArrivalLog::into_batch(shared);
+    }
+
     /// Packets inside: waiting, or being sent.
     pub fn packets_inside(&self) -> usize {
         self.books.pool.in_use()
@@ -277,6 +283,17 @@ impl Direction {
         };
         let packet =
             Packet { class, ecn: facts.ecn, dscp: facts.dscp, ..Packet::new(id, facts.len, flow, now) };
+        let Books { arrivals, accounts, .. } = &mut self.books;
+        arrivals.record(|| Arrival {
+            at: now,
+            flow: facts.flow,
+            conversation: facts.within.unwrap_or(facts.flow),
+            class: facts.class,
+            host: accounts.host(account),
+            len: facts.len,
+            ecn: facts.ecn,
+            dscp: facts.dscp,
+        });
         let service = server.enqueue(packet, now, &mut self.books);
         self.send(service);
     }

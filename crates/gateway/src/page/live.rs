@@ -335,6 +335,7 @@ mod tests {
             interfaces: ["in".into(), "out".into()],
             is_headless: false,
             captured: 0,
+            config: None,
         };
         let board = Observer::of(about, Time::ZERO).board();
         Live::new(board.clone(), Latest::of(board))

@@ -10,16 +10,26 @@ pub mod drops;
 pub mod history;
 pub mod live;
 mod recorder;
+pub mod replay;
 mod routes;
 
 pub use recorder::record;
 pub use routes::routes;
 
+use crate::arrivals::Arrival;
+use crate::class_book::Way;
+use crate::config::PlanContext;
 use crate::http::Latest;
 use crate::telemetry::Board;
+use crate::telemetry::about::max_arrivals;
+use crate::telemetry::capture::class_path;
 use drops::Drops;
+use fairwire_catalogue::BuildError;
+use fairwire_core::Time;
+use fairwire_linux::clock;
 use history::History;
 use live::Live;
+use replay::{Minute, Outcome, ReplayAnswer, Unit};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What the page is made of.
@@ -33,13 +43,73 @@ pub struct Watch {
     pub live: Arc<Live>,
     history: Mutex<History>,
     drops: Mutex<Drops>,
+    /// The last minute's arrivals, by the number of the [`Way`].
+    minutes: [Mutex<Minute>; 2],
+    /// Replays are made one after the other.
+    replaying: Mutex<()>,
+    context: PlanContext,
 }
 
 impl Watch {
-    /// A page of what is on `board`, whose past is kept in `history`.
-    pub fn new(board: Arc<Board>, latest: Arc<Latest>, history: History) -> Arc<Self> {
+    /// A page of what is on `board`, whose past is kept in `history`. Disciplines are replayed in
+    /// `context`.
+    pub fn new(board: Arc<Board>, latest: Arc<Latest>, history: History, context: PlanContext) -> Arc<Self> {
         let live = Live::new(board.clone(), latest.clone());
-        Arc::new(Watch { board, latest, live, history: Mutex::new(history), drops: Mutex::default() })
+        let about = board.about();
+        let max = about.config.as_ref().map_or(0, |config| max_arrivals(config));
+        Arc::new(Watch {
+            board,
+            latest,
+            live,
+            history: Mutex::new(history),
+            drops: Mutex::default(),
+            minutes: [0, 1].map(|_| Mutex::new(Minute::new(max))),
+            replaying: Mutex::new(()),
+            context,
+        })
+    }
+
+    /// The arrivals of the last minute.
+    fn minute(&self, way: Way) -> MutexGuard<'_, Minute> {
+        lock(&self.minutes[way as usize])
+    }
+
+    /// Replays the last minute through the discipline called `name`. It takes a second or two, and
+    /// yields to all else.
+    ///
+    /// # Errors
+    /// Why there is no replay.
+    pub fn replay(&self, way: Way, name: &str) -> Result<ReplayAnswer, ReplayError> {
+        let _one = self.replaying.try_lock().map_err(|_| ReplayError::Busy)?;
+        let about = self.board.about();
+        let config = about.config.as_ref().ok_or(ReplayError::Off)?;
+        let built =
+            |name: &str| config.other_discipline(way, name, &self.context)?.ok_or(ReplayError::Unshaped);
+        // Before the arrivals are copied: a wrong name costs nothing.
+        let (present, other) = (built(&about.ways[way as usize].discipline)?, built(name)?);
+        let arrivals: Vec<Arrival> = self.minute(way).copy();
+        let (Some(first), Some(last)) = (arrivals.first(), arrivals.last()) else {
+            return Err(ReplayError::Empty);
+        };
+        let flows = self.board.flow_names(way);
+        let name_of = |unit| match unit {
+            Unit::Class(class) => class_path(&about.book, class),
+            Unit::Flow(flow) => flows.get(&flow).cloned().unwrap_or_else(|| "one that is gone".to_owned()),
+        };
+        let has_classes = about.book.len() > 1;
+        let of = |built, name: &str| Outcome {
+            discipline: name.to_owned(),
+            ..replay::replay(built, &arrivals, has_classes, &name_of)
+        };
+        let epoch = clock::calendar().since(clock::now());
+        let second = |at: Time| (at + epoch).ns() / 1_000_000_000;
+        Ok(ReplayAnswer {
+            way,
+            seconds: last.at.since(first.at).secs(),
+            happened: self.history().happened(way, second(first.at), second(last.at)),
+            present: of(present, &about.ways[way as usize].discipline),
+            other: of(other, name),
+        })
     }
 
     /// The past.
@@ -50,6 +120,26 @@ impl Watch {
     fn drops(&self) -> MutexGuard<'_, Drops> {
         lock(&self.drops)
     }
+}
+
+/// Why there is no replay.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// There is another one.
+    #[error("another replay is being made; try again in a moment")]
+    Busy,
+    /// Arrivals are not kept.
+    #[error("arrivals are not kept: `telemetry.page.arrivals` is 0")]
+    Off,
+    /// There is no discipline.
+    #[error("this way is not shaped")]
+    Unshaped,
+    /// Nothing arrived, or it was more than could be kept.
+    #[error("nothing arrived in the last minute that could be replayed")]
+    Empty,
+    /// The other discipline cannot work there.
+    #[error(transparent)]
+    Build(#[from] BuildError),
 }
 
 /// What a thread left behind that panicked is shown as it is.

@@ -1,7 +1,9 @@
 //! The thread that writes what happened.
 
-use super::Watch;
 use super::history::{Change, Slots};
+use super::{Watch, lock};
+use crate::arrivals::Arrival;
+use crate::class_book::Way;
 use fairwire_linux::clock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,15 +37,18 @@ struct Recorder {
     slots: Slots,
     second: u64,
     changes: usize,
+    reloads: u64,
+    arrivals: Vec<Arrival>,
 }
 
 impl Recorder {
     fn new(watch: Arc<Watch>) -> Self {
-        Recorder { watch, slots: Slots::default(), second: 0, changes: 0 }
+        Recorder { watch, slots: Slots::default(), second: 0, changes: 0, reloads: 0, arrivals: Vec::new() }
     }
 
     fn look(&mut self) {
         self.watch.drops().look(&self.watch.board);
+        self.take_arrivals();
         self.note_changes();
         let second = clock::calendar().ns() / 1_000_000_000;
         // A calendar that was set back begins anew.
@@ -54,8 +59,20 @@ impl Recorder {
         let over_s = if self.second == 0 { 1.0 } else { over_s };
         self.second = second;
         let (snapshot, counts) = (self.watch.board.latest(), self.watch.board.counts(0));
+        if snapshot.reloads != self.reloads {
+            self.reloads = snapshot.reloads;
+            Way::ALL.iter().for_each(|way| self.watch.minute(*way).clear());
+        }
         let over = self.slots.take(second, over_s, &snapshot, &counts);
         self.watch.history().keep(&over, second);
+    }
+
+    fn take_arrivals(&mut self) {
+        let Some(shared) = self.watch.board.arrivals() else { return };
+        for (way, shared) in Way::ALL.into_iter().zip(shared) {
+            let missed = lock(shared).take(&mut self.arrivals);
+            self.watch.minute(way).extend(&self.arrivals, missed);
+        }
     }
 
     fn note_changes(&mut self) {

@@ -2,7 +2,7 @@
 
 use super::history::{PastRequest, Span};
 use super::live::{LookError, Wanted, shown};
-use super::{Watch, drops};
+use super::{ReplayError, Watch, drops};
 use crate::class_book::Way;
 use crate::http::Marks;
 use crate::telemetry::snapshot::{ClassSnapshot, Snapshot};
@@ -15,6 +15,7 @@ use axum::routing::get;
 use axum::{Extension, Router};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 
 /// Classes in one list.
@@ -31,6 +32,8 @@ pub fn routes(watch: Arc<Watch>) -> Router {
         .route("/api/history", get(history))
         .route("/api/drops", get(last_drops))
         .route("/api/capture", get(capture))
+        .route("/api/disciplines", get(disciplines))
+        .route("/api/replay", get(replay))
         .with_state(watch)
 }
 
@@ -197,6 +200,49 @@ async fn capture(State(watch): State<Arc<Watch>>) -> Result<Response, Refused> {
         headers.insert(name, value.parse().expect("it is a value"));
     }
     Ok((headers, bytes).into_response())
+}
+
+/// The names of all disciplines.
+async fn disciplines() -> Response {
+    let names: Vec<&str> = fairwire_catalogue::all().iter().map(|entry| entry.name).collect();
+    json(&names)
+}
+
+#[derive(Deserialize)]
+struct ReplayQuery {
+    way: Way,
+    discipline: String,
+}
+
+/// How much a replay yields to others: as much as there is (`nice`).
+const REPLAY_NICE: i32 = 19;
+
+/// A replay, on a thread of its own that yields to all others.
+async fn replay(
+    State(watch): State<Arc<Watch>>,
+    Query(query): Query<ReplayQuery>,
+) -> Result<Response, Refused> {
+    let (sender, answer) = oneshot::channel();
+    let run = move || {
+        // It goes on as it is where that is not allowed.
+        let _ = rustix::process::nice(REPLAY_NICE);
+        // The one that waits for it may be gone.
+        let _ = sender.send(watch.replay(query.way, &query.discipline));
+    };
+    let started = std::thread::Builder::new().name("replay".into()).spawn(run);
+    started
+        .map_err(|error| (StatusCode::SERVICE_UNAVAILABLE, format!("no thread for a replay: {error}\n")))?;
+    let fault = |_| (StatusCode::INTERNAL_SERVER_ERROR, "this is a fault of fairwire\n".to_owned());
+    match answer.await.map_err(fault)? {
+        Ok(outcome) => Ok(json(&outcome)),
+        Err(error) => {
+            let status = match error {
+                ReplayError::Busy => StatusCode::SERVICE_UNAVAILABLE,
+                _ => StatusCode::BAD_REQUEST,
+            };
+            Err((status, format!("{error}\n")))
+        }
+    }
 }
 
 #[cfg(test)]

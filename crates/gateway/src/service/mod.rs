@@ -211,7 +211,7 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
     let board = observer.board();
     let is_over = Arc::new(AtomicBool::new(false));
     board.note("start", format!("the gateway began, with {} classes", config.book().len()));
-    sites.serve(&board, &is_over)?;
+    sites.serve(&board, &context, &is_over)?;
     let (beats, child) = guard.unzip();
     let inner = Inner { config: config.clone(), wire, links: links.views(), datapath, observer };
     links.watch(is_over.clone())?;

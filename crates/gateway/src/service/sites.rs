@@ -3,9 +3,9 @@
 use super::error::ServiceError;
 use super::log::say;
 use super::place;
-use crate::config::Config;
 use crate::config::spec::PageSpec;
 use crate::config::user::User;
+use crate::config::{Config, PlanContext};
 use crate::http::{Latest, Readers, ServeError, Site, listen, serve};
 use crate::page::history::{Bounds, History};
 use crate::page::{self, Watch};
@@ -56,7 +56,12 @@ impl Sites {
     }
 
     /// Serves on threads of its own, with the rights that this thread has now, until `stop`.
-    pub(super) fn serve(self, board: &Arc<Board>, stop: &Arc<AtomicBool>) -> Result<(), ServiceError> {
+    pub(super) fn serve(
+        self,
+        board: &Arc<Board>,
+        context: &PlanContext,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<(), ServiceError> {
         let Sites { metrics, page, readers } = self;
         let latest = Latest::of(board.clone());
         let mut sites: Vec<Site> =
@@ -66,7 +71,7 @@ impl Sites {
             if let Some(fault) = history.fault() {
                 say(format_args!("{fault}"));
             }
-            let watch = Watch::new(board.clone(), latest.clone(), history);
+            let watch = Watch::new(board.clone(), latest.clone(), history, *context);
             page::record(watch.clone(), stop.clone()).map_err(ServeError::from)?;
             sites.push(Site::page(listener, &readers, latest, page::routes(watch)));
         }

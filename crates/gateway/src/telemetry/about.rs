@@ -25,6 +25,8 @@ pub struct About {
     pub is_headless: bool,
     /// Events that the capture ring of each way keeps.
     pub captured: usize,
+    /// The configuration, where arrivals are kept to be replayed.
+    pub config: Option<Arc<Config>>,
 }
 
 /// The part of one direction that telemetry needs.
@@ -43,9 +45,17 @@ pub struct WayAbout {
 /// Events that the capture ring keeps, by default.
 pub const CAPTURED: u32 = 4096;
 
+/// Arrivals that are kept for replays, each way, by default: 10 MB.
+const ARRIVALS: u32 = 1 << 18;
+
+/// Arrivals that are kept for replays, each way: none without a page.
+pub(crate) fn max_arrivals(config: &Config) -> usize {
+    config.spec().telemetry.page.as_ref().map_or(0, |page| page.arrivals.unwrap_or(ARRIVALS) as usize)
+}
+
 impl About {
     /// The part of `config` that telemetry needs.
-    pub fn of(config: &Config) -> Self {
+    pub fn of(config: &Arc<Config>) -> Self {
         let spec = config.spec();
         let way = |way| match config.shaping(way) {
             Some(shaping) => WayAbout {
@@ -68,6 +78,7 @@ impl About {
             interfaces: [spec.wire.inside.clone(), spec.wire.outside.clone()],
             is_headless: spec.wire.backend.link_kind() == LinkKind::Ip,
             captured: spec.telemetry.captured.unwrap_or(CAPTURED) as usize,
+            config: (max_arrivals(config) > 0).then(|| config.clone()),
         }
     }
 
@@ -183,6 +194,7 @@ mod tests {
             interfaces: ["in".into(), "out".into()],
             is_headless: false,
             captured: 0,
+            config: None,
         }
     }
 

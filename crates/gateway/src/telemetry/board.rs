@@ -8,19 +8,20 @@ use super::events::{NamedEvent, Names};
 use super::observer::{Gauge, MAX_GAUGES, PortState, Samplers, kept};
 use super::process;
 use super::pulse::{MAX_PICKED, Pick, Pulse};
-use super::sample::{RecentCopies, Sampler};
+use super::sample::{FlowSample, RecentCopies, Sampler};
 use super::snapshot::{
     CountsSnapshot, PortSnapshot, SNAPSHOT_VERSION, Snapshot, SojournSnapshot, TotalsSnapshot, WayCounts,
     WaySnapshot,
 };
 use super::sojourn::Waits;
 use super::verdict;
-use crate::account::FlowCount;
+use crate::account::{FirstPacket, FlowCount};
+use crate::arrivals::{ArrivalBatch, SharedArrivals};
 use crate::class_book::Way;
 use crate::ledger::{Loss, Totals};
 use fairwire_core::{Backlog, Cause, Duration, FlowHash, Time, Unit, Weight};
 use fairwire_linux::clock;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -35,6 +36,8 @@ pub struct Board {
     /// What is wanted at each interval beside the ways.
     picks: Mutex<Vec<Pick>>,
     changes: Mutex<Changes>,
+    /// What arrives, where it is to be replayed.
+    arrivals: Option<[SharedArrivals; 2]>,
     rings: [SharedRing; 2],
 }
 
@@ -130,8 +133,10 @@ fn weights(about: &About) -> Vec<Weight> {
 impl Board {
     pub(super) fn new(store: Store, rings: [SharedRing; 2]) -> Self {
         let picks = Mutex::new(Vec::with_capacity(MAX_PICKED));
+        let is_replayed = store.about.config.is_some();
         Board {
             tick: Mutex::new(Tick::new(store.start)),
+            arrivals: is_replayed.then(|| [ArrivalBatch::shared(), ArrivalBatch::shared()]),
             store: Mutex::new(store),
             picks,
             changes: Mutex::default(),
@@ -186,6 +191,21 @@ impl Board {
     /// Counts a reload that changed weights and nothing else: all counters go on.
     pub fn reloaded(&self) {
         lock(&self.store).reloads += 1;
+    }
+
+    /// What arrives at the disciplines, by the number of the [`Way`], where it is to be replayed.
+    pub fn arrivals(&self) -> Option<&[SharedArrivals; 2]> {
+        self.arrivals.as_ref()
+    }
+
+    /// The names of the flows of `way` that are counted by themselves.
+    pub fn flow_names(&self, way: Way) -> BTreeMap<u64, String> {
+        let store = lock(&self.store);
+        let Some(copy) = store.kept[way as usize].newest() else { return BTreeMap::new() };
+        let named = |(sample, opened): (&FlowSample, &FirstPacket)| {
+            (sample.flow.0, store.about.flow_name(way, opened))
+        };
+        copy.flows.iter().zip(&copy.opened).map(named).collect()
     }
 
     /// The counters of the last interval: little, so that it may be read at every one.

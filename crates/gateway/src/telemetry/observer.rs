@@ -70,10 +70,15 @@ impl Observer {
         self.board.clone()
     }
 
-    /// Makes `datapath` record its drops, marks and losses in the board's rings.
+    /// Makes `datapath` record its drops, marks and losses in the board's rings, and what arrives
+    /// where that is to be replayed.
     pub fn record(&self, datapath: &mut Datapath) {
         datapath.forward.record_into(self.rings[0].clone());
         datapath.backward.record_into(self.rings[1].clone());
+        if let Some([download, upload]) = self.board.arrivals() {
+            datapath.forward.log_arrivals(download.clone());
+            datapath.backward.log_arrivals(upload.clone());
+        }
     }
 
     /// Reads `datapath` at `now`, and both `ports`, inside first.

@@ -4,10 +4,10 @@ use super::snapshot::WaySnapshot;
 use fairwire_core::Rate;
 
 /// A share may differ by this from the fair one and still be called fair, percentage points of the
-/// link: packets are not divided, and a second has few of them.
-const FAIR_POINTS: f64 = 2.0;
+/// link: one TCP connection swings by as much from second to second.
+const FAIR_POINTS: f64 = 5.0;
 /// Jain's index of shares that are called equal.
-const FAIR_JAIN: f64 = 0.95;
+const FAIR_JAIN: f64 = 0.9;
 
 /// The sentence on both ways.
 pub(super) fn sentence(ways: &[WaySnapshot]) -> String {
@@ -105,7 +105,7 @@ mod tests {
                 "Download: 3 flows want more but do NOT share equally, 19.9 Mbit/s of 20 Mbit/s, Jain's index 0.400.",
             ),
             (
-                way(7, 3, 0.9, 7.5, 5),
+                way(7, 3, 0.99, 7.5, 5),
                 "Download: 3 flows want more but do NOT get their shares, 19.9 Mbit/s of 20 Mbit/s, one class is 7.5 points \
                  from its share.",
             ),

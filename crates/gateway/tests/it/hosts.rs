@@ -150,7 +150,7 @@ fn groups_are_no_hosts_and_a_machine_has_one_ethernet_address_for_all_of_its_own
         };
         let sent = through(&mut datapath, (0..).zip(frames).map(at).collect(), false);
         assert_eq!(sent.len(), frames.len());
-        let about = About::of(&config(keys));
+        let about = About::of(&std::sync::Arc::new(config(keys)));
         let (_, opened) = datapath.forward.accounts().all();
         let names =
             opened.iter().map(|opened| about.flow_name(fairwire_gateway::class_book::Way::Download, opened));

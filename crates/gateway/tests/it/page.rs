@@ -1,8 +1,14 @@
 //! The page for browsers, over HTTP, of a datapath on memory ports.
 
 use super::telemetry::{observed, request, send};
+use fairwire_core::{Duration, Ecn, FlowHash, Seed, Time};
+use fairwire_gateway::arrivals::Arrival;
+use fairwire_gateway::class_book::Way;
+use fairwire_gateway::classify::LinkKind;
+use fairwire_gateway::config::{Config, PlanContext};
 use fairwire_gateway::http::{Latest, Readers, Site, listen, serve};
 use fairwire_gateway::page::history::{Bounds, History};
+use fairwire_gateway::page::replay::replay;
 use fairwire_gateway::page::{self, Watch};
 use fairwire_gateway::telemetry::Board;
 use serde_json::Value;
@@ -31,7 +37,9 @@ impl Served {
         let address = listener.local_addr().expect("it is bound");
         let latest = Latest::of(board.clone());
         let history = History::open(None, Bounds { bytes: 1 << 20, keep_s: 86_400 });
-        let watch = Watch::new(board, latest.clone(), history);
+        let context =
+            PlanContext { secret: [0; 16], seed: Seed(1), frame_bytes: 1518, link: LinkKind::Ethernet };
+        let watch = Watch::new(board, latest.clone(), history, context);
         let stop = Arc::new(AtomicBool::new(false));
         let site = Site::page(listener, &readers, latest, page::routes(watch.clone()));
         let thread = serve(vec![site], stop.clone()).expect("a thread");
@@ -91,7 +99,7 @@ fn the_numbers_of_the_page_are_those_of_the_metrics() {
 }
 
 #[test]
-fn the_files_are_anybodys_and_the_measurements_are_for_those_with_the_token() {
+fn the_files_need_no_token_and_the_measurements_are_for_those_with_the_token() {
     let served = Served::new(Some("secret"));
     let token = "Authorization: Bearer secret\r\n";
     for path in ["/", "/assets/gateway.js", "/assets/kit.css"] {
@@ -171,4 +179,44 @@ fn a_stream_begins_with_a_snapshot_and_a_seventeenth_viewer_is_sent_away() {
         assert!(shown["name"] == "edge" || shown["at_s"].is_array(), "{data}");
     }
     assert!(served.watch.live.viewers() <= 16);
+}
+
+/// What arrives in a second at twice the rate of a 10 Mbit/s link: from four hosts, of two classes.
+fn load() -> Vec<Arrival> {
+    let arrival = |n: u64| Arrival {
+        at: Time::ZERO + Duration::from_us(n * 600),
+        flow: FlowHash(n % 4),
+        conversation: FlowHash(n % 8),
+        class: (n % 2) as u32,
+        host: (n % 4) as u32,
+        len: 1538,
+        ecn: Ecn::NotEct,
+        dscp: 0,
+    };
+    (0..1667).map(arrival).collect()
+}
+
+#[test]
+fn the_last_minute_is_replayed_through_every_discipline_whatever_the_classes_are() {
+    let head = "format = 2\nname = \"x\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[download]\nrate = \"10 Mbit/s\"\n";
+    let class = |name: &str, more: &str| format!("[[class]]\nname = \"{name}\"\n{more}");
+    let nested = class("gold", "") + &class("alice", "parent = \"gold\"\nmatch.dscp = [1]\n");
+    let bounds = class("gold", "download.guaranteed = \"1 Mbit/s\"\nmatch.dscp = [1]\n");
+    let context = PlanContext { secret: [0; 16], seed: Seed(1), frame_bytes: 1518, link: LinkKind::Ethernet };
+    for (classes, has_classes) in [(String::new(), false), (nested, true), (bounds, true)] {
+        let config = Config::parse("x.toml", &format!("{head}{classes}"), None).expect("it makes sense");
+        for entry in fairwire_catalogue::all() {
+            let other = config.other_discipline(Way::Download, entry.name, &context);
+            let other =
+                other.unwrap_or_else(|error| panic!("{}: {error}", entry.name)).expect("it is shaped");
+            let outcome = replay(other, &load(), has_classes, &|unit| format!("{unit:?}"));
+            let dropped: u64 = outcome.dropped.values().sum();
+            let gone = outcome.packets_out + dropped;
+            // What waits at the end is neither sent nor dropped.
+            assert!(gone <= outcome.packets_in && outcome.packets_out > 400, "{}: {outcome:?}", entry.name);
+            assert!(outcome.throughput_bps <= 10.2e6, "{}: {outcome:?}", entry.name);
+        }
+        assert!(config.other_discipline(Way::Upload, "red", &context).expect("it is known").is_none());
+        assert!(config.other_discipline(Way::Download, "redd", &context).is_err());
+    }
 }

@@ -42,6 +42,7 @@ fn about() -> About {
         interfaces: ["lan0".into(), "wan0".into()],
         is_headless: false,
         captured: 16,
+        config: None,
     }
 }
 

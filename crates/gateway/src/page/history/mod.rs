@@ -10,10 +10,11 @@ mod query;
 mod slot;
 mod store;
 
-pub use query::{HistoryAnswer, PastRequest, Span};
+pub use query::{Happened, HistoryAnswer, PastRequest, Span};
 pub use slot::{MAX_CLASSES, Slot, Slots};
 pub use store::{Bounds, Change, Store};
 
+use crate::class_book::Way;
 use std::path::{Path, PathBuf};
 
 /// The past, and what is wrong with keeping it.
@@ -81,6 +82,11 @@ impl History {
         if let Err(error) = self.store.note(change) {
             self.fault = Some(format!("{NOT_WRITTEN}: {error}"));
         }
+    }
+
+    /// What happened from one second to another, as far as seconds are kept.
+    pub fn happened(&self, way: Way, from_s: u64, to_s: u64) -> Happened {
+        query::happened(self.store.connection(), way, from_s, to_s).unwrap_or_default()
     }
 
     /// What is requested.

@@ -137,6 +137,51 @@ pub(super) fn read(
     Ok(HistoryAnswer { step_s, ways: vec![download?, upload?], changes, ..HistoryAnswer::default() })
 }
 
+/// What happened in some seconds.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Happened {
+    /// Seconds of it that are kept.
+    pub seconds: u64,
+    /// Bit/s sent on.
+    pub throughput_bps: f64,
+    /// Packets dropped by the discipline.
+    pub dropped: u64,
+    /// The median of the seconds' medians of waits, seconds.
+    pub p50_s: f64,
+    /// The highest of the seconds' 99th percentiles.
+    pub p99_s: f64,
+}
+
+/// What happened from the second `from_s` to `to_s`.
+pub(super) fn happened(
+    connection: &Connection,
+    way: Way,
+    from_s: u64,
+    to_s: u64,
+) -> Result<Happened, rusqlite::Error> {
+    let between = params![from_s, to_s, way as usize];
+    let mut statement = connection.prepare_cached(
+        "SELECT bytes_out, p50, p99 FROM slot WHERE step = 1 AND at > ? AND at < ? AND way = ?",
+    )?;
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let slots: Vec<(u64, f64, f64)> = statement.query_map(between, row)?.collect::<Result<_, _>>()?;
+    let dropped = connection.query_row(
+        "SELECT COALESCE(SUM(count), 0) FROM cause WHERE step = 1 AND at > ? AND at < ? AND way = ? AND fate = 'dropped'",
+        between,
+        |row| row.get(0),
+    )?;
+    let bytes: u64 = slots.iter().map(|(bytes, ..)| bytes).sum();
+    let mut medians: Vec<f64> = slots.iter().map(|(_, p50, _)| *p50).collect();
+    medians.sort_by(f64::total_cmp);
+    Ok(Happened {
+        seconds: slots.len() as u64,
+        throughput_bps: bytes as f64 * 8.0 / slots.len().max(1) as f64,
+        dropped,
+        p50_s: medians.get(medians.len() / 2).copied().unwrap_or_default(),
+        p99_s: slots.iter().map(|(.., p99)| *p99).fold(0.0, f64::max),
+    })
+}
+
 fn way_history(
     connection: &Connection,
     way: Way,

@@ -1,0 +1,73 @@
+//! Another discipline at the place of the one in use, for replaying what arrived.
+
+use super::discipline::share_between_hosts;
+use super::shaping::{Chosen, Shaping};
+use super::{Config, PlanContext};
+use crate::class_book::Way;
+use crate::classify::FlowKind;
+use fairwire_catalogue::{self as catalogue, BuildError};
+use fairwire_core::{Discipline, Rate};
+use fairwire_laws::part::ClassSupport;
+
+/// A discipline that is built as if it were the one of a way.
+pub struct OtherDiscipline {
+    /// It.
+    pub discipline: Box<dyn Discipline>,
+    /// The link's rate.
+    pub rate: Rate,
+    /// By which names it knows packets.
+    pub knows: Knows,
+}
+
+/// By which names a discipline knows packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Knows {
+    /// By their classes, and by flows in these.
+    Classes,
+    /// By their hosts, and by conversations in these.
+    Hosts,
+    /// By flows alone.
+    Flows,
+}
+
+impl Config {
+    /// The discipline called `name` at the place of the one of `way`: with the link, the buffer and
+    /// the classes of this configuration and what it gives for `name`. `None` where the way is not
+    /// shaped.
+    ///
+    /// Where it knows no classes such as these are, it has none, and where it knows no guarantees
+    /// and ceilings it has the weights alone.
+    ///
+    /// # Errors
+    /// There is no such discipline, or it cannot work there.
+    pub fn other_discipline(
+        &self,
+        way: Way,
+        name: &str,
+        context: &PlanContext,
+    ) -> Result<Option<OtherDiscipline>, BuildError> {
+        let Some(shaping) = self.shaping(way) else { return Ok(None) };
+        let discipline = catalogue::find(name)?.name;
+        let is_same = discipline == shaping.discipline;
+        let parameters = if is_same { shaping.parameters.clone() } else { self.spec().discipline.clone() };
+        let has_classes = self.book().len() > 1;
+        let is_nested = self.book().iter().any(|(_, class)| class.parent.is_some());
+        let chosen = Chosen { discipline, parameters: &parameters, is_own: false };
+        let sharing = match chosen.classes() {
+            ClassSupport::Queues => ClassSupport::Queues,
+            ClassSupport::Weights if is_nested => ClassSupport::None,
+            sharing if has_classes => sharing,
+            _ => ClassSupport::None,
+        };
+        let has_hosts = !has_classes && shaping.flows != FlowKind::FiveTuple;
+        let within = has_hosts && share_between_hosts(discipline, &mut parameters.clone());
+        let other = Shaping { discipline, sharing, within, parameters, ..shaping.clone() };
+        let plan = self.discipline_plan(&other, way, context.frame_bytes, context.seed);
+        let knows = match (sharing, within) {
+            (ClassSupport::None, true) => Knows::Hosts,
+            (ClassSupport::None, false) => Knows::Flows,
+            _ => Knows::Classes,
+        };
+        Ok(Some(OtherDiscipline { discipline: plan.build()?, rate: shaping.rate, knows }))
+    }
+}
