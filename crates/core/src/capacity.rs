@@ -229,6 +229,10 @@ impl Changing {
 }
 
 impl Steps {
+    pub(crate) fn set_first(&mut self, rate: Rate) {
+        self.first = rate;
+    }
+
     fn rate_before(&self, step: usize) -> Rate {
         step.checked_sub(1).map_or(self.first, |before| self.steps[before].rate)
     }

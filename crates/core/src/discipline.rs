@@ -6,6 +6,7 @@ use crate::signals::{Cause, Signals};
 use crate::time::Time;
 use crate::weight::{SetWeightError, Weight};
 use alloc::boxed::Box;
+use core::any::Any;
 
 /// Decides which packets wait, which are refused, and which one is sent next.
 ///
@@ -14,7 +15,7 @@ use alloc::boxed::Box;
 ///
 /// Conservation: every packet offered leaves exactly once, by [`dequeue`](Discipline::dequeue), by
 /// [`Signals::dropped`] or by [`drain`](Discipline::drain).
-pub trait Discipline: Send {
+pub trait Discipline: Any + Send {
     /// Invoked when a packet arrives. The discipline queues it, marks it, or drops it by `signals`.
     fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals);
 
@@ -66,6 +67,21 @@ pub trait Discipline: Send {
         let _ = (class, weight);
         Err(SetWeightError::NoWeights)
     }
+
+    /// Takes over the parameters of `fresh`, which was just built and has seen no packet, and
+    /// returns true. What it has learnt stays, and what waits stays too: also above a smaller
+    /// limit, until it leaves.
+    ///
+    /// Returns false where it cannot: `fresh` is of another type, or its parameters shape tables
+    /// or change what the state counts in. Some may have been taken over then, so the caller
+    /// puts `fresh` in its place and hands over the packets. The default cannot.
+    ///
+    /// Parameters that are equal to the present ones change nothing. Off the hot path; memory is
+    /// taken only where the limit grows.
+    fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
+        let _ = (fresh, now);
+        false
+    }
 }
 
 /// What waits in a discipline. The packet in transmission is not part of it.
@@ -84,7 +100,7 @@ impl Backlog {
     }
 }
 
-impl<D: Discipline + ?Sized> Discipline for Box<D> {
+impl Discipline for Box<dyn Discipline> {
     fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
         (**self).enqueue(packet, now, signals);
     }
@@ -111,5 +127,9 @@ impl<D: Discipline + ?Sized> Discipline for Box<D> {
     }
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         (**self).set_weight(class, weight)
+    }
+    fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
+        let boxed = (fresh as &dyn Any).downcast_ref::<Self>();
+        (**self).retune(boxed.map_or(fresh, |fresh| &**fresh), now)
     }
 }

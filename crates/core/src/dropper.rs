@@ -8,12 +8,13 @@ use crate::scheduler::Left;
 use crate::signals::Cause;
 use crate::time::Time;
 use crate::weight::{SetWeightError, Weight, set_weight_in_both};
+use core::any::Any;
 
 /// Refuses packets, marks them, and makes room. Does not know the order of service.
 ///
 /// Every method has a default that does nothing, so `impl Dropper for TailDrop {}` is a complete
 /// tail-drop.
-pub trait Dropper: Send {
+pub trait Dropper: Any + Send {
     /// The indexes that the dropper reads from the buffer. Invoked once, at construction. Other
     /// indexes are not maintained, and reading one of them panics. A dropper that reads flows but
     /// never the order of arrival returns [`Needs::QUEUES`].
@@ -60,6 +61,14 @@ pub trait Dropper: Send {
     /// Sets the weight of a class, as [`Discipline::set_weight`](crate::Discipline::set_weight).
     fn set_weight(&mut self, _class: u32, _weight: Weight) -> Result<Weight, SetWeightError> {
         Err(SetWeightError::NoWeights)
+    }
+
+    /// Takes over the parameters of `fresh`, as [`Discipline::retune`](crate::Discipline::retune).
+    fn retune(&mut self, _fresh: &Self, _now: Time) -> bool
+    where
+        Self: Sized,
+    {
+        false
     }
 
     /// Invoked when a dashboard or trace reads gauges.
@@ -121,6 +130,9 @@ impl<A: Dropper, O: Dropper> Dropper for (A, O) {
             |weight| self.0.set_weight(class, weight),
             |weight| self.1.set_weight(class, weight),
         )
+    }
+    fn retune(&mut self, fresh: &Self, now: Time) -> bool {
+        self.0.retune(&fresh.0, now) && self.1.retune(&fresh.1, now)
     }
     fn inspect(&self, probe: &mut dyn Probe) {
         self.0.inspect(probe);

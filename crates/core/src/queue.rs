@@ -10,6 +10,7 @@ use crate::scheduler::{Chosen, Left, Scheduler};
 use crate::signals::{Cause, Signals};
 use crate::time::Time;
 use crate::weight::{SetWeightError, Weight, set_weight_in_both};
+use core::any::Any;
 
 /// What a [`Verdict::Signal`] does to an ECN-capable packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -223,6 +224,17 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
             |weight| scheduler.set_weight(class, weight),
             |weight| dropper.set_weight(class, weight),
         )
+    }
+
+    fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
+        let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
+        let takes = self.buffer.retune(&fresh.buffer)
+            && self.scheduler.retune(&fresh.scheduler, now)
+            && self.dropper.retune(&fresh.dropper, now);
+        if takes {
+            self.ecn = fresh.ecn;
+        }
+        takes
     }
 }
 

@@ -57,6 +57,21 @@ impl Queues {
         }
     }
 
+    /// Does `other`, in which no flow has a queue yet, assign queues by the same rule?
+    pub(crate) fn is_like(&self, other: &Queues) -> bool {
+        match (self, other) {
+            (Queues::PerFlow, Queues::PerFlow) | (Queues::PerClass, Queues::PerClass) => true,
+            (Queues::Hashed(one), Queues::Hashed(other)) => one == other,
+            (Queues::SetAssociative(one), Queues::SetAssociative(other)) => {
+                one.sets == other.sets && one.ways == other.ways
+            }
+            (Queues::Limited(one), Queues::Limited(other)) => {
+                one.slots.len() == other.slots.len() && one.random.is_some() == other.random.is_some()
+            }
+            _ => false,
+        }
+    }
+
     /// Bytes of memory, all allocated at construction.
     pub fn memory(&self) -> usize {
         match self {
@@ -107,7 +122,7 @@ impl Queues {
 }
 
 /// Queues picked by a salted hash.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hashed {
     count: u32,
     salt: u64,

@@ -123,6 +123,25 @@ impl Transmitter {
         self.rate
     }
 
+    /// Gives it another rate, with at most `catch_up` made up for. What is being sent ends as
+    /// scheduled. A schedule of rates goes on: this is the one before its first change. A trace
+    /// knows no rate.
+    pub fn set_rate(&mut self, rate: Rate, catch_up: Duration) {
+        self.catch_up = catch_up;
+        if rate == self.rate {
+            return;
+        }
+        (self.rate, self.remainder, self.last) = (rate, 0, [(0, 0, 0); 2]);
+        if let Some(Changing::Steps(steps)) = self.changing.as_deref_mut() {
+            steps.set_first(rate);
+        }
+    }
+
+    /// The most lost time that is made up for.
+    pub fn catch_up(&self) -> Duration {
+        self.catch_up
+    }
+
     /// When the transmitter is free again. In the past when it is idle.
     pub fn free_at(&self) -> Time {
         self.free_at

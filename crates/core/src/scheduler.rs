@@ -7,6 +7,7 @@ use crate::probe::Probe;
 use crate::time::Time;
 use crate::weight::{SetWeightError, Weight};
 use alloc::boxed::Box;
+use core::any::Any;
 
 /// The packet that a scheduler sends next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +36,7 @@ pub struct Left {
 }
 
 /// Chooses the packet that is sent next. Knows nothing of drops.
-pub trait Scheduler: Send {
+pub trait Scheduler: Any + Send {
     /// The indexes that the scheduler reads from the buffer. Invoked once, at construction. Other
     /// indexes are not maintained. A scheduler that never reads the order of arrival returns
     /// [`Needs::QUEUES`].
@@ -72,11 +73,16 @@ pub trait Scheduler: Send {
         Err(SetWeightError::NoWeights)
     }
 
+    /// Takes over the parameters of `fresh`, as [`Discipline::retune`](crate::Discipline::retune).
+    fn retune(&mut self, _fresh: &dyn Scheduler, _now: Time) -> bool {
+        false
+    }
+
     /// Invoked when a dashboard or trace reads gauges.
     fn inspect(&self, _probe: &mut dyn Probe) {}
 }
 
-impl<S: Scheduler + ?Sized> Scheduler for Box<S> {
+impl Scheduler for Box<dyn Scheduler> {
     fn needs(&self) -> Needs {
         (**self).needs()
     }
@@ -101,6 +107,10 @@ impl<S: Scheduler + ?Sized> Scheduler for Box<S> {
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         (**self).set_weight(class, weight)
     }
+    fn retune(&mut self, fresh: &dyn Scheduler, now: Time) -> bool {
+        let boxed = (fresh as &dyn Any).downcast_ref::<Self>();
+        (**self).retune(boxed.map_or(fresh, |fresh| &**fresh), now)
+    }
     fn inspect(&self, probe: &mut dyn Probe) {
         (**self).inspect(probe);
     }
@@ -118,6 +128,10 @@ impl Scheduler for Fcfs {
     #[inline]
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
         buffer.oldest().map(Chosen::from)
+    }
+
+    fn retune(&mut self, fresh: &dyn Scheduler, _: Time) -> bool {
+        (fresh as &dyn Any).is::<Self>()
     }
 }
 

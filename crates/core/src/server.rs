@@ -12,6 +12,7 @@ use crate::rate::{Rate, Transmitter};
 use crate::signals::Signals;
 use crate::time::{Duration, Time};
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 /// A discipline in front of a transmitter.
 pub struct Server {
@@ -121,13 +122,60 @@ impl Server {
         transmitter: Transmitter,
         now: Time,
     ) -> Box<dyn Discipline> {
-        let free = self.transmitter.free_at().max(now);
+        let free = self.transmitter.free_at();
         self.transmitter = transmitter;
-        // No credit for the time before it was installed.
+        self.transmitter.idle_until(free);
+        self.poll_again(now);
+        core::mem::replace(&mut self.discipline, discipline)
+    }
+
+    /// The discipline takes over the parameters of `fresh` at `now`, as
+    /// [`Discipline::retune`]; false where it cannot.
+    pub fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
+        let takes = self.discipline.retune(fresh, now);
+        if takes && self.is_idle {
+            // What waits may be ready at another time.
+            let later = now + Duration::from_ns(1);
+            self.next_poll_at = self.discipline.ready_at().map_or(Time::MAX, |ready| ready.max(later));
+        }
+        takes
+    }
+
+    /// The discipline is as `fresh` from `now` on. Where it can it [takes over](Server::retune) the
+    /// parameters, and the result is `None`. Otherwise `fresh` takes its place, and what waits is
+    /// offered to it, in order of arrival, as if it had just come; returns the discipline that was
+    /// there, now empty.
+    pub fn change(
+        &mut self,
+        fresh: Box<dyn Discipline>,
+        now: Time,
+        signals: &mut dyn Signals,
+    ) -> Option<Box<dyn Discipline>> {
+        if self.retune(&*fresh, now) {
+            return None;
+        }
+        let mut before = core::mem::replace(&mut self.discipline, fresh);
+        let mut waiting = Vec::with_capacity(before.backlog().packets as usize);
+        before.drain(&mut |packet| waiting.push(packet));
+        waiting.sort_by_key(|packet| packet.arrived); // a tree gives back one leaf after the other
+        waiting.into_iter().for_each(|packet| self.discipline.enqueue(packet, now, signals));
+        self.poll_again(now);
+        Some(before)
+    }
+
+    /// Gives the transmitter another rate, as [`Transmitter::set_rate`]. What is being sent ends as
+    /// scheduled.
+    pub fn set_rate(&mut self, rate: Rate, catch_up: Duration) {
+        self.transmitter.set_rate(rate, catch_up);
+    }
+
+    /// The discipline or the transmitter is another: polls once what is being sent has left.
+    fn poll_again(&mut self, now: Time) {
+        let free = self.transmitter.free_at().max(now);
+        // No credit for the time before.
         self.transmitter.idle_until(free);
         self.next_poll_at = self.transmitter.begins_at(free);
         self.is_idle = false;
-        core::mem::replace(&mut self.discipline, discipline)
     }
 
     /// The transmitter's rate.
@@ -367,5 +415,58 @@ mod tests {
         let mut old = server.replace(fifo(), of_trace(), us(3500));
         old.drain(&mut |packet| server.discipline_mut().enqueue(packet, us(3500), &mut Ignore));
         assert_eq!(sent(&mut server), [(0, us(5000))]);
+    }
+
+    /// Takes over parameters, where `knows` both alike.
+    struct Tunable(bool);
+    impl Dropper for Tunable {
+        fn retune(&mut self, fresh: &Self, _: Time) -> bool {
+            self.0 == fresh.0
+        }
+    }
+
+    fn tunable(packets: u32, knows: bool) -> Box<dyn Discipline> {
+        Box::new(Queue::new(Limit::packets(packets), Fcfs, Tunable(knows)))
+    }
+
+    #[derive(Default)]
+    struct Dropped(Vec<u32>);
+    impl Signals for Dropped {
+        fn dropped(&mut self, packet: Packet, _: crate::signals::Cause) {
+            self.0.push(packet.frame);
+        }
+        fn marked(&mut self, _: &Packet, _: crate::signals::Cause) {}
+    }
+
+    #[test]
+    fn a_discipline_that_takes_over_parameters_keeps_what_waits_and_another_is_offered_it() {
+        let mut server = Server::new(tunable(9, true), transmitter());
+        for frame in 0..8 {
+            server.enqueue(packet(frame), us(0), &mut Ignore);
+        }
+        let mut dropped = Dropped::default();
+        assert!(server.change(tunable(3, true), us(10), &mut dropped).is_none());
+        assert_eq!(
+            (server.backlog().packets, server.next_poll_at()),
+            (7, us(100)),
+            "none is lost, none is sooner"
+        );
+        server.enqueue(packet(8), us(20), &mut dropped);
+        assert_eq!(dropped.0, [8], "the limit is the new one");
+        let before = server.change(tunable(5, false), us(30), &mut dropped).expect("another takes its place");
+        assert!(before.backlog().is_empty());
+        assert_eq!((server.backlog().packets, dropped.0.as_slice()), (5, &[8, 6, 7][..]));
+        let frames: Vec<u32> = sent(&mut server).iter().map(|(frame, _)| *frame).collect();
+        assert_eq!(frames, [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn at_another_rate_the_packet_being_sent_ends_as_scheduled_and_the_next_takes_its_new_time() {
+        let mut server = Server::new(fifo(), transmitter());
+        for frame in 0..3 {
+            server.enqueue(packet(frame), us(0), &mut Ignore);
+        }
+        server.set_rate(Rate::from_bps(4_000_000).expect("not zero"), Duration::ZERO);
+        assert_eq!(sent(&mut server), [(1, us(300)), (2, us(500))]);
     }
 }

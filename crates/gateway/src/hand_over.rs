@@ -33,7 +33,7 @@ use std::collections::VecDeque;
 /// ```
 pub fn hand_over(old: &mut dyn Discipline, new: Box<dyn Discipline>, now: Time) -> Box<dyn Discipline> {
     let mut room = Room::of(old.backlog().packets as usize);
-    hand_over_in(&mut room, old, new, now)
+    hand_over_in(&mut room, |take| old.drain(take), new, now)
 }
 
 /// Memory for handing over packets, taken and touched where time does not matter.
@@ -60,15 +60,15 @@ impl Room {
     }
 }
 
-/// [`hand_over`] in memory that is there already.
+/// [`hand_over`] in memory that is there already, of the packets that `drain` gives.
 pub fn hand_over_in(
     room: &mut Room,
-    old: &mut dyn Discipline,
+    drain: impl FnOnce(&mut dyn FnMut(Packet)),
     mut new: Box<dyn Discipline>,
     now: Time,
 ) -> Box<dyn Discipline> {
     let Room { waiting, refused, places } = room;
-    old.drain(&mut |packet| waiting.push(packet));
+    drain(&mut |packet| waiting.push(packet));
     // A tree of disciplines gives back one leaf after the other.
     if !waiting.is_sorted_by_key(|packet| packet.arrived) {
         waiting.sort_by_key(|packet| packet.arrived);
@@ -142,6 +142,10 @@ impl Discipline for Ahead {
 
     fn ready_at(&self) -> Option<Time> {
         if self.carried.is_empty() { self.inner.ready_at() } else { Some(Time::ZERO) }
+    }
+
+    fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
+        self.inner.retune(fresh, now)
     }
 
     fn backlog(&self) -> Backlog {

@@ -45,6 +45,7 @@ pub mod queueing;
 pub mod scheduler;
 pub mod site;
 pub mod spec;
+mod timer;
 
 pub use error::BadParameter;
 pub use site::Site;

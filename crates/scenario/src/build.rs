@@ -6,7 +6,7 @@ use crate::source::Sends;
 use crate::spec::{FlowSpec, Spec, TieRuleSpec};
 use crate::topology::{QueuePlan, Route, Topology};
 use fairwire_catalogue::{self as catalogue, BuildError, Choice, Site};
-use fairwire_core::Seed;
+use fairwire_core::{Discipline, Seed};
 use fairwire_laws::part::Part;
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, Settings, TieRule};
 
@@ -21,15 +21,12 @@ pub(crate) fn network(
     seed: Seed,
 ) -> Result<Network, BuildError> {
     let link = |(at, queue): (usize, &QueuePlan)| -> Result<LinkPlan, BuildError> {
-        let works = queue.own.as_ref().unwrap_or(compared);
-        let stream = stream(queue);
-        let site = site(topology, at, seed, &stream);
         Ok(LinkPlan {
             name: queue.name.clone(),
             rate: queue.rate,
             delay: queue.delay,
             law: queue.law.clone(),
-            discipline: catalogue::build(works.name(), &works.parameters(&spec.discipline), &site)?,
+            discipline: discipline(spec, topology, at, compared, seed)?,
         })
     };
     Ok(Network {
@@ -43,6 +40,21 @@ pub(crate) fn network(
             .collect(),
         aggregates: aggregate::plans(spec, topology, seed)?,
     })
+}
+
+/// The discipline of queue number `at`, where `compared` is.
+pub(crate) fn discipline(
+    spec: &Spec,
+    topology: &Topology,
+    at: usize,
+    compared: &Compared,
+    seed: Seed,
+) -> Result<Box<dyn Discipline>, BuildError> {
+    let queue = &topology.queues[at];
+    let works = queue.own.as_ref().unwrap_or(compared);
+    let stream = stream(queue);
+    let site = site(topology, at, seed, &stream);
+    catalogue::build(works.name(), &works.parameters(&spec.discipline), &site)
 }
 
 /// What `compared` answers for itself at the first queue.

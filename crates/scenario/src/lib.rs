@@ -52,6 +52,7 @@ mod hosts;
 mod law;
 mod lesson;
 mod links;
+mod live;
 mod load;
 mod measure;
 mod notes;
@@ -87,6 +88,7 @@ pub use files::NamedFile;
 pub use law::{LawSpec, LogNormalSpec, NumberError, Objects, Packets, ParetoSpec, Random};
 pub use lesson::LessonSpec;
 pub use links::{BackSpec, LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
+pub use live::Live;
 pub use load::{Overrides, QueueView, Scenario, load, parse, parse_in};
 pub use output::OutputSpec;
 pub use run::{

@@ -19,7 +19,7 @@ use fairwire_document::{self as document, Change, Locations, Problem, Read, quot
 use fairwire_metrics::agreement::Tolerance;
 use fairwire_parameters::Field;
 use sha2::{Digest, Sha256};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Larger than any scenario: 1 MiB is some ten thousand groups of flows.
 const MAX_BYTES: u64 = 1 << 20;
@@ -52,6 +52,8 @@ pub struct Scenario {
     files: Vec<NamedFile>,
     notes: Vec<String>,
     locations: Locations,
+    /// What errors call it, and where it finds other files.
+    source: (String, Option<PathBuf>),
 }
 
 /// A link at which packets wait, in a few words.
@@ -136,6 +138,17 @@ impl Scenario {
     /// Every `--set`, as typed.
     pub fn set(&self) -> &[String] {
         &self.set
+    }
+
+    /// The same scenario after further changes, `PATH=VALUE` each as for `--set`, made at once.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn changed(&self, set: &[String]) -> Result<Scenario, ScenarioError> {
+        let (name, folder) = &self.source;
+        let overrides = Overrides { set: set.to_vec(), ..Overrides::default() };
+        let changed = read(name, &self.toml, &overrides, folder.as_deref())?;
+        Ok(Scenario { set: self.set.iter().chain(set).cloned().collect(), ..changed })
     }
 
     /// The files that it names: captures and traces of links.
@@ -248,6 +261,7 @@ fn read(
         spec,
         topology,
         locations,
+        source: (name.to_owned(), folder.map(Path::to_owned)),
         sha256: files.hashed(before.sha256),
         traffic_sha256: files.hashed(before.sha256_without),
     })

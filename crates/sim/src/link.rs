@@ -14,7 +14,11 @@ pub struct Link {
     delay: Duration,
     meter: LinkMeter,
     measured_from: Time,
+    /// Has its rate changed since, or will it? Then its mean is recorded.
     changes: bool,
+    /// When it was last given another rate, and what it could have sent by then since measuring
+    /// began, bits.
+    tuned: (Time, f64),
 }
 
 /// A packet that has begun to leave a link.
@@ -36,6 +40,7 @@ impl Link {
             meter: LinkMeter::new(Time::ZERO),
             measured_from: Time::ZERO,
             changes: plan.law != RateLaw::Fixed,
+            tuned: (Time::ZERO, 0.0),
         }
     }
 
@@ -62,6 +67,21 @@ impl Link {
         let Service { packet, sent } = service;
         self.meter.started(&packet, now, sent);
         Departure { packet, reaches: sent + self.delay }
+    }
+
+    /// Its discipline is as `fresh` from `now` on, as [`Server::change`].
+    pub(crate) fn change(&mut self, fresh: Box<dyn Discipline>, now: Time, signals: &mut dyn Signals) {
+        let mut counted = Counted { inner: signals, meter: &mut self.meter };
+        drop(self.server.change(fresh, now, &mut counted));
+        self.meter.waiting(self.server.backlog(), now);
+    }
+
+    /// Gives it another rate at `now`. What is being sent ends as scheduled.
+    pub(crate) fn set_rate(&mut self, rate: Rate, now: Time) {
+        let (since, bits) = self.tuned;
+        self.tuned = (now, bits + self.server.bits(since, now));
+        self.changes = true;
+        self.server.set_rate(rate, Duration::ZERO);
     }
 
     /// When [`poll`](Link::poll) is due next without another arrival; [`Time::MAX`] when only an
@@ -109,6 +129,7 @@ impl Link {
     pub fn start_measuring(&mut self, now: Time) {
         self.meter.restart(now);
         self.measured_from = now;
+        self.tuned = (now, 0.0);
     }
 
     /// What it did since the warm-up, at `now`. Of a rate that changes, the mean is recorded;
@@ -122,7 +143,8 @@ impl Link {
         if !self.changes || seconds == 0.0 {
             return self.server.rate();
         }
-        let mean = self.server.bits(self.measured_from, now) / seconds;
+        let (since, bits) = self.tuned;
+        let mean = (bits + self.server.bits(since, now)) / seconds;
         Rate::from_bps((mean + 0.5) as u64).unwrap_or(self.server.rate()) // no opportunity came, so nothing was sent
     }
 }

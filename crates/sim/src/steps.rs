@@ -5,7 +5,7 @@ use crate::model::Model;
 use crate::observe::{Observer, Tap, Watch};
 use crate::plan::{Measured, Network, Settings};
 use crate::queue::Sides;
-use fairwire_core::Time;
+use fairwire_core::{Discipline, Rate, Time};
 use std::ops::ControlFlow;
 
 impl<T: Tap, E: Events> Model<T, E> {
@@ -19,11 +19,12 @@ impl<T: Tap, E: Events> Model<T, E> {
     }
 }
 
-/// A run that goes on from one sample of its observer to the next. What works in it may be changed
-/// between two steps, where its maker kept a way to do so. Its results are those of
-/// [`run_observed`](crate::run_observed), bit for bit.
+/// A run that goes on from one sample of its observer to the next. Disciplines and rates of links
+/// may be changed between two steps, also by a way into a discipline that its maker kept. Without a
+/// change its results are those of [`run_observed`](crate::run_observed), bit for bit.
 pub struct Steps {
     model: Box<Model<Watch<'static>, Sides>>,
+    now: Time,
     is_over: bool,
 }
 
@@ -34,7 +35,7 @@ impl Steps {
     /// As [`run`](crate::run).
     pub fn new(network: Network, settings: &Settings, observer: Box<dyn Observer>) -> Self {
         let model = Box::new(Model::new(network, settings, Watch::new(observer)));
-        Steps { model, is_over: false }
+        Steps { model, now: Time::ZERO, is_over: false }
     }
 
     /// Goes on to the next sample, or to the end, which may have one too. Does the run go on after
@@ -47,11 +48,38 @@ impl Steps {
         while !self.is_over && self.model.store.tap.next_sample() == sample {
             self.is_over = self.model.go_to_pause(&mut |_| ControlFlow::Continue(())).is_break();
         }
+        self.now = if self.is_over { self.model.end } else { sample };
         !self.is_over
     }
 
     /// The results of the run; `None` before its end.
     pub fn measured(&self) -> Option<Measured> {
         self.is_over.then(|| self.model.measured())
+    }
+
+    /// The simulated time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The discipline of a link, by its place in the plan, is as `fresh`, which was just built,
+    /// from now on. Where it can [take over](Discipline::retune) the parameters of `fresh` its
+    /// state stays. Otherwise `fresh` takes its place; what waits is offered to it, and is dropped
+    /// as an arrival would be where it has no room.
+    ///
+    /// # Panics
+    /// When there is no such link.
+    pub fn change_discipline(&mut self, link: usize, fresh: Box<dyn Discipline>) {
+        self.model.change_discipline(link as u32, fresh, self.now);
+    }
+
+    /// Gives a link, by its place in the plan, another rate from now on. What is being sent ends as
+    /// scheduled. Where a schedule changes its rate, this is the one before the first change; a
+    /// link that follows a trace knows no rate.
+    ///
+    /// # Panics
+    /// When there is no such link.
+    pub fn set_rate(&mut self, link: usize, rate: Rate) {
+        self.model.links[link].set_rate(rate, self.now);
     }
 }

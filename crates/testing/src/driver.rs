@@ -168,6 +168,17 @@ impl<D: Discipline> Driver<D> {
         drained
     }
 
+    /// Gives the discipline the parameters of `fresh`, and checks that what waits stays. Returns
+    /// whether it could take them over.
+    ///
+    /// # Panics
+    /// When the discipline breaks its contract.
+    pub fn retune(&mut self, fresh: &dyn Discipline) -> bool {
+        let takes = self.discipline.retune(fresh, self.now);
+        self.check();
+        takes
+    }
+
     /// Offers packets that waited elsewhere until `now`, and checks after each.
     ///
     /// # Panics

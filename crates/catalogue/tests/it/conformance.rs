@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// Typical packets have 512 bytes, or just fit: a buffer that holds none is refused.
-fn site(buffer: Amount) -> Site<'static> {
+pub(crate) fn site(buffer: Amount) -> Site<'static> {
     let packet_bytes = if let Amount::Bytes(bytes) = buffer { bytes.min(512) as u32 } else { 512 };
     Site {
         rate: Rate::from_bps(10_000_000).expect("not zero"),
@@ -22,7 +22,7 @@ fn site(buffer: Amount) -> Site<'static> {
 }
 
 /// Settings without which the contest would not reach a discipline's decisions.
-const OWN_SETTINGS: &[(&str, &str)] = &[
+pub(crate) const OWN_SETTINGS: &[(&str, &str)] = &[
     // 40 packets take 16 ms: so little above PIE's 15 ms that a second is not enough for one
     // signal.
     ("pie", "target = '5 ms'"),
@@ -46,13 +46,13 @@ const OWN_SETTINGS: &[(&str, &str)] = &[
 ];
 
 /// Builds any entry under either ECN policy, by way of what a user would type.
-fn make(entry: &Entry, ecn: &str, buffer: Amount) -> Driver<Box<dyn Discipline>> {
+pub(crate) fn make(entry: &Entry, ecn: &str, buffer: Amount) -> Driver<Box<dyn Discipline>> {
     let own = OWN_SETTINGS.iter().find(|(name, _)| *name == entry.name).map_or("", |(_, typed)| *typed);
     make_variant(entry, &format!("ecn = \"{ecn}\"\n{own}"), buffer)
 }
 
 /// Builds an entry with some of its parameters typed.
-fn make_variant(entry: &Entry, typed: &str, buffer: Amount) -> Driver<Box<dyn Discipline>> {
+pub(crate) fn make_variant(entry: &Entry, typed: &str, buffer: Amount) -> Driver<Box<dyn Discipline>> {
     let parameters: Parameters = toml::from_str(&format!("[{:?}]\n{typed}", entry.name))
         .unwrap_or_else(|error| panic!("{}: {typed}: {error}", entry.name));
     let built = build(entry.name, &parameters, &site(buffer));
@@ -61,7 +61,7 @@ fn make_variant(entry: &Entry, typed: &str, buffer: Amount) -> Driver<Box<dyn Di
 
 /// Every sensible pair: each entry that leaves the order of service open, under each scheduler, in
 /// each measure that it knows, and with each way of sharing queues among flows.
-fn variants(entry: &Entry) -> Vec<String> {
+pub(crate) fn variants(entry: &Entry) -> Vec<String> {
     let page = entry.page().expect("documented");
     let choices = |name: &str| -> Vec<String> {
         let parameter = page.parameters.iter().find(|parameter| parameter.name == name);
@@ -87,7 +87,7 @@ fn variants(entry: &Entry) -> Vec<String> {
     variants
 }
 
-fn drive(mut driver: Driver<Box<dyn Discipline>>, operations: &[Operation]) -> Outcome {
+pub(crate) fn drive(mut driver: Driver<Box<dyn Discipline>>, operations: &[Operation]) -> Outcome {
     for &operation in operations {
         driver.apply(operation);
     }
@@ -288,7 +288,7 @@ fn every_sequence_of_six_operations_on_three_flows_conserves_packets() {
 /// A fixed contest at 1.5 times the link's rate with pauses, so that averages and buckets go
 /// through all their ranges. Who sends most changes, and neither offers nor requests have a rhythm,
 /// so that the longest queue is not always the oldest, nor the one that was longest just before.
-fn contest(flows: u64, offers: u64) -> Vec<Operation> {
+pub(crate) fn contest(flows: u64, offers: u64) -> Vec<Operation> {
     // One of each three in a row, now this and now that.
     let is_picked = |i: u64, salt: u64| i % 3 == mix((i / 3) ^ salt) % 3;
     let enqueue = |i: u64| Operation::Enqueue {

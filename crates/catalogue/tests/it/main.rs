@@ -11,6 +11,7 @@ mod pushout;
 mod rates;
 mod red;
 mod reference;
+mod retune;
 mod schedulers;
 mod set_weight;
 mod tokens;

@@ -152,7 +152,40 @@ impl Buffer {
         }
     }
 
-    /// The limit it was built with.
+    /// Takes over the limit of `fresh`, an empty buffer for the same use. What waits stays, also
+    /// above it. False, with nothing changed, where the two have other indexes or assign queues
+    /// otherwise.
+    pub fn retune(&mut self, fresh: &Buffer) -> bool {
+        if self.needs != fresh.needs || !self.queues.is_like(&fresh.queues) {
+            return false;
+        }
+        if fresh.limit.packets > self.limit.packets {
+            self.grow(fresh.limit.packets as usize, fresh.backlogged.len());
+        }
+        (self.limit, self.max_packets) = (fresh.limit, fresh.limit.packets);
+        true
+    }
+
+    /// Takes memory for as many `packets` and `flows`. Keys stay valid.
+    fn grow(&mut self, packets: usize, flows: usize) {
+        self.slots.reserve_exact(packets.saturating_sub(self.slots.len()));
+        if self.needs.random_packet {
+            self.waiting.reserve_exact(packets.saturating_sub(self.waiting.len()));
+        }
+        if flows <= self.backlogged.len() {
+            return;
+        }
+        self.flows.reserve_exact(flows.saturating_sub(self.flows.len()));
+        let mut backlogged = vec![0; flows];
+        backlogged[..self.active as usize].copy_from_slice(&self.backlogged[..self.active as usize]);
+        self.backlogged = backlogged.into();
+        self.names = Names::new(flows, self.queues.count());
+        for &flow in &self.backlogged[..self.active as usize] {
+            self.names.insert(self.flows[flow as usize].hash, flow);
+        }
+    }
+
+    /// The limit that holds.
     pub fn limit(&self) -> Limit {
         self.limit
     }
@@ -164,7 +197,7 @@ impl Buffer {
 
     /// The number of slots: every [`Key`] and [`FlowKey`] index is below this.
     pub fn slots(&self) -> usize {
-        self.limit.packets as usize
+        (self.limit.packets as usize).max(self.slots.len())
     }
 
     /// Packets waiting.
@@ -755,5 +788,32 @@ mod tests {
             few.push(packet(flow, flow.into(), 100));
         }
         assert_eq!((few.backlogged_flows(), few.len()), (4, 32));
+    }
+
+    #[test]
+    fn a_buffer_that_grows_and_shrinks_keeps_its_packets_its_flows_and_their_keys() {
+        let mut rng = Seed(11).stream("limits");
+        for queues in [|| Queues::PerFlow, || Queues::hashed(64, 3), || Queues::least_recently_used(64)] {
+            let of = |limit| Buffer::with(Limit::packets(limit), Needs::ALL, queues());
+            let (mut buffer, mut held) = (of(4), Vec::new());
+            for frame in 0..20_000 {
+                if frame % 100 == 0 {
+                    assert!(buffer.retune(&of(1 + rng.below(60))));
+                }
+                if buffer.fits(100) && rng.chance(0.6) {
+                    let packet = Packet::new(frame, 100, u64::from(rng.below(200)).into(), Time::ZERO);
+                    buffer.arriving(&packet);
+                    let key = buffer.push(packet);
+                    held.push((frame, key, buffer.flow_hash(buffer.flow_of(key))));
+                } else if !held.is_empty() {
+                    let (frame, key, queue) = held.swap_remove(rng.below(held.len() as u32) as usize);
+                    assert_eq!(buffer.find(queue), Some(buffer.flow_of(key)));
+                    assert_eq!(buffer.remove(key).frame, frame);
+                }
+                assert_eq!(buffer.len() as usize, held.len());
+            }
+        }
+        let other = Buffer::with(Limit::packets(4), Needs::ORDER, Queues::PerFlow);
+        assert!(!Buffer::new(Limit::packets(4)).retune(&other), "it has other indexes");
     }
 }

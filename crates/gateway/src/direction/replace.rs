@@ -12,9 +12,7 @@ use crate::classify::Classifier;
 use crate::hand_over::{Room, hand_over_in};
 use crate::not_ip::NotIpLimit;
 use crate::pool::{FramePool, PoolSize};
-use fairwire_core::{
-    Backlog, Discipline, Packet, Probe, SetWeightError, Signals, Time, Transmitter, Unit, Weight,
-};
+use fairwire_core::{Discipline, Packet, Probe, SetWeightError, Time, Transmitter, Unit, Weight};
 
 /// What takes the place of a direction's parts: built away from the thread that forwards.
 pub struct Replacement {
@@ -172,21 +170,30 @@ impl Direction {
             }
             return Relinked::default();
         };
-        let mut old = Renamed { link: &mut link, direction: self, renaming };
         let Some(shaper) = shaper else {
-            let mut waiting = Vec::with_capacity(old.backlog().packets as usize);
-            old.drain(&mut |packet| waiting.push(packet));
+            let mut waiting = Vec::with_capacity(link.server.backlog().packets as usize);
+            self.drain_renamed(&mut link, renaming, &mut |packet| waiting.push(packet));
             waiting.sort_by_key(|packet| packet.arrived);
             self.release_unshaped(waiting);
             return Relinked { link: Some(link), ..Relinked::default() };
         };
-        let new = hand_over_in(room, &mut old, shaper.discipline, now);
-        let ahead = carried_over(&*new);
-        let transmitter = Transmitter::with_catch_up(shaper.rate, shaper.catch_up);
         link.not_ip = NotIpLimit::new(shaper.not_ip);
-        let discipline = link.server.replace(new, transmitter, now);
+        let discipline = if renaming.changes_none() && link.server.retune(&*shaper.discipline, now) {
+            link.server.set_rate(shaper.rate, shaper.catch_up);
+            shaper.discipline
+        } else {
+            let drain = |take: &mut dyn FnMut(Packet)| self.drain_renamed(&mut link, renaming, take);
+            let new = hand_over_in(room, drain, shaper.discipline, now);
+            link.server.replace(new, Transmitter::with_catch_up(shaper.rate, shaper.catch_up), now)
+        };
+        let ahead = carried_over(link.server.discipline());
         self.link = Some(link);
         Relinked { link: None, discipline: Some(discipline), ahead }
+    }
+
+    /// Takes out all that waits at `link`, under its new names.
+    fn drain_renamed(&mut self, link: &mut Link, renaming: &Renaming<'_>, take: &mut dyn FnMut(Packet)) {
+        link.server.discipline_mut().drain(&mut |packet| take(self.renamed(packet, renaming)));
     }
 
     /// Ends shaping: the packet in transmission leaves at once, and what waited follows it.
@@ -220,6 +227,14 @@ struct Renaming<'a> {
     reopens: bool,
 }
 
+impl Renaming<'_> {
+    /// Has every packet the name that it had? Then what waits may stay where it is.
+    fn changes_none(&self) -> bool {
+        let is_kept = (0..).zip(self.class_map).all(|(was, class)| was == *class);
+        self.names.is_none() && self.keeps_flows && !self.reopens && is_kept
+    }
+}
+
 impl Direction {
     fn renamed(&mut self, mut packet: Packet, renaming: &Renaming<'_>) -> Packet {
         if let Some(names) = &renaming.names {
@@ -249,40 +264,6 @@ impl Direction {
         let facts = crate::classify::Facts { class, ..facts };
         let (class, flow) = self.names(&facts, self.books.pool.note(packet.frame).account);
         Packet { class, flow, len: facts.len, ..packet }
-    }
-}
-
-/// The old discipline, whose packets come out under their new names.
-struct Renamed<'a> {
-    link: &'a mut Link,
-    direction: &'a mut Direction,
-    renaming: &'a Renaming<'a>,
-}
-
-impl Discipline for Renamed<'_> {
-    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
-        self.link.server.discipline_mut().enqueue(packet, now, signals);
-    }
-
-    fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
-        self.link.server.discipline_mut().dequeue(now, signals)
-    }
-
-    fn ready_at(&self) -> Option<Time> {
-        self.link.server.discipline().ready_at()
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.link.server.backlog()
-    }
-
-    fn inspect(&self, probe: &mut dyn Probe) {
-        self.link.server.discipline().inspect(probe);
-    }
-
-    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
-        let Renamed { link, direction, renaming } = self;
-        link.server.discipline_mut().drain(&mut |packet| take(direction.renamed(packet, renaming)));
     }
 }
 

@@ -4,7 +4,7 @@
 use etherparse::PacketBuilder;
 use fairwire_catalogue::{self as catalogue, Parameters, Site, build};
 use fairwire_core::units::Amount;
-use fairwire_core::{Duration, Rate, Seed, Time};
+use fairwire_core::{Duration, Probe, Rate, Seed, Time, Unit};
 use fairwire_gateway::classify::Classifier;
 use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
 use fairwire_gateway::direction::{Direction, DirectionPlan, HandedOver, Replacement, ShaperPlan};
@@ -190,4 +190,44 @@ fn flows_and_classes_are_counted_on() {
     run(&mut datapath, &mut wire, Time::MAX);
     let flow = classifier().classify(&frame(0, 0)).flow;
     assert_eq!(datapath.forward.accounts().of(flow).packets_in, 10);
+}
+
+/// The gauge of this name.
+struct Gauge(&'static str, f64);
+
+impl Probe for Gauge {
+    fn gauge(&mut self, name: &str, _: Unit, value: f64) {
+        if name == self.0 {
+            self.1 = value;
+        }
+    }
+}
+
+#[test]
+fn a_reload_of_a_parameter_keeps_what_the_discipline_has_learnt_where_flows_and_classes_stay() {
+    let pie = |target: &str| {
+        let rate = Rate::from_bps(10_000_000).expect("not zero");
+        let site = Site { rate, buffer: Amount::Packets(200), packet_bytes: 560, seed: Seed(1), stream: "r" };
+        let parameters: Parameters = toml::from_str(&format!("[pie]\ntarget = '{target}'")).expect("right");
+        let discipline = build("pie", &parameters, &site).expect("it is allowed");
+        let shaper = Some(ShaperPlan { discipline, rate, catch_up: Duration::ZERO, not_ip: rate });
+        DirectionPlan { shaper, ..unshaped(&mut Dice(3)) }
+    };
+    let probability = |datapath: &Datapath| {
+        let mut gauge = Gauge("probability", 0.0);
+        datapath.forward.inspect(&mut gauge);
+        gauge.1
+    };
+    let start = DatapathPlan { forward: pie("2 ms"), backward: unshaped(&mut Dice(4)) };
+    let mut datapath = Datapath::new(start);
+    let mut wire = Wire { left: MemoryPort::new(arrivals(9000)), right: MemoryPort::new(vec![]) };
+    let now = run(&mut datapath, &mut wire, Time::from_ns(1_000_000_000));
+    let learnt = probability(&datapath);
+    assert!(learnt > 0.1, "{learnt}");
+    reload(&mut datapath, pie("3 ms"), true, now);
+    assert_eq!(probability(&datapath), learnt);
+    reload(&mut datapath, pie("3 ms"), false, now);
+    assert_eq!(probability(&datapath), 0.0, "packets of another name are handed over to a new one");
+    run(&mut datapath, &mut wire, Time::MAX);
+    check_order(wire.right.sent());
 }

@@ -51,7 +51,9 @@ use crate::error::{BadParameter, Of as _};
 use crate::part::Part;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
+use crate::timer::rescheduled;
 use alloc::boxed::Box;
+use core::any::Any;
 use fairwire_core::units::Amount;
 use fairwire_core::{
     Backlog, Buffer, Cause, Discipline, Duration, Ecn, EcnPolicy, Limit, Needs, Packet, Probe, Queues,
@@ -528,5 +530,19 @@ impl Discipline for DualPi2 {
             };
             take(side.pop().expect("something arrived there"));
         }
+    }
+
+    fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
+        let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
+        let takes = self.scalable.buffer.retune(&fresh.scalable.buffer)
+            && self.classic.buffer.retune(&fresh.classic.buffer);
+        if takes {
+            if self.next_update > Time::ZERO {
+                let (before, after) = (self.config.update, fresh.config.update);
+                self.next_update = rescheduled(self.next_update, before, after, now);
+            }
+            self.config = fresh.config;
+        }
+        takes
     }
 }

@@ -128,6 +128,12 @@ impl<L: Law, R: Dropper> Dropper for PerFlow<L, R> {
         self.room.set_weight(class, weight)
     }
 
+    fn retune(&mut self, fresh: &Self, now: Time) -> bool {
+        (self.laws.len(), self.sees_all) == (fresh.laws.len(), fresh.sees_all)
+            && self.room.retune(&fresh.room, now)
+            && L::retune(&mut self.laws, &mut self.common, &fresh.common, now)
+    }
+
     fn inspect(&self, probe: &mut dyn Probe) {
         probe.gauge("queues", Unit::Flows, self.laws.len() as f64);
         self.room.inspect(probe);

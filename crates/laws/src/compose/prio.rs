@@ -7,6 +7,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::any::Any;
 use fairwire_core::weight::set_weight_in_both;
 use fairwire_core::{Backlog, Discipline, Packet, Probe, SetWeightError, Signals, Time, Unit, Weight};
 #[cfg(feature = "serde")]
@@ -166,6 +167,17 @@ impl Discipline for Prio {
             return self.bands[usize::from(band)].inner.set_weight(class, weight);
         }
         set_weight_in_all(&mut self.bands, class, weight)
+    }
+
+    fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
+        let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
+        let is_alike = self.config == fresh.config && self.bands.len() == fresh.bands.len();
+        is_alike
+            && self
+                .bands
+                .iter_mut()
+                .zip(&fresh.bands)
+                .all(|(band, fresh)| band.inner.retune(&*fresh.inner, now))
     }
 }
 

@@ -5,6 +5,7 @@
 //! RFC 3290, section 7.1.2.
 
 use crate::spec::Quantity;
+use core::any::Any;
 use fairwire_core::units::Size;
 use fairwire_core::{
     Backlog, Discipline, Duration, Packet, Probe, Rate, SetWeightError, Signals, Time, Transmitter, Unit,
@@ -76,5 +77,14 @@ impl<D: Discipline> Discipline for Shaper<D> {
 
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.inner.set_weight(class, weight)
+    }
+
+    fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
+        let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
+        let takes = self.inner.retune(&fresh.inner, now);
+        if takes {
+            self.paid.set_rate(fresh.paid.rate(), fresh.paid.catch_up());
+        }
+        takes
     }
 }

@@ -172,6 +172,14 @@ impl Dropper for Alqd {
         self.shares.set_weight(class, weight)
     }
 
+    fn retune(&mut self, fresh: &Self, _: Time) -> bool {
+        let takes = self.config.measure == fresh.config.measure && self.shares.retune(&fresh.shares);
+        if takes {
+            self.config.clone_from(&fresh.config);
+        }
+        takes
+    }
+
     fn inspect(&self, probe: &mut dyn Probe) {
         let length = self.register.map_or(0, |register| register.length);
         probe.gauge("longest_queue_known", self.config.unit(), length as f64);

@@ -173,6 +173,15 @@ impl Dropper for Avq {
         if overflows { Verdict::Signal(Cause::Early) } else { Verdict::Pass }
     }
 
+    fn retune(&mut self, fresh: &Self, _: Time) -> bool {
+        // The virtual capacity stays the part of the link's that it is.
+        if self.config.capacity != fresh.config.capacity {
+            self.capacity = self.capacity / self.config.capacity * fresh.config.capacity;
+        }
+        self.config = fresh.config;
+        true
+    }
+
     fn inspect(&self, probe: &mut dyn Probe) {
         probe.gauge("virtual_backlog", Unit::Bytes, self.backlog);
         probe.gauge("virtual_capacity", Unit::BitsPerSecond, self.capacity * 8.0);

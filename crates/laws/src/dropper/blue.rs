@@ -247,6 +247,11 @@ impl Dropper for Blue {
         }
     }
 
+    fn retune(&mut self, fresh: &Self, _: Time) -> bool {
+        self.config = fresh.config;
+        true
+    }
+
     fn inspect(&self, probe: &mut dyn Probe) {
         probe.gauge("probability", Unit::One, self.probability);
     }

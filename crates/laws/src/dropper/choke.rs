@@ -326,6 +326,12 @@ impl Dropper for Choke {
         self.red.idle(now);
     }
 
+    fn retune(&mut self, fresh: &Self, now: Time) -> bool {
+        self.matches.reserve(fresh.config.most_draws());
+        self.config.clone_from(&fresh.config);
+        self.red.retune(&fresh.red, now)
+    }
+
     fn inspect(&self, probe: &mut dyn Probe) {
         self.red.inspect(probe);
         let average = self.red.average();

@@ -340,6 +340,15 @@ impl Law for Cobalt {
         }
     }
 
+    fn retune(laws: &mut [Self], common: &mut Common, fresh: &Common, now: Time) -> bool {
+        let interval = fresh.terms.interval;
+        for law in laws.iter_mut().filter(|_| common.terms.interval != interval) {
+            law.next = law.next.min(now + interval);
+        }
+        common.terms = fresh.terms;
+        true
+    }
+
     fn inspect(&self, _: &Common, probe: &mut dyn Probe) {
         probe.gauge("overflow_probability", Unit::One, self.probability);
         probe.gauge("signalling", Unit::One, f64::from(u8::from(self.is_signalling)));

@@ -40,6 +40,7 @@ use crate::part::{Part, Qdisc, has_queue};
 use crate::queueing::Queueing;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
+use crate::timer::rescheduled;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -416,6 +417,19 @@ impl Law for Codel {
         if terms.rules == Rules::Rfc {
             self.due = None;
         }
+    }
+
+    fn retune(laws: &mut [Self], terms: &mut Terms, fresh: &Terms, now: Time) -> bool {
+        if terms.arithmetic != fresh.arithmetic {
+            return false; // times are kept as finely as they are counted
+        }
+        let (before, after) = (terms.interval, fresh.interval);
+        for law in laws.iter_mut().filter(|_| before != after) {
+            law.due = law.due.map(|due| rescheduled(due, before, after, now));
+            law.next = law.next.min(now + after);
+        }
+        *terms = *fresh;
+        true
     }
 
     fn inspect(&self, _: &Terms, probe: &mut dyn Probe) {

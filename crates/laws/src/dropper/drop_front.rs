@@ -92,4 +92,8 @@ impl Dropper for DropFront {
     fn victim(&mut self, _: &Packet, buffer: &Buffer, _: Time) -> Victim {
         buffer.oldest().map_or(Victim::Arrival, Victim::Waiting)
     }
+
+    fn retune(&mut self, _: &Self, _: Time) -> bool {
+        true
+    }
 }

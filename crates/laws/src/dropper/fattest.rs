@@ -113,6 +113,11 @@ impl Dropper for Fattest {
             self.bytes.raise(buffer.flow_hash(flow).0 as usize, buffer.flow_backlog(flow).bytes);
         }
     }
+
+    fn retune(&mut self, fresh: &Self, _: Time) -> bool {
+        self.batch = fresh.batch;
+        true
+    }
 }
 
 /// Numbers, with the place of the greatest.

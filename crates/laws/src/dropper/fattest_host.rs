@@ -197,6 +197,10 @@ impl Dropper for FattestHost {
         self.bytes.raise(host, self.hosts[host].bytes);
     }
 
+    fn retune(&mut self, _: &Self, _: Time) -> bool {
+        true
+    }
+
     fn inspect(&self, probe: &mut dyn Probe) {
         let taken = self.hosts.len() - self.free.len();
         probe.gauge("backlogged_hosts", Unit::One, taken as f64);

@@ -388,6 +388,19 @@ impl Dropper for Fred {
         self.update_average(self.counted(buffer.len(), buffer.bytes()), self.active);
     }
 
+    fn retune(&mut self, fresh: &Self, _: Time) -> bool {
+        if self.config.measure != fresh.config.measure {
+            return false; // the averages count in the measure
+        }
+        if fresh.strikes.len() > self.strikes.len() {
+            let mut strikes = fresh.strikes.clone();
+            strikes[..self.strikes.len()].copy_from_slice(&self.strikes);
+            self.strikes = strikes;
+        }
+        self.config = fresh.config;
+        true
+    }
+
     fn inspect(&self, probe: &mut dyn Probe) {
         let unit = match self.config.measure {
             Measure::Packets => Unit::Packets,

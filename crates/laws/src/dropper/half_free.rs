@@ -40,6 +40,10 @@ impl Dropper for HalfFree {
         let is_too_much = held >= free / 2 || (free < BUCKETS && held > places / BUCKETS);
         if is_too_much { Verdict::Drop(Cause::Forced) } else { Verdict::Pass }
     }
+
+    fn retune(&mut self, _: &Self, _: Time) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

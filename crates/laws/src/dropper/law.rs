@@ -5,11 +5,12 @@
 //! buffer, and [`PerFlow`](crate::compose::per_flow::PerFlow) each of many queues.
 
 use core::fmt::Debug;
+use core::slice;
 use fairwire_core::{Backlog, Buffer, Dropper, Left, Packet, Probe, Time, Verdict, Victim};
 
 /// How one queue is controlled. The value is the queue's state; what all queues have in common,
 /// parameters and the random stream, is handed in.
-pub trait Law: Clone + Debug + Default + Send {
+pub trait Law: Clone + Debug + Default + Send + 'static {
     /// What all queues under this law have in common.
     type Common: Debug + Send;
 
@@ -47,6 +48,12 @@ pub trait Law: Clone + Debug + Default + Send {
     /// Invoked before a departure if the scheduler has polled this queue, and found it empty, since
     /// its last packet.
     fn polled_empty(&mut self, _: &mut Self::Common, _now: Time) {}
+
+    /// Takes over the parameters of `fresh` for all of `laws`, which have `common` in common, as
+    /// [`Discipline::retune`](fairwire_core::Discipline::retune).
+    fn retune(_laws: &mut [Self], _common: &mut Self::Common, _fresh: &Self::Common, _now: Time) -> bool {
+        false
+    }
 
     /// Shows gauges.
     fn inspect(&self, _: &Self::Common, _probe: &mut dyn Probe) {}
@@ -92,6 +99,10 @@ impl<L: Law> Dropper for OneQueue<L> {
 
     fn idle(&mut self, now: Time) {
         self.law.emptied(&mut self.common, now);
+    }
+
+    fn retune(&mut self, fresh: &Self, now: Time) -> bool {
+        L::retune(slice::from_mut(&mut self.law), &mut self.common, &fresh.common, now)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

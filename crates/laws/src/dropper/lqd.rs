@@ -155,6 +155,10 @@ impl Dropper for Lqd {
         self.backlogs.set_weight(class, weight)
     }
 
+    fn retune(&mut self, fresh: &Self, _: Time) -> bool {
+        self.backlogs.retune(&fresh.backlogs)
+    }
+
     fn inspect(&self, probe: &mut dyn Probe) {
         probe.gauge("longest_queue", self.backlogs.config().unit(), self.backlogs.longest() as f64);
     }

@@ -250,6 +250,15 @@ impl Dropper for LqdBinned {
         self.shares.set_weight(class, weight)
     }
 
+    fn retune(&mut self, fresh: &Self, _: Time) -> bool {
+        let is_alike = self.config.measure == fresh.config.measure && self.links.len() >= fresh.links.len();
+        let takes = is_alike && self.shares.retune(&fresh.shares);
+        if takes {
+            self.config.clone_from(&fresh.config);
+        }
+        takes
+    }
+
     fn inspect(&self, probe: &mut dyn Probe) {
         let least = self.highest().map_or(0.0, |bin| libm::ldexp(1.0, i32::from(bin) + LOWEST));
         probe.gauge("longest_queue_at_least", self.config.unit(), least);

@@ -42,6 +42,7 @@ use crate::part::{Part, Qdisc, has_queue};
 use crate::queueing::Queueing;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
+use crate::timer::rescheduled;
 use alloc::boxed::Box;
 use alloc::format;
 use fairwire_core::{Backlog, Cause, Discipline, Duration, Limit, Packet, Probe, Rng, Time, Unit, Verdict};
@@ -456,6 +457,16 @@ impl Law for Pie {
     fn emptied(&mut self, common: &mut Common, now: Time) {
         self.advance(&common.terms, Backlog::default(), now);
         self.delay.stamped = 0.0;
+    }
+
+    fn retune(laws: &mut [Self], common: &mut Common, fresh: &Common, now: Time) -> bool {
+        let (before, after) = (common.terms, fresh.terms);
+        for law in laws.iter_mut().filter(|law| law.next_update > Time::ZERO) {
+            law.next_update = rescheduled(law.next_update, before.update, after.update, now);
+            law.burst = law.burst.min(after.max_burst);
+        }
+        common.terms = after;
+        true
     }
 
     fn inspect(&self, _: &Common, probe: &mut dyn Probe) {

@@ -43,6 +43,7 @@ use crate::part::{Ns2Queue, Part, Qdisc, has_queue};
 use crate::queueing::Queueing;
 use crate::site::{Room, Site};
 use crate::spec::{EcnChoice, Measure, Quantity};
+use crate::timer::rescheduled;
 use alloc::boxed::Box;
 use alloc::format;
 use fairwire_core::units::Amount;
@@ -356,6 +357,14 @@ impl Dropper for Rem {
 
     fn idle(&mut self, now: Time) {
         self.keep_up(0.0, now);
+    }
+
+    fn retune(&mut self, fresh: &Self, now: Time) -> bool {
+        let (before, after) = (self.config.law.interval, fresh.config.law.interval);
+        self.next_change = rescheduled(self.next_change, before, after, now);
+        self.config = fresh.config;
+        self.probability = self.config.law.probability(self.price);
+        true
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

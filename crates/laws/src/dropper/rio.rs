@@ -520,6 +520,16 @@ impl Dropper for Rio {
         }
     }
 
+    fn retune(&mut self, fresh: &Self, _: Time) -> bool {
+        let Config { measure, coupling, colors, .. } = self.config;
+        let counts_alike =
+            (measure, coupling, colors) == (fresh.config.measure, fresh.config.coupling, fresh.config.colors);
+        if counts_alike {
+            self.config = fresh.config;
+        }
+        counts_alike
+    }
+
     fn inspect(&self, probe: &mut dyn Probe) {
         let unit = match self.config.measure {
             Measure::Packets => Unit::Packets,

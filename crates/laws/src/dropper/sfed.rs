@@ -276,6 +276,17 @@ impl Dropper for Sfed {
         }
     }
 
+    fn retune(&mut self, fresh: &Self, _: Time) -> bool {
+        let Config { measure, max_flows, total, .. } = fresh.config;
+        if (measure, max_flows) != (self.config.measure, self.config.max_flows) {
+            return false;
+        }
+        self.pool += total - self.config.total;
+        self.config = fresh.config;
+        self.resize();
+        true
+    }
+
     fn inspect(&self, probe: &mut dyn Probe) {
         let tokens = |raw: i64| raw as f64 / TOKEN as f64;
         probe.gauge("flows", Unit::Flows, self.buckets.len() as f64);

@@ -31,7 +31,7 @@ use crate::queueing::Queueing;
 use crate::site::Site;
 use alloc::boxed::Box;
 use alloc::format;
-use fairwire_core::{Discipline, Dropper, Limit};
+use fairwire_core::{Discipline, Dropper, Limit, Time};
 use fairwire_parameters::parameters;
 
 /// Its description in the catalogue.
@@ -99,4 +99,8 @@ impl Spec {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TailDrop;
 
-impl Dropper for TailDrop {}
+impl Dropper for TailDrop {
+    fn retune(&mut self, _: &Self, _: Time) -> bool {
+        true
+    }
+}

@@ -14,7 +14,8 @@ use crate::scheduler::terms::Terms;
 use crate::spec::WeightOf;
 use alloc::boxed::Box;
 use alloc::vec;
-use fairwire_core::{Buffer, Chosen, FlowKey, Key, Needs, Packet, Scheduler, SetWeightError, Weight};
+use core::any::Any;
+use fairwire_core::{Buffer, Chosen, FlowKey, Key, Needs, Packet, Scheduler, SetWeightError, Time, Weight};
 
 /// Deficits count in 2^-16 byte.
 const FRACTION_BITS: u32 = 16;
@@ -205,5 +206,18 @@ impl Scheduler for Drr {
             return Err(SetWeightError::OutOfRange { weight, min: least, max: Weight::MAX.get() });
         }
         weights.set(class, weight)
+    }
+
+    fn retune(&mut self, fresh: &dyn Scheduler, _: Time) -> bool {
+        let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
+        if fresh.turns.len() > self.turns.len() || fresh.filling.is_some() != self.filling.is_some() {
+            return false;
+        }
+        self.filling = fresh.filling;
+        if self.filling.is_none() {
+            self.quantum = fresh.quantum;
+        }
+        self.weights.clone_from(&fresh.weights);
+        true
     }
 }

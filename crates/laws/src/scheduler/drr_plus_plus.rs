@@ -49,8 +49,9 @@
 use crate::scheduler::quantum::Quantum;
 use alloc::boxed::Box;
 use alloc::vec;
+use core::any::Any;
 use fairwire_core::{
-    Buffer, Chosen, FlowHash, FlowKey, FlowTable, Key, Needs, Packet, Probe, Scheduler, Unit,
+    Buffer, Chosen, FlowHash, FlowKey, FlowTable, Key, Needs, Packet, Probe, Scheduler, Time, Unit,
 };
 
 /// Credit per byte.
@@ -370,6 +371,19 @@ impl Scheduler for DrrPlusPlus {
         if self.turns[self.served as usize].packets == 0 {
             self.just_emptied = self.served;
         }
+    }
+
+    fn retune(&mut self, fresh: &dyn Scheduler, _: Time) -> bool {
+        let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
+        let shape = |of: &Self| (of.turns.len(), of.filling.is_some(), of.hosts.is_some(), of.lets_go);
+        if shape(self) != shape(fresh) {
+            return false;
+        }
+        self.filling = fresh.filling;
+        if self.filling.is_none() {
+            self.quantum = fresh.quantum;
+        }
+        true
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -17,6 +17,7 @@ use super::tag::{FRACTION_BITS, Tag};
 use crate::scheduler::terms::Terms;
 use alloc::boxed::Box;
 use alloc::vec;
+use core::any::Any;
 use fairwire_core::{
     Buffer, Chosen, FlowKey, Key, Packet, Probe, Scheduler, SetWeightError, Time, Unit, Weight,
 };
@@ -198,6 +199,13 @@ impl Scheduler for Fbfq {
 
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.fluid.set_class_weight(class, weight)
+    }
+
+    fn retune(&mut self, fresh: &dyn Scheduler, _: Time) -> bool {
+        let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
+        self.frames.length == fresh.frames.length
+            && self.finishes.has_room_for(&fresh.finishes)
+            && self.fluid.retune(&fresh.fluid)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

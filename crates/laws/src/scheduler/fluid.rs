@@ -60,6 +60,16 @@ impl Fluid {
         }
     }
 
+    /// Takes over the rate and the weights of `fresh`; false where weights are counted otherwise.
+    /// What is being sent is counted at the new rate.
+    pub(super) fn retune(&mut self, fresh: &Fluid) -> bool {
+        let takes = self.price.retune(&fresh.price);
+        if takes {
+            self.rate_bps = fresh.rate_bps;
+        }
+        takes
+    }
+
     /// Virtual time, as of the latest change.
     pub(super) fn virtual_time(&self) -> Tag {
         self.virtual_time

@@ -48,6 +48,11 @@ impl Heap {
         Heap { entries: Vec::with_capacity(capacity), places: vec![0; capacity].into(), turn: 0 }
     }
 
+    /// Is there room for as many items as in `other`?
+    pub(super) fn has_room_for(&self, other: &Heap) -> bool {
+        self.places.len() >= other.places.len()
+    }
+
     /// Is nothing in it?
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()

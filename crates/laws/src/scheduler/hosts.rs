@@ -37,8 +37,9 @@ use crate::scheduler::quantum::Quantum;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::any::Any;
 use fairwire_core::{
-    Buffer, Chosen, FlowHash, FlowIndex, FlowKey, Key, Needs, Packet, Probe, Scheduler, Unit,
+    Buffer, Chosen, FlowHash, FlowIndex, FlowKey, Key, Needs, Packet, Probe, Scheduler, Time, Unit,
 };
 
 /// The default number of queues: more than packets of most home links' buffers, so that none is
@@ -391,6 +392,15 @@ impl Scheduler for Hosts {
         let host = self.queues[self.served as usize].host;
         self.flows[self.served as usize].credit -= cost;
         self.turns[host as usize].credit -= cost;
+    }
+
+    fn retune(&mut self, fresh: &dyn Scheduler, _: Time) -> bool {
+        let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
+        let takes = self.queues.len() == fresh.queues.len();
+        if takes {
+            self.quantum = fresh.quantum;
+        }
+        takes
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

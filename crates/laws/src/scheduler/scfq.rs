@@ -14,7 +14,10 @@ use super::tag::{FRACTION_BITS, Price, Tag};
 use crate::scheduler::terms::Terms;
 use alloc::boxed::Box;
 use alloc::vec;
-use fairwire_core::{Buffer, Chosen, FlowKey, Key, Packet, Probe, Scheduler, SetWeightError, Unit, Weight};
+use core::any::Any;
+use fairwire_core::{
+    Buffer, Chosen, FlowKey, Key, Packet, Probe, Scheduler, SetWeightError, Time, Unit, Weight,
+};
 
 /// Self-clocked fair queueing. See the [module](self).
 #[derive(Debug)]
@@ -88,6 +91,11 @@ impl Scheduler for Scfq {
 
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.price.set_weight(class, weight)
+    }
+
+    fn retune(&mut self, fresh: &dyn Scheduler, _: Time) -> bool {
+        let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
+        self.finishes.has_room_for(&fresh.finishes) && self.price.retune(&fresh.price)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

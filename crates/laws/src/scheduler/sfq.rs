@@ -14,8 +14,9 @@ use super::heap::Heap;
 use super::standing::{Standing, head};
 use super::tag::{FRACTION_BITS, Price, Tag};
 use crate::scheduler::terms::Terms;
+use core::any::Any;
 use fairwire_core::{
-    Buffer, Chosen, FlowHash, FlowKey, Key, Packet, Probe, Scheduler, SetWeightError, Unit, Weight,
+    Buffer, Chosen, FlowHash, FlowKey, Key, Packet, Probe, Scheduler, SetWeightError, Time, Unit, Weight,
 };
 
 /// Start-time fair queueing. See the [module](self).
@@ -104,6 +105,11 @@ impl Scheduler for Sfq {
 
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.price.set_weight(class, weight)
+    }
+
+    fn retune(&mut self, fresh: &dyn Scheduler, _: Time) -> bool {
+        let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
+        self.starts.has_room_for(&fresh.starts) && self.price.retune(&fresh.price)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -33,6 +33,16 @@ impl Price {
         self.weights.set(class, weight)
     }
 
+    /// Takes over the weights of `fresh`. False where all are equal in the one and not in the
+    /// other.
+    pub(super) fn retune(&mut self, fresh: &Price) -> bool {
+        let takes = self.is_equal == fresh.is_equal;
+        if takes {
+            self.weights.clone_from(&fresh.weights);
+        }
+        takes
+    }
+
     /// Are all weights 1 for good?
     pub(super) fn is_equal(&self) -> bool {
         self.is_equal

@@ -18,6 +18,7 @@ use super::tag::{FRACTION_BITS, Tag};
 use crate::scheduler::terms::Terms;
 use alloc::boxed::Box;
 use alloc::vec;
+use core::any::Any;
 use fairwire_core::{
     Buffer, Chosen, FlowKey, Key, Packet, Probe, Scheduler, SetWeightError, Time, Unit, Weight,
 };
@@ -176,6 +177,11 @@ impl Scheduler for Wf2qPlus {
 
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.fluid.set_class_weight(class, weight)
+    }
+
+    fn retune(&mut self, fresh: &dyn Scheduler, _: Time) -> bool {
+        let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
+        self.eligible.has_room_for(&fresh.eligible) && self.fluid.retune(&fresh.fluid)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -358,6 +358,14 @@ impl Meter for Elephants {
         self.trap.most
     }
 
+    fn retune(&mut self, fresh: &Self) -> bool {
+        let takes = self.trap.max_flows == fresh.trap.max_flows;
+        if takes {
+            (self.trap, self.per_ns) = (fresh.trap, fresh.per_ns);
+        }
+        takes
+    }
+
     fn inspect(&self, _: Unit, probe: &mut dyn Probe) {
         probe.gauge("flows", Unit::Flows, self.flows() as f64);
         probe.gauge("elephants", Unit::Flows, self.elephants() as f64);

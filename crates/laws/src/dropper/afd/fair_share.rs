@@ -4,6 +4,7 @@
 //! target) - beta (q(t) - target). With beta above alpha that is a proportional-integral
 //! controller: it rests when the queue is at its target, and m_fair is then the fair rate's count.
 
+use crate::timer::rescheduled;
 use fairwire_core::{Duration, Time};
 
 /// The constants of the controller that moves m_fair. Queue and m_fair are in one measure, packets
@@ -61,6 +62,18 @@ impl FairShare {
         if most != self.most {
             self.value = (self.value * (most / self.most)).min(most);
             self.most = most;
+        }
+    }
+
+    /// Takes over the controller of `fresh`, and what a flow alone can have on record, if that is
+    /// another number.
+    pub(super) fn retune(&mut self, fresh: &FairShare, most: Option<f64>, now: Time) {
+        self.next = rescheduled(self.next, self.control.interval, fresh.control.interval, now);
+        self.control = fresh.control;
+        if let Some(most) = most {
+            let is_at_most = self.value == self.most;
+            self.follow(most);
+            self.value = if is_at_most { most } else { self.value };
         }
     }
 

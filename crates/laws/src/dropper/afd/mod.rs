@@ -37,13 +37,16 @@ use fairwire_core::{
 use fairwire_parameters::parameters;
 
 /// Estimates how much a flow sent lately.
-pub trait Meter: Send {
+pub trait Meter: Send + 'static {
     /// m_i, now that `packet` of flow i has arrived and counts as `size`: what is on record of the
     /// flow; 0 for a flow that is not on record.
     fn arrival(&mut self, packet: &Packet, size: u32, now: Time, rng: &mut Rng) -> f64;
 
     /// What m_i would be for a flow that had the link to itself: m_fair need not rise above.
     fn most(&self) -> f64;
+
+    /// Takes over the parameters of `fresh`; false where they shape its tables.
+    fn retune(&mut self, fresh: &Self) -> bool;
 
     /// Shows gauges; amounts are in `unit`.
     fn inspect(&self, unit: Unit, probe: &mut dyn Probe);
@@ -209,6 +212,20 @@ impl<M: Meter> Dropper for Afd<M> {
         // To look for the least weight itself would take as long as there are classes.
         self.reach = self.powers.least().recip();
         Ok(before)
+    }
+
+    fn retune(&mut self, fresh: &Self, now: Time) -> bool {
+        if self.measure != fresh.measure || self.weights != fresh.weights {
+            return false;
+        }
+        let before = self.most();
+        if !self.meter.retune(&fresh.meter) {
+            return false;
+        }
+        self.mark_limit = fresh.mark_limit;
+        let after = self.most();
+        self.fair.retune(&fresh.fair, (before != after).then_some(after), now);
+        true
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -292,4 +292,9 @@ impl Record for FlowSet {
     fn inspect(&self, probe: &mut dyn Probe) {
         probe.gauge("sets_drawn", Unit::One, self.drawn as f64);
     }
+
+    fn retune(&mut self, fresh: &Self) -> bool {
+        (self.size, self.reuse) = (fresh.size, fresh.reuse);
+        true
+    }
 }

@@ -161,13 +161,18 @@ impl Counts {
 
 /// Decides which sample makes place for a new one, and remembers of the samples what it needs for
 /// that.
-pub trait Record: Send {
+pub trait Record: Send + 'static {
     /// Invoked when a sample comes in while there is still room.
     fn append(&mut self, sample: Sample);
 
     /// Invoked when the record is full: takes one sample out of `counts` for `sample`, which comes
     /// in right after.
     fn replace(&mut self, sample: Sample, counts: &mut Counts, rng: &mut Rng);
+
+    /// Takes over the parameters of `fresh`; false where they shape what is kept.
+    fn retune(&mut self, _fresh: &Self) -> bool {
+        false
+    }
 
     /// Shows gauges.
     fn inspect(&self, _probe: &mut dyn Probe) {}
@@ -242,6 +247,14 @@ impl<R: Record> Meter for Sampled<R> {
     fn most(&self) -> f64 {
         let typical = u64::from(self.sampling.samples) * u64::from(self.sampling.typical);
         typical.max(self.counts.size()) as f64
+    }
+
+    fn retune(&mut self, fresh: &Self) -> bool {
+        let takes = self.sampling.samples == fresh.sampling.samples && self.record.retune(&fresh.record);
+        if takes {
+            self.sampling = fresh.sampling;
+        }
+        takes
     }
 
     fn inspect(&self, unit: Unit, probe: &mut dyn Probe) {

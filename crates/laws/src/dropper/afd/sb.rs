@@ -185,4 +185,8 @@ impl Record for ShadowBuffer {
         let slot = rng.below(self.samples.len() as u32) as usize;
         counts.take(core::mem::replace(&mut self.samples[slot], sample));
     }
+
+    fn retune(&mut self, _: &Self) -> bool {
+        true
+    }
 }

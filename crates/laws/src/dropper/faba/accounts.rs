@@ -54,6 +54,20 @@ impl Accounts {
         self.safe = self.profile.safe(self.height);
     }
 
+    /// Takes over the number of tokens and the profile of `fresh`, as many as there are more or
+    /// fewer in the pool. False, with nothing changed, where weights are others.
+    pub(super) fn retune(&mut self, fresh: &Accounts) -> bool {
+        match (&mut self.shares, &fresh.shares) {
+            (None, None) => {}
+            (Some(shares), Some(fresh)) if shares.are_like(fresh) => shares.retune(fresh),
+            _ => return false,
+        }
+        self.pool += fresh.total - self.total;
+        (self.total, self.profile) = (fresh.total, fresh.profile);
+        self.resize();
+        true
+    }
+
     /// T, in units of 2^-20 token.
     pub fn total(&self) -> i64 {
         self.total

@@ -96,7 +96,7 @@ use fairwire_parameters::parameters;
 use schemars::JsonSchema;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
-use tokens::steps;
+use tokens::{steps, tokens_of};
 
 /// Its description in the catalogue.
 pub const ABOUT: About = About {
@@ -316,15 +316,6 @@ impl Spec {
         let faba = Faba::new(config, site.rng(NAME));
         self.queue.serve(NAME, limit, faba, site)
     }
-}
-
-/// What `amount` costs, in units of 2^-20 token; no more than there are.
-fn tokens_of(amount: Amount, measure: Measure, total: i64, site: &Site<'_>) -> i64 {
-    let tokens = match measure {
-        Measure::Packets => amount.in_packets(site.packet_bytes, site.rate),
-        Measure::Bytes => amount.in_bytes(site.packet_bytes, site.rate),
-    };
-    ((tokens * TOKEN as f64) as i64).min(total)
 }
 
 fn parameter(name: &'static str) -> Parameter {
@@ -576,6 +567,15 @@ impl Dropper for Faba {
 
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.accounts.set_weight(class, weight)
+    }
+
+    fn retune(&mut self, fresh: &Self, _: Time) -> bool {
+        let shape = |of: &Config| (of.measure, of.share_between, of.choice, of.max_flows);
+        let takes = shape(&self.config) == shape(&fresh.config) && self.accounts.retune(&fresh.accounts);
+        if takes {
+            self.config.clone_from(&fresh.config);
+        }
+        takes
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -49,6 +49,17 @@ impl Shares {
         }
     }
 
+    /// Have classes the same weights in `fresh`?
+    pub(super) fn are_like(&self, fresh: &Shares) -> bool {
+        self.weights == fresh.weights && self.parts_per_weight == fresh.parts_per_weight
+    }
+
+    /// Takes over the number of tokens of `fresh`.
+    pub(super) fn retune(&mut self, fresh: &Shares) {
+        self.total = fresh.total;
+        self.resize();
+    }
+
     /// A bucket for a flow of `class` was added at the last place.
     pub(super) fn push(&mut self, class: u32) {
         let parts = self.parts_of(class);

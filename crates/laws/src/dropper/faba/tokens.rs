@@ -7,6 +7,7 @@ use crate::error::{BadParameter, Of as _, Parameter};
 use crate::site::{Room, Site};
 use crate::spec::Measure;
 use alloc::format;
+use fairwire_core::units::Amount;
 use fairwire_core::{Buffer, Packet};
 use fairwire_parameters::parameters;
 
@@ -116,4 +117,13 @@ pub(crate) fn steps(tokens: i64, queue: i64, quantum: i64, most: u32) -> u32 {
         return 1;
     }
     (tokens / queue + 1).min(i64::from(most)) as u32
+}
+
+/// What `amount` costs, in units of 2^-20 token; no more than there are.
+pub(super) fn tokens_of(amount: Amount, measure: Measure, total: i64, site: &Site<'_>) -> i64 {
+    let tokens = match measure {
+        Measure::Packets => amount.in_packets(site.packet_bytes, site.rate),
+        Measure::Bytes => amount.in_bytes(site.packet_bytes, site.rate),
+    };
+    ((tokens * TOKEN as f64) as i64).min(total)
 }

@@ -118,6 +118,11 @@ impl Classes {
         self.classes.iter().map(|class| class.pool).sum()
     }
 
+    /// This amount goes to the pool of the root, or comes out of it if it is negative.
+    pub(super) fn give_to_root(&mut self, amount: i64) {
+        self.classes[ROOT].pool += amount;
+    }
+
     /// A packet of a flow of the class was paid for: it and all above it hold less.
     #[inline]
     pub(super) fn spend(&mut self, mut class: usize, price: i64) {

@@ -545,6 +545,17 @@ impl Dropper for Hfaba {
         Ok(self.config.tree.set_weight(place, weight))
     }
 
+    fn retune(&mut self, fresh: &Self, _: Time) -> bool {
+        let Config { measure, max_flows, total, .. } = fresh.config;
+        let is_alike = (measure, max_flows) == (self.config.measure, self.config.max_flows);
+        if !is_alike || self.config.tree != fresh.config.tree {
+            return false;
+        }
+        self.classes.give_to_root(total - self.config.total);
+        self.config.clone_from(&fresh.config);
+        true
+    }
+
     fn inspect(&self, probe: &mut dyn Probe) {
         let tokens = |raw: i64| raw as f64 / TOKEN as f64;
         probe.gauge("flows", Unit::Flows, self.leaves.len() as f64);

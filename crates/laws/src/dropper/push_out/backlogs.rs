@@ -46,6 +46,22 @@ impl Backlogs {
         &self.config
     }
 
+    /// Takes over the parameters of `fresh`. False where they count otherwise or have other
+    /// weights, or where more queues could wait than there is room for.
+    pub fn retune(&mut self, fresh: &Backlogs) -> bool {
+        let has_room = match (&self.ranks, &fresh.ranks) {
+            (Ranks::Lengths(ranks), Ranks::Lengths(fresh)) => ranks.has_room_for(fresh),
+            (Ranks::Ranking(ranks), Ranks::Ranking(fresh)) => ranks.has_room_for(fresh),
+            _ => false,
+        };
+        let counts_alike = self.config.measure == fresh.config.measure;
+        let takes = counts_alike && has_room && self.shares.retune(&fresh.shares);
+        if takes {
+            self.config.clone_from(&fresh.config);
+        }
+        takes
+    }
+
     /// `packet` has come in or gone out; `buffer` already shows it.
     #[inline]
     pub fn tracked(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {

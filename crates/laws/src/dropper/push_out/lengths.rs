@@ -27,6 +27,11 @@ impl Lengths {
         Lengths { order: (0..slots).collect(), place: (0..slots).collect(), at_least }
     }
 
+    /// Is there room for as many queues and packets as in `other`?
+    pub(super) fn has_room_for(&self, other: &Lengths) -> bool {
+        self.order.len() >= other.order.len()
+    }
+
     /// `flow` has grown by one packet to `length`, or shrunk by one.
     #[inline]
     pub fn changed(&mut self, flow: FlowKey, length: u32, grown: bool) {

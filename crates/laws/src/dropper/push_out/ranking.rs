@@ -38,6 +38,11 @@ impl Ranking {
         Ranking { nodes: vec![node; slots as usize].into(), root: NONE, salt: rng.next_u64() }
     }
 
+    /// Is there room for as many queues as in `other`?
+    pub(super) fn has_room_for(&self, other: &Ranking) -> bool {
+        self.nodes.len() >= other.nodes.len()
+    }
+
     /// The rank of a flow that is in the order.
     #[inline]
     pub(crate) fn rank(&self, flow: FlowKey) -> Rank {

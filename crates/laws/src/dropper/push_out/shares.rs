@@ -39,6 +39,16 @@ impl Shares {
         }
     }
 
+    /// Takes over the size of the buffer. False where `fresh` has other weights or could have more
+    /// queues than there is room for.
+    pub fn retune(&mut self, fresh: &Shares) -> bool {
+        let takes = self.weights == fresh.weights && self.of_flow.len() >= fresh.of_flow.len();
+        if takes {
+            self.pool = fresh.pool;
+        }
+        takes
+    }
+
     /// Do all queues have parts of the same size?
     #[inline]
     pub(crate) fn are_equal(&self) -> bool {

@@ -1,6 +1,7 @@
 //! Adaptive RED: `max_probability` follows the load, so that the average stays between the
 //! thresholds.
 
+use crate::timer::rescheduled;
 use fairwire_core::{Duration, Time};
 
 /// How `max_probability` moves. Floyd, Gummadi and Shenker 2001, the pseudo-code.
@@ -57,15 +58,34 @@ impl Adaptation {
 }
 
 /// The steps in time: at whole multiples of the interval.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Steps {
     adaptation: Adaptation,
+    /// The `max_probability` of the start.
+    first: f64,
     next: Time,
 }
 
 impl Steps {
-    pub(super) fn new(adaptation: Adaptation) -> Self {
-        Steps { adaptation, next: Time::ZERO + adaptation.interval }
+    /// From `first` on, at time zero.
+    pub(super) fn new(adaptation: Adaptation, first: f64) -> Self {
+        Steps { adaptation, first, next: Time::ZERO + adaptation.interval }
+    }
+
+    /// Has `fresh` the same start? Then what was adapted since holds.
+    pub(super) fn starts_as(&self, fresh: &Steps) -> bool {
+        self.first == fresh.first
+    }
+
+    /// The same that begin at `now`.
+    pub(super) fn begun(self, now: Time) -> Self {
+        Steps { next: now + self.adaptation.interval, ..self }
+    }
+
+    /// These, with the parameters of `fresh`.
+    pub(super) fn retuned(self, fresh: &Steps, now: Time) -> Self {
+        let (before, after) = (self.adaptation.interval, fresh.adaptation.interval);
+        Steps { next: rescheduled(self.next, before, after, now), ..*fresh }
     }
 
     /// Makes the steps that are due at `now`.

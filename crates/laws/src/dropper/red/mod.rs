@@ -46,10 +46,12 @@
 //! ```
 
 mod adaptive;
+mod ramp;
 
 pub use adaptive::Adaptation;
 use alloc::boxed::Box;
 use alloc::format;
+pub use ramp::Ramp;
 
 use adaptive::Steps;
 
@@ -267,52 +269,6 @@ impl Spreading {
     }
 }
 
-/// The probability of a signal as a function of the average: the two thresholds and what lies
-/// between and beyond.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ramp {
-    /// No signal below this average.
-    pub min: f64,
-    /// `max_probability` is reached here; above `min`.
-    pub max: f64,
-    /// The probability at `max`, above 0 and at most 1.
-    pub max_probability: f64,
-    /// Rise to 1 at twice `max` rather than jump there.
-    pub gentle: bool,
-}
-
-impl Ramp {
-    /// p_b, from 0 to 1.
-    ///
-    /// ```
-    /// use fairwire_laws::dropper::red::Ramp;
-    ///
-    /// let ramp = Ramp { min: 20.0, max: 40.0, max_probability: 0.02, gentle: true };
-    /// assert_eq!(ramp.probability(19.0), 0.0);
-    /// assert_eq!(ramp.probability(30.0), 0.01);
-    /// assert_eq!(ramp.probability(60.0), 0.51);
-    /// ```
-    #[inline]
-    pub fn probability(&self, average: f64) -> f64 {
-        let Ramp { min, max, max_probability, gentle } = *self;
-        if average < min {
-            0.0
-        } else if average < max {
-            max_probability * (average - min) / (max - min)
-        } else if average < self.certain_at() && gentle {
-            max_probability + (1.0 - max_probability) * (average - max) / max
-        } else {
-            1.0
-        }
-    }
-
-    /// From this average on every arrival is signalled.
-    #[inline]
-    pub(crate) fn certain_at(&self) -> f64 {
-        if self.gentle { 2.0 * self.max } else { self.max }
-    }
-}
-
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
@@ -451,7 +407,7 @@ impl Red {
             count_bytes: 0,
             is_above: false,
             idle_since: None,
-            steps: config.adaptation.map(Steps::new),
+            steps: config.adaptation.map(|adaptation| Steps::new(adaptation, config.ramp.max_probability)),
         }
     }
 
@@ -586,6 +542,22 @@ impl Dropper for Red {
 
     fn idle(&mut self, now: Time) {
         self.idle_since.get_or_insert(now);
+    }
+
+    fn retune(&mut self, fresh: &Self, now: Time) -> bool {
+        if self.config.measure != fresh.config.measure {
+            return false; // the average counts in the measure
+        }
+        let adapted = self.config.ramp.max_probability;
+        self.config = fresh.config;
+        self.steps = match (self.steps.take(), &fresh.steps) {
+            (Some(steps), Some(fresh)) if steps.starts_as(fresh) => {
+                self.config.ramp.max_probability = adapted;
+                Some(steps.retuned(fresh, now))
+            }
+            (_, fresh) => fresh.as_ref().map(|fresh| fresh.begun(now)),
+        };
+        true
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

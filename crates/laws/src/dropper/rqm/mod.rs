@@ -391,6 +391,14 @@ impl Dropper for Rqm {
         Some((key?, Verdict::Signal(Cause::Early)))
     }
 
+    fn retune(&mut self, fresh: &Self, now: Time) -> bool {
+        self.config = fresh.config;
+        self.meter.retune(&fresh.meter, now);
+        (self.reach, self.drops_beyond, self.most_below) =
+            (fresh.reach, fresh.drops_beyond, fresh.most_below);
+        true
+    }
+
     fn inspect(&self, probe: &mut dyn Probe) {
         let bits_per_packet = 8.0 * f64::from(self.config.packet_bytes);
         probe.gauge("rate", Unit::BitsPerSecond, self.rate() * bits_per_packet);

@@ -1,5 +1,6 @@
 //! Step 1 to 3: the rate at which packets arrive, from what each arrival sees.
 
+use crate::timer::rescheduled;
 use fairwire_core::{Duration, Time};
 #[cfg(feature = "serde")]
 use schemars::JsonSchema;
@@ -67,6 +68,13 @@ impl Meter {
             elapsed: 0.0,
             window_end,
         }
+    }
+
+    /// Takes over the parameters of `fresh`.
+    pub(super) fn retune(&mut self, fresh: &Meter, now: Time) {
+        self.window_end = rescheduled(self.window_end, self.window, fresh.window, now);
+        (self.estimator, self.capacity) = (fresh.estimator, fresh.capacity);
+        (self.keep, self.window) = (fresh.keep, fresh.window);
     }
 
     /// The smoothed rate, in packets per second. Under [`Estimator::Printed`] it may be negative.

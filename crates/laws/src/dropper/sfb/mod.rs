@@ -63,6 +63,7 @@ use crate::part::{Part, has_queue};
 use crate::queueing::Queueing;
 use crate::site::{Room, Site};
 use crate::spec::{Measure, Quantity};
+use crate::timer::rescheduled;
 use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, FlowKey, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
@@ -277,6 +278,13 @@ struct Penalty {
 }
 
 impl Penalty {
+    /// Takes over the parameters of `fresh`. A box that is full stays full.
+    fn retune(&mut self, fresh: &Penalty) {
+        let is_full = self.credit == self.most;
+        (self.interval, self.most) = (fresh.interval, fresh.most);
+        self.credit = if is_full { self.most } else { self.credit.min(self.most) };
+    }
+
     fn lets_through(&mut self, now: Time) -> bool {
         self.credit = (self.credit + now.since(self.at)).min(self.most);
         self.at = now;
@@ -390,6 +398,22 @@ impl Dropper for Sfb {
         if self.is_warming {
             self.next_bins.tracked(packet.flow, amount, inside);
         }
+    }
+
+    fn retune(&mut self, fresh: &Self, now: Time) -> bool {
+        let shape = |of: &Config| (of.measure, of.levels, of.bins);
+        if shape(&self.config) != shape(&fresh.config) {
+            return false;
+        }
+        let until_change = |of: &Config| match self.is_warming {
+            true => of.warmup_time,
+            false => of.rehash_interval - of.warmup_time,
+        };
+        let (before, after) = (until_change(&self.config), until_change(&fresh.config));
+        self.next_change = rescheduled(self.next_change, before, after, now);
+        self.penalty.retune(&fresh.penalty);
+        self.config = fresh.config;
+        true
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -1,0 +1,23 @@
+//! Timers whose period changes while they run.
+
+use fairwire_core::{Duration, Time};
+
+/// When a timer that was due `next`, `before` after its last time, is due with the period `after`:
+/// as long after that last time, and not before `now`. With an equal period it is due as it was.
+pub(crate) fn rescheduled(next: Time, before: Duration, after: Duration, now: Time) -> Time {
+    if before == after { next } else { (next.saturating_sub(before) + after).max(now) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timer_counts_from_its_last_time_and_makes_up_for_nothing() {
+        let ms = |ms| Time::ZERO + Duration::from_ms(ms);
+        let due =
+            |before, after| rescheduled(ms(100), Duration::from_ms(before), Duration::from_ms(after), ms(75));
+        assert_eq!([due(30, 30), due(30, 50), due(30, 10), due(10, 10)], [ms(100), ms(120), ms(80), ms(100)]);
+        assert_eq!(due(90, 15), ms(75), "it would have been due at 25 ms");
+    }
+}

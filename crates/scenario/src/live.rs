@@ -1,0 +1,211 @@
+//! A run whose scenario is changed while it goes on.
+
+use crate::build;
+use crate::links::Links;
+use crate::load::Scenario;
+use crate::run;
+use crate::spec::Spec;
+use crate::topology::Topology;
+use fairwire_catalogue::{BuildError, Parameters};
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, Rate, RateLaw, Seed, Time};
+use fairwire_document::{DocumentError as ScenarioError, Problem};
+use fairwire_sim::{Hop, Observer, Steps};
+
+/// A run of one discipline under one seed, in steps from one sample of its observer to the next.
+/// Between two steps its scenario may be changed, as far as that needs no new run.
+///
+/// Without a change its results are those of a run that is not live, bit for bit, and so they are
+/// with a change to what is there already. The same changes at the same steps give the same bits.
+///
+/// ```
+/// use fairwire_scenario::{Live, Observer, Overrides, View, parse};
+/// # use fairwire_core::Duration;
+/// # struct Every(Duration);
+/// # impl Observer for Every {
+/// #     fn interval(&self) -> Option<Duration> { Some(self.0) }
+/// #     fn sample(&mut self, _: &View<'_>) {}
+/// # }
+///
+/// let text = r#"
+///     format = 2
+///     name = "two"
+///     duration = "2 s"
+///     disciplines = ["pie"]
+///     link = { rate = "1 Mbit/s", delay = "5 ms", buffer = "20 packets" }
+///     [[flow]]
+///     group = "tcp"
+///     count = 2
+///     source = "bulk"
+///     access = { rate = "10 Mbit/s", delay = "1 ms" }
+/// "#;
+/// let scenario = parse("two.toml", text, &Overrides::default())?;
+/// let mut live = Live::new(&scenario, 0, 1, Box::new(Every(Duration::from_ms(500))))?;
+/// live.advance();
+/// live.set("discipline.pie.target", "5 ms")?;
+/// live.set("link.rate", "2 Mbit/s")?;
+/// assert!(live.set("flow.tcp.count", "3").unwrap_err().to_string().contains("a new run"));
+/// while live.advance() {}
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Live {
+    scenario: Scenario,
+    discipline: usize,
+    seed: Seed,
+    steps: Steps,
+}
+
+/// A discipline, and the place of its link.
+type Placed = (usize, Box<dyn Discipline>);
+
+/// What may be changed while a run goes on.
+const CHANGEABLE: &str = "while a run goes on, disciplines and their parameters, and of links the \
+    `buffer` and, without a `trace`, the `rate`; all else needs a new run";
+
+impl Live {
+    /// A run at its start, of one discipline of `scenario`, by its place in the list.
+    ///
+    /// # Errors
+    /// When the discipline cannot be built.
+    pub fn new(
+        scenario: &Scenario,
+        discipline: usize,
+        seed: u64,
+        observer: Box<dyn Observer>,
+    ) -> Result<Self, BuildError> {
+        let steps = run::steps(scenario, discipline, seed, observer)?;
+        Ok(Live { scenario: scenario.clone(), discipline, seed: Seed(seed), steps })
+    }
+
+    /// Goes on to the next sample, or to the end, which may have one too. Does the run go on after
+    /// it?
+    pub fn advance(&mut self) -> bool {
+        self.steps.advance()
+    }
+
+    /// The simulated time.
+    pub fn now(&self) -> Time {
+        self.steps.now()
+    }
+
+    /// The scenario as it is by now.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// Changes a value of the scenario from now on, as `--set PATH=VALUE` does for a whole run.
+    ///
+    /// Where a discipline can take over its new parameters its state stays, and what waits too,
+    /// also above a smaller buffer. Otherwise it is replaced, and what waits is offered to the new
+    /// one. At another rate the packet in transmission ends as scheduled; a way back that is never
+    /// congested keeps the rate of the start.
+    ///
+    /// # Errors
+    /// Where `--set` would be refused, and where the change needs a new run. Nothing has changed
+    /// then.
+    pub fn set(&mut self, path: &str, value: &str) -> Result<(), ScenarioError> {
+        self.set_all(&[format!("{path}={value}")])
+    }
+
+    /// Makes several changes at once, `PATH=VALUE` each, as [`set`](Live::set).
+    ///
+    /// # Errors
+    /// As [`set`](Live::set).
+    pub fn set_all(&mut self, set: &[String]) -> Result<(), ScenarioError> {
+        let next = self.scenario.changed(set)?;
+        if next.spec().disciplines.len() <= self.discipline || fixed(&next) != fixed(&self.scenario) {
+            return Err(refused(set));
+        }
+        let fresh = self.fresh(&next).map_err(|error| unbuilt(&error))?;
+        let before = &self.scenario.topology().queues;
+        for (at, queue) in next.topology().queues.iter().enumerate() {
+            if queue.rate != before[at].rate {
+                self.steps.set_rate(at, queue.rate);
+            }
+        }
+        for (at, discipline) in fresh {
+            self.steps.change_discipline(at, discipline);
+        }
+        self.scenario = next;
+        Ok(())
+    }
+
+    /// The disciplines that are others in `next`, by the places of their links.
+    fn fresh(&self, next: &Scenario) -> Result<Vec<Placed>, BuildError> {
+        let compared = &next.spec().disciplines[self.discipline];
+        let is_other = |at: &usize| {
+            let works = |scenario| works(scenario, self.discipline, *at);
+            works(next) != works(&self.scenario)
+        };
+        let build = |at| {
+            let built = build::discipline(next.spec(), next.topology(), at, compared, self.seed)?;
+            Ok((at, built))
+        };
+        (0..next.topology().queues.len()).filter(is_other).map(build).collect()
+    }
+}
+
+/// A discipline of a scenario that was checked could not be built.
+fn unbuilt(error: &BuildError) -> ScenarioError {
+    let problem = Problem::BadValue { key: "disciplines".into(), message: error.to_string() };
+    ScenarioError { problem, location: None, more: Box::default() }
+}
+
+fn refused(set: &[String]) -> ScenarioError {
+    let parts = || set.iter().map(|change| change.split_once('=').unwrap_or((change, "")));
+    let joined = |texts: Vec<&str>| texts.join("`, `");
+    let problem = Problem::Refused {
+        key: joined(parts().map(|(path, _)| path.trim()).collect()),
+        given: format!("`{}`", joined(parts().map(|(_, value)| value.trim()).collect())),
+        why: "the run was set up otherwise and goes on".into(),
+        allowed: CHANGEABLE.into(),
+    };
+    ScenarioError { problem, location: None, more: Box::default() }
+}
+
+/// What works at queue number `at` in the run of one discipline, and where: as text, which has all
+/// that is given.
+fn works(scenario: &Scenario, discipline: usize, at: usize) -> String {
+    let spec = scenario.spec();
+    let queue = &scenario.topology().queues[at];
+    let works = queue.own.as_ref().unwrap_or(&spec.disciplines[discipline]);
+    let parameters = works.parameters(&spec.discipline).only(works.name());
+    format!("{} {parameters:?} {:?} {:?}", works.name(), queue.rate, queue.buffer)
+}
+
+/// All of a scenario that stays as it is while a run goes on, as text.
+fn fixed(scenario: &Scenario) -> String {
+    let spec = Spec {
+        disciplines: Vec::new(),
+        link: None,
+        network: None,
+        return_link: None,
+        discipline: Parameters::default(),
+        ..scenario.spec().clone()
+    };
+    let is_shared = matches!(scenario.spec().link, Some(Links::Shared(_)));
+    format!("{spec:?} {:?}", without_changeable(scenario.topology().clone(), is_shared))
+}
+
+/// What is left of a network without rates, buffers and disciplines of queues. The way back over a
+/// shared link has the link's rate.
+fn without_changeable(mut topology: Topology, is_shared: bool) -> Topology {
+    let none = Rate::from_bps(1).expect("not zero");
+    for queue in &mut topology.queues {
+        if !matches!(queue.law, RateLaw::Trace(_)) {
+            queue.rate = none;
+        }
+        (queue.buffer, queue.own) = (Amount::Packets(1), None);
+    }
+    let hops = topology
+        .routes
+        .iter_mut()
+        .flatten()
+        .flat_map(|route| route.forward.iter_mut().chain(&mut route.back));
+    for hop in hops.filter(|_| is_shared) {
+        if let Hop::Wire { rate, .. } = hop {
+            *rate = none;
+        }
+    }
+    topology
+}
