@@ -40,7 +40,7 @@ pub fn rows(view: &View<'_>, interval: Duration, has_flows: bool, report: &mut d
 
 fn links(view: &View<'_>, interval: Duration, report: &mut dyn FnMut(Row<'_>)) {
     let since = view.now().saturating_sub(interval);
-    for link in view.links() {
+    for (at, link) in (0..).zip(view.links()) {
         let mut row =
             |measure, unit, value| report(Row { kind: "link", name: link.name, measure, unit, value });
         row("capacity", "bit/s", link.bits(since, view.now()) / interval.secs());
@@ -48,6 +48,8 @@ fn links(view: &View<'_>, interval: Duration, report: &mut dyn FnMut(Row<'_>)) {
         row("backlog", "B", link.backlog.bytes as f64);
         row("drops", "packets", link.dropped as f64);
         row("marks", "packets", link.marked as f64);
+        let waited = view.waits().iter().filter(|wait| wait.link == at);
+        sojourns(("link", link.name), waited.map(|wait| wait.wait).collect(), report);
         link.discipline.inspect(&mut Gauges { report, of: ("link", link.name), parts: Vec::new() });
     }
 }
@@ -71,18 +73,36 @@ impl Sums {
 }
 
 fn groups(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(Row<'_>)) {
-    let mut groups: Vec<(&str, Sums)> = Vec::new();
+    let mut groups: Vec<(&str, Sums, Vec<Duration>)> = Vec::new();
+    let mut group_of = Vec::new(); // of each flow
     for flow in view.flows() {
-        if groups.last().is_none_or(|(name, _)| *name != flow.group) {
-            groups.push((flow.group, Sums::default())); // the flows of a group are adjacent
+        if groups.last().is_none_or(|(name, ..)| *name != flow.group) {
+            groups.push((flow.group, Sums::default(), Vec::new())); // the flows of a group are adjacent
         }
-        if let Some((_, sums)) = groups.last_mut() {
+        group_of.push(groups.len() - 1);
+        if let Some((_, sums, _)) = groups.last_mut() {
             sums.add(&flow);
         }
     }
-    for (name, sums) in groups {
-        counts(("group", name), sums, interval_s, report);
+    for wait in view.waits().iter().filter(|wait| !wait.is_ack) {
+        groups[group_of[wait.flow as usize]].2.push(wait.wait);
     }
+    for (name, sums, waits) in groups {
+        counts(("group", name), sums, interval_s, report);
+        sojourns(("group", name), waits, report);
+    }
+}
+
+/// How long packets waited; no row where none left a queue.
+fn sojourns((kind, name): (&'static str, &str), mut waits: Vec<Duration>, report: &mut dyn FnMut(Row<'_>)) {
+    waits.sort_unstable();
+    let Some(longest) = waits.last() else { return };
+    let mean_s = waits.iter().map(|wait| wait.secs()).sum::<f64>() / waits.len() as f64;
+    let p95 = waits[(waits.len() * 95).div_ceil(100) - 1]; // the least that 95 % do not exceed
+    let mut row = |measure, value| report(Row { kind, name, measure, unit: "s", value });
+    row("sojourn mean", mean_s);
+    row("sojourn p95", p95.secs());
+    row("sojourn max", longest.secs());
 }
 
 fn aggregates(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(Row<'_>)) {

@@ -39,7 +39,7 @@ mod plain;
 mod tests;
 
 pub use link::{Departure, Link};
-pub use observe::{AggregateView, FlowView, LinkView, Observer, View};
+pub use observe::{AggregateView, FlowView, LinkView, Observer, View, Wait};
 pub use plan::{
     AggregateCount, AggregatePlan, Cadence, EstimatorPlan, GroupPlan, Hop, LinkPlan, Measured, Member,
     Network, Settings, Source, TieRule,

@@ -76,6 +76,19 @@ pub struct View<'a> {
     since: &'a Since,
 }
 
+/// How long a packet waited at a queued link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// The link, by its place in [`View::links`].
+    pub link: u32,
+    /// The flow of the packet, by its place in [`View::flows`].
+    pub flow: u32,
+    /// Is it an acknowledgement?
+    pub is_ack: bool,
+    /// From its arrival to the beginning of its transmission.
+    pub wait: Duration,
+}
+
 /// One flow, or one connection of a flow that has several.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowView<'a> {
@@ -184,6 +197,12 @@ impl<'a> View<'a> {
                 window: flow.window(),
             }
         })
+    }
+
+    /// The packets that began to leave a queued link since the last sample, in the order in which
+    /// they did. Empty where the observer has no interval.
+    pub fn waits(&self) -> &'a [Wait] {
+        &self.since.waits
     }
 
     /// The aggregates, in the order of the plan.
@@ -301,6 +320,7 @@ struct Count {
 struct Since {
     flows: Vec<Count>,
     links: Vec<Count>,
+    waits: Vec<Wait>,
 }
 
 /// A delivery that lies ahead.
@@ -319,6 +339,8 @@ pub(crate) struct Watch<'a> {
     now: Time,
     link: Option<u32>,
     since: Since,
+    /// When each packet reached the queue that it waits at, by its slot.
+    reached: Vec<Time>,
     /// By time, and at one time in the order in which they were worked out.
     ahead: BTreeMap<(Time, u64), Ahead>,
     held: u64,
@@ -335,6 +357,7 @@ impl<'a> Watch<'a> {
             now: Time::ZERO,
             link: None,
             since: Since::default(),
+            reached: Vec::new(),
             ahead: BTreeMap::new(),
             held: 0,
         }
@@ -348,6 +371,25 @@ impl<'a> Watch<'a> {
             if self.wants_packets {
                 self.observer.packet(&ahead.event);
             }
+        }
+    }
+
+    /// Notes when a packet reached a queue, and how long it waited there.
+    fn time_the_wait(&mut self, what: What, about: &About) {
+        let (slot, Some(link)) = (about.slot as usize, self.link) else { return };
+        match what {
+            What::Arrive => {
+                if self.reached.len() <= slot {
+                    self.reached.resize(slot + 1, Time::ZERO);
+                }
+                self.reached[slot] = self.now;
+            }
+            What::Depart => {
+                let (flow, is_ack) = (about.frame.flow, about.frame.is_ack());
+                let wait = self.now.since(self.reached[slot]);
+                self.since.waits.push(Wait { link, flow, is_ack, wait });
+            }
+            What::Drop(_) | What::Mark(_) | What::Deliver => {}
         }
     }
 
@@ -370,6 +412,7 @@ impl<'a> Watch<'a> {
     fn forget(&mut self) {
         self.since.flows.fill(Count::default());
         self.since.links.fill(Count::default());
+        self.since.waits.clear();
     }
 
     fn view<'b>(since: &'b Since, state: State<'b>) -> View<'b> {
@@ -394,6 +437,9 @@ impl Tap for Watch<'_> {
             What::Drop(_) => (flow.dropped, link.dropped) = (flow.dropped + 1, link.dropped + 1),
             What::Mark(_) => (flow.marked, link.marked) = (flow.marked + 1, link.marked + 1),
             What::Arrive | What::Depart | What::Deliver => {}
+        }
+        if self.interval.is_some() {
+            self.time_the_wait(what, &about);
         }
         if self.wants_packets {
             let event = self.event(self.now, what, about);

@@ -5,9 +5,10 @@ use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Cause, Dropper, Duration, Limit, Queue, Rate, Seed, Time};
 use fairwire_sim::{
     Content, GroupPlan, LinkPlan, Measured, Member, Network, Observer, PacketEvent, Settings, Source, Steps,
-    TieRule, View, What, run, run_observed,
+    TieRule, View, Wait, What, run, run_observed,
 };
 use fairwire_tcp::{Config, Profile};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
@@ -61,6 +62,19 @@ struct Log {
     windows: Vec<f64>,
     events: Vec<PacketEvent>,
     finished_at: Vec<Time>,
+    /// By flow: the packets that left, and what they waited.
+    waits: BTreeMap<u32, (u64, Duration)>,
+    /// What the link's own meter says at the end: packets, and their mean wait.
+    metered: (u64, Duration),
+}
+
+impl Log {
+    fn add_waits(&mut self, view: &View<'_>) {
+        for Wait { flow, wait, .. } in view.waits() {
+            let sum = self.waits.entry(*flow).or_default();
+            *sum = (sum.0 + 1, sum.1 + *wait);
+        }
+    }
 }
 
 impl Observer for Log {
@@ -74,6 +88,7 @@ impl Observer for Log {
         let (delivered, dropped) = view
             .flows()
             .fold((0, 0), |(bytes, drops), flow| (bytes + flow.delivered_bytes, drops + flow.dropped));
+        self.add_waits(view);
         let backlog = view.links().map(|link| link.backlog.packets).sum();
         self.samples.push((view.now().ns() / 1000, delivered, dropped, backlog));
         self.windows.extend(view.flows().filter_map(|flow| flow.window).map(|window| window.cwnd));
@@ -83,6 +98,9 @@ impl Observer for Log {
     }
     fn finished(&mut self, view: &View<'_>) {
         self.finished_at.push(view.now());
+        self.add_waits(view);
+        let sojourn = view.links().next().expect("a link").sojourn;
+        self.metered = (sojourn.count(), sojourn.mean());
     }
 }
 
@@ -194,6 +212,22 @@ fn drops_are_reported_with_their_cause_and_add_up() {
     assert_eq!((count(What::Arrive), count(What::Depart)), (link.packets_in, link.packets_out));
     assert_eq!(log.samples.iter().map(|sample| sample.2).sum::<u64>(), link.drops["overflow"]);
     assert_eq!(log.samples[1].3, 3, "the buffer is full");
+}
+
+#[test]
+fn the_waits_of_all_samples_are_those_that_the_link_metered() {
+    let (_, log) = watched(contest(), &settings(3000), Some(Duration::from_ns(7_777_777)));
+    let (count, sum) = log.waits.values().fold((0, Duration::ZERO), |all, of| (all.0 + of.0, all.1 + of.1));
+    assert_eq!(count, log.metered.0);
+    let (mean, metered) = (sum.ns() as f64 / count as f64, log.metered.1.ns() as f64);
+    assert!((mean - metered).abs() <= 1.0, "{mean} and {metered} ns");
+    assert_eq!(log.waits.len(), 4, "each flow has its own");
+    // 8 Mbit/s alone at a link of 10: no packet waits for another.
+    let (_, alone) =
+        watched(network(10_000_000, 20, vec![cbr()]), &settings(100), Some(Duration::from_ms(9)));
+    assert_eq!(alone.waits[&0].1, Duration::ZERO);
+    let (_, without) = watched(contest(), &settings(100), None);
+    assert!(without.waits.is_empty(), "nothing is kept where nothing is sampled");
 }
 
 #[test]
