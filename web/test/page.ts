@@ -29,8 +29,8 @@ export const test = base.extend<Watched>({
     });
     page.on("console", (message) => {
       // A gateway that wants a token says so with this status, and Chromium writes a line of it.
-    const isExpected = message.text().includes("favicon") || message.text().includes("401 (Unauthorized)");
-    if (message.type() === "error" && !isExpected) faults.push(message.text());
+      const isExpected = message.text().includes("favicon") || message.text().includes("401 (Unauthorized)");
+      if (message.type() === "error" && !isExpected) faults.push(message.text());
     });
     page.on("pageerror", (error) => faults.push(String(error)));
     await use(served.address);

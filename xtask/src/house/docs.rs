@@ -142,7 +142,8 @@ pub fn resolved(page: &str, target: &str) -> String {
 }
 
 fn is_there(tree: &Tree, path: &str) -> bool {
-    tree.files.iter().any(|file| file.path == path || file.path.starts_with(&format!("{path}/")))
+    let mut paths = tree.files.iter().map(|file| &file.path).chain(&tree.binaries);
+    paths.any(|there| there == path || there.starts_with(&format!("{path}/")))
 }
 
 /// Every page below `docs` is in the contents of the site, by itself or with all of its folder.

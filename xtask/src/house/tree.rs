@@ -9,6 +9,8 @@ use std::process::Command;
 pub struct Tree {
     /// Every text file that is committed or about to be, sorted by path.
     pub files: Vec<File>,
+    /// The paths of the files that are no text, such as pictures.
+    pub binaries: Vec<String>,
     /// Every crate of the workspace.
     pub crates: Vec<Crate>,
 }
@@ -35,15 +37,15 @@ pub struct Crate {
 impl Tree {
     /// Reads the repository at `root`. Git lists the files, and cargo the crates.
     pub fn load(root: PathBuf) -> Result<Tree, String> {
-        let mut files = read_files(&root)?;
+        let (mut files, binaries) = read_files(&root)?;
         files.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(Tree { files, crates: read_crates(&root)? })
+        Ok(Tree { files, binaries, crates: read_crates(&root)? })
     }
 
     /// A tree of made-up files, for tests of rules.
     pub fn of_files(files: &[(&str, &str)]) -> Tree {
         let file = |(path, text): &(&str, &str)| File { path: path.to_string(), text: text.to_string() };
-        Tree { files: files.iter().map(file).collect(), crates: Vec::new() }
+        Tree { files: files.iter().map(file).collect(), ..Tree::default() }
     }
 
     /// The file at `path`.
@@ -67,22 +69,22 @@ impl File {
     }
 }
 
-fn read_files(root: &Path) -> Result<Vec<File>, String> {
+/// The text files, and the paths of the others.
+fn read_files(root: &Path) -> Result<(Vec<File>, Vec<String>), String> {
     // safe.directory: continuous integration may read a clone that another user owns.
     let args = ["-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let listed = run(Command::new("git").args(args), root)?;
     let listed = String::from_utf8(listed).map_err(|_| "git lists a path that is not UTF-8".to_string())?;
-    let mut files = Vec::new();
+    let (mut files, mut binaries) = (Vec::new(), Vec::new());
     for path in listed.split_terminator('\0') {
         // Deleted but still in the index, or a link to nowhere: nothing to check.
         let Ok(bytes) = std::fs::read(root.join(path)) else { continue };
-        if let Ok(text) = String::from_utf8(bytes)
-            && !text.contains('\0')
-        {
-            files.push(File { path: path.to_string(), text });
+        match String::from_utf8(bytes).ok().filter(|text| !text.contains('\0')) {
+            Some(text) => files.push(File { path: path.to_string(), text }),
+            None => binaries.push(path.to_string()),
         }
     }
-    Ok(files)
+    Ok((files, binaries))
 }
 
 fn read_crates(root: &Path) -> Result<Vec<Crate>, String> {

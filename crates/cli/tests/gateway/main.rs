@@ -11,4 +11,5 @@ mod failing;
 mod frames;
 mod interfaces;
 mod life;
+mod page;
 mod rights;

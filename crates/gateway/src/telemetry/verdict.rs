@@ -41,16 +41,20 @@ fn of_way(way: &WaySnapshot) -> String {
         (_, 1, _) if !has_classes => format!("one flow wants more than it gets, {link}"),
         (_, wanting, true) => format!("{} fairly, {link}, {how_far}", shared(wanting)),
         (_, wanting, false) if has_classes => format!(
-            "{} but do NOT get their shares, {link}, one class is {:.1} points from its share",
+            "{} NOT get {}, {link}, one class is {:.1} points from its share",
             wants(wanting),
+            if wanting == 1 { "its share" } else { "their shares" },
             way.worst_share_error_points
         ),
-        (_, wanting, false) => format!("{} but do NOT share equally, {link}, {how_far}", wants(wanting)),
+        (_, wanting, false) => format!("{} NOT share equally, {link}, {how_far}", wants(wanting)),
     }
 }
 
 fn wants(wanting: u64) -> String {
-    if wanting == 1 { "one flow wants more".to_owned() } else { format!("{wanting} flows want more") }
+    match wanting {
+        1 => "one flow wants more but does".to_owned(),
+        _ => format!("{wanting} flows want more but do"),
+    }
 }
 
 fn shared(wanting: u64) -> String {
