@@ -52,6 +52,10 @@ web: ## build the pages of web/src into web/dist, which is checked in (Node 20.1
 wasm: rust ## build the simulator for browsers into web/src/play, which is checked in (target wasm32-unknown-unknown)
 	@.ci/wasm
 
+.PHONY: site
+site: ## write the playground as a static site, without a server, into out/site
+	@.ci/site
+
 .PHONY: web-test
 web-test: ## test the pages in Chromium, and that web/dist is what web/src builds (Node; a minute)
 	@.ci/web-test $(ARGS)

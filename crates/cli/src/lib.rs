@@ -74,6 +74,7 @@ fn dispatch(cli: Cli) -> Result<Ending, Failure> {
         Command::List { list } => command::list::list(&list),
         Command::Lab { lab: LabCommand::Share(args) } => command::lab::share(&args, cli.quiet),
         Command::Trace { trace: TraceCommand::Rates(args) } => command::trace::rates(&args),
+        Command::Play(args) => command::play::play(&args),
         Command::Demo => command::demo::demo(cli.quiet),
         Command::Schema { which } => command::schema::schema(which),
         Command::Completions { shell } => command::completions::completions(shell),

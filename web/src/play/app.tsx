@@ -4,9 +4,10 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { wantsStill } from "../kit";
 import { format } from "../kit";
 import { Contest, type Part } from "./contest";
-import { json, open, server } from "./door";
+import { json, open, type Server, server } from "./door";
+import { contest } from "./kernel";
 import { csv, png, save, svg } from "./export";
-import { Game, SPEEDS } from "./game";
+import { type About, Game, SPEEDS } from "./game";
 import { FIRST, LESSONS } from "./lessons";
 import { LessonCard } from "./lesson";
 import { pack, unpack } from "./link";
@@ -31,6 +32,8 @@ export function App() {
   const [notice, setNotice] = useState<Notice | null>(null);
   const [lesson, setLesson] = useState("");
   const [view, setView] = useState<View>({ span: 10, smooth: 10 });
+  const [known, setKnown] = useState<Server | null>(null);
+  const [kernel, setKernel] = useState<string | null>(null);
   const [, redraw] = useState(0);
   const started = useRef(false);
 
@@ -50,11 +53,12 @@ export function App() {
   useEffect(() => {
     if (started.current) return;
     started.current = true;
-    void begin(setGame, setParts, setLesson, setNotice, () => redraw((count) => count + 1), run).catch((error: unknown) => fail(message(error)));
+    void begin(setGame, setParts, setLesson, setNotice, setKnown, () => redraw((count) => count + 1), run).catch((error: unknown) => fail(message(error)));
   }, []);
 
   const follow = async (scenario: string, name: string, isPlaying = true) => {
     if (!game || !(await run(game, scenario, isPlaying))) return false;
+    setKernel(null); // it was of another contest
     setLesson(name);
     history.replaceState(null, "", await pack(name ? { lesson: name } : { scenario }));
     return true;
@@ -103,9 +107,10 @@ export function App() {
           <aside aria-label="the contest">
             {about.lesson && <LessonCard game={game} about={about} lesson={about.lesson} />}
             <Contest about={about} parts={parts} edit={(path, value) => void edit(path, value)} />
+            {known?.hasKernel && <Kernel about={about} setKernel={setKernel} fail={fail} />}
             <Take game={game} view={view} fail={fail} />
           </aside>
-          <Live game={game} view={view} />
+          <Live game={game} view={view} kernel={kernel} />
         </div>
       ) : (
         <p class="faint wait">The simulator is being loaded…</p>
@@ -123,32 +128,35 @@ async function begin(
   setParts: (parts: Part[]) => void,
   setLesson: (name: string) => void,
   setNotice: (notice: Notice) => void,
+  setKnown: (known: Server) => void,
   redraw: () => void,
   run: (game: Game, scenario: string, isPlaying: boolean) => Promise<boolean>,
 ): Promise<void> {
   const fail = (text: string) => setNotice({ mood: "bad", text });
-  const door = await open(await server(), (kind) => kind !== "page" || !new URLSearchParams(location.search).has("process"));
+  const known = await server();
+  setKnown(known);
+  const door = await open(known, (kind) => kind !== "page" || !new URLSearchParams(location.search).has("process"));
   const game = new Game(door, redraw, fail);
   setParts(await json<Part[]>(door, "catalogue"));
-  const wanted = await fromAddress(fail);
+  const wanted = await fromAddress(known.scenario ?? FIRST, fail);
   const isPlaying = !wantsStill();
   if (await run(game, wanted.scenario, isPlaying)) setLesson(wanted.lesson);
-  else await run(game, FIRST, isPlaying);
+  else await run(game, known.scenario ?? FIRST, isPlaying);
   setGame(game);
 }
 
 /** What the address says is to be shown; garbage is said, and the first contest is shown. */
-async function fromAddress(fail: (why: string) => void): Promise<{ scenario: string; lesson: string }> {
+async function fromAddress(first: string, fail: (why: string) => void): Promise<{ scenario: string; lesson: string }> {
   try {
     const state = await unpack(location.hash);
-    if (!state) return { scenario: FIRST, lesson: "" };
+    if (!state) return { scenario: first, lesson: "" };
     if ("scenario" in state) return { scenario: state.scenario, lesson: "" };
     const found = LESSONS.find((each) => each.name === state.lesson);
     if (found) return { scenario: found.scenario, lesson: found.name };
     throw new Error(`there is no lesson \`${state.lesson}\``);
   } catch (error) {
     fail(`The address says what to show, but ${message(error)}. This is the contest that the page begins with.`);
-    return { scenario: FIRST, lesson: "" };
+    return { scenario: first, lesson: "" };
   }
 }
 
@@ -212,7 +220,7 @@ async function again(game: Game): Promise<void> {
 }
 
 /** What changes with every picture. */
-function Live({ game, view }: { game: Game; view: View }) {
+function Live({ game, view, kernel }: { game: Game; view: View; kernel: string | null }) {
   const [version, setVersion] = useState(0);
   const [slow, setSlow] = useState(0);
   useEffect(() => {
@@ -254,7 +262,7 @@ function Live({ game, view }: { game: Game; view: View }) {
         })}
         {game.isOver && <strong>The run is at its end.</strong>}
       </p>
-      <Pictures game={game} about={about} view={view} version={version} slow={slow} kernel={null} />
+      <Pictures game={game} about={about} view={view} version={version} slow={slow} kernel={kernel} />
     </div>
   );
 }
@@ -264,6 +272,30 @@ function fairly(jain: number): string {
   const number = format.significant(jain);
   if (jain > 0.95) return `fair in the last second (Jain ${number})`;
   return jain > 0.8 ? `nearly fair (Jain ${number})` : `unfair (Jain ${number})`;
+}
+
+/** The same contest between real sockets: twice ten seconds, which pass. */
+function Kernel(props: { about: About; setKernel: (series: string | null) => void; fail: (why: string) => void }) {
+  const [isRunning, setRunning] = useState(false);
+  const run = async () => {
+    setRunning(true);
+    try {
+      props.setKernel(await contest(props.about.toml));
+    } catch (error) {
+      props.fail(`The contest could not run on this machine's kernel.\n${message(error)}`);
+    } finally {
+      setRunning(false);
+    }
+  };
+  return (
+    <fieldset class="take">
+      <legend>On this machine's kernel</legend>
+      <button type="button" disabled={isRunning} onClick={() => void run()}>
+        {isRunning ? "Running…" : "Run it between real sockets"}
+      </button>
+      <span class="faint small">ten seconds for each discipline; needs root or user namespaces</span>
+    </fieldset>
+  );
 }
 
 /** What one takes along. */

@@ -6,6 +6,8 @@ export interface Server {
   hasPlayer: boolean;
   /** Can a contest run on this machine's kernel? */
   hasKernel: boolean;
+  /** The scenario that the page is to begin with, where one was given. */
+  scenario: string | null;
 }
 
 export interface Door {
@@ -19,7 +21,11 @@ export interface Door {
 export async function server(): Promise<Server> {
   const answer = await fetch("./server.json");
   const read = (await answer.json()) as Partial<Server>;
-  return { hasPlayer: read.hasPlayer === true, hasKernel: read.hasKernel === true };
+  return {
+    hasPlayer: read.hasPlayer === true,
+    hasKernel: read.hasKernel === true,
+    scenario: typeof read.scenario === "string" ? read.scenario : null,
+  };
 }
 
 /** A player in the page, else in the process. */

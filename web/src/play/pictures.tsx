@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import { format, HeatMap, LineChart, type Series, Waterline } from "../kit";
 import type { About, Game } from "./game";
 import { FIELD, type History, OF_FLOW } from "./history";
+import { kernelPictures } from "./kernel";
 
 export interface View {
   /** Seconds in sight. */
@@ -33,7 +34,8 @@ interface PicturesProps {
   version: number;
   /** Counts ten times a second at most, for what is read rather than watched. */
   slow: number;
-  kernel: ((about: About) => Shown[]) | null;
+  /** The time series of the contest on the kernel, where it ran. */
+  kernel: string | null;
 }
 
 export function flowSeries(about: About): Series[] {
@@ -150,13 +152,25 @@ export function Pictures({ game, about, view, version, slow, kernel }: PicturesP
       <Card title="Delay in the queue">
         <LineChart {...delayOf(about, sides, view)} {...drawn} height={170} />
       </Card>
-      {kernel?.(about).map((shown) => (
-        <Card key={shown.title} title={shown.title}>
-          <LineChart {...shown} version={slow} height={210} />
-        </Card>
-      ))}
+      <OnKernel about={about} kernel={kernel} />
       <Drops about={about} sides={sides} slow={slow} />
     </div>
+  );
+}
+
+function OnKernel({ about, kernel }: { about: About; kernel: string | null }) {
+  return useMemo(
+    () =>
+      kernel === null ? null : (
+        <>
+          {kernelPictures(kernel, about).map((shown) => (
+            <Card key={shown.title} title={shown.title}>
+              <LineChart {...shown} version={0} height={210} />
+            </Card>
+          ))}
+        </>
+      ),
+    [kernel, about],
   );
 }
 
@@ -239,7 +253,7 @@ function Drops(props: { about: About; sides: History[]; slow: number }) {
     const ofGroup = (side: History, group: string) =>
       about.flows.reduce((sum, flow, index) => (flow.group === group ? sum + (side.droppedOf[index] ?? 0) : sum), 0);
     return (
-      <section class="card">
+      <section class="card wide">
         <header>
           <h2>Drops</h2>
           <span class="faint small">packets since the start</span>

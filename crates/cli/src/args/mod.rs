@@ -128,6 +128,12 @@ const DEMO_EXAMPLES: &str = "\
 Examples:
   fairwire demo   # results go to out/demo";
 
+const PLAY_EXAMPLES: &str = "\
+Examples:
+  fairwire play
+  fairwire play scenarios/mixed-rtt.toml
+  fairwire play lessons/01-distance.toml --port 8000 --no-open";
+
 /// The version and the engine: builds of one version may simulate differently; where both agree,
 /// they do not.
 static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -186,6 +192,9 @@ pub(crate) enum Command {
     /// Show the product: nine TCP flows against a selfish one, simulated and live.
     #[command(after_help = DEMO_EXAMPLES)]
     Demo,
+    /// Open a page on which one watches a contest and changes it while it runs.
+    #[command(after_help = PLAY_EXAMPLES)]
+    Play(PlayArgs),
     /// Look into a capture.
     #[command(after_help = RATES_EXAMPLES)]
     Trace {
@@ -231,6 +240,18 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PlayArgs {
+    /// The scenario to begin with. Without one, TCP flows of two distances meet a flood.
+    pub scenario: Option<PathBuf>,
+    /// The port on this machine's own address, 127.0.0.1; 0 takes any that is free.
+    #[arg(long, value_name = "N", default_value_t = 8417)]
+    pub port: u16,
+    /// Open no browser; the address is printed in any case.
+    #[arg(long)]
+    pub no_open: bool,
 }
 
 #[derive(Debug, Subcommand)]

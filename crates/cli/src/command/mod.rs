@@ -10,6 +10,7 @@ pub(crate) mod gateway;
 pub(crate) mod lab;
 pub(crate) mod list;
 pub(crate) mod man;
+pub(crate) mod play;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod schema;

@@ -19,6 +19,7 @@ fn every_command_has_help_with_examples() {
         &["lab", "share", "--help"],
         &["gateway", "--help"],
         &["demo", "--help"],
+        &["play", "--help"],
         &["schema", "--help"],
         &["gateway", "top", "--help"],
         &["gateway", "check", "--help"],

@@ -9,6 +9,7 @@ mod messages;
 mod outputs;
 mod parity;
 mod parquet;
+mod play;
 mod reproduce;
 mod running;
 mod stages;

@@ -1,0 +1,54 @@
+//! A contest of the page on this machine's kernel.
+
+use std::fs;
+use std::io;
+use std::process::{Command, Stdio};
+
+/// How long a contest lasts: real time passes, and the page waits. The start is not measured.
+const LENGTH: [&str; 2] = ["duration=10 s", "warm_up=2 s"];
+/// The time between two samples. The kernel's counters are read that often.
+const EVERY: &str = "100 ms";
+
+/// Runs `scenario` between real sockets and in the simulator, for some seconds and under its first
+/// two disciplines; returns the time series of both, as `fairwire run --series` writes them.
+///
+/// It is a process of its own: what goes wrong with namespaces ends that and not the page.
+///
+/// # Errors
+/// Why it could not run, as the command says it.
+pub(super) fn contest(scenario: &str) -> Result<Vec<u8>, String> {
+    let folder = tempfile::tempdir().map_err(|error| lost(&error))?;
+    let (file, series) = (folder.path().join("contest.toml"), folder.path().join("series.csv"));
+    fs::write(&file, scenario).map_err(|error| lost(&error))?;
+    let mut run = Command::new(std::env::current_exe().map_err(|error| lost(&error))?);
+    run.arg("run").arg(&file).args(["--on", "lab,sim", "--seeds", "1", "--quiet", "--every", EVERY]);
+    run.arg("--series").arg(&series).arg("--series-flows");
+    for value in LENGTH {
+        run.args(["--set", value]);
+    }
+    let output = run.stdin(Stdio::null()).stdout(Stdio::null()).output().map_err(|error| lost(&error))?;
+    match fs::read(&series) {
+        // An expectation that does not hold is none of a contest's business.
+        Ok(rows) if !rows.is_empty() && has_lab(&rows) => Ok(rows),
+        // Where the file lay for a moment says nothing to the reader.
+        _ => Err(words(&output.stderr).replace(&format!("{}/", folder.path().display()), "")),
+    }
+}
+
+fn lost(error: &io::Error) -> String {
+    format!("the contest could not be run: {error}")
+}
+
+/// Is there a row of the stage `lab`, and not of the simulator alone?
+fn has_lab(rows: &[u8]) -> bool {
+    rows.windows(5).any(|part| part == b",lab,")
+}
+
+/// What the command said, without the frame that terminals get.
+fn words(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let lines =
+        text.lines().map(|line| line.trim_start_matches([' ', '×', '│', '╰', '─', '▶', '├']).trim_end());
+    let said: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    if said.is_empty() { "the contest ended without a result".into() } else { said.join("\n") }
+}

@@ -1,0 +1,64 @@
+// The same contest between sockets of this machine's kernel, beside the simulator.
+
+import { format } from "../kit";
+import type { About } from "./game";
+import type { Shown } from "./pictures";
+
+/** Of one discipline, by stage and group, the rates at the times of the samples. */
+interface Curves {
+  times: number[];
+  rates: Map<string, number[]>;
+}
+
+const STAGES = [
+  { name: "lab", text: "kernel", dash: [] },
+  { name: "sim", text: "simulated", dash: [4, 3] },
+];
+
+/** Runs it; real time passes. The error is the command's own text. */
+export async function contest(scenario: string): Promise<string> {
+  const answer = await fetch("./kernel", { method: "POST", body: scenario });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(text);
+  return text;
+}
+
+/** Both curves of each group in one picture, for each discipline. */
+export function kernelPictures(series: string, about: About): Shown[] {
+  const found = read(series);
+  const groups = [...new Set(about.flows.map((flow) => flow.group))];
+  return [...found].map(([discipline, curves]) => {
+    const lines = groups.flatMap((group, colour) => STAGES.map((stage) => ({ group, colour, stage })));
+    return {
+      title: `On this machine's kernel, under ${discipline}`,
+      axis: "rate of each group: kernel, and simulated (dashed)",
+      series: lines.map(({ group, colour, stage }) => ({ name: `${group}, ${stage.text}`, colour, dash: stage.dash })),
+      data: () => [
+        Float64Array.from(curves.times),
+        ...lines.map(({ group, stage }) => {
+          const rates = curves.rates.get(`${stage.name} ${group}`) ?? [];
+          return Float64Array.from(curves.times, (_, index) => rates[index] ?? Number.NaN);
+        }),
+      ],
+      format: format.rate,
+    };
+  });
+}
+
+/** Reads the time series of `fairwire run`: what left the last link, of each group. */
+function read(series: string): Map<string, Curves> {
+  const found = new Map<string, Curves>();
+  for (const line of series.split("\n").slice(1)) {
+    const [discipline = "", stage = "", , time = "", kind, name = "", measure, , value = ""] = line.split(",");
+    if (kind !== "group" || measure !== "egress") continue;
+    const curves = found.get(discipline) ?? { times: [], rates: new Map<string, number[]>() };
+    found.set(discipline, curves);
+    let at = curves.times.indexOf(Number(time));
+    if (at < 0) at = curves.times.push(Number(time)) - 1;
+    const key = `${stage} ${name}`;
+    const rates = curves.rates.get(key) ?? [];
+    curves.rates.set(key, rates);
+    rates[at] = Number(value);
+  }
+  return found;
+}
