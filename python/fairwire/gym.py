@@ -8,6 +8,8 @@ same numbers, bit for bit.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 from ._fairwire import Ack, Congestion, Episode, Packet, Scenario, Waiting, max_min
 from .own import Controller, Dropper
 
-__all__ = ["Probability", "QueueEnv", "SenderEnv", "Window"]
+__all__ = ["Probability", "QueueEnv", "Range", "SenderEnv", "Window"]
 
 Observation = NDArray[numpy.float32]
 Action = NDArray[numpy.float32]
@@ -104,6 +106,62 @@ class Window(Controller):
         self.window = self.steer.value
 
 
+@dataclass(frozen=True)
+class Range:
+    """What a parameter may be: from ``low`` to ``high``, each a number or a text with a unit.
+
+    Values between them have the same difference for the same difference of the action, or with
+    ``spacing="log"`` the same ratio. They are whole numbers where both ends are.
+    """
+
+    low: float
+    high: float
+    unit: str = ""
+    spacing: str = "linear"
+    is_whole: bool = False
+
+    @classmethod
+    def of(cls, name: str, given: Any) -> Range:
+        """From ``(low, high)``, or from what ``fw.geom`` or ``fw.linear`` give."""
+        spacing = "linear"
+        if isinstance(given, Mapping) and {"from", "to"} <= given.keys():
+            given, spacing = (given["from"], given["to"]), given.get("spacing", "linear")
+        if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
+            allowed = "a low and a high value, such as ('1 ms', '50 ms'), or fw.geom or fw.linear of these"
+            raise ValueError(f"`{name}` is {given!r}; allowed: {allowed}")
+        (low, low_unit), (high, high_unit) = (_split(name, end) for end in given)
+        if low_unit != high_unit:
+            raise ValueError(f"`{name}` is from {given[0]!r} to {given[1]!r}; allowed: both in one unit")
+        if not low < high or (spacing == "log" and low <= 0):
+            above = ", above 0 with one ratio" if spacing == "log" else ""
+            raise ValueError(f"`{name}` is from {given[0]!r} to {given[1]!r}; allowed: a low end below the high one{above}")
+        return cls(low, high, low_unit, spacing, all(isinstance(end, int) for end in given))
+
+    def at(self, part: float) -> float | int | str:
+        """The value for an action from 0 to 1, as a scenario takes it."""
+        if self.spacing == "log":
+            value = self.low * (self.high / self.low) ** part
+        else:
+            value = self.low + part * (self.high - self.low)
+        value = min(max(value, self.low), self.high)
+        if self.unit:
+            # More digits than anything is counted in, and no exponent, which units do not take.
+            return f"{value:.9f} {self.unit}"
+        return round(value) if self.is_whole else value
+
+
+def _split(name: str, end: Any) -> tuple[float, str]:
+    """A number, and its unit if it has one."""
+    number, _, unit = end.strip().partition(" ") if isinstance(end, str) else (end, "", "")
+    try:
+        value = float(number)
+    except (TypeError, ValueError):
+        value = float("nan")
+    if not math.isfinite(value):
+        raise ValueError(f"`{name}` ends at {end!r}; allowed: a number, or a text with a unit, such as '5 ms'")
+    return value, unit.strip()
+
+
 class _Env(gymnasium.Env[Observation, Action]):
     """An episode of a scenario, in steps of ``step`` seconds."""
 
@@ -139,22 +197,27 @@ class _Env(gymnasium.Env[Observation, Action]):
 
 
 class QueueEnv(_Env):
-    """Acts on the drop probability of a queue.
+    """Acts on the drop probability of a queue, or on parameters of its discipline.
 
     ``scenario``: what runs; its disciplines are replaced, and all links that have none of their own
     get ``dropper``. ``link``: the name of the link that is observed, the first one if None.
     ``step``: simulated seconds for each step. ``max_probability``: that of the action 1.
     ``delay_weight``: what a second of waiting costs, 1/s. ``demands``: bit/s of each flow, for what
     is fair; all want all if None. ``dropper``: a class that takes ``steer``, or the name of a
-    discipline of the catalogue, which ignores the actions and is there to compare.
+    discipline of the catalogue. ``parameters``: what is acted on of that discipline, each with its
+    low and its high value: ``{"target": ("1 ms", "50 ms"), "alpha": fw.geom(0.01, 1.0, 2)}``. Without
+    them a discipline of the catalogue ignores the actions and is there to compare.
 
     The action is one number ``a`` from 0 to 1: each arrival is marked or dropped with the
-    probability ``max_probability * a**2`` until the next step.
+    probability ``max_probability * a**2`` until the next step. With ``parameters`` it has a number
+    from 0 to 1 for each, in their order: 0 is the low value, 1 the high one. The discipline takes
+    them over and keeps its state, such as PIE's probability, except for parameters that shape its
+    tables, with which it begins anew. An episode begins with the values of the scenario.
 
     The observation has, in this order: how long packets waited that left in this step, mean, in
     seconds (at most 10); what left, as a part of the link's rate; how long what waits now takes to
     leave, in seconds (at most 10); the parts of the arrivals that were dropped and marked; the
-    probability; and for each flow its throughput over about the last second as a part of what is
+    probability, or with ``parameters`` the action; and for each flow its throughput over about the last second as a part of what is
     max-min fair for it (at most 10).
 
     The reward of a step is ``-(error + delay_weight * sojourn)``. ``error`` is the part of the
@@ -173,10 +236,13 @@ class QueueEnv(_Env):
         delay_weight: float = 5.0,
         demands: list[float] | None = None,
         dropper: type[Dropper] | str = Probability,
+        parameters: Mapping[str, Any] | None = None,
     ) -> None:
-        self.steer = Steer()
+        self.steer, self.dropper = Steer(), dropper
         choice = dropper if isinstance(dropper, str) else {dropper: {"steer": self.steer}}
         super().__init__(scenario.set("disciplines", [choice]), step)
+        self.ranges = {name: Range.of(name, given) for name, given in (parameters or {}).items()}
+        self._check_parameters(parameters)
         if not 0 < max_probability <= 1:
             raise ValueError(f"`max_probability` is {max_probability}; allowed: above 0, at most 1")
         self.max_probability, self.delay_weight = max_probability, delay_weight
@@ -191,9 +257,38 @@ class QueueEnv(_Env):
         self.rate_bps = float(first.links[self.link][1])
         self.fair_bps = numpy.array(max_min(demands or [float("inf")] * flows, self.rate_bps))
         self.rates_bps = numpy.zeros(flows)
-        self.high = numpy.array([LONGEST, 2.0, LONGEST, 1.0, 1.0, 1.0] + [10.0] * flows, dtype=numpy.float32)
+        actions = max(len(self.ranges), 1)
+        highest = [LONGEST, 2.0, LONGEST, 1.0, 1.0] + [1.0] * actions + [10.0] * flows
+        self.high = numpy.array(highest, dtype=numpy.float32)
         self.observation_space = spaces.Box(numpy.zeros_like(self.high), self.high)
-        self.action_space = spaces.Box(0.0, 1.0, (1,))
+        self.action_space = spaces.Box(0.0, 1.0, (actions,))
+
+    def _check_parameters(self, parameters: Mapping[str, Any] | None) -> None:
+        """Both ends of each range are values that the discipline takes, while the others are in the middle."""
+        if parameters is None:
+            return
+        if not self.ranges or not isinstance(self.dropper, str):
+            allowed = "one or more, with a `dropper` of the catalogue by its name"
+            raise ValueError(f"`parameters` is {parameters!r} with {self.dropper!r}; allowed: {allowed}")
+        for at in range(len(self.ranges)):
+            for end in (0.0, 1.0):
+                parts = [0.5] * len(self.ranges)
+                parts[at] = end
+                self.scenario.set("disciplines", self._choice(parts))
+
+    def _choice(self, parts: Sequence[float]) -> list[Any]:
+        """The discipline with its parameters at these parts of their ranges."""
+        values = {name: scale.at(part) for (name, scale), part in zip(self.ranges.items(), parts)}
+        return [{self.dropper: values}]
+
+    def _act(self, episode: Episode, action: Action) -> list[float]:
+        """Does as the action says, and returns what is observed of it."""
+        given = [min(max(float(part), 0.0), 1.0) for part in numpy.asarray(action).reshape(-1)]
+        if self.ranges:
+            episode.set("disciplines", self._choice(given))
+            return given
+        self.steer.value = self.max_probability * given[0] ** 2
+        return [self.steer.value]
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -205,10 +300,9 @@ class QueueEnv(_Env):
         return numpy.zeros_like(self.high), {"time": 0.0}
 
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Sets the probability, and goes on for ``step`` seconds."""
+        """Sets the probability or the parameters, and goes on for ``step`` seconds."""
         episode = self._running()
-        given = min(max(float(numpy.asarray(action).reshape(-1)[0]), 0.0), 1.0)
-        self.steer.value = self.max_probability * given**2
+        acted = self._act(episode, action)
         goes_on, elapsed = self._advance(episode)
         _, _, _, backlog_bytes, left, sojourn, dropped, marked = episode.links[self.link]
         left_bps = numpy.array([flow[1] for flow in episode.flows]) * (8 / elapsed)
@@ -217,7 +311,7 @@ class QueueEnv(_Env):
         error = float(owed.sum() / self.rate_bps)
         arrivals = max(left + dropped, 1)
         seen = [sojourn, left_bps.sum() / self.rate_bps, 8 * backlog_bytes / self.rate_bps]
-        seen += [dropped / arrivals, min(marked / arrivals, 1.0), self.steer.value]
+        seen += [dropped / arrivals, min(marked / arrivals, 1.0), *acted]
         shares = self.rates_bps / numpy.maximum(self.fair_bps, 1.0)
         observation = numpy.concatenate([seen, shares]).astype(numpy.float32)
         observation = numpy.minimum(observation, self.high)

@@ -149,6 +149,84 @@ def test_a_dropper_of_your_own_is_steered_too():
     assert waits[0] < 0.013 < waits[1], "ten packets take 12 ms"
 
 
+def tuned_env(**options) -> gymnasium.Env:
+    parameters = {"target": ("1 ms", "60 ms"), "alpha": fw.geom(0.0125, 1.25, 2)}
+    return queue_env(**{"dropper": "pie", "parameters": parameters, **options})
+
+
+def test_parameters_of_an_aqm_are_acted_on_and_it_keeps_its_state():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(tuned_env())
+    env = tuned_env()
+    assert env.action_space.shape == (2,)
+    first, again, other = play(env, None), play(env, None), play(tuned_env(), None)
+    assert first[0].tobytes() == again[0].tobytes() == other[0].tobytes() and first[1:] == again[1:] == other[1:]
+    # PIE holds its target, whichever it is by now.
+    waits = {}
+    for low in (0.0, 1.0):
+        env.reset(seed=7)
+        infos = [env.step(np.array([low if at < 60 else 0.3, 0.5]))[4] for at in range(100)]
+        waits[low] = [np.mean([info["sojourn"] for info in part]) for part in (infos[20:60], infos[75:])]
+    assert waits[0.0][0] < 0.01 < 0.03 < waits[1.0][0]
+    assert waits[0.0][1] == pytest.approx(waits[1.0][1], rel=0.5)
+    # A value that is there already changes nothing: PIE's own target, in two ways.
+    pie = scenario(discipline={"pie": {"target": "15 ms"}}, disciplines=["pie"])
+    runs = []
+    for target in (None, "15 ms", "0.015 s"):
+        episode, seen, goes_on = fw.Episode(pie, seed=3, step=0.1), [], True
+        while goes_on:
+            if target is not None:
+                episode.set("discipline.pie.target", target)
+            goes_on = episode.advance()
+            seen.append((episode.links, episode.flows))
+        runs.append(seen)
+    assert runs[0] == runs[1] == runs[2]
+
+
+def test_an_episode_is_changed_with_the_errors_of_a_scenario():
+    episode = fw.Episode(scenario(), seed=1, step=0.5)
+    [episode.advance() for _ in range(4)]
+    episode.set({"link.rate": "5 Mbit/s", "link.buffer": "50 packets"})
+    [episode.advance() for _ in range(4)]
+    assert episode.links[0][1] == 5e6 and episode.links[0][2] <= 50
+    left = sum(flow[1] for flow in episode.flows) * 8 / 0.5
+    assert left == pytest.approx(5e6, rel=0.02)
+    episode.set("disciplines", ["drr+lqd"])
+    episode.advance()
+    with pytest.raises(fw.ScenarioError, match="did you mean `buffer`") as error:
+        episode.set("link.bufer", "50 packets")
+    assert error.value.suggestion == "buffer"
+    with pytest.raises(fw.ScenarioError, match="`flow.a.count` is `5`, but the run .*a new run"):
+        episode.set("flow.a.count", 5)
+    with pytest.raises(TypeError, match="a path and a value"):
+        episode.set("link.buffer")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"targett": ("1 ms", "2 ms")}, fw.ScenarioError, "did you mean `target`"),
+        ({"target": ("0.5 h", "2 h")}, fw.ScenarioError, "target"),
+        ({"alpha": (-1.0, 1.0)}, fw.ScenarioError, "alpha"),
+        ({"target": ("1 ms", "2 s")}, ValueError, "both in one unit"),
+        ({"target": ("2 ms", "1 ms")}, ValueError, "below the high one"),
+        ({"alpha": fw.geom(0.0, 1.0, 2)}, ValueError, "above 0"),
+        ({"target": "1 ms"}, ValueError, "a low and a high value"),
+        ({"target": ("fast", "1 ms")}, ValueError, "a number"),
+        ({}, ValueError, "one or more"),
+    ],
+)
+def test_parameters_that_cannot_be_acted_on_are_refused(parameters, error, message):
+    with pytest.raises(error, match=message):
+        tuned_env(parameters=parameters)
+
+
+def test_a_class_of_python_has_no_parameters_to_act_on():
+    with pytest.raises(ValueError, match="by its name"):
+        queue_env(parameters={"target": (0.0, 1.0)})
+
+
 def test_a_sender_has_the_window_and_waits_for_what_is_above_the_path():
     env = sender_env()
     env.reset(seed=1)

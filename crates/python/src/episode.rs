@@ -1,9 +1,10 @@
 //! A run in steps, for environments of reinforcement learning.
 
+use crate::error::scenario_error;
 use crate::own::{self, Classes, Run};
-use crate::scenario::Scenario;
+use crate::scenario::{self, Scenario};
 use fairwire_core::{Duration, Time};
-use fairwire_scenario::{Observer, Steps, View};
+use fairwire_scenario::{Live, Observer, View};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -85,13 +86,18 @@ impl Observer for Recorder {
 
 /// A run of a scenario's first discipline under one seed, in steps of simulated time.
 ///
-/// `step`: seconds. Objects of classes of Python may be changed between two steps. The rest of a
-/// step is as in `Scenario.run`: the same seed gives the same run.
+/// `step`: seconds. Between two steps `set` changes the scenario, and objects of classes of Python
+/// may be changed. The rest of a step is as in `Scenario.run`: the same seed gives the same run.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Episode {
-    steps: Mutex<Steps>,
+    going: Mutex<Going>,
     seen: Arc<Mutex<Seen>>,
     run: Arc<Run>,
+}
+
+/// A run, and the classes in its scenario.
+struct Going {
+    live: Live,
     classes: Classes,
 }
 
@@ -111,12 +117,31 @@ impl Episode {
         }
         let (seen, run) = (Arc::<Mutex<Seen>>::default(), Arc::<Run>::default());
         let recorder = Recorder { step: Duration::from_ns((step * 1e9).round() as u64), seen: seen.clone() };
-        let steps = own::within(scenario.classes(), &run, || {
-            fairwire_scenario::steps(scenario.checked(), 0, seed, Box::new(recorder))
+        let live = own::within(scenario.classes(), &run, || {
+            Live::new(scenario.checked(), 0, seed, Box::new(recorder))
         });
         run.recover()?;
-        let steps = steps.map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok(Episode { steps: Mutex::new(steps), seen, run, classes: scenario.classes().clone() })
+        let live = live.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Episode { going: Mutex::new(Going { live, classes: scenario.classes().clone() }), seen, run })
+    }
+
+    /// Changes the scenario from now on: a path and a value, or a dict of these, made at once, with
+    /// the keys and the errors of `Scenario.set`.
+    ///
+    /// Disciplines and their parameters, buffers, and rates of links without a trace may be
+    /// changed; all else needs a new episode, and raises ScenarioError. Where a discipline can take
+    /// over its new parameters it keeps what it has learnt. Otherwise it begins anew, and what
+    /// waits is offered to it. Nothing has changed where ScenarioError is raised.
+    #[pyo3(signature = (path, value=None))]
+    fn set(&self, py: Python<'_>, path: &Bound<'_, PyAny>, value: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let mut going = self.going.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        let mut classes = going.classes.clone();
+        let set = scenario::changes(path, value, &mut classes)?;
+        let done = own::within(&classes, &self.run, || going.live.set_all(&set));
+        self.run.recover()?;
+        done.map_err(|error| scenario_error(py, &error))?;
+        going.classes = classes;
+        Ok(())
     }
 
     /// Goes on for a step, or to the end of the scenario, where the last step may be shorter. Does
@@ -124,8 +149,9 @@ impl Episode {
     ///
     /// An exception in a class is raised, and ends the run.
     fn advance(&self, py: Python<'_>) -> PyResult<bool> {
-        let mut steps = self.steps.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
-        let goes_on = own::within(&self.classes, &self.run, || steps.advance());
+        let mut going = self.going.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        let Going { live, classes } = &mut *going;
+        let goes_on = own::within(classes, &self.run, || live.advance());
         self.run.failure().map_or(Ok(goes_on), |failure| Err(failure.error))
     }
 

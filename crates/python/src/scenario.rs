@@ -93,6 +93,24 @@ fn toml_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(text)
 }
 
+/// A path and a value, or a dict of these, as `--set` takes them. Classes in values are added to
+/// `classes`.
+pub(crate) fn changes(
+    path: &Bound<'_, PyAny>,
+    value: Option<&Bound<'_, PyAny>>,
+    classes: &mut Classes,
+) -> PyResult<Vec<String>> {
+    let mut one = |path: String, value: &Bound<'_, PyAny>| {
+        let value = own::plain(value, classes, &path)?;
+        toml_text(&value).map(|value| format!("{path}={value}"))
+    };
+    match (path.cast::<PyDict>(), value) {
+        (Ok(several), None) => several.iter().map(|(path, value)| one(path.extract()?, &value)).collect(),
+        (Err(_), Some(value)) => Ok(vec![one(path.extract()?, value)?]),
+        _ => Err(PyTypeError::new_err("`set` takes a path and a value, or a dict of these")),
+    }
+}
+
 /// One discipline, or several, as the command line takes them.
 fn texts(value: Option<&Bound<'_, PyAny>>, classes: &mut Classes) -> PyResult<Vec<String>> {
     let Some(value) = value else { return Ok(Vec::new()) };
@@ -152,17 +170,7 @@ impl Scenario {
         value: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let (mut set, mut classes) = (self.set.clone(), self.classes.clone());
-        let mut add = |path: String, value: &Bound<'_, PyAny>| {
-            let value = own::plain(value, &mut classes, &path)?;
-            toml_text(&value).map(|value| set.push(format!("{path}={value}")))
-        };
-        match (path.cast::<PyDict>(), value) {
-            (Ok(several), None) => {
-                several.iter().try_for_each(|(path, value)| add(path.extract()?, &value))?
-            }
-            (Err(_), Some(value)) => add(path.extract()?, value)?,
-            _ => return Err(PyTypeError::new_err("`set` takes a path and a value, or a dict of these")),
-        }
+        set.extend(changes(path, value, &mut classes)?);
         self.with(py, &Overrides { set, ..Overrides::default() }, classes)
     }
 

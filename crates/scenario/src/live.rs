@@ -88,6 +88,11 @@ impl Live {
         self.steps.now()
     }
 
+    /// The run itself, for its results at the end.
+    pub fn steps(&self) -> &Steps {
+        &self.steps
+    }
+
     /// The scenario as it is by now.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
