@@ -67,22 +67,21 @@ function Last(props: { drops: Drop[] }) {
       <table class="list">
         <thead>
           <tr>
-            <th scope="col">time</th>
-            <th scope="col">what</th>
             <th scope="col">why</th>
             <th scope="col">class</th>
             <th scope="col">packet</th>
             <th scope="col" class="number">waited</th>
             <th scope="col" class="number">its share then</th>
             <th scope="col" class="number">fair</th>
+            <th scope="col">time</th>
           </tr>
         </thead>
         <tbody>
           {props.drops.map((drop, place) => (
             <tr key={`${drop.at_s}-${place}`}>
-              <td>{timeOfDay(drop.at_s)}</td>
-              <td>{drop.fate}</td>
-              <td>{drop.reason}</td>
+              <td>
+                {drop.fate}: {drop.reason}
+              </td>
               <td>
                 <bdi>{drop.class}</bdi>
               </td>
@@ -92,6 +91,7 @@ function Last(props: { drops: Drop[] }) {
               <td class="number">{format.seconds(drop.waited_s)}</td>
               <td class="number">{drop.share === null ? "–" : format.percent(drop.share)}</td>
               <td class="number">{drop.fair === null ? "–" : format.percent(drop.fair)}</td>
+              <td>{timeOfDay(drop.at_s)}</td>
             </tr>
           ))}
         </tbody>

@@ -81,13 +81,13 @@ function Classes(props: { way: Way }) {
           <thead>
             <tr>
               <th scope="col">name</th>
-              <th scope="col">under</th>
-              <th scope="col" class="number">weight</th>
-              <th scope="col" class="number">wanted</th>
               <th scope="col" class="number">got</th>
               <th scope="col" class="number">fair</th>
+              <th scope="col" class="number">wanted</th>
               <th scope="col" class="number">drops/s</th>
               <th scope="col" class="number">dropped</th>
+              <th scope="col" class="number">weight</th>
+              <th scope="col">under</th>
             </tr>
           </thead>
           <tbody>
@@ -96,15 +96,15 @@ function Classes(props: { way: Way }) {
                 <th scope="row">
                   <Pick wanted={{ way: props.way, kind: "class", name: entry.class }} />
                 </th>
+                <td class="number">{format.rate(entry.throughput_bps)}</td>
+                <td class="number">{format.rate(entry.fair_bps)}</td>
+                <td class="number">{format.rate(entry.offered_bps)}</td>
+                <td class="number">{format.significant(entry.drops_per_s, 2)}</td>
+                <td class="number">{format.count(entry.dropped)}</td>
+                <td class="number">{format.significant(entry.weight)}</td>
                 <td>
                   <bdi>{entry.parent}</bdi>
                 </td>
-                <td class="number">{format.significant(entry.weight)}</td>
-                <td class="number">{format.rate(entry.offered_bps)}</td>
-                <td class="number">{format.rate(entry.throughput_bps)}</td>
-                <td class="number">{format.rate(entry.fair_bps)}</td>
-                <td class="number">{format.significant(entry.drops_per_s, 2)}</td>
-                <td class="number">{format.count(entry.dropped)}</td>
               </tr>
             ))}
           </tbody>
