@@ -15,7 +15,8 @@ export default defineConfig({
     modulePreload: false,
     reportCompressedSize: false,
     rollupOptions: {
-      input: { play: page("play"), gateway: page("gateway") },
+      // A report is written by the command, which puts the script and the style into it.
+      input: { play: page("play"), gateway: page("gateway"), report: resolve(import.meta.dirname, "src/report/main.ts") },
       output: {
         entryFileNames: "assets/[name].js",
         chunkFileNames: "assets/[name].js",

@@ -1,5 +1,5 @@
-//! The page of all exhibits: HTML that needs neither network nor scripts. Many exhibits of several
-//! papers have a page for each paper.
+//! The page of all exhibits: HTML that needs no network, and no script but for its search. Many
+//! exhibits of several papers have a page for each paper.
 
 use super::cause::{Cause, cause};
 use super::cells;
@@ -10,7 +10,16 @@ use super::{PAGE, picture};
 use fairwire_figures::{Setting, escaped, sheet};
 use fairwire_study::record::{Claim, Depth, Exhibit, Panel, Results, Verdict};
 
-const STYLE: &str = include_str!("page.css");
+/// Its style and its script, built of `web/src/report`.
+const STYLE: &str = "assets/report.css";
+const SCRIPT: &str = "assets/report.js";
+/// Without the script there is no search, so it is the script that shows it.
+const FILTER: &str = "<form class=\"filter\" role=\"search\" hidden>\n\
+     <label>Search <input type=\"search\" autocomplete=\"off\"></label>\n";
+const VERDICTS: &str = "<label>Verdict <select>\
+     <option value=\"all\">all exhibits</option><option value=\"fails\">a claim does not hold</option>\
+     <option value=\"holds\">every claim holds</option><option value=\"open\">a claim is not testable as printed</option>\
+     </select></label>\n";
 /// Up to this number, exhibits are listed without a click.
 const SHORT: usize = 12;
 /// A table of more numbers is left to the CSV.
@@ -70,12 +79,20 @@ fn html(results: &Results, layout: Layout) -> String {
     if has_claims {
         counts(&mut out, &papers, layout);
     }
+    filter(&mut out, has_claims);
     contents(&mut out, &papers, layout);
     if layout != Layout::Apart {
         sections(&mut out, &papers);
     }
-    out.push_str("</body>\n</html>\n");
+    out += "</main>\n";
+    out += &format!("<script type=\"module\">\n{}</script>\n</body>\n</html>\n", built(SCRIPT));
     out
+}
+
+/// What was built of `web/src`, as text.
+fn built(path: &str) -> String {
+    let content = fairwire_web::content(path).expect("it is built into the command");
+    String::from_utf8_lossy(&content.bytes).into_owned()
 }
 
 fn sections(out: &mut String, papers: &[Paper<'_>]) {
@@ -121,8 +138,9 @@ fn head(out: &mut String, results: &Results) {
     *out += &format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
-             <style>\n{STYLE}{}</style>\n</head>\n<body>\n<h1>{title}</h1>\n\
+             <style>\n{}{}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n\
              <p>{}{} {}{}.</p>\n<p class=\"faint\">{depth}{}</p>\n",
+        built(STYLE),
         sheet(),
         results.exhibits.len(),
         what.0,
@@ -186,6 +204,14 @@ fn count_row(out: &mut String, class: &str, names: &[String], count: Count) {
     out.push_str("</tr>\n");
 }
 
+fn filter(out: &mut String, has_claims: bool) {
+    *out += FILTER;
+    if has_claims {
+        *out += VERDICTS;
+    }
+    out.push_str("<output aria-live=\"polite\"></output>\n</form>\n");
+}
+
 fn contents(out: &mut String, papers: &[Paper<'_>], layout: Layout) {
     let exhibits: usize = papers.iter().map(|paper| paper.exhibits.len()).sum();
     // A long list would push the first figure off the screen.
@@ -201,7 +227,12 @@ fn contents(out: &mut String, papers: &[Paper<'_>], layout: Layout) {
 
 fn link(exhibit: &Exhibit, text: &str, layout: Layout) -> String {
     let page = page_of(&exhibit.paper, layout);
-    format!("<a href=\"{page}#{}\">{}</a>", anchor(&exhibit.name()), escaped(text))
+    let name = anchor(&exhibit.name());
+    let [hold, fail, open] = exhibit.counted();
+    format!(
+        "<a href=\"{page}#{name}\" data-exhibit=\"{name}\" data-holds=\"{hold}\" data-fails=\"{fail}\" data-open=\"{open}\">{}</a>",
+        escaped(text)
+    )
 }
 
 /// A name as a target of links: whatever a study may be called.
@@ -368,11 +399,12 @@ mod tests {
     }
 
     /// The names of the elements that `html` opens, with those that it closes; text between is
-    /// passed over.
+    /// passed over, and the script.
     fn is_balanced(html: &str) -> bool {
-        const EMPTY: [&str; 2] = ["meta", "!doctype"];
+        const EMPTY: [&str; 3] = ["meta", "!doctype", "input"];
         let mut open: Vec<&str> = Vec::new();
-        for part in html.split('<').skip(1) {
+        let (page, _) = html.split_once("<script").expect("a script at the end");
+        for part in page.split('<').skip(1) {
             let Some((tag, _)) = part.split_once('>') else { return false };
             let name = tag.trim_start_matches('/').split([' ', '\n', '/']).next().unwrap_or_default();
             match (tag.starts_with('/'), tag.ends_with('/') || EMPTY.contains(&name)) {
@@ -381,7 +413,7 @@ mod tests {
                 _ => {}
             }
         }
-        open.is_empty()
+        open == ["html", "body"]
     }
 
     #[test]
@@ -391,12 +423,14 @@ mod tests {
             assert!(is_balanced(&page));
             assert!(!page.contains(|c: char| c.is_control() && c != '\n'));
         }
-        assert!(!whole(&hostile()).contains("<script"));
+        assert_eq!(whole(&hostile()).matches("<script").count(), 1, "its own");
     }
 
     #[test]
     fn an_unbalanced_page_would_be_found() {
-        assert!(!is_balanced("<a><b></a></b>") && !is_balanced("<a>") && is_balanced("<a><br/></a>"));
+        let page = |inside: &str| format!("<html><body>{inside}<script>a<b</script></body></html>");
+        assert!(!is_balanced(&page("<a><b></a></b>")) && !is_balanced(&page("<a>")));
+        assert!(is_balanced(&page("<a><br/></a>")));
     }
 
     #[test]
@@ -405,7 +439,9 @@ mod tests {
         let addresses =
             page.split("http").skip(1).filter(|rest| !rest.starts_with("://www.w3.org/2000/svg\""));
         assert_eq!(addresses.count(), 0);
-        assert!(["<script", "@import", "url(", "<link", "src="].iter().all(|word| !page.contains(word)));
+        assert!(
+            ["@import", "url(", "<link", "src=", "fetch(", "import("].iter().all(|word| !page.contains(word))
+        );
     }
 
     #[test]
