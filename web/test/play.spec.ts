@@ -83,6 +83,21 @@ test("a value that a scenario may not have is refused with the words of the comm
   await expect(page.locator(clock)).toBeVisible();
 });
 
+test("a link is changed while the run goes on, and how many send needs a new one", async ({ page, site }) => {
+  await page.goto(`${site}play.html`);
+  const now = async () => Number(await page.locator(clock).getAttribute("data-now"));
+  await expect.poll(now).toBeGreaterThan(1);
+  const rate = page.getByLabel("rate, as text").first();
+  await rate.fill("5 Mbit/s");
+  await rate.press("Enter");
+  await expect(page.getByRole("alert")).toContainText("the run goes on");
+  expect(await now()).toBeGreaterThan(1);
+  const many = page.getByLabel("how many, as text").first();
+  await many.fill("3");
+  await many.press("Enter");
+  await expect(page.getByRole("alert")).toContainText("began again");
+});
+
 test("the scenario, the numbers and the pictures are taken along", async ({ page, site }) => {
   await page.goto(`${site}play.html`);
   await expect(page.locator(clock)).toBeVisible();
@@ -120,11 +135,12 @@ test("it runs without a network once it is there", async ({ page, site, context 
 
 test("first paint, and pictures a second with fifty flows (printed)", async ({ page, site }) => {
   await page.goto(`${site}play.html`);
+  await expect(page.locator(clock)).toBeVisible();
   const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0);
   const many = page.getByLabel("how many, as text").first();
   await many.fill("47");
   await many.press("Enter");
-  await expect(page.getByRole("alert")).toContainText("new run");
+  await expect(page.getByRole("alert")).toContainText("began again");
   const rate = await page.evaluate(async () => {
     let count = 0;
     let isOver = false;

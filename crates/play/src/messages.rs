@@ -23,11 +23,21 @@ struct Advance {
     to_s: f64,
 }
 
+/// What to change.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Set {
+    /// `PATH=VALUE` each, as `--set`.
+    set: Vec<String>,
+}
+
 /// Answers the message `call` with the JSON text `input`.
 ///
 /// - `catalogue`: every part that a scenario may name, JSON.
 /// - `start` with a [`Wanted`]: what runs, JSON, in place of what ran. After an error that goes on.
 /// - `advance` with `{"to_s": SECONDS}`: a [`Frame`](crate::Frame) as bytes.
+/// - `set` with `{"set": [PATH=VALUE, …]}`: what runs from now on, JSON. It is refused where the
+///   change needs a new run.
 /// - `result`: of each side the measures of its whole run, JSON; `null` before the end.
 /// - `run` with a [`Wanted`]: the records of whole runs under every discipline and seed, JSON.
 ///
@@ -45,6 +55,12 @@ pub fn answer(players: &mut Players, call: &str, input: &[u8]) -> Result<Vec<u8>
             let Advance { to_s } = read(input)?;
             let to = Time::from_ns((to_s.clamp(0.0, 1e9) * 1e9).round() as u64);
             Ok(running(players)?.advance(to).to_bytes())
+        }
+        "set" => {
+            let Set { set } = read(input)?;
+            let player = running(players)?;
+            player.set(&set)?;
+            Ok(text(&player.about()))
         }
         "result" => Ok(text(&running(players)?.records().map_or(Value::Null, |records| measures(&records)))),
         "run" => Ok(serde_json::to_vec(&run(&read::<Wanted>(input)?)?).unwrap_or_default()),

@@ -5,7 +5,7 @@ use crate::frame::{Frame, SideFrame};
 use crate::recorder::{Recorder, Seen};
 use fairwire_core::{Duration, Time};
 use fairwire_metrics::record::RunRecord;
-use fairwire_scenario::{self as scenario, Overrides, Scenario, Steps};
+use fairwire_scenario::{self as scenario, Live, Overrides, Scenario};
 use serde::Deserialize;
 use serde_json::Value;
 use std::fmt;
@@ -76,7 +76,7 @@ pub struct Player {
 
 struct Side {
     discipline: usize,
-    steps: Steps,
+    live: Live,
     seen: Arc<Mutex<Seen>>,
     is_over: bool,
 }
@@ -84,9 +84,9 @@ struct Side {
 impl Side {
     fn new(scenario: &Scenario, discipline: usize, seed: u64) -> Result<Self, PlayError> {
         let seen = Arc::<Mutex<Seen>>::default();
-        let steps = scenario::steps(scenario, discipline, seed, Box::new(Recorder(seen.clone())));
-        let steps = steps.map_err(|error| PlayError(error.to_string()))?;
-        Ok(Side { discipline, steps, seen, is_over: false })
+        let live = Live::new(scenario, discipline, seed, Box::new(Recorder(seen.clone())));
+        let live = live.map_err(|error| PlayError(error.to_string()))?;
+        Ok(Side { discipline, live, seen, is_over: false })
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
@@ -95,7 +95,7 @@ impl Side {
 
     fn advance(&mut self, to: Time) -> SideFrame {
         while !self.is_over && self.seen().now + SAMPLE <= to {
-            self.is_over = !self.steps.advance();
+            self.is_over = !self.live.advance();
         }
         let mut seen = self.seen();
         SideFrame { samples: std::mem::take(&mut seen.samples), levels: seen.levels() }
@@ -122,7 +122,7 @@ impl Player {
         let sides = sides.collect::<Result<_, _>>()?;
         let mut player = Player { scenario, sides };
         // What takes part is known once a run has begun: a step takes it there.
-        player.sides.iter_mut().for_each(|side| side.is_over = !side.steps.advance());
+        player.sides.iter_mut().for_each(|side| side.is_over = !side.live.advance());
         Ok(player)
     }
 
@@ -139,6 +139,23 @@ impl Player {
         Frame { now_s: now.since(Time::ZERO).secs(), is_over, sides }
     }
 
+    /// Changes values while the runs go on, `PATH=VALUE` each, as `--set`: disciplines and their
+    /// parameters, and rates and buffers of links.
+    ///
+    /// # Errors
+    /// What is wrong with a value, or that a change needs a new run. Nothing has changed then.
+    pub fn set(&mut self, set: &[String]) -> Result<(), PlayError> {
+        // All are of one scenario: what the last takes, whose discipline must still be in the list,
+        // the others take.
+        for side in self.sides.iter_mut().rev() {
+            side.live.set_all(set).map_err(|error| PlayError(error.to_string()))?;
+        }
+        if let Some(side) = self.sides.first() {
+            self.scenario = side.live.scenario().clone();
+        }
+        Ok(())
+    }
+
     /// What runs, for the page: names, flows, causes, the scenario as typed and as data.
     pub fn about(&self) -> Value {
         let labels: Vec<&str> =
@@ -151,8 +168,6 @@ impl Player {
 
     /// The records of the runs, once they are at their end: those of `fairwire run`, bit for bit.
     pub fn records(&self) -> Option<Vec<RunRecord>> {
-        let seed = self.scenario.spec().seeds.as_slice().first().copied().unwrap_or(1);
-        let of = |side: &Side| scenario::record_of(&self.scenario, side.discipline, seed, &side.steps);
-        self.sides.iter().map(of).collect()
+        self.sides.iter().map(|side| side.live.record()).collect()
     }
 }

@@ -118,3 +118,27 @@ fn messages_that_make_no_sense_are_refused_and_nothing_ends() {
         assert_eq!(frame.len() % 8, 0);
     }
 }
+
+#[test]
+fn a_rate_is_changed_while_a_run_goes_on_and_what_needs_a_new_run_is_refused() {
+    let mut player = Player::new(&Wanted::of(CONTEST)).expect("a player");
+    player.advance(Time::from_ns(1_000_000_000));
+    let refused = player.set(&["flow.tcp.count=3".into()]).unwrap_err().to_string();
+    assert!(refused.contains("a new run"), "{refused}");
+    let refused = player.set(&["link.rate=1 Mbit".into()]).unwrap_err().to_string();
+    assert!(refused.contains("unit"), "{refused}");
+    player.set(&["link.rate=1 Mbit/s".into(), "link.buffer=10 packets".into()]).expect("a link may change");
+    let frame = player.advance(Time::from_ns(3_000_000_000));
+    for side in &frame.sides {
+        let bits: f64 = side
+            .samples
+            .iter()
+            .skip(100)
+            .flat_map(|sample| &sample.flows)
+            .map(|flow| flow.rate_bps * 0.01)
+            .sum();
+        // The second half of two seconds: 1 Mbit, and a packet at either end.
+        assert!((0.99e6..=1.01e6).contains(&bits), "{bits}");
+    }
+    assert!(player.about()["toml"].as_str().is_some_and(|toml| toml.contains("1 Mbit/s")));
+}

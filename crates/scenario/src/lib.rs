@@ -92,8 +92,8 @@ pub use live::Live;
 pub use load::{Overrides, QueueView, Scenario, load, parse, parse_in};
 pub use output::OutputSpec;
 pub use run::{
-    ENGINE, Observers, Outcome, RunError, RunId, discipline, fairness, linux, network, ns2, record_of,
-    report, run_all, run_all_observed, run_single, steps, threads,
+    ENGINE, Observers, Outcome, RunError, RunId, discipline, fairness, linux, network, ns2, report, run_all,
+    run_all_observed, run_single, steps, threads,
 };
 pub use samples::{Row, rows};
 pub use schema::schema;

@@ -10,6 +10,7 @@ use fairwire_catalogue::{BuildError, Parameters};
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Rate, RateLaw, Seed, Time};
 use fairwire_document::{DocumentError as ScenarioError, Problem};
+use fairwire_metrics::record::RunRecord;
 use fairwire_sim::{Hop, Observer, Steps};
 
 /// A run of one discipline under one seed, in steps from one sample of its observer to the next.
@@ -88,9 +89,10 @@ impl Live {
         self.steps.now()
     }
 
-    /// The run itself, for its results at the end.
-    pub fn steps(&self) -> &Steps {
-        &self.steps
+    /// The record of the run, once it is at its end; `None` before. Without a change it is that of
+    /// [`run_single`](crate::run_single), bit for bit.
+    pub fn record(&self) -> Option<RunRecord> {
+        run::record_of(&self.scenario, self.discipline, self.seed.0, &self.steps)
     }
 
     /// The scenario as it is by now.

@@ -288,7 +288,12 @@ fn simulate(
 
 /// The record of a run of the discipline at this index of `scenario`'s list under `seed`, once its
 /// [`steps`] are at their end: that of [`run_single`], bit for bit. `None` before.
-pub fn record_of(scenario: &Scenario, discipline: usize, seed: u64, steps: &Steps) -> Option<RunRecord> {
+pub(crate) fn record_of(
+    scenario: &Scenario,
+    discipline: usize,
+    seed: u64,
+    steps: &Steps,
+) -> Option<RunRecord> {
     let compared = &scenario.spec().disciplines[discipline];
     Some(record(scenario, compared, seed, steps.measured()?))
 }

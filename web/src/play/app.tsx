@@ -12,7 +12,7 @@ import { FIRST, LESSONS } from "./lessons";
 import { LessonCard } from "./lesson";
 import { pack, unpack } from "./link";
 import { delayOf, fairnessOf, Pictures, queueOf, ratesOf, type View, windowsOf } from "./pictures";
-import { changed, type Path, type Value, write } from "./toml";
+import { changed, inline, type Path, type Value, write } from "./toml";
 import "./app.css";
 
 interface Notice {
@@ -68,9 +68,20 @@ export function App() {
     if (!game?.about) return;
     setNotice(null);
     const document = changed(game.about.document, path, value);
+    try {
+      const isOtherCount = path[0] === "disciplines" && Array.isArray(value) && value.length !== game.about.sides.length;
+      if (value !== undefined && !isOtherCount && !game.isOver && (await game.set([change(game.about, path, value)]))) {
+        setLesson("");
+        setNotice({ mood: "plain", text: `Changed at ${game.now.toFixed(2)} s; the run goes on.` });
+        history.replaceState(null, "", await pack({ scenario: game.about.toml }));
+        return;
+      }
+    } catch (error) {
+      return fail(message(error));
+    }
     delete document["expect"]; // they were of the scenario as it was
     delete document["lesson"];
-    if (await follow(write(document), "")) setNotice({ mood: "plain", text: "A new run: it began again with this change." });
+    if (await follow(write(document), "")) setNotice({ mood: "plain", text: "This needs a new run: it began again." });
   };
 
   const choose = (name: string) => {
@@ -117,6 +128,16 @@ export function App() {
       )}
     </main>
   );
+}
+
+/** A change as `--set` has it: a group goes by its name. */
+function change(about: About, path: Path, value: Value): string {
+  const groups = about.document["flow"];
+  const steps = path.map((step, index) => {
+    const group = index === 1 && path[0] === "flow" && Array.isArray(groups) ? groups[Number(step)] : undefined;
+    return typeof group === "object" && !Array.isArray(group) ? String(group["group"]) : String(step);
+  });
+  return `${steps.join(".")}=${inline(value)}`;
 }
 
 function message(error: unknown): string {

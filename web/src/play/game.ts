@@ -93,6 +93,22 @@ export class Game {
     await this.advance(about_step(this.about));
   }
 
+  /** Changes values while the runs go on; false where that needs a new run. A value that is wrong is an error. */
+  async set(changes: string[]): Promise<boolean> {
+    while (this.isBusy) await new Promise((resolve) => setTimeout(resolve, 1));
+    this.isBusy = true;
+    try {
+      this.about = await json<About>(this.door, "set", { set: changes });
+      return true;
+    } catch (error) {
+      if (String(error).includes("all else needs a new run")) return false;
+      throw error;
+    } finally {
+      this.isBusy = false;
+      this.changed();
+    }
+  }
+
   setPlaying(isPlaying: boolean): void {
     this.isPlaying = isPlaying && !this.isOver;
     this.isRushing = false;

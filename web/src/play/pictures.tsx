@@ -15,6 +15,8 @@ export interface View {
 
 /** Points of a line: more than that no screen shows. */
 const MAX_POINTS = 400;
+/** Of each of many lines: they are drawn sixty times a second. */
+const POINTS_OF_MANY = 160;
 /** Beyond this, flows have the colour of their group, and the legend has groups. */
 const MAX_OWN_COLOURS = 9;
 
@@ -49,7 +51,8 @@ export function flowSeries(about: About): Series[] {
 
 function rows(history: History, view: View): { first: number; stride: number } {
   const first = history.from(view.span);
-  return { first, stride: Math.max(1, Math.ceil((history.rows - first) / MAX_POINTS), Math.ceil((view.span * 100) / MAX_POINTS)) };
+  const points = history.flows > MAX_OWN_COLOURS ? POINTS_OF_MANY : MAX_POINTS;
+  return { first, stride: Math.max(1, Math.ceil((history.rows - first) / points), Math.ceil((view.span * 100) / points)) };
 }
 
 /** The rate of each flow on one side. */
