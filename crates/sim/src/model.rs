@@ -35,7 +35,7 @@ use crate::observe::Tap;
 use crate::route::{Leg, Target};
 use crate::seen::What;
 use crate::store::Store;
-use fairwire_core::{Discipline, Duration, Ecn, Packet, Time};
+use fairwire_core::{Duration, Ecn, Packet, Time};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -196,20 +196,9 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// The discipline of `link` is as `fresh` from `now` on, between two events.
-    pub(crate) fn change_discipline(&mut self, link: u32, fresh: Box<dyn Discipline>, now: Time) {
-        self.store.tap.set_place(now, Some(link));
-        let queue = &mut self.links[link as usize];
-        let free_at = queue.next_poll_at();
-        queue.change(fresh, now, &mut self.store);
-        if queue.next_poll_at() != free_at {
-            self.schedule_link(link);
-        }
-    }
-
     /// Schedules the next poll of the link, if there is one.
     #[inline(always)]
-    fn schedule_link(&mut self, link: u32) {
+    pub(crate) fn schedule_link(&mut self, link: u32) {
         let at = self.links[link as usize].next_poll_at();
         if at != Time::MAX {
             self.events.push_link_free(at, link);

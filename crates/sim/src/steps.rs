@@ -17,6 +17,17 @@ impl<T: Tap, E: Events> Model<T, E> {
             }
         }
     }
+
+    /// The discipline of `link` is as `fresh` from `now` on, between two events.
+    fn change_discipline(&mut self, link: u32, fresh: Box<dyn Discipline>, now: Time) {
+        self.store.tap.set_place(now, Some(link));
+        let queue = &mut self.links[link as usize];
+        let free_at = queue.next_poll_at();
+        queue.change(fresh, now, &mut self.store);
+        if queue.next_poll_at() != free_at {
+            self.schedule_link(link);
+        }
+    }
 }
 
 /// A run that goes on from one sample of its observer to the next. Disciplines and rates of links
