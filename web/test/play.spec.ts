@@ -156,3 +156,43 @@ test("first paint, and pictures a second with fifty flows (printed)", async ({ p
   console.log(`first paint after ${paint.toFixed(0)} ms; ${rate.toFixed(0)} pictures a second with fifty flows`);
   expect(rate).toBeGreaterThan(1);
 });
+
+test("a slider follows the mouse and each press of a key, while the contest runs", async ({ page, site }) => {
+  await page.goto(`${site}play.html`);
+  await expect(page.locator(clock)).toBeVisible();
+  const rate = page.getByRole("slider", { name: "rate" }).first();
+  const text = page.getByLabel("rate, as text").first();
+  await expect(text).toHaveValue("10 Mbit/s");
+  const box = await rate.boundingBox();
+  if (!box) throw new Error("the slider is not there");
+  const [left, right, height] = [box.x + box.width * 0.5, box.x + box.width * 0.8, box.y + box.height / 2];
+  await page.mouse.move(left, height);
+  await page.mouse.down();
+  for (let step = 1; step <= 10; step += 1) await page.mouse.move(left + ((right - left) * step) / 10, height);
+  await page.mouse.up();
+  await expect(page.getByRole("alert")).toContainText("the run goes on");
+  const dragged = Number.parseFloat(await text.inputValue());
+  expect(dragged).toBeGreaterThan(20);
+  await expect(rate).toHaveAttribute("aria-valuetext", await text.inputValue());
+  let before = dragged;
+  for (let press = 0; press < 3; press += 1) {
+    await rate.press("ArrowRight");
+    await expect.poll(async () => Number.parseFloat((await rate.getAttribute("aria-valuetext")) ?? "")).toBeGreaterThan(before);
+    before = Number.parseFloat((await rate.getAttribute("aria-valuetext")) ?? "");
+  }
+});
+
+test("a lesson that was changed says so, keeps its question, and begins again as it was written", async ({ page, site }) => {
+  await page.goto(`${site}play.html#lesson=flood`);
+  const card = page.getByRole("region", { name: "lesson" });
+  await expect(card).toBeVisible();
+  await expect(card.getByRole("button", { name: "Begin as written" })).toHaveCount(0);
+  const rates = page.getByLabel("rate, as text");
+  await rates.last().fill("1 Mbit/s");
+  await rates.last().press("Enter");
+  await expect(page.getByRole("alert")).toContainText("began again");
+  await expect(card).toContainText("You have changed the contest");
+  await card.getByRole("button", { name: "Begin as written" }).click();
+  await expect(card.getByRole("button", { name: "Begin as written" })).toHaveCount(0);
+  await expect(rates.last()).not.toHaveValue("1 Mbit/s");
+});

@@ -8,4 +8,4 @@ export { HeatMap, type HeatMapProps } from "./heat-map";
 export { LineChart, type LineChartProps, type Series } from "./line-chart";
 export { Sentence, type Mood } from "./sentence";
 export { type Colours, colours, dashes, onThemeChange, wantsStill } from "./theme";
-export { type Level, Waterline, type WaterlineProps } from "./waterline";
+export { type Level, reachOf, Waterline, type WaterlineProps } from "./waterline";

@@ -103,6 +103,16 @@ function reach(min: number | null, max: number | null, isLogarithmic: boolean): 
   return [Math.min(0, min ?? 0), top];
 }
 
+/** As uPlot wants it: a gap is null, and what is not a number would leave the whole line out. */
+function aligned(data: ArrayLike<number | null>[]): uPlot.AlignedData {
+  const withGaps = (values: ArrayLike<number | null>) => {
+    for (let at = 0; at < values.length; at += 1)
+      if (Number.isNaN(values[at] ?? 0)) return Array.from(values, (value) => (Number.isNaN(value ?? 0) ? null : value));
+    return values;
+  };
+  return data.map(withGaps) as uPlot.AlignedData;
+}
+
 export function LineChart(props: LineChartProps) {
   const holder = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -117,7 +127,7 @@ export function LineChart(props: LineChartProps) {
     const make = () => {
       plot.current?.destroy();
       const made = options(latest.current, element.clientWidth, () => latest.current);
-      plot.current = new uPlot(made, latest.current.data() as uPlot.AlignedData, element);
+      plot.current = new uPlot(made, aligned(latest.current.data()), element);
       latest.current.series.forEach((series, index) => {
         if (hidden.has(legendName(series))) plot.current?.setSeries(index + 1, { show: false });
       });
@@ -139,7 +149,7 @@ export function LineChart(props: LineChartProps) {
   }, [names, props.isLogarithmic]);
 
   useEffect(() => {
-    plot.current?.setData(props.data() as uPlot.AlignedData);
+    plot.current?.setData(aligned(props.data()));
   }, [props.version, names]);
 
   const toggle = (name: string) => {

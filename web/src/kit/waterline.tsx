@@ -17,8 +17,10 @@ export interface Level {
 export interface WaterlineProps {
   title: string;
   levels: Level[];
-  /** The max-min share of a flow that wants more than it. */
-  share: number;
+  /** The max-min share of a flow that wants more than it; without one no line is drawn. */
+  share: number | undefined;
+  /** The greatest value in sight, where another picture is to have the same scale; see `reachOf`. */
+  top?: number;
   format: (value: number) => string;
   height?: number;
   onPick?: (name: string) => void;
@@ -29,6 +31,13 @@ const LEFT = 6;
 const RIGHT = 108;
 const TOP = 16;
 const BOTTOM = 20;
+
+/** The greatest value that a picture of these levels shows. */
+export function reachOf(levels: Level[], share: number | undefined): number {
+  const delivered = levels.map((level) => level.delivered);
+  const largest = Math.max(share ?? 0, ...delivered, ...levels.map((level) => finite(level.demand)));
+  return Math.min(largest, 4 * Math.max(share ?? 0, ...delivered)) * 1.08 || 1;
+}
 
 export function Waterline(props: WaterlineProps) {
   const height = props.height ?? 200;
@@ -42,8 +51,7 @@ export function Waterline(props: WaterlineProps) {
     return () => resized.disconnect();
   }, []);
   const { levels, share } = props;
-  const largest = Math.max(share, ...levels.map((level) => Math.max(level.delivered, finite(level.demand))));
-  const top = Math.min(largest, 4 * Math.max(share, ...levels.map((level) => level.delivered))) * 1.08 || 1;
+  const top = props.top ?? reachOf(levels, share);
   const y = (value: number) => TOP + (height - TOP - BOTTOM) * (1 - Math.min(value, top) / top);
   const room = (width - LEFT - RIGHT) / Math.max(1, levels.length);
   const wide = Math.max(1, Math.min(60, room * 0.8));
@@ -78,13 +86,17 @@ export function Waterline(props: WaterlineProps) {
           );
         })}
         <line class="base" x1={LEFT} x2={width - RIGHT} y1={base} y2={base} />
-        <line class="share" x1={0} x2={width - RIGHT + 6} y1={y(share)} y2={y(share)} stroke-width="2" />
-        <text class="share-text" x={width - RIGHT + 10} y={y(share) - 4}>
-          fair share
-        </text>
-        <text class="share-text" x={width - RIGHT + 10} y={y(share) + 11}>
-          {props.format(share)}
-        </text>
+        {share !== undefined && (
+          <g>
+            <line class="share" x1={0} x2={width - RIGHT + 6} y1={y(share)} y2={y(share)} stroke-width="2" />
+            <text class="share-text" x={width - RIGHT + 10} y={y(share) - 4}>
+              fair share
+            </text>
+            <text class="share-text" x={width - RIGHT + 10} y={y(share) + 11}>
+              {props.format(share)}
+            </text>
+          </g>
+        )}
       </svg>
       <div class="unseen">
       <table>
@@ -103,7 +115,7 @@ export function Waterline(props: WaterlineProps) {
               <th scope="row">{level.name}</th>
               <td>{Number.isFinite(level.demand) ? props.format(level.demand) : "all there is"}</td>
               <td>{props.format(level.delivered)}</td>
-              <td>{props.format(level.share ?? share)}</td>
+              <td>{fairText(level, props)}</td>
             </tr>
           ))}
         </tbody>
@@ -119,5 +131,10 @@ function finite(value: number): number {
 
 function describe(level: Level, props: WaterlineProps): string {
   const wants = Number.isFinite(level.demand) ? props.format(level.demand) : "all there is";
-  return `${level.name}: gets ${props.format(level.delivered)}, wants ${wants}, fair ${props.format(level.share ?? props.share)}`;
+  return `${level.name}: gets ${props.format(level.delivered)}, wants ${wants}, fair ${fairText(level, props)}`;
+}
+
+function fairText(level: Level, props: WaterlineProps): string {
+  const share = level.share ?? props.share;
+  return share === undefined ? "not worked out" : props.format(share);
 }

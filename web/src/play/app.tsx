@@ -11,9 +11,16 @@ import { type About, Game, SPEEDS } from "./game";
 import { FIRST, LESSONS } from "./lessons";
 import { LessonCard } from "./lesson";
 import { pack, unpack } from "./link";
-import { delayOf, fairnessOf, Pictures, queueOf, ratesOf, type View, windowsOf } from "./pictures";
+import { delayOf, fairnessOf, Pictures, queueOf, ratesOf, shareOf, type View, windowsOf } from "./pictures";
 import { changed, inline, type Path, type Value, write } from "./toml";
 import "./app.css";
+
+interface Written {
+  name: string;
+  scenario: string;
+  /** As the player says it, to see whether it was changed. */
+  toml: string;
+}
 
 interface Notice {
   mood: "plain" | "bad";
@@ -31,6 +38,8 @@ export function App() {
   const [parts, setParts] = useState<Part[]>([]);
   const [notice, setNotice] = useState<Notice | null>(null);
   const [lesson, setLesson] = useState("");
+  /** The lesson that runs or was changed, as it was written. */
+  const [written, setWritten] = useState<Written | null>(null);
   const [view, setView] = useState<View>({ span: 10, smooth: 10 });
   const [known, setKnown] = useState<Server | null>(null);
   const [kernel, setKernel] = useState<string | null>(null);
@@ -53,11 +62,15 @@ export function App() {
   useEffect(() => {
     if (started.current) return;
     started.current = true;
-    void begin(setGame, setParts, setLesson, setNotice, setKnown, () => redraw((count) => count + 1), run).catch((error: unknown) => fail(message(error)));
+    addEventListener("hashchange", () => location.reload()); // somebody put another address here
+    void begin(setGame, setParts, setLesson, setWritten, setNotice, setKnown, () => redraw((count) => count + 1), run).catch((error: unknown) => fail(message(error)));
   }, []);
 
-  const follow = async (scenario: string, name: string, isPlaying = true) => {
+  /** Runs a contest: a lesson by its name, a file, or with `isEdit` what became of the present one. */
+  const follow = async (scenario: string, name: string, isEdit = false) => {
+    const isPlaying = isEdit ? (game?.isPlaying ?? false) || (game?.isOver ?? false) : !wantsStill();
     if (!game || !(await run(game, scenario, isPlaying))) return false;
+    if (!isEdit) setWritten(asWritten(game, scenario, name));
     setKernel(null); // it was of another contest
     setLesson(name);
     history.replaceState(null, "", await pack(name ? { lesson: name } : { scenario }));
@@ -77,17 +90,16 @@ export function App() {
         return;
       }
     } catch (error) {
-      return fail(message(error));
+      return fail(message(error).replace(/^--set:\d+:\d+: /, ""));
     }
     delete document["expect"]; // they were of the scenario as it was
-    delete document["lesson"];
-    if (await follow(write(document), "")) setNotice({ mood: "plain", text: "This needs a new run: it began again." });
+    if (await follow(write(document), "", true)) setNotice({ mood: "plain", text: "This needs a new run: it began again." });
   };
 
   const choose = (name: string) => {
     setNotice(null);
     const found = LESSONS.find((each) => each.name === name);
-    void follow(found?.scenario ?? FIRST, found ? name : "");
+    void follow(found?.scenario ?? known?.scenario ?? FIRST, found ? name : "");
   };
 
   const about = game?.about ?? null;
@@ -106,7 +118,7 @@ export function App() {
             ))}
           </select>
         </label>
-        {game && about && <Transport game={game} view={view} setView={setView} />}
+        {game && about && <Transport game={game} view={view} setView={setView} clear={() => setNotice(null)} fail={fail} />}
       </header>
       {notice && (
         <p class={notice.mood === "bad" ? "notice bad" : "notice"} role="alert">
@@ -116,10 +128,17 @@ export function App() {
       {game && about ? (
         <div class="body">
           <aside aria-label="the contest">
-            {about.lesson && <LessonCard game={game} about={about} lesson={about.lesson} />}
-            <Contest about={about} parts={parts} edit={(path, value) => void edit(path, value)} />
+            {about.lesson && (
+              <LessonCard
+                game={game}
+                about={about}
+                lesson={about.lesson}
+                restore={written && about.toml !== written.toml ? () => follow(written.scenario, written.name) : null}
+              />
+            )}
+            <Contest about={about} parts={parts} edit={edit} />
             {known?.hasKernel && <Kernel about={about} setKernel={setKernel} fail={fail} />}
-            <Take game={game} view={view} fail={fail} />
+            <Take game={game} view={view} lesson={lesson} fail={fail} />
           </aside>
           <Live game={game} view={view} kernel={kernel} />
         </div>
@@ -148,6 +167,7 @@ async function begin(
   setGame: (game: Game) => void,
   setParts: (parts: Part[]) => void,
   setLesson: (name: string) => void,
+  setWritten: (written: Written | null) => void,
   setNotice: (notice: Notice) => void,
   setKnown: (known: Server) => void,
   redraw: () => void,
@@ -161,9 +181,15 @@ async function begin(
   setParts(await json<Part[]>(door, "catalogue"));
   const wanted = await fromAddress(known.scenario ?? FIRST, fail);
   const isPlaying = !wantsStill();
-  if (await run(game, wanted.scenario, isPlaying)) setLesson(wanted.lesson);
-  else await run(game, known.scenario ?? FIRST, isPlaying);
+  if (await run(game, wanted.scenario, isPlaying)) {
+    setLesson(wanted.lesson);
+    setWritten(asWritten(game, wanted.scenario, wanted.lesson));
+  } else await run(game, known.scenario ?? FIRST, isPlaying);
   setGame(game);
+}
+
+function asWritten(game: Game, scenario: string, name: string): Written | null {
+  return game.about?.lesson ? { name, scenario, toml: game.about.toml } : null;
 }
 
 /** What the address says is to be shown; garbage is said, and the first contest is shown. */
@@ -181,7 +207,15 @@ async function fromAddress(first: string, fail: (why: string) => void): Promise<
   }
 }
 
-function Transport({ game, view, setView }: { game: Game; view: View; setView: (view: View) => void }) {
+interface TransportProps {
+  game: Game;
+  view: View;
+  setView: (view: View) => void;
+  clear: () => void;
+  fail: (why: string) => void;
+}
+
+function Transport({ game, view, setView, clear, fail }: TransportProps) {
   const [speed, setSpeed] = useState(game.speed);
   return (
     <div class="transport controls" role="toolbar" aria-label="time">
@@ -191,7 +225,13 @@ function Transport({ game, view, setView }: { game: Game; view: View; setView: (
       <button type="button" onClick={() => void game.step()} disabled={game.isOver}>
         Step
       </button>
-      <button type="button" onClick={() => void again(game)}>
+      <button
+        type="button"
+        onClick={() => {
+          clear();
+          void again(game).catch((error: unknown) => fail(message(error)));
+        }}
+      >
         Restart
       </button>
       <label>
@@ -277,7 +317,7 @@ function Live({ game, view, kernel }: { game: Game; view: View; kernel: string |
           const history = game.sides[index];
           return history ? (
             <span key={side}>
-              <strong>{side}</strong>: {fairly(fairnessOf(history))}.{" "}
+              <strong>{side}</strong>: {shareOf(history) === undefined ? "no fair share is worked out for this contest" : fairly(fairnessOf(history))}.{" "}
             </span>
           ) : null;
         })}
@@ -320,7 +360,7 @@ function Kernel(props: { about: About; setKernel: (series: string | null) => voi
 }
 
 /** What one takes along. */
-function Take({ game, view, fail }: { game: Game; view: View; fail: (why: string) => void }) {
+function Take({ game, view, lesson, fail }: { game: Game; view: View; lesson: string; fail: (why: string) => void }) {
   const { about } = game;
   if (!about) return null;
   const picture = () => {
@@ -336,8 +376,7 @@ function Take({ game, view, fail }: { game: Game; view: View; fail: (why: string
   const { name } = about;
   const text = (content: string, type: string) => new Blob([content], { type });
   const copy = async () => {
-    const isLesson = about.lesson !== null;
-    if (!isLesson) history.replaceState(null, "", await pack({ scenario: about.toml }));
+    if (lesson === "") history.replaceState(null, "", await pack({ scenario: about.toml }));
     await navigator.clipboard.writeText(location.href);
   };
   return (
@@ -346,7 +385,7 @@ function Take({ game, view, fail }: { game: Game; view: View; fail: (why: string
       <button type="button" onClick={() => save(`${name}.toml`, text(about.toml, "text/plain"))}>
         Scenario
       </button>
-      <button type="button" onClick={() => save(`${name}.csv`, text(csv(about, game.sides), "text/csv"))}>
+      <button type="button" onClick={() => save(`${name}.csv`, text(csv(about, game), "text/csv"))}>
         CSV
       </button>
       <button type="button" onClick={() => save(`${name}.svg`, text(picture(), "image/svg+xml"))}>

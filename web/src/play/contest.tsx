@@ -19,7 +19,7 @@ export interface ContestProps {
   about: About;
   parts: Part[];
   /** Another value at a path; none takes it out. */
-  edit: (path: Path, value: Value | undefined) => void;
+  edit: (path: Path, value: Value | undefined) => unknown;
 }
 
 const text = (value: Value | undefined) => (value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value));

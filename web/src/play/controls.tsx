@@ -1,6 +1,6 @@
 // The small parts of the panel on the left: a slider with its text, a choice, a text.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 /** Sliders of rates and buffers are logarithmic, in as many places. */
 const PLACES = 200;
@@ -16,11 +16,16 @@ export interface SliderProps {
   isLogarithmic?: boolean;
   step?: number;
   write: (value: number) => string;
-  change: (text: string) => void;
+  /** What it returns is waited for: until then the knob stays where it was put. */
+  change: (text: string) => unknown;
 }
 
 export function Slider(props: SliderProps) {
   const [typed, setTyped] = useState(props.text);
+  /** Where the knob is while it is moved: a render must not put it back. */
+  const [moved, setMoved] = useState<number | null>(null);
+  const latest = useRef(props.text);
+  latest.current = props.text;
   useEffect(() => setTyped(props.text), [props.text]);
   const { min, max, value } = props;
   const isLog = props.isLogarithmic ?? false;
@@ -28,6 +33,15 @@ export function Slider(props: SliderProps) {
   const number = (at: number) => (isLog ? min * (max / min) ** (at / PLACES) : at);
   const submit = () => {
     if (typed.trim() !== "" && typed !== props.text) props.change(typed.trim());
+  };
+  const move = (at: number) => {
+    setMoved(at);
+    setTyped(props.write(number(at)));
+  };
+  const release = async (at: number) => {
+    await props.change(props.write(number(at)));
+    setMoved(null);
+    setTyped(latest.current);
   };
   return (
     <div class="slider">
@@ -50,9 +64,9 @@ export function Slider(props: SliderProps) {
           min={isLog ? 0 : min}
           max={isLog ? PLACES : max}
           step={isLog ? 1 : (props.step ?? 1)}
-          value={place(Math.min(max, Math.max(min, value)))}
-          onInput={(event) => setTyped(props.write(number(Number(event.currentTarget.value))))}
-          onChange={(event) => props.change(props.write(number(Number(event.currentTarget.value))))}
+          value={moved ?? place(Math.min(max, Math.max(min, value)))}
+          onInput={(event) => move(Number(event.currentTarget.value))}
+          onChange={(event) => void release(Number(event.currentTarget.value))}
         />
       )}
     </div>

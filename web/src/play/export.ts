@@ -1,8 +1,8 @@
 // What one takes along: pictures as SVG and PNG, numbers as CSV, the scenario as its file.
 
 import { colours, dashes, SERIES_COLOURS } from "../kit/theme";
-import type { About } from "./game";
-import { FIELD, type History, OF_FLOW } from "./history";
+import type { About, Game } from "./game";
+import { FIELD, OF_FLOW } from "./history";
 import type { Shown } from "./pictures";
 
 /** Offers a file to whoever looks at the page. */
@@ -105,16 +105,21 @@ export async function png(picture: string): Promise<Blob> {
   }
 }
 
-/** Every sample of every side. */
-export function csv(about: About, sides: History[]): string {
+const quoted = (label: string) => (/[",]/.test(label) ? `"${label.replaceAll('"', '""')}"` : label);
+
+/** Every sample of every side, under the discipline that worked then. */
+export function csv(about: About, { sides, eras }: Game): string {
   const flows = about.flows.flatMap((flow) => [`${flow.name}.rate_bps`, `${flow.name}.window_segments`]);
   const causes = about.causes.map((cause) => `drops.${cause}`);
   const lines = [["time_s", "discipline", "queue_packets", "queue_bytes", "wait_mean_s", "wait_p50_s", "wait_p99_s", ...causes, ...flows].join(",")];
   const number = (value: number) => (Number.isNaN(value) ? "" : String(value));
   sides.forEach((side, index) => {
-    const label = about.sides[index] ?? "";
-    const name = /[",]/.test(label) ? `"${label.replaceAll('"', '""')}"` : label;
+    const names = eras.map((era) => ({ since: era.since, name: quoted(era.sides[index] ?? "") }));
+    let era = 0;
     for (let row = 0; row < side.rows; row += 1) {
+      // A sample belongs to the time before it.
+      while (era + 1 < names.length && side.at(row, FIELD.at) > (names[era + 1]?.since ?? 0) + 1e-9) era += 1;
+      const name = names[era]?.name ?? "";
       const fixed = [FIELD.packets, FIELD.bytes, FIELD.mean, FIELD.p50, FIELD.p99].map((field) => number(side.at(row, field)));
       const dropped = about.causes.map((_, cause) => number(side.at(row, FIELD.p99 + 1 + cause)));
       const of = about.flows.flatMap((_, flow) => [

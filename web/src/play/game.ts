@@ -62,6 +62,8 @@ export class Game {
   result: Result[] | null = null;
   /** Counts pictures. */
   frames = 0;
+  /** Since when which disciplines work, in the order of time. */
+  eras: { since: number; sides: string[] }[] = [];
   private run = 0;
   private last = 0;
 
@@ -82,6 +84,7 @@ export class Game {
       this.about = about;
       this.sides = about.sides.map(() => new History(about.flows.length, about.causes.length));
       this.now = 0;
+      this.eras = [{ since: 0, sides: about.sides }];
       this.isOver = false;
       this.isRushing = false;
       this.result = null;
@@ -99,6 +102,7 @@ export class Game {
     this.isBusy = true;
     try {
       this.about = await json<About>(this.door, "set", { set: changes });
+      this.eras.push({ since: this.now, sides: this.about.sides });
       return true;
     } catch (error) {
       if (String(error).includes("all else needs a new run")) return false;

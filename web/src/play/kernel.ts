@@ -6,8 +6,9 @@ import type { Shown } from "./pictures";
 
 /** Of one discipline, by stage and group, the rates at the times of the samples. */
 interface Curves {
-  times: number[];
-  rates: Map<string, number[]>;
+  times: Set<number>;
+  /** By stage and group: the rate at each time. A busy machine may skip one. */
+  rates: Map<string, Map<number, number>>;
 }
 
 const STAGES = [
@@ -33,13 +34,14 @@ export function kernelPictures(series: string, about: About): Shown[] {
       title: `On this machine's kernel, under ${discipline}`,
       axis: "rate of each group: kernel, and simulated (dashed)",
       series: lines.map(({ group, colour, stage }) => ({ name: `${group}, ${stage.text}`, colour, dash: stage.dash })),
-      data: () => [
-        Float64Array.from(curves.times),
-        ...lines.map(({ group, stage }) => {
-          const rates = curves.rates.get(`${stage.name} ${group}`) ?? [];
-          return Float64Array.from(curves.times, (_, index) => rates[index] ?? Number.NaN);
-        }),
-      ],
+      data: () => {
+        const times = Float64Array.from(curves.times).sort();
+        const rates = lines.map(({ group, stage }) => {
+          const known = curves.rates.get(`${stage.name} ${group}`);
+          return times.map((time) => known?.get(time) ?? Number.NaN);
+        });
+        return [times, ...rates];
+      },
       format: format.rate,
     };
   });
@@ -51,14 +53,13 @@ function read(series: string): Map<string, Curves> {
   for (const line of series.split("\n").slice(1)) {
     const [discipline = "", stage = "", , time = "", kind, name = "", measure, , value = ""] = line.split(",");
     if (kind !== "group" || measure !== "egress") continue;
-    const curves = found.get(discipline) ?? { times: [], rates: new Map<string, number[]>() };
+    const curves = found.get(discipline) ?? { times: new Set<number>(), rates: new Map<string, Map<number, number>>() };
     found.set(discipline, curves);
-    let at = curves.times.indexOf(Number(time));
-    if (at < 0) at = curves.times.push(Number(time)) - 1;
+    curves.times.add(Number(time));
     const key = `${stage} ${name}`;
-    const rates = curves.rates.get(key) ?? [];
+    const rates = curves.rates.get(key) ?? new Map<number, number>();
     curves.rates.set(key, rates);
-    rates[at] = Number(value);
+    rates.set(Number(time), Number(value));
   }
   return found;
 }

@@ -7,16 +7,26 @@ interface LessonProps {
   game: Game;
   about: About;
   lesson: LessonAbout;
+  /** Begins again as the lesson is written; null where nothing was changed. */
+  restore: (() => unknown) | null;
 }
 
-export function LessonCard({ game, about, lesson }: LessonProps) {
+export function LessonCard({ game, about, lesson, restore }: LessonProps) {
   return (
     <section class="card lesson" aria-label="lesson">
       <h2>{about.title}</h2>
       <p class="question">{lesson.question}</p>
       {lesson.look && <p class="faint">{lesson.look}</p>}
+      {restore && (
+        <p>
+          <span class="faint">You have changed the contest: its numbers are others. </span>
+          <button type="button" onClick={() => restore()}>
+            Begin as written
+          </button>
+        </p>
+      )}
       {game.result ? (
-        <Answer result={game.result} lesson={lesson} />
+        <Answer result={game.result} lesson={lesson} isAsWritten={restore === null} />
       ) : (
         <p>
           <button type="button" class="primary" onClick={() => game.rush()} disabled={game.isRushing}>
@@ -28,7 +38,8 @@ export function LessonCard({ game, about, lesson }: LessonProps) {
   );
 }
 
-function Answer({ result, lesson }: { result: NonNullable<Game["result"]>; lesson: LessonAbout }) {
+function Answer(props: { result: NonNullable<Game["result"]>; lesson: LessonAbout; isAsWritten: boolean }) {
+  const { result, lesson, isAsWritten } = props;
   return (
     <div class="answer" role="status">
       <dl>
@@ -45,7 +56,7 @@ function Answer({ result, lesson }: { result: NonNullable<Game["result"]>; lesso
         })}
       </dl>
       <p class="faint small">{lesson.reads}</p>
-      <p>{lesson.answer}</p>
+      {isAsWritten && <p>{lesson.answer}</p>}
       {lesson.figure && (
         <p class="faint small">
           The same as a figure: <code>fairwire reproduce {lesson.figure}</code>

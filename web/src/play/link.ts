@@ -28,11 +28,17 @@ export async function unpack(fragment: string): Promise<State | null> {
   if (name === "lesson") return { lesson: decodeURIComponent(value) };
   if (name !== "scenario") throw new Error("it begins with neither `lesson=` nor `scenario=`");
   if (value.length > MAX_PACKED) throw new Error("it is too long");
-  const plain = atob(value.replaceAll("-", "+").replaceAll("_", "/"));
-  const bytes = Uint8Array.from(plain, (letter) => letter.charCodeAt(0));
-  const stream = (await through(bytes, new DecompressionStream("deflate-raw"))).body;
-  return { scenario: await limited(stream) };
+  try {
+    const plain = atob(value.replaceAll("-", "+").replaceAll("_", "/"));
+    const bytes = Uint8Array.from(plain, (letter) => letter.charCodeAt(0));
+    const stream = (await through(bytes, new DecompressionStream("deflate-raw"))).body;
+    return { scenario: await limited(stream) };
+  } catch (error) {
+    throw error instanceof TooMuch ? error : new Error("it is damaged or cut short");
+  }
 }
+
+class TooMuch extends Error {}
 
 async function limited(stream: ReadableStream<Uint8Array> | null): Promise<string> {
   const reader = stream?.getReader();
@@ -44,7 +50,7 @@ async function limited(stream: ReadableStream<Uint8Array> | null): Promise<strin
     text += decoder.decode(part.value, { stream: true });
     if (text.length > MAX_TEXT) {
       await reader?.cancel();
-      throw new Error("it unpacks to too much");
+      throw new TooMuch("it unpacks to too much");
     }
   }
 }

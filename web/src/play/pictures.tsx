@@ -1,7 +1,7 @@
 // The pictures, on the right, drawn from the histories of the sides.
 
 import { useMemo } from "preact/hooks";
-import { format, HeatMap, LineChart, type Series, Waterline } from "../kit";
+import { format, HeatMap, LineChart, reachOf, type Series, Waterline } from "../kit";
 import type { About, Game } from "./game";
 import { FIELD, type History, OF_FLOW } from "./history";
 import { kernelPictures } from "./kernel";
@@ -132,11 +132,12 @@ export function Pictures({ game, about, view, version, slow, kernel }: PicturesP
   // Two pictures beside each other have one scale, so that they can be compared.
   const top = useMemo(() => Math.max(...sides.map((side) => greatestRate(side, about, view))), [slow]);
   const topWindow = useMemo(() => Math.max(...sides.map((side) => greatestWindow(side, about, view))), [slow]);
+  const topWater = useMemo(() => Math.max(...sides.map((side) => reachOf(levelsOf(about, side), shareOf(side)))), [slow]);
   const hasTcp = about.flows.some((flow) => flow.is_tcp);
   return (
     <div class={isTwo ? "pictures two" : "pictures"}>
       {sides.map((side, index) => (
-        <Water key={`water ${index}`} about={about} side={side} index={index} slow={slow} />
+        <Water key={`water ${index}`} about={about} side={side} index={index} slow={slow} top={topWater} />
       ))}
       {sides.map((side, index) => (
         <Card key={`rates ${index}`} title="Rate of each flow" side={about.sides[index]}>
@@ -215,37 +216,48 @@ export function fairnessOf(side: History): number {
   return squares > 0 ? (sum * sum) / (parts.length * squares) : Number.NaN;
 }
 
-function Water(props: { about: About; side: History; index: number; slow: number }) {
-  const { about, side, index, slow } = props;
+/** The fair share of a flow that wants more than it; undefined where none is worked out, as on a network. */
+export function shareOf(side: History): number | undefined {
+  const shares = side.levels.map((level) => level.share).filter(Number.isFinite);
+  return shares.length > 0 ? Math.max(...shares) : undefined;
+}
+
+function levelsOf(about: About, side: History) {
+  const colours = flowSeries(about);
+  return side.levels.map((level, flow) => ({
+    name: about.flows[flow]?.name ?? "",
+    demand: level.demand,
+    delivered: level.delivered,
+    colour: colours[flow]?.colour ?? 0,
+  }));
+}
+
+function Water(props: { about: About; side: History; index: number; slow: number; top: number }) {
+  const { about, side, index, slow, top } = props;
   return useMemo(() => {
-    const colours = flowSeries(about);
-    const levels = side.levels.map((level, flow) => ({
-      name: about.flows[flow]?.name ?? "",
-      demand: level.demand,
-      delivered: level.delivered,
-      colour: colours[flow]?.colour ?? 0,
-    }));
-    const share = Math.max(0, ...side.levels.map((level) => (Number.isFinite(level.share) ? level.share : 0)));
+    const levels = levelsOf(about, side);
+    const share = shareOf(side);
     return (
       <section class="card">
         <header>
           <h2>
             Who gets what <span class="side">under {about.sides[index]}</span>
           </h2>
-          <span class="faint small">
-            last second; Jain {format.significant(fairnessOf(side))}
-          </span>
         </header>
+        <p class="faint small">
+          last second{share === undefined ? "" : `; Jain ${format.significant(fairnessOf(side))}`}
+        </p>
         <Waterline
           title={`What each flow wants and gets under ${about.sides[index]}`}
           levels={levels}
           share={share}
+          top={top}
           format={format.rate}
           height={190}
         />
       </section>
     );
-  }, [slow, side]);
+  }, [slow, side, top]);
 }
 
 function Drops(props: { about: About; sides: History[]; slow: number }) {
