@@ -42,6 +42,10 @@ export async function serve(folder: string): Promise<Site> {
   const { port } = server.address() as AddressInfo;
   return {
     address: `http://127.0.0.1:${port}/some/path/`,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections(); // a browser may keep one open for as long as it likes
+      }),
   };
 }
