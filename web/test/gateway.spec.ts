@@ -29,7 +29,7 @@ function entry(name: string, bps: number): ClassNow {
   };
 }
 
-function wayNow(way: "download" | "upload"): WayNow {
+function wayNow(way: "download" | "upload", names: string[]): WayNow {
   return {
     way,
     discipline: "hfaba",
@@ -44,41 +44,41 @@ function wayNow(way: "download" | "upload"): WayNow {
     flows: [],
     active_flows: 7,
     wanting_flows: 3,
-    classes: [...HOSTILE.map((name) => entry(name, 3e6)), entry("alice", 1e6)],
-    class_count: HOSTILE.length + 2,
+    classes: [...names.map((name) => entry(name, 3e6)), entry("alice", 1e6)],
+    class_count: names.length + 2,
     worst_share_error_points: 0.5,
   };
 }
 
-const snapshot: Snapshot = {
+const snapshot = (names: string[]): Snapshot => ({
   name: "edge",
   uptime_s: 4711.5,
   fairness: "Download: 3 flows want more and share fairly, 19 Mbit/s of 20 Mbit/s; upload: idle.",
   reloads: 2,
-  ways: [wayNow("download"), wayNow("upload")],
+  ways: [wayNow("download", names), wayNow("upload", names)],
   ports: [{ interface: "lan0", is_up: true, outages: 0, overflows: 0 }],
   captured: 9,
-};
+});
 
-const drop: Drop = {
+const drop = (names: string[]): Drop => ({
   at_s: 1.8e9,
   way: "download",
   fate: "dropped",
   reason: "early",
-  class: HOSTILE[0] ?? "",
-  flow: HOSTILE[1] ?? "",
+  class: names[0] ?? "",
+  flow: names[1] ?? "",
   packet: "tcp 10.0.0.1:4000 -> 10.0.0.2:80",
   waited_s: 0.012,
   share: 0.4,
   fair: 0.25,
-};
-const drops: Drops = {
-  last: [drop],
-  minute: HOSTILE.map((name, place) => ({ way: "download", name, fate: "dropped", reason: "early", count: place + 1 })),
+});
+const drops = (names: string[]): Drops => ({
+  last: [drop(names)],
+  minute: names.map((name, place) => ({ way: "download", name, fate: "dropped", reason: "early", count: place + 1 })),
   named: 256,
-};
+});
 
-function past(): Past {
+function past(names: string[]): Past {
   const at = [...Array(60).keys()].map((second) => 1.8e9 + second);
   const of = (value: number) => at.map(() => value);
   const way = (name: "download" | "upload") => ({
@@ -94,7 +94,7 @@ function past(): Past {
     jain: of(0.99),
     worst_share_error_points: of(0.4),
     causes: [{ fate: "dropped" as const, reason: "early", counts: of(5) }],
-    classes: HOSTILE.slice(0, 3).map((name) => ({
+    classes: names.slice(0, 3).map((name) => ({
       class: name,
       offered_bps: of(3e6),
       throughput_bps: of(2e6),
@@ -107,7 +107,7 @@ function past(): Past {
     is_in_memory: false,
     fault: "the history is not written: database or disk is full",
     ways: [way("download"), way("upload")],
-    changes: [{ at_s: 1.8e9, kind: "reload", text: `new: ${HOSTILE[0]}` }],
+    changes: [{ at_s: 1.8e9, kind: "reload", text: `new: ${names[0]}` }],
   };
 }
 
@@ -129,21 +129,22 @@ function pulse(): Pulse {
 }
 
 /** Answers the page's requests; with a token only those that show it. */
-async function answer(page: Page, token?: string): Promise<string[]> {
+async function answer(page: Page, token?: string, names = HOSTILE): Promise<string[]> {
   const requests: string[] = [];
-  const events = `event: snapshot\ndata: ${JSON.stringify(snapshot)}\n\nevent: pulse\ndata: ${JSON.stringify(pulse())}\n\n`;
+  const now = snapshot(names);
+  const events = `event: snapshot\ndata: ${JSON.stringify(now)}\n\nevent: pulse\ndata: ${JSON.stringify(pulse())}\n\n`;
   await page.route("**/api/**", async (route) => {
     const url = new URL(route.request().url());
     requests.push(url.pathname.split("/api/")[1] + url.search);
     if (token && route.request().headers()["authorization"] !== `Bearer ${token}`)
       return route.fulfill({ status: 401, body: "the token is missing or wrong\n" });
     const [path] = url.pathname.split("/").slice(-1);
-    const classes = snapshot.ways[0]?.classes ?? [];
+    const classes = now.ways[0]?.classes ?? [];
     const found = classes.filter((shown) => shown.class.includes(url.searchParams.get("search") ?? ""));
     const answers: Record<string, unknown> = {
-      snapshot,
-      drops,
-      history: past(),
+      snapshot: now,
+      drops: drops(names),
+      history: past(names),
       classes: { uptime_s: 1, all: classes.length, found: found.length, classes: found },
     };
     if (path === "stream") return route.fulfill({ contentType: "text/event-stream", body: events });
@@ -184,6 +185,44 @@ test("a name is text, whatever it looks like", async ({ page, site }) => {
   expect(await page.title()).toBe("fairwire gateway");
 });
 
+/** Names put together at random of what ends elements, attributes, strings and comments; the same for a seed. */
+function randomNames(seed: number, count: number): string[] {
+  const pieces = ["<", ">", "</", "/>", '"', "'", "`", "&lt;", "&#60;", "&", "=", " ", "\n", "\u0000", "\u202e", "\ud800", "<!--", "-->", "]]>"];
+  pieces.push("script", "img src=x", "svg/onload", "onerror", "style", "iframe", "${", "}", "{{", "title='broken'", "javascript:", "%3C", "é", "名");
+  let state = seed;
+  const below = (limit: number): number => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0; // Numerical Recipes
+    return Math.floor((state / 2 ** 32) * limit);
+  };
+  const name = (): string => Array.from({ length: 1 + below(12) }, () => pieces[below(pieces.length)]).join("");
+  return Array.from({ length: count }, (_, place) => `${name()}${place}`);
+}
+
+/** Every kind of element on the page: its name and the names of its attributes. */
+const kinds = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const kind = (element: Element): string => `${element.tagName} ${element.getAttributeNames().sort().join(" ")}`;
+    return [...new Set([...document.querySelectorAll("*")].map(kind))].sort();
+  });
+
+test("random names make no element and no attribute that plain names do not make", async ({ page, site }) => {
+  const show = async (names: string[]): Promise<string[]> => {
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await answer(page, undefined, names);
+    await page.goto(`${site}gateway.html`);
+    const list = page.getByRole("region", { name: "list of classes and subscribers" });
+    await expect(list.getByRole("button")).toHaveCount(names.length + 1);
+    await expect(page.getByRole("heading", { name: "What changed" })).toBeVisible();
+    expect(await page.title()).toBe("fairwire gateway");
+    return kinds(page);
+  };
+  const plain = new Set(await show(Array.from({ length: 40 }, (_, place) => `subscriber-${place}`)));
+  for (const seed of [1, 2, 3, 4, 5]) {
+    const found = await show(randomNames(seed, 40));
+    expect(found.filter((kind) => !plain.has(kind))).toEqual([]);
+  }
+});
+
 test("a list is searched by the gateway and picked from by keyboard alone", async ({ page, site }) => {
   const requests = await answer(page);
   await page.goto(`${site}gateway.html`);
@@ -206,8 +245,7 @@ test("a list is searched by the gateway and picked from by keyboard alone", asyn
   await expect.poll(() => requests.some((path) => path.startsWith("stream?picks="))).toBe(true);
 });
 
-// Known: now and then the page does not show the field within its time; the cause is not found yet.
-test.fixme("a gateway with a token gets it from a field, and what is wrong with the history is said", async ({ page, site }) => {
+test("a gateway with a token gets it from a field, and what is wrong with the history is said", async ({ page, site }) => {
   await answer(page, "sesame");
   await page.addInitScript(() => sessionStorage.removeItem("fairwire-token"));
   await page.goto(`${site}gateway.html`);

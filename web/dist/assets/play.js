@@ -97,7 +97,7 @@ discipline = "red"
 measure = "share.udp"
 min = 4.5
 because = "Kamra et al. (2004), table 1: RED leaves TCP 0.557 of its share"
-`,"../../../lessons/03-tokens.toml":`# A bucket for each flow: what has spent its tokens is dropped, and nobody else pays for it.
+`,"../../../lessons/03-tokens.toml":`# A bucket for each flow: what has spent its tokens is dropped, at no cost to other flows.
 
 format = 2
 name = "lesson-tokens"

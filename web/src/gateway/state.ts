@@ -109,7 +109,11 @@ export const state = new State();
 /** Draws the caller anew whenever something changed. */
 export function useGateway(): State {
   const [, redraw] = useState(0);
-  useEffect(() => state.listen(() => redraw((count) => count + 1)), []);
+  useEffect(() => {
+    const end = state.listen(() => redraw((count) => count + 1));
+    redraw((count) => count + 1); // an answer may have come between the first drawing and this
+    return end;
+  }, []);
   return state;
 }
 

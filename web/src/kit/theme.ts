@@ -28,7 +28,7 @@ export function colours(): Colours {
   };
 }
 
-/** The dashes of a series: none for the first nine, then others, so that colour alone never tells two apart. */
+/** The dashes of a series: none for the first nine, then others, so that two never differ by colour alone. */
 export function dashes(index: number): number[] {
   const kinds = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
   return kinds[Math.floor(index / SERIES_COLOURS) % kinds.length] ?? [];
@@ -41,7 +41,7 @@ export function onThemeChange(changed: () => void): () => void {
   return () => media.removeEventListener("change", changed);
 }
 
-/** Does whoever looks want no motion? */
+/** Is reduced motion preferred? */
 export function wantsStill(): boolean {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }

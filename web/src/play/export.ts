@@ -5,7 +5,7 @@ import type { About, Game } from "./game";
 import { FIELD, OF_FLOW } from "./history";
 import type { Shown } from "./pictures";
 
-/** Offers a file to whoever looks at the page. */
+/** Offers a file for download. */
 export function save(name: string, content: Blob): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content);
