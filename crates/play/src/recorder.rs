@@ -5,7 +5,7 @@ use crate::player::SAMPLE;
 use fairwire_core::{Cause, Duration, Time};
 use fairwire_metrics::max_min::{Claim, max_min};
 use fairwire_scenario::{Content, Observer, PacketEvent, View, What};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The samples of which levels are means: one second.
@@ -29,10 +29,7 @@ pub(crate) struct Seen {
     pub(crate) links: usize,
     /// Of each connection the flow that it is of.
     flow_of: Vec<usize>,
-    /// By the number of a frame: when it came to the first link.
-    arrived: BTreeMap<u32, Time>,
-    /// Since the last sample: waits at the first link, drops by cause, bytes offered by each flow.
-    waits: Vec<Duration>,
+    /// Since the last sample: drops by cause at the first link, bytes offered by each flow.
     dropped: [u64; Cause::ALL.len()],
     offered: Vec<u64>,
     /// The last second.
@@ -96,27 +93,16 @@ impl Seen {
     }
 
     fn packet(&mut self, event: &PacketEvent) {
-        // What waits, and for how long, is of the first link; acknowledgements may share it.
+        // What is dropped and offered is of the first link; acknowledgements may share it.
         if event.link != Some(0) {
             return;
         }
         match event.what {
-            What::Arrive => {
-                self.arrived.insert(event.frame, event.at);
-                if !matches!(event.content, Content::Ack { .. }) {
-                    self.offered[self.flow_of[event.flow as usize]] += u64::from(event.wire_bytes);
-                }
+            What::Arrive if !matches!(event.content, Content::Ack { .. }) => {
+                self.offered[self.flow_of[event.flow as usize]] += u64::from(event.wire_bytes);
             }
-            What::Depart => {
-                if let Some(arrived) = self.arrived.remove(&event.frame) {
-                    self.waits.push(event.at.since(arrived));
-                }
-            }
-            What::Drop(cause) => {
-                self.arrived.remove(&event.frame);
-                self.dropped[cause as usize] += 1;
-            }
-            What::Mark(_) | What::Deliver => {}
+            What::Drop(cause) => self.dropped[cause as usize] += 1,
+            What::Arrive | What::Depart | What::Mark(_) | What::Deliver => {}
         }
     }
 
@@ -134,7 +120,7 @@ impl Seen {
             self.recent.pop_front();
         }
         let dropped = std::mem::take(&mut self.dropped);
-        let [wait_mean_s, wait_p50_s, wait_p99_s] = self.waits();
+        let [wait_mean_s, wait_p50_s, wait_p99_s] = waits(view);
         self.samples.push(Sample {
             at_s: self.now.since(Time::ZERO).secs(),
             waiting_packets: f64::from(packets),
@@ -169,22 +155,6 @@ impl Seen {
         flows
     }
 
-    /// Of the waits since the last sample the mean, the median and the 99th percentile, in seconds.
-    fn waits(&mut self) -> [f64; 3] {
-        let mut waits = std::mem::take(&mut self.waits);
-        if waits.is_empty() {
-            return [f64::NAN; 3];
-        }
-        waits.sort_unstable();
-        // The smallest value that this part of all do not exceed.
-        let at = |part: f64| waits[((waits.len() as f64 * part).ceil() as usize).clamp(1, waits.len()) - 1];
-        let sum: f64 = waits.iter().map(|wait| wait.secs()).sum();
-        let found = [sum / waits.len() as f64, at(0.5).secs(), at(0.99).secs()];
-        waits.clear();
-        self.waits = waits; // its memory is used again
-        found
-    }
-
     /// What each flow wanted, got and should have got in the last second.
     pub(crate) fn levels(&self) -> Vec<Level> {
         let count = self.recent.len().max(1) as f64;
@@ -204,4 +174,19 @@ impl Seen {
         let shares = max_min(&claims, capacity);
         levels.into_iter().zip(shares).map(|(level, share_bps)| Level { share_bps, ..level }).collect()
     }
+}
+
+/// Of the waits at the first link since the last sample the mean, the median and the 99th
+/// percentile, in seconds.
+fn waits(view: &View<'_>) -> [f64; 3] {
+    let mut waits: Vec<Duration> =
+        view.waits().iter().filter(|wait| wait.link == 0).map(|wait| wait.wait).collect();
+    if waits.is_empty() {
+        return [f64::NAN; 3];
+    }
+    waits.sort_unstable();
+    // The smallest value that this part of all do not exceed.
+    let at = |part: f64| waits[((waits.len() as f64 * part).ceil() as usize).clamp(1, waits.len()) - 1];
+    let sum: f64 = waits.iter().map(|wait| wait.secs()).sum();
+    [sum / waits.len() as f64, at(0.5).secs(), at(0.99).secs()]
 }
