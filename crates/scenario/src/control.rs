@@ -6,8 +6,8 @@ use fairwire_parameters::{
     ByName, Choice, Field, OutOfRange, SchemaOf, Tabled, deserialize_choice, tables_schema,
 };
 use fairwire_tcp::congestion::{
-    About, BbrSpec, BinomialSpec, ControlConfig, ControllerSpec, CubicSpec, DctcpSpec, LedbatSpec,
-    PragueSpec, RenoSpec,
+    About, Bbr3Spec, BbrSpec, BicSpec, BinomialSpec, ControlConfig, ControllerSpec, CubicSpec, DctcpSpec,
+    LedbatSpec, PragueSpec, RenoSpec, VegasSpec, WestwoodSpec,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;

@@ -13,7 +13,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 pub struct TcpSpec {
     /// The bundle of constants to start from. Default: "modern" beside a `control` of today
-    /// (`cubic`, `dctcp`, `prague`, `ledbat`, `bbr`), otherwise "ns2-2002"; the results say which
+    /// (any but `reno` and `binomial`), otherwise "ns2-2002"; the results say which
     /// was taken.
     pub profile: Option<ProfileSpec>,
     /// Payload of a full segment. Default: "512 B"; with "modern" "1448 B".
@@ -52,8 +52,8 @@ pub struct TcpSpec {
     /// Are the windows that Reno, CUBIC and DCTCP reduce counted in whole segments, as in Linux?
     /// Default: only with "modern".
     pub whole_segments: Option<bool>,
-    /// Is a cut of the window spread over a round trip (RFC 6937), as in Linux? Only with recovery
-    /// = "sack", and not by `bbr`. Default: only with "modern".
+    /// Is a cut of the window spread over a round trip (PRR, RFC 9937), as in Linux? Only with
+    /// recovery = "sack", and not by `bbr` and `bbr3`. Default: only with "modern".
     pub spreads_cuts: Option<bool>,
     /// Is the gap behind a paced segment that left late shorter by as much, down to half of it, as
     /// in Linux? Default: false.

@@ -1,6 +1,6 @@
 //! The constants of a TCP, and named profiles that bundle them.
 
-use crate::congestion::{BbrParameters, ControlConfig, CubicParameters, FirstPhase};
+use crate::congestion::{Bbr3Parameters, BbrParameters, ControlConfig, CubicParameters, FirstPhase};
 use fairwire_core::{Duration, Ecn};
 use std::sync::Arc;
 
@@ -41,8 +41,8 @@ pub struct Config {
     /// Are windows that Reno, CUBIC and DCTCP reduce counted in whole segments, as in Linux? The
     /// RFCs count bytes.
     pub whole_segments: bool,
-    /// Is a cut of the window spread over a round trip (RFC 6937), as in Linux? Only with selective
-    /// acknowledgements, and not by BBR.
+    /// Is a cut of the window spread over a round trip (PRR, RFC 9937), as in Linux? Only with
+    /// selective acknowledgements, and not by BBR, of either version.
     pub spreads_cuts: bool,
     /// Is the gap behind a paced segment that left late shorter by as much, down to half of it, as
     /// in Linux?
@@ -164,14 +164,16 @@ impl Config {
     /// The same for one of the flows that share them: where its controller draws, it draws under
     /// `seed`.
     pub fn of_flow(self: &Arc<Self>, seed: impl FnOnce() -> u64) -> Arc<Self> {
-        match &self.control {
+        let control = match &self.control {
             ControlConfig::Bbr(bbr @ BbrParameters { first_phase: FirstPhase::Seeded(own), .. }) => {
-                let first_phase = FirstPhase::Seeded(own ^ seed());
-                let control = ControlConfig::Bbr(BbrParameters { first_phase, ..*bbr });
-                Arc::new(Config { control, ..Config::clone(self) })
+                ControlConfig::Bbr(BbrParameters { first_phase: FirstPhase::Seeded(own ^ seed()), ..*bbr })
             }
-            _ => Arc::clone(self),
-        }
+            ControlConfig::Bbr3(bbr) => {
+                ControlConfig::Bbr3(Bbr3Parameters { seed: bbr.seed ^ seed(), ..*bbr })
+            }
+            _ => return Arc::clone(self),
+        };
+        Arc::new(Config { control, ..Config::clone(self) })
     }
 
     /// The constants of `profile` for segments of `segment_bytes` of payload.

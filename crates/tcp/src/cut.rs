@@ -1,9 +1,10 @@
 //! How a cut of the window is spread over the round trip after it: proportional rate reduction.
 //!
 //! # Source
-//! RFC 6937, with the choice of its successor (draft-ietf-tcpm-prr-rfc6937bis) between the two
-//! bounds by whether an acknowledgement moves on without a sign of a further loss. As in Linux,
-//! marks cut the window in this way too, and what is reduced is the window in use.
+//! RFC 9937, section 6.2, which obsoletes RFC 6937. Above the target it is in proportion. Below it
+//! the conservative bound holds (PRR-CRB), and one segment more (PRR-SSRB) where an acknowledgement
+//! moves on without a sign of a further loss (SafeACK). As in Linux, marks cut the window in this
+//! way too, and what is reduced is the window in use; the RFC has what is in flight (RecoverFS).
 //!
 //! # Why
 //! A window that falls at once from ten to seven silences its sender until three segments have left
@@ -70,7 +71,7 @@ impl Cut {
         if self.is_on() { self.room } else { window as u64 }
     }
 
-    /// Takes in an acknowledgement: RFC 6937, section 3.
+    /// Takes in an acknowledgement: RFC 9937, section 6.2.
     pub(crate) fn step(&mut self, delivery: Delivery) {
         if !self.is_on() || delivery.newly == 0 {
             return;
@@ -102,6 +103,7 @@ impl Cut {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairwire_core::{Rng, Seed};
 
     fn delivery(newly: u32, in_flight: u64) -> Delivery {
         Delivery { newly, is_safe: true, in_flight }
@@ -127,6 +129,57 @@ mod tests {
         cut.begin(10.0, 7.0, 10);
         assert_eq!(spread(&mut cut, &mut in_flight, 10), [1, 1, 1, 0, 1, 1, 0, 0, 1, 1]); // ceil(0.7 n) of n until 7 are in flight
         assert_eq!(in_flight, 7);
+    }
+
+    /// Whatever is lost and however acknowledgements come, of a cut from `before` to `target`.
+    fn spread_at_random(rng: &mut Rng, before: u32, target: u32) {
+        let (mut cut, mut in_flight) = (Cut::default(), u64::from(before));
+        cut.begin(before.into(), target.into(), 1);
+        let (mut delivered, mut sent, mut lost_ever) = (0_u64, 0_u64, 0);
+        while delivered < 3 * u64::from(before) {
+            let lost = if rng.chance(0.1) { u64::from(rng.below(4)).min(in_flight) } else { 0 };
+            in_flight -= lost;
+            lost_ever += lost;
+            let newly = u64::from(1 + rng.below(3)).min(in_flight);
+            if newly == 0 {
+                break;
+            }
+            (in_flight, delivered) = (in_flight - newly, delivered + newly);
+            let is_above = in_flight > u64::from(target);
+            cut.step(Delivery { newly: newly as u32, is_safe: lost == 0, in_flight });
+            let out = cut.room(0.0).saturating_sub(in_flight);
+            (0..out).for_each(|_| cut.sent());
+            sent += out;
+            in_flight += out;
+            if is_above {
+                // Section 6.2: in proportion, and the first segment at once.
+                let due = (delivered * u64::from(target)).div_ceil(before.into());
+                assert!(sent <= due.max(1), "{before} {target}: {sent} of {delivered}");
+            } else {
+                // But for the first segment, which does not wait.
+                let most = u64::from(target) + u64::from(sent == out);
+                assert!(in_flight <= most, "{before} {target}: {in_flight}");
+                assert!(
+                    out <= newly.max(delivered.saturating_sub(sent - out)) + 1,
+                    "{before} {target}: {out}"
+                );
+            }
+        }
+        // All that was in flight has been replaced: the cut ends at its target, unless losses went
+        // on.
+        if lost_ever == 0 {
+            assert_eq!(in_flight, u64::from(target), "{before} {target}");
+        }
+    }
+
+    #[test]
+    fn no_more_is_sent_than_in_proportion_and_a_cut_ends_at_its_target() {
+        let mut rng = Seed(1).stream("cuts");
+        for _ in 0..2000 {
+            let before = 2 + rng.below(200);
+            let target = 1 + rng.below(before);
+            spread_at_random(&mut rng, before, target);
+        }
     }
 
     #[test]

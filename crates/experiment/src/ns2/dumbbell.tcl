@@ -3,7 +3,8 @@
 #   ns dumbbell.tcl -rate BPS -delay SECONDS -queue NAME -set {NAME VALUE ...} -duration SECONDS -warm-up SECONDS -seed NUMBER \
 #       -group {NAME KIND FID ACCESS_BPS {NAME VALUE ...} {{START ACCESS_DELAY} ...}} ...
 #
-# -queue is a class below Queue, and -set gives its variables, its limit among them. KIND is tahoe, reno, newreno, sack or cbr; what
+# -queue is a class below Queue, and -set gives its variables, its limit among them. KIND is tahoe, reno, newreno, sack, cbr, or
+# linux-NAME for an algorithm of Linux, whose parameters are the variables that begin with ca_; what
 # stands in braces behind the rate of the access links are variables of the TCP, or of the CBR source: its rate_ (bit/s) and packetSize_
 # (bytes on the wire). Then come the flows: when each starts, and the delay of its access links, in seconds. FID is the flow
 # identifier of all of them: RED/RIO takes 0 as out of profile.
@@ -106,10 +107,22 @@ proc connect_agents {from to source sink fid} {
 }
 
 proc bulk {kind source sink fid variables} {
-    global sender_of
-    set tcp [new Agent/$sender_of($kind)]
-    foreach {name value} $variables { $tcp set $name $value }
-    set receiver [new Agent/TCPSink[expr {$kind eq "sack" ? "/Sack1" : ""}]]
+    global sender_of ns
+    set is_linux [regexp {^linux-(.*)} $kind all algorithm]
+    set tcp [new Agent/[expr {$is_linux ? "TCP/Linux" : $sender_of($kind)}]]
+    set receiver [new Agent/TCPSink[expr {$kind eq "sack" || $is_linux ? "/Sack1" : ""}]]
+    if {$is_linux} {
+        $tcp set timestamps_ true
+        $receiver set ts_echo_rfc1323_ true
+        $ns at 0 "$tcp select_ca $algorithm"
+    }
+    foreach {name value} $variables {
+        if {[regexp {^ca_(.*)} $name all parameter]} {
+            $ns at 0 "$tcp set_ca_param $algorithm $parameter $value"
+        } else {
+            $tcp set $name $value
+        }
+    }
     connect_agents $tcp $receiver $source $sink $fid
     set ftp [new Application/FTP]
     $ftp attach-agent $tcp

@@ -6,15 +6,18 @@ use crate::stage::CannotRun;
 use fairwire_core::Duration;
 use fairwire_laws::part::Ns2Queue;
 use fairwire_sim::{GroupPlan, Source};
-use fairwire_tcp::congestion::{BinomialParameters, ControlConfig};
-use fairwire_tcp::{Config, Profile, Recovery};
+use fairwire_tcp::congestion::{
+    BicParameters, BinomialParameters, ControlConfig, VegasParameters, WestwoodParameters,
+};
+use fairwire_tcp::{Config, Profile, Quirks, Recovery};
 
 /// Arguments of a program are not as long as one likes.
 const MAX_FLOWS: usize = 4000;
 
 const SENDERS: &str = "`bulk` and `cbr`";
 const TCP: &str = "`profile = \"ns2-2002\"` or \"ns2-2006\" with its `segment`, `recovery`, `window`, `min_rto` and a `control` of `reno` \
-                   or `binomial`";
+                   or `binomial`; or a `control` of `vegas`, `bic` or `westwood` without parameters, with `recovery = \"sack\"` and \
+                   `quirks = { sack_counts_acks = false }`";
 
 /// The dumbbell that ns-2 runs.
 pub(super) struct Dumbbell {
@@ -133,6 +136,9 @@ fn sender(group: &GroupPlan) -> Result<(&'static str, String), CannotRun> {
 
 /// ns-2's agent with these constants; `None` where it has none.
 fn tcp_agent(tcp: &Config) -> Option<(&'static str, String)> {
+    if let Some(agent) = linux_agent(tcp) {
+        return Some(agent);
+    }
     let (recovery, control, window, min_rto) = (tcp.recovery, tcp.control.clone(), tcp.window, tcp.min_rto);
     let known =
         Config { recovery, control, window, min_rto, ..Config::new(Profile::Ns2In2002, tcp.segment_bytes) };
@@ -160,6 +166,34 @@ fn tcp_agent(tcp: &Config) -> Option<(&'static str, String)> {
             );
         }
         _ => return None,
+    }
+    Some((kind, variables))
+}
+
+/// ns-2's agent that runs an algorithm of Linux 2.6, with these constants; `None` where it has
+/// none. It repairs by a scoreboard of its own, and has timestamps.
+fn linux_agent(tcp: &Config) -> Option<(&'static str, String)> {
+    let (control, window, min_rto) = (tcp.control.clone(), tcp.window, tcp.min_rto);
+    let ns2 = Config::new(Profile::Ns2In2002, tcp.segment_bytes);
+    let quirks = Quirks { sack_counts_acks: false, ..ns2.quirks };
+    let known = Config { recovery: Recovery::Sack, control, window, min_rto, quirks, ..ns2 };
+    if known != *tcp {
+        return None;
+    }
+    // Its Vegas has the values of the paper unless others are given.
+    let (kind, own) = match &tcp.control {
+        ControlConfig::Vegas(vegas) if *vegas == VegasParameters::default() => {
+            ("linux-vegas", " ca_alpha 2 ca_beta 4 ca_gamma 1")
+        }
+        ControlConfig::Bic(bic) if *bic == BicParameters::default() => ("linux-bic", ""),
+        ControlConfig::Westwood(westwood) if *westwood == WestwoodParameters::default() => {
+            ("linux-westwood", "")
+        }
+        _ => return None,
+    };
+    let mut variables = format!("packetSize_ {} minrto_ {}{own}", tcp.segment_bytes, seconds(min_rto));
+    if let Some(window) = window {
+        variables += &format!(" window_ {window}");
     }
     Some((kind, variables))
 }

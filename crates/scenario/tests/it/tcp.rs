@@ -47,7 +47,9 @@ fn every_recovery_profile_and_controller_can_be_chosen() {
     for recovery in ["tahoe", "reno", "newreno", "sack"] {
         assert_eq!(kind(&format!("recovery = \"{recovery}\"")), format!("bulk {recovery}"));
     }
-    for control in ["binomial", "cubic", "dctcp", "prague", "ledbat", "bbr"] {
+    for control in
+        ["binomial", "cubic", "dctcp", "prague", "ledbat", "bbr", "bbr3", "vegas", "bic", "westwood"]
+    {
         assert_eq!(kind(&format!("recovery = \"sack\", control = \"{control}\"")), format!("bulk {control}"));
     }
     for (profile, expected) in
@@ -78,7 +80,7 @@ fn a_controller_of_today_runs_on_a_tcp_of_today_unless_another_profile_is_typed(
         let outcome = run_all(&scenario, 1, &|_| {}, &AtomicBool::new(false)).unwrap();
         (outcome.runs[0].flows[0].clone(), outcome.runs[0].events)
     };
-    for control in ["cubic", "dctcp", "prague", "ledbat", "bbr"] {
+    for control in ["cubic", "dctcp", "prague", "ledbat", "bbr", "bbr3", "vegas", "bic", "westwood"] {
         let alone = runs(&format!("control = \"{control}\""));
         for profile in ["modern", "linux"] {
             assert_eq!(

@@ -5,6 +5,8 @@
 //! table of functions, which the others do not pay for either.
 
 use super::bbr::{self, Bbr, BbrParameters, BbrSpec};
+use super::bbr3::{self, Bbr3, Bbr3Parameters, Bbr3Spec};
+use super::bic::{self, Bic, BicParameters, BicSpec};
 use super::binomial::{self, Binomial, BinomialParameters, BinomialSpec};
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::cubic::{self, Cubic, CubicParameters, CubicSpec};
@@ -12,6 +14,8 @@ use super::dctcp::{self, Dctcp, DctcpParameters, DctcpSpec};
 use super::ledbat::{self, Ledbat, LedbatParameters, LedbatSpec};
 use super::prague::{self, Prague, PragueParameters, PragueSpec};
 use super::reno::{self, Reno, RenoSpec};
+use super::vegas::{self, Vegas, VegasParameters, VegasSpec};
+use super::westwood::{self, Westwood, WestwoodParameters, WestwoodSpec};
 use crate::config::Config;
 use core::fmt::{self, Debug};
 use fairwire_core::Time;
@@ -41,6 +45,14 @@ macro_rules! controllers {
                 /// BBR, version 1. It wants SACK: without it the losses of its start-up take the
                 /// timer, again and again.
                 bbr::Bbr(BbrSpec, BbrParameters) = "bbr";
+                /// BBR, version 3. It wants SACK, as version 1 does.
+                bbr3::Bbr3(Bbr3Spec, Bbr3Parameters) = "bbr3";
+                /// Vegas, which keeps a few segments in the queue.
+                vegas::Vegas(VegasSpec, VegasParameters) = "vegas";
+                /// BIC, the predecessor of CUBIC.
+                bic::Bic(BicSpec, BicParameters) = "bic";
+                /// Westwood+, which takes its window after a loss from what was acknowledged.
+                westwood::Westwood(WestwoodSpec, WestwoodParameters) = "westwood";
             ]
             $($with)*
         }

@@ -1,25 +1,35 @@
-//! The greatest of what ten rounds measured, as BBR keeps rates and clumps of acknowledgements.
+//! The greatest of what the last rounds measured, as BBR keeps rates and clumps of
+//! acknowledgements.
 
-/// BtlBwFilterLen and ExtraAckedFilterLen, rounds.
-const WINDOW: usize = 10;
-
-/// The greatest value of the last ten rounds: the best of each, at its round modulo ten.
-#[derive(Debug, Default)]
-pub(super) struct MaxFilter {
-    best: [f64; WINDOW],
+/// The greatest value of the last `N` rounds, or cycles: the best of each, at its number modulo
+/// `N`.
+#[derive(Debug)]
+pub(super) struct MaxFilter<const N: usize> {
+    best: [f64; N],
     /// The round of the last value that was taken.
     taken_in: u32,
 }
 
-impl MaxFilter {
+impl<const N: usize> Default for MaxFilter<N> {
+    fn default() -> Self {
+        MaxFilter { best: [0.0; N], taken_in: 0 }
+    }
+}
+
+impl<const N: usize> MaxFilter<N> {
     /// Takes in a `value` of the round numbered `round`, which never goes back.
     pub(super) fn take(&mut self, value: f64, round: u32) {
-        let passed = round.wrapping_sub(self.taken_in).min(WINDOW as u32);
+        let passed = round.wrapping_sub(self.taken_in).min(N as u32);
         for back in 0..passed {
-            self.best[round.wrapping_sub(back) as usize % WINDOW] = 0.0;
+            self.best[round.wrapping_sub(back) as usize % N] = 0.0;
         }
-        let best = &mut self.best[round as usize % WINDOW];
+        let best = &mut self.best[round as usize % N];
         (*best, self.taken_in) = (best.max(value), round);
+    }
+
+    /// Was a value taken in the round numbered `round`, or later?
+    pub(super) fn has_taken_in(&self, round: u32) -> bool {
+        self.taken_in.wrapping_sub(round).cast_signed() >= 0
     }
 
     /// The greatest; zero where there is none.
@@ -36,7 +46,7 @@ mod tests {
     #[test]
     fn the_filter_keeps_the_greatest_of_ten_rounds() {
         let mut rng = Seed(1).stream("max filter");
-        let (mut filter, mut round, mut all) = (MaxFilter::default(), 0, Vec::new());
+        let (mut filter, mut round, mut all) = (MaxFilter::<10>::default(), 0, Vec::new());
         for _ in 0..10_000 {
             round += if rng.chance(0.02) { rng.below(25) } else { rng.below(2) };
             let rate = rng.uniform();

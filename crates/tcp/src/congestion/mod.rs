@@ -3,6 +3,9 @@
 //! What is lost, and what is to be sent again, is not decided here: see [`Sender`](crate::Sender).
 
 mod bbr;
+mod bbr3;
+mod bbr_parts;
+mod bic;
 mod binomial;
 mod control;
 mod controller;
@@ -16,8 +19,12 @@ mod max_filter;
 mod prague;
 mod reno;
 mod round_trip;
+mod vegas;
+mod westwood;
 
 pub use bbr::{Bbr, BbrParameters, BbrSpec, BbrState, FirstPhase};
+pub use bbr3::{Bbr3, Bbr3Parameters, Bbr3Spec, Bbr3State};
+pub use bic::{Bic, BicParameters, BicSpec};
 pub use binomial::{Binomial, BinomialParameters, BinomialSpec};
 pub use control::{About, Acked, Congested, Control, Feedback, RateSample, Start};
 pub use controller::{ControlConfig, Controller, ControllerSpec, Outside};
@@ -26,6 +33,8 @@ pub use dctcp::{Dctcp, DctcpParameters, DctcpSpec};
 pub use ledbat::{Ledbat, LedbatParameters, LedbatSpec};
 pub use prague::{Prague, PragueParameters, PragueSpec};
 pub use reno::{Reno, RenoSpec};
+pub use vegas::{Vegas, VegasParameters, VegasSpec};
+pub use westwood::{Westwood, WestwoodParameters, WestwoodSpec};
 
 #[cfg(test)]
 mod tests {

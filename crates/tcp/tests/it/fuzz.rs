@@ -5,8 +5,8 @@ use crate::path;
 
 use fairwire_core::{Duration, Rng, Seed, Time};
 use fairwire_tcp::congestion::{
-    BbrParameters, BinomialParameters, ControlConfig, CubicParameters, DctcpParameters, LedbatParameters,
-    PragueParameters,
+    Bbr3Parameters, BbrParameters, BicParameters, BinomialParameters, ControlConfig, CubicParameters,
+    DctcpParameters, LedbatParameters, PragueParameters, VegasParameters, WestwoodParameters,
 };
 use fairwire_tcp::{Config, DelayedAck, EcnMode, Profile, Recovery, Sender};
 use path::Path;
@@ -26,6 +26,10 @@ fn controls() -> Vec<ControlConfig> {
         ControlConfig::Prague(PragueParameters::default()),
         ControlConfig::Ledbat(LedbatParameters::default()),
         ControlConfig::Bbr(BbrParameters::default()),
+        ControlConfig::Bbr3(Bbr3Parameters::default()),
+        ControlConfig::Vegas(VegasParameters::default()),
+        ControlConfig::Bic(BicParameters::default()),
+        ControlConfig::Westwood(WestwoodParameters::default()),
     ]
 }
 

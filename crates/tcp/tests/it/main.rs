@@ -3,6 +3,7 @@
 mod behaviour;
 mod controllers;
 mod fuzz;
+mod losses;
 mod ns2;
 mod path;
 mod pipe;

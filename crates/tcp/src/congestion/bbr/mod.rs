@@ -12,7 +12,7 @@
 //! queue is full, and on some paths when nothing is; the two measurements find the point itself.
 //!
 //! # State and cost
-//! 336 bytes; O(1) per acknowledgement (maxima of ten rates and ten clumps). It needs exact
+//! 352 bytes; O(1) per acknowledgement (maxima of ten rates and ten clumps). It needs exact
 //! round-trip times and rates of delivery from the sender, and paces.
 //!
 //! # Source (section, equation)
@@ -39,6 +39,10 @@
 //!   segment is sent. Only the gain of the phase under way differs.
 //! - Linux's detection of policers (its long-term rate) is not here; no draft has it.
 
+use super::bbr_parts::{
+    Clumps, Dwell, LOWEST_WINDOW, LeastRtt, NOMINAL_RTT_S, Plateau, RTT_WINDOW, Rounds,
+    quantum_of_a_millisecond,
+};
 use super::control::{Acked, Congested, Control, Feedback, Start};
 use super::growth::kept;
 use super::max_filter::MaxFilter;
@@ -78,34 +82,22 @@ pub struct Bbr {
     /// BBR.send_quantum, segments.
     quantum: f64,
     segment_bits: f64,
-    rates: MaxFilter,
+    rates: MaxFilter<10>,
     clumps: Option<Clumps>,
-    full_rate: f64,
-    /// The longest duration means none.
-    least_rtt: Duration,
-    least_rtt_at: Time,
+    plateau: Plateau,
+    least_rtt: LeastRtt,
     phase_began: Time,
-    /// When `ProbeRtt` may end; never, before little enough is in flight.
-    probe_rtt_until: Time,
+    dwell: Dwell,
     first_phase: FirstPhase,
-    /// Segments, as the samples of the rate count them.
-    delivered: u32,
-    /// BBR.next_round_delivered: a segment that was sent when this number was delivered ends the
-    /// round.
-    round_ends: u32,
-    /// BBR.round_count.
-    round: u32,
+    rounds: Rounds,
     initial_window: u32,
     /// What was in flight at the last timeout.
     lost_flight: Flight,
     state: BbrState,
     phase: u8,
-    rounds_without_growth: u8,
     limited_rounds: u8,
-    is_pipe_filled: bool,
     repair: Repair,
     has_lost: bool,
-    has_round_of_probe_passed: bool,
     rounds_up: bool,
 }
 
@@ -126,49 +118,14 @@ const HIGH_GAIN: f64 = 2.0 / core::f64::consts::LN_2;
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// The cwnd_gain of `ProbeBw`.
 const WINDOW_GAIN: f64 = 2.0;
-/// BBRMinPipeCwnd, segments.
-const LOWEST_WINDOW: f64 = 4.0;
 /// Send quanta in flight beyond the product: section 4.2.3.2.
 const QUANTA: f64 = 3.0;
 /// Section 4.2.2: below the first rate, in bit/s, a quantum is one segment; below the second, two;
 /// above, what takes a millisecond, up to 64 Kibytes.
 const SLOW_BPS: f64 = 1.2e6;
 const FAST_BPS: f64 = 24e6;
-const MAX_QUANTUM_S: f64 = 0.001;
-const MAX_QUANTUM_BITS: f64 = 65_536.0 * 8.0;
 /// What is added for clumps takes no longer than this at the rate of the model, seconds.
 const MAX_CLUMP_S: f64 = 0.1;
-/// RTpropFilterLen, and ProbeRTTInterval.
-const RTT_WINDOW: Duration = Duration::from_secs(10);
-const PROBE_RTT_DURATION: Duration = Duration::from_ms(200);
-const GROWTH_OF_A_PIPE_NOT_FULL: f64 = 1.25;
-const ROUNDS_WITHOUT_GROWTH: u8 = 3;
-/// The nominal round-trip time before the first measurement.
-const NOMINAL_RTT_S: f64 = 0.001;
-
-/// How many acknowledgements come at once, beyond what the rate of the model explains:
-/// draft-ietf-ccwg-bbr-01, extra_acked.
-#[derive(Debug, Default)]
-struct Clumps {
-    began: Time,
-    /// Since then, segments.
-    acked: u32,
-    /// The most of ten rounds, segments.
-    most: MaxFilter,
-}
-
-impl Clumps {
-    /// Takes in an acknowledgement in the given `round`, at the `rate` of the model.
-    fn take(&mut self, acked: &Acked, rate: f64, window: f64, round: u32) {
-        let mut expected = rate * acked.now.since(self.began).secs();
-        if f64::from(self.acked) <= expected {
-            (self.began, self.acked, expected) = (acked.now, 0, 0.0);
-        }
-        self.acked = self.acked.saturating_add(acked.newly);
-        self.most.take((f64::from(self.acked) - expected).min(window), round);
-    }
-}
-
 impl Bbr {
     /// At the start of a flow.
     pub(super) fn starting(parameters: BbrParameters, start: &Start) -> Self {
@@ -186,25 +143,19 @@ impl Bbr {
             segment_bits: segment.0 as f64 * 8.0,
             rates: MaxFilter::default(),
             clumps: parameters.allows_for_clumps.then(Clumps::default),
-            full_rate: 0.0,
-            least_rtt: Duration::MAX,
-            least_rtt_at: Time::ZERO,
+            plateau: Plateau::default(),
+            least_rtt: LeastRtt::none(),
             phase_began: Time::ZERO,
-            probe_rtt_until: Time::MAX,
+            dwell: Dwell::new(),
             first_phase: parameters.first_phase,
-            delivered: 0,
-            round_ends: 0,
-            round: 0,
+            rounds: Rounds::default(),
             initial_window,
             lost_flight: Flight::default(),
             state: BbrState::Startup,
             phase: 0,
-            rounds_without_growth: 0,
             limited_rounds: 0,
-            is_pipe_filled: false,
             repair: Repair::None,
             has_lost: false,
-            has_round_of_probe_passed: false,
             rounds_up: parameters.rounds_up,
         }
     }
@@ -222,7 +173,7 @@ impl Bbr {
 
     /// RTprop: the round-trip time that the path is taken to have without its queue.
     pub fn propagation(&self) -> Option<Duration> {
-        (self.least_rtt != Duration::MAX).then_some(self.least_rtt)
+        self.least_rtt.known()
     }
 
     fn pacing_gain(&self) -> f64 {
@@ -259,28 +210,11 @@ impl Bbr {
         2.0 * libm::ceil(segments / 2.0) + if probes { 2.0 } else { 0.0 }
     }
 
-    /// BBRUpdateRound. Has a round begun? A round ends with a segment that was sent after the round
-    /// before had ended. What is delivered decides: selective acknowledgements report it while the
-    /// cumulative one does not move.
-    fn count_round(&mut self, acked: &Acked) -> bool {
-        let Some(sample) = acked.rate else {
-            self.delivered = self.delivered.wrapping_add(acked.newly);
-            return false;
-        };
-        self.delivered = sample.delivered;
-        if (sample.delivered_before.wrapping_sub(self.round_ends).cast_signed()) < 0 {
-            return false;
-        }
-        self.round_ends = sample.delivered;
-        self.round = self.round.wrapping_add(1);
-        true
-    }
-
     /// BBRUpdateBtlBw.
     fn measure_rate(&mut self, acked: &Acked) {
         let Some(sample) = acked.rate.filter(|rate| rate.per_second.is_finite()) else { return };
         if sample.per_second >= self.bottleneck_rate() || !self.is_limited(acked) {
-            self.rates.take(sample.per_second, self.round);
+            self.rates.take(sample.per_second, self.rounds.count);
         }
     }
 
@@ -292,7 +226,11 @@ impl Bbr {
     /// How much more the window may hold because acknowledgements come in clumps, segments.
     fn room_for_clumps(&self) -> f64 {
         let Some(clumps) = &self.clumps else { return 0.0 };
-        if self.is_pipe_filled { clumps.most.max().min(MAX_CLUMP_S * self.bottleneck_rate()) } else { 0.0 }
+        if self.plateau.is_reached {
+            clumps.most.max().min(MAX_CLUMP_S * self.bottleneck_rate())
+        } else {
+            0.0
+        }
     }
 
     /// BBRCheckCyclePhase.
@@ -303,7 +241,7 @@ impl Bbr {
     }
 
     fn is_phase_over(&self, acked: &Acked) -> bool {
-        let is_full_length = acked.now.since(self.phase_began) > self.least_rtt;
+        let is_full_length = acked.now.since(self.phase_began) > self.least_rtt.rtt;
         let in_flight = f64::from(acked.in_flight);
         match self.phase {
             0 => is_full_length && (self.has_lost || in_flight >= self.in_flight_at(CYCLE[0])),
@@ -318,20 +256,14 @@ impl Bbr {
 
     /// BBRCheckFullPipe.
     fn check_full_pipe(&mut self, acked: &Acked, is_new_round: bool) {
-        if self.is_pipe_filled || !is_new_round || self.is_limited(acked) {
-            return;
+        if !self.plateau.is_reached && is_new_round && !self.is_limited(acked) {
+            self.plateau.take(self.bottleneck_rate());
         }
-        if self.bottleneck_rate() >= self.full_rate * GROWTH_OF_A_PIPE_NOT_FULL {
-            (self.full_rate, self.rounds_without_growth) = (self.bottleneck_rate(), 0);
-            return;
-        }
-        self.rounds_without_growth += 1;
-        self.is_pipe_filled = self.rounds_without_growth >= ROUNDS_WITHOUT_GROWTH;
     }
 
     /// BBRCheckDrain.
     fn check_drain(&mut self, now: Time, in_flight: u32) {
-        if self.state == BbrState::Startup && self.is_pipe_filled {
+        if self.state == BbrState::Startup && self.plateau.is_reached {
             self.state = BbrState::Drain;
         }
         if self.state == BbrState::Drain && f64::from(in_flight) <= self.in_flight_at(1.0) {
@@ -344,7 +276,7 @@ impl Bbr {
         let phase = match self.first_phase {
             FirstPhase::Fixed(phase) => phase % CYCLE.len() as u8,
             FirstPhase::Seeded(seed) => {
-                (2 + (mix(seed.wrapping_add(u64::from(self.round))) % 7) as u8) % CYCLE.len() as u8
+                (2 + (mix(seed.wrapping_add(u64::from(self.rounds.count))) % 7) as u8) % CYCLE.len() as u8
             }
         };
         self.begin_phase(phase, now);
@@ -353,10 +285,10 @@ impl Bbr {
     /// BBRUpdateRTprop. Has the estimate expired?
     fn measure_rtt(&mut self, acked: &Acked) -> bool {
         let is_first = self.propagation().is_none();
-        let is_expired = !is_first && acked.now.since(self.least_rtt_at) > RTT_WINDOW;
+        let is_expired = self.least_rtt.has_expired(acked.now, RTT_WINDOW);
         let Some(rtt) = acked.rtt else { return is_expired };
-        if rtt <= self.least_rtt || is_expired {
-            (self.least_rtt, self.least_rtt_at) = (rtt, acked.now);
+        if rtt <= self.least_rtt.rtt || is_expired {
+            self.least_rtt = LeastRtt { rtt, at: acked.now };
         }
         if is_first && !rtt.is_zero() {
             // BBRInitPacingRate, now that the round-trip time is known.
@@ -369,29 +301,21 @@ impl Bbr {
     fn check_probe_rtt(&mut self, now: Time, in_flight: u32, is_expired: bool, is_new_round: bool) {
         if self.state != BbrState::ProbeRtt && is_expired {
             self.save_window();
-            (self.state, self.probe_rtt_until) = (BbrState::ProbeRtt, Time::MAX);
+            (self.state, self.dwell) = (BbrState::ProbeRtt, Dwell::new());
         }
-        if self.state != BbrState::ProbeRtt {
-            return;
-        }
-        if self.probe_rtt_until == Time::MAX {
-            if f64::from(in_flight) <= LOWEST_WINDOW {
-                self.probe_rtt_until = now + PROBE_RTT_DURATION;
-                (self.round_ends, self.has_round_of_probe_passed) = (self.delivered, false);
-            }
-            return;
-        }
-        self.has_round_of_probe_passed |= is_new_round;
-        if self.has_round_of_probe_passed && now > self.probe_rtt_until {
+        let is_little = f64::from(in_flight) <= LOWEST_WINDOW;
+        if self.state == BbrState::ProbeRtt
+            && self.dwell.is_over(now, is_little, is_new_round, &mut self.rounds)
+        {
             self.exit_probe_rtt(now);
         }
     }
 
     fn exit_probe_rtt(&mut self, now: Time) {
-        self.least_rtt_at = now;
+        self.least_rtt.at = now;
         self.restore_window();
         self.limited_rounds = 2;
-        if self.is_pipe_filled {
+        if self.plateau.is_reached {
             self.enter_probe_bw(now);
         } else {
             self.state = BbrState::Startup;
@@ -402,7 +326,7 @@ impl Bbr {
     fn set_pace(&mut self) {
         let pace = self.pacing_gain() * self.bottleneck_rate() * self.pacing_share;
         // A pace of nothing would never end.
-        if pace > 0.0 && (self.is_pipe_filled || pace > self.pace) {
+        if pace > 0.0 && (self.plateau.is_reached || pace > self.pace) {
             self.pace = pace;
         }
     }
@@ -415,7 +339,7 @@ impl Bbr {
         } else if bps < FAST_BPS {
             2.0
         } else {
-            (bps * MAX_QUANTUM_S).min(MAX_QUANTUM_BITS) / self.segment_bits
+            quantum_of_a_millisecond(bps, self.segment_bits)
         };
     }
 
@@ -436,9 +360,9 @@ impl Bbr {
             self.window = self.window.max(f64::from(in_flight) + newly);
         } else {
             let target = self.counted(self.in_flight_at(self.window_gain()) + self.room_for_clumps());
-            if self.is_pipe_filled {
+            if self.plateau.is_reached {
                 self.window = (self.window + newly).min(target);
-            } else if self.window < target || self.delivered < self.initial_window {
+            } else if self.window < target || self.rounds.delivered < self.initial_window {
                 self.window += newly;
             }
             self.window = self.window.max(LOWEST_WINDOW);
@@ -482,9 +406,9 @@ impl Control for Bbr {
     fn acked(&mut self, acked: &Acked) {
         let in_flight = acked.in_flight.saturating_sub(acked.newly).saturating_sub(acked.lost);
         self.has_lost |= acked.lost > 0;
-        let is_new_round = self.count_round(acked);
+        let is_new_round = self.rounds.take(acked);
         self.measure_rate(acked);
-        let (rate, window, round) = (self.bottleneck_rate(), self.window, self.round);
+        let (rate, window, round) = (self.bottleneck_rate(), self.window, self.rounds.count);
         if let Some(clumps) = &mut self.clumps {
             clumps.take(acked, rate, window, round);
         }
@@ -506,7 +430,7 @@ impl Control for Bbr {
     fn lost(&mut self, congested: &Congested) {
         self.save_window();
         self.window = f64::from(congested.in_flight) + 1.0;
-        self.round_ends = self.delivered; // the round trip begins here
+        self.rounds.begin(); // the round trip begins here
         (self.repair, self.has_lost) = (Repair::Conserving, true);
     }
 

@@ -56,7 +56,7 @@ fn filled(parameters: BbrParameters) -> Bbr {
 
 #[test]
 fn its_state_is_as_small_as_documented() {
-    assert_eq!(size_of::<Bbr>(), 336);
+    assert_eq!(size_of::<Bbr>(), 352);
 }
 
 #[test]

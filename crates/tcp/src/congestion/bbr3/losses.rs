@@ -1,0 +1,66 @@
+//! What was lost since a segment was sent, as a sample of the rate of delivery has it: RS.lost.
+
+use std::collections::VecDeque;
+
+/// The count of lost segments as a function of the count of delivered ones, over the last round
+/// trip.
+#[derive(Debug, Default)]
+pub(super) struct Losses {
+    /// All so far, wrapping.
+    lost: u32,
+    /// Where it rose: what was delivered then, and what had been lost before that. The latest last.
+    rises: VecDeque<(u32, u32)>,
+}
+
+/// Rises that are remembered. More of them in one round trip count for their first ones too.
+const KEPT: usize = 64;
+
+impl Losses {
+    /// `lost` segments more are taken for lost when `delivered` have been delivered.
+    pub(super) fn take(&mut self, lost: u32, delivered: u32) {
+        if lost == 0 {
+            return;
+        }
+        if self.rises.len() == KEPT {
+            self.rises.pop_front();
+        }
+        self.rises.push_back((delivered, self.lost));
+        self.lost = self.lost.wrapping_add(lost);
+    }
+
+    /// How many were taken for lost since `delivered_before` had been delivered. Questions about
+    /// earlier moments do not follow.
+    pub(super) fn since(&mut self, delivered_before: u32) -> u32 {
+        let is_before = |&(at, _): &(u32, u32)| delivered_before.wrapping_sub(at).cast_signed() >= 0;
+        while self.rises.front().is_some_and(is_before) {
+            self.rises.pop_front();
+        }
+        self.rises.front().map_or(0, |&(_, before)| self.lost.wrapping_sub(before))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_lost_since_a_segment_was_sent_is_counted() {
+        let mut losses = Losses::default();
+        for (lost, delivered) in [(0, 5), (2, 10), (3, 20), (1, 30)] {
+            losses.take(lost, delivered);
+        }
+        // A segment that was sent when ten had been delivered knew of the first two.
+        let counts = [9, 10, 15, 20, 29, 30, 31].map(|before| losses.since(before));
+        assert_eq!(counts, [6, 4, 4, 1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn no_number_of_losses_takes_more_room() {
+        let mut losses = Losses::default();
+        for delivered in 0..10_000 {
+            losses.take(1, delivered);
+        }
+        assert_eq!(losses.rises.len(), KEPT);
+        assert_eq!(losses.since(0), KEPT as u32);
+    }
+}

@@ -1,0 +1,476 @@
+//! BBR, version 3: the model of version 1, with bounds on what is in flight that losses set.
+//!
+//! # What it does
+//! Takes the rate of the path for the highest rate of delivery of two cycles, and its round-trip
+//! time for the least of ten seconds. Every two or three seconds, or 63 rounds, it probes: it fills
+//! the pipe for a round, then sends a quarter faster until the rate no longer rises or more than
+//! 2 % of a round trip are lost. What was in flight then is the long-term bound. Below it, it
+//! drains and cruises; losses there lower a short-term bound, which the next probe forgets.
+//!
+//! # Why
+//! Version 1 does not see losses, and keeps a short queue overflowing for good. Version 3 stays
+//! below what overflows it, and leaves 15 % of it to others between probes.
+//!
+//! # State and cost
+//! 448 bytes, and eight for each acknowledgement of the last round trip that showed a loss; O(1)
+//! per acknowledgement. It needs exact round-trip times, rates of delivery and a scoreboard, and
+//! paces.
+//!
+//! # Source (section, equation)
+//! draft-ietf-ccwg-bbr-05, section 5.3 (the states), section 5.5 (the model) and section 5.6 (pace
+//! and window), in its order. Its names are given with the functions and constants. What is the
+//! same in version 1 is in `bbr_parts.rs`.
+//!
+//! # Where we differ
+//! - What was in flight when a segment was sent (`tx_in_flight`) is not recorded. On a path that
+//!   keeps the order it is what was delivered and lost since then, and that is what is taken.
+//! - Losses are handled with the acknowledgement that shows them, several at once where it shows
+//!   several (`BBRHandleLostPacket`); the sample is that acknowledgement's.
+//! - The filter of the rate moves on once per cycle (section 5.5.6), a round after `Up` ended. The
+//!   pseudocode of section 5.3.3.6 leaves the phase of acknowledgements at `STOPPING`, and would
+//!   move it on in each round. A cycle in which nothing was measured does not count.
+//! - Lost ranges in Startup are counted as acknowledgements that show a loss.
+//! - A repair that the sender finds spurious is not undone (section 5.5.11): our senders do not
+//!   find out.
+//! - A restart from idle is not noticed (section 5.4.1), as in version 1.
+//! - Marks do nothing: the draft has no response to them.
+
+use super::bbr_parts::{
+    Clumps, Dwell, LOWEST_WINDOW, LeastRtt, NOMINAL_RTT_S, Plateau, Rounds, quantum_of_a_millisecond,
+};
+use super::control::{Acked, Congested, Control, Feedback, Start};
+use super::growth::kept;
+use super::max_filter::MaxFilter;
+use super::round_trip::Flight;
+use fairwire_core::units::Size;
+use fairwire_core::{Duration, Time};
+use losses::Losses;
+
+mod losses;
+mod model;
+mod parameters;
+mod sample;
+mod states;
+
+pub(super) use parameters::ABOUT;
+pub use parameters::{Bbr3Parameters, Bbr3Spec};
+use sample::{Latest, Sample};
+
+/// The state of BBR, version 3: section 5.3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bbr3State {
+    /// Doubling the rate per round, until it stops to rise or too much is lost.
+    Startup,
+    /// Draining the queue that `Startup` built.
+    Drain,
+    /// Sending a little less, to drain what the probe left.
+    Down,
+    /// Sending what is delivered, with room left to others.
+    Cruise,
+    /// Filling the pipe for a round, before it is probed.
+    Refill,
+    /// Sending a quarter more, to see whether the path carries it.
+    Up,
+    /// Sending half, to see the path without its queue.
+    ProbeRtt,
+}
+
+/// The window and the pace of BBR, version 3. Rates are in segments per second, volumes in
+/// segments.
+#[derive(Debug)]
+pub struct Bbr3 {
+    parameters: Bbr3Parameters,
+    window: f64,
+    /// The window before a repair or `ProbeRtt` changed it.
+    prior_window: f64,
+    /// Zero before anything was measured.
+    pace: f64,
+    quantum: f64,
+    segment_bits: f64,
+    initial_window: u32,
+    state: Bbr3State,
+    /// BBR.max_bw, by cycles.
+    rates: MaxFilter<2>,
+    /// BBR.cycle_count.
+    cycle: u32,
+    clumps: Clumps,
+    /// BBR.full_bw and what goes with it.
+    plateau: Plateau,
+    /// BBR.full_bw_reached.
+    is_pipe_filled: bool,
+    rounds: Rounds,
+    /// Until when samples count as the application's: those that `ProbeRtt` held back.
+    limited_rounds: u8,
+    /// BBR.min_rtt.
+    least_rtt: LeastRtt,
+    /// BBR.probe_rtt_min_delay.
+    recent_rtt: LeastRtt,
+    dwell: Dwell,
+    /// BBR.drain_start_round.
+    drain_began_in: u32,
+    bounds: Bounds,
+    latest: Latest,
+    losses: Losses,
+    /// BBR.loss_in_round.
+    has_lost_in_round: bool,
+    /// Acknowledgements in this round of losses that showed one.
+    loss_events: u32,
+    /// When the cycle began: BBR.cycle_stamp.
+    cycle_began: Time,
+    /// BBR.bw_probe_wait.
+    wait: Duration,
+    /// BBR.rounds_since_bw_probe.
+    rounds_since_probe: u32,
+    growth: Growth,
+    acks: AckPhase,
+    /// BBR.bw_probe_samples: losses answer to a probe that has not been answered yet.
+    has_probe_samples: bool,
+    repair: Repair,
+    /// What was in flight at the last timeout.
+    lost_flight: Flight,
+}
+
+/// What losses allow; infinite where they have said nothing.
+#[derive(Debug)]
+struct Bounds {
+    /// BBR.inflight_longterm.
+    in_flight_long: f64,
+    /// BBR.inflight_shortterm.
+    in_flight_short: f64,
+    /// BBR.bw_shortterm.
+    rate_short: f64,
+}
+
+/// How the long-term bound grows in `Up`.
+#[derive(Debug, Default)]
+struct Growth {
+    /// BBR.bw_probe_up_rounds.
+    rounds: u32,
+    /// BBR.bw_probe_up_acks.
+    acked: f64,
+    /// BBR.probe_up_cnt: acknowledged segments for one by which the bound grows.
+    per_segment: f64,
+}
+
+/// BBR.ack_phase: what acknowledgements are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AckPhase {
+    /// Nothing special.
+    Init,
+    Refilling,
+    /// The probe has begun, and its acknowledgements are yet to come.
+    Starting,
+    Feedback,
+    /// The probe is over, and its last acknowledgements are yet to come.
+    Stopping,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repair {
+    None,
+    /// By fast recovery.
+    Fast,
+    /// After a timeout, until everything that was in flight is acknowledged.
+    StartingOver,
+}
+
+/// BBR.StartupPacingGain, 4 ln 2.
+const STARTUP_GAIN: f64 = 4.0 * core::f64::consts::LN_2;
+/// BBR.DrainPacingGain.
+const DRAIN_GAIN: f64 = 0.5;
+const DOWN_GAIN: f64 = 0.9;
+const UP_GAIN: f64 = 1.25;
+/// BBR.DefaultCwndGain.
+const WINDOW_GAIN: f64 = 2.0;
+const UP_WINDOW_GAIN: f64 = 2.25;
+/// BBR.ProbeRTTCwndGain.
+const PROBE_RTT_GAIN: f64 = 0.5;
+/// ProbeRTTInterval.
+const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
+/// BBRStartupFullLossCnt.
+const STARTUP_LOSS_EVENTS: u32 = 6;
+/// Section 5.3.2: rounds after which `Drain` ends whatever is in flight.
+const DRAIN_ROUNDS: u32 = 3;
+/// Section 5.3.3.5: the rounds after which it probes at the latest, and the seconds: 2 to 3.
+const RENO_ROUNDS: f64 = 63.0;
+const PROBE_WAIT_NS: u64 = 2_000_000_000;
+const MORE_PROBE_WAIT_NS: u64 = 1_000_000_000;
+/// The growth of the bound doubles per round, up to 2 to this power.
+const MAX_DOUBLINGS: u32 = 30;
+/// Section 5.6.3: a quantum of two segments at least. Section 5.5.8.1: three quanta.
+const MIN_QUANTUM: f64 = 2.0;
+const QUANTA: f64 = 3.0;
+/// Section 5.6.4.2: segments more in `Up`.
+const MORE_IN_UP: f64 = 2.0;
+
+impl Bbr3 {
+    /// At the start of a flow.
+    pub(super) fn starting(parameters: Bbr3Parameters, start: &Start) -> Self {
+        Bbr3::new(parameters, start.initial_window, start.segment)
+    }
+
+    /// A window of `initial_window` segments of `segment` payload, in `Startup`.
+    pub fn new(parameters: Bbr3Parameters, initial_window: u32, segment: Size) -> Self {
+        Bbr3 {
+            parameters,
+            window: f64::from(initial_window),
+            prior_window: 0.0,
+            pace: STARTUP_GAIN * f64::from(initial_window) / NOMINAL_RTT_S,
+            quantum: MIN_QUANTUM,
+            segment_bits: segment.0 as f64 * 8.0,
+            initial_window,
+            state: Bbr3State::Startup,
+            rates: MaxFilter::default(),
+            cycle: 0,
+            clumps: Clumps::default(),
+            plateau: Plateau::default(),
+            is_pipe_filled: false,
+            rounds: Rounds::default(),
+            limited_rounds: 0,
+            least_rtt: LeastRtt::none(),
+            recent_rtt: LeastRtt::none(),
+            dwell: Dwell::new(),
+            drain_began_in: 0,
+            bounds: Bounds {
+                in_flight_long: f64::INFINITY,
+                in_flight_short: f64::INFINITY,
+                rate_short: f64::INFINITY,
+            },
+            latest: Latest::default(),
+            losses: Losses::default(),
+            has_lost_in_round: false,
+            loss_events: 0,
+            cycle_began: Time::ZERO,
+            wait: Duration::ZERO,
+            rounds_since_probe: 0,
+            growth: Growth::default(),
+            acks: AckPhase::Init,
+            has_probe_samples: false,
+            repair: Repair::None,
+            lost_flight: Flight::default(),
+        }
+    }
+
+    /// What it is doing.
+    pub fn state(&self) -> Bbr3State {
+        self.state
+    }
+
+    /// BBR.max_bw: the rate that the path is taken to have, segments per second; zero before the
+    /// first sample.
+    pub fn bottleneck_rate(&self) -> f64 {
+        self.rates.max()
+    }
+
+    /// BBR.inflight_longterm: the most that may be in flight, as losses of probes say, segments;
+    /// infinite before that.
+    pub fn long_term_bound(&self) -> f64 {
+        self.bounds.in_flight_long
+    }
+
+    /// BBR.bw, by BBRBoundBWForModel.
+    fn rate(&self) -> f64 {
+        self.bottleneck_rate().min(self.bounds.rate_short)
+    }
+
+    fn pacing_gain(&self) -> f64 {
+        match self.state {
+            Bbr3State::Startup => STARTUP_GAIN,
+            Bbr3State::Drain => DRAIN_GAIN,
+            Bbr3State::Down => DOWN_GAIN,
+            Bbr3State::Up => UP_GAIN,
+            Bbr3State::Cruise | Bbr3State::Refill | Bbr3State::ProbeRtt => 1.0,
+        }
+    }
+
+    fn window_gain(&self) -> f64 {
+        match self.state {
+            Bbr3State::Up => UP_WINDOW_GAIN,
+            Bbr3State::ProbeRtt => PROBE_RTT_GAIN,
+            _ => WINDOW_GAIN,
+        }
+    }
+
+    /// IsInAProbeBWState.
+    fn is_cycling(&self) -> bool {
+        use Bbr3State::{Cruise, Down, Refill, Up};
+        matches!(self.state, Down | Cruise | Refill | Up)
+    }
+
+    /// BBRIsProbingBW.
+    fn is_probing(&self) -> bool {
+        matches!(self.state, Bbr3State::Startup | Bbr3State::Refill | Bbr3State::Up)
+    }
+
+    /// BBRBDPMultiple: a multiple of the product of rate and round-trip time.
+    fn product(&self, gain: f64) -> f64 {
+        self.least_rtt.known().map_or(f64::from(self.initial_window), |rtt| gain * self.rate() * rtt.secs())
+    }
+
+    /// BBRQuantizationBudget.
+    fn quantized(&self, in_flight: f64) -> f64 {
+        let least = (QUANTA * self.quantum).max(LOWEST_WINDOW);
+        in_flight.max(least) + if self.state == Bbr3State::Up { MORE_IN_UP } else { 0.0 }
+    }
+
+    /// BBRTargetInflight.
+    fn target(&self) -> f64 {
+        self.product(1.0).min(self.window)
+    }
+
+    /// BBRInflightWithHeadroom.
+    fn with_headroom(&self) -> f64 {
+        let bound = self.bounds.in_flight_long;
+        if bound.is_infinite() {
+            return bound;
+        }
+        (bound - (self.parameters.headroom * bound).max(1.0)).max(LOWEST_WINDOW)
+    }
+
+    /// BBRProbeRTTCwnd.
+    fn probe_rtt_window(&self) -> f64 {
+        self.product(PROBE_RTT_GAIN).max(LOWEST_WINDOW)
+    }
+}
+
+/// Pace and window: section 5.6.
+impl Bbr3 {
+    /// BBRSetPacingRate: before the pipe is filled the pace only rises.
+    fn set_pace(&mut self) {
+        let pace = self.pacing_gain() * self.rate() * (1.0 - self.parameters.pacing_margin);
+        // A pace of nothing would never end.
+        if pace > 0.0 && (self.is_pipe_filled || pace > self.pace) {
+            self.pace = pace;
+        }
+        let bps = self.pace * self.segment_bits;
+        self.quantum = quantum_of_a_millisecond(bps, self.segment_bits).max(MIN_QUANTUM);
+    }
+
+    /// BBRSetCwnd.
+    fn set_window(&mut self, newly: u32, most: f64) {
+        if self.repair == Repair::StartingOver && self.lost_flight.is_over_before(newly) {
+            self.repaired();
+        }
+        let newly = f64::from(newly);
+        let max_in_flight = self.quantized(self.product(self.window_gain()) + self.clumps.most.max());
+        if self.is_pipe_filled {
+            self.window = (self.window + newly).min(max_in_flight);
+        } else if self.window < max_in_flight || self.rounds.delivered < self.initial_window {
+            self.window += newly;
+        }
+        self.window = self.window.max(LOWEST_WINDOW);
+        if self.state == Bbr3State::ProbeRtt {
+            self.window = self.window.min(self.probe_rtt_window());
+        }
+        self.window = kept(self.window.min(self.cap()), most);
+    }
+
+    /// BBRBoundCwndForModel.
+    fn cap(&self) -> f64 {
+        let long = match self.state {
+            Bbr3State::Cruise | Bbr3State::ProbeRtt => self.with_headroom(),
+            Bbr3State::Startup | Bbr3State::Drain => f64::INFINITY,
+            _ => self.bounds.in_flight_long,
+        };
+        long.min(self.bounds.in_flight_short).max(LOWEST_WINDOW)
+    }
+
+    /// BBRSaveCwnd.
+    fn save_window(&mut self) {
+        let is_modulated = self.repair != Repair::None || self.state == Bbr3State::ProbeRtt;
+        self.prior_window = if is_modulated { self.prior_window.max(self.window) } else { self.window };
+    }
+
+    /// BBRRestoreCwnd.
+    fn restore_window(&mut self) {
+        self.window = self.window.max(self.prior_window);
+    }
+
+    /// The repair is over: the window is what it was, and the model bounds it.
+    fn repaired(&mut self) {
+        if self.repair != Repair::None {
+            self.restore_window();
+        }
+        self.repair = Repair::None;
+    }
+}
+
+impl Control for Bbr3 {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    /// Infinite: there is none.
+    fn threshold(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    fn acked(&mut self, acked: &Acked) {
+        let in_flight = f64::from(acked.in_flight.saturating_sub(acked.newly).saturating_sub(acked.lost));
+        let is_full = f64::from(acked.in_flight) >= libm::floor(self.window);
+        let is_new_round = self.rounds.take(acked);
+        if is_new_round {
+            self.rounds_since_probe = self.rounds_since_probe.saturating_add(1);
+            self.limited_rounds = self.limited_rounds.saturating_sub(1);
+        }
+        self.losses.take(acked.lost, self.rounds.delivered);
+        let is_held = self.state == Bbr3State::ProbeRtt || self.limited_rounds > 0;
+        let sample = Sample::of(acked, is_held, &mut self.losses);
+        self.note_losses(acked.lost, sample.as_ref(), acked.now);
+        if let Some(sample) = &sample {
+            let ends_loss_round = self.latest.take(sample);
+            self.measure_rate(sample);
+            self.check_plateau(sample, is_new_round);
+            self.check_startup(sample, ends_loss_round);
+            if ends_loss_round {
+                self.adapt_short_term();
+            }
+            self.check_drain(acked.now, in_flight);
+            self.advance_cycle(acked.now, sample, in_flight, is_full, is_new_round);
+            self.latest.advance(sample, ends_loss_round);
+        }
+        self.clumps.take(acked, self.rate(), self.window, self.rounds.count);
+        let is_due = self.measure_rtt(acked);
+        self.check_probe_rtt(acked.now, in_flight, is_due, is_new_round);
+        self.set_pace();
+        self.set_window(acked.newly, acked.max_window);
+    }
+
+    /// BBROnEnterFastRecovery. The model answers to losses, not the repair.
+    fn lost(&mut self, _congested: &Congested) {
+        self.save_window();
+        self.note_loss();
+        self.repair = Repair::Fast;
+    }
+
+    /// Nothing: the draft has no response to marks.
+    fn marked(&mut self, _congested: &Congested) {}
+
+    /// BBROnEnterRTO: nothing is in flight any more, and one segment may be.
+    fn timed_out(&mut self, congested: &Congested) {
+        self.save_window();
+        self.note_loss();
+        self.window = 1.0;
+        self.lost_flight = Flight::of(congested.in_flight);
+        self.repair = Repair::StartingOver;
+    }
+
+    fn recovered(&mut self, _now: Time) {
+        self.repaired();
+    }
+
+    fn pace(&self) -> Option<f64> {
+        Some(self.pace)
+    }
+
+    fn grows_in_recovery(&self) -> bool {
+        true
+    }
+
+    fn feedback(&self) -> Feedback {
+        Feedback { exact_rtt: true, rate: true, ..Feedback::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

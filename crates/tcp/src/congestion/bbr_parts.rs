@@ -1,0 +1,173 @@
+//! What versions 1 and 3 of BBR have in common: how they count rounds, know a full pipe, remember
+//! the least round-trip time, wait in `ProbeRTT`, allow for clumps, and size a quantum.
+//!
+//! Sections are those of draft-ietf-ccwg-bbr-05.
+
+use super::control::Acked;
+use super::max_filter::MaxFilter;
+use fairwire_core::{Duration, Time};
+
+/// BBRMinPipeCwnd, segments.
+pub(super) const LOWEST_WINDOW: f64 = 4.0;
+/// The nominal round-trip time before the first measurement: section 5.6.2.
+pub(super) const NOMINAL_RTT_S: f64 = 0.001;
+/// MinRTTFilterLen; in version 1 RTpropFilterLen, and ProbeRTTInterval.
+pub(super) const RTT_WINDOW: Duration = Duration::from_secs(10);
+const PROBE_RTT_DURATION: Duration = Duration::from_ms(200);
+const GROWTH_OF_A_PIPE_NOT_FULL: f64 = 1.25;
+const ROUNDS_WITHOUT_GROWTH: u8 = 3;
+const MAX_QUANTUM_S: f64 = 0.001;
+const MAX_QUANTUM_BITS: f64 = 65_536.0 * 8.0;
+
+/// Rounds, as what is delivered shows them: section 5.5.1.
+#[derive(Debug, Default)]
+pub(super) struct Rounds {
+    /// Segments, as the samples of the rate count them.
+    pub(super) delivered: u32,
+    /// BBR.next_round_delivered: a segment that was sent when this number was delivered ends the
+    /// round.
+    ends: u32,
+    /// BBR.round_count.
+    pub(super) count: u32,
+}
+
+impl Rounds {
+    /// BBRUpdateRound. Has a round begun? A round ends with a segment that was sent after the round
+    /// before had ended. What is delivered decides: selective acknowledgements report it while the
+    /// cumulative one does not move.
+    pub(super) fn take(&mut self, acked: &Acked) -> bool {
+        let Some(sample) = acked.rate else {
+            self.delivered = self.delivered.wrapping_add(acked.newly);
+            return false;
+        };
+        self.delivered = sample.delivered;
+        if (sample.delivered_before.wrapping_sub(self.ends).cast_signed()) < 0 {
+            return false;
+        }
+        self.ends = sample.delivered;
+        self.count = self.count.wrapping_add(1);
+        true
+    }
+
+    /// BBRStartRound: the round begins here.
+    pub(super) fn begin(&mut self) {
+        self.ends = self.delivered;
+    }
+}
+
+/// Does the rate of delivery still rise? Section 5.3.1.2.
+#[derive(Debug, Default)]
+pub(super) struct Plateau {
+    /// BBR.full_bw, segments per second.
+    rate: f64,
+    /// BBR.full_bw_count.
+    rounds_without_growth: u8,
+    /// BBR.full_bw_now: three rounds have passed without growth.
+    pub(super) is_reached: bool,
+}
+
+impl Plateau {
+    /// The same search anew, from this rate.
+    pub(super) fn above(rate: f64) -> Self {
+        Plateau { rate, ..Plateau::default() }
+    }
+
+    /// BBRCheckFullBWReached, at the start of a round whose samples are the path's.
+    pub(super) fn take(&mut self, rate: f64) {
+        if rate >= self.rate * GROWTH_OF_A_PIPE_NOT_FULL {
+            (self.rate, self.rounds_without_growth) = (rate, 0);
+            return;
+        }
+        self.rounds_without_growth += 1;
+        self.is_reached = self.rounds_without_growth >= ROUNDS_WITHOUT_GROWTH;
+    }
+}
+
+/// The least round-trip time, and when it was measured.
+#[derive(Debug)]
+pub(super) struct LeastRtt {
+    /// The longest duration means none.
+    pub(super) rtt: Duration,
+    pub(super) at: Time,
+}
+
+impl LeastRtt {
+    /// Nothing is measured yet.
+    pub(super) fn none() -> Self {
+        LeastRtt { rtt: Duration::MAX, at: Time::ZERO }
+    }
+
+    /// Is it known?
+    pub(super) fn known(&self) -> Option<Duration> {
+        (self.rtt != Duration::MAX).then_some(self.rtt)
+    }
+
+    /// Is it known, and older than `most`?
+    pub(super) fn has_expired(&self, now: Time, most: Duration) -> bool {
+        self.known().is_some() && now.since(self.at) > most
+    }
+}
+
+/// How long `ProbeRTT` has to last once little enough is in flight: section 5.3.4.3.
+#[derive(Debug)]
+pub(super) struct Dwell {
+    /// Never, before little enough is in flight.
+    until: Time,
+    has_round_passed: bool,
+}
+
+impl Dwell {
+    /// Nothing has been waited for yet.
+    pub(super) fn new() -> Self {
+        Dwell { until: Time::MAX, has_round_passed: false }
+    }
+
+    /// BBRHandleProbeRTT. May it end? Not before 200 ms and a round have passed since `is_little`
+    /// was in flight first.
+    pub(super) fn is_over(
+        &mut self,
+        now: Time,
+        is_little: bool,
+        is_new_round: bool,
+        rounds: &mut Rounds,
+    ) -> bool {
+        if self.until == Time::MAX {
+            if is_little {
+                *self = Dwell { until: now + PROBE_RTT_DURATION, has_round_passed: false };
+                rounds.begin();
+            }
+            return false;
+        }
+        self.has_round_passed |= is_new_round;
+        self.has_round_passed && now > self.until
+    }
+}
+
+/// How many acknowledgements come at once, beyond what the rate of the model explains: section
+/// 5.5.9, extra_acked.
+#[derive(Debug, Default)]
+pub(super) struct Clumps {
+    began: Time,
+    /// Since then, segments.
+    acked: u32,
+    /// The most of ten rounds, segments.
+    pub(super) most: MaxFilter<10>,
+}
+
+impl Clumps {
+    /// Takes in an acknowledgement in the given `round`, at the `rate` of the model.
+    pub(super) fn take(&mut self, acked: &Acked, rate: f64, window: f64, round: u32) {
+        let mut expected = rate * acked.now.since(self.began).secs();
+        if f64::from(self.acked) <= expected {
+            (self.began, self.acked, expected) = (acked.now, 0, 0.0);
+        }
+        self.acked = self.acked.saturating_add(acked.newly);
+        self.most.take((f64::from(self.acked) - expected).min(window), round);
+    }
+}
+
+/// What takes a millisecond at `bps`, up to 64 Kibytes, in segments of `segment_bits`: section
+/// 5.6.3.
+pub(super) fn quantum_of_a_millisecond(bps: f64, segment_bits: f64) -> f64 {
+    (bps * MAX_QUANTUM_S).min(MAX_QUANTUM_BITS) / segment_bits
+}

@@ -1,0 +1,341 @@
+//! Vegas: a window that keeps a few segments of its own in the queue, and moves before any is lost.
+//!
+//! # What it does
+//! Compares the rate that the window would have on an empty path with the rate that it has. The
+//! difference, times the least round-trip time, is the number of its own segments that wait. Once
+//! per round trip it adds a segment to the window where fewer than `alpha` wait, takes one off
+//! where more than `beta` do, and else leaves it. Slow start ends when more than `gamma` wait.
+//!
+//! # Why
+//! Reno finds the size of a queue by overflowing it. Vegas sees the queue in the round-trip times,
+//! and keeps it short. Beside flows that fill queues it gets little.
+//!
+//! # State and cost
+//! 72 bytes; O(1) per acknowledgement. It needs exact round-trip times from the sender.
+//!
+//! # Source (section, equation)
+//! L. Brakmo and L. Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet",
+//! IEEE JSAC 13(8), 1995, section III.B (avoidance) and section III.C (slow start). Its names
+//! `alpha`, `beta` and `gamma`; the values are Linux's.
+//!
+//! # Where we differ
+//! - The rate that it has is taken from the least round-trip time of a round, as in Linux, rather
+//!   than from a segment that is timed apart.
+//! - A round with two measurements or fewer is Reno's, as in Linux: what a delayed acknowledgement
+//!   measures is not the path.
+//! - Losses halve the window as Reno's do, and the sender finds them (the paper's section III.A has
+//!   a finer timer).
+//! - `alpha` and `beta` count segments, and the window moves by whole ones. With
+//!   [`Config::whole_segments`](crate::Config::whole_segments) what waits is a whole number too, as
+//!   in Linux: 4.9 segments are not more than four.
+
+use super::control::{About, Acked, Congested, Control, Feedback, Start};
+use super::growth::{Arithmetic, half, kept, slow_start};
+use fairwire_core::Duration;
+use fairwire_parameters::parameters;
+
+/// Its description in lists and documentation.
+pub(super) const ABOUT: About = About::new(
+    "a window that keeps two to four segments of its own in the queue",
+    "Brakmo and Peterson 1995",
+);
+
+/// Parameters of Vegas.
+#[parameters(gated, name = "vegas", checked = VegasParameters, public)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct VegasSpec {
+    /// Fewer of its own segments in the queue make the window grow.
+    #[parameter(
+        default = 2.0,
+        min = 0.0,
+        max = 1e6,
+        unit = "segments",
+        source = "Linux; Brakmo and Peterson 1995 have 1 or 2."
+    )]
+    pub alpha: Option<f64>,
+    /// More of its own segments in the queue make the window shrink. `alpha` counts where it is
+    /// more.
+    #[parameter(
+        default = 4.0,
+        min = 0.0,
+        max = 1e6,
+        unit = "segments",
+        source = "Linux; Brakmo and Peterson 1995 have 3 or 4."
+    )]
+    pub beta: Option<f64>,
+    /// More of its own segments in the queue end slow start.
+    #[parameter(
+        default = 1.0,
+        min = 0.0,
+        max = 1e6,
+        unit = "segments",
+        source = "Brakmo and Peterson 1995, section III.C; Linux."
+    )]
+    pub gamma: Option<f64>,
+    /// In slow start the window doubles once in this number of round trips.
+    #[parameter(
+        default = 1,
+        min = 1,
+        max = 100,
+        unit = "round trips",
+        source = "Linux; Brakmo and Peterson 1995, section III.C, have 2."
+    )]
+    pub doubles_every: Option<u32>,
+    /// Whether what waits is taken over the least round-trip time, as in Linux, rather than over
+    /// the present one. It is more then, by the factor of the two.
+    #[parameter(default = false, source = "Linux; Brakmo and Peterson 1995, section III.B, have false.")]
+    pub over_least: Option<bool>,
+}
+
+/// The window of Vegas.
+#[derive(Debug)]
+pub struct Vegas {
+    window: f64,
+    threshold: f64,
+    alpha: f64,
+    beta: f64,
+    gamma: f64,
+    /// BaseRTT, seconds; infinite before the first measurement.
+    base_s: f64,
+    /// The least of the round under way, seconds.
+    least_s: f64,
+    /// Measurements of the round under way.
+    measured: u32,
+    doubles_every: u32,
+    /// Rounds of slow start.
+    rounds: u32,
+    over_least: bool,
+    arithmetic: Arithmetic,
+}
+
+/// The window falls no lower, but for a timeout: Linux.
+const LOWEST_WINDOW: f64 = 2.0;
+/// No more measurements say nothing: Linux.
+const FEW: u32 = 2;
+
+impl Vegas {
+    /// At the start of a flow.
+    pub(super) fn starting(parameters: VegasParameters, start: &Start) -> Self {
+        let vegas = Vegas::new(parameters, start.initial_window);
+        if start.whole_segments { Vegas { arithmetic: Arithmetic::Whole, ..vegas } } else { vegas }
+    }
+
+    /// A window of `initial_window` segments, in slow start.
+    pub fn new(parameters: VegasParameters, initial_window: u32) -> Self {
+        Vegas {
+            window: f64::from(initial_window),
+            threshold: f64::INFINITY,
+            alpha: parameters.alpha,
+            beta: parameters.beta.max(parameters.alpha),
+            gamma: parameters.gamma,
+            base_s: f64::INFINITY,
+            least_s: f64::INFINITY,
+            measured: 0,
+            doubles_every: parameters.doubles_every,
+            rounds: 0,
+            over_least: parameters.over_least,
+            arithmetic: Arithmetic::Real,
+        }
+    }
+
+    /// How many of its own segments wait in the queue, at a round-trip time of `rtt_s` seconds: the
+    /// paper's Diff times BaseRTT.
+    fn waiting(&self, rtt_s: f64) -> f64 {
+        let over_s = if self.over_least { self.base_s } else { rtt_s };
+        self.arithmetic.counted(self.arithmetic.counted(self.window) * (rtt_s - self.base_s) / over_s)
+    }
+
+    /// Section III.B and C, once per round.
+    fn settle(&mut self, acked: &Acked) {
+        let waiting = self.waiting(self.least_s);
+        if self.window < self.threshold {
+            if waiting > self.gamma {
+                // As much as the path holds, and one more: Linux.
+                let held = self.window * self.base_s / self.least_s;
+                self.window = self.window.min(self.arithmetic.counted(held) + 1.0);
+                self.lower_threshold();
+            } else {
+                self.slow_start(acked);
+            }
+        } else if waiting > self.beta {
+            self.window -= 1.0;
+            self.lower_threshold();
+        } else if waiting < self.alpha && acked.is_window_used {
+            self.window += 1.0;
+        }
+        self.window = self.window.max(LOWEST_WINDOW);
+    }
+
+    /// Slow start is over: the threshold lies below the window.
+    fn lower_threshold(&mut self) {
+        self.threshold = self.threshold.min((self.window - 1.0).max(LOWEST_WINDOW));
+    }
+
+    fn slow_start(&mut self, acked: &Acked) {
+        if acked.is_window_used && self.rounds.is_multiple_of(self.doubles_every) {
+            self.window = slow_start(self.window, self.threshold, acked.growth).0;
+        }
+    }
+
+    /// What Reno does with an acknowledgement in avoidance.
+    fn grow_as_reno(&mut self, acked: &Acked) {
+        let (window, rest) = slow_start(self.window, self.threshold, acked.growth);
+        if acked.is_window_used {
+            self.window = window + rest / window;
+        }
+    }
+
+    fn begin_round(&mut self) {
+        (self.least_s, self.measured) = (f64::INFINITY, 0);
+        self.rounds = self.rounds.wrapping_add(1);
+    }
+
+    fn measure(&mut self, rtt: Duration) {
+        // Nothing arrives in no time.
+        let rtt_s = rtt.secs().max(1e-9);
+        self.base_s = self.base_s.min(rtt_s);
+        self.least_s = self.least_s.min(rtt_s);
+        self.measured = self.measured.saturating_add(1);
+    }
+}
+
+impl Control for Vegas {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    fn acked(&mut self, acked: &Acked) {
+        if let Some(rtt) = acked.rtt {
+            self.measure(rtt);
+        }
+        if acked.ends_round {
+            if self.measured > FEW {
+                self.settle(acked);
+            } else {
+                self.grow_as_reno(acked);
+            }
+            self.begin_round();
+        } else if self.window < self.threshold {
+            self.slow_start(acked);
+        }
+        self.window = kept(self.window, acked.max_window);
+    }
+
+    fn lost(&mut self, congested: &Congested) {
+        self.threshold = self.arithmetic.counted(half(congested)).max(LOWEST_WINDOW);
+        self.window = self.threshold;
+        self.begin_round();
+    }
+
+    fn timed_out(&mut self, congested: &Congested) {
+        self.threshold = self.arithmetic.counted(half(congested)).max(LOWEST_WINDOW);
+        self.window = 1.0;
+        self.begin_round();
+    }
+
+    fn restarted(&mut self, window: f64) {
+        self.window = self.window.min(window);
+    }
+
+    fn feedback(&self) -> Feedback {
+        Feedback { exact_rtt: true, ..Feedback::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::tests::{congested, one_acked};
+
+    /// A round of four acknowledgements of this round-trip time, the last of which ends it.
+    fn round(vegas: &mut Vegas, rtt_ms: u64) {
+        for i in 0..4 {
+            vegas.acked(&Acked { rtt: Some(Duration::from_ms(rtt_ms)), ends_round: i == 3, ..one_acked() });
+        }
+    }
+
+    fn avoiding(window: u32) -> Vegas {
+        let vegas = Vegas::new(VegasParameters::default(), window);
+        Vegas { threshold: 2.0, base_s: 0.1, ..vegas }
+    }
+
+    #[test]
+    fn its_state_is_as_small_as_documented() {
+        assert_eq!(size_of::<Vegas>(), 72);
+    }
+
+    #[test]
+    fn a_segment_comes_or_goes_where_fewer_than_two_or_more_than_four_wait() {
+        // Of 20 segments, 20 (1 - 100/rtt) wait: 0.95, 3.3 and 5.
+        for (rtt_ms, expected) in [(105, 21.0), (120, 20.0), (134, 19.0)] {
+            let mut vegas = avoiding(20);
+            round(&mut vegas, rtt_ms);
+            assert_eq!(vegas.window(), expected, "{rtt_ms}");
+        }
+    }
+
+    #[test]
+    fn over_the_least_round_trip_time_more_segments_seem_to_wait() {
+        // 20 (1 - 100/122) = 3.6, and 20 (122/100 - 1) = 4.4.
+        let mut vegas = avoiding(20);
+        round(&mut vegas, 122);
+        assert_eq!(vegas.window(), 20.0);
+        let mut vegas = Vegas { over_least: true, ..avoiding(20) };
+        round(&mut vegas, 122);
+        assert_eq!(vegas.window(), 19.0);
+    }
+
+    #[test]
+    fn in_whole_segments_four_and_a_half_are_not_more_than_four() {
+        // 20 (1 - 100/130) = 4.6.
+        for (arithmetic, expected) in [(Arithmetic::Real, 19.0), (Arithmetic::Whole, 20.0)] {
+            let mut vegas = Vegas { arithmetic, ..avoiding(20) };
+            round(&mut vegas, 130);
+            assert_eq!(vegas.window(), expected);
+        }
+    }
+
+    #[test]
+    fn slow_start_ends_when_more_than_one_segment_waits() {
+        let mut vegas = Vegas::new(VegasParameters::default(), 16);
+        round(&mut vegas, 100);
+        assert_eq!(vegas.window(), 20.0);
+        round(&mut vegas, 104); // 23 (1 - 100/104) = 0.9
+        assert_eq!(vegas.window(), 24.0);
+        round(&mut vegas, 110); // 27 (1 - 100/110) = 2.5; 27 x 100/110 + 1
+        assert!((vegas.window() - 25.545).abs() < 1e-3, "{}", vegas.window());
+        assert!(vegas.threshold() < vegas.window());
+    }
+
+    #[test]
+    fn where_it_doubles_in_every_other_round_the_window_rests_in_between() {
+        let parameters = VegasParameters { doubles_every: 2, ..VegasParameters::default() };
+        let mut vegas = Vegas::new(parameters, 16);
+        let windows = [0; 4].map(|_| {
+            round(&mut vegas, 100);
+            vegas.window()
+        });
+        assert_eq!(windows, [20.0, 20.0, 24.0, 24.0]);
+    }
+
+    #[test]
+    fn a_round_with_two_measurements_grows_as_reno_does() {
+        let mut vegas = avoiding(20);
+        vegas.acked(&Acked { rtt: Some(Duration::from_ms(150)), ..one_acked() });
+        vegas.acked(&Acked { rtt: Some(Duration::from_ms(150)), ends_round: true, ..one_acked() });
+        assert_eq!(vegas.window(), 20.05);
+    }
+
+    #[test]
+    fn a_loss_halves_and_a_timeout_begins_with_one_segment() {
+        let mut vegas = avoiding(20);
+        vegas.lost(&congested(20.0));
+        assert_eq!((vegas.window(), vegas.threshold()), (10.0, 10.0));
+        vegas.timed_out(&congested(10.0));
+        assert_eq!((vegas.window(), vegas.threshold()), (1.0, 5.0));
+    }
+}

@@ -1,0 +1,238 @@
+//! Westwood+: Reno's growth, and after a loss the window that the path was seen to carry.
+//!
+//! # What it does
+//! Measures, once per round trip, how fast data is acknowledged, and smooths it. Where something is
+//! lost, the window becomes that rate times the least round-trip time: what the path holds without
+//! its queue. It never grows by that.
+//!
+//! # Why
+//! Reno halves, whatever the reason. On a path that loses packets when it is not full, as radio
+//! does, half is too little; in front of a long queue it is too much.
+//!
+//! # State and cost
+//! 80 bytes; O(1) per acknowledgement. It needs exact round-trip times from the sender.
+//!
+//! # Source (section, equation)
+//! S. Mascolo, C. Casetti, M. Gerla, M. Sanadidi and R. Wang, "TCP Westwood: bandwidth estimation
+//! for enhanced transport over wireless links", MobiCom 2001, section 2 (what a loss leaves). L.
+//! Grieco and S. Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas
+//! TCP congestion control", ACM CCR 34(2), 2004, section 2.1 (a sample per round trip, and equation
+//! (1), its filter).
+//!
+//! # Where we differ
+//! - A sample takes 50 ms at least, as in Linux: over less, how acknowledgements come together
+//!   decides.
+//! - What was acknowledged while a loss was repaired is counted with the acknowledgement that ends
+//!   the repair.
+
+use super::control::{About, Acked, Congested, Control, Feedback, Start};
+use super::growth::{Arithmetic, LOWEST_THRESHOLD, half, kept, slow_start};
+use super::round_trip::SmoothedRtt;
+use fairwire_core::{Duration, Time};
+use fairwire_parameters::{Quantity, parameters};
+
+/// Its description in lists and documentation.
+pub(super) const ABOUT: About = About::new(
+    "Reno's growth, and after a loss the window that the path was seen to carry",
+    "Mascolo and others 2001; Grieco and Mascolo 2004",
+);
+
+/// Parameters of Westwood+.
+#[parameters(gated, name = "westwood", checked = WestwoodParameters, public)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WestwoodSpec {
+    /// The weight of the rate before in that after a sample.
+    #[parameter(
+        default = 0.9,
+        min = 0.0,
+        max = 0.999,
+        unit = "1",
+        source = "Grieco and Mascolo 2004, equation (1). Linux filters twice with 7/8."
+    )]
+    pub memory: Option<f64>,
+    /// A sample takes a round trip, and this at least.
+    #[parameter(default = "50 ms", min = "1 us", max = "1 min", source = "Linux.")]
+    pub least_interval: Option<Quantity<Duration>>,
+}
+
+/// The window of Westwood+.
+#[derive(Debug)]
+pub struct Westwood {
+    window: f64,
+    threshold: f64,
+    /// BWE, segments per second; zero before the first sample.
+    rate: f64,
+    /// RTTmin, seconds; infinite before the first measurement.
+    least_s: f64,
+    rtt: SmoothedRtt,
+    memory: f64,
+    least_interval: Duration,
+    /// When the sample began; never before the first acknowledgement.
+    began: Time,
+    /// Segments acknowledged since.
+    acked: f64,
+    arithmetic: Arithmetic,
+}
+
+impl Westwood {
+    /// At the start of a flow.
+    pub(super) fn starting(parameters: WestwoodParameters, start: &Start) -> Self {
+        let westwood = Westwood::new(parameters, start.initial_window);
+        if start.whole_segments { Westwood { arithmetic: Arithmetic::Whole, ..westwood } } else { westwood }
+    }
+
+    /// A window of `initial_window` segments, in slow start.
+    pub fn new(parameters: WestwoodParameters, initial_window: u32) -> Self {
+        Westwood {
+            window: f64::from(initial_window),
+            threshold: f64::INFINITY,
+            rate: 0.0,
+            least_s: f64::INFINITY,
+            rtt: SmoothedRtt::default(),
+            memory: parameters.memory,
+            least_interval: parameters.least_interval,
+            began: Time::MAX,
+            acked: 0.0,
+            arithmetic: Arithmetic::Real,
+        }
+    }
+
+    /// BWE: the rate at which data is taken to be acknowledged, segments per second; zero before
+    /// the first sample.
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    fn measure(&mut self, acked: &Acked) {
+        self.rtt.take(acked.rtt);
+        if let Some(rtt) = acked.rtt {
+            self.least_s = self.least_s.min(rtt.secs());
+        }
+        if self.began == Time::MAX {
+            self.began = acked.now; // what comes with it was sent before
+            return;
+        }
+        self.acked += f64::from(acked.newly);
+        let passed_s = acked.now.since(self.began).secs();
+        if passed_s <= self.rtt.secs().max(self.least_interval.secs()) {
+            return;
+        }
+        let sample = self.acked / passed_s;
+        // Equation (1); the first sample is the rate.
+        let memory = if self.rate > 0.0 { self.memory } else { 0.0 };
+        self.rate = memory * self.rate + (1.0 - memory) * sample;
+        (self.began, self.acked) = (acked.now, 0.0);
+    }
+
+    /// BWE times RTTmin, and two segments at least; half of the window before either is known.
+    fn carried(&self, congested: &Congested) -> f64 {
+        if self.rate == 0.0 || self.least_s.is_infinite() {
+            return self.arithmetic.counted(half(congested)).max(LOWEST_THRESHOLD);
+        }
+        self.arithmetic.counted(self.rate * self.least_s).max(LOWEST_THRESHOLD)
+    }
+}
+
+impl Control for Westwood {
+    fn window(&self) -> f64 {
+        self.window
+    }
+
+    fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    fn acked(&mut self, acked: &Acked) {
+        self.measure(acked);
+        if acked.is_window_used {
+            let (window, rest) = slow_start(self.window, self.threshold, acked.growth);
+            self.window = kept(window + rest / window, acked.max_window);
+        }
+    }
+
+    /// Section 2 of 2001: the threshold is what the path carries, and the window no more.
+    fn lost(&mut self, congested: &Congested) {
+        self.threshold = self.carried(congested);
+        self.window = self.window.min(self.threshold);
+    }
+
+    fn timed_out(&mut self, congested: &Congested) {
+        self.threshold = self.carried(congested);
+        self.window = 1.0;
+    }
+
+    fn deflated(&mut self, by: f64) {
+        self.window = (self.window - by).max(1.0);
+    }
+
+    fn restarted(&mut self, window: f64) {
+        self.window = self.window.min(window);
+    }
+
+    fn feedback(&self) -> Feedback {
+        Feedback { exact_rtt: true, ..Feedback::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::tests::{congested, one_acked};
+
+    /// Acknowledgements of `per_ms` segments in each of `ms` milliseconds from `from_ms` on, 40 ms
+    /// after they were sent, and `queue_ms` more.
+    fn acknowledge(westwood: &mut Westwood, from_ms: u64, ms: u64, per_ms: u32, queue_ms: u64) {
+        for at in from_ms..from_ms + ms {
+            westwood.acked(&Acked {
+                now: Time::ZERO + Duration::from_ms(at),
+                newly: per_ms,
+                growth: 0,
+                rtt: Some(Duration::from_ms(40 + queue_ms)),
+                ..one_acked()
+            });
+        }
+    }
+
+    #[test]
+    fn its_state_is_as_small_as_documented() {
+        assert_eq!(size_of::<Westwood>(), 80);
+    }
+
+    #[test]
+    fn a_loss_leaves_the_rate_times_the_least_round_trip_time() {
+        let mut westwood = Westwood::new(WestwoodParameters::default(), 100);
+        acknowledge(&mut westwood, 0, 10, 1, 0);
+        acknowledge(&mut westwood, 10, 2000, 1, 60);
+        assert!((westwood.rate() - 1000.0).abs() < 1e-6, "{}", westwood.rate());
+        westwood.lost(&congested(100.0));
+        assert!((westwood.threshold() - 40.0).abs() < 1e-6, "{}", westwood.threshold());
+        assert_eq!(westwood.window(), westwood.threshold());
+        westwood.timed_out(&congested(40.0));
+        assert!((westwood.threshold() - 40.0).abs() < 1e-6);
+        assert_eq!(westwood.window(), 1.0);
+    }
+
+    #[test]
+    fn a_window_below_what_the_path_carries_is_left_by_a_loss() {
+        let mut westwood = Westwood::new(WestwoodParameters::default(), 10);
+        acknowledge(&mut westwood, 0, 2000, 1, 0);
+        westwood.lost(&congested(10.0));
+        assert_eq!(westwood.window(), 10.0);
+    }
+
+    #[test]
+    fn a_sample_moves_the_rate_by_a_tenth() {
+        let mut westwood = Westwood::new(WestwoodParameters::default(), 10);
+        acknowledge(&mut westwood, 0, 52, 1, 0); // a sample takes more than 50 ms
+        assert!((westwood.rate() - 1000.0).abs() < 1e-6);
+        acknowledge(&mut westwood, 52, 51, 2, 0);
+        assert!((westwood.rate() - 1100.0).abs() < 1e-6, "{}", westwood.rate());
+    }
+
+    #[test]
+    fn before_anything_is_measured_a_loss_halves() {
+        let mut westwood = Westwood::new(WestwoodParameters::default(), 10);
+        westwood.lost(&congested(10.0));
+        assert_eq!(westwood.window(), 5.0);
+    }
+}
