@@ -8,6 +8,7 @@
 mod args;
 mod command;
 mod failure;
+mod figure;
 mod interrupt;
 mod lost_terminal;
 mod notice;
@@ -68,6 +69,7 @@ fn dispatch(cli: Cli) -> Result<Ending, Failure> {
         Command::Run(args) => command::run::run(&args, cli.quiet),
         Command::Reproduce(args) => command::reproduce::reproduce(&args, cli.quiet),
         Command::Calibrate(args) => command::calibrate::calibrate(&args, cli.quiet),
+        Command::Plot(args) => command::plot::plot(&args),
         Command::Sweep(args) => command::sweep::sweep(&args, cli.quiet),
         Command::Cache { cache } => command::cache::cache(cache.as_ref()),
         Command::Describe(args) => command::describe::describe(&args),

@@ -68,6 +68,11 @@ impl Sender {
             timeouts: None,
             loss_episodes: None,
             timeout_episodes: None,
+            start_s: None,
+            access_delay_s: None,
+            base_rtt_s: None,
+            fair_bps: None,
+            delivered_bytes: None,
         }
     }
 }

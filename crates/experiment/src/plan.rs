@@ -45,19 +45,19 @@ impl Plan<'_> {
         fairwire_scenario::ns2(self.scenario, self.discipline)
     }
 
-    /// How fair what the `flows` got is.
-    pub fn fairness(&self, flows: &[FlowRecord]) -> Fairness {
+    /// How fair what the `flows` got is; writes its max-min share into each.
+    pub fn fairness(&self, flows: &mut [FlowRecord]) -> Fairness {
         fairwire_scenario::fairness(self.scenario, flows)
     }
 
     /// The record of a run under `seed` on one link, of which no more was measured than flows and
     /// link.
-    pub(crate) fn record(&self, seed: u64, flows: Vec<FlowRecord>, link: LinkRecord) -> RunRecord {
+    pub(crate) fn record(&self, seed: u64, mut flows: Vec<FlowRecord>, link: LinkRecord) -> RunRecord {
         RunRecord {
             discipline: self.label().into(),
             stage: String::new(), // the caller that runs a stage names it
             seed,
-            fairness: self.fairness(&flows),
+            fairness: self.fairness(&mut flows),
             flows,
             links: vec![link],
             transfers: Vec::new(),

@@ -105,7 +105,7 @@ fn foot(panel: &Panel) -> f64 {
     if panel.x.label.is_empty() { FOOT - LABEL } else { FOOT }
 }
 
-fn has_names(panel: &Panel) -> bool {
+pub(super) fn has_names(panel: &Panel) -> bool {
     panel.kind == Kind::Bars || !panel.categories.is_empty()
 }
 
@@ -230,7 +230,7 @@ fn labels(out: &mut String, panel: &Panel, plot: &Plot) {
     }
 }
 
-fn across(panel: &Panel) -> Span {
+pub(super) fn across(panel: &Panel) -> Span {
     if has_names(panel) {
         return Span::of_names(Columns::new(panel).names.len());
     }

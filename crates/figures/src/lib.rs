@@ -1,5 +1,5 @@
 //! Figures: lines, bars, curves and tables of numbers, each one SVG that reads in light, in dark
-//! and in print.
+//! and in print. For papers they are SVG, PDF and pgfplots as wide as a column.
 //!
 //! Written by hand, because colours follow the reader's theme by CSS. `plotters`, which draws the
 //! pictures of benchmarks, writes each colour into its element (0.3.7). A figure is made of
@@ -15,6 +15,7 @@ mod lines;
 mod marker;
 pub mod number;
 pub mod panel;
+mod paper;
 mod reference;
 #[cfg(any(test, feature = "samples"))]
 pub mod samples;
@@ -22,6 +23,7 @@ pub mod shares;
 mod style;
 mod table;
 
+pub use paper::{Paper, Width};
 pub use style::{Setting, cut, escaped, sheet};
 
 use axis::can_show;

@@ -37,17 +37,21 @@ pub struct Route<'a> {
     pub flows: usize,
 }
 
-/// As [`assess`], on a network. `routes` has the routes of the flows in their order, and
-/// `capacities_bps` the rate of each link. Only data counts, not the acknowledgements that may
-/// share a link with it.
+/// As [`assess`], on a network; writes its max-min share into each flow. `routes` has the routes of
+/// the flows in their order, and `capacities_bps` the rate of each link. Only data counts, not the
+/// acknowledgements that may share a link with it.
 ///
 /// # Panics
 /// As [`assess`], and when there are not as many routes as flows, or a route has an unknown link.
-pub fn assess_network<'a>(flows: &[FlowRecord], routes: &[Route<'a>], capacities_bps: &[f64]) -> Fairness {
+pub fn assess_network<'a>(
+    flows: &mut [FlowRecord],
+    routes: &[Route<'a>],
+    capacities_bps: &[f64],
+) -> Fairness {
     assert_eq!(flows.len(), routes.iter().map(|route| route.flows).sum::<usize>(), "each flow has a route");
     // There may be a million flows, and most of them alike.
     let mut routed: Vec<Routed<'a>> = Vec::new();
-    let mut rest = flows;
+    let mut rest = &*flows;
     for Route { links, max_bps, flows } in routes {
         let (here, others) = rest.split_at(*flows);
         rest = others;
@@ -61,7 +65,9 @@ pub fn assess_network<'a>(flows: &[FlowRecord], routes: &[Route<'a>], capacities
         }
     }
     let shares = fill(&routed, capacities_bps);
-    against(flows, shares.iter().zip(&routed).flat_map(|(&share, alike)| repeat_n(share, alike.flows)))
+    let shares = || shares.iter().zip(&routed).flat_map(|(&share, alike)| repeat_n(share, alike.flows));
+    flows.iter_mut().zip(shares()).for_each(|(flow, share)| flow.fair_bps = Some(share));
+    against(flows, shares())
 }
 
 /// Compares what the flows got with their `fair` shares.
@@ -135,6 +141,11 @@ mod tests {
             timeouts: None,
             loss_episodes: None,
             timeout_episodes: None,
+            start_s: None,
+            access_delay_s: None,
+            base_rtt_s: None,
+            fair_bps: None,
+            delivered_bytes: None,
         }
     }
 
@@ -160,10 +171,11 @@ mod tests {
     fn on_a_network_shares_are_of_what_each_way_allows() {
         // A long flow over two links of 10 and 6, beside one on each; the one on the first has a
         // link of 5 of its own.
-        let flows = [flow("long", None, 3e6), flow("first", None, 5e6), flow("second", None, 1.5e6)];
+        let mut flows = [flow("long", None, 3e6), flow("first", None, 5e6), flow("second", None, 1.5e6)];
         let route = |links, max_bps| Route { links, max_bps, flows: 1 };
         let routes = [route(&[0, 1][..], 1e9), route(&[0], 5e6), route(&[1], 1e9)];
-        let actual = assess_network(&flows, &routes, &[10e6, 6e6]);
+        let actual = assess_network(&mut flows, &routes, &[10e6, 6e6]);
+        assert_eq!(flows.map(|flow| flow.fair_bps), [Some(3e6), Some(5e6), Some(3e6)]);
         assert_eq!((actual.group_share["long"], actual.group_share["first"]), (1.0, 1.0));
         assert_eq!((actual.group_share["second"], actual.worst_share), (0.5, 0.5));
     }

@@ -5,6 +5,7 @@
 
 use crate::flow_name::FlowName;
 use crate::judge::Verdict;
+use crate::row::row;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -119,6 +120,7 @@ pub struct RunRecord {
     pub events: Option<u64>,
 }
 
+row! {
 /// The results of one flow, measured after the warm-up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowRecord {
@@ -154,6 +156,28 @@ pub struct FlowRecord {
     /// The number of these with a timeout; absent if `timeouts` is.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeout_episodes: Option<u64>,
+    /// When it started, seconds after the start of the run, as it was drawn where the scenario has
+    /// a range; absent outside of the simulator.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub start_s: Option<f64>,
+    /// The propagation delay of its own link at either end, seconds, as it was drawn where the
+    /// scenario has a range; absent outside of the simulator.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub access_delay_s: Option<f64>,
+    /// The round-trip time of an empty network, seconds: a packet of data over all links of its
+    /// way, and an acknowledgement back, each link with its propagation delay and the time that it
+    /// takes to send the packet. Absent for a source without acknowledgements, where the rate of a
+    /// link changes, and outside of the simulator.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub base_rtt_s: Option<f64>,
+    /// Its max-min fair share, bit/s: its fair throughput, headers included.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fair_bps: Option<f64>,
+    /// Bytes of payload that reached the receiver in order and once; absent outside of the
+    /// simulator.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub delivered_bytes: Option<u64>,
+}
 }
 
 /// The durations of the transfers of a group that were completed after the warm-up.
@@ -166,6 +190,39 @@ pub struct TransferRecord {
     pub kind: String,
     /// The number of completed transfers.
     pub completed: u64,
+    /// How long they took.
+    #[serde(flatten)]
+    pub times: Times,
+    /// How long they took over the least time that each takes alone, as in [`CompletedRecord`];
+    /// absent where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub slowdown: Option<Slowdown>,
+    /// The same by their size: the classes in which any was completed.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub sizes: Vec<SizeRecord>,
+}
+
+/// The transfers of a group whose payload is of one class of sizes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SizeRecord {
+    /// The class: `to_10kB` up to 10 000 bytes of payload, `to_100kB` more and up to 100 000,
+    /// `to_1MB`, and `over_1MB`.
+    pub size: String,
+    /// The number of completed transfers.
+    pub completed: u64,
+    /// How long they took.
+    #[serde(flatten)]
+    pub times: Times,
+    /// How long they took over the least time that each takes alone; absent where that is not
+    /// known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub slowdown: Option<Slowdown>,
+}
+
+/// Completion times, seconds. A percentile is the least time of the histogram that this part of the
+/// transfers did not exceed, within 0.4 %; nothing is interpolated between two of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Times {
     /// Mean time, seconds.
     pub mean_s: f64,
     /// Median.
@@ -176,6 +233,31 @@ pub struct TransferRecord {
     pub p99_s: f64,
     /// Longest.
     pub max_s: f64,
+    /// 90th percentile; absent from records of earlier versions.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub p90_s: Option<f64>,
+    /// 99.9th percentile; absent from records of earlier versions.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub p99_9_s: Option<f64>,
+}
+
+/// Slowdowns: times over the least times. Percentiles as in [`Times`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Slowdown {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// 99.9th percentile.
+    pub p99_9: f64,
+    /// Largest.
+    pub max: f64,
 }
 
 /// A transfer or a page that was completed after the warm-up.

@@ -1,9 +1,8 @@
 //! Means over the runs of each discipline.
 
 use crate::interval::{estimate, paired_difference};
-use crate::record::{
-    AggregateRecord, Difference, Estimate, LinkRecord, RunRecord, Sojourn, Summary, TransferRecord,
-};
+use crate::record::{AggregateRecord, Difference, Estimate, LinkRecord, RunRecord, Sojourn, Summary};
+use crate::transfers::{OfTransfers, Statistic};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One summary per discipline and stage, in order of first appearance.
@@ -14,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 ///   delivered) and `throughput_bps.<group>`;
 /// - `jain`, `jain_throughput` and `worst_share`;
 /// - over all links `drops`, `drops.<cause>` and `marks`, in packets;
-/// - for transfers, `transfers.<group>` (completed), `transfer_mean_s.<group>`, and likewise
-///   `_p50_s`, `_p95_s` and `_p99_s`, and the same for `page`;
+/// - for transfers, `transfers.<group>` (completed), `transfer_mean_s.<group>`, and likewise each
+///   [`Statistic`] that is plain, and the same for `page`;
 /// - for aggregates, each of the [`AGGREGATE_MEASURES`] with `.<aggregate>`;
 /// - for the first link, the bottleneck, `utilization`, `sojourn_mean_s`, `sojourn_p99_s` and
 ///   `backlog_mean_packets`;
@@ -200,7 +199,9 @@ pub const FURTHER_OF_GROUPS: [&str; 1] = ["packets_dropped"];
 
 /// Is `name` a measure that is in a summary only if a scenario names it?
 pub fn is_further(name: &str) -> bool {
-    FURTHER.contains(&name) || FURTHER_OF_GROUPS.iter().any(|kind| of_group(name, kind).is_some())
+    FURTHER.contains(&name)
+        || FURTHER_OF_GROUPS.iter().any(|kind| of_group(name, kind).is_some())
+        || OfTransfers::parse(name).is_some_and(|of| !of.is_plain())
 }
 
 /// The group in `name`, a measure of this `kind`.
@@ -208,7 +209,11 @@ fn of_group<'a>(name: &'a str, kind: &str) -> Option<&'a str> {
     name.strip_prefix(kind)?.strip_prefix('.')
 }
 
-fn further_measure(run: &RunRecord, name: &str) -> Option<f64> {
+/// The value of a [further measure](is_further) in one run.
+pub fn further_measure(run: &RunRecord, name: &str) -> Option<f64> {
+    if let Some(of) = OfTransfers::parse(name) {
+        return of.value(&run.transfers);
+    }
     let [packets_dropped] = FURTHER_OF_GROUPS;
     if let Some(group) = of_group(name, packets_dropped) {
         let flows = run.flows.iter().filter(|flow| *flow.group == *group);
@@ -268,11 +273,12 @@ fn add_bottleneck(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
 
 fn add_transfers(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     for record in &run.transfers {
-        let TransferRecord { group, kind, completed, mean_s, p50_s, p95_s, p99_s, .. } = record;
-        measures.insert(format!("{kind}s.{group}"), *completed as f64);
-        for (name, seconds) in [("mean_s", mean_s), ("p50_s", p50_s), ("p95_s", p95_s), ("p99_s", p99_s)] {
-            measures.insert(format!("{kind}_{name}.{group}"), *seconds);
-        }
+        let (kind, group) = (&record.kind, &record.group);
+        measures.insert(format!("{kind}s.{group}"), record.completed as f64);
+        let plain = Statistic::ALL.iter().filter(|statistic| statistic.is_plain);
+        measures.extend(plain.filter_map(|statistic| {
+            Some((format!("{kind}_{}.{group}", statistic.name), statistic.of(record)?))
+        }));
     }
 }
 
@@ -365,6 +371,11 @@ mod tests {
             timeouts: None,
             loss_episodes: None,
             timeout_episodes: None,
+            start_s: None,
+            access_delay_s: None,
+            base_rtt_s: None,
+            fair_bps: None,
+            delivered_bytes: None,
         }
     }
 

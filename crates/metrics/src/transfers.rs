@@ -1,34 +1,219 @@
-//! The durations of transfers.
+//! The durations and the slowdowns of transfers, over all and by size.
 
 use crate::histogram::DelayHistogram;
-use crate::record::TransferRecord;
+use crate::record::{SizeRecord, Slowdown, Times, TransferRecord};
 use fairwire_core::Duration;
+
+/// The classes of sizes: each up to this many bytes of payload, which are included; the last has no
+/// end.
+const SIZES: [(&str, u64); 4] =
+    [("to_10kB", 10_000), ("to_100kB", 100_000), ("to_1MB", 1_000_000), ("over_1MB", u64::MAX)];
+
+/// The names of the classes of sizes, as in a [`SizeRecord`].
+fn sizes() -> impl Iterator<Item = &'static str> {
+    SIZES.iter().map(|(name, _)| *name)
+}
+
+/// A slowdown is counted in millionths, so that a histogram of nanoseconds takes it.
+const MILLIONTHS: f64 = 1e6;
+
+/// A completed transfer or page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completed {
+    /// How long it took.
+    pub took: Duration,
+    /// Its payload, bytes; `None` if that is not known.
+    pub bytes: Option<u64>,
+    /// The least time that it takes alone, if that is known.
+    pub alone: Option<Duration>,
+}
 
 /// Completion times of one kind of transfer. Mean and maximum are exact, quantiles within 0.4 %.
 #[derive(Clone, Debug, Default)]
 pub struct TransferMeter {
+    all: Counted,
+    /// By class of size, once there is one.
+    by_size: [Option<Box<Counted>>; SIZES.len()],
+}
+
+/// Times and slowdowns.
+#[derive(Clone, Debug, Default)]
+struct Counted {
     times: DelayHistogram,
+    /// In millionths.
+    slowdowns: DelayHistogram,
+}
+
+impl Counted {
+    fn count(&mut self, Completed { took, alone, .. }: Completed) {
+        self.times.record(took);
+        if let Some(alone) = alone.filter(|alone| *alone > Duration::ZERO) {
+            let millionths = took.ns() as f64 / alone.ns() as f64 * MILLIONTHS;
+            self.slowdowns.record(Duration::from_ns(millionths.round() as u64));
+        }
+    }
+
+    fn times(&self) -> Times {
+        let at = |quantile: f64| self.times.quantile(quantile).seconds();
+        Times {
+            mean_s: self.times.sojourn().mean_s,
+            p50_s: at(0.5),
+            p90_s: Some(at(0.9)),
+            p95_s: at(0.95),
+            p99_s: at(0.99),
+            p99_9_s: Some(at(0.999)),
+            max_s: self.times.max().seconds(),
+        }
+    }
+
+    fn slowdown(&self) -> Option<Slowdown> {
+        let part = |millionths: Duration| millionths.ns() as f64 / MILLIONTHS;
+        let at = |quantile: f64| part(self.slowdowns.quantile(quantile));
+        (self.slowdowns.count() > 0).then(|| Slowdown {
+            mean: part(self.slowdowns.mean()),
+            p50: at(0.5),
+            p90: at(0.9),
+            p95: at(0.95),
+            p99: at(0.99),
+            p99_9: at(0.999),
+            max: part(self.slowdowns.max()),
+        })
+    }
 }
 
 impl TransferMeter {
-    /// Records a completed transfer that took this long.
-    pub fn completed(&mut self, took: Duration) {
-        self.times.record(took);
+    /// Records a completed transfer.
+    pub fn completed(&mut self, completed: Completed) {
+        self.all.count(completed);
+        if let Some(bytes) = completed.bytes {
+            let class = SIZES.iter().position(|(_, most)| bytes <= *most).unwrap_or(SIZES.len() - 1);
+            self.by_size[class].get_or_insert_default().count(completed);
+        }
     }
 
     /// The record of the transfers of `kind` in `group`; `None` if none was completed.
     pub fn record(&self, group: &str, kind: &str) -> Option<TransferRecord> {
-        let count = self.times.count();
-        (count > 0).then(|| TransferRecord {
+        let of_size = |(name, counted): (&str, &Option<Box<Counted>>)| {
+            let counted = counted.as_ref()?;
+            let (completed, times, slowdown) = (counted.times.count(), counted.times(), counted.slowdown());
+            Some(SizeRecord { size: name.to_owned(), completed, times, slowdown })
+        };
+        let completed = self.all.times.count();
+        (completed > 0).then(|| TransferRecord {
             group: group.to_owned(),
             kind: kind.to_owned(),
-            completed: count,
-            mean_s: self.times.sojourn().mean_s,
-            p50_s: self.times.quantile(0.5).seconds(),
-            p95_s: self.times.quantile(0.95).seconds(),
-            p99_s: self.times.quantile(0.99).seconds(),
-            max_s: self.times.max().seconds(),
+            completed,
+            times: self.all.times(),
+            slowdown: self.all.slowdown(),
+            sizes: sizes().zip(&self.by_size).filter_map(of_size).collect(),
         })
+    }
+}
+
+/// One number that a summary may have of transfers, between their kind and their group:
+/// `transfer_p95_s.web`.
+#[derive(Clone, Copy, Debug)]
+pub struct Statistic {
+    /// Its name.
+    pub name: &'static str,
+    /// Is it in every summary? The others are there where a scenario or a sweep names them.
+    pub is_plain: bool,
+    of: fn(&Times, Option<&Slowdown>) -> Option<f64>,
+}
+
+impl Statistic {
+    /// Every one.
+    pub const ALL: [Statistic; 14] = [
+        Self::plain("mean_s", |times, _| Some(times.mean_s)),
+        Self::plain("p50_s", |times, _| Some(times.p50_s)),
+        Self::plain("p95_s", |times, _| Some(times.p95_s)),
+        Self::plain("p99_s", |times, _| Some(times.p99_s)),
+        Self::named("p90_s", |times, _| times.p90_s),
+        Self::named("p99_9_s", |times, _| times.p99_9_s),
+        Self::named("max_s", |times, _| Some(times.max_s)),
+        Self::named("slowdown_mean", |_, slowdown| Some(slowdown?.mean)),
+        Self::named("slowdown_p50", |_, slowdown| Some(slowdown?.p50)),
+        Self::named("slowdown_p90", |_, slowdown| Some(slowdown?.p90)),
+        Self::named("slowdown_p95", |_, slowdown| Some(slowdown?.p95)),
+        Self::named("slowdown_p99", |_, slowdown| Some(slowdown?.p99)),
+        Self::named("slowdown_p99_9", |_, slowdown| Some(slowdown?.p99_9)),
+        Self::named("slowdown_max", |_, slowdown| Some(slowdown?.max)),
+    ];
+
+    const fn plain(name: &'static str, of: fn(&Times, Option<&Slowdown>) -> Option<f64>) -> Self {
+        Statistic { name, is_plain: true, of }
+    }
+
+    const fn named(name: &'static str, of: fn(&Times, Option<&Slowdown>) -> Option<f64>) -> Self {
+        Statistic { name, is_plain: false, of }
+    }
+
+    /// Its value over all transfers of `record`.
+    pub fn of(&self, record: &TransferRecord) -> Option<f64> {
+        (self.of)(&record.times, record.slowdown.as_ref())
+    }
+
+    /// Its value over the transfers of one class of sizes.
+    pub fn of_size(&self, record: &SizeRecord) -> Option<f64> {
+        (self.of)(&record.times, record.slowdown.as_ref())
+    }
+}
+
+/// The name of a measure of the transfers or pages of a group, taken apart: how many were
+/// completed, `transfers.web`, or a statistic, `page_p95_s.web`; of one class of sizes
+/// `transfer_p95_s.web.to_10kB`.
+#[derive(Clone, Copy, Debug)]
+pub struct OfTransfers<'a> {
+    /// `transfer` or `page`.
+    pub kind: &'static str,
+    /// `None` for how many were completed.
+    pub statistic: Option<Statistic>,
+    /// The group.
+    pub group: &'a str,
+    /// The class of sizes; `None` for all.
+    pub size: Option<&'a str>,
+}
+
+impl<'a> OfTransfers<'a> {
+    /// Takes `name` apart; `None` if it is another measure.
+    pub fn parse(name: &'a str) -> Option<Self> {
+        let (what, of) = name.split_once('.')?;
+        let of_size = of.rsplit_once('.').filter(|(_, size)| sizes().any(|known| known == *size));
+        let (group, size) = of_size.map_or((of, None), |(group, size)| (group, Some(size)));
+        let kind = ["transfer", "page"].into_iter().find(|kind| what.starts_with(kind))?;
+        let what = what.strip_prefix(kind)?;
+        let statistic = match what.strip_prefix('_') {
+            Some(what) => Some(*Statistic::ALL.iter().find(|statistic| statistic.name == what)?),
+            None if what == "s" => None,
+            None => return None,
+        };
+        Some(OfTransfers { kind, statistic, group, size })
+    }
+
+    /// Is it in every summary of a scenario with such transfers?
+    pub fn is_plain(&self) -> bool {
+        self.size.is_none() && self.statistic.is_none_or(|statistic| statistic.is_plain)
+    }
+
+    /// Its value.
+    pub fn value(&self, records: &[TransferRecord]) -> Option<f64> {
+        let record = records.iter().find(|record| record.kind == self.kind && record.group == self.group)?;
+        let Some(size) = self.size else {
+            return self.statistic.map_or(Some(record.completed as f64), |statistic| statistic.of(record));
+        };
+        let record = record.sizes.iter().find(|record| record.size == size)?;
+        self.statistic.map_or(Some(record.completed as f64), |statistic| statistic.of_size(record))
+    }
+
+    /// Every such name of the `kind` in `group`, the plain ones first.
+    pub fn names(kind: &str, group: &str) -> Vec<String> {
+        let of = |of: &str| {
+            let statistics = Statistic::ALL.iter().map(move |statistic| statistic.name);
+            let names = statistics.map(|name| format!("{kind}_{name}.{of}"));
+            [format!("{kind}s.{of}")].into_iter().chain(names).collect::<Vec<_>>()
+        };
+        let by_size = sizes().flat_map(|size| of(&format!("{group}.{size}")));
+        of(group).into_iter().chain(by_size).collect()
     }
 }
 
@@ -36,18 +221,82 @@ impl TransferMeter {
 mod tests {
     use super::*;
 
+    fn completed(took: Duration, bytes: u64, alone: Duration) -> Completed {
+        Completed { took, bytes: Some(bytes), alone: Some(alone) }
+    }
+
+    /// `actual` is `truth` within half of a bin of the histogram.
+    fn near(actual: f64, truth: f64) {
+        assert!((actual / truth - 1.0).abs() < 0.004, "{actual}, not {truth}");
+    }
+
     #[test]
     fn a_meter_reports_what_it_recorded() {
         let mut meter = TransferMeter::default();
         assert_eq!(meter.record("web", "page"), None);
-        for ms in 1..=100 {
-            meter.completed(Duration::from_ms(ms));
+        for ms in 1..=1000 {
+            meter.completed(Completed { took: Duration::from_ms(ms), bytes: None, alone: None });
         }
-        let record = meter.record("web", "page").expect("a hundred were completed");
-        assert_eq!((record.group.as_str(), record.kind.as_str(), record.completed), ("web", "page", 100));
-        assert!((record.mean_s - 0.0505).abs() < 1e-12 && record.max_s == 0.1);
-        for (actual, truth) in [(record.p50_s, 0.050), (record.p95_s, 0.095), (record.p99_s, 0.099)] {
-            assert!((actual / truth - 1.0).abs() < 0.004, "{actual}, not {truth}");
+        let record = meter.record("web", "page").expect("a thousand were completed");
+        assert_eq!((record.group.as_str(), record.kind.as_str(), record.completed), ("web", "page", 1000));
+        assert_eq!((record.slowdown, record.sizes.len()), (None, 0));
+        let times = record.times;
+        assert!((times.mean_s - 0.5005).abs() < 1e-12 && times.max_s == 1.0);
+        // Of 1 to n the part q is not above the ceiling of q n: the empirical distribution's
+        // inverse, which numpy calls `inverted_cdf`.
+        let percentiles = [
+            (times.p50_s, 0.5),
+            (times.p90_s.unwrap(), 0.9),
+            (times.p95_s, 0.95),
+            (times.p99_s, 0.99),
+            (times.p99_9_s.unwrap(), 0.999),
+        ];
+        percentiles.into_iter().for_each(|(actual, truth)| near(actual, truth));
+    }
+
+    #[test]
+    fn of_few_transfers_a_percentile_is_one_of_them() {
+        let mut meter = TransferMeter::default();
+        [10, 20, 30].into_iter().for_each(|ms| {
+            meter.completed(completed(Duration::from_ms(ms), 1, Duration::from_ms(10)));
+        });
+        let record = meter.record("web", "transfer").unwrap();
+        near(record.times.p50_s, 0.020);
+        near(record.times.p90_s.unwrap(), 0.030);
+        let slowdown = record.slowdown.unwrap();
+        near(slowdown.p50, 2.0);
+        near(slowdown.p99_9, 3.0);
+        assert_eq!((slowdown.mean, slowdown.max), (2.0, 3.0));
+    }
+
+    #[test]
+    fn sizes_have_records_of_their_own_and_an_end_is_in_the_class_below() {
+        let mut meter = TransferMeter::default();
+        for bytes in [1, 10_000, 10_001, 1_000_001] {
+            meter.completed(completed(Duration::from_ms(bytes), bytes, Duration::from_ms(1)));
+        }
+        let record = meter.record("web", "transfer").unwrap();
+        let classes: Vec<(&str, u64)> =
+            record.sizes.iter().map(|one| (one.size.as_str(), one.completed)).collect();
+        assert_eq!(classes, [("to_10kB", 2), ("to_100kB", 1), ("over_1MB", 1)]);
+        near(record.sizes[1].times.p50_s, 10.001);
+    }
+
+    #[test]
+    fn the_name_of_a_measure_is_taken_apart_and_nothing_else_is_one() {
+        let of = |name| {
+            let OfTransfers { kind, statistic, group, size } = OfTransfers::parse(name)?;
+            Some((kind, statistic.map(|statistic| statistic.name), group, size))
+        };
+        assert_eq!(of("transfers.web"), Some(("transfer", None, "web", None)));
+        assert_eq!(of("page_p99_9_s.web"), Some(("page", Some("p99_9_s"), "web", None)));
+        let by_size = "transfer_slowdown_p50.a.b.to_1MB";
+        assert_eq!(of(by_size), Some(("transfer", Some("slowdown_p50"), "a.b", Some("to_1MB"))));
+        for other in ["transfer", "transferring.web", "transfer_p98_s.web", "share.web", "pages_p50_s.web"] {
+            assert_eq!(of(other), None, "{other}");
+        }
+        for name in OfTransfers::names("page", "web") {
+            assert!(OfTransfers::parse(&name).is_some_and(|parsed| parsed.group == "web"), "{name}");
         }
     }
 }

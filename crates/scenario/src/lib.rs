@@ -90,7 +90,7 @@ pub use lesson::LessonSpec;
 pub use links::{BackSpec, LinkSpec, Links, NetworkLinkSpec, ReturnSpec};
 pub use live::Live;
 pub use load::{Overrides, QueueView, Scenario, load, parse, parse_in};
-pub use output::OutputSpec;
+pub use output::{Output, OutputSpec};
 pub use run::{
     ENGINE, Observers, Outcome, RunError, RunId, discipline, fairness, linux, network, ns2, report, run_all,
     run_all_observed, run_single, steps, threads,

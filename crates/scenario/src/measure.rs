@@ -1,10 +1,11 @@
 //! The measures of a summary, by name.
 
-use crate::spec::{ExpectSpec, Spec};
+use crate::spec::{ExpectSpec, FlowSpec, Spec};
 use crate::topology::Topology;
 use fairwire_core::Cause;
+use fairwire_metrics::OfTransfers;
 use fairwire_metrics::agreement::is_called;
-use fairwire_metrics::summary::{AGGREGATE_MEASURES, FURTHER, FURTHER_OF_GROUPS, LINK_MEASURES};
+use fairwire_metrics::summary::{AGGREGATE_MEASURES, FURTHER, FURTHER_OF_GROUPS, LINK_MEASURES, is_further};
 
 /// Measures that every scenario has.
 const PLAIN: &[&str] = &[
@@ -26,7 +27,11 @@ impl Spec {
             let agreed = self.agree.iter().map(|agree| agree.measure.as_str());
             self.expect.iter().flat_map(ExpectSpec::measures).chain(agreed)
         };
-        let is_named = |measure: &String| named().any(|name| is_called(measure, name));
+        // The name of a measure of transfers is not also that of its classes of sizes.
+        let calls = |name: &str, measure: &str| {
+            name == measure || is_called(measure, name) && OfTransfers::parse(name).is_none()
+        };
+        let is_named = |measure: &String| named().any(|name| calls(name, measure));
         further(self).filter(is_named).collect()
     }
 }
@@ -36,7 +41,17 @@ fn further(spec: &Spec) -> impl Iterator<Item = String> {
     let of_groups = FURTHER_OF_GROUPS
         .into_iter()
         .flat_map(|kind| spec.flow.iter().map(move |flow| format!("{kind}.{}", flow.group)));
-    FURTHER.into_iter().map(String::from).chain(of_groups)
+    let of_transfers = of_transfers(spec).filter(|name| is_further(name));
+    FURTHER.into_iter().map(String::from).chain(of_groups).chain(of_transfers)
+}
+
+/// Every measure of the transfers and pages of `spec`.
+fn of_transfers(spec: &Spec) -> impl Iterator<Item = String> {
+    let of_flow = |flow: &FlowSpec| {
+        let timed = flow.source.about().timed.iter();
+        timed.flat_map(|kind| OfTransfers::names(kind, &flow.group)).collect::<Vec<_>>()
+    };
+    spec.flow.iter().flat_map(of_flow)
 }
 
 /// Every measure that the summary of `spec` may hold.
@@ -45,13 +60,7 @@ pub(crate) fn names(spec: &Spec, topology: &Topology) -> Vec<String> {
     for kind in ["share", "fraction", "throughput_bps"] {
         names.extend(spec.flow.iter().map(|flow| format!("{kind}.{}", flow.group)));
     }
-    for flow in &spec.flow {
-        for kind in flow.source.about().timed {
-            names.push(format!("{kind}s.{}", flow.group));
-            let times = ["mean_s", "p50_s", "p95_s", "p99_s"];
-            names.extend(times.map(|time| format!("{kind}_{time}.{}", flow.group)));
-        }
-    }
+    names.extend(of_transfers(spec).filter(|name| !is_further(name)));
     for aggregate in &spec.aggregate {
         names.extend(AGGREGATE_MEASURES.iter().map(|measure| format!("{measure}.{}", aggregate.name)));
     }

@@ -298,14 +298,14 @@ pub(crate) fn record_of(
     Some(record(scenario, compared, seed, steps.measured()?))
 }
 
-fn record(scenario: &Scenario, compared: &Compared, seed: u64, measured: Measured) -> RunRecord {
+fn record(scenario: &Scenario, compared: &Compared, seed: u64, mut measured: Measured) -> RunRecord {
     let aggregates =
         aggregate::records(scenario.spec(), scenario.topology(), measured.aggregates, &measured.flows);
     RunRecord {
         discipline: compared.label().into(),
         stage: String::new(),
         seed,
-        fairness: fairness(scenario, &measured.flows),
+        fairness: fairness(scenario, &mut measured.flows),
         aggregates,
         flows: measured.flows,
         links: measured.links,
@@ -314,8 +314,9 @@ fn record(scenario: &Scenario, compared: &Compared, seed: u64, measured: Measure
     }
 }
 
-/// The fairness among the `flows`, over the queues on the route of each.
-pub fn fairness(scenario: &Scenario, flows: &[FlowRecord]) -> Fairness {
+/// The fairness among the `flows`, over the queues on the route of each; writes its max-min share
+/// into each.
+pub fn fairness(scenario: &Scenario, flows: &mut [FlowRecord]) -> Fairness {
     let (spec, topology) = (scenario.spec(), scenario.topology());
     let capacities: Vec<f64> =
         topology.queues.iter().map(|queue| queue.mean_bps(spec.warm_up.0, spec.duration.0)).collect();

@@ -7,7 +7,7 @@
 use fairwire_catalogue::{self as catalogue, Parameters, Site};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate, RateLaw, Seed};
-use fairwire_metrics::record::{Fairness, FlowRecord, LinkRecord, RunRecord, Sojourn, TransferRecord};
+use fairwire_metrics::record::{Fairness, FlowRecord, LinkRecord, RunRecord, Sojourn, Times, TransferRecord};
 use fairwire_scenario::{Overrides, Scenario, parse, run_all};
 use fairwire_sim::app::{
     Arrivals, Bursts, Law, Load, OnOff, Poisson, Sequence, Telnet, Traffic, Transfers, Video, Voip, Web,
@@ -257,16 +257,24 @@ fn in_products(mut links: Vec<LinkRecord>) -> Vec<LinkRecord> {
     links
 }
 
-/// Flows as they were when the marks were recorded: without counts of timeouts.
+/// Flows as they were when the marks were recorded: without counts of timeouts, and what each was
+/// given.
 fn uncounted(mut flows: Vec<FlowRecord>) -> Vec<FlowRecord> {
-    for FlowRecord { timeouts, loss_episodes, timeout_episodes, .. } in &mut flows {
-        [timeouts, loss_episodes, timeout_episodes].into_iter().for_each(|count| *count = None);
+    for flow in &mut flows {
+        let FlowRecord { timeouts, loss_episodes, timeout_episodes, delivered_bytes, .. } = flow;
+        [timeouts, loss_episodes, timeout_episodes, delivered_bytes]
+            .into_iter()
+            .for_each(|count| *count = None);
+        let FlowRecord { start_s, access_delay_s, base_rtt_s, fair_bps, .. } = flow;
+        [start_s, access_delay_s, base_rtt_s, fair_bps].into_iter().for_each(|given| *given = None);
     }
     flows
 }
 
 fn timed(mut record: TransferRecord) -> TransferRecord {
-    let TransferRecord { p50_s, p95_s, p99_s, max_s, .. } = &mut record;
+    (record.slowdown, record.sizes) = (None, Vec::new()); // there were none
+    (record.times.p90_s, record.times.p99_9_s) = (None, None);
+    let Times { p50_s, p95_s, p99_s, max_s, .. } = &mut record.times;
     [p50_s, p95_s, p99_s, max_s].into_iter().for_each(|time| *time = product(*time));
     record
 }

@@ -3,9 +3,10 @@
 use crate::event::Events;
 use crate::frames::Frame;
 use crate::line::Pace;
-use crate::plan::{GroupPlan, Source};
+use crate::link::Link;
+use crate::plan::{GroupPlan, Hop, Source};
 use crate::route::{self, Leg, Sizes};
-use fairwire_core::{Duration, FlowHash, Packet, Time, rng};
+use fairwire_core::{Duration, FlowHash, Packet, Rate, Time, rng};
 use fairwire_tcp::Config;
 use std::sync::Arc;
 
@@ -29,9 +30,60 @@ pub(crate) struct Group {
     pub(crate) ack_bytes: u32,
     pub(crate) pace: Pace,
     pub(crate) ack_on_access: Duration,
+    /// What its ways take where nothing is on them.
+    pub(crate) empty: Empty,
     /// The first leg there, and the first one back.
     pub(crate) forward: u32,
     pub(crate) back: u32,
+}
+
+/// What the ways of a group take where nothing is on them; the propagation delay of the flows' own
+/// links is not in it. Absent where the rate of a link changes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Empty {
+    /// A packet with data, over all links.
+    there: Option<Duration>,
+    /// An acknowledgement, over all links back.
+    back: Option<Duration>,
+    /// A packet with data at the slowest link there.
+    slowest: Duration,
+}
+
+impl Empty {
+    fn of(plan: &GroupPlan, sizes: Sizes, links: &[Link]) -> Self {
+        let own = [(plan.access_rate, Duration::ZERO); 2];
+        let way = |hops: &[Hop]| -> Option<Vec<(Rate, Duration)>> {
+            let of_hop = |hop: &Hop| match *hop {
+                Hop::Wire { rate, delay } => Some((rate, delay)),
+                Hop::Link(link) => links.get(link as usize)?.fixed(),
+            };
+            own.into_iter().map(Some).chain(hops.iter().map(of_hop)).collect()
+        };
+        let takes = |way: Vec<(Rate, Duration)>, bytes: u32| {
+            let sent = |(rate, delay): &(Rate, Duration)| rate.time_to_send(bytes.into()) + *delay;
+            way.iter().map(sent).fold(Duration::ZERO, |sum, one| sum + one)
+        };
+        let there = way(&plan.forward);
+        let slowest = there.iter().flatten().map(|(rate, _)| rate.time_to_send(sizes.data.into())).max();
+        Empty {
+            slowest: slowest.unwrap_or(Duration::ZERO),
+            there: there.map(|way| takes(way, sizes.data)),
+            back: way(&plan.back).map(|way| takes(way, sizes.ack)),
+        }
+    }
+
+    /// The least time that these segments take to the receiver of a flow whose own links have this
+    /// delay: the first has crossed all links, and the others follow at the slowest of them.
+    pub(crate) fn alone(&self, access_delay: Duration, segments: u64) -> Option<Duration> {
+        let others = self.slowest.ns().saturating_mul(segments.saturating_sub(1));
+        Some(self.there? + access_delay + access_delay + Duration::from_ns(others))
+    }
+
+    /// The round-trip time of a flow whose own links have this delay.
+    fn round_trip(&self, access_delay: Duration) -> Option<Duration> {
+        let own = access_delay + access_delay;
+        Some(self.there? + own + self.back? + own)
+    }
 }
 
 impl Group {
@@ -39,6 +91,7 @@ impl Group {
         number: u32,
         plan: GroupPlan,
         salt: u64,
+        links: &[Link],
         legs: &mut Vec<Leg>,
         events: &mut impl Events,
     ) -> Self {
@@ -75,6 +128,7 @@ impl Group {
             },
             data_bytes,
             ack_bytes,
+            empty: Empty::of(&plan, sizes, links),
             forward: route::lay(&plan.forward, number, sizes, legs, events),
             back: route::lay(&plan.back, number, sizes, legs, events),
             plan,
@@ -98,6 +152,12 @@ impl Group {
     /// Do acknowledgements come back?
     pub(crate) fn is_acknowledged(&self) -> bool {
         self.tcp.is_some()
+    }
+
+    /// The round-trip time, without a queue, of a flow whose own links have this delay; `None`
+    /// where nothing comes back, or a rate changes.
+    pub(crate) fn base_rtt(&self, access_delay: Duration) -> Option<Duration> {
+        self.empty.round_trip(access_delay).filter(|_| self.is_acknowledged())
     }
 
     /// Are both ends of its flows of another crate?

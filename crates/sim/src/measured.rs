@@ -9,8 +9,9 @@ use crate::group::Group;
 use crate::model::Model;
 use crate::observe::Tap;
 use crate::plan::{GroupPlan, Measured, Source};
-use fairwire_metrics::FlowName;
+use fairwire_core::Duration;
 use fairwire_metrics::record::{FlowRecord, TransferRecord};
+use fairwire_metrics::{Completed, FlowName};
 use fairwire_tcp::LossCounts;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,15 +38,24 @@ impl<T: Tap, E: Events> Model<T, E> {
         let mut flows = Vec::with_capacity(rest.len()); // or fewer, where a member is several
         while let Some(first) = rest.first() {
             let group = first.group() as usize;
-            let plan = &self.groups[group].plan;
+            let of_group = &self.groups[group];
+            let plan = &of_group.plan;
             let (of_member, others) = rest.split_at(plan.connections());
             rest = others;
+            let member = plan.members[(numbers[group] - of_group.before) as usize];
             numbers[group] += 1;
             let session = first.session().map(|session| &self.sessions[session as usize]);
             let name = FlowName::numbered(&plan.name, numbers[group]);
             let (group, kind) = names[group].clone();
             let names = Names { name, group, kind };
-            flows.push(self.flow_record(plan, names, &Counts::sum(of_member), session));
+            let record = self.flow_record(plan, names, &Counts::sum(of_member), session);
+            let base_rtt = of_group.base_rtt(member.access_delay);
+            flows.push(FlowRecord {
+                start_s: Some(member.start.seconds()),
+                access_delay_s: Some(member.access_delay.seconds()),
+                base_rtt_s: base_rtt.map(Duration::seconds),
+                ..record
+            });
         }
         Measured {
             flows,
@@ -74,7 +84,11 @@ impl<T: Tap, E: Events> Model<T, E> {
             if let Some(Took { at, took }) = flow.took()
                 && at >= self.measured_from
             {
-                timed.entry(self.groups[flow.group() as usize].head).or_default().transfers.completed(took);
+                timed
+                    .entry(self.groups[flow.group() as usize].head)
+                    .or_default()
+                    .transfers
+                    .completed(Completed { took, bytes: None, alone: None });
             }
         }
         timed
@@ -132,6 +146,11 @@ impl<T: Tap, E: Events> Model<T, E> {
             timeouts: losses.map(|losses| losses.timeouts.into()),
             loss_episodes: losses.map(LossCounts::episodes),
             timeout_episodes: losses.map(|losses| losses.timed_out.into()),
+            start_s: None,
+            access_delay_s: None,
+            base_rtt_s: None,
+            fair_bps: None,
+            delivered_bytes: Some(good_bytes),
         }
     }
 }

@@ -67,7 +67,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         let number = self.groups.len() as u32;
         let members = std::mem::take(&mut plan.members);
         let salt = seed.stream("flow hash").next_u64();
-        let group = Group::new(number, plan, salt, &mut self.legs, &mut self.events)
+        let mut group = Group::new(number, plan, salt, &self.links, &mut self.legs, &mut self.events)
             .with(members.len() as u32, self.groups.last());
         let mut lanes = BTreeMap::new();
         for (at, Member { start, access_delay }) in members.iter().enumerate() {
@@ -80,6 +80,7 @@ impl<T: Tap, E: Events> Model<T, E> {
             };
             self.add_member(&group, membership, Time::ZERO + *start, seed);
         }
+        group.plan.members = members; // their records say what each was given
         self.groups.push(group);
     }
 

@@ -1,13 +1,13 @@
 //! Users of TCP at work: what they do to their connections, and what these have for them.
 
 use crate::app::load::{Cause, Step};
-use crate::app::session::Request;
+use crate::app::session::{Request, Timed};
 use crate::event::{Event, Events, Lane};
 use crate::model::Model;
 use crate::observe::Tap;
-use crate::plan::Hop;
 use crate::seen::TransferEvent;
-use fairwire_core::{Duration, Rate, Time};
+use fairwire_core::Time;
+use fairwire_metrics::Completed;
 
 impl<T: Tap, E: Events> Model<T, E> {
     /// A user of TCP may have something to do.
@@ -26,17 +26,23 @@ impl<T: Tap, E: Events> Model<T, E> {
             && at <= self.end
         {
             let group = user.group;
+            let access_delay = self.store.flows[flow as usize].access_delay();
+            let alone = self.groups[group as usize].empty.alone(access_delay, segments);
+            let bytes = self.payload(group, segments);
             if T::IS_ON {
-                let alone = self.alone(flow, group, segments);
-                let bytes = self.payload(group, segments);
                 let event = TransferEvent { at, since, flow, is_page: false, bytes, alone };
                 self.store.tap.completes(&event);
             }
             if at >= self.measured_from {
-                let head = self.groups[group as usize].head;
-                self.timed.entry(head).or_default().transfers.completed(at.since(since));
+                let completed = Completed { took: at.since(since), bytes, alone };
+                self.timed(group).transfers.completed(completed);
             }
         }
+    }
+
+    /// The completion times of a group.
+    fn timed(&mut self, group: u32) -> &mut Timed {
+        self.timed.entry(self.groups[group as usize].head).or_default()
     }
 
     /// All that a connection was given is acknowledged.
@@ -50,24 +56,6 @@ impl<T: Tap, E: Events> Model<T, E> {
     fn payload(&self, group: u32, segments: u64) -> Option<u64> {
         let tcp = self.groups[group as usize].tcp.as_deref()?;
         Some(segments * u64::from(tcp.segment_bytes))
-    }
-
-    /// The least time that these segments of `flow` take to its receiver where nothing else is on
-    /// the way: the first has crossed all links, and the others follow at the slowest of them.
-    fn alone(&self, flow: u32, group: u32, segments: u64) -> Option<Duration> {
-        let group = &self.groups[group as usize];
-        let access = (group.plan.access_rate, self.store.flows[flow as usize].access_delay());
-        let mut hops = vec![access, access];
-        for hop in &group.plan.forward {
-            hops.push(match *hop {
-                Hop::Wire { rate, delay } => (rate, delay),
-                Hop::Link(link) => self.links[link as usize].fixed()?,
-            });
-        }
-        let sends = |rate: Rate| rate.time_to_send(group.data_bytes.into());
-        let first = hops.iter().fold(Duration::ZERO, |sum, (rate, delay)| sum + sends(*rate) + *delay);
-        let slowest = hops.iter().map(|(rate, _)| sends(*rate)).max()?;
-        Some(first + Duration::from_ns(slowest.ns().saturating_mul(segments.saturating_sub(1))))
     }
 
     /// Lets a session do what it does for this reason.
@@ -84,14 +72,15 @@ impl<T: Tap, E: Events> Model<T, E> {
                 }
                 Step::PageSince(since) => {
                     let (segments, group) = (self.sessions[user].end_page(), self.sessions[user].group);
+                    let bytes = self.payload(group, segments);
                     if T::IS_ON {
-                        let (flow, bytes) = (self.sessions[user].first(), self.payload(group, segments));
+                        let flow = self.sessions[user].first();
                         let event = TransferEvent { at: now, since, flow, is_page: true, bytes, alone: None };
                         self.store.tap.completes(&event);
                     }
                     if now >= self.measured_from {
-                        let head = self.groups[group as usize].head;
-                        self.timed.entry(head).or_default().pages.completed(now.since(since));
+                        let completed = Completed { took: now.since(since), bytes, alone: None };
+                        self.timed(group).pages.completed(completed);
                     }
                 }
                 step => {

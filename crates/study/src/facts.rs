@@ -2,9 +2,9 @@
 
 use crate::packets;
 use crate::text::hint;
-use fairwire_metrics::jain;
 use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord, Sojourn};
 use fairwire_metrics::summary;
+use fairwire_metrics::{OfTransfers, jain};
 use fairwire_scenario::{FlowSpec, Scenario};
 use std::collections::BTreeMap;
 
@@ -74,21 +74,8 @@ const OF_LINKS: [&str; 15] = [
 const OF_ALL: [&str; 7] =
     ["jain", "jain_throughput", "worst_share", "cov", "cov_goodput", "jain_goodput", "events"];
 
-/// Of a group, against what is fair or over its transfers.
-const OF_ONE_GROUP: [&str; 12] = [
-    "share",
-    "fraction",
-    "transfers",
-    "transfer_mean_s",
-    "transfer_p50_s",
-    "transfer_p95_s",
-    "transfer_p99_s",
-    "pages",
-    "page_mean_s",
-    "page_p50_s",
-    "page_p95_s",
-    "page_p99_s",
-];
+/// Of a group, against what is fair; those of its transfers are in [`OfTransfers`].
+const OF_ONE_GROUP: [&str; 2] = ["share", "fraction"];
 
 /// The measures of one run.
 pub(crate) struct Facts<'a> {
@@ -106,6 +93,9 @@ impl<'a> Facts<'a> {
     pub(crate) fn value(&self, name: &str) -> Option<f64> {
         if let Some(value) = self.summary.get(name) {
             return Some(*value);
+        }
+        if let Some(of) = OfTransfers::parse(name) {
+            return of.value(&self.run.transfers);
         }
         if name.starts_with("drops.") {
             return Some(0.0); // a cause that dropped nothing
@@ -141,6 +131,7 @@ pub(crate) fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
         what == "drops"
             || OF_GROUPS.contains(&what) && of.split('+').all(is_group)
             || (OF_ONE_GROUP.contains(&what) || packets::NAMES.contains(&what)) && is_group(of)
+            || OfTransfers::parse(name).is_some_and(|of| is_group(of.group))
             || summary::AGGREGATE_MEASURES.contains(&what) && is_aggregate(of)
     } else {
         OF_ALL.contains(&name) || OF_LINKS.contains(&name)
@@ -166,6 +157,8 @@ fn refusal(name: &str, groups: &[&str], links: &[&str], aggregates: &[&str]) -> 
     known.extend(
         [&OF_GROUPS[..], &OF_ONE_GROUP, &packets::NAMES].iter().flat_map(|of| all(of, &owned(groups))),
     );
+    let kinds = || ["transfer", "page"].into_iter();
+    known.extend(groups.iter().flat_map(|group| kinds().flat_map(|kind| OfTransfers::names(kind, group))));
     known.extend(all(&summary::AGGREGATE_MEASURES, &owned(aggregates)));
     for (of, whats) in [(&flows, &OF_FLOWS[..]), (&of_links, &OF_LINKS)] {
         known.extend(of.iter().flat_map(|of| whats.iter().map(move |what| format!("{of}.{what}"))));

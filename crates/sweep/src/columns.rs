@@ -6,6 +6,7 @@
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
@@ -14,7 +15,9 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap};
+use std::fs::File;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A column: its path in the JSON of a record, its type and its description.
@@ -124,6 +127,15 @@ pub(crate) fn parquet(
     let mut writer = ArrowWriter::try_new(out, rows.schema(), Some(properties))?;
     writer.write(rows)?;
     writer.close().map(drop)
+}
+
+/// Reads the table in the Parquet file at `path`.
+///
+/// # Errors
+/// If it cannot be read, or is none.
+pub fn read_table(path: &Path) -> io::Result<Vec<RecordBatch>> {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?).map_err(io::Error::other)?;
+    reader.build().map_err(io::Error::other)?.collect::<Result<_, _>>().map_err(io::Error::other)
 }
 
 /// Adds the columns of what is at `path`, which has this schema.

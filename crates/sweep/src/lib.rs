@@ -28,5 +28,5 @@ pub use shard::{Ran, Shard};
 pub use spec::{AxisSpec, FORMAT, RangeSpec, Spacing, SweepSpec, Vary};
 pub use store::{Batch, Part, Runs, Store, StoreError};
 pub use table::{CellSummary, Values};
-pub use values::Value;
+pub use values::{Value, values_of};
 pub use varied::Base;

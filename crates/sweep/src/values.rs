@@ -1,7 +1,7 @@
 //! Values of axes, and columns of them.
 
 use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, DictionaryArray, Float64Array, StringArray};
+use arrow_array::{Array, ArrayRef, DictionaryArray, Float64Array, StringArray, UInt64Array};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -41,5 +41,27 @@ pub(crate) fn values_column<'a>(values: impl Iterator<Item = &'a Value> + Clone,
     match values.clone().next() {
         Some(Value::Text(_)) => texts(&values.map(text).collect::<Vec<_>>()),
         _ => Arc::new(values.map(number).collect::<Float64Array>()),
+    }
+}
+
+/// The values of a column as this crate writes it: numbers, counts and texts. A null, and a value of
+/// another kind, is none.
+pub fn values_of(column: &ArrayRef) -> Vec<Option<Value>> {
+    let column: &dyn Array = column;
+    let any = column.as_any();
+    let text = |text: Option<&str>| text.map(|text| Value::Text(text.to_owned()));
+    if let Some(numbers) = any.downcast_ref::<Float64Array>() {
+        return numbers.iter().map(|number| number.map(Value::Number)).collect();
+    }
+    if let Some(counts) = any.downcast_ref::<UInt64Array>() {
+        return counts.iter().map(|count| count.map(|count| Value::Number(count as f64))).collect();
+    }
+    if let Some(texts) = any.downcast_ref::<StringArray>() {
+        return texts.iter().map(text).collect();
+    }
+    let dictionary = any.downcast_ref::<DictionaryArray<Int32Type>>();
+    match dictionary.and_then(|all| all.downcast_dict::<StringArray>()) {
+        Some(texts) => texts.into_iter().map(text).collect(),
+        None => vec![None; column.len()],
     }
 }

@@ -2,12 +2,14 @@
 
 mod keys;
 mod output;
+mod plot;
 mod refused;
 mod studies;
 mod sweep;
 mod values;
 
 pub(crate) use output::OutputArgs;
+pub(crate) use plot::PlotArgs;
 pub(crate) use refused::failure;
 pub(crate) use studies::{CalibrateArgs, ReproduceArgs};
 pub(crate) use sweep::{PlanArgs, SweepArgs, SweepCommand, SweepRunArgs};
@@ -17,6 +19,7 @@ use clap_complete::ArgValueCompleter;
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
 use fairwire_scenario::ENGINE;
+use plot::PLOT_EXAMPLES;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use studies::{CALIBRATE_EXAMPLES, REPRODUCE_EXAMPLES};
@@ -173,6 +176,10 @@ pub(crate) enum Command {
         #[command(subcommand)]
         cache: Option<CacheCommand>,
     },
+    /// Draw finished results for a screen or a paper: rates, queues, delays, windows,
+    /// distributions, throughput over round-trip time, bars, sweeps.
+    #[command(after_help = PLOT_EXAMPLES)]
+    Plot(PlotArgs),
     /// List what there is.
     #[command(after_help = LIST_EXAMPLES)]
     List {

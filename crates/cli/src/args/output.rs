@@ -1,45 +1,25 @@
 //! What is written beside the report, as options.
 
-use clap::Args;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use fairwire_core::Duration;
-use std::path::PathBuf;
+use fairwire_scenario::Output;
+use std::path::{Path, PathBuf};
 
 /// What is written beside the report.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Outputs")]
 pub(crate) struct OutputArgs {
-    /// Write time series of links and groups of flows: .csv or .ndjson.
-    #[arg(long, value_name = "FILE")]
-    pub series: Option<PathBuf>,
+    #[command(flatten)]
+    pub files: OutputFiles,
     /// With --series: also of each flow, with its windows.
     #[arg(long, requires = "series")]
     pub series_flows: bool,
     /// The time between two samples; 100 ms when left out.
     #[arg(long, value_name = "DURATION")]
     pub every: Option<Duration>,
-    /// Draw throughput over time under the first seed: .svg.
-    #[arg(long, value_name = "FILE")]
-    pub plot: Option<PathBuf>,
     /// Warn where MSER-5, on the sampled throughput, finds a warm-up longer than the one left out.
     #[arg(long)]
     pub check_warm_up: bool,
-    /// Write every packet: .pcapng or .ndjson; with several runs a file for each,
-    /// NAME.DISCIPLINE.SEED.pcapng.
-    #[arg(long, value_name = "FILE")]
-    pub trace: Option<PathBuf>,
-    /// Write a row per run and flow: .csv or .parquet.
-    #[arg(long, value_name = "FILE")]
-    pub flows: Option<PathBuf>,
-    /// Write a row per completed transfer and page, with its size, its time and its slowdown: .csv
-    /// or .parquet.
-    #[arg(long, value_name = "FILE")]
-    pub transfers: Option<PathBuf>,
-    /// Write a histogram of the queueing delay of each link, a row for each bin: .csv.
-    #[arg(long, value_name = "FILE")]
-    pub histogram: Option<PathBuf>,
-    /// Write percentiles of the queueing delay of each link, also into the JSON report: .csv.
-    #[arg(long, value_name = "FILE")]
-    pub percentiles: Option<PathBuf>,
     /// Of delays, also each flow's one-way delay.
     #[arg(long)]
     pub one_way: bool,
@@ -49,19 +29,49 @@ pub(crate) struct OutputArgs {
     pub paired: Option<String>,
 }
 
-impl OutputArgs {
-    /// The options given that name a file, which takes what one scenario leaves.
-    pub(crate) fn of_one_file(&self) -> Vec<&'static str> {
-        let OutputArgs { series, plot, trace, flows, transfers, histogram, percentiles, .. } = self;
-        let options = [
-            ("--series", series),
-            ("--plot", plot),
-            ("--trace", trace),
-            ("--flows", flows),
-            ("--transfers", transfers),
-            ("--histogram", histogram),
-            ("--percentiles", percentiles),
-        ];
-        options.into_iter().filter(|(_, path)| path.is_some()).map(|(name, _)| name).collect()
+/// The files to write: an option for each output that is declared.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OutputFiles(Vec<(Output, PathBuf)>);
+
+impl OutputFiles {
+    /// The file given for `output`.
+    pub(crate) fn of(&self, output: Output) -> Option<&Path> {
+        self.0.iter().find(|(given, _)| *given == output).map(|(_, path)| path.as_path())
+    }
+
+    /// The first output for which a file is given; each takes what one scenario leaves.
+    pub(crate) fn first(&self) -> Option<Output> {
+        self.0.first().map(|(output, _)| *output)
+    }
+}
+
+impl Args for OutputFiles {
+    fn augment_args(command: Command) -> Command {
+        let option = |output: &Output| {
+            let about = output.about();
+            let (first, rest) = about.split_at(1);
+            Arg::new(output.key())
+                .long(output.key())
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .help(format!("Write {}{rest}", first.to_lowercase()))
+        };
+        command.args(Output::ALL.iter().map(option))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for OutputFiles {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = |output: &Output| Some((*output, matches.get_one::<PathBuf>(output.key())?.clone()));
+        Ok(OutputFiles(Output::ALL.iter().filter_map(given).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }

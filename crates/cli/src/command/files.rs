@@ -87,10 +87,12 @@ fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 
 /// What one place has room for is of one file.
 fn check_outputs(args: &RunArgs, files: &[File]) -> Result<(), Failure> {
-    let of_one = args.output.of_one_file();
-    if let Some(option) = of_one.first() {
+    if let Some(output) = args.output.files.first() {
         let help = "allowed: one scenario; or `[output]` in each of them, or `--out`";
-        return Err(Failure::user(format!("`{option}` is given, but so are several scenarios"), help));
+        return Err(Failure::user(
+            format!("`--{}` is given, but so are several scenarios", output.key()),
+            help,
+        ));
     }
     let mut stems = BTreeSet::new();
     let twice = files.iter().find(|file| !stems.insert(file.stem()));

@@ -11,6 +11,7 @@ pub(crate) mod lab;
 pub(crate) mod list;
 pub(crate) mod man;
 pub(crate) mod play;
+pub(crate) mod plot;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod schema;

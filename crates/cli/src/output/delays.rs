@@ -1,18 +1,106 @@
 //! Delays, counted: as histograms and as tables of percentiles.
 
+use super::plan::{Destination, Request};
+use super::written::{Done, Kept, Recorder, Run, Wants, Writer};
+use super::{file, formats};
+use crate::failure::Failure;
 use fairwire_core::Time;
-use fairwire_metrics::record::DelayRecord;
+use fairwire_metrics::record::{DelayRecord, Report};
 use fairwire_metrics::{Bin, DelayHistogram, FlowName};
-use fairwire_scenario::{Content, PacketEvent, RunId, View, What};
+use fairwire_scenario::{Content, FlowSpec, Output, PacketEvent, View, What};
+
+/// The text of a file of histograms.
+type Histograms = fn(&[Histogram]) -> Result<String, Failure>;
+
+/// The text of a file of percentiles.
+type Percentiles = fn(&[DelayRecord]) -> Result<String, Failure>;
+
+/// The formats of histograms, by their extensions.
+pub(super) const HISTOGRAMS: [(&str, Histograms); 1] = [("csv", formats::csv::histograms)];
+
+/// The formats of percentiles, by their extensions.
+pub(super) const PERCENTILES: [(&str, Percentiles); 1] = [("csv", formats::csv::percentiles)];
+
+/// One-way delays are counted for no more flows: each histogram takes 60 kB.
+const MAX_ONE_WAY: u32 = 10_000;
+
+pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer + 'a>>, Failure> {
+    let histogram = request.destination(Output::Histogram, &HISTOGRAMS)?;
+    let percentiles = request.destination(Output::Percentiles, &PERCENTILES)?;
+    let has_one_way = request.has_one_way();
+    if histogram.is_none() && percentiles.is_none() && !has_one_way {
+        return Ok(None);
+    }
+    let spec = request.scenario.spec();
+    let flows: u32 = spec.flow.iter().map(FlowSpec::count).fold(0, u32::saturating_add);
+    if has_one_way && flows > MAX_ONE_WAY {
+        let help = format!("allowed: at most {MAX_ONE_WAY} flows, since each takes 60 kB");
+        return Err(Failure::user(format!("`--one-way` is given, but the scenario has {flows} flows"), help));
+    }
+    let (from, kept) = (request.warm_up(), Kept::default());
+    Ok(Some(Box::new(Delays { histogram, percentiles, has_one_way, from, kept })))
+}
+
+/// The delays of all runs.
+struct Delays {
+    histogram: Option<(Destination, Histograms)>,
+    percentiles: Option<(Destination, Percentiles)>,
+    /// Are the delays from source to receiver requested?
+    has_one_way: bool,
+    /// When counting begins.
+    from: Time,
+    kept: Kept<(Vec<DelayRecord>, Vec<Histogram>)>,
+}
+
+impl Writer for Delays {
+    fn simulated_only(&self) -> Option<String> {
+        let given =
+            [("--histogram", self.histogram.is_some()), ("--percentiles", self.percentiles.is_some())];
+        let given: Vec<&str> = given.into_iter().filter(|(_, is)| *is).map(|(name, _)| name).collect();
+        (!given.is_empty()).then(|| given.join(", "))
+    }
+
+    fn wants(&self) -> Wants {
+        Wants { packets: self.has_one_way, ..Wants::default() }
+    }
+
+    fn begin<'a>(&'a self, run: Run<'_>) -> Result<Option<Box<dyn Recorder + 'a>>, Failure> {
+        Ok(run.is_simulated.then(|| {
+            Box::new(OfRun {
+                delays: self,
+                at: run.place(),
+                discipline: run.which.discipline.into(),
+                seed: run.which.seed,
+                one_way: self.has_one_way.then(OneWay::default),
+                records: Vec::new(),
+                histograms: Vec::new(),
+            }) as _
+        }))
+    }
+
+    fn close(&self, report: &mut Report, done: &mut Done) {
+        let (records, histograms): (Vec<_>, Vec<_>) = self.kept.take().into_iter().unzip();
+        report.delays = records.into_iter().flatten().collect();
+        if let Some((Destination { path, .. }, text)) = &self.percentiles {
+            done.wrote(path, text(&report.delays).and_then(|text| file::write(path, text.as_bytes())));
+        }
+        if let Some((Destination { path, .. }, text)) = &self.histogram {
+            let histograms: Vec<Histogram> = histograms.into_iter().flatten().collect();
+            done.wrote(path, text(&histograms).and_then(|text| file::write(path, text.as_bytes())));
+        }
+    }
+}
 
 /// Counts the delays of one run.
-#[derive(Debug)]
-pub(super) struct Delays {
+struct OfRun<'a> {
+    delays: &'a Delays,
+    at: (usize, usize),
     discipline: String,
     seed: u64,
-    from: Time,
     /// The delays from source to receiver, if requested.
     one_way: Option<OneWay>,
+    records: Vec<DelayRecord>,
+    histograms: Vec<Histogram>,
 }
 
 /// The one-way delays of each flow, over all its connections.
@@ -23,19 +111,8 @@ struct OneWay {
     of: Vec<usize>,
 }
 
-impl Delays {
-    /// From `from` on, the end of the warm-up.
-    pub(super) fn new(which: RunId<'_>, from: Time, has_one_way: bool) -> Self {
-        let one_way = has_one_way.then(OneWay::default);
-        Delays { discipline: which.discipline.into(), seed: which.seed, from, one_way }
-    }
-
-    /// Does it need packet events?
-    pub(super) fn wants_packets(&self) -> bool {
-        self.one_way.is_some()
-    }
-
-    pub(super) fn start(&mut self, view: &View<'_>) {
+impl Recorder for OfRun<'_> {
+    fn start(&mut self, view: &View<'_>) {
         if let Some(one_way) = &mut self.one_way {
             for flow in view.flows() {
                 if flow.connection.is_none_or(|connection| connection == 1) {
@@ -47,31 +124,35 @@ impl Delays {
     }
 
     /// Data that was delivered, first or again: all of it was on the way.
-    pub(super) fn packet(&mut self, event: &PacketEvent) {
+    fn packet(&mut self, event: &PacketEvent) {
         let is_data =
             matches!((event.what, event.content), (What::Deliver, Content::Data { .. } | Content::Datagram));
         if let Some(one_way) = &mut self.one_way
             && is_data
-            && event.at >= self.from
+            && event.at >= self.delays.from
         {
             let at = one_way.of[event.flow as usize];
             one_way.flows[at].1.record(event.at.since(event.sent));
         }
     }
 
-    /// The tables of percentiles.
-    pub(super) fn records(&self, view: &View<'_>) -> Vec<DelayRecord> {
-        self.each(view, |kind, of, delays| self.record(kind, of, delays))
+    fn end(&mut self, view: &View<'_>) {
+        self.records = self.each(view, |kind, of, delays| self.record(kind, of, delays));
+        if self.delays.histogram.is_some() {
+            self.histograms = self.each(view, |kind, of, delays| Histogram {
+                run: [self.discipline.clone(), self.seed.to_string(), kind.into(), of],
+                bins: delays.bins().collect(),
+            });
+        }
     }
 
-    /// The histograms themselves.
-    pub(super) fn histograms(&self, view: &View<'_>) -> Vec<Histogram> {
-        self.each(view, |kind, of, delays| Histogram {
-            run: [self.discipline.clone(), self.seed.to_string(), kind.into(), of],
-            bins: delays.bins().collect(),
-        })
+    fn finish(self: Box<Self>) -> Result<(), Failure> {
+        self.delays.kept.keep(self.at, (self.records, self.histograms));
+        Ok(())
     }
+}
 
+impl OfRun<'_> {
     /// What `make` makes of the delays of each link, and of each flow where those are counted.
     fn each<T>(&self, view: &View<'_>, make: impl Fn(&str, String, &DelayHistogram) -> T) -> Vec<T> {
         let links = view.links().map(|link| make("queueing", link.name.into(), link.sojourn));

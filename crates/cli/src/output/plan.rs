@@ -1,103 +1,99 @@
-//! The plan of outputs: options of the command line, or else the scenario's `[output]`.
+//! What is to be written: options of the command line, or else the scenario's `[output]`.
 
-use super::format::Format;
-use super::{file, formats};
+use super::file;
 use crate::args::OutputArgs;
 use crate::failure::Failure;
-use fairwire_core::Duration;
-use fairwire_scenario::OutputSpec;
+use fairwire_core::{Duration, Time};
+use fairwire_scenario::{Output, OutputSpec, Scenario};
 use std::path::{Path, PathBuf};
 
 /// The default interval between two samples.
 const EVERY: Duration = Duration::from_ms(100);
 
-/// The files to write, and how.
-#[derive(Debug)]
-pub(super) struct OutputPlan<'a> {
-    pub series: Option<Destination<'a>>,
-    pub trace: Option<Destination<'a>>,
-    pub flows: Option<Destination<'a>>,
-    pub transfers: Option<Destination<'a>>,
-    pub histogram: Option<Destination<'a>>,
-    pub percentiles: Option<Destination<'a>>,
-    pub plot: Option<Destination<'a>>,
-    pub every: Duration,
-    pub series_flows: bool,
-    pub one_way: bool,
-    pub check_warm_up: bool,
+/// What is requested, of which runs. Options go before the scenario's keys.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request<'a> {
+    args: &'a OutputArgs,
+    spec: &'a OutputSpec,
+    /// What is run.
+    pub scenario: &'a Scenario,
+    /// Is the simulator one of several stages?
+    pub has_stages: bool,
+}
+
+impl<'a> Request<'a> {
+    pub(super) fn new(args: &'a OutputArgs, scenario: &'a Scenario, has_stages: bool) -> Self {
+        Request { args, spec: &scenario.spec().output, scenario, has_stages }
+    }
+
+    /// Where `output` goes, and how: the one of `forms` that has the extension of its file. `None`
+    /// if it is not requested. Checks that the file can be written.
+    pub(super) fn destination<F: Copy>(
+        &self,
+        output: Output,
+        forms: &[(&str, F)],
+    ) -> Result<Option<(Destination, F)>, Failure> {
+        let option = self.args.files.of(output).map(|path| (format!("--{}", output.key()), path));
+        let key = || self.spec.file(output).map(|path| (format!("output.{}", output.key()), Path::new(path)));
+        let Some((given_by, path)) = option.or_else(key) else { return Ok(None) };
+        let ending = file::check_writable(&given_by, path, output.endings())?;
+        let form = forms.iter().find(|(of, _)| *of == ending);
+        let (_, form) = form.expect("a test holds the forms of each output against its extensions");
+        Ok(Some((Destination { given_by, path: path.into() }, *form)))
+    }
+
+    /// The time between two samples.
+    pub(super) fn every(&self) -> Duration {
+        self.args.every.or(self.spec.every.map(|every| every.0)).unwrap_or(EVERY)
+    }
+
+    pub(super) fn has_series_flows(&self) -> bool {
+        self.args.series_flows || self.spec.series_flows
+    }
+
+    pub(super) fn has_one_way(&self) -> bool {
+        self.args.one_way || self.spec.one_way
+    }
+
+    pub(super) fn checks_warm_up(&self) -> bool {
+        self.args.check_warm_up || self.spec.check_warm_up
+    }
+
+    /// When measuring begins.
+    pub(super) fn warm_up(&self) -> Time {
+        Time::ZERO + self.scenario.spec().warm_up.0
+    }
+
+    /// The baseline of paired differences. If the scenario names a discipline that is not run, or
+    /// is run alone, there is none.
+    pub(super) fn baseline(&self) -> Result<Option<String>, Failure> {
+        let scenario = self.scenario;
+        let labels: Vec<&str> = scenario.spec().disciplines.iter().map(|compared| compared.label()).collect();
+        let Some(given) = &self.args.paired else {
+            let named = self.spec.paired.as_deref().map(|name| scenario.label(name));
+            return Ok(named.filter(|named| labels.len() > 1 && labels.contains(named)).map(str::to_owned));
+        };
+        let help = || {
+            format!(
+                "allowed: two disciplines or more, one of which is the baseline: `{}`",
+                labels.join("`, `")
+            )
+        };
+        if labels.len() < 2 {
+            return Err(Failure::user("`--paired` is given, but only one discipline is run", help()));
+        }
+        let baseline = if given.is_empty() { labels[0] } else { given };
+        if labels.contains(&baseline) {
+            return Ok(Some(baseline.into()));
+        }
+        Err(Failure::user(format!("`--paired` is `{given}`, but that discipline is not run"), help()))
+    }
 }
 
 /// The path of a file to write, and the option or key that gave it.
-#[derive(Debug)]
-pub(super) struct Destination<'a> {
-    given_by: String,
-    path: &'a Path,
-}
-
-impl<'a> OutputPlan<'a> {
-    /// Options go before the scenario's keys.
-    pub(super) fn of(args: &'a OutputArgs, spec: &'a OutputSpec) -> Self {
-        let place = |key: &str, option: &'a Option<PathBuf>, typed: &'a Option<String>| {
-            let option = option.as_deref().map(|path| Destination { given_by: format!("--{key}"), path });
-            let typed = || {
-                typed
-                    .as_ref()
-                    .map(|path| Destination { given_by: format!("output.{key}"), path: Path::new(path) })
-            };
-            option.or_else(typed)
-        };
-        OutputPlan {
-            series: place("series", &args.series, &spec.series),
-            trace: place("trace", &args.trace, &spec.trace),
-            flows: place("flows", &args.flows, &spec.flows),
-            transfers: place("transfers", &args.transfers, &spec.transfers),
-            histogram: place("histogram", &args.histogram, &spec.histogram),
-            percentiles: place("percentiles", &args.percentiles, &spec.percentiles),
-            plot: place("plot", &args.plot, &spec.plot),
-            every: args.every.or(spec.every.map(|every| every.0)).unwrap_or(EVERY),
-            series_flows: args.series_flows || spec.series_flows,
-            one_way: args.one_way || spec.one_way,
-            check_warm_up: args.check_warm_up || spec.check_warm_up,
-        }
-    }
-
-    /// Is the state looked at from time to time?
-    pub(super) fn has_samples(&self) -> bool {
-        self.series.is_some() || self.plot.is_some() || self.check_warm_up
-    }
-
-    /// Are delays counted?
-    pub(super) fn has_delays(&self) -> bool {
-        self.histogram.is_some() || self.percentiles.is_some() || self.one_way
-    }
-
-    pub(super) fn series(&self) -> Option<&Path> {
-        self.series.as_ref().map(Destination::path)
-    }
-
-    pub(super) fn trace(&self) -> Option<&Path> {
-        self.trace.as_ref().map(Destination::path)
-    }
-}
-
-impl Destination<'_> {
-    /// The option or key that gave it.
-    pub(super) fn given_by(&self) -> &str {
-        &self.given_by
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        self.path
-    }
-
-    /// Checks that a format has the extension of the file, and that it can be written. Returns the
-    /// part of the format that `of` selects.
-    pub(super) fn check_writable<T>(&self, of: impl Fn(&Format) -> Option<T>) -> Result<T, Failure> {
-        let able: Vec<(&Format, T)> =
-            formats::ALL.iter().filter_map(|format| Some((format, of(format)?))).collect();
-        let endings: Vec<&str> = able.iter().map(|(format, _)| format.ending).collect();
-        let ending = file::check_writable(&self.given_by, self.path, &endings)?;
-        let found = able.into_iter().find(|(format, _)| format.ending == ending);
-        Ok(found.expect("it is one of these endings").1)
-    }
+#[derive(Clone, Debug)]
+pub(super) struct Destination {
+    /// The option or key.
+    pub given_by: String,
+    pub path: PathBuf,
 }

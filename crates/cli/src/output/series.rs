@@ -1,11 +1,21 @@
 //! Time series: a row for each time, object and measure.
 
-use super::file::Scratch;
+use super::file::{self, Part, Scratch};
+use super::formats;
+use super::plan::{Destination, Request};
+use super::written::{Done, Kept, Recorder, Run, Wants, Writer};
+use crate::failure::Failure;
 use fairwire_core::Time;
-use fairwire_scenario::RunId;
+use fairwire_metrics::record::Report;
+use fairwire_scenario::Output;
 use std::io::{self, Write};
+use std::path::Path;
 
 pub(super) use fairwire_scenario::Row;
+
+/// The formats, by their extensions.
+pub(super) const FORMS: [(&str, Form); 2] =
+    [("csv", formats::csv::SERIES), ("ndjson", formats::ndjson::SERIES)];
 
 /// How rows are written.
 #[derive(Clone, Copy, Debug)]
@@ -13,46 +23,96 @@ pub(super) struct Form {
     /// The header above the rows of all runs: for the simulator alone, and for several stages.
     pub head: [&'static str; 2],
     /// Writes a row of a run, at a time in seconds.
-    pub row: fn(&mut dyn Write, Run<'_>, &str, Row<'_>) -> io::Result<()>,
+    pub row: fn(&mut dyn Write, Of<'_>, &str, Row<'_>) -> io::Result<()>,
 }
 
 /// The run that a row is of.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Run<'a> {
+pub(super) struct Of<'a> {
     pub discipline: &'a str,
     /// Where it was run, where that is not the simulator alone.
     pub stage: Option<&'static str>,
     pub seed: u64,
 }
 
-/// Writes the rows of one run.
-#[derive(Debug)]
-pub(super) struct Series {
-    out: Scratch,
+pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer + 'a>>, Failure> {
+    let series = |(place, form)| AllSeries {
+        place,
+        form,
+        has_flows: request.has_series_flows(),
+        has_stages: request.has_stages,
+        kept: Kept::default(),
+    };
+    Ok(request.destination(Output::Series, &FORMS)?.map(|made| Box::new(series(made)) as _))
+}
+
+/// The time series of all runs.
+struct AllSeries {
+    place: Destination,
     form: Form,
+    has_flows: bool,
+    has_stages: bool,
+    kept: Kept<Part>,
+}
+
+impl AllSeries {
+    /// The parts that the runs wrote, in the order of the runs.
+    fn joined(&self, path: &Path) -> io::Result<()> {
+        let mut out = Scratch::begin(path)?;
+        out.write_all(self.form.head[usize::from(self.has_stages)].as_bytes())?;
+        self.kept.take().into_iter().try_for_each(|part| part.pour(&mut out))?;
+        out.finish().map(|_| ())
+    }
+}
+
+impl Writer for AllSeries {
+    fn wants(&self) -> Wants {
+        Wants { samples: true, flows: self.has_flows, ..Wants::default() }
+    }
+
+    fn begin<'a>(&'a self, run: Run<'_>) -> Result<Option<Box<dyn Recorder + 'a>>, Failure> {
+        let path = &self.place.path;
+        Ok(Some(Box::new(Series {
+            all: self,
+            at: run.place(),
+            out: Scratch::begin(path).map_err(|error| file::fault(path, &error))?,
+            discipline: run.which.discipline.to_string(),
+            stage: run.stage,
+            seed: run.which.seed,
+            failed: None,
+        })))
+    }
+
+    fn close(&self, _: &mut Report, done: &mut Done) {
+        let path = &self.place.path;
+        done.wrote(path, self.joined(path).map_err(|error| file::fault(path, &error)));
+    }
+}
+
+/// Writes the rows of one run.
+struct Series<'a> {
+    all: &'a AllSeries,
+    at: (usize, usize),
+    out: Scratch,
     discipline: String,
     stage: Option<&'static str>,
     seed: u64,
     failed: Option<io::Error>,
 }
 
-impl Series {
-    pub(super) fn new(out: Scratch, form: Form, which: RunId<'_>, stage: Option<&'static str>) -> Self {
-        let discipline = which.discipline.to_string();
-        Series { out, form, discipline, stage, seed: which.seed, failed: None }
-    }
-
-    /// What was written, or why it could not be.
-    pub(super) fn finish(self) -> io::Result<Scratch> {
-        self.failed.map_or(Ok(self.out), Err)
-    }
-
-    /// A row of a sample, taken at `at`.
-    pub(super) fn row(&mut self, at: Time, row: Row<'_>) {
+impl Recorder for Series<'_> {
+    fn row(&mut self, at: Time, row: Row<'_>) {
         if self.failed.is_none() {
-            let run = Run { discipline: &self.discipline, stage: self.stage, seed: self.seed };
-            self.failed = (self.form.row)(&mut self.out, run, &seconds(at), row).err();
+            let of = Of { discipline: &self.discipline, stage: self.stage, seed: self.seed };
+            self.failed = (self.all.form.row)(&mut self.out, of, &seconds(at), row).err();
         }
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), Failure> {
+        let fault = |error| file::fault(&self.all.place.path, &error);
+        let part = self.failed.map_or(Ok(self.out), Err).and_then(Scratch::close).map_err(fault)?;
+        self.all.kept.keep(self.at, part);
+        Ok(())
     }
 }
 

@@ -1,10 +1,23 @@
 //! Packet traces: each packet of a run, as its format writes it.
 
-use super::file::Scratch;
+use super::file::{self, Scratch};
+use super::formats;
+use super::plan::{Destination, Request};
+use super::written::{Done, Kept, Recorder, Run, Wants, Writer};
+use crate::failure::Failure;
 use core::fmt::Debug;
 use fairwire_metrics::FlowName;
-use fairwire_scenario::{PacketEvent, RunId, View};
+use fairwire_metrics::record::Report;
+use fairwire_scenario::{Output, PacketEvent, View};
 use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// The formats, by their extensions.
+pub(super) const FORMS: [(&str, Form); 2] =
+    [("pcapng", formats::pcapng::packets), ("ndjson", formats::ndjson::packets)];
+
+/// The number of traces that are named if there are many.
+const MAX_NAMED: usize = 4;
 
 /// Makes what writes the packets of one run.
 pub(super) type Form = fn() -> Box<dyn Packets>;
@@ -37,9 +50,61 @@ pub(super) struct Flow {
     pub data_bytes: u32,
 }
 
+pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer + 'a>>, Failure> {
+    let spec = request.scenario.spec();
+    let is_one = spec.disciplines.len() * spec.seeds.as_slice().len() == 1;
+    let place = request.destination(Output::Trace, &FORMS)?;
+    Ok(place.map(|(place, form)| Box::new(Traces { place, form, is_one, kept: Kept::default() }) as _))
+}
+
+/// The packets of all runs: a file for each run.
+struct Traces {
+    place: Destination,
+    form: Form,
+    /// Is there one run alone?
+    is_one: bool,
+    /// Where the packets of finished runs are.
+    kept: Kept<PathBuf>,
+}
+
+impl Writer for Traces {
+    fn simulated_only(&self) -> Option<String> {
+        Some("--trace".into())
+    }
+
+    fn wants(&self) -> Wants {
+        Wants { packets: true, ..Wants::default() }
+    }
+
+    fn begin<'a>(&'a self, run: Run<'_>) -> Result<Option<Box<dyn Recorder + 'a>>, Failure> {
+        if !run.is_simulated {
+            return Ok(None);
+        }
+        let part = format!("{}.{}", run.which.discipline, run.which.seed);
+        let place = &self.place.path;
+        let path = if self.is_one { place.clone() } else { file::with_part(place, &part) };
+        let out = Scratch::begin(&path).map_err(|error| file::fault(&path, &error))?;
+        let title = format!("discipline {}, seed {}", run.which.discipline, run.which.seed);
+        Ok(Some(Box::new(Trace {
+            traces: self,
+            at: run.place(),
+            out,
+            packets: (self.form)(),
+            names: Names { title, ..Names::default() },
+            block: Vec::new(),
+            failed: None,
+        })))
+    }
+
+    fn close(&self, _: &mut Report, done: &mut Done) {
+        done.places.extend(self.kept.take().iter().take(MAX_NAMED).map(|path| path.display().to_string()));
+    }
+}
+
 /// Writes the packets of one run.
-#[derive(Debug)]
-pub(super) struct Trace {
+struct Trace<'a> {
+    traces: &'a Traces,
+    at: (usize, usize),
     out: Scratch,
     packets: Box<dyn Packets>,
     names: Names,
@@ -47,20 +112,18 @@ pub(super) struct Trace {
     failed: Option<io::Error>,
 }
 
-impl Trace {
-    pub(super) fn new(out: Scratch, form: Form, which: RunId<'_>) -> Self {
-        let title = format!("discipline {}, seed {}", which.discipline, which.seed);
-        let names = Names { title, ..Names::default() };
-        Trace { out, packets: form(), names, block: Vec::new(), failed: None }
+impl Trace<'_> {
+    fn write(&mut self) {
+        if self.failed.is_none() {
+            self.failed = self.out.write_all(&self.block).err();
+        }
+        self.block.clear();
     }
+}
 
-    /// What was written, or why it could not be.
-    pub(super) fn finish(self) -> io::Result<Scratch> {
-        self.failed.map_or(Ok(self.out), Err)
-    }
-
+impl Recorder for Trace<'_> {
     /// Reads the names of links and flows, and writes the header.
-    pub(super) fn start(&mut self, view: &View<'_>) {
+    fn start(&mut self, view: &View<'_>) {
         self.names.links = view.links().map(|link| link.name.to_string()).collect();
         self.names.flows = view
             .flows()
@@ -75,15 +138,15 @@ impl Trace {
         self.write();
     }
 
-    pub(super) fn packet(&mut self, event: &PacketEvent) {
+    fn packet(&mut self, event: &PacketEvent) {
         self.packets.packet(event, &self.names, &mut self.block);
         self.write();
     }
 
-    fn write(&mut self) {
-        if self.failed.is_none() {
-            self.failed = self.out.write_all(&self.block).err();
-        }
-        self.block.clear();
+    fn finish(self: Box<Self>) -> Result<(), Failure> {
+        let fault = |error| file::fault(&self.traces.place.path, &error);
+        let path = self.failed.map_or(Ok(self.out), Err).and_then(Scratch::finish).map_err(fault)?;
+        self.traces.kept.keep(self.at, path);
+        Ok(())
     }
 }

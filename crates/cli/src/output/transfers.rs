@@ -1,35 +1,80 @@
 //! Every transfer and page that a run completed, as a record.
 
+use super::formats;
+use super::plan::{Destination, Request};
+use super::written::{Done, Kept, Recorder, Run, Writer};
 use crate::failure::Failure;
 use fairwire_core::Time;
 use fairwire_metrics::FlowName;
-use fairwire_metrics::record::CompletedRecord;
+use fairwire_metrics::record::{CompletedRecord, Report};
 use fairwire_scenario::source::{self, About};
-use fairwire_scenario::{FlowSpec, RunId, TransferEvent, View};
+use fairwire_scenario::{FlowSpec, Output, TransferEvent, View};
+use std::path::Path;
+
+/// Writes a row per completed transfer and page to a file.
+type Form = fn(&Path, &[CompletedRecord]) -> Result<(), Failure>;
+
+/// The formats, by their extensions.
+pub(super) const FORMS: [(&str, Form); 2] =
+    [("csv", formats::csv::transfers), ("parquet", formats::parquet::transfers)];
+
+pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer + 'a>>, Failure> {
+    let Some((place, form)) = request.destination(Output::Transfers, &FORMS)? else { return Ok(None) };
+    check(&place.given_by, &request.scenario.spec().flow)?;
+    Ok(Some(Box::new(Transfers { place, form, from: request.warm_up(), kept: Kept::default() })))
+}
+
+/// The transfers of all runs.
+struct Transfers {
+    place: Destination,
+    form: Form,
+    /// What was completed before is not kept.
+    from: Time,
+    kept: Kept<Vec<CompletedRecord>>,
+}
+
+impl Writer for Transfers {
+    fn simulated_only(&self) -> Option<String> {
+        Some("--transfers".into())
+    }
+
+    fn begin<'a>(&'a self, run: Run<'_>) -> Result<Option<Box<dyn Recorder + 'a>>, Failure> {
+        Ok(run.is_simulated.then(|| {
+            Box::new(OfRun {
+                transfers: self,
+                at: run.place(),
+                discipline: run.which.discipline.into(),
+                seed: run.which.seed,
+                flows: Vec::new(),
+                completed: Vec::new(),
+            }) as _
+        }))
+    }
+
+    fn close(&self, _: &mut Report, done: &mut Done) {
+        let completed: Vec<CompletedRecord> = self.kept.take().into_iter().flatten().collect();
+        done.wrote(&self.place.path, (self.form)(&self.place.path, &completed));
+    }
+}
 
 /// Keeps what one run completes after its warm-up.
-#[derive(Debug)]
-pub(super) struct Transfers {
+struct OfRun<'a> {
+    transfers: &'a Transfers,
+    at: (usize, usize),
     discipline: String,
     seed: u64,
-    from: Time,
     /// Of each flow, or connection, its group and its user.
     flows: Vec<(String, FlowName)>,
     completed: Vec<CompletedRecord>,
 }
 
-impl Transfers {
-    pub(super) fn new(which: RunId<'_>, from: Time) -> Self {
-        let discipline = which.discipline.into();
-        Transfers { discipline, seed: which.seed, from, flows: Vec::new(), completed: Vec::new() }
-    }
-
-    pub(super) fn start(&mut self, view: &View<'_>) {
+impl Recorder for OfRun<'_> {
+    fn start(&mut self, view: &View<'_>) {
         self.flows = view.flows().map(|flow| (flow.group.to_owned(), flow.name())).collect();
     }
 
-    pub(super) fn completed(&mut self, event: &TransferEvent) {
-        if event.at < self.from {
+    fn transfer(&mut self, event: &TransferEvent) {
+        if event.at < self.transfers.from {
             return;
         }
         let (group, flow) = self.flows[event.flow as usize].clone();
@@ -48,14 +93,15 @@ impl Transfers {
     }
 
     /// In the order in which they were requested.
-    pub(super) fn finish(mut self) -> Vec<CompletedRecord> {
+    fn finish(mut self: Box<Self>) -> Result<(), Failure> {
         self.completed.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
-        self.completed
+        self.transfers.kept.keep(self.at, self.completed);
+        Ok(())
     }
 }
 
 /// Checks that something in the scenario ends, for `option` wants to know how long it took.
-pub(super) fn check(option: &str, flows: &[FlowSpec]) -> Result<(), Failure> {
+fn check(option: &str, flows: &[FlowSpec]) -> Result<(), Failure> {
     let may_end = |about: &About| !about.timed.is_empty() || (about.is_answered && !about.is_tcp);
     if flows.iter().any(|flow| may_end(flow.source.about())) {
         return Ok(());

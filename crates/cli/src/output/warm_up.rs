@@ -1,21 +1,93 @@
 //! Checks with MSER-5, on the sampled throughput, that the warm-up is long enough.
 
-use super::plot::Curve;
+use super::plan::Request;
+use super::written::{Done, Kept, Recorder, Run, Wants, Writer};
+use crate::failure::Failure;
 use crate::notice::notice;
-use fairwire_core::Time;
+use fairwire_core::{Duration, Time};
 use fairwire_metrics::mser::{Truncation, mser5};
+use fairwire_metrics::record::Report;
+use fairwire_scenario::Row;
 
-/// Warns if MSER-5 would leave out more than the scenario does, or gives no result.
-pub(super) fn check(curve: &Curve, warm_up: Time) {
-    if let Some(warning) = warning(curve, warm_up) {
-        notice(format_args!("warm-up: {}, seed {}: {warning}", curve.discipline, curve.seed));
+pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer + 'a>>, Failure> {
+    let (every, warm_up) = (request.every(), request.warm_up());
+    Ok(request.checks_warm_up().then(|| Box::new(WarmUps { every, warm_up, kept: Kept::default() }) as _))
+}
+
+/// Checks all runs.
+struct WarmUps {
+    every: Duration,
+    warm_up: Time,
+    kept: Kept<Totals>,
+}
+
+/// What reached receivers in order and once in one run, of all groups, sample by sample.
+#[derive(Debug)]
+struct Totals {
+    discipline: String,
+    seed: u64,
+    delivered_bps: Vec<f64>,
+}
+
+impl Writer for WarmUps {
+    fn simulated_only(&self) -> Option<String> {
+        Some("--check-warm-up".into())
+    }
+
+    fn wants(&self) -> Wants {
+        Wants { samples: true, ..Wants::default() }
+    }
+
+    fn begin<'a>(&'a self, run: Run<'_>) -> Result<Option<Box<dyn Recorder + 'a>>, Failure> {
+        let (discipline, seed) = (run.which.discipline.into(), run.which.seed);
+        let totals = Totals { discipline, seed, delivered_bps: Vec::new() };
+        let at = run.place();
+        Ok(run.is_simulated.then(|| Box::new(OfRun { all: self, at, totals, since: Time::ZERO }) as _))
+    }
+
+    fn close(&self, _: &mut Report, _: &mut Done) {
+        for totals in self.kept.take() {
+            if let Some(warning) = warning(&totals.delivered_bps, self.every, self.warm_up) {
+                notice(format_args!("warm-up: {}, seed {}: {warning}", totals.discipline, totals.seed));
+            }
+        }
     }
 }
 
-fn warning(curve: &Curve, warm_up: Time) -> Option<String> {
-    let every = curve.every.secs();
+/// Adds up the throughputs of one run.
+struct OfRun<'a> {
+    all: &'a WarmUps,
+    at: (usize, usize),
+    totals: Totals,
+    /// When the latest of these was sampled.
+    since: Time,
+}
+
+impl Recorder for OfRun<'_> {
+    fn row(&mut self, at: Time, row: Row<'_>) {
+        if (row.kind, row.measure) != ("group", "throughput") {
+            return;
+        }
+        if self.since < at {
+            self.since = at;
+            self.totals.delivered_bps.push(0.0);
+        }
+        if let Some(sum) = self.totals.delivered_bps.last_mut() {
+            *sum += row.value;
+        }
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), Failure> {
+        self.all.kept.keep(self.at, self.totals);
+        Ok(())
+    }
+}
+
+/// What to say if MSER-5 would leave out more than `warm_up`, or gives no result.
+fn warning(totals: &[f64], every: Duration, warm_up: Time) -> Option<String> {
+    let every = every.secs();
     let discard = warm_up.since(Time::ZERO).secs();
-    match mser5(curve.totals()) {
+    match mser5(totals) {
         None => Some("fewer than 50 samples: too few for MSER-5 (a shorter --every gives more)".into()),
         Some(Truncation::TooShort) => {
             Some("MSER-5 finds no steady state in the first half: the run is too short".into())
@@ -31,25 +103,24 @@ fn warning(curve: &Curve, warm_up: Time) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairwire_core::Duration;
 
     /// A second of nothing, then an even rate, sampled each 10 ms.
-    fn curve(samples: usize) -> Curve {
-        let rates = (0..samples).map(|at| if at < 100 { 0.0 } else { 1e6 }).collect();
-        Curve::of("faba", Duration::from_ms(10), vec![("tcp".into(), rates)])
+    fn warning_of(samples: usize, warm_up: Time) -> Option<String> {
+        let rates: Vec<f64> = (0..samples).map(|at| if at < 100 { 0.0 } else { 1e6 }).collect();
+        warning(&rates, Duration::from_ms(10), warm_up)
     }
 
     #[test]
     fn a_warm_up_shorter_than_mser_finds_is_reported_and_one_as_long_is_not() {
         let after = |ms| Time::ZERO + Duration::from_ms(ms);
-        let text = warning(&curve(500), after(990)).expect("it is too short");
+        let text = warning_of(500, after(990)).expect("it is too short");
         assert_eq!(text, "MSER-5 would leave out 1.000 s, the scenario leaves out 0.990 s");
-        assert_eq!(warning(&curve(500), after(1000)), None);
+        assert_eq!(warning_of(500, after(1000)), None);
     }
 
     #[test]
     fn a_run_without_a_result_is_reported() {
-        assert!(warning(&curve(49), Time::ZERO).is_some_and(|text| text.contains("fewer than 50")));
-        assert!(warning(&curve(150), Time::ZERO).is_some_and(|text| text.contains("too short")));
+        assert!(warning_of(49, Time::ZERO).is_some_and(|text| text.contains("fewer than 50")));
+        assert!(warning_of(150, Time::ZERO).is_some_and(|text| text.contains("too short")));
     }
 }

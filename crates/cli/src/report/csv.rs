@@ -5,23 +5,11 @@ use fairwire_metrics::record::{Difference, Estimate, FlowRecord, Report, RunReco
 use fairwire_metrics::summary;
 use std::collections::BTreeSet;
 
-/// The columns of records of flows.
-pub(crate) const FLOWS: [&str; 14] = [
-    "discipline",
-    "seed",
-    "flow",
-    "group",
-    "kind",
-    "offered_bps",
-    "throughput_bps",
-    "goodput_bps",
-    "packets_sent",
-    "packets_dropped",
-    "packets_marked",
-    "timeouts",
-    "loss_episodes",
-    "timeout_episodes",
-];
+/// The names of the columns of flows, after those of their run: the fields of their record. The
+/// name of a flow is called `flow` here.
+pub(crate) fn flow_columns() -> impl Iterator<Item = &'static str> {
+    FlowRecord::COLUMNS.iter().map(|(name, _)| if *name == "name" { "flow" } else { *name })
+}
 
 /// One row per discipline and measure; then one per pair of `differences` and measure, with the
 /// second of the pair as `minus`. That column is there only where there are differences.
@@ -125,11 +113,13 @@ pub(crate) fn runs(report: &Report) -> Result<String, Failure> {
 /// One row per run and flow.
 pub(crate) fn flows(report: &Report) -> Result<String, Failure> {
     let has_stages = has_stages(&report.runs);
-    let mut head = FLOWS.map(String::from).to_vec();
-    if has_stages {
-        head.insert(1, "stage".into());
-    }
-    let row = move |run: &RunRecord, flow| [named(run, has_stages), flow_row(flow)].concat();
+    let stage = has_stages.then_some("stage");
+    let head = ["discipline"].into_iter().chain(stage).chain(["seed"]).chain(flow_columns());
+    let head = head.map(String::from).collect();
+    let row = move |run: &RunRecord, flow: &FlowRecord| {
+        let cells = flow.row().iter().map(ToString::to_string).collect();
+        [named(run, has_stages), cells].concat()
+    };
     let rows = report.runs.iter().flat_map(|run| run.flows.iter().map(move |flow| row(run, flow)));
     text(std::iter::once(head).chain(rows))
 }
@@ -168,22 +158,4 @@ fn run_row(run: &RunRecord, has_stages: bool, measures: &BTreeSet<&String>) -> V
         }
     }));
     row
-}
-
-fn flow_row(flow: &FlowRecord) -> Vec<String> {
-    let known = |count: Option<u64>| count.map_or(String::new(), |count| count.to_string());
-    vec![
-        flow.name.to_string(),
-        flow.group.to_string(),
-        flow.kind.to_string(),
-        flow.offered_bps.map_or(String::new(), |offered| offered.to_string()),
-        flow.throughput_bps.to_string(),
-        flow.goodput_bps.to_string(),
-        flow.packets_sent.to_string(),
-        flow.packets_dropped.to_string(),
-        flow.packets_marked.to_string(),
-        known(flow.timeouts),
-        known(flow.loss_episodes),
-        known(flow.timeout_episodes),
-    ]
 }

@@ -93,5 +93,10 @@ fn flow(group: &str, value: f64) -> FlowRecord {
         timeouts: Some(7),
         loss_episodes: Some(12),
         timeout_episodes: Some(5),
+        start_s: Some(0.25),
+        access_delay_s: None,
+        base_rtt_s: Some(0.04),
+        fair_bps: Some(1e6),
+        delivered_bytes: Some(12_345_678),
     }
 }

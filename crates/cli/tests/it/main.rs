@@ -10,6 +10,7 @@ mod outputs;
 mod parity;
 mod parquet;
 mod play;
+mod plot;
 mod reproduce;
 mod running;
 mod stages;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 /// Two web clients beside a bulk transfer.
-const WEB: &str = r#"format = 2
+pub(crate) const WEB: &str = r#"format = 2
 name = "web"
 duration = "20 s"
 warm_up = "4 s"
@@ -143,4 +143,78 @@ fn parquet_has_the_same_rows() {
         let expected: Vec<String> = rows.iter().map(|row| as_csv(&row[&name])).collect();
         assert_eq!(values.iter().map(as_csv).collect::<Vec<_>>(), expected, "{name}");
     }
+}
+
+#[test]
+fn percentiles_in_the_report_are_those_of_its_rows() {
+    let (rows, report) = rows(&Contest::of(WEB));
+    let mut held = 0;
+    for run in report["runs"].as_array().expect("runs") {
+        for record in run["transfers"].as_array().expect("transfers") {
+            let of = |row: &&Row| {
+                row["discipline"] == run["discipline"].as_str().expect("a name")
+                    && row["kind"] == record["kind"].as_str().expect("a kind")
+            };
+            let sorted = |key: &str, most: f64, least: f64| -> Vec<f64> {
+                let own = rows.iter().filter(of).filter(|row| {
+                    let bytes = number(row, "bytes");
+                    bytes > least && bytes <= most
+                });
+                let mut values: Vec<f64> =
+                    own.filter(|row| !row[key].is_empty()).map(|row| number(row, key)).collect();
+                values.sort_by(f64::total_cmp);
+                values
+            };
+            // The least value that this part of them did not exceed, but for half of a bin.
+            let mut holds = |record: &Value, key: &str, values: &[f64], part: f64| {
+                let at = (part * values.len() as f64 - 1e-9).ceil().max(1.0) as usize - 1;
+                let (actual, truth) = (record[key].as_f64().expect("a percentile"), values[at]);
+                assert!((actual / truth - 1.0).abs() < 0.004, "{key}: {actual}, not {truth}");
+                held += 1;
+            };
+            let times = [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99_9", 0.999)];
+            for (name, part) in times {
+                holds(record, &format!("{name}_s"), &sorted("seconds", 1e18, 0.0), part);
+                if record["kind"] == "transfer" {
+                    holds(&record["slowdown"], name, &sorted("slowdown", 1e18, 0.0), part);
+                }
+            }
+            let small = record["sizes"].as_array().expect("classes");
+            let small = small.iter().find(|size| size["size"] == "to_100kB").expect("some are of this size");
+            let of_size = sorted("seconds", 100e3, 10e3);
+            assert_eq!(small["completed"].as_u64(), Some(of_size.len() as u64));
+            holds(small, "p90_s", &of_size, 0.9);
+        }
+    }
+    assert!(held > 20, "{held}");
+}
+
+#[test]
+fn a_transfer_alone_takes_its_base_round_trip_time_and_slowdowns_can_be_expected() {
+    // 10 segments of 1040 bytes in the first window: handshake and a one-way trip.
+    let expect = "\n[[expect]]\nmeasure = \"transfer_slowdown_p99.one.to_10kB\"\nmin = 1.5\nmax = 3.0\n\
+                  because = \"the handshake is a round trip more\"\n\
+                  [[expect]]\nmeasure = \"transfer_p99_s.one\"\nmin = 0.0\nbecause = \"it takes some time\"\n";
+    let contest = Contest::of(&format!("{ALONE}{expect}"));
+    let flows = contest.path("f.csv").display().to_string();
+    let output = run(&["run", &contest.file(), "--flows", &flows, "--format", "json"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    // Classes of sizes are in a summary where they are named, and not where all transfers are.
+    let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
+    let has = |name: &str| report["summary"][0]["measures"].get(name).is_some();
+    assert!(has("transfer_slowdown_p99.one.to_10kB") && has("transfer_p99_s.one"));
+    assert!(!has("transfer_p99_s.one.to_10kB") && !has("transfer_p90_s.one"));
+    let text = fs::read_to_string(flows).expect("it was written");
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    let cell = |name: &str| -> f64 {
+        let at = lines[0].iter().position(|head| *head == name).expect("a column");
+        lines[1][at].parse().expect("a number")
+    };
+    // Data: two links of 80 Mbit/s and 1 ms, one of 8 Mbit/s and 20 ms. The same back for 40 bytes.
+    let there = 2.0 * (1040.0 * 8.0 / 80e6 + 1e-3) + 1040.0 * 8.0 / 8e6 + 20e-3;
+    let back = 2.0 * (40.0 * 8.0 / 80e6 + 1e-3) + 40.0 * 8.0 / 8e6 + 20e-3;
+    assert!((cell("base_rtt_s") - there - back).abs() < 10e-9, "{} {}", cell("base_rtt_s"), there + back);
+    assert_eq!((cell("start_s"), cell("access_delay_s")), (0.0, 0.001));
+    assert!(cell("delivered_bytes") > 80e3 && cell("delivered_bytes") % 1000.0 == 0.0);
+    assert!(cell("fair_bps") > 0.0);
 }

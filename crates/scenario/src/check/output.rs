@@ -1,29 +1,22 @@
 //! What is to be written beside the report. Whether it can be written is for those who write it.
 
 use super::{Check, Checked, Refusal};
-use crate::output::OutputSpec;
+use crate::output::Output;
 use fairwire_core::Duration;
 use fairwire_document::shortened;
 use std::path::Path;
 
 impl Check<'_> {
     pub(super) fn output(&self) -> Checked {
-        let OutputSpec { every, series, plot, trace, flows, histogram, percentiles, paired, .. } =
-            &self.spec.output;
-        if let Some(every) = every {
+        let spec = &self.spec.output;
+        if let Some(every) = &spec.every {
             self.within("output.every", every.0, Duration::from_ns(1)..=self.spec.duration.0)?;
         }
-        for (key, path, endings) in [
-            ("series", series, OutputSpec::SERIES),
-            ("plot", plot, OutputSpec::PLOT),
-            ("trace", trace, OutputSpec::TRACE),
-            ("flows", flows, OutputSpec::FLOWS),
-            ("histogram", histogram, OutputSpec::DELAYS),
-            ("percentiles", percentiles, OutputSpec::DELAYS),
-        ] {
-            path.as_ref().map_or(Ok(()), |path| self.ending(&format!("output.{key}"), path, endings))?;
+        for output in Output::ALL {
+            let key = format!("output.{}", output.key());
+            spec.file(*output).map_or(Ok(()), |path| self.ending(&key, path, output.endings()))?;
         }
-        paired.as_ref().map_or(Ok(()), |name| self.known("output.paired", name))
+        spec.paired.as_ref().map_or(Ok(()), |name| self.known("output.paired", name))
     }
 
     fn ending(&self, key: &str, path: &str, endings: &[&str]) -> Checked {

@@ -3,34 +3,27 @@
 use crate::failure::Failure;
 use crate::output::delays::Histogram;
 use crate::output::file;
-use crate::output::format::Format;
-use crate::output::series::{self, Row, Run};
+use crate::output::series::{Form, Of, Row};
 use crate::report::csv;
 use fairwire_metrics::Bin;
-use fairwire_metrics::record::{CompletedRecord, DelayRecord, Percentile};
+use fairwire_metrics::record::{CompletedRecord, DelayRecord, Percentile, Report};
 use fairwire_sweep::columns;
 use std::io::{self, Write};
 use std::path::Path;
 
-pub(super) const FORMAT: Format = Format {
-    series: Some(series::Form { head: SERIES, row }),
-    flows: Some(|path, report| file::write(path, csv::flows(report)?.as_bytes())),
-    transfers: Some(transfers),
-    histogram: Some(histograms),
-    percentiles: Some(percentiles),
-    ..Format::new("csv")
-};
+/// Writes a line for each row.
+pub(in crate::output) const SERIES: Form = Form { head: HEADS, row };
 
 /// The header of time series: for the simulator alone, and for several stages.
-const SERIES: [&str; 2] = [
+const HEADS: [&str; 2] = [
     "discipline,seed,time_s,kind,name,measure,unit,value\n",
     "discipline,stage,seed,time_s,kind,name,measure,unit,value\n",
 ];
 
 /// A row of a time series. Written without quotes, which it never needs: the scenario allows no
 /// commas in names, and the parts before a gauge's name have them replaced.
-fn row(out: &mut dyn Write, run: Run<'_>, time: &str, row: Row<'_>) -> io::Result<()> {
-    let Run { discipline, stage, seed } = run;
+fn row(out: &mut dyn Write, run: Of<'_>, time: &str, row: Row<'_>) -> io::Result<()> {
+    let Of { discipline, stage, seed } = run;
     let Row { kind, name, measure, unit, value } = row;
     write!(out, "{discipline},")?;
     if let Some(stage) = stage {
@@ -39,8 +32,13 @@ fn row(out: &mut dyn Write, run: Run<'_>, time: &str, row: Row<'_>) -> io::Resul
     writeln!(out, "{seed},{time},{kind},{name},{measure},{unit},{value}")
 }
 
+/// Flows: a row for each run and flow.
+pub(in crate::output) fn flows(path: &Path, report: &Report) -> Result<(), Failure> {
+    file::write(path, csv::flows(report)?.as_bytes())
+}
+
 /// Transfers: a row for each, with the fields of its record.
-fn transfers(path: &Path, completed: &[&CompletedRecord]) -> Result<(), Failure> {
+pub(in crate::output) fn transfers(path: &Path, completed: &[CompletedRecord]) -> Result<(), Failure> {
     let fault = |error: ::csv::Error| Failure::Ours(format!("CSV could not be made: {error}"));
     let mut writer = ::csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
     writer.write_record(columns::names::<CompletedRecord>()).map_err(fault)?;
@@ -52,7 +50,7 @@ fn transfers(path: &Path, completed: &[&CompletedRecord]) -> Result<(), Failure>
 }
 
 /// Histograms: a row for each bin that is not empty.
-fn histograms(all: &[&Histogram]) -> Result<String, Failure> {
+pub(in crate::output) fn histograms(all: &[Histogram]) -> Result<String, Failure> {
     let head = ["discipline", "seed", "kind", "of", "from_s", "to_s", "packets"].map(String::from).to_vec();
     let row = |run: &[String; 4], bin: &Bin| {
         let own = [bin.from.secs().to_string(), bin.to.secs().to_string(), bin.packets.to_string()];
@@ -64,7 +62,7 @@ fn histograms(all: &[&Histogram]) -> Result<String, Failure> {
 }
 
 /// Delays: a row for each percentile.
-fn percentiles(records: &[DelayRecord]) -> Result<String, Failure> {
+pub(in crate::output) fn percentiles(records: &[DelayRecord]) -> Result<String, Failure> {
     let head = ["discipline", "seed", "kind", "of", "packets", "mean_s", "percent", "delay_s"]
         .map(String::from)
         .to_vec();

@@ -1,20 +1,21 @@
 //! Rows and packets as lines of JSON.
 
-use crate::output::format::Format;
-use crate::output::series::{self, Row, Run};
+use crate::output::series::{Form, Of, Row};
 use crate::output::trace::{Names, Packets};
 use fairwire_core::Ecn;
 use fairwire_scenario::{Block, Content, PacketEvent, What};
 use std::io::{self, Write};
 
-pub(super) const FORMAT: Format = Format {
-    series: Some(series::Form { head: ["", ""], row }),
-    trace: Some(|| Box::new(Lines)),
-    ..Format::new("ndjson")
-};
+/// Writes a line for each packet.
+pub(in crate::output) fn packets() -> Box<dyn Packets> {
+    Box::new(Lines)
+}
+
+/// Writes a line for each row.
+pub(in crate::output) const SERIES: Form = Form { head: ["", ""], row };
 
 /// A row of a time series.
-fn row(out: &mut dyn Write, run: Run<'_>, time: &str, row: Row<'_>) -> io::Result<()> {
+fn row(out: &mut dyn Write, run: Of<'_>, time: &str, row: Row<'_>) -> io::Result<()> {
     let Row { kind, name, measure, unit, value } = row;
     write!(out, "{{\"discipline\":{},", quoted(run.discipline))?;
     if let Some(stage) = run.stage {

@@ -1,19 +1,24 @@
 //! Records of flows in Apache Parquet: the columns of the CSV, each with its type.
 
+use crate::failure::Failure;
 use crate::output::file::{self, Scratch};
-use crate::output::format::Format;
 use crate::report::csv;
 use arrow_array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use fairwire_metrics::record::{CompletedRecord, FlowRecord, Report, RunRecord};
+use fairwire_metrics::row::{Cell, Holds};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-pub(super) const FORMAT: Format = Format {
-    flows: Some(|path, report| write(path, report).map_err(|error| file::fault(path, &error))),
-    transfers: Some(|path, completed| transfers(path, completed).map_err(|error| file::fault(path, &error))),
-    ..Format::new("parquet")
-};
+/// Flows: a row for each run and flow.
+pub(in crate::output) fn flows(path: &Path, report: &Report) -> Result<(), Failure> {
+    write(path, report).map_err(|error| file::fault(path, &error))
+}
+
+/// Transfers and pages: a row for each.
+pub(in crate::output) fn transfers(path: &Path, completed: &[CompletedRecord]) -> Result<(), Failure> {
+    write_transfers(path, completed).map_err(|error| file::fault(path, &error))
+}
 
 /// A flow in its run.
 type Row<'a> = (&'a RunRecord, &'a FlowRecord);
@@ -22,45 +27,39 @@ type Row<'a> = (&'a RunRecord, &'a FlowRecord);
 fn write(path: &Path, report: &Report) -> io::Result<()> {
     let rows: Vec<Row<'_>> =
         report.runs.iter().flat_map(|run| run.flows.iter().map(move |flow| (run, flow))).collect();
-    let columns = csv::FLOWS.into_iter().map(str::to_owned).zip(columns(&rows)).collect();
+    let cells: Vec<Vec<Cell>> = rows.iter().map(|(_, flow)| flow.row()).collect();
+    let disciplines = rows.iter().map(|(run, _)| run.discipline.as_str());
+    let run: [(&str, ArrayRef); 2] = [
+        ("discipline", Arc::new(StringArray::from_iter_values(disciplines))),
+        ("seed", Arc::new(UInt64Array::from_iter_values(rows.iter().map(|(run, _)| run.seed)))),
+    ];
+    let columns = csv::flow_columns().zip(FlowRecord::COLUMNS).enumerate();
+    let columns = columns.map(|(at, (name, (_, holds)))| (name, column(*holds, at, &cells)));
+    let columns = run.into_iter().chain(columns).map(|(name, cells)| (name.to_owned(), cells)).collect();
     let mut scratch = Scratch::begin(path)?;
     fairwire_sweep::columns::write_parquet(&mut scratch, columns)?;
     scratch.finish().map(drop)
 }
 
-/// Writes a row per transfer and page.
-fn transfers(path: &Path, completed: &[&CompletedRecord]) -> io::Result<()> {
+fn write_transfers(path: &Path, completed: &[CompletedRecord]) -> io::Result<()> {
     let rows = fairwire_sweep::columns::table(completed.iter()).map_err(io::Error::other)?;
     let mut scratch = Scratch::begin(path)?;
     fairwire_sweep::columns::write_table(&mut scratch, &rows)?;
     scratch.finish().map(drop)
 }
 
-/// In the order of the columns of the CSV. What may be missing is a null there.
-fn columns(rows: &[Row<'_>]) -> [ArrayRef; csv::FLOWS.len()] {
-    let text = |of: for<'a> fn(&'a Row<'_>) -> &'a str| -> ArrayRef {
-        Arc::new(StringArray::from_iter_values(rows.iter().map(of)))
-    };
-    let count = |of: fn(&Row<'_>) -> Option<u64>| -> ArrayRef {
-        Arc::new(rows.iter().map(of).collect::<UInt64Array>())
-    };
-    let real = |of: fn(&Row<'_>) -> Option<f64>| -> ArrayRef {
-        Arc::new(rows.iter().map(of).collect::<Float64Array>())
-    };
-    [
-        text(|(run, _)| &run.discipline),
-        count(|(run, _)| Some(run.seed)),
-        text(|(_, flow)| &flow.name),
-        text(|(_, flow)| &flow.group),
-        text(|(_, flow)| &flow.kind),
-        real(|(_, flow)| flow.offered_bps),
-        real(|(_, flow)| Some(flow.throughput_bps)),
-        real(|(_, flow)| Some(flow.goodput_bps)),
-        count(|(_, flow)| Some(flow.packets_sent)),
-        count(|(_, flow)| Some(flow.packets_dropped)),
-        count(|(_, flow)| Some(flow.packets_marked)),
-        count(|(_, flow)| flow.timeouts),
-        count(|(_, flow)| flow.loss_episodes),
-        count(|(_, flow)| flow.timeout_episodes),
-    ]
+/// The column at this place of `rows`. What is absent is a null.
+fn column(holds: Holds, at: usize, rows: &[Vec<Cell>]) -> ArrayRef {
+    let cells = rows.iter().map(|row| &row[at]);
+    match holds {
+        Holds::Text => Arc::new(StringArray::from_iter_values(cells.map(ToString::to_string))),
+        Holds::Count => {
+            let count = |cell: &Cell| if let Cell::Count(count) = cell { *count } else { None };
+            Arc::new(cells.map(count).collect::<UInt64Array>())
+        }
+        Holds::Real => {
+            let number = |cell: &Cell| if let Cell::Real(number) = cell { *number } else { None };
+            Arc::new(cells.map(number).collect::<Float64Array>())
+        }
+    }
 }

@@ -1,13 +1,14 @@
 //! Packets as pcapng, with made-up headers.
 
-use crate::output::format::Format;
 use crate::output::trace::{Flow, Names, Packets};
 use fairwire_scenario::{Content, PacketEvent, What};
 use fairwire_wire::pcapng::{self, CWR, ECE, MAX_BLOCKS, MadeUp, SYN, Transport};
 use std::collections::BTreeMap;
 
-pub(super) const FORMAT: Format =
-    Format { trace: Some(|| Box::new(Frames::default())), ..Format::new("pcapng") };
+/// Writes frames.
+pub(in crate::output) fn packets() -> Box<dyn Packets> {
+    Box::new(Frames::default())
+}
 
 /// Bytes of IPv4 and TCP headers without options: what a made-up segment has around its data.
 const TCP_IP: u32 = 40;

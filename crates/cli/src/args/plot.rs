@@ -1,0 +1,77 @@
+//! The arguments of `plot`.
+
+use crate::figure::{Show, Wanted};
+use clap::{Args, ValueEnum};
+use fairwire_figures::{Paper, Width};
+use std::path::PathBuf;
+
+pub(super) const PLOT_EXAMPLES: &str = "\
+Examples:
+  fairwire plot series.csv --figure rate.pdf
+  fairwire plot series.csv --show delay --figure delay.svg
+  fairwire plot transfers.csv --show slowdown --bare --width two-column --figure slowdown.pdf
+  fairwire plot out --show bars --of share.,jain --figure shares.tex
+  fairwire plot out --show scatter --figure rtt.pdf
+  fairwire plot out/buffers --show heat --of jain --figure jain.pdf   # the store of a sweep";
+
+#[derive(Debug, Args)]
+pub(crate) struct PlotArgs {
+    /// Finished results: a folder of `run --out`, the store of a sweep, or files of `--series`,
+    /// `--flows`, `--transfers` or `--histogram`. Those of a report say where measuring begins.
+    #[arg(required = true, value_name = "RESULTS")]
+    pub results: Vec<PathBuf>,
+    /// Write the picture to this file: .svg, .pdf, or .tex for pgfplots.
+    #[arg(long, value_name = "FILE")]
+    pub figure: PathBuf,
+    /// What is shown. Left out: the first of these of which there are results.
+    #[arg(long, value_name = "WHAT")]
+    pub show: Option<Show>,
+    /// Of these measures, with commas: one of a series, those of a summary (`share.` is all that
+    /// begin so), those of a sweep.
+    #[arg(long, value_name = "MEASURE", value_delimiter = ',')]
+    pub of: Vec<String>,
+    /// Over these axes of a sweep: one for lines, two for a heat map.
+    #[arg(long, value_name = "KEY", value_delimiter = ',')]
+    pub over: Vec<String>,
+    /// Only these groups, flows, or links' delays, with commas.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Over time: under this seed. Left out: the first.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// For a paper: without title and conditions, which are in its caption.
+    #[arg(long)]
+    pub bare: bool,
+    /// For a paper: as wide as one column (88.9 mm) or two (181.9 mm).
+    #[arg(long, value_name = "one-column|two-column", hide_possible_values = true)]
+    pub width: Option<Columns>,
+    /// The title. Left out: what is shown.
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+}
+
+/// How wide a figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Columns {
+    /// 88.9 mm.
+    OneColumn,
+    /// 181.9 mm.
+    TwoColumn,
+}
+
+impl PlotArgs {
+    /// What is to be drawn.
+    pub(crate) fn wanted(&self) -> Wanted {
+        let PlotArgs { show, of, over, only, seed, .. } = self;
+        Wanted { show: *show, of: of.clone(), over: over.clone(), only: only.clone(), seed: *seed }
+    }
+
+    /// How it looks on paper, if it is for paper.
+    pub(crate) fn paper(&self) -> Option<Paper> {
+        let width = match self.width {
+            Some(Columns::TwoColumn) => Width::TwoColumns,
+            Some(Columns::OneColumn) | None => Width::OneColumn,
+        };
+        (self.bare || self.width.is_some()).then_some(Paper { width, is_bare: self.bare })
+    }
+}

@@ -1,0 +1,34 @@
+//! Pictures of results: panels made of what runs left, while they run (`run --plot`) or from their
+//! files (`fairwire plot`).
+
+mod distribution;
+mod flows;
+mod found;
+mod over_time;
+mod show;
+mod sweeps;
+mod table;
+
+pub(crate) use found::Found;
+pub(crate) use over_time::{RATE, Sampled, conditions, over_time};
+pub(crate) use show::{Picture, Show, Wanted};
+
+use fairwire_figures::{Figure, Paper, Setting};
+
+/// Draws a figure, for a screen or for paper; each form has its own choice where none is given.
+pub(crate) type Form = fn(&Figure<'_>, Option<Paper>) -> Vec<u8>;
+
+/// The formats, by their extensions.
+pub(crate) const FORMS: [(&str, Form); 3] = [("svg", svg), ("pdf", pdf), ("tex", tex)];
+
+fn svg(figure: &Figure<'_>, paper: Option<Paper>) -> Vec<u8> {
+    paper.map_or_else(|| figure.svg(Setting::Alone), |paper| figure.paper_svg(paper)).into_bytes()
+}
+
+fn pdf(figure: &Figure<'_>, paper: Option<Paper>) -> Vec<u8> {
+    figure.paper_pdf(paper.unwrap_or_default())
+}
+
+fn tex(figure: &Figure<'_>, paper: Option<Paper>) -> Vec<u8> {
+    figure.tex(paper.unwrap_or_default()).into_bytes()
+}

@@ -1,0 +1,193 @@
+//! What was sampled, over time: under the first seed, a panel for each discipline with a line for
+//! each link, group or flow. With several stages there is a panel for each discipline and group,
+//! with a line for each stage, to show what a stage changes.
+//!
+//! Of rates it draws what leaves, and not what arrives in order: there, a hole that is filled is a
+//! spike far above the link's rate. The capacity of the link is a line of its own, and the axis
+//! fits what was measured: a spike in the warm-up is cut off.
+
+use fairwire_core::Duration;
+use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel};
+use fairwire_scenario::Row;
+use std::collections::BTreeSet;
+
+/// When a sample was taken, seconds, and its value.
+type Point = (f64, f64);
+
+/// One number of a sample, as it is sampled or read from a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen<'a> {
+    pub kind: &'a str,
+    pub name: &'a str,
+    pub measure: &'a str,
+    pub unit: &'a str,
+    pub value: f64,
+}
+
+impl<'a> From<Row<'a>> for Seen<'a> {
+    fn from(Row { kind, name, measure, unit, value }: Row<'a>) -> Self {
+        Seen { kind, name, measure, unit, value }
+    }
+}
+
+/// What is drawn over time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Over<'a> {
+    /// Of what: links, groups or flows.
+    pub kinds: &'a [&'a str],
+    /// The measure, and its unit.
+    pub measure: &'a str,
+    pub unit: &'a str,
+    /// The label of the axis.
+    pub label: &'a str,
+    /// By this values are divided, to be in the unit of the label.
+    pub scale: f64,
+    /// Is there a line for what the link could have sent?
+    pub has_capacity: bool,
+}
+
+/// What leaves the link, by group: data first sent and sent again.
+pub(crate) const RATE: Over<'static> = Over {
+    kinds: &["group"],
+    measure: "egress",
+    unit: "bit/s",
+    label: "Mbit/s",
+    scale: 1e6,
+    has_capacity: true,
+};
+
+impl Over<'_> {
+    /// Is a row drawn, or the capacity that is drawn with it?
+    fn wants(&self, kind: &str, measure: &str, unit: &str) -> bool {
+        let is_own = self.kinds.contains(&kind) && measure == self.measure && unit == self.unit;
+        is_own || self.has_capacity && kind == "link" && measure == "capacity"
+    }
+}
+
+/// What was sampled of one run, as far as it is drawn.
+#[derive(Clone, Debug)]
+pub(crate) struct Sampled {
+    pub discipline: String,
+    /// Where it was run; empty for the simulator alone.
+    pub stage: String,
+    pub seed: u64,
+    /// The time between two samples, seconds.
+    pub every_s: f64,
+    curves: Vec<(String, Vec<Point>)>,
+    /// What the first link could have sent.
+    capacity: Vec<Point>,
+    /// The links' names.
+    links: Vec<String>,
+}
+
+impl Sampled {
+    /// Of a run of which nothing was sampled yet.
+    pub(crate) fn new(discipline: &str, stage: &str, seed: u64, every_s: f64) -> Self {
+        let (discipline, stage) = (discipline.into(), stage.into());
+        let (curves, capacity, links) = Default::default();
+        Sampled { discipline, stage, seed, every_s, curves, capacity, links }
+    }
+
+    /// A row of a sample taken `at_s` seconds after the start.
+    pub(crate) fn row(&mut self, at_s: f64, row: Seen<'_>, over: &Over<'_>) {
+        if !over.wants(row.kind, row.measure, row.unit) {
+            return;
+        }
+        let point = (at_s, row.value);
+        if row.measure == "capacity" {
+            if !self.links.iter().any(|name| name == row.name) {
+                self.links.push(row.name.into());
+            }
+            if self.links.first().is_some_and(|first| first == row.name) {
+                self.capacity.push(point);
+            }
+            return;
+        }
+        match self.curves.iter_mut().find(|(name, _)| name == row.name) {
+            Some((_, points)) => points.push(point),
+            None => self.curves.push((row.name.into(), vec![point])),
+        }
+    }
+
+    /// Has it several links?
+    pub(crate) fn is_of_network(&self) -> bool {
+        self.links.len() > 1
+    }
+
+    /// A line for each of what was sampled.
+    fn lines(&self, over: &Over<'_>) -> Vec<Line> {
+        let curves = self.curves.iter().enumerate();
+        curves.map(|(at, (name, points))| self.line(name.clone(), at, points, over)).collect()
+    }
+
+    /// The line of one, called after the stage.
+    fn of(&self, name: &str, nth: usize, over: &Over<'_>) -> Option<Line> {
+        let (_, points) = self.curves.iter().find(|(own, _)| own == name)?;
+        let line = self.line(self.stage.clone(), nth, points, over);
+        Some(Line { is_dashed: nth > 0, ..line })
+    }
+
+    fn line(&self, label: String, colour: usize, points: &[Point], over: &Over<'_>) -> Line {
+        Line { label, colour, marks: self.marks(points, over), ..Line::default() }
+    }
+
+    /// What could have been sent.
+    fn limit(&self, over: &Over<'_>) -> Line {
+        let label = match self.links.as_slice() {
+            [] | [_] => "the link's rate".into(),
+            [first, ..] => format!("the rate of {first}"),
+        };
+        Line { label, is_limit: true, marks: self.marks(&self.capacity, over), ..Line::default() }
+    }
+
+    /// Each sample at the middle of its interval.
+    fn marks(&self, points: &[Point], over: &Over<'_>) -> Vec<Mark> {
+        let half = self.every_s / 2.0;
+        let mark = |(at, value): &Point| Mark { x: at - half, y: value / over.scale, ..Mark::default() };
+        points.iter().map(mark).collect()
+    }
+}
+
+/// The panels of the first of each discipline's `runs`; before `measured_from` nothing is measured.
+/// The first of these runs comes with them.
+pub(crate) fn over_time<'a>(
+    runs: &'a [Sampled],
+    over: &Over<'_>,
+    measured_from: Option<f64>,
+) -> (Option<&'a Sampled>, Vec<Panel>) {
+    let mut seen = BTreeSet::new();
+    let first: Vec<&Sampled> = runs.iter().filter(|run| seen.insert((&run.discipline, &run.stage))).collect();
+    let panels = (first.chunk_by(|one, next| one.discipline == next.discipline))
+        .flat_map(|runs| panels(runs, over))
+        .map(|panel| Panel { measured_from, ..panel });
+    (first.first().copied(), panels.collect())
+}
+
+/// The conditions of a picture, of which this is the first run.
+pub(crate) fn conditions(first: &Sampled, measured_from: Option<f64>) -> String {
+    let every = Duration::from_ns((first.every_s * 1e9).round() as u64);
+    let cut = measured_from.map_or("", |_| "; what is before the dashed line is not measured");
+    format!("seed {}, a sample every {every}{cut}", first.seed)
+}
+
+/// The panels of one discipline on all stages, the first of which is solid.
+fn panels(runs: &[&Sampled], over: &Over<'_>) -> Vec<Panel> {
+    let [first, others @ ..] = runs else { return Vec::new() };
+    if others.is_empty() {
+        return vec![panel(first, first.discipline.clone(), first.lines(over), over)];
+    }
+    let of = |(name, _): &(String, Vec<Point>)| {
+        let lines = runs.iter().enumerate().filter_map(|(nth, run)| run.of(name, nth, over));
+        panel(first, format!("{}: {name}", first.discipline), lines.collect(), over)
+    };
+    first.curves.iter().map(of).collect()
+}
+
+/// These lines, and what could have been sent.
+fn panel(run: &Sampled, title: String, mut lines: Vec<Line>, over: &Over<'_>) -> Panel {
+    let axis = |label: &str| Axis { label: label.into(), ..Axis::default() };
+    if over.has_capacity {
+        lines.push(run.limit(over));
+    }
+    Panel { title, kind: Kind::Time, x: axis("seconds"), y: axis(over.label), lines, ..Panel::default() }
+}

@@ -1,0 +1,349 @@
+//! What a picture shows, and which results it needs.
+
+use super::distribution::{self, is_wanted};
+use super::flows;
+use super::found::Found;
+use super::over_time::{Over, RATE, Sampled, Seen, conditions, over_time};
+use super::sweeps::Sweep;
+use crate::failure::Failure;
+use clap::ValueEnum;
+use fairwire_core::spelling;
+use fairwire_figures::panel::Panel;
+use std::collections::BTreeSet;
+
+/// What is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Show {
+    /// What leaves the link over time, by group, with the link's rate.
+    Rate,
+    /// What waits at each link over time.
+    Queue,
+    /// How long packets waited at each link over time.
+    Delay,
+    /// The congestion window of each flow over time.
+    Window,
+    /// The distribution of completion times.
+    Completion,
+    /// The distribution of slowdowns.
+    Slowdown,
+    /// The distribution of delays of packets.
+    Wait,
+    /// What each flow got over its round-trip time.
+    Scatter,
+    /// Means with their intervals, by discipline.
+    Bars,
+    /// Means of a sweep over one axis.
+    Lines,
+    /// Means of a sweep over two axes.
+    Heat,
+}
+
+/// What is requested.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wanted {
+    /// What is shown; left out, the first of which there are results.
+    pub show: Option<Show>,
+    /// The measures.
+    pub of: Vec<String>,
+    /// The axes of a sweep.
+    pub over: Vec<String>,
+    /// These groups, links or flows alone.
+    pub only: Vec<String>,
+    /// This seed; left out, the first.
+    pub seed: Option<u64>,
+}
+
+/// The panels of a picture, and what is said above them.
+#[derive(Clone, Debug)]
+pub(crate) struct Picture {
+    /// What it shows, in words.
+    pub what: String,
+    /// The conditions.
+    pub detail: String,
+    pub panels: Vec<Panel>,
+    /// Have all panels one vertical axis?
+    pub has_one_scale: bool,
+}
+
+impl Show {
+    /// The results that it needs, as the options that write them.
+    fn needs(self) -> &'static str {
+        match self {
+            Show::Rate | Show::Queue | Show::Delay => "a file of `--series`",
+            Show::Window => "a file of `--series` with `--series-flows`",
+            Show::Completion | Show::Slowdown => "a file of `--transfers`",
+            Show::Wait => "a file of `--histogram`",
+            Show::Scatter => "a file of `--flows`, or a folder of `--out`",
+            Show::Bars => "a folder of `--out`",
+            Show::Lines | Show::Heat => "the store of a sweep",
+        }
+    }
+
+    /// What there are results of, the first first.
+    fn first_of(found: &Found) -> Option<Show> {
+        let there = [
+            (found.series.len() > 0, Show::Rate),
+            (found.transfers.len() > 0, Show::Completion),
+            (found.histogram.len() > 0, Show::Wait),
+            (found.runs.len() > 0, Show::Lines),
+            (found.report.is_some(), Show::Bars),
+            (found.flows.len() > 0, Show::Scatter),
+        ];
+        there.into_iter().find(|(is_there, _)| *is_there).map(|(_, show)| show)
+    }
+
+    fn name(self) -> String {
+        self.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())
+    }
+}
+
+impl Picture {
+    /// The picture that is wanted of what was found.
+    pub(crate) fn of(found: &Found, wanted: &Wanted) -> Result<Picture, Failure> {
+        let show = wanted.show.or_else(|| Show::first_of(found)).ok_or_else(|| {
+            Failure::user("the results have nothing to draw", "allowed: results of at least one run")
+        })?;
+        let mut detail = detail(found, show);
+        let (what, panels) = match show {
+            Show::Rate | Show::Queue | Show::Delay | Show::Window => {
+                let (what, panels, conditions) = sampled(found, wanted, show)?;
+                detail = conditions;
+                (what, panels)
+            }
+            Show::Completion => {
+                let panels = distribution::of_transfers(
+                    &found.transfers,
+                    "seconds",
+                    "completion time, s",
+                    &wanted.only,
+                );
+                ("completion times".into(), panels)
+            }
+            Show::Slowdown => {
+                let panels =
+                    distribution::of_transfers(&found.transfers, "slowdown", "slowdown", &wanted.only);
+                ("slowdowns".into(), panels)
+            }
+            Show::Wait => {
+                ("delays of packets".into(), distribution::of_delays(&found.histogram, &wanted.only))
+            }
+            Show::Scatter => {
+                ("throughput over round-trip time".into(), flows::scatter(&found.flows, &wanted.only))
+            }
+            Show::Bars => bars(found, wanted)?,
+            Show::Lines | Show::Heat => swept(found, wanted, show)?,
+        };
+        let is_empty = panels.iter().all(|panel| panel.lines.iter().all(|line| line.marks.is_empty()));
+        if is_empty {
+            let only = if wanted.only.is_empty() { "" } else { ", with what `--only` names in it" };
+            return Err(Failure::user(
+                format!("`--show` is `{}`, but the results have nothing of it", show.name()),
+                format!("allowed: {}{only}", show.needs()),
+            ));
+        }
+        let is_over_time = matches!(show, Show::Rate | Show::Queue | Show::Delay | Show::Window);
+        Ok(Picture { what, detail, panels, has_one_scale: is_over_time })
+    }
+}
+
+/// Where the results are from, as far as they say it.
+fn detail(found: &Found, show: Show) -> String {
+    let Some(manifest) = found.report.as_ref().map(|report| &report.manifest) else { return String::new() };
+    let seeds = manifest.seeds.len();
+    match show {
+        Show::Bars if seeds > 1 => format!("means of {seeds} seeds, with 95 % intervals"),
+        Show::Scatter if seeds > 1 => format!("{seeds} seeds together"),
+        _ => String::new(),
+    }
+}
+
+/// What `show` draws over time where no measure is named.
+fn usual(show: Show) -> Over<'static> {
+    match show {
+        Show::Queue => Over {
+            kinds: &["link"],
+            measure: "backlog",
+            unit: "packets",
+            label: "packets",
+            scale: 1.0,
+            has_capacity: false,
+        },
+        Show::Delay => Over {
+            kinds: &["link"],
+            measure: "sojourn mean",
+            unit: "s",
+            label: "ms",
+            scale: 1e-3,
+            has_capacity: false,
+        },
+        Show::Window => Over {
+            kinds: &["flow", "connection"],
+            measure: "cwnd",
+            unit: "segments",
+            label: "segments",
+            scale: 1.0,
+            has_capacity: false,
+        },
+        _ => RATE,
+    }
+}
+
+/// Panels over time, of one seed, what they show and under which conditions.
+fn sampled(found: &Found, wanted: &Wanted, show: Show) -> Result<(String, Vec<Panel>, String), Failure> {
+    let table = &found.series;
+    let own = usual(show);
+    let measure = match wanted.of.as_slice() {
+        [] => own.measure.to_owned(),
+        [one] => one.clone(),
+        [_, ..] => {
+            return Err(Failure::user(
+                format!("`--of` has {} measures, but over time there is one", wanted.of.len()),
+                "allowed: one measure of the series",
+            ));
+        }
+    };
+    let rows = || (0..table.len()).filter(|row| table.text(*row, "measure") == measure);
+    let is_own = |row: &usize| own.kinds.contains(&table.text(*row, "kind").as_str());
+    // A measure that only others have is theirs: `gauge average` is the link's.
+    let Some(first) = rows().find(is_own).or_else(|| rows().next()) else {
+        return Err(absent(&measure, names(table, "measure"), show));
+    };
+    let (kind, unit) = (table.text(first, "kind"), table.text(first, "unit"));
+    let kinds = [kind.as_str()];
+    let is_default = measure == own.measure;
+    let (scale, label) = match unit.as_str() {
+        "bit/s" => (1e6, "Mbit/s"),
+        "s" => (1e-3, "ms"),
+        _ => (1.0, unit.as_str()),
+    };
+    let label = if is_default { own.label.to_owned() } else { format!("{measure}, {label}") };
+    let unit = if is_default { own.unit } else { unit.as_str() };
+    let over = Over {
+        kinds: if is_default { own.kinds } else { &kinds },
+        measure: &measure,
+        unit,
+        label: &label,
+        scale,
+        has_capacity: own.has_capacity && (is_default || measure == "throughput"),
+    };
+    let runs = runs(found, wanted, &over);
+    let from = found.report.as_ref().map(|report| report.manifest.warm_up_s).filter(|from| *from > 0.0);
+    let (first, panels) = over_time(&runs, &over, from);
+    let conditions = first.map_or(String::new(), |run| conditions(run, from));
+    let what = match show {
+        Show::Rate if is_default => "what leaves the link".into(),
+        Show::Queue if is_default => "what waits at the link".into(),
+        Show::Delay if is_default => "how long packets waited at the link".into(),
+        Show::Window if is_default => "congestion windows".into(),
+        _ => format!("{measure} over time"),
+    };
+    Ok((what, panels, conditions))
+}
+
+/// The runs under the seed that is wanted, with what is drawn of each.
+fn runs(found: &Found, wanted: &Wanted, over: &Over<'_>) -> Vec<Sampled> {
+    let table = &found.series;
+    let seed = wanted.seed.or_else(|| Some(table.number(0, "seed")? as u64));
+    let mut runs: Vec<Sampled> = Vec::new();
+    let mut last = f64::NEG_INFINITY;
+    let mut every_s = f64::INFINITY;
+    for row in (0..table.len()).filter(|row| table.number(*row, "seed").map(|seed| seed as u64) == seed) {
+        let (discipline, stage) = (table.text(row, "discipline"), table.text(row, "stage"));
+        let at_s = table.number(row, "time_s").unwrap_or(0.0);
+        let is_of = |run: &Sampled| run.discipline == discipline && run.stage == stage;
+        let at = runs.iter().position(is_of).unwrap_or_else(|| {
+            runs.push(Sampled::new(&discipline, &stage, seed.unwrap_or(0), 0.0));
+            last = f64::NEG_INFINITY;
+            runs.len() - 1
+        });
+        if at_s > last {
+            every_s = every_s.min(at_s - last.max(0.0));
+            last = at_s;
+        }
+        let [kind, name, measure, unit] = ["kind", "name", "measure", "unit"].map(|of| table.text(row, of));
+        if kind != "link" && !is_wanted(&name, &wanted.only) {
+            continue;
+        }
+        let value = table.number(row, "value").unwrap_or(f64::NAN);
+        let seen = Seen { kind: &kind, name: &name, measure: &measure, unit: &unit, value };
+        runs[at].row(at_s, seen, over);
+    }
+    runs.iter_mut().for_each(|run| run.every_s = every_s);
+    runs
+}
+
+/// The different texts of a column.
+fn names(table: &super::table::Table, column: &str) -> Vec<String> {
+    let all: BTreeSet<String> = (0..table.len()).map(|row| table.text(row, column)).collect();
+    all.into_iter().filter(|name| !name.is_empty()).collect()
+}
+
+/// There is no such measure.
+fn absent(measure: &str, there: Vec<String>, show: Show) -> Failure {
+    if there.is_empty() {
+        let message = format!("`--show` is `{}`, but the results have nothing of it", show.name());
+        return Failure::user(message, format!("allowed: {}", show.needs()));
+    }
+    let near = spelling::hint(measure, there.iter().map(String::as_str));
+    Failure::user(
+        format!("`--of` is `{measure}`, but the results do not have that measure"),
+        format!("allowed: `{}`{near}", there.join("`, `")),
+    )
+}
+
+fn bars(found: &Found, wanted: &Wanted) -> Result<(String, Vec<Panel>), Failure> {
+    let shares = || vec!["share.".to_owned()];
+    let measures = if wanted.of.is_empty() { shares() } else { wanted.of.clone() };
+    let Some(report) = &found.report else { return Err(absent("", Vec::new(), Show::Bars)) };
+    for measure in &measures {
+        if flows::named(report, measure).is_empty() {
+            let there: BTreeSet<&String> =
+                report.summary.iter().flat_map(|summary| summary.measures.keys()).collect();
+            return Err(absent(measure, there.into_iter().cloned().collect(), Show::Bars));
+        }
+    }
+    let what = if wanted.of.is_empty() { "shares".into() } else { measures.join(", ") };
+    Ok((what, flows::bars(report, &measures)))
+}
+
+fn swept(found: &Found, wanted: &Wanted, show: Show) -> Result<(String, Vec<Panel>), Failure> {
+    if found.runs.len() == 0 {
+        return Err(absent("", Vec::new(), show));
+    }
+    let sweep = Sweep::of(&found.runs);
+    let first = || sweep.measures.first().cloned().into_iter().collect();
+    let measures: Vec<String> = if wanted.of.is_empty() { first() } else { wanted.of.clone() };
+    if let Some(measure) = measures.iter().find(|measure| !sweep.measures.contains(measure)) {
+        return Err(absent(measure, sweep.measures.clone(), show));
+    }
+    let count = if show == Show::Heat { 2 } else { 1 };
+    let able = if show == Show::Heat { sweep.axes.clone() } else { sweep.numeric() };
+    let over: Vec<String> =
+        if wanted.over.is_empty() { able.iter().take(count).cloned().collect() } else { wanted.over.clone() };
+    let allowed = || {
+        let kind = if show == Show::Heat {
+            "two axes of the sweep"
+        } else {
+            "one axis of the sweep with two numbers"
+        };
+        format!("allowed: {kind}: `{}`", able.join("`, `"))
+    };
+    if let Some(axis) = over.iter().find(|axis| !able.contains(axis)) {
+        return Err(Failure::user(format!("`--over` is `{axis}`, but that is no such axis"), allowed()));
+    }
+    let is_twice = over.len() == 2 && over[0] == over[1];
+    if over.len() != count || is_twice {
+        let message = format!(
+            "`--show` is `{}`, but it has {} such axes",
+            show.name(),
+            if is_twice { 1 } else { over.len() }
+        );
+        return Err(Failure::user(message, allowed()));
+    }
+    let what = format!("{} over {}", measures.join(", "), over.join(" and "));
+    let panels = match over.as_slice() {
+        [across, up] => sweep.heat(&measures, [across, up]),
+        _ => sweep.lines(&measures, &over[0]),
+    };
+    Ok((what, panels))
+}

@@ -1,0 +1,192 @@
+//! Sweeps: means over one axis as lines, and over two as a heat map.
+
+use super::distribution::place;
+use super::table::{Table, leading, unit, worded};
+use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Scale};
+use fairwire_metrics::interval;
+use fairwire_metrics::record::Estimate;
+use fairwire_sweep::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// From this ratio of the ends on, an axis is logarithmic where its values are.
+const LOG_RATIO: f64 = 10.0;
+
+/// The runs of a sweep, by cell.
+#[derive(Debug)]
+pub(crate) struct Sweep<'a> {
+    table: &'a Table,
+    /// What varies, beside the discipline.
+    pub axes: Vec<String>,
+    /// What is kept of each run.
+    pub measures: Vec<String>,
+    /// The rows of each cell: each seed once, and of the engine that has most of them.
+    cells: Vec<Vec<usize>>,
+}
+
+impl<'a> Sweep<'a> {
+    /// The runs in `table`.
+    pub(super) fn of(table: &'a Table) -> Self {
+        let at = |name: &str| table.names.iter().position(|own| own == name);
+        let (first, last) = (at("scenario").map_or(0, |at| at + 1), at("given").unwrap_or(0));
+        let is_number = |name: &&String| (0..table.len()).any(|row| table.number(row, name).is_some());
+        let own = ["cell", "engine", "scenario", "given", "discipline", "seed"];
+        let axes: Vec<String> = table.names[first..last.max(first)].to_vec();
+        let measures =
+            table.names.iter().filter(|name| !own.contains(&name.as_str()) && !axes.contains(name));
+        let mut engines: BTreeMap<String, usize> = BTreeMap::new();
+        (0..table.len()).for_each(|row| *engines.entry(table.text(row, "engine")).or_default() += 1);
+        let engine = engines.into_iter().max_by_key(|(_, rows)| *rows).map(|(engine, _)| engine);
+        let mut seen = BTreeSet::new();
+        let mut by_cell: Vec<(String, Vec<usize>)> = Vec::new();
+        for row in (0..table.len()).filter(|row| Some(table.text(*row, "engine")) == engine) {
+            let cell = table.text(row, "cell");
+            if !seen.insert((cell.clone(), table.text(row, "seed"))) {
+                continue;
+            }
+            match by_cell.iter_mut().find(|(own, _)| *own == cell) {
+                Some((_, rows)) => rows.push(row),
+                None => by_cell.push((cell, vec![row])),
+            }
+        }
+        // Parts are in no order of their own.
+        let values = |row: usize| axes.iter().map(move |axis| table.value(row, axis));
+        let of = |row: usize| (table.text(row, "discipline"), values(row));
+        by_cell.sort_by(|(_, one), (_, other)| {
+            let ((one, first), (other, second)) = (of(one[0]), of(other[0]));
+            one.cmp(&other).then_with(|| {
+                let place = |value: Option<&Value>| value.and_then(leading).unwrap_or(0.0);
+                let all = first.zip(second).map(|(one, other)| {
+                    let by_number = place(one).total_cmp(&place(other));
+                    by_number.then_with(|| one.map(worded).cmp(&other.map(worded)))
+                });
+                all.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+            })
+        });
+        let measures = measures.filter(is_number).cloned().collect();
+        Sweep { table, measures, axes, cells: by_cell.into_iter().map(|(_, rows)| rows).collect() }
+    }
+
+    /// The axes with two numbers or more, on which means may be drawn.
+    pub(super) fn numeric(&self) -> Vec<String> {
+        let is_one = |axis: &&String| {
+            let values: Option<BTreeSet<u64>> =
+                self.cells.iter().map(|rows| Some(self.place(rows, axis)?.to_bits())).collect();
+            values.is_some_and(|values| values.len() > 1)
+        };
+        self.axes.iter().filter(is_one).cloned().collect()
+    }
+
+    fn value(&self, rows: &[usize], axis: &str) -> Option<&Value> {
+        self.table.value(rows[0], axis)
+    }
+
+    fn place(&self, rows: &[usize], axis: &str) -> Option<f64> {
+        leading(self.value(rows, axis)?)
+    }
+
+    fn mean(&self, rows: &[usize], measure: &str) -> Option<Estimate> {
+        let values: Vec<f64> = rows.iter().filter_map(|row| self.table.number(*row, measure)).collect();
+        interval::estimate(&values)
+    }
+
+    /// The name of an axis with its unit, and whether its scale is logarithmic.
+    fn axis(&self, axis: &str) -> Axis {
+        let unit = self.cells.first().and_then(|rows| self.value(rows, axis)).map_or("", unit);
+        let label = if unit.is_empty() { axis.to_owned() } else { format!("{axis} [{unit}]") };
+        let places: Vec<f64> = self.cells.iter().filter_map(|rows| self.place(rows, axis)).collect();
+        let (low, high) = places
+            .iter()
+            .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), x| (low.min(*x), high.max(*x)));
+        let scale = if low > 0.0 && high >= LOG_RATIO * low { Scale::Log } else { Scale::Linear };
+        Axis { label, scale, range: None }
+    }
+
+    /// The discipline of a cell, and the values of the axes that are not drawn.
+    fn others(&self, rows: &[usize], drawn: &[&str]) -> String {
+        let others = self.axes.iter().filter(|axis| !drawn.contains(&axis.as_str()));
+        let others = others.filter_map(|axis| Some(worded(self.value(rows, axis)?)));
+        [self.table.text(rows[0], "discipline")].into_iter().chain(others).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Means over an axis: a panel for each measure, and a line for each combination of the others.
+    pub(super) fn lines(&self, measures: &[String], over: &str) -> Vec<Panel> {
+        let mut labels = Vec::new();
+        let line_of: Vec<usize> =
+            self.cells.iter().map(|rows| place(&mut labels, self.others(rows, &[over]))).collect();
+        let panel = |measure: &String| {
+            let line = |(colour, label): (usize, &String)| {
+                let own = self.cells.iter().zip(&line_of).filter(|(_, line)| **line == colour);
+                let mark = |(rows, _): (&Vec<usize>, &usize)| {
+                    let Estimate { mean, half_width_95, .. } = self.mean(rows, measure)?;
+                    Some(Mark {
+                        x: self.place(rows, over)?,
+                        y: mean,
+                        y_half_width: half_width_95,
+                        ..Mark::default()
+                    })
+                };
+                let mut marks: Vec<Mark> = own.filter_map(mark).collect();
+                marks.sort_by(|a, b| a.x.total_cmp(&b.x));
+                Line { label: label.clone(), colour, marks, ..Line::default() }
+            };
+            Panel {
+                title: measure.clone(),
+                kind: Kind::Lines,
+                x: self.axis(over),
+                y: Axis { label: measure.clone(), ..Axis::default() },
+                lines: labels.iter().enumerate().map(line).collect(),
+                ..Panel::default()
+            }
+        };
+        measures.iter().map(panel).collect()
+    }
+
+    /// Means over two axes, the first across and the second upwards: a panel for each measure and
+    /// combination of the others.
+    pub(super) fn heat(&self, measures: &[String], [across, up]: [&str; 2]) -> Vec<Panel> {
+        let (xs, ys) = (self.values(across), self.values(up));
+        let mut labels = Vec::new();
+        let panel_of: Vec<usize> =
+            self.cells.iter().map(|rows| place(&mut labels, self.others(rows, &[across, up]))).collect();
+        let panel = |(measure, (at, label)): (&String, (usize, &String))| {
+            let own = || self.cells.iter().zip(&panel_of).filter(move |(_, of)| **of == at);
+            // The largest on top, as on an axis.
+            let line = |(colour, y): (usize, &String)| {
+                let in_row = own().filter(|(rows, _)| self.value(rows, up).map(worded).as_ref() == Some(y));
+                let mark = |(rows, _): (&Vec<usize>, &usize)| {
+                    let x = self.value(rows, across).map(worded)?;
+                    let at = xs.iter().position(|one| *one == x)?;
+                    Some(Mark { x: at as f64, y: self.mean(rows, measure)?.mean, ..Mark::default() })
+                };
+                let mut marks: Vec<Mark> = in_row.filter_map(mark).collect();
+                marks.sort_by(|a, b| a.x.total_cmp(&b.x));
+                Line { label: y.clone(), colour, marks, ..Line::default() }
+            };
+            Panel {
+                title: format!("{measure}: {label}"),
+                kind: Kind::Grid,
+                x: Axis { label: across.into(), ..Axis::default() },
+                y: Axis { label: up.into(), ..Axis::default() },
+                categories: xs.clone(),
+                lines: ys.iter().rev().enumerate().map(line).collect(),
+                ..Panel::default()
+            }
+        };
+        let pairs =
+            measures.iter().flat_map(|measure| labels.iter().enumerate().map(move |one| (measure, one)));
+        pairs.map(panel).collect()
+    }
+
+    /// The values of an axis, in order.
+    fn values(&self, axis: &str) -> Vec<String> {
+        let mut values: Vec<(f64, String)> = Vec::new();
+        for value in self.cells.iter().filter_map(|rows| self.value(rows, axis)) {
+            let text = worded(value);
+            if !values.iter().any(|(_, own)| *own == text) {
+                values.push((leading(value).unwrap_or(0.0), text));
+            }
+        }
+        values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        values.into_iter().map(|(_, text)| text).collect()
+    }
+}

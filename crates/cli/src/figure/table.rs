@@ -1,0 +1,174 @@
+//! A table of results, read from a file.
+
+use crate::failure::Failure;
+use fairwire_sweep::{Value, columns, values_of};
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// A table, by columns.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table {
+    pub names: Vec<String>,
+    columns: Vec<Vec<Option<Value>>>,
+}
+
+impl Table {
+    /// Reads a file of CSV, NDJSON or Parquet, by its extension.
+    pub(super) fn read(path: &Path) -> Result<Table, Failure> {
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        let read = match ending {
+            "csv" => fs::read(path).and_then(|bytes| csv(&bytes)),
+            "ndjson" => fs::read_to_string(path).and_then(|text| ndjson(&text)),
+            _ => parquet(path),
+        };
+        read.map_err(|error| {
+            Failure::user(
+                format!("`{}` cannot be read: {error}", path.display()),
+                "allowed: a file that `fairwire` wrote: .csv, .ndjson, .parquet, or report.json",
+            )
+        })
+    }
+
+    /// Adds the rows of `other`. A column that one of the two lacks is empty there.
+    pub(super) fn append(&mut self, other: Table) {
+        let (mine, theirs) = (self.len(), other.len());
+        for (name, values) in other.names.into_iter().zip(other.columns) {
+            match self.names.iter().position(|own| *own == name) {
+                Some(at) => self.columns[at].extend(values),
+                None => {
+                    self.names.push(name);
+                    self.columns.push([vec![None; mine], values].concat());
+                }
+            }
+        }
+        self.columns.iter_mut().for_each(|column| column.resize(mine + theirs, None));
+    }
+
+    /// The number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.columns.first().map_or(0, Vec::len)
+    }
+
+    /// Has it all of these columns?
+    pub(super) fn has(&self, names: &[&str]) -> bool {
+        names.iter().all(|name| self.names.iter().any(|own| own == name))
+    }
+
+    pub(super) fn value(&self, row: usize, name: &str) -> Option<&Value> {
+        let at = self.names.iter().position(|own| own == name)?;
+        self.columns[at][row].as_ref()
+    }
+
+    pub(super) fn number(&self, row: usize, name: &str) -> Option<f64> {
+        match self.value(row, name)? {
+            Value::Number(number) => Some(*number),
+            Value::Text(_) => None,
+        }
+    }
+
+    /// The text of a cell; empty where there is none.
+    pub(super) fn text(&self, row: usize, name: &str) -> String {
+        self.value(row, name).map_or(String::new(), worded)
+    }
+}
+
+/// A value as it was typed.
+pub(super) fn worded(value: &Value) -> String {
+    match value {
+        Value::Number(number) => number.to_string(),
+        Value::Text(text) => text.clone(),
+    }
+}
+
+/// The number with which a value begins: that of `50 packets` too.
+pub(super) fn leading(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => Some(*number),
+        Value::Text(text) => {
+            let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+            text[..end].parse().ok()
+        }
+    }
+}
+
+/// The unit of a value, if it has one.
+pub(super) fn unit(value: &Value) -> &str {
+    match value {
+        Value::Number(_) => "",
+        Value::Text(text) => text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim(),
+    }
+}
+
+fn cell(text: &str) -> Option<Value> {
+    let value = || text.parse().map_or_else(|_| Value::Text(text.to_owned()), Value::Number);
+    (!text.is_empty()).then(value)
+}
+
+fn csv(bytes: &[u8]) -> io::Result<Table> {
+    let mut reader = ::csv::Reader::from_reader(bytes);
+    let names: Vec<String> = reader.headers()?.iter().map(str::to_owned).collect();
+    let mut columns = vec![Vec::new(); names.len()];
+    let mut row = ::csv::StringRecord::new();
+    while reader.read_record(&mut row)? {
+        columns.iter_mut().zip(&row).for_each(|(column, text)| column.push(cell(text)));
+    }
+    Ok(Table { names, columns })
+}
+
+fn ndjson(text: &str) -> io::Result<Table> {
+    let mut table = Table::default();
+    for (at, line) in text.lines().enumerate() {
+        let row: BTreeMap<String, Json> = serde_json::from_str(line)?;
+        for name in row.keys() {
+            if !table.names.contains(name) {
+                table.names.push(name.clone());
+                table.columns.push(vec![None; at]);
+            }
+        }
+        for (name, column) in table.names.iter().zip(&mut table.columns) {
+            column.push(row.get(name).and_then(|value| match value {
+                Json::Number(number) => number.as_f64().map(Value::Number),
+                Json::String(text) => Some(Value::Text(text.clone())),
+                _ => None,
+            }));
+        }
+    }
+    Ok(table)
+}
+
+fn parquet(path: &Path) -> io::Result<Table> {
+    let mut table = Table::default();
+    for batch in columns::read_table(path)? {
+        let names = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
+        table.append(Table { names, columns: batch.columns().iter().map(values_of).collect() });
+    }
+    Ok(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_of_different_columns_are_one_with_gaps() {
+        let mut table = csv(b"a,b\n1,x\n2,\n").unwrap();
+        table.append(csv(b"c,b\n3.5,y\n").unwrap());
+        assert_eq!((table.len(), table.names.join(" ")), (3, "a b c".into()));
+        assert_eq!((table.number(0, "a"), table.number(2, "a")), (Some(1.0), None));
+        assert_eq!((table.text(1, "b"), table.text(2, "b")), (String::new(), "y".into()));
+        assert_eq!((table.number(0, "c"), table.number(2, "c")), (None, Some(3.5)));
+    }
+
+    #[test]
+    fn lines_of_json_are_rows() {
+        let table = ndjson("{\"a\":1,\"b\":\"x\"}\n{\"b\":\"y\"}\n").unwrap();
+        assert_eq!(
+            (table.number(0, "a"), table.number(1, "a"), table.text(1, "b")),
+            (Some(1.0), None, "y".into())
+        );
+        assert!(ndjson("no json").is_err());
+    }
+}

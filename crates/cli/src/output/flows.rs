@@ -1,0 +1,33 @@
+//! A row for each run and flow.
+
+use super::formats;
+use super::plan::{Destination, Request};
+use super::written::{Done, Writer};
+use crate::failure::Failure;
+use fairwire_metrics::record::Report;
+use fairwire_scenario::Output;
+use std::path::Path;
+
+/// Writes the flows of a report to a file.
+type Form = fn(&Path, &Report) -> Result<(), Failure>;
+
+/// The formats, by their extensions.
+pub(super) const FORMS: [(&str, Form); 2] =
+    [("csv", formats::csv::flows), ("parquet", formats::parquet::flows)];
+
+pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer + 'a>>, Failure> {
+    let place = request.destination(Output::Flows, &FORMS)?;
+    Ok(place.map(|(place, form)| Box::new(Flows { place, form }) as _))
+}
+
+/// The flows of all runs, which the report has.
+struct Flows {
+    place: Destination,
+    form: Form,
+}
+
+impl Writer for Flows {
+    fn close(&self, report: &mut Report, done: &mut Done) {
+        done.wrote(&self.place.path, (self.form)(&self.place.path, report));
+    }
+}

@@ -1,0 +1,129 @@
+//! An output: what writes it, what records a run for it, and what was kept until all are done.
+
+use crate::failure::Failure;
+use fairwire_core::Time;
+use fairwire_metrics::record::Report;
+use fairwire_scenario::{PacketEvent, Row, RunId, TransferEvent, View};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// One run, as an output sees it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run<'a> {
+    pub which: RunId<'a>,
+    /// Where it is run; `None` for the simulator alone.
+    pub stage: Option<&'static str>,
+    /// The place of that among the stages.
+    pub at_stage: usize,
+    /// Is each of its packets seen? Elsewhere there are samples alone.
+    pub is_simulated: bool,
+}
+
+/// What an output has to see of runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Wants {
+    /// Samples of links and groups.
+    pub samples: bool,
+    /// Samples of flows, too.
+    pub flows: bool,
+    /// Each packet.
+    pub packets: bool,
+}
+
+impl Wants {
+    pub(super) fn and(self, other: Wants) -> Wants {
+        Wants {
+            samples: self.samples || other.samples,
+            flows: self.flows || other.flows,
+            packets: self.packets || other.packets,
+        }
+    }
+}
+
+/// Writes an output of all runs.
+pub(super) trait Writer: Sync {
+    /// The option that requests it, if only the simulator has it.
+    fn simulated_only(&self) -> Option<String> {
+        None
+    }
+
+    /// What has to be seen of each run.
+    fn wants(&self) -> Wants {
+        Wants::default()
+    }
+
+    /// What records a run; `None` if nothing of it is needed.
+    ///
+    /// # Errors
+    /// If a file for it cannot be begun.
+    fn begin<'a>(&'a self, _run: Run<'_>) -> Result<Option<Box<dyn Recorder + 'a>>, Failure> {
+        Ok(None)
+    }
+
+    /// Writes what the runs left, and adds to `report` what belongs there.
+    fn close(&self, report: &mut Report, done: &mut Done);
+}
+
+/// Records one run. Dropped before it is finished, it leaves nothing.
+pub(super) trait Recorder: Send {
+    /// Before anything has happened.
+    fn start(&mut self, _view: &View<'_>) {}
+    /// A row of the sample taken at `at`.
+    fn row(&mut self, _at: Time, _row: Row<'_>) {}
+    fn packet(&mut self, _event: &PacketEvent) {}
+    fn transfer(&mut self, _event: &TransferEvent) {}
+    /// At the end of a simulated run.
+    fn end(&mut self, _view: &View<'_>) {}
+    /// Keeps what it recorded.
+    ///
+    /// # Errors
+    /// If that could not be written down.
+    fn finish(self: Box<Self>) -> Result<(), Failure>;
+}
+
+/// What finished runs left, in the order of the runs; the stages of a run are adjacent.
+#[derive(Debug)]
+pub(super) struct Kept<T>(Mutex<BTreeMap<(usize, usize), T>>);
+
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        Kept(Mutex::default())
+    }
+}
+
+impl<T> Kept<T> {
+    pub(super) fn keep(&self, (run, stage): (usize, usize), what: T) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert((run, stage), what);
+    }
+
+    /// All, once.
+    pub(super) fn take(&self) -> Vec<T> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_values().collect()
+    }
+}
+
+impl Run<'_> {
+    /// The place of what it leaves.
+    pub(super) fn place(&self) -> (usize, usize) {
+        (self.which.index, self.at_stage)
+    }
+}
+
+/// What became of the outputs.
+#[derive(Debug, Default)]
+pub(super) struct Done {
+    /// The files that were written.
+    pub places: Vec<String>,
+    pub failures: Vec<Failure>,
+}
+
+impl Done {
+    /// `path` was written, or could not be.
+    pub(super) fn wrote(&mut self, path: &Path, result: Result<(), Failure>) {
+        match result {
+            Ok(()) => self.places.push(path.display().to_string()),
+            Err(failure) => self.failures.push(failure),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Pictures of finished results: every kind in every format, from files alone.
+
+use crate::common::{Contest, code, run, stderr};
+use crate::transfers::WEB;
+use std::fs;
+
+/// What there is to show of one run.
+const SHOWN: [&str; 9] =
+    ["rate", "queue", "delay", "window", "completion", "slowdown", "wait", "scatter", "bars"];
+
+fn done(args: &[&str]) {
+    let output = run(args);
+    assert_eq!(code(&output), 0, "{args:?}: {}", stderr(&output));
+}
+
+/// A contest with each kind of result in the folder `out`.
+fn finished() -> Contest {
+    let contest = Contest::of(WEB);
+    let path = |name: &str| contest.path(name).display().to_string();
+    let (file, out) = (contest.file(), path("out"));
+    done(&["run", &file, "--set", "seeds=\"1..=2\"", "--out", &out]);
+    let [series, transfers, histogram] = ["series.csv", "transfers.parquet", "histogram.csv"]
+        .map(|name| contest.path("out").join(name).display().to_string());
+    done(&[
+        "run",
+        &file,
+        "--series",
+        &series,
+        "--series-flows",
+        "--plot",
+        &path("run.svg"),
+        "--transfers",
+        &transfers,
+    ]);
+    done(&["run", &file, "--histogram", &histogram, "--one-way"]);
+    contest
+}
+
+#[test]
+fn a_finished_folder_is_drawn_in_every_way_and_format() {
+    let contest = finished();
+    let out = contest.path("out").display().to_string();
+    for show in SHOWN {
+        for ending in ["svg", "pdf", "tex"] {
+            let figure = contest.path(&format!("{show}.{ending}")).display().to_string();
+            for more in [&[][..], &["--bare", "--width", "two-column"]] {
+                done(&[&["plot", out.as_str(), "--show", show, "--figure", figure.as_str()], more].concat());
+                let bytes = fs::read(&figure).expect("it was written");
+                let text = String::from_utf8_lossy(&bytes);
+                match ending {
+                    "svg" => assert!(text.starts_with("<svg") && text.contains("<path"), "{show}"),
+                    "pdf" => assert!(text.starts_with("%PDF") && text.contains("/FontFile2"), "{show}"),
+                    _ => assert!(text.contains("\\addplot") && text.contains("fq-codel"), "{show}"),
+                }
+            }
+        }
+    }
+}
+
+/// The curves of a picture.
+fn curves(svg: &str) -> Vec<&str> {
+    svg.split("<path class=\"line ").skip(1).map(|rest| rest.split("/>").next().unwrap_or_default()).collect()
+}
+
+#[test]
+fn a_finished_series_gives_the_picture_of_its_run() {
+    let contest = finished();
+    let figure = contest.path("again.svg").display().to_string();
+    done(&["plot", &contest.path("out").display().to_string(), "--show", "rate", "--figure", &figure]);
+    let [run, again] =
+        ["run.svg", "again.svg"].map(|name| fs::read_to_string(contest.path(name)).expect("a picture"));
+    assert!(curves(&run).len() > 4, "{run}");
+    assert_eq!(curves(&run), curves(&again));
+}
+
+#[test]
+fn a_measure_that_is_not_there_is_refused_with_those_that_are() {
+    let contest = finished();
+    let out = contest.path("out").display().to_string();
+    let refused = |more: &[&str]| {
+        let figure = contest.path("none.svg").display().to_string();
+        let output = run(&[&["plot", out.as_str(), "--figure", figure.as_str()], more].concat());
+        assert_eq!(code(&output), 2, "{more:?}: {}", stderr(&output));
+        assert!(!contest.path("none.svg").exists(), "{more:?}");
+        stderr(&output)
+    };
+    let measure = refused(&["--show", "rate", "--of", "egres"]);
+    assert!(measure.contains("did you mean `egress`?") && measure.contains("`backlog`"), "{measure}");
+    assert!(refused(&["--show", "bars", "--of", "share.none"]).contains("`share.bulk`"));
+    assert!(refused(&["--show", "heat"]).contains("the store of a sweep"));
+    assert!(refused(&["--show", "completion", "--only", "none"]).contains("`--only`"));
+}
+
+#[test]
+fn a_sweep_over_two_axes_is_lines_and_a_heat_map() {
+    let contest = Contest::of(WEB);
+    let path = |name: &str| contest.path(name).display().to_string();
+    let plan = "format = 1\nscenario = \"short.toml\"\nset = [\"duration=6 s\"]\nmeasures = [\"jain\", \"transfer_slowdown_p90.web.to_10kB\"]\n\
+                [vary]\n\"link.rate\" = [\"5 Mbit/s\", \"10 Mbit/s\"]\n\"link.buffer\" = [\"50 ms\", \"100 ms\"]\n";
+    fs::write(contest.path("plan.toml"), plan).expect("a plan");
+    done(&["sweep", &path("plan.toml"), "--store", &path("store")]);
+    let drawn = |more: &[&str]| {
+        let figure = path("sweep.tex");
+        done(&[&["plot", &path("store"), "--figure", &figure], more].concat());
+        fs::read_to_string(figure).expect("a picture")
+    };
+    let heat = drawn(&["--show", "heat", "--of", "transfer_slowdown_p90.web.to_10kB"]);
+    assert_eq!(heat.matches("\\nextgroupplot").count(), 2, "one for each discipline: {heat}");
+    let cells = |text: &str| {
+        text.split("coordinates {")
+            .nth(1)
+            .map_or(0, |rest| rest.split("};").next().unwrap_or_default().matches('[').count())
+    };
+    assert_eq!((cells(&heat), heat.contains("nan")), (4, false), "{heat}");
+    let lines = drawn(&["--over", "link.buffer"]);
+    assert_eq!(lines.matches("\\addplot").count(), 4, "two disciplines at two rates: {lines}");
+}

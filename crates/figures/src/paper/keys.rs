@@ -1,0 +1,90 @@
+//! What each line is, in rows above the data.
+
+use super::font::Ruler;
+use super::page::{LINE, Page, SIZE};
+use super::shapes;
+use super::sheet::{Anchor, BLACK, Stroke};
+use crate::panel::{Kind, Line, Panel};
+
+/// The length of the sample of a line.
+const SAMPLE: f64 = 18.0;
+/// From one key to the next.
+const APART: f64 = 8.0;
+
+/// Have these two panels the same keys?
+pub(super) fn are_alike(one: &Panel, other: &Panel) -> bool {
+    let key = |line: &Line| (line.label.clone(), line.colour, line.is_dashed, line.is_limit);
+    one.kind == other.kind && one.lines.iter().map(key).eq(other.lines.iter().map(key))
+}
+
+/// Does it need keys? A table has the names of its lines at its rows, and a line alone needs none
+/// where it has no name.
+fn has_keys(panel: &Panel) -> bool {
+    !panel.is_table() && panel.lines.iter().any(|line| !line.label.is_empty())
+}
+
+/// The place of each key: how far from the left, and in which row.
+fn places(ruler: &Ruler, panel: &Panel, room: f64) -> Vec<(f64, usize)> {
+    let mut left = 0.0;
+    let mut row = 0;
+    let mut place = |line: &Line| {
+        let width = SAMPLE + 3.0 + ruler.width(&line.label, SIZE);
+        if left > 0.0 && left + width > room {
+            (left, row) = (0.0, row + 1);
+        }
+        let at = left;
+        left += width + APART;
+        (at, row)
+    };
+    panel.lines.iter().map(&mut place).collect()
+}
+
+/// How high they are.
+pub(super) fn height(ruler: &Ruler, panel: &Panel, room: f64) -> f64 {
+    if !has_keys(panel) {
+        return 0.0;
+    }
+    places(ruler, panel, room).last().map_or(0.0, |(_, row)| (row + 1) as f64 * LINE)
+}
+
+/// Draws them, and returns how high they are.
+pub(super) fn draw(page: &mut Page, panel: &Panel, (left, right): (f64, f64), top: f64) -> f64 {
+    let room = right - left;
+    let height = height(&page.ruler, panel, room);
+    if height == 0.0 {
+        return 0.0;
+    }
+    for (line, (at, row)) in panel.lines.iter().zip(places(&page.ruler, panel, room)) {
+        let (x, y) = (left + at, top + row as f64 * LINE + LINE / 2.0);
+        sample(page, panel.kind, line, (x, y));
+        let label = page.ruler.cut(&line.label, SIZE, room - SAMPLE - 3.0);
+        page.text((x + SAMPLE + 3.0, y + SIZE * 0.35), Anchor::Start, label);
+    }
+    height
+}
+
+fn sample(page: &mut Page, kind: Kind, line: &Line, (x, y): (f64, f64)) {
+    if kind == Kind::Bars {
+        let area = [x + SAMPLE - 10.0, y - 3.5, x + SAMPLE, y + 3.5];
+        return bar(page, line, area);
+    }
+    if kind != Kind::Scatter {
+        page.sheet.line((x, y), (x + SAMPLE, y), shapes::stroke(line));
+    }
+    if matches!(kind, Kind::Lines | Kind::Scatter) {
+        page.sheet.fill(shapes::marker(line, (x + SAMPLE / 2.0, y), 1.9), shapes::colour(line));
+    }
+}
+
+/// A bar of `line`: tinted and hatched, so that bars differ in grey.
+pub(super) fn bar(page: &mut Page, line: &Line, area: [f64; 4]) {
+    let colour = shapes::colour(line);
+    let part = [1.0, 0.25, 0.5, 0.12, 0.35][line.colour % 5];
+    page.sheet.fill(shapes::rectangle(area), shapes::tint(colour, part));
+    let thin = Stroke { colour, width: 0.5, dash: &[] };
+    let hatching = shapes::hatching(line.colour, area);
+    if !hatching.is_empty() {
+        page.sheet.stroke(hatching, thin);
+    }
+    page.sheet.stroke(shapes::rectangle(area), Stroke { colour: BLACK, width: 0.4, dash: &[] });
+}

@@ -1,0 +1,115 @@
+//! Figures for papers: as wide as a column of print, in letters of seven points, as SVG, as PDF
+//! with its font embedded, or as pgfplots.
+//!
+//! They show the same [`Panel`]s as those for screens, laid out by rules of their own: one width,
+//! letters that can be read there, keys above the data. No line differs from another by its colour
+//! alone: dashes, markers and hatching differ too, so that a figure reads in grey.
+
+mod draw;
+mod font;
+mod keys;
+mod page;
+mod pdf;
+mod shapes;
+mod sheet;
+mod tex;
+
+use crate::panel::{Kind, Panel};
+use crate::{Figure, Setting};
+use font::Ruler;
+use page::{LINE, MARGIN, Page, SIZE, has_title};
+use sheet::{Anchor, Sheet};
+
+pub use page::{Paper, Width};
+
+impl Figure<'_> {
+    /// Renders the figure for paper as SVG.
+    pub fn paper_svg(&self, paper: Paper) -> String {
+        self.sheet(paper).svg()
+    }
+
+    /// Renders the figure for paper as a PDF of one page of its size.
+    pub fn paper_pdf(&self, paper: Paper) -> Vec<u8> {
+        pdf::file(&self.sheet(paper))
+    }
+
+    /// Renders the figure as a `tikzpicture` for LaTeX. A comment at its head has the packages that
+    /// it needs.
+    pub fn tex(&self, paper: Paper) -> String {
+        tex::picture(self.title, &self.drawn(Setting::Alone), paper)
+    }
+
+    fn sheet(&self, paper: Paper) -> Sheet {
+        let panels = self.drawn(Setting::Alone);
+        let width = paper.width.points();
+        let mut page = Page { ruler: Ruler::new(), sheet: Sheet { width, ..Sheet::default() } };
+        page.sheet.title = self.title.into();
+        let mut top = page.head((self.title, &self.detail), paper);
+        let places = Places::of(&page.ruler, &panels, paper);
+        let is_shared = panels.len() > 1 && panels.windows(2).all(|pair| keys::are_alike(&pair[0], &pair[1]));
+        if let Some(first) = panels.first().filter(|_| is_shared) {
+            top += keys::draw(&mut page, first, (places.left, width - MARGIN), top);
+        }
+        for row in panels.chunks(places.columns) {
+            let keys = |panel: &Panel| keys::height(&page.ruler, panel, places.inner());
+            let room = if is_shared { 0.0 } else { row.iter().map(keys).fold(0.0, f64::max) };
+            let titles =
+                if row.iter().any(|panel| has_title(panel, panels.len(), paper)) { LINE } else { 0.0 };
+            let mut deepest = top;
+            for (at, panel) in row.iter().enumerate() {
+                let left = at as f64 * places.outer + places.left;
+                let right = left + places.inner();
+                if has_title(panel, panels.len(), paper) {
+                    let title = page.ruler.cut(&panel.title, SIZE, right - left);
+                    page.text((left, top + SIZE), Anchor::Start, title);
+                }
+                if !is_shared {
+                    keys::draw(&mut page, panel, (left, right), top + titles);
+                }
+                let ceiling = top + titles + room + 3.0;
+                let bounds = draw::Bounds { left, right, ceiling, floor: ceiling + places.height(panel) };
+                deepest = deepest.max(draw::panel(&mut page, panel, &bounds));
+            }
+            top = deepest + 6.0;
+        }
+        page.sheet.height = (top - 4.0).ceil().max(1.0);
+        page.sheet
+    }
+}
+
+/// Where panels are: all begin at the same distance from their column's left edge.
+struct Places {
+    columns: usize,
+    /// The width of a column of panels.
+    outer: f64,
+    /// From the left edge of a column to the plot.
+    left: f64,
+    width: Width,
+}
+
+impl Places {
+    fn of(ruler: &Ruler, panels: &[Panel], paper: Paper) -> Self {
+        let columns = if paper.width == Width::TwoColumns && panels.len() > 1 { 2 } else { 1 };
+        let widest = panels.iter().map(|panel| draw::ticks_width(ruler, panel)).fold(0.0, f64::max);
+        let has_label = panels.iter().any(|panel| !panel.y.label.is_empty());
+        let left = MARGIN + if has_label { LINE } else { 0.0 } + widest + 4.0;
+        Places { columns, outer: paper.width.points() / columns as f64, left, width: paper.width }
+    }
+
+    /// The width of a plot. Half of the last number on its axis may reach beyond it.
+    fn inner(&self) -> f64 {
+        self.outer - self.left - 10.0
+    }
+
+    fn height(&self, panel: &Panel) -> f64 {
+        match (panel.kind, self.width, self.columns) {
+            (Kind::Grid | Kind::Table, ..) => draw::ROW * panel.lines.len() as f64,
+            (_, Width::OneColumn, _) => 110.0,
+            (_, Width::TwoColumns, 1) => 170.0,
+            (_, Width::TwoColumns, _) => 120.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

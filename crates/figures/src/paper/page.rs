@@ -1,0 +1,97 @@
+//! A sheet at work: how wide it is, its letters, and what is above the panels.
+
+use super::font::Ruler;
+use super::sheet::{Anchor, BLACK, Rgb, Sheet, Text};
+use crate::panel::Panel;
+
+/// The width of a figure on paper: that of IEEE's columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Width {
+    /// One column: 88.9 mm.
+    #[default]
+    OneColumn,
+    /// Two columns: 181.9 mm.
+    TwoColumns,
+}
+
+impl Width {
+    /// In points of 1/72 inch.
+    pub(super) fn points(self) -> f64 {
+        match self {
+            Width::OneColumn => 88.9 / 25.4 * 72.0,
+            Width::TwoColumns => 181.9 / 25.4 * 72.0,
+        }
+    }
+}
+
+/// How a figure is to look on paper.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Paper {
+    /// Its width.
+    pub width: Width,
+    /// Without its title and its conditions, which a paper has in the caption.
+    pub is_bare: bool,
+}
+
+/// The size of letters, points.
+pub(super) const SIZE: f64 = 7.0;
+/// The distance of lines of text.
+pub(super) const LINE: f64 = 9.0;
+/// What is left free at the edges.
+pub(super) const MARGIN: f64 = 2.0;
+
+/// Has it a title that is drawn? Several panels need theirs, to be kept apart.
+pub(super) fn has_title(panel: &Panel, panels: usize, paper: Paper) -> bool {
+    !panel.title.is_empty() && (panels > 1 || !paper.is_bare)
+}
+
+/// A sheet at work.
+pub(super) struct Page {
+    pub(super) ruler: Ruler,
+    pub(super) sheet: Sheet,
+}
+
+impl Page {
+    pub(super) fn text(&mut self, at: (f64, f64), anchor: Anchor, text: String) {
+        self.coloured(at, anchor, text, BLACK);
+    }
+
+    pub(super) fn coloured(&mut self, at: (f64, f64), anchor: Anchor, text: String, colour: Rgb) {
+        self.sheet.text(Text { at, size: SIZE, anchor, turn: 0.0, colour, text });
+    }
+
+    /// Draws the title and the conditions, and returns where the panels begin.
+    pub(super) fn head(&mut self, (title, detail): (&str, &[String]), paper: Paper) -> f64 {
+        let mut top = MARGIN;
+        if paper.is_bare {
+            return top;
+        }
+        let room = self.sheet.width - 2.0 * MARGIN;
+        for (text, size) in
+            [(title, SIZE + 1.0)].into_iter().chain(detail.iter().map(|line| (&**line, SIZE - 1.0)))
+        {
+            for line in self.wrapped(text, size, room) {
+                top += size + 1.5;
+                let at = (MARGIN, top);
+                let (anchor, turn, colour) = (Anchor::Start, 0.0, BLACK);
+                self.sheet.text(Text { at, size, anchor, turn, colour, text: line });
+            }
+        }
+        top + 5.0
+    }
+
+    /// `text` in lines of this width.
+    fn wrapped(&self, text: &str, size: f64, room: f64) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for word in text.split_whitespace() {
+            match lines.last_mut() {
+                Some(line) if self.ruler.width(&format!("{line} {word}"), size) <= room => {
+                    *line += " ";
+                    *line += word;
+                }
+                _ => lines.push(word.into()),
+            }
+        }
+        lines
+    }
+}

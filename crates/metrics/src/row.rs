@@ -1,0 +1,118 @@
+//! Records that are rows of tables, too: their columns follow from their fields.
+
+use crate::flow_name::FlowName;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// Text.
+    Text,
+    /// Counts.
+    Count,
+    /// Numbers.
+    Real,
+}
+
+/// A field of a record, as a cell of a table. What is absent is an empty cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Text.
+    Text(Arc<str>),
+    /// A count.
+    Count(Option<u64>),
+    /// A number.
+    Real(Option<f64>),
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cell::Text(text) => f.write_str(text),
+            Cell::Count(Some(count)) => write!(f, "{count}"),
+            Cell::Real(Some(number)) => write!(f, "{number}"),
+            Cell::Count(None) | Cell::Real(None) => Ok(()),
+        }
+    }
+}
+
+/// A field that a column may hold.
+pub(crate) trait Field {
+    const HOLDS: Holds;
+
+    fn cell(&self) -> Cell;
+}
+
+impl Field for FlowName {
+    const HOLDS: Holds = Holds::Text;
+
+    fn cell(&self) -> Cell {
+        Cell::Text(self.to_string().into())
+    }
+}
+
+impl Field for Arc<str> {
+    const HOLDS: Holds = Holds::Text;
+
+    fn cell(&self) -> Cell {
+        Cell::Text(self.clone())
+    }
+}
+
+impl Field for u64 {
+    const HOLDS: Holds = Holds::Count;
+
+    fn cell(&self) -> Cell {
+        Cell::Count(Some(*self))
+    }
+}
+
+impl Field for Option<u64> {
+    const HOLDS: Holds = Holds::Count;
+
+    fn cell(&self) -> Cell {
+        Cell::Count(*self)
+    }
+}
+
+impl Field for f64 {
+    const HOLDS: Holds = Holds::Real;
+
+    fn cell(&self) -> Cell {
+        Cell::Real(Some(*self))
+    }
+}
+
+impl Field for Option<f64> {
+    const HOLDS: Holds = Holds::Real;
+
+    fn cell(&self) -> Cell {
+        Cell::Real(*self)
+    }
+}
+
+/// Declares a record whose fields are columns, in their order.
+macro_rules! row {
+    (
+        $(#[$about:meta])*
+        pub struct $Name:ident { $($(#[$of:meta])* pub $field:ident: $Type:ty,)+ }
+    ) => {
+        $(#[$about])*
+        pub struct $Name { $($(#[$of])* pub $field: $Type,)+ }
+
+        impl $Name {
+            /// The columns of a table of such records: the names of the fields, and what each
+            /// holds.
+            pub const COLUMNS: &'static [(&'static str, $crate::row::Holds)] =
+                &[$((stringify!($field), <$Type as $crate::row::Field>::HOLDS)),+];
+
+            /// The row of this record: a cell for each column.
+            pub fn row(&self) -> Vec<$crate::row::Cell> {
+                vec![$($crate::row::Field::cell(&self.$field)),+]
+            }
+        }
+    };
+}
+
+pub(crate) use row;
