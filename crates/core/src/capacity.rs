@@ -25,8 +25,8 @@ pub enum RateLaw {
 pub struct Step {
     /// The time of the change.
     pub at: Time,
-    /// The rate from then on.
-    pub rate: Rate,
+    /// The rate from then on; `None` while the link is down and sends nothing.
+    pub rate: Option<Rate>,
 }
 
 /// Delivery opportunities, as in a trace of mahimahi (R. Netravali et al., USENIX ATC 2015, section
@@ -233,8 +233,8 @@ impl Steps {
         self.first = rate;
     }
 
-    fn rate_before(&self, step: usize) -> Rate {
-        step.checked_sub(1).map_or(self.first, |before| self.steps[before].rate)
+    fn rate_before(&self, step: usize) -> Option<Rate> {
+        step.checked_sub(1).map_or(Some(self.first), |before| self.steps[before].rate)
     }
 
     fn send(&mut self, bytes: u32, from: Time) -> Time {
@@ -244,8 +244,19 @@ impl Steps {
             while self.steps.get(self.next).is_some_and(|step| step.at <= at) {
                 self.next += 1;
             }
-            let rate = u128::from(self.rate_before(self.next).bps());
             let until = self.steps.get(self.next).map_or(Time::MAX, |step| step.at);
+            let Some(rate) = self.rate_before(self.next) else {
+                if work == 0 {
+                    self.remainder = 0;
+                    return at; // its last bit was sent as the link went down
+                }
+                if until == Time::MAX {
+                    return until;
+                }
+                at = until;
+                continue;
+            };
+            let rate = u128::from(rate.bps());
             let possible = rate * u128::from(until.since(at).ns());
             if work < possible || until == Time::MAX {
                 self.remainder = (work % rate) as u64;
@@ -262,7 +273,7 @@ impl Steps {
         let spells = starts.zip(ends).enumerate();
         let bits = spells.map(|(at, (start, end))| {
             let seconds = end.min(to).since(start.max(from)).secs();
-            seconds * self.rate_before(at).bps() as f64
+            seconds * self.rate_before(at).map_or(0.0, |rate| rate.bps() as f64)
         });
         bits.sum()
     }
@@ -300,7 +311,7 @@ mod tests {
     }
 
     fn step(at: u64, bps: u64) -> Step {
-        Step { at: ms(at), rate: rate(bps) }
+        Step { at: ms(at), rate: Rate::from_bps(bps) }
     }
 
     #[test]
@@ -314,6 +325,17 @@ mod tests {
         assert_eq!(link.start(1000, ms(9)).ns(), 9_500_000);
         assert_eq!(link.bits(ms(0), ms(3)), 8_000.0 + 2_000.0 + 16_000.0);
         assert_eq!(link.bits(Time::from_ns(500_000), Time::from_ns(1_500_000)), 4_000.0 + 1_000.0);
+    }
+
+    #[test]
+    fn a_link_that_is_down_sends_nothing_and_goes_on_after_it() {
+        // 1 byte is 1 us; down from 1 ms to 3 ms, and from 5 ms on for good.
+        let law = RateLaw::Steps([step(1, 0), step(3, 8_000_000), step(5, 0)].into());
+        let mut link = Transmitter::new(rate(8_000_000)).under(&law);
+        assert_eq!(link.start(1500, ms(0)).ns(), 3_500_000); // 1000 before, 500 after
+        assert_eq!(link.start(1000, ms(4)).ns(), 5_000_000);
+        assert_eq!(link.start(1, ms(5)), Time::MAX);
+        assert_eq!(link.bits(ms(0), ms(9)), 8_000.0 + 16_000.0);
     }
 
     #[test]

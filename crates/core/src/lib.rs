@@ -47,6 +47,7 @@ pub mod spelling;
 pub mod time;
 pub mod units;
 pub mod weight;
+pub mod wire;
 
 pub use buffer::{Buffer, FlowKey, Key, Limit};
 pub use capacity::{RateLaw, Step, Trace, TraceError};
@@ -67,3 +68,4 @@ pub use server::{Server, Service};
 pub use signals::{Cause, Ignore, Signals};
 pub use time::{Duration, Time};
 pub use weight::{SetWeightError, Weight};
+pub use wire::{DelayStep, Fate, GilbertElliott, Jitter, Loss, Wire, WireLaw};

@@ -71,6 +71,29 @@ pub enum Amount {
     Time(Duration),
 }
 
+/// How much may wait: an amount, or a multiple of the product of bandwidth and delay.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Room {
+    /// An amount.
+    Amount(Amount),
+    /// This many times what the link sends in a round trip.
+    Bdp(f64),
+}
+
+impl Room {
+    /// The amount, where a packet and its answer are `round_trip` under way; `None` where that is
+    /// nothing.
+    pub fn amount(self, round_trip: Duration) -> Option<Amount> {
+        match self {
+            Room::Amount(amount) => Some(amount),
+            Room::Bdp(factor) => {
+                let time = Duration::from_secs_f64(round_trip.secs() * factor);
+                (!time.is_zero()).then_some(Amount::Time(time))
+            }
+        }
+    }
+}
+
 impl Amount {
     /// This amount in packets of `packet_bytes` on a link of `rate`; not rounded, so it may be less
     /// than one.
@@ -103,6 +126,8 @@ impl Amount {
 
 /// Units by name, each as a multiple of the smallest.
 type Units = [(&'static str, f64)];
+
+const BDP: &str = "bdp";
 
 const PACKETS: &[&str] = &["packet", "packets", "pkt", "pkts"];
 
@@ -140,6 +165,8 @@ const TIME_WANTED: &str = "a time such as \"5 ms\" (ns, us, ms, s, min, h)";
 const SIZE_WANTED: &str = "a size such as \"512 B\" or \"64 KiB\" (B, kB, MB, GB, KiB, MiB, GiB)";
 const AMOUNT_WANTED: &str = "an amount of queue above zero such as \"780 packets\", \"64 KiB\" or \"100 ms\" (packets, bytes, or time at the link's rate)";
 
+const ROOM_WANTED: &str = "an amount of queue above zero such as \"780 packets\", \"64 KiB\" or \"100 ms\" (packets, bytes, or time at the link's rate), or a multiple of the bandwidth-delay product such as \"1.5 bdp\"";
+
 impl FromStr for Rate {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
@@ -165,30 +192,47 @@ impl FromStr for Size {
 impl FromStr for Amount {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let (number, unit) = split(text, AMOUNT_WANTED)?;
-        let zero = |is_zero| if is_zero { Err(refuse(text, AMOUNT_WANTED, Problem::Zero)) } else { Ok(()) };
-        if PACKETS.contains(&unit) {
-            if number > f64::from(1u32 << 30) {
-                return Err(refuse(text, AMOUNT_WANTED, Problem::TooLarge));
-            }
-            if number % 1.0 != 0.0 {
-                return Err(refuse(text, AMOUNT_WANTED, Problem::NotWhole));
-            }
-            zero(number == 0.0)?;
-            return Ok(Amount::Packets(number as u32));
-        }
-        let amount = if TIMES.iter().any(|(name, _)| *name == unit) {
-            Amount::Time(Duration::from_ns(scaled(text, TIMES, AMOUNT_WANTED)?))
-        } else if SIZES.iter().any(|(name, _)| *name == unit) {
-            Amount::Bytes(scaled(text, SIZES, AMOUNT_WANTED)?)
-        } else {
-            let packets = PACKETS.iter().map(|name| (*name, 1.0));
-            let units = packets.chain(SIZES.iter().copied()).chain(TIMES.iter().copied());
-            return Err(refuse(text, AMOUNT_WANTED, unknown(text, unit, units)));
-        };
-        zero(matches!(amount, Amount::Bytes(0) | Amount::Time(Duration::ZERO)))?;
-        Ok(amount)
+        amount(text, &[], AMOUNT_WANTED)
     }
+}
+
+impl FromStr for Room {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let (number, unit) = split(text, ROOM_WANTED)?;
+        if unit != BDP {
+            return amount(text, &[(BDP, 0.0)], ROOM_WANTED).map(Room::Amount);
+        }
+        if number > 0.0 { Ok(Room::Bdp(number)) } else { Err(refuse(text, ROOM_WANTED, Problem::Zero)) }
+    }
+}
+
+/// Reads an amount. Where its unit is unknown, one of `other` units may have been meant too.
+fn amount(text: &str, other: &Units, wanted: &'static str) -> Result<Amount, UnitError> {
+    let (number, unit) = split(text, wanted)?;
+    let zero = |is_zero| if is_zero { Err(refuse(text, wanted, Problem::Zero)) } else { Ok(()) };
+    if PACKETS.contains(&unit) {
+        if number > f64::from(1u32 << 30) {
+            return Err(refuse(text, wanted, Problem::TooLarge));
+        }
+        if number % 1.0 != 0.0 {
+            return Err(refuse(text, wanted, Problem::NotWhole));
+        }
+        zero(number == 0.0)?;
+        return Ok(Amount::Packets(number as u32));
+    }
+    let amount = if TIMES.iter().any(|(name, _)| *name == unit) {
+        Amount::Time(Duration::from_ns(scaled(text, TIMES, wanted)?))
+    } else if SIZES.iter().any(|(name, _)| *name == unit) {
+        Amount::Bytes(scaled(text, SIZES, wanted)?)
+    } else {
+        let packets = PACKETS.iter().map(|name| (*name, 1.0));
+        let units =
+            packets.chain(SIZES.iter().copied()).chain(TIMES.iter().copied()).chain(other.iter().copied());
+        return Err(refuse(text, wanted, unknown(text, unit, units)));
+    };
+    zero(matches!(amount, Amount::Bytes(0) | Amount::Time(Duration::ZERO)))?;
+    Ok(amount)
 }
 
 impl fmt::Display for Size {
@@ -209,6 +253,15 @@ impl fmt::Display for Amount {
             Amount::Packets(packets) => write!(f, "{packets} packets"),
             Amount::Bytes(bytes) => Size(*bytes).fmt(f),
             Amount::Time(time) => time.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Room {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Room::Amount(amount) => amount.fmt(f),
+            Room::Bdp(factor) => write!(f, "{factor} {BDP}"),
         }
     }
 }
@@ -296,6 +349,22 @@ mod tests {
         for text in ["780 packets", "1 packet", "64 KiB", "1500 B", "100 ms"] {
             assert_eq!(text.parse::<Amount>().unwrap().to_string(), text);
         }
+    }
+
+    #[test]
+    fn a_bandwidth_delay_product_is_what_the_rate_sends_in_a_round_trip() {
+        let room: Room = "1.5 bdp".parse().unwrap();
+        assert_eq!(room.amount(Duration::from_ms(40)), Some(Amount::Time(Duration::from_ms(60))));
+        assert_eq!((room.amount(Duration::ZERO), room.to_string()), (None, "1.5 bdp".into()));
+        let ten = Amount::Packets(10);
+        assert_eq!("10 packets".parse::<Room>().unwrap().amount(Duration::ZERO), Some(ten));
+        assert_eq!("0.5bdp".parse(), Ok(Room::Bdp(0.5)));
+        for text in ["bdp", "0 bdp", "-1 bdp", "NaN bdp", "inf bdp", "x bdp", "5"] {
+            assert!(text.parse::<Room>().unwrap_err().to_string().contains("1.5 bdp"), "{text}");
+        }
+        let room = |text: &str| text.parse::<Room>().unwrap_err().to_string();
+        assert!(room("50 packts").contains("did you mean `50 packets`?"), "{}", room("50 packts"));
+        assert!(room("2 bpd").contains("did you mean `2 bdp`"), "{}", room("2 bpd"));
     }
 
     #[test]

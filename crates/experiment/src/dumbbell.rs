@@ -65,6 +65,7 @@ impl Sender {
             packets_sent: count.packets_in,
             packets_dropped: count.dropped,
             packets_marked: count.marked,
+            packets_lost: None,
             timeouts: None,
             loss_episodes: None,
             timeout_episodes: None,
@@ -140,6 +141,9 @@ impl Shared {
         };
         if !matches!(link.law, RateLaw::Fixed) {
             return Err(CannotRun::new("a link whose rate changes", ONE_LINK));
+        }
+        if link.wire.is_some() {
+            return Err(CannotRun::new("a wire with faults, `impair`, or a delay that changes", ONE_LINK));
         }
         match network.groups.iter().find(|group| group.class != 0 || group.dscp != 0) {
             Some(group) => {

@@ -5,12 +5,13 @@ use crate::link::Link;
 use crate::moment::Moment;
 use crate::quantity::Quantity;
 use crate::queue::Queue;
-use crate::room::Room;
-use crate::wire::{Loss, Wire, WireTerms, probability};
-use fairwire_core::units::Amount;
-use fairwire_core::{Discipline, Duration as Span, Rate, RateLaw, Seed, Step, Time, Trace};
+use fairwire_core::units::{Amount, Room};
+use fairwire_core::{
+    Discipline, Duration as Span, GilbertElliott, Loss, Rate, RateLaw, Seed, Step, Time, Trace, Wire, WireLaw,
+};
 use fairwire_laws::Site;
 use std::fmt::{self, Display};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The [`mtu`](LinkBuilder::mtu) of a link unless given otherwise: Ethernet's, bytes.
@@ -28,7 +29,8 @@ pub const DEFAULT_BUFFER_PACKETS: u32 = 100;
 pub struct LinkBuilder<T, I = Duration> {
     rate: Option<Rate>,
     law: RateLaw,
-    wire: WireTerms,
+    delay: Span,
+    wire: WireLaw,
     queue: Queue,
     marks: bool,
     room: Room,
@@ -45,6 +47,7 @@ pub(crate) struct Parts<T, I> {
     pub(crate) discipline: Box<dyn Discipline>,
     pub(crate) rate: Rate,
     pub(crate) law: RateLaw,
+    pub(crate) delay: Span,
     pub(crate) wire: Wire,
     pub(crate) mtu: u32,
     pub(crate) origin: Option<I>,
@@ -53,12 +56,11 @@ pub(crate) struct Parts<T, I> {
 
 impl<T, I: Moment> LinkBuilder<T, I> {
     pub(crate) fn new(rate: impl Quantity<Rate>, delay: impl Quantity<Span>) -> Self {
-        let wire =
-            WireTerms { delay: Span::ZERO, jitter: Span::ZERO, loss: None, reorder: None, duplicate: 0.0 };
         let mut builder = LinkBuilder {
             rate: None,
             law: RateLaw::Fixed,
-            wire,
+            delay: Span::ZERO,
+            wire: WireLaw::default(),
             queue: Queue::TailDrop,
             marks: false,
             room: Room::Amount(Amount::Packets(DEFAULT_BUFFER_PACKETS)),
@@ -70,7 +72,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
             mistakes: Vec::new(),
         };
         builder.rate = builder.checked("rate", rate.read());
-        builder.wire.delay = builder.checked("delay", delay.read()).unwrap_or(Span::ZERO);
+        builder.delay = builder.checked("delay", delay.read()).unwrap_or(Span::ZERO);
         builder
     }
 
@@ -106,7 +108,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     /// parameters has that.
     #[must_use]
     pub fn buffer(mut self, room: &str) -> Self {
-        self.room = self.checked("buffer", Room::read(room)).unwrap_or(self.room);
+        self.room = self.checked("buffer", room.parse()).unwrap_or(self.room);
         self
     }
 
@@ -145,7 +147,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
                 );
                 return self;
             }
-            read.push(Step { at, rate });
+            read.push(Step { at, rate: Some(rate) });
         }
         self.law = RateLaw::Steps(read.into());
         self
@@ -167,7 +169,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     /// [`GilbertElliott`](crate::GilbertElliott).
     #[must_use]
     pub fn loss(mut self, loss: impl Into<Loss>) -> Self {
-        self.wire.loss = self.checked("loss", loss.into().check());
+        self.wire.loss = self.checked("loss", probable(loss.into()));
         self
     }
 
@@ -175,7 +177,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     /// before one that left the queue earlier.
     #[must_use]
     pub fn jitter(mut self, most: impl Quantity<Span>) -> Self {
-        self.wire.jitter = self.checked("jitter", most.read()).unwrap_or(Span::ZERO);
+        let most = self.checked("jitter", most.read()).filter(|most| !most.is_zero());
+        self.wire.jitter = most.map(|most| Arc::new(most) as Arc<_>);
         self
     }
 
@@ -225,13 +228,20 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     }
 
     pub(crate) fn delay(&self) -> Span {
-        self.wire.delay
+        self.delay
     }
 
     /// The link, called `name` unless it has one, of a path that takes `round_trip`.
     pub(crate) fn build_as(mut self, name: &str, round_trip: Span) -> Result<Link<T, I>, BadLink> {
         let name = self.name.take().unwrap_or_else(|| name.into());
-        let amount = self.checked("buffer", self.room.amount(round_trip));
+        let nothing = || {
+            let room = self.room;
+            format!(
+                "{room} of a round trip of {round_trip} is nothing; allowed: packets, bytes or time, or a longer delay"
+            )
+        };
+        let amount = self.room.amount(round_trip).ok_or_else(nothing);
+        let amount = self.checked("buffer", amount);
         // A rate or a buffer that could not be read is a mistake already; what comes after is
         // checked with any.
         let site = Site {
@@ -244,10 +254,10 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         let (method, made) = (self.queue.method(), std::mem::take(&mut self.queue).made(&site, self.marks));
         let discipline = self.checked(method, made);
         let wire = Wire::new(self.wire, self.seed, &name);
-        let LinkBuilder { rate, law, mtu, origin, copy, mistakes, .. } = self;
+        let LinkBuilder { rate, law, delay, mtu, origin, copy, mistakes, .. } = self;
         match (discipline, rate) {
             (Some(discipline), Some(rate)) if mistakes.is_empty() => {
-                Ok(Link::of(Parts { discipline, rate, law, wire, mtu, origin, copy }))
+                Ok(Link::of(Parts { discipline, rate, law, delay, wire, mtu, origin, copy }))
             }
             _ => Err(BadLink { mistakes }),
         }
@@ -260,6 +270,23 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     fn refuse(&mut self, method: &str, message: impl Display) {
         self.mistakes.push(Mistake { method: method.into(), message: message.to_string() });
     }
+}
+
+/// `p`, if it is a probability.
+fn probability(p: f64) -> Result<f64, String> {
+    if (0.0..=1.0).contains(&p) { Ok(p) } else { Err(format!("{p} is no probability; allowed: 0 to 1")) }
+}
+
+/// The same, if all its probabilities are some.
+fn probable(loss: Loss) -> Result<Loss, String> {
+    let all = match loss {
+        Loss::Bernoulli(p) => vec![p],
+        Loss::GilbertElliott(GilbertElliott { to_bad, to_good, loss_when_good, loss_when_bad }) => {
+            vec![to_bad, to_good, loss_when_good, loss_when_bad]
+        }
+    };
+    all.into_iter().try_for_each(|p| probability(p).map(drop))?;
+    Ok(loss)
 }
 
 /// What a queue is checked with where the rate could not be read.
@@ -279,11 +306,26 @@ impl<T, I> fmt::Debug for LinkBuilder<T, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LinkBuilder")
             .field("rate", &self.rate)
+            .field("delay", &self.delay)
             .field("wire", &self.wire)
             .field("room", &self.room)
             .field("mtu", &self.mtu)
             .field("seed", &self.seed)
             .field("mistakes", &self.mistakes)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_probability_is_refused() {
+        for p in [f64::NAN, -0.1, 1.1, f64::INFINITY] {
+            assert!(probable(Loss::Bernoulli(p)).unwrap_err().contains("allowed: 0 to 1"));
+            let model = GilbertElliott { to_bad: 0.1, to_good: p, loss_when_good: 0.0, loss_when_bad: 1.0 };
+            assert!(probable(model.into()).is_err());
+        }
     }
 }

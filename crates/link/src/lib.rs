@@ -9,17 +9,14 @@ mod moment;
 mod quantity;
 mod queue;
 mod report;
-mod room;
 #[cfg(feature = "tokio")]
 pub mod tokio;
-mod wire;
 
 pub use builder::{DEFAULT_BUFFER_PACKETS, DEFAULT_MTU, LinkBuilder, MAX_MTU};
 pub use duplex::Duplex;
 pub use error::{BadLink, Mistake, NotSent};
-pub use fairwire_core::{Backlog, Discipline, Ecn};
+pub use fairwire_core::{Backlog, Discipline, Ecn, GilbertElliott, Loss};
 pub use link::{Arrival, Link};
 pub use moment::Moment;
 pub use quantity::Quantity;
 pub use report::{Delays, FlowReport, Report};
-pub use wire::{GilbertElliott, Loss};

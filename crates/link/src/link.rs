@@ -5,9 +5,9 @@ use crate::error::NotSent;
 use crate::moment::{Clock, Moment};
 use crate::quantity::Quantity;
 use crate::report::{Flows, Report, Sent, jain};
-use crate::wire::{Fate, Wire};
 use fairwire_core::{
-    Backlog, Cause, Duration as Span, Ecn, Packet, Rate, Server, Service, Signals, Time, Transmitter,
+    Backlog, Cause, Duration as Span, Ecn, Fate, Packet, Rate, Server, Service, Signals, Time, Transmitter,
+    Wire,
 };
 use std::collections::VecDeque;
 use std::fmt;
@@ -30,6 +30,7 @@ use std::time::Duration;
 /// caller receives what has arrived. The report stores eight bytes per packet delivered.
 pub struct Link<T, I = Duration> {
     server: Server,
+    delay: Span,
     wire: Wire,
     clock: Clock<I>,
     mtu: u32,
@@ -85,9 +86,10 @@ impl<T, I: Moment> Link<T, I> {
     }
 
     pub(crate) fn of(parts: Parts<T, I>) -> Self {
-        let Parts { discipline, rate, law, wire, mtu, origin, copy } = parts;
+        let Parts { discipline, rate, law, delay, wire, mtu, origin, copy } = parts;
         Link {
             server: Server::new(discipline, Transmitter::new(rate).under(&law)),
+            delay,
             wire,
             clock: Clock::new(origin),
             mtu,
@@ -148,7 +150,7 @@ impl<T, I: Moment> Link<T, I> {
     pub fn next_timeout(&self) -> Option<I> {
         let arrives = self.under_way.front().map_or(Time::MAX, |next| next.arrives);
         // What leaves the queue next arrives a delay after that at the earliest.
-        self.clock.moment(arrives.min(self.server.next_poll_at() + self.wire.delay()))
+        self.clock.moment(arrives.min(self.server.next_poll_at() + self.delay))
     }
 
     /// Lets the link do what is due up to `now`. Every call with a time does this first; by itself
@@ -223,7 +225,7 @@ impl<T, I: Moment> Link<T, I> {
     fn transmit(&mut self, Service { packet, sent }: Service) {
         self.sent.begun_bits += f64::from(packet.len) * 8.0;
         self.sent.until = sent;
-        let Fate::Arrives { at: arrives, twice } = self.wire.carry(sent) else {
+        let Fate::Arrives { at: arrives, twice, .. } = self.wire.carry(sent, self.delay) else {
             if let Some(lost) = self.take(packet.frame) {
                 self.flows.at(lost.place).lost += 1;
             }

@@ -138,6 +138,7 @@ mod tests {
             packets_sent: 0,
             packets_dropped: 0,
             packets_marked: 0,
+            packets_lost: None,
             timeouts: None,
             loss_episodes: None,
             timeout_episodes: None,

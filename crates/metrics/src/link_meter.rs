@@ -102,6 +102,7 @@ impl LinkMeter {
             marks: by_cause(&self.marks),
             sojourn: Some(self.sojourn.sojourn()),
             backlog: BacklogRecord { mean_packets, mean_bytes, max_packets: Some(max_packets) },
+            wire: None,
         }
     }
 

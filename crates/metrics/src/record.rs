@@ -145,6 +145,9 @@ pub struct FlowRecord {
     pub packets_dropped: u64,
     /// Packets marked on the way.
     pub packets_marked: u64,
+    /// Packets lost on wires, which no discipline dropped; absent if no wire has faults.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub packets_lost: Option<u64>,
     /// The number of retransmission timeouts of its TCP, that of an opening included; absent for
     /// other sources and a live contest.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -338,6 +341,21 @@ pub struct LinkRecord {
     pub sojourn: Option<Sojourn>,
     /// The backlog.
     pub backlog: BacklogRecord,
+    /// What its wire did to packets that it had sent; absent if its wire has no faults.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub wire: Option<WireRecord>,
+}
+
+/// What a wire did to packets after the warm-up. They were sent before, and are among
+/// `packets_out`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WireRecord {
+    /// Packets lost.
+    pub lost: u64,
+    /// Packets held back, so that others could overtake them.
+    pub held_back: u64,
+    /// Packets that arrived twice.
+    pub duplicated: u64,
 }
 
 /// Waiting times of packets, in seconds.

@@ -1,7 +1,9 @@
 //! Means over the runs of each discipline.
 
 use crate::interval::{estimate, paired_difference};
-use crate::record::{AggregateRecord, Difference, Estimate, LinkRecord, RunRecord, Sojourn, Summary};
+use crate::record::{
+    AggregateRecord, Difference, Estimate, LinkRecord, RunRecord, Sojourn, Summary, WireRecord,
+};
 use crate::transfers::{OfTransfers, Statistic};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,13 +14,15 @@ use std::collections::{BTreeMap, BTreeSet};
 /// - per group of flows, `share.<group>` (of its max-min share), `fraction.<group>` (of all
 ///   delivered) and `throughput_bps.<group>`;
 /// - `jain`, `jain_throughput` and `worst_share`;
-/// - over all links `drops`, `drops.<cause>` and `marks`, in packets;
+/// - over all links `drops`, `drops.<cause>` and `marks`, in packets, and where a wire has faults
+///   the [`WIRE_MEASURES`];
 /// - for transfers, `transfers.<group>` (completed), `transfer_mean_s.<group>`, and likewise each
 ///   [`Statistic`] that is plain, and the same for `page`;
 /// - for aggregates, each of the [`AGGREGATE_MEASURES`] with `.<aggregate>`;
 /// - for the first link, the bottleneck, `utilization`, `sojourn_mean_s`, `sojourn_p99_s` and
 ///   `backlog_mean_packets`;
-/// - for each link, if there are several, its [`LINK_MEASURES`] after `link.<name>.`.
+/// - for each link, if there are several, its [`LINK_MEASURES`] after `link.<name>.`, and the
+///   [`WIRE_MEASURES`] where its wire has faults.
 ///
 /// A run without drops of a cause that other runs of the discipline had counts as zero. Any other
 /// measure is over the runs that have it.
@@ -190,9 +194,11 @@ pub fn measure(run: &RunRecord, name: &str) -> Option<f64> {
 }
 
 /// Measures that are in a summary only if a scenario names them. They are the payload of all
-/// receivers, in bit/s, and for the first link the 95th percentile of the wait and the fractions of
-/// arrivals dropped and marked.
-pub const FURTHER: [&str; 4] = ["goodput_bps", "sojourn_p95_s", "drop_fraction", "mark_fraction"];
+/// receivers, in bit/s. The others are of the first link: the 95th percentile of the wait, the
+/// fractions of arrivals dropped and marked, and the fraction of what it sent that was lost on its
+/// wire.
+pub const FURTHER: [&str; 5] =
+    ["goodput_bps", "sojourn_p95_s", "drop_fraction", "mark_fraction", "loss_fraction"];
 
 /// Further measures per group of flows, before `.<group>`: its packets that were dropped.
 pub const FURTHER_OF_GROUPS: [&str; 1] = ["packets_dropped"];
@@ -229,6 +235,10 @@ pub fn further_measure(run: &RunRecord, name: &str) -> Option<f64> {
         "sojourn_p95_s" => link?.sojourn.as_ref()?.p95_s,
         "drop_fraction" => part(|link| &link.drops),
         "mark_fraction" => part(|link| &link.marks),
+        "loss_fraction" => {
+            let link = link.filter(|link| link.packets_out > 0)?;
+            Some(link.wire.map_or(0, |wire| wire.lost) as f64 / link.packets_out as f64)
+        }
         _ => None,
     }
 }
@@ -259,6 +269,19 @@ fn add_signals(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     }
     measures.insert("drops".into(), drops as f64);
     measures.insert("marks".into(), marks as f64);
+    for wire in run.links.iter().filter_map(|link| link.wire.as_ref()) {
+        for (measure, value) in WIRE_MEASURES.into_iter().zip(wire_values(wire)) {
+            *measures.entry(measure.into()).or_default() += value;
+        }
+    }
+}
+
+/// What wires with faults did, packets: over all links, and of each among several after
+/// `link.<name>.`.
+pub const WIRE_MEASURES: [&str; 3] = ["lost", "held_back", "duplicated"];
+
+fn wire_values(wire: &WireRecord) -> [f64; WIRE_MEASURES.len()] {
+    [wire.lost, wire.held_back, wire.duplicated].map(|count| count as f64)
 }
 
 fn add_bottleneck(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
@@ -317,6 +340,10 @@ fn add_links(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
                 measures.insert(format!("link.{}.{measure}", link.name), value);
             }
         }
+        if let Some(wire) = &link.wire {
+            let values = WIRE_MEASURES.into_iter().zip(wire_values(wire));
+            measures.extend(values.map(|(measure, value)| (format!("link.{}.{measure}", link.name), value)));
+        }
     }
 }
 
@@ -353,6 +380,7 @@ mod tests {
             drops: drops.iter().map(|&(cause, count)| (cause.to_string(), count)).collect(),
             marks: BTreeMap::from([("early".into(), 3)]),
             sojourn: Some(Sojourn { mean_s: 0.1, p99_s: 0.4, ..Sojourn::default() }),
+            wire: None,
             backlog: BacklogRecord { mean_packets: 12.5, ..BacklogRecord::default() },
         }
     }
@@ -368,6 +396,7 @@ mod tests {
             packets_sent: 0,
             packets_dropped: 0,
             packets_marked: 0,
+            packets_lost: None,
             timeouts: None,
             loss_episodes: None,
             timeout_episodes: None,

@@ -102,7 +102,7 @@ impl Seen {
                 self.offered[self.flow_of[event.flow as usize]] += u64::from(event.wire_bytes);
             }
             What::Drop(cause) => self.dropped[cause as usize] += 1,
-            What::Arrive | What::Depart | What::Mark(_) | What::Deliver => {}
+            What::Arrive | What::Depart | What::Lost | What::Mark(_) | What::Deliver => {}
         }
     }
 

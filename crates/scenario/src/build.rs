@@ -2,11 +2,12 @@
 
 use crate::aggregate;
 use crate::compared::Compared;
+use crate::reach;
 use crate::source::Sends;
 use crate::spec::{FlowSpec, Spec, TieRuleSpec};
 use crate::topology::{QueuePlan, Route, Topology};
 use fairwire_catalogue::{self as catalogue, BuildError, Choice, Site};
-use fairwire_core::{Discipline, Seed};
+use fairwire_core::{Discipline, Seed, Wire};
 use fairwire_laws::part::Part;
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, Settings, TieRule};
 
@@ -26,6 +27,7 @@ pub(crate) fn network(
             rate: queue.rate,
             delay: queue.delay,
             law: queue.law.clone(),
+            wire: wire(queue, seed),
             discipline: discipline(spec, topology, at, compared, seed)?,
         })
     };
@@ -36,10 +38,16 @@ pub(crate) fn network(
             .iter()
             .zip(&topology.routes)
             .zip(&topology.sends)
-            .flat_map(|((flow, routes), sends)| groups(flow, routes, sends, seed))
+            .flat_map(|((flow, routes), sends)| groups(flow, routes, sends, (topology, seed)))
             .collect(),
         aggregates: aggregate::plans(spec, topology, seed)?,
     })
+}
+
+/// The wire of a link, where that has faults. It draws from streams of its own.
+fn wire(queue: &QueuePlan, seed: Seed) -> Option<Wire> {
+    let law = (!queue.wire.is_plain()).then(|| queue.wire.clone())?;
+    Some(Wire::new(law, seed, &format!("wire/{}", queue.name)))
 }
 
 /// The discipline of queue number `at`, where `compared` is.
@@ -125,17 +133,19 @@ fn groups<'a>(
     flow: &'a FlowSpec,
     routes: &'a [Route],
     sends: &'a Sends,
-    seed: Seed,
+    (topology, seed): (&'a Topology, Seed),
 ) -> impl Iterator<Item = GroupPlan> + 'a {
     let streams = seed.numbered(format_args!("flow/{}.", flow.group));
-    let member = move |number| Member {
+    let reach = flow.reach("flow").expect("checked when the scenario was read");
+    let member = move |number, way| Member {
         start: flow.start.draw(&mut streams.stream(number, "/start")),
-        access_delay: flow.access.delay.of(number, || streams.stream(number, "/access")),
+        access_delay: reach.access_delay(number, way, || streams.stream(number, "/access")),
     };
     let mut first = 1;
     routes.iter().map(move |route| {
         let numbers = first..first + route.flows;
         first = numbers.end;
+        let way = reach::way(route, &topology.queues);
         GroupPlan {
             name: flow.group.clone(),
             source: sends.source.clone(),
@@ -144,7 +154,7 @@ fn groups<'a>(
             access_rate: flow.access.rate.0,
             class: flow.class.unwrap_or(0),
             dscp: flow.dscp.unwrap_or(0),
-            members: numbers.map(member).collect(),
+            members: numbers.map(|number| member(number, way)).collect(),
         }
     })
 }

@@ -33,6 +33,26 @@ impl Delays {
         }
     }
 
+    /// The shortest.
+    pub(crate) fn shortest(&self) -> Duration {
+        match self {
+            Delays::Fixed(delay) | Delays::Drawn(delay, _) => *delay,
+            Delays::InTurn(list) => list.iter().copied().min().unwrap_or_default(),
+        }
+    }
+
+    /// The mean.
+    pub(crate) fn mean(&self) -> Duration {
+        match self {
+            Delays::Fixed(delay) => *delay,
+            Delays::Drawn(least, most) => *least + Duration::from_ns((*most - *least).ns() / 2),
+            Delays::InTurn(list) => {
+                let sum: u128 = list.iter().map(|delay| u128::from(delay.ns())).sum();
+                Duration::from_ns((sum / list.len() as u128) as u64)
+            }
+        }
+    }
+
     /// The longest.
     pub(crate) fn longest(&self) -> Duration {
         match self {
@@ -126,6 +146,7 @@ mod tests {
         let of = |number| delays.of(number, || unreachable!("nothing is drawn"));
         assert_eq!([1, 2, 3].map(of), [1, 5, 1].map(Duration::from_ms));
         assert_eq!(delays.longest(), Duration::from_ms(5));
+        assert_eq!((delays.shortest(), delays.mean()), (Duration::from_ms(1), Duration::from_ms(3)));
     }
 
     #[test]

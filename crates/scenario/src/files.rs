@@ -3,7 +3,8 @@
 use crate::links::Links;
 use crate::source::ReplaySpec;
 use crate::spec::Spec;
-use fairwire_core::Trace;
+use crate::traces::{self, NamedTrace};
+use fairwire_core::{Trace, spelling};
 use fairwire_document::DocumentError as ScenarioError;
 use fairwire_document::{Locations, Problem, bounded};
 use fairwire_sim::app::Offered;
@@ -56,9 +57,12 @@ impl Files {
         locations: &Locations,
     ) -> Result<Files, ScenarioError> {
         let mut files = Files::default();
-        for (path, name) in traces(spec) {
-            let refuse =
-                |why: String| refused(locations, &path, name, why, "a file of times in ms, one to a line");
+        for (path, name) in traces_of(spec) {
+            if let Some(known) = NamedTrace::find(name) {
+                files.traces.insert(name.into(), Arc::new(known.trace()));
+                continue;
+            }
+            let refuse = |why: String| refused(locations, &path, name, why, &allowed_traces(name));
             let text = |bytes| String::from_utf8(bytes).map_err(|_| "it is no text".to_owned());
             let bytes = files.bytes(folder, name, MAX_TRACE).map_err(refuse)?;
             let trace = text(bytes).and_then(|text| Trace::parse(&text).map_err(|error| error.to_string()));
@@ -82,7 +86,8 @@ impl Files {
 
     /// The files that `spec` names, each with the place of its name.
     pub(crate) fn named(&self, spec: &Spec) -> Vec<NamedFile> {
-        let named = traces(spec).into_iter().chain(captures(spec));
+        let named = traces_of(spec).into_iter().chain(captures(spec));
+        let named = named.filter(|(_, name)| self.hashes.contains_key(*name));
         named.map(|(key, name)| NamedFile { key, name: name.into(), sha256: self.hashes[name] }).collect()
     }
 
@@ -126,8 +131,19 @@ fn refused(locations: &Locations, path: &str, name: &str, why: String, allowed: 
     locations.refuse(path, problem)
 }
 
+/// What `trace` may be, with the name that was most likely meant.
+fn allowed_traces(given: &str) -> String {
+    let names = || traces::ALL.iter().map(|trace| trace.name);
+    let listed: Vec<String> = names().map(|name| format!("`{name}`")).collect();
+    let allowed = format!("a file of times in ms, one to a line, or {}", listed.join(", "));
+    match spelling::question(&spelling::likely(given, names())) {
+        Some(question) => format!("{allowed}; {question}"),
+        None => allowed,
+    }
+}
+
 /// The traces named, each with its place.
-fn traces(spec: &Spec) -> Vec<(String, &str)> {
+fn traces_of(spec: &Spec) -> Vec<(String, &str)> {
     let mut named: Vec<(String, Option<&String>)> = Vec::new();
     match &spec.link {
         None => {}

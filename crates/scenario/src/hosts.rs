@@ -3,8 +3,8 @@
 use crate::fault::{Fault, refused};
 use crate::generated::{Layout, Line};
 use crate::spec::FlowSpec;
-use crate::topology::{QueuePlan, Route};
-use fairwire_core::RateLaw;
+use crate::topology::{NOT_SIZED, QueuePlan, Route};
+use fairwire_core::{RateLaw, WireLaw};
 use fairwire_document::Problem;
 use fairwire_sim::Hop;
 
@@ -113,8 +113,9 @@ impl<'a> Hosts<'a> {
         for number in (0..self.layout.links()).filter(|number| self.is_passed[*number as usize]) {
             places[number as usize] = queues.len() as u32;
             let Line { name, rate, delay } = self.layout.link(number);
-            let (law, buffer, path) = (RateLaw::Fixed, self.layout.buffer(), self.path.clone());
-            queues.push(QueuePlan { name, rate, law, delay, buffer, own: None, path });
+            let (law, room, path) = (RateLaw::Fixed, self.layout.buffer(), self.path.clone());
+            let wire = WireLaw::default();
+            queues.push(QueuePlan { name, rate, law, delay, wire, room, buffer: NOT_SIZED, own: None, path });
         }
         let hops = |links: Vec<u32>| links.into_iter().map(|link| Hop::Link(places[link as usize])).collect();
         let route = |route: Numbered| Route {

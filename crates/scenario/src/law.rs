@@ -9,14 +9,16 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The law of a random quantity: one of `fixed`, `exponential`, `pareto` and `lognormal`, and what
-/// bounds it.
+/// The law of a random quantity: one of `fixed`, `uniform`, `exponential`, `pareto` and
+/// `lognormal`, and what bounds it.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound(deserialize = "Q: Written", serialize = "Q: Written"))]
 #[schemars(bound = "Q: Written")]
 pub struct LawSpec<Q> {
     /// Always this.
     pub fixed: Option<Quantity<Q>>,
+    /// Uniform from 0 to this.
+    pub uniform: Option<Quantity<Q>>,
     /// Exponential, of this mean.
     pub exponential: Option<Quantity<Q>>,
     /// Pareto.
@@ -132,6 +134,7 @@ impl<Q: Random> LawSpec<Q> {
         let pareto = |p: ParetoSpec<Q>| Law::Pareto { mean: value(p.mean), shape: p.shape };
         let mut named = [
             self.fixed.map(|fixed| Law::Fixed(value(fixed))),
+            self.uniform.map(|most| Law::Uniform(value(most))),
             self.exponential.map(|mean| Law::Exponential { mean: value(mean) }),
             self.pareto.map(pareto),
             self.lognormal
@@ -158,11 +161,12 @@ impl<Q: Random> LawSpec<Q> {
 
     /// About the mean: that before the bounds, brought within them.
     pub(crate) fn about(&self) -> f64 {
-        let mean = self.fixed.or(self.exponential);
-        let mean = mean.or(self.pareto.map(|p| p.mean)).or(self.lognormal.map(|l| l.mean));
         let value =
             |quantity: Option<Quantity<Q>>, default| quantity.map_or(default, |quantity| quantity.0.value());
-        let bounded = value(mean, 0.0).max(value(self.min, 0.0)).min(value(self.max, f64::INFINITY));
+        let mean = self.fixed.or(self.exponential);
+        let mean = mean.or(self.pareto.map(|p| p.mean)).or(self.lognormal.map(|l| l.mean));
+        let mean = value(mean, value(self.uniform, 0.0) / 2.0);
+        let bounded = mean.max(value(self.min, 0.0)).min(value(self.max, f64::INFINITY));
         (bounded.min(value(self.cut, f64::INFINITY)) - value(self.less, 0.0)).max(0.0)
     }
 }

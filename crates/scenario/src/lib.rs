@@ -38,6 +38,7 @@
 mod aggregate;
 mod aggregate_spec;
 mod agree;
+mod bounds;
 mod build;
 mod check;
 mod compared;
@@ -49,6 +50,7 @@ mod files;
 pub mod generated;
 mod graph;
 mod hosts;
+mod impair;
 mod law;
 mod lesson;
 mod links;
@@ -60,6 +62,7 @@ mod output;
 pub mod parts;
 mod passing;
 mod rates;
+mod reach;
 mod run;
 mod samples;
 mod schema;
@@ -67,6 +70,7 @@ pub mod source;
 mod spec;
 mod tcp;
 mod topology;
+pub mod traces;
 mod values;
 mod varying;
 
@@ -85,6 +89,7 @@ pub use fairwire_sim::{
 /// The SACK blocks of an acknowledgement.
 pub use fairwire_tcp::{Block, Sack};
 pub use files::NamedFile;
+pub use impair::ImpairSpec;
 pub use law::{LawSpec, LogNormalSpec, NumberError, Objects, Packets, ParetoSpec, Random};
 pub use lesson::LessonSpec;
 pub use links::{BackSpec, LinkSpec, Links, NetworkLinkSpec, ReturnSpec};

@@ -1,11 +1,12 @@
 //! Links as typed: one that all flows share, or those of a network.
 
 use crate::compared::Compared;
+use crate::impair::ImpairSpec;
 use crate::varying::ChangeSpec;
 use crate::varying::Varying;
 use fairwire_core::Duration;
 use fairwire_core::Rate;
-use fairwire_core::units::Amount;
+use fairwire_core::units::Room;
 use fairwire_laws::spec::Quantity;
 use schemars::JsonSchema;
 use schemars::Schema;
@@ -39,13 +40,16 @@ pub struct LinkSpec {
     pub rate: Option<Quantity<Rate>>,
     /// Its propagation delay, one way.
     pub delay: Quantity<Duration>,
-    /// How much may wait: packets, bytes, or time at the link's rate.
-    pub buffer: Quantity<Amount>,
-    /// Its rates from later times on. Default: it does not change.
+    /// How much may wait: packets, bytes, time at the link's rate, or bandwidth-delay products.
+    pub buffer: Quantity<Room>,
+    /// What it is from later times on: another rate or delay, or down for a time. Default: it does
+    /// not change.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// A file of delivery opportunities as mahimahi has them; its path is from the scenario's
-    /// folder. Default: none.
+    /// A file of delivery opportunities as mahimahi has them, its path from the scenario's folder;
+    /// or one of those that come along, by its name. Default: none.
     pub trace: Option<String>,
+    /// What its wire does to packets that it has sent. Default: nothing.
+    pub impair: Option<Box<ImpairSpec>>,
 }
 
 /// The way back over the shared link, with a queue. Acknowledgements share it, and so do the flows
@@ -58,12 +62,14 @@ pub struct ReturnSpec {
     /// Its propagation delay, one way. Default: the link's.
     pub delay: Option<Quantity<Duration>>,
     /// How much may wait. Default: as much as at the link.
-    pub buffer: Option<Quantity<Amount>>,
-    /// Its rates from later times on. Default: as the link's; none if `rate` is given here.
+    pub buffer: Option<Quantity<Room>>,
+    /// What it is from later times on. Default: as the link's; none if `rate` is given here.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// A file of delivery opportunities as mahimahi has them; its path is from the scenario's
-    /// folder. Default: likewise.
+    /// A file of delivery opportunities as mahimahi has them, its path from the scenario's folder;
+    /// or one of those that come along, by its name. Default: likewise.
     pub trace: Option<String>,
+    /// What its wire does to packets. Default: as the link's.
+    pub impair: Option<Box<ImpairSpec>>,
     /// What works there. Default: "tail-drop".
     pub discipline: Option<Compared>,
     /// Do the disciplines compared work there too? Default: no.
@@ -87,13 +93,17 @@ pub struct NetworkLinkSpec {
     pub rate: Option<Quantity<Rate>>,
     /// Its propagation delay, one way.
     pub delay: Quantity<Duration>,
-    /// How much may wait: packets, bytes, or time at the link's rate. Required but for a wire.
-    pub buffer: Option<Quantity<Amount>>,
-    /// Its rates from later times on. Default: it does not change.
+    /// How much may wait: packets, bytes, time at the link's rate, or bandwidth-delay products.
+    /// Required but for a wire.
+    pub buffer: Option<Quantity<Room>>,
+    /// What it is from later times on: another rate or delay, or down for a time. Default: it does
+    /// not change.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// A file of delivery opportunities as mahimahi has them; its path is from the scenario's
-    /// folder. Default: none.
+    /// A file of delivery opportunities as mahimahi has them, its path from the scenario's folder;
+    /// or one of those that come along, by its name. Default: none.
     pub trace: Option<String>,
+    /// What its wire does to packets that it has sent. Default: nothing.
+    pub impair: Option<Box<ImpairSpec>>,
     /// Is it never congested? Then packets take their time, and none waits for another. Default:
     /// no.
     #[serde(default)]
@@ -119,12 +129,14 @@ pub struct BackSpec {
     /// Its propagation delay, one way.
     pub delay: Option<Quantity<Duration>>,
     /// How much may wait.
-    pub buffer: Option<Quantity<Amount>>,
-    /// Its rates from later times on.
+    pub buffer: Option<Quantity<Room>>,
+    /// What it is from later times on.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// A file of delivery opportunities as mahimahi has them; its path is from the scenario's
-    /// folder.
+    /// A file of delivery opportunities as mahimahi has them, its path from the scenario's folder;
+    /// or one of those that come along, by its name.
     pub trace: Option<String>,
+    /// What its wire does to packets.
+    pub impair: Option<Box<ImpairSpec>>,
     /// What works there, whatever is compared.
     pub discipline: Option<Compared>,
 }

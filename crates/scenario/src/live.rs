@@ -5,9 +5,9 @@ use crate::links::Links;
 use crate::load::Scenario;
 use crate::run;
 use crate::spec::Spec;
-use crate::topology::Topology;
+use crate::topology::{NOT_SIZED, Topology};
 use fairwire_catalogue::{BuildError, Parameters};
-use fairwire_core::units::Amount;
+use fairwire_core::units::Room;
 use fairwire_core::{Discipline, Rate, RateLaw, Seed, Time};
 use fairwire_document::{DocumentError as ScenarioError, Problem};
 use fairwire_metrics::record::RunRecord;
@@ -202,7 +202,7 @@ fn without_changeable(mut topology: Topology, is_shared: bool) -> Topology {
         if !matches!(queue.law, RateLaw::Trace(_)) {
             queue.rate = none;
         }
-        (queue.buffer, queue.own) = (Amount::Packets(1), None);
+        (queue.room, queue.buffer, queue.own) = (Room::Amount(NOT_SIZED), NOT_SIZED, None);
     }
     let hops = topology
         .routes

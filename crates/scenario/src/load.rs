@@ -13,6 +13,7 @@ use crate::spec::Spec;
 use crate::topology::Topology;
 use crate::values::Seeds;
 use fairwire_catalogue::{self as catalogue, Parameters};
+use fairwire_core::units::Amount;
 use fairwire_core::{Rate, RateLaw};
 use fairwire_document::DocumentError as ScenarioError;
 use fairwire_document::{self as document, Change, Locations, Problem, Read, quoted, read_text, shortened};
@@ -65,6 +66,8 @@ pub struct QueueView<'a> {
     pub rate: Rate,
     /// What its trace delivers in the mean, where it has one.
     pub trace_mean: Option<Rate>,
+    /// How much may wait.
+    pub buffer: Amount,
 }
 
 impl Scenario {
@@ -92,6 +95,7 @@ impl Scenario {
                 RateLaw::Trace(trace) => Some(trace.mean()),
                 RateLaw::Fixed | RateLaw::Steps(_) => None,
             },
+            buffer: queue.buffer,
         })
     }
 

@@ -1,11 +1,13 @@
 //! The measures of a summary, by name.
 
 use crate::spec::{ExpectSpec, FlowSpec, Spec};
-use crate::topology::Topology;
+use crate::topology::{QueuePlan, Topology};
 use fairwire_core::Cause;
 use fairwire_metrics::OfTransfers;
 use fairwire_metrics::agreement::is_called;
-use fairwire_metrics::summary::{AGGREGATE_MEASURES, FURTHER, FURTHER_OF_GROUPS, LINK_MEASURES, is_further};
+use fairwire_metrics::summary::{
+    AGGREGATE_MEASURES, FURTHER, FURTHER_OF_GROUPS, LINK_MEASURES, WIRE_MEASURES, is_further,
+};
 
 /// Measures that every scenario has.
 const PLAIN: &[&str] = &[
@@ -67,8 +69,14 @@ pub(crate) fn names(spec: &Spec, topology: &Topology) -> Vec<String> {
     names.extend(PLAIN.iter().map(|name| name.to_string()));
     names.extend(further(spec));
     names.extend(Cause::ALL.iter().map(|cause| format!("drops.{}", cause.name())));
+    let has_faults = |queue: &QueuePlan| !queue.wire.is_plain();
+    if topology.queues.iter().any(has_faults) {
+        names.extend(WIRE_MEASURES.map(String::from));
+    }
     for queue in topology.queues.iter().filter(|_| topology.queues.len() > 1) {
-        names.extend(LINK_MEASURES.iter().map(|measure| format!("link.{}.{measure}", queue.name)));
+        let of_wire = WIRE_MEASURES.iter().filter(|_| has_faults(queue));
+        let measures = LINK_MEASURES.iter().chain(of_wire);
+        names.extend(measures.map(|measure| format!("link.{}.{measure}", queue.name)));
     }
     names
 }

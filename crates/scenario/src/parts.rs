@@ -3,21 +3,25 @@
 //! What registered itself under its kind is here too. `fairwire describe` and Python's `describe`
 //! print the pages, and `docs/reference` keeps them.
 
-use crate::{Controller, control, generated, source};
+use crate::{Controller, ImpairSpec, control, generated, impair, source};
 use fairwire_catalogue::page::{BadDocumentation, Page, ParameterPage};
 use fairwire_catalogue::{self as catalogue, marker};
 use fairwire_core::spelling;
 use fairwire_document::shortened;
+use fairwire_parameters::Declared as _;
 pub use fairwire_parameters::Field;
 use std::collections::BTreeSet;
 
 /// What can be described, in the order in which it is looked for.
-pub const KINDS: &str = "discipline, marker, controller, source, network or parameter";
+pub const KINDS: &str = "discipline, marker, controller, source, network, impairment or parameter";
+
+/// The table of what the wire behind a link does.
+const IMPAIR: &str = "impair";
 
 /// A part that a scenario may name.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    /// `discipline`, `marker`, `controller`, `source` or `network`.
+    /// `discipline`, `marker`, `controller`, `source`, `network` or `impairment`.
     pub kind: &'static str,
     /// Its name, as typed.
     pub name: &'static str,
@@ -62,7 +66,8 @@ pub fn all() -> impl Iterator<Item = Part> {
     let networks = generated::all().iter();
     let networks =
         networks.map(move |entry| other("network", entry.name, entry.summary, entry.source, entry.fields));
-    disciplines.chain(markers).chain(controllers).chain(sources).chain(networks)
+    let impairments = [other("impairment", IMPAIR, impair::SUMMARY, "", ImpairSpec::FIELDS)];
+    disciplines.chain(markers).chain(controllers).chain(sources).chain(networks).chain(impairments)
 }
 
 /// What is wrong if a name means parts of two kinds: it could not be described, and has one page.
@@ -100,8 +105,9 @@ pub enum NoPage {
     Documentation(#[from] BadDocumentation),
 }
 
-/// The page of a discipline, such as `faba` or `drr+faba`, a marker, a controller, a source, a
-/// network, or else of a parameter that some of these have.
+/// The page of a part: a discipline such as `faba` or `drr+faba`, a marker, a controller, a source,
+/// a network, or the impairments of a link. Where none has the name, that of a parameter that some
+/// of these have.
 ///
 /// # Errors
 ///
@@ -115,6 +121,9 @@ pub fn page(name: &str) -> Result<Page, NoPage> {
     }
     if let Some(network) = generated::all().iter().find(|network| network.name == name) {
         return Ok(of_network(network));
+    }
+    if name == IMPAIR {
+        return Ok(of_impairments());
     }
     match (catalogue::find(name), marker::find(name)) {
         (Ok(entry), _) => Ok(entry.page()?),
@@ -168,6 +177,12 @@ fn of_network(network: &generated::Entry) -> Page {
     let generated::Entry { name, summary, source, example, fields, .. } = *network;
     let mut page = Page::of_fields(name, summary, source, fields);
     page.example = format!("network = {{ {name} = {{ {example} }} }}");
+    page
+}
+
+fn of_impairments() -> Page {
+    let mut page = Page::of_fields(IMPAIR, impair::SUMMARY, "", ImpairSpec::FIELDS);
+    page.example = format!("link.{IMPAIR} = {{ {} }}", impair::EXAMPLE);
     page
 }
 

@@ -150,6 +150,10 @@ pub struct FlowSpec {
     pub pattern: Option<PatternChoice>,
     /// Each flow's own link into the shared one, and a like one out of it.
     pub access: AccessSpec,
+    /// Each flow's round-trip time without waiting, in place of `access.delay`: a time, a range in
+    /// which each flow draws its own, or a list dealt out in turn. What the links on its way do not
+    /// take of it, its own links do.
+    pub rtt: Option<Delays>,
     /// When each flow starts: a time, or a range in which it draws its own. Default: "0 s".
     #[serde(default)]
     pub start: Start,
@@ -213,8 +217,8 @@ pub struct AccessSpec {
     /// Its rate.
     pub rate: Quantity<Rate>,
     /// Its propagation delay, one way: a time, a range in which each flow draws its own, or a list
-    /// dealt out in turn.
-    pub delay: Delays,
+    /// dealt out in turn. Required, unless there is an `rtt`.
+    pub delay: Option<Delays>,
 }
 
 /// What must come out, on the mean over the seeds.

@@ -10,27 +10,32 @@ use crate::graph::Edge;
 use crate::graph::Graph;
 use crate::graph::NoRoute;
 use crate::hosts::Hosts;
+use crate::impair::ImpairSpec;
 use crate::links::LinkSpec;
 use crate::links::Links;
 use crate::links::NetworkLinkSpec;
 use crate::links::ReturnSpec;
 use crate::passing::Passing;
 use crate::passing::passing;
+use crate::rates::Changes;
 use crate::source::Sends;
 use crate::spec::DirectionSpec;
 use crate::spec::FlowSpec;
 use crate::spec::Spec;
 use crate::varying::Varying;
 use fairwire_catalogue::Choice;
+use fairwire_core::DelayStep;
 use fairwire_core::Duration;
 use fairwire_core::Rate;
 use fairwire_core::RateLaw;
 use fairwire_core::Time;
 use fairwire_core::Transmitter;
-use fairwire_core::units::Amount;
+use fairwire_core::WireLaw;
+use fairwire_core::units::{Amount, Room};
 use fairwire_document::Problem;
 use fairwire_parameters::OutOfRange;
 use fairwire_sim::Hop;
+use std::sync::Arc;
 
 /// The names of the shared link and of its return direction in results.
 const SHARED: [&str; 2] = ["bottleneck", "return"];
@@ -56,6 +61,10 @@ pub(crate) struct QueuePlan {
     pub(crate) rate: Rate,
     pub(crate) law: RateLaw,
     pub(crate) delay: Duration,
+    pub(crate) wire: WireLaw,
+    /// How much may wait, as given.
+    pub(crate) room: Room,
+    /// The same, as an amount.
     pub(crate) buffer: Amount,
     /// What works there whatever is compared; `None` where those compared do.
     pub(crate) own: Option<Compared>,
@@ -90,6 +99,9 @@ pub(crate) fn resolve(spec: &Spec, sends: Vec<Sends>, files: &Files) -> Result<T
     let passing = passing(queues.len(), &routes, &sends);
     Ok(Topology { queues, passing, routes, sends })
 }
+
+/// A buffer before its size is known: the routes say what a bandwidth-delay product is.
+pub(crate) const NOT_SIZED: Amount = Amount::Packets(1);
 
 type Laid = (Vec<QueuePlan>, Vec<Vec<Route>>);
 
@@ -163,19 +175,24 @@ fn queues(hops: &[Hop]) -> impl Iterator<Item = usize> {
 
 fn shared(spec: &Spec, link: &LinkSpec, files: &Files) -> Result<Laid, Fault> {
     let (rate, delay) = (link.varying().required_rate("link", link.rate, files)?, link.delay.0);
+    let changes = link.varying().law("link", rate, files)?;
     let mut queues = vec![QueuePlan {
         name: SHARED[0].into(),
         rate,
-        law: link.varying().law("link", files)?,
+        law: changes.rates,
         delay,
-        buffer: link.buffer.0,
+        wire: wire("link", link.impair.as_deref(), changes.delays)?,
+        room: link.buffer.0,
+        buffer: NOT_SIZED,
         own: None,
         path: "link".into(),
     }];
     if let Some(back) = &spec.return_link {
-        let law = back_law("return", back.varying(), back.rate.is_some(), &queues[0].law, files)?;
         let rate = back.varying().rate(back.rate, files).unwrap_or(rate);
-        queues.push(return_queue(link, back, rate, law));
+        let own =
+            Own { impair: back.impair.as_deref(), varying: back.varying(), has_rate: back.rate.is_some() };
+        let (law, wire) = back_laws("return", own, &queues[0], rate, files)?;
+        queues.push(QueuePlan { wire, ..return_queue(link, back, rate, law) });
     }
     let back = if queues.len() > 1 { Hop::Link(1) } else { Hop::Wire { rate, delay } };
     let routes = spec
@@ -187,15 +204,37 @@ fn shared(spec: &Spec, link: &LinkSpec, files: &Files) -> Result<Laid, Fault> {
     Ok((queues, routes))
 }
 
-/// The return direction changes as the forward one, unless it has a rate of its own.
-fn back_law(
-    path: &str,
-    own: Varying<'_>,
+/// What the wire of the link in the table at `path` does.
+fn wire(path: &str, given: Option<&ImpairSpec>, delays: Arc<[DelayStep]>) -> Result<WireLaw, Fault> {
+    let law = WireLaw { delays, ..WireLaw::default() };
+    given.map_or(Ok(law.clone()), |impair| impair.law(path, law))
+}
+
+/// What the way back over a link has of its own.
+struct Own<'a> {
+    impair: Option<&'a ImpairSpec>,
+    varying: Varying<'a>,
     has_rate: bool,
-    there: &RateLaw,
+}
+
+/// How the way back over the link `there` changes, and what its wire does: as there, where it has
+/// nothing of its own. With a rate of its own its rate does not change as there.
+fn back_laws(
+    path: &str,
+    own: Own<'_>,
+    there: &QueuePlan,
+    rate: Rate,
     files: &Files,
-) -> Result<RateLaw, Fault> {
-    if own.is_given() || has_rate { own.law(path, files) } else { Ok(there.clone()) }
+) -> Result<(RateLaw, WireLaw), Fault> {
+    let changes = if own.varying.is_given() || own.has_rate {
+        own.varying.law(path, rate, files)?
+    } else {
+        Changes { rates: there.law.clone(), delays: Arc::clone(&there.wire.delays) }
+    };
+    let Some(impair) = own.impair else {
+        return Ok((changes.rates, WireLaw { delays: changes.delays, ..there.wire.clone() }));
+    };
+    Ok((changes.rates, wire(path, Some(impair), changes.delays)?))
 }
 
 fn return_queue(link: &LinkSpec, back: &ReturnSpec, rate: Rate, law: RateLaw) -> QueuePlan {
@@ -204,7 +243,9 @@ fn return_queue(link: &LinkSpec, back: &ReturnSpec, rate: Rate, law: RateLaw) ->
         rate,
         law,
         delay: back.delay.unwrap_or(link.delay).0,
-        buffer: back.buffer.unwrap_or(link.buffer).0,
+        wire: WireLaw::default(),
+        room: back.buffer.unwrap_or(link.buffer).0,
+        buffer: NOT_SIZED,
         own: if back.bottleneck { None } else { Some(back.discipline.clone().unwrap_or_else(tail_drop)) },
         path: "return".into(),
     }
@@ -295,7 +336,9 @@ impl Layout<'_> {
         let rate = link.varying().required_rate(&path, link.rate, self.files)?;
         let mut queue = queue(&path, link, rate, is_marked)?;
         if let Some(queue) = &mut queue {
-            queue.law = link.varying().law(&path, self.files)?;
+            let changes = link.varying().law(&path, rate, self.files)?;
+            queue.law = changes.rates;
+            queue.wire = wire(&path, link.impair.as_deref(), changes.delays)?;
         }
         let delay = link.delay.0;
         let hop = self.hop(queue.clone(), rate, delay);
@@ -305,22 +348,21 @@ impl Layout<'_> {
         };
         let (rate, delay) =
             (back.varying().rate(back.rate, self.files).unwrap_or(rate), back.delay.map_or(delay, |d| d.0));
-        let law = match &queue {
-            Some(queue) => {
-                let path = format!("{path}.back");
-                back_law(&path, back.varying(), back.rate.is_some(), &queue.law, self.files)?
-            }
-            None => RateLaw::Fixed,
-        };
+        let own =
+            Own { impair: back.impair.as_deref(), varying: back.varying(), has_rate: back.rate.is_some() };
+        let laws = |there| back_laws(&format!("{path}.back"), own, there, rate, self.files);
+        let (law, wire) = queue.as_ref().map(laws).transpose()?.unwrap_or_default();
         let queue = queue.map(|queue| QueuePlan {
             law,
+            wire,
             name: link
                 .name
                 .as_ref()
                 .map_or(format!("{}-{}", link.to, link.from), |name| format!("{name}-back")),
             rate,
             delay,
-            buffer: back.buffer.map_or(queue.buffer, |buffer| buffer.0),
+            room: back.buffer.map_or(queue.room, |buffer| buffer.0),
+            buffer: NOT_SIZED,
             own: back.discipline.or(queue.own),
             path: if link.back.is_some() { format!("{path}.back") } else { path },
         });
@@ -435,6 +477,8 @@ fn queue(
             ("trace", link.trace.is_some()),
             ("back.changes", back.is_some_and(|back| back.changes.is_some())),
             ("back.trace", back.is_some_and(|back| back.trace.is_some())),
+            ("impair", link.impair.is_some()),
+            ("back.impair", back.is_some_and(|back| back.impair.is_some())),
         ];
         let Some((key, _)) = keys.iter().find(|(_, is_given)| *is_given) else { return Ok(None) };
         return Err(refused(
@@ -455,7 +499,9 @@ fn queue(
         rate,
         law: RateLaw::Fixed,
         delay: link.delay.0,
-        buffer: buffer.0,
+        wire: WireLaw::default(),
+        room: buffer.0,
+        buffer: NOT_SIZED,
         own: link.discipline.clone().or_else(|| (!is_compared).then(tail_drop)),
         path: path.into(),
     }))

@@ -327,6 +327,7 @@ fn mark_of_applications() -> String {
         let buffer = Amount::Packets(60);
         let site = Site { rate, buffer, packet_bytes: 1000, seed, stream: "link/bottleneck" };
         let link = LinkPlan {
+            wire: None,
             name: "bottleneck".into(),
             rate,
             law: RateLaw::Fixed,

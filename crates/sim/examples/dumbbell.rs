@@ -29,6 +29,7 @@ fn main() {
     let tcp = Source::Bulk { tcp: Config::new(Profile::Ns2In2002, 512) };
     let cbr = Source::Cbr { rate: rate(5_000_000), packet_bytes: 512, header_bytes: 28, dither: 0.0 };
     let bottleneck = LinkPlan {
+        wire: None,
         name: "bottleneck".into(),
         rate: rate(10_000_000),
         law: RateLaw::Fixed,

@@ -233,6 +233,20 @@ impl Frames {
         if self.slots[slot as usize].is_ack { self.ack(slot).sack } else { Sack::NONE }
     }
 
+    /// Stores a copy of the packet in `slot`; `None` where it carries what cannot be copied.
+    pub(crate) fn copy(&mut self, slot: u32) -> Option<u32> {
+        if self.payloads.get(slot as usize).is_some_and(Option::is_some) {
+            return None;
+        }
+        let (frame, blocks, sent) = (self.at(slot), self.blocks(slot), self.sent(slot));
+        let copy = self.store(frame);
+        self.stamp(copy, sent);
+        if !blocks.is_empty() {
+            self.keep_blocks(copy, blocks);
+        }
+        Some(copy)
+    }
+
     /// The packet in `slot` carries this.
     pub(crate) fn keep_payload(&mut self, slot: u32, payload: Option<Payload>) {
         if self.payloads.len() < self.slots.len() {

@@ -12,6 +12,7 @@ mod edge;
 pub mod endpoint;
 mod ends;
 mod event;
+mod faulty;
 mod flow;
 mod frames;
 mod group;
@@ -32,6 +33,7 @@ mod ties;
 mod tuning;
 mod users;
 mod watched;
+mod wire;
 
 #[cfg(test)]
 mod plain;

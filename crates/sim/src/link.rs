@@ -1,8 +1,10 @@
 //! A queued link: a server, a propagation delay, and what it did.
 
+use crate::faulty::Faulty;
 use crate::plan::LinkPlan;
 use fairwire_core::{
-    Backlog, Cause, Discipline, Duration, Packet, Rate, RateLaw, Server, Service, Signals, Time, Transmitter,
+    Backlog, Cause, Discipline, Duration, Fate, Packet, Rate, RateLaw, Server, Service, Signals, Time,
+    Transmitter,
 };
 use fairwire_metrics::record::LinkRecord;
 use fairwire_metrics::{DelayHistogram, LinkMeter};
@@ -12,6 +14,7 @@ pub struct Link {
     name: String,
     server: Server,
     delay: Duration,
+    faulty: Option<Box<Faulty>>,
     meter: LinkMeter,
     measured_from: Time,
     /// Has its rate changed since, or will it? Then its mean is recorded.
@@ -37,6 +40,7 @@ impl Link {
             name: plan.name,
             server: Server::new(plan.discipline, Transmitter::new(plan.rate).under(&plan.law)),
             delay: plan.delay,
+            faulty: plan.wire.map(|wire| Box::new(Faulty::new(wire))),
             meter: LinkMeter::new(Time::ZERO),
             measured_from: Time::ZERO,
             changes: plan.law != RateLaw::Fixed,
@@ -95,9 +99,24 @@ impl Link {
         &self.name
     }
 
-    /// Its rate and its propagation delay; `None` where its rate changes.
+    /// Its rate and its propagation delay; `None` where one of them changes.
     pub(crate) fn fixed(&self) -> Option<(Rate, Duration)> {
-        (!self.changes).then(|| (self.rate(), self.delay))
+        let delay_changes = self.faulty.as_ref().is_some_and(|wire| wire.has_delays());
+        (!self.changes && !delay_changes).then(|| (self.rate(), self.delay))
+    }
+
+    /// Has its wire faults?
+    #[inline(always)]
+    pub(crate) fn has_faults(&self) -> bool {
+        self.faulty.is_some()
+    }
+
+    /// What becomes of a packet on its wire, which would be at the other end at `reaches`, were the
+    /// wire without faults.
+    pub(crate) fn carry(&mut self, reaches: Time) -> Fate {
+        let plain = Fate::Arrives { at: reaches, is_late: false, twice: false };
+        let (delay, sent) = (self.delay, reaches.saturating_sub(self.delay));
+        self.faulty.as_mut().map_or(plain, |wire| wire.carry(sent, delay))
     }
 
     /// Its rate.
@@ -130,12 +149,14 @@ impl Link {
         self.meter.restart(now);
         self.measured_from = now;
         self.tuned = (now, 0.0);
+        self.faulty.iter_mut().for_each(|wire| wire.start_measuring());
     }
 
     /// What it did since the warm-up, at `now`. Of a rate that changes, the mean is recorded;
     /// utilization is the share of the bits that could have been sent.
     pub fn record(&self, now: Time) -> LinkRecord {
-        self.meter.record(&self.name, self.mean_rate(now), now)
+        let wire = self.faulty.as_ref().map(|wire| wire.record());
+        LinkRecord { wire, ..self.meter.record(&self.name, self.mean_rate(now), now) }
     }
 
     fn mean_rate(&self, now: Time) -> Rate {

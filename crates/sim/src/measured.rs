@@ -6,6 +6,7 @@ use crate::ends::Took;
 use crate::event::Events;
 use crate::flow::Counts;
 use crate::group::Group;
+use crate::link::Link;
 use crate::model::Model;
 use crate::observe::Tap;
 use crate::plan::{GroupPlan, Measured, Source};
@@ -143,6 +144,7 @@ impl<T: Tap, E: Events> Model<T, E> {
             packets_sent: counts.sent,
             packets_dropped: counts.dropped,
             packets_marked: counts.marked,
+            packets_lost: self.links.iter().any(Link::has_faults).then_some(counts.lost),
             timeouts: losses.map(|losses| losses.timeouts.into()),
             loss_episodes: losses.map(LossCounts::episodes),
             timeout_episodes: losses.map(|losses| losses.timed_out.into()),

@@ -211,7 +211,9 @@ impl<T: Tap, E: Events> Model<T, E> {
         self.schedule_link(link);
         let Departure { packet, reaches } = departure;
         let leaving = Leaving { slot: packet.frame, ecn: packet.ecn, reaches };
-        if !self.events.put_off(link, leaving) {
+        if self.links[link as usize].has_faults() {
+            self.cross_wire(link, leaving, now);
+        } else if !self.events.put_off(link, leaving) {
             self.on_departure(leaving, Some(link), now);
         }
     }
@@ -240,7 +242,7 @@ impl<T: Tap, E: Events> Model<T, E> {
     }
 
     #[inline(never)] // packets of most networks cross one queue
-    fn go_on(&mut self, slot: u32, at: Time, now: Time) {
+    pub(crate) fn go_on(&mut self, slot: u32, at: Time, now: Time) {
         let frame = self.store.frames.at(slot);
         let group = self.group_of(frame);
         let (flow, mut stage) = self.stage(frame.flow, group, now);

@@ -389,7 +389,7 @@ impl<'a> Watch<'a> {
                 let wait = self.now.since(self.reached[slot]);
                 self.since.waits.push(Wait { link, flow, is_ack, wait });
             }
-            What::Drop(_) | What::Mark(_) | What::Deliver => {}
+            What::Drop(_) | What::Mark(_) | What::Lost | What::Deliver => {}
         }
     }
 
@@ -436,7 +436,7 @@ impl Tap for Watch<'_> {
         match what {
             What::Drop(_) => (flow.dropped, link.dropped) = (flow.dropped + 1, link.dropped + 1),
             What::Mark(_) => (flow.marked, link.marked) = (flow.marked + 1, link.marked + 1),
-            What::Arrive | What::Depart | What::Deliver => {}
+            What::Arrive | What::Depart | What::Lost | What::Deliver => {}
         }
         if self.interval.is_some() {
             self.time_the_wait(what, &about);

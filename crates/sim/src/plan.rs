@@ -2,7 +2,7 @@
 
 use crate::app::{Load, Traffic};
 use crate::endpoint::Endpoints;
-use fairwire_core::{Discipline, Duration, Marker, Rate, RateLaw, Seed};
+use fairwire_core::{Discipline, Duration, Marker, Rate, RateLaw, Seed, Wire};
 use fairwire_metrics::record::{FlowRecord, LinkRecord, TransferRecord};
 
 /// Links with queues, and the flows that go over them.
@@ -70,6 +70,8 @@ pub struct LinkPlan {
     pub law: RateLaw,
     /// Its propagation delay, one way.
     pub delay: Duration,
+    /// Its wire, where that has faults.
+    pub wire: Option<Wire>,
     /// What shares it.
     pub discipline: Box<dyn Discipline>,
 }

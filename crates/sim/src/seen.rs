@@ -45,7 +45,7 @@ pub struct TransferEvent {
     /// The least time that a transfer takes where nothing else is on its way: until the last bit
     /// has crossed all links, each with the rate and the delay that it has. An opening and the
     /// growth of a window are not in it. `None` for a page, for protocols of other crates, and
-    /// where the rate of a link changes.
+    /// where the rate or the delay of a link changes.
     pub alone: Option<Duration>,
 }
 
@@ -60,6 +60,8 @@ pub enum What {
     Mark(Cause),
     /// It began to be sent by a link.
     Depart,
+    /// It was lost on the wire behind a link, where it had been sent.
+    Lost,
     /// All of it reached its receiver; of an acknowledgement, the sender of the data.
     Deliver,
 }

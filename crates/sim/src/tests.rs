@@ -20,6 +20,7 @@ fn rate(bps: u64) -> Rate {
 
 fn bottleneck(packets: u32) -> LinkPlan {
     LinkPlan {
+        wire: None,
         name: "bottleneck".into(),
         rate: rate(10_000_000),
         law: RateLaw::Fixed,

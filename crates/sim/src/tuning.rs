@@ -60,7 +60,9 @@ fn lookahead(plan: &Network, settings: &Settings) -> Option<Duration> {
     let is_apart = plan.groups.iter().all(|group| {
         !matches!(group.source, Source::Tcp { .. }) && has_queue(&group.forward) && takes_time(group)
     });
-    if !is_apart || !plan.aggregates.is_empty() || settings.tie_rule != TieRule::Random {
+    // What a wire with faults delivers comes up in the order in which it arrives.
+    let has_faults = plan.links.iter().any(|link| link.wire.is_some());
+    if !is_apart || has_faults || !plan.aggregates.is_empty() || settings.tie_rule != TieRule::Random {
         return None;
     }
     let link = plan.links.iter().map(|link| link.delay).min()?;
@@ -99,7 +101,14 @@ mod tests {
     fn network(mbps: u64, delay: Duration, access_mbps: u64, access_delay: Duration) -> Network {
         let rate = |mbps: u64| Rate::from_bps(mbps * 1_000_000).expect("not zero");
         let discipline = Box::new(Queue::new(Limit::packets(9), Fcfs, TailDrop));
-        let link = LinkPlan { name: "l".into(), rate: rate(mbps), law: RateLaw::Fixed, delay, discipline };
+        let link = LinkPlan {
+            name: "l".into(),
+            rate: rate(mbps),
+            law: RateLaw::Fixed,
+            delay,
+            wire: None,
+            discipline,
+        };
         let source = Source::Cbr { rate: rate(1), packet_bytes: 512, header_bytes: 28, dither: 0.0 };
         let members = vec![Member { start: Duration::ZERO, access_delay }];
         let (forward, back, access_rate) = (Vec::new(), Vec::new(), rate(access_mbps));

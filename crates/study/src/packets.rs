@@ -107,7 +107,7 @@ impl Packets {
                     first.iter().for_each(|first| group.delay.record(event.at.since(*first)));
                 }
             }
-            What::Mark(_) => {}
+            What::Mark(_) | What::Lost => {}
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::answer::Dialect;
 use crate::child::{Failure, Took, measured};
-use fairwire_core::units::Amount;
+use fairwire_core::units::{Amount, Room};
 use fairwire_core::{Duration, Rate};
 use fairwire_scenario::{Delays, FlowSpec, Overrides, load};
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ impl Case {
         let spec = scenario.spec();
         let wrong = |what: &str| format!("{}: {what}", file.display());
         let Some(link) = spec.shared_link() else { return Err(wrong("it has no shared link").into()) };
-        let (Some(rate), Amount::Packets(buffer)) = (&link.rate, link.buffer.0) else {
+        let (Some(rate), Room::Amount(Amount::Packets(buffer))) = (&link.rate, link.buffer.0) else {
             return Err(wrong("its link has no constant rate, or a buffer that is not in packets").into());
         };
         let group = |name: &str| spec.flow.iter().find(|flow| flow.group == name);
@@ -96,7 +96,7 @@ impl Case {
 
 /// Do the links of its own take a flow's packets time?
 fn has_access(flow: &FlowSpec) -> bool {
-    flow.access.delay != Delays::Fixed(Duration::ZERO)
+    flow.access.delay != Some(Delays::Fixed(Duration::ZERO))
 }
 
 /// One simulator.

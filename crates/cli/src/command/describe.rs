@@ -8,8 +8,8 @@ use crate::terminal::{self, indented};
 use fairwire_catalogue::page::{Page, ParameterPage, linked};
 use fairwire_catalogue::{self as catalogue, marker};
 use fairwire_core::spelling;
-use fairwire_scenario::parts::{self, NoPage};
-use fairwire_scenario::{Controller, control, generated, source};
+use fairwire_scenario::parts::{self, NoPage, Part};
+use fairwire_scenario::{Controller, control, source};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ pub(crate) fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
         }
         (None, Some(folder)) => write_all(folder)?,
         _ => {
-            let message = "`<NAME>` is missing: a discipline, a marker, a controller, a source, a network or a parameter";
+            let message = "`<NAME>` is missing: a discipline, a marker, a controller, a source, a network, an impairment or a parameter";
             return Err(Failure::user(
                 message,
                 "allowed: such as `fairwire describe faba`; or `--out DIR` for the pages of all",
@@ -88,7 +88,8 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
         files.push((format!("{name}.md"), page(name)?.markdown()));
     }
     index += &of_sources(&mut files)?;
-    index += &of_networks(&mut files)?;
+    index += &of_kind("network", NETWORKS, &mut files)?;
+    index += &of_kind("impairment", IMPAIRMENTS, &mut files)?;
     files.push(("README.md".into(), index));
     let refuse = |error| {
         Failure::user(
@@ -141,20 +142,20 @@ fn of_sources(files: &mut Vec<(String, String)>) -> Result<String, Failure> {
     Ok(index)
 }
 
-/// Adds the pages of networks; their part of the index.
-fn of_networks(files: &mut Vec<(String, String)>) -> Result<String, Failure> {
-    let mut index = String::from(
-        "\n# The networks\n\nThey are what `network` names in a [scenario](../scenario.md#a-network-that-is-generated-network).\n\n\
-         | name | what it is | source |\n|---|---|---|\n",
-    );
-    for network in generated::all() {
-        let generated::Entry { name, summary, source, .. } = *network;
+/// Adds the pages of the parts of this kind; their part of the index, below `heading`.
+fn of_kind(kind: &str, heading: &str, files: &mut Vec<(String, String)>) -> Result<String, Failure> {
+    let mut index = format!("\n{heading}\n\n| name | what it is | source |\n|---|---|---|\n");
+    for Part { name, summary, source, .. } in parts::all().filter(|part| part.kind == kind) {
         writeln!(index, "| [`{name}`]({name}.md) | {summary} | {source} |")
             .expect("writing to a string succeeds");
         files.push((format!("{name}.md"), page(name)?.markdown()));
     }
     Ok(index)
 }
+
+const NETWORKS: &str = "# The networks\n\nThey are what `network` names in a [scenario](../scenario.md#a-network-that-is-generated-network).";
+
+const IMPAIRMENTS: &str = "# Impairments\n\nWhat the wire behind a link does to packets, in a [scenario](../scenario.md#a-wire-with-faults-impair).";
 
 fn text(page: &Page, columns: usize) -> String {
     let mut text = format!("{}\n\n{}\n", page.name, indented(&page.title, columns, ""));

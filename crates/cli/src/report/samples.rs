@@ -90,6 +90,7 @@ fn flow(group: &str, value: f64) -> FlowRecord {
         packets_sent: 1_000_000,
         packets_dropped: 1000,
         packets_marked: 10,
+        packets_lost: None,
         timeouts: Some(7),
         loss_episodes: Some(12),
         timeout_episodes: Some(5),

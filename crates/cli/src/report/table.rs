@@ -136,12 +136,20 @@ fn agreement(report: &Report) -> String {
 fn look_of_difference(measure: &str) -> Look {
     match measure.split('.').next().unwrap_or(measure) {
         "fraction" | "utilization" => Look { scale: 100.0, digits: 2, unit: " points" },
-        "drop_fraction" | "mark_fraction" => Look { scale: 100.0, digits: 2, unit: " points" },
+        "drop_fraction" | "mark_fraction" | "loss_fraction" => {
+            Look { scale: 100.0, digits: 2, unit: " points" }
+        }
         "sojourn_mean_s" | "sojourn_p95_s" | "sojourn_p99_s" => MILLISECONDS,
         "throughput_bps" | "goodput_bps" | "aggregate_bps" => {
             Look { scale: 1e-3, digits: 1, unit: " kbit/s" }
         }
-        "drops" | "marks" | "packets_dropped" | "backlog_mean_packets" => Look { digits: 1, ..COUNT },
+        "drops"
+        | "marks"
+        | "lost"
+        | "held_back"
+        | "duplicated"
+        | "packets_dropped"
+        | "backlog_mean_packets" => Look { digits: 1, ..COUNT },
         _ => SHARE,
     }
 }
@@ -168,7 +176,7 @@ fn counts_runs(report: &Report) -> bool {
 }
 
 /// Headings and measures of the groups whose transfers are timed, of their pages, where they have
-/// some; and of aggregates.
+/// some; of aggregates; and of wires with faults.
 fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
     let is_there =
         |measure: &String| report.summary.iter().any(|summary| summary.measures.contains_key(measure));
@@ -182,7 +190,10 @@ fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
     let gains = gains.filter_map(|measure| {
         measure.strip_prefix("gain.").map(|name| (format!("gain of {name}"), measure.clone()))
     });
-    groups.iter().filter_map(of).chain(gains).collect()
+    let lost = ("lost on wires".to_owned(), "lost".to_owned());
+    let loses = |summary: &Summary| summary.measures.get("lost").is_some_and(|lost| lost.mean > 0.0);
+    let lost = Some(lost).filter(|_| report.summary.iter().any(loses));
+    groups.iter().filter_map(of).chain(gains).chain(lost).collect()
 }
 
 /// Tables with a row for each measure, and as many disciplines in each as have room on `columns`.
@@ -263,7 +274,11 @@ fn row(report: &Report, summary: &Summary, groups: &[&str], timed: &[(String, St
 
 /// How a measure looks that not every scenario has: a time of transfers, or a gain.
 fn look_of(measure: &str) -> Look {
-    if measure.starts_with("gain.") { SHARE } else { SECONDS }
+    match measure {
+        "lost" => COUNT,
+        _ if measure.starts_with("gain.") => SHARE,
+        _ => SECONDS,
+    }
 }
 
 /// A share in a colour: green near 1, red where a group is robbed or robs.

@@ -167,7 +167,7 @@ fn a_discipline_is_described_with_its_parameters_and_an_example() {
         (&["describe", "afd"], "did you mean `afd-sb`, `afd-ft`, `afd-nft` or `afd-exact`?"),
         (
             &["describe"],
-            "`<NAME>` is missing: a discipline, a marker, a controller, a source, a network or a parameter",
+            "`<NAME>` is missing: a discipline, a marker, a controller, a source, a network, an impairment or a parameter",
         ),
         (&["describe", "fat-tre"], "did you mean `fat-tree`?"),
         (&["describe", "red", "--out", "x"], "but `--out` is given too"),

@@ -99,6 +99,7 @@ impl Signals for Silent {
 
 fn simulated(name: &str, ecn: &str, trace: &[Arrival]) -> Fate {
     let plan = LinkPlan {
+        wire: None,
         name: name.into(),
         rate: rate(),
         law: RateLaw::Fixed,

@@ -94,11 +94,11 @@ impl ContestPlan {
 
     /// The contest of `plan` between the senders of `dumbbell`.
     pub(crate) fn of(plan: &Plan<'_>, dumbbell: &Dumbbell) -> Self {
-        let Some(link) = plan.scenario.spec().shared_link() else { unreachable!("a dumbbell has one link") };
+        let Some(link) = plan.scenario.queues().next() else { unreachable!("a dumbbell has one link") };
         ContestPlan {
             name: dumbbell.name.clone(),
             rate: dumbbell.rate,
-            buffer: link.buffer.0,
+            buffer: link.buffer,
             mtu: dumbbell.mtu,
             senders: dumbbell.senders.clone(),
             duration: plan.duration(),

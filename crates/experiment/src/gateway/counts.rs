@@ -182,6 +182,7 @@ fn link_record(from: &Reading, to: &Reading, plan: &ContestPlan, most_waiting: u
         drops,
         marks,
         sojourn: Some(waits.sojourn()),
+        wire: None,
         backlog: BacklogRecord {
             mean_packets,
             mean_bytes: mean_packets * bytes as f64 / waits.count.max(1) as f64,

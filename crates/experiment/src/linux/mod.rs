@@ -207,6 +207,7 @@ pub(crate) fn link_record(name: &str, rate: Rate, tally: &Tally, window: Duratio
         drops: by_cause(tally.dropped),
         marks: by_cause(tally.marked),
         sojourn: Some(sojourn(&tally.waits_ns)),
+        wire: None,
         backlog: BacklogRecord {
             mean_packets,
             mean_bytes: if packets == 0 { 0.0 } else { mean_packets * bytes as f64 / packets as f64 },

@@ -105,6 +105,7 @@ fn flow_record(
         packets_sent: count(numbers, "packets_in")?,
         packets_dropped: count(numbers, "drops")?,
         packets_marked: 0,
+        packets_lost: None,
         timeouts: None,
         loss_episodes: None,
         timeout_episodes: None,
@@ -133,6 +134,7 @@ fn link_record(
         drops: if dropped == 0 { BTreeMap::new() } else { BTreeMap::from([("ns2".to_string(), dropped)]) },
         marks: BTreeMap::new(),
         sojourn: None,
+        wire: None,
         backlog: BacklogRecord {
             mean_packets: number(numbers, "mean_packets")?,
             mean_bytes: number(numbers, "mean_bytes")?,

@@ -22,7 +22,7 @@ fn traffic() -> Vec<(Time, u32, u64)> {
 }
 
 fn laws() -> [RateLaw; 3] {
-    let step = |at, rate: &str| Step { at: Time::ZERO + Duration::from_ms(at), rate: rate.parse().unwrap() };
+    let step = |at, rate: &str| Step { at: Time::ZERO + Duration::from_ms(at), rate: rate.parse().ok() };
     let steps = [step(1000, "3 Mbit/s"), step(2000, "7777777 bit/s")];
     [RateLaw::Fixed, RateLaw::Steps(steps.into()), RateLaw::Trace(Trace::parse(TRACE).unwrap().into())]
 }
@@ -37,6 +37,7 @@ fn simulated(queue: &str, law: &RateLaw) -> Vec<(u32, Ecn, Time)> {
         stream: "link",
     };
     let mut link = fairwire_sim::Link::new(LinkPlan {
+        wire: None,
         name: "link".into(),
         rate: site.rate,
         law: law.clone(),

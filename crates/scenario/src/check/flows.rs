@@ -2,6 +2,7 @@
 
 use super::{Check, Checked, FASTEST, MAX_DELAY, Refusal, bps};
 use crate::files::Files;
+use crate::reach::Reach;
 use crate::source::{self, Sends};
 use crate::spec::FlowSpec;
 use crate::tcp::TcpSpec;
@@ -65,11 +66,11 @@ impl Check<'_> {
         self.name(&format!("{path}.group"), &flow.group)?;
         self.within(&format!("{path}.count"), u64::from(flow.count()), 1..=MAX_FLOWS)?;
         self.within(&format!("{path}.access.rate"), flow.access.rate.0, bps(1)..=bps(FASTEST))?;
-        self.within(
-            &format!("{path}.access.delay"),
-            flow.access.delay.longest(),
-            Duration::ZERO..=MAX_DELAY,
-        )?;
+        let (key, longest) = match flow.reach(path).map_err(|fault| self.located(fault))? {
+            Reach::Access(delay) => ("access.delay", delay.longest()),
+            Reach::RoundTrip(rtt) => ("rtt", rtt.longest()),
+        };
+        self.within(&format!("{path}.{key}"), longest, Duration::ZERO..=MAX_DELAY)?;
         self.within(&format!("{path}.class"), flow.class.unwrap_or(0), 0..=MAX_CLASSES - 1)?;
         self.within(&format!("{path}.dscp"), flow.dscp.unwrap_or(0), 0..=63)?;
         if flow.start.latest >= self.spec.duration.0 {

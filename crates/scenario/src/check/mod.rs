@@ -10,10 +10,12 @@ mod links;
 mod output;
 mod queues;
 
+use crate::bounds::{FASTEST, MAX_DELAY};
 use crate::compared::Compared;
 use crate::fault::Fault;
 use crate::files::Files;
 use crate::measure;
+use crate::reach;
 use crate::spec::{FORMAT, Spec};
 use crate::topology::{self, Topology};
 use fairwire_core::{Duration, Rate};
@@ -26,11 +28,6 @@ use std::ops::RangeInclusive;
 
 /// Eleven days. Longer is a slip of the unit.
 const MAX_RUN: Duration = Duration::from_secs(1_000_000);
-/// The light-time across the inner solar system is shorter.
-const MAX_DELAY: Duration = Duration::from_secs(3600);
-/// The fastest link: above it, the time of a packet of 512 bytes is too short to be resolved in
-/// nanoseconds.
-const FASTEST: u64 = 1_000_000_000_000;
 
 /// Checks the whole scenario, and reports the first mistake. `own` are the disciplines that the
 /// file compares. Others may have been chosen for this run, while expectations may still name its
@@ -46,7 +43,8 @@ pub(crate) fn check(
     check.times()?;
     check.links()?;
     let sends = check.flows(files)?;
-    let topology = topology::resolve(spec, sends, files).map_err(|fault| check.located(fault))?;
+    let mut topology = topology::resolve(spec, sends, files).map_err(|fault| check.located(fault))?;
+    reach::settle(&spec.flow, &mut topology).map_err(|fault| check.located(fault))?;
     check.rates(&topology)?;
     check.queues(&topology)?;
     check.aggregates(&topology)?;

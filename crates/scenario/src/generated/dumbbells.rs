@@ -2,7 +2,7 @@
 //! behind a link of its own each, with hosts.
 
 use super::{About, Layout, Line, check_nodes};
-use fairwire_core::units::Amount;
+use fairwire_core::units::Room;
 use fairwire_core::{Duration, Rate};
 use fairwire_parameters::{OutOfRange, Quantity, parameters};
 
@@ -45,7 +45,7 @@ pub struct DumbbellsSpec {
     pub outer_delay: Option<Quantity<Duration>>,
     /// How much may wait at each link, in each direction.
     #[parameter(required)]
-    pub buffer: Option<Quantity<Amount>>,
+    pub buffer: Option<Quantity<Room>>,
 }
 
 impl DumbbellsSpec {
@@ -75,7 +75,7 @@ pub(super) struct Dumbbells {
     /// Of the outer link, of inner links, and of hosts' links.
     rates: [Rate; 3],
     delays: [Duration; 3],
-    buffer: Amount,
+    buffer: Room,
 }
 
 const HUBS: [&str; 2] = ["left", "right"];
@@ -131,7 +131,7 @@ impl Layout for Dumbbells {
         }
     }
 
-    fn buffer(&self) -> Amount {
+    fn buffer(&self) -> Room {
         self.buffer
     }
 
@@ -154,6 +154,7 @@ impl Layout for Dumbbells {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairwire_core::units::Amount;
 
     fn spec(branches: u32, hosts: u32) -> DumbbellsSpec {
         let rate = |text: &str| Some(Quantity(text.parse().expect("a rate")));
@@ -165,7 +166,7 @@ mod tests {
             outer_rate: rate("1 Mbit/s"),
             delay: Some(Quantity(Duration::from_ms(1))),
             outer_delay: Some(Quantity(Duration::from_ms(9))),
-            buffer: Some(Quantity(Amount::Packets(9))),
+            buffer: Some(Quantity(Room::Amount(Amount::Packets(9)))),
         }
     }
 

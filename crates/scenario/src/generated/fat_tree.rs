@@ -5,7 +5,7 @@
 //! architecture", SIGCOMM 2008, section 3.
 
 use super::{About, Layout, Line, check_nodes};
-use fairwire_core::units::Amount;
+use fairwire_core::units::Room;
 use fairwire_core::{Duration, Rate};
 use fairwire_parameters::{OutOfRange, Quantity, parameters};
 
@@ -42,7 +42,7 @@ pub struct FatTreeSpec {
     pub delay: Option<Quantity<Duration>>,
     /// How much may wait at each link, in each direction.
     #[parameter(required)]
-    pub buffer: Option<Quantity<Amount>>,
+    pub buffer: Option<Quantity<Room>>,
 }
 
 impl FatTreeSpec {
@@ -72,7 +72,7 @@ pub(super) struct FatTree {
     /// Of hosts' links, and of those between switches.
     rates: [Rate; 2],
     delay: Duration,
-    buffer: Amount,
+    buffer: Room,
 }
 
 /// Where a host is.
@@ -148,7 +148,7 @@ impl Layout for FatTree {
         }
     }
 
-    fn buffer(&self) -> Amount {
+    fn buffer(&self) -> Room {
         self.buffer
     }
 
@@ -176,10 +176,12 @@ impl Layout for FatTree {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairwire_core::units::Amount;
 
     fn tree(k: u32, hosts: Option<u32>) -> FatTree {
         let rate = Some(Quantity("10 Mbit/s".parse().expect("a rate")));
-        let (delay, buffer) = (Some(Quantity(Duration::from_ms(1))), Some(Quantity(Amount::Packets(9))));
+        let (delay, buffer) =
+            (Some(Quantity(Duration::from_ms(1))), Some(Quantity(Room::Amount(Amount::Packets(9)))));
         let spec = FatTreeSpec { k: Some(k), hosts, rate, switch_rate: None, delay, buffer };
         spec.layout().expect("it makes sense")
     }
@@ -218,7 +220,7 @@ mod tests {
                 hosts,
                 rate: Some(Quantity("1 Mbit/s".parse().expect("a rate"))),
                 delay: Some(Quantity(Duration::ZERO)),
-                buffer: Some(Quantity(Amount::Packets(1))),
+                buffer: Some(Quantity(Room::Amount(Amount::Packets(1)))),
                 ..FatTreeSpec::default()
             };
             given.layout().expect_err("it makes no sense").to_string()

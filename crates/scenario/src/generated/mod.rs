@@ -13,7 +13,7 @@ pub use fat_tree::FatTreeSpec;
 pub use pattern::{AllToAllSpec, PatternChoice, PermutationSpec, StrideSpec};
 
 use core::fmt::{self, Debug};
-use fairwire_core::units::Amount;
+use fairwire_core::units::Room;
 use fairwire_core::{Duration, Rate};
 use fairwire_parameters::{Choice, Declared, Field, OutOfRange, SchemaOf, deserialize_choice, tables_schema};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -39,7 +39,7 @@ pub(crate) trait Layout {
     fn link(&self, number: u32) -> Line;
 
     /// How much may wait at each link.
-    fn buffer(&self) -> Amount;
+    fn buffer(&self) -> Room;
 
     /// Adds the links on the way from one host to another, in their order. It depends on nothing
     /// but its ends.

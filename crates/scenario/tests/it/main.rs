@@ -8,6 +8,7 @@ mod extremes;
 mod generated;
 mod hostile;
 mod labels;
+mod links;
 mod live;
 mod one_queue;
 mod refusals;

@@ -9,6 +9,8 @@ use std::f64::consts::TAU;
 pub enum Law {
     /// Always this; at least 0.
     Fixed(f64),
+    /// Uniform from 0 to this, which is above 0.
+    Uniform(f64),
     /// Exponential.
     Exponential {
         /// Above 0.
@@ -72,6 +74,7 @@ impl Law {
             Law::Fixed(value) => {
                 is(value >= 0.0 && value.is_finite(), "a fixed value is below 0 or no number")
             }
+            Law::Uniform(most) => is(most > 0.0 && most.is_finite(), "a uniform law's end is not above 0"),
             Law::Exponential { mean } => is(mean > 0.0 && mean.is_finite(), "a mean is not above 0"),
             Law::Pareto { mean, shape } => {
                 let good = mean > 0.0 && mean.is_finite() && shape > 1.0 && shape.is_finite();
@@ -101,6 +104,7 @@ impl Law {
         }
         Sampler(match *self {
             Law::Fixed(value) => Shape::Fixed(value),
+            Law::Uniform(most) => Shape::Uniform(most),
             Law::Exponential { mean } => Shape::Exponential { mean },
             Law::Pareto { mean, shape } => {
                 Shape::Pareto { least: mean * (shape - 1.0) / shape, power: -1.0 / shape }
@@ -131,6 +135,7 @@ pub struct Sampler(Shape);
 #[derive(Clone, Debug)]
 enum Shape {
     Fixed(f64),
+    Uniform(f64),
     Exponential { mean: f64 },
     Pareto { least: f64, power: f64 },
     LogNormal { mu: f64, sigma: f64 },
@@ -144,6 +149,7 @@ impl Sampler {
     pub fn draw(&self, rng: &mut Rng) -> f64 {
         match self.0 {
             Shape::Fixed(value) => value,
+            Shape::Uniform(most) => rng.uniform() * most,
             Shape::Exponential { mean } => -mean * libm::log(above_zero(rng)),
             Shape::Pareto { least, power } => least * libm::pow(above_zero(rng), power),
             Shape::LogNormal { mu, sigma } => libm::exp(mu + sigma * normal(rng)),
@@ -211,6 +217,11 @@ mod tests {
     }
 
     #[test]
+    fn a_uniform_law_goes_from_zero_to_its_end() {
+        has_moments(&Law::Uniform(0.6), 0.3, 0.03, 1.8);
+    }
+
+    #[test]
     fn an_exponential_law_has_the_square_of_its_mean_for_variance() {
         has_moments(&Law::Exponential { mean: 0.3 }, 0.3, 0.09, 9.0);
     }
@@ -269,6 +280,7 @@ mod tests {
         for law in [
             Law::Fixed(-1.0),
             Law::Fixed(f64::NAN),
+            Law::Uniform(0.0),
             Law::Exponential { mean: 0.0 },
             Law::Pareto { mean: 1.0, shape: 1.0 },
             Law::LogNormal { mu: f64::INFINITY, sigma: 1.0 },

@@ -44,6 +44,7 @@ pub(super) struct Sink {
 struct Seldom {
     dropped: u64,
     marked: u64,
+    lost: u32,    // on wires
     session: u32, // that it belongs to, or NO_SESSION
 }
 
@@ -58,6 +59,7 @@ pub(crate) struct Counts {
     pub(crate) datagram_bytes: Bytes,
     pub(crate) dropped: u64,
     pub(crate) marked: u64,
+    pub(crate) lost: u64,
     pub(crate) losses: LossCounts, // as its senders found them
 }
 
@@ -73,6 +75,7 @@ impl Counts {
             },
             dropped: sum.dropped + counts.dropped,
             marked: sum.marked + counts.marked,
+            lost: sum.lost + counts.lost,
             losses: sum.losses + counts.losses,
         })
     }
@@ -131,7 +134,7 @@ impl Flow {
         Flow {
             sink: Sink { down: Line::default(), access_delay, delivered: 0, group: number, home, queued: 0 },
             receiver: group.tcp.as_deref().map_or_else(Receiver::of_nothing, Receiver::new),
-            seldom: Seldom { dropped: 0, marked: 0, session: session.unwrap_or(NO_SESSION) },
+            seldom: Seldom { dropped: 0, marked: 0, lost: 0, session: session.unwrap_or(NO_SESSION) },
             source: Outgoing {
                 up: Line::default(),
                 access_delay,
@@ -147,17 +150,17 @@ impl Flow {
 
     /// What became of its packets.
     pub(crate) fn counts(&self) -> Counts {
-        let Seldom { dropped, marked, .. } = self.seldom;
+        let Seldom { dropped, marked, lost, .. } = self.seldom;
         let (datagram_bytes, losses) = (self.protocol.bytes(), self.protocol.losses());
         let (sent, delivered) = (self.source.sent, self.sink.delivered);
-        Counts { sent, delivered, datagram_bytes, dropped, marked, losses }
+        Counts { sent, delivered, datagram_bytes, dropped, marked, lost: lost.into(), losses }
     }
 
     /// The warm-up is over. Deliveries are kept: they are distinguished by their own time, which
     /// may lie ahead.
     pub(crate) fn start_measuring(&mut self) {
         self.source.sent = 0;
-        (self.seldom.dropped, self.seldom.marked) = (0, 0);
+        (self.seldom.dropped, self.seldom.marked, self.seldom.lost) = (0, 0, 0);
         if let Protocol::Tcp(sender) = &mut self.protocol {
             sender.forget_loss_counts();
         }
@@ -180,6 +183,11 @@ impl Flow {
     /// Counts a packet that was dropped.
     pub(crate) fn dropped(&mut self) {
         self.seldom.dropped += 1;
+    }
+
+    /// Counts a packet that was lost on a wire.
+    pub(crate) fn lost(&mut self) {
+        self.seldom.lost = self.seldom.lost.saturating_add(1);
     }
 
     /// Counts a packet that was marked.

@@ -10,14 +10,16 @@ use crate::plan::{
 use crate::tuning::Tuning;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
-    Backlog, Buffer, Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, Limit, Marker, Packet, Probe,
-    Queue, Rate, RateLaw, RateRequest, Rng, Seed, Signals, Step, Time, Trace, Verdict,
+    Backlog, Buffer, Cause, DelayStep, Discipline, Dropper, Duration, Ecn, EcnPolicy, Jitter, Limit, Marker,
+    Packet, Probe, Queue, Rate, RateLaw, RateRequest, Rng, Seed, Signals, Step, Time, Trace, Verdict, Wire,
+    WireLaw,
 };
 use fairwire_tcp::congestion::{BbrParameters, ControlConfig};
 use fairwire_tcp::{Config, EcnMode, Profile, Recovery};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// Signals to each arrival that finds this number of packets waiting.
 struct Signalling(u32);
@@ -202,6 +204,7 @@ struct Plan {
     links: Vec<(u8, u8, u8)>, // rate, delay, buffer
     law: u8,
     holds: bool,
+    faults: u8,         // of wires
     has_contract: bool, // that of the first group
     groups: Vec<Drawn>,
 }
@@ -219,12 +222,13 @@ fn plans() -> impl Strategy<Value = Plan> {
     let links = prop::collection::vec((0..4u8, 0..4u8, 0..3u8), 2..5);
     let groups = prop::collection::vec(group, 1..5);
     let few = || prop::bool::weighted(0.15);
-    (shape, links, 0..10u8, few(), few(), groups).prop_map(
-        |(shape, links, law, holds, has_contract, groups)| Plan {
+    (shape, links, 0..10u8, few(), 0..8u8, few(), groups).prop_map(
+        |(shape, links, law, holds, faults, has_contract, groups)| Plan {
             shape,
             links,
             law,
             holds,
+            faults,
             has_contract,
             groups,
         },
@@ -288,7 +292,7 @@ impl Plan {
         let law = match self.law {
             0 => RateLaw::Trace(Trace::parse(&"10\n".repeat(8)).expect("a trace").into()),
             1 => {
-                let step = |(ms, rate)| Step { at: Time::ZERO + Duration::from_ms(ms), rate };
+                let step = |(ms, rate)| Step { at: Time::ZERO + Duration::from_ms(ms), rate: Some(rate) };
                 RateLaw::Steps(
                     [(500, rate / 4), (800, rate * 2)].map(|(ms, bps)| step((ms, self::rate(bps)))).into(),
                 )
@@ -301,7 +305,30 @@ impl Plan {
         let queue = queue.with_ecn(EcnPolicy::Mark);
         let discipline: Box<dyn Discipline> =
             if self.holds { Box::new(Holding(queue, VecDeque::new())) } else { Box::new(queue) };
-        LinkPlan { name: format!("link.{at}"), rate: self::rate(rate), law, delay, discipline }
+        let wire = self.wire(at);
+        LinkPlan { wire, name: format!("link.{at}"), rate: self::rate(rate), law, delay, discipline }
+    }
+
+    /// The wire of a link, which has faults in some plans.
+    fn wire(&self, at: usize) -> Option<Wire> {
+        let jitter = |ms| Some(Arc::new(Duration::from_ms(ms)) as Arc<dyn Jitter>);
+        let law = match self.faults {
+            0 => WireLaw { loss: Some(0.05.into()), duplicate: 0.05, ..WireLaw::default() },
+            1 => WireLaw { jitter: jitter(3), ..WireLaw::default() },
+            2 => WireLaw { jitter: jitter(3), overtakes: true, duplicate: 0.02, ..WireLaw::default() },
+            3 if at.is_multiple_of(2) => {
+                WireLaw { reorder: Some((0.1, Duration::from_ms(4))), ..WireLaw::default() }
+            }
+            4 => {
+                let step = |(ms, delay)| DelayStep {
+                    at: Time::ZERO + Duration::from_ms(ms),
+                    delay: Duration::from_ms(delay),
+                };
+                WireLaw { delays: [(400, 12), (700, 2)].map(step).into(), ..WireLaw::default() }
+            }
+            _ => return None,
+        };
+        Some(Wire::new(law, Seed(at as u64), "wire"))
     }
 
     /// There and back.

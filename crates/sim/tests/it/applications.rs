@@ -27,6 +27,7 @@ fn rate(bps: u64) -> Rate {
 
 fn link(law: RateLaw) -> LinkPlan {
     LinkPlan {
+        wire: None,
         name: "link".into(),
         rate: rate(8_000_000), // 1 byte = 1 us
         law,
@@ -130,7 +131,8 @@ fn a_link_of_opportunities_loses_those_at_which_nothing_waits() {
 
 #[test]
 fn a_link_with_steps_delivers_what_its_rates_allow() {
-    let step = |seconds, bps| Step { at: Time::ZERO + Duration::from_secs(seconds), rate: rate(bps) };
+    let step =
+        |seconds, bps| Step { at: Time::ZERO + Duration::from_secs(seconds), rate: Rate::from_bps(bps) };
     let link = overloaded(RateLaw::Steps([step(5, 2_000_000), step(11, 12_345_678)].into()));
     let bits = 3.0 * 8e6 + 6.0 * 2e6 + 9.0 * 12_345_678.0; // from 2 s on
     assert!((link.packets_out as f64 * 5600.0 - bits).abs() <= 2.0 * 5600.0, "{link:?}");

@@ -58,6 +58,7 @@ fn link(name: &str, signals: bool) -> (LinkPlan, Log<(u8, u32)>) {
     let queue = Queue::new(Limit::packets(100), Fcfs, watcher).with_ecn(EcnPolicy::Mark);
     let law = fairwire_core::RateLaw::Fixed;
     let link = LinkPlan {
+        wire: None,
         name: name.into(),
         rate: rate(10_000_000),
         law,

@@ -30,6 +30,7 @@ impl Dropper for Signalling {
 fn link(signals_from: u32) -> LinkPlan {
     let queue = Queue::new(Limit::packets(50), Fcfs, Signalling(signals_from)).with_ecn(EcnPolicy::Mark);
     LinkPlan {
+        wire: None,
         name: "link".into(),
         rate: rate(8_000_000),
         law: RateLaw::Fixed,

@@ -115,6 +115,7 @@ fn measured(tcp: Config, probability: f64, then: Duration) -> Got {
     let rate = |bps| Rate::from_bps(bps).expect("not zero");
     let lossy = Lossy { probability, then, lossy_until: Time::ZERO, rng: Seed(1).stream("losses") };
     let link = LinkPlan {
+        wire: None,
         name: "lossy".into(),
         rate: rate(10_000_000_000), // nothing waits
         law: RateLaw::Fixed,

@@ -7,3 +7,4 @@ mod endpoints;
 mod laws;
 mod ns2;
 mod observed;
+mod wires;

@@ -27,6 +27,7 @@ fn simulated(case: &Case) -> (f64, u64) {
     let mut tcp = Config::new(Profile::Ns2In2002, 512);
     tcp.window = case.window;
     let bottleneck = LinkPlan {
+        wire: None,
         name: "bottleneck".into(),
         rate: rate(10_000_000),
         law: RateLaw::Fixed,

@@ -34,6 +34,7 @@ fn group(name: &str, source: Source, access_bps: u64) -> GroupPlan {
 
 fn network(link_bps: u64, packets: u32, groups: Vec<GroupPlan>) -> Network {
     let bottleneck = LinkPlan {
+        wire: None,
         name: "bottleneck".into(),
         law: fairwire_core::RateLaw::Fixed,
         rate: rate(link_bps),

@@ -88,7 +88,8 @@ fn gap_to_reno(config: &Config) -> f64 {
 
 /// The round-trip time of propagation, ms.
 fn round_trip_ms(scenario: &Scenario, flow: &FlowSpec) -> Option<f64> {
-    let (Delays::Fixed(access), Some(link)) = (&flow.access.delay, scenario.spec().shared_link()) else {
+    let (Some(Delays::Fixed(access)), Some(link)) = (&flow.access.delay, scenario.spec().shared_link())
+    else {
         return None;
     };
     Some(2000.0 * (2.0 * access.secs() + link.delay.0.secs()))

@@ -83,6 +83,7 @@ fn named(what: What) -> (&'static str, Option<&'static str>) {
         What::Drop(cause) => ("drop", Some(cause.name())),
         What::Mark(cause) => ("mark", Some(cause.name())),
         What::Depart => ("depart", None),
+        What::Lost => ("lost", None),
         What::Deliver => ("deliver", None),
     }
 }

@@ -40,7 +40,7 @@ impl Packets for Frames {
             }
             What::Arrive => 0,
             What::Depart => 1,
-            What::Drop(_) => 2,
+            What::Drop(_) | What::Lost => 2,
             What::Deliver => 0,
         };
         let interface = event.link.map_or(3 * names.links.len() as u32, |link| 3 * link + place);
@@ -50,6 +50,7 @@ impl Packets for Frames {
                 Some(format!("drop: {}", cause.name()))
             }
             What::Depart => self.marked.remove(&event.frame).map(|cause| format!("mark: {cause}")),
+            What::Lost => Some("lost on the wire".into()),
             What::Arrive | What::Mark(_) | What::Deliver => None,
         };
         let headers = made_up(event, &names.flows[event.flow as usize]).headers();

@@ -1,0 +1,373 @@
+//! What happens to packets between a transmitter and the far end of a link: loss, jitter,
+//! reordering, duplication, and a delay that changes.
+//!
+//! Each draws from a random stream of its own, so that one more of them changes nothing of what the
+//! others do. Simulated links and the links of `fairwire-link` both use this, so what a wire does
+//! is written once.
+
+use crate::rng::{Rng, Seed};
+use crate::time::{Duration, Time};
+use alloc::sync::Arc;
+use core::fmt;
+
+/// Which packets are lost on the wire, after they have been sent: they take their time at the
+/// queue. What the queue drops comes on top.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Loss {
+    /// Each packet by itself, with this probability.
+    Bernoulli(f64),
+    /// In bursts.
+    GilbertElliott(GilbertElliott),
+}
+
+/// The model of E. N. Gilbert (1960) and E. O. Elliott (1963): a wire that is good or bad. It
+/// begins good. A packet is lost with the probability of the state; then the state changes with its
+/// probability.
+///
+/// In the mean it is bad for `1 / to_good` packets at a time, and `to_bad / (to_bad + to_good)` of
+/// all packets meet it bad.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GilbertElliott {
+    /// The probability, per packet, of becoming bad.
+    pub to_bad: f64,
+    /// The probability, per packet, of becoming good again.
+    pub to_good: f64,
+    /// The probability of a loss while it is good.
+    pub loss_when_good: f64,
+    /// The probability of a loss while it is bad.
+    pub loss_when_bad: f64,
+}
+
+impl From<f64> for Loss {
+    fn from(probability: f64) -> Self {
+        Loss::Bernoulli(probability)
+    }
+}
+
+impl From<GilbertElliott> for Loss {
+    fn from(model: GilbertElliott) -> Self {
+        Loss::GilbertElliott(model)
+    }
+}
+
+impl Loss {
+    /// The part of all packets that is lost in the long run.
+    pub fn mean(self) -> f64 {
+        match self {
+            Loss::Bernoulli(p) => p,
+            Loss::GilbertElliott(GilbertElliott { to_bad, to_good, loss_when_good, loss_when_bad }) => {
+                let leaves = to_bad + to_good;
+                let bad = if leaves > 0.0 { to_bad / leaves } else { 0.0 };
+                (1.0 - bad) * loss_when_good + bad * loss_when_bad
+            }
+        }
+    }
+}
+
+/// What a packet takes on a wire beside its delay.
+pub trait Jitter: fmt::Debug + Send + Sync {
+    /// How much longer the next packet takes.
+    fn draw(&self, rng: &mut Rng) -> Duration;
+}
+
+/// Uniform from zero to this.
+impl Jitter for Duration {
+    fn draw(&self, rng: &mut Rng) -> Duration {
+        Duration::from_ns((rng.uniform() * self.ns() as f64) as u64)
+    }
+}
+
+/// Another propagation delay of a wire, one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayStep {
+    /// Packets that are sent from then on take it.
+    pub at: Time,
+    /// The delay.
+    pub delay: Duration,
+}
+
+/// What a wire does to packets; by default nothing.
+#[derive(Clone, Debug, Default)]
+pub struct WireLaw {
+    /// Other delays, in order of time.
+    pub delays: Arc<[DelayStep]>,
+    /// Which packets are lost.
+    pub loss: Option<Loss>,
+    /// What each takes beside the delay.
+    pub jitter: Option<Arc<dyn Jitter>>,
+    /// May a packet arrive before one that was sent earlier, where it takes less time? Otherwise it
+    /// arrives together with that one.
+    pub overtakes: bool,
+    /// Which part of the packets is held back, and for how long; those behind overtake them.
+    pub reorder: Option<(f64, Duration)>,
+    /// The probability that a packet arrives twice.
+    pub duplicate: f64,
+}
+
+impl WireLaw {
+    /// Does it do nothing to any packet?
+    pub fn is_plain(&self) -> bool {
+        let WireLaw { delays, loss, jitter, overtakes: _, reorder, duplicate } = self;
+        delays.is_empty() && loss.is_none() && jitter.is_none() && reorder.is_none() && *duplicate == 0.0
+    }
+}
+
+/// A wire at work.
+#[derive(Debug)]
+pub struct Wire {
+    law: WireLaw,
+    /// How many of the other delays have begun.
+    steps: usize,
+    is_bad: bool,
+    /// When the latest packet that is not held back arrives: none behind it arrives earlier.
+    latest: Time,
+    losses: Rng,
+    jitters: Rng,
+    reorders: Rng,
+    duplicates: Rng,
+}
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It never arrives.
+    Lost,
+    /// It arrives.
+    Arrives {
+        /// When.
+        at: Time,
+        /// Was it held back, so that others may overtake it?
+        is_late: bool,
+        /// Does a copy arrive with it?
+        twice: bool,
+    },
+}
+
+impl Wire {
+    /// A wire that draws from streams called after `name`.
+    pub fn new(law: WireLaw, seed: Seed, name: &str) -> Self {
+        let stream = |part| seed.stream_of(format_args!("{name}/{part}"));
+        Wire {
+            law,
+            steps: 0,
+            is_bad: false,
+            latest: Time::ZERO,
+            losses: stream("loss"),
+            jitters: stream("jitter"),
+            reorders: stream("reorder"),
+            duplicates: stream("duplicate"),
+        }
+    }
+
+    /// Does its delay change?
+    pub fn has_delays(&self) -> bool {
+        !self.law.delays.is_empty()
+    }
+
+    /// What becomes of a packet whose last bit was sent at `sent`, later than those before it, on a
+    /// wire that has this `delay` at first.
+    #[inline]
+    pub fn carry(&mut self, sent: Time, delay: Duration) -> Fate {
+        while self.law.delays.get(self.steps).is_some_and(|step| step.at <= sent) {
+            self.steps += 1;
+        }
+        let delay = self.steps.checked_sub(1).map_or(delay, |latest| self.law.delays[latest].delay);
+        if self.loses() {
+            return Fate::Lost;
+        }
+        let twice = happens(&mut self.duplicates, self.law.duplicate);
+        let jitter = self.law.jitter.as_ref().map_or(Duration::ZERO, |law| law.draw(&mut self.jitters));
+        let at = sent + delay + jitter;
+        if let Some((part, by)) = self.law.reorder
+            && happens(&mut self.reorders, part)
+        {
+            return Fate::Arrives { at: at + by, is_late: true, twice };
+        }
+        if self.law.overtakes {
+            return Fate::Arrives { at, is_late: false, twice };
+        }
+        self.latest = self.latest.max(at);
+        Fate::Arrives { at: self.latest, is_late: false, twice }
+    }
+
+    fn loses(&mut self) -> bool {
+        match self.law.loss {
+            None => false,
+            Some(Loss::Bernoulli(p)) => happens(&mut self.losses, p),
+            Some(Loss::GilbertElliott(model)) => {
+                let (loss, change) = if self.is_bad {
+                    (model.loss_when_bad, model.to_good)
+                } else {
+                    (model.loss_when_good, model.to_bad)
+                };
+                let is_lost = happens(&mut self.losses, loss);
+                self.is_bad ^= happens(&mut self.losses, change);
+                is_lost
+            }
+        }
+    }
+}
+
+/// Does it happen, with this probability? What never happens draws nothing.
+#[inline]
+fn happens(rng: &mut Rng, probability: f64) -> bool {
+    probability > 0.0 && rng.uniform() < probability
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    const DELAY: Duration = Duration::from_ms(5);
+
+    fn fates(law: WireLaw, count: u64) -> Vec<Fate> {
+        let mut wire = Wire::new(law, Seed(1), "wire");
+        (0..count).map(|at| wire.carry(Time::ZERO + Duration::from_ms(at), DELAY)).collect()
+    }
+
+    fn lossy(loss: impl Into<Loss>) -> WireLaw {
+        WireLaw { loss: Some(loss.into()), ..WireLaw::default() }
+    }
+
+    fn jittery(most: Duration) -> WireLaw {
+        WireLaw { jitter: Some(Arc::new(most)), ..WireLaw::default() }
+    }
+
+    fn lost(law: WireLaw, count: u64) -> Vec<bool> {
+        fates(law, count).into_iter().map(|fate| fate == Fate::Lost).collect()
+    }
+
+    #[test]
+    fn a_plain_wire_does_nothing() {
+        assert!(WireLaw::default().is_plain() && !lossy(0.1).is_plain() && !jittery(DELAY).is_plain());
+        let sent = |n| Time::ZERO + Duration::from_ms(n) + DELAY;
+        let plain = |n| Fate::Arrives { at: sent(n), is_late: false, twice: false };
+        assert!(fates(WireLaw::default(), 9).into_iter().zip(0..).all(|(fate, n)| fate == plain(n)));
+    }
+
+    #[test]
+    fn another_delay_is_that_of_packets_sent_from_then_on_and_keeps_the_order() {
+        let step =
+            |at, delay| DelayStep { at: Time::ZERO + Duration::from_ms(at), delay: Duration::from_ms(delay) };
+        let delays: Arc<[DelayStep]> = [step(2, 9), step(4, 1)].into();
+        let arrivals = |overtakes| -> Vec<u64> {
+            let law = WireLaw { delays: Arc::clone(&delays), overtakes, ..WireLaw::default() };
+            let at = |fate| if let Fate::Arrives { at, .. } = fate { at.ns() / 1_000_000 } else { 0 };
+            fates(law, 10).into_iter().map(at).collect()
+        };
+        assert_eq!(arrivals(true), [5, 6, 11, 12, 5, 6, 7, 8, 9, 10]);
+        assert_eq!(arrivals(false), [5, 6, 11, 12, 12, 12, 12, 12, 12, 12]);
+    }
+
+    #[test]
+    fn single_losses_are_as_frequent_as_given() {
+        let lost = lost(lossy(0.1), 100_000);
+        let count = lost.iter().filter(|lost| **lost).count() as f64;
+        assert!((count - 10_000.0).abs() < 380.0, "{count}"); // 4 sd: sqrt(100 000 x 0.1 x 0.9) = 95
+    }
+
+    #[test]
+    fn bursts_are_as_long_and_as_frequent_as_the_model_says() {
+        let model = GilbertElliott { to_bad: 0.01, to_good: 0.25, loss_when_good: 0.0, loss_when_bad: 1.0 };
+        let lost = lost(lossy(model), 400_000);
+        let losses = lost.iter().filter(|lost| **lost).count() as f64;
+        let bursts = lost.windows(2).filter(|two| !two[0] && two[1]).count() as f64;
+        // 1/26 of 400 000. The state remembers itself with 1 - 0.01 - 0.25 = 0.74. So the variance
+        // of the sum is that of single losses, 14 793, times (1 + 0.74) / (1 - 0.74): sd 315; 4 of
+        // them.
+        assert!((losses - 15_385.0).abs() < 1260.0, "{losses}");
+        // Mean 1 / 0.25 = 4 with sd 3.5 of each, of 3800 bursts: 4 x 3.5 / sqrt(3800) = 0.23.
+        assert!((losses / bursts - 4.0).abs() < 0.23, "{}", losses / bursts);
+    }
+
+    #[test]
+    fn lengths_of_bursts_are_geometric() {
+        let model = GilbertElliott { to_bad: 0.01, to_good: 0.25, loss_when_good: 0.0, loss_when_bad: 1.0 };
+        let mut counts = [0.0; 10]; // of lengths 1 to 9, and of more
+        let lost = lost(lossy(model), 1_000_000);
+        let bursts: Vec<usize> = lost.chunk_by(|a, b| a == b).filter(|run| run[0]).map(<[_]>::len).collect();
+        bursts.iter().for_each(|length| counts[(length - 1).min(9)] += 1.0);
+        let all = bursts.len() as f64;
+        let tail = |length: i32| (0..length).fold(all, |left, _| left * 0.75);
+        let expected = |at: i32| if at < 9 { tail(at) * 0.25 } else { tail(9) };
+        let chi_square: f64 = counts
+            .iter()
+            .zip(0..)
+            .map(|(seen, at)| (seen - expected(at)) * (seen - expected(at)) / expected(at))
+            .sum();
+        // Nine degrees of freedom: above 27.9 one time in a thousand.
+        assert!(chi_square < 27.9, "{chi_square}: {counts:?}");
+    }
+
+    #[test]
+    fn losses_in_both_states_come_to_the_stationary_mean() {
+        let model = GilbertElliott { to_bad: 0.02, to_good: 0.08, loss_when_good: 0.05, loss_when_bad: 0.6 };
+        let mean = Loss::from(model).mean();
+        assert!((mean - (0.8 * 0.05 + 0.2 * 0.6)).abs() < 1e-12, "a fifth of the packets meets it bad");
+        let count = lost(lossy(model), 400_000).into_iter().filter(|lost| *lost).count() as f64;
+        // Of single losses the variance of the sum is 53 760. What two packets at a distance k
+        // share is 0.16 x (0.6 - 0.05)^2 x 0.9^k: with 2 x 9 of these 400 000 x 0.87 more. sd 634;
+        // 4 of them.
+        assert!((count - 64_000.0).abs() < 2540.0, "{count}");
+    }
+
+    #[test]
+    fn jitter_is_bounded_and_keeps_the_order() {
+        let most = Duration::from_ms(20);
+        let mut last = Time::ZERO;
+        for (n, fate) in fates(jittery(most), 10_000).into_iter().enumerate() {
+            let sent = Time::ZERO + Duration::from_ms(n as u64);
+            let Fate::Arrives { at, .. } = fate else { panic!("nothing is lost") };
+            assert!(at >= last && at >= sent + DELAY && at <= sent + DELAY + most);
+            last = at;
+        }
+    }
+
+    #[test]
+    fn where_packets_may_overtake_jitter_is_uniform() {
+        let law = WireLaw { overtakes: true, ..jittery(Duration::from_ms(20)) };
+        let (mut sum, mut overtaken, mut last) = (0.0, 0, Time::ZERO);
+        for (n, fate) in fates(law, 10_000).into_iter().enumerate() {
+            let Fate::Arrives { at, .. } = fate else { panic!("nothing is lost") };
+            sum += at.since(Time::ZERO + Duration::from_ms(n as u64) + DELAY).secs();
+            overtaken += usize::from(at < last);
+            last = at;
+        }
+        let mean = sum / 10_000.0;
+        assert!((mean - 0.010).abs() < 0.000_24, "{mean}"); // sd 20 / sqrt(12) / 100 = 0.058 ms; 4
+        assert!(overtaken > 4000, "{overtaken}"); // (19/20)^2 / 2 = 0.45 of them, sd below 50
+    }
+
+    #[test]
+    fn another_impairment_does_not_change_which_packets_are_lost() {
+        let all = WireLaw {
+            reorder: Some((0.2, Duration::from_ms(9))),
+            duplicate: 0.5,
+            loss: Some(0.3.into()),
+            ..jittery(Duration::from_ms(3))
+        };
+        assert_eq!(lost(lossy(0.3), 5_000), lost(all, 5_000));
+    }
+
+    #[test]
+    fn copies_are_as_frequent_as_given() {
+        let law = WireLaw { duplicate: 0.2, ..WireLaw::default() };
+        let twice = |fate: &Fate| matches!(fate, Fate::Arrives { twice: true, .. });
+        let count = fates(law, 10_000).iter().filter(|fate| twice(fate)).count();
+        assert!((1840..2160).contains(&count), "{count}"); // 2000 ± 4 sd of 40
+    }
+
+    #[test]
+    fn a_delayed_packet_delays_no_other() {
+        let law = WireLaw { reorder: Some((0.5, Duration::from_ms(100))), ..WireLaw::default() };
+        let mut held_back = 0;
+        for (n, fate) in fates(law, 1_000).into_iter().enumerate() {
+            let Fate::Arrives { at, is_late, .. } = fate else { panic!("nothing is lost") };
+            let took = at.since(Time::ZERO + Duration::from_ms(n as u64));
+            assert_eq!(took, if is_late { Duration::from_ms(105) } else { DELAY });
+            held_back += usize::from(is_late);
+        }
+        assert!((437..563).contains(&held_back), "{held_back}"); // 500 ± 4 sd of 15.8
+    }
+}

@@ -1,0 +1,165 @@
+//! How far away flows are: by the delays of their own links, or by their round-trip times. Of these
+//! a buffer in bandwidth-delay products is made.
+
+use crate::delays::Delays;
+use crate::fault::{Fault, refused};
+use crate::spec::FlowSpec;
+use crate::topology::{QueuePlan, Route, Topology};
+use fairwire_core::units::{Amount, Room};
+use fairwire_core::{Duration, Rng};
+use fairwire_document::Problem;
+use fairwire_sim::Hop;
+
+/// How far away the flows of a group are, as given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reach<'a> {
+    /// By the delays of their own links, one way.
+    Access(&'a Delays),
+    /// By their round-trip times.
+    RoundTrip(&'a Delays),
+}
+
+impl FlowSpec {
+    /// How far away its flows are. The group is at `path`.
+    pub(crate) fn reach(&self, path: &str) -> Result<Reach<'_>, Fault> {
+        match (&self.access.delay, &self.rtt) {
+            (Some(delay), None) => Ok(Reach::Access(delay)),
+            (None, Some(rtt)) => Ok(Reach::RoundTrip(rtt)),
+            (Some(_), Some(_)) => {
+                let why = "`access.delay` says already how far away the flows are";
+                Err(refused(format!("{path}.rtt"), "given", why, "one of the two"))
+            }
+            (None, None) => {
+                let (path, note) = (format!("{path}.access"), "or `rtt` beside `access`".into());
+                let problem = Problem::Missing { key: "delay".into(), table: path.clone(), note };
+                Err(Fault { path, problem })
+            }
+        }
+    }
+}
+
+impl Reach<'_> {
+    /// The delay of the own links, one way, of flow `number` of its group, where its way without
+    /// them takes `way` there and back. `rng` is called only where the flow draws.
+    pub(crate) fn access_delay(self, number: u32, way: Duration, rng: impl FnOnce() -> Rng) -> Duration {
+        match self {
+            Reach::Access(delay) => delay.of(number, rng),
+            // At either end there is such a link, and each is crossed there and back.
+            Reach::RoundTrip(rtt) => Duration::from_ns((rtt.of(number, rng).ns() - way.ns()) / 4),
+        }
+    }
+
+    /// The mean round-trip time without waiting, likewise.
+    fn round_trip(self, way: Duration) -> Duration {
+        match self {
+            Reach::Access(delay) => way + delay.mean() * 4,
+            Reach::RoundTrip(rtt) => rtt.mean(),
+        }
+    }
+}
+
+/// What a packet and its answer take on `route` without waiting and without access links: the
+/// delays of its links. Where nothing comes back, twice the way there.
+pub(crate) fn way(route: &Route, queues: &[QueuePlan]) -> Duration {
+    let delay = |hop: &Hop| match hop {
+        Hop::Link(link) => queues[*link as usize].delay,
+        Hop::Wire { delay, .. } => *delay,
+    };
+    let sum = |hops: &[Hop]| hops.iter().fold(Duration::ZERO, |sum, hop| sum + delay(hop));
+    let back = if route.back.is_empty() { &route.forward } else { &route.back };
+    sum(&route.forward) + sum(back)
+}
+
+/// Checks the round-trip times of `flows`, and sets the buffer of each queue to what is given for
+/// it.
+pub(crate) fn settle(flows: &[FlowSpec], topology: &mut Topology) -> Result<(), Fault> {
+    let Topology { queues, routes, .. } = topology;
+    check(flows, routes, queues)?;
+    for at in 0..queues.len() {
+        queues[at].buffer = buffer(at, queues, flows, routes)?;
+    }
+    Ok(())
+}
+
+/// No round-trip time is shorter than the way of its flows.
+fn check(flows: &[FlowSpec], routes: &[Vec<Route>], queues: &[QueuePlan]) -> Result<(), Fault> {
+    for (at, (flow, routes)) in flows.iter().zip(routes).enumerate() {
+        let Some(rtt) = &flow.rtt else { continue };
+        let longest = routes.iter().map(|route| way(route, queues)).max().unwrap_or_default();
+        if rtt.shortest() < longest {
+            return Err(refused(
+                format!("flow.{at}.rtt"),
+                &rtt.shortest().to_string(),
+                &format!("the links on the way take {longest} there and back"),
+                &format!("at least {longest}, or links with a shorter `delay`"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// How much may wait at queue number `at`.
+///
+/// A bandwidth-delay product is the rate that disciplines go by, times a round-trip time without
+/// waiting: the mean of the flows whose data passes, each counted once. Where only
+/// acknowledgements pass, it is that of their flows.
+fn buffer(
+    at: usize,
+    queues: &[QueuePlan],
+    flows: &[FlowSpec],
+    routes: &[Vec<Route>],
+) -> Result<Amount, Fault> {
+    let queue = &queues[at];
+    if let Room::Amount(amount) = queue.room {
+        return Ok(amount);
+    }
+    let trip = mean_round_trip(at, queues, flows, routes)?;
+    let nothing = || refuse_room(queue, "there is no round-trip time that it is made of");
+    trip.and_then(|trip| queue.room.amount(trip)).ok_or_else(nothing)
+}
+
+fn refuse_room(queue: &QueuePlan, why: &str) -> Fault {
+    let allowed = "packets, a size or a time; or flows over the link whose way takes time";
+    refused(format!("{}.buffer", queue.path), &queue.room.to_string(), why, allowed)
+}
+
+/// That of the flows which pass queue number `at`; `None` where none does.
+fn mean_round_trip(
+    at: usize,
+    queues: &[QueuePlan],
+    flows: &[FlowSpec],
+    routes: &[Vec<Route>],
+) -> Result<Option<Duration>, Fault> {
+    let (mut there, mut back) = (Mean::default(), Mean::default());
+    for (number, (flow, routes)) in flows.iter().zip(routes).enumerate() {
+        let reach = flow.reach(&format!("flow.{number}"))?;
+        for route in routes {
+            let trip = || reach.round_trip(way(route, queues));
+            if route.queues().any(|queue| queue == at) {
+                there.add(route.flows, trip());
+            } else if route.queues_back().any(|queue| queue == at) {
+                back.add(route.flows, trip());
+            }
+        }
+    }
+    Ok(there.value().or(back.value()))
+}
+
+/// A mean over flows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mean {
+    flows: u128,
+    ns: u128,
+}
+
+impl Mean {
+    fn add(&mut self, flows: u32, time: Duration) {
+        self.flows += u128::from(flows);
+        self.ns += u128::from(flows) * u128::from(time.ns());
+    }
+
+    fn value(self) -> Option<Duration> {
+        let ns = self.ns.checked_div(self.flows)?;
+        Some(Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX)))
+    }
+}

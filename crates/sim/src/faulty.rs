@@ -1,0 +1,44 @@
+//! A wire with faults behind a queued link, and what it did to packets.
+
+use fairwire_core::{Duration, Fate, Time, Wire};
+use fairwire_metrics::record::WireRecord;
+
+/// A wire with faults, and what it did since the warm-up.
+#[derive(Debug)]
+pub(crate) struct Faulty {
+    wire: Wire,
+    counts: WireRecord,
+}
+
+impl Faulty {
+    pub(crate) fn new(wire: Wire) -> Self {
+        Faulty { wire, counts: WireRecord::default() }
+    }
+
+    /// Does its delay change?
+    pub(crate) fn has_delays(&self) -> bool {
+        self.wire.has_delays()
+    }
+
+    /// What becomes of a packet that is sent at `sent` over the wire, whose delay is at first this.
+    pub(crate) fn carry(&mut self, sent: Time, delay: Duration) -> Fate {
+        let fate = self.wire.carry(sent, delay);
+        match fate {
+            Fate::Lost => self.counts.lost += 1,
+            Fate::Arrives { is_late, twice, .. } => {
+                self.counts.held_back += u64::from(is_late);
+                self.counts.duplicated += u64::from(twice);
+            }
+        }
+        fate
+    }
+
+    /// The warm-up is over.
+    pub(crate) fn start_measuring(&mut self) {
+        self.counts = WireRecord::default();
+    }
+
+    pub(crate) fn record(&self) -> WireRecord {
+        self.counts
+    }
+}
