@@ -19,6 +19,8 @@ pub(crate) enum Ending {
     Failed(u8),
     /// The code of a lab agent.
     Agent(u8),
+    /// The code of a command of the user's.
+    Command(u8),
 }
 
 impl Ending {
@@ -28,7 +30,7 @@ impl Ending {
             Ending::Done => 0,
             Ending::ExpectationFailed => 3,
             Ending::Interrupted => 130,
-            Ending::Failed(code) | Ending::Agent(code) => code,
+            Ending::Failed(code) | Ending::Agent(code) | Ending::Command(code) => code,
         }
     }
 }

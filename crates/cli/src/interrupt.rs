@@ -26,6 +26,11 @@ pub(crate) fn flag() -> &'static AtomicBool {
     &STOP
 }
 
+/// Raises the flag, as Ctrl-C does where the terminal gives it as a key.
+pub(crate) fn request() {
+    STOP.store(true, Ordering::Relaxed);
+}
+
 /// Has Ctrl-C been pressed?
 pub(crate) fn is_requested() -> bool {
     flag().load(Ordering::Relaxed)

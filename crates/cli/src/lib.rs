@@ -17,6 +17,8 @@ mod pages;
 mod progress;
 mod report;
 mod reproduction;
+mod scene;
+mod screen;
 mod terminal;
 mod typed;
 
@@ -47,6 +49,7 @@ pub fn main() -> ExitCode {
 pub fn main_with(registered: impl IntoIterator<Item = Result<(), NotRegistered>>) -> ExitCode {
     let registered = registered.into_iter().collect::<Result<(), _>>();
     let problem = registered.err().map(|error| error.to_string()).or_else(parts::taken_twice);
+    command::cache::parts_from_outside();
     let Some(problem) = problem else { return main() };
     failure::install_style();
     ExitCode::from(Failure::user(problem, command::describe::LISTS).report().code())
@@ -75,7 +78,10 @@ fn dispatch(cli: Cli) -> Result<Ending, Failure> {
         Command::Describe(args) => command::describe::describe(&args),
         Command::List { list } => command::list::list(&list),
         Command::Lab { lab: LabCommand::Share(args) } => command::lab::share(&args, cli.quiet),
+        Command::Lab { lab: LabCommand::Shell(args) } => command::shell::shell(&args, cli.quiet),
         Command::Trace { trace: TraceCommand::Rates(args) } => command::trace::rates(&args),
+        Command::New(args) => command::new::new(&args),
+        Command::Watch(args) => command::watch::watch(&args),
         Command::Play(args) => command::play::play(&args),
         Command::Demo => command::demo::demo(cli.quiet),
         Command::Schema { which } => command::schema::schema(which),

@@ -8,6 +8,8 @@
 //! leaves the same record, so results can be compared: [`compared`] says how near they came.
 //!
 //! A stage says which part of a scenario it cannot run, and the others go on.
+//!
+//! A [shell] is no stage: what runs behind the scenario's link is the user's own command.
 
 #![forbid(unsafe_code)]
 
@@ -21,9 +23,11 @@ pub mod linux;
 pub mod ns2;
 mod plan;
 mod series;
+pub mod shell;
 pub mod sim;
 mod stage;
 mod stages;
+pub mod view;
 mod watch;
 
 pub use dumbbell::{Dumbbell, Sender};

@@ -8,6 +8,7 @@ use crate::ns2::Ns2;
 use crate::plan::Plan;
 use crate::sim::Sim;
 use crate::stage::{CannotRun, Failed, Stage};
+use crate::view::View;
 use crate::watch::Watch;
 use fairwire_core::{Duration, spelling};
 use fairwire_metrics::record::RunRecord;
@@ -51,6 +52,14 @@ pub trait WatchRun {
 
     /// Invoked with each value sampled: see [`Watch::sample`].
     fn sample(&mut self, at: Duration, row: Row<'_>);
+
+    /// Is what is seen of the link wanted: see [`Watch::wants_views`].
+    fn wants_views(&self) -> bool {
+        false
+    }
+
+    /// Invoked with it: see [`Watch::view`].
+    fn view(&mut self, _view: View) {}
 
     /// Invoked when the run was finished.
     fn finished(self: Box<Self>);
@@ -156,6 +165,12 @@ impl Watch for One<'_> {
     }
     fn sample(&mut self, at: Duration, row: Row<'_>) {
         self.watch.sample(at, row);
+    }
+    fn wants_views(&self) -> bool {
+        self.watch.wants_views()
+    }
+    fn view(&mut self, view: View) {
+        self.watch.view(view);
     }
 }
 

@@ -31,6 +31,7 @@ pub struct LinkBuilder<T, I = Duration> {
     law: RateLaw,
     delay: Span,
     wire: WireLaw,
+    made_wire: Option<Wire>,
     queue: Queue,
     marks: bool,
     room: Room,
@@ -61,6 +62,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
             law: RateLaw::Fixed,
             delay: Span::ZERO,
             wire: WireLaw::default(),
+            made_wire: None,
             queue: Queue::TailDrop,
             marks: false,
             room: Room::Amount(Amount::Packets(DEFAULT_BUFFER_PACKETS)),
@@ -165,6 +167,22 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
+    /// How the rate changes, as a value: what [`steps`](Self::steps) and [`trace`](Self::trace)
+    /// read from text.
+    #[must_use]
+    pub fn law(mut self, law: RateLaw) -> Self {
+        self.law = law;
+        self
+    }
+
+    /// The wire, made already: [`loss`](Self::loss), [`jitter`](Self::jitter),
+    /// [`reorder`](Self::reorder) and the seed say nothing to it.
+    #[must_use]
+    pub fn wire(mut self, wire: Wire) -> Self {
+        self.made_wire = Some(wire);
+        self
+    }
+
     /// Which packets are lost on the wire: a probability for each by itself, or a
     /// [`GilbertElliott`](crate::GilbertElliott).
     #[must_use]
@@ -253,7 +271,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         };
         let (method, made) = (self.queue.method(), std::mem::take(&mut self.queue).made(&site, self.marks));
         let discipline = self.checked(method, made);
-        let wire = Wire::new(self.wire, self.seed, &name);
+        let wire = self.made_wire.unwrap_or_else(|| Wire::new(self.wire, self.seed, &name));
         let LinkBuilder { rate, law, delay, mtu, origin, copy, mistakes, .. } = self;
         match (discipline, rate) {
             (Some(discipline), Some(rate)) if mistakes.is_empty() => {

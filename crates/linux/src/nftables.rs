@@ -199,6 +199,8 @@ pub enum Expression<'a> {
     SetMeta(u32),
     /// Loads the destination of the Ethernet header.
     EthernetDestination,
+    /// Loads the source of the IPv4 header.
+    Ipv4Source,
     /// Loads what the routing table says of the packet's destination: a kind of result.
     RouteOfDestination(u32),
     /// The register and `mask`, then `xor`.
@@ -214,25 +216,30 @@ pub enum Expression<'a> {
     IsNot(&'a [u8]),
     /// Loads this number.
     Number(u32),
+    /// Loads this port, as headers have it.
+    Port(u16),
     /// Hands the packet to the interface whose number is in the register, to send it.
     Send,
     /// Leaves it alone.
     Accept,
     /// Gives it the address of the interface by which it leaves.
     Masquerade,
+    /// Sends it to this host, to the port in the register.
+    Redirect,
 }
 
 impl Expression<'_> {
     fn put(self, request: &mut Request) {
         let name = match self {
             Expression::Meta(_) | Expression::SetMeta(_) => "meta",
-            Expression::EthernetDestination => "payload",
+            Expression::EthernetDestination | Expression::Ipv4Source => "payload",
             Expression::RouteOfDestination(_) => "fib",
             Expression::Bits { .. } => "bitwise",
             Expression::Is(_) | Expression::IsNot(_) => "cmp",
             Expression::Send => "fwd",
-            Expression::Number(_) | Expression::Accept => "immediate",
+            Expression::Number(_) | Expression::Port(_) | Expression::Accept => "immediate",
             Expression::Masquerade => "masq",
+            Expression::Redirect => "redir",
         };
         request.text(EXPRESSION_NAME, name);
         request.nested(EXPRESSION_DATA, |request| self.put_data(request));
@@ -248,6 +255,8 @@ impl Expression<'_> {
             Expression::SetMeta(key) => numbers(request, &[(2, key), (3, REGISTER)]),
             // Of the link's header, the first six bytes.
             Expression::EthernetDestination => numbers(request, &[(1, REGISTER), (2, 0), (3, 0), (4, 6)]),
+            // Of the network's header, the four bytes after the twelfth.
+            Expression::Ipv4Source => numbers(request, &[(1, REGISTER), (2, 1), (3, 12), (4, 4)]),
             Expression::RouteOfDestination(result) => {
                 numbers(request, &[(1, REGISTER), (2, result), (3, FIB_DESTINATION)]);
             }
@@ -268,7 +277,11 @@ impl Expression<'_> {
                 numbers(request, &[(1, REGISTER)]);
                 value(request, 2, &number.to_ne_bytes());
             }
-            Expression::Send => numbers(request, &[(1, REGISTER)]),
+            Expression::Port(port) => {
+                numbers(request, &[(1, REGISTER)]);
+                value(request, 2, &port.to_be_bytes());
+            }
+            Expression::Send | Expression::Redirect => numbers(request, &[(1, REGISTER)]),
             Expression::Accept => {
                 numbers(request, &[(1, VERDICT)]);
                 request.nested(2, |request| {
@@ -340,6 +353,8 @@ pub mod meta {
     pub const INPUT: u32 = 6;
     /// The name of the interface by which it leaves.
     pub const OUTPUT: u32 = 7;
+    /// The protocol in the IP packet, a byte.
+    pub const PROTOCOL: u32 = 16;
     /// Whom it is for, by its Ethernet address.
     pub const PACKET_TYPE: u32 = 19;
 }
@@ -354,6 +369,8 @@ pub mod route {
 
 /// Numbers of hooks (`linux/netfilter.h`).
 pub mod hook {
+    /// What arrives, before it is known where it goes.
+    pub const INET_PREROUTING: u32 = 0;
     /// What is forwarded, before it leaves.
     pub const INET_FORWARD: u32 = 2;
     /// What leaves, when its interface is known.

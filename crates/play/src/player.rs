@@ -108,7 +108,14 @@ impl Player {
     /// # Errors
     /// What is wrong with the scenario, or that it has more flows than can be looked at.
     pub fn new(wanted: &Wanted) -> Result<Self, PlayError> {
-        let scenario = wanted.checked()?;
+        Player::of(wanted.checked()?)
+    }
+
+    /// The runs of this scenario at their start.
+    ///
+    /// # Errors
+    /// As [`new`](Player::new).
+    pub fn of(scenario: Scenario) -> Result<Self, PlayError> {
         let spec = scenario.spec();
         let flows: usize = spec.flow.iter().map(|flow| flow.count() as usize).sum();
         if flows > MAX_FLOWS {
@@ -154,6 +161,12 @@ impl Player {
             self.scenario = side.live.scenario().clone();
         }
         Ok(())
+    }
+
+    /// The names of the flows, in the order of samples and levels.
+    pub fn flows(&self) -> Vec<String> {
+        let first = self.sides.first();
+        first.map_or_else(Vec::new, |side| side.seen().flows.iter().map(|flow| flow.name.clone()).collect())
     }
 
     /// What runs, for the page: names, flows, causes, the scenario as typed and as data.

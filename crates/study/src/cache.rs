@@ -256,7 +256,7 @@ fn evict(folder: &Path, max: u64, now: SystemTime) -> u64 {
 }
 
 /// The name of a result: a hash of all that it depends on.
-pub(crate) fn key(parts: &[&str]) -> String {
+pub fn key(parts: &[&str]) -> String {
     let mut all = Sha256::new();
     for part in parts {
         all.update(part.len().to_le_bytes());

@@ -26,7 +26,7 @@ mod verdict;
 mod watch;
 
 pub use assemble::{assemble, beside_print};
-pub use cache::{Cache, Held, MAX_CACHE_BYTES, cache_folder, clean, held};
+pub use cache::{Cache, Held, MAX_CACHE_BYTES, cache_folder, clean, held, key};
 pub use execute::{Executed, Fault, Gathered, Gave, Work, execute};
 pub use library::{UnknownExhibit, chosen};
 pub use plan::{Cell, Changes, Curves, Measure, Plan};

@@ -49,6 +49,11 @@ impl Host {
         Ok(host)
     }
 
+    /// Its namespace, for a thread that is to go there by itself.
+    pub(crate) fn namespace(&self) -> Result<Namespace, Trouble> {
+        self.namespace.again()
+    }
+
     /// Moves this thread to this host. What it starts and opens from now on is there too.
     pub fn enter(&self) -> Result<(), Trouble> {
         self.namespace.enter()

@@ -8,12 +8,14 @@
 //! Between two hosts may be a [path] on which frames take time and are lost. What they send each
 //! other is [data](traffic). [Agents](agents), which are the program started again, send, receive
 //! and count it. [`BedProcesses`](processes::BedProcesses) is a [bed] and its agents in processes
-//! of their own, for a program with threads or without rights.
+//! of their own, for a program with threads or without rights. An [enclosure] is a command of the
+//! user's whose only way out is a device of ours.
 
 pub mod agent;
 pub mod agents;
 pub mod awake;
 pub mod bed;
+pub mod enclosure;
 pub mod error;
 pub mod host;
 pub mod message;
@@ -23,6 +25,7 @@ pub mod path;
 pub mod pid_namespace;
 pub mod processes;
 pub mod program;
+pub mod relay;
 pub mod schedule;
 pub mod scratch;
 pub mod shaping;

@@ -38,11 +38,19 @@ pub(crate) enum Role {
     Gateway,
     /// Keeps a [scratch folder](crate::scratch) whose name begins with the argument that follows.
     Keeper,
+    /// The first process of an [enclosure](crate::enclosure): runs the command that follows.
+    First,
 }
 
 impl Role {
-    const ALL: [Role; 5] =
-        [Role::Network, Role::Host(Side::Left), Role::Host(Side::Right), Role::Gateway, Role::Keeper];
+    const ALL: [Role; 6] = [
+        Role::Network,
+        Role::Host(Side::Left),
+        Role::Host(Side::Right),
+        Role::Gateway,
+        Role::Keeper,
+        Role::First,
+    ];
 
     /// By its name.
     pub(crate) fn named(name: &str) -> Option<Self> {
@@ -57,6 +65,7 @@ impl Role {
             Role::Host(Side::Right) => "right-host",
             Role::Gateway => "gateway",
             Role::Keeper => "keeper",
+            Role::First => "first",
         }
     }
 }

@@ -35,6 +35,11 @@ impl Namespace {
         Ok(Namespace(this.into()))
     }
 
+    /// The same again.
+    pub(crate) fn again(&self) -> Result<Self, Trouble> {
+        Ok(Namespace(self.0.try_clone().during("opening a network namespace")?))
+    }
+
     /// Moves this thread into this namespace. Children started from now on are in it too.
     pub fn enter(&self) -> Result<(), Trouble> {
         let kind = Some(LinkNameSpaceType::Network);
@@ -52,11 +57,21 @@ pub fn die_with_parent() -> Result<(), Trouble> {
     set_parent_process_death_signal(Some(Signal::KILL)).during("requesting to end with the parent")
 }
 
-/// Gives the children of this process, from now on, a process namespace, and this process a mount
+/// Makes this process root of a user namespace, where it may make no namespaces without. It must
+/// have one thread only.
+pub(crate) fn gain_rights() -> Result<(), Trouble> {
+    let Err(plain) = unshare(UnshareFlags::NEWNS) else { return Ok(()) };
+    become_root_of_a_user_namespace().map_err(|trouble| trouble.after(&plain.into()))?;
+    // It ends when it wants, as a program that people start does.
+    set_parent_process_death_signal(None).during("living on without the parent")
+}
+
+/// Gives the children of this thread, from now on, a process namespace, and this thread a mount
 /// namespace. So all that its first child starts ends with that child, and what is mounted goes
 /// with the last of them.
 ///
-/// Where this is refused, a user namespace is made first. This process must have one thread only.
+/// Where this is refused, a user namespace is made first: for this the process must have one thread
+/// only. The thread can start no others any more.
 pub fn part_processes() -> Result<(), Trouble> {
     let flags = UnshareFlags::NEWPID | UnshareFlags::NEWNS;
     if let Err(plain) = unshare(flags) {

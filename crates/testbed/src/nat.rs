@@ -1,7 +1,9 @@
-//! Source NAT, as a home's router does it: what a test bed of routers needs.
+//! Source NAT, as a home's router does it, and a port to which all connections lead.
 
 use super::error::{During, Trouble};
 use fairwire_linux::nftables::{Batch, Expression, Family, Fate, Hook, Nftables, hook, interface_name, meta};
+use fairwire_wire::headers::TCP;
+use std::net::Ipv4Addr;
 
 /// Gives what this thread's network namespace sends by the interface `outside` the address of that
 /// interface (`masquerade`), in a table `ip nat`.
@@ -19,5 +21,46 @@ pub fn masquerade(outside: &str) -> Result<(), Trouble> {
     Nftables::open().and_then(|nftables| nftables.commit(batch)).during("setting up NAT (nftables)")
 }
 
+/// The same for what one address sends, by whatever interface it leaves, in a table `ip NAME` that
+/// goes when the value is dropped and when the process ends.
+pub fn masquerade_source(table: &str, source: Ipv4Addr) -> Result<Nftables, Trouble> {
+    let hook = Hook {
+        chain: "leaving",
+        kind: "nat",
+        number: hook::INET_POSTROUTING,
+        priority: SOURCE_NAT,
+        device: None,
+    };
+    let address = source.octets();
+    let rule = [Expression::Ipv4Source, Expression::Is(&address), Expression::Masquerade];
+    committed(Batch::of(Family::Ipv4, table).renew(Fate::Goes).chain(hook).rule("leaving", &rule))
+}
+
+/// Leads each TCP connection that arrives here, for any address and port, to `port` of this host.
+/// Its table `ip NAME` goes when the value is dropped and when the process ends.
+pub fn redirect_connections(table: &str, port: u16) -> Result<Nftables, Trouble> {
+    let hook = Hook {
+        chain: "arriving",
+        kind: "nat",
+        number: hook::INET_PREROUTING,
+        priority: DESTINATION_NAT,
+        device: None,
+    };
+    let rule = [
+        Expression::Meta(meta::PROTOCOL),
+        Expression::Is(&[TCP]),
+        Expression::Port(port),
+        Expression::Redirect,
+    ];
+    committed(Batch::of(Family::Ipv4, table).renew(Fate::Goes).chain(hook).rule("arriving", &rule))
+}
+
+fn committed(batch: Batch) -> Result<Nftables, Trouble> {
+    let made = Nftables::open().and_then(|nftables| nftables.commit(batch).map(|()| nftables));
+    made.during("setting up NAT (nftables)")
+}
+
 /// `NF_IP_PRI_NAT_SRC`.
 const SOURCE_NAT: i32 = 100;
+/// `NF_IP_PRI_NAT_DST`.
+const DESTINATION_NAT: i32 = -100;

@@ -81,6 +81,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
             "fairwire-core",
             "fairwire-gateway",
             "fairwire-laws",
+            "fairwire-link",
             "fairwire-linux",
             "fairwire-metrics",
             "fairwire-scenario",

@@ -1,30 +1,40 @@
 //! The command line.
 
+mod format;
 mod keys;
+mod lab;
+mod new;
 mod output;
 mod plot;
 mod refused;
 mod studies;
 mod sweep;
 mod values;
+mod watch;
 
+pub(crate) use format::Format;
+pub(crate) use lab::{LabCommand, Outside, ShareArgs, ShellArgs};
+pub(crate) use new::NewArgs;
 pub(crate) use output::OutputArgs;
 pub(crate) use plot::PlotArgs;
 pub(crate) use refused::failure;
 pub(crate) use studies::{CalibrateArgs, ReproduceArgs};
 pub(crate) use sweep::{PlanArgs, SweepArgs, SweepCommand, SweepRunArgs};
+pub(crate) use watch::WatchArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::ArgValueCompleter;
-use fairwire_core::units::Amount;
-use fairwire_core::{Duration, Rate};
+use fairwire_core::Duration;
 use fairwire_scenario::ENGINE;
+use lab::LAB_EXAMPLES;
+use new::NEW_EXAMPLES;
 use plot::PLOT_EXAMPLES;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use studies::{CALIBRATE_EXAMPLES, REPRODUCE_EXAMPLES};
 use sweep::SWEEP_EXAMPLES;
-use values::{packet, seconds, warm_up, weight, whole};
+use values::{weight, whole};
+use watch::WATCH_EXAMPLES;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -71,14 +81,6 @@ Examples:
   fairwire describe faba
   fairwire describe red --format markdown
   fairwire describe --out docs/reference   # a page for each, and an index";
-
-const SHARE_EXAMPLES: &str = "\
-Examples:
-  fairwire lab share
-  fairwire lab share --discipline faba --rate 20Mbit/s --tcp 4 --udp 8Mbit/s --seconds 20
-  fairwire lab share --runs 5 --format json --out results
-
-It needs the right to make network namespaces: run it as root, or where the kernel lets users make them.";
 
 const RATES_EXAMPLES: &str = "\
 Examples:
@@ -170,7 +172,8 @@ pub(crate) enum Command {
     /// results.
     #[command(after_help = SWEEP_EXAMPLES)]
     Sweep(SweepArgs),
-    /// Show where `reproduce` keeps finished runs, how much room they take, and how much they may.
+    /// Show where `run` and `reproduce` keep finished runs, how much room they take, and how much
+    /// they may.
     #[command(after_help = CACHE_EXAMPLES)]
     Cache {
         #[command(subcommand)]
@@ -190,8 +193,8 @@ pub(crate) enum Command {
     /// an example.
     #[command(after_help = DESCRIBE_EXAMPLES)]
     Describe(DescribeArgs),
-    /// Contests with this machine's own network stack.
-    #[command(after_help = SHARE_EXAMPLES)]
+    /// Contests with this machine's own network stack, and a shell behind a link.
+    #[command(after_help = LAB_EXAMPLES)]
     Lab {
         #[command(subcommand)]
         lab: LabCommand,
@@ -202,6 +205,12 @@ pub(crate) enum Command {
     /// Open a page on which one watches a contest and changes it while it runs.
     #[command(after_help = PLAY_EXAMPLES)]
     Play(PlayArgs),
+    /// Write a commented scenario from five answers.
+    #[command(after_help = NEW_EXAMPLES)]
+    New(NewArgs),
+    /// Play a run in the terminal, and change it while it goes on.
+    #[command(after_help = WATCH_EXAMPLES)]
+    Watch(WatchArgs),
     /// Look into a capture.
     #[command(after_help = RATES_EXAMPLES)]
     Trace {
@@ -385,6 +394,9 @@ pub(crate) struct RunArgs {
     /// when left out.
     #[arg(long, value_name = "N", value_parser = whole(1..=u16::MAX))]
     pub jobs: Option<u16>,
+    /// Make all runs again, and keep none (`fairwire cache` shows where finished runs are).
+    #[arg(long)]
+    pub no_cache: bool,
     /// How to print the results.
     #[arg(long, default_value = "table")]
     pub format: Format,
@@ -394,17 +406,6 @@ pub(crate) struct RunArgs {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people.
-    Table,
-    /// Everything, as in the schema that `fairwire schema results` prints.
-    Json,
-    /// The summary: one line per discipline and measure; with --paired also one per difference and
-    /// measure.
-    Csv,
 }
 
 #[derive(Debug, Subcommand)]
@@ -485,57 +486,6 @@ pub(crate) enum Look {
     Text,
     /// As in docs/reference.
     Markdown,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum LabCommand {
-    /// TCP flows of this kernel against one UDP flow, through a gateway that runs a discipline.
-    #[command(after_help = SHARE_EXAMPLES)]
-    Share(ShareArgs),
-}
-
-#[derive(Clone, Debug, Args)]
-pub(crate) struct ShareArgs {
-    /// Run this discipline; may be given again, or several with commas. A name, or a table as in a
-    /// scenario. Left out: tail-drop, then faba.
-    #[arg(long, value_name = "NAME")]
-    pub discipline: Vec<String>,
-    /// Rate of the shared link.
-    #[arg(long, default_value = "10 Mbit/s")]
-    pub rate: Rate,
-    /// Round-trip time without queueing.
-    #[arg(long, default_value = "32 ms")]
-    pub rtt: Duration,
-    /// How much may wait: packets, bytes, or time at the link's rate.
-    #[arg(long, default_value = "780 packets")]
-    pub buffer: Amount,
-    /// TCP flows.
-    #[arg(long, default_value_t = 9, value_parser = whole(0..=200_u32))]
-    pub tcp: u32,
-    /// Rate of the UDP flow.
-    #[arg(long, default_value = "5 Mbit/s")]
-    pub udp: Rate,
-    /// A UDP packet on the IP level, and the payload of a TCP segment.
-    #[arg(long, default_value = "512 B", value_parser = packet)]
-    pub packet: u32,
-    /// Congestion control of the TCP flows, as the kernel calls it.
-    #[arg(long, default_value = "reno")]
-    pub congestion: String,
-    /// Length of each run in seconds, warm-up included.
-    #[arg(long, default_value_t = 10.0, allow_negative_numbers = true, value_parser = seconds)]
-    pub seconds: f64,
-    /// Seconds at the start that are not measured; a fifth of the run when left out.
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = warm_up)]
-    pub warm_up: Option<f64>,
-    /// Repetitions of each discipline.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole(1..=1000_u32))]
-    pub runs: u32,
-    /// How to print the results.
-    #[arg(long, default_value = "table")]
-    pub format: Format,
-    /// Also write report.json, runs.csv, flows.csv, summary.csv and shares.svg into this folder.
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,6 @@
 //! The arguments of `reproduce` and `calibrate`.
 
-use super::Format;
+use super::format::Format;
 use super::values::whole;
 use clap::Args;
 use std::path::PathBuf;

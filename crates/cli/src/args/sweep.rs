@@ -1,6 +1,6 @@
 //! The arguments of `sweep`.
 
-use super::Format;
+use super::format::Format;
 use super::values::whole;
 use clap::{Args, Subcommand};
 use fairwire_sweep::Share;

@@ -35,6 +35,16 @@ pub(super) fn warm_up(text: &str) -> Result<f64, String> {
     within(text, 0.0..=LONGEST)
 }
 
+/// The part of the packets that is lost: of a link that loses all nothing can be seen.
+pub(super) fn loss(text: &str) -> Result<f64, String> {
+    number(text, 0.0..=0.99)
+}
+
+/// Simulated seconds a second.
+pub(super) fn speed(text: &str) -> Result<f64, String> {
+    number(text, 0.1..=100.0)
+}
+
 /// As `fairwire_core::Weight` allows. JSON has no infinity and nothing that is not a number: the
 /// gateway would receive another request.
 pub(super) fn weight(text: &str) -> Result<f64, String> {
@@ -46,6 +56,11 @@ pub(super) fn weight(text: &str) -> Result<f64, String> {
 fn within(text: &str, allowed: RangeInclusive<f64>) -> Result<f64, String> {
     let refuse = || format!("allowed: a number of seconds from {} to {}", allowed.start(), allowed.end());
     text.trim().parse().ok().filter(|seconds| allowed.contains(seconds)).ok_or_else(refuse)
+}
+
+fn number(text: &str, allowed: RangeInclusive<f64>) -> Result<f64, String> {
+    let refuse = || format!("allowed: a number from {} to {}", allowed.start(), allowed.end());
+    text.trim().parse().ok().filter(|number| allowed.contains(number)).ok_or_else(refuse)
 }
 
 /// The length of a packet of the lab, in bytes.

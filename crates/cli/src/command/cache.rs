@@ -5,6 +5,7 @@ use crate::failure::{Ending, Failure};
 use crate::report;
 use fairwire_core::units::Size;
 use fairwire_study::{Cache, Held, MAX_CACHE_BYTES, cache_folder, clean, held};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 /// Shows the cache, or removes what is in it.
@@ -31,6 +32,19 @@ pub(crate) fn cache(command: Option<&CacheCommand>) -> Result<Ending, Failure> {
 }
 
 const ADVICE: &str = "set XDG_CACHE_HOME or HOME to a folder, with its whole path";
+
+/// Are there parts of other crates? Their code is in no hash, so no run is kept.
+static HAS_PARTS_FROM_OUTSIDE: AtomicBool = AtomicBool::new(false);
+
+/// Parts of other crates have been registered.
+pub(crate) fn parts_from_outside() {
+    HAS_PARTS_FROM_OUTSIDE.store(true, Ordering::Relaxed);
+}
+
+/// Have parts of other crates been registered?
+pub(crate) fn has_parts_from_outside() -> bool {
+    HAS_PARTS_FROM_OUTSIDE.load(Ordering::Relaxed)
+}
 
 /// The cache of this user.
 #[expect(

@@ -43,6 +43,8 @@ fn simulated(part: Part, quiet: bool) -> Result<Ending, Failure> {
         output: &output,
         folder: None,
         stages: &[],
+        is_uncached: true,
+        watched: None,
         headline: None,
         member: None,
     };

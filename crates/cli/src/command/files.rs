@@ -121,6 +121,7 @@ pub(super) fn carry_out(files: &[File], order: Order<'_>, quiet: bool) -> Result
         let order = Order {
             folder: file.path.parent(),
             out: out.as_deref(),
+            watched: None,
             headline: order.headline.clone(),
             member: Some(Member { sequence: &sequence, file: &name }),
             ..order
@@ -153,7 +154,7 @@ fn reported(run: Result<(Judged, Option<Failure>), Failure>) -> Judged {
 /// How a file ended, in a word: the worst of its verdicts.
 fn word(judged: &Judged) -> &'static str {
     match judged.ending {
-        Ending::Failed(_) | Ending::Agent(_) => "failed",
+        Ending::Failed(_) | Ending::Agent(_) | Ending::Command(_) => "failed",
         Ending::Interrupted => "interrupted",
         Ending::Done | Ending::ExpectationFailed if judged.is_open => "not judged",
         Ending::Done | Ending::ExpectationFailed => {

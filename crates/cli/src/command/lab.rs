@@ -10,11 +10,17 @@ use fairwire_experiment::lab::Lab;
 use fairwire_scenario::{Overrides, Scenario, entries, parse};
 use fairwire_testbed::agent;
 use std::fmt::Write as _;
+use std::io::{self, IsTerminal};
 use std::path::Path;
 
 /// Holds the live contest and prints what came out.
 pub(crate) fn share(args: &ShareArgs, quiet: bool) -> Result<Ending, Failure> {
-    carry_out(args, args.format, args.out.as_deref(), Part::whole(), quiet)
+    if args.watch && !io::stdout().is_terminal() {
+        let what = "`--watch` fills a terminal, but the output is none";
+        return Err(Failure::user(what, "allowed: a terminal; `--format json` writes what came out"));
+    }
+    // Progress would be written into the picture.
+    carry_out(args, args.format, args.out.as_deref(), Part::whole(), quiet || args.watch)
 }
 
 /// Holds the contest of `args`, writes and prints what came out.
@@ -34,6 +40,8 @@ pub(crate) fn carry_out(
         output: &OutputArgs::default(),
         folder: None,
         stages: &[&lab],
+        is_uncached: true,
+        watched: args.watch.then(|| headline(args).title),
         headline: Some(headline(args)),
         member: None,
     };

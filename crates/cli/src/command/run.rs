@@ -1,6 +1,7 @@
 //! `fairwire run`.
 
 use super::files;
+use super::kept::Kept;
 use super::stages::{self, Done};
 use crate::args::{Format, OutputArgs, RunArgs};
 use crate::failure::{Ending, Failure};
@@ -9,6 +10,7 @@ use crate::notice::notice;
 use crate::output::Outputs;
 use crate::progress::{Part, Progress};
 use crate::report::{Again, Destination, Folder, Headline, Member};
+use crate::scene::Showing;
 use crate::typed;
 use fairwire_core::Duration;
 use fairwire_experiment::{LeftOut, Stage, Unjudged, unjudged};
@@ -29,6 +31,8 @@ pub(crate) fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
         output: &args.output,
         folder: None,
         stages: &stages,
+        is_uncached: args.no_cache,
+        watched: None,
         headline: None,
         member: None,
     };
@@ -56,6 +60,10 @@ pub(crate) struct Order<'a> {
     pub folder: Option<&'a Path>,
     /// Where it is run, side by side; empty for the simulator alone.
     pub stages: &'a [&'a dyn Stage],
+    /// Is no run taken from those that are kept, and none added?
+    pub is_uncached: bool,
+    /// What a contest is called that fills the terminal while it goes on, if it is to.
+    pub watched: Option<String>,
     /// The lines above the table, where they are not made from the scenario.
     pub headline: Option<Headline>,
     /// Which of several scenarios it is; `None` where it is the only one.
@@ -108,11 +116,22 @@ pub(super) fn judged(
     let folder = order.out.map(|path| Folder::prepare(path, Some(&again))).transpose()?;
     let outputs = Outputs::prepare(order.output, scenario, order.stages)?;
     let Done { mut report, trouble, left_out } = if order.stages.is_empty() {
-        let report = simulate(scenario, order.jobs, (part, quiet), &outputs)?;
+        let kept = Kept::of(scenario, &outputs, order.is_uncached);
+        let report = simulate(scenario, order.jobs, (part, quiet), &kept)?;
         Done { report, trouble: None, left_out: Vec::new() }
     } else {
-        let how = stages::Order { jobs: order.jobs, part, quiet, outputs: &outputs };
-        stages::carry_out(scenario, order.stages, &how)?
+        let showing = order.watched.clone().map(Showing::begin);
+        let how = stages::Order {
+            jobs: order.jobs,
+            part,
+            quiet,
+            outputs: &outputs,
+            is_uncached: order.is_uncached,
+            views: showing.as_ref().map(Showing::views),
+        };
+        let done = stages::carry_out(scenario, order.stages, &how);
+        // What follows is printed on the terminal that it filled.
+        showing.map_or(Ok(()), Showing::end).and(done)?
     };
     report.manifest.command = typed::command();
     if order.format != Format::Table {
@@ -144,13 +163,13 @@ fn simulate(
     scenario: &Scenario,
     jobs: usize,
     (part, quiet): (Part, bool),
-    outputs: &Outputs<'_>,
+    kept: &Kept<'_>,
 ) -> Result<Report, Failure> {
     let runs = runs(scenario);
     let stop = interrupt::flag();
     let what = format!("{}: {}", scenario.spec().name, counted(runs, "run"));
     let progress = Progress::new(&what, 4, part, quiet);
-    let outcome = run_all_observed(scenario, jobs, &|fraction| progress.reach(fraction), stop, outputs);
+    let outcome = run_all_observed(scenario, jobs, &|fraction| progress.reach(fraction), stop, kept);
     drop(progress);
     let outcome = outcome.map_err(|error| Failure::Ours(error.to_string()))?;
     if outcome.interrupted {

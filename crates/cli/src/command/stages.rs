@@ -1,14 +1,17 @@
 //! A scenario on several stages, side by side.
 
+use super::kept::Kept;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::notice::notice;
 use crate::output::{Outputs, StageRun};
 use crate::progress::{Part, Progress};
 use fairwire_core::Duration;
+use fairwire_experiment::view::View;
 use fairwire_experiment::{Failed, LeftOut, Stage, WatchRun, WatchRuns, compared, find, left_out, run};
 use fairwire_metrics::record::{Mode, Report, RunRecord};
 use fairwire_scenario::{Outcome, Row, RunId, Scenario, run_all_observed};
+use std::sync::mpsc::Sender;
 
 /// The stages of these names, each once; empty for the simulator alone.
 pub(crate) fn named(names: &[String]) -> Result<Vec<&'static dyn Stage>, Failure> {
@@ -38,6 +41,10 @@ pub(crate) struct Order<'a> {
     pub quiet: bool,
     /// What watches the simulator.
     pub outputs: &'a Outputs<'a>,
+    /// Is no run of the simulator taken from those that are kept, and none added?
+    pub is_uncached: bool,
+    /// Where what is seen of a contest is sent, if it is watched.
+    pub views: Option<&'a Sender<View>>,
 }
 
 /// What came out on all stages, and what went wrong on one of them.
@@ -130,13 +137,14 @@ fn on_stage(
     let progress = Progress::new(&what, 4, part, order.quiet);
     if stage.name() == "sim" {
         // On all cores, and watched by what writes series and traces.
-        let outcome =
-            run_all_observed(scenario, order.jobs, &|done| progress.reach(done), stop, order.outputs)
-                .map_err(|error| Failed::Machine(error.to_string()))?;
+        let kept = Kept::of(scenario, order.outputs, order.is_uncached);
+        let outcome = run_all_observed(scenario, order.jobs, &|done| progress.reach(done), stop, &kept)
+            .map_err(|error| Failed::Machine(error.to_string()))?;
         let named = |run| RunRecord { stage: stage.name().into(), ..run };
         return Ok(outcome.runs.into_iter().map(named).collect());
     }
-    let watch = Watching { stage: stage.name(), scenario, outputs: order.outputs, progress: &progress };
+    let (outputs, views) = (order.outputs, order.views);
+    let watch = Watching { stage: stage.name(), scenario, outputs, views, progress: &progress };
     run(stage, scenario, disciplines, order.jobs, &watch, stop)
 }
 
@@ -145,6 +153,7 @@ struct Watching<'a> {
     stage: &'static str,
     scenario: &'a Scenario,
     outputs: &'a Outputs<'a>,
+    views: Option<&'a Sender<View>>,
     progress: &'a Progress,
 }
 
@@ -153,7 +162,8 @@ impl WatchRuns for Watching<'_> {
         let RunId { discipline, seed, .. } = which;
         let duration = self.scenario.spec().duration;
         self.progress.say(&format!("{}: {discipline}, seed {seed}, {duration}", self.stage));
-        Box::new(WatchingOne { outputs: self.outputs, run: self.outputs.begin(which, self.stage) })
+        let run = self.outputs.begin(which, self.stage);
+        Box::new(WatchingOne { outputs: self.outputs, views: self.views, run })
     }
     fn reached(&self, fraction: f64) {
         self.progress.reach(fraction);
@@ -163,6 +173,7 @@ impl WatchRuns for Watching<'_> {
 /// Follows one of these runs.
 struct WatchingOne<'a> {
     outputs: &'a Outputs<'a>,
+    views: Option<&'a Sender<View>>,
     /// Writes down what is sampled.
     run: Option<StageRun<'a>>,
 }
@@ -173,6 +184,13 @@ impl WatchRun for WatchingOne<'_> {
     }
     fn sample(&mut self, at: Duration, row: Row<'_>) {
         self.run.iter_mut().for_each(|run| run.sample(at, row));
+    }
+    fn wants_views(&self) -> bool {
+        self.views.is_some()
+    }
+    fn view(&mut self, view: View) {
+        // A picture that was ended wants no more.
+        let _ = self.views.map(|views| views.send(view));
     }
     fn finished(self: Box<Self>) {
         self.run.into_iter().for_each(StageRun::finish);

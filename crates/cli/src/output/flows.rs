@@ -27,6 +27,10 @@ struct Flows {
 }
 
 impl Writer for Flows {
+    fn watches_runs(&self) -> bool {
+        false
+    }
+
     fn close(&self, report: &mut Report, done: &mut Done) {
         done.wrote(&self.place.path, (self.form)(&self.place.path, report));
     }

@@ -132,6 +132,11 @@ impl<'a> Outputs<'a> {
         self.watcher(which, stage).map(StageRun)
     }
 
+    /// Is nothing written of a run but its record?
+    pub(crate) fn are_records_alone(&self) -> bool {
+        !self.writers.iter().any(|writer| writer.watches_runs())
+    }
+
     /// The requested outputs that only the simulator has, if any.
     pub(crate) fn of_simulator_only(&self) -> Option<String> {
         let requested: Vec<String> =

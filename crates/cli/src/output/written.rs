@@ -48,6 +48,11 @@ pub(super) trait Writer: Sync {
         None
     }
 
+    /// Does it look into runs, and not at their records alone?
+    fn watches_runs(&self) -> bool {
+        true
+    }
+
     /// What has to be seen of each run.
     fn wants(&self) -> Wants {
         Wants::default()

@@ -175,8 +175,9 @@ fn counts_runs(report: &Report) -> bool {
     report.summary.iter().any(|summary| summary.runs != report.manifest.seeds.len() as u64)
 }
 
-/// Headings and measures of the groups whose transfers are timed, of their pages, where they have
-/// some; of aggregates; and of wires with faults.
+/// Headings and measures that not every report has: marks, where there were some; of the groups
+/// whose transfers are timed, of their pages, where they have some; of aggregates; and of wires
+/// with faults.
 fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
     let is_there =
         |measure: &String| report.summary.iter().any(|summary| summary.measures.contains_key(measure));
@@ -186,6 +187,8 @@ fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
             is_there(&measure).then(|| (format!("{kind} p95 of {group}, s"), measure))
         })
     };
+    let has_marks = |summary: &Summary| summary.measures.get("marks").is_some_and(|marks| marks.mean > 0.0);
+    let marks = report.summary.iter().any(has_marks).then(|| ("marks".to_owned(), "marks".to_owned()));
     let gains = report.summary.first().into_iter().flat_map(|summary| summary.measures.keys());
     let gains = gains.filter_map(|measure| {
         measure.strip_prefix("gain.").map(|name| (format!("gain of {name}"), measure.clone()))
@@ -193,7 +196,7 @@ fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
     let lost = ("lost on wires".to_owned(), "lost".to_owned());
     let loses = |summary: &Summary| summary.measures.get("lost").is_some_and(|lost| lost.mean > 0.0);
     let lost = Some(lost).filter(|_| report.summary.iter().any(loses));
-    groups.iter().filter_map(of).chain(gains).chain(lost).collect()
+    marks.into_iter().chain(groups.iter().filter_map(of)).chain(gains).chain(lost).collect()
 }
 
 /// Tables with a row for each measure, and as many disciplines in each as have room on `columns`.
@@ -272,10 +275,11 @@ fn row(report: &Report, summary: &Summary, groups: &[&str], timed: &[(String, St
     row
 }
 
-/// How a measure looks that not every scenario has: a time of transfers, or a gain.
+/// How a measure looks that not every scenario has: a count of marks, a time of transfers, or a
+/// gain.
 fn look_of(measure: &str) -> Look {
     match measure {
-        "lost" => COUNT,
+        "lost" | "marks" => COUNT,
         _ if measure.starts_with("gain.") => SHARE,
         _ => SECONDS,
     }

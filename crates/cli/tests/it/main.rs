@@ -13,6 +13,7 @@ mod play;
 mod plot;
 mod reproduce;
 mod running;
+mod shell;
 mod stages;
 mod trace;
 mod transfers;

@@ -9,6 +9,7 @@ use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -265,6 +266,67 @@ fn an_interrupted_run_keeps_what_is_finished() {
     assert!(!runs.is_empty() && runs.len() < 19_998, "{} runs", runs.len());
     assert_eq!(runs[0]["seed"], 1);
     assert_eq!(std::fs::read_to_string(out.join("report.json")).unwrap(), text);
+}
+
+#[test]
+fn a_run_that_is_kept_is_taken_again_unless_something_looks_into_it() {
+    let contest = Contest::of(SCENARIO);
+    let cache = contest.path("cache");
+    let series = contest.path("series.csv").display().to_string();
+    let report = |more: &[&str]| -> Value {
+        let file = contest.file();
+        // Long enough to be worth keeping on any machine.
+        let args =
+            ["run", file.as_str(), "--set", "duration=600 s", "--discipline", "red", "--format", "json"];
+        let output = fairwire().args(args).args(more).env("XDG_CACHE_HOME", &cache).output().unwrap();
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        let mut report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        report["manifest"]["command"].take();
+        report
+    };
+    let made = report(&["--no-cache"]);
+    assert!(!cache.exists(), "nothing is kept");
+    assert_eq!(report(&[]), made);
+    assert_eq!(report(&[]), made);
+    let kept = || -> Vec<PathBuf> {
+        let all = std::fs::read_dir(cache.join("fairwire")).unwrap();
+        all.map(|entry| entry.unwrap().path()).collect()
+    };
+    assert_eq!(kept().len(), 3, "a file for each seed");
+    // Each has the content of the next: what is shown is what is kept.
+    let contents: Vec<Vec<u8>> = kept().iter().map(|path| std::fs::read(path).unwrap()).collect();
+    for (at, path) in kept().iter().enumerate() {
+        std::fs::write(path, &contents[(at + 1) % 3]).unwrap();
+    }
+    let taken = report(&[]);
+    assert_ne!(taken["runs"], made["runs"]);
+    assert_eq!(report(&["--no-cache"]), made);
+    assert_eq!(report(&["--series", &series, "--every", "100 s"]), made, "a series needs the run");
+    assert_eq!(report(&[]), made, "and what it gave is kept");
+    assert_ne!(report(&["--set", "link.buffer=41 packets"])["runs"], made["runs"]);
+    assert_eq!(kept().len(), 6);
+}
+
+#[test]
+fn a_new_scenario_is_written_once_and_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.toml");
+    let file = path.display().to_string();
+    let args = ["new", &file, "--rate", "2 Mbit/s", "--rtt", "30 ms", "--senders", "2 cubic, cbr 1 Mbit/s"];
+    let more = ["--disciplines", "tail-drop,codel", "--duration", "2 s"];
+    let output = run(&[&args[..], &more].concat());
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains("# Its propagation delay, one way.\ndelay = \"15 ms\""), "{text}");
+    let again = run(&["new", &file]);
+    assert_eq!((code(&again), std::fs::read_to_string(&path).unwrap()), (2, text));
+    assert!(stderr(&again).contains("there already"), "{}", stderr(&again));
+    let ran = run(&["run", &file, "--seeds", "1"]);
+    assert_eq!(code(&ran), 0, "{}", stderr(&ran));
+    assert!(stdout(&ran).contains("share of cubic") && stdout(&ran).contains("codel"), "{}", stdout(&ran));
+    // Without a terminal what is left out has its default.
+    let other = folder.path().join("other.toml").display().to_string();
+    assert_eq!(code(&run(&["new", &other])), 0);
 }
 
 /// Runs `args` with a stdout without a reader.

@@ -1,6 +1,7 @@
 //! Coordinates the hosts of a contest through its phases.
 
 use super::{ContestError, ContestPlan, Counted};
+use crate::view::View;
 use crate::watch::Watch;
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
@@ -19,6 +20,12 @@ pub(crate) trait Meter {
     /// enough.
     fn due(&self, _start: Time) -> Time {
         Time::MAX
+    }
+
+    /// What is seen of the link now, if it is time for another view and the meter has any. Invoked
+    /// where that is watched.
+    fn view(&mut self, _start: Time, _now: Time) -> Option<View> {
+        None
     }
 
     /// Invoked when measuring begins.
@@ -171,6 +178,11 @@ impl<'a> Coordinator<'a> {
         let end = start + self.plan.duration;
         self.watch.reached((now.max(start).since(start).secs() / self.plan.duration.secs()).min(1.0));
         meter.look(start, now)?;
+        if self.watch.wants_views()
+            && let Some(view) = meter.view(start, now)
+        {
+            self.watch.view(view);
+        }
         if !is_measured && now >= start + self.plan.warm_up {
             meter.begin(now)?;
             return Ok(Phase::Running { start, is_measured: true });

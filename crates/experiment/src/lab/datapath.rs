@@ -2,9 +2,11 @@
 
 use super::metered::{Metered, SharedMeter};
 use super::samples::Samples;
+use super::views::Views;
 use crate::contest::{
     ContestError, ContestPlan, Coordinator, Counted, Held, Meter, Next, add_losses, add_unseen, handed,
 };
+use crate::view::View;
 use crate::watch::Watch;
 use fairwire_core::{Discipline, Duration, Time};
 use fairwire_gateway::account::FlowCount;
@@ -24,13 +26,14 @@ use std::hash::{BuildHasher, RandomState};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicBool;
 
-/// Runs the contest of `plan` under `discipline`. Returns what was counted, and what the hosts saw.
+/// Runs the contest of `plan` under `discipline`, which is called `label`. Returns what was
+/// counted, and what the hosts saw.
 ///
 /// Takes as long as the contest and a few tenths of a second. `watch` follows it. When
 /// `stop` becomes true the contest ends with [`ContestError::Stopped`].
 pub(super) fn hold(
     plan: &ContestPlan,
-    discipline: Box<dyn Discipline>,
+    (label, discipline): (&str, Box<dyn Discipline>),
     watch: &mut dyn Watch,
     stop: &AtomicBool,
 ) -> Result<Held, ContestError> {
@@ -42,12 +45,13 @@ pub(super) fn hold(
     let meter = SharedMeter::new(clock::now());
     let discipline = Box::new(Metered { discipline, rate: plan.rate, meter: meter.clone() });
     let mut datapath = Datapath::new(gateway(plan, &classifier, discipline));
-    let mut warm = None;
+    let (mut warm, mut views) = (None, Views::new(plan.senders.len()));
     let flows = (0..plan.senders.len()).map(|flow| classifier.flow(&plan.flow_key(flow))).collect();
     let mut samples = Samples::new(plan.every, plan.duration, flows);
     driver::run(&mut datapath, &mut wire, &mut |now, datapath| {
-        let (link, warm, samples) = (&datapath.forward, &mut warm, &mut samples);
-        let mut at_link = AtLink { plan, classifier: &classifier, link, meter: &meter, warm, samples };
+        let (link, warm, samples, views) = (&datapath.forward, &mut warm, &mut samples, &mut views);
+        let classifier = &classifier;
+        let mut at_link = AtLink { plan, label, classifier, link, meter: &meter, warm, samples, views };
         match coordinator.follow(now, &mut at_link) {
             Next::At(time) => driver::Next::CallAt(time),
             Next::Over => driver::Next::Stop,
@@ -98,11 +102,13 @@ struct Warm {
 /// What is counted on the way to the sink.
 struct AtLink<'a> {
     plan: &'a ContestPlan,
+    label: &'a str,
     classifier: &'a Classifier,
     link: &'a Direction,
     meter: &'a SharedMeter,
     warm: &'a mut Option<Warm>,
     samples: &'a mut Samples,
+    views: &'a mut Views,
 }
 
 impl AtLink<'_> {
@@ -117,6 +123,11 @@ impl Meter for AtLink<'_> {
     fn look(&mut self, start: Time, now: Time) -> Result<(), ContestError> {
         self.samples.take(start, now, self.link);
         Ok(())
+    }
+
+    fn view(&mut self, start: Time, now: Time) -> Option<View> {
+        let (flows, plan) = (self.flows(), self.plan);
+        self.views.take((start, now), (self.label, plan.rate), self.link, &plan.senders, flows)
     }
 
     fn due(&self, start: Time) -> Time {

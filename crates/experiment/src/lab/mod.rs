@@ -13,6 +13,7 @@
 mod datapath;
 mod metered;
 mod samples;
+mod views;
 
 use crate::contest::{self, ContestPlan};
 use crate::dumbbell::Dumbbell;
@@ -63,7 +64,7 @@ impl Stage for Lab {
     ) -> Result<Option<RunRecord>, Failed> {
         let dumbbell = self.dumbbell(plan, seed)?;
         let contest = ContestPlan::watched(plan, &dumbbell, watch)?;
-        match datapath::hold(&contest, dumbbell.discipline, watch, stop) {
+        match datapath::hold(&contest, (plan.label(), dumbbell.discipline), watch, stop) {
             Ok(held) => Ok(Some(contest.record(plan, seed, held, watch))),
             Err(error) => error.stopped_or_failed(),
         }

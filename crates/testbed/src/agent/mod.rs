@@ -12,6 +12,7 @@ mod streams;
 mod tap;
 
 use super::bed::Side;
+use super::enclosure::first;
 use super::error::{During, Trouble};
 use super::message::{AGENT_COMMAND, Answer, Instruction, Role, next_instruction, to_line};
 use super::namespace::die_with_parent;
@@ -45,6 +46,7 @@ pub fn main(arguments: impl IntoIterator<Item = String>) -> i32 {
     let done = match role {
         // It is there for what is left when its parent is killed.
         Role::Keeper => keep(&arguments.next().unwrap_or_default()),
+        Role::First => return first(arguments),
         role => die_with_parent().and_then(|()| match role {
             Role::Host(side) => act(side).inspect_err(|trouble| say(&Answer::Failed(trouble.clone()))),
             Role::Gateway => become_program(arguments),

@@ -1,19 +1,14 @@
 //! The picture.
 
 use super::view::{Table as Shown, View, full_name};
+use crate::screen::{self, BAD, BAR, BOLD, DIM, bar, bytes, rate, short, time};
 use fairwire_gateway::telemetry::snapshot::{ClassSnapshot, WaySnapshot};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::{Color, Modifier, Style};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Sparkline, Table};
-use std::collections::{BTreeMap, VecDeque};
-
-const DIM: Style = Style::new().fg(Color::DarkGray);
-const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);
-const BAD: Style = Style::new().fg(Color::Red);
-/// Cells of a bar that shows a share of the link.
-const BAR: usize = 20;
+use ratatui::widgets::{Cell, Paragraph, Row, Table};
+use std::collections::BTreeMap;
 
 /// Lines of the head: the title, and two for each way.
 pub(super) const HEAD_LINES: u16 = 5;
@@ -179,7 +174,7 @@ fn draw_pictures(frame: &mut Frame<'_>, view: &View, way: &WaySnapshot, area: Re
         0 => past.throughput_bps.iter().max().copied().unwrap_or(0),
         bps => bps + bps / 50,
     };
-    draw_picture(
+    screen::past(
         frame,
         left,
         format!("{} sent, up to {}", way.way, rate(most as f64)),
@@ -187,23 +182,13 @@ fn draw_pictures(frame: &mut Frame<'_>, view: &View, way: &WaySnapshot, area: Re
         most,
     );
     let most = past.backlog_packets.iter().max().copied().unwrap_or(0);
-    draw_picture(
+    screen::past(
         frame,
         right,
         format!("{} waiting, up to {most} packets", way.way),
         &past.backlog_packets,
         most,
     );
-}
-
-fn draw_picture(frame: &mut Frame<'_>, area: Rect, title: String, values: &VecDeque<u64>, most: u64) {
-    let lately = values.len().saturating_sub(usize::from(area.width));
-    let picture = Sparkline::default()
-        .block(Block::new().borders(Borders::TOP).title(title).style(DIM))
-        .style(Style::new().fg(Color::Cyan))
-        .max(most.max(1))
-        .data(values.range(lately..).copied().collect::<Vec<u64>>());
-    frame.render_widget(picture, area);
 }
 
 /// Columns beside the name, in their order: what they are called, how wide they are, and how soon
@@ -308,60 +293,6 @@ fn first(view: &View, rows: usize) -> usize {
 
 fn right<'a>(text: String) -> Cell<'a> {
     Cell::from(Line::from(text).right_aligned())
-}
-
-/// A share of the link as a bar, and the fair share as a stroke in it.
-fn bar(share: f64, fair: f64) -> String {
-    let cells = |part: f64| (part.clamp(0.0, 1.0) * BAR as f64).round() as usize;
-    let (share, fair) = (cells(share), cells(fair));
-    let cell = |at: usize| match at {
-        _ if at + 1 == fair.max(1) && fair > 0 => '|',
-        _ if at < share => '#',
-        _ => ' ',
-    };
-    (0..BAR).map(cell).collect()
-}
-
-/// Three digits and the unit.
-fn rate(bps: f64) -> String {
-    let (value, unit) = scaled(bps, ["bit/s", "kbit/s", "Mbit/s", "Gbit/s"]);
-    format!("{value} {unit}")
-}
-
-/// The same without the unit.
-fn short(bps: f64) -> String {
-    let (value, prefix) = scaled(bps, ["", " k", " M", " G"]);
-    format!("{value}{prefix}")
-}
-
-fn bytes(bytes: u64) -> String {
-    let (value, unit) = scaled(bytes as f64, ["B", "kB", "MB", "GB"]);
-    format!("{value} {unit}")
-}
-
-fn scaled(value: f64, units: [&'static str; 4]) -> (String, &'static str) {
-    let mut scaled = value;
-    let mut at = 0;
-    while scaled >= 999.5 && at < 3 {
-        scaled /= 1000.0;
-        at += 1;
-    }
-    let text = match scaled {
-        _ if at == 0 => format!("{scaled:.0}"),
-        ..9.995 => format!("{scaled:.2}"),
-        ..99.95 => format!("{scaled:.1}"),
-        _ => format!("{scaled:.0}"),
-    };
-    (text, units[at])
-}
-
-/// Milliseconds, three digits.
-fn time(seconds: f64) -> String {
-    match seconds * 1e3 {
-        ms @ ..9.995 => format!("{ms:.2}"),
-        ms @ ..99.95 => format!("{ms:.1}"),
-        ms => format!("{ms:.0}"),
-    }
 }
 
 fn uptime(seconds: f64) -> String {

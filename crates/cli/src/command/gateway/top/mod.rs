@@ -7,14 +7,13 @@ mod view;
 use super::client::silent;
 use crate::args::TopArgs;
 use crate::failure::{Ending, Failure};
-use crate::{interrupt, lost_terminal, report};
+use crate::screen::{self, picture};
+use crate::{interrupt, report};
 use fairwire_gateway::service::socket_of;
 use fairwire_gateway::telemetry::snapshot::Snapshot;
 use feed::News;
 use ratatui::DefaultTerminal;
-use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use ratatui::{Frame, Terminal};
 use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
@@ -39,27 +38,12 @@ pub(super) fn top(args: &TopArgs) -> Result<Ending, Failure> {
     if args.once || !io::stdout().is_terminal() {
         return once(&socket);
     }
-    lost_terminal::end_with_terminal();
     let wants_all = Arc::new(AtomicBool::new(false));
     let news = feed::follow(socket.clone(), args.every, wants_all.clone());
     let view = View::new(&socket);
-    let unusable = |error: io::Error| {
-        Failure::user(
-            format!("the terminal cannot be used: {error}"),
-            "allowed: a terminal, of which keys are read; `--once` shows one picture and needs none",
-        )
-    };
-    let mut terminal = ratatui::try_init().map_err(unusable)?;
-    let outcome = watch(&mut terminal, view, &news, &wants_all);
-    // A terminal that was closed is not to be restored, and a complaint on it would be a panic.
-    if ratatui::try_restore().is_err() {
-        std::mem::forget(terminal);
-    }
-    match outcome {
-        // Closed in the middle of a picture, before the thread that waits for that came to it.
-        Err(_) if lost_terminal::has_ended() => Ok(Ending::Interrupted),
-        outcome => outcome.map_err(unusable).map(|()| Ending::Done),
-    }
+    screen::on_terminal("`--once` shows one picture and needs none", |terminal| {
+        watch(terminal, view, &news, &wants_all)
+    })
 }
 
 fn watch(
@@ -188,25 +172,6 @@ fn as_text(snapshot: Snapshot, socket: &Path) -> String {
         }
     }
     text
-}
-
-/// What is drawn, as lines without colours.
-fn picture(width: u16, height: u16, draw: &dyn Fn(&mut Frame<'_>)) -> String {
-    let mut terminal = match Terminal::new(TestBackend::new(width, height)) {
-        Ok(terminal) => terminal,
-        Err(never) => match never {},
-    };
-    match terminal.draw(|frame| draw(frame)) {
-        Ok(_) => {}
-        Err(never) => match never {},
-    }
-    let buffer = terminal.backend().buffer();
-    let line = |y| {
-        let cells: String = (0..width).map(|x| buffer[(x, y)].symbol()).collect();
-        format!("{}\n", cells.trim_end())
-    };
-    let text: String = (0..height).map(line).collect();
-    format!("{}\n", text.trim_end())
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@ use super::*;
 use fairwire_gateway::telemetry::snapshot::{
     ClassSnapshot, FlowSnapshot, PortSnapshot, SNAPSHOT_VERSION, SojournSnapshot, TotalsSnapshot, WaySnapshot,
 };
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
 use std::collections::BTreeMap;
 use std::os::unix::net::UnixListener;
 

@@ -1,0 +1,15 @@
+//! How results are printed.
+
+use clap::ValueEnum;
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    Table,
+    /// Everything, as in the schema that `fairwire schema results` prints.
+    Json,
+    /// The summary: one line per discipline and measure; with --paired also one per difference and
+    /// measure.
+    Csv,
+}

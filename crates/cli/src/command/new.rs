@@ -1,0 +1,415 @@
+//! `fairwire new`: a commented scenario from five answers.
+
+use crate::args::NewArgs;
+use crate::failure::{Ending, Failure};
+use crate::notice::notice;
+use fairwire_core::{Duration, Rate, spelling};
+use fairwire_document::quoted;
+use fairwire_scenario::{Overrides, control, entries, parse, schema, source};
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::Path;
+use std::str::FromStr;
+
+/// Writes the scenario.
+pub(crate) fn new(args: &NewArgs) -> Result<Ending, Failure> {
+    let path = &args.file;
+    if path.exists() {
+        return Err(taken(path));
+    }
+    let answers = Answers::of(args)?;
+    let text = scenario(&answers, &name_of(path));
+    // What is written can be run: it is read as `run` reads it.
+    parse(&path.display().to_string(), &text, &Overrides::default())?;
+    let mut file =
+        OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => taken(path),
+            _ => Failure::user(
+                format!("`{}`: {error}", path.display()),
+                "allowed: a file in a folder that is there and can be written",
+            ),
+        })?;
+    file.write_all(text.as_bytes())
+        .map_err(|error| Failure::user(format!("`{}`: {error}", path.display()), "make room on the disk"))?;
+    notice(format_args!("written: {0}; `fairwire run {0}` runs it", path.display()));
+    Ok(Ending::Done)
+}
+
+fn taken(path: &Path) -> Failure {
+    Failure::user(
+        format!("`{}` is there already, and nothing is written over it", path.display()),
+        "allowed: the name of a file that is not there yet",
+    )
+}
+
+/// The five answers.
+struct Answers {
+    rate: Rate,
+    rtt: Duration,
+    senders: Vec<Sender>,
+    disciplines: Vec<String>,
+    duration: Duration,
+}
+
+impl Answers {
+    /// Those of the arguments; the others from the terminal, if there is one.
+    fn of(args: &NewArgs) -> Result<Answers, Failure> {
+        let mut questions =
+            Questions { is_answered: io::stdin().is_terminal() && io::stderr().is_terminal() };
+        Ok(Answers {
+            rate: questions.value(args.rate, "rate of the link", "10 Mbit/s", Rate::from_str)?,
+            rtt: questions.value(args.rtt, "round-trip time", "40 ms", Duration::from_str)?,
+            senders: questions.text(
+                ("--senders", args.senders.as_deref()),
+                "who sends",
+                "4 cubic, 1 cbr 2 Mbit/s",
+                senders,
+            )?,
+            disciplines: questions.text(
+                ("--disciplines", args.disciplines.as_deref()),
+                "disciplines",
+                "tail-drop, fq-codel",
+                disciplines,
+            )?,
+            duration: questions.value(args.duration, "how long", "30 s", Duration::from_str)?,
+        })
+    }
+}
+
+/// Reads what was not given.
+struct Questions {
+    /// Is there a terminal that answers?
+    is_answered: bool,
+}
+
+impl Questions {
+    fn value<T, E: ToString>(
+        &mut self,
+        given: Option<T>,
+        question: &str,
+        default: &str,
+        read: fn(&str) -> Result<T, E>,
+    ) -> Result<T, Failure> {
+        match given {
+            Some(given) => Ok(given),
+            None => self.answer(question, default, &|text| read(text).map_err(|error| error.to_string())),
+        }
+    }
+
+    fn text<T>(
+        &mut self,
+        (option, given): (&str, Option<&str>),
+        question: &str,
+        default: &str,
+        read: fn(&str) -> Result<T, String>,
+    ) -> Result<T, Failure> {
+        match given {
+            Some(given) => read(given).map_err(|why| {
+                let (message, allowed) = why.split_once("; ").unwrap_or((&why, ""));
+                Failure::user(format!("`{option}`: {message}"), allowed)
+            }),
+            None => self.answer(question, default, &read),
+        }
+    }
+
+    /// Repeats the question until the answer can be read; an empty one is the default.
+    fn answer<T>(
+        &mut self,
+        question: &str,
+        default: &str,
+        read: &dyn Fn(&str) -> Result<T, String>,
+    ) -> Result<T, Failure> {
+        loop {
+            let mut line = String::new();
+            if self.is_answered {
+                // A prompt that cannot be shown ends with the input, below.
+                let _ = write!(io::stderr(), "{question} [{default}]: ").and_then(|()| io::stderr().flush());
+                let count = io::stdin().lock().read_line(&mut line);
+                if !matches!(count, Ok(count) if count > 0) {
+                    return Err(Failure::user(
+                        "the input ended before all was answered, and nothing is written",
+                        "allowed: an answer to each question, or the options of `fairwire new --help`",
+                    ));
+                }
+            }
+            let answer = Some(line.trim()).filter(|answer| !answer.is_empty()).unwrap_or(default);
+            match read(answer) {
+                Ok(value) => return Ok(value),
+                Err(why) if self.is_answered => notice(format_args!("{why}")),
+                Err(why) => return Err(Failure::Ours(format!("{question}: {why}"))),
+            }
+        }
+    }
+}
+
+/// Senders of one kind.
+#[derive(Clone, Debug, PartialEq)]
+struct Sender {
+    count: u32,
+    kind: Kind,
+    rate: Option<Rate>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Endless data, under this congestion controller.
+    Controller(&'static str),
+    /// A source, by its name, its example and whether it is TCP's.
+    Source { name: &'static str, example: &'static str, is_tcp: bool, has_rate: bool },
+}
+
+/// Flows of one kind at most.
+const MAX_COUNT: u32 = 1000;
+
+fn senders(text: &str) -> Result<Vec<Sender>, String> {
+    text.split(',')
+        .map(str::trim)
+        .filter(|one| !one.is_empty())
+        .map(sender)
+        .collect::<Result<Vec<_>, _>>()
+        .and_then(|all| {
+            if all.is_empty() {
+                Err("there is no sender; allowed: such as \"4 cubic, 1 cbr 2 Mbit/s\"".into())
+            } else {
+                Ok(all)
+            }
+        })
+}
+
+/// `[COUNT] NAME [RATE]`.
+fn sender(text: &str) -> Result<Sender, String> {
+    let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let (count, rest) = match first.parse::<u32>() {
+        Ok(count) => (count, rest.trim()),
+        Err(_) => (1, text),
+    };
+    if !(1..=MAX_COUNT).contains(&count) {
+        return Err(format!("{count} flows of `{rest}`; allowed: 1 to {MAX_COUNT}"));
+    }
+    let (name, rate) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let kind = kind(name)?;
+    let rate = match rate.trim() {
+        "" => None,
+        rate => Some(rate.parse::<Rate>().map_err(|error| error.to_string())?),
+    };
+    match kind {
+        Kind::Source { has_rate: true, .. } => Ok(Sender { count, kind, rate }),
+        _ if rate.is_some() => Err(format!("`{name}` has no rate of its own; allowed: `{name}` alone")),
+        _ => Ok(Sender { count, kind, rate }),
+    }
+}
+
+fn kind(name: &str) -> Result<Kind, String> {
+    if let Some(controller) = control::all().iter().find(|known| known.name == name) {
+        return Ok(Kind::Controller(controller.name));
+    }
+    // One that needs a file of its own cannot be made here.
+    let mut sources = source::all().iter().filter(|entry| entry.name != "replay");
+    if let Some(entry) = sources.find(|entry| entry.name == name) {
+        let example = if entry.needed().is_some() { entry.about.example } else { "" };
+        let has_rate = entry.fields.iter().any(|field| field.name == "rate");
+        return Ok(Kind::Source { name: entry.name, example, is_tcp: entry.about.is_tcp, has_rate });
+    }
+    let known: Vec<&str> = control::all()
+        .iter()
+        .map(|known| known.name)
+        .chain(source::all().iter().map(|entry| entry.name))
+        .collect();
+    let near = spelling::hint(name, known.iter().copied());
+    Err(format!("`{name}` sends nothing that is known; allowed: {}{near}", known.join(", ")))
+}
+
+fn disciplines(text: &str) -> Result<Vec<String>, String> {
+    let all = entries(&[text.to_owned()]);
+    for entry in all.iter().filter(|entry| !entry.starts_with('{')) {
+        let name = entry.trim_matches('"');
+        if fairwire_catalogue::find(name).is_err() {
+            let allowed = fairwire_catalogue::allowed(name).join(", ");
+            return Err(format!(
+                "`{name}` is no discipline; allowed: {allowed} (`fairwire list disciplines`)"
+            ));
+        }
+    }
+    Ok(all)
+}
+
+/// A name out of the file's: a letter, then letters, digits, `-` and `_`.
+fn name_of(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let letter = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' };
+    let name: String = stem.chars().map(letter).take(64).collect();
+    if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { "scenario".into() }
+}
+
+/// The scenario as text, each key below what its declaration says of it.
+fn scenario(answers: &Answers, name: &str) -> String {
+    let Answers { rate, rtt, disciplines, duration, .. } = answers;
+    let schema = schema();
+    let mut out = Text { schema: &schema, text: String::new() };
+    out.comment("`fairwire run FILE` runs it, `fairwire watch FILE` plays it, and `fairwire describe NAME` explains a part.");
+    out.key("Spec", "format", "2");
+    out.key("Spec", "name", &quoted(name));
+    out.key("Spec", "duration", &quoted(&duration.to_string()));
+    out.key("Spec", "warm_up", &quoted(&Duration::from_ns(duration.ns() / 5).to_string()));
+    out.key("Spec", "seeds", "\"1..=10\"");
+    out.key("Spec", "disciplines", &format!("[{}]", disciplines.join(", ")));
+    disciplines.iter().for_each(|entry| out.part("discipline", entry.trim_matches('"')));
+    out.text += "\n[link]";
+    out.key("LinkSpec", "rate", &quoted(&rate.to_string()));
+    out.key("LinkSpec", "delay", &quoted(&Duration::from_ns(rtt.ns() / 2).to_string()));
+    out.comment("Half of the round-trip time: access links have none.");
+    out.key("LinkSpec", "buffer", &quoted(&buffer(*rate, *rtt)));
+    out.comment("What the link sends in a round-trip time, and ten packets at least.");
+    let mut groups: Vec<String> = Vec::new();
+    for sender in &answers.senders {
+        out.flow(sender, &mut groups);
+    }
+    out.text
+}
+
+/// Bytes of ten full packets.
+const TEN_PACKETS: f64 = 15_000.0;
+
+fn buffer(rate: Rate, rtt: Duration) -> String {
+    let fits = rate.bps() as f64 * rtt.secs() / 8.0 >= TEN_PACKETS;
+    if fits { rtt.to_string() } else { "10 packets".into() }
+}
+
+/// A scenario that is being written.
+struct Text<'a> {
+    schema: &'a Value,
+    text: String,
+}
+
+/// Columns of a comment.
+const COLUMNS: usize = 98;
+
+impl Text<'_> {
+    /// A line for a key, below what the schema says of it.
+    fn key(&mut self, table: &str, key: &str, value: &str) {
+        let properties = match table {
+            "Spec" => &self.schema["properties"],
+            table => &self.schema["$defs"][table]["properties"],
+        };
+        let said = properties[key]["description"].as_str().unwrap_or_default().to_owned();
+        self.text += "\n";
+        self.comment(&said);
+        writeln!(self.text, "{key} = {value}").expect("writing to a string succeeds");
+    }
+
+    fn comment(&mut self, said: &str) {
+        for line in textwrap::wrap(&said.replace('\n', " "), COLUMNS) {
+            writeln!(self.text, "# {line}").expect("writing to a string succeeds");
+        }
+    }
+
+    /// What a part is, in a line.
+    fn part(&mut self, kind: &str, name: &str) {
+        if let Some(part) =
+            fairwire_scenario::parts::all().find(|part| part.kind == kind && part.name == name)
+        {
+            self.comment(&format!("{}: {}", part.name, part.summary));
+        }
+    }
+
+    fn flow(&mut self, Sender { count, kind, rate }: &Sender, groups: &mut Vec<String>) {
+        let name = match kind {
+            Kind::Controller(name) | Kind::Source { name, .. } => *name,
+        };
+        // Two kinds of one name differ by their rate.
+        let same = groups.iter().filter(|group| group.split('_').next() == Some(name)).count();
+        let group = if same == 0 { name.to_owned() } else { format!("{name}_{}", same + 1) };
+        self.text += "\n[[flow]]";
+        self.key("FlowSpec", "group", &quoted(&group));
+        groups.push(group);
+        self.key("FlowSpec", "count", &count.to_string());
+        self.key("FlowSpec", "source", &source_of(kind, *rate));
+        if let Kind::Source { name, .. } = kind {
+            self.part("source", name);
+        }
+        match kind {
+            Kind::Controller(name) => {
+                self.key("FlowSpec", "tcp", &format!("{{ control = \"{name}\", profile = \"modern\" }}"));
+                self.part("controller", name);
+            }
+            Kind::Source { is_tcp: true, .. } => self.key("FlowSpec", "tcp", "{ profile = \"modern\" }"),
+            Kind::Source { .. } => {}
+        }
+        self.key("FlowSpec", "access", "{ rate = \"10 Gbit/s\", delay = \"0 s\" }");
+        self.key("FlowSpec", "start", "\"0 s..1 s\"");
+    }
+}
+
+fn source_of(kind: &Kind, rate: Option<Rate>) -> String {
+    match (kind, rate) {
+        (Kind::Controller(_), _) => "\"bulk\"".into(),
+        (Kind::Source { name, .. }, Some(rate)) => format!("{{ {name} = {{ rate = \"{rate}\" }} }}"),
+        (Kind::Source { name, example: "", .. }, None) => quoted(name),
+        (Kind::Source { name, example, .. }, None) => format!("{{ {name} = {{ {example} }} }}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(senders_text: &str) -> String {
+        let answers = Answers {
+            rate: "10 Mbit/s".parse().expect("a rate"),
+            rtt: "40 ms".parse().expect("a time"),
+            senders: senders(senders_text).expect("senders"),
+            disciplines: disciplines("tail-drop, { red = { gentle = true }, label = \"mild\" }")
+                .expect("two"),
+            duration: "30 s".parse().expect("a time"),
+        };
+        scenario(&answers, "mine")
+    }
+
+    #[test]
+    fn what_is_written_can_be_run_whatever_sends() {
+        let names = control::all().iter().map(|known| known.name);
+        let sources = source::all().iter().map(|entry| entry.name).filter(|name| *name != "replay");
+        for name in names.chain(sources) {
+            let text = text(&format!("3 {name}, {name}"));
+            let read = parse("mine.toml", &text, &Overrides::default());
+            assert!(
+                read.is_ok(),
+                "{name}: {}\n{text}",
+                read.err().map(|error| error.to_string()).unwrap_or_default()
+            );
+        }
+    }
+
+    #[test]
+    fn comments_are_those_of_the_declarations() {
+        let text = text("1 cbr 2 Mbit/s, cubic");
+        for said in [
+            "# Length of each run, warm-up included.",
+            "# cubic: ",
+            "source = { cbr = { rate = \"2 Mbit/s\" } }",
+        ] {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+        assert!(text.lines().all(|line| line.len() <= 100), "{text}");
+    }
+
+    #[test]
+    fn a_sender_that_is_not_known_or_has_no_rate_is_refused_with_what_is_allowed() {
+        let refusal = |text: &str| senders(text).expect_err("it is refused");
+        assert!(refusal("4 cubik").contains("did you mean `cubic`?"), "{}", refusal("4 cubik"));
+        assert!(refusal("cubic 3 Mbit/s").contains("no rate of its own"));
+        assert!(refusal("0 cubic").contains("allowed: 1 to 1000"));
+        assert!(refusal("1 cbr fast").contains("fast"));
+        assert!(refusal(" , ").contains("allowed"));
+        assert!(disciplines("tail-dorp").expect_err("it is refused").contains("tail-drop"));
+    }
+
+    #[test]
+    fn the_name_is_one_that_a_scenario_may_have() {
+        let name = |path: &str| name_of(Path::new(path));
+        assert_eq!(name("out/my link.toml"), "my-link");
+        assert_eq!(name("2nd.toml"), "scenario");
+    }
+}

@@ -1,0 +1,168 @@
+//! Links that are looked at in the terminal: what they carry, what waits, what is dropped, and who
+//! gets what. The same of a simulated run, of a contest between sockets and of a shell's link.
+
+mod draw;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use draw::draw;
+
+use crate::failure::{Ending, Failure};
+use crate::{interrupt, screen};
+use fairwire_experiment::view::{LinkView, View};
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// What is on the screen.
+#[derive(Debug, Default)]
+pub(crate) struct Scene {
+    /// The line above all.
+    pub title: String,
+    /// The line below all: which keys there are.
+    pub keys: String,
+    /// What went wrong with the last key.
+    pub trouble: Option<String>,
+    /// The latest view.
+    pub view: View,
+    /// Of each link what was.
+    pasts: Vec<Past>,
+}
+
+/// What was on one link lately, the newest last.
+#[derive(Clone, Debug, Default)]
+struct Past {
+    sent_bps: VecDeque<u64>,
+    backlog_packets: VecDeque<u64>,
+    wait_us: VecDeque<u64>,
+    lost: VecDeque<u64>,
+    /// Dropped, marked and lost in the view before.
+    total: u64,
+}
+
+/// Values kept: one a column.
+const KEPT: usize = 512;
+
+impl Scene {
+    /// An empty one that has these keys.
+    pub(crate) fn of(keys: &str) -> Self {
+        Scene { keys: keys.into(), ..Scene::default() }
+    }
+
+    /// Another view, in which the last `seconds` are seen.
+    pub(crate) fn take(&mut self, view: View) {
+        self.pasts.resize(view.links.len(), Past::default());
+        for (past, link) in self.pasts.iter_mut().zip(&view.links) {
+            past.take(link);
+        }
+        self.view = view;
+    }
+}
+
+/// The longest time between two looks at keys.
+const FRAME: Duration = Duration::from_millis(50);
+
+/// A picture in a thread of its own, of what is sent to it.
+#[derive(Debug)]
+pub(crate) struct Showing {
+    views: Sender<View>,
+    thread: JoinHandle<Result<Ending, Failure>>,
+}
+
+impl Showing {
+    /// Begins it. Ctrl-C ends the picture and what is shown, `q` the picture alone.
+    pub(crate) fn begin(title: String) -> Self {
+        let (views, receiver) = channel();
+        let show = move || {
+            let ended = show(&title, &receiver);
+            if matches!(ended, Ok(Ending::Interrupted)) {
+                interrupt::request();
+            }
+            ended
+        };
+        Showing { views, thread: std::thread::spawn(show) }
+    }
+
+    /// Where views are sent.
+    pub(crate) fn views(&self) -> &Sender<View> {
+        &self.views
+    }
+
+    /// Ends it, and gives the terminal back.
+    pub(crate) fn end(self) -> Result<(), Failure> {
+        let Showing { views, thread } = self;
+        drop(views);
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map(drop)
+    }
+}
+
+/// Shows views as they come, until they end or a key ends it.
+pub(crate) fn follow(
+    title: &str,
+    views: impl Iterator<Item = View> + Send + 'static,
+) -> Result<Ending, Failure> {
+    let (sender, receiver) = channel();
+    // The process ends without it.
+    std::thread::spawn(move || {
+        let _ = views.into_iter().try_for_each(|view| sender.send(view));
+    });
+    show(title, &receiver)
+}
+
+/// Shows what is received, until there is no sender any more or a key ends it.
+pub(crate) fn show(title: &str, views: &Receiver<View>) -> Result<Ending, Failure> {
+    let mut scene = Scene::of("q quit  p pause");
+    let (mut is_paused, mut is_interrupted) = (false, false);
+    let ended = screen::on_terminal("it fills one", |terminal| {
+        while !interrupt::is_requested() {
+            loop {
+                match views.try_recv() {
+                    Ok(view) if !is_paused => scene.take(view),
+                    Ok(_) => {}
+                    Err(TryRecvError::Empty) => break,
+                    Err(TryRecvError::Disconnected) => return Ok(()),
+                }
+            }
+            let paused = if is_paused { "  paused" } else { "" };
+            scene.title = format!("{title}  {:.1} s{paused}", scene.view.at_s);
+            terminal.draw(|frame| draw(frame, &scene))?;
+            let mut wait = FRAME;
+            while event::poll(wait)? {
+                wait = Duration::ZERO;
+                let Event::Key(key) = event::read()? else { continue };
+                match key.code {
+                    _ if key.kind != KeyEventKind::Press => {}
+                    KeyCode::Char('q') | KeyCode::Esc => return Ok(()),
+                    KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => {
+                        is_interrupted = true;
+                        return Ok(());
+                    }
+                    KeyCode::Char('p' | ' ') => is_paused = !is_paused,
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    });
+    ended.map(|ending| if is_interrupted { Ending::Interrupted } else { ending })
+}
+
+impl Past {
+    fn take(&mut self, link: &LinkView) {
+        let total = link.dropped + link.marked.unwrap_or(0) + link.lost;
+        push(&mut self.sent_bps, link.sent_bps);
+        push(&mut self.backlog_packets, link.backlog_packets as f64);
+        push(&mut self.wait_us, link.wait_p99_s * 1e6);
+        push(&mut self.lost, total.saturating_sub(self.total) as f64);
+        self.total = total;
+    }
+}
+
+fn push(values: &mut VecDeque<u64>, value: f64) {
+    if values.len() == KEPT {
+        values.pop_front();
+    }
+    values.push_back(if value.is_finite() { value.max(0.0).round() as u64 } else { 0 });
+}

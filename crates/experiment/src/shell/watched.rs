@@ -1,0 +1,83 @@
+//! Views for other processes of this machine, over a socket without a file: nothing is left of it.
+
+use crate::view::View;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// What is shown to those who watch. Each is a process of the same user, in the same network
+/// namespace.
+#[derive(Clone, Debug)]
+pub struct Watched(Arc<Mutex<Vec<UnixStream>>>);
+
+/// Watchers at a time.
+const MAX_VIEWERS: usize = 16;
+/// Before the number of the process that is watched.
+const NAME: &str = "fairwire-lab-shell-";
+/// The list of sockets of this network namespace.
+const SOCKETS: &str = "/proc/self/net/unix";
+
+impl Watched {
+    /// Lets others watch this process from now on, by a thread.
+    pub(super) fn serve() -> io::Result<Self> {
+        let name = format!("{NAME}{}", std::process::id());
+        let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(name)?)?;
+        let watched = Watched(Arc::default());
+        let viewers = watched.clone();
+        let accept = move || {
+            for viewer in listener.incoming().flatten() {
+                viewers.add(viewer);
+            }
+        };
+        thread::Builder::new().name("watched".into()).spawn(accept)?;
+        Ok(watched)
+    }
+
+    /// A socket without a file has no permissions: the kernel says who is at the other end.
+    fn add(&self, viewer: UnixStream) {
+        let is_own = rustix::net::sockopt::socket_peercred(&viewer)
+            .is_ok_and(|peer| peer.uid == rustix::process::getuid() || peer.uid.is_root());
+        let mut viewers = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // One that does not read is given up: packets never wait for it.
+        if is_own && viewers.len() < MAX_VIEWERS && viewer.set_nonblocking(true).is_ok() {
+            viewers.push(viewer);
+        }
+    }
+
+    /// Does anyone watch?
+    pub(super) fn has_viewers(&self) -> bool {
+        !self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_empty()
+    }
+
+    /// Shows them `view`.
+    pub(super) fn show(&self, view: View) {
+        let line = serde_json::to_string(&view).expect("a view is plain data") + "\n";
+        let mut viewers = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        viewers.retain_mut(|viewer| viewer.write_all(line.as_bytes()).is_ok());
+    }
+}
+
+/// The processes that can be watched from here, by their numbers.
+pub fn running() -> Vec<u32> {
+    let sockets = std::fs::read_to_string(SOCKETS).unwrap_or_default();
+    let names = sockets.lines().filter_map(|line| line.rsplit_once(&format!("@{NAME}")));
+    let mut all: Vec<u32> = names.filter_map(|(_, number)| number.trim().parse().ok()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The views of process `number` as they come, until it ends.
+///
+/// # Errors
+/// Where there is none of this number.
+pub fn views(number: u32) -> io::Result<impl Iterator<Item = View> + Send> {
+    let address = SocketAddr::from_abstract_name(format!("{NAME}{number}"))?;
+    let stream = UnixStream::connect_addr(&address)?;
+    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+    let lines = BufReader::new(stream).lines();
+    Ok(lines.map_while(Result::ok).map_while(|line| serde_json::from_str(&line).ok()))
+}

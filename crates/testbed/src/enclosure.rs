@@ -1,0 +1,319 @@
+//! A command in a network namespace of its own, whose only way out is a TUN device of this process.
+//!
+//! ```text
+//!   network namespace of the command      this process            outside
+//!   fairwire-lab0  100.64.0.2  ◄──── inside ◄─────► outside ────►  100.64.0.1
+//! ```
+//!
+//! Outside is this machine, where the process may make a device in its own network namespace: the
+//! kernel routes, and gives what goes further this machine's address. Elsewhere it is a
+//! [relay](super::relay), which needs no rights but those of a user.
+//!
+//! The command is in a process namespace, too. It ends with this process, however that ends, and so
+//! do its network, the devices, the rules of the packet filter and what was mounted.
+
+use super::error::{During, Trouble};
+use super::host::Host;
+use super::message::{AGENT_COMMAND, Role, THIS_PROGRAM};
+use super::namespace::{die_with_parent, gain_rights, part_processes, part_sys};
+use super::nat::masquerade_source;
+use super::relay::Relay;
+use fairwire_linux::link::index_of;
+use fairwire_linux::netlink::{Address, Netlink, Route};
+use fairwire_linux::nftables::Nftables;
+use fairwire_linux::port::PortError;
+use fairwire_linux::tun::Tun;
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, unmount};
+use rustix::process::{WaitOptions, WaitStatus, wait};
+use std::ffi::OsString;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
+use std::process::{Child, Command};
+use std::thread;
+
+/// A network for one command.
+#[derive(Debug)]
+pub struct Enclosure {
+    /// The device of the command: what it sends is received here.
+    pub inside: Tun,
+    /// The device on the other side.
+    pub outside: Tun,
+    /// What is behind that.
+    pub beyond: Beyond,
+    /// Its addresses.
+    pub place: Place,
+    host: Host,
+}
+
+/// What is behind the device outside.
+#[derive(Debug)]
+pub enum Beyond {
+    /// This machine's own network namespace.
+    Machine {
+        /// The rules that give what goes further this machine's address, as long as this is.
+        nat: Result<Nftables, Trouble>,
+        /// Does the kernel forward packets to other machines?
+        forwards: bool,
+    },
+    /// A host that hands over each connection to this process.
+    Relay(Relay),
+}
+
+/// What is to be behind the device outside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Way {
+    /// This machine, where that is allowed, and a relay elsewhere.
+    #[default]
+    Any,
+    /// This machine.
+    Machine,
+    /// A relay.
+    Relay,
+}
+
+/// The addresses of an enclosure: four of 100.64.0.0/10, which RFC 6598 keeps free for networks
+/// between a user and the Internet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place(u8);
+
+/// The longest packet on either device, bytes.
+pub const MTU: u32 = 1500;
+/// What may wait in a device for this process, packets: 100 ms of full packets at 1 Gbit/s, where
+/// the kernel makes no super-packets of them.
+const DEVICE_QUEUE: u32 = 8192;
+const PREFIX_BITS: u8 = 30;
+
+impl Place {
+    /// The address on the other side, which is the command's way out.
+    pub fn outside(self) -> Ipv4Addr {
+        Ipv4Addr::new(100, 64, self.0 / 64, self.0 % 64 * 4 + 1)
+    }
+
+    /// The address of the command.
+    pub fn inside(self) -> Ipv4Addr {
+        Ipv4Addr::new(100, 64, self.0 / 64, self.0 % 64 * 4 + 2)
+    }
+
+    /// The name of the devices, and of the table of the packet filter.
+    pub fn name(self) -> String {
+        format!("fairwire-lab{}", self.0)
+    }
+
+    fn all() -> impl Iterator<Item = Place> {
+        (0..=u8::MAX).map(Place)
+    }
+}
+
+impl Enclosure {
+    /// Makes one. This process must have one thread only.
+    pub fn new(way: Way) -> Result<Self, Trouble> {
+        let here = if way == Way::Relay { Ok(None) } else { machine() };
+        let here = match here {
+            Err(trouble) if way == Way::Machine => return Err(trouble.for_want_of_rights()),
+            Err(_) => None,
+            Ok(here) => here,
+        };
+        let place = match &here {
+            Some((place, ..)) => *place,
+            None => free_place()?,
+        };
+        gain_rights()?;
+        let (host, inside) = elsewhere(|| {
+            let host = quiet_host()?;
+            let inside = device(place, place.inside())?;
+            host.add_route(EVERYWHERE, Route::Via(place.outside().into()))?;
+            Ok((host, inside))
+        })?;
+        let (outside, beyond) = match here {
+            Some((_, outside, beyond)) => (outside, beyond),
+            None => elsewhere(|| {
+                let host = quiet_host()?;
+                let outside = device(place, place.outside())?;
+                Ok((outside, Beyond::Relay(Relay::new(host, place)?)))
+            })?,
+        };
+        Ok(Enclosure { inside, outside, beyond, place, host })
+    }
+
+    /// Starts `command`, which `environment` is added for, and waits for its end in a thread of its
+    /// own. Its name server is `names`, if any, in place of this machine's.
+    pub fn start(
+        &self,
+        command: &[OsString],
+        environment: &[(String, String)],
+        names: Option<Ipv4Addr>,
+    ) -> Result<Running, Trouble> {
+        let names = names.map_or_else(|| NO_NAMES.to_owned(), |names| names.to_string());
+        let mut first = Command::new(THIS_PROGRAM);
+        first.args([AGENT_COMMAND, Role::First.name(), &names]).args(command);
+        first.envs(environment.iter().map(|(name, value)| (name, value)));
+        // A process dies with the thread that started it.
+        let (started, child) = std::sync::mpsc::channel();
+        let namespace = self.host.namespace()?;
+        let waiting = thread::Builder::new().name("command".into()).spawn(move || {
+            let parted = namespace.enter().and_then(|()| part_processes());
+            let child = parted.and_then(|()| first.spawn().during("starting the command"));
+            let id = child.as_ref().map(Child::id).map_err(Clone::clone);
+            let _ = started.send(id); // the caller waits for it
+            child.and_then(|mut child| child.wait().during("waiting for the command"))
+        });
+        let waiting = waiting.during("starting a thread")?;
+        let id = child
+            .recv()
+            .map_err(|_| Trouble::new("starting the command", &io::Error::other("no answer")))??;
+        Ok(Running { id, waiting })
+    }
+}
+
+/// A command at work.
+#[derive(Debug)]
+pub struct Running {
+    id: u32,
+    waiting: thread::JoinHandle<Result<std::process::ExitStatus, Trouble>>,
+}
+
+impl Running {
+    /// Has it ended?
+    pub fn is_over(&self) -> bool {
+        self.waiting.is_finished()
+    }
+
+    /// Kills it with all that it started.
+    pub fn kill(&self) {
+        let id = i32::try_from(self.id).ok().and_then(rustix::process::Pid::from_raw);
+        if let Some(id) = id.filter(|_| !self.is_over()) {
+            // It may have ended in this moment.
+            let _ = rustix::process::kill_process(id, rustix::process::Signal::KILL);
+        }
+    }
+
+    /// Its exit code, once it has ended: as shells have it, 128 and the signal's number where one
+    /// ended it.
+    pub fn exit_code(self) -> Result<u8, Trouble> {
+        use std::os::unix::process::ExitStatusExt;
+        let status = self.waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+        Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+    }
+}
+
+const EVERYWHERE: Address = Address { ip: IpAddr::V4(Ipv4Addr::UNSPECIFIED), prefix_bits: 0 };
+
+/// The device in this machine's own network namespace, with what is behind it; none where the
+/// process may not make one.
+fn machine() -> Result<Option<(Place, Tun, Beyond)>, Trouble> {
+    for place in Place::all() {
+        match device(place, place.outside()) {
+            Ok(outside) => {
+                let nat = masquerade_source(&place.name(), place.inside());
+                let forwards = std::fs::read_to_string("/proc/sys/net/ipv4/ip_forward");
+                let forwards = forwards.is_ok_and(|value| value.trim() != "0");
+                return Ok(Some((place, outside, Beyond::Machine { nat, forwards })));
+            }
+            // Another enclosure has the name.
+            Err(_) if is_taken(place)? => {}
+            Err(trouble) => return Err(trouble),
+        }
+    }
+    Ok(None)
+}
+
+/// The first place of which this network namespace has no device.
+fn free_place() -> Result<Place, Trouble> {
+    for place in Place::all() {
+        if !is_taken(place)? {
+            return Ok(place);
+        }
+    }
+    Err(Trouble::new("looking for free addresses", &io::Error::other("256 labs are at work")))
+}
+
+fn is_taken(place: Place) -> Result<bool, Trouble> {
+    Ok(index_of(&place.name()).during("looking at interfaces")?.is_some())
+}
+
+/// A device of `place` in this thread's network namespace, with this address.
+fn device(place: Place, ip: Ipv4Addr) -> Result<Tun, Trouble> {
+    let tun = Tun::create(&place.name(), MTU).map_err(|error: PortError| Trouble::from(error))?;
+    let netlink = Netlink::open().during("opening a netlink socket")?;
+    netlink.set_queue(tun.index(), DEVICE_QUEUE).during("setting the length of a device's queue")?;
+    let address = Address { ip: ip.into(), prefix_bits: PREFIX_BITS };
+    netlink.add_address(tun.index(), address).during("giving a device its address")?;
+    Ok(tun)
+}
+
+/// A host of whose interfaces nothing is heard but IPv4. It forwards, so that an enclosure within
+/// this one has a way out.
+fn quiet_host() -> Result<Host, Trouble> {
+    let host = Host::new()?;
+    // Without IPv6 there is nothing to turn off; and where /proc/sys is not to be written, only an
+    // enclosure within this one lacks something.
+    let _ = host.set_variable("net/ipv6/conf/default/disable_ipv6", "1");
+    let _ = host.set_variable("net/ipv4/ip_forward", "1");
+    Ok(host)
+}
+
+/// What `make` makes in a thread of its own, which may go to another network namespace.
+fn elsewhere<T: Send>(make: impl FnOnce() -> Result<T, Trouble> + Send) -> Result<T, Trouble> {
+    let made = thread::scope(|scope| scope.spawn(make).join());
+    made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// In place of the address of a name server: that of this machine is used.
+const NO_NAMES: &str = "-";
+
+/// Is the first process of a process namespace: mounts what the command expects, runs it, and
+/// returns its exit code. All that it started ends with it.
+pub(crate) fn first(arguments: impl IntoIterator<Item = String>) -> i32 {
+    let mut arguments = arguments.into_iter();
+    let names = arguments.next().and_then(|names| names.parse().ok());
+    // A machine on which not all of this can be mounted still runs the command.
+    let _ = die_with_parent();
+    if part_sys().is_ok() {
+        let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+        let _ = mount("proc", "/proc", "proc", flags, None);
+        if let Some(names) = names {
+            let _ = mount_names(names);
+        }
+    }
+    let program = arguments.next().unwrap_or_default();
+    match Command::new(&program).args(arguments).spawn() {
+        Ok(child) => waited(&child),
+        Err(error) => {
+            eprintln!("fairwire: `{program}` could not be started: {error}");
+            2
+        }
+    }
+}
+
+/// Puts a file that names one name server in place of `/etc/resolv.conf`.
+fn mount_names(names: Ipv4Addr) -> io::Result<()> {
+    const FILE: &str = "/etc/resolv.conf";
+    // A file in memory, which stays when the folder where it was made is taken away again.
+    let folder = Path::new("/mnt");
+    mount("tmpfs", folder, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, None)?;
+    let file = folder.join("resolv.conf");
+    let mounted =
+        std::fs::write(&file, format!("nameserver {names}\n")).and_then(|()| Ok(mount_bind(&file, FILE)?));
+    unmount(folder, UnmountFlags::DETACH)?;
+    mounted
+}
+
+/// Waits for the end of `child`, and meanwhile of all other processes that lost their parent.
+fn waited(child: &Child) -> i32 {
+    let code = |status: WaitStatus| {
+        let signal = status.terminating_signal().map(|signal| 128 + signal);
+        status.exit_status().or(signal).unwrap_or(1)
+    };
+    loop {
+        match wait(WaitOptions::empty()) {
+            Ok(Some((id, status))) if id.as_raw_nonzero().get().cast_unsigned() == child.id() => {
+                return code(status);
+            }
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => return 1,
+        }
+    }
+}
