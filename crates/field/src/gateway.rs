@@ -8,7 +8,7 @@ use fairwire_gateway::control::protocol::{Answer, Reloaded, Request};
 use fairwire_gateway::telemetry::snapshot::Snapshot;
 use fairwire_linux::clock;
 use fairwire_testbed::pid_namespace::SCRATCH;
-use fairwire_testbed::schedule::waited;
+use fairwire_testbed::schedule::{ran, waited};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -146,6 +146,17 @@ impl Gateway {
     pub fn waited_s(&self) -> f64 {
         let tasks = self.family().into_iter().flat_map(|pid| fs::read_dir(format!("/proc/{pid}/task")));
         tasks.flatten().flatten().map(|task| waited(&task.path()).secs()).sum()
+    }
+
+    /// How long its threads ran on a processor, seconds: those of this name, and all others.
+    pub fn ran_s(&self, name: &str) -> [f64; 2] {
+        let tasks = self.family().into_iter().flat_map(|pid| fs::read_dir(format!("/proc/{pid}/task")));
+        let mut sums = [0.0; 2];
+        for task in tasks.flatten().flatten() {
+            let own = fs::read_to_string(task.path().join("comm")).unwrap_or_default();
+            sums[usize::from(own.trim_end() != name)] += ran(&task.path()).secs();
+        }
+        sums
     }
 
     fn family(&self) -> Vec<u32> {

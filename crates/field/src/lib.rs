@@ -18,6 +18,7 @@ pub mod fault;
 pub mod finding;
 pub mod gateway;
 pub mod home;
+pub mod page;
 pub mod peers;
 pub mod report;
 pub mod run;

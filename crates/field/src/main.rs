@@ -7,7 +7,7 @@ use fairwire_field::contest::{self, Case, Judged};
 use fairwire_field::fault::{FAULTS, Happened};
 use fairwire_field::home::{self, Home};
 use fairwire_field::tries::Outcome as _;
-use fairwire_field::{Fallible, peers, report, scale, soak};
+use fairwire_field::{Fallible, page, peers, report, scale, soak};
 use fairwire_testbed::agent;
 use fairwire_testbed::error::TroubleKind;
 use fairwire_testbed::message::AGENT_COMMAND;
@@ -21,11 +21,12 @@ Holds the gateway against its promises, in network namespaces with this kernel's
 
 Usage: fairwire-field [OPTION]... [COMMAND] [NAME]...
 
-  all                 contests, faults, plans and scale (the default)
+  all                 contests, faults, plans, page and scale (the default)
   contests [NAME]...  traffic against disciplines, held against the max-min oracle; those whose names contain a NAME
   faults [NAME]...    what was promised, what happened, the counters
   scale               20 000 subscribers: memory, start, reload
   plans               one CUBIC on a plan of 200 Mbit/s among 10, 1000 and 20 000 subscribers
+  page                what the gateway's page costs with three viewers, and whether 10 000 slow connections disturb
   soak                full load and reloads for minutes
   home [NAME]...      a heavy host, another and a quiet one on 50/10 Mbit/s, under HTB and ours, bump and NAT router; rows whose
                       names contain a NAME
@@ -86,6 +87,7 @@ enum Command {
     Faults,
     Scale,
     Plans,
+    Page,
     Soak,
     Home,
     Peers,
@@ -131,6 +133,7 @@ impl Arguments {
             Command::Faults => self.faults(),
             Command::Scale => self.report("scale.json", scale::twenty_thousand()),
             Command::Plans => self.report("plans.json", scale::one_on_its_plan()),
+            Command::Page => self.report("page.json", page::all()),
             Command::Soak => self.soak(),
             Command::Home => self.home(),
             Command::Peers => self.peers(),
@@ -164,7 +167,8 @@ impl Arguments {
         let contests = self.contests()?;
         let faults = self.faults()?;
         let plans = self.report("plans.json", scale::one_on_its_plan())?;
-        Ok(self.report("scale.json", scale::twenty_thousand())? && plans && contests && faults)
+        let page = self.report("page.json", page::all())?;
+        Ok(self.report("scale.json", scale::twenty_thousand())? && page && plans && contests && faults)
     }
 
     fn is_named(&self, name: &str) -> bool {
@@ -313,6 +317,7 @@ fn command(name: &str) -> Option<Command> {
         "faults" => Command::Faults,
         "scale" => Command::Scale,
         "plans" => Command::Plans,
+        "page" => Command::Page,
         "soak" => Command::Soak,
         "home" => Command::Home,
         "peers" => Command::Peers,

@@ -6,7 +6,17 @@ use std::path::Path;
 /// How long the thread of the folder `task`, such as `/proc/thread-self`, was ready to run and no
 /// processor was free for it, since it began. Zero where the kernel does not report it.
 pub fn waited(task: &Path) -> Duration {
+    number(task, 1)
+}
+
+/// How long it ran. Zero where the kernel does not report it.
+pub fn ran(task: &Path) -> Duration {
+    number(task, 0)
+}
+
+/// A number of `schedstat`: the first two are nanoseconds
+/// (Documentation/scheduler/sched-stats.rst).
+fn number(task: &Path, at: usize) -> Duration {
     let text = std::fs::read_to_string(task.join("schedstat")).unwrap_or_default();
-    // The second number, in nanoseconds (Documentation/scheduler/sched-stats.rst).
-    Duration::from_ns(text.split_whitespace().nth(1).and_then(|word| word.parse().ok()).unwrap_or(0))
+    Duration::from_ns(text.split_whitespace().nth(at).and_then(|word| word.parse().ok()).unwrap_or(0))
 }

@@ -9,3 +9,4 @@ mod plain;
 
 pub use cases::{FAULTS, Fault, find};
 pub use happened::Happened;
+pub(crate) use plain::bps;

@@ -45,7 +45,7 @@ pub(super) fn begin(document: &Document, traffic: Traffic) -> Fallible<Run> {
 }
 
 /// Bit/s on the link of `group` between two seconds of a run.
-pub(super) fn bps(traffic: &Traffic, seen: &Seen, group: &str, from_s: f64, to_s: f64) -> f64 {
+pub(crate) fn bps(traffic: &Traffic, seen: &Seen, group: &str, from_s: f64, to_s: f64) -> f64 {
     let slot = |s: f64| (s / SLOT.secs()).round() as usize;
     let flows = traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == group);
     let bytes: u64 =
