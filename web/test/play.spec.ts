@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, expectAccessible, expectNoSideways, test } from "./page";
 import { LESSONS, measured } from "./native";
 
@@ -195,4 +196,89 @@ test("a lesson that was changed says so, keeps its question, and begins again as
   await card.getByRole("button", { name: "Begin as written" }).click();
   await expect(card.getByRole("button", { name: "Begin as written" })).toHaveCount(0);
   await expect(rates.last()).not.toHaveValue("1 Mbit/s");
+});
+
+test("a picture that is taken along has times, bars, drops, and lines that differ by more than colour", async ({ page, site }) => {
+  await page.goto(`${site}play.html`);
+  const now = async () => Number(await page.locator(clock).getAttribute("data-now"));
+  await page.getByLabel("speed").selectOption("16");
+  await expect.poll(now).toBeGreaterThan(12);
+  await page.getByRole("button", { name: "Pause" }).click();
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "SVG", exact: true }).click();
+  const picture = readFileSync(await (await download).path(), "utf8");
+  // Two sides of rates and of windows, the queue and the delay, each with round times along its axis.
+  const times = [...picture.matchAll(/class="time"[^>]*>([^<]*)</g)].map((found) => found[1] ?? "");
+  expect(times.length).toBeGreaterThan(6 * 4);
+  for (const time of times) expect(time).toMatch(/^\d+(\.\d+)? s$/);
+  expect(picture.match(/class="delivered"/g)).toHaveLength(2 * 5);
+  expect(picture).toContain("Drops by cause");
+  const key = (name: string) => new RegExp(`<line class="key"[^>]*stroke-dasharray="([^"]*)"/><text[^>]*>${name}<`).exec(picture)?.[1];
+  expect(key("tail-drop p50")).toBe("");
+  expect(key("tail-drop p99")).toBe("4 3");
+  const drops = await page.getByRole("region", { name: "Drops by who sent" }).locator("td[class^=shade]").allTextContents();
+  for (const count of drops) expect(picture).toContain(`>${count}<`);
+});
+
+test("one discipline is run under two settings, and the address has both", async ({ page, site }) => {
+  await page.goto(`${site}play.html`);
+  await page.getByRole("combobox", { name: "A", exact: true }).selectOption("codel");
+  await expect(page.getByRole("heading", { name: "Rate of each flow under codel" })).toBeVisible();
+  await page.getByRole("combobox", { name: "B", exact: true }).selectOption({ label: "codel, with settings of its own" });
+  await expect(page.getByRole("heading", { name: "Rate of each flow under codel-2" })).toBeVisible();
+  await page.getByText("parameters of codel-2").click();
+  const target = page.locator("details[open]").getByLabel("target", { exact: true });
+  await target.fill("20 ms");
+  await target.press("Enter");
+  await expect(page.getByText("parameters of codel-2: target = 20 ms")).toBeVisible();
+  await expect(page).toHaveURL(/#scenario=/);
+  const address = page.url();
+  await page.goto("about:blank");
+  await page.goto(address);
+  await expect(page.getByText("parameters of codel-2: target = 20 ms")).toBeVisible();
+  await expect(page.getByText("parameters of codel", { exact: true })).toBeVisible();
+});
+
+test("parameters say what they are and may be, in plain words", async ({ page, site }) => {
+  await page.goto(`${site}play.html`);
+  await page.getByText("parameters of fq-codel").click();
+  const open = page.locator("details[open]");
+  await expect(open).toContainText("from 1 us to 1 h");
+  const shown = await open.evaluate((element) => [element.textContent ?? "", ...[...element.querySelectorAll("input")].map((input) => input.placeholder)]);
+  for (const text of shown) expect(text).not.toMatch(/[`*]|\]\(/);
+});
+
+test("a buffer is moved in the unit in which it was typed", async ({ page, site }) => {
+  await page.goto(`${site}play.html`);
+  const text = page.getByLabel("buffer, as text");
+  const slider = page.getByRole("slider", { name: "buffer" });
+  for (const [typed, unit] of [["75 kB", /^\d+(\.\d+)? kB$/], ["50 ms", /^\d+(\.\d+)? ms$/]] as const) {
+    await text.fill(typed);
+    await text.press("Enter");
+    await expect(slider).toHaveAttribute("aria-valuetext", typed);
+    await slider.press("ArrowRight");
+    await expect(slider).not.toHaveAttribute("aria-valuetext", typed);
+    expect(await slider.getAttribute("aria-valuetext")).toMatch(unit);
+  }
+});
+
+test("what is said of a run goes when it is no longer true", async ({ page, site }) => {
+  await page.goto(`${site}play.html`);
+  const many = page.getByLabel("how many, as text").first();
+  await many.fill("3");
+  await many.press("Enter");
+  await expect(page.getByRole("alert")).toContainText("began again");
+  await page.getByLabel("speed").selectOption("16");
+  await expect(page.getByRole("alert")).toHaveCount(0);
+});
+
+test("an exercise shows its answer when it is wanted", async ({ page, site }) => {
+  await page.goto(`${site}play.html#lesson=exercise-warm-up`);
+  const card = page.getByRole("region", { name: "lesson" });
+  await expect(card.getByText("When must measuring begin?")).toBeVisible();
+  await card.getByRole("button", { name: "Run to the end" }).click();
+  await expect(card.locator("[data-value]")).toHaveCount(1, { timeout: 50_000 });
+  await expect(card.getByText("from 25 s on")).toBeHidden();
+  await card.getByText("show an answer").click();
+  await expect(card.getByText("from 25 s on")).toBeVisible();
 });

@@ -9,6 +9,7 @@ mod args;
 mod command;
 mod failure;
 mod figure;
+mod html;
 mod interrupt;
 mod lost_terminal;
 mod notice;

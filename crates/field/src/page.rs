@@ -1,4 +1,4 @@
-//! What the gateway's page costs and stands: viewers a hundred times a second, a search among
+//! What the gateway's page costs and withstands: viewers a hundred times a second, a search among
 //! 20 000 subscribers, and thousands of slow connections.
 //!
 //! What viewers cost is taken as processor time and not as throughput: between two intervals of 2 s
@@ -265,7 +265,7 @@ fn list(happened: &mut Happened) -> Fallible<()> {
 /// Connections, and the threads that open them.
 const CONNECTIONS: usize = 10_000;
 const OPENERS: usize = 8;
-/// A connection sends another byte of its header whenever so many more were opened.
+/// A connection sends another byte of its header after each number of further ones.
 const BETWEEN_BYTES: usize = 50;
 /// The shaped link.
 const MBPS: u64 = 40;
@@ -355,7 +355,7 @@ fn connected_from(address: SocketAddr) -> Fallible<TcpStream> {
     Ok(TcpStream::from(socket))
 }
 
-/// This process may have so many connections open.
+/// This process may have this number of connections open.
 fn room_for(connections: usize) -> Fallible<()> {
     let wanted = connections as u64 + 1000;
     let now = getrlimit(Resource::Nofile);

@@ -69,6 +69,8 @@ pub struct Run {
 #[derive(Debug)]
 pub struct Plan {
     pub(crate) base: Base,
+    /// The title of its scenario, or the name where that has none.
+    pub title: String,
     /// What varies besides the discipline.
     pub axes: Vec<Axis>,
     /// Every combination. The last axis varies fastest, and the discipline faster.
@@ -131,8 +133,11 @@ impl Plan {
         let seeds = spec.seeds.as_ref().unwrap_or(&own.spec().seeds).as_slice().to_vec();
         let measures = maker.measures(&base, &axes, &cells)?;
         let Cells(cells) = cells;
+        let names = own.spec();
+        let title = if names.title.is_empty() { &names.name } else { &names.title }.clone();
         Ok(Plan {
             base,
+            title,
             axes,
             cells,
             seeds,

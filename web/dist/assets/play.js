@@ -1,21 +1,485 @@
-import{_ as e,a as t,b as n,c as r,d as i,f as a,g as o,h as s,i as c,l,m as u,n as d,o as f,p,s as m,t as h,v as g,x as _,y as v}from"./kit.js";var y=200;function b(t){let[n,r]=g(t.text),[i,a]=g(null),s=e(t.text);s.current=t.text,o(()=>r(t.text),[t.text]);let{min:c,max:u,value:d}=t,f=t.isLogarithmic??!1,p=e=>f?y*Math.log(e/c)/Math.log(u/c):e,m=e=>f?c*(u/c)**(e/y):e,h=()=>{n.trim()!==``&&n!==t.text&&t.change(n.trim())},_=e=>{a(e),r(t.write(m(e)))},v=async e=>{await t.change(t.write(m(e))),a(null),r(s.current)};return l(`div`,{class:`slider`,children:[l(`label`,{children:[l(`span`,{children:t.label}),l(`input`,{type:`text`,value:n,"aria-label":`${t.label}, as text`,onInput:e=>r(e.currentTarget.value),onBlur:h,onKeyDown:e=>e.key===`Enter`&&h()})]}),d!==null&&l(`input`,{type:`range`,"aria-label":t.label,"aria-valuetext":t.text,min:f?0:c,max:f?y:u,step:f?1:t.step??1,value:i??p(Math.min(u,Math.max(c,d))),onInput:e=>_(Number(e.currentTarget.value)),onChange:e=>void v(Number(e.currentTarget.value))})]})}function x(e){return l(`label`,{class:`choice`,children:[l(`span`,{children:e.label}),l(`select`,{value:e.value,onChange:t=>e.change(t.currentTarget.value),children:e.options.map(({name:e,text:t})=>l(`option`,{value:e,children:t},e))})]})}var S={"bit/s":1,"kbit/s":1e3,"Mbit/s":1e6,"Gbit/s":1e9,s:1,ms:.001,us:1e-6,ns:1e-9,packets:1,packet:1,B:1,kB:1e3,KiB:1024,MB:1e6,MiB:1048576};function C(e){if(typeof e==`number`)return e;if(typeof e!=`string`)return null;let t=/^\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z/]+)\s*$/.exec(e),n=t?S[t[2]??``]:void 0;return t&&n!==void 0?Number(t[1])*n:null}var w=e=>String(Number(e.toPrecision(3))),T={rate:e=>e>=1e6?`${w(e/1e6)} Mbit/s`:`${w(e/1e3)} kbit/s`,time:e=>e>=1?`${w(e)} s`:`${w(e*1e3)} ms`,packets:e=>`${Math.max(1,Math.round(Number(e.toPrecision(3))))} packets`,count:e=>String(Math.round(e))},E=e=>typeof e==`object`&&!Array.isArray(e),D=e=>Array.isArray(e)&&e.length>0&&e.every(E);function O(e){return/^[A-Za-z0-9_-]+$/.test(e)?e:JSON.stringify(e)}function k(e){return typeof e==`string`?JSON.stringify(e):Array.isArray(e)?`[${e.map(k).join(`, `)}]`:E(e)?`{ ${Object.entries(e).map(([e,t])=>`${O(e)} = ${k(t)}`).join(`, `)} }`:String(e)}function ee(e){let t=Object.entries(e),n=t.filter(([,e])=>!E(e)&&!D(e)).map(([e,t])=>`${O(e)} = ${k(t)}`);for(let[e,r]of t)if(E(r))n.push(``,`[${O(e)}]`,...A(r));else if(D(r)&&e!==`disciplines`)for(let t of r)n.push(``,`[[${O(e)}]]`,...A(t));else D(r)&&n.unshift(`${O(e)} = ${k(r)}`);return`${n.join(`
-`)}\n`}function A(e){return Object.entries(e).map(([e,t])=>`${O(e)} = ${k(t)}`)}function j(e,t){let n=e;for(let e of t){if(n===void 0||typeof n!=`object`)return;n=n[e]}return n}function te(e,t,n){let r=structuredClone(e),i=r;for(let e of t.slice(0,-1)){let t=i[e];(t===void 0||typeof t!=`object`)&&(i[e]={}),i=i[e]}let a=t[t.length-1];return a===void 0||(n===void 0?delete i[a]:i[a]=n),r}var M=e=>e===void 0?``:typeof e==`object`?JSON.stringify(e):String(e);function ne(e){let{about:t}=e;return l(`div`,{class:`contest`,children:[l(ie,{...e}),t.document.link!==void 0&&!Array.isArray(t.document.link)&&l(re,{...e}),l(se,{...e})]})}function re({about:e,edit:t}){let n=t=>j(e.document,[`link`,t]);return l(`fieldset`,{children:[l(`legend`,{children:`Link`}),l(b,{label:`rate`,text:M(n(`rate`)),value:C(n(`rate`)),min:1e6,max:1e8,isLogarithmic:!0,write:T.rate,change:e=>t([`link`,`rate`],e)}),l(b,{label:`buffer`,text:M(n(`buffer`)),value:M(n(`buffer`)).includes(`packet`)?C(n(`buffer`)):null,min:5,max:2e3,isLogarithmic:!0,write:T.packets,change:e=>t([`link`,`buffer`],e)}),l(b,{label:`delay, one way`,text:M(n(`delay`)),value:C(n(`delay`)),min:.001,max:.2,isLogarithmic:!0,write:T.time,change:e=>t([`link`,`delay`],e)})]})}function ie({about:e,parts:t,edit:n}){let r=t.filter(e=>e.kind===`discipline`),i=[...new Set([...r.map(e=>e.name),...e.sides])].map(e=>({name:e,text:e})),a=(t,r)=>{let i=e.sides.slice(0,2);r===``?i.splice(t,1):i[t]=r;let a=j(e.document,[`disciplines`])??[];n([`disciplines`],i.map(t=>a[e.disciplines.indexOf(t)]??t))};return l(`fieldset`,{children:[l(`legend`,{children:`Disciplines`}),l(x,{label:`A`,value:e.sides[0]??``,options:i,change:e=>a(0,e)}),l(x,{label:`B`,value:e.sides[1]??``,options:[{name:``,text:`none`},...i.filter(({name:t})=>t!==e.sides[0])],change:e=>a(1,e)}),e.sides.map(t=>l(ae,{side:t,part:r.find(e=>e.name===t),about:e,edit:n},t))]})}function ae(e){let{side:t,part:n,about:r,edit:i}=e;return!n||n.fields.length===0?null:l(`details`,{children:[l(`summary`,{children:[`parameters of `,t]}),l(`p`,{class:`faint small`,children:n.summary}),n.fields.map(e=>{let t=[`discipline`,n.name,e.name];return l(`label`,{class:`parameter`,title:`${e.text}${e.range?` (${e.range})`:``}`,children:[l(`span`,{children:e.name}),l(`input`,{type:`text`,value:M(j(r.document,t)),placeholder:e.default,onChange:e=>i(t,oe(e.currentTarget.value))})]},e.name)})]})}function oe(e){let t=e.trim();if(t!==``)return t===`true`||t===`false`?t===`true`:Number.isFinite(Number(t))?Number(t):t}function se({about:e,parts:t,edit:n}){let r=e.document.flow??[],i=e=>{let i=r.map(e=>M(e.group)),a=e;for(let t=2;i.includes(a);t+=1)a=`${e}-${t}`;n([`flow`],[...r,ce(a,e,t)])};return l(`fieldset`,{children:[l(`legend`,{children:`Who sends`}),r.map((i,a)=>l(le,{group:i,index:a,about:e,parts:t,edit:n,isLast:r.length===1},`${a} ${M(i.group)}`)),l(`div`,{class:`add`,children:[l(`span`,{class:`faint small`,children:`add`}),[[`bulk`,`TCP`],[`cbr`,`UDP`],[`web`,`web`],[`voip`,`call`]].map(([e,t])=>l(`button`,{type:`button`,onClick:()=>i(e??``),children:[`+ `,t]},e))]})]})}function ce(e,t,n){let r=n.find(e=>e.kind===`source`&&e.name===t),i=r?.is_tcp?{tcp:{control:`cubic`,recovery:`sack`}}:{};return{group:e,source:r?.typed??t,...i,access:{rate:`100 Mbit/s`,delay:`5 ms`}}}function N(e){return typeof e==`object`&&!Array.isArray(e)?Object.keys(e)[0]??``:M(e)}function le({group:e,index:t,about:n,parts:r,edit:i,isLast:a}){let o=M(e.group),s=N(e.source),c=r.find(e=>e.kind===`source`&&e.name===s),u=(...e)=>[`flow`,t,...e],d=j(e,[`source`,s,`rate`]),f=()=>i([`flow`],(n.document.flow??[]).filter((e,n)=>n!==t)),p=r.filter(e=>e.kind===`source`&&e.name!==`replay`);return l(`div`,{class:`sender`,role:`group`,"aria-label":`senders ${o}`,children:[l(`div`,{class:`sender-head`,children:[l(`strong`,{children:o}),l(`button`,{type:`button`,class:`quiet`,disabled:a,"aria-label":`remove ${o}`,onClick:f,children:`remove`})]}),l(x,{label:`sends`,value:s,options:p.map(e=>({name:e.name,text:e.is_tcp?`${e.name} (TCP)`:`${e.name} (UDP)`})),change:t=>{let{access:n,start:a,count:s}=e,c=ce(o,t,r);i(u(),{...c,access:n??c.access??{},...a?{start:a}:{},...s?{count:s}:{}})}}),c?.is_tcp&&l(ue,{group:e,path:u,parts:r,edit:i}),l(b,{label:`how many`,text:M(e.count??1),value:Number(e.count??1),min:1,max:50,write:T.count,change:e=>i(u(`count`),oe(e))}),d!==void 0&&l(b,{label:`rate`,text:M(d),value:C(d),min:1e5,max:1e8,isLogarithmic:!0,write:T.rate,change:e=>i(u(`source`,s,`rate`),e)}),l(de,{group:e,about:n,path:u,edit:i})]})}function ue(e){let t=N(j(e.group,[`tcp`,`control`]))||`reno`,n=e.parts.filter(e=>e.kind===`controller`);return l(x,{label:`TCP`,value:t,options:n.map(e=>({name:e.name,text:e.name})),change:t=>{let n=e.group.tcp??{};e.edit(e.path(`tcp`),{...n,control:t,...t===`reno`?{}:{recovery:`sack`}})}})}function de(e){let t=C(j(e.about.document,[`link`,`delay`])),n=C(j(e.group,[`access`,`delay`]));if(t===null||n===null){let t=M(j(e.group,[`access`,`delay`]));return l(b,{label:`own delay, one way`,text:t,value:null,min:0,max:1,write:T.time,change:t=>e.edit(e.path(`access`,`delay`),t)})}let r=2*t;return l(b,{label:`RTT without queue`,text:T.time(r+4*n),value:r+4*n,min:Math.max(.002,r),max:r+.4,isLogarithmic:!0,write:T.time,change:t=>{let n=C(t),i=n===null?null:Math.max(0,(n-r)/4);e.edit(e.path(`access`,`delay`),i===null?t:`${Number((i*1e3).toPrecision(4))} ms`)}})}async function fe(){let e=await(await fetch(`./server.json`)).json();return{hasPlayer:e.hasPlayer===!0,hasKernel:e.hasKernel===!0,scenario:typeof e.scenario==`string`?e.scenario:null}}async function pe(e,t){if(t(`page`)&&typeof WebAssembly==`object`&&typeof DecompressionStream==`function`)try{return await me()}catch(t){if(!e.hasPlayer)throw t}if(!e.hasPlayer)throw Error("this browser has no WebAssembly, and no process serves this page: run `fairwire play`");return he()}var P=new TextDecoder;async function me(){let e=new Worker(new URL(new URL(`worker.js`,import.meta.url).href,``+import.meta.url),{type:`module`}),t=new Map,n=0,r=e=>{for(let{reject:n}of t.values())n(Error(e));t.clear()};e.onmessage=({data:e})=>{let n=t.get(e.id);t.delete(e.id),e.isError?n?.reject(Error(P.decode(e.bytes))):n?.resolve(e.bytes)},e.onerror=e=>r(`the simulator stopped: ${e.message}`);let i=(r,i)=>new Promise((a,o)=>{n+=1,t.set(n,{resolve:a,reject:o}),e.postMessage({id:n,name:r,input:i===void 0?``:JSON.stringify(i)})});return await i(`catalogue`),{place:`in this page (WebAssembly)`,call:i}}function he(){let e=crypto.getRandomValues(new Uint32Array(2)).join(`-`);return{place:`in the process that serves this page`,call:async(t,n)=>{let r=n===void 0?``:JSON.stringify(n),i=await fetch(`./player/${e}/${t}`,{method:`POST`,body:r}),a=new Uint8Array(await i.arrayBuffer());if(!i.ok)throw Error(P.decode(a));return a}}}async function F(e,t,n){return JSON.parse(P.decode(await e.call(t,n)))}var ge=[{name:`lab`,text:`kernel`,dash:[]},{name:`sim`,text:`simulated`,dash:[4,3]}];async function _e(e){let t=await fetch(`./kernel`,{method:`POST`,body:e}),n=await t.text();if(!t.ok)throw Error(n);return n}function ve(e,t){let n=ye(e),r=[...new Set(t.flows.map(e=>e.group))];return[...n].map(([e,t])=>{let n=r.flatMap((e,t)=>ge.map(n=>({group:e,colour:t,stage:n})));return{title:`On this machine's kernel, under ${e}`,axis:`rate of each group: kernel, and simulated (dashed)`,series:n.map(({group:e,colour:t,stage:n})=>({name:`${e}, ${n.text}`,colour:t,dash:n.dash})),data:()=>{let e=Float64Array.from(t.times).sort();return[e,...n.map(({group:n,stage:r})=>{let i=t.rates.get(`${r.name} ${n}`);return e.map(e=>i?.get(e)??NaN)})]},format:p}})}function ye(e){let t=new Map;for(let n of e.split(`
-`).slice(1)){let[e=``,r=``,,i=``,a,o=``,s,,c=``]=n.split(`,`);if(a!==`group`||s!==`egress`)continue;let l=t.get(e)??{times:new Set,rates:new Map};t.set(e,l),l.times.add(Number(i));let u=`${r} ${o}`,d=l.rates.get(u)??new Map;l.rates.set(u,d),d.set(Number(i),Number(c))}return t}var I={at:0,packets:1,bytes:2,link:3,mean:4,p50:5,p99:6},L=7,R={rate:0,offered:1,dropped:2,window:3},be=4,xe=8e6,Se=class{flows;causes;width;rows=0;levels=[];dropped;droppedOf;numbers;constructor(e,t){this.flows=e,this.causes=t,this.width=L+t+be*e,this.numbers=new Float64Array(this.width*1024),this.dropped=new Float64Array(t),this.droppedOf=new Float64Array(e)}add(e){let t=e.length/this.width;this.makeRoom(t),this.numbers.set(e,this.rows*this.width);for(let n=0;n<t;n+=1){let t=n*this.width;for(let n=0;n<this.causes;n+=1)this.dropped[n]=(this.dropped[n]??0)+(e[t+L+n]??0);for(let n=0;n<this.flows;n+=1)this.droppedOf[n]=(this.droppedOf[n]??0)+(e[t+this.column(n,R.dropped)]??0)}this.rows+=t}at(e,t){return this.numbers[e*this.width+t]??NaN}column(e,t){return L+this.causes+be*e+t}makeRoom(e){if((this.rows+e)*this.width>xe&&this.rows>1){let e=Math.floor(this.rows/2);this.numbers.copyWithin(0,(this.rows-e)*this.width,this.rows*this.width),this.rows=e}let t=(this.rows+e)*this.width;if(t<=this.numbers.length)return;let n=new Float64Array(Math.max(t,2*this.numbers.length));n.set(this.numbers.subarray(0,this.rows*this.width)),this.numbers=n}from(e){return this.at(this.rows-1,I.at),Math.max(0,this.rows-Math.round(e/.01),0)}means(e,t,n,r){let i=Math.ceil(t/n)*n,a=Math.max(0,Math.ceil((this.rows-i)/n)),o=new Float64Array(a);for(let e=0;e<a;e+=1)o[e]=this.at(i+e*n,I.at);return[o,...e.map(e=>this.smoothed(e,i,a,n,r))]}smoothed(e,t,n,r,i){let{numbers:a,width:o}=this,s=new Float64Array(n),c=Math.max(i,r),l=0,u=0,d=Math.max(0,t-c+1),f=d;for(let i=0;i<n;i+=1){let n=t+i*r;for(;f<=n;f+=1){let t=a[f*o+e]??NaN;t===t&&(l+=t,u+=1)}for(;d<=n-c;d+=1){let t=a[d*o+e]??NaN;t===t&&(l-=t,--u)}s[i]=u>0?Math.max(0,l/u):NaN}return s}};function Ce(e,t){let n=new Float64Array(e.buffer,e.byteOffset,e.byteLength/8),r=3;for(let e of t){let t=n[r]??0,i=n[r+2]??0;r+=3,e.levels=Array.from({length:t},(e,t)=>({demand:n[r+3*t]??0,delivered:n[r+3*t+1]??0,share:n[r+3*t+2]??0})),r+=3*t,e.add(n.subarray(r,r+i*e.width)),r+=i*e.width}return{now:n[0]??0,isOver:n[1]===1}}function z(e,t){let n=document.createElement(`a`);n.href=URL.createObjectURL(t),n.download=e,n.click(),setTimeout(()=>URL.revokeObjectURL(n.href),1e4)}var B=e=>e.replace(/[&<>"]/g,e=>({"&":`&amp;`,"<":`&lt;`,">":`&gt;`,'"':`&quot;`})[e]??e),V=880,H=250,U=90,W={top:48,bottom:44,right:16};function we(e,n){let r=t(),i=40+n.length*H,a=n.map((e,t)=>Te(e,40+t*H,r));return`<svg xmlns="http://www.w3.org/2000/svg" width="${V}" height="${i}" viewBox="0 0 ${V} ${i}" font-family="system-ui, 'DejaVu Sans', sans-serif" font-size="12">
+import{S as e,_ as t,a as n,b as r,c as i,f as a,g as o,h as s,i as c,l,m as u,n as d,o as f,p,s as m,t as h,u as g,v as ee,x as _,y as v}from"./kit.js";var y=200;function b(e){let[n,r]=v(e.text),[i,a]=v(null),o=ee(e.text);o.current=e.text,t(()=>r(e.text),[e.text]);let{min:s,max:c,value:u}=e,d=e.isLogarithmic??!1,f=e=>d?y*Math.log(e/s)/Math.log(c/s):e,p=e=>d?s*(c/s)**(e/y):e,m=()=>{n.trim()!==``&&n!==e.text&&e.change(n.trim())},h=t=>{a(t),r(e.write(p(t)))},g=async t=>{await e.change(e.write(p(t))),a(null),r(o.current)};return l(`div`,{class:`slider`,children:[l(`label`,{children:[l(`span`,{children:e.label}),l(`input`,{type:`text`,value:n,"aria-label":`${e.label}, as text`,onInput:e=>r(e.currentTarget.value),onBlur:m,onKeyDown:e=>e.key===`Enter`&&m()})]}),u!==null&&l(`input`,{type:`range`,"aria-label":e.label,"aria-valuetext":e.text,min:d?0:s,max:d?y:c,step:d?1:e.step??1,value:i??f(Math.min(c,Math.max(s,u))),onInput:e=>h(Number(e.currentTarget.value)),onChange:e=>void g(Number(e.currentTarget.value))})]})}function x(e){return l(`label`,{class:`choice`,children:[l(`span`,{children:e.label}),l(`select`,{value:e.value,onChange:t=>e.change(t.currentTarget.value),children:e.options.map(({name:e,text:t})=>l(`option`,{value:e,children:t},e))})]})}var S={"bit/s":1,"kbit/s":1e3,"Mbit/s":1e6,"Gbit/s":1e9,s:1,ms:.001,us:1e-6,ns:1e-9,packets:1,packet:1,B:1,kB:1e3,KiB:1024,MB:1e6,MiB:1048576};function C(e){if(typeof e==`number`)return e;let t=w(e),n=t?S[t.unit]:void 0;return t&&n!==void 0?t.number*n:null}function w(e){let t=typeof e==`string`?/^\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z/]+)\s*$/.exec(e):null;return t?{number:Number(t[1]),unit:t[2]??``}:null}var te={packets:[5,2e3],packet:[5,2e3],B:[7500,3e6],kB:[7.5,3e3],KiB:[7.5,3e3],MB:[.0075,3],MiB:[.0075,3],s:[.001,2],ms:[1,2e3],us:[1e3,2e6],bdp:[.1,10]};function ne(e){let t=w(e),n=t?te[t.unit]:void 0;if(!t||!n)return null;let{number:r,unit:i}=t,a=i.startsWith(`packet`)||i===`B`;return{value:r,min:n[0],max:n[1],write:e=>i.startsWith(`packet`)?E.packets(e):`${a?Math.round(e):T(e)} ${i}`}}var T=e=>String(Number(e.toPrecision(3))),E={rate:e=>e>=1e6?`${T(e/1e6)} Mbit/s`:`${T(e/1e3)} kbit/s`,time:e=>e>=1?`${T(e)} s`:`${T(e*1e3)} ms`,packets:e=>`${Math.max(1,Math.round(Number(e.toPrecision(3))))} packets`,count:e=>String(Math.round(e))},D=e=>typeof e==`object`&&!Array.isArray(e),re=e=>Array.isArray(e)&&e.length>0&&e.every(D);function O(e){return/^[A-Za-z0-9_-]+$/.test(e)?e:JSON.stringify(e)}function k(e){return typeof e==`string`?JSON.stringify(e):Array.isArray(e)?`[${e.map(k).join(`, `)}]`:D(e)?`{ ${Object.entries(e).map(([e,t])=>`${O(e)} = ${k(t)}`).join(`, `)} }`:String(e)}function ie(e){let t=Object.entries(e),n=t.filter(([,e])=>!D(e)&&!re(e)).map(([e,t])=>`${O(e)} = ${k(t)}`);for(let[e,r]of t)if(D(r))n.push(``,`[${O(e)}]`,...ae(r));else if(re(r)&&e!==`disciplines`)for(let t of r)n.push(``,`[[${O(e)}]]`,...ae(t));else re(r)&&n.unshift(`${O(e)} = ${k(r)}`);return`${n.join(`
+`)}\n`}function ae(e){return Object.entries(e).map(([e,t])=>`${O(e)} = ${k(t)}`)}function A(e,t){let n=e;for(let e of t){if(n===void 0||typeof n!=`object`)return;n=n[e]}return n}function oe(e,t,n){let r=structuredClone(e),i=r;for(let e of t.slice(0,-1)){let t=i[e];(t===void 0||typeof t!=`object`)&&(i[e]={}),i=i[e]}let a=t[t.length-1];return a===void 0||(n===void 0?delete i[a]:i[a]=n),r}var j=e=>e===void 0?``:typeof e==`object`?JSON.stringify(e):String(e);function se(e){return l(`div`,{class:`contest`,children:[l(de,{...e}),l(ce,{...e}),l(he,{...e})]})}function ce(e){let{document:t}=e.about,n=t.link,r=t.network;return D(n)?l(`fieldset`,{children:[l(`legend`,{children:`Link`}),l(M,{...e,path:[`link`],table:n}),l(b,{label:`delay, one way`,text:j(n.delay),value:C(n.delay),min:.001,max:.2,isLogarithmic:!0,write:E.time,change:t=>e.edit([`link`,`delay`],t)})]}):Array.isArray(n)?l(_,{children:n.map((t,n)=>{let r=j(t.name)||`${j(t.from)}-${j(t.to)}`;return t.buffer===void 0?null:l(`fieldset`,{children:[l(`legend`,{children:[`Link `,r]}),l(M,{...e,path:[`link`,n],table:t})]},r)})}):D(r)?l(_,{children:Object.entries(r).map(([t,n])=>D(n)?l(`fieldset`,{children:[l(`legend`,{children:[`Links of the `,t]}),l(M,{...e,path:[`network`,t],table:n})]},t):null)}):null}function M(e){let{path:t,table:n,edit:r}=e,i=n.trace===void 0?Object.keys(n).filter(e=>e===`rate`||e.endsWith(`_rate`)):[],a=ne(n.buffer);return l(_,{children:[i.map(e=>l(b,{label:e.replace(`_`,` `),text:j(n[e]),value:C(n[e]),min:1e6,max:1e8,isLogarithmic:!0,write:E.rate,change:n=>r([...t,e],n)},e)),n.buffer!==void 0&&l(b,{label:`buffer`,text:j(n.buffer),value:a?.value??null,min:a?.min??1,max:a?.max??2,isLogarithmic:!0,write:a?.write??String,change:e=>r([...t,`buffer`],e)})]})}function le(e){let t=e.document.disciplines??e.disciplines;return e.disciplines.map((e,n)=>{let r=t[n]??e;if(!D(r))return{label:e,name:j(r),path:[`discipline`,ue(j(r))],typed:r};let i=Object.keys(r).find(e=>e!==`label`)??e;return{label:e,name:i,path:[`disciplines`,n,i],typed:r}})}var ue=e=>e.split(`+`).pop()??e;function de({about:e,parts:t,edit:n}){let r=t.filter(e=>e.kind===`discipline`),i=le(e),a=i.map(e=>e.label),o=r.map(e=>e.name),s=e.sides.slice(0,2),c=[...new Set([...a,...o])],u=e=>{let t=s[1-e];return c.map(e=>({name:e,text:e===t?`${e}, with settings of its own`:e}))},d=(e,t)=>{let r=[...s];t===``?r.splice(e,1):r[e]=t===s[1-e]?fe(i.find(e=>e.label===t)?.name??t,a):t,n([`disciplines`],r.map(e=>i.find(t=>t.label===e)?.typed??e))};return l(`fieldset`,{children:[l(`legend`,{children:`Disciplines`}),l(x,{label:`A`,value:s[0]??``,options:u(0),change:e=>d(0,e)}),l(x,{label:`B`,value:s[1]??``,options:[{name:``,text:`none`},...u(1)],change:e=>d(1,e)}),s.map(t=>{let a=i.find(({label:e})=>e===t),o=a&&r.find(({name:e})=>e===ue(a.name));return a&&o&&l(pe,{entry:a,part:o,about:e,edit:n},t)})]})}function fe(e,t){let n=e.replace(/[^A-Za-z0-9_-]/g,`-`),r=2;for(;t.includes(`${n}-${r}`);)r+=1;return{[e]:{},label:`${n}-${r}`}}function pe(e){let{entry:t,part:n,about:r,edit:i}=e,a=n.fields.filter(e=>!(t.name.includes(`+`)&&e.name===`scheduler`));if(a.length===0)return null;let o=A(r.document,t.path),s=D(o)?Object.entries(o).map(([e,t])=>`${e} = ${j(t)}`):[];return l(`details`,{children:[l(`summary`,{children:[`parameters of `,t.label,s.length>0&&l(`span`,{class:`faint`,children:[`: `,s.join(`, `)]})]}),l(`p`,{class:`faint small`,children:N(n.summary)}),a.map(e=>{let n=[...t.path,e.name];return l(`div`,{class:`parameter`,children:[l(`label`,{children:[l(`span`,{children:e.name}),l(`input`,{type:`text`,value:j(A(r.document,n)),placeholder:N(e.default),onChange:e=>i(n,me(e.currentTarget.value))})]}),l(`p`,{class:`faint small`,children:e.range?`${N(e.text).replace(/\.$/,``)} (${N(e.range)}).`:N(e.text)})]},e.name)})]})}function N(e){return e.replace(/\[([^\]]*)\]\([^)]*\)/g,`$1`).replace(/\[(`[^`]*`)\]/g,`$1`).replace(/[`*]/g,``)}function me(e){let t=e.trim();if(t!==``)return t===`true`||t===`false`?t===`true`:Number.isFinite(Number(t))?Number(t):t}function he({about:e,parts:t,edit:n}){let r=e.document.flow??[],i=e=>{let i=r.map(e=>j(e.group)),a=e;for(let t=2;i.includes(a);t+=1)a=`${e}-${t}`;n([`flow`],[...r,ge(a,e,t)])};return l(`fieldset`,{children:[l(`legend`,{children:`Who sends`}),r.map((i,a)=>l(ve,{group:i,index:a,about:e,parts:t,edit:n,isLast:r.length===1},`${a} ${j(i.group)}`)),l(`div`,{class:`add`,children:[l(`span`,{class:`faint small`,children:`add`}),[[`bulk`,`TCP`],[`cbr`,`UDP`],[`web`,`web`],[`voip`,`call`]].map(([e,t])=>l(`button`,{type:`button`,onClick:()=>i(e??``),children:[`+ `,t]},e))]})]})}function ge(e,t,n){let r=n.find(e=>e.kind===`source`&&e.name===t),i=r?.is_tcp?{tcp:{control:`cubic`,recovery:`sack`}}:{};return{group:e,source:r?.typed??t,...i,access:{rate:`100 Mbit/s`,delay:`5 ms`}}}function _e(e){return typeof e==`object`&&!Array.isArray(e)?Object.keys(e)[0]??``:j(e)}function ve({group:e,index:t,about:n,parts:r,edit:i,isLast:a}){let o=j(e.group),s=_e(e.source),c=r.find(e=>e.kind===`source`&&e.name===s),u=(...e)=>[`flow`,t,...e],d=A(e,[`source`,s,`rate`]),f=()=>i([`flow`],(n.document.flow??[]).filter((e,n)=>n!==t)),p=r.filter(e=>e.kind===`source`&&e.name!==`replay`);return l(`div`,{class:`sender`,role:`group`,"aria-label":`senders ${o}`,children:[l(`div`,{class:`sender-head`,children:[l(`strong`,{children:o}),l(`button`,{type:`button`,class:`quiet`,disabled:a,"aria-label":`remove ${o}`,onClick:f,children:`remove`})]}),l(x,{label:`sends`,value:s,options:p.map(e=>({name:e.name,text:e.is_tcp?`${e.name} (TCP)`:`${e.name} (UDP)`})),change:t=>{let{access:n,start:a,count:s}=e,c=ge(o,t,r);i(u(),{...c,access:n??c.access??{},...a?{start:a}:{},...s?{count:s}:{}})}}),c?.is_tcp&&l(ye,{group:e,path:u,parts:r,edit:i}),l(b,{label:`how many`,text:j(e.count??1),value:Number(e.count??1),min:1,max:50,write:E.count,change:e=>i(u(`count`),me(e))}),d!==void 0&&l(b,{label:`rate`,text:j(d),value:C(d),min:1e5,max:1e8,isLogarithmic:!0,write:E.rate,change:e=>i(u(`source`,s,`rate`),e)}),l(be,{group:e,about:n,path:u,edit:i})]})}function ye(e){let t=_e(A(e.group,[`tcp`,`control`]))||`reno`,n=e.parts.filter(e=>e.kind===`controller`);return l(x,{label:`TCP`,value:t,options:n.map(e=>({name:e.name,text:e.name})),change:t=>{let n=e.group.tcp??{};e.edit(e.path(`tcp`),{...n,control:t,...t===`reno`?{}:{recovery:`sack`}})}})}function be(e){let t=C(A(e.about.document,[`link`,`delay`])),n=C(A(e.group,[`access`,`delay`]));if(t===null||n===null){let t=j(A(e.group,[`access`,`delay`]));return l(b,{label:`own delay, one way`,text:t,value:null,min:0,max:1,write:E.time,change:t=>e.edit(e.path(`access`,`delay`),t)})}let r=2*t;return l(b,{label:`RTT without queue`,text:E.time(r+4*n),value:r+4*n,min:Math.max(.002,r),max:r+.4,isLogarithmic:!0,write:E.time,change:t=>{let n=C(t),i=n===null?null:Math.max(0,(n-r)/4);e.edit(e.path(`access`,`delay`),i===null?t:`${Number((i*1e3).toPrecision(4))} ms`)}})}async function xe(){let e=await(await fetch(`./server.json`)).json();return{hasPlayer:e.hasPlayer===!0,hasKernel:e.hasKernel===!0,scenario:typeof e.scenario==`string`?e.scenario:null}}async function Se(e,t){if(t(`page`)&&typeof WebAssembly==`object`&&typeof DecompressionStream==`function`)try{return await Ce()}catch(t){if(!e.hasPlayer)throw t}if(!e.hasPlayer)throw Error("this browser has no WebAssembly, and no process serves this page: run `fairwire play`");return we()}var P=new TextDecoder;async function Ce(){let e=new Worker(new URL(new URL(`worker.js`,import.meta.url).href,``+import.meta.url),{type:`module`}),t=new Map,n=0,r=e=>{for(let{reject:n}of t.values())n(Error(e));t.clear()};e.onmessage=({data:e})=>{let n=t.get(e.id);t.delete(e.id),e.isError?n?.reject(Error(P.decode(e.bytes))):n?.resolve(e.bytes)},e.onerror=e=>r(`the simulator stopped: ${e.message}`);let i=(r,i)=>new Promise((a,o)=>{n+=1,t.set(n,{resolve:a,reject:o}),e.postMessage({id:n,name:r,input:i===void 0?``:JSON.stringify(i)})});return await i(`catalogue`),{place:`in this page (WebAssembly)`,call:i}}function we(){let e=crypto.getRandomValues(new Uint32Array(2)).join(`-`);return{place:`in the process that serves this page`,call:async(t,n)=>{let r=n===void 0?``:JSON.stringify(n),i=await fetch(`./player/${e}/${t}`,{method:`POST`,body:r}),a=new Uint8Array(await i.arrayBuffer());if(!i.ok)throw Error(P.decode(a));return a}}}async function F(e,t,n){return JSON.parse(P.decode(await e.call(t,n)))}var Te=[{name:`lab`,text:`kernel`,dash:[]},{name:`sim`,text:`simulated`,dash:[4,3]}];async function Ee(e){let t=await fetch(`./kernel`,{method:`POST`,body:e}),n=await t.text();if(!t.ok)throw Error(n);return n}function De(e,t){let n=Oe(e),r=[...new Set(t.flows.map(e=>e.group))];return[...n].map(([e,t])=>{let n=r.flatMap((e,t)=>Te.map(n=>({group:e,colour:t,stage:n})));return{title:`On this machine's kernel, under ${e}`,axis:`rate of each group: kernel, and simulated (dashed)`,series:n.map(({group:e,colour:t,stage:n})=>({name:`${e}, ${n.text}`,colour:t,dash:n.dash})),data:()=>{let e=Float64Array.from(t.times).sort();return[e,...n.map(({group:n,stage:r})=>{let i=t.rates.get(`${r.name} ${n}`);return e.map(e=>i?.get(e)??NaN)})]},format:u}})}function Oe(e){let t=new Map;for(let n of e.split(`
+`).slice(1)){let[e=``,r=``,,i=``,a,o=``,s,,c=``]=n.split(`,`);if(a!==`group`||s!==`egress`)continue;let l=t.get(e)??{times:new Set,rates:new Map};t.set(e,l),l.times.add(Number(i));let u=`${r} ${o}`,d=l.rates.get(u)??new Map;l.rates.set(u,d),d.set(Number(i),Number(c))}return t}var ke=e=>e.replace(/[&<>"]/g,e=>({"&":`&amp;`,"<":`&lt;`,">":`&gt;`,'"':`&quot;`})[e]??e),Ae=880,I=92,L=50,R=156,je=24,z=18,Me=18,Ne=20,Pe=6.6,Fe=40;function Ie(e,t){let r=n(),i=44,a=t.map(e=>{let t=e.kind===`lines`?Le(e.shown,r):e.kind===`bars`?Ve(e,r):He(e,r),n=t.draw(i);return i+=t.height+Me,n});return`<svg xmlns="http://www.w3.org/2000/svg" width="${Ae}" height="${i}" viewBox="0 0 ${Ae} ${i}" font-family="system-ui, 'DejaVu Sans', sans-serif" font-size="12">
 <rect width="100%" height="100%" fill="${r.card}"/>
-<text x="16" y="27" font-size="17" font-weight="600" fill="${r.text}">${B(e)}</text>
+${B(16,28,e,r.text,`font-size="17" font-weight="600"`)}
 ${a.join(`
 `)}
 </svg>
-`}function Te(e,t,n){let[r=new Float64Array,...i]=e.data(),a=r[0]??0,o=r[r.length-1]??1,s=0;for(let e of i)for(let t of e)t>s&&(s=t);let c=s*1.06||1,l=e=>U+(790-W.right)*(e-a)/(o-a||1),u=e=>t+H-W.bottom-(H-W.top-W.bottom)*(e/c),d=[0,.25,.5,.75,1].map(e=>e*c).map(t=>`<line x1="${U}" x2="${V-W.right}" y1="${u(t).toFixed(1)}" y2="${u(t).toFixed(1)}" stroke="${n.grid}"/>
-<text x="84" y="${(u(t)+4).toFixed(1)}" text-anchor="end" fill="${n.faint}">${B(e.format(t))}</text>`),p=i.map((t,i)=>{let a=e.series[i],o=n.series[(a?.colour??i)%9]??n.text,s=(a?.dash??f(a?.colour??i)).join(` `);return`<path d="${Ee(r,t,l,u)}" fill="none" stroke="${o}" stroke-width="1.5" stroke-dasharray="${s}"/>`}),m=[...new Set(e.series.map(e=>e.group??e.name))],h=U,g=m.slice(0,12).map(r=>{let i=e.series.findIndex(e=>(e.group??e.name)===r),a=n.series[(e.series[i]?.colour??i)%9]??n.text,o=`<rect x="${h}" y="${t+H-22}" width="14" height="4" fill="${a}"/><text x="${h+18}" y="${t+H-16}" fill="${n.text}">${B(r)}</text>`;return h+=34+r.length*7,o});return`<text x="16" y="${t+20}" font-weight="600" fill="${n.text}">${B(e.title)}</text>
-<text x="16" y="${t+36}" fill="${n.faint}">${B(e.axis)}; ${a.toFixed(1)} s to ${o.toFixed(1)} s</text>
-${d.join(`
-`)}
+`}function B(e,t,n,r,i=``){return`<text x="${e.toFixed(1)}" y="${t.toFixed(1)}" fill="${r}" ${i}>${ke(n)}</text>`}function V(e,t,n,r){return`${B(16,n+18,e,r.text,`font-weight="600"`)}
+${B(16,n+35,t,r.faint)}`}function H(e,t,n){let r=t-e;if(!(r>0))return[e];let i=r/n,a=10**Math.floor(Math.log10(i)),o=[1,2,5,10].map(e=>e*a).find(e=>e>=i*(1-1e-9))??10*a,s=Math.ceil(e/o-1e-9),c=Math.floor(t/o+1e-9)-s+1;return Array.from({length:c},(e,t)=>(s+t)*o)}function Le(e,t){let n=ze(e.series,t);return{height:230+n.height,draw:r=>{let[i=new Float64Array,...a]=e.data(),o=i[0]??0,s=i[i.length-1]??1,c=0;for(let e of a)for(let t of e)t>c&&(c=t);let l=c*1.06||1,u=r+L+R,d=e=>I+772*(e-o)/(s-o||1),f=e=>u-e/l*R,p=H(0,l,4).map(n=>`<line x1="${I}" x2="864" y1="${f(n).toFixed(1)}" y2="${f(n).toFixed(1)}" stroke="${t.grid}"/>
+${B(84,f(n)+4,g(e.format(n)),t.faint,`text-anchor="end"`)}`),m=H(o,s,8).map(e=>`<line x1="${d(e).toFixed(1)}" x2="${d(e).toFixed(1)}" y1="${u-R}" y2="${u+4}" stroke="${t.grid}"/>
+${B(d(e),u+17,`${Number(e.toFixed(6))} s`,t.faint,`class="time" text-anchor="middle"`)}`),h=a.map((n,r)=>{let a=e.series[r],[o,s]=Re(a,r,t);return`<path d="${Be(i,n,d,f)}" fill="none" stroke="${o}" stroke-width="1.5" stroke-dasharray="${s}"/>`});return`${V(e.title,`${e.axis}; ${o.toFixed(1)} s to ${s.toFixed(1)} s`,r,t)}
 ${p.join(`
 `)}
-${g.join(`
-`)}`}function Ee(e,t,n,r){let i=``,a=!1;for(let o=0;o<t.length;o+=1){let s=t[o]??NaN;Number.isNaN(s)?a=!1:(i+=`${a?`L`:`M`}${n(e[o]??0).toFixed(1)} ${r(s).toFixed(1)}`,a=!0)}return i}async function De(e){let t=URL.createObjectURL(new Blob([e],{type:`image/svg+xml`}));try{let e=new Image;e.src=t,await e.decode();let n=document.createElement(`canvas`);return n.width=2*e.width,n.height=2*e.height,n.getContext(`2d`)?.drawImage(e,0,0,n.width,n.height),await new Promise((e,t)=>n.toBlob(n=>n?e(n):t(Error(`the browser makes no PNG of it`))))}finally{URL.revokeObjectURL(t)}}var Oe=e=>/[",]/.test(e)?`"${e.replaceAll(`"`,`""`)}"`:e;function ke(e,{sides:t,eras:n}){let r=e.flows.flatMap(e=>[`${e.name}.rate_bps`,`${e.name}.window_segments`]),i=[[`time_s`,`discipline`,`queue_packets`,`queue_bytes`,`wait_mean_s`,`wait_p50_s`,`wait_p99_s`,...e.causes.map(e=>`drops.${e}`),...r].join(`,`)],a=e=>Number.isNaN(e)?``:String(e);return t.forEach((t,r)=>{let o=n.map(e=>({since:e.since,name:Oe(e.sides[r]??``)})),s=0;for(let n=0;n<t.rows;n+=1){for(;s+1<o.length&&t.at(n,I.at)>(o[s+1]?.since??0)+1e-9;)s+=1;let r=o[s]?.name??``,c=[I.packets,I.bytes,I.mean,I.p50,I.p99].map(e=>a(t.at(n,e))),l=e.causes.map((e,r)=>a(t.at(n,I.p99+1+r))),u=e.flows.flatMap((e,r)=>[a(t.at(n,t.column(r,R.rate))),a(t.at(n,t.column(r,R.window)))]);i.push([a(t.at(n,I.at)),r,...c,...l,...u].join(`,`))}}),`${i.join(`
-`)}\n`}var Ae=[.05,.25,1,4,16],je=.5,Me=class{door;changed;failed;about=null;sides=[];now=0;isOver=!1;isPlaying=!1;isBusy=!1;isRushing=!1;speed=1;result=null;frames=0;eras=[];run=0;last=0;constructor(e,t,n){this.door=e,this.changed=t,this.failed=n}async start(e){let t=++this.run;this.isBusy=!0;try{let n=await F(this.door,`start`,{scenario:e});if(t!==this.run)return;this.about=n,this.sides=n.sides.map(()=>new Se(n.flows.length,n.causes.length)),this.now=0,this.eras=[{since:0,sides:n.sides}],this.isOver=!1,this.isRushing=!1,this.result=null,this.last=0}finally{t===this.run&&(this.isBusy=!1),this.changed()}await this.advance(Ne(this.about))}async set(e){for(;this.isBusy;)await new Promise(e=>setTimeout(e,1));this.isBusy=!0;try{return this.about=await F(this.door,`set`,{set:e}),this.eras.push({since:this.now,sides:this.about.sides}),!0}catch(e){if(String(e).includes(`all else needs a new run`))return!1;throw e}finally{this.isBusy=!1,this.changed()}}setPlaying(e){this.isPlaying=e&&!this.isOver,this.isRushing=!1,this.last=0,this.changed()}rush(){this.isPlaying=!this.isOver,this.isRushing=!0,this.changed()}async step(){this.setPlaying(!1),await this.advance(this.now+Ne(this.about))}tick(e){if(!this.isPlaying||this.isBusy||!this.about)return;let t=this.last===0?1/60:Math.min(.1,(e-this.last)/1e3),n=this.isRushing?je:Math.min(je,t*this.speed),r=Math.min(this.target(e)+n,this.about.duration_s);this.last=e,this.wanted=r,(r-this.now>=this.about.sample_s||r>=this.about.duration_s)&&this.advance(r)}wanted=0;target(e){let t=this.about?.sample_s??.01;return this.wanted>this.now&&this.wanted<this.now+2*t?this.wanted:this.now}async advance(e){if(this.isBusy||!this.about)return;let t=this.run;this.isBusy=!0;try{let n=await this.door.call(`advance`,{to_s:e+1e-6});if(t!==this.run)return;let r=Ce(n,this.sides);this.now=r.now,this.frames+=1,r.isOver&&!this.isOver&&await this.end()}catch(e){this.isPlaying=!1,this.failed(String(e instanceof Error?e.message:e))}finally{t===this.run&&(this.isBusy=!1)}}async end(){this.result=await F(this.door,`result`),this.isOver=!0,this.isPlaying=!1,this.isRushing=!1,this.changed()}};function Ne(e){return e?.sample_s??.01}var G=Object.entries(Object.assign({"../../../lessons/01-distance.toml":`# A full buffer refuses everybody alike, and TCP takes longer to come back over a longer way.
+${m.join(`
+`)}
+${h.join(`
+`)}
+${n.draw(u+je)}`}}}function Re(e,t,n){let r=e?.colour??t;return[n.series[r%9]??n.text,(e?.dash??f(r)).join(` `)]}function ze(e,t){let n=[...new Set(e.map(e=>e.group??e.name))],[r,i]=[I,0],a=n.slice(0,Fe).map(n=>{let a=e.findIndex(e=>(e.group??e.name)===n),o=44+n.length*Pe;r+o>864&&r>I&&([r,i]=[I,i+1]);let s={x:r,row:i,name:n,line:Re(e[a],a,t)};return r+=o,s}),o=n.length-a.length;return{height:(i+1)*z+(o>0?z:0),draw:e=>{let n=a.map(({x:n,row:r,name:i,line:[a,o]})=>{let s=e+r*z+12;return`<line class="key" x1="${n.toFixed(1)}" x2="${(n+26).toFixed(1)}" y1="${s-4}" y2="${s-4}" stroke="${a}" stroke-width="2.5" stroke-dasharray="${o}"/>${B(n+31,s,i,t.text)}`});return o>0&&n.push(B(I,e+(i+1)*z+12,`and ${o} more`,t.faint)),n.join(`
+`)}}}function Be(e,t,n,r){let i=``,a=!1;for(let o=0;o<t.length;o+=1){let s=t[o]??NaN;Number.isNaN(s)?a=!1:(i+=`${a?`L`:`M`}${n(e[o]??0).toFixed(1)} ${r(s).toFixed(1)}`,a=!0)}return i}function Ve(e,t){let{levels:n,share:r,top:i,format:a}=e;return{height:230,draw:o=>{let s=o+L+R,c=e=>s-Math.min(e,i)/i*R,l=658/Math.max(1,n.length),u=Math.max(1,Math.min(60,l*.8)),d=H(0,i,4).map(e=>`<line x1="${I}" x2="750" y1="${c(e).toFixed(1)}" y2="${c(e).toFixed(1)}" stroke="${t.grid}"/>
+${B(84,c(e)+4,g(a(e)),t.faint,`text-anchor="end"`)}`),f=n.map((e,n)=>{let r=I+l*(n+.5)-u/2,a=(e,t,n)=>`<rect class="${e}" x="${r.toFixed(1)}" y="${c(t).toFixed(1)}" width="${u.toFixed(1)}" height="${(s-c(t)).toFixed(1)}" ${n}/>`,o=t.series[(e.colour??n)%9]??t.text,d=Math.floor(l/Pe),f=e.name.length>d?`${e.name.slice(0,Math.max(0,d-1))}…`:e.name;return`${a(`demand`,Number.isFinite(e.demand)?e.demand:i,`fill="none" stroke="${t.edge}"`)}
+${a(`delivered`,e.delivered,`fill="${o}"`)}
+${l>=34?B(r+u/2,s+17,f,t.faint,`text-anchor="middle"`):``}`}),p=r===void 0?``:`<line class="share" x1="${I}" x2="756" y1="${c(r).toFixed(1)}" y2="${c(r).toFixed(1)}" stroke="${t.share}" stroke-width="2"/>
+${B(760,c(r)-3,`fair share`,t.share)}
+${B(760,c(r)+12,a(r),t.share)}`;return`${V(e.title,e.about,o,t)}
+${d.join(`
+`)}
+${f.join(`
+`)}
+${p}`}}}function He(e,t){let{columns:n,rows:r,format:i}=e;return{height:L+(r.length+1)*Ne,draw:a=>{let o=Math.min(160,664/Math.max(1,n.length)),s=Math.max(0,...r.flatMap(e=>e.values)),c=e=>200+o*(e+1),l=n.map((e,n)=>B(c(n)-8,a+L+14,e,t.text,`text-anchor="end" font-weight="600"`)),u=r.flatMap((e,r)=>{let l=a+L+(r+1)*Ne;return[B(16,l+14,e.name,t.text),...n.map((n,r)=>{let a=e.values[r]??0,u=s>0?Math.sqrt(a/s)*.45:0;return`<rect x="${(c(r)-o+2).toFixed(1)}" y="${l}" width="${(o-4).toFixed(1)}" height="18" fill="${t.series[0]}" fill-opacity="${u.toFixed(3)}"/>
+${B(c(r)-8,l+14,a===0?`·`:i(a),t.text,`class="cell" text-anchor="end"`)}`})]});return`${V(e.title,e.about,a,t)}
+${l.join(`
+`)}
+${u.join(`
+`)}`}}}var U={at:0,packets:1,bytes:2,link:3,mean:4,p50:5,p99:6},W=7,G={rate:0,offered:1,dropped:2,window:3},Ue=4,We=8e6,Ge=class{flows;causes;width;rows=0;levels=[];dropped;droppedOf;numbers;constructor(e,t){this.flows=e,this.causes=t,this.width=W+t+Ue*e,this.numbers=new Float64Array(this.width*1024),this.dropped=new Float64Array(t),this.droppedOf=new Float64Array(e)}add(e){let t=e.length/this.width;this.makeRoom(t),this.numbers.set(e,this.rows*this.width);for(let n=0;n<t;n+=1){let t=n*this.width;for(let n=0;n<this.causes;n+=1)this.dropped[n]=(this.dropped[n]??0)+(e[t+W+n]??0);for(let n=0;n<this.flows;n+=1)this.droppedOf[n]=(this.droppedOf[n]??0)+(e[t+this.column(n,G.dropped)]??0)}this.rows+=t}at(e,t){return this.numbers[e*this.width+t]??NaN}column(e,t){return W+this.causes+Ue*e+t}makeRoom(e){if((this.rows+e)*this.width>We&&this.rows>1){let e=Math.floor(this.rows/2);this.numbers.copyWithin(0,(this.rows-e)*this.width,this.rows*this.width),this.rows=e}let t=(this.rows+e)*this.width;if(t<=this.numbers.length)return;let n=new Float64Array(Math.max(t,2*this.numbers.length));n.set(this.numbers.subarray(0,this.rows*this.width)),this.numbers=n}from(e){return this.at(this.rows-1,U.at),Math.max(0,this.rows-Math.round(e/.01),0)}means(e,t,n,r){let i=Math.ceil(t/n)*n,a=Math.max(0,Math.ceil((this.rows-i)/n)),o=new Float64Array(a);for(let e=0;e<a;e+=1)o[e]=this.at(i+e*n,U.at);return[o,...e.map(e=>this.smoothed(e,i,a,n,r))]}smoothed(e,t,n,r,i){let{numbers:a,width:o}=this,s=new Float64Array(n),c=Math.max(i,r),l=0,u=0,d=Math.max(0,t-c+1),f=d;for(let i=0;i<n;i+=1){let n=t+i*r;for(;f<=n;f+=1){let t=a[f*o+e]??NaN;t===t&&(l+=t,u+=1)}for(;d<=n-c;d+=1){let t=a[d*o+e]??NaN;t===t&&(l-=t,--u)}s[i]=u>0?Math.max(0,l/u):NaN}return s}};function Ke(e,t){let n=new Float64Array(e.buffer,e.byteOffset,e.byteLength/8),r=3;for(let e of t){let t=n[r]??0,i=n[r+2]??0;r+=3,e.levels=Array.from({length:t},(e,t)=>({demand:n[r+3*t]??0,delivered:n[r+3*t+1]??0,share:n[r+3*t+2]??0})),r+=3*t,e.add(n.subarray(r,r+i*e.width)),r+=i*e.width}return{now:n[0]??0,isOver:n[1]===1}}function K(e,t){let n=document.createElement(`a`);n.href=URL.createObjectURL(t),n.download=e,n.click(),setTimeout(()=>URL.revokeObjectURL(n.href),1e4)}async function qe(e){let t=URL.createObjectURL(new Blob([e],{type:`image/svg+xml`}));try{let e=new Image;e.src=t,await e.decode();let n=document.createElement(`canvas`);return n.width=2*e.width,n.height=2*e.height,n.getContext(`2d`)?.drawImage(e,0,0,n.width,n.height),await new Promise((e,t)=>n.toBlob(n=>n?e(n):t(Error(`the browser makes no PNG of it`))))}finally{URL.revokeObjectURL(t)}}var Je=e=>/[",]/.test(e)?`"${e.replaceAll(`"`,`""`)}"`:e;function Ye(e,{sides:t,eras:n}){let r=e.flows.flatMap(e=>[`${e.name}.rate_bps`,`${e.name}.window_segments`]),i=[[`time_s`,`discipline`,`queue_packets`,`queue_bytes`,`wait_mean_s`,`wait_p50_s`,`wait_p99_s`,...e.causes.map(e=>`drops.${e}`),...r].join(`,`)],a=e=>Number.isNaN(e)?``:String(e);return t.forEach((t,r)=>{let o=n.map(e=>({since:e.since,name:Je(e.sides[r]??``)})),s=0;for(let n=0;n<t.rows;n+=1){for(;s+1<o.length&&t.at(n,U.at)>(o[s+1]?.since??0)+1e-9;)s+=1;let r=o[s]?.name??``,c=[U.packets,U.bytes,U.mean,U.p50,U.p99].map(e=>a(t.at(n,e))),l=e.causes.map((e,r)=>a(t.at(n,U.p99+1+r))),u=e.flows.flatMap((e,r)=>[a(t.at(n,t.column(r,G.rate))),a(t.at(n,t.column(r,G.window)))]);i.push([a(t.at(n,U.at)),r,...c,...l,...u].join(`,`))}}),`${i.join(`
+`)}\n`}var Xe=[.05,.25,1,4,16],Ze=.5,Qe=class{door;changed;failed;about=null;sides=[];now=0;isOver=!1;isPlaying=!1;isBusy=!1;isRushing=!1;speed=1;result=null;frames=0;eras=[];runs=0;last=0;constructor(e,t,n){this.door=e,this.changed=t,this.failed=n}async start(e){let t=++this.runs;this.isBusy=!0;try{let n=await F(this.door,`start`,{scenario:e});if(t!==this.runs)return;this.about=n,this.sides=n.sides.map(()=>new Ge(n.flows.length,n.causes.length)),this.now=0,this.eras=[{since:0,sides:n.sides}],this.isOver=!1,this.isRushing=!1,this.result=null,this.last=0}finally{t===this.runs&&(this.isBusy=!1),this.changed()}await this.advance($e(this.about))}async set(e){for(;this.isBusy;)await new Promise(e=>setTimeout(e,1));this.isBusy=!0;try{return this.about=await F(this.door,`set`,{set:e}),this.eras.push({since:this.now,sides:this.about.sides}),!0}catch(e){if(String(e).includes(`all else needs a new run`))return!1;throw e}finally{this.isBusy=!1,this.changed()}}setPlaying(e){this.isPlaying=e&&!this.isOver,this.isRushing=!1,this.last=0,this.changed()}rush(){this.isPlaying=!this.isOver,this.isRushing=!0,this.changed()}async step(){this.setPlaying(!1),await this.advance(this.now+$e(this.about))}tick(e){if(!this.isPlaying||this.isBusy||!this.about)return;let t=this.last===0?1/60:Math.min(.1,(e-this.last)/1e3),n=this.isRushing?Ze:Math.min(Ze,t*this.speed),r=Math.min(this.target(e)+n,this.about.duration_s);this.last=e,this.wanted=r,(r-this.now>=this.about.sample_s||r>=this.about.duration_s)&&this.advance(r)}wanted=0;target(e){let t=this.about?.sample_s??.01;return this.wanted>this.now&&this.wanted<this.now+2*t?this.wanted:this.now}async advance(e){if(this.isBusy||!this.about)return;let t=this.runs;this.isBusy=!0;try{let n=await this.door.call(`advance`,{to_s:e+1e-6});if(t!==this.runs)return;let r=Ke(n,this.sides);this.now=r.now,this.frames+=1,r.isOver&&!this.isOver&&await this.end()}catch(e){this.isPlaying=!1,this.failed(String(e instanceof Error?e.message:e))}finally{t===this.runs&&(this.isBusy=!1)}}async end(){this.result=await F(this.door,`result`),this.isOver=!0,this.isPlaying=!1,this.isRushing=!1,this.changed()}};function $e(e){return e?.sample_s??.01}var et=Object.assign({"../../../exercises/01-buffer.toml":`# The buffer that one flow needs is what the link holds in a round trip.
+
+format = 2
+name = "exercise-buffer"
+title = "How large a buffer?"
+duration = "60 s"
+warm_up = "20 s"
+seeds = "1..=2"
+disciplines = ["tail-drop"]
+
+[lesson]
+question = "One Reno download has a round trip of 60 ms over a link of 10 Mbit/s. Which buffer keeps the link busy at 97 % and no packet waiting for more than 90 ms?"
+look = "Where the window is halved, what is left must still fill the link. A queue that is never empty waits for nothing."
+measure = "sojourn_p99_s"
+reads = "The wait that 99 of 100 packets did not exceed, in seconds."
+answer = "What the link carries in a round trip: 10 Mbit/s times 60 ms are 75 kB, 50 packets. After a loss the window is half of twice that, so the link stays busy."
+
+[link]
+rate = "10 Mbit/s"
+delay = "10 ms"
+buffer = "300 packets"
+
+[[flow]]
+group = "tcp"
+source = "bulk"
+tcp = { control = "reno", recovery = "sack", segment = "1460 B" }
+access = { rate = "100 Mbit/s", delay = "10 ms" }
+
+[[expect]]
+measure = "utilization"
+min = 0.97
+because = "the link is to stay busy"
+
+[[expect]]
+measure = "sojourn_p99_s"
+max = 0.09
+because = "a call that shares the queue is to stay a call"
+`,"../../../exercises/02-two-distances.toml":`# TCP's rate falls with its round trip, unless the queue shares the link.
+
+format = 2
+name = "exercise-two-distances"
+title = "Near and far"
+duration = "40 s"
+warm_up = "10 s"
+seeds = "1..=2"
+disciplines = ["tail-drop"]
+
+[lesson]
+question = "Two downloads from near and two from far share a link, and the near ones get most of it. Which discipline gives each the same, whatever its distance?"
+look = "A discipline that serves all flows in turn does not ask how soon a sender comes back."
+measure = "jain"
+reads = "Jain's index of fairness over the flows: 1 is fair."
+answer = "Any that has a queue for each flow, such as deficit round robin. The near flows lose what they send too much, and the far ones have the time that they need."
+
+[link]
+rate = "10 Mbit/s"
+delay = "5 ms"
+buffer = "150 packets"
+
+[[flow]]
+group = "near"
+count = 2
+source = "bulk"
+tcp = { control = "reno", recovery = "sack" }
+access = { rate = "100 Mbit/s", delay = "1 ms" }
+start = "0 s..1 s"
+
+[[flow]]
+group = "far"
+count = 2
+source = "bulk"
+tcp = { control = "reno", recovery = "sack" }
+access = { rate = "100 Mbit/s", delay = "30 ms" }
+start = "0 s..1 s"
+
+[[expect]]
+measure = "jain"
+min = 0.98
+because = "four flows that want all there is have a quarter each"
+`,"../../../exercises/03-a-flood.toml":`# Who does not slow down wins, where packets are dropped without regard to flows.
+
+format = 2
+name = "exercise-a-flood"
+title = "A flood that RED does not stop"
+duration = "40 s"
+warm_up = "10 s"
+seeds = "1..=2"
+disciplines = ["red"]
+
+[lesson]
+question = "Nine TCP flows share 10 Mbit/s with a flood of 5 Mbit/s. Find a discipline without a queue for each flow that leaves TCP nine tenths of its due."
+look = "Try those that drop by what a flow sends: \`fairwire list disciplines\` has them under the droppers."
+measure = "share.tcp"
+reads = "What TCP gets over its fair share: 1 is fair."
+answer = "FABA keeps tokens for each flow that has packets inside, and drops from flows without tokens. One queue is enough."
+figure = "faba.table1"
+
+[link]
+rate = "10 Mbit/s"
+delay = "10 ms"
+buffer = "390 packets"
+
+[[flow]]
+group = "tcp"
+count = 9
+source = "bulk"
+tcp = { profile = "ns2-2002", segment = "512 B" }
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+start = "0 s..1 s"
+
+[[flow]]
+group = "udp"
+source = { cbr = { rate = "5 Mbit/s", packet = "512 B" } }
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+start = "0 s..1 s"
+
+[[expect]]
+measure = "share.tcp"
+min = 0.9
+because = "its due is 9 of 10 Mbit/s"
+`,"../../../exercises/04-a-polite-flood.toml":`# A sender without congestion control is harmless as long as it sends no more than its share.
+
+format = 2
+name = "exercise-a-polite-flood"
+title = "How much may UDP send?"
+duration = "40 s"
+warm_up = "10 s"
+seeds = "1..=2"
+disciplines = ["red"]
+
+[lesson]
+question = "Nine TCP flows share 10 Mbit/s with one UDP flow under RED. At which rate does UDP get as much as each TCP flow, within a tenth?"
+look = "The fair share is the link over the number of flows that want it. RED takes from UDP what it takes from all."
+measure = "fraction.udp"
+reads = "The part of the link that UDP gets: a tenth is fair among ten flows."
+answer = "At about 1 Mbit/s, a tenth of the link. What UDP sends beyond that, TCP gives up."
+
+[link]
+rate = "10 Mbit/s"
+delay = "10 ms"
+buffer = "390 packets"
+
+[[flow]]
+group = "tcp"
+count = 9
+source = "bulk"
+tcp = { profile = "ns2-2002", segment = "512 B" }
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+start = "0 s..1 s"
+
+[[flow]]
+group = "udp"
+source = { cbr = { rate = "3 Mbit/s", packet = "512 B" } }
+access = { rate = "100 Mbit/s", delay = "3 ms" }
+start = "0 s..1 s"
+
+[[expect]]
+measure = "fraction.udp"
+min = 0.09
+max = 0.11
+because = "the fair share is 1 Mbit/s"
+`,"../../../exercises/05-without-loss.toml":`# A mark says what a drop says, and the packet arrives.
+
+format = 2
+name = "exercise-without-loss"
+title = "Signals without loss"
+duration = "40 s"
+warm_up = "10 s"
+seeds = "1..=2"
+disciplines = ["codel"]
+
+[lesson]
+question = "CoDel signals by dropping. Change both ends of the signal, so that not one packet in a thousand is lost and the queue is as short as before."
+look = "A sender says that it understands marks (\`tcp.ecn\`), and the queue has to mark (\`discipline.codel.ecn\`). One alone changes nothing."
+measure = "drop_fraction"
+reads = "The part of the packets that was dropped."
+answer = "With \`ecn = \\"mark\\"\` in CoDel and \`ecn = \\"ect0\\"\` at the senders, the queue marks where it would drop, and TCP halves its window as for a loss."
+
+[link]
+rate = "10 Mbit/s"
+delay = "10 ms"
+buffer = "1000 packets"
+
+[[flow]]
+group = "tcp"
+count = 4
+source = "bulk"
+tcp = { control = "reno", recovery = "sack" }
+access = { rate = "100 Mbit/s", delay = "5 ms" }
+start = "0 s..1 s"
+
+[[expect]]
+measure = "drop_fraction"
+max = 0.001
+because = "marks take the place of drops"
+
+[[expect]]
+measure = "sojourn_mean_s"
+max = 0.02
+because = "the queue is as short as before"
+`,"../../../exercises/06-a-slow-link.toml":`# On a slow link a short wait is too few packets to keep it busy.
+
+format = 2
+name = "exercise-a-slow-link"
+title = "PIE on a slow link"
+duration = "60 s"
+warm_up = "10 s"
+seeds = "1..=2"
+disciplines = ["pie"]
+
+[lesson]
+question = "PIE holds the wait near its target of 15 ms. On this link of 2 Mbit/s that leaves a part of it idle. Which target keeps it busy at 95 %, with a mean wait below 60 ms?"
+look = "A full packet takes 6 ms here. How many must wait, so that the link does not run dry after a drop?"
+measure = "utilization"
+reads = "The part of the time in which the link sends."
+answer = "About 40 ms. A short target is a short queue, and a link that runs dry when the only sender halves its window."
+
+[link]
+rate = "2 Mbit/s"
+delay = "30 ms"
+buffer = "200 packets"
+
+[[flow]]
+group = "tcp"
+source = "bulk"
+tcp = { control = "reno", recovery = "sack", segment = "1460 B" }
+access = { rate = "100 Mbit/s", delay = "10 ms" }
+
+[[expect]]
+measure = "utilization"
+min = 0.95
+because = "the link is to stay busy"
+
+[[expect]]
+measure = "sojourn_mean_s"
+max = 0.06
+because = "a target of 40 ms, and what PIE misses it by"
+`,"../../../exercises/07-cubic-and-bbr.toml":`# How two ways to find a link's rate share it depends on the buffer.
+
+format = 2
+name = "exercise-cubic-and-bbr"
+title = "A buffer for CUBIC and BBR"
+duration = "60 s"
+warm_up = "20 s"
+seeds = "1..=4"
+disciplines = ["tail-drop"]
+
+[lesson]
+question = "CUBIC and BBR share a link under tail-drop, and BBR has most of it. With which buffer does CUBIC get between 0.8 and 1.2 of its share?"
+look = "BBR keeps a round trip or two in flight, whatever the buffer holds. CUBIC fills the buffer."
+measure = "share.cubic"
+reads = "What CUBIC gets over its fair share: 1 is fair."
+answer = "Near 200 packets. BBR wins where the buffer is small, because it takes loss for nothing; CUBIC wins where it is large, because it fills it. In between they meet."
+
+[link]
+rate = "20 Mbit/s"
+delay = "15 ms"
+buffer = "25 packets"
+
+[[flow]]
+group = "cubic"
+source = "bulk"
+tcp = { control = "cubic", recovery = "sack" }
+access = { rate = "100 Mbit/s", delay = "5 ms" }
+start = "0 s..1 s"
+
+[[flow]]
+group = "bbr"
+source = "bulk"
+tcp = { control = "bbr", recovery = "sack" }
+access = { rate = "100 Mbit/s", delay = "5 ms" }
+start = "0 s..1 s"
+
+[[expect]]
+measure = "share.cubic"
+min = 0.8
+max = 1.2
+because = "half of the link is fair"
+`,"../../../exercises/08-who-is-a-flow.toml":`# Fair between connections is not fair between people.
+
+format = 2
+name = "exercise-who-is-a-flow"
+title = "Nine connections against one"
+duration = "40 s"
+warm_up = "10 s"
+seeds = "1..=2"
+disciplines = ["fq-codel"]
+
+[lesson]
+question = "One host opens nine connections and gets nine tenths of the link. Find a discipline that gives each host a half."
+look = "Which of them know hosts? \`fairwire describe\` says of each what a flow is."
+measure = "fraction.single"
+reads = "The part of the link that the single connection gets: a half is fair between the two hosts."
+answer = "One that shares between hosts first and between their flows then, such as \`cake-like\`. Nine connections buy nothing."
+
+[link]
+rate = "10 Mbit/s"
+delay = "10 ms"
+buffer = "300 packets"
+
+[[flow]]
+group = "nine"
+class = 0
+count = 9
+source = "bulk"
+tcp = { control = "cubic", recovery = "sack" }
+access = { rate = "100 Mbit/s", delay = "5 ms" }
+start = "0 s..1 s"
+
+[[flow]]
+group = "single"
+class = 1
+source = "bulk"
+tcp = { control = "cubic", recovery = "sack" }
+access = { rate = "100 Mbit/s", delay = "5 ms" }
+start = "0 s..1 s"
+
+[[expect]]
+measure = "fraction.single"
+min = 0.4
+max = 0.6
+because = "hosts share equally"
+`,"../../../exercises/09-parking-lot.toml":`# What is fair on a network of several full links: max-min.
+
+format = 2
+name = "exercise-parking-lot"
+title = "The rate of the middle link"
+duration = "60 s"
+warm_up = "20 s"
+seeds = "1..=2"
+disciplines = ["drr"]
+nodes = ["a", "b", "c", "d"]
+
+[lesson]
+question = "One flow crosses three links and meets another at each. Under fair queueing it gets 3 Mbit/s. At which rate of the middle link do all four flows get about the same?"
+look = "A flow gets no more than its share of the narrowest of its links; what it leaves elsewhere goes to the others."
+measure = "jain_throughput"
+reads = "Jain's index of fairness over the rates of the four flows: 1 is equal."
+answer = "10 Mbit/s, as the others: then each link is shared by two, and everybody has 5 Mbit/s. At 6 the long flow leaves 7 Mbit/s of each outer link to its neighbour."
+
+[[link]]
+from = "a"
+to = "b"
+rate = "10 Mbit/s"
+delay = "5 ms"
+buffer = "100 packets"
+
+[[link]]
+name = "middle"
+from = "b"
+to = "c"
+rate = "6 Mbit/s"
+delay = "5 ms"
+buffer = "100 packets"
+
+[[link]]
+from = "c"
+to = "d"
+rate = "10 Mbit/s"
+delay = "5 ms"
+buffer = "100 packets"
+
+[[flow]]
+group = "long"
+source = "bulk"
+tcp = { control = "reno", recovery = "sack" }
+from = "a"
+to = "d"
+access = { rate = "100 Mbit/s", delay = "1 ms" }
+start = "0 s..1 s"
+
+[[flow]]
+group = "one"
+source = "bulk"
+tcp = { control = "reno", recovery = "sack" }
+from = "a"
+to = "b"
+access = { rate = "100 Mbit/s", delay = "1 ms" }
+start = "0 s..1 s"
+
+[[flow]]
+group = "two"
+source = "bulk"
+tcp = { control = "reno", recovery = "sack" }
+from = "b"
+to = "c"
+access = { rate = "100 Mbit/s", delay = "1 ms" }
+start = "0 s..1 s"
+
+[[flow]]
+group = "three"
+source = "bulk"
+tcp = { control = "reno", recovery = "sack" }
+from = "c"
+to = "d"
+access = { rate = "100 Mbit/s", delay = "1 ms" }
+start = "0 s..1 s"
+
+[[expect]]
+measure = "jain_throughput"
+min = 0.98
+because = "four equal rates have an index of 1"
+
+[[expect]]
+measure = "throughput_bps.long"
+min = 4.5e6
+because = "half of 10 Mbit/s"
+`,"../../../exercises/10-warm-up.toml":`# What is measured too early is measured of the start.
+
+format = 2
+name = "exercise-warm-up"
+title = "When does measuring begin?"
+duration = "60 s"
+warm_up = "0 s"
+seeds = "1..=2"
+disciplines = ["drr"]
+
+[lesson]
+question = "Under deficit round robin two flows share a link, and Jain's index over the run says that they do not. One of them begins after 20 s. When must measuring begin?"
+look = "Look at the rates over time: are they the same from some time on?"
+measure = "jain"
+reads = "Jain's index of fairness over what is measured: 1 is fair."
+answer = "After the start of the second flow and the time in which it finds its rate: from 25 s on. What is before that says how long one flow was alone, and nothing of the discipline."
+
+[link]
+rate = "10 Mbit/s"
+delay = "10 ms"
+buffer = "100 packets"
+
+[[flow]]
+group = "first"
+source = "bulk"
+tcp = { control = "reno", recovery = "sack" }
+access = { rate = "100 Mbit/s", delay = "5 ms" }
+
+[[flow]]
+group = "second"
+source = "bulk"
+tcp = { control = "reno", recovery = "sack" }
+access = { rate = "100 Mbit/s", delay = "5 ms" }
+start = "20 s"
+
+[[expect]]
+measure = "jain"
+min = 0.99
+because = "both want all there is, so each has a half"
+`,"../../../lessons/01-distance.toml":`# A full buffer refuses everybody alike, and TCP takes longer to come back over a longer way.
 
 format = 2
 name = "lesson-distance"
@@ -489,7 +953,7 @@ discipline = "cake-like"
 measure = "fraction.single"
 min = 0.4
 because = "hosts share equally"
-`})).sort(([e],[t])=>e<t?-1:1).map(([e,t])=>({name:e.replace(/^.*\/(?:\d+-)?/,``).replace(/\.toml$/,``),title:/^title = "(.*)"$/m.exec(t)?.[1]??e,scenario:t}));function Pe({game:e,about:t,lesson:n,restore:r}){return l(`section`,{class:`card lesson`,"aria-label":`lesson`,children:[l(`h2`,{children:t.title}),l(`p`,{class:`question`,children:n.question}),n.look&&l(`p`,{class:`faint`,children:n.look}),r&&l(`p`,{children:[l(`span`,{class:`faint`,children:`You have changed the contest: its numbers are others. `}),l(`button`,{type:`button`,onClick:()=>r(),children:`Begin as written`})]}),e.result?l(Fe,{result:e.result,lesson:n,isAsWritten:r===null}):l(`p`,{children:l(`button`,{type:`button`,class:`primary`,onClick:()=>e.rush(),disabled:e.isRushing,children:e.isRushing?`${a(e.now/t.duration_s,2)} done`:`Run to the end and answer`})})]})}function Fe(e){let{result:t,lesson:n,isAsWritten:r}=e;return l(`div`,{class:`answer`,role:`status`,children:[l(`dl`,{children:t.map(e=>{let t=e.measures[n.measure];return l(`div`,{children:[l(`dt`,{children:e.discipline}),l(`dd`,{class:`number`,"data-discipline":e.discipline,"data-measure":n.measure,"data-value":t,children:t===void 0?`–`:s(t)})]},e.discipline)})}),l(`p`,{class:`faint small`,children:n.reads}),r&&l(`p`,{children:n.answer}),n.figure&&l(`p`,{class:`faint small`,children:[`The same as a figure: `,l(`code`,{children:[`fairwire reproduce `,n.figure]})]})]})}var Ie=32768,Le=262144,Re=async(e,t)=>new Response(new Response(e).body?.pipeThrough(t));async function K(e){if(`lesson`in e)return`#lesson=${encodeURIComponent(e.lesson)}`;let t=new Uint8Array(await(await Re(new TextEncoder().encode(e.scenario),new CompressionStream(`deflate-raw`))).arrayBuffer());return`#scenario=${btoa(String.fromCharCode(...t)).replaceAll(`+`,`-`).replaceAll(`/`,`_`).replaceAll(`=`,``)}`}async function ze(e){let t=e.replace(/^#/,``);if(t===``)return null;let[n,r=``]=t.split(`=`,2);if(n===`lesson`)return{lesson:decodeURIComponent(r)};if(n!==`scenario`)throw Error("it begins with neither `lesson=` nor `scenario=`");if(r.length>Ie)throw Error(`it is too long`);try{let e=atob(r.replaceAll(`-`,`+`).replaceAll(`_`,`/`)),t=(await Re(Uint8Array.from(e,e=>e.charCodeAt(0)),new DecompressionStream(`deflate-raw`))).body;return{scenario:await Ve(t)}}catch(e){throw e instanceof Be?e:Error(`it is damaged or cut short`)}}var Be=class extends Error{};async function Ve(e){let t=e?.getReader(),n=new TextDecoder(`utf-8`,{fatal:!0}),r=``;for(;;){let e=await t?.read();if(!e||e.done)return r+n.decode();if(r+=n.decode(e.value,{stream:!0}),r.length>Le)throw await t?.cancel(),new Be(`it unpacks to too much`)}}var He=400,Ue=160,We=9;function q(e){let t=[...new Set(e.flows.map(e=>e.group))],n=e.flows.length>We;return e.flows.map((e,r)=>{let i=n?t.indexOf(e.group):r;return n?{name:e.name,group:e.group,colour:i,width:1}:{name:e.name,colour:i}})}function J(e,t){let n=e.from(t.span),r=e.flows>We?Ue:He;return{first:n,stride:Math.max(1,Math.ceil((e.rows-n)/r),Math.ceil(t.span*100/r))}}function Y(e,t,n){return{title:`Rate of each flow`,axis:`rate, mean of ${n.smooth*10} ms`,series:q(e),data:()=>{let{first:r,stride:i}=J(t,n),a=e.flows.map((e,n)=>t.column(n,R.rate));return t.means(a,r,i,n.smooth)},format:p}}function X(e,t,n){let r=e.flows.map((e,t)=>({flow:e,index:t})).filter(({flow:e})=>e.is_tcp),i=q(e);return{title:`Congestion window`,axis:`segments`,series:r.flatMap(({index:e})=>i[e]??[]),data:()=>{let{first:e,stride:i}=J(t,n),a=r.map(({index:e})=>t.column(e,R.window));return t.means(a,e,i,1)},format:e=>s(e)}}function Ge(e,t,n,r){return{series:e.sides.flatMap((e,t)=>r.map(({suffix:n,dash:r})=>({name:`${e}${n}`,colour:t,dash:r}))),data:()=>{let e=t[0];if(!e)return[new Float64Array];let{first:i,stride:a}=J(e,n),o=t.map(e=>e.means(r.map(({field:e})=>e),i,a,a));return[o[0]?.[0]??new Float64Array,...o.flatMap(([,...e])=>e)]}}}function Ke(e,t,n){return{title:`Queue`,axis:`packets that wait`,...Ge(e,t,n,[{field:I.packets,suffix:``,dash:[]}]),format:e=>s(e)}}function qe(e,t,n){return{title:`Delay in the queue`,axis:`per interval: median, and 99th percentile (dashed)`,...Ge(e,t,n,[{field:I.p50,suffix:` p50`,dash:[]},{field:I.p99,suffix:` p99`,dash:[4,3]}]),format:u}}function Je({game:e,about:t,view:n,version:r,slow:i,kernel:a}){let{sides:o}=e,s={version:r,span:[Math.max(0,e.now-n.span),Math.max(n.span,e.now)],cursor:`play`},u=o.length>1,f=v(()=>Math.max(...o.map(e=>Xe(e,t,n))),[i]),p=v(()=>Math.max(...o.map(e=>Ze(e,t,n))),[i]),m=v(()=>Math.max(...o.map(e=>d(et(t,e),Q(e)))),[i]),h=t.flows.some(e=>e.is_tcp);return l(`div`,{class:u?`pictures two`:`pictures`,children:[o.map((e,n)=>l(tt,{about:t,side:e,index:n,slow:i,top:m},`water ${n}`)),o.map((e,r)=>l(Z,{title:`Rate of each flow`,side:t.sides[r],children:l(c,{...Y(t,e,n),...s,range:[0,f*1.06||1],height:210})},`rates ${r}`)),h&&o.map((e,r)=>l(Z,{title:`Congestion window`,side:t.sides[r],children:l(c,{...X(t,e,n),...s,range:[0,p*1.06||1],height:170})},`windows ${r}`)),l(Z,{title:`Queue`,children:l(c,{...Ke(t,o,n),...s,height:170})}),l(Z,{title:`Delay in the queue`,children:l(c,{...qe(t,o,n),...s,height:170})}),l(Ye,{about:t,kernel:a}),l(nt,{about:t,sides:o,slow:i})]})}function Ye({about:e,kernel:t}){return v(()=>t===null?null:l(n,{children:ve(t,e).map(e=>l(Z,{title:e.title,children:l(c,{...e,version:0,height:210})},e.title))}),[t,e])}function Z(e){return l(`section`,{class:`card`,children:[l(`header`,{children:l(`h2`,{children:[e.title,e.side&&l(`span`,{class:`side`,children:[` under `,e.side]})]})}),e.children]})}function Xe(e,t,n){let[,...r]=Y(t,e,n).data();return Math.max(0,...r.map(Qe))}function Ze(e,t,n){let[,...r]=X(t,e,n).data();return Math.max(0,...r.map(Qe))}function Qe(e){let t=0;for(let n of e)n>t&&(t=n);return t}function $e(e){let t=e.levels.filter(e=>e.share>0).map(e=>e.delivered/e.share),n=t.reduce((e,t)=>e+t,0),r=t.reduce((e,t)=>e+t*t,0);return r>0?n*n/(t.length*r):NaN}function Q(e){let t=e.levels.map(e=>e.share).filter(Number.isFinite);return t.length>0?Math.max(...t):void 0}function et(e,t){let n=q(e);return t.levels.map((t,r)=>({name:e.flows[r]?.name??``,demand:t.demand,delivered:t.delivered,colour:n[r]?.colour??0}))}function tt(e){let{about:t,side:n,index:r,slow:i,top:a}=e;return v(()=>{let e=et(t,n),i=Q(n);return l(`section`,{class:`card`,children:[l(`header`,{children:l(`h2`,{children:[`Who gets what `,l(`span`,{class:`side`,children:[`under `,t.sides[r]]})]})}),l(`p`,{class:`faint small`,children:[`last second`,i===void 0?``:`; Jain ${s($e(n))}`]}),l(h,{title:`What each flow wants and gets under ${t.sides[r]}`,levels:e,share:i,top:a,format:p,height:190})]})},[i,n,a])}function nt(e){let{about:t,sides:n,slow:a}=e;return v(()=>{let e=[...new Set(t.flows.map(e=>e.group))],a=t.causes.map((e,t)=>({name:e,index:t})).filter(({index:e})=>n.some(t=>(t.dropped[e]??0)>0)),o=(e,n)=>t.flows.reduce((t,r,i)=>r.group===n?t+(e.droppedOf[i]??0):t,0);return l(`section`,{class:`card wide`,children:[l(`header`,{children:[l(`h2`,{children:`Drops`}),l(`span`,{class:`faint small`,children:`packets since the start`})]}),l(`div`,{class:`drops`,children:[l(r,{title:`Drops by cause`,columns:t.sides,rows:a.map(({name:e,index:t})=>({name:e,values:n.map(e=>e.dropped[t]??0)})),format:i}),l(r,{title:`Drops by who sent`,columns:t.sides,rows:e.map(e=>({name:e,values:n.map(t=>o(t,e))})),format:i})]})]})},[a,n])}var rt=[2,5,10,30,120],it=[1,5,10,25,100],at=100,ot=1e3;function st(){let[t,n]=g(null),[r,i]=g([]),[a,s]=g(null),[c,u]=g(``),[d,f]=g(null),[p,h]=g({span:10,smooth:10}),[_,v]=g(null),[y,b]=g(null),[,x]=g(0),S=e(!1),C=e=>s({mood:`bad`,text:e}),w=async(e,t,n=!0)=>{try{return await e.start(t),e.setPlaying(n),!0}catch(e){return C($(e)),!1}};o(()=>{S.current||(S.current=!0,addEventListener(`hashchange`,()=>location.reload()),lt(n,i,u,f,s,v,()=>x(e=>e+1),w).catch(e=>C($(e))))},[]);let T=async(e,n,r=!1)=>{let i=r?(t?.isPlaying??!1)||(t?.isOver??!1):!m();return!t||!await w(t,e,i)?!1:(r||f(ut(t,e,n)),b(null),u(n),history.replaceState(null,``,await K(n?{lesson:n}:{scenario:e})),!0)},E=async(e,n)=>{if(!t?.about)return;s(null);let r=te(t.about.document,e,n);try{let r=e[0]===`disciplines`&&Array.isArray(n)&&n.length!==t.about.sides.length;if(n!==void 0&&!r&&!t.isOver&&await t.set([ct(t.about,e,n)])){u(``),s({mood:`plain`,text:`Changed at ${t.now.toFixed(2)} s; the run goes on.`}),history.replaceState(null,``,await K({scenario:t.about.toml}));return}}catch(e){return C($(e).replace(/^--set:\d+:\d+: /,``))}delete r.expect,await T(ee(r),``,!0)&&s({mood:`plain`,text:`This needs a new run: it began again.`})},D=e=>{s(null);let t=G.find(t=>t.name===e);T(t?.scenario??_?.scenario??`# Four TCP flows of two distances share a link with one flow that does not slow down.
+`}),q=e=>e.includes(`/exercises/`),J=Object.entries(et).sort(([e],[t])=>Number(q(e))-Number(q(t))||(e<t?-1:1)).map(([e,t])=>({name:`${q(e)?`exercise-`:``}${e.replace(/^.*\/(?:\d+-)?/,``).replace(/\.toml$/,``)}`,title:/^title = "(.*)"$/m.exec(t)?.[1]??e,scenario:t,isExercise:q(e)}));function tt({game:e,about:t,lesson:n,isExercise:r,restore:i}){return l(`section`,{class:`card lesson`,"aria-label":`lesson`,children:[l(`h2`,{children:t.title}),l(`p`,{class:`question`,children:n.question}),n.look&&l(`p`,{class:`faint`,children:n.look}),i&&l(`p`,{children:[l(`span`,{class:`faint`,children:`You have changed the contest: its numbers are others. `}),l(`button`,{type:`button`,onClick:()=>i(),children:`Begin as written`})]}),e.result?l(nt,{result:e.result,lesson:n,isExercise:r,isAsWritten:i===null}):l(`p`,{children:l(`button`,{type:`button`,class:`primary`,onClick:()=>e.rush(),disabled:e.isRushing,children:e.isRushing?`${p(e.now/t.duration_s,2)} done`:r?`Run to the end`:`Run to the end and answer`})})]})}function nt(e){let{result:t,lesson:n,isExercise:r,isAsWritten:i}=e;return l(`div`,{class:`answer`,role:`status`,children:[l(`dl`,{children:t.map(e=>{let t=e.measures[n.measure];return l(`div`,{children:[l(`dt`,{children:e.discipline}),l(`dd`,{class:`number`,"data-discipline":e.discipline,"data-measure":n.measure,"data-value":t,children:t===void 0?`–`:o(t)})]},e.discipline)})}),l(`p`,{class:`faint small`,children:n.reads}),r?l(`details`,{children:[l(`summary`,{children:`show an answer`}),l(`p`,{children:n.answer})]}):i&&l(`p`,{children:n.answer}),n.figure&&l(`p`,{class:`faint small`,children:[`The same as a figure: `,l(`code`,{children:[`fairwire reproduce `,n.figure]})]})]})}var rt=32768,it=262144,at=async(e,t)=>new Response(new Response(e).body?.pipeThrough(t));async function Y(e){if(`lesson`in e)return`#lesson=${encodeURIComponent(e.lesson)}`;let t=new Uint8Array(await(await at(new TextEncoder().encode(e.scenario),new CompressionStream(`deflate-raw`))).arrayBuffer());return`#scenario=${btoa(String.fromCharCode(...t)).replaceAll(`+`,`-`).replaceAll(`/`,`_`).replaceAll(`=`,``)}`}async function ot(e){let t=e.replace(/^#/,``);if(t===``)return null;let[n,r=``]=t.split(`=`,2);if(n===`lesson`)return{lesson:decodeURIComponent(r)};if(n!==`scenario`)throw Error("it begins with neither `lesson=` nor `scenario=`");if(r.length>rt)throw Error(`it is too long`);try{let e=atob(r.replaceAll(`-`,`+`).replaceAll(`_`,`/`)),t=(await at(Uint8Array.from(e,e=>e.charCodeAt(0)),new DecompressionStream(`deflate-raw`))).body;return{scenario:await ct(t)}}catch(e){throw e instanceof st?e:Error(`it is damaged or cut short`)}}var st=class extends Error{};async function ct(e){let t=e?.getReader(),n=new TextDecoder(`utf-8`,{fatal:!0}),r=``;for(;;){let e=await t?.read();if(!e||e.done)return r+n.decode();if(r+=n.decode(e.value,{stream:!0}),r.length>it)throw await t?.cancel(),new st(`it unpacks to too much`)}}var lt=400,ut=160,dt=9;function ft(e){let t=[...new Set(e.flows.map(e=>e.group))],n=e.flows.length>dt;return e.flows.map((e,r)=>{let i=n?t.indexOf(e.group):r;return n?{name:e.name,group:e.group,colour:i,width:1}:{name:e.name,colour:i}})}function pt(e,t){let n=e.from(t.span),r=e.flows>dt?ut:lt;return{first:n,stride:Math.max(1,Math.ceil((e.rows-n)/r),Math.ceil(t.span*100/r))}}function mt(e,t,n){return{title:`Rate of each flow`,axis:`rate, mean of ${n.smooth*10} ms`,series:ft(e),data:()=>{let{first:r,stride:i}=pt(t,n),a=e.flows.map((e,n)=>t.column(n,G.rate));return t.means(a,r,i,n.smooth)},format:u}}function ht(e,t,n){let r=e.flows.map((e,t)=>({flow:e,index:t})).filter(({flow:e})=>e.is_tcp),i=ft(e);return{title:`Congestion window`,axis:`segments`,series:r.flatMap(({index:e})=>i[e]??[]),data:()=>{let{first:e,stride:i}=pt(t,n),a=r.map(({index:e})=>t.column(e,G.window));return t.means(a,e,i,1)},format:e=>o(e)}}function gt(e,t,n,r){return{series:e.sides.flatMap((e,t)=>r.map(({suffix:n,dash:r})=>({name:`${e}${n}`,colour:t,dash:r}))),data:()=>{let e=t[0];if(!e)return[new Float64Array];let{first:i,stride:a}=pt(e,n),o=t.map(e=>e.means(r.map(({field:e})=>e),i,a,a));return[o[0]?.[0]??new Float64Array,...o.flatMap(([,...e])=>e)]}}}function _t(e,t,n){return{title:`Queue`,axis:`packets that wait`,...gt(e,t,n,[{field:U.packets,suffix:``,dash:[]}]),format:e=>o(e)}}function vt(e,t,n){return{title:`Delay in the queue`,axis:`per interval: median, and 99th percentile (dashed)`,...gt(e,t,n,[{field:U.p50,suffix:` p50`,dash:[]},{field:U.p99,suffix:` p99`,dash:[4,3]}]),format:s}}function yt({game:e,about:t,view:n,version:i,slow:a,kernel:o}){let{sides:s}=e,u={version:i,span:[Math.max(0,e.now-n.span),Math.max(n.span,e.now)],cursor:`play`},f=s.length>1,p=r(()=>Math.max(...s.map(e=>xt(e,t,n))),[a]),m=r(()=>Math.max(...s.map(e=>St(e,t,n))),[a]),h=r(()=>Math.max(...s.map(e=>d(Q(t,e),Z(e)))),[a]),g=t.flows.some(e=>e.is_tcp);return l(`div`,{class:f?`pictures two`:`pictures`,children:[s.map((e,n)=>l(Tt,{about:t,side:e,index:n,slow:a,top:h},`water ${n}`)),s.map((e,r)=>l(X,{title:`Rate of each flow`,side:t.sides[r],children:l(c,{...mt(t,e,n),...u,range:[0,p*1.06||1],height:210})},`rates ${r}`)),g&&s.map((e,r)=>l(X,{title:`Congestion window`,side:t.sides[r],children:l(c,{...ht(t,e,n),...u,range:[0,m*1.06||1],height:170})},`windows ${r}`)),l(X,{title:`Queue`,children:l(c,{..._t(t,s,n),...u,height:170})}),l(X,{title:`Delay in the queue`,children:l(c,{...vt(t,s,n),...u,height:170})}),l(bt,{about:t,kernel:o}),l(Ot,{about:t,sides:s,slow:a})]})}function bt({about:e,kernel:t}){return r(()=>t===null?null:l(_,{children:De(t,e).map(e=>l(X,{title:e.title,children:l(c,{...e,version:0,height:210})},e.title))}),[t,e])}function X(e){return l(`section`,{class:`card`,children:[l(`header`,{children:l(`h2`,{children:[e.title,e.side&&l(`span`,{class:`side`,children:[` under `,e.side]})]})}),e.children]})}function xt(e,t,n){let[,...r]=mt(t,e,n).data();return Math.max(0,...r.map(Ct))}function St(e,t,n){let[,...r]=ht(t,e,n).data();return Math.max(0,...r.map(Ct))}function Ct(e){let t=0;for(let n of e)n>t&&(t=n);return t}function wt(e){let t=e.levels.filter(e=>e.share>0).map(e=>e.delivered/e.share),n=t.reduce((e,t)=>e+t,0),r=t.reduce((e,t)=>e+t*t,0);return r>0?n*n/(t.length*r):NaN}function Z(e){let t=e.levels.map(e=>e.share).filter(Number.isFinite);return t.length>0?Math.max(...t):void 0}function Q(e,t){let n=ft(e);return t.levels.map((t,r)=>({name:e.flows[r]?.name??``,demand:t.demand,delivered:t.delivered,colour:n[r]?.colour??0}))}function Tt(e){let{about:t,side:n,index:i,slow:a,top:s}=e;return r(()=>{let e=Q(t,n),r=Z(n);return l(`section`,{class:`card`,children:[l(`header`,{children:l(`h2`,{children:[`Who gets what `,l(`span`,{class:`side`,children:[`under `,t.sides[i]]})]})}),l(`p`,{class:`faint small`,children:[`last second`,r===void 0?``:`; Jain ${o(wt(n))}`]}),l(h,{title:`What each flow wants and gets under ${t.sides[i]}`,levels:e,share:r,top:s,format:u,height:190})]})},[a,n,s])}function Et(e,t){let n=[...new Set(e.flows.map(e=>e.group))],r=e.causes.map((e,t)=>({name:e,index:t})).filter(({index:e})=>t.some(t=>(t.dropped[e]??0)>0)),i=(t,n)=>e.flows.reduce((e,r,i)=>r.group===n?e+(t.droppedOf[i]??0):e,0);return[{title:`Drops by cause`,rows:r.map(({name:e,index:n})=>({name:e,values:t.map(e=>e.dropped[n]??0)}))},{title:`Drops by who sent`,rows:n.map(e=>({name:e,values:t.map(t=>i(t,e))}))}]}var Dt=`packets since the start`;function Ot(e){let{about:t,sides:n,slow:o}=e;return r(()=>l(`section`,{class:`card wide`,children:[l(`header`,{children:[l(`h2`,{children:`Drops`}),l(`span`,{class:`faint small`,children:Dt})]}),l(`div`,{class:`drops`,children:Et(t,n).map(({title:e,rows:n})=>l(i,{title:e,columns:t.sides,rows:n,format:a},e))})]}),[o,n])}function kt({game:e,about:t,view:n,kernel:r}){let{sides:i}=e,o=(e,n)=>`${e} under ${t.sides[n]??``}`,s=Math.max(...i.map(e=>d(Q(t,e),Z(e)))),c=(e,t)=>({kind:`lines`,shown:t===void 0?e:{...e,title:o(e.title,t)}}),l=i.map((e,r)=>c(ht(t,e,n),r));return[...i.map((n,r)=>({kind:`bars`,title:o(`Who gets what`,r),about:`in the second before ${e.now.toFixed(2)} s; outline: what it wants`,levels:Q(t,n),share:Z(n),top:s,format:u})),...i.map((e,r)=>c(mt(t,e,n),r)),...t.flows.some(e=>e.is_tcp)?l:[],c(_t(t,i,n)),c(vt(t,i,n)),...r===null?[]:De(r,t).map(e=>c(e)),...Et(t,i).map(({title:e,rows:n})=>({kind:`table`,title:e,about:Dt,columns:t.sides,rows:n,format:a}))]}var At=[2,5,10,30,120],jt=[1,5,10,25,100],Mt=100,Nt=1e3,Pt=5;function Ft(){let[e,n]=v(null),[r,i]=v([]),[a,o]=v(null),[s,c]=v(``),[u,d]=v(null),[f,p]=v({span:10,smooth:10}),[h,g]=v(null),[_,y]=v(null),[,b]=v(0),x=ee(!1),S=e=>o({mood:`bad`,text:e}),C=async(e,t,n=!0)=>{try{return await e.start(t),e.setPlaying(n),!0}catch(e){return S($(e)),!1}};t(()=>{x.current||(x.current=!0,addEventListener(`hashchange`,()=>location.reload()),Lt(n,i,c,d,o,g,()=>b(e=>e+1),C).catch(e=>S($(e))))},[]);let w=async(t,n,r=!1)=>{let i=r?(e?.isPlaying??!1)||(e?.isOver??!1):!m();return!e||!await C(e,t,i)?!1:(r||d(Rt(e,t,n)),y(null),c(n),history.replaceState(null,``,await Y(n?{lesson:n}:{scenario:t})),!0)},te=async(t,n)=>{if(!e?.about)return;o(null);let r=oe(e.about.document,t,n);try{let r=t[0]===`disciplines`&&Array.isArray(n)&&n.length!==e.about.sides.length;if(n!==void 0&&!r&&!e.isOver&&await e.set([It(e.about,t,n)])){c(``);let{runs:t}=e;o({mood:`plain`,text:`Changed at ${e.now.toFixed(2)} s; the run goes on.`,isTrue:()=>e.runs===t&&!e.isOver}),history.replaceState(null,``,await Y({scenario:e.about.toml}));return}}catch(e){return S($(e).replace(/^--set:\d+:\d+: /,``))}if(delete r.expect,!await w(ie(r),``,!0))return;let{runs:i}=e;o({mood:`plain`,text:`This needs a new run: it began again.`,isTrue:()=>e.runs===i&&e.now<Pt&&!e.isOver})},ne=()=>o(e=>e?.isTrue&&!e.isTrue()?null:e),T=e=>{o(null);let t=J.find(t=>t.name===e);w(t?.scenario??h?.scenario??`# Four TCP flows of two distances share a link with one flow that does not slow down.
 format = 2
 name = "play"
 title = "Four TCP flows and one that does not slow down"
@@ -523,7 +987,7 @@ start = "0 s..1 s"
 group = "flood"
 source = { cbr = { rate = "3 Mbit/s", packet = "1000 B" } }
 access = { rate = "100 Mbit/s", delay = "5 ms" }
-`,t?e:``)},O=t?.about??null;return l(`main`,{class:`play`,children:[l(`header`,{class:`top`,children:[l(`h1`,{children:`fairwire play`}),l(`label`,{class:`pick`,children:[l(`span`,{class:`unseen`,children:`lesson`}),l(`select`,{value:c,onChange:e=>D(e.currentTarget.value),children:[l(`option`,{value:``,children:`free play`}),G.map((e,t)=>l(`option`,{value:e.name,children:[t+1,`. `,e.title]},e.name))]})]}),t&&O&&l(ft,{game:t,view:p,setView:h,clear:()=>s(null),fail:C})]}),a&&l(`p`,{class:a.mood===`bad`?`notice bad`:`notice`,role:`alert`,children:a.text}),t&&O?l(`div`,{class:`body`,children:[l(`aside`,{"aria-label":`the contest`,children:[O.lesson&&l(Pe,{game:t,about:O,lesson:O.lesson,restore:d&&O.toml!==d.toml?()=>T(d.scenario,d.name):null}),l(ne,{about:O,parts:r,edit:E}),_?.hasKernel&&l(gt,{about:O,setKernel:b,fail:C}),l(_t,{game:t,view:p,lesson:c,fail:C})]}),l(mt,{game:t,view:p,kernel:y})]}):l(`p`,{class:`faint wait`,children:`The simulator is being loaded…`})]})}function ct(e,t,n){let r=e.document.flow;return`${t.map((e,n)=>{let i=n===1&&t[0]===`flow`&&Array.isArray(r)?r[Number(e)]:void 0;return String(typeof i==`object`&&!Array.isArray(i)?i.group:e)}).join(`.`)}=${k(n)}`}function $(e){return e instanceof Error?e.message:String(e)}async function lt(e,t,n,r,i,a,o,s){let c=e=>i({mood:`bad`,text:e}),l=await fe();a(l);let u=await pe(l,e=>e!==`page`||!new URLSearchParams(location.search).has(`process`)),d=new Me(u,o,c);t(await F(u,`catalogue`));let f=await dt(l.scenario??`# Four TCP flows of two distances share a link with one flow that does not slow down.
+`,t?e:``)},E=e?.about??null;return l(`main`,{class:`play`,children:[l(`header`,{class:`top`,children:[l(`h1`,{children:`fairwire play`}),l(`label`,{class:`pick`,children:[l(`span`,{class:`unseen`,children:`lesson`}),l(`select`,{value:s,onChange:e=>T(e.currentTarget.value),children:[l(`option`,{value:``,children:`free play`}),[!1,!0].map(e=>l(`optgroup`,{label:e?`exercises`:`lessons`,children:J.filter(t=>t.isExercise===e).map((e,t)=>l(`option`,{value:e.name,children:[t+1,`. `,e.title]},e.name))},String(e)))]})]}),e&&E&&l(Bt,{game:e,view:f,setView:p,clear:()=>o(null),fail:S})]}),a&&l(`p`,{class:a.mood===`bad`?`notice bad`:`notice`,role:`alert`,children:a.text}),e&&E?l(`div`,{class:`body`,children:[l(`aside`,{"aria-label":`the contest`,children:[E.lesson&&l(tt,{game:e,about:E,lesson:E.lesson,isExercise:J.some(e=>e.isExercise&&e.name===u?.name),restore:u&&E.toml!==u.toml?()=>w(u.scenario,u.name):null}),l(se,{about:E,parts:r,edit:te}),h?.hasKernel&&l(Wt,{about:E,setKernel:y,fail:S}),l(Gt,{game:e,view:f,kernel:_,lesson:s,fail:S})]}),l(Ht,{game:e,view:f,kernel:_,look:ne})]}):l(`p`,{class:`faint wait`,children:`The simulator is being loaded…`})]})}function It(e,t,n){let r=e.document.flow;return`${t.map((e,n)=>{let i=n===1&&t[0]===`flow`&&Array.isArray(r)?r[Number(e)]:void 0;return String(typeof i==`object`&&!Array.isArray(i)?i.group:e)}).join(`.`)}=${k(n)}`}function $(e){return e instanceof Error?e.message:String(e)}async function Lt(e,t,n,r,i,a,o,s){let c=e=>i({mood:`bad`,text:e}),l=await xe();a(l);let u=await Se(l,e=>e!==`page`||!new URLSearchParams(location.search).has(`process`)),d=new Qe(u,o,c);t(await F(u,`catalogue`));let f=await zt(l.scenario??`# Four TCP flows of two distances share a link with one flow that does not slow down.
 format = 2
 name = "play"
 title = "Four TCP flows and one that does not slow down"
@@ -557,7 +1021,7 @@ start = "0 s..1 s"
 group = "flood"
 source = { cbr = { rate = "3 Mbit/s", packet = "1000 B" } }
 access = { rate = "100 Mbit/s", delay = "5 ms" }
-`,c),p=!m();await s(d,f.scenario,p)?(n(f.lesson),r(ut(d,f.scenario,f.lesson))):await s(d,l.scenario??`# Four TCP flows of two distances share a link with one flow that does not slow down.
+`,c),p=!m();await s(d,f.scenario,p)?(n(f.lesson),r(Rt(d,f.scenario,f.lesson))):await s(d,l.scenario??`# Four TCP flows of two distances share a link with one flow that does not slow down.
 format = 2
 name = "play"
 title = "Four TCP flows and one that does not slow down"
@@ -591,4 +1055,4 @@ start = "0 s..1 s"
 group = "flood"
 source = { cbr = { rate = "3 Mbit/s", packet = "1000 B" } }
 access = { rate = "100 Mbit/s", delay = "5 ms" }
-`,p),e(d)}function ut(e,t,n){return e.about?.lesson?{name:n,scenario:t,toml:e.about.toml}:null}async function dt(e,t){try{let t=await ze(location.hash);if(!t)return{scenario:e,lesson:``};if(`scenario`in t)return{scenario:t.scenario,lesson:``};let n=G.find(e=>e.name===t.lesson);if(n)return{scenario:n.scenario,lesson:n.name};throw Error(`there is no lesson \`${t.lesson}\``)}catch(n){return t(`The address says what to show, but ${$(n)}. This is the contest that the page begins with.`),{scenario:e,lesson:``}}}function ft({game:e,view:t,setView:n,clear:r,fail:i}){let[a,o]=g(e.speed);return l(`div`,{class:`transport controls`,role:`toolbar`,"aria-label":`time`,children:[l(`button`,{type:`button`,class:`primary`,onClick:()=>e.setPlaying(!e.isPlaying),disabled:e.isOver,children:e.isPlaying?`Pause`:`Play`}),l(`button`,{type:`button`,onClick:()=>void e.step(),disabled:e.isOver,children:`Step`}),l(`button`,{type:`button`,onClick:()=>{r(),pt(e).catch(e=>i($(e)))},children:`Restart`}),l(`label`,{children:[`speed`,` `,l(`select`,{value:a,onChange:t=>{e.speed=Number(t.currentTarget.value),o(e.speed)},children:Ae.map(e=>l(`option`,{value:e,children:e<1?`1/${Math.round(1/e)}`:`${e}×`},e))})]}),l(`label`,{children:[`shows`,` `,l(`select`,{value:t.span,onChange:e=>n({...t,span:Number(e.currentTarget.value)}),children:rt.map(e=>l(`option`,{value:e,children:[e,` s`]},e))})]}),l(`label`,{children:[`rates over`,` `,l(`select`,{value:t.smooth,onChange:e=>n({...t,smooth:Number(e.currentTarget.value)}),children:it.map(e=>l(`option`,{value:e,children:[e*10,` ms`]},e))})]})]})}async function pt(e){e.about&&(await e.start(e.about.toml),e.setPlaying(!0))}function mt({game:e,view:t,kernel:n}){let[r,i]=g(0),[a,s]=g(0);o(()=>{let t=0,n=-1,r=0,a=m(),o=c=>{t=requestAnimationFrame(o),e.tick(c);let l=c-r>=(a?ot:at);e.frames===n||a&&!l&&e.isPlaying||(n=e.frames,i(n),(l||!e.isPlaying)&&(r=c,s(n)))};return t=requestAnimationFrame(o),()=>cancelAnimationFrame(t)},[e]);let{about:c}=e;return!c||e.sides.length===0?null:l(`div`,{class:`right`,children:[l(`p`,{class:`says`,children:[l(`span`,{class:`clock number`,"data-now":e.now,children:[e.now.toFixed(2),` s`]}),` `,`of `,u(c.duration_s),`; simulated `,e.door.place,`, seed `,c.seed,`.`,` `,c.sides.map((t,n)=>{let r=e.sides[n];return r?l(`span`,{children:[l(`strong`,{children:t}),`: `,Q(r)===void 0?`no fair share is worked out for this contest`:ht($e(r)),`.`,` `]},t):null}),e.isOver&&l(`strong`,{children:`The run is at its end.`})]}),l(Je,{game:e,about:c,view:t,version:r,slow:a,kernel:n})]})}function ht(e){if(Number.isNaN(e))return`nothing was sent in the last second`;let t=s(e);return e>.95?`fair in the last second (Jain ${t})`:e>.8?`nearly fair (Jain ${t})`:`unfair (Jain ${t})`}function gt(e){let[t,n]=g(!1),r=async()=>{n(!0);try{e.setKernel(await _e(e.about.toml))}catch(t){e.fail(`The contest could not run on this machine's kernel.\n${$(t)}`)}finally{n(!1)}};return l(`fieldset`,{class:`take`,children:[l(`legend`,{children:`On this machine's kernel`}),l(`button`,{type:`button`,disabled:t,onClick:()=>void r(),children:t?`Running…`:`Run it between real sockets`}),l(`span`,{class:`faint small`,children:`ten seconds for each discipline; needs root or user namespaces`})]})}function _t({game:e,view:t,lesson:n,fail:r}){let{about:i}=e;if(!i)return null;let a=()=>{let n=(e,t)=>({...t,title:`${t.title}, ${e}`}),r=[...e.sides.map((e,r)=>n(i.sides[r],Y(i,e,t))),...e.sides.map((e,r)=>n(i.sides[r],X(i,e,t))).filter(e=>e.series.length>0),Ke(i,e.sides,t),qe(i,e.sides,t)];return we(i.title||i.name,r)},{name:o}=i,s=(e,t)=>new Blob([e],{type:t}),c=async()=>{n===``&&history.replaceState(null,``,await K({scenario:i.toml})),await navigator.clipboard.writeText(location.href)};return l(`fieldset`,{class:`take`,children:[l(`legend`,{children:`Take along`}),l(`button`,{type:`button`,onClick:()=>z(`${o}.toml`,s(i.toml,`text/plain`)),children:`Scenario`}),l(`button`,{type:`button`,onClick:()=>z(`${o}.csv`,s(ke(i,e),`text/csv`)),children:`CSV`}),l(`button`,{type:`button`,onClick:()=>z(`${o}.svg`,s(a(),`image/svg+xml`)),children:`SVG`}),l(`button`,{type:`button`,onClick:()=>void De(a()).then(e=>z(`${o}.png`,e)).catch(e=>r($(e))),children:`PNG`}),l(`button`,{type:`button`,onClick:()=>void c().catch(e=>r($(e))),children:`Copy address`})]})}var vt=document.getElementById(`page`);vt&&_(l(st,{}),vt);
+`,p),e(d)}function Rt(e,t,n){return e.about?.lesson?{name:n,scenario:t,toml:e.about.toml}:null}async function zt(e,t){try{let t=await ot(location.hash);if(!t)return{scenario:e,lesson:``};if(`scenario`in t)return{scenario:t.scenario,lesson:``};let n=J.find(e=>e.name===t.lesson);if(n)return{scenario:n.scenario,lesson:n.name};throw Error(`there is no lesson \`${t.lesson}\``)}catch(n){return t(`The address says what to show, but ${$(n)}. This is the contest that the page begins with.`),{scenario:e,lesson:``}}}function Bt({game:e,view:t,setView:n,clear:r,fail:i}){let[a,o]=v(e.speed);return l(`div`,{class:`transport controls`,role:`toolbar`,"aria-label":`time`,children:[l(`button`,{type:`button`,class:`primary`,onClick:()=>e.setPlaying(!e.isPlaying),disabled:e.isOver,children:e.isPlaying?`Pause`:`Play`}),l(`button`,{type:`button`,onClick:()=>void e.step(),disabled:e.isOver,children:`Step`}),l(`button`,{type:`button`,onClick:()=>{r(),Vt(e).catch(e=>i($(e)))},children:`Restart`}),l(`label`,{children:[`speed`,` `,l(`select`,{value:a,onChange:t=>{e.speed=Number(t.currentTarget.value),o(e.speed)},children:Xe.map(e=>l(`option`,{value:e,children:e<1?`1/${Math.round(1/e)}`:`${e}×`},e))})]}),l(`label`,{children:[`shows`,` `,l(`select`,{value:t.span,onChange:e=>n({...t,span:Number(e.currentTarget.value)}),children:At.map(e=>l(`option`,{value:e,children:[e,` s`]},e))})]}),l(`label`,{children:[`rates over`,` `,l(`select`,{value:t.smooth,onChange:e=>n({...t,smooth:Number(e.currentTarget.value)}),children:jt.map(e=>l(`option`,{value:e,children:[e*10,` ms`]},e))})]})]})}async function Vt(e){e.about&&(await e.start(e.about.toml),e.setPlaying(!0))}function Ht({game:e,view:n,kernel:r,look:i}){let[a,o]=v(0),[c,u]=v(0);t(()=>{let t=0,n=-1,r=0,a=m(),s=c=>{t=requestAnimationFrame(s),e.tick(c);let l=c-r>=(a?Nt:Mt);e.frames===n||a&&!l&&e.isPlaying||(n=e.frames,o(n),(l||!e.isPlaying)&&(r=c,u(n),i()))};return t=requestAnimationFrame(s),()=>cancelAnimationFrame(t)},[e]);let{about:d}=e;return!d||e.sides.length===0?null:l(`div`,{class:`right`,children:[l(`p`,{class:`says`,children:[l(`span`,{class:`clock number`,"data-now":e.now,children:[e.now.toFixed(2),` s`]}),` `,`of `,s(d.duration_s),`; simulated `,e.door.place,`, seed `,d.seed,`.`,` `,d.sides.map((t,n)=>{let r=e.sides[n];return r?l(`span`,{children:[l(`strong`,{children:t}),`: `,Z(r)===void 0?`no fair share is worked out for this contest`:Ut(wt(r)),`.`,` `]},t):null}),e.isOver&&l(`strong`,{children:`The run is at its end.`})]}),l(yt,{game:e,about:d,view:n,version:a,slow:c,kernel:r})]})}function Ut(e){if(Number.isNaN(e))return`nothing was sent in the last second`;let t=o(e);return e>.95?`fair in the last second (Jain ${t})`:e>.8?`nearly fair (Jain ${t})`:`unfair (Jain ${t})`}function Wt(e){let[t,n]=v(!1),r=async()=>{n(!0);try{e.setKernel(await Ee(e.about.toml))}catch(t){e.fail(`The contest could not run on this machine's kernel.\n${$(t)}`)}finally{n(!1)}};return l(`fieldset`,{class:`take`,children:[l(`legend`,{children:`On this machine's kernel`}),l(`button`,{type:`button`,disabled:t,onClick:()=>void r(),children:t?`Running…`:`Run it between real sockets`}),l(`span`,{class:`faint small`,children:`ten seconds for each discipline; needs root or user namespaces`})]})}function Gt(e){let{game:t,view:n,kernel:r,lesson:i,fail:a}=e,{about:o}=t;if(!o)return null;let s=()=>Ie(o.title||o.name,kt({game:t,about:o,view:n,kernel:r})),{name:c}=o,u=(e,t)=>new Blob([e],{type:t}),d=async()=>{i===``&&history.replaceState(null,``,await Y({scenario:o.toml})),await navigator.clipboard.writeText(location.href)};return l(`fieldset`,{class:`take`,children:[l(`legend`,{children:`Take along`}),l(`button`,{type:`button`,onClick:()=>K(`${c}.toml`,u(o.toml,`text/plain`)),children:`Scenario`}),l(`button`,{type:`button`,onClick:()=>K(`${c}.csv`,u(Ye(o,t),`text/csv`)),children:`CSV`}),l(`button`,{type:`button`,onClick:()=>K(`${c}.svg`,u(s(),`image/svg+xml`)),children:`SVG`}),l(`button`,{type:`button`,onClick:()=>void qe(s()).then(e=>K(`${c}.png`,e)).catch(e=>a($(e))),children:`PNG`}),l(`button`,{type:`button`,onClick:()=>void d().catch(e=>a($(e))),children:`Copy address`})]})}var Kt=document.getElementById(`page`);Kt&&e(l(Ft,{}),Kt);

@@ -52,3 +52,8 @@ export function count(value: number): string {
 export function percent(part: number, digits = 3): string {
   return Number.isFinite(part) ? `${significant(part * 100, digits)} %` : "–";
 }
+
+/** `6.00 Mbit/s` is `6 Mbit/s` at an axis. */
+export function bare(text: string): string {
+  return text.replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
+}

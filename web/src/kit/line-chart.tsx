@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
+import { bare } from "./format";
 import "uplot/dist/uPlot.min.css";
 import { colours, dashes, onThemeChange, SERIES_COLOURS } from "./theme";
 import "./line-chart.css";
@@ -89,11 +90,6 @@ function options(props: LineChartProps, width: number, latest: () => LineChartPr
       })),
     ],
   };
-}
-
-/** `6.00 Mbit/s` is `6 Mbit/s` at an axis. */
-function bare(text: string): string {
-  return text.replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
 }
 
 /** The span of an axis: from zero, with a little room above. */

@@ -6,12 +6,13 @@ import { format } from "../kit";
 import { Contest, type Part } from "./contest";
 import { json, open, type Server, server } from "./door";
 import { contest } from "./kernel";
-import { csv, png, save, svg } from "./export";
+import { svg } from "./drawing";
+import { csv, png, save } from "./export";
 import { type About, Game, SPEEDS } from "./game";
 import { FIRST, LESSONS } from "./lessons";
 import { LessonCard } from "./lesson";
 import { pack, unpack } from "./link";
-import { delayOf, fairnessOf, Pictures, queueOf, ratesOf, shareOf, type View, windowsOf } from "./pictures";
+import { drawingsOf, fairnessOf, Pictures, shareOf, type View } from "./pictures";
 import { changed, inline, type Path, type Value, write } from "./toml";
 import "./app.css";
 
@@ -25,6 +26,8 @@ interface Written {
 interface Notice {
   mood: "plain" | "bad";
   text: string;
+  /** Is it still true? One without this stays until something else is done. */
+  isTrue?: () => boolean;
 }
 
 const SPANS = [2, 5, 10, 30, 120];
@@ -32,6 +35,8 @@ const SMOOTHS = [1, 5, 10, 25, 100];
 /** How often text and numbers change, ms; with reduced motion pictures too. */
 const SLOW = 100;
 const STILL = 1000;
+/** Simulated seconds after which a run that began again is no news. */
+const NEWS = 5;
 
 export function App() {
   const [game, setGame] = useState<Game | null>(null);
@@ -85,7 +90,12 @@ export function App() {
       const isOtherCount = path[0] === "disciplines" && Array.isArray(value) && value.length !== game.about.sides.length;
       if (value !== undefined && !isOtherCount && !game.isOver && (await game.set([change(game.about, path, value)]))) {
         setLesson("");
-        setNotice({ mood: "plain", text: `Changed at ${game.now.toFixed(2)} s; the run goes on.` });
+        const { runs } = game;
+        setNotice({
+          mood: "plain",
+          text: `Changed at ${game.now.toFixed(2)} s; the run goes on.`,
+          isTrue: () => game.runs === runs && !game.isOver,
+        });
         history.replaceState(null, "", await pack({ scenario: game.about.toml }));
         return;
       }
@@ -93,8 +103,17 @@ export function App() {
       return fail(message(error).replace(/^--set:\d+:\d+: /, ""));
     }
     delete document["expect"]; // they were of the scenario as it was
-    if (await follow(write(document), "", true)) setNotice({ mood: "plain", text: "This needs a new run: it began again." });
+    if (!(await follow(write(document), "", true))) return;
+    const { runs } = game;
+    setNotice({
+      mood: "plain",
+      text: "This needs a new run: it began again.",
+      isTrue: () => game.runs === runs && game.now < NEWS && !game.isOver,
+    });
   };
+
+  /** A notice that is no longer true goes. */
+  const look = () => setNotice((shown) => (shown?.isTrue && !shown.isTrue() ? null : shown));
 
   const choose = (name: string) => {
     setNotice(null);
@@ -111,10 +130,14 @@ export function App() {
           <span class="unseen">lesson</span>
           <select value={lesson} onChange={(event) => choose(event.currentTarget.value)}>
             <option value="">free play</option>
-            {LESSONS.map((each, index) => (
-              <option key={each.name} value={each.name}>
-                {index + 1}. {each.title}
-              </option>
+            {[false, true].map((isExercise) => (
+              <optgroup key={String(isExercise)} label={isExercise ? "exercises" : "lessons"}>
+                {LESSONS.filter((each) => each.isExercise === isExercise).map((each, index) => (
+                  <option key={each.name} value={each.name}>
+                    {index + 1}. {each.title}
+                  </option>
+                ))}
+              </optgroup>
             ))}
           </select>
         </label>
@@ -133,14 +156,15 @@ export function App() {
                 game={game}
                 about={about}
                 lesson={about.lesson}
+                isExercise={LESSONS.some((each) => each.isExercise && each.name === written?.name)}
                 restore={written && about.toml !== written.toml ? () => follow(written.scenario, written.name) : null}
               />
             )}
             <Contest about={about} parts={parts} edit={edit} />
             {known?.hasKernel && <Kernel about={about} setKernel={setKernel} fail={fail} />}
-            <Take game={game} view={view} lesson={lesson} fail={fail} />
+            <Take game={game} view={view} kernel={kernel} lesson={lesson} fail={fail} />
           </aside>
-          <Live game={game} view={view} kernel={kernel} />
+          <Live game={game} view={view} kernel={kernel} look={look} />
         </div>
       ) : (
         <p class="faint wait">The simulator is being loaded…</p>
@@ -281,7 +305,7 @@ async function again(game: Game): Promise<void> {
 }
 
 /** What changes with every picture. */
-function Live({ game, view, kernel }: { game: Game; view: View; kernel: string | null }) {
+function Live({ game, view, kernel, look }: { game: Game; view: View; kernel: string | null; look: () => void }) {
   const [version, setVersion] = useState(0);
   const [slow, setSlow] = useState(0);
   useEffect(() => {
@@ -299,6 +323,7 @@ function Live({ game, view, kernel }: { game: Game; view: View; kernel: string |
       if (isDue || !game.isPlaying) {
         lastSlow = clock;
         setSlow(seen);
+        look();
       }
     };
     handle = requestAnimationFrame(draw);
@@ -360,19 +385,11 @@ function Kernel(props: { about: About; setKernel: (series: string | null) => voi
 }
 
 /** What one takes along. */
-function Take({ game, view, lesson, fail }: { game: Game; view: View; lesson: string; fail: (why: string) => void }) {
+function Take(props: { game: Game; view: View; kernel: string | null; lesson: string; fail: (why: string) => void }) {
+  const { game, view, kernel, lesson, fail } = props;
   const { about } = game;
   if (!about) return null;
-  const picture = () => {
-    const named = (label: string | undefined, shown: ReturnType<typeof ratesOf>) => ({ ...shown, title: `${shown.title}, ${label}` });
-    const panels = [
-      ...game.sides.map((side, index) => named(about.sides[index], ratesOf(about, side, view))),
-      ...game.sides.map((side, index) => named(about.sides[index], windowsOf(about, side, view))).filter((shown) => shown.series.length > 0),
-      queueOf(about, game.sides, view),
-      delayOf(about, game.sides, view),
-    ];
-    return svg(about.title || about.name, panels);
-  };
+  const picture = () => svg(about.title || about.name, drawingsOf({ game, about, view, kernel }));
   const { name } = about;
   const text = (content: string, type: string) => new Blob([content], { type });
   const copy = async () => {

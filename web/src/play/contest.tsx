@@ -2,8 +2,8 @@
 
 import { Choice, Slider } from "./controls";
 import type { About } from "./game";
-import { parsed, written } from "./quantity";
-import { at, type Path, type Table, type Value } from "./toml";
+import { bufferOf, parsed, written } from "./quantity";
+import { at, isTable, type Path, type Table, type Value } from "./toml";
 
 /** A part that a scenario may name, from the catalogue. */
 export interface Part {
@@ -25,108 +25,211 @@ export interface ContestProps {
 const text = (value: Value | undefined) => (value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value));
 
 export function Contest(props: ContestProps) {
-  const { about } = props;
   return (
     <div class="contest">
       <Disciplines {...props} />
-      {about.document["link"] !== undefined && !Array.isArray(about.document["link"]) && <Link {...props} />}
+      <Links {...props} />
       <Senders {...props} />
     </div>
   );
 }
 
-function Link({ about, edit }: ContestProps) {
-  const value = (key: string) => at(about.document, ["link", key]);
+/** The link, or those of a network that may be changed: each that has a queue. */
+function Links(props: ContestProps) {
+  const { document } = props.about;
+  const link = document["link"];
+  const network = document["network"];
+  if (isTable(link)) {
+    return (
+      <fieldset>
+        <legend>Link</legend>
+        <Queued {...props} path={["link"]} table={link} />
+        <Slider
+          label="delay, one way"
+          text={text(link["delay"])}
+          value={parsed(link["delay"])}
+          min={0.001}
+          max={0.2}
+          isLogarithmic
+          write={written.time}
+          change={(typed) => props.edit(["link", "delay"], typed)}
+        />
+      </fieldset>
+    );
+  }
+  if (Array.isArray(link)) {
+    return (
+      <>
+        {(link as Table[]).map((each, index) => {
+          const name = text(each["name"]) || `${text(each["from"])}-${text(each["to"])}`;
+          return each["buffer"] === undefined ? null : (
+            <fieldset key={name}>
+              <legend>Link {name}</legend>
+              <Queued {...props} path={["link", index]} table={each} />
+            </fieldset>
+          );
+        })}
+      </>
+    );
+  }
+  if (!isTable(network)) return null;
   return (
-    <fieldset>
-      <legend>Link</legend>
-      <Slider
-        label="rate"
-        text={text(value("rate"))}
-        value={parsed(value("rate"))}
-        min={1e6}
-        max={1e8}
-        isLogarithmic
-        write={written.rate}
-        change={(typed) => edit(["link", "rate"], typed)}
-      />
-      <Slider
-        label="buffer"
-        text={text(value("buffer"))}
-        value={text(value("buffer")).includes("packet") ? parsed(value("buffer")) : null}
-        min={5}
-        max={2000}
-        isLogarithmic
-        write={written.packets}
-        change={(typed) => edit(["link", "buffer"], typed)}
-      />
-      <Slider
-        label="delay, one way"
-        text={text(value("delay"))}
-        value={parsed(value("delay"))}
-        min={0.001}
-        max={0.2}
-        isLogarithmic
-        write={written.time}
-        change={(typed) => edit(["link", "delay"], typed)}
-      />
-    </fieldset>
+    <>
+      {Object.entries(network).map(([kind, table]) =>
+        isTable(table) ? (
+          <fieldset key={kind}>
+            <legend>Links of the {kind}</legend>
+            <Queued {...props} path={["network", kind]} table={table} />
+          </fieldset>
+        ) : null,
+      )}
+    </>
   );
 }
 
+/** The rates and the buffer of a link: what changes while a run goes on. */
+function Queued(props: ContestProps & { path: Path; table: Table }) {
+  const { path, table, edit } = props;
+  // A trace says what the rate is.
+  const rates = table["trace"] === undefined ? Object.keys(table).filter((key) => key === "rate" || key.endsWith("_rate")) : [];
+  const buffer = bufferOf(table["buffer"]);
+  return (
+    <>
+      {rates.map((key) => (
+        <Slider
+          key={key}
+          label={key.replace("_", " ")}
+          text={text(table[key])}
+          value={parsed(table[key])}
+          min={1e6}
+          max={1e8}
+          isLogarithmic
+          write={written.rate}
+          change={(typed) => edit([...path, key], typed)}
+        />
+      ))}
+      {table["buffer"] !== undefined && (
+        <Slider
+          label="buffer"
+          text={text(table["buffer"])}
+          value={buffer?.value ?? null}
+          min={buffer?.min ?? 1}
+          max={buffer?.max ?? 2}
+          isLogarithmic
+          write={buffer?.write ?? String}
+          change={(typed) => edit([...path, "buffer"], typed)}
+        />
+      )}
+    </>
+  );
+}
+
+/** An entry of `disciplines`: its name, and where its parameters are. */
+interface Entry {
+  /** What results call it. */
+  label: string;
+  name: string;
+  path: Path;
+  typed: Value;
+}
+
+function entriesOf(about: About): Entry[] {
+  const typed = (about.document["disciplines"] as Value[] | undefined) ?? about.disciplines;
+  return about.disciplines.map((label, index) => {
+    const entry = typed[index] ?? label;
+    if (!isTable(entry)) return { label, name: text(entry), path: ["discipline", parametersOf(text(entry))], typed: entry };
+    const name = Object.keys(entry).find((key) => key !== "label") ?? label;
+    return { label, name, path: ["disciplines", index, name], typed: entry };
+  });
+}
+
+/** Of a scheduler and a dropper, the dropper has the parameters. */
+const parametersOf = (name: string) => name.split("+").pop() ?? name;
+
 function Disciplines({ about, parts, edit }: ContestProps) {
   const known = parts.filter((part) => part.kind === "discipline");
-  const names = [...new Set([...known.map((part) => part.name), ...about.sides])];
-  const options = names.map((name) => ({ name, text: name }));
+  const entries = entriesOf(about);
+  const labels = entries.map((entry) => entry.label);
+  const names = known.map((part) => part.name);
+  const sides = about.sides.slice(0, 2);
+  const all = [...new Set([...labels, ...names])];
+  const options = (side: number) => {
+    const other = sides[1 - side];
+    return all.map((name) => ({ name, text: name === other ? `${name}, with settings of its own` : name }));
+  };
   const set = (side: number, name: string) => {
-    const chosen = about.sides.slice(0, 2);
+    const chosen: (string | Value)[] = [...sides];
     if (name === "") chosen.splice(side, 1);
+    else if (name === sides[1 - side]) chosen[side] = apart(entries.find((entry) => entry.label === name)?.name ?? name, labels);
     else chosen[side] = name;
-    // A discipline with parameters of its own stays as it was typed.
-    const before = (at(about.document, ["disciplines"]) as Value[] | undefined) ?? [];
-    const typed = chosen.map((label) => before[about.disciplines.indexOf(label)] ?? label);
-    edit(["disciplines"], typed);
+    // An entry of the scenario stays as it was typed.
+    edit(["disciplines"], chosen.map((each) => entries.find((entry) => entry.label === each)?.typed ?? each));
   };
   return (
     <fieldset>
       <legend>Disciplines</legend>
-      <Choice label="A" value={about.sides[0] ?? ""} options={options} change={(name) => set(0, name)} />
-      <Choice
-        label="B"
-        value={about.sides[1] ?? ""}
-        options={[{ name: "", text: "none" }, ...options.filter(({ name }) => name !== about.sides[0])]}
-        change={(name) => set(1, name)}
-      />
-      {about.sides.map((side) => (
-        <Parameters key={side} side={side} part={known.find((part) => part.name === side)} about={about} edit={edit} />
-      ))}
+      <Choice label="A" value={sides[0] ?? ""} options={options(0)} change={(name) => set(0, name)} />
+      <Choice label="B" value={sides[1] ?? ""} options={[{ name: "", text: "none" }, ...options(1)]} change={(name) => set(1, name)} />
+      {sides.map((side) => {
+        const entry = entries.find(({ label }) => label === side);
+        const part = entry && known.find(({ name }) => name === parametersOf(entry.name));
+        return entry && part && <Parameters key={side} entry={entry} part={part} about={about} edit={edit} />;
+      })}
     </fieldset>
   );
 }
 
-function Parameters(props: { side: string; part: Part | undefined; about: About; edit: ContestProps["edit"] }) {
-  const { side, part, about, edit } = props;
-  if (!part || part.fields.length === 0) return null;
+/** The same discipline once more, under a label that nobody has. */
+function apart(name: string, taken: string[]): Value {
+  const base = name.replace(/[^A-Za-z0-9_-]/g, "-");
+  let number = 2;
+  while (taken.includes(`${base}-${number}`)) number += 1;
+  return { [name]: {}, label: `${base}-${number}` };
+}
+
+function Parameters(props: { entry: Entry; part: Part; about: About; edit: ContestProps["edit"] }) {
+  const { entry, part, about, edit } = props;
+  // The scheduler is in the name already.
+  const fields = part.fields.filter((field) => !(entry.name.includes("+") && field.name === "scheduler"));
+  if (fields.length === 0) return null;
+  const given = at(about.document, entry.path);
+  const own = isTable(given) ? Object.entries(given).map(([key, value]) => `${key} = ${text(value)}`) : [];
   return (
     <details>
-      <summary>parameters of {side}</summary>
-      <p class="faint small">{part.summary}</p>
-      {part.fields.map((field) => {
-        const path = ["discipline", part.name, field.name];
+      <summary>
+        parameters of {entry.label}
+        {own.length > 0 && <span class="faint">: {own.join(", ")}</span>}
+      </summary>
+      <p class="faint small">{plain(part.summary)}</p>
+      {fields.map((field) => {
+        const path = [...entry.path, field.name];
         return (
-          <label class="parameter" key={field.name} title={`${field.text}${field.range ? ` (${field.range})` : ""}`}>
-            <span>{field.name}</span>
-            <input
-              type="text"
-              value={text(at(about.document, path))}
-              placeholder={field.default}
-              onChange={(event) => edit(path, typedValue(event.currentTarget.value))}
-            />
-          </label>
+          <div class="parameter" key={field.name}>
+            <label>
+              <span>{field.name}</span>
+              <input
+                type="text"
+                value={text(at(about.document, path))}
+                placeholder={plain(field.default)}
+                onChange={(event) => edit(path, typedValue(event.currentTarget.value))}
+              />
+            </label>
+            <p class="faint small">
+              {field.range ? `${plain(field.text).replace(/\.$/, "")} (${plain(field.range)}).` : plain(field.text)}
+            </p>
+          </div>
         );
       })}
     </details>
   );
+}
+
+/** A text without the marks of its documentation: `code`, **strong** and [links](…). */
+export function plain(marked: string): string {
+  return marked
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replace(/\[(`[^`]*`)\]/g, "$1")
+    .replace(/[`*]/g, "");
 }
 
 /** What was typed as a value of TOML: a number, true or false, or a text. */

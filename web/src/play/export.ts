@@ -1,9 +1,7 @@
 // What one takes along: pictures as SVG and PNG, numbers as CSV, the scenario as its file.
 
-import { colours, dashes, SERIES_COLOURS } from "../kit/theme";
 import type { About, Game } from "./game";
 import { FIELD, OF_FLOW } from "./history";
-import type { Shown } from "./pictures";
 
 /** Offers a file for download. */
 export function save(name: string, content: Blob): void {
@@ -14,79 +12,7 @@ export function save(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-const escaped = (text: string) =>
-  text.replace(/[&<>"]/g, (letter) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[letter] ?? letter);
-
-const WIDTH = 880;
-const HEIGHT = 250;
-const LEFT = 90;
-const ROOM = { top: 48, bottom: 44, right: 16 };
-
-/** Pictures one below the other, as one file. */
-export function svg(title: string, pictures: Shown[]): string {
-  const theme = colours();
-  const height = 40 + pictures.length * HEIGHT;
-  const parts = pictures.map((shown, index) => panel(shown, 40 + index * HEIGHT, theme));
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, 'DejaVu Sans', sans-serif" font-size="12">
-<rect width="100%" height="100%" fill="${theme.card}"/>
-<text x="16" y="27" font-size="17" font-weight="600" fill="${theme.text}">${escaped(title)}</text>
-${parts.join("\n")}
-</svg>
-`;
-}
-
-function panel(shown: Shown, top: number, theme: ReturnType<typeof colours>): string {
-  const [times = new Float64Array(0), ...lines] = shown.data();
-  const from = times[0] ?? 0;
-  const to = times[times.length - 1] ?? 1;
-  let greatest = 0;
-  for (const line of lines) for (const value of line) if (value > greatest) greatest = value;
-  const high = greatest * 1.06 || 1;
-  const x = (time: number) => LEFT + ((WIDTH - LEFT - ROOM.right) * (time - from)) / (to - from || 1);
-  const y = (value: number) => top + HEIGHT - ROOM.bottom - (HEIGHT - ROOM.top - ROOM.bottom) * (value / high);
-  const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => part * high);
-  const grid = ticks.map(
-    (tick) => `<line x1="${LEFT}" x2="${WIDTH - ROOM.right}" y1="${y(tick).toFixed(1)}" y2="${y(tick).toFixed(1)}" stroke="${theme.grid}"/>
-<text x="${LEFT - 6}" y="${(y(tick) + 4).toFixed(1)}" text-anchor="end" fill="${theme.faint}">${escaped(shown.format(tick))}</text>`,
-  );
-  const paths = lines.map((line, index) => {
-    const series = shown.series[index];
-    const colour = theme.series[(series?.colour ?? index) % SERIES_COLOURS] ?? theme.text;
-    const dash = (series?.dash ?? dashes(series?.colour ?? index)).join(" ");
-    return `<path d="${path(times, line, x, y)}" fill="none" stroke="${colour}" stroke-width="1.5" stroke-dasharray="${dash}"/>`;
-  });
-  const names = [...new Set(shown.series.map((series) => series.group ?? series.name))];
-  let at = LEFT;
-  const legend = names.slice(0, 12).map((name) => {
-    const index = shown.series.findIndex((series) => (series.group ?? series.name) === name);
-    const colour = theme.series[(shown.series[index]?.colour ?? index) % SERIES_COLOURS] ?? theme.text;
-    const entry = `<rect x="${at}" y="${top + HEIGHT - 22}" width="14" height="4" fill="${colour}"/><text x="${at + 18}" y="${top + HEIGHT - 16}" fill="${theme.text}">${escaped(name)}</text>`;
-    at += 34 + name.length * 7;
-    return entry;
-  });
-  return `<text x="16" y="${top + 20}" font-weight="600" fill="${theme.text}">${escaped(shown.title)}</text>
-<text x="16" y="${top + 36}" fill="${theme.faint}">${escaped(shown.axis)}; ${from.toFixed(1)} s to ${to.toFixed(1)} s</text>
-${grid.join("\n")}
-${paths.join("\n")}
-${legend.join("\n")}`;
-}
-
-function path(times: Float64Array, line: Float64Array, x: (time: number) => number, y: (value: number) => number): string {
-  let text = "";
-  let isDown = false;
-  for (let index = 0; index < line.length; index += 1) {
-    const value = line[index] ?? Number.NaN;
-    if (Number.isNaN(value)) {
-      isDown = false;
-      continue;
-    }
-    text += `${isDown ? "L" : "M"}${x(times[index] ?? 0).toFixed(1)} ${y(value).toFixed(1)}`;
-    isDown = true;
-  }
-  return text;
-}
-
-/** The same as a picture of points, twice as fine. */
+/** A picture as one of points, twice as fine. */
 export async function png(picture: string): Promise<Blob> {
   const address = URL.createObjectURL(new Blob([picture], { type: "image/svg+xml" }));
   try {

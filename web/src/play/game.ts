@@ -64,7 +64,8 @@ export class Game {
   frames = 0;
   /** Since when which disciplines work, in the order of time. */
   eras: { since: number; sides: string[] }[] = [];
-  private run = 0;
+  /** Counts runs: what is said of one is not true of the next. */
+  runs = 0;
   private last = 0;
 
   constructor(
@@ -76,11 +77,11 @@ export class Game {
 
   /** Starts anew. An error of the scenario leaves what runs. */
   async start(scenario: string): Promise<void> {
-    const run = ++this.run;
+    const run = ++this.runs;
     this.isBusy = true;
     try {
       const about = await json<About>(this.door, "start", { scenario });
-      if (run !== this.run) return;
+      if (run !== this.runs) return;
       this.about = about;
       this.sides = about.sides.map(() => new History(about.flows.length, about.causes.length));
       this.now = 0;
@@ -90,7 +91,7 @@ export class Game {
       this.result = null;
       this.last = 0;
     } finally {
-      if (run === this.run) this.isBusy = false;
+      if (run === this.runs) this.isBusy = false;
       this.changed();
     }
     await this.advance(about_step(this.about));
@@ -153,11 +154,11 @@ export class Game {
 
   private async advance(to: number): Promise<void> {
     if (this.isBusy || !this.about) return;
-    const run = this.run;
+    const run = this.runs;
     this.isBusy = true;
     try {
       const bytes = await this.door.call("advance", { to_s: to + 1e-6 });
-      if (run !== this.run) return;
+      if (run !== this.runs) return;
       const frame = take(bytes, this.sides);
       this.now = frame.now;
       this.frames += 1;
@@ -166,7 +167,7 @@ export class Game {
       this.isPlaying = false;
       this.failed(String(error instanceof Error ? error.message : error));
     } finally {
-      if (run === this.run) this.isBusy = false;
+      if (run === this.runs) this.isBusy = false;
     }
   }
 

@@ -7,11 +7,13 @@ interface LessonProps {
   game: Game;
   about: About;
   lesson: LessonAbout;
+  /** Is the answer to be found by changing it? Then it is shown when it is wanted. */
+  isExercise: boolean;
   /** Begins again as the lesson is written; null where nothing was changed. */
   restore: (() => unknown) | null;
 }
 
-export function LessonCard({ game, about, lesson, restore }: LessonProps) {
+export function LessonCard({ game, about, lesson, isExercise, restore }: LessonProps) {
   return (
     <section class="card lesson" aria-label="lesson">
       <h2>{about.title}</h2>
@@ -26,11 +28,11 @@ export function LessonCard({ game, about, lesson, restore }: LessonProps) {
         </p>
       )}
       {game.result ? (
-        <Answer result={game.result} lesson={lesson} isAsWritten={restore === null} />
+        <Answer result={game.result} lesson={lesson} isExercise={isExercise} isAsWritten={restore === null} />
       ) : (
         <p>
           <button type="button" class="primary" onClick={() => game.rush()} disabled={game.isRushing}>
-            {game.isRushing ? `${format.percent(game.now / about.duration_s, 2)} done` : "Run to the end and answer"}
+            {game.isRushing ? `${format.percent(game.now / about.duration_s, 2)} done` : isExercise ? "Run to the end" : "Run to the end and answer"}
           </button>
         </p>
       )}
@@ -38,8 +40,8 @@ export function LessonCard({ game, about, lesson, restore }: LessonProps) {
   );
 }
 
-function Answer(props: { result: NonNullable<Game["result"]>; lesson: LessonAbout; isAsWritten: boolean }) {
-  const { result, lesson, isAsWritten } = props;
+function Answer(props: { result: NonNullable<Game["result"]>; lesson: LessonAbout; isExercise: boolean; isAsWritten: boolean }) {
+  const { result, lesson, isExercise, isAsWritten } = props;
   return (
     <div class="answer" role="status">
       <dl>
@@ -56,7 +58,14 @@ function Answer(props: { result: NonNullable<Game["result"]>; lesson: LessonAbou
         })}
       </dl>
       <p class="faint small">{lesson.reads}</p>
-      {isAsWritten && <p>{lesson.answer}</p>}
+      {isExercise ? (
+        <details>
+          <summary>show an answer</summary>
+          <p>{lesson.answer}</p>
+        </details>
+      ) : (
+        isAsWritten && <p>{lesson.answer}</p>
+      )}
       {lesson.figure && (
         <p class="faint small">
           The same as a figure: <code>fairwire reproduce {lesson.figure}</code>

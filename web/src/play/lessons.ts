@@ -1,20 +1,29 @@
-// The lessons, in the order of their files: each is a scenario with a table `[lesson]`.
+// The lessons and the exercises, in the order of their files: each is a scenario with a table `[lesson]`.
 
-const files = import.meta.glob("../../../lessons/*.toml", { query: "?raw", import: "default", eager: true }) as Record<string, string>;
+const files = import.meta.glob(["../../../lessons/*.toml", "../../../exercises/*.toml"], {
+  query: "?raw",
+  import: "default",
+  eager: true,
+}) as Record<string, string>;
 
 export interface Lesson {
   /** The name of its file, without the number before it. */
   name: string;
   title: string;
   scenario: string;
+  /** Does it expect what it does not get? Then its answer is shown when it is wanted. */
+  isExercise: boolean;
 }
 
+const isExercise = (path: string) => path.includes("/exercises/");
+
 export const LESSONS: Lesson[] = Object.entries(files)
-  .sort(([a], [b]) => (a < b ? -1 : 1))
+  .sort(([a], [b]) => Number(isExercise(a)) - Number(isExercise(b)) || (a < b ? -1 : 1))
   .map(([path, scenario]) => ({
-    name: path.replace(/^.*\/(?:\d+-)?/, "").replace(/\.toml$/, ""),
+    name: `${isExercise(path) ? "exercise-" : ""}${path.replace(/^.*\/(?:\d+-)?/, "").replace(/\.toml$/, "")}`,
     title: /^title = "(.*)"$/m.exec(scenario)?.[1] ?? path,
     scenario,
+    isExercise: isExercise(path),
   }));
 
 /** The contest that the page begins with. */

@@ -3,6 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { format, HeatMap, LineChart, reachOf, type Series, Waterline } from "../kit";
 import type { About, Game } from "./game";
+import type { Drawing } from "./drawing";
 import { FIELD, type History, OF_FLOW } from "./history";
 import { kernelPictures } from "./kernel";
 
@@ -260,34 +261,67 @@ function Water(props: { about: About; side: History; index: number; slow: number
   }, [slow, side, top]);
 }
 
+/** Counts of dropped packets, on each side: by cause, and by who sent. */
+function dropsOf(about: About, sides: History[]): { title: string; rows: { name: string; values: number[] }[] }[] {
+  const groups = [...new Set(about.flows.map((flow) => flow.group))];
+  const used = about.causes.map((name, index) => ({ name, index })).filter(({ index }) => sides.some((side) => (side.dropped[index] ?? 0) > 0));
+  const ofGroup = (side: History, group: string) =>
+    about.flows.reduce((sum, flow, index) => (flow.group === group ? sum + (side.droppedOf[index] ?? 0) : sum), 0);
+  return [
+    { title: "Drops by cause", rows: used.map(({ name, index }) => ({ name, values: sides.map((side) => side.dropped[index] ?? 0) })) },
+    { title: "Drops by who sent", rows: groups.map((group) => ({ name: group, values: sides.map((side) => ofGroup(side, group)) })) },
+  ];
+}
+
+const OF_DROPS = "packets since the start";
+
 function Drops(props: { about: About; sides: History[]; slow: number }) {
   const { about, sides, slow } = props;
-  return useMemo(() => {
-    const groups = [...new Set(about.flows.map((flow) => flow.group))];
-    const used = about.causes.map((name, index) => ({ name, index })).filter(({ index }) => sides.some((side) => (side.dropped[index] ?? 0) > 0));
-    const ofGroup = (side: History, group: string) =>
-      about.flows.reduce((sum, flow, index) => (flow.group === group ? sum + (side.droppedOf[index] ?? 0) : sum), 0);
-    return (
+  return useMemo(
+    () => (
       <section class="card wide">
         <header>
           <h2>Drops</h2>
-          <span class="faint small">packets since the start</span>
+          <span class="faint small">{OF_DROPS}</span>
         </header>
         <div class="drops">
-          <HeatMap
-            title="Drops by cause"
-            columns={about.sides}
-            rows={used.map(({ name, index }) => ({ name, values: sides.map((side) => side.dropped[index] ?? 0) }))}
-            format={format.count}
-          />
-          <HeatMap
-            title="Drops by who sent"
-            columns={about.sides}
-            rows={groups.map((group) => ({ name: group, values: sides.map((side) => ofGroup(side, group)) }))}
-            format={format.count}
-          />
+          {dropsOf(about, sides).map(({ title, rows }) => (
+            <HeatMap key={title} title={title} columns={about.sides} rows={rows} format={format.count} />
+          ))}
         </div>
       </section>
-    );
-  }, [slow, sides]);
+    ),
+    [slow, sides],
+  );
+}
+
+/** All that is shown now, as data, in the order of the page. */
+export function drawingsOf({ game, about, view, kernel }: Omit<PicturesProps, "version" | "slow">): Drawing[] {
+  const { sides } = game;
+  const under = (title: string, index: number) => `${title} under ${about.sides[index] ?? ""}`;
+  const top = Math.max(...sides.map((side) => reachOf(levelsOf(about, side), shareOf(side))));
+  const lines = (shown: Shown, side?: number): Drawing => ({
+    kind: "lines",
+    shown: side === undefined ? shown : { ...shown, title: under(shown.title, side) },
+  });
+  const windows = sides.map((side, index) => lines(windowsOf(about, side, view), index));
+  return [
+    ...sides.map(
+      (side, index): Drawing => ({
+        kind: "bars",
+        title: under("Who gets what", index),
+        about: `in the second before ${game.now.toFixed(2)} s; outline: what it wants`,
+        levels: levelsOf(about, side),
+        share: shareOf(side),
+        top,
+        format: format.rate,
+      }),
+    ),
+    ...sides.map((side, index) => lines(ratesOf(about, side, view), index)),
+    ...(about.flows.some((flow) => flow.is_tcp) ? windows : []),
+    lines(queueOf(about, sides, view)),
+    lines(delayOf(about, sides, view)),
+    ...(kernel === null ? [] : kernelPictures(kernel, about).map((shown) => lines(shown))),
+    ...dropsOf(about, sides).map(({ title, rows }): Drawing => ({ kind: "table", title, about: OF_DROPS, columns: about.sides, rows, format: format.count })),
+  ];
 }

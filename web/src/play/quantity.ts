@@ -9,10 +9,41 @@ const SCALE: Record<string, number> = {
 /** The number of a quantity in its base unit, or null where it is not one number with a unit. */
 export function parsed(text: unknown): number | null {
   if (typeof text === "number") return text;
-  if (typeof text !== "string") return null;
-  const found = /^\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z/]+)\s*$/.exec(text);
-  const scale = found ? SCALE[found[2] ?? ""] : undefined;
-  return found && scale !== undefined ? Number(found[1]) * scale : null;
+  const typed = parts(text);
+  const scale = typed ? SCALE[typed.unit] : undefined;
+  return typed && scale !== undefined ? typed.number * scale : null;
+}
+
+/** The number and the unit of a quantity. */
+function parts(text: unknown): { number: number; unit: string } | null {
+  const found = typeof text === "string" ? /^\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z/]+)\s*$/.exec(text) : null;
+  return found ? { number: Number(found[1]), unit: found[2] ?? "" } : null;
+}
+
+/** How a slider moves the size of a buffer, in the unit in which it was typed. */
+export interface Buffer {
+  value: number;
+  min: number;
+  max: number;
+  write: (value: number) => string;
+}
+
+/** The least and the greatest buffer of a slider: packets, and what these are in bytes of full frames, and as times. */
+const BUFFERS: Record<string, [number, number]> = {
+  packets: [5, 2000], packet: [5, 2000],
+  B: [7500, 3e6], kB: [7.5, 3000], KiB: [7.5, 3000], MB: [0.0075, 3], MiB: [0.0075, 3],
+  s: [0.001, 2], ms: [1, 2000], us: [1000, 2e6],
+  bdp: [0.1, 10],
+};
+
+export function bufferOf(text: unknown): Buffer | null {
+  const typed = parts(text);
+  const reach = typed ? BUFFERS[typed.unit] : undefined;
+  if (!typed || !reach) return null;
+  const { number, unit } = typed;
+  const isWhole = unit.startsWith("packet") || unit === "B";
+  const write = (value: number) => (unit.startsWith("packet") ? written.packets(value) : `${isWhole ? Math.round(value) : short(value)} ${unit}`);
+  return { value: number, min: reach[0], max: reach[1], write };
 }
 
 const short = (value: number) => String(Number(value.toPrecision(3)));

@@ -3,7 +3,7 @@
 export type Value = string | number | boolean | Value[] | { [key: string]: Value };
 export type Table = { [key: string]: Value };
 
-const isTable = (value: Value): value is Table => typeof value === "object" && !Array.isArray(value);
+export const isTable = (value: Value | undefined): value is Table => typeof value === "object" && !Array.isArray(value);
 const isTables = (value: Value): value is Table[] => Array.isArray(value) && value.length > 0 && value.every(isTable);
 
 function key(name: string): string {

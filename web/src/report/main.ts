@@ -1,71 +1,68 @@
-// Search and filter over the exhibits of a report. The page is whole without it: no script, no search.
+// Search, choices and order of what a report has. The page is whole without it: no script, no search.
 
 import "./report.css";
+import { sortable } from "./sort";
 
-/** What an exhibit is found by: its section, or where sections are on other pages the link to it. */
-interface Exhibit {
+/** What is found: a row, or an exhibit by its link, with its section where that is on this page. */
+interface Item {
   text: string;
-  holds: number;
-  fails: number;
-  open: number;
+  /** The words of the choices that it meets. */
+  is: Set<string>;
   shows: HTMLElement[];
 }
 
-const count = (element: HTMLElement, name: string): number => Number(element.dataset[name] ?? 0);
-
-/** Of each verdict that may be chosen, which exhibits have it. */
-const VERDICTS: Record<string, (exhibit: Exhibit) => boolean> = {
-  all: () => true,
-  fails: ({ fails }) => fails > 0,
-  holds: ({ holds, fails }) => holds > 0 && fails === 0,
-  open: ({ open }) => open > 0,
-};
-
-function exhibits(): Exhibit[] {
-  const links = document.querySelectorAll<HTMLAnchorElement>("nav a[data-exhibit]");
-  return [...links].map((link) => {
-    const section = document.getElementById(link.dataset["exhibit"] ?? "");
-    const shows = section ? [link, section] : [link];
+function items(): Item[] {
+  return [...document.querySelectorAll<HTMLElement>("[data-is]")].map((own) => {
+    const section = document.getElementById(own.dataset["shows"] ?? "");
+    const shows = section ? [own, section] : [own];
     return {
-      text: `${link.textContent} ${section?.textContent ?? ""}`.toLowerCase(),
-      holds: count(link, "holds"),
-      fails: count(link, "fails"),
-      open: count(link, "open"),
+      text: shows.map((element) => words(element)).join(" ").toLowerCase(),
+      is: new Set((own.dataset["is"] ?? "").split(" ")),
       shows,
     };
   });
+}
+
+/** The text of an element; cells of a row are words apart. */
+function words(element: HTMLElement): string {
+  if (element instanceof HTMLTableRowElement) return [...element.cells].map((cell) => cell.textContent).join(" ");
+  return element.textContent ?? "";
 }
 
 /** The heading of a paper goes with its last exhibit. */
 function hideEmptyPapers(): void {
   for (const heading of document.querySelectorAll("h2")) {
     const own: Element[] = [heading];
-    let hasExhibit = false;
+    let exhibits = 0;
+    let shown = 0;
     for (let next = heading.nextElementSibling; next && next.tagName !== "H2"; next = next.nextElementSibling) {
-      if (next.matches("section.exhibit")) hasExhibit ||= !(next as HTMLElement).hidden;
-      else own.push(next);
+      if (!next.matches("section.exhibit")) own.push(next);
+      else {
+        exhibits += 1;
+        if (!(next as HTMLElement).hidden) shown += 1;
+      }
     }
-    for (const element of own) (element as HTMLElement).hidden = !hasExhibit;
+    if (exhibits > 0) for (const element of own) (element as HTMLElement).hidden = shown === 0;
   }
 }
 
 function start(form: HTMLFormElement): void {
   const search = form.querySelector<HTMLInputElement>("input");
-  const verdict = form.querySelector<HTMLSelectElement>("select");
+  const choices = [...form.querySelectorAll<HTMLSelectElement>("select")];
   const said = form.querySelector("output");
   if (!search || !said) return;
-  const all = exhibits();
+  const all = items();
   const show = (): void => {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const has = VERDICTS[verdict?.value ?? "all"] ?? (() => true);
+    const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const chosen = choices.map((choice) => choice.value).filter(Boolean);
     let shown = 0;
-    for (const exhibit of all) {
-      const fits = has(exhibit) && words.every((word) => exhibit.text.includes(word));
-      for (const element of exhibit.shows) element.hidden = !fits;
+    for (const item of all) {
+      const fits = chosen.every((word) => item.is.has(word)) && wanted.every((word) => item.text.includes(word));
+      for (const element of item.shows) element.hidden = !fits;
       if (fits) shown += 1;
     }
     hideEmptyPapers();
-    said.textContent = `${shown} of ${all.length} exhibits`;
+    said.textContent = `${shown} of ${all.length} ${form.dataset["items"]}`;
   };
   form.addEventListener("input", show);
   form.addEventListener("submit", (event) => event.preventDefault());
@@ -75,3 +72,4 @@ function start(form: HTMLFormElement): void {
 
 const form = document.querySelector<HTMLFormElement>("form.filter");
 if (form) start(form);
+for (const table of document.querySelectorAll<HTMLTableElement>("table.sortable")) sortable(table);

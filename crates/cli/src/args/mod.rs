@@ -3,6 +3,7 @@
 mod format;
 mod keys;
 mod lab;
+mod list;
 mod new;
 mod output;
 mod plot;
@@ -14,6 +15,7 @@ mod watch;
 
 pub(crate) use format::Format;
 pub(crate) use lab::{LabCommand, Outside, ShareArgs, ShellArgs};
+pub(crate) use list::List;
 pub(crate) use new::NewArgs;
 pub(crate) use output::OutputArgs;
 pub(crate) use plot::PlotArgs;
@@ -27,6 +29,7 @@ use clap_complete::ArgValueCompleter;
 use fairwire_core::Duration;
 use fairwire_scenario::ENGINE;
 use lab::LAB_EXAMPLES;
+use list::LIST_EXAMPLES;
 use new::NEW_EXAMPLES;
 use plot::PLOT_EXAMPLES;
 use std::path::PathBuf;
@@ -63,18 +66,6 @@ Examples:
   fairwire cache clean
 
 It is $XDG_CACHE_HOME/fairwire, or else ~/.cache/fairwire. What was not used for longest goes first.";
-
-const LIST_EXAMPLES: &str = "\
-Examples:
-  fairwire list disciplines
-  fairwire list disciplines --long
-  fairwire list disciplines --format json
-  fairwire list controllers
-  fairwire list sources
-  fairwire list stages
-  fairwire list markers
-  fairwire list networks
-  fairwire list exhibits";
 
 const DESCRIBE_EXAMPLES: &str = "\
 Examples:
@@ -406,65 +397,6 @@ pub(crate) struct RunArgs {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum List {
-    /// The queue disciplines.
-    #[command(after_help = LIST_EXAMPLES)]
-    Disciplines {
-        /// How to print them.
-        #[arg(long, default_value = "table")]
-        format: Format,
-        /// Also their other names, state, cost and source.
-        #[arg(long)]
-        long: bool,
-    },
-    /// The exhibits of papers that `fairwire reproduce` makes again, with the verdicts recorded.
-    #[command(after_help = LIST_EXAMPLES)]
-    Exhibits {
-        /// How to print them.
-        #[arg(long, default_value = "table")]
-        format: Format,
-        /// Read the studies in this folder in place of those that came with the command.
-        #[arg(long, value_name = "DIR")]
-        studies: Option<PathBuf>,
-    },
-    /// The stages on which a scenario can be run, for `run --on`.
-    #[command(after_help = LIST_EXAMPLES)]
-    Stages {
-        /// How to print them.
-        #[arg(long, default_value = "table")]
-        format: Format,
-    },
-    /// The congestion controllers of TCP.
-    #[command(after_help = LIST_EXAMPLES)]
-    Controllers {
-        /// How to print them.
-        #[arg(long, default_value = "table")]
-        format: Format,
-    },
-    /// The sources of traffic.
-    #[command(after_help = LIST_EXAMPLES)]
-    Sources {
-        /// How to print them.
-        #[arg(long, default_value = "table")]
-        format: Format,
-    },
-    /// The markers, which colour packets in front of a discipline.
-    #[command(after_help = LIST_EXAMPLES)]
-    Markers {
-        /// How to print them.
-        #[arg(long, default_value = "table")]
-        format: Format,
-    },
-    /// The networks that are generated, each with what it is.
-    #[command(after_help = LIST_EXAMPLES)]
-    Networks {
-        /// How to print them.
-        #[arg(long, default_value = "table")]
-        format: Format,
-    },
 }
 
 #[derive(Debug, Args)]

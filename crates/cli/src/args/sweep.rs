@@ -11,6 +11,7 @@ Examples:
   fairwire sweep cost suite/sweeps/buffers.toml          # how many runs, how long, how large
   fairwire sweep suite/sweeps/buffers.toml               # make what is missing, and show the means
   fairwire sweep suite/sweeps/buffers.toml --plot buffers.svg
+  fairwire sweep suite/sweeps/buffers.toml --plot buffers.html
   fairwire sweep suite/sweeps/buffers.toml --shard 3/8   # the third of eight processes
   fairwire sweep script suite/sweeps/buffers.toml --slurm --tasks 100 > job.sh && sbatch job.sh
 
@@ -42,8 +43,9 @@ pub(crate) struct SweepRunArgs {
     /// How to print the means: a table, JSON or CSV, each with a row for each cell.
     #[arg(long, value_name = "table|json|csv", default_value = "table", hide_possible_values = true)]
     pub format: Format,
-    /// Draw the means over the first axis that has numbers, a panel for each of `measures`.
-    #[arg(long, value_name = "FILE.svg")]
+    /// Draw the means over the first axis that has numbers, a panel for each of `measures`. With
+    /// the extension .html: a page that has the table besides and needs no network.
+    #[arg(long, value_name = "FILE.svg|html")]
     pub plot: Option<PathBuf>,
 }
 

@@ -66,7 +66,7 @@ pub(super) fn read(args: &RunArgs) -> Result<Vec<File>, Failure> {
 }
 
 /// The scenario files in `folder`.
-fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let listed = || -> io::Result<Vec<PathBuf>> {
         fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect()
     };

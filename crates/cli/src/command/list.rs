@@ -6,9 +6,10 @@ use crate::report;
 use crate::terminal::{self, bold, indented, wrapped};
 use fairwire_catalogue::{self as catalogue, marker};
 use fairwire_laws::scheduler::Kind;
-use fairwire_scenario::{Controller, control, generated, source};
+use fairwire_scenario::{Controller, Overrides, Scenario, control, generated, load, source};
 use fairwire_study::Study;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 /// Prints a list.
 pub(crate) fn list(list: &List) -> Result<Ending, Failure> {
@@ -34,6 +35,15 @@ pub(crate) fn list(list: &List) -> Result<Ending, Failure> {
         }
         List::Sources { format } => (sources_in_short(columns), sources(), sources_as_json(), format),
         List::Networks { format } => (networks_in_short(columns), networks(), networks_as_json(), format),
+        List::Lessons { format, folders } => {
+            let lessons = lessons(folders)?;
+            (
+                lessons_in_short(&lessons, columns),
+                lessons_as_rows(&lessons),
+                lessons_as_json(&lessons),
+                format,
+            )
+        }
         List::Markers { format } => (markers_in_short(columns), markers(), markers_as_json(), format),
     };
     let text = match format {
@@ -305,4 +315,56 @@ fn networks() -> Rows {
 fn networks_as_json() -> Value {
     let one = |entry: &generated::Entry| json!({ "name": entry.name, "summary": entry.summary, "source": entry.source });
     generated::all().iter().map(one).collect()
+}
+
+/// The folders of lessons, where none is given.
+const LESSONS: [&str; 2] = ["lessons", "exercises"];
+
+/// A scenario that is to teach something, and its file.
+type Lesson = (PathBuf, Scenario);
+
+fn lessons(folders: &[PathBuf]) -> Result<Vec<Lesson>, Failure> {
+    let usual = LESSONS.map(PathBuf::from);
+    let folders = if folders.is_empty() { &usual[..] } else { folders };
+    let mut lessons = Vec::new();
+    for folder in folders {
+        for path in super::files::in_folder(folder)? {
+            let scenario = load(&path, &Overrides::default())?;
+            if scenario.spec().lesson.is_some() {
+                lessons.push((path, scenario));
+            }
+        }
+    }
+    Ok(lessons)
+}
+
+/// What is shown of a lesson: file, title, question.
+fn shown((path, scenario): &Lesson) -> [String; 3] {
+    let spec = scenario.spec();
+    let question = spec.lesson.as_ref().map_or("", |lesson| lesson.question.as_str());
+    [path.display().to_string(), spec.title.clone(), question.to_owned()]
+}
+
+fn lessons_in_short(lessons: &[Lesson], columns: usize) -> String {
+    let names: Vec<_> = lessons
+        .iter()
+        .map(|lesson| {
+            let [file, title, question] = shown(lesson);
+            (file, format!("{title}. {question}"))
+        })
+        .collect();
+    group("lessons and exercises, for `fairwire play FILE` and `fairwire run FILE`", &names, columns)
+}
+
+fn lessons_as_rows(lessons: &[Lesson]) -> Rows {
+    let head = ["file", "title", "question"].map(String::from).to_vec();
+    std::iter::once(head).chain(lessons.iter().map(|lesson| shown(lesson).to_vec())).collect()
+}
+
+fn lessons_as_json(lessons: &[Lesson]) -> Value {
+    let one = |lesson| {
+        let [file, title, question] = shown(lesson);
+        json!({ "file": file, "title": title, "question": question })
+    };
+    lessons.iter().map(one).collect()
 }

@@ -7,7 +7,8 @@ use crate::notice::notice;
 use crate::output::file;
 use crate::progress::{Part, Progress};
 use crate::report::{print, sweep as shown};
-use crate::typed::quoted;
+use crate::typed::{self, quoted};
+use fairwire_figures::Setting;
 use fairwire_sweep::{Local, Plan, Share, Stores, SweepError};
 use std::path::{Path, PathBuf};
 
@@ -72,10 +73,7 @@ fn other(command: &SweepCommand) -> Result<Ending, Failure> {
 
 fn run(args: &SweepRunArgs, quiet: bool) -> Result<Ending, Failure> {
     let (plan, folder) = read(&args.plan)?;
-    if let Some(path) = &args.plot {
-        file::check_writable("--plot", path, &["svg"])?;
-        shown::drawn_over(&plan)?;
-    }
+    let plot = args.plot.as_deref().map(|path| Plot::checked(path, &plan)).transpose()?;
     let what = format!("sweep of {} runs", plan.runs());
     let progress = Progress::new(&what, 10, Part::whole(), quiet);
     let reached = |done: usize, all: usize| {
@@ -100,18 +98,41 @@ fn run(args: &SweepRunArgs, quiet: bool) -> Result<Ending, Failure> {
     let stores = Stores::new(&folder);
     let summary = plan.summary(&stores).map_err(|error| failure(&error.into()))?;
     print(shown::summary(&plan, &summary, args.format)?.as_bytes())?;
-    if let Some(path) = &args.plot {
-        file::write(path, shown::figure(&plan, &summary)?.as_bytes())?;
+    let left = plan.missing(&stores).map_err(|error| failure(&error.into()))?.len();
+    if let Some(plot) = plot {
+        let content = match plot {
+            Plot::Picture(_) => shown::figure(&plan, &summary, Setting::Alone)?,
+            Plot::Page(_) => shown::page(&plan, &summary, &typed::command(), left),
+        };
+        let (Plot::Picture(path) | Plot::Page(path)) = plot;
+        file::write(path, content.as_bytes())?;
         notice(format_args!("written: {}", path.display()));
     }
     if ran.stopped {
-        let left = plan.missing(&stores).map_err(|error| failure(&error.into()))?.len();
         notice(format_args!(
             "interrupted: {left} runs are missing; the same command goes on where it stopped"
         ));
         return Ok(Ending::Interrupted);
     }
     Ok(Ending::Done)
+}
+
+/// What is drawn, by the extension of its file.
+#[derive(Clone, Copy)]
+enum Plot<'a> {
+    Picture(&'a Path),
+    Page(&'a Path),
+}
+
+impl<'a> Plot<'a> {
+    /// Checks, before any time is spent, that it can be drawn and written.
+    fn checked(path: &'a Path, plan: &Plan) -> Result<Self, Failure> {
+        if file::check_writable("--plot", path, &["svg", "html"])? == "html" {
+            return Ok(Plot::Page(path));
+        }
+        shown::drawn_over(plan)?;
+        Ok(Plot::Picture(path))
+    }
 }
 
 fn read(args: &PlanArgs) -> Result<(Plan, PathBuf), Failure> {

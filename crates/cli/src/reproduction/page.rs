@@ -7,19 +7,10 @@ use super::conditions::conditions;
 use super::csv::samples_name;
 use super::tally::{Count, Paper, headline, others, papers, words};
 use super::{PAGE, picture};
-use fairwire_figures::{Setting, escaped, sheet};
+use crate::html::{self, Choice};
+use fairwire_figures::{Setting, escaped};
 use fairwire_study::record::{Claim, Depth, Exhibit, Panel, Results, Verdict};
 
-/// Its style and its script, built of `web/src/report`.
-const STYLE: &str = "assets/report.css";
-const SCRIPT: &str = "assets/report.js";
-/// Without the script there is no search, so it is the script that shows it.
-const FILTER: &str = "<form class=\"filter\" role=\"search\" hidden>\n\
-     <label>Search <input type=\"search\" autocomplete=\"off\"></label>\n";
-const VERDICTS: &str = "<label>Verdict <select>\
-     <option value=\"all\">all exhibits</option><option value=\"fails\">a claim does not hold</option>\
-     <option value=\"holds\">every claim holds</option><option value=\"open\">a claim is not testable as printed</option>\
-     </select></label>\n";
 /// Up to this number, exhibits are listed without a click.
 const SHORT: usize = 12;
 /// A table of more numbers is left to the CSV.
@@ -50,7 +41,7 @@ enum Layout {
 pub(super) fn pages(results: &Results) -> Vec<(String, String)> {
     let papers = papers(results);
     if papers.len() < 2 || results.exhibits.len() <= MAX_TOGETHER {
-        return vec![(PAGE.into(), html(results, Layout::Here))];
+        return vec![(PAGE.into(), page(results, Layout::Here))];
     }
     let of_one = |paper: &Paper<'_>| Results {
         title: paper.study.into(),
@@ -59,8 +50,8 @@ pub(super) fn pages(results: &Results) -> Vec<(String, String)> {
         fairwire_version: results.fairwire_version.clone(),
         ..*results
     };
-    let each = papers.iter().map(|paper| (file(paper.name), html(&of_one(paper), Layout::HereOfOne)));
-    std::iter::once((PAGE.into(), html(results, Layout::Apart))).chain(each).collect()
+    let each = papers.iter().map(|paper| (file(paper.name), page(&of_one(paper), Layout::HereOfOne)));
+    std::iter::once((PAGE.into(), page(results, Layout::Apart))).chain(each).collect()
 }
 
 /// The page of one paper.
@@ -68,10 +59,9 @@ fn file(paper: &str) -> String {
     format!("{}.html", anchor(paper))
 }
 
-fn html(results: &Results, layout: Layout) -> String {
+fn page(results: &Results, layout: Layout) -> String {
     let papers = papers(results);
-    let mut out = String::new();
-    head(&mut out, results);
+    let mut out = head(results);
     if layout == Layout::HereOfOne {
         out += &format!("<p><a href=\"{PAGE}\">All papers</a></p>\n");
     }
@@ -84,15 +74,8 @@ fn html(results: &Results, layout: Layout) -> String {
     if layout != Layout::Apart {
         sections(&mut out, &papers);
     }
-    out += "</main>\n";
-    out += &format!("<script type=\"module\">\n{}</script>\n</body>\n</html>\n", built(SCRIPT));
+    html::close(&mut out);
     out
-}
-
-/// What was built of `web/src`, as text.
-fn built(path: &str) -> String {
-    let content = fairwire_web::content(path).expect("it is built into the command");
-    String::from_utf8_lossy(&content.bytes).into_owned()
 }
 
 fn sections(out: &mut String, papers: &[Paper<'_>]) {
@@ -107,7 +90,7 @@ fn sections(out: &mut String, papers: &[Paper<'_>]) {
     }
 }
 
-fn head(out: &mut String, results: &Results) {
+fn head(results: &Results) -> String {
     let depth = match results.depth {
         Depth::Quick => {
             "A quick first look: few seeds, and of long sweeps not every point. Verdicts may change with <code>--full</code>."
@@ -135,23 +118,19 @@ fn head(out: &mut String, results: &Results) {
         true => (what, ", and what came of each claim", CHECKS),
         false => (what, "", ""),
     };
-    *out += &format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
-             <style>\n{}{}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n\
-             <p>{}{} {}{}.</p>\n<p class=\"faint\">{depth}{}</p>\n",
-        built(STYLE),
-        sheet(),
+    let mut out = html::open(title);
+    out += &format!(
+        "<p>{}{} {}{}.</p>\n<p class=\"faint\">{depth}{}</p>\n",
         results.exhibits.len(),
         what.0,
         escaped(&results.fairwire_version),
         what.1,
         what.2,
-        title = escaped(title),
     );
     if results.interrupted {
         out.push_str("<p><strong>This run was interrupted: only finished exhibits are here.</strong></p>\n");
     }
+    out
 }
 
 /// What the papers say first; then what is claimed besides.
@@ -204,12 +183,23 @@ fn count_row(out: &mut String, class: &str, names: &[String], count: Count) {
     out.push_str("</tr>\n");
 }
 
+/// Has an exhibit of these counts of verdicts what is chosen?
+type Has = fn([usize; 3]) -> bool;
+
+/// What an exhibit may be chosen by: the word of it, what is shown, and which exhibits have it.
+const VERDICTS: [(&str, &str, Has); 3] = [
+    ("fails", "a claim does not hold", |[_, fail, _]| fail > 0),
+    ("holds", "every claim holds", |[hold, fail, _]| hold > 0 && fail == 0),
+    ("open", "a claim is not testable as printed", |[_, _, open]| open > 0),
+];
+
 fn filter(out: &mut String, has_claims: bool) {
-    *out += FILTER;
-    if has_claims {
-        *out += VERDICTS;
-    }
-    out.push_str("<output aria-live=\"polite\"></output>\n</form>\n");
+    let verdict = || Choice {
+        label: "Verdict".into(),
+        all: "all exhibits".into(),
+        options: VERDICTS.iter().map(|(word, text, _)| (word.to_string(), text.to_string())).collect(),
+    };
+    html::filter(out, "exhibits", &has_claims.then(verdict).into_iter().collect::<Vec<_>>());
 }
 
 fn contents(out: &mut String, papers: &[Paper<'_>], layout: Layout) {
@@ -228,9 +218,11 @@ fn contents(out: &mut String, papers: &[Paper<'_>], layout: Layout) {
 fn link(exhibit: &Exhibit, text: &str, layout: Layout) -> String {
     let page = page_of(&exhibit.paper, layout);
     let name = anchor(&exhibit.name());
-    let [hold, fail, open] = exhibit.counted();
+    let is: Vec<&str> =
+        VERDICTS.iter().filter(|(.., has)| has(exhibit.counted())).map(|(word, ..)| *word).collect();
     format!(
-        "<a href=\"{page}#{name}\" data-exhibit=\"{name}\" data-holds=\"{hold}\" data-fails=\"{fail}\" data-open=\"{open}\">{}</a>",
+        "<a href=\"{page}#{name}\" data-shows=\"{name}\" data-is=\"{}\">{}</a>",
+        is.join(" "),
         escaped(text)
     )
 }
@@ -392,28 +384,11 @@ fn numbers(out: &mut String, exhibit: &Exhibit) {
 mod tests {
     use super::super::samples::{all_kinds, hostile, many};
     use super::*;
+    use crate::html::is_balanced;
 
     /// The one page of `results`.
     fn whole(results: &Results) -> String {
-        html(results, Layout::Here)
-    }
-
-    /// The names of the elements that `html` opens, with those that it closes; text between is
-    /// passed over, and the script.
-    fn is_balanced(html: &str) -> bool {
-        const EMPTY: [&str; 3] = ["meta", "!doctype", "input"];
-        let mut open: Vec<&str> = Vec::new();
-        let (page, _) = html.split_once("<script").expect("a script at the end");
-        for part in page.split('<').skip(1) {
-            let Some((tag, _)) = part.split_once('>') else { return false };
-            let name = tag.trim_start_matches('/').split([' ', '\n', '/']).next().unwrap_or_default();
-            match (tag.starts_with('/'), tag.ends_with('/') || EMPTY.contains(&name)) {
-                (true, _) if open.pop() != Some(name) => return false,
-                (false, false) => open.push(name),
-                _ => {}
-            }
-        }
-        open == ["html", "body"]
+        page(results, Layout::Here)
     }
 
     #[test]
@@ -424,13 +399,6 @@ mod tests {
             assert!(!page.contains(|c: char| c.is_control() && c != '\n'));
         }
         assert_eq!(whole(&hostile()).matches("<script").count(), 1, "its own");
-    }
-
-    #[test]
-    fn an_unbalanced_page_would_be_found() {
-        let page = |inside: &str| format!("<html><body>{inside}<script>a<b</script></body></html>");
-        assert!(!is_balanced(&page("<a><b></a></b>")) && !is_balanced(&page("<a>")));
-        assert!(is_balanced(&page("<a><br/></a>")));
     }
 
     #[test]

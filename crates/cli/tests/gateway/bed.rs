@@ -134,7 +134,11 @@ impl Bed {
 
     /// Starts one, and waits for nothing.
     pub(super) fn begin(&self, arguments: &[&str]) -> Gateway {
-        let mut command = self.fairwire(arguments);
+        self.begin_command(self.fairwire(arguments))
+    }
+
+    /// The same by a command that becomes the gateway.
+    pub(super) fn begin_command(&self, mut command: Command) -> Gateway {
         command.stderr(Stdio::piped());
         let mut child = self.hosts.gateway.started(|| command.spawn()).expect("it starts");
         let lines = lines_of(child.stderr.take().expect("a pipe"));

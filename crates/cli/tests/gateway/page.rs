@@ -72,6 +72,54 @@ fn the_history_survives_a_restart_and_a_corrupt_one_is_put_aside() {
     assert!(file.with_extension("sqlite.broken").exists(), "{said}");
 }
 
+/// What the page says is wrong with the history.
+fn fault(bed: &Bed) -> Option<String> {
+    let past: serde_json::Value = serde_json::from_str(&get(bed, "/api/history?span=now")).expect("JSON");
+    past["fault"].as_str().map(str::to_owned)
+}
+
+fn wait_for_fault(bed: &Bed, is_wanted: impl Fn(Option<&str>) -> bool) {
+    let until = Instant::now() + Duration::from_secs(30);
+    loop {
+        let fault = fault(bed);
+        if is_wanted(fault.as_deref()) {
+            return;
+        }
+        assert!(Instant::now() < until, "waited 30 s in vain for another fault than {fault:?}");
+        thread::sleep(Duration::from_millis(200));
+    }
+}
+
+#[test]
+fn on_a_full_disk_the_rest_goes_on_and_the_history_too_when_there_is_room() {
+    let Some(bed) = Bed::new("full") else { return };
+    let config = config(&bed);
+    let state = bed.folder.path().join("state");
+    std::fs::create_dir(&state).expect("the folder is ours");
+    // A disk of 2 MiB of its own, which no other process sees.
+    let mount = format!("mount -t tmpfs -o size=2m,mode=777 small '{}'", state.display());
+    let run = format!("exec '{}' gateway run '{}'", env!("CARGO_BIN_EXE_fairwire"), config.display());
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", &format!("{mount} && {run}")]);
+    let gateway = bed.begin_command(command);
+    gateway.wait_for("forwards between");
+    let hosts = bed.hosts();
+    hosts.wait_until_it_passes();
+    wait_for_seconds(&bed, 2);
+    assert_eq!(fault(&bed), None);
+    let filler = PathBuf::from(format!("/proc/{}/root{}/filler", gateway.pid(), state.display()));
+    let full = std::fs::write(&filler, vec![0; 4 << 20]).expect_err("there is no room for that");
+    assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
+    wait_for_fault(&bed, |fault| fault.is_some_and(|fault| fault.contains("the history is not written")));
+    hosts.wait_until_it_passes();
+    let before = seconds(&bed).len();
+    assert!(before >= 2, "what was written is shown");
+    std::fs::remove_file(&filler).expect("it is ours");
+    wait_for_fault(&bed, |fault| fault.is_none());
+    wait_for_seconds(&bed, before + 1);
+    assert!(gateway.end().0.success());
+}
+
 /// Three senders on the outside, which together send half as much again as the link has.
 fn load(bed: &Bed, stop: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
     let sender = |(dscp, packets): (u8, u32)| {

@@ -2,6 +2,7 @@
 
 mod common;
 mod documents;
+mod exercises;
 mod files;
 mod front;
 mod gateway_check;

@@ -1,4 +1,8 @@
-//! A sweep, as text and as a picture.
+//! A sweep, as text, as a picture and as a page.
+
+mod page;
+
+pub(crate) use page::page;
 
 use super::csv;
 use super::table::{empty, header};
@@ -7,6 +11,7 @@ use crate::failure::Failure;
 use comfy_table::{Cell, CellAlignment};
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Scale};
 use fairwire_figures::{Figure, Setting};
+use fairwire_metrics::record::Estimate;
 use fairwire_sweep::{CellSummary, Cost, Plan, Run, Value};
 use serde_json::json;
 
@@ -150,16 +155,8 @@ fn table(plan: &Plan, summary: &[CellSummary]) -> String {
     let mut table = empty();
     table.set_header(header(&names));
     for cell in summary {
-        let number = |estimate: &Option<fairwire_metrics::record::Estimate>| match estimate {
-            None => String::new(),
-            Some(estimate) => match estimate.half_width_95 {
-                // Less is the rounding of equal numbers.
-                Some(half) if half < 1e-12 * estimate.mean.abs() => format!("{} ± 0", digits(estimate.mean)),
-                Some(half) => format!("{} ± {}", digits(estimate.mean), digits(half)),
-                None => digits(estimate.mean),
-            },
-        };
-        let estimates = cell.measures[..shown].iter().map(number);
+        let estimates =
+            cell.measures[..shown].iter().map(|number| number.as_ref().map_or(String::new(), estimate));
         let row = values(plan, cell.cell).into_iter().chain([cell.runs.to_string()]).chain(estimates);
         table.add_row(row.map(Cell::new));
     }
@@ -175,6 +172,16 @@ fn table(plan: &Plan, summary: &[CellSummary]) -> String {
         ),
     };
     format!("{table}\n\nMeans over the seeds, each ± half of its 95 % interval.\n{more}")
+}
+
+/// A mean, with half of its interval.
+fn estimate(estimate: &Estimate) -> String {
+    match estimate.half_width_95 {
+        // Less is the rounding of equal numbers.
+        Some(half) if half < 1e-12 * estimate.mean.abs() => format!("{} ± 0", digits(estimate.mean)),
+        Some(half) => format!("{} ± {}", digits(estimate.mean), digits(half)),
+        None => digits(estimate.mean),
+    }
 }
 
 /// Four digits of a number.
@@ -205,7 +212,7 @@ pub(crate) fn drawn_over(plan: &Plan) -> Result<(usize, Vec<f64>), Failure> {
 
 /// The means over the axis of [`drawn_over`]: a panel for each measure, and a line for each
 /// combination of the others.
-pub(crate) fn figure(plan: &Plan, summary: &[CellSummary]) -> Result<String, Failure> {
+pub(crate) fn figure(plan: &Plan, summary: &[CellSummary], setting: Setting) -> Result<String, Failure> {
     let (along, xs) = drawn_over(plan)?;
     let axis = &plan.axes[along];
     let unit = match &axis.values[0].1 {
@@ -259,8 +266,13 @@ pub(crate) fn figure(plan: &Plan, summary: &[CellSummary]) -> Result<String, Fai
     };
     let panels: Vec<Panel> = plan.measures.iter().take(MAX_PANELS).enumerate().map(panel).collect();
     let title = format!("Sweep over {}", heads(plan).join(", "));
-    let detail = vec![format!("Means over at most {} seeds, with 95 % intervals", plan.seeds.len())];
-    Ok(Figure { title: &title, detail, panels: &panels, ..Figure::default() }.svg(Setting::Alone))
+    let detail = match setting {
+        Setting::Alone => {
+            vec![format!("Means over at most {} seeds, with 95 % intervals", plan.seeds.len())]
+        }
+        Setting::InPage => Vec::new(), // the page says it around the picture
+    };
+    Ok(Figure { title: &title, detail, panels: &panels, ..Figure::default() }.svg(setting))
 }
 
 /// The number with which a value begins.

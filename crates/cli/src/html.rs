@@ -1,0 +1,108 @@
+//! The shell of a page that is one file: its head, style, search and script. It needs no network,
+//! and is whole without the script.
+
+use fairwire_figures::{escaped, sheet};
+
+/// Its style and its script, built of `web/src/report`.
+const STYLE: &str = "assets/report.css";
+const SCRIPT: &str = "assets/report.js";
+
+/// A choice among the items of a page. An item has the words of each choice that it meets in
+/// `data-is`.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    /// What is chosen by.
+    pub label: String,
+    /// What is shown where nothing is chosen.
+    pub all: String,
+    /// The word of each, and what is shown for it.
+    pub options: Vec<(String, String)>,
+}
+
+/// Begins a page, up to its heading.
+pub(crate) fn open(title: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
+             <style>\n{}{}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n",
+        built(STYLE),
+        sheet(),
+        title = escaped(title),
+    )
+}
+
+/// A search among the items of a page, which are called `items`, and choices among them. Without
+/// the script there is no search, so it is the script that shows it.
+pub(crate) fn filter(out: &mut String, items: &str, choices: &[Choice]) {
+    *out += &format!(
+        "<form class=\"filter\" role=\"search\" data-items=\"{items}\" hidden>\n\
+             <label>Search <input type=\"search\" autocomplete=\"off\"></label>\n"
+    );
+    for choice in choices {
+        *out += &format!(
+            "<label>{} <select><option value=\"\">{}</option>",
+            escaped(&choice.label),
+            escaped(&choice.all)
+        );
+        for (word, text) in &choice.options {
+            *out += &format!("<option value=\"{}\">{}</option>", escaped(word), escaped(text));
+        }
+        out.push_str("</select></label>\n");
+    }
+    out.push_str("<output aria-live=\"polite\"></output>\n</form>\n");
+}
+
+/// Ends a page.
+pub(crate) fn close(out: &mut String) {
+    *out += &format!("</main>\n<script type=\"module\">\n{}</script>\n</body>\n</html>\n", built(SCRIPT));
+}
+
+/// What was built of `web/src`, as text.
+fn built(path: &str) -> String {
+    let content = fairwire_web::content(path).expect("it is built into the command");
+    String::from_utf8_lossy(&content.bytes).into_owned()
+}
+
+/// Does `html` close each element that it opens? Text between is passed over, and the script.
+#[cfg(test)]
+pub(crate) fn is_balanced(html: &str) -> bool {
+    const EMPTY: [&str; 3] = ["meta", "!doctype", "input"];
+    let mut open: Vec<&str> = Vec::new();
+    let (page, _) = html.split_once("<script").expect("a script at the end");
+    for part in page.split('<').skip(1) {
+        let Some((tag, _)) = part.split_once('>') else { return false };
+        let name = tag.trim_start_matches('/').split([' ', '\n', '/']).next().unwrap_or_default();
+        match (tag.starts_with('/'), tag.ends_with('/') || EMPTY.contains(&name)) {
+            (true, _) if open.pop() != Some(name) => return false,
+            (false, false) => open.push(name),
+            _ => {}
+        }
+    }
+    open == ["html", "body"]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unbalanced_page_would_be_found() {
+        let page = |inside: &str| format!("<html><body>{inside}<script>a<b</script></body></html>");
+        assert!(!is_balanced(&page("<a><b></a></b>")) && !is_balanced(&page("<a>")));
+        assert!(is_balanced(&page("<a><br/></a>")));
+    }
+
+    #[test]
+    fn what_a_page_is_called_is_text() {
+        let mut page = open("<b>&");
+        let choice = Choice {
+            label: "<i>".into(),
+            all: "\"".into(),
+            options: vec![("a\"b".into(), "<script>".into())],
+        };
+        filter(&mut page, "rows", &[choice]);
+        close(&mut page);
+        assert!(is_balanced(&page), "{page}");
+        assert_eq!(page.matches("<script").count(), 1, "its own");
+    }
+}
