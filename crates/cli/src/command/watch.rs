@@ -349,7 +349,10 @@ mod tests {
         playing.pass(FRAME);
         let text = shown(&playing);
         assert!(text.contains("2.5 Mbit/s, buffer 50 packets"), "{text}");
-        assert!(!text.contains("faba") && text.contains("tail-drop"), "{text}");
+        assert!(
+            text.contains("hfaba") && text.contains("tail-drop"),
+            "what follows faba in the list: {text}"
+        );
         playing.set(Some("link.delay=1 s".into()));
         let trouble = playing.scene.trouble.clone().unwrap_or_default();
         assert!(trouble.contains("all else needs a new run"), "{trouble}");

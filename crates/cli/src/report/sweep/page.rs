@@ -129,7 +129,7 @@ mod tests {
     use fairwire_metrics::record::Estimate;
     use fairwire_sweep::Base;
 
-    const SCENARIO: &str = "format = 2\nname = \"n\"\ntitle = \"<b>Two & three</b>\"\nduration = \"2 s\"\n\
+    const SCENARIO: &str = "format = 2\nname = \"n\"\ntitle = \"<b>Two & three</b>\"\nduration = \"2 s\"\ndisciplines = [\"red\"]\n\
         [link]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"10 packets\"\n\
         [[flow]]\ngroup = \"a\"\nsource = \"bulk\"\naccess = { rate = \"10 Mbit/s\", delay = \"1 ms\" }\n";
 

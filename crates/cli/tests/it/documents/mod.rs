@@ -29,8 +29,7 @@ fn pages() -> Vec<Page> {
             if path.is_dir()
                 && !path.is_symlink()
                 && !name.starts_with('.')
-                && name != "target"
-                && name != "out"
+                && !["target", "out", "node_modules"].contains(&name.as_str())
             {
                 folders.push(path);
             } else if path.extension().is_some_and(|ending| ending == "md") {
@@ -150,6 +149,7 @@ fn commands_that_are_not_run_have_names_and_options_that_exist() {
 }
 
 /// What is wrong with a command, by its names alone: `--help` behind it keeps it from being run.
+/// What a shell is to run, behind `--`, is left out.
 fn unknown(page: &Page, command: &page::Typed, makefile: &str) -> Option<String> {
     let message = match command.words.first()?.as_str() {
         "make" => {
@@ -158,7 +158,8 @@ fn unknown(page: &Page, command: &page::Typed, makefile: &str) -> Option<String>
             (!is_there).then(|| format!("there is no target `{target}`"))
         }
         "fairwire" => {
-            let ended = super::common::fairwire().args(&command.words[1..]).arg("--help").output();
+            let own = command.words.split(|word| word == "--").next().unwrap_or_default();
+            let ended = super::common::fairwire().args(&own[1..]).arg("--help").output();
             let ended = ended.expect("the binary starts");
             let said = super::common::stderr(&ended);
             let is_known = ended.status.success()
