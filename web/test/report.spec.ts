@@ -94,6 +94,7 @@ name = "base"
 title = "One <flow> & another"
 duration = "4 s"
 warm_up = "1 s"
+disciplines = ["tail-drop"]
 [link]
 rate = "2 Mbit/s"
 delay = "5 ms"
