@@ -138,8 +138,7 @@ fn open_beyond(enclosure: &Enclosure, say: &mut dyn FnMut(&str)) -> Result<Optio
         Beyond::Relay(relay) => {
             relay.serve()?;
             say(&format!(
-                "without rights on this machine's network: TCP connections are relayed, this machine is \
-                 {address}, and of UDP only names pass"
+                "TCP connections are relayed; this machine is {address}, and of UDP only names pass"
             ));
             Ok(Some(address))
         }
