@@ -224,7 +224,7 @@ def test_a_cdf_ends_at_one_and_passes_through_the_percentiles_of_the_record(watc
 
 def test_every_part_and_every_parameter_is_described():
     table = fw.parts()
-    assert set(table["kind"]) == {"discipline", "marker", "controller", "source", "network"}
+    assert set(table["kind"]) == {"discipline", "marker", "controller", "source", "network", "impairment"}
     assert {"faba", "cubic", "web", "sr-tcm", "fat-tree"} <= set(table["name"])
     for name, parameters in zip(table["name"], table["parameters"]):
         assert f"# `{name}`" in fw.describe(name)

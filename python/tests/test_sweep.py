@@ -167,7 +167,7 @@ def test_mistakes_are_told_before_anything_runs(tmp_path):
     refused(fw.ScenarioError, "bufer", vary={"link.bufer": ["20 packets"]})
     refused(fw.ScenarioError, "fabba", vary={"discipline": ["fabba"]})
     refused(fw.ScenarioError, "jane", measures=["jane"])
-    refused(fw.ScenarioError, "an amount of queue", vary={"link.buffer": [20]})
+    refused(fw.ScenarioError, "how much may wait", vary={"link.buffer": [20]})
     refused(TypeError, "a list of values", vary={"link.buffer": "20 packets"})
     refused(TypeError, "workers in other processes", vary={"discipline": [fw.Dropper]})
     with pytest.raises(TypeError, match="a concurrent.futures.Executor"):

@@ -98,7 +98,8 @@ struct PartRow {
 }
 
 /// Everything that a scenario may name, as a table: disciplines, markers, controllers of TCP,
-/// sources of traffic (those that open TCP connections too) and networks.
+/// sources of traffic (those that open TCP connections too), networks, and what a wire does to
+/// packets.
 #[pyfunction(name = "parts")]
 pub(crate) fn all_parts() -> PyResult<Table> {
     let names =
