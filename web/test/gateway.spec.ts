@@ -1,7 +1,7 @@
 // The gateway's page with a gateway that is made up: what a real one shows is in live-gateway.spec.ts.
 
 import type { Page } from "@playwright/test";
-import type { ClassNow, Drop, Drops, Past, Pulse, Snapshot, WayNow } from "../src/gateway/api";
+import type { ClassNow, Drop, Drops, FlowNow, List, Past, Pulse, Snapshot, WayNow } from "../src/gateway/api";
 import { expect, expectAccessible, expectNoSideways, test } from "./page";
 
 /** Names that somebody may have given a subscriber. */
@@ -29,7 +29,7 @@ function entry(name: string, bps: number): ClassNow {
   };
 }
 
-function wayNow(way: "download" | "upload", names: string[]): WayNow {
+function wayNow(way: "download" | "upload", names: string[], hasClasses: boolean): WayNow {
   return {
     way,
     discipline: "hfaba",
@@ -44,18 +44,18 @@ function wayNow(way: "download" | "upload", names: string[]): WayNow {
     flows: [],
     active_flows: 7,
     wanting_flows: 3,
-    classes: [...names.map((name) => entry(name, 3e6)), entry("alice", 1e6)],
-    class_count: names.length + 2,
+    classes: hasClasses ? [...names.map((name) => entry(name, 3e6)), entry("alice", 1e6)] : [],
+    class_count: hasClasses ? names.length + 2 : 1,
     worst_share_error_points: 0.5,
   };
 }
 
-const snapshot = (names: string[]): Snapshot => ({
+const snapshot = (names: string[], hasClasses: boolean): Snapshot => ({
   name: "edge",
   uptime_s: 4711.5,
   fairness: "Download: 3 flows want more and share fairly, 19 Mbit/s of 20 Mbit/s; upload: idle.",
   reloads: 2,
-  ways: [wayNow("download", names), wayNow("upload", names)],
+  ways: [wayNow("download", names, hasClasses), wayNow("upload", names, hasClasses)],
   ports: [{ interface: "lan0", is_up: true, outages: 0, overflows: 0 }],
   captured: 9,
 });
@@ -128,10 +128,20 @@ function pulse(): Pulse {
   return { at_s: at, ways: [way, way], picked: [] };
 }
 
+/** Flows of more pages than one. */
+const flows = (names: string[]): FlowNow[] =>
+  [...names, ...Array.from({ length: 120 }, (_, place) => `tcp 10.0.0.${place}:4000 -> 10.9.0.1:443`)].map((name, place) => ({
+    flow: name,
+    offered_bps: 1e6 + place,
+    throughput_bps: 1e6,
+    drops_per_s: 1,
+    marks_per_s: 0,
+  }));
+
 /** Answers the page's requests; with a token only those that show it. */
-async function answer(page: Page, token?: string, names = HOSTILE): Promise<string[]> {
+async function answer(page: Page, token?: string, names = HOSTILE, hasClasses = true): Promise<string[]> {
   const requests: string[] = [];
-  const now = snapshot(names);
+  const now = snapshot(names, hasClasses);
   const events = `event: snapshot\ndata: ${JSON.stringify(now)}\n\nevent: pulse\ndata: ${JSON.stringify(pulse())}\n\n`;
   await page.route("**/api/**", async (route) => {
     const url = new URL(route.request().url());
@@ -139,13 +149,17 @@ async function answer(page: Page, token?: string, names = HOSTILE): Promise<stri
     if (token && route.request().headers()["authorization"] !== `Bearer ${token}`)
       return route.fulfill({ status: 401, body: "the token is missing or wrong\n" });
     const [path] = url.pathname.split("/").slice(-1);
-    const classes = now.ways[0]?.classes ?? [];
-    const found = classes.filter((shown) => shown.class.includes(url.searchParams.get("search") ?? ""));
+    const list = <Entry,>(all: Entry[], nameOf: (entry: Entry) => string): List<Entry> => {
+      const found = all.filter((shown) => nameOf(shown).includes(url.searchParams.get("search") ?? ""));
+      const [offset, limit] = ["offset", "limit"].map((key) => Number(url.searchParams.get(key)));
+      return { all: all.length, found: found.length, list: found.slice(offset, (offset ?? 0) + (limit ?? 0)) };
+    };
     const answers: Record<string, unknown> = {
       snapshot: now,
       drops: drops(names),
       history: past(names),
-      classes: { uptime_s: 1, all: classes.length, found: found.length, classes: found },
+      classes: list(now.ways[0]?.classes ?? [], (shown) => shown.class),
+      flows: list(flows(names), (shown) => shown.flow),
     };
     if (path === "stream") return route.fulfill({ contentType: "text/event-stream", body: events });
     return route.fulfill({ contentType: "application/json", body: JSON.stringify(answers[path ?? ""]) });
@@ -243,6 +257,22 @@ test("a list is searched by the gateway and picked from by keyboard alone", asyn
   await page.keyboard.press("Enter");
   await expect(pick).toHaveAttribute("aria-pressed", "true");
   await expect.poll(() => requests.some((path) => path.startsWith("stream?picks="))).toBe(true);
+});
+
+test("where there are no classes all flows are searched, page by page, and picked", async ({ page, site }) => {
+  const requests = await answer(page, undefined, HOSTILE, false);
+  await page.goto(`${site}gateway.html`);
+  const list = page.getByRole("region", { name: "list of flows" });
+  for (const name of HOSTILE) await expect(list.getByText(name, { exact: true })).toHaveCount(1);
+  await expect(page.getByText("1 to 50 of 126")).toBeVisible();
+  await page.getByRole("button", { name: "more" }).click();
+  await expect(page.getByText("51 to 100 of 126")).toBeVisible();
+  await page.getByRole("searchbox", { name: "a part of the name" }).fill("10.0.0.77:");
+  await expect(page.getByText("1 to 1 of 1", { exact: true })).toBeVisible();
+  await list.getByRole("button", { name: "tcp 10.0.0.77:4000 -> 10.9.0.1:443" }).click();
+  await expect(page.getByRole("heading", { name: "Picked: rate" })).toBeVisible();
+  await expect.poll(() => requests.some((path) => path.startsWith("stream?picks=") && path.includes("flow"))).toBe(true);
+  await expectAccessible(page);
 });
 
 test("a gateway with a token gets it from a field, and what is wrong with the history is said", async ({ page, site }) => {

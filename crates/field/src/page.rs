@@ -245,7 +245,7 @@ fn list(happened: &mut Happened) -> Fallible<()> {
         let (body, ms) = answer(&format!("/api/classes?way=download&search=s{wanted}&order=name"))?;
         let found: serde_json::Value = serde_json::from_str(&body)?;
         listed += usize::from(
-            found["found"] == 111 && found["classes"].as_array().is_some_and(|all| all.len() == 111),
+            found["found"] == 111 && found["list"].as_array().is_some_and(|all| all.len() == 111),
         );
         took.push(ms);
     }

@@ -74,11 +74,11 @@ export interface Wanted {
   name: string;
 }
 
-export interface ClassList {
-  uptime_s: number;
+/** A part of a list, of those entries that were searched for. */
+export interface List<Entry> {
   all: number;
   found: number;
-  classes: ClassNow[];
+  list: Entry[];
 }
 
 export interface Drop {

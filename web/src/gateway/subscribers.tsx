@@ -1,29 +1,97 @@
-// All classes and subscribers, searched by the gateway: the page never has thousands of them.
+// All classes and subscribers, or all flows, searched by the gateway: the page never has thousands of them.
 
 import { useEffect, useState } from "preact/hooks";
 import { format } from "../kit";
-import type { ClassList, FlowNow, Wanted, Way, WayNow } from "./api";
+import type { ClassNow, FlowNow, List, Wanted, Way, WayNow } from "./api";
 import { keyOf } from "./live";
 import { state, useAnswer, useGateway } from "./state";
 
-const ORDERS = [
-  ["got", "got most"],
-  ["short", "furthest below fair"],
-  ["drops", "most drops"],
-  ["name", "name"],
-] as const;
 const AT_ONCE = 50;
 /** Milliseconds after the last letter before the gateway searches. */
 const PAUSE = 150;
 
-export function Subscribers(props: { way: Way; now: WayNow }) {
-  return props.now.class_count > 1 ? <Classes way={props.way} /> : <Flows now={props.now} />;
+interface Column<Entry> {
+  name: string;
+  text: (entry: Entry) => string;
+  isNumber: boolean;
 }
 
-function Classes(props: { way: Way }) {
+/** What is listed. */
+interface Kind<Entry> {
+  kind: Wanted["kind"];
+  /** Where the gateway answers. */
+  path: string;
+  title: string;
+  region: string;
+  name: string;
+  nameOf: (entry: Entry) => string;
+  orders: [value: string, text: string][];
+  columns: Column<Entry>[];
+  hint: string;
+}
+
+const number = <Entry,>(name: string, text: (entry: Entry) => string): Column<Entry> => ({ name, text, isNumber: true });
+
+const CLASSES: Kind<ClassNow> = {
+  kind: "class",
+  path: "classes",
+  title: "Classes and subscribers",
+  region: "list of classes and subscribers",
+  name: "name",
+  nameOf: (entry) => entry.class,
+  orders: [
+    ["got", "got most"],
+    ["short", "furthest below fair"],
+    ["drops", "most drops"],
+    ["name", "name"],
+  ],
+  columns: [
+    number("got", (entry) => format.rate(entry.throughput_bps)),
+    number("fair", (entry) => format.rate(entry.fair_bps)),
+    number("wanted", (entry) => format.rate(entry.offered_bps)),
+    number("drops/s", (entry) => format.significant(entry.drops_per_s, 2)),
+    number("dropped", (entry) => format.count(entry.dropped)),
+    number("weight", (entry) => format.significant(entry.weight)),
+    { name: "under", text: (entry) => entry.parent, isNumber: false },
+  ],
+  hint: "Pick a name to see it a hundred times a second, and its past.",
+};
+
+const FLOWS: Kind<FlowNow> = {
+  kind: "flow",
+  path: "flows",
+  title: "Flows",
+  region: "list of flows",
+  name: "flow",
+  nameOf: (entry) => entry.flow,
+  orders: [
+    ["got", "got most"],
+    ["short", "furthest below what it wanted"],
+    ["drops", "most drops"],
+    ["name", "name"],
+  ],
+  columns: [
+    number("got", (entry) => format.rate(entry.throughput_bps)),
+    number("wanted", (entry) => format.rate(entry.offered_bps)),
+    number("drops/s", (entry) => format.significant(entry.drops_per_s, 2)),
+    number("marks/s", (entry) => format.significant(entry.marks_per_s, 2)),
+  ],
+  hint: "Flows that sent during the last second. Pick one to see it a hundred times a second.",
+};
+
+export function Subscribers(props: { way: Way; now: WayNow }) {
+  return props.now.class_count > 1 ? (
+    <Listed key="classes" kind={CLASSES} way={props.way} />
+  ) : (
+    <Listed key="flows" kind={FLOWS} way={props.way} />
+  );
+}
+
+function Listed<Entry>(props: { kind: Kind<Entry>; way: Way }) {
+  const { kind, way } = props;
   const [typed, setTyped] = useState("");
   const [search, setSearch] = useState("");
-  const [order, setOrder] = useState<string>("got");
+  const [order, setOrder] = useState("got");
   const [offset, setOffset] = useState(0);
   useEffect(() => {
     const timer = setTimeout(() => {
@@ -32,16 +100,16 @@ function Classes(props: { way: Way }) {
     }, PAUSE);
     return () => clearTimeout(timer);
   }, [typed]);
-  const query = new URLSearchParams({ way: props.way, search, order, offset: String(offset), limit: String(AT_ONCE) });
-  const { answer, fault } = useAnswer<ClassList>(`classes?${query}`, 1000);
+  const query = new URLSearchParams({ way, search, order, offset: String(offset), limit: String(AT_ONCE) });
+  const { answer, fault } = useAnswer<List<Entry>>(`${kind.path}?${query}`, 1000);
   const last = Math.min(answer?.found ?? 0, offset + AT_ONCE);
   return (
-    <section class="card" aria-labelledby="classes">
+    <section class="card" aria-labelledby="listed">
       <header>
-        <h2 id="classes">Classes and subscribers</h2>
+        <h2 id="listed">{kind.title}</h2>
         <span class="faint" role="status">
           {answer
-            ? answer.found === 0
+            ? answer.list.length === 0
               ? `none of ${format.count(answer.all)}`
               : `${format.count(offset + 1)} to ${format.count(last)} of ${format.count(answer.found)}`
             : "…"}
@@ -61,7 +129,7 @@ function Classes(props: { way: Way }) {
         <label>
           <span class="faint">first: </span>
           <select value={order} onChange={(event) => setOrder(event.currentTarget.value)}>
-            {ORDERS.map(([value, text]) => (
+            {kind.orders.map(([value, text]) => (
               <option key={value} value={value}>
                 {text}
               </option>
@@ -76,80 +144,35 @@ function Classes(props: { way: Way }) {
         </button>
       </div>
       {fault && <p class="notice bad">{fault}</p>}
-      <div class="scroller" role="region" tabIndex={0} aria-label="list of classes and subscribers">
+      <div class="scroller" role="region" tabIndex={0} aria-label={kind.region}>
         <table class="list">
           <thead>
             <tr>
-              <th scope="col">name</th>
-              <th scope="col" class="number">got</th>
-              <th scope="col" class="number">fair</th>
-              <th scope="col" class="number">wanted</th>
-              <th scope="col" class="number">drops/s</th>
-              <th scope="col" class="number">dropped</th>
-              <th scope="col" class="number">weight</th>
-              <th scope="col">under</th>
+              <th scope="col">{kind.name}</th>
+              {kind.columns.map((column) => (
+                <th key={column.name} scope="col" class={column.isNumber ? "number" : undefined}>
+                  {column.name}
+                </th>
+              ))}
             </tr>
           </thead>
           <tbody>
-            {answer?.classes.map((entry) => (
-              <tr key={entry.class}>
+            {answer?.list.map((entry) => (
+              <tr key={kind.nameOf(entry)}>
                 <th scope="row">
-                  <Pick wanted={{ way: props.way, kind: "class", name: entry.class }} />
+                  <Pick wanted={{ way, kind: kind.kind, name: kind.nameOf(entry) }} />
                 </th>
-                <td class="number">{format.rate(entry.throughput_bps)}</td>
-                <td class="number">{format.rate(entry.fair_bps)}</td>
-                <td class="number">{format.rate(entry.offered_bps)}</td>
-                <td class="number">{format.significant(entry.drops_per_s, 2)}</td>
-                <td class="number">{format.count(entry.dropped)}</td>
-                <td class="number">{format.significant(entry.weight)}</td>
-                <td>
-                  <bdi>{entry.parent}</bdi>
-                </td>
+                {kind.columns.map((column) => (
+                  <td key={column.name} class={column.isNumber ? "number" : undefined}>
+                    {column.isNumber ? column.text(entry) : <bdi>{column.text(entry)}</bdi>}
+                  </td>
+                ))}
               </tr>
             ))}
           </tbody>
         </table>
       </div>
-      <p class="faint">Pick a name to see it a hundred times a second, and its past.</p>
-    </section>
-  );
-}
-
-/** The busiest flows, where there are no classes. */
-function Flows(props: { now: WayNow }) {
-  const row = (flow: FlowNow) => (
-    <tr key={flow.flow}>
-      <th scope="row">
-        <Pick wanted={{ way: props.now.way, kind: "flow", name: flow.flow }} />
-      </th>
-      <td class="number">{format.rate(flow.offered_bps)}</td>
-      <td class="number">{format.rate(flow.throughput_bps)}</td>
-      <td class="number">{format.significant(flow.drops_per_s, 2)}</td>
-      <td class="number">{format.significant(flow.marks_per_s, 2)}</td>
-    </tr>
-  );
-  return (
-    <section class="card" aria-labelledby="flows">
-      <header>
-        <h2 id="flows">The busiest flows</h2>
-        <span class="faint" role="status">
-          {props.now.flows.length} of {format.count(props.now.active_flows)}
-        </span>
-      </header>
-      <div class="scroller" role="region" tabIndex={0} aria-label="list of the busiest flows">
-        <table class="list">
-          <thead>
-            <tr>
-              <th scope="col">flow</th>
-              <th scope="col" class="number">wanted</th>
-              <th scope="col" class="number">got</th>
-              <th scope="col" class="number">drops/s</th>
-              <th scope="col" class="number">marks/s</th>
-            </tr>
-          </thead>
-          <tbody>{props.now.flows.map(row)}</tbody>
-        </table>
-      </div>
+      <p class="faint">{kind.hint}</p>
     </section>
   );
 }

@@ -41,6 +41,8 @@ const HEAD: Duration = Duration::from_secs(2);
 /// The most time that a connection may last, and that the reader of a stream may take nothing: who
 /// is slow makes room for others.
 const WHOLE: Duration = Duration::from_secs(10);
+/// Connections that may wait to be accepted; the kernel takes `net.core.somaxconn` at most.
+const MAX_WAITING: i32 = 4096;
 /// The interval at which the thread checks whether to stop.
 const PATIENCE: Duration = Duration::from_millis(100);
 
@@ -77,7 +79,14 @@ pub enum ServeError {
 /// Binds `address`, which must be of loopback unless there is a `token`.
 pub fn listen(address: SocketAddr, token: Option<&str>) -> Result<TcpListener, ServeError> {
     check(address, token)?;
-    TcpListener::bind(address).map_err(|source| ServeError::Bind { address, source })
+    let bound = || {
+        let listener = TcpListener::bind(address)?;
+        // The standard library's queue is 128 long. A SYN that finds it full is sent again after a
+        // second.
+        rustix::net::listen(&listener, MAX_WAITING)?;
+        Ok(listener)
+    };
+    bound().map_err(|source| ServeError::Bind { address, source })
 }
 
 fn check(address: SocketAddr, token: Option<&str>) -> Result<(), ServeError> {

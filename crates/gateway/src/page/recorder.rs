@@ -15,7 +15,8 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How much the thread yields to others, the one that forwards first of all: of 19 (`nice`).
 const NICE: i32 = 10;
 
-/// Writes what happens to the history of `watch` from a thread of its own, until `stop`.
+/// Writes what happens to the history of `watch` from a thread of its own, until `stop`. Then it
+/// closes the history, so that all of it is in its file, and ends: to be joined.
 ///
 /// # Errors
 /// No thread can be started.
@@ -28,6 +29,7 @@ pub fn record(watch: Arc<Watch>, stop: Arc<AtomicBool>) -> std::io::Result<JoinH
             recorder.look();
             std::thread::sleep(LOOK);
         }
+        recorder.watch.history().close();
     };
     std::thread::Builder::new().name("page".into()).spawn(run)
 }

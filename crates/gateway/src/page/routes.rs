@@ -5,7 +5,7 @@ use super::live::{LookError, Wanted, shown};
 use super::{ReplayError, Watch, drops};
 use crate::class_book::Way;
 use crate::http::Marks;
-use crate::telemetry::snapshot::{ClassSnapshot, Snapshot};
+use crate::telemetry::snapshot::{ClassSnapshot, FlowSnapshot, Snapshot};
 use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 
-/// Classes in one list.
+/// Entries in one list.
 const MAX_LISTED: usize = 200;
 /// Bytes of what is looked for: longer than any name.
 const MAX_SEARCH_BYTES: usize = 256;
@@ -29,6 +29,7 @@ pub fn routes(watch: Arc<Watch>) -> Router {
         .route("/api/snapshot", get(snapshot))
         .route("/api/stream", get(stream))
         .route("/api/classes", get(classes))
+        .route("/api/flows", get(flows))
         .route("/api/history", get(history))
         .route("/api/drops", get(last_drops))
         .route("/api/capture", get(capture))
@@ -91,9 +92,9 @@ async fn stream(
     Ok((headers, Body::from_stream(events)).into_response())
 }
 
-/// Which classes, and in which order.
+/// Which part of a list, and in which order.
 #[derive(Deserialize)]
-struct ClassesQuery {
+struct ListQuery {
     way: Way,
     /// A part of their names, of any case.
     #[serde(default)]
@@ -110,7 +111,7 @@ fn usual_limit() -> usize {
     MAX_LISTED
 }
 
-/// The order of classes.
+/// The order of a list.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Order {
@@ -119,49 +120,107 @@ enum Order {
     Got,
     /// Those with most drops, first.
     Drops,
-    /// Those furthest below their fair share, first.
+    /// Those furthest below what they should get, first.
     Short,
     /// By name.
     Name,
 }
 
+/// What can be listed.
+trait Listed: Clone + Serialize {
+    fn name(&self) -> &str;
+    /// Bit/s that it got.
+    fn got_bps(&self) -> f64;
+    /// Bit/s that it should get: no more than it wants.
+    fn due_bps(&self) -> f64;
+    fn drops_per_s(&self) -> f64;
+}
+
+impl Listed for ClassSnapshot {
+    fn name(&self) -> &str {
+        &self.class
+    }
+    fn got_bps(&self) -> f64 {
+        self.throughput_bps
+    }
+    fn due_bps(&self) -> f64 {
+        self.fair_bps.min(self.offered_bps)
+    }
+    fn drops_per_s(&self) -> f64 {
+        self.drops_per_s
+    }
+}
+
+impl Listed for FlowSnapshot {
+    fn name(&self) -> &str {
+        &self.flow
+    }
+    fn got_bps(&self) -> f64 {
+        self.throughput_bps
+    }
+    fn due_bps(&self) -> f64 {
+        self.offered_bps
+    }
+    fn drops_per_s(&self) -> f64 {
+        self.drops_per_s
+    }
+}
+
 #[derive(Serialize)]
-struct ClassesAnswer {
-    /// Seconds since the gateway began to forward, when this was so.
-    uptime_s: f64,
-    /// Classes that there are.
+struct ListAnswer<T> {
+    /// Those that there are.
     all: usize,
     /// Those with that part in their names.
     found: usize,
-    classes: Vec<ClassSnapshot>,
+    list: Vec<T>,
 }
 
 async fn classes(
     State(watch): State<Arc<Watch>>,
-    Query(query): Query<ClassesQuery>,
+    Query(query): Query<ListQuery>,
 ) -> Result<Response, Refused> {
-    if query.search.len() > MAX_SEARCH_BYTES {
-        let why = format!("`search` has {} bytes; allowed: at most {MAX_SEARCH_BYTES}\n", query.search.len());
-        return Err((StatusCode::BAD_REQUEST, why));
-    }
-    Ok(json(&beside(move || listed(&watch.latest.snapshot(), &query)).await?))
+    check(&query)?;
+    let answer = beside(move || {
+        let snapshot = watch.latest.snapshot();
+        let all: &[ClassSnapshot] = snapshot.ways.get(query.way as usize).map_or(&[], |way| &way.classes);
+        listed(all, &query)
+    });
+    Ok(json(&answer.await?))
 }
 
-fn listed(snapshot: &Snapshot, query: &ClassesQuery) -> ClassesAnswer {
-    let all: &[ClassSnapshot] = snapshot.ways.get(query.way as usize).map_or(&[], |way| &way.classes);
+/// Flows that sent during the last second.
+async fn flows(
+    State(watch): State<Arc<Watch>>,
+    Query(query): Query<ListQuery>,
+) -> Result<Response, Refused> {
+    check(&query)?;
+    let answer = beside(move || listed(&watch.board.active_flows(query.way), &query));
+    Ok(json(&answer.await?))
+}
+
+fn check(query: &ListQuery) -> Result<(), Refused> {
+    let length = query.search.len();
+    if length > MAX_SEARCH_BYTES {
+        let why = format!("`search` has {length} bytes; allowed: at most {MAX_SEARCH_BYTES}\n");
+        return Err((StatusCode::BAD_REQUEST, why));
+    }
+    Ok(())
+}
+
+fn listed<T: Listed>(all: &[T], query: &ListQuery) -> ListAnswer<T> {
     let wanted = query.search.trim().to_lowercase();
-    let has_it = |class: &&ClassSnapshot| wanted.is_empty() || class.class.to_lowercase().contains(&wanted);
-    let mut found: Vec<&ClassSnapshot> = all.iter().filter(has_it).collect();
-    let short = |class: &ClassSnapshot| class.fair_bps.min(class.offered_bps) - class.throughput_bps;
+    let has_it = |entry: &&T| wanted.is_empty() || entry.name().to_lowercase().contains(&wanted);
+    let mut found: Vec<&T> = all.iter().filter(has_it).collect();
+    let short = |entry: &T| entry.due_bps() - entry.got_bps();
     match query.order {
-        Order::Got => found.sort_by(|a, b| b.throughput_bps.total_cmp(&a.throughput_bps)),
-        Order::Drops => found.sort_by(|a, b| b.drops_per_s.total_cmp(&a.drops_per_s)),
+        Order::Got => found.sort_by(|a, b| b.got_bps().total_cmp(&a.got_bps())),
+        Order::Drops => found.sort_by(|a, b| b.drops_per_s().total_cmp(&a.drops_per_s())),
         Order::Short => found.sort_by(|a, b| short(b).total_cmp(&short(a))),
-        Order::Name => found.sort_by(|a, b| a.class.cmp(&b.class)),
+        Order::Name => found.sort_by(|a, b| a.name().cmp(b.name())),
     }
     let count = found.len();
     let some = found.into_iter().skip(query.offset).take(query.limit.min(MAX_LISTED)).cloned();
-    ClassesAnswer { uptime_s: snapshot.uptime_s, all: all.len(), found: count, classes: some.collect() }
+    ListAnswer { all: all.len(), found: count, list: some.collect() }
 }
 
 #[derive(Deserialize)]
@@ -248,9 +307,8 @@ async fn replay(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::telemetry::snapshot::WaySnapshot;
 
-    fn snapshot(count: usize) -> Snapshot {
+    fn names(query: &str, count: usize) -> (usize, Vec<String>) {
         let class = |n: usize| ClassSnapshot {
             class: format!("Home-{n:05}"),
             throughput_bps: (n % 97) as f64,
@@ -259,14 +317,9 @@ mod tests {
             drops_per_s: (n % 13) as f64,
             ..ClassSnapshot::default()
         };
-        let way = || WaySnapshot { classes: (0..count).map(class).collect(), ..WaySnapshot::default() };
-        Snapshot { ways: vec![way(), way()], ..Snapshot::default() }
-    }
-
-    fn names(query: &str, count: usize) -> (usize, Vec<String>) {
-        let query = serde_json::from_str(query).expect("a query");
-        let answer = listed(&snapshot(count), &query);
-        (answer.found, answer.classes.into_iter().map(|class| class.class).collect())
+        let classes: Vec<ClassSnapshot> = (0..count).map(class).collect();
+        let answer = listed(&classes, &serde_json::from_str(query).expect("a query"));
+        (answer.found, answer.list.into_iter().map(|class| class.class).collect())
     }
 
     #[test]
@@ -288,5 +341,21 @@ mod tests {
         assert_eq!(first[0], "Home-00096");
         assert_eq!(names(r#"{"way":"upload","order":"drops"}"#, 20_000).1[0], "Home-00012");
         assert_eq!(names(r#"{"way":"upload","order":"short"}"#, 20_000).1[0], "Home-00000");
+    }
+
+    #[test]
+    fn a_flow_is_short_of_what_it_wanted() {
+        let flow = |name: &str, offered_bps, throughput_bps| FlowSnapshot {
+            flow: name.to_owned(),
+            offered_bps,
+            throughput_bps,
+            ..FlowSnapshot::default()
+        };
+        let flows = [flow("tcp a", 10.0, 10.0), flow("udp b", 90.0, 20.0), flow("tcp c", 30.0, 25.0)];
+        let query = serde_json::from_str(r#"{"way":"upload","order":"short"}"#).expect("a query");
+        let order: Vec<String> = listed(&flows, &query).list.into_iter().map(|flow| flow.flow).collect();
+        assert_eq!(order, ["udp b", "tcp c", "tcp a"]);
+        let query = serde_json::from_str(r#"{"way":"upload","search":"TCP"}"#).expect("a query");
+        assert_eq!((listed(&flows, &query).found, listed(&flows, &query).all), (2, 3));
     }
 }

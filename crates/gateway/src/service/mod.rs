@@ -211,7 +211,7 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
     let board = observer.board();
     let is_over = Arc::new(AtomicBool::new(false));
     board.note("start", format!("the gateway began, with {} classes", config.book().len()));
-    sites.serve(&board, &context, &is_over)?;
+    let recorder = sites.serve(&board, &context, &is_over)?;
     let (beats, child) = guard.unzip();
     let inner = Inner { config: config.clone(), wire, links: links.views(), datapath, observer };
     links.watch(is_over.clone())?;
@@ -255,6 +255,10 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
     shared.stop.store(true, Ordering::Relaxed);
     control.see_out(clients, &|| forwarding.is_finished());
     let outcome = forwarding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    // A panic of the page's was told when it happened, and is no failure of forwarding.
+    if let Some(recorder) = recorder {
+        let _ = recorder.join();
+    }
     if let Some(mut child) = child.filter(|_| outcome.is_ok()) {
         // It was informed of an end on purpose. After any other end it stays.
         let _ = child.wait();

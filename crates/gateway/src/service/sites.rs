@@ -14,6 +14,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::thread::JoinHandle;
 
 /// The room of a history where none is given, bytes.
 const SIZE: u64 = 64 << 20;
@@ -55,31 +56,33 @@ impl Sites {
         Ok(Sites { metrics, page, readers: Readers { token, hosts: telemetry.hosts.clone() } })
     }
 
-    /// Serves on threads of its own, with the rights that this thread has now, until `stop`.
+    /// Serves on threads of its own, with the rights that this thread has now, until `stop`. Where
+    /// there is a history, the thread that writes it is returned: it closes the file when it ends.
     pub(super) fn serve(
         self,
         board: &Arc<Board>,
         context: &PlanContext,
         stop: &Arc<AtomicBool>,
-    ) -> Result<(), ServiceError> {
+    ) -> Result<Option<JoinHandle<()>>, ServiceError> {
         let Sites { metrics, page, readers } = self;
         let latest = Latest::of(board.clone());
         let mut sites: Vec<Site> =
             metrics.into_iter().map(|listener| Site::metrics(listener, &readers, latest.clone())).collect();
+        let mut recorder = None;
         if let Some((listener, path, bounds)) = page {
             let history = History::open(path.as_deref(), bounds);
             if let Some(fault) = history.fault() {
                 say(format_args!("{fault}"));
             }
             let watch = Watch::new(board.clone(), latest.clone(), history, *context);
-            page::record(watch.clone(), stop.clone()).map_err(ServeError::from)?;
+            recorder = Some(page::record(watch.clone(), stop.clone()).map_err(ServeError::from)?);
             sites.push(Site::page(listener, &readers, latest, page::routes(watch)));
         }
         if !sites.is_empty() {
-            // They end with the process, or a moment after `stop`, and are not joined.
+            // It ends with the process, or a moment after `stop`, and is not joined.
             serve(sites, stop.clone())?;
         }
-        Ok(())
+        Ok(recorder)
     }
 }
 

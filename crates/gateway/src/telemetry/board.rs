@@ -3,15 +3,15 @@
 use super::about::About;
 use super::capture::{PartialFile, Ring, Setting, SharedRing, as_pcapng, write_pcapng};
 use super::counts;
-use super::digest::{Digest, SHOWN_FLOWS};
+use super::digest::{self, Digest, SHOWN_FLOWS};
 use super::events::{NamedEvent, Names};
 use super::observer::{Gauge, MAX_GAUGES, PortState, Samplers, kept};
 use super::process;
 use super::pulse::{MAX_PICKED, Pick, Pulse};
 use super::sample::{FlowSample, RecentCopies, Sampler};
 use super::snapshot::{
-    CountsSnapshot, PortSnapshot, SNAPSHOT_VERSION, Snapshot, SojournSnapshot, TotalsSnapshot, WayCounts,
-    WaySnapshot,
+    CountsSnapshot, FlowSnapshot, PortSnapshot, SNAPSHOT_VERSION, Snapshot, SojournSnapshot, TotalsSnapshot,
+    WayCounts, WaySnapshot,
 };
 use super::sojourn::Waits;
 use super::verdict;
@@ -206,6 +206,13 @@ impl Board {
             (sample.flow.0, store.about.flow_name(way, opened))
         };
         copy.flows.iter().zip(&copy.opened).map(named).collect()
+    }
+
+    /// All flows of `way` that sent during the last second and are counted by themselves, in no
+    /// order.
+    pub fn active_flows(&self, way: Way) -> Vec<FlowSnapshot> {
+        let store = lock(&self.store);
+        digest::all_flows(&store.about, way, &store.kept[way as usize])
     }
 
     /// The counters of the last interval: little, so that it may be read at every one.

@@ -90,9 +90,7 @@ impl Digest {
     }
 
     fn take_flows(&mut self, about: &About, weights: &[Weight], way: Way, newest: &Sample, oldest: &Sample) {
-        let mut active: Vec<(usize, Rates)> = (0..newest.flows.len())
-            .filter_map(|place| Some((place, flow_rates(place, newest, oldest)?)))
-            .collect();
+        let mut active = active_flows(newest, oldest);
         let claims: Vec<jain::Weighted> = active
             .iter()
             .filter(|(_, rates)| rates.wanted_more())
@@ -105,14 +103,8 @@ impl Digest {
         self.active_flows = active.len() as u64;
         self.wanting_flows = claims.len() as u64;
         active.sort_unstable_by(|(_, a), (_, b)| b.throughput_bps.total_cmp(&a.throughput_bps));
-        let shown = active.iter().take(SHOWN_FLOWS).map(|(place, rates)| FlowSnapshot {
-            flow: about.flow_name(way, &newest.opened[*place]),
-            offered_bps: rates.offered_bps,
-            throughput_bps: rates.throughput_bps,
-            drops_per_s: rates.drops_per_s,
-            marks_per_s: rates.marks_per_s,
-        });
-        self.flows = shown.collect();
+        active.truncate(SHOWN_FLOWS);
+        self.flows = named(about, way, newest, active);
     }
 
     fn take_classes(
@@ -209,6 +201,30 @@ impl Digest {
             dropped: totals.dropped,
         })
     }
+}
+
+/// All flows of `way` that sent in the window, in no order.
+pub(super) fn all_flows(about: &About, way: Way, kept: &RecentCopies) -> Vec<FlowSnapshot> {
+    let Some((newest, oldest)) = kept.ends() else { return Vec::new() };
+    named(about, way, newest, active_flows(newest, oldest))
+}
+
+/// The places of the flows that sent in the window, and their rates.
+fn active_flows(newest: &Sample, oldest: &Sample) -> Vec<(usize, Rates)> {
+    (0..newest.flows.len())
+        .filter_map(|place| Some((place, flow_rates(place, newest, oldest)?)))
+        .collect()
+}
+
+fn named(about: &About, way: Way, newest: &Sample, flows: Vec<(usize, Rates)>) -> Vec<FlowSnapshot> {
+    let named = |(place, rates): (usize, Rates)| FlowSnapshot {
+        flow: about.flow_name(way, &newest.opened[place]),
+        offered_bps: rates.offered_bps,
+        throughput_bps: rates.throughput_bps,
+        drops_per_s: rates.drops_per_s,
+        marks_per_s: rates.marks_per_s,
+    };
+    flows.into_iter().map(named).collect()
 }
 
 /// The rates of the flow at `place`, where it sent in the window.

@@ -55,6 +55,12 @@ impl History {
         }
     }
 
+    /// Closes the file: what was kept is in it, and in no log beside it. What comes later is in
+    /// memory.
+    pub fn close(&mut self) {
+        self.store = Store::in_memory(self.store.bounds());
+    }
+
     /// What is wrong with keeping it, a sentence.
     pub fn fault(&self) -> Option<&str> {
         self.fault.as_deref()

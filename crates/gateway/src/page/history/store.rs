@@ -82,6 +82,11 @@ impl Store {
         self.path.is_none()
     }
 
+    /// The most that it keeps.
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
     /// To read from.
     pub(super) fn connection(&self) -> &Connection {
         &self.connection
@@ -295,6 +300,20 @@ mod tests {
         }
         let (left, aside) = Store::open(&copy, BOUNDS).expect("it is ours");
         assert_eq!((count(&left, 60), aside), (1, None));
+    }
+
+    #[test]
+    fn a_history_that_is_closed_is_whole_in_its_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("home.sqlite");
+        let mut history = History::open(Some(&path), BOUNDS);
+        history.keep(&[slot(60, 60, 3)], 100);
+        let log = folder.path().join("home.sqlite-wal");
+        assert!(log.exists());
+        history.close();
+        assert!(!log.exists());
+        let (store, aside) = Store::open(&path, BOUNDS).expect("it is ours");
+        assert_eq!((count(&store, 60), aside), (1, None));
     }
 
     #[test]
