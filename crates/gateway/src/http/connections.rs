@@ -7,6 +7,7 @@
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 
 /// Connections at once.
@@ -29,18 +30,40 @@ pub(super) struct Connections(Vec<Connection>);
 struct Connection {
     network: IpAddr,
     marks: Arc<Marks>,
-    task: AbortHandle,
+    state: State,
+}
+
+enum State {
+    /// Accepted, and not served yet.
+    New(TcpStream),
+    Served(AbortHandle),
 }
 
 impl Connections {
-    /// Keeps a connection from `peer`.
-    pub(super) fn add(&mut self, peer: IpAddr, marks: Arc<Marks>, task: AbortHandle) {
-        self.0.push(Connection { network: network(peer), marks, task });
+    /// Keeps a connection from `peer`. Where there are as many as there may be, one ends.
+    pub(super) fn add(&mut self, peer: IpAddr, stream: TcpStream) {
+        self.make_room();
+        self.0.push(Connection { network: network(peer), marks: Arc::default(), state: State::New(stream) });
     }
 
-    /// Ends a connection, where there are as many as there may be.
-    pub(super) fn make_room(&mut self) {
-        self.0.retain(|connection| !connection.task.is_finished());
+    /// Serves those that are new, each by a task that `serve` begins.
+    pub(super) fn serve(&mut self, serve: &mut dyn FnMut(TcpStream, Arc<Marks>) -> AbortHandle) {
+        let all = std::mem::take(&mut self.0).into_iter();
+        let served = all.map(|connection| match connection.state {
+            State::New(stream) => {
+                let state = State::Served(serve(stream, connection.marks.clone()));
+                Connection { state, ..connection }
+            }
+            State::Served(_) => connection,
+        });
+        self.0 = served.collect();
+    }
+
+    fn make_room(&mut self) {
+        if self.0.len() < MAX_CONNECTIONS {
+            return;
+        }
+        self.0.retain(|connection| !connection.is_over());
         if self.0.len() < MAX_CONNECTIONS {
             return;
         }
@@ -48,8 +71,10 @@ impl Connections {
         let victim = self
             .oldest_of_most(&|connection| !may_read(connection))
             .or_else(|| self.oldest_of_most(&may_read));
-        if let Some(victim) = victim {
-            self.0.remove(victim).task.abort();
+        if let Some(victim) = victim
+            && let State::Served(task) = self.0.remove(victim).state
+        {
+            task.abort();
         }
     }
 
@@ -61,6 +86,12 @@ impl Connections {
         let connections = self.0.iter().enumerate().filter(|(_, connection)| wanted(connection));
         // Of several with as many `min_by_key` takes the first: the oldest.
         connections.min_by_key(|(_, connection)| usize::MAX - of(connection.network)).map(|(at, _)| at)
+    }
+}
+
+impl Connection {
+    fn is_over(&self) -> bool {
+        matches!(&self.state, State::Served(task) if task.is_finished())
     }
 }
 

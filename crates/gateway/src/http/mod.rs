@@ -24,11 +24,13 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use std::future::poll_fn;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
@@ -159,8 +161,8 @@ pub fn serve(sites: Vec<Site>, stop: Arc<AtomicBool>) -> Result<JoinHandle<()>, 
 async fn accept(listener: tokio::net::TcpListener, routes: Router, stop: Arc<AtomicBool>) {
     let mut connections = Connections::default();
     while !stop.load(Ordering::Relaxed) {
-        let (stream, peer) = match timeout(PATIENCE, listener.accept()).await {
-            Ok(Ok(accepted)) => accepted,
+        match timeout(PATIENCE, listener.accept()).await {
+            Ok(Ok((stream, peer))) => connections.add(peer.ip(), stream),
             // Out of descriptors, or the client is gone already: others may do better a little
             // later.
             Ok(Err(_)) => {
@@ -168,11 +170,17 @@ async fn accept(listener: tokio::net::TcpListener, routes: Router, stop: Arc<Ato
                 continue;
             }
             Err(_) => continue,
-        };
-        connections.make_room();
-        let marks = Arc::new(Marks::default());
-        let task = tokio::spawn(converse(stream, routes.clone(), marks.clone()));
-        connections.add(peer.ip(), marks, task.abort_handle());
+        }
+        // All others that wait, before any is served: of a crowd most make room for the rest, and
+        // cost no more than that.
+        for _ in 1..MAX_WAITING {
+            match poll_fn(|context| Poll::Ready(listener.poll_accept(context))).await {
+                Poll::Ready(Ok((stream, peer))) => connections.add(peer.ip(), stream),
+                _ => break,
+            }
+        }
+        connections
+            .serve(&mut |stream, marks| tokio::spawn(converse(stream, routes.clone(), marks)).abort_handle());
     }
 }
 

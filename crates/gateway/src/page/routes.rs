@@ -189,10 +189,7 @@ async fn classes(
 }
 
 /// Flows that sent during the last second.
-async fn flows(
-    State(watch): State<Arc<Watch>>,
-    Query(query): Query<ListQuery>,
-) -> Result<Response, Refused> {
+async fn flows(State(watch): State<Arc<Watch>>, Query(query): Query<ListQuery>) -> Result<Response, Refused> {
     check(&query)?;
     let answer = beside(move || listed(&watch.board.active_flows(query.way), &query));
     Ok(json(&answer.await?))

@@ -255,7 +255,7 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
     shared.stop.store(true, Ordering::Relaxed);
     control.see_out(clients, &|| forwarding.is_finished());
     let outcome = forwarding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    // A panic of the page's was told when it happened, and is no failure of forwarding.
+    // A panic of that thread was printed when it happened, and is no failure of forwarding.
     if let Some(recorder) = recorder {
         let _ = recorder.join();
     }

@@ -211,9 +211,7 @@ pub(super) fn all_flows(about: &About, way: Way, kept: &RecentCopies) -> Vec<Flo
 
 /// The places of the flows that sent in the window, and their rates.
 fn active_flows(newest: &Sample, oldest: &Sample) -> Vec<(usize, Rates)> {
-    (0..newest.flows.len())
-        .filter_map(|place| Some((place, flow_rates(place, newest, oldest)?)))
-        .collect()
+    (0..newest.flows.len()).filter_map(|place| Some((place, flow_rates(place, newest, oldest)?))).collect()
 }
 
 fn named(about: &About, way: Way, newest: &Sample, flows: Vec<(usize, Rates)>) -> Vec<FlowSnapshot> {
