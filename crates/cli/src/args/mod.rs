@@ -8,6 +8,7 @@ mod new;
 mod output;
 mod plot;
 mod refused;
+mod setup;
 mod studies;
 mod sweep;
 mod values;
@@ -20,6 +21,7 @@ pub(crate) use new::NewArgs;
 pub(crate) use output::OutputArgs;
 pub(crate) use plot::PlotArgs;
 pub(crate) use refused::failure;
+pub(crate) use setup::SetupArgs;
 pub(crate) use studies::{CalibrateArgs, ReproduceArgs};
 pub(crate) use sweep::{PlanArgs, SweepArgs, SweepCommand, SweepRunArgs};
 pub(crate) use watch::WatchArgs;
@@ -32,6 +34,7 @@ use lab::LAB_EXAMPLES;
 use list::LIST_EXAMPLES;
 use new::NEW_EXAMPLES;
 use plot::PLOT_EXAMPLES;
+use setup::SETUP_EXAMPLES;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use studies::{CALIBRATE_EXAMPLES, REPRODUCE_EXAMPLES};
@@ -104,6 +107,7 @@ Examples:
 
 const GATEWAY_EXAMPLES: &str = "\
 Examples:
+  fairwire gateway setup home.toml
   fairwire gateway run docs/gateway/home.toml
   fairwire gateway status docs/gateway/home.toml
   fairwire gateway reload docs/gateway/home.toml
@@ -273,6 +277,9 @@ pub(crate) enum GatewayCommand {
     /// Show what a configuration would do, and whether this machine can do it; changes nothing.
     #[command(after_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
+    /// Look at this machine, and write a configuration by the answers to five questions.
+    #[command(after_help = SETUP_EXAMPLES)]
+    Setup(SetupArgs),
     /// Watch a running gateway in the terminal: rates, queues, drops, and how fair it is.
     #[command(after_help = TOP_EXAMPLES)]
     Top(TopArgs),

@@ -2,46 +2,28 @@
 
 use crate::args::NewArgs;
 use crate::failure::{Ending, Failure};
+use crate::new_file;
 use crate::notice::notice;
+use crate::questions::Questions;
 use fairwire_core::{Duration, Rate, spelling};
 use fairwire_document::quoted;
 use fairwire_scenario::{Overrides, control, entries, parse, schema, source};
 use serde_json::Value;
 use std::fmt::Write as _;
-use std::fs::OpenOptions;
-use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
 use std::str::FromStr;
 
 /// Writes the scenario.
 pub(crate) fn new(args: &NewArgs) -> Result<Ending, Failure> {
     let path = &args.file;
-    if path.exists() {
-        return Err(taken(path));
-    }
+    new_file::check_free(path)?;
     let answers = Answers::of(args)?;
     let text = scenario(&answers, &name_of(path));
     // What is written can be run: it is read as `run` reads it.
     parse(&path.display().to_string(), &text, &Overrides::default())?;
-    let mut file =
-        OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => taken(path),
-            _ => Failure::user(
-                format!("`{}`: {error}", path.display()),
-                "allowed: a file in a folder that is there and can be written",
-            ),
-        })?;
-    file.write_all(text.as_bytes())
-        .map_err(|error| Failure::user(format!("`{}`: {error}", path.display()), "make room on the disk"))?;
+    new_file::write(path, &text)?;
     notice(format_args!("written: {0}; `fairwire run {0}` runs it", path.display()));
     Ok(Ending::Done)
-}
-
-fn taken(path: &Path) -> Failure {
-    Failure::user(
-        format!("`{}` is there already, and nothing is written over it", path.display()),
-        "allowed: the name of a file that is not there yet",
-    )
 }
 
 /// The five answers.
@@ -56,8 +38,7 @@ struct Answers {
 impl Answers {
     /// Those of the arguments; the others from the terminal, if there is one.
     fn of(args: &NewArgs) -> Result<Answers, Failure> {
-        let mut questions =
-            Questions { is_answered: io::stdin().is_terminal() && io::stderr().is_terminal() };
+        let mut questions = Questions::new("fairwire new");
         Ok(Answers {
             rate: questions.value(args.rate, "rate of the link", "10 Mbit/s", Rate::from_str)?,
             rtt: questions.value(args.rtt, "round-trip time", "40 ms", Duration::from_str)?,
@@ -65,82 +46,16 @@ impl Answers {
                 ("--senders", args.senders.as_deref()),
                 "who sends",
                 "4 cubic, 1 cbr 2 Mbit/s",
-                senders,
+                &senders,
             )?,
             disciplines: questions.text(
                 ("--disciplines", args.disciplines.as_deref()),
                 "disciplines",
                 "tail-drop, fq-codel",
-                disciplines,
+                &disciplines,
             )?,
             duration: questions.value(args.duration, "how long", "30 s", Duration::from_str)?,
         })
-    }
-}
-
-/// Reads what was not given.
-struct Questions {
-    /// Is there a terminal that answers?
-    is_answered: bool,
-}
-
-impl Questions {
-    fn value<T, E: ToString>(
-        &mut self,
-        given: Option<T>,
-        question: &str,
-        default: &str,
-        read: fn(&str) -> Result<T, E>,
-    ) -> Result<T, Failure> {
-        match given {
-            Some(given) => Ok(given),
-            None => self.answer(question, default, &|text| read(text).map_err(|error| error.to_string())),
-        }
-    }
-
-    fn text<T>(
-        &mut self,
-        (option, given): (&str, Option<&str>),
-        question: &str,
-        default: &str,
-        read: fn(&str) -> Result<T, String>,
-    ) -> Result<T, Failure> {
-        match given {
-            Some(given) => read(given).map_err(|why| {
-                let (message, allowed) = why.split_once("; ").unwrap_or((&why, ""));
-                Failure::user(format!("`{option}`: {message}"), allowed)
-            }),
-            None => self.answer(question, default, &read),
-        }
-    }
-
-    /// Repeats the question until the answer can be read; an empty one is the default.
-    fn answer<T>(
-        &mut self,
-        question: &str,
-        default: &str,
-        read: &dyn Fn(&str) -> Result<T, String>,
-    ) -> Result<T, Failure> {
-        loop {
-            let mut line = String::new();
-            if self.is_answered {
-                // A prompt that cannot be shown ends with the input, below.
-                let _ = write!(io::stderr(), "{question} [{default}]: ").and_then(|()| io::stderr().flush());
-                let count = io::stdin().lock().read_line(&mut line);
-                if !matches!(count, Ok(count) if count > 0) {
-                    return Err(Failure::user(
-                        "the input ended before all was answered, and nothing is written",
-                        "allowed: an answer to each question, or the options of `fairwire new --help`",
-                    ));
-                }
-            }
-            let answer = Some(line.trim()).filter(|answer| !answer.is_empty()).unwrap_or(default);
-            match read(answer) {
-                Ok(value) => return Ok(value),
-                Err(why) if self.is_answered => notice(format_args!("{why}")),
-                Err(why) => return Err(Failure::Ours(format!("{question}: {why}"))),
-            }
-        }
     }
 }
 

@@ -13,3 +13,4 @@ mod interfaces;
 mod life;
 mod page;
 mod rights;
+mod setup;

@@ -103,6 +103,17 @@ impl Config {
         Config::load_by(path, &mut |path, limit, wanted| read_text(path, limit, wanted))
     }
 
+    /// The configuration in `text`, as if it were in the file at `path`.
+    ///
+    /// # Errors
+    /// As of [`load`](Config::load).
+    pub fn load_text(path: &Path, text: &str) -> Result<Config, DocumentError> {
+        Config::load_by(path, &mut |file, limit, wanted| match file == path {
+            true => Ok(text.to_owned()),
+            false => read_text(file, limit, wanted),
+        })
+    }
+
     /// As [`load`](Config::load), with the text of each file by `read`.
     pub(crate) fn load_by(path: &Path, read: &mut ReadFile<'_>) -> Result<Config, DocumentError> {
         let text = read(path, MAX_BYTES, WANTED)?;

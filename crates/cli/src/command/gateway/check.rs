@@ -41,7 +41,7 @@ pub(super) fn check(args: &CheckArgs) -> Result<Ending, Failure> {
 
 /// Builds both ways as they would run, which proves that they can be, and gives the memory of this
 /// process with them.
-fn built(config: &Config) -> Result<Option<u64>, Failure> {
+pub(super) fn built(config: &Config) -> Result<Option<u64>, Failure> {
     let link = config.spec().wire.backend.link_kind();
     let context = PlanContext { secret: [0; 16], seed: Seed(0), frame_bytes: FRAME_BYTES, link };
     // What was checked can be built: a refusal here is our fault.
@@ -59,7 +59,7 @@ fn resident_bytes() -> Option<u64> {
     Some(line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()? * 1024)
 }
 
-fn text(explanation: &Explanation, resident_bytes: Option<u64>, is_offline: bool) -> String {
+pub(super) fn text(explanation: &Explanation, resident_bytes: Option<u64>, is_offline: bool) -> String {
     let mut out = String::new();
     let line = |out: &mut String, text: String| writeln!(out, "{text}").expect("a string takes all");
     let Explanation { name, inside, outside, subscribers, classes, memory, .. } = explanation;

@@ -3,6 +3,7 @@
 mod check;
 mod client;
 mod run;
+mod setup;
 mod status;
 mod top;
 
@@ -14,6 +15,7 @@ use fairwire_gateway::control::protocol::Request;
 pub(crate) fn gateway(command: GatewayCommand) -> Result<Ending, Failure> {
     match command {
         GatewayCommand::Check(args) => check::check(&args),
+        GatewayCommand::Setup(args) => setup::setup(&args),
         GatewayCommand::Run { config, wait, no_seccomp } => run::run(&config, wait, no_seccomp),
         GatewayCommand::Reload { whom } => client::reload(&whom),
         GatewayCommand::SetWeight { whom, name, weight } => {

@@ -17,7 +17,7 @@ fn forwards(family: &str, names: [&str; 2]) -> bool {
 }
 
 /// Is this setting of the network namespace on?
-fn is_on(setting: &str) -> bool {
+pub(super) fn is_on(setting: &str) -> bool {
     let value = fs::read_to_string(format!("/proc/sys/net/{setting}")).unwrap_or_default();
     value.trim().parse::<u8>().is_ok_and(|value| value > 0)
 }

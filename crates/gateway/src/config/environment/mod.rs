@@ -2,6 +2,7 @@
 //! nothing; `run` uses it too.
 
 mod forwarding;
+pub mod survey;
 
 pub(crate) use forwarding::passage;
 

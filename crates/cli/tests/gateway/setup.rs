@@ -1,0 +1,40 @@
+//! A configuration that `setup` writes, on the machine that it is for.
+
+use super::bed::Bed;
+use std::process::Stdio;
+
+#[test]
+fn what_setup_writes_runs_here_and_nothing_is_written_twice_or_by_halves() {
+    let Some(bed) = Bed::new("setup") else { return };
+    let file = bed.folder.path().join("mine.toml");
+    let path = file.to_str().expect("UTF-8");
+    let setup = |arguments: &[&str]| {
+        let mut command = bed.fairwire(&["setup", path]);
+        command.args(arguments).stdin(Stdio::null());
+        let output = bed.output(&mut command);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned(), said)
+    };
+    // There is no speed test while it measures.
+    let (code, _, said) = setup(&["--outside", "g0", "--inside", "g1", "--measure", "2 s"]);
+    assert!(code == Some(2) && said.contains("that was no speed test") && !file.exists(), "{said}");
+    let (code, _, said) = setup(&["--outside", "g0", "--inside", "g0", "--download", "9 Mbit/s"]);
+    assert!(code == Some(2) && said.contains("`g0` is the other one") && !file.exists(), "{said}");
+    // Two interfaces without addresses are what a bump is between: it finds them itself.
+    let rates = ["--download", "100 Mbit/s", "--upload", "20 Mbit/s"];
+    let (code, shown, said) = setup(&rates);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("g0: up, no address") && said.contains("it forwards nothing"), "{said}");
+    assert!(shown.contains("download: 95 Mbit/s") && shown.contains("packet sockets"), "{shown}");
+    let text = std::fs::read_to_string(&file).expect("it was written");
+    for line in
+        ["name = \"mine\"", "backend = \"af-packet\"", "on_failure = \"open\"", "rate = \"19 Mbit/s\""]
+    {
+        assert!(text.lines().any(|written| written == line), "{line}: {text}");
+    }
+    let (code, _, said) = setup(&rates);
+    assert!(code == Some(2) && said.contains("nothing is written over it"), "{said}");
+    let gateway = bed.start(&file);
+    bed.hosts().wait_until_it_passes();
+    assert!(gateway.end().0.success());
+}

@@ -1,0 +1,260 @@
+//! What a machine is, as far as a gateway is concerned: for one that is yet to be configured.
+
+use super::super::backend::BackendKind;
+use super::forwarding::is_on;
+use super::{has_global_ipv6, interfaces, is_ours, sys};
+use fairwire_core::Rate;
+use fairwire_linux::interface::ipv4_address;
+use fairwire_linux::link::{self, About};
+use std::fs;
+use std::net::Ipv4Addr;
+
+/// The interfaces of this network namespace, and how it routes.
+#[derive(Clone, Debug, Default)]
+pub struct Survey {
+    /// In the kernel's order, without the loopback.
+    pub interfaces: Vec<Surveyed>,
+    /// Where the default route leads.
+    pub default_route: Option<String>,
+    /// Does the kernel forward IPv4?
+    pub forwards_ipv4: bool,
+    /// Does it forward IPv6?
+    pub forwards_ipv6: bool,
+}
+
+/// An interface.
+#[derive(Clone, Debug)]
+pub struct Surveyed {
+    /// Its name.
+    pub name: String,
+    /// What the kernel says of it.
+    pub about: About,
+    /// Its first IPv4 address.
+    pub ipv4: Option<Ipv4Addr>,
+    /// Has it an IPv6 address beyond its own link?
+    pub has_ipv6: bool,
+    /// The bridge or bond that it is a port of.
+    pub master: Option<String>,
+    /// Its speed, where it has one.
+    pub speed: Option<Rate>,
+}
+
+impl Surveyed {
+    /// Has it an address of this machine?
+    pub fn has_address(&self) -> bool {
+        self.ipv4.is_some() || self.has_ipv6
+    }
+}
+
+/// Bytes and packets that an interface took in and sent, since it came up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Bytes from the Ethernet header on, without frame check sequence: in, out.
+    pub bytes: [u64; 2],
+    /// Packets: in, out.
+    pub packets: [u64; 2],
+}
+
+impl Survey {
+    /// Looks at this machine, and changes nothing.
+    pub fn take() -> Survey {
+        Survey {
+            interfaces: interfaces().into_iter().filter_map(surveyed).collect(),
+            default_route: default_route(),
+            forwards_ipv4: is_on("ipv4/ip_forward"),
+            forwards_ipv6: is_on("ipv6/conf/all/forwarding"),
+        }
+    }
+
+    /// The interface called `name`.
+    pub fn find(&self, name: &str) -> Option<&Surveyed> {
+        self.interfaces.iter().find(|interface| interface.name == name)
+    }
+
+    /// The interface that is probably outside: that of the default route. A machine that does not
+    /// forward and has two bare interfaces which carry frames is for a bump between these two: its
+    /// default route is that of its management.
+    pub fn outside(&self) -> Option<&Surveyed> {
+        let is_router = self.forwards_ipv4 || self.forwards_ipv6;
+        let bump = || self.bare().next().filter(|_| !is_router && self.bare().count() > 1);
+        let route = || self.default_route.as_deref().and_then(|name| self.find(name));
+        bump().or_else(route).or_else(|| self.bare().next())
+    }
+
+    /// The interface that is probably inside, where `outside` is outside: one with an address where
+    /// `outside` has one, and a bare one beside a bare one.
+    pub fn inside(&self, outside: &str) -> Option<&Surveyed> {
+        let has_address = self.find(outside).is_some_and(Surveyed::has_address);
+        let fit = |interface: &&Surveyed| {
+            interface.name != outside
+                && interface.about.is_ethernet
+                && interface.master.is_none()
+                && interface.has_address() == has_address
+        };
+        let mut found: Vec<&Surveyed> = self.interfaces.iter().filter(fit).collect();
+        // Those that carry frames first; the kernel's order otherwise.
+        found.sort_by_key(|interface| !interface.about.is_running);
+        found.first().copied()
+    }
+
+    /// Which back end suits these two: what the kernel forwards where both have addresses, and else
+    /// a bump.
+    pub fn backend(&self, inside: &str, outside: &str) -> BackendKind {
+        let has_address = |name: &str| self.find(name).is_some_and(Surveyed::has_address);
+        match has_address(inside) && has_address(outside) {
+            true => BackendKind::Router,
+            false => BackendKind::AfPacket,
+        }
+    }
+
+    /// Ethernet interfaces that carry frames, without an address and without a master.
+    fn bare(&self) -> impl Iterator<Item = &Surveyed> {
+        let is_bare = |interface: &&Surveyed| {
+            let about = interface.about;
+            about.is_ethernet && about.is_running && !interface.has_address() && interface.master.is_none()
+        };
+        self.interfaces.iter().filter(is_bare)
+    }
+}
+
+/// What `name` has counted; `None` where there is no such interface.
+pub fn counted(name: &str) -> Option<Counted> {
+    let text = fs::read_to_string("/proc/self/net/dev").ok()?;
+    parse_counted(&text, name)
+}
+
+/// The line of proc(5)'s `net/dev`: bytes and packets in, six others, bytes and packets out.
+fn parse_counted(text: &str, name: &str) -> Option<Counted> {
+    let line = text.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'))?;
+    let fields: Vec<u64> = line.split_whitespace().map_while(|field| field.parse().ok()).collect();
+    let at = |place: usize| fields.get(place).copied();
+    Some(Counted { bytes: [at(0)?, at(8)?], packets: [at(1)?, at(9)?] })
+}
+
+fn surveyed(name: String) -> Option<Surveyed> {
+    let about = link::about(link::index_of(&name).ok()??).ok()?;
+    if about.is_loopback {
+        return None;
+    }
+    let speed = fs::read_to_string(sys(&name, "speed")).ok().filter(|_| is_ours(&name));
+    // -1 where the interface has none.
+    let speed = speed.and_then(|text| text.trim().parse::<u64>().ok()).filter(|mbps| *mbps > 0);
+    Some(Surveyed {
+        ipv4: ipv4_address(&name).ok().flatten(),
+        has_ipv6: has_global_ipv6(&name),
+        master: about.master.and_then(|master| link::name_of(master).ok().flatten()),
+        speed: speed.and_then(|mbps| Rate::from_bps(mbps.checked_mul(1_000_000)?)),
+        about,
+        name,
+    })
+}
+
+/// Where the default route of IPv4 leads, else that of IPv6.
+fn default_route() -> Option<String> {
+    let read = |file| fs::read_to_string(file).unwrap_or_default();
+    route4(&read("/proc/self/net/route")).or_else(|| route6(&read("/proc/self/net/ipv6_route")))
+}
+
+/// Of the routes to 0.0.0.0/0 the one with the smallest metric.
+fn route4(text: &str) -> Option<String> {
+    let default = |line: &str| -> Option<(u32, String)> {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let is_default = *fields.get(1)? == "00000000" && *fields.get(7)? == "00000000";
+        is_default.then_some((fields.get(6)?.parse().ok()?, (*fields.first()?).to_owned()))
+    };
+    text.lines().skip(1).filter_map(default).min_by_key(|(metric, _)| *metric).map(|(_, name)| name)
+}
+
+/// Of the routes to ::/0 the one with the smallest metric. The loopback's are refusals.
+fn route6(text: &str) -> Option<String> {
+    let default = |line: &str| -> Option<(u32, String)> {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let is_default = fields.first()?.bytes().all(|digit| digit == b'0') && *fields.get(1)? == "00";
+        let name = *fields.last()?;
+        let metric = u32::from_str_radix(fields.get(5)?, 16).ok()?;
+        (is_default && name != "lo").then(|| (metric, name.to_owned()))
+    };
+    text.lines().filter_map(default).min_by_key(|(metric, _)| *metric).map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interface(name: &str, ipv4: Option<&str>, is_running: bool) -> Surveyed {
+        Surveyed {
+            name: name.to_owned(),
+            about: About { is_ethernet: true, is_up: is_running, is_running, ..About::default() },
+            ipv4: ipv4.map(|address| address.parse().unwrap()),
+            has_ipv6: false,
+            master: None,
+            speed: None,
+        }
+    }
+
+    fn names(survey: &Survey) -> (String, String, BackendKind) {
+        let outside = survey.outside().unwrap().name.clone();
+        let inside = survey.inside(&outside).unwrap().name.clone();
+        let backend = survey.backend(&inside, &outside);
+        (inside, outside, backend)
+    }
+
+    #[test]
+    fn a_router_has_its_default_route_outside_and_another_address_inside() {
+        let port = Surveyed { master: Some("br0".into()), ..interface("lan1", None, true) };
+        let survey = Survey {
+            interfaces: vec![
+                port,
+                interface("old0", Some("10.9.0.1"), false),
+                interface("br0", Some("192.168.1.1"), true),
+                interface("wan0", Some("203.0.113.5"), true),
+            ],
+            default_route: Some("wan0".into()),
+            ..Survey::default()
+        };
+        assert_eq!(names(&survey), ("br0".into(), "wan0".into(), BackendKind::Router));
+    }
+
+    #[test]
+    fn a_bump_has_two_interfaces_without_addresses() {
+        let survey = Survey {
+            interfaces: vec![
+                interface("a", None, true),
+                interface("b", None, true),
+                interface("management", Some("10.0.0.2"), true),
+            ],
+            default_route: Some("management".into()),
+            ..Survey::default()
+        };
+        assert_eq!(names(&survey), ("b".into(), "a".into(), BackendKind::AfPacket));
+        let router = Survey { forwards_ipv4: true, ..survey };
+        assert_eq!(router.outside().unwrap().name, "management");
+        assert!(Survey::default().outside().is_none());
+    }
+
+    #[test]
+    fn the_default_route_is_that_of_the_smallest_metric() {
+        let head = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n";
+        let text = format!(
+            "{head}lan0\t0000A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n\
+             lte0\t00000000\t0100000A\t0003\t0\t0\t700\t00000000\t0\t0\t0\n\
+             wan0\t00000000\t0100A8C0\t0003\t0\t0\t100\t00000000\t0\t0\t0\n"
+        );
+        assert_eq!(route4(&text).as_deref(), Some("wan0"));
+        assert_eq!(route4(head), None);
+        let zeros = "0".repeat(32);
+        let line = |metric: &str, name: &str| {
+            format!("{zeros} 00 {zeros} 00 {zeros} {metric} 00000001 00000000 00200200 {name:>8}\n")
+        };
+        let text = line("ffffffff", "lo") + &line("00000400", "wan6");
+        assert_eq!(route6(&text).as_deref(), Some("wan6"));
+    }
+
+    #[test]
+    fn counters_are_found_by_the_whole_name() {
+        let text = "Inter-|   Receive  |  Transmit\n face |bytes packets\n  wan10: 9 9 0 0 0 0 0 0 9 9 0 0 0 0 0 0\n\
+                    \u{20}  wan1:1500 2 0 0 0 0 0 0 300 4 0 0 0 0 0 0\n";
+        assert_eq!(parse_counted(text, "wan1"), Some(Counted { bytes: [1500, 300], packets: [2, 4] }));
+        assert_eq!(parse_counted(text, "wan"), None);
+    }
+}
