@@ -4,7 +4,9 @@
 
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use fairwire_gateway::class_book::Way;
-use fairwire_gateway::classify::{Claims, Classifier, ClassifierPlan, FlowKind, Framing, LinkKind, Rule};
+use fairwire_gateway::classify::{
+    AccessKey, AccessTable, Claims, Classifier, ClassifierPlan, FlowKind, Framing, LinkKind, Rule,
+};
 use fairwire_wire::flow_key::{FlowKey, NetworkBits};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -19,7 +21,14 @@ fn claims() -> Claims {
         inside: [prefix("128.0.0.0/1")].into(),
         outside: [prefix("0.0.0.0/2"), prefix("8000::/1")].into(),
     };
-    Claims::new(&[(prefix("0.0.0.0/1"), 1), (prefix("::/1"), 2)], &[(1, 3), (4094, 3)], vec![rule])
+    let access = [
+        (AccessKey::Vlan(1), 3),
+        (AccessKey::InnerVlan { outer: 4094, inner: 1 }, 3),
+        (AccessKey::Pppoe(7), 3),
+        (AccessKey::Mac([0; 6]), 3),
+    ];
+    let access = AccessTable::new(&access);
+    Claims::new(&[(prefix("0.0.0.0/1"), 1), (prefix("::/1"), 2)], access, vec![rule])
 }
 
 const FLOWS: [FlowKind; 9] = [

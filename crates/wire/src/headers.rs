@@ -280,6 +280,19 @@ impl Headers {
         Some(tag & 0x0fff).filter(|&vlan| vlan != 0)
     }
 
+    /// The identifier of the VLAN within the outer one: the second tag's (IEEE 802.1ad), 1 to 4095.
+    pub fn inner_vlan(&self, frame: &[u8]) -> Option<u16> {
+        let tag = u16_at(frame, ETHERNET_BYTES + VLAN_TAG_BYTES).filter(|_| self.vlan_tags > 1)?;
+        Some(tag & 0x0fff).filter(|&vlan| vlan != 0)
+    }
+
+    /// The identifier of the PPPoE session that carries the IP packet (RFC 2516, section 4).
+    pub fn pppoe_session(&self, frame: &[u8]) -> Option<u16> {
+        let tags = usize::from(self.vlan_tags) * VLAN_TAG_BYTES;
+        // After the tags: version and type, and the code.
+        u16_at(frame, ETHERNET_BYTES + tags + 2).filter(|_| self.between == Between::Pppoe)
+    }
+
     /// The ECN codepoint; not capable when this is no IP.
     pub fn ecn(&self) -> Ecn {
         self.network.map_or(Ecn::NotEct, |n| n.ecn)

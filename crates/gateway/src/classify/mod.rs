@@ -1,14 +1,17 @@
 //! From a frame's bytes to what a discipline knows of it.
 //!
 //! A packet's class is that of the subscriber who has its inside host, which receives downloads and
-//! sends uploads. Without one, it is that of the subscriber who has its outer VLAN, else the first
-//! class whose rules match, else [`UNCLAIMED`]. What is not IP has no class and is not shaped.
+//! sends uploads. Without one, it is that of the subscriber whom the link layer names: by a PPPoE
+//! session, VLANs or an Ethernet address. Without that, it is the first class whose rules match,
+//! else [`UNCLAIMED`]. What is not IP has no class and is not shaped.
 
+mod access;
 mod framing;
 mod prefix;
 mod rules;
 mod table;
 
+pub use access::{Access, AccessKey, AccessTable, parse_mac};
 pub use fairwire_linux::port::LinkKind;
 pub use framing::{ETHERNET_HEADER_BYTES, Framing};
 pub use prefix::{Prefix, PrefixError};
@@ -213,9 +216,9 @@ impl Classifier {
         let subscriber = fields.as_ref().and_then(|fields| self.claims.subscriber(fields));
         let matched = || self.claims.matched(fields.as_ref()?);
         Facts {
-            flow: self.flow_of(frame, headers, &key, fields.as_ref(), subscriber),
+            flow: self.flow_of(&key, fields.as_ref(), subscriber),
             within: self.within.as_ref().map(|hasher| hasher.hash(&key)),
-            has_no_host: self.has_no_host(frame, headers, fields.as_ref()),
+            has_no_host: self.has_no_host(fields.as_ref()),
             class: subscriber.or_else(matched).unwrap_or(UNCLAIMED),
             len: self.wire_bytes(bytes),
             ecn: network.map_or(Ecn::NotEct, |network| network.ecn),
@@ -242,22 +245,21 @@ impl Classifier {
             Way::Download => (destination, source),
             Way::Upload => (source, destination),
         };
-        Some(MatchFields { inside, outside, vlan: headers.outer_vlan(frame), dscp: headers.dscp() })
+        let access = Access {
+            vlan: headers.outer_vlan(frame),
+            inner_vlan: headers.inner_vlan(frame),
+            pppoe: headers.pppoe_session(frame),
+            mac: headers.mac(frame, self.way),
+        };
+        Some(MatchFields { inside, outside, access, dscp: headers.dscp() })
     }
 
     #[inline]
-    fn flow_of(
-        &self,
-        frame: &[u8],
-        headers: &Headers,
-        key: &FlowKey,
-        fields: Option<&MatchFields>,
-        subscriber: Option<u32>,
-    ) -> FlowHash {
+    fn flow_of(&self, key: &FlowKey, fields: Option<&MatchFields>, subscriber: Option<u32>) -> FlowHash {
         let number = fields.and_then(|fields| match self.flows {
-            FlowKind::Mac => headers.mac(frame, self.way).map(Number::Mac),
+            FlowKind::Mac => fields.access.mac.map(Number::Mac),
             FlowKind::Subscriber => subscriber.map(Number::Class),
-            FlowKind::Vlan => Some(Number::Vlan(fields.vlan.unwrap_or(0))),
+            FlowKind::Vlan => Some(Number::Vlan(fields.access.vlan.unwrap_or(0))),
             FlowKind::Dscp => Some(Number::Dscp(fields.dscp)),
             _ => None,
         });
@@ -269,7 +271,7 @@ impl Classifier {
 
     /// Does it belong to no single host inside, where a flow is one?
     #[inline]
-    fn has_no_host(&self, frame: &[u8], headers: &Headers, fields: Option<&MatchFields>) -> bool {
+    fn has_no_host(&self, fields: Option<&MatchFields>) -> bool {
         let is_host = matches!(
             (self.flows, self.way),
             (FlowKind::Inside | FlowKind::Mac | FlowKind::Subscriber | FlowKind::Prefix(_), _)
@@ -277,7 +279,7 @@ impl Classifier {
                 | (FlowKind::Source, Way::Upload)
         );
         let Some(fields) = fields.filter(|_| is_host) else { return false };
-        is_group(fields.inside) || headers.mac(frame, self.way).is_some_and(|mac| mac[0] & 1 == 1)
+        is_group(fields.inside) || fields.access.mac.is_some_and(|mac| mac[0] & 1 == 1)
     }
 }
 

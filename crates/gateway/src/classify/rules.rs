@@ -1,8 +1,8 @@
 //! Finds the class of a packet.
 
+use super::access::{Access, AccessTable};
 use super::prefix::Prefix;
 use super::table::PrefixTable;
-use crate::class_book::UNCLAIMED;
 use std::net::IpAddr;
 
 /// What rules look at.
@@ -12,8 +12,8 @@ pub struct MatchFields {
     pub inside: IpAddr,
     /// The host outside.
     pub outside: IpAddr,
-    /// The identifier of the outer VLAN.
-    pub vlan: Option<u16>,
+    /// By what the link layer recognizes the host inside.
+    pub access: Access,
     /// The differentiated-services codepoint, 0 to 63.
     pub dscp: u8,
 }
@@ -39,34 +39,26 @@ impl Rule {
             prefixes.is_empty() || prefixes.iter().any(|prefix| prefix.contains(host))
         };
         (self.dscp == 0 || self.dscp >> fields.dscp & 1 == 1)
-            && (self.vlan.is_empty() || fields.vlan.is_some_and(|vlan| self.vlan.contains(&vlan)))
+            && (self.vlan.is_empty() || fields.access.vlan.is_some_and(|vlan| self.vlan.contains(&vlan)))
             && is_in(&self.inside, fields.inside)
             && is_in(&self.outside, fields.outside)
     }
 }
 
-/// VLAN identifiers are below this.
-const VLANS: usize = 4096;
-
-/// Who claims a packet: first the subscriber that has the inside host, then the one that has the
-/// VLAN, then the first class that matches. Shared by both ways.
+/// Who claims a packet: first the subscriber that has the inside host's address, then the one that
+/// the link layer names, then the first class that matches. Shared by both ways.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claims {
     prefixes: PrefixTable,
-    /// By VLAN the subscriber, or [`UNCLAIMED`]; empty where no subscriber has a VLAN.
-    vlans: Box<[u32]>,
+    access: AccessTable,
     rules: Box<[Rule]>,
 }
 
 impl Claims {
-    /// Of subscribers the prefixes and the VLANs, which are below 4096, and of classes the rules in
-    /// their order.
-    pub fn new(prefixes: &[(Prefix, u32)], vlans: &[(u16, u32)], rules: Vec<Rule>) -> Self {
-        let mut by_vlan = vec![UNCLAIMED; if vlans.is_empty() { 0 } else { VLANS }];
-        for (vlan, class) in vlans {
-            by_vlan[usize::from(*vlan)] = *class;
-        }
-        Claims { prefixes: PrefixTable::new(prefixes), vlans: by_vlan.into(), rules: rules.into() }
+    /// Of subscribers the prefixes and what the link layer knows them by, and of classes the rules
+    /// in their order.
+    pub fn new(prefixes: &[(Prefix, u32)], access: AccessTable, rules: Vec<Rule>) -> Self {
+        Claims { prefixes: PrefixTable::new(prefixes), access, rules: rules.into() }
     }
 
     /// The first class whose rule matches these looks, for a packet that no subscriber has.
@@ -78,23 +70,29 @@ impl Claims {
     /// The subscriber of a packet with these looks.
     #[inline]
     pub fn subscriber(&self, fields: &MatchFields) -> Option<u32> {
-        let by_vlan =
-            || self.vlans.get(usize::from(fields.vlan?)).copied().filter(|class| *class != UNCLAIMED);
-        self.prefixes.find(fields.inside).or_else(by_vlan)
+        self.prefixes.find(fields.inside).or_else(|| self.access.find(&fields.access))
     }
 
     /// Bytes of memory.
     pub fn memory(&self) -> usize {
-        self.prefixes.memory() + size_of_val(&*self.vlans) + size_of_val(&*self.rules)
+        self.prefixes.memory() + self.access.memory() + size_of_val(&*self.rules)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::access::AccessKey;
     use super::*;
+    use crate::class_book::UNCLAIMED;
 
     fn fields(inside: &str, vlan: Option<u16>, dscp: u8) -> MatchFields {
-        MatchFields { inside: inside.parse().unwrap(), outside: "198.51.100.1".parse().unwrap(), vlan, dscp }
+        let access = Access { vlan, ..Access::default() };
+        MatchFields {
+            inside: inside.parse().unwrap(),
+            outside: "198.51.100.1".parse().unwrap(),
+            access,
+            dscp,
+        }
     }
 
     fn class(claims: &Claims, fields: &MatchFields) -> u32 {
@@ -109,7 +107,7 @@ mod tests {
     fn an_address_goes_before_a_vlan_and_a_vlan_before_a_rule() {
         let claims = Claims::new(
             &[("192.0.2.0/24".parse().unwrap(), 1)],
-            &[(100, 2)],
+            AccessTable::new(&[(AccessKey::Vlan(100), 2)]),
             vec![Rule { dscp: 1 << 46, ..rule(3) }, Rule { dscp: 1 << 46 | 1 << 8, ..rule(4) }],
         );
         assert_eq!(class(&claims, &fields("192.0.2.9", Some(100), 46)), 1);
@@ -128,7 +126,7 @@ mod tests {
             inside: ["192.0.2.0/28".parse().unwrap()].into(),
             ..rule(1)
         };
-        let claims = Claims::new(&[], &[], vec![both]);
+        let claims = Claims::new(&[], AccessTable::default(), vec![both]);
         assert_eq!(class(&claims, &fields("192.0.2.1", Some(8), 0)), 1);
         assert_eq!(class(&claims, &fields("192.0.2.1", Some(9), 0)), UNCLAIMED);
         assert_eq!(class(&claims, &fields("192.0.2.1", None, 0)), UNCLAIMED);

@@ -1,12 +1,12 @@
-//! Which subscriber or class claims which packets: prefixes and VLANs of subscribers, which must
-//! not overlap, and the rules of classes.
+//! Which subscriber or class claims which packets: prefixes of subscribers and what the link layer
+//! knows them by, each once, and the rules of classes.
 
 use super::notes::NAMED;
 use super::places::{Origin, Texts};
 use super::spec::{DscpSpec, MatchSpec, Spec};
 use super::subscribers::{MAX_FAULTS, VLANS};
 use super::tree::{Tree, quoted};
-use crate::classify::{Claims, Prefix, Rule};
+use crate::classify::{AccessKey, AccessTable, Claims, Prefix, Rule};
 use fairwire_document::{DocumentError, shortened};
 use std::collections::HashMap;
 
@@ -17,20 +17,25 @@ pub(super) fn claims(
     texts: &Texts<'_>,
 ) -> Result<(Claims, Vec<String>), DocumentError> {
     let mut prefixes = Vec::new();
-    let mut vlans: HashMap<u16, u32> = HashMap::new();
+    let mut accesses: HashMap<AccessKey, u32> = HashMap::new();
     let mut faults = Vec::new();
     for (number, &origin) in (0..).zip(&tree.origins) {
         let Some(row) = texts.row(origin) else { continue };
         prefixes.extend(row.prefixes.iter().map(|prefix| (*prefix, number)));
-        if let Some(vlan) = row.vlan
-            && let Some(other) = vlans.insert(vlan, number)
-        {
+        for key in &row.access {
+            let Some(other) = accesses.insert(*key, number) else { continue };
             let why = format!(
                 "`{}` ({}) has it already",
                 name(tree, other),
                 texts.called(tree.origins[other as usize])
             );
-            faults.push(texts.refuse_of(origin, "vlan", vlan, why, "a VLAN that no other subscriber has"));
+            let allowed = match key {
+                AccessKey::Vlan(_) => "a VLAN that no other subscriber has",
+                AccessKey::InnerVlan { .. } => "an inner VLAN that no other subscriber has in this outer one",
+                AccessKey::Pppoe(_) => "a session that no other subscriber has",
+                AccessKey::Mac(_) => "an Ethernet address that no other subscriber has",
+            };
+            faults.push(texts.refuse_of(origin, key.column(), key, why, allowed));
         }
     }
     let overlaps = Overlaps::of(&prefixes);
@@ -40,8 +45,8 @@ pub(super) fn claims(
         return Err(fault);
     }
     let notes = overlaps.note(tree).into_iter().collect();
-    let vlans: Vec<(u16, u32)> = vlans.into_iter().collect();
-    Ok((Claims::new(&prefixes, &vlans, rules(spec, tree, texts)?), notes))
+    let accesses: Vec<(AccessKey, u32)> = accesses.into_iter().collect();
+    Ok((Claims::new(&prefixes, AccessTable::new(&accesses), rules(spec, tree, texts)?), notes))
 }
 
 fn name(tree: &Tree, number: u32) -> String {

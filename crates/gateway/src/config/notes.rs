@@ -24,7 +24,7 @@ pub(super) fn notes(
         .sheet
         .iter()
         .flat_map(|sheet| &sheet.rows)
-        .filter(|row| row.prefixes.is_empty() && row.vlan.is_none())
+        .filter(|row| row.prefixes.is_empty() && row.access.is_empty())
         .map(|row| row.name.as_str())
         .collect();
     if let Some(first) = silent.get(..silent.len().min(NAMED)).filter(|names| !names.is_empty()) {

@@ -1,7 +1,7 @@
 //! The subscriber file: a table with a line of column names and a line for each subscriber.
 
 use crate::class_book::Bounds;
-use crate::classify::Prefix;
+use crate::classify::{AccessKey, Prefix, parse_mac};
 use fairwire_core::{Rate, Weight};
 use fairwire_document::{DocumentError, Location, Problem, is_printable, listed, shortened};
 use std::ops::Range;
@@ -16,12 +16,17 @@ pub const MAX_BYTES: u64 = 64 << 20;
 const MAX_NAME_BYTES: usize = 64;
 /// VLAN identifiers that name a VLAN (IEEE 802.1Q, table 9-2).
 pub const VLANS: std::ops::RangeInclusive<u16> = 1..=4094;
+/// Identifiers of PPPoE sessions: 0 is that of discovery, 0xffff is reserved (RFC 2516, section 4).
+const PPPOE_SESSIONS: std::ops::RangeInclusive<u16> = 1..=0xfffe;
 
 /// The columns, each at its place in [`Sheet::columns`].
-const COLUMNS: [&str; 9] = [
+const COLUMNS: [&str; 12] = [
     "name",
     "addresses",
     "vlan",
+    "inner_vlan",
+    "pppoe",
+    "mac",
     "class",
     "weight",
     "download_guaranteed",
@@ -32,10 +37,15 @@ const COLUMNS: [&str; 9] = [
 const NAME: usize = 0;
 const ADDRESSES: usize = 1;
 const VLAN: usize = 2;
-const CLASS: usize = 3;
-const WEIGHT: usize = 4;
+const INNER_VLAN: usize = 3;
+const PPPOE: usize = 4;
+const MAC: usize = 5;
+/// Each of these recognizes a subscriber.
+const RECOGNIZES: [usize; 4] = [ADDRESSES, VLAN, PPPOE, MAC];
+const CLASS: usize = 6;
+const WEIGHT: usize = 7;
 /// The columns from here on are rates: guaranteed and ceiling, one way and then the other.
-const RATES: usize = 5;
+const RATES: usize = 8;
 
 /// The text of a subscriber file, and what errors call it.
 #[derive(Clone, Copy, Debug)]
@@ -66,8 +76,8 @@ pub struct Row {
     pub name: String,
     /// Its networks.
     pub prefixes: Vec<Prefix>,
-    /// Its VLAN.
-    pub vlan: Option<u16>,
+    /// What the link layer knows it by.
+    pub access: Vec<AccessKey>,
     /// The class above it.
     pub class: Option<String>,
     /// Its weight.
@@ -174,14 +184,15 @@ impl Sheet<'_> {
                 "`name` and others",
             ));
         }
-        if !columns.contains(&ADDRESSES) && !columns.contains(&VLAN) {
-            let why = "subscribers are recognized by their addresses or their VLAN";
+        if !RECOGNIZES.iter().any(|column| columns.contains(column)) {
+            let why =
+                "subscribers are recognized by their addresses, VLAN, PPPoE session or Ethernet address";
             return Err(self.refuse(
                 at.clone(),
                 "columns",
                 quoted(&self.source.text[at.clone()]),
                 why,
-                "a column `addresses`, a column `vlan`, or both",
+                "a column `addresses`, `vlan`, `pppoe` or `mac`, or several of them",
             ));
         }
         Ok(columns)
@@ -207,7 +218,7 @@ impl Sheet<'_> {
             at,
             name: String::new(),
             prefixes: Vec::new(),
-            vlan: None,
+            access: Vec::new(),
             class: None,
             weight: Weight::ONE,
             bounds: [Bounds::default(); 2],
@@ -219,6 +230,7 @@ impl Sheet<'_> {
             }
             self.read_value(&mut row, column, given)?;
         }
+        self.join_vlans(&mut row)?;
         Ok(row)
     }
 
@@ -232,9 +244,23 @@ impl Sheet<'_> {
                 Err(refused) => return refuse(refused.why, refused.allowed),
             },
             ADDRESSES => row.prefixes = self.read_prefixes(row, given)?,
-            VLAN => match given.parse().ok().filter(|vlan| VLANS.contains(vlan)) {
-                Some(vlan) => row.vlan = Some(vlan),
+            VLAN | INNER_VLAN => match given.parse().ok().filter(|vlan| VLANS.contains(vlan)) {
+                Some(vlan) if column == VLAN => row.access.push(AccessKey::Vlan(vlan)),
+                Some(inner) => row.access.push(AccessKey::InnerVlan { outer: 0, inner }),
                 None => return refuse("that is not a VLAN", "a whole number from 1 to 4094"),
+            },
+            PPPOE => match given.parse().ok().filter(|session| PPPOE_SESSIONS.contains(session)) {
+                Some(session) => row.access.push(AccessKey::Pppoe(session)),
+                None => return refuse("that is not a PPPoE session", "a whole number from 1 to 65534"),
+            },
+            MAC => match parse_mac(given).filter(|mac| mac[0] & 1 == 0 && *mac != [0; 6]) {
+                Some(mac) => row.access.push(AccessKey::Mac(mac)),
+                None => {
+                    return refuse(
+                        "that is not the Ethernet address of a host",
+                        "such as `02:00:5e:00:53:01`",
+                    );
+                }
             },
             CLASS => row.class = Some(given.into()),
             WEIGHT => match given.parse().ok().and_then(Weight::new) {
@@ -256,6 +282,26 @@ impl Sheet<'_> {
                 }
             },
         }
+        Ok(())
+    }
+
+    /// Makes one key of an outer and an inner VLAN.
+    fn join_vlans(&self, row: &mut Row) -> Result<(), DocumentError> {
+        let inner = row.access.iter().position(|key| matches!(key, AccessKey::InnerVlan { .. }));
+        let Some(inner) = inner else { return Ok(()) };
+        let AccessKey::InnerVlan { inner, .. } = row.access.swap_remove(inner) else { return Ok(()) };
+        let outer = row.access.iter().position(|key| matches!(key, AccessKey::Vlan(_)));
+        let Some(AccessKey::Vlan(outer)) = outer.map(|outer| row.access.swap_remove(outer)) else {
+            let why = "it is within no outer VLAN";
+            return Err(self.refuse_value(
+                row,
+                COLUMNS[INNER_VLAN],
+                inner.to_string(),
+                why,
+                "the outer one in `vlan` as well",
+            ));
+        };
+        row.access.push(AccessKey::InnerVlan { outer, inner });
         Ok(())
     }
 

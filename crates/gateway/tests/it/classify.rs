@@ -7,7 +7,9 @@ mod body;
 use etherparse::{PacketBuilder, VlanId};
 use fairwire_core::FlowHash;
 use fairwire_gateway::class_book::{UNCLAIMED, Way};
-use fairwire_gateway::classify::{Claims, Classifier, ClassifierPlan, Facts, FlowKind, Framing, LinkKind};
+use fairwire_gateway::classify::{
+    AccessKey, AccessTable, Claims, Classifier, ClassifierPlan, Facts, FlowKind, Framing, LinkKind,
+};
 use fairwire_wire::flow_key::NetworkBits;
 use proptest::prelude::*;
 use std::fs;
@@ -56,8 +58,11 @@ proptest! {
 
 fn classifier(flows: FlowKind, way: Way) -> Classifier {
     let prefix = |text: &str| text.parse().unwrap();
-    let claims =
-        Claims::new(&[(prefix("192.0.2.0/28"), 1), (prefix("2001:db8:1::/48"), 1)], &[(100, 2)], Vec::new());
+    let claims = Claims::new(
+        &[(prefix("192.0.2.0/28"), 1), (prefix("2001:db8:1::/48"), 1)],
+        AccessTable::new(&[(AccessKey::Vlan(100), 2)]),
+        Vec::new(),
+    );
     let (framing, link) = (Framing::ETHERNET, LinkKind::Ethernet);
     Classifier::of(ClassifierPlan { secret: [9; 16], flows, framing, link, way, claims: Arc::new(claims) })
 }
@@ -169,9 +174,58 @@ fn what_is_not_ip_is_of_no_class_and_bare_packets_are_as_in_frames() {
         framing: Framing::ETHERNET,
         link: LinkKind::Ip,
         way: Way::Download,
-        claims: Arc::new(Claims::new(&[("192.0.2.0/28".parse().unwrap(), 1)], &[], Vec::new())),
+        claims: Arc::new(Claims::new(
+            &[("192.0.2.0/28".parse().unwrap(), 1)],
+            AccessTable::default(),
+            Vec::new(),
+        )),
     });
     assert_eq!(bare.classify(&frame[14..]), facts(FlowKind::FiveTuple, Way::Download, &frame));
+}
+
+#[test]
+fn a_subscriber_is_known_by_session_vlans_or_ethernet_address_where_no_address_is_known() {
+    let plain = udp(OUTSIDE, [10, 9, 9, 9], (53, 4000)); // to 04:04:…, which is inside on a download
+    let tagged = |tags: &[u16], session: Option<u16>| {
+        let mut frame = plain[..12].to_vec();
+        tags.iter().for_each(|tag| frame.extend([&[0x81, 0x00], &tag.to_be_bytes()[..]].concat()));
+        match session {
+            None => frame.extend([0x08, 0x00]),
+            Some(session) => {
+                let [a, b] = ((plain.len() - 14 + 2) as u16).to_be_bytes();
+                frame.extend(
+                    [&[0x88, 0x64, 0x11, 0], &session.to_be_bytes()[..], &[a, b, 0x00, 0x21]].concat(),
+                );
+            }
+        }
+        frame.extend(&plain[14..]);
+        frame
+    };
+    let entries = [
+        (AccessKey::Mac([4; 6]), 4),
+        (AccessKey::Vlan(100), 3),
+        (AccessKey::InnerVlan { outer: 100, inner: 7 }, 2),
+        (AccessKey::Pppoe(9), 1),
+    ];
+    let claims = Arc::new(Claims::new(&[], AccessTable::new(&entries), Vec::new()));
+    let class = |frame: &[u8]| {
+        let (framing, link, claims) = (Framing::ETHERNET, LinkKind::Ethernet, claims.clone());
+        let plan = ClassifierPlan {
+            secret: [9; 16],
+            flows: FlowKind::Subscriber,
+            framing,
+            link,
+            way: Way::Download,
+            claims,
+        };
+        Classifier::of(plan).classify(frame).class
+    };
+    assert_eq!(class(&plain), 4);
+    assert_eq!(class(&tagged(&[100], None)), 3);
+    assert_eq!(class(&tagged(&[100, 8], None)), 3);
+    assert_eq!(class(&tagged(&[100, 7], None)), 2);
+    assert_eq!(class(&tagged(&[100, 7], Some(9))), 1);
+    assert_eq!(class(&tagged(&[], Some(8))), 4);
 }
 
 #[test]

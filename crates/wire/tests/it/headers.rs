@@ -244,7 +244,7 @@ fn numbers_of_different_kinds_are_different_flows() {
 }
 
 #[test]
-fn the_outer_vlan_is_reported_and_a_priority_tag_is_none() {
+fn the_outer_vlan_and_the_one_in_it_are_reported_and_a_priority_tag_is_none() {
     let tagged = |first: u16, second: Option<u16>| {
         let mut frame = vec![0; 12];
         for (kind, tag) in [(0x88a8u16, Some(first)), (0x8100, second)] {
@@ -253,11 +253,13 @@ fn the_outer_vlan_is_reported_and_a_priority_tag_is_none() {
             frame.extend(tag.to_be_bytes());
         }
         frame.extend([0x08, 0x00]);
-        parse(&frame).outer_vlan(&frame)
+        let headers = parse(&frame);
+        (headers.outer_vlan(&frame), headers.inner_vlan(&frame))
     };
-    assert_eq!(tagged(0x6064, None), Some(100)); // with a priority of 3
-    assert_eq!(tagged(200, Some(7)), Some(200));
-    assert_eq!(tagged(0x6000, Some(7)), None);
+    assert_eq!(tagged(0x6064, None), (Some(100), None)); // with a priority of 3
+    assert_eq!(tagged(200, Some(7)), (Some(200), Some(7)));
+    assert_eq!(tagged(0x6000, Some(7)), (None, Some(7)));
+    assert_eq!(tagged(200, Some(0x6000)), (Some(200), None));
     assert_eq!(parse(&[0; 14]).outer_vlan(&[0; 14]), None);
 }
 
@@ -344,6 +346,8 @@ proptest! {
         };
         let headers = parse(&frame);
         prop_assert_eq!(headers.between, between);
+        // The number of the session is that of `in_pppoe`.
+        prop_assert_eq!(headers.pppoe_session(&frame), is_pppoe.then_some(7));
         prop_assert_eq!(headers.vlan_tags, alone.vlan_tags);
         prop_assert_eq!(headers.network.unwrap().offset, at + 8);
         prop_assert_eq!(headers.flow_key(&frame), alone.flow_key(&plain));

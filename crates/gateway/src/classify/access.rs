@@ -1,0 +1,236 @@
+//! What the link layer knows a subscriber by: a PPPoE session, VLAN tags, an Ethernet address.
+
+use std::fmt;
+
+/// By what the link layer recognizes the host inside of a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// The identifier of the outer VLAN.
+    pub vlan: Option<u16>,
+    /// That of the VLAN within it (IEEE 802.1ad, "QinQ").
+    pub inner_vlan: Option<u16>,
+    /// The identifier of the PPPoE session.
+    pub pppoe: Option<u16>,
+    /// The Ethernet address of the host inside.
+    pub mac: Option<[u8; 6]>,
+}
+
+/// One thing that names a subscriber.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum AccessKey {
+    /// A PPPoE session.
+    Pppoe(u16),
+    /// A VLAN within an outer one.
+    InnerVlan {
+        /// The outer VLAN.
+        outer: u16,
+        /// The one within it.
+        inner: u16,
+    },
+    /// An outer VLAN.
+    Vlan(u16),
+    /// An Ethernet address.
+    Mac([u8; 6]),
+}
+
+impl AccessKey {
+    /// The kinds, by their places here: the more a kind narrows down, the earlier it counts.
+    const KINDS: usize = 4;
+
+    fn kind(self) -> usize {
+        match self {
+            AccessKey::Pppoe(_) => 0,
+            AccessKey::InnerVlan { .. } => 1,
+            AccessKey::Vlan(_) => 2,
+            AccessKey::Mac(_) => 3,
+        }
+    }
+
+    /// The column of the subscriber file that has it.
+    pub fn column(self) -> &'static str {
+        match self {
+            AccessKey::Pppoe(_) => "pppoe",
+            AccessKey::InnerVlan { .. } => "inner_vlan",
+            AccessKey::Vlan(_) => "vlan",
+            AccessKey::Mac(_) => "mac",
+        }
+    }
+
+    /// One number for each key, and none for two. Never 0.
+    fn number(self) -> u64 {
+        let value = match self {
+            AccessKey::Pppoe(session) => u64::from(session),
+            AccessKey::InnerVlan { outer, inner } => u64::from(outer) << 16 | u64::from(inner),
+            AccessKey::Vlan(vlan) => u64::from(vlan),
+            AccessKey::Mac([a, b, c, d, e, f]) => u64::from_be_bytes([0, 0, a, b, c, d, e, f]),
+        };
+        (self.kind() as u64 + 1) << 56 | value
+    }
+}
+
+impl fmt::Display for AccessKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AccessKey::Pppoe(number) | AccessKey::Vlan(number) => write!(f, "{number}"),
+            AccessKey::InnerVlan { outer, inner } => write!(f, "{inner} in {outer}"),
+            AccessKey::Mac(octets) => {
+                let text: Vec<String> = octets.iter().map(|octet| format!("{octet:02x}")).collect();
+                f.write_str(&text.join(":"))
+            }
+        }
+    }
+}
+
+/// An Ethernet address as people write it: six numbers of two digits with `:` or `-` between.
+pub fn parse_mac(text: &str) -> Option<[u8; 6]> {
+    let separator = if text.contains('-') { '-' } else { ':' };
+    let mut mac = [0; 6];
+    let mut parts = text.split(separator);
+    for octet in &mut mac {
+        let part = parts.next().filter(|part| part.len() == 2)?;
+        *octet = part
+            .bytes()
+            .all(|digit| digit.is_ascii_hexdigit())
+            .then(|| u8::from_str_radix(part, 16).ok())??;
+    }
+    parts.next().is_none().then_some(mac)
+}
+
+/// The subscribers that have something of the link layer to be known by.
+///
+/// A table with open addressing, at most half full. Its keys are the configuration's alone, so no
+/// sender can make its chains longer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AccessTable {
+    /// A key's number and its class; 0 in an empty slot.
+    slots: Box<[(u64, u32)]>,
+    has: [bool; AccessKey::KINDS],
+}
+
+impl AccessTable {
+    /// A table of `entries`. Of two equal keys the first counts.
+    pub fn new(entries: &[(AccessKey, u32)]) -> Self {
+        if entries.is_empty() {
+            return AccessTable::default();
+        }
+        let length = (entries.len() * 2).next_power_of_two();
+        let mut table = AccessTable { slots: vec![(0, 0); length].into(), has: [false; AccessKey::KINDS] };
+        for (key, class) in entries {
+            table.has[key.kind()] = true;
+            let number = key.number();
+            let mut place = table.place(number);
+            while table.slots[place].0 != 0 && table.slots[place].0 != number {
+                place = (place + 1) % length;
+            }
+            if table.slots[place].0 == 0 {
+                table.slots[place] = (number, *class);
+            }
+        }
+        table
+    }
+
+    /// The class of the subscriber with that access: by its PPPoE session, else by both its VLANs,
+    /// else by the outer one, else by its Ethernet address.
+    #[inline]
+    pub fn find(&self, access: &Access) -> Option<u32> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let inner = || Some(AccessKey::InnerVlan { outer: access.vlan?, inner: access.inner_vlan? });
+        self.class(access.pppoe.map(AccessKey::Pppoe))
+            .or_else(|| self.class(inner()))
+            .or_else(|| self.class(access.vlan.map(AccessKey::Vlan)))
+            .or_else(|| self.class(access.mac.map(AccessKey::Mac)))
+    }
+
+    fn class(&self, key: Option<AccessKey>) -> Option<u32> {
+        let key = key.filter(|key| self.has[key.kind()])?;
+        let number = key.number();
+        let mut place = self.place(number);
+        loop {
+            match self.slots[place] {
+                (found, class) if found == number => return Some(class),
+                (0, _) => return None,
+                _ => place = (place + 1) % self.slots.len(),
+            }
+        }
+    }
+
+    /// Where a key is first looked for: multiplicative hashing (Knuth, The Art of Computer
+    /// Programming, volume 3, section 6.4).
+    fn place(&self, number: u64) -> usize {
+        let bits = self.slots.len().trailing_zeros();
+        (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize
+    }
+
+    /// Bytes of memory.
+    pub fn memory(&self) -> usize {
+        size_of_val(&*self.slots)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    fn key() -> impl Strategy<Value = AccessKey> {
+        prop_oneof![
+            (0..64u16).prop_map(AccessKey::Pppoe),
+            (1..8u16, 1..8u16).prop_map(|(outer, inner)| AccessKey::InnerVlan { outer, inner }),
+            (1..64u16).prop_map(AccessKey::Vlan),
+            (0..64u8).prop_map(|last| AccessKey::Mac([2, 0, 0, 0, 0, last])),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn the_table_finds_what_a_map_finds(entries in prop::collection::vec((key(), 0..1000u32), 0..99), wanted in key()) {
+            let mut map = HashMap::new();
+            entries.iter().for_each(|(key, class)| { map.entry(*key).or_insert(*class); });
+            let table = AccessTable::new(&entries);
+            prop_assert_eq!(if entries.is_empty() { None } else { table.class(Some(wanted)) }, map.get(&wanted).copied());
+            for (key, class) in map {
+                prop_assert_eq!(table.class(Some(key)), Some(class));
+            }
+        }
+    }
+
+    #[test]
+    fn what_narrows_down_more_counts_first() {
+        let mac = [2, 0, 0, 0, 0, 7];
+        let access = Access { vlan: Some(100), inner_vlan: Some(7), pppoe: Some(9), mac: Some(mac) };
+        let all = [
+            (AccessKey::Mac(mac), 4),
+            (AccessKey::Vlan(100), 3),
+            (AccessKey::InnerVlan { outer: 100, inner: 7 }, 2),
+            (AccessKey::Pppoe(9), 1),
+        ];
+        for left in (1..=4).rev() {
+            assert_eq!(AccessTable::new(&all[..left]).find(&access), Some(5 - left as u32));
+        }
+        assert_eq!(AccessTable::new(&all).find(&Access::default()), None);
+        assert_eq!(AccessTable::default().find(&access), None);
+        // The inner VLAN of another outer one is another.
+        let other = Access { vlan: Some(101), inner_vlan: Some(7), ..Access::default() };
+        assert_eq!(AccessTable::new(&all).find(&other), None);
+    }
+
+    #[test]
+    fn an_ethernet_address_has_six_parts_of_two_digits() {
+        assert_eq!(parse_mac("02:00:5e:00:53:Af"), Some([2, 0, 0x5e, 0, 0x53, 0xaf]));
+        assert_eq!(parse_mac("02-00-5e-00-53-af"), Some([2, 0, 0x5e, 0, 0x53, 0xaf]));
+        for text in [
+            "",
+            "02:00:5e:00:53",
+            "02:00:5e:00:53:af:01",
+            "2:0:5e:0:53:af",
+            "02:00:5e:00:53:+f",
+            "02-00:5e-00-53-af",
+        ] {
+            assert_eq!(parse_mac(text), None, "{text}");
+        }
+        assert_eq!(AccessKey::Mac([2, 0, 0x5e, 0, 0x53, 0xaf]).to_string(), "02:00:5e:00:53:af");
+    }
+}
