@@ -183,15 +183,17 @@ pub struct FlowRecord {
 }
 }
 
-/// The durations of the transfers of a group that were completed after the warm-up.
+/// The durations of the transfers of a group that were completed after the warm-up, or of what else
+/// its source times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TransferRecord {
     /// The group.
     pub group: String,
     /// `transfer`, from the request to the arrival of its last segment; or `page`, from its
-    /// beginning to the time at which the last sender knows that all has arrived.
+    /// beginning to the time at which the last sender knows that all has arrived. Of calls `frame`,
+    /// `late_frame`, `lost_frame` and `freeze`, of films `startup`, `stall`, `play` and `switch`.
     pub kind: String,
-    /// The number of completed transfers.
+    /// The number of completed transfers. Of calls and films it may be 0; all times are 0 then.
     pub completed: u64,
     /// How long they took.
     #[serde(flatten)]
@@ -200,6 +202,13 @@ pub struct TransferRecord {
     /// absent where that is not known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slowdown: Option<Slowdown>,
+    /// The part of the measured time of all flows of the group that they took; of `freeze`,
+    /// `startup`, `stall` and `play`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub part: Option<f64>,
+    /// The payload that they had over their time, bit/s: of `play` the mean bitrate of a film.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub bps: Option<f64>,
     /// The same by their size: the classes in which any was completed.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub sizes: Vec<SizeRecord>,

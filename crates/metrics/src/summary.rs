@@ -1,5 +1,6 @@
 //! Means over the runs of each discipline.
 
+use crate::Kind;
 use crate::interval::{estimate, paired_difference};
 use crate::record::{
     AggregateRecord, Difference, Estimate, LinkRecord, RunRecord, Sojourn, Summary, WireRecord,
@@ -17,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// - over all links `drops`, `drops.<cause>` and `marks`, in packets, and where a wire has faults
 ///   the [`WIRE_MEASURES`];
 /// - for transfers, `transfers.<group>` (completed), `transfer_mean_s.<group>`, and likewise each
-///   [`Statistic`] that is plain, and the same for `page`;
+///   [`Statistic`] that is plain, and the same for each other [`Kind`] that a source times;
 /// - for aggregates, each of the [`AGGREGATE_MEASURES`] with `.<aggregate>`;
 /// - for the first link, the bottleneck, `utilization`, `sojourn_mean_s`, `sojourn_p99_s` and
 ///   `backlog_mean_packets`;
@@ -297,7 +298,11 @@ fn add_bottleneck(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
 fn add_transfers(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     for record in &run.transfers {
         let (kind, group) = (&record.kind, &record.group);
-        measures.insert(format!("{kind}s.{group}"), record.completed as f64);
+        let plural: &str = match Kind::of(kind) {
+            Some(kind) => kind.plural(),
+            None => kind,
+        };
+        measures.insert(format!("{plural}.{group}"), record.completed as f64);
         let plain = Statistic::ALL.iter().filter(|statistic| statistic.is_plain);
         measures.extend(plain.filter_map(|statistic| {
             Some((format!("{kind}_{}.{group}", statistic.name), statistic.of(record)?))

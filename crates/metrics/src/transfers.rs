@@ -1,8 +1,9 @@
 //! The durations and the slowdowns of transfers, over all and by size.
 
 use crate::histogram::DelayHistogram;
+use crate::kind::Kind;
 use crate::record::{SizeRecord, Slowdown, Times, TransferRecord};
-use fairwire_core::Duration;
+use fairwire_core::{Duration, Time};
 
 /// The classes of sizes: each up to this many bytes of payload, which are included; the last has no
 /// end.
@@ -28,12 +29,28 @@ pub struct Completed {
     pub alone: Option<Duration>,
 }
 
+/// Something that lasted, such as a stall of a film.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lasted {
+    /// What.
+    pub kind: Kind,
+    /// When it began.
+    pub since: Time,
+    /// When it ended.
+    pub until: Time,
+    /// The payload that it had, bytes, evenly over its time; 0 where it has none.
+    pub bytes: u64,
+}
+
 /// Completion times of one kind of transfer. Mean and maximum are exact, quantiles within 0.4 %.
 #[derive(Clone, Debug, Default)]
 pub struct TransferMeter {
     all: Counted,
     /// By class of size, once there is one.
     by_size: [Option<Box<Counted>>; SIZES.len()],
+    /// What of it was within the measured time.
+    within_s: f64,
+    within_bytes: f64,
 }
 
 /// Times and slowdowns.
@@ -91,8 +108,35 @@ impl TransferMeter {
         }
     }
 
+    /// Records what lasted and ended in the measured time, which began at `from`.
+    pub fn lasted(&mut self, Lasted { since, until, bytes, .. }: Lasted, from: Time) {
+        let took = until.since(since);
+        self.all.count(Completed { took, bytes: None, alone: None });
+        let within = until.since(since.max(from).min(until));
+        self.within_s += within.secs();
+        if !took.is_zero() {
+            self.within_bytes += bytes as f64 * (within.secs() / took.secs());
+        }
+    }
+
+    /// The record of what lasts, of the `kind` in `group`, whose members were measured for
+    /// `whole_s` seconds together. It is there where there was none too, and all times are 0 then.
+    pub fn lasting(&self, group: &str, kind: Kind, whole_s: f64) -> TransferRecord {
+        let part = |of: f64, all: f64| (all > 0.0).then(|| of / all);
+        TransferRecord {
+            group: group.to_owned(),
+            kind: kind.name().to_owned(),
+            completed: self.all.times.count(),
+            times: self.all.times(),
+            slowdown: None,
+            part: part(self.within_s, whole_s).filter(|_| kind.is_state()),
+            bps: part(self.within_bytes * 8.0, self.within_s).filter(|bps| *bps > 0.0),
+            sizes: Vec::new(),
+        }
+    }
+
     /// The record of the transfers of `kind` in `group`; `None` if none was completed.
-    pub fn record(&self, group: &str, kind: &str) -> Option<TransferRecord> {
+    pub fn record(&self, group: &str, kind: Kind) -> Option<TransferRecord> {
         let of_size = |(name, counted): (&str, &Option<Box<Counted>>)| {
             let counted = counted.as_ref()?;
             let (completed, times, slowdown) = (counted.times.count(), counted.times(), counted.slowdown());
@@ -101,10 +145,12 @@ impl TransferMeter {
         let completed = self.all.times.count();
         (completed > 0).then(|| TransferRecord {
             group: group.to_owned(),
-            kind: kind.to_owned(),
+            kind: kind.name().to_owned(),
             completed,
             times: self.all.times(),
             slowdown: self.all.slowdown(),
+            part: None,
+            bps: None,
             sizes: sizes().zip(&self.by_size).filter_map(of_size).collect(),
         })
     }
@@ -118,12 +164,20 @@ pub struct Statistic {
     pub name: &'static str,
     /// Is it in every summary? The others are there where a scenario or a sweep names them.
     pub is_plain: bool,
-    of: fn(&Times, Option<&Slowdown>) -> Option<f64>,
+    of: Of,
+}
+
+/// The record that a statistic is of.
+#[derive(Clone, Copy, Debug)]
+enum Of {
+    Times(fn(&Times, Option<&Slowdown>) -> Option<f64>),
+    /// Only of all, and only of states.
+    State(fn(&TransferRecord) -> Option<f64>),
 }
 
 impl Statistic {
     /// Every one.
-    pub const ALL: [Statistic; 14] = [
+    pub const ALL: [Statistic; 16] = [
         Self::plain("mean_s", |times, _| Some(times.mean_s)),
         Self::plain("p50_s", |times, _| Some(times.p50_s)),
         Self::plain("p95_s", |times, _| Some(times.p95_s)),
@@ -138,34 +192,53 @@ impl Statistic {
         Self::named("slowdown_p99", |_, slowdown| Some(slowdown?.p99)),
         Self::named("slowdown_p99_9", |_, slowdown| Some(slowdown?.p99_9)),
         Self::named("slowdown_max", |_, slowdown| Some(slowdown?.max)),
+        Self::state("part", |record| record.part),
+        Self::state("bps", |record| record.bps),
     ];
 
     const fn plain(name: &'static str, of: fn(&Times, Option<&Slowdown>) -> Option<f64>) -> Self {
-        Statistic { name, is_plain: true, of }
+        Statistic { name, is_plain: true, of: Of::Times(of) }
+    }
+
+    const fn state(name: &'static str, of: fn(&TransferRecord) -> Option<f64>) -> Self {
+        Statistic { name, is_plain: true, of: Of::State(of) }
     }
 
     const fn named(name: &'static str, of: fn(&Times, Option<&Slowdown>) -> Option<f64>) -> Self {
-        Statistic { name, is_plain: false, of }
+        Statistic { name, is_plain: false, of: Of::Times(of) }
+    }
+
+    /// May a record of this kind have such a value? `part` and `bps` are of states.
+    pub fn is_of(&self, kind: Kind) -> bool {
+        matches!(self.of, Of::Times(_)) || kind.is_state()
     }
 
     /// Its value over all transfers of `record`.
     pub fn of(&self, record: &TransferRecord) -> Option<f64> {
-        (self.of)(&record.times, record.slowdown.as_ref())
+        match self.of {
+            // There is no time of none.
+            Of::Times(of) if record.completed > 0 => of(&record.times, record.slowdown.as_ref()),
+            Of::Times(_) => None,
+            Of::State(of) => of(record),
+        }
     }
 
     /// Its value over the transfers of one class of sizes.
     pub fn of_size(&self, record: &SizeRecord) -> Option<f64> {
-        (self.of)(&record.times, record.slowdown.as_ref())
+        match self.of {
+            Of::Times(of) => of(&record.times, record.slowdown.as_ref()),
+            Of::State(_) => None,
+        }
     }
 }
 
-/// The name of a measure of the transfers or pages of a group, taken apart: how many were
-/// completed, `transfers.web`, or a statistic, `page_p95_s.web`; of one class of sizes
+/// The name of a measure of what a group times, such as transfers and pages, taken apart: how many
+/// were completed, `transfers.web`, or a statistic, `page_p95_s.web`; of one class of sizes
 /// `transfer_p95_s.web.to_10kB`.
 #[derive(Clone, Copy, Debug)]
 pub struct OfTransfers<'a> {
-    /// `transfer` or `page`.
-    pub kind: &'static str,
+    /// What is timed.
+    pub kind: Kind,
     /// `None` for how many were completed.
     pub statistic: Option<Statistic>,
     /// The group.
@@ -180,12 +253,15 @@ impl<'a> OfTransfers<'a> {
         let (what, of) = name.split_once('.')?;
         let of_size = of.rsplit_once('.').filter(|(_, size)| sizes().any(|known| known == *size));
         let (group, size) = of_size.map_or((of, None), |(group, size)| (group, Some(size)));
-        let kind = ["transfer", "page"].into_iter().find(|kind| what.starts_with(kind))?;
-        let what = what.strip_prefix(kind)?;
-        let statistic = match what.strip_prefix('_') {
-            Some(what) => Some(*Statistic::ALL.iter().find(|statistic| statistic.name == what)?),
-            None if what == "s" => None,
-            None => return None,
+        let number = Kind::ALL.iter().find(|kind| what == kind.plural());
+        let (kind, statistic) = match number {
+            Some(kind) => (*kind, None),
+            None => {
+                let kind = *Kind::ALL.iter().find(|kind| what.starts_with(kind.name()))?;
+                let name = what.strip_prefix(kind.name())?.strip_prefix('_')?;
+                let is_it = |statistic: &&Statistic| statistic.name == name && statistic.is_of(kind);
+                (kind, Some(*Statistic::ALL.iter().find(is_it)?))
+            }
         };
         Some(OfTransfers { kind, statistic, group, size })
     }
@@ -197,7 +273,7 @@ impl<'a> OfTransfers<'a> {
 
     /// Its value.
     pub fn value(&self, records: &[TransferRecord]) -> Option<f64> {
-        let record = records.iter().find(|record| record.kind == self.kind && record.group == self.group)?;
+        let record = self.kind.record_of(self.group, records)?;
         let Some(size) = self.size else {
             return self.statistic.map_or(Some(record.completed as f64), |statistic| statistic.of(record));
         };
@@ -206,13 +282,14 @@ impl<'a> OfTransfers<'a> {
     }
 
     /// Every such name of the `kind` in `group`, the plain ones first.
-    pub fn names(kind: &str, group: &str) -> Vec<String> {
+    pub fn names(kind: Kind, group: &str) -> Vec<String> {
         let of = |of: &str| {
-            let statistics = Statistic::ALL.iter().map(move |statistic| statistic.name);
-            let names = statistics.map(|name| format!("{kind}_{name}.{of}"));
-            [format!("{kind}s.{of}")].into_iter().chain(names).collect::<Vec<_>>()
+            let statistics = Statistic::ALL.iter().filter(|statistic| statistic.is_of(kind));
+            let names = statistics.map(|statistic| format!("{}_{}.{of}", kind.name(), statistic.name));
+            [format!("{}.{of}", kind.plural())].into_iter().chain(names).collect::<Vec<_>>()
         };
-        let by_size = sizes().flat_map(|size| of(&format!("{group}.{size}")));
+        let by_size = sizes().filter(|_| !kind.is_lasting());
+        let by_size = by_size.flat_map(|size| of(&format!("{group}.{size}")));
         of(group).into_iter().chain(by_size).collect()
     }
 }
@@ -233,11 +310,11 @@ mod tests {
     #[test]
     fn a_meter_reports_what_it_recorded() {
         let mut meter = TransferMeter::default();
-        assert_eq!(meter.record("web", "page"), None);
+        assert_eq!(meter.record("web", Kind::Page), None);
         for ms in 1..=1000 {
             meter.completed(Completed { took: Duration::from_ms(ms), bytes: None, alone: None });
         }
-        let record = meter.record("web", "page").expect("a thousand were completed");
+        let record = meter.record("web", Kind::Page).expect("a thousand were completed");
         assert_eq!((record.group.as_str(), record.kind.as_str(), record.completed), ("web", "page", 1000));
         assert_eq!((record.slowdown, record.sizes.len()), (None, 0));
         let times = record.times;
@@ -260,7 +337,7 @@ mod tests {
         [10, 20, 30].into_iter().for_each(|ms| {
             meter.completed(completed(Duration::from_ms(ms), 1, Duration::from_ms(10)));
         });
-        let record = meter.record("web", "transfer").unwrap();
+        let record = meter.record("web", Kind::Transfer).unwrap();
         near(record.times.p50_s, 0.020);
         near(record.times.p90_s.unwrap(), 0.030);
         let slowdown = record.slowdown.unwrap();
@@ -275,7 +352,7 @@ mod tests {
         for bytes in [1, 10_000, 10_001, 1_000_001] {
             meter.completed(completed(Duration::from_ms(bytes), bytes, Duration::from_ms(1)));
         }
-        let record = meter.record("web", "transfer").unwrap();
+        let record = meter.record("web", Kind::Transfer).unwrap();
         let classes: Vec<(&str, u64)> =
             record.sizes.iter().map(|one| (one.size.as_str(), one.completed)).collect();
         assert_eq!(classes, [("to_10kB", 2), ("to_100kB", 1), ("over_1MB", 1)]);
@@ -286,7 +363,7 @@ mod tests {
     fn the_name_of_a_measure_is_taken_apart_and_nothing_else_is_one() {
         let of = |name| {
             let OfTransfers { kind, statistic, group, size } = OfTransfers::parse(name)?;
-            Some((kind, statistic.map(|statistic| statistic.name), group, size))
+            Some((kind.name(), statistic.map(|statistic| statistic.name), group, size))
         };
         assert_eq!(of("transfers.web"), Some(("transfer", None, "web", None)));
         assert_eq!(of("page_p99_9_s.web"), Some(("page", Some("p99_9_s"), "web", None)));
@@ -295,8 +372,31 @@ mod tests {
         for other in ["transfer", "transferring.web", "transfer_p98_s.web", "share.web", "pages_p50_s.web"] {
             assert_eq!(of(other), None, "{other}");
         }
-        for name in OfTransfers::names("page", "web") {
-            assert!(OfTransfers::parse(&name).is_some_and(|parsed| parsed.group == "web"), "{name}");
+        assert_eq!(of("switches.film"), Some(("switch", None, "film", None)));
+        assert_eq!(of("stall_part.film"), Some(("stall", Some("part"), "film", None)));
+        assert_eq!(of("frame_part.call"), None, "frames overlap");
+        for (kind, name) in Kind::ALL
+            .iter()
+            .flat_map(|kind| OfTransfers::names(*kind, "web").into_iter().map(move |name| (kind, name)))
+        {
+            let parsed = OfTransfers::parse(&name).unwrap_or_else(|| panic!("{name}"));
+            assert!(parsed.kind == *kind && parsed.group == "web", "{name}");
         }
+    }
+
+    #[test]
+    fn what_lasts_counts_within_the_measured_time_and_is_there_where_there_was_none() {
+        let at = |s| Time::ZERO + Duration::from_secs(s);
+        let mut meter = TransferMeter::default();
+        let none = meter.lasting("film", Kind::Stall, 20.0);
+        assert_eq!((none.completed, none.part, none.bps), (0, Some(0.0), None));
+        let mean = Statistic::ALL.iter().find(|statistic| statistic.name == "mean_s").unwrap();
+        assert_eq!(mean.of(&none), None, "there is no time of none");
+        // Measured from 10 s on: 2 of 4 s with half of their bytes, and 3 s.
+        meter.lasted(Lasted { kind: Kind::Stall, since: at(8), until: at(12), bytes: 1000 }, at(10));
+        meter.lasted(Lasted { kind: Kind::Stall, since: at(20), until: at(23), bytes: 750 }, at(10));
+        let record = meter.lasting("film", Kind::Stall, 20.0);
+        assert_eq!((record.completed, record.times.mean_s), (2, 3.5));
+        assert_eq!((record.part, record.bps), (Some(0.25), Some(1250.0 * 8.0 / 5.0)));
     }
 }

@@ -51,7 +51,7 @@ fn further(spec: &Spec) -> impl Iterator<Item = String> {
 fn of_transfers(spec: &Spec) -> impl Iterator<Item = String> {
     let of_flow = |flow: &FlowSpec| {
         let timed = flow.source.about().timed.iter();
-        timed.flat_map(|kind| OfTransfers::names(kind, &flow.group)).collect::<Vec<_>>()
+        timed.flat_map(|kind| OfTransfers::names(*kind, &flow.group)).collect::<Vec<_>>()
     };
     spec.flow.iter().flat_map(of_flow)
 }

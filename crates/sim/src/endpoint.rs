@@ -12,7 +12,8 @@
 
 use core::any::Any;
 use core::fmt::{self, Debug};
-use fairwire_core::{Ecn, Rng, Time};
+use fairwire_core::{Ecn, Rate, Rng, Time};
+use fairwire_metrics::{Kind, Lasted};
 use std::sync::Arc;
 
 /// One end of a flow of another crate's protocol, without I/O.
@@ -36,6 +37,12 @@ pub trait Endpoint: Send {
     /// transfer of its group.
     fn finished(&self) -> bool {
         false
+    }
+
+    /// All that it has timed, of the kinds of [`Endpoints::timing`], and what is under way as if it
+    /// ended at `end`. Invoked when the run is over.
+    fn lasted(&self, _end: Time) -> Vec<Lasted> {
+        Vec::new()
     }
 }
 
@@ -89,6 +96,8 @@ pub struct Start {
 pub struct Endpoints {
     name: &'static str,
     packet_bytes: u32,
+    kinds: &'static [Kind],
+    most: Option<Rate>,
     starting: Arc<Starting>,
 }
 
@@ -108,7 +117,31 @@ impl Endpoints {
             let (first, second) = starting(start);
             [Box::new(first), Box::new(second)]
         });
-        Endpoints { name, packet_bytes, starting }
+        Endpoints { name, packet_bytes, kinds: &[], most: None, starting }
+    }
+
+    /// The same, whose ends time what is of these `kinds`, which last: results have a record of
+    /// each also where there was none.
+    #[must_use]
+    pub fn timing(self, kinds: &'static [Kind]) -> Self {
+        Endpoints { kinds, ..self }
+    }
+
+    /// The same, whose first end sends no more than `most`, bits on the wire: records take that for
+    /// what it offers, and its max-min share is no more.
+    #[must_use]
+    pub fn at_most(self, most: Rate) -> Self {
+        Endpoints { most: Some(most), ..self }
+    }
+
+    /// The most that its first end sends, if it says so.
+    pub(crate) fn most(&self) -> Option<Rate> {
+        self.most
+    }
+
+    /// What its ends time.
+    pub(crate) fn kinds(&self) -> &'static [Kind] {
+        self.kinds
     }
 
     /// What records call it.

@@ -4,6 +4,7 @@
 use crate::endpoint::{Endpoint, Endpoints, Packet, Start};
 use core::fmt::{self, Display};
 use fairwire_core::{Duration, Time};
+use fairwire_metrics::Lasted;
 use std::ops::RangeInclusive;
 
 /// Which end of a flow.
@@ -75,6 +76,11 @@ impl Ends {
     /// How long the first end took, once it is through.
     pub(crate) fn took(&self) -> Option<Took> {
         self.took
+    }
+
+    /// What either end has timed up to `end`, and what is under way then.
+    pub(crate) fn lasted(&self, end: Time) -> Vec<Lasted> {
+        self.ends.iter().flat_map(|one| one.endpoint.lasted(end)).collect()
     }
 
     /// A packet of the other end arrives at `now`.

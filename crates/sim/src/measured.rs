@@ -10,11 +10,11 @@ use crate::link::Link;
 use crate::model::Model;
 use crate::observe::Tap;
 use crate::plan::{GroupPlan, Measured, Source};
-use fairwire_core::Duration;
+use fairwire_core::{Duration, Time};
 use fairwire_metrics::record::{FlowRecord, TransferRecord};
-use fairwire_metrics::{Completed, FlowName};
+use fairwire_metrics::{Completed, FlowName, Kind};
 use fairwire_tcp::LossCounts;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What a flow's record calls it, its group and its kind.
@@ -68,31 +68,55 @@ impl<T: Tap, E: Events> Model<T, E> {
     }
 
     fn transfer_records(&self) -> Vec<TransferRecord> {
-        let of_ends = self.timed_ends();
+        let all = self.all_timed();
+        let none = Timed::default();
         let of_group = |(number, group): (u32, &Group)| {
-            let timed = self.timed.get(&number).or(of_ends.get(&number))?;
+            let timed = all.get(&number).unwrap_or(&none);
             let name = &group.plan.name;
-            Some([timed.transfers.record(name, "transfer"), timed.pages.record(name, "page")])
+            let transfers = timed.transfers.record(name, Kind::Transfer);
+            let pages = timed.pages.record(name, Kind::Page);
+            // Plans of one name are one group, counted with the first of them.
+            let expected = lasting(&group.plan.source).into_iter().filter(|_| group.head == number);
+            let kinds: BTreeSet<Kind> = expected.chain(timed.lasting.keys().copied()).collect();
+            let lasting = kinds.into_iter().map(|kind| {
+                let meter = timed.lasting.get(&kind).cloned().unwrap_or_default();
+                meter.lasting(name, kind, self.measured_s(number))
+            });
+            transfers.into_iter().chain(pages).chain(lasting).collect::<Vec<_>>()
         };
-        (0..).zip(&self.groups).filter_map(of_group).flatten().flatten().collect()
+        (0..).zip(&self.groups).flat_map(of_group).collect()
     }
 
-    /// How long the transfers of endpoints of other crates took, of those completed after the
-    /// warm-up, by the number of the group.
-    fn timed_ends(&self) -> BTreeMap<u32, Timed> {
-        let mut timed = BTreeMap::<u32, Timed>::new();
+    /// For how long the members of the group with this first plan are measured, seconds together.
+    fn measured_s(&self, head: u32) -> f64 {
+        let members = self.groups.iter().filter(|group| group.head == head);
+        let members = members.flat_map(|group| &group.plan.members);
+        let from = |start: Duration| (Time::ZERO + start).max(self.measured_from).min(self.end);
+        members.map(|member| self.end.since(from(member.start)).secs()).sum()
+    }
+
+    /// What was timed, by the number of the group. To what loads reported while it ran comes what
+    /// endpoints timed, and what is under way when the run ends.
+    fn all_timed(&self) -> BTreeMap<u32, Timed> {
+        let head = |group: u32| self.groups[group as usize].head;
+        let mut all = self.timed.clone();
         for flow in self.store.flows.iter() {
             if let Some(Took { at, took }) = flow.took()
                 && at >= self.measured_from
             {
-                timed
-                    .entry(self.groups[flow.group() as usize].head)
-                    .or_default()
-                    .transfers
-                    .completed(Completed { took, bytes: None, alone: None });
+                let completed = Completed { took, bytes: None, alone: None };
+                all.entry(head(flow.group())).or_default().transfers.completed(completed);
+            }
+            for lasted in flow.lasted(self.end) {
+                all.entry(head(flow.group())).or_default().lasted(lasted, self.measured_from);
             }
         }
-        timed
+        for session in &self.sessions {
+            for lasted in session.under_way(self.end) {
+                all.entry(head(session.group)).or_default().lasted(lasted, self.measured_from);
+            }
+        }
+        all
     }
 
     fn flow_record(
@@ -131,7 +155,10 @@ impl<T: Tap, E: Events> Model<T, E> {
                 let offered = rate_of(counts.datagram_bytes.sent);
                 (Some(offered), of_datagrams(*header_bytes))
             }
-            Source::Endpoints { header_bytes, .. } => (None, of_datagrams(*header_bytes)),
+            Source::Endpoints { endpoints, header_bytes } => {
+                let most = endpoints.most().map(|most| most.bps() as f64);
+                (most, of_datagrams(*header_bytes))
+            }
         };
         let losses = matches!(plan.source, Source::Bulk { .. } | Source::Tcp { .. }).then_some(counts.losses);
         FlowRecord {
@@ -154,6 +181,15 @@ impl<T: Tap, E: Events> Model<T, E> {
             fair_bps: None,
             delivered_bytes: Some(good_bytes),
         }
+    }
+}
+
+/// What lasts, of what a source times.
+fn lasting(source: &Source) -> Vec<Kind> {
+    match source {
+        Source::Tcp { load, .. } => load.lasting().collect(),
+        Source::Endpoints { endpoints, .. } => endpoints.kinds().to_vec(),
+        Source::Bulk { .. } | Source::Cbr { .. } | Source::Datagrams { .. } => Vec::new(),
     }
 }
 

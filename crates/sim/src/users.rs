@@ -83,6 +83,10 @@ impl<T: Tap, E: Events> Model<T, E> {
                         self.timed(group).pages.completed(completed);
                     }
                 }
+                Step::Lasted(lasted) => {
+                    let (group, from) = (self.sessions[user].group, self.measured_from);
+                    self.timed(group).lasted(lasted, from);
+                }
                 step => {
                     let Some(request) = self.sessions[user].request(step) else { continue };
                     let Request { flow, segments, is_new } = request;

@@ -4,7 +4,7 @@ use crate::packets;
 use crate::text::hint;
 use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord, Sojourn};
 use fairwire_metrics::summary;
-use fairwire_metrics::{OfTransfers, jain};
+use fairwire_metrics::{Kind, OfTransfers, jain};
 use fairwire_scenario::{FlowSpec, Scenario};
 use std::collections::BTreeMap;
 
@@ -157,8 +157,9 @@ fn refusal(name: &str, groups: &[&str], links: &[&str], aggregates: &[&str]) -> 
     known.extend(
         [&OF_GROUPS[..], &OF_ONE_GROUP, &packets::NAMES].iter().flat_map(|of| all(of, &owned(groups))),
     );
-    let kinds = || ["transfer", "page"].into_iter();
-    known.extend(groups.iter().flat_map(|group| kinds().flat_map(|kind| OfTransfers::names(kind, group))));
+    let names =
+        |group: &&str| Kind::ALL.iter().flat_map(|kind| OfTransfers::names(*kind, group)).collect::<Vec<_>>();
+    known.extend(groups.iter().flat_map(names));
     known.extend(all(&summary::AGGREGATE_MEASURES, &owned(aggregates)));
     for (of, whats) in [(&flows, &OF_FLOWS[..]), (&of_links, &OF_LINKS)] {
         known.extend(of.iter().flat_map(|of| whats.iter().map(move |what| format!("{of}.{what}"))));

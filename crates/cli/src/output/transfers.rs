@@ -5,8 +5,8 @@ use super::plan::{Destination, Request};
 use super::written::{Done, Kept, Recorder, Run, Writer};
 use crate::failure::Failure;
 use fairwire_core::Time;
-use fairwire_metrics::FlowName;
 use fairwire_metrics::record::{CompletedRecord, Report};
+use fairwire_metrics::{FlowName, Kind};
 use fairwire_scenario::source::{self, About};
 use fairwire_scenario::{FlowSpec, Output, TransferEvent, View};
 use std::path::Path;
@@ -102,11 +102,14 @@ impl Recorder for OfRun<'_> {
 
 /// Checks that something in the scenario ends, for `option` wants to know how long it took.
 fn check(option: &str, flows: &[FlowSpec]) -> Result<(), Failure> {
-    let may_end = |about: &About| !about.timed.is_empty() || (about.is_answered && !about.is_tcp);
+    let has_transfers = |about: &About| about.timed.contains(&Kind::Transfer);
+    let may_end = |about: &About| {
+        has_transfers(about) || (about.is_answered && !about.is_tcp && about.timed.is_empty())
+    };
     if flows.iter().any(|flow| may_end(flow.source.about())) {
         return Ok(());
     }
-    let timed = source::all().iter().filter(|source| !source.about.timed.is_empty());
+    let timed = source::all().iter().filter(|source| has_transfers(&source.about));
     let timed: Vec<&str> = timed.map(|source| source.name).collect();
     Err(Failure::user(
         format!("`{option}` is given, but no flow of the scenario has transfers that end"),

@@ -3,6 +3,7 @@
 use super::shown::{Headline, groups};
 use crate::terminal::{self, has_colour, wrapped};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table, presets};
+use fairwire_metrics::Kind;
 use fairwire_metrics::judge::Verdict;
 use fairwire_metrics::record::{Agreement, Difference, Estimate, Report, Summary};
 use std::io::IsTerminal;
@@ -176,17 +177,27 @@ fn counts_runs(report: &Report) -> bool {
 }
 
 /// Headings and measures that not every report has: marks, where there were some; of the groups
-/// whose transfers are timed, of their pages, where they have some; of aggregates; and of wires
-/// with faults.
+/// whose transfers are timed, of their pages, where they have some; of calls and films; of
+/// aggregates; and of wires with faults.
 fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
     let is_there =
-        |measure: &String| report.summary.iter().any(|summary| summary.measures.contains_key(measure));
+        &|measure: &String| report.summary.iter().any(|summary| summary.measures.contains_key(measure));
     let of = |group: &&str| {
-        ["page", "transfer"].into_iter().find_map(|kind| {
+        // A viewer sees no chunk of a film.
+        let is_film = is_there(&format!("{}.{group}", Kind::Stall.plural()));
+        let timed = [Kind::Page, Kind::Transfer].into_iter().filter(|_| !is_film);
+        timed.chain([Kind::Frame]).map(Kind::name).find_map(|kind| {
             let measure = format!("{kind}_p95_s.{group}");
             is_there(&measure).then(|| (format!("{kind} p95 of {group}, s"), measure))
         })
     };
+    let of_viewers = groups.iter().flat_map(|group| {
+        let column = move |(what, measure): (&str, &str)| {
+            let measure = format!("{measure}.{group}");
+            is_there(&measure).then(|| (format!("{what} of {group}{}", unit_of(&measure)), measure))
+        };
+        VIEWERS.into_iter().filter_map(column)
+    });
     let has_marks = |summary: &Summary| summary.measures.get("marks").is_some_and(|marks| marks.mean > 0.0);
     let marks = report.summary.iter().any(has_marks).then(|| ("marks".to_owned(), "marks".to_owned()));
     let gains = report.summary.first().into_iter().flat_map(|summary| summary.measures.keys());
@@ -196,7 +207,21 @@ fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
     let lost = ("lost on wires".to_owned(), "lost".to_owned());
     let loses = |summary: &Summary| summary.measures.get("lost").is_some_and(|lost| lost.mean > 0.0);
     let lost = Some(lost).filter(|_| report.summary.iter().any(loses));
-    marks.into_iter().chain(groups.iter().filter_map(of)).chain(gains).chain(lost).collect()
+    let timed = groups.iter().filter_map(of).chain(of_viewers);
+    marks.into_iter().chain(timed).chain(gains).chain(lost).collect()
+}
+
+/// What a viewer of a call or a film notices beside late frames, and its measures.
+const VIEWERS: [(&str, &str); 4] =
+    [("freezes", "freezes"), ("stalls", "stalls"), ("stalled part", "stall_part"), ("bitrate", "play_bps")];
+
+/// The unit of such a measure, in its heading.
+fn unit_of(measure: &str) -> &'static str {
+    match measure.split('.').next() {
+        Some("play_bps") => ", Mbit/s",
+        Some("stall_part") => ", %",
+        _ => "",
+    }
 }
 
 /// Tables with a row for each measure, and as many disciplines in each as have room on `columns`.
@@ -278,9 +303,12 @@ fn row(report: &Report, summary: &Summary, groups: &[&str], timed: &[(String, St
 /// How a measure looks that not every scenario has: a count of marks, a time of transfers, or a
 /// gain.
 fn look_of(measure: &str) -> Look {
-    match measure {
+    match measure.split('.').next().unwrap_or(measure) {
         "lost" | "marks" => COUNT,
-        _ if measure.starts_with("gain.") => SHARE,
+        "gain" => SHARE,
+        "freezes" | "stalls" => Look { digits: 1, unit: "", ..COUNT },
+        "stall_part" => PERCENT,
+        "play_bps" => Look { scale: 1e-6, digits: 3, unit: " Mbit/s" },
         _ => SECONDS,
     }
 }

@@ -7,6 +7,7 @@ use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate};
 use fairwire_document::Problem;
 use fairwire_laws::spec::Quantity;
+use fairwire_metrics::Kind;
 use fairwire_parameters::OutOfRange;
 use fairwire_sim::app::{Law, Load, Offered, Traffic};
 use fairwire_sim::endpoint::Endpoints;
@@ -34,8 +35,8 @@ pub struct About {
     pub is_answered: bool,
     /// Header bytes of its datagrams, where nothing else is said.
     pub header_bytes: u32,
-    /// The kinds of transfers that it times, as measures call them.
-    pub timed: &'static [&'static str],
+    /// What it times, as measures call it.
+    pub timed: &'static [Kind],
     /// Parameters of an example as typed, where some must be given; empty otherwise.
     pub example: &'static str,
 }

@@ -4,12 +4,13 @@ use super::at::{About, At, Offer, Source};
 use crate::fault::Fault;
 use crate::law::{LawSpec, Packets};
 use fairwire_core::Duration;
+use fairwire_metrics::Kind;
 use fairwire_parameters::parameters;
 use fairwire_sim::app::{Bursts, Load};
 
 /// The description of the source `bursts`.
 pub(super) const ABOUT: About =
-    About { timed: &["transfer"], ..About::tcp("Bursts over TCP, with pauses between.") };
+    About { timed: &[Kind::Transfer], ..About::tcp("Bursts over TCP, with pauses between.") };
 
 /// Bursts of segments, with pauses between.
 #[parameters(name = "bursts", checked = Checked)]

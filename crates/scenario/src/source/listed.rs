@@ -3,11 +3,13 @@
 use super::at::{About, At, Offer, Source};
 use super::bulk::{self, BulkSpec};
 use super::bursts::{self, BurstsSpec};
+use super::call::{self, CallSpec};
 use super::cbr::{self, CbrSpec};
 use super::on_off::{self, OnOffSpec};
 use super::poisson::{self, PoissonSpec};
 use super::replay::{self, ReplaySpec};
 use super::sequence::{self, SequenceSpec};
+use super::streaming::{self, StreamingSpec};
 use super::telnet::{self, TelnetSpec};
 use super::transfers::{self, TransfersSpec};
 use super::video::{self, VideoSpec};
@@ -182,11 +184,13 @@ sources! {
     "voip" => voip::VoipSpec;
     "video" => video::VideoSpec;
     "replay" => replay::ReplaySpec;
+    "call" => call::CallSpec;
     "transfers" => transfers::TransfersSpec;
     "bursts" => bursts::BurstsSpec;
     "telnet" => telnet::TelnetSpec;
     "sequence" => sequence::SequenceSpec;
     "web" => web::WebSpec;
+    "streaming" => streaming::StreamingSpec;
 }
 
 /// Reads the parameters of the source at this place, which come next in a table.
@@ -222,6 +226,7 @@ mod tests {
         assert_eq!(offered("telnet"), Offer::Tcp(Load::Telnet(Telnet::default())));
         assert_eq!(offered("sequence"), Offer::Tcp(Load::Sequence(Sequence::default())));
         assert_eq!(offered("web"), Offer::Tcp(Load::Web(Box::default())));
+        assert_eq!(offered("streaming"), Offer::Tcp(Load::Streaming(Box::default())));
         assert_eq!(offered("bulk"), Offer::Endless);
     }
 }

@@ -5,12 +5,13 @@ use crate::fault::Fault;
 use crate::law::LawSpec;
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
+use fairwire_metrics::Kind;
 use fairwire_parameters::{Quantity, parameters};
 use fairwire_sim::app::{Arrivals, Law, Load, Transfers};
 
 /// Its description.
 pub(super) const ABOUT: About = About {
-    timed: &["transfer"],
+    timed: &[Kind::Transfer],
     example: EXAMPLE,
     ..About::tcp("Files, each over a TCP connection of its own.")
 };

@@ -5,11 +5,12 @@ use crate::fault::Fault;
 use crate::law::{LawSpec, Objects};
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
+use fairwire_metrics::Kind;
 use fairwire_parameters::parameters;
 use fairwire_sim::app::{Load, Web};
 
 /// Its description.
-pub(super) const ABOUT: About = About { timed: &["transfer", "page"], ..About::tcp("A web client.") };
+pub(super) const ABOUT: About = About { timed: &[Kind::Transfer, Kind::Page], ..About::tcp("A web client.") };
 
 /// A web client. What is absent is of the web browsing model of 3GPP2 C.R1002.
 #[parameters(name = "web", checked = Checked)]

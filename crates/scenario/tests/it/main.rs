@@ -3,6 +3,7 @@
 
 mod aggregates;
 mod cake_hosts;
+mod calls_and_films;
 mod comparisons;
 mod extremes;
 mod generated;

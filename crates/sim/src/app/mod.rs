@@ -4,11 +4,13 @@
 //! and gives them data. Both draw from a random stream of their own, and both sleep until they are
 //! due: a source that is idle costs nothing.
 
+mod call;
 pub(crate) mod datagram;
 mod law;
 pub(crate) mod load;
 pub(crate) mod session;
 
+pub use call::{Call, KINDS as CALL_KINDS, Rates as CallRates};
 pub use datagram::on_off::OnOff;
 pub use datagram::outside::{DatagramSource, OutsideTraffic};
 pub use datagram::poisson::Poisson;
@@ -20,6 +22,7 @@ pub use law::{Law, Moments, Sampler};
 pub use load::bursts::Bursts;
 pub use load::outside::{OutsideLoad, TcpUser};
 pub use load::sequence::Sequence;
+pub use load::streaming::{KINDS as STREAMING_KINDS, Streaming};
 pub use load::telnet::Telnet;
 pub use load::transfers::{Arrivals, Transfers};
 pub use load::web::Web;

@@ -2,13 +2,25 @@
 
 use super::load::{Cause, Machine, Step};
 use fairwire_core::{Rng, Time};
-use fairwire_metrics::TransferMeter;
+use fairwire_metrics::{Kind, Lasted, TransferMeter};
+use std::collections::BTreeMap;
 
 /// The completion times of what the users of a group did.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Timed {
     pub(crate) transfers: TransferMeter,
     pub(crate) pages: TransferMeter,
+    /// What lasted.
+    pub(crate) lasting: BTreeMap<Kind, TransferMeter>,
+}
+
+impl Timed {
+    /// Something lasted; the measured time began at `from`.
+    pub(crate) fn lasted(&mut self, lasted: Lasted, from: Time) {
+        if lasted.until >= from {
+            self.lasting.entry(lasted.kind).or_default().lasted(lasted, from);
+        }
+    }
 }
 
 /// One user. Its connections are flows with consecutive numbers.
@@ -83,6 +95,11 @@ impl Session {
         self.machine.react(cause, now, &mut self.rng, steps);
     }
 
+    /// What has ended by `end` and was not reported yet, and what is under way as if it ended then.
+    pub(crate) fn under_way(&self, end: Time) -> Vec<Lasted> {
+        self.machine.under_way(end)
+    }
+
     /// The warm-up is over, and `arrived` returns the segments that the receiver of each flow has.
     pub(crate) fn start_measuring(&mut self, arrived: impl Fn(u32) -> u64) {
         self.given = 0;
@@ -110,7 +127,7 @@ impl Session {
         let (place, segments, timed_from, is_new) = match step {
             Step::Open { place, segments, timed_from } => (place, segments, timed_from, true),
             Step::Write { place, segments, timed_from } => (place, segments, timed_from, false),
-            Step::WakeAt(_) | Step::PageSince(_) => return None,
+            Step::WakeAt(_) | Step::PageSince(_) | Step::Lasted(_) => return None,
         };
         let connection = &mut self.connections[usize::from(place)];
         let before = if is_new { 0 } else { connection.given };

@@ -10,12 +10,21 @@ use crate::frames::{Frame, Payload};
 use crate::line::Line;
 use crate::route::Target;
 use fairwire_core::{Ecn, Time};
+use fairwire_metrics::Lasted;
 
 impl Flow {
     /// How long its first end took, once that is through; only of endpoints of another crate.
     pub(crate) fn took(&self) -> Option<Took> {
         let Protocol::Outside(outside) = &self.protocol else { return None };
         outside.ends.took()
+    }
+
+    /// What its ends have timed up to `end`; only of endpoints.
+    pub(crate) fn lasted(&self, end: Time) -> Vec<Lasted> {
+        match &self.protocol {
+            Protocol::Outside(outside) => outside.ends.lasted(end),
+            _ => Vec::new(),
+        }
     }
 
     /// Its packet in `slot` reaches the second end at `at`, with this codepoint.

@@ -7,6 +7,7 @@ pub(crate) mod bursts;
 pub(crate) mod outside;
 pub(crate) mod sequence;
 mod step;
+pub(crate) mod streaming;
 pub(crate) mod telnet;
 pub(crate) mod transfers;
 pub(crate) mod web;
@@ -14,6 +15,7 @@ pub(crate) mod web;
 pub use step::{Cause, Demand, ENDLESS, Segments, Step};
 
 use fairwire_core::{Rng, Time};
+use fairwire_metrics::{Kind, Lasted};
 
 /// Lists each load once: what it is, its plan and its machine, its file, and its name in records.
 macro_rules! loads {
@@ -111,6 +113,29 @@ loads! {
     Sequence(sequence::Sequence, sequence::Machine) = sequence: "sequence";
     /// Pages of objects.
     Web(Box<web::Web>, Box<web::Machine>) = web: "web";
+    /// A film in chunks.
+    Streaming(Box<streaming::Streaming>, Box<streaming::Machine>) = streaming: "streaming";
+}
+
+impl Load {
+    /// What lasts, of what it times: results have a record of it also where there was none.
+    pub(crate) fn lasting(&self) -> impl Iterator<Item = Kind> {
+        let kinds = match self {
+            Load::Streaming(_) => streaming::KINDS,
+            _ => &[],
+        };
+        kinds.iter().copied().filter(|kind| kind.is_lasting())
+    }
+}
+
+impl Machine {
+    /// What has ended by `end` and was not reported yet, and what is under way as if it ended then.
+    pub(crate) fn under_way(&self, end: Time) -> Vec<Lasted> {
+        match self {
+            Machine::Streaming(machine) => machine.under_way(end),
+            _ => Vec::new(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -121,7 +146,7 @@ mod tests {
 
     /// Connections that deliver a segment per millisecond each, and log the steps of the load.
     pub(super) struct Ideal {
-        machine: Machine,
+        pub(super) machine: Machine,
         rng: Rng,
         busy: BTreeMap<Time, u16>,
         due: Option<Time>,
@@ -138,17 +163,22 @@ mod tests {
         /// Up to `end`: ties are broken by making times differ by a nanosecond.
         pub(super) fn run(load: &Load, end: Time) -> Vec<(Time, Step)> {
             let mut ideal = Ideal::new(load);
+            ideal.run_to(end);
+            ideal.steps
+        }
+
+        pub(super) fn run_to(&mut self, end: Time) {
             loop {
-                let finish = ideal.busy.first_key_value().map(|(at, _)| *at);
-                let now = ideal.due.into_iter().chain(finish).min().unwrap_or(Time::MAX);
+                let finish = self.busy.first_key_value().map(|(at, _)| *at);
+                let now = self.due.into_iter().chain(finish).min().unwrap_or(Time::MAX);
                 if now > end {
-                    return ideal.steps;
+                    return;
                 }
-                if ideal.due == Some(now) {
-                    ideal.due = None;
-                    ideal.react(Cause::Due, now);
-                } else if let Some((_, place)) = ideal.busy.pop_first() {
-                    ideal.react(Cause::Finished(place), now);
+                if self.due == Some(now) {
+                    self.due = None;
+                    self.react(Cause::Due, now);
+                } else if let Some((_, place)) = self.busy.pop_first() {
+                    self.react(Cause::Finished(place), now);
                 }
             }
         }
@@ -169,6 +199,7 @@ mod tests {
                     }
                     Step::Write { place, segments, .. } => self.send(place, segments, now),
                     Step::PageSince(at) => assert!(at < now),
+                    Step::Lasted(lasted) => assert!(lasted.since < lasted.until && lasted.until <= now),
                 }
             }
         }

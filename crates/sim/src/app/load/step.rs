@@ -1,6 +1,7 @@
 //! Why a load is invoked, and the steps that it returns.
 
 use fairwire_core::Time;
+use fairwire_metrics::Lasted;
 
 /// Why a load is invoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub enum Step {
     WakeAt(Time),
     /// A page that began at this time is complete now.
     PageSince(Time),
+    /// Something else that the load times is over, by now at the latest.
+    Lasted(Lasted),
 }
 
 /// How a load demands rate.

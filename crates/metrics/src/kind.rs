@@ -1,0 +1,92 @@
+//! The kinds of what sources time.
+
+use crate::record::TransferRecord;
+
+/// Lists each kind once: its name, how measures call several, and what it is.
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident = $name:literal, $plural:literal;)+) => {
+        /// What a source times. Each is a [`TransferRecord`] of its group.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Kind {
+            $($(#[$doc])* $kind,)+
+        }
+
+        impl Kind {
+            /// Every one.
+            pub const ALL: &[Kind] = &[$(Kind::$kind),+];
+
+            /// Its name, as in [`TransferRecord::kind`], and in measures such as
+            /// `stall_mean_s.film`.
+            pub const fn name(self) -> &'static str {
+                match self { $(Kind::$kind => $name),+ }
+            }
+
+            /// What a measure calls their number, such as `stalls.film`.
+            pub const fn plural(self) -> &'static str {
+                match self { $(Kind::$kind => $plural),+ }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A transfer: from its request to the arrival of its last segment.
+    Transfer = "transfer", "transfers";
+    /// A page: from its beginning until its last sender knows that all has arrived.
+    Page = "page", "pages";
+    /// A frame of a call that was shown: from its capture to the arrival of its last packet.
+    Frame = "frame", "frames";
+    /// A frame that was shown and took longer than its deadline.
+    LateFrame = "late_frame", "late_frames";
+    /// A frame that was never shown, from its capture until that is known: a packet of it was lost,
+    /// or a frame that it builds on.
+    LostFrame = "lost_frame", "lost_frames";
+    /// A picture that does not move: from one frame that was shown to the next.
+    Freeze = "freeze", "freezes";
+    /// The start of a film: from its request until it plays.
+    Startup = "startup", "startups";
+    /// A stall of a film: from the end of what was there until it plays again.
+    Stall = "stall", "stalls";
+    /// A chunk of a film that plays.
+    Play = "play", "plays";
+    /// A bitrate of a film, from its first request until another is requested.
+    Switch = "switch", "switches";
+}
+
+impl Kind {
+    /// The kind of this name.
+    pub fn of(name: &str) -> Option<Kind> {
+        Kind::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
+
+    /// Is it of calls and films? A group that has it has a record of it also where there was none:
+    /// without, none would look like a scenario that cannot have any.
+    pub fn is_lasting(self) -> bool {
+        !matches!(self, Kind::Transfer | Kind::Page)
+    }
+
+    /// Is it a state, of which a flow is in one at a time? It has a part of the time then.
+    pub fn is_state(self) -> bool {
+        matches!(self, Kind::Freeze | Kind::Startup | Kind::Stall | Kind::Play)
+    }
+
+    /// Its record of a group.
+    pub fn record_of<'a>(self, group: &str, records: &'a [TransferRecord]) -> Option<&'a TransferRecord> {
+        records.iter().find(|record| record.kind == self.name() && record.group == group)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_kind_begins_as_another_so_that_a_measure_has_one() {
+        for (at, kind) in Kind::ALL.iter().enumerate() {
+            assert_eq!(Kind::of(kind.name()), Some(*kind));
+            for other in &Kind::ALL[at + 1..] {
+                assert!(!kind.name().starts_with(other.name()) && !other.name().starts_with(kind.name()));
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! One direction of a call with pictures.
+
+use super::at::{About, At, Offer, Source, bytes};
+use crate::fault::Fault;
+use fairwire_core::units::Size;
+use fairwire_core::{Duration, Rate};
+use fairwire_parameters::{Quantity, parameters};
+use fairwire_sim::app::{CALL_KINDS, Call, CallRates};
+
+/// Its description.
+pub(super) const ABOUT: About = About {
+    header_bytes: HEADER_OF_RTP,
+    timed: CALL_KINDS,
+    ..About::endpoints("A call with pictures, whose rate follows the path (NADA).")
+};
+
+/// IPv4, UDP and RTP headers (RFC 791, RFC 768, RFC 3550).
+const HEADER_OF_RTP: u32 = 40;
+
+/// One direction of a call with pictures, whose rate follows the path (NADA).
+#[parameters(name = "call", checked = Checked)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CallSpec {
+    /// The least rate, with headers.
+    #[parameter(
+        default = "150 kbit/s",
+        min = "1 kbit/s",
+        max = "1 Gbit/s",
+        source = "RFC 8698, figure 3, RMIN."
+    )]
+    pub least: Option<Quantity<Rate>>,
+    /// The most, with headers; no less than `least`.
+    #[parameter(
+        default = "1.5 Mbit/s",
+        min = "1 kbit/s",
+        max = "1 Gbit/s",
+        source = "RFC 8698, figure 3, RMAX."
+    )]
+    pub most: Option<Quantity<Rate>>,
+    /// The weight beside other calls, which share as `priority` times `most`.
+    #[parameter(default = 1.0, min = 0.01, max = 100.0, unit = "1", source = "RFC 8698, figure 3, PRIO.")]
+    pub priority: Option<f64>,
+    /// Time between frames.
+    #[parameter(
+        default = "33 ms",
+        min = "1 ms",
+        max = "10 s",
+        source = "RFC 8698, figure 5, FPS: 30 frames per second."
+    )]
+    pub frame: Option<Quantity<Duration>>,
+    /// By what part frames differ from what the rate allows, up or down, at random.
+    #[parameter(default = 0.1, min = 0.0, max = 0.9, unit = "1")]
+    pub variation: Option<f64>,
+    /// How many times as large as others a key frame is. The first frame is one, and the next one
+    /// after a loss.
+    #[parameter(default = 3.0, min = 1.0, max = 100.0, unit = "1")]
+    pub key_size: Option<f64>,
+    /// Time between key frames, beside those that are requested.
+    #[parameter(unset = "none")]
+    pub key_every: Option<Quantity<Duration>>,
+    /// From its capture to its last packet a frame may take this long, or it is late.
+    #[parameter(
+        default = "400 ms",
+        min = "1 ms",
+        max = "1 min",
+        source = "ITU-T G.114: more is not acceptable."
+    )]
+    pub deadline: Option<Quantity<Duration>>,
+    /// Bytes on the wire of a full packet.
+    #[parameter(default = "1200 B", min = "100 B", max = "65535 B")]
+    pub packet: Option<Quantity<Size>>,
+    /// Whether packets are ECN-capable. Marks count as delay then.
+    #[parameter(default = false, source = "RFC 8698, section 4.2.")]
+    pub ecn: Option<bool>,
+}
+
+impl Source for CallSpec {
+    fn offers(&self, at: At<'_>) -> Result<Offer, Fault> {
+        let checked = self.checked().map_err(|fault| at.out_of_range(fault))?;
+        let Checked { least, most, priority, frame, variation, key_size, deadline, packet, ecn } = checked;
+        if most < least {
+            let why = format!("it is below `least`, {least}");
+            return Err(at.refuse("most", &most.to_string(), &why, &format!("{least} or more")));
+        }
+        at.carried("most", most.bps() as f64)?;
+        let packet_bytes = bytes(packet);
+        if packet_bytes <= at.header {
+            let why = format!("its headers alone have {} B", at.header);
+            let allowed = format!("{} B to 65535 B", at.header.saturating_add(1));
+            return Err(at.refuse("packet", &packet.to_string(), &why, &allowed));
+        }
+        let headers = (f64::from(at.header + 1) * 8.0 / frame.secs()).ceil() as u64;
+        if least.bps() < headers {
+            let why = format!("a frame each {frame} has headers of {} B at least", at.header);
+            return Err(at.refuse("least", &least.to_string(), &why, &format!("{headers} bit/s or more")));
+        }
+        let key_every = self.key_every.map_or(Duration::ZERO, |every| every.0);
+        if self.key_every.is_some() && key_every <= frame {
+            let why = format!("a frame comes each {frame}");
+            let allowed = "longer, or leave it out for none";
+            return Err(at.refuse("key_every", &key_every.to_string(), &why, allowed));
+        }
+        let rates = CallRates { least_bps: least.bps() as f64, most_bps: most.bps() as f64, priority };
+        let header_bytes = at.header;
+        let call =
+            Call { rates, frame, variation, key_size, key_every, deadline, packet_bytes, header_bytes, ecn };
+        Ok(Offer::Endpoints { endpoints: call.endpoints().at_most(most), packet_bytes })
+    }
+}

@@ -1,0 +1,120 @@
+//! Calls and films against what can be computed of them by hand.
+
+use fairwire_metrics::record::RunRecord;
+use fairwire_metrics::{Kind, summary};
+use fairwire_scenario::{Overrides, parse, run_all};
+use std::sync::atomic::AtomicBool;
+
+/// A run of a link of this rate with 1000 packets of buffer and a round trip of 30 ms.
+fn run(seconds: u32, link: &str, flows: &str) -> RunRecord {
+    let text = format!(
+        "format = 2\nname = \"one\"\nduration = \"{seconds} s\"\nwarm_up = \"40 s\"\nseeds = 1\n\
+         disciplines = [\"tail-drop\"]\n[link]\ndelay = \"10 ms\"\nbuffer = \"1000 packets\"\n{link}\n{flows}"
+    );
+    let scenario = parse("one.toml", &text, &Overrides::default()).unwrap_or_else(|error| panic!("{error}"));
+    let outcome = run_all(&scenario, 1, &|_| (), &AtomicBool::new(false)).expect("it can be built");
+    outcome.runs.into_iter().next().expect("one run")
+}
+
+const ACCESS: &str = "access = { rate = \"10 Gbit/s\", delay = \"5 ms\" }";
+
+fn call(group: &str, parameters: &str) -> String {
+    format!("[[flow]]\ngroup = \"{group}\"\n{ACCESS}\nsource = {{ call = {{ {parameters} }} }}\n")
+}
+
+fn film(parameters: &str) -> String {
+    format!(
+        "[[flow]]\ngroup = \"film\"\n{ACCESS}\nsource = {{ streaming = {{ {parameters} }} }}\n\
+         tcp = {{ profile = \"modern\", segment = \"1448 B\" }}\n"
+    )
+}
+
+fn measure(run: &RunRecord, name: &str) -> f64 {
+    summary::measure(run, name).unwrap_or_else(|| panic!("no {name}"))
+}
+
+#[test]
+fn a_call_alone_gets_the_link_and_keeps_the_queue_of_its_rest() {
+    for (rate, queue_s) in [(50, 0.020), (25, 0.040)] {
+        // Rates at which a packet takes 0.4 ms at most, so that the delay is the queue.
+        let flow = call("call", "least = \"5 Mbit/s\", most = \"100 Mbit/s\"");
+        let run = run(120, &format!("rate = \"{rate} Mbit/s\""), &flow);
+        assert!(run.links[0].utilization > 0.99, "{}", run.links[0].utilization);
+        let sojourn_s = run.links[0].sojourn.as_ref().expect("packets waited").mean_s;
+        // RFC 8698, equation (5): 10 ms x 100 Mbit/s over the rate. It takes the least of 15
+        // packets, which is some packets less than their mean.
+        assert!((sojourn_s / queue_s - 1.0).abs() < 0.10, "{sojourn_s} s, not {queue_s} s");
+        assert_eq!((measure(&run, "freezes.call"), measure(&run, "lost_frames.call")), (0.0, 0.0));
+    }
+}
+
+#[test]
+fn calls_share_as_their_priority_times_their_most() {
+    let of = |most: &str, priority: &str| {
+        format!("least = \"1 Mbit/s\", most = \"{most} Mbit/s\", priority = {priority}")
+    };
+    for (most, priority, ratio) in [("100", "1.0", 1.0), ("100", "2.0", 2.0), ("50", "1.0", 0.5)] {
+        let flows = call("a", &of("100", "1.0")) + &call("b", &of(most, priority));
+        let run = run(300, "rate = \"50 Mbit/s\"", &flows);
+        let actual = measure(&run, "throughput_bps.b") / measure(&run, "throughput_bps.a");
+        assert!((actual / ratio - 1.0).abs() < 0.10, "{actual}, not {ratio}");
+    }
+}
+
+#[test]
+fn a_film_on_a_link_between_two_bitrates_plays_their_mean_and_never_stalls() {
+    let parameters = "rates = [\"1 Mbit/s\", \"3 Mbit/s\"], buffer = \"24 s\", chunk = \"1 s\"";
+    let run = run(3000, "rate = \"2 Mbit/s\"", &film(parameters));
+    // 1448 of 1500 bytes are payload: 1.93 Mbit/s. Between two chunks, 0.5 or 1.6 s, the link is
+    // idle for a round trip of 30 ms and a delayed acknowledgement.
+    let good = run.flows[0].goodput_bps;
+    assert!((0.90..0.98).contains(&(good / (2e6 * 1448.0 / 1500.0))), "{good}");
+    // What its buffer has more or less of at the end is at most 24 s of 3 Mbit/s, 1.3 % of all.
+    let bps = measure(&run, "play_bps.film");
+    assert!((bps / good - 1.0).abs() < 0.013, "{bps} of {good}");
+    assert_eq!((measure(&run, "stalls.film"), measure(&run, "stall_part.film")), (0.0, 0.0));
+    assert!((measure(&run, "play_part.film") - 1.0).abs() < 1e-9);
+    // The buffer goes from 9 to 21.6 s while 1 Mbit/s come, and back while 3 do.
+    let cycle_s = 12.6 / (good / 1e6 - 1.0) + 12.6 / (1.0 - good / 3e6);
+    let switches = measure(&run, "switches.film");
+    assert!((switches / (2.0 * 2960.0 / cycle_s) - 1.0).abs() < 0.15, "{switches}"); // a chunk of 12.6 s at either end
+}
+
+#[test]
+fn a_link_that_is_down_for_longer_than_the_buffer_stalls_a_film_once_for_the_rest() {
+    let film = film("rates = [\"1 Mbit/s\"], buffer = \"20 s\", chunk = \"2 s\"");
+    let link =
+        |down: &str| format!("rate = \"8 Mbit/s\"\nchanges = [{{ at = \"100 s\", down = \"{down}\" }}]");
+    // It has between 18 and 20 s, as the next chunk is requested where there is room for it.
+    let short = run(300, &link("15 s"), &film);
+    assert_eq!(measure(&short, "stalls.film"), 0.0);
+    let long = run(300, &link("60 s"), &film);
+    assert_eq!(measure(&long, "stalls.film"), 1.0);
+    let stall = Kind::Stall.record_of("film", &long.transfers).expect("a record").times.max_s;
+    // From 118 or 120 s to the link's return at 160 s, and then to the next retransmission and a
+    // chunk of 0.3 s. As timeouts double, it comes within once more what has passed since the loss.
+    assert!((40.0..42.0 + 60.0).contains(&stall), "{stall}");
+    assert!((measure(&long, "stall_part.film") - stall / 260.0).abs() < 1e-9);
+    assert!((measure(&long, "play_part.film") + measure(&long, "stall_part.film") - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_film_above_its_link_stalls_after_each_chunk_for_what_that_takes_longer() {
+    // 4 Mbit/s of payload over 2 Mbit/s of link: a chunk of 4 s takes 8 s and the headers, 8.29 s.
+    let run = run(440, "rate = \"2 Mbit/s\"", &film("rates = [\"4 Mbit/s\"]"));
+    let takes_s = 16e6 / (2e6 * 1448.0 / 1500.0);
+    let stalls = measure(&run, "stalls.film");
+    assert!((stalls - 400.0 / takes_s).abs() <= 1.0, "{stalls}");
+    // And a round trip, in which the sender hears that the chunk has arrived.
+    let mean_s = measure(&run, "stall_mean_s.film");
+    assert!((mean_s - (takes_s - 4.0)).abs() < 0.1, "{mean_s}");
+    // A chunk of which a part has played by the end has whole bytes of it.
+    assert!((measure(&run, "play_bps.film") / 4e6 - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn a_film_that_never_starts_has_waited_all_the_time() {
+    let run = run(100, "rate = \"2 Mbit/s\"\nchanges = [{ at = \"1 us\", down = \"200 s\" }]", &film(""));
+    assert_eq!((measure(&run, "startups.film"), measure(&run, "startup_part.film")), (1.0, 1.0));
+    assert_eq!((measure(&run, "startup_mean_s.film"), measure(&run, "stalls.film")), (100.0, 0.0));
+}

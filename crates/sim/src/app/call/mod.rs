@@ -1,0 +1,284 @@
+//! A call with pictures: frames at a rate that follows the path, and how late they come.
+//!
+//! # What it does
+//! The first end codes a frame every 33 ms at the rate that [NADA](nada) allows, cuts it into
+//! packets, and paces these out. The second end puts frames together, times each from its capture
+//! to its last packet, shows it, and reports every 100 ms how the path is. What is lost is not sent
+//! again. A frame builds on the one before; where one is lost, none is shown until a key frame is
+//! there, which the second end requests and which is larger.
+//!
+//! # Source
+//! RFC 8698 for the rate of the coder and the pace. RFC 4585, section 6.3.1 for the request of a
+//! key frame (picture loss indication). A freeze is W3C's ("Identifiers for WebRTC's Statistics
+//! API", `freezeCount`): between two frames that are shown passes at least three times the mean of
+//! the last 30, and at least the mean and 150 ms.
+//!
+//! # Where we differ
+//! - Sound is not in it: it is `voip`. Nothing is sent again, and no packet protects others (RFC
+//!   4588, RFC 5109), as in browsers for some losses.
+//! - There is no buffer against jitter: a frame is shown when its last packet is there. What a
+//!   buffer of a fixed delay would miss are the frames later than the deadline.
+//! - The size of frames is uniform about what the rate allows. A coder's varies with the picture,
+//!   and a change of scene is as large as a key frame.
+//! - A packet that is overtaken by all of the next frame counts as lost.
+
+mod nada;
+mod picture;
+
+pub use nada::Rates;
+
+use crate::endpoint::{Endpoint, Endpoints, Packet, Start};
+use fairwire_core::{Duration, Ecn, Rng, Time};
+use fairwire_metrics::{Kind, Lasted};
+use nada::{Arrived, REPORT_EVERY, Report};
+use picture::{Picture, Piece};
+use std::collections::VecDeque;
+
+/// A call in one direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Call {
+    /// Between what the rate may be, counted on the wire.
+    pub rates: Rates,
+    /// The time between two frames; above zero.
+    pub frame: Duration,
+    /// By what part frames differ from what the rate allows, up or down, at random; below 1.
+    pub variation: f64,
+    /// How many times as large as others a key frame is; 1 or more.
+    pub key_size: f64,
+    /// The time between two key frames, beside the first and those that are requested; zero for
+    /// none.
+    pub key_every: Duration,
+    /// A frame that takes longer is late.
+    pub deadline: Duration,
+    /// Bytes on the wire of a full packet.
+    pub packet_bytes: u32,
+    /// Headers of each, bytes; fewer than `packet_bytes`.
+    pub header_bytes: u32,
+    /// Are packets ECN-capable?
+    pub ecn: bool,
+}
+
+impl Default for Call {
+    /// RFC 8698, figure 3: 150 kbit/s to 1.5 Mbit/s, and 30 frames per second. ITU-T G.114: more
+    /// than 400 ms one way are not acceptable.
+    fn default() -> Self {
+        Call {
+            rates: Rates { least_bps: 150e3, most_bps: 1.5e6, priority: 1.0 },
+            frame: Duration::from_ms(33),
+            variation: 0.1,
+            key_size: 3.0,
+            key_every: Duration::ZERO,
+            deadline: Duration::from_ms(400),
+            packet_bytes: 1200,
+            header_bytes: 40,
+            ecn: false,
+        }
+    }
+}
+
+/// What it times.
+pub const KINDS: &[Kind] = &[Kind::Frame, Kind::LateFrame, Kind::LostFrame, Kind::Freeze];
+
+/// A report on the wire, bytes: IPv4 and UDP headers, 12 of a feedback message (RFC 4585, section
+/// 6.1) and 8 of RFC 8698, section 5.3, rounded up to words.
+const REPORT_BYTES: usize = 20 + 8 + 12 + 8;
+
+impl Call {
+    /// Both ends of each flow.
+    pub fn endpoints(self) -> Endpoints {
+        Endpoints::new("call", self.packet_bytes, move |start: Start| {
+            (Speaker::new(self, start.rng), Listener::new(self))
+        })
+        .timing(KINDS)
+    }
+
+    /// The part of the coder's rate that a frame which is no key frame has.
+    fn usual_size(&self) -> f64 {
+        if self.key_every.is_zero() {
+            return 1.0;
+        }
+        let frames = (self.key_every.secs() / self.frame.secs()).max(1.0);
+        frames / (frames - 1.0 + self.key_size)
+    }
+}
+
+/// What a packet of the first end carries.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    number: u64,
+    at: Time,
+    piece: Piece,
+}
+
+/// What the second end sends.
+#[derive(Clone, Copy, Debug)]
+struct Feedback {
+    report: Option<Report>,
+    /// When the packet was sent that came last, and how long ago it came.
+    last_sent: Time,
+    waited: Duration,
+    /// A key frame after this one is requested.
+    key_after: Option<u64>,
+}
+
+/// The first end: it codes and sends.
+struct Speaker {
+    call: Call,
+    nada: nada::Sender,
+    rng: Rng,
+    next_frame: Option<Time>,
+    frames: u64,
+    packets: u64,
+    /// The latest key frame, by its number and its time.
+    key: (u64, Time),
+    is_key_wanted: bool,
+    /// Pieces that wait to be sent, the next one first, and their bytes on the wire.
+    queue: VecDeque<(Piece, u32)>,
+    queued_bytes: u64,
+    may_send: Time,
+}
+
+impl Speaker {
+    fn new(call: Call, rng: Rng) -> Self {
+        Speaker {
+            call,
+            nada: nada::Sender::new(call.rates),
+            rng,
+            next_frame: None,
+            frames: 0,
+            packets: 0,
+            key: (0, Time::ZERO),
+            is_key_wanted: true,
+            queue: VecDeque::new(),
+            queued_bytes: 0,
+            may_send: Time::ZERO,
+        }
+    }
+
+    /// 8 buffer_len FPS, bit/s.
+    fn buffered_bps(&self) -> f64 {
+        self.queued_bytes as f64 * 8.0 / self.call.frame.secs()
+    }
+
+    /// A frame is captured and coded.
+    fn capture(&mut self, now: Time) {
+        let every = self.call.key_every;
+        let is_key = self.is_key_wanted || (!every.is_zero() && now.since(self.key.1) >= every);
+        if is_key {
+            (self.key, self.is_key_wanted) = ((self.frames, now), false);
+        }
+        let size = self.call.usual_size() * if is_key { self.call.key_size } else { 1.0 };
+        let varied = 1.0 + self.call.variation * (2.0 * self.rng.uniform() - 1.0);
+        let bits = self.nada.coder_bps(self.buffered_bps()) * self.call.frame.secs() * size * varied;
+        let (full, least) = (self.call.packet_bytes, self.call.header_bytes + 1);
+        let bytes = ((bits / 8.0) as u32).max(least);
+        let pieces = bytes.div_ceil(full);
+        let frame = self.frames;
+        for piece in 0..pieces {
+            // The last one has what is left, and some payload at least.
+            let bytes = if piece + 1 < pieces { full } else { (bytes - full * (pieces - 1)).max(least) };
+            self.queue.push_back((Piece { frame, captured: now, pieces, is_key }, bytes));
+            self.queued_bytes += u64::from(bytes);
+        }
+        self.frames += 1;
+    }
+}
+
+impl Endpoint for Speaker {
+    fn on_packet(&mut self, packet: Packet, now: Time) {
+        let Some(Feedback { report, last_sent, waited, key_after }) = packet.payload() else { return };
+        if let Some(report) = report {
+            let rtt = Duration::from_ns(now.since(last_sent).ns().saturating_sub(waited.ns()));
+            self.nada.take(&report, rtt, now);
+        }
+        // One that was coded after the loss is on its way, or lost in its turn.
+        self.is_key_wanted |= key_after.is_some_and(|after| self.key.0 <= after);
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        let due = *self.next_frame.get_or_insert(now);
+        if due <= now {
+            self.capture(now);
+            self.next_frame = Some(due + self.call.frame);
+        }
+        if self.may_send > now {
+            return None;
+        }
+        let pace_bps = self.nada.pace_bps(self.buffered_bps());
+        let (piece, bytes) = self.queue.pop_front()?;
+        self.queued_bytes -= u64::from(bytes);
+        self.may_send = now + Duration::from_secs_f64(f64::from(bytes) * 8.0 / pace_bps);
+        let sent = Sent { number: self.packets, at: now, piece };
+        self.packets += 1;
+        let ecn = if self.call.ecn { Ecn::Ect0 } else { Ecn::NotEct };
+        Some(Packet::new(bytes as usize).with_ecn(ecn).carrying(sent))
+    }
+
+    fn next_timeout(&mut self) -> Option<Time> {
+        let frame = self.next_frame?;
+        Some(if self.queue.is_empty() { frame } else { frame.min(self.may_send) })
+    }
+}
+
+/// The second end: it shows frames, and reports.
+struct Listener {
+    nada: nada::Receiver,
+    picture: Picture,
+    next_report: Option<Time>,
+    /// When the packet was sent that came last, and when it came.
+    last: Option<(Time, Time)>,
+    /// The request for a key frame that was sent last.
+    requested: Option<u64>,
+}
+
+impl Listener {
+    fn new(call: Call) -> Self {
+        Listener {
+            nada: nada::Receiver::default(),
+            picture: Picture::new(call.frame, call.deadline),
+            next_report: None,
+            last: None,
+            requested: None,
+        }
+    }
+}
+
+impl Endpoint for Listener {
+    fn on_packet(&mut self, packet: Packet, now: Time) {
+        let (bytes, is_marked) = (packet.bytes, packet.ecn == Ecn::Ce);
+        let Some(Sent { number, at, piece }) = packet.payload() else { return };
+        self.nada.take(Arrived { number, bytes, delay: now.since(at), is_marked }, now);
+        self.next_report.get_or_insert(now + REPORT_EVERY);
+        self.last = Some((at, now));
+        self.picture.take(piece, now);
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        self.picture.begin(now);
+        let (last_sent, came) = self.last?;
+        let due = self.next_report.filter(|due| *due <= now);
+        if let Some(due) = due {
+            self.next_report = Some(due + REPORT_EVERY);
+        }
+        // At once where it is news, and again with each report (RFC 4585, section 3.5).
+        let key_after = self.picture.key_after();
+        let is_news = key_after.is_some() && key_after != self.requested;
+        self.requested = key_after;
+        (due.is_some() || is_news).then(|| {
+            let report = due.map(|_| self.nada.report(now));
+            let waited = now.since(came);
+            Packet::new(REPORT_BYTES).carrying(Feedback { report, last_sent, waited, key_after })
+        })
+    }
+
+    fn next_timeout(&mut self) -> Option<Time> {
+        self.next_report
+    }
+
+    fn lasted(&self, end: Time) -> Vec<Lasted> {
+        self.picture.lasted(end)
+    }
+}
+
+#[cfg(test)]
+mod tests;

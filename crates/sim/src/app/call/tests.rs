@@ -1,0 +1,109 @@
+use super::*;
+use fairwire_core::Seed;
+
+/// A call over a link of this rate with 20 ms each way and as long a queue as it takes; packets for
+/// which `is_lost` never arrive. Its listener after a minute, and the rate that it sent in the last
+/// 40 s.
+fn call(plan: Call, link_bps: f64, is_lost: impl Fn(u64) -> bool) -> (Listener, f64) {
+    let (mut speaker, mut listener) = (Speaker::new(plan, Seed(1).stream("call")), Listener::new(plan));
+    let mut there: VecDeque<(Time, Packet)> = VecDeque::new();
+    let mut back: VecDeque<(Time, Packet)> = VecDeque::new();
+    let (mut now, mut free, mut sent, mut bits) = (Time::ZERO, Time::ZERO, 0, 0.0);
+    let way = Duration::from_ms(20);
+    while now < END {
+        while there.front().is_some_and(|(at, _)| *at <= now) {
+            listener.on_packet(there.pop_front().expect("it is there").1, now);
+        }
+        while back.front().is_some_and(|(at, _)| *at <= now) {
+            speaker.on_packet(back.pop_front().expect("it is there").1, now);
+        }
+        while let Some(packet) = speaker.poll_transmit(now) {
+            bits += if now.secs() > 20.0 { f64::from(packet.bytes) * 8.0 } else { 0.0 };
+            free = free.max(now) + Duration::from_secs_f64(f64::from(packet.bytes) * 8.0 / link_bps);
+            if !is_lost(sent) {
+                there.push_back((free + way, packet));
+            }
+            sent += 1;
+        }
+        while let Some(packet) = listener.poll_transmit(now) {
+            back.push_back((now + way, packet));
+        }
+        let events = [there.front().map(|(at, _)| *at), back.front().map(|(at, _)| *at)];
+        let timeouts = [speaker.next_timeout(), listener.next_timeout()];
+        now = events.into_iter().chain(timeouts).flatten().min().expect("a frame comes next");
+    }
+    (listener, bits / 40.0)
+}
+
+const END: Time = Time::from_ns(60_000_000_000);
+
+fn took(listener: &Listener, sought: Kind) -> Vec<f64> {
+    let lasted = listener.lasted(END).into_iter().filter(|one| one.kind == sought);
+    lasted.map(|one| one.until.since(one.since).secs()).collect()
+}
+
+/// The median of the frames of the last 40 s.
+fn median_frame(listener: &Listener) -> f64 {
+    let mut frames = took(listener, Kind::Frame).split_off(600);
+    frames.sort_by(f64::total_cmp);
+    frames[frames.len() / 2]
+}
+
+#[test]
+fn on_a_wide_link_it_has_its_full_rate_and_frames_come_within_a_frame() {
+    let (listener, bps) = call(Call::default(), 100e6, |_| false);
+    // Frames vary by a tenth, uniformly: the mean of 1200 of them by 0.06/35. Of what waits in the
+    // sender's buffer a tenth is taken off the coder's rate: half a frame, 5 %.
+    assert!((0.94..1.0).contains(&(bps / 1.5e6)), "{bps}");
+    assert!((1817..=1819).contains(&took(&listener, Kind::Frame).len())); // 60 s of 33 ms, but for what is on its way
+    // Paced out within a frame's time, and 20 ms.
+    let median = median_frame(&listener);
+    assert!((0.020 + 0.020..0.020 + 0.036).contains(&median), "{median}");
+    let others = [Kind::LateFrame, Kind::LostFrame, Kind::Freeze].map(|kind| took(&listener, kind).len());
+    assert_eq!(others, [0, 0, 0]);
+}
+
+#[test]
+fn alone_on_a_narrow_link_it_has_the_link_and_the_queue_of_nada() {
+    for link_bps in [500e3, 1000e3] {
+        let (listener, bps) = call(Call::default(), link_bps, |_| false);
+        assert!((bps / link_bps - 1.0).abs() < 0.02, "{bps} of {link_bps}"); // a queue does not last that is 1 % short
+        // RFC 8698, equation (5): 10 ms x 1.5 Mbit/s over the link's rate, in the least of the
+        // latest 15 packets. It swings by a packet, 10 to 20 ms, of which the least evens most.
+        let queue_s = 0.010 * 1.5e6 / link_bps;
+        let least_s = listener.nada.least_queueing_s();
+        assert!((least_s / queue_s - 1.0).abs() < 0.25, "{least_s} s, not {queue_s} s");
+    }
+}
+
+#[test]
+fn a_lost_frame_freezes_the_picture_until_a_key_frame_a_round_trip_later() {
+    // Once it has its full rate: one packet.
+    let (listener, _) = call(Call::default(), 100e6, |n| n == 4000);
+    let freezes = took(&listener, Kind::Freeze);
+    // The next frame shows the loss; the request takes 20 ms; the frame coded next is a key frame,
+    // three times as large. That takes 99 ms to send, and 20 ms: with the frames about it 200 ms or
+    // a little more.
+    assert_eq!(freezes.len(), 1, "{freezes:?}");
+    assert!((0.19..0.30).contains(&freezes[0]), "{freezes:?}");
+    let lost = took(&listener, Kind::LostFrame).len();
+    assert!((2..=5).contains(&lost), "{lost}"); // it, and those coded until the request is there
+}
+
+#[test]
+fn key_frames_in_between_cost_no_rate_and_heal_by_themselves() {
+    let plan = Call { key_every: Duration::from_secs(1), ..Call::default() };
+    let (_, with) = call(plan, 100e6, |_| false);
+    let (_, without) = call(Call::default(), 100e6, |_| false);
+    // A key frame waits in the buffer: up to another 5 % off the coder's rate.
+    assert!((with / without - 1.0).abs() < 0.05, "{with} {without}");
+}
+
+#[test]
+fn losses_hold_its_rate_down() {
+    // 5 %: 10 ms x 25 of congestion where 10 ms x RMAX / r is the aim, so r falls to the least, 150
+    // kbit/s. The ratio in a window of some 20 packets swings, and the bound keeps the rises of r
+    // and cuts its falls. Each loss costs a key frame, two frames' more in 20.
+    let (_, bps) = call(Call::default(), 100e6, |n| n % 20 == 0);
+    assert!((150e3..225e3).contains(&bps), "{bps}");
+}

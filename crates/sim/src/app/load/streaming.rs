@@ -1,0 +1,398 @@
+//! A film over TCP, in chunks, at a bitrate that the viewer's buffer chooses.
+//!
+//! # Source
+//! T.-Y. Huang, R. Johari, N. McKeown, M. Trunnell and M. Watson, "A buffer-based approach to rate
+//! adaptation: evidence from a large video streaming service", SIGCOMM 2014, section 4: BBA-0, its
+//! algorithm 1 and its map from the buffer to the bitrate (figure 6). The default bitrates are
+//! those of H. Mao, R. Netravali and M. Alizadeh, "Neural adaptive video streaming with Pensieve",
+//! SIGCOMM 2017, section 5.1.
+//!
+//! # Where we differ
+//! - A request takes no time of its own. The sender begins a chunk when it knows that the one
+//!   before has arrived: half a round trip after that, which is when a request would reach it. So
+//!   the viewer has a chunk half a round trip earlier than is counted here.
+//! - All chunks of a bitrate are as long: the paper's reservoir also bears that they are not
+//!   (section 5, BBA-1).
+//! - What a service does beside: it begins by the rate of the first chunks (BBA-2), it leaves a
+//!   chunk that comes too late, and its viewers seek and leave.
+
+use super::step::{Cause, Demand, Segments, Step};
+use fairwire_core::{Duration, Rng, Time};
+use fairwire_metrics::{Kind, Lasted};
+use std::collections::VecDeque;
+
+/// A viewer of one film, which has no end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Streaming {
+    /// How long a chunk plays; above zero.
+    pub chunk: Duration,
+    /// The bitrates that it has, bit/s of payload; rising, and at least one.
+    pub rates_bps: Vec<f64>,
+    /// The most that is kept to be played; no less than the chunks that `start` takes.
+    pub buffer: Duration,
+    /// What must be there before it plays, at first and after a stall.
+    pub start: Duration,
+    /// With no more in the buffer the bitrate is the least.
+    pub reservoir: Duration,
+    /// Over this much more the bitrate rises to the highest; above zero, and within the buffer
+    /// together with `reservoir`.
+    pub cushion: Duration,
+}
+
+/// What it times.
+pub const KINDS: &[Kind] = &[Kind::Transfer, Kind::Startup, Kind::Stall, Kind::Play, Kind::Switch];
+
+impl Default for Streaming {
+    /// The buffer of Huang and others 2014, section 4: 240 s, a reservoir of 90 s, and the highest
+    /// bitrate from nine tenths of the buffer on; chunks of 4 s.
+    fn default() -> Self {
+        Streaming {
+            chunk: Duration::from_secs(4),
+            rates_bps: [300e3, 750e3, 1200e3, 1850e3, 2850e3, 4300e3].into(),
+            buffer: Duration::from_secs(240),
+            start: Duration::from_secs(4),
+            reservoir: Duration::from_secs(90),
+            cushion: Duration::from_secs(126),
+        }
+    }
+}
+
+impl Streaming {
+    pub(super) fn problem(&self) -> Option<String> {
+        let Streaming { chunk, rates_bps, buffer, reservoir, cushion, .. } = self;
+        let is_rate = |bps: &f64| bps.is_finite() && *bps > 0.0;
+        let problem = if chunk.is_zero() {
+            "a chunk of a film plays for no time"
+        } else if rates_bps.is_empty() {
+            "a film has no bitrate"
+        } else if !rates_bps.iter().all(is_rate) || !rates_bps.is_sorted_by(|a, b| a < b) {
+            "the bitrates of a film are above zero and rise"
+        } else if self.needed_to_start() > *buffer {
+            "the buffer of a film is shorter than what it needs to start"
+        } else if cushion.is_zero() || *reservoir + *cushion > *buffer {
+            "a cushion is above zero, and within the buffer of its film together with the reservoir"
+        } else {
+            return None;
+        };
+        Some(problem.to_owned())
+    }
+
+    /// What is there when it first plays: whole chunks.
+    pub fn needed_to_start(&self) -> Duration {
+        let chunks = self.start.ns().div_ceil(self.chunk.ns().max(1)).max(1);
+        Duration::from_ns(self.chunk.ns().saturating_mul(chunks))
+    }
+
+    /// How many connections it may have at once.
+    pub(super) fn connections(&self) -> u16 {
+        1
+    }
+
+    /// How it demands rate.
+    pub(super) fn demand(&self) -> Demand {
+        Demand::Requested
+    }
+
+    /// The map from the buffer to the bitrate, bit/s.
+    fn allowed_bps(&self, buffered: Duration) -> f64 {
+        let (least, most) = (self.rates_bps[0], self.rates_bps[self.rates_bps.len() - 1]);
+        let above = (buffered.secs() - self.reservoir.secs()) / self.cushion.secs();
+        least + (most - least) * above.clamp(0.0, 1.0)
+    }
+
+    /// The level of the next chunk, where the one before had `level`: algorithm 1.
+    fn next_level(&self, level: usize, buffered: Duration) -> usize {
+        let (rates, highest) = (&self.rates_bps, self.rates_bps.len() - 1);
+        if buffered <= self.reservoir {
+            return 0;
+        }
+        if buffered >= self.reservoir + self.cushion {
+            return highest;
+        }
+        let allowed = self.allowed_bps(buffered);
+        if allowed >= rates[(level + 1).min(highest)] {
+            rates.iter().rposition(|bps| *bps < allowed).unwrap_or(0)
+        } else if allowed <= rates[level.saturating_sub(1)] {
+            rates.iter().position(|bps| *bps > allowed).unwrap_or(highest)
+        } else {
+            level
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Machine {
+    plan: Streaming,
+    segments: Segments,
+    /// The bitrate that is requested, and since when.
+    level: usize,
+    level_since: Time,
+    /// Is a chunk on its way?
+    is_fetching: bool,
+    is_open: bool,
+    /// Bytes of the chunks that are there, that which plays first.
+    chunks: VecDeque<u64>,
+    playback: Playback,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Playback {
+    /// Nothing is requested yet.
+    Idle,
+    /// Since the request of the first chunk.
+    Starting(Time),
+    /// The first chunk that is there, since this time.
+    Playing(Time),
+    /// Since the end of what was there.
+    Stalled(Time),
+}
+
+impl Machine {
+    /// Nothing waits for a connection.
+    pub(crate) fn waiting(&self) -> u64 {
+        0
+    }
+
+    pub(crate) fn new(plan: &Streaming, segments: Segments) -> Self {
+        Machine {
+            plan: plan.clone(),
+            segments,
+            level: 0,
+            level_since: Time::ZERO,
+            is_fetching: false,
+            is_open: false,
+            chunks: VecDeque::new(),
+            playback: Playback::Idle,
+        }
+    }
+
+    pub(crate) fn react(&mut self, cause: Cause, now: Time, _rng: &mut Rng, steps: &mut Vec<Step>) {
+        if self.playback == Playback::Idle {
+            (self.playback, self.level_since) = (Playback::Starting(now), now);
+            return self.request(steps, now);
+        }
+        self.play(now, steps);
+        if let Cause::Finished(_) = cause {
+            self.is_fetching = false;
+            self.chunks.push_back(self.bytes());
+            self.begin_to_play(now, steps);
+        }
+        if self.is_fetching {
+            return;
+        }
+        let room = self.plan.buffer.ns().saturating_sub(self.buffered(now).ns());
+        let missing = self.plan.chunk.ns().saturating_sub(room);
+        if missing > 0 {
+            return steps.push(Step::WakeAt(now + Duration::from_ns(missing)));
+        }
+        self.choose(now, steps);
+        self.request(steps, now);
+    }
+
+    /// Bytes of a chunk of the bitrate that is requested.
+    fn bytes(&self) -> u64 {
+        (self.plan.rates_bps[self.level] * self.plan.chunk.secs() / 8.0) as u64
+    }
+
+    /// What is there to be played.
+    fn buffered(&self, now: Time) -> Duration {
+        let there = self.plan.chunk.ns() * self.chunks.len() as u64;
+        let played = match self.playback {
+            Playback::Playing(since) => now.since(since).ns(),
+            _ => 0,
+        };
+        Duration::from_ns(there.saturating_sub(played))
+    }
+
+    /// Chunks that have played by `now`.
+    fn play(&mut self, now: Time, steps: &mut Vec<Step>) {
+        while let Playback::Playing(since) = self.playback {
+            let until = since + self.plan.chunk;
+            if until > now {
+                return;
+            }
+            let bytes = self.chunks.pop_front().unwrap_or(0);
+            steps.push(Step::Lasted(Lasted { kind: Kind::Play, since, until, bytes }));
+            self.playback =
+                if self.chunks.is_empty() { Playback::Stalled(until) } else { Playback::Playing(until) };
+        }
+    }
+
+    /// It plays if there is enough.
+    fn begin_to_play(&mut self, now: Time, steps: &mut Vec<Step>) {
+        let (kind, since) = match self.playback {
+            Playback::Starting(since) => (Kind::Startup, since),
+            Playback::Stalled(since) => (Kind::Stall, since),
+            Playback::Idle | Playback::Playing(_) => return,
+        };
+        let waits_for_more = self.buffered(now) < self.plan.start;
+        // A chunk that comes when the last one ends has interrupted nothing.
+        if waits_for_more && since < now {
+            return;
+        }
+        self.playback = Playback::Playing(now);
+        if since < now {
+            steps.push(Step::Lasted(Lasted { kind, since, until: now, bytes: 0 }));
+        }
+    }
+
+    /// The bitrate of the next chunk.
+    fn choose(&mut self, now: Time, steps: &mut Vec<Step>) {
+        let next = self.plan.next_level(self.level, self.buffered(now));
+        if next != self.level {
+            let since = self.level_since;
+            steps.push(Step::Lasted(Lasted { kind: Kind::Switch, since, until: now, bytes: 0 }));
+            (self.level, self.level_since) = (next, now);
+        }
+    }
+
+    fn request(&mut self, steps: &mut Vec<Step>, now: Time) {
+        let (place, segments, timed_from) = (0, self.segments.of(self.bytes() as f64), Some(now));
+        self.is_fetching = true;
+        steps.push(if std::mem::replace(&mut self.is_open, true) {
+            Step::Write { place, segments, timed_from }
+        } else {
+            Step::Open { place, segments, timed_from }
+        });
+    }
+
+    /// What is under way at `end`: it starts, stalls, or plays a part of a chunk.
+    pub(crate) fn under_way(&self, end: Time) -> Vec<Lasted> {
+        let mut machine = Machine { plan: self.plan.clone(), chunks: self.chunks.clone(), ..*self };
+        let mut steps = Vec::new();
+        machine.play(end, &mut steps);
+        let (kind, since) = match machine.playback {
+            Playback::Idle => return Vec::new(),
+            Playback::Starting(since) => (Kind::Startup, since),
+            Playback::Playing(since) => (Kind::Play, since),
+            Playback::Stalled(since) => (Kind::Stall, since),
+        };
+        let chunk = machine.chunks.front().copied().unwrap_or(0) as f64;
+        let bytes = match kind {
+            Kind::Play => chunk * (end.since(since).secs() / machine.plan.chunk.secs()),
+            _ => 0.0,
+        };
+        let last = Lasted { kind, since, until: end, bytes: bytes as u64 };
+        let played = steps.into_iter().filter_map(|step| match step {
+            Step::Lasted(lasted) => Some(lasted),
+            _ => None,
+        });
+        played.chain((since < end).then_some(last)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Load;
+    use super::super::tests::Ideal;
+    use super::*;
+
+    /// The ideal connection carries a segment of 1000 bytes per millisecond: 8 Mbit/s.
+    fn steps(plan: Streaming, s: u64) -> Vec<(Time, Step)> {
+        Ideal::run(&Load::Streaming(Box::new(plan)), Time::ZERO + Duration::from_secs(s))
+    }
+
+    fn lasted(steps: &[(Time, Step)], sought: Kind) -> Vec<f64> {
+        let of = |(_, step): &(Time, Step)| match step {
+            Step::Lasted(Lasted { kind, since, until, .. }) if *kind == sought => {
+                Some(until.since(*since).seconds())
+            }
+            _ => None,
+        };
+        steps.iter().filter_map(of).collect()
+    }
+
+    fn requested(steps: &[(Time, Step)]) -> Vec<(f64, u64)> {
+        let of = |(at, step): &(Time, Step)| match step {
+            Step::Open { segments, .. } | Step::Write { segments, .. } => Some((at.secs(), *segments)),
+            _ => None,
+        };
+        steps.iter().filter_map(of).collect()
+    }
+
+    #[test]
+    fn the_map_and_its_steps_are_those_of_the_paper() {
+        let film = Streaming { rates_bps: vec![1e6, 2e6, 3e6], ..Streaming::default() };
+        let s = Duration::from_secs;
+        // 90 s and less: the least; 216 s and more: the highest; a straight line between them.
+        assert_eq!([0, 90, 153, 216, 240].map(|at| film.allowed_bps(s(at))), [1e6, 1e6, 2e6, 3e6, 3e6]);
+        // From the least, 2 Mbit/s are reached at 153 s. What is above the map is then below it.
+        assert_eq!([90, 152, 154, 215, 216].map(|at| film.next_level(0, s(at))), [0, 0, 1, 2 - 1, 2]);
+        // From 2 Mbit/s it falls only where the map is at the least, and rises only at the top.
+        assert_eq!([90, 91, 152, 215, 216].map(|at| film.next_level(1, s(at))), [0, 1, 1, 1, 2]);
+        // From the highest it falls where the map is at the one below: to what is just above the
+        // map.
+        assert_eq!([216, 215, 154, 152, 91].map(|at| film.next_level(2, s(at))), [2, 2, 2, 1, 1]);
+    }
+
+    #[test]
+    fn it_climbs_while_the_buffer_fills_and_then_keeps_it_full() {
+        let steps = steps(Streaming::default(), 600);
+        let requested = requested(&steps);
+        assert_eq!(requested[0], (0.0, 150)); // 4 s of 300 kbit/s
+        assert_eq!(requested.last().expect("some").1, 2150); // 4 s of 4.3 Mbit/s, of 8 that there are
+        assert_eq!(lasted(&steps, Kind::Startup), [0.15]);
+        assert!(lasted(&steps, Kind::Stall).is_empty());
+        // Each of five steps once: with a buffer that only grows nothing is taken back.
+        assert_eq!(lasted(&steps, Kind::Switch).len(), 5);
+        // The buffer is full: one chunk in each four seconds.
+        let late: Vec<f64> = requested.iter().map(|(at, _)| *at).filter(|at| *at > 500.0).collect();
+        assert!(late.windows(2).all(|pair| (pair[1] - pair[0] - 4.0).abs() < 1e-6), "{late:?}");
+        assert_eq!(lasted(&steps, Kind::Play).len(), 149); // from 0.15 s on
+    }
+
+    #[test]
+    fn where_the_link_lies_between_two_bitrates_it_plays_both_and_their_mean_is_the_link() {
+        // 8 Mbit/s between 6 and 12: with p of the chunks at 12, 6 + 6 p = 8 and p = 1/3.
+        let film = Streaming { rates_bps: vec![6e6, 12e6], ..Streaming::default() };
+        let requested = requested(&steps(film, 4000));
+        let late: Vec<u64> = requested.iter().filter(|(at, _)| *at > 2000.0).map(|(_, of)| *of).collect();
+        let high = late.iter().filter(|of| **of == 6000).count() as f64 / late.len() as f64;
+        assert!((high - 1.0 / 3.0).abs() < 0.05, "{high}"); // a cycle has some tens of 500 chunks
+        assert!(lasted(&steps_of(&[6e6, 12e6]), Kind::Stall).is_empty());
+    }
+
+    fn steps_of(rates_bps: &[f64]) -> Vec<(Time, Step)> {
+        steps(Streaming { rates_bps: rates_bps.to_vec(), ..Streaming::default() }, 1000)
+    }
+
+    #[test]
+    fn a_bitrate_above_the_rate_stalls_after_each_chunk() {
+        // 12 Mbit/s, the only bitrate, over 8: each chunk of 4 s takes 6.
+        let steps = steps_of(&[12e6]);
+        assert_eq!(lasted(&steps, Kind::Startup), [6.0]);
+        let stalls = lasted(&steps, Kind::Stall);
+        assert_eq!(stalls.len(), 165); // 1000 s have 166 chunks, and one before each stall
+        assert!(stalls.iter().all(|s| (s - 2.0).abs() < 1e-9), "{stalls:?}");
+    }
+
+    #[test]
+    fn what_is_under_way_at_the_end_counts_up_to_there() {
+        let film = Streaming { rates_bps: vec![12e6], ..Streaming::default() };
+        let at = |s| Time::ZERO + Duration::from_secs(s);
+        let mut ideal = Ideal::new(&Load::Streaming(Box::new(film)));
+        ideal.run_to(at(13)); // chunks at 6 s and 12 s
+        let of = |end: u64| {
+            let under_way = ideal.machine.under_way(at(end)).into_iter();
+            under_way.map(|one| (one.kind, one.since, one.bytes)).collect::<Vec<_>>()
+        };
+        assert_eq!(of(13), [(Kind::Play, at(12), 1_500_000)]);
+        assert_eq!(of(17), [(Kind::Play, at(12), 6_000_000), (Kind::Stall, at(16), 0)]);
+    }
+
+    #[test]
+    fn a_film_that_cannot_work_says_why() {
+        let film = Streaming::default();
+        assert_eq!(film.problem(), None);
+        for bad in [
+            Streaming { chunk: Duration::ZERO, ..film.clone() },
+            Streaming { rates_bps: vec![], ..film.clone() },
+            Streaming { rates_bps: vec![2e6, 1e6], ..film.clone() },
+            Streaming { start: Duration::from_secs(241), ..film.clone() },
+            Streaming { cushion: Duration::ZERO, ..film.clone() },
+            Streaming { reservoir: Duration::from_secs(115), ..film },
+        ] {
+            assert!(bad.problem().is_some(), "{bad:?}");
+        }
+    }
+}
