@@ -26,6 +26,9 @@ function entry(name: string, bps: number): ClassNow {
     marks_per_s: 0,
     bytes_out: 1000,
     dropped: 12,
+    round_trip_s: 0.023,
+    round_trips: 400,
+    retransmits_per_s: 2,
   };
 }
 
@@ -38,6 +41,9 @@ function wayNow(way: "download" | "upload", names: string[], hasClasses: boolean
     backlog_packets: 12,
     backlog_bytes: 18000,
     sojourn: { p50_s: 0.01, p95_s: 0.02, p99_s: 0.03, max_s: 0.04 },
+    round_trip: { p50_s: 0.021, p95_s: 0.04, p99_s: 0.05, max_s: 0.06 },
+    tcp_segments: 10000,
+    retransmitted: 40,
     throughput_bps: 19e6,
     utilization: 0.95,
     jain: 0.991,

@@ -9,7 +9,7 @@
 use fairwire_core::Weight;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Dropper, Duration, Limit, Queue, Rate, Time};
-use fairwire_gateway::class_book::{Bounds, Class, ClassBook, ClassKind};
+use fairwire_gateway::class_book::{Bounds, Class, ClassBook, ClassKind, Way};
 use fairwire_gateway::classify::{Classifier, FlowKind, LinkKind};
 use fairwire_gateway::datapath::{Datapath, DatapathPlan};
 use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};
@@ -82,8 +82,10 @@ fn main() {
         let now = Time::ZERO + Duration::from_ms(10) * step;
         for sender in 0..FLOWS as u32 {
             frame[6..10].copy_from_slice(&sender.to_be_bytes());
-            datapath.forward.receive(&frame, &VnetHeader::PLAIN, LinkKind::Ethernet, now);
-            datapath.backward.receive(&frame, &VnetHeader::PLAIN, LinkKind::Ethernet, now);
+            let Datapath { forward, backward, trips, .. } = &mut datapath;
+            let (plain, kind) = (&VnetHeader::PLAIN, LinkKind::Ethernet);
+            forward.receive(&frame, plain, kind, now, &mut trips.of(Way::Download));
+            backward.receive(&frame, plain, kind, now, &mut trips.of(Way::Upload));
         }
         let before = thread_ns();
         observer.observe(now, &datapath, [PortState::default(); 2]);

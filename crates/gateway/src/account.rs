@@ -108,7 +108,7 @@ const FIRST: u64 = 8;
 
 /// Time in steps of 2^20 ns (1.05 ms), so that it fits beside the counts; it wraps around after 52
 /// days.
-const fn ticks(ns: u64) -> u32 {
+pub(crate) const fn ticks(ns: u64) -> u32 {
     (ns >> 20) as u32
 }
 
@@ -281,7 +281,7 @@ impl FlowCount {
 }
 
 /// The number in `map` of what was `class`; what is not there is [`UNCLAIMED`].
-fn renumbered(class: u32, map: &[u32]) -> u32 {
+pub(crate) fn renumbered(class: u32, map: &[u32]) -> u32 {
     map.get(class as usize).copied().unwrap_or(UNCLAIMED)
 }
 

@@ -1,7 +1,9 @@
 //! Both directions through the gateway, between two ports: a bump in the wire.
 
+use crate::class_book::Way;
 use crate::direction::{Direction, DirectionPlan};
 use crate::loops::{Echoes, Side};
+use crate::trips::Trips;
 use fairwire_core::Time;
 use fairwire_linux::port::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use fairwire_wire::vnet::VnetHeader;
@@ -12,6 +14,8 @@ pub struct Datapath {
     pub forward: Direction,
     /// From the right port to the left.
     pub backward: Direction,
+    /// Round trips and retransmissions of both ways: forward is the download.
+    pub trips: Trips,
     /// What left by each port.
     echoes: Echoes,
 }
@@ -37,6 +41,7 @@ impl Datapath {
     /// An empty datapath.
     pub fn new(plan: DatapathPlan) -> Self {
         Datapath {
+            trips: Trips::new(plan.forward.classes.max(plan.backward.classes)),
             forward: Direction::new(plan.forward),
             backward: Direction::new(plan.backward),
             echoes: Echoes::default(),
@@ -49,16 +54,16 @@ impl Datapath {
         let kind = wire.left.link_kind();
         let mut arrived = 0;
         self.advance(wire, now);
-        let Datapath { forward, backward, echoes } = self;
-        let mut take = |direction: &mut Direction, side, frame: &[u8], vnet: &VnetHeader| {
+        let Datapath { forward, backward, trips, echoes } = self;
+        let mut take = |direction: &mut Direction, way, side, frame: &[u8], vnet: &VnetHeader| {
             arrived += 1;
             match kind == LinkKind::Ethernet && echoes.comes_back(side, frame, now) {
                 true => direction.cut(frame, kind, now),
-                false => direction.receive(frame, vnet, kind, now),
+                false => direction.receive(frame, vnet, kind, now, &mut trips.of(way)),
             }
         };
-        wire.left.receive(&mut |frame, vnet| take(forward, Side::Left, frame, vnet))?;
-        wire.right.receive(&mut |frame, vnet| take(backward, Side::Right, frame, vnet))?;
+        wire.left.receive(&mut |frame, vnet| take(forward, Way::Download, Side::Left, frame, vnet))?;
+        wire.right.receive(&mut |frame, vnet| take(backward, Way::Upload, Side::Right, frame, vnet))?;
         self.advance(wire, now);
         Ok(arrived)
     }
@@ -69,9 +74,11 @@ impl Datapath {
     }
 
     fn advance<P: Port>(&mut self, wire: &mut Wire<P>, now: Time) {
-        let Datapath { forward, backward, echoes } = self;
-        forward.advance(now, &mut RecordingPort { port: &mut wire.right, side: Side::Right, echoes, now });
-        backward.advance(now, &mut RecordingPort { port: &mut wire.left, side: Side::Left, echoes, now });
+        let Datapath { forward, backward, trips, echoes } = self;
+        let port = &mut RecordingPort { port: &mut wire.right, side: Side::Right, echoes, now };
+        forward.advance(now, port, &mut trips.of(Way::Download));
+        let port = &mut RecordingPort { port: &mut wire.left, side: Side::Left, echoes, now };
+        backward.advance(now, port, &mut trips.of(Way::Upload));
     }
 }
 

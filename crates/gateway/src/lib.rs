@@ -24,3 +24,4 @@ pub mod page;
 pub mod pool;
 pub mod service;
 pub mod telemetry;
+pub mod trips;

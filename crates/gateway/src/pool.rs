@@ -37,6 +37,8 @@ pub struct FrameNote {
     pub kind: LinkKind,
     /// Its offsets, when it is a part of a super-packet.
     pub offsets: Option<TcpOffsets>,
+    /// Whose departure it is, where a round trip begins with it; 0 for none's.
+    pub(crate) ticket: u32,
 }
 
 /// The size of a pool.

@@ -45,6 +45,7 @@ pub mod pcap;
 pub mod pcapng;
 mod segment;
 pub mod split;
+pub mod tcp;
 pub mod vnet;
 
 pub use ecn::{clear_dscp, set_ecn};

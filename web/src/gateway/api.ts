@@ -14,6 +14,9 @@ export interface ClassNow {
   marks_per_s: number;
   bytes_out: number;
   dropped: number;
+  round_trip_s: number;
+  round_trips: number;
+  retransmits_per_s: number;
 }
 
 export interface FlowNow {
@@ -38,6 +41,9 @@ export interface WayNow {
   backlog_packets: number;
   backlog_bytes: number;
   sojourn: { p50_s: number; p95_s: number; p99_s: number; max_s: number };
+  round_trip: { p50_s: number; p95_s: number; p99_s: number; max_s: number };
+  tcp_segments: number;
+  retransmitted: number;
   throughput_bps: number;
   utilization: number;
   jain: number;

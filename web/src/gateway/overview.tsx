@@ -48,6 +48,16 @@ export function Tiles(props: { now: WayNow }) {
         </dd>
       </div>
       <div class="tile">
+        <dt>round trip to the {now.way === "download" ? "inside" : "outside"}</dt>
+        <dd>
+          <span class="number">{now.round_trip.max_s > 0 ? format.seconds(now.round_trip.p50_s) : "–"}</span>
+          <small>
+            {now.round_trip.max_s > 0 ? `95 of 100 below ${format.seconds(now.round_trip.p95_s)}; ` : ""}
+            {format.count(now.retransmitted)} of {format.count(now.tcp_segments)} TCP segments sent again
+          </small>
+        </dd>
+      </div>
+      <div class="tile">
         <dt>waiting now</dt>
         <dd>
           <span class="number">{format.count(now.backlog_packets)} packets</span>

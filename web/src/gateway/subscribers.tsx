@@ -51,6 +51,8 @@ const CLASSES: Kind<ClassNow> = {
     number("wanted", (entry) => format.rate(entry.offered_bps)),
     number("drops/s", (entry) => format.significant(entry.drops_per_s, 2)),
     number("dropped", (entry) => format.count(entry.dropped)),
+    number("round trip", (entry) => (entry.round_trips > 0 ? format.seconds(entry.round_trip_s) : "–")),
+    number("sent again/s", (entry) => format.significant(entry.retransmits_per_s, 2)),
     number("weight", (entry) => format.significant(entry.weight)),
     { name: "under", text: (entry) => entry.parent, isNumber: false },
   ],

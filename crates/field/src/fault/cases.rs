@@ -1,7 +1,7 @@
 //! The table of faults.
 
 use super::happened::Happened;
-use super::{hostile, kinds, live};
+use super::{hostile, kinds, live, support};
 use crate::fallible::Fallible;
 
 /// A fault.
@@ -88,6 +88,12 @@ pub const FAULTS: &[Fault] = &[
         promised: "TCP in VXLAN, segmentation offload on, with and without outer checksums, uses at least 90 % of a link of 100 Mbit/s; no super-packet is lost",
         is_quick: false,
         act: kinds::tunnel,
+    },
+    Fault {
+        name: "round-trips",
+        promised: "round trips are within 1 ms or 5 % of what the path takes, without the wait in the gateway's queue; retransmissions are as many as the senders' kernels count",
+        is_quick: true,
+        act: support::round_trips,
     },
     Fault {
         name: "million-sources",

@@ -6,6 +6,7 @@ mod hostile;
 mod kinds;
 mod live;
 mod plain;
+mod support;
 
 pub use cases::{FAULTS, Fault, find};
 pub use happened::Happened;

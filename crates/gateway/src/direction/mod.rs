@@ -18,6 +18,7 @@ use crate::not_ip::{NotIpLimit, is_control};
 use crate::pool::{FrameNote, NoRoom, PoolSize};
 use crate::telemetry::capture::{Recorder, SharedRing};
 use crate::telemetry::sojourn::Sojourns;
+use crate::trips::TripsOf;
 use books::Books;
 use departures::{Departures, ReadyFrame};
 use fairwire_core::{
@@ -25,7 +26,7 @@ use fairwire_core::{
 };
 use fairwire_linux::port::{LinkKind, MAX_FRAMES_AT_ONCE, Outgoing, Port};
 use fairwire_wire::ecn::{clear_dscp, set_ecn};
-use fairwire_wire::headers::Headers;
+use fairwire_wire::headers::{Headers, Transport};
 use fairwire_wire::join::TcpOffsets;
 use fairwire_wire::split::split_parsed;
 use fairwire_wire::vnet::VnetHeader;
@@ -84,8 +85,15 @@ impl Direction {
     }
 
     /// Takes in a frame that arrived at `now`, as the interface gave it: perhaps a super-packet,
-    /// perhaps with a checksum still to be made.
-    pub fn receive(&mut self, frame: &[u8], vnet: &VnetHeader, kind: LinkKind, now: Time) {
+    /// perhaps with a checksum still to be made. `trips` are those of this way.
+    pub fn receive(
+        &mut self,
+        frame: &[u8],
+        vnet: &VnetHeader,
+        kind: LinkKind,
+        now: Time,
+        trips: &mut TripsOf<'_>,
+    ) {
         self.books.now = now;
         self.books.totals.frames_received += 1;
         // One pass, one flow and one account for all parts of a super-packet: what is read here is
@@ -94,7 +102,15 @@ impl Direction {
         let facts = self.classifier.facts(frame, &headers, 0);
         let account = self.account(&headers, frame, &facts);
         let offsets = if vnet.is_gso() { TcpOffsets::of(&headers) } else { None };
-        let note = FrameNote { len: 0, account, class: facts.class, ecn: facts.ecn, kind, offsets };
+        let ticket = match headers.transport {
+            Some(Transport { tcp_flags: Some(_), .. }) => {
+                let part_bytes = if vnet.is_gso() { vnet.gso_size.into() } else { 0 };
+                trips.arrives(frame, &headers, part_bytes, facts.class, now)
+            }
+            _ => 0,
+        };
+        let mut note =
+            FrameNote { len: 0, account, class: facts.class, ecn: facts.ecn, kind, offsets, ticket };
         if !facts.is_ip && self.is_over_the_limit(frame, &headers, kind) {
             return self.lose_unshaped(frame, account, kind);
         }
@@ -104,6 +120,7 @@ impl Direction {
         let mut scratch = std::mem::take(&mut self.scratch);
         let outcome = split_parsed(frame, &headers, vnet, &mut scratch, &mut |packet| {
             self.arrive(packet, &facts, note);
+            note.ticket = 0; // the first part is timed
         });
         self.scratch = scratch;
         if let Err(error) = outcome {
@@ -145,13 +162,14 @@ impl Direction {
 
     /// Does everything that is due at `now`: lets what waits begin as the rate allows, and sends
     /// what is through into `port`.
-    pub fn advance(&mut self, now: Time, port: &mut dyn Port) {
+    /// `trips` are those of this way.
+    pub fn advance(&mut self, now: Time, port: &mut dyn Port, trips: &mut TripsOf<'_>) {
         self.books.now = now;
         while self.link.as_ref().is_some_and(|link| link.server.next_poll_at() <= now) {
             self.poll();
         }
         self.departures.advance(now);
-        while self.transmit_batch(port) {}
+        while self.transmit_batch(port, trips) {}
     }
 
     /// When [`advance`](Direction::advance) has something to do next; `None` when only an arrival
@@ -321,7 +339,7 @@ impl Direction {
     }
 
     /// Sends out a batch of what is through and gives its buffers back. False when nothing was.
-    fn transmit_batch(&mut self, port: &mut dyn Port) -> bool {
+    fn transmit_batch(&mut self, port: &mut dyn Port, trips: &mut TripsOf<'_>) -> bool {
         let Direction { departures, books, .. } = self;
         let mut batch = [ReadyFrame::default(); MAX_FRAMES_AT_ONCE];
         let mut frames = [Outgoing::default(); MAX_FRAMES_AT_ONCE];
@@ -341,7 +359,10 @@ impl Direction {
         let refused = port.transmit_all(&frames[..count]);
         for (place, due) in batch[..count].iter().enumerate() {
             match refused.has(place) {
-                false => books.sent(due.frame, due.is_shaped),
+                false => {
+                    trips.leaves(books.pool.note(due.frame).ticket, books.now);
+                    books.sent(due.frame, due.is_shaped);
+                }
                 true if refused.is_too_long(place) => books.refused(due.frame, Loss::OverMtu),
                 true => books.refused(due.frame, Loss::Refused),
             }

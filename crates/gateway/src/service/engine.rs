@@ -8,6 +8,7 @@ use crate::datapath::Datapath;
 use crate::direction::{HandedOver, Replacement, Retired, Sizes};
 use crate::driver::Next;
 use crate::telemetry::{Observer, PortState, Samplers};
+use crate::trips::ClassTrips;
 use fairwire_core::{Duration, SetWeightError, Time, Weight};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -30,6 +31,8 @@ pub(super) struct Replace {
     /// Download, upload.
     pub ways: [Replacement; 2],
     pub class_map: Box<[u32]>,
+    /// Download, upload.
+    pub trips: [ClassTrips; 2],
     /// Memory for telemetry of the configuration.
     pub samplers: Samplers,
     pub config: Arc<Config>,
@@ -52,6 +55,7 @@ pub(super) struct Replaced {
 /// What was in place until then.
 pub(super) struct ReplacedParts {
     _ways: [Retired; 2],
+    _trips: [ClassTrips; 2],
     _samplers: Samplers,
     _class_map: Box<[u32]>,
     _config: Arc<Config>,
@@ -133,9 +137,10 @@ impl Engine {
 
     fn replace(&mut self, replace: Replace, now: Time, datapath: &mut Datapath) {
         let begun = fairwire_linux::clock::thread();
-        let Replace { ways: [download, upload], class_map, samplers, config, done } = replace;
+        let Replace { ways: [download, upload], class_map, trips, samplers, config, done } = replace;
         let (forward, old_forward) = datapath.forward.replace(download, &class_map, now);
         let (backward, old_backward) = datapath.backward.replace(upload, &class_map, now);
+        let trips = datapath.trips.replace_classes(trips, &class_map);
         let samplers = self.observer.replaced_by(samplers);
         (self.interval, self.patience) = (interval(&config), longest_stay(&config));
         let replaced = Replaced {
@@ -146,6 +151,7 @@ impl Engine {
             sizes: [datapath.forward.sizes(), datapath.backward.sizes()],
             retired: ReplacedParts {
                 _ways: [old_forward, old_backward],
+                _trips: trips,
                 _samplers: samplers,
                 _class_map: class_map,
                 _config: config,

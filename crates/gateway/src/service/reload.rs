@@ -11,6 +11,7 @@ use crate::control::protocol::Reloaded;
 use crate::direction::{Replacement, Sizes};
 use crate::telemetry::About;
 use crate::telemetry::Board;
+use crate::trips::ClassTrips;
 use fairwire_core::{Time, Weight};
 use fairwire_document::{Problem, read_open, read_text};
 use std::io::ErrorKind;
@@ -127,7 +128,8 @@ impl Present {
         let (done, answer) = sync_channel(1);
         let about = About::of(next);
         let samplers = self.board.samplers(&about, fairwire_linux::clock::now());
-        let replace = Replace { ways, class_map, samplers, config: next.clone(), done };
+        let trips = [(); 2].map(|()| ClassTrips::new(next.book().len()));
+        let replace = Replace { ways, class_map, trips, samplers, config: next.clone(), done };
         self.commands.send(Command::Replace(Box::new(replace))).map_err(|_| GONE)?;
         let replaced = answer.recv_timeout(ANSWER).map_err(|_| GONE)?;
         let Replaced { ways, at, paused, worked, sizes, retired } = replaced;

@@ -19,6 +19,7 @@ use crate::account::{FirstPacket, FlowCount};
 use crate::arrivals::{ArrivalBatch, SharedArrivals};
 use crate::class_book::Way;
 use crate::ledger::{Loss, Totals};
+use crate::trips::TcpCount;
 use fairwire_core::{Backlog, Cause, Duration, FlowHash, Time, Unit, Weight};
 use fairwire_linux::clock;
 use std::collections::{BTreeMap, VecDeque};
@@ -80,6 +81,15 @@ pub(super) struct WayTick {
     pub captured: u64,
     pub missed: u64,
     pub gauges: Vec<Gauge>,
+    pub trips: TripsTick,
+}
+
+/// What is taken of the round trips of one way.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TripsTick {
+    pub window: SojournSnapshot,
+    pub since_start: Waits,
+    pub tcp: TcpCount,
 }
 
 impl Tick {
@@ -417,6 +427,10 @@ fn way_snapshot(
         backlog_bytes: tick.backlog.bytes,
         sojourn: tick.sojourn.clone(),
         sojourn_histogram: tick.waits.histogram(),
+        round_trip: tick.trips.window.clone(),
+        round_trip_histogram: tick.trips.since_start.histogram(),
+        tcp_segments: tick.trips.tcp.segments,
+        retransmitted: tick.trips.tcp.retransmitted,
         throughput_bps: tick.throughput_bps,
         utilization: utilization.clamp(0.0, 1.0),
         gauges: gauges.map(|(name, unit, value)| (gauge_name(name, *unit), *value)).collect(),

@@ -39,6 +39,7 @@ struct Rates {
     throughput_bps: f64,
     drops_per_s: f64,
     marks_per_s: f64,
+    retransmits_per_s: f64,
 }
 
 impl Rates {
@@ -52,6 +53,7 @@ impl Rates {
             throughput_bps: counts.bytes_out as f64 * 8.0 / seconds,
             drops_per_s: counts.dropped as f64 / seconds,
             marks_per_s: counts.marked as f64 / seconds,
+            retransmits_per_s: 0.0,
         }
     }
 
@@ -60,6 +62,7 @@ impl Rates {
         self.throughput_bps += other.throughput_bps;
         self.drops_per_s += other.drops_per_s;
         self.marks_per_s += other.marks_per_s;
+        self.retransmits_per_s += other.retransmits_per_s;
     }
 
     fn wanted_more(&self) -> bool {
@@ -118,7 +121,11 @@ impl Digest {
         let known = newest.classes.len().min(oldest.classes.len()).min(self.rates.len());
         for place in 0..known {
             let counts = newest.classes[place].count().since(&oldest.classes[place].count());
-            self.rates[place] = Rates::of(counts, newest.class_time(place).since(oldest.class_time(place)));
+            let over = newest.class_time(place).since(oldest.class_time(place));
+            let [now, before] = [newest, oldest].map(|copy| copy.classes[place].trips.retransmitted);
+            let again = now.checked_sub(before).unwrap_or(now) as f64;
+            let retransmits_per_s = if over > Duration::ZERO { again / over.secs() } else { 0.0 };
+            self.rates[place] = Rates { retransmits_per_s, ..Rates::of(counts, over) };
         }
         let mut terms = about.book.terms(way);
         terms.iter_mut().zip(weights).for_each(|(terms, weight)| terms.weight = *weight);
@@ -187,7 +194,8 @@ impl Digest {
         let class = about.book.class(number)?;
         let above = class.parent.and_then(|parent| about.book.class(parent));
         let rates = self.rates[number as usize];
-        let totals = self.totals.get(number as usize).copied().unwrap_or_default().count();
+        let sample = self.totals.get(number as usize).copied().unwrap_or_default();
+        let (totals, trips) = (sample.count(), sample.trips);
         Some(ClassSnapshot {
             class: class.name.clone(),
             parent: above.map(|above| above.name.clone()).unwrap_or_default(),
@@ -199,6 +207,11 @@ impl Digest {
             marks_per_s: rates.marks_per_s,
             bytes_out: totals.bytes_out,
             dropped: totals.dropped,
+            round_trip_s: f64::from(trips.smoothed_us) * 1e-6,
+            round_trips: trips.trips,
+            round_trips_sum_s: trips.sum_us as f64 * 1e-6,
+            retransmitted: trips.retransmitted,
+            retransmits_per_s: rates.retransmits_per_s,
         })
     }
 }

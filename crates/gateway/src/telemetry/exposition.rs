@@ -17,7 +17,7 @@
 //! thousands is what breaks a Prometheus. The socket reports all of them.
 
 use super::about::About;
-use super::snapshot::{ClassSnapshot, ProcessSnapshot, Snapshot, WaySnapshot};
+use super::snapshot::{ClassSnapshot, ProcessSnapshot, Snapshot, SojournHistogram, WaySnapshot};
 use crate::class_book::ClassKind;
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
@@ -76,6 +76,7 @@ fn wanted(range: &str) -> Option<(&str, Option<&str>, f64)> {
 pub const MAX_CLASSES: usize = 256;
 
 type OfWay = fn(&WaySnapshot) -> u64;
+type OfHistogram = fn(&WaySnapshot) -> &SojournHistogram;
 type OfClass<T> = fn(&ClassSnapshot) -> T;
 
 /// `snapshot`, which has all classes, as a page.
@@ -210,23 +211,21 @@ fn queue(page: &mut Page, snapshot: &Snapshot) {
     discipline(page, snapshot);
 }
 
-/// How long packets waited since the start.
+/// How long packets waited, and how long round trips took, since the start.
 fn sojourns(page: &mut Page, snapshot: &Snapshot) {
-    let name = "fairwire_sojourn_seconds";
-    page.family(name, MetricKind::Histogram, "Waits in the queue of the packets that left since the start.");
-    for way in &snapshot.ways {
-        let waits = &way.sojourn_histogram;
-        let bounds = waits.bounds_s.iter().map(|bound| format!("{bound:?}")).chain(["+Inf".to_owned()]);
-        let mut below = 0;
-        for (bound, count) in bounds.zip(&waits.counts) {
-            below += count;
-            page.sample(&format!("{name}_bucket"), &[("way", &way.way), ("le", &bound)], below);
-        }
-        page.sample(&format!("{name}_sum"), &[("way", &way.way)], waits.sum_s);
-        page.sample(&format!("{name}_count"), &[("way", &way.way)], below);
-    }
+    page.histograms(
+        snapshot,
+        "fairwire_sojourn_seconds",
+        "Waits in the queue of the packets that left since the start.",
+        |way| &way.sojourn_histogram,
+    );
+    page.histograms(
+        snapshot,
+        "fairwire_round_trip_seconds",
+        "Round trips of TCP beyond the port by which the way leaves, since the start.",
+        |way| &way.round_trip_histogram,
+    );
 }
-
 /// Gauges of the disciplines: a family for each unit, so that no family has two.
 fn discipline(page: &mut Page, snapshot: &Snapshot) {
     type Unit = (&'static str, &'static str, f64);
@@ -274,7 +273,11 @@ fn fairness(page: &mut Page, snapshot: &Snapshot) {
 }
 
 fn totals(page: &mut Page, snapshot: &Snapshot) {
-    let counters: [(&str, &str, OfWay); 5] = [
+    let counters: [(&str, &str, OfWay); 7] = [
+        ("fairwire_tcp_segments", "TCP segments with payload, SYN or FIN that came.", |way| way.tcp_segments),
+        ("fairwire_retransmitted_segments", "Of these, segments that were sent again.", |way| {
+            way.retransmitted
+        }),
         ("fairwire_received_packets", "Packets that came in, wire-size.", |way| way.totals.packets_in),
         ("fairwire_received_bytes", "Bytes that came in, as counted on the link.", |way| way.totals.bytes_in),
         ("fairwire_sent_packets", "Packets sent on.", |way| way.totals.packets_out),
@@ -324,7 +327,13 @@ fn classes(page: &mut Page, snapshot: &Snapshot, about: &About) {
         [("way", way), ("class", class.class.as_str())]
             .map(|(name, value): (&'static str, &str)| (name, value.to_owned()))
     };
-    let counters: [(&str, &str, OfClass<u64>); 2] = [
+    let counters: [(&str, &str, OfClass<u64>); 4] = [
+        ("fairwire_class_round_trips", "Round trips of the class that were measured.", |class| {
+            class.round_trips
+        }),
+        ("fairwire_class_retransmitted_segments", "TCP segments of the class sent again.", |class| {
+            class.retransmitted
+        }),
         (
             "fairwire_class_bytes",
             "Bytes of the class sent on, as counted on the link, without those of classes below it.",
@@ -339,7 +348,10 @@ fn classes(page: &mut Page, snapshot: &Snapshot, about: &About) {
             page.sample(&format!("{name}_total"), &[(way.0, &way.1), (name_of.0, &name_of.1)], value(class));
         }
     }
-    let gauges: [(&str, &str, OfClass<f64>); 4] = [
+    let gauges: [(&str, &str, OfClass<f64>); 5] = [
+        ("fairwire_class_round_trip_seconds", "Smoothed round trip of the class; 0 before one.", |class| {
+            class.round_trip_s
+        }),
         ("fairwire_class_weight", "Weight of the class among its siblings.", |class| class.weight),
         ("fairwire_class_offered_bytes_per_second", "Offered rate of the class.", |class| {
             class.offered_bps / 8.0
@@ -445,6 +457,22 @@ impl Page {
     fn info(&mut self, name: &str, help: &str, label: [(&str, &str); 1]) {
         self.family(name, MetricKind::Info, help);
         self.sample(&format!("{name}_info"), &label, 1);
+    }
+
+    /// A histogram since the start, for each way.
+    fn histograms(&mut self, snapshot: &Snapshot, name: &str, help: &str, of: OfHistogram) {
+        self.family(name, MetricKind::Histogram, help);
+        for way in &snapshot.ways {
+            let waits = of(way);
+            let bounds = waits.bounds_s.iter().map(|bound| format!("{bound:?}")).chain(["+Inf".to_owned()]);
+            let mut below = 0;
+            for (bound, count) in bounds.zip(&waits.counts) {
+                below += count;
+                self.sample(&format!("{name}_bucket"), &[("way", &way.way), ("le", &bound)], below);
+            }
+            self.sample(&format!("{name}_sum"), &[("way", &way.way)], waits.sum_s);
+            self.sample(&format!("{name}_count"), &[("way", &way.way)], below);
+        }
     }
 
     fn each_way(&mut self, snapshot: &Snapshot, name: &str, help: &str, value: fn(&WaySnapshot) -> f64) {

@@ -1,13 +1,15 @@
 //! The observer reads the datapath at each interval, on its thread, and never waits.
 
 use super::about::About;
-use super::board::{Board, Store, Tick};
+use super::board::{Board, Store, Tick, TripsTick};
 use super::capture::{Ring, SharedRing};
 use super::pulse::{MAX_PICKED, Pick};
 use super::sample::{RecentCopies, Sampler};
+use crate::class_book::Way;
 use crate::datapath::Datapath;
 use crate::direction::Direction;
 use crate::ledger::Totals;
+use crate::trips::Trips;
 use fairwire_core::{Duration, Probe, Time, Unit};
 use fairwire_linux::port::PortHealth;
 use fairwire_wire::pcapng::LinkType;
@@ -36,6 +38,9 @@ pub struct Observer {
     past: [Past; 2],
     /// What to take beside the ways.
     picks: Vec<Pick>,
+    /// The round trips of each way, as they were summed up last.
+    trips: [TripsTick; 2],
+    trips_at: Time,
 }
 
 /// Memory in which the counters of a configuration are copied, taken away from the thread that
@@ -62,6 +67,8 @@ impl Observer {
             rates: [(); 2].map(|()| Throughput::new()),
             past: Default::default(),
             picks: Vec::with_capacity(MAX_PICKED),
+            trips: Default::default(),
+            trips_at: start,
         }
     }
 
@@ -87,8 +94,10 @@ impl Observer {
         self.tick.ports = ports;
         for (way, direction) in [&datapath.forward, &datapath.backward].into_iter().enumerate() {
             self.look(way, direction, now);
-            self.samplers.ways[way].step(now, direction.accounts(), direction.classes());
+            let trips = &datapath.trips.way(Way::ALL[way]).classes;
+            self.samplers.ways[way].step(now, direction.accounts(), direction.classes(), trips);
         }
+        self.look_at_trips(&datapath.trips, now);
         self.board.picked(&mut self.picks);
         self.tick.picked.clear();
         self.tick.picked.extend(self.picks.iter().map(|pick| (*pick, pick.count(datapath))));
@@ -112,6 +121,23 @@ impl Observer {
         tick.missed = direction.recorder().missed();
         tick.gauges.clear();
         direction.inspect(&mut Gauges(&mut tick.gauges));
+    }
+
+    /// Round trips are summed up ten times a second only, since that takes microseconds.
+    fn look_at_trips(&mut self, trips: &Trips, now: Time) {
+        let is_due = now >= self.trips_at;
+        if is_due {
+            self.trips_at = now + TRIPS_EVERY;
+        }
+        for way in Way::ALL {
+            let (last, trips) = (&mut self.trips[way as usize], trips.way(way));
+            if is_due {
+                last.window = trips.round_trips.window(now);
+                last.since_start = trips.round_trips.since_start();
+            }
+            last.tcp = trips.count;
+            self.tick.ways[way as usize].trips.clone_from(last);
+        }
     }
 
     /// Starts rates of flows and classes anew, in `samplers`, since a new configuration is in
@@ -187,6 +213,9 @@ impl Past {
 struct Throughput {
     noted: VecDeque<(Time, u64)>,
 }
+
+/// The interval at which round trips are summed up.
+const TRIPS_EVERY: Duration = Duration::from_ms(100);
 
 const NOTED_EVERY: Duration = Duration::from_ms(100);
 const WINDOW: Duration = Duration::from_secs(1);

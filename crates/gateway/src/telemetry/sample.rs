@@ -6,6 +6,7 @@
 //! two copies.
 
 use crate::account::{Account, Accounts, ClassCounts, FirstPacket, FlowCount};
+use crate::trips::{ClassTrips, TripCount};
 use fairwire_core::{Duration, FlowHash, Time};
 use std::collections::VecDeque;
 
@@ -35,17 +36,18 @@ pub(super) struct ClassSample {
     bytes_out: u64,
     dropped: u64,
     marked: u64,
+    pub trips: TripCount,
 }
 
 impl ClassSample {
-    fn of(count: &FlowCount) -> Self {
+    fn of((count, trips): (&FlowCount, &TripCount)) -> Self {
         let FlowCount { bytes_in, bytes_out, dropped, marked, .. } = *count;
-        ClassSample { bytes_in, bytes_out, dropped, marked }
+        ClassSample { bytes_in, bytes_out, dropped, marked, trips: *trips }
     }
 
     /// The same as counters, without packets.
     pub(super) fn count(&self) -> FlowCount {
-        let ClassSample { bytes_in, bytes_out, dropped, marked } = *self;
+        let ClassSample { bytes_in, bytes_out, dropped, marked, .. } = *self;
         FlowCount { bytes_in, bytes_out, dropped, marked, ..FlowCount::default() }
     }
 }
@@ -110,9 +112,9 @@ impl Sampler {
     }
 
     /// Copies the next piece. A whole copy waits for its taker, at each interval.
-    pub(super) fn step(&mut self, now: Time, accounts: &Accounts, classes: &ClassCounts) {
+    pub(super) fn step(&mut self, now: Time, accounts: &Accounts, classes: &ClassCounts, trips: &ClassTrips) {
         let (all, opened) = accounts.all();
-        let counts = classes.all();
+        let (counts, trips) = (classes.all(), trips.all());
         let sample = &mut self.sample;
         let [flows, classes] = match self.of {
             Some(of) => of,
@@ -120,7 +122,8 @@ impl Sampler {
             None => {
                 self.begins_at = now + SPACING;
                 // At most the room that was taken at construction.
-                [all.len().min(sample.flows.capacity()), counts.len().min(sample.classes.capacity())]
+                let classes = counts.len().min(trips.len()).min(sample.classes.capacity());
+                [all.len().min(sample.flows.capacity()), classes]
             }
         };
         self.of = Some([flows, classes]);
@@ -130,9 +133,11 @@ impl Sampler {
             sample.opened.extend_from_slice(&opened[piece.clone()]);
             sample.flows.extend(all[piece].iter().map(copied));
         }
-        if let Some(piece) = piece(sample.classes.len(), classes.min(counts.len()), CLASSES_AT_ONCE) {
+        if let Some(piece) =
+            piece(sample.classes.len(), classes.min(counts.len()).min(trips.len()), CLASSES_AT_ONCE)
+        {
             sample.class_times.push(now);
-            sample.classes.extend(counts[piece].iter().map(ClassSample::of));
+            sample.classes.extend(counts[piece.clone()].iter().zip(&trips[piece]).map(ClassSample::of));
         }
     }
 
@@ -212,6 +217,7 @@ mod tests {
         let (flows, classes) = (FLOWS_AT_ONCE + 10, 3 * CLASSES_AT_ONCE);
         let mut accounts = Accounts::new(flows);
         let mut counts = ClassCounts::new(classes);
+        let trips = ClassTrips::new(classes);
         let mut sampler = Sampler::new(flows, classes, at(0));
         let mut kept = RecentCopies::new(flows, classes);
         let mut given = Vec::new();
@@ -221,7 +227,7 @@ mod tests {
                 accounts.entry(account).bytes_out += 10;
             }
             (0..classes as u32).for_each(|class| counts.entry(class).bytes_out += 20);
-            sampler.step(at(ms), &accounts, &counts);
+            sampler.step(at(ms), &accounts, &counts, &trips);
             if sampler.give(&mut kept) {
                 given.push(ms);
             }
@@ -246,7 +252,7 @@ mod tests {
         let counts = ClassCounts::new(1);
         let mut sampler = Sampler::new(4, 1, at(0));
         for ms in (0..5000).step_by(10) {
-            sampler.step(at(ms), &accounts, &counts);
+            sampler.step(at(ms), &accounts, &counts, &ClassTrips::new(1));
         }
         let mut kept = RecentCopies::new(4, 1);
         assert!(sampler.give(&mut kept));

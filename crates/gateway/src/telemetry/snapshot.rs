@@ -73,6 +73,19 @@ pub struct WaySnapshot {
     /// The waits of packets that left since the start, over all reloads.
     #[serde(default)]
     pub sojourn_histogram: SojournHistogram,
+    /// Round trips of TCP that ended during the last second, from the port by which this way
+    /// leaves to the hosts beyond and back, seconds. Waits in the gateway are no part of them.
+    #[serde(default)]
+    pub round_trip: SojournSnapshot,
+    /// The same since the start, over all reloads.
+    #[serde(default)]
+    pub round_trip_histogram: SojournHistogram,
+    /// TCP segments with payload, SYN or FIN that came since the start.
+    #[serde(default)]
+    pub tcp_segments: u64,
+    /// Of these, segments that were sent again.
+    #[serde(default)]
+    pub retransmitted: u64,
     /// Bit/s that left during the last second, as counted on the link.
     pub throughput_bps: f64,
     /// The part of the link in use during the last second, 0 to 1.
@@ -256,6 +269,22 @@ pub struct ClassSnapshot {
     pub bytes_out: u64,
     /// Packets dropped since the start.
     pub dropped: u64,
+    /// The smoothed round trip of its TCP, from the port by which this way leaves to the hosts
+    /// beyond and back, seconds; 0 before there was one.
+    #[serde(default)]
+    pub round_trip_s: f64,
+    /// Round trips since the start.
+    #[serde(default)]
+    pub round_trips: u64,
+    /// Their sum, seconds.
+    #[serde(default)]
+    pub round_trips_sum_s: f64,
+    /// Segments of it that were sent again since the start.
+    #[serde(default)]
+    pub retransmitted: u64,
+    /// Segments that were sent again per second.
+    #[serde(default)]
+    pub retransmits_per_s: f64,
 }
 
 /// A port.

@@ -7,7 +7,7 @@ use crate::report;
 use comfy_table::{CellAlignment, Table, presets};
 use fairwire_gateway::control::protocol::{Answer, Request};
 use fairwire_gateway::telemetry::snapshot::{
-    ClassSnapshot, CountsSnapshot, FlowCounts, Snapshot, WaySnapshot,
+    ClassSnapshot, CountsSnapshot, FlowCounts, Snapshot, SojournSnapshot, WaySnapshot,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -108,7 +108,7 @@ fn text(snapshot: &Snapshot) -> String {
 /// A row for each quantity, a column for each way.
 fn ways(ways: &[WaySnapshot]) -> Table {
     type Row = (&'static str, fn(&WaySnapshot) -> String);
-    const ROWS: [Row; 15] = [
+    const ROWS: [Row; 18] = [
         ("discipline", |way| if way.discipline.is_empty() { "none".into() } else { way.discipline.clone() }),
         ("rate", |way| if way.rate_bps == 0 { "-".into() } else { bits(way.rate_bps as f64) }),
         ("throughput", |way| bits(way.throughput_bps)),
@@ -117,6 +117,9 @@ fn ways(ways: &[WaySnapshot]) -> Table {
         ("sojourn p50", |way| seconds(way.sojourn.p50_s)),
         ("sojourn p95", |way| seconds(way.sojourn.p95_s)),
         ("sojourn p99", |way| seconds(way.sojourn.p99_s)),
+        ("round trip p50", |way| trip(&way.round_trip, way.round_trip.p50_s)),
+        ("round trip p95", |way| trip(&way.round_trip, way.round_trip.p95_s)),
+        ("TCP sent again", |way| format!("{} of {} segments", way.retransmitted, way.tcp_segments)),
         ("active flows", |way| way.active_flows.to_string()),
         ("Jain's index", |way| format!("{:.3}", way.jain)),
         ("packets in", |way| way.totals.packets_in.to_string()),
@@ -139,7 +142,18 @@ fn ways(ways: &[WaySnapshot]) -> Table {
 
 fn classes(classes: &[ClassSnapshot]) -> Table {
     let mut table = plain();
-    table.set_header(["class", "under", "weight", "offered", "share", "fair share", "drops/s", "marks/s"]);
+    table.set_header([
+        "class",
+        "under",
+        "weight",
+        "offered",
+        "share",
+        "fair share",
+        "drops/s",
+        "marks/s",
+        "round trip",
+        "again/s",
+    ]);
     for class in classes {
         table.add_row([
             class.class.clone(),
@@ -150,12 +164,19 @@ fn classes(classes: &[ClassSnapshot]) -> Table {
             bits(class.fair_bps),
             format!("{:.0}", class.drops_per_s),
             format!("{:.0}", class.marks_per_s),
+            if class.round_trips > 0 { seconds(class.round_trip_s) } else { "-".into() },
+            format!("{:.0}", class.retransmits_per_s),
         ]);
     }
     for column in table.column_iter_mut().skip(2) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     table
+}
+
+/// A round trip of the last second, where there was one.
+fn trip(trips: &SojournSnapshot, value_s: f64) -> String {
+    if trips.max_s > 0.0 { seconds(value_s) } else { "-".into() }
 }
 
 fn plain() -> Table {

@@ -141,10 +141,11 @@ fn way_lines(way: &WaySnapshot, is_chosen: bool) -> [Line<'static>; 2] {
     );
     let sojourn = &way.sojourn;
     let second = format!(
-        "          p50 {} p95 {} p99 {} ms  Jain {:.4}  worst share {:.2} points",
+        "          p50 {} p95 {} p99 {} ms  trip {} ms  Jain {:.4}  worst share {:.2} points",
         time(sojourn.p50_s),
         time(sojourn.p95_s),
         time(sojourn.p99_s),
+        time(way.round_trip.p50_s),
         way.jain,
         way.worst_share_error_points,
     );
@@ -195,13 +196,14 @@ fn draw_pictures(frame: &mut Frame<'_>, view: &View, way: &WaySnapshot, area: Re
 /// they are given up for the name (the least first).
 type Column = (&'static str, u16, usize);
 
-const CLASS_COLUMNS: [Column; 6] = [
+const CLASS_COLUMNS: [Column; 7] = [
     ("weight", 6, 1),
-    ("offered", 8, 2),
+    ("offered", 8, 3),
     ("got", 8, usize::MAX),
-    ("fair", 8, 4),
+    ("fair", 8, 5),
     ("share (| fair)", BAR as u16, 0),
-    ("drop/s", 6, 3),
+    ("drop/s", 6, 4),
+    ("trip ms", 7, 2),
 ];
 const FLOW_COLUMNS: [Column; 4] =
     [("offered", 8, 2), ("got", 8, usize::MAX), ("drop/s", 6, 1), ("mark/s", 6, 0)];
@@ -262,6 +264,7 @@ fn classes<'a>(view: &View, way: &WaySnapshot, area: Rect) -> Table<'a> {
             right(short(class.fair_bps)),
             Cell::from(bar(class.throughput_bps / all, class.fair_bps / all)),
             right(format!("{:.0}", class.drops_per_s)),
+            right(if class.round_trips > 0 { time(class.round_trip_s) } else { "-".into() }),
         ];
         (full_name(class), cells)
     };

@@ -1,0 +1,216 @@
+//! What is remembered of a conversation: in each way the highest byte, the newest timestamp, and
+//! one segment that is timed.
+
+use fairwire_core::{Duration, Time};
+use fairwire_wire::headers::TcpFlags;
+use fairwire_wire::tcp::Segment;
+
+/// A conversation: a cache line.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+pub(super) struct Conversation {
+    /// The hash of its key; 0 where the place is free.
+    pub hash: u64,
+    /// When a segment came last, in ticks.
+    pub seen: u32,
+    /// By the number of the way.
+    halves: [Half; 2],
+}
+
+const _: () = assert!(size_of::<Conversation>() == 64);
+
+/// One way of it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Half {
+    /// Since when a segment is timed: it came, or it left.
+    since: Time,
+    /// The number after the highest byte.
+    end: u32,
+    /// The newest timestamp.
+    stamp: u32,
+    /// The timestamp or the acknowledgement that is the answer.
+    awaited: u32,
+    timing: Timing,
+    /// By what its answer is known.
+    by: By,
+    /// Counts the segments that were timed, so that a late departure is not taken for another's.
+    number: u8,
+    known: Known,
+}
+
+/// What is known of a way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Known {
+    #[default]
+    Nothing,
+    End,
+    EndAndStamp,
+}
+
+/// The segment that is timed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Timing {
+    #[default]
+    None,
+    /// It waits in the gateway, and will be known again so.
+    Waits,
+    /// It left.
+    Left,
+}
+
+/// By what the answer is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum By {
+    #[default]
+    Stamp,
+    Acknowledgement,
+}
+
+/// What became of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sent {
+    /// It goes on.
+    On,
+    /// It is timed, under this number.
+    Timed(u8),
+    /// This number of its bytes was sent before.
+    Again(u32),
+}
+
+/// A segment that waits for longer was dropped; the next one is timed.
+const MAX_WAIT: Duration = Duration::from_secs(1);
+/// An answer that takes longer is none: the longest round trip that there is over satellites and
+/// full buffers, several times over.
+const MAX_TRIP: Duration = Duration::from_secs(10);
+/// No window is larger (RFC 7323, section 2.3). What begins further back is of another connection.
+const MAX_WINDOW: i32 = 1 << 30;
+
+/// How far `a` is after `b` in numbers that wrap around (RFC 9293, section 3.4).
+fn after(a: u32, b: u32) -> i32 {
+    a.wrapping_sub(b).cast_signed()
+}
+
+impl Conversation {
+    /// One of which nothing is known but the hash of its key.
+    pub(super) fn new(hash: u64) -> Self {
+        Conversation { hash, ..Conversation::default() }
+    }
+
+    /// Was it seen in both ways? What a flood makes up is not answered.
+    pub(super) fn is_mutual(&self) -> bool {
+        self.halves.iter().all(|half| half.known >= Known::End)
+    }
+
+    /// The trip of `way` that `segment` of the other way ends at `now`, if it does.
+    #[inline]
+    pub(super) fn answered(&mut self, way: usize, segment: &Segment, now: Time) -> Option<Duration> {
+        self.halves[way].answered(segment, now)
+    }
+
+    /// `segment`, which takes numbers, arrives in `way` at `now`. Parts of it have `part_bytes`
+    /// each, or it has one.
+    #[inline]
+    pub(super) fn sent(&mut self, way: usize, segment: &Segment, part_bytes: u32, now: Time) -> Sent {
+        self.halves[way].sent(segment, part_bytes, now)
+    }
+
+    /// The segment of `way` that is timed under `number` leaves.
+    #[inline]
+    pub(super) fn leaves(&mut self, way: usize, number: u8, now: Time) {
+        let half = &mut self.halves[way];
+        if half.timing == Timing::Waits && half.number == number {
+            (half.timing, half.since) = (Timing::Left, now);
+        }
+    }
+}
+
+impl Half {
+    fn answered(&mut self, segment: &Segment, now: Time) -> Option<Duration> {
+        if segment.flags.has(TcpFlags::RST) {
+            self.timing = Timing::None;
+        }
+        if self.timing != Timing::Left {
+            return None;
+        }
+        let acknowledged = segment.acknowledged?;
+        let is_answer = match self.by {
+            By::Stamp => {
+                let ahead = after(segment.stamps?.echo, self.awaited);
+                if ahead > 0 {
+                    self.timing = Timing::None; // its own echo did not come, and will not
+                }
+                ahead == 0
+            }
+            By::Acknowledgement => after(acknowledged, self.awaited) >= 0,
+        };
+        if !is_answer {
+            return None;
+        }
+        self.timing = Timing::None;
+        Some(now.since(self.since)).filter(|trip| *trip <= MAX_TRIP)
+    }
+
+    fn sent(&mut self, segment: &Segment, part_bytes: u32, now: Time) -> Sent {
+        let span = segment.span();
+        let end = segment.sequence.wrapping_add(span);
+        let is_syn = segment.flags.has(TcpFlags::SYN);
+        let behind = if self.known >= Known::End { after(self.end, segment.sequence) } else { 0 };
+        if (is_syn && self.end != end) || !(-MAX_WINDOW..=MAX_WINDOW).contains(&behind) {
+            *self = Half { number: self.number, ..Half::default() }; // another connection
+            return self.goes_on(segment, end, part_bytes, now);
+        }
+        let age = segment.stamps.filter(|_| self.has_stamp()).map(|stamps| after(stamps.value, self.stamp));
+        match behind {
+            ..=0 => self.goes_on(segment, end, part_bytes, now),
+            _ if age.is_some_and(|age| age < 0) => Sent::On, // overtaken
+            _ => {
+                if self.timing == Timing::Waits || self.by == By::Acknowledgement {
+                    self.timing = Timing::None;
+                }
+                self.remember(segment, end);
+                Sent::Again(span.min(behind.cast_unsigned()))
+            }
+        }
+    }
+
+    /// `segment`, which ends at `end`, is new.
+    fn goes_on(&mut self, segment: &Segment, end: u32, part_bytes: u32, now: Time) -> Sent {
+        let is_first = |value| !self.has_stamp() || after(value, self.stamp) > 0;
+        let is_timeable = segment.stamps.is_none_or(|stamps| is_first(stamps.value));
+        let is_free = match self.timing {
+            Timing::None => true,
+            Timing::Waits => now.since(self.since) > MAX_WAIT,
+            Timing::Left => now.since(self.since) > MAX_TRIP,
+        };
+        self.remember(segment, end);
+        if !(is_timeable && is_free) {
+            return Sent::On;
+        }
+        // Whether the other end knows timestamps is not known before its SYN.
+        let stamps = segment.stamps.filter(|_| !segment.flags.has(TcpFlags::SYN));
+        let first_part = if part_bytes == 0 { segment.span() } else { part_bytes.min(segment.span()) };
+        (self.by, self.awaited) = match stamps {
+            Some(stamps) => (By::Stamp, stamps.value),
+            None => (By::Acknowledgement, segment.sequence.wrapping_add(first_part)),
+        };
+        (self.timing, self.since) = (Timing::Waits, now);
+        self.number = self.number.wrapping_add(1);
+        Sent::Timed(self.number)
+    }
+
+    fn remember(&mut self, segment: &Segment, end: u32) {
+        if self.known == Known::Nothing || after(end, self.end) > 0 {
+            self.end = end;
+        }
+        self.known = self.known.max(Known::End);
+        if let Some(stamps) = segment.stamps
+            && (!self.has_stamp() || after(stamps.value, self.stamp) > 0)
+        {
+            (self.stamp, self.known) = (stamps.value, Known::EndAndStamp);
+        }
+    }
+
+    fn has_stamp(&self) -> bool {
+        self.known == Known::EndAndStamp
+    }
+}
