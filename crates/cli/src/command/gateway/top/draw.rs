@@ -141,11 +141,10 @@ fn way_lines(way: &WaySnapshot, is_chosen: bool) -> [Line<'static>; 2] {
     );
     let sojourn = &way.sojourn;
     let second = format!(
-        "          p50 {} p95 {} p99 {} ms  trip {} ms  Jain {:.4}  worst share {:.2} points",
+        "          p50 {} p95 {} p99 {} ms  Jain {:.4}  worst share {:.2} points",
         time(sojourn.p50_s),
         time(sojourn.p95_s),
         time(sojourn.p99_s),
-        time(way.round_trip.p50_s),
         way.jain,
         way.worst_share_error_points,
     );
@@ -197,13 +196,13 @@ fn draw_pictures(frame: &mut Frame<'_>, view: &View, way: &WaySnapshot, area: Re
 type Column = (&'static str, u16, usize);
 
 const CLASS_COLUMNS: [Column; 7] = [
-    ("weight", 6, 1),
+    ("weight", 6, 2),
     ("offered", 8, 3),
     ("got", 8, usize::MAX),
     ("fair", 8, 5),
-    ("share (| fair)", BAR as u16, 0),
+    ("share (| fair)", BAR as u16, 1),
     ("drop/s", 6, 4),
-    ("trip ms", 7, 2),
+    ("trip ms", 7, 0),
 ];
 const FLOW_COLUMNS: [Column; 4] =
     [("offered", 8, 2), ("got", 8, usize::MAX), ("drop/s", 6, 1), ("mark/s", 6, 0)];
