@@ -34,6 +34,31 @@ fn it_runs_without_root_where_it_is_given_the_two_capabilities() {
 }
 
 #[test]
+fn members_of_a_group_may_read_over_the_socket_and_change_nothing() {
+    let Some(bed) = Bed::new("readers") else { return };
+    let socket = bed.folder.path().join("own.sock");
+    let keys = format!("socket = \"{}\"\nreaders = \"nogroup\"\ninterval =", socket.display());
+    let config = bed.write("gateway.toml", &bed.text().replace("interval =", &keys));
+    let path = config.to_str().expect("UTF-8");
+    let gateway = bed.start(&config);
+    let as_other = |group: u32, arguments: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65533", &format!("--regid={group}"), "--clear-groups"]);
+        command.args([env!("CARGO_BIN_EXE_fairwire"), "gateway"]).args(arguments);
+        let output = bed.output(&mut command);
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, said) = as_other(65534, &["status", path]);
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = as_other(65534, &["set-weight", path, "unclaimed", "2"]);
+    assert!(code == Some(2) && said.contains("may only read"), "{said}");
+    let (code, said) = as_other(65532, &["status", path]);
+    assert!(code == Some(2) && said.contains("telemetry.readers"), "{said}");
+    assert!(bed.call(&["reload", path]).status.success());
+    assert!(gateway.end().0.success());
+}
+
+#[test]
 fn what_the_process_may_not_read_or_write_its_clients_hand_over() {
     let Some(bed) = Bed::new("handed") else { return };
     let rows = "name,addresses,weight\nann,10.77.0.2,1\nbob,10.77.0.3,1\n";

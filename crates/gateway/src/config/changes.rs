@@ -26,7 +26,7 @@ const NAMED: usize = 5;
 
 /// Keys whose value is used once, when the gateway starts. Those of the wire and the page and the
 /// name are too.
-const OPENED_ONCE: [&str; 9] = [
+const OPENED_ONCE: [&str; 10] = [
     "safety.on_failure",
     "safety.patience",
     "safety.user",
@@ -34,6 +34,7 @@ const OPENED_ONCE: [&str; 9] = [
     "telemetry.captured",
     "telemetry.hosts",
     "telemetry.metrics",
+    "telemetry.readers",
     "telemetry.socket",
     "telemetry.token_file",
 ];

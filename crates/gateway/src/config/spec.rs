@@ -307,6 +307,9 @@ pub struct TelemetrySpec {
     /// `/run/fairwire`, or in that of `XDG_RUNTIME_DIR` for others than root; under systemd in its
     /// `RUNTIME_DIRECTORY`.
     pub socket: Option<PathBuf>,
+    /// A group whose members may read over the socket: `status`, `counts`, `watch`. They change
+    /// nothing. Default: none; the socket is its owner's alone.
+    pub readers: Option<String>,
     /// The address for metrics over HTTP, such as `127.0.0.1:9820`. Default: none. Beyond loopback
     /// it needs `token_file`.
     pub metrics: Option<String>,

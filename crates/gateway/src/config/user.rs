@@ -2,7 +2,7 @@
 
 use super::Config;
 use fairwire_document::{DocumentError, Problem};
-use nix::unistd::User as Entry;
+use nix::unistd::{Group, User as Entry};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -49,6 +49,21 @@ pub fn of(config: &Config) -> Result<Option<User>, DocumentError> {
     }
 }
 
+/// The number of the group whose members may read over the socket; `None` where there is none.
+pub fn readers(config: &Config) -> Result<Option<u32>, DocumentError> {
+    const KEY: &str = "telemetry.readers";
+    let Some(name) = &config.spec().telemetry.readers else { return Ok(None) };
+    let refused = |why: String| {
+        let allowed = "a group of this machine (`getent group`)".to_owned();
+        config.refuse(KEY, Problem::Refused { key: KEY.into(), given: format!("`{name}`"), why, allowed })
+    };
+    match Group::from_name(name) {
+        Ok(Some(group)) => Ok(Some(group.gid.as_raw())),
+        Ok(None) => Err(refused("there is no such group here".into())),
+        Err(error) => Err(refused(format!("groups cannot be looked up: {error}"))),
+    }
+}
+
 fn named(name: &str) -> Result<Option<User>, nix::Error> {
     Ok(Entry::from_name(name)?.map(User::of))
 }
@@ -82,8 +97,23 @@ impl User {
 
 #[cfg(test)]
 mod tests {
+    use super::readers as readers_of;
     use super::*;
     use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn readers_are_a_group_that_is_there() {
+        let with = |readers: &str| {
+            let text = format!(
+                "format = 2\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[telemetry]\n{readers}\n"
+            );
+            readers_of(&Config::parse("t.toml", &text, None).expect("a configuration"))
+        };
+        assert_eq!(with("").expect("none"), None);
+        assert_eq!(with("readers = \"root\"").expect("it is there"), Some(0));
+        let message = with("readers = \"no-such-group\"").expect_err("it is not there").to_string();
+        assert!(message.starts_with("t.toml:7:11: `telemetry.readers` is `no-such-group`"), "{message}");
+    }
 
     #[test]
     fn a_reader_is_allowed_by_the_modes_of_the_file_and_of_every_folder_above_it() {

@@ -58,6 +58,14 @@ pub enum Request {
 }
 
 impl Request {
+    /// Does it only read what the gateway counts?
+    pub fn only_reads(&self) -> bool {
+        match self {
+            Request::Status { .. } | Request::Counts { .. } | Request::Watch { .. } => true,
+            Request::Reload { .. } | Request::SetWeight { .. } | Request::Capture { .. } => false,
+        }
+    }
+
     /// The files that go with it.
     pub fn handed(&self) -> Handed {
         match self {

@@ -9,9 +9,9 @@ use crate::control::handed::Handed;
 use crate::control::protocol::{Answer, Request};
 use fairwire_core::{Duration, Time};
 use rustix::event::PollFlags;
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 
 /// Clients at once. The next one takes the place of the one that has been idle for longest.
 const MAX_CLIENTS: usize = 32;
@@ -32,6 +32,10 @@ const QUIET: Duration = Duration::from_secs(60);
 /// Lines of 4 KiB that are read at once for requests to reload: one reload answers them all.
 const MERGED_READS: usize = 4;
 
+/// Why a member of the group of readers is refused.
+const READER: &str = "this user may only read; allowed: status, counts and watch. Root and the socket's owner may change \
+                      the gateway and take captures";
+
 /// All connected clients. The first has the next turn.
 #[derive(Debug, Default)]
 pub(super) struct Clients(Vec<Client>);
@@ -39,6 +43,8 @@ pub(super) struct Clients(Vec<Client>);
 #[derive(Debug)]
 struct Client {
     stream: UnixStream,
+    /// May it change what the gateway does?
+    may_change: bool,
     /// Files that came with what was read last, for the request that it ends.
     handed: Handed,
     input: Vec<u8>,
@@ -89,14 +95,16 @@ impl Clients {
         self.has_room() && self.0.iter().any(Client::is_ready)
     }
 
-    /// Accepts clients that wait at `listener`, a few at a time.
-    pub(super) fn accept(&mut self, listener: &UnixListener, now: Time) {
+    /// Accepts clients that wait, a few at a time. `next` has the next one, and whether it may
+    /// change what the gateway does.
+    pub(super) fn accept(&mut self, next: &dyn Fn() -> io::Result<(UnixStream, bool)>, now: Time) {
         for _ in 0..ACCEPTED_AT_ONCE {
-            let Ok((stream, _)) = listener.accept() else { return };
-            if stream.set_nonblocking(true).is_err() {
-                continue;
-            }
-            let client = Client::new(stream, now);
+            let (stream, may_change) = match next() {
+                Ok(accepted) => accepted,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(_) => continue,
+            };
+            let client = Client::new(stream, may_change, now);
             if self.0.len() < MAX_CLIENTS || self.make_place(now) {
                 self.0.push(client);
             } else {
@@ -168,6 +176,7 @@ impl Clients {
         let mut client = self.0.remove(place);
         match client.take_request(now) {
             Err(message) => client.refuse(message, now),
+            Ok(request) if !client.may_change && !request.only_reads() => client.refuse(READER.into(), now),
             Ok(reload @ Request::Reload { .. }) => {
                 self.0.push(client);
                 return self.reload(reload, now, answer);
@@ -195,7 +204,7 @@ impl Clients {
     fn reload(&mut self, mut reload: Request, now: Time, answer: &mut dyn FnMut(Request) -> Reply) {
         let mut counts = Vec::with_capacity(self.0.len());
         for client in &mut self.0 {
-            let is_free = client.output.is_empty();
+            let is_free = client.output.is_empty() && client.may_change;
             counts.push(if is_free { client.take_reloads(&mut reload, now) } else { 0 });
         }
         if let Some(last) = counts.last_mut() {
@@ -227,9 +236,10 @@ impl Clients {
 }
 
 impl Client {
-    fn new(stream: UnixStream, now: Time) -> Self {
+    fn new(stream: UnixStream, may_change: bool, now: Time) -> Self {
         Client {
             stream,
+            may_change,
             handed: Handed::default(),
             input: Vec::new(),
             output: Vec::new(),
@@ -395,12 +405,14 @@ mod tests {
     use super::*;
     use std::io::{BufRead, BufReader};
     use std::os::linux::net::SocketAddrExt;
-    use std::os::unix::net::SocketAddr;
+    use std::os::unix::net::{SocketAddr, UnixListener};
 
     struct TestServer {
         listener: UnixListener,
         address: SocketAddr,
         clients: Clients,
+        /// May who connects change anything?
+        may_change: bool,
         /// What was answered.
         served: Vec<Request>,
         /// Bytes of the answer to `status`.
@@ -426,12 +438,18 @@ mod tests {
             let address = SocketAddr::from_abstract_name(name).expect("a short name");
             let listener = UnixListener::bind_addr(&address).expect("the name is free");
             listener.set_nonblocking(true).expect("a socket can");
-            TestServer { listener, address, clients: Clients::default(), served: Vec::new(), status_bytes: 0 }
+            let clients = Clients::default();
+            TestServer { listener, address, clients, may_change: true, served: Vec::new(), status_bytes: 0 }
         }
 
         fn connect_at(&mut self, now: Time) -> UnixStream {
             let stream = UnixStream::connect_addr(&self.address).expect("it listens");
-            self.clients.accept(&self.listener, now);
+            let next = || {
+                let (stream, _) = self.listener.accept()?;
+                stream.set_nonblocking(true)?;
+                Ok((stream, self.may_change))
+            };
+            self.clients.accept(&next, now);
             stream
         }
 
@@ -487,6 +505,28 @@ mod tests {
         place.serve(Time::ZERO);
         let wanted: Vec<_> = place.clients.streams().map(|(_, flags)| flags).collect();
         assert_eq!(wanted, [PollFlags::OUT]);
+    }
+
+    #[test]
+    fn one_that_may_only_read_changes_nothing_not_even_by_the_reload_of_another() {
+        let mut place = TestServer::new("reader");
+        place.may_change = false;
+        let changes = [RELOAD, SET_WEIGHT, b"{\"request\":\"capture\",\"path\":\"x\"}\n", STATUS].concat();
+        let reader = place.sending(&changes);
+        let reloads = place.sending(RELOAD);
+        place.may_change = true;
+        let owner = place.sending(RELOAD);
+        (0..6).for_each(|_| {
+            place.serve(Time::ZERO);
+        });
+        assert_eq!(place.served, [bare_reload(), Request::Status { classes: false }]);
+        let answers: Vec<String> = BufReader::new(&reader).lines().take(3).map_while(Result::ok).collect();
+        assert!(
+            answers.len() == 3 && answers.iter().all(|line| line.contains("may only read")),
+            "{answers:?}"
+        );
+        assert!(line(&reloads).contains("may only read"));
+        assert!(line(&owner).contains("weight-set"));
     }
 
     #[test]

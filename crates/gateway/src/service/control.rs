@@ -106,7 +106,7 @@ impl Control<'_> {
                 self.notifier.ready("forwarding; the guard is gone: the link would fail closed");
             }
             troubles.look(self.board.lost(), &mut |line| say(format_args!("{line}")));
-            clients.accept(&self.listener.socket, now);
+            clients.accept(&|| self.listener.accept(), now);
             let board = self.board.clone();
             clients.serve(now, &mut |request| self.answer(request), &mut || {
                 Answer::Snapshot(Box::new(Arc::unwrap_or_clone(board.latest())))
@@ -122,7 +122,7 @@ impl Control<'_> {
         loop {
             let is_last = is_over();
             let now = clock::now();
-            clients.accept(&self.listener.socket, now);
+            clients.accept(&|| self.listener.accept(), now);
             let board = self.board.clone();
             let mut answer = |request| match request {
                 Request::Reload { .. } | Request::SetWeight { .. } => {

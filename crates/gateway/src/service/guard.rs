@@ -154,7 +154,7 @@ impl Guard {
         // A terminal that closes ends the gateway, not its guard.
         signal_hook::flag::register(libc::SIGHUP, std::sync::Arc::new(AtomicBool::new(false)))
             .map_err(fail)?;
-        let listener = Listener::bind(&parameters.socket)?;
+        let listener = Listener::bind(&parameters.socket, None)?;
         rights::keep_only(rights::GUARD, parameters.user.as_ref())?;
         // It takes its socket away, and needs no other file.
         let folder = parameters.socket.parent().map(Path::to_owned);

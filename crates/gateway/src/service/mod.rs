@@ -119,7 +119,7 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
     };
     let datapath = Datapath::new(config.plan(&context)?);
     let socket = place::socket_path(&spec.name, spec.telemetry.socket.as_deref());
-    let listener = Listener::bind(&socket)?;
+    let listener = Listener::bind(&socket, user::readers(&config)?)?;
     let sites = Sites::bind(&config, user.as_ref())?;
     let guard = start_guard(&config, options, user.as_ref())?;
     rights::keep_only(rights::GATEWAY, user.as_ref())?;

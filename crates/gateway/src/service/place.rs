@@ -4,11 +4,12 @@ use super::error::ServiceError;
 use crate::config::user::User;
 use crate::config::{self, spec::Spec};
 use fairwire_document::{DocumentError, read_document};
+use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use rustix::fs::{FlockOperation, Mode, flock};
 use rustix::process::{getuid, umask};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
@@ -155,16 +156,19 @@ pub(super) fn give_folder(folder: &Path, user: &User) -> Result<(), ServiceError
     std::os::unix::fs::lchown(folder, Some(user.uid), Some(user.gid)).map_err(fail)
 }
 
-/// A listening socket that only its owner may use, and whose name goes when this does.
+/// A listening socket that its owner may use, and perhaps a group. Its name goes when this does.
 #[derive(Debug)]
 pub(super) struct Listener {
     pub socket: UnixListener,
+    /// Who bound it, before the process became another user.
+    owner: u32,
     path: PathBuf,
 }
 
 impl Listener {
-    /// Listens at `path`. A socket at which no process answers is replaced, and nothing else.
-    pub(super) fn bind(path: &Path) -> Result<Self, ServiceError> {
+    /// Listens at `path`, also for members of `group`. A socket at which no process answers is
+    /// replaced, and nothing else.
+    pub(super) fn bind(path: &Path, group: Option<u32>) -> Result<Self, ServiceError> {
         let fail = |error: io::Error| ServiceError::system(format!("listening at {}", path.display()), error);
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             make_folder(folder)?;
@@ -182,7 +186,32 @@ impl Listener {
         umask(before);
         let socket = bound.map_err(fail)?;
         socket.set_nonblocking(true).map_err(fail)?;
-        Ok(Listener { socket, path: path.to_owned() })
+        let listener = Listener { socket, owner: getuid().as_raw(), path: path.to_owned() };
+        if let Some(group) = group {
+            listener.open_to(group)?;
+        }
+        Ok(listener)
+    }
+
+    fn open_to(&self, group: u32) -> Result<(), ServiceError> {
+        let path = &self.path;
+        let open = || {
+            std::os::unix::fs::lchown(path, None, Some(group))?;
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o660))
+        };
+        open().map_err(|error| {
+            let what = format!("giving {} to the group {group} of `telemetry.readers`", path.display());
+            ServiceError::system(what, error)
+        })
+    }
+
+    /// The next client that waits, and whether it may change what the gateway does: root and the
+    /// owner may.
+    pub(super) fn accept(&self) -> io::Result<(UnixStream, bool)> {
+        let (stream, _) = self.socket.accept()?;
+        stream.set_nonblocking(true)?;
+        let user = getsockopt(&stream, PeerCredentials)?.uid();
+        Ok((stream, user == 0 || user == self.owner))
     }
 }
 

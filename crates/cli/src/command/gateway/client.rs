@@ -32,7 +32,7 @@ pub(super) fn answer(whom: &WhomArgs, request: &Request) -> Result<Answer, Failu
 pub(super) fn silent(why: impl Display) -> Failure {
     Failure::user(
         why,
-        "start it with `fairwire gateway run CONFIG`; only its owner and root may use its socket",
+        "start it with `fairwire gateway run CONFIG`; only its owner, root and the group of `telemetry.readers` may use its socket",
     )
 }
 

@@ -65,6 +65,7 @@ pub fn check(config: &Config) -> Result<Vec<Note>, DocumentError> {
         needs(config, "safety.on_failure", "open", CAP_NET_ADMIN, "CAP_NET_ADMIN")?;
     }
     config.token()?;
+    user::readers(config)?;
     notes.extend(file_notes(config, user::of(config)?.as_ref()));
     Ok(notes)
 }
