@@ -11,7 +11,7 @@ const MAX_ROWS = 16;
 const SHOWN = 100;
 
 /** The causes beside what else is `beside` them, then the last drops. */
-export function Drops(props: { way: Way; beside: ComponentChildren; between: ComponentChildren }) {
+export function Drops(props: { way: Way; hasClasses: boolean; beside: ComponentChildren; between: ComponentChildren }) {
   const { answer, fault } = useAnswer<DropsAnswer>(`drops?limit=500`, 1000);
   const minute = answer?.minute.filter((cell) => cell.way === props.way) ?? [];
   const reason = (cell: { fate: string; reason: string }) =>
@@ -39,7 +39,7 @@ export function Drops(props: { way: Way; beside: ComponentChildren; between: Com
         {fault && <p class="notice bad">{fault}</p>}
         {sorted.length > 0 ? (
           <HeatMap
-            title="drops by class and cause in the last minute"
+            title={`drops by ${props.hasClasses ? "class" : "flow"} and cause in the last minute`}
             columns={columns}
             rows={sorted.map(([name, values]) => ({ name, values }))}
             format={(value) => format.count(value)}
@@ -55,24 +55,25 @@ export function Drops(props: { way: Way; beside: ComponentChildren; between: Com
           <h2 id="last">The last drops</h2>
           <Capture />
         </header>
-        {last.length > 0 ? <Last drops={last} /> : <p class="faint">There are none yet.</p>}
+        {last.length > 0 ? <Last drops={last} hasClasses={props.hasClasses} /> : <p class="faint">There are none yet.</p>}
       </section>
     </>
   );
 }
 
-function Last(props: { drops: Drop[] }) {
+/** Without classes, flows have a share, and none that would be fair is known of one flow. */
+function Last(props: { drops: Drop[]; hasClasses: boolean }) {
   return (
     <div class="scroller" role="region" tabIndex={0} aria-label="list of the last drops">
       <table class="list">
         <thead>
           <tr>
             <th scope="col">why</th>
-            <th scope="col">class</th>
+            {props.hasClasses && <th scope="col">class</th>}
             <th scope="col">packet</th>
             <th scope="col" class="number">waited</th>
             <th scope="col" class="number">its share then</th>
-            <th scope="col" class="number">fair</th>
+            {props.hasClasses && <th scope="col" class="number">fair</th>}
             <th scope="col">time</th>
           </tr>
         </thead>
@@ -82,15 +83,17 @@ function Last(props: { drops: Drop[] }) {
               <td>
                 {drop.fate}: {drop.reason}
               </td>
-              <td>
-                <bdi>{drop.class}</bdi>
-              </td>
+              {props.hasClasses && (
+                <td>
+                  <bdi>{drop.class}</bdi>
+                </td>
+              )}
               <td>
                 <bdi>{drop.packet}</bdi>
               </td>
               <td class="number">{format.seconds(drop.waited_s)}</td>
               <td class="number">{drop.share === null ? "–" : format.percent(drop.share)}</td>
-              <td class="number">{drop.fair === null ? "–" : format.percent(drop.fair)}</td>
+              {props.hasClasses && <td class="number">{drop.fair === null ? "–" : format.percent(drop.fair)}</td>}
               <td>{timeOfDay(drop.at_s)}</td>
             </tr>
           ))}

@@ -3,7 +3,7 @@
 import { render } from "preact";
 import { useState } from "preact/hooks";
 import { format, Sentence } from "../kit";
-import { setToken, type Way } from "./api";
+import { setToken, token, type Way } from "./api";
 import { Drops } from "./drops";
 import { LivePictures, Metric, PickedPictures, Tiles, WhoHasWhat } from "./overview";
 import { Past } from "./past";
@@ -29,6 +29,7 @@ function Page() {
           <Tiles now={now} />
           <Drops
             way={way}
+            hasClasses={now.class_count > 1}
             beside={<WhoHasWhat now={now} />}
             between={
               <>
@@ -106,6 +107,8 @@ function Ports() {
 
 function Token() {
   const [typed, setTyped] = useState("");
+  // The page is here again although it showed one.
+  const isRefused = token() !== null;
   return (
     <main>
       <h1>fairwire gateway</h1>
@@ -119,6 +122,11 @@ function Token() {
           state.resume();
         }}
       >
+        {isRefused && (
+          <p class="notice bad" role="alert">
+            The gateway refused that token. Allowed: the first line of the file that `telemetry.token_file` names.
+          </p>
+        )}
         <label for="token">The token of this gateway, as in the file of `telemetry.token_file`:</label>
         <div class="controls">
           <input
@@ -148,6 +156,7 @@ function duration(seconds: number): string {
 
 const place = document.getElementById("page");
 if (place) {
+  place.replaceChildren();
   render(<Page />, place);
   void state.run();
 }

@@ -85,7 +85,8 @@ export function Tiles(props: { now: WayNow }) {
             {now.jain.toFixed(3)}
           </Metric>
           <small>
-            of {format.count(now.wanting_flows)} flows that want more, of{" "}
+            of {format.count(now.wanting_flows)} flows that want more
+            {now.class_count > 1 && now.classes.some((entry) => entry.weight !== 1) ? " (without the weights of classes)" : ""}, of{" "}
             <Metric name={of("active_flows")} value={now.active_flows}>
               {format.count(now.active_flows)}
             </Metric>{" "}

@@ -146,7 +146,7 @@ export function LineChart(props: LineChartProps) {
 
   useEffect(() => {
     plot.current?.setData(aligned(props.data()));
-  }, [props.version, names]);
+  }, [props.version, names, props.span?.[0], props.span?.[1]]);
 
   const toggle = (name: string) => {
     const next = new Set(hidden);
@@ -224,13 +224,14 @@ function Key(props: { series: Series; index: number }) {
 function ChartTable(props: LineChartProps) {
   const [times, ...columns] = props.data();
   const last = (times?.length ?? 0) - 1;
+  const timeText = props.timeText ?? ((seconds: number) => `${seconds.toFixed(2)} s`);
   const text = (value: number | null | undefined) =>
     value === null || value === undefined || Number.isNaN(value) ? "none" : props.format(value);
   return (
     <div class="unseen">
       <table>
       <caption>
-        {props.title}: {props.axis}; the last values are of {times?.[last]?.toFixed(2) ?? "0"} s
+        {props.title}: {props.axis}; the last values are of {timeText(times?.[last] ?? 0)}
       </caption>
       <thead>
         <tr>

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { wantsStill } from "../kit";
 import { format } from "../kit";
-import { Contest, type Part } from "./contest";
+import { Contest, type ContestProps, type Part } from "./contest";
 import { json, open, type Server, server } from "./door";
 import { contest } from "./kernel";
 import { svg } from "./drawing";
@@ -12,8 +12,9 @@ import { type About, Game, SPEEDS } from "./game";
 import { FIRST, LESSONS } from "./lessons";
 import { LessonCard } from "./lesson";
 import { pack, unpack } from "./link";
-import { drawingsOf, fairnessOf, Pictures, shareOf, type View } from "./pictures";
-import { changed, inline, type Path, type Value, write } from "./toml";
+import type { History } from "./history";
+import { drawingsOf, fairnessOf, Pictures, shareOf, type View, worstOf } from "./pictures";
+import { at, changed, inline, type Path, type Table, type Value, write } from "./toml";
 import "./app.css";
 
 interface Written {
@@ -82,13 +83,24 @@ export function App() {
     return true;
   };
 
-  const edit = async (path: Path, value: Value | undefined) => {
-    if (!game?.about) return;
+  /** Edits are made one after the other, each of what the ones before left. */
+  const edits = useRef<Promise<unknown>>(Promise.resolve());
+  const edit: ContestProps["edit"] = (path, value) => {
+    const made = edits.current.then(() => apply(path, value));
+    edits.current = made;
+    return made;
+  };
+
+  const apply = async (path: Path, given: Value | undefined | ((document: Table) => Value)): Promise<boolean> => {
+    if (!game?.about) return false;
+    // Its group may be gone by now.
+    if (path[0] === "flow" && path.length > 1 && at(game.about.document, path.slice(0, 2)) === undefined) return false;
     setNotice(null);
+    const value = typeof given === "function" ? given(game.about.document) : given;
     const document = changed(game.about.document, path, value);
     try {
       const isOtherCount = path[0] === "disciplines" && Array.isArray(value) && value.length !== game.about.sides.length;
-      if (value !== undefined && !isOtherCount && !game.isOver && (await game.set([change(game.about, path, value)]))) {
+      if (value !== undefined && !isOtherCount && !game.isOver && (await game.set([`${path.join(".")}=${inline(value)}`]))) {
         setLesson("");
         const { runs } = game;
         setNotice({
@@ -97,19 +109,26 @@ export function App() {
           isTrue: () => game.runs === runs && !game.isOver,
         });
         history.replaceState(null, "", await pack({ scenario: game.about.toml }));
-        return;
+        return true;
       }
     } catch (error) {
-      return fail(message(error).replace(/^--set:\d+:\d+: /, ""));
+      fail(message(error).replace(/^--set:\d+:\d+: /, ""));
+      return false;
     }
     delete document["expect"]; // they were of the scenario as it was
-    if (!(await follow(write(document), "", true))) return;
+    if (!(await follow(write(document), "", true))) return false;
     const { runs } = game;
     setNotice({
       mood: "plain",
       text: "This needs a new run: it began again.",
       isTrue: () => game.runs === runs && game.now < NEWS && !game.isOver,
     });
+    return true;
+  };
+
+  const refuse = (why: string): false => {
+    fail(why);
+    return false;
   };
 
   /** A notice that is no longer true goes. */
@@ -160,7 +179,7 @@ export function App() {
                 restore={written && about.toml !== written.toml ? () => follow(written.scenario, written.name) : null}
               />
             )}
-            <Contest about={about} parts={parts} edit={edit} />
+            <Contest about={about} parts={parts} edit={edit} refuse={refuse} />
             {known?.hasKernel && <Kernel about={about} setKernel={setKernel} fail={fail} />}
             <Take game={game} view={view} kernel={kernel} lesson={lesson} fail={fail} />
           </aside>
@@ -171,16 +190,6 @@ export function App() {
       )}
     </main>
   );
-}
-
-/** A change as `--set` has it: a group goes by its name. */
-function change(about: About, path: Path, value: Value): string {
-  const groups = about.document["flow"];
-  const steps = path.map((step, index) => {
-    const group = index === 1 && path[0] === "flow" && Array.isArray(groups) ? groups[Number(step)] : undefined;
-    return typeof group === "object" && !Array.isArray(group) ? String(group["group"]) : String(step);
-  });
-  return `${steps.join(".")}=${inline(value)}`;
 }
 
 function message(error: unknown): string {
@@ -342,7 +351,7 @@ function Live({ game, view, kernel, look }: { game: Game; view: View; kernel: st
           const history = game.sides[index];
           return history ? (
             <span key={side}>
-              <strong>{side}</strong>: {shareOf(history) === undefined ? "no fair share is worked out for this contest" : fairly(fairnessOf(history))}.{" "}
+              <strong>{side}</strong>: {shareOf(history) === undefined ? "no fair share is worked out for this contest" : fairly(about, history)}.{" "}
             </span>
           ) : null;
         })}
@@ -353,11 +362,18 @@ function Live({ game, view, kernel, look }: { game: Game; view: View; kernel: st
   );
 }
 
-function fairly(jain: number): string {
+/** From this part of its fair share on a flow is served nearly fairly, and fairly. */
+const NEARLY = 0.6;
+const FAIRLY = 0.9;
+
+/** How fair the last second was: by the flow that had least of its share, since a mean hides one that starves. */
+function fairly(about: About, history: History): string {
+  const jain = fairnessOf(history);
   if (Number.isNaN(jain)) return "nothing was sent in the last second";
-  const number = format.significant(jain);
-  if (jain > 0.95) return `fair in the last second (Jain ${number})`;
-  return jain > 0.8 ? `nearly fair (Jain ${number})` : `unfair (Jain ${number})`;
+  const worst = worstOf(history);
+  const least = `${about.flows[worst.flow]?.name ?? ""} has ${format.percent(worst.part)} of its fair share`;
+  const said = worst.part >= FAIRLY ? "fair in the last second" : worst.part >= NEARLY ? `nearly fair: ${least}` : `unfair: ${least}`;
+  return `${said} (Jain ${format.significant(jain)})`;
 }
 
 /** The same contest between real sockets: twice ten seconds, which pass. */

@@ -18,8 +18,13 @@ export interface Part {
 export interface ContestProps {
   about: About;
   parts: Part[];
-  /** Another value at a path; none takes it out. */
-  edit: (path: Path, value: Value | undefined) => unknown;
+  /**
+   * Another value at a path; none takes it out. What depends on what is there is computed when it is applied: edits that are still
+   * on their way come before. False where it is refused.
+   */
+  edit: (path: Path, value: Value | undefined | ((document: Table) => Value)) => Promise<boolean>;
+  /** Says why a value cannot be. */
+  refuse: (why: string) => false;
 }
 
 const text = (value: Value | undefined) => (value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value));
@@ -163,7 +168,7 @@ function Disciplines({ about, parts, edit }: ContestProps) {
     else if (name === sides[1 - side]) chosen[side] = apart(entries.find((entry) => entry.label === name)?.name ?? name, labels);
     else chosen[side] = name;
     // An entry of the scenario stays as it was typed.
-    edit(["disciplines"], chosen.map((each) => entries.find((entry) => entry.label === each)?.typed ?? each));
+    void edit(["disciplines"], chosen.map((each) => entries.find((entry) => entry.label === each)?.typed ?? each));
   };
   return (
     <fieldset>
@@ -211,7 +216,7 @@ function Parameters(props: { entry: Entry; part: Part; about: About; edit: Conte
                 type="text"
                 value={text(at(about.document, path))}
                 placeholder={plain(field.default)}
-                onChange={(event) => edit(path, typedValue(event.currentTarget.value))}
+                onChange={(event) => void edit(path, typedValue(event.currentTarget.value))}
               />
             </label>
             <p class="faint small">
@@ -240,25 +245,29 @@ function typedValue(typed: string): Value | undefined {
   return Number.isFinite(Number(bare)) ? Number(bare) : bare;
 }
 
-function Senders({ about, parts, edit }: ContestProps) {
-  const groups = (about.document["flow"] as Table[] | undefined) ?? [];
-  const add = (source: string) => {
-    const taken = groups.map((group) => text(group["group"]));
-    let name = source;
-    for (let number = 2; taken.includes(name); number += 1) name = `${source}-${number}`;
-    edit(["flow"], [...groups, fresh(name, source, parts)]);
-  };
+const groupsOf = (document: Table) => (document["flow"] as Table[] | undefined) ?? [];
+
+function Senders({ about, parts, edit, refuse }: ContestProps) {
+  const groups = groupsOf(about.document);
+  const add = (source: string) =>
+    edit(["flow"], (document) => {
+      const present = groupsOf(document);
+      const taken = present.map((group) => text(group["group"]));
+      let name = source;
+      for (let number = 2; taken.includes(name); number += 1) name = `${source}-${number}`;
+      return [...present, fresh(name, source, parts)];
+    });
   return (
     <fieldset>
       <legend>Who sends</legend>
-      {groups.map((group, index) => (
+      {groups.map((group) => (
         <Sender
-          key={`${index} ${text(group["group"])}`}
+          key={text(group["group"])}
           group={group}
-          index={index}
           about={about}
           parts={parts}
           edit={edit}
+          refuse={refuse}
           isLast={groups.length === 1}
         />
       ))}
@@ -270,7 +279,7 @@ function Senders({ about, parts, edit }: ContestProps) {
           ["web", "web"],
           ["voip", "call"],
         ].map(([source, label]) => (
-          <button type="button" key={source} onClick={() => add(source ?? "")}>
+          <button type="button" key={source} onClick={() => void add(source ?? "")}>
             + {label}
           </button>
         ))}
@@ -292,28 +301,27 @@ function sourceName(source: Value | undefined): string {
 
 interface SenderProps extends ContestProps {
   group: Table;
-  index: number;
   isLast: boolean;
 }
 
-function Sender({ group, index, about, parts, edit, isLast }: SenderProps) {
+function Sender({ group, about, parts, edit, refuse, isLast }: SenderProps) {
   const name = text(group["group"]);
   const source = sourceName(group["source"]);
   const part = parts.find((known) => known.kind === "source" && known.name === source);
-  const path = (...rest: Path): Path => ["flow", index, ...rest];
+  const path = (...rest: Path): Path => ["flow", name, ...rest];
   const rate = at(group, ["source", source, "rate"]);
-  const remove = () => edit(["flow"], ((about.document["flow"] as Table[]) ?? []).filter((_, other) => other !== index));
+  const remove = () => edit(["flow"], (document) => groupsOf(document).filter((other) => other["group"] !== name));
   const sources = parts.filter((known) => known.kind === "source" && known.name !== "replay");
   const become = (chosen: string) => {
     const { access, start, count } = group;
     const next = fresh(name, chosen, parts);
-    edit(path(), { ...next, access: access ?? next["access"] ?? {}, ...(start ? { start } : {}), ...(count ? { count } : {}) });
+    void edit(path(), { ...next, access: access ?? next["access"] ?? {}, ...(start ? { start } : {}), ...(count ? { count } : {}) });
   };
   return (
     <div class="sender" role="group" aria-label={`senders ${name}`}>
       <div class="sender-head">
         <strong>{name}</strong>
-        <button type="button" class="quiet" disabled={isLast} aria-label={`remove ${name}`} onClick={remove}>
+        <button type="button" class="quiet" disabled={isLast} aria-label={`remove ${name}`} onClick={() => void remove()}>
           remove
         </button>
       </div>
@@ -345,7 +353,7 @@ function Sender({ group, index, about, parts, edit, isLast }: SenderProps) {
           change={(typed) => edit(path("source", source, "rate"), typed)}
         />
       )}
-      <RoundTrip group={group} about={about} path={path} edit={edit} />
+      <RoundTrip group={group} about={about} path={path} edit={edit} refuse={refuse} />
     </div>
   );
 }
@@ -361,14 +369,14 @@ function Controller(props: { group: Table; path: (...rest: Path) => Path; parts:
       options={known.map((part) => ({ name: part.name, text: part.name }))}
       change={(chosen) => {
         const tcp = (props.group["tcp"] as Table | undefined) ?? {};
-        props.edit(props.path("tcp"), { ...tcp, control: chosen, ...(chosen === "reno" ? {} : { recovery: "sack" }) });
+        void props.edit(props.path("tcp"), { ...tcp, control: chosen, ...(chosen === "reno" ? {} : { recovery: "sack" }) });
       }}
     />
   );
 }
 
 /** The round-trip time without a queue: twice the shared link, and four times the flow's own. */
-function RoundTrip(props: { group: Table; about: About; path: (...rest: Path) => Path; edit: ContestProps["edit"] }) {
+function RoundTrip(props: Pick<ContestProps, "about" | "edit" | "refuse"> & { group: Table; path: (...rest: Path) => Path }) {
   const shared = parsed(at(props.about.document, ["link", "delay"]));
   const own = parsed(at(props.group, ["access", "delay"]));
   if (shared === null || own === null) {
@@ -397,8 +405,12 @@ function RoundTrip(props: { group: Table; about: About; path: (...rest: Path) =>
       write={written.time}
       change={(next) => {
         const wanted = parsed(next);
-        const delay = wanted === null ? null : Math.max(0, (wanted - least) / 4);
-        props.edit(props.path("access", "delay"), delay === null ? next : `${Number((delay * 1e3).toPrecision(4))} ms`);
+        if (wanted !== null && wanted < least)
+          return props.refuse(
+            `The RTT without queue is \`${next}\`, but the link alone has ${written.time(least)}; allowed: at least that, or a shorter delay of the link.`,
+          );
+        const delay = wanted === null ? null : (wanted - least) / 4;
+        return props.edit(props.path("access", "delay"), delay === null ? next : `${Number((delay * 1e3).toPrecision(4))} ms`);
       }}
     />
   );

@@ -16,8 +16,8 @@ export interface SliderProps {
   isLogarithmic?: boolean;
   step?: number;
   write: (value: number) => string;
-  /** What it returns is waited for: until then the knob stays where it was put. */
-  change: (text: string) => unknown;
+  /** It is waited for: until then the knob stays where it was put. False where the value is refused. */
+  change: (text: string) => Promise<boolean> | false;
 }
 
 export function Slider(props: SliderProps) {
@@ -26,13 +26,19 @@ export function Slider(props: SliderProps) {
   const [moved, setMoved] = useState<number | null>(null);
   const latest = useRef(props.text);
   latest.current = props.text;
-  useEffect(() => setTyped(props.text), [props.text]);
+  useEffect(() => {
+    setTyped(props.text);
+    setRefused(false);
+  }, [props.text]);
   const { min, max, value } = props;
   const isLog = props.isLogarithmic ?? false;
   const place = (number: number) => (isLog ? (PLACES * Math.log(number / min)) / Math.log(max / min) : number);
   const number = (at: number) => (isLog ? min * (max / min) ** (at / PLACES) : at);
-  const submit = () => {
-    if (typed.trim() !== "" && typed !== props.text) props.change(typed.trim());
+  /** Is what is typed refused? Then it is not what runs. */
+  const [isRefused, setRefused] = useState(false);
+  const submit = async () => {
+    if (typed.trim() !== "" && typed !== props.text) setRefused(!(await props.change(typed.trim())));
+    else setRefused(false);
   };
   const move = (at: number) => {
     setMoved(at);
@@ -40,6 +46,7 @@ export function Slider(props: SliderProps) {
   };
   const release = async (at: number) => {
     await props.change(props.write(number(at)));
+    setRefused(false);
     setMoved(null);
     setTyped(latest.current);
   };
@@ -51,11 +58,13 @@ export function Slider(props: SliderProps) {
           type="text"
           value={typed}
           aria-label={`${props.label}, as text`}
+          aria-invalid={isRefused}
           onInput={(event) => setTyped(event.currentTarget.value)}
-          onBlur={submit}
-          onKeyDown={(event) => event.key === "Enter" && submit()}
+          onBlur={() => void submit()}
+          onKeyDown={(event) => event.key === "Enter" && void submit()}
         />
       </label>
+      {isRefused && <p class="refused small">not allowed; the run has {props.text}</p>}
       {value !== null && (
         <input
           type="range"

@@ -38,7 +38,7 @@ export function csv(about: About, { sides, eras }: Game): string {
   const flows = about.flows.flatMap((flow) => [`${flow.name}.rate_bps`, `${flow.name}.window_segments`]);
   const causes = about.causes.map((cause) => `drops.${cause}`);
   const lines = [["time_s", "discipline", "queue_packets", "queue_bytes", "wait_mean_s", "wait_p50_s", "wait_p99_s", ...causes, ...flows].join(",")];
-  const number = (value: number) => (Number.isNaN(value) ? "" : String(value));
+  const number = (value: number) => (Number.isNaN(value) ? "" : String(Number(value.toPrecision(12))));
   sides.forEach((side, index) => {
     const names = eras.map((era) => ({ since: era.since, name: quoted(era.sides[index] ?? "") }));
     let era = 0;

@@ -2,4 +2,7 @@ import { render } from "preact";
 import { App } from "./app";
 
 const place = document.getElementById("page");
-if (place) render(<App />, place);
+if (place) {
+  place.replaceChildren();
+  render(<App />, place);
+}

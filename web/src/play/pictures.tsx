@@ -217,6 +217,16 @@ export function fairnessOf(side: History): number {
   return squares > 0 ? (sum * sum) / (parts.length * squares) : Number.NaN;
 }
 
+/** The flow that got least of its fair share, and the part that it got. */
+export function worstOf(side: History): { flow: number; part: number } {
+  let worst = { flow: 0, part: Number.POSITIVE_INFINITY };
+  side.levels.forEach((level, flow) => {
+    const part = level.share > 0 ? level.delivered / level.share : Number.POSITIVE_INFINITY;
+    if (part < worst.part) worst = { flow, part };
+  });
+  return worst;
+}
+
 /** The fair share of a flow that wants more than it; undefined where none is worked out, as on a network. */
 export function shareOf(side: History): number | undefined {
   const shares = side.levels.map((level) => level.share).filter(Number.isFinite);

@@ -37,15 +37,21 @@ function fields(table: Table): string[] {
   return Object.entries(table).map(([name, value]) => `${key(name)} = ${inline(value)}`);
 }
 
-/** A place in a document. */
+/** A place in a document. A group of senders goes by its name. */
 export type Path = (string | number)[];
+
+/** A step from a list of groups: to the place of the group of that name. */
+function stepFrom(value: Value | undefined, step: string | number): string | number {
+  if (!Array.isArray(value) || typeof step === "number") return step;
+  return value.findIndex((each) => isTable(each) && each["group"] === step);
+}
 
 /** The value at a path; undefined where there is none. */
 export function at(document: Value, path: Path): Value | undefined {
   let value: Value | undefined = document;
   for (const step of path) {
     if (value === undefined || typeof value !== "object") return undefined;
-    value = (value as { [key: string]: Value })[step];
+    value = (value as { [key: string]: Value })[stepFrom(value, step)];
   }
   return value;
 }
@@ -54,14 +60,16 @@ export function at(document: Value, path: Path): Value | undefined {
 export function changed(document: Table, path: Path, value: Value | undefined): Table {
   const copy = structuredClone(document);
   let place: { [key: string]: Value } = copy;
-  for (const step of path.slice(0, -1)) {
+  for (const each of path.slice(0, -1)) {
+    const step = stepFrom(place as Value, each);
     const next = place[step];
     if (next === undefined || typeof next !== "object") place[step] = {};
     place = place[step] as { [key: string]: Value };
   }
   const last = path[path.length - 1];
   if (last === undefined) return copy;
-  if (value === undefined) delete place[last];
-  else place[last] = value;
+  const step = stepFrom(place as Value, last);
+  if (value === undefined) delete place[step];
+  else place[step] = value;
   return copy;
 }

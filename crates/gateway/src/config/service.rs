@@ -102,7 +102,7 @@ fn telemetry(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
         };
         if !address.ip().is_loopback() && telemetry.token_file.is_none() {
             let why = "other machines could read it";
-            let allowed = "a loopback address, or a `token_file` too";
+            let allowed = "a loopback address, or `telemetry.token_file` as well";
             return Err(texts.refuse(key, quoted(given), why, allowed));
         }
     }

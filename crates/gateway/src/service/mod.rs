@@ -210,7 +210,12 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
     observer.record(&mut datapath);
     let board = observer.board();
     let is_over = Arc::new(AtomicBool::new(false));
-    board.note("start", format!("the gateway began, with {} classes", config.book().len()));
+    // The first class is unclaimed traffic.
+    board.note("start", match config.book().len() - 1 {
+        0 => "the gateway began, without classes".to_owned(),
+        1 => "the gateway began, with 1 class or subscriber".to_owned(),
+        count => format!("the gateway began, with {count} classes and subscribers"),
+    });
     let recorder = sites.serve(&board, &context, &is_over)?;
     let (beats, child) = guard.unzip();
     let inner = Inner { config: config.clone(), wire, links: links.views(), datapath, observer };

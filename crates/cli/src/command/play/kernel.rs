@@ -20,19 +20,26 @@ pub(super) fn contest(scenario: &str) -> Result<Vec<u8>, String> {
     let folder = tempfile::tempdir().map_err(|error| lost(&error))?;
     let (file, series) = (folder.path().join("contest.toml"), folder.path().join("series.csv"));
     fs::write(&file, scenario).map_err(|error| lost(&error))?;
-    let mut run = Command::new(std::env::current_exe().map_err(|error| lost(&error))?);
-    run.arg("run").arg(&file).args(["--on", "lab,sim", "--seeds", "1", "--quiet", "--every", EVERY]);
-    run.arg("--series").arg(&series).arg("--series-flows");
-    for value in LENGTH {
-        run.args(["--set", value]);
-    }
-    let output = run.stdin(Stdio::null()).stdout(Stdio::null()).output().map_err(|error| lost(&error))?;
-    match fs::read(&series) {
+    let program = std::env::current_exe().map_err(|error| lost(&error))?;
+    let run = |stages: &str| {
+        let mut run = Command::new(&program);
+        run.arg("run").arg(&file).args(["--on", stages, "--seeds", "1", "--quiet", "--every", EVERY]);
+        run.arg("--series").arg(&series).arg("--series-flows");
+        for value in LENGTH {
+            run.args(["--set", value]);
+        }
+        run.stdin(Stdio::null()).stdout(Stdio::null()).output().map_err(|error| lost(&error))
+    };
+    let output = run("lab,sim")?;
+    let refusal = match fs::read(&series) {
         // An expectation that does not hold is none of a contest's business.
-        Ok(rows) if !rows.is_empty() && has_lab(&rows) => Ok(rows),
-        // Where the file lay for a moment says nothing to the reader.
-        _ => Err(words(&output.stderr).replace(&format!("{}/", folder.path().display()), "")),
-    }
+        Ok(rows) if !rows.is_empty() && has_lab(&rows) => return Ok(rows),
+        // The lab cannot run it, and the simulator has: why not is what the lab says alone.
+        Ok(_) => run("lab")?.stderr,
+        Err(_) => output.stderr,
+    };
+    // Where the file lay for a moment says nothing to the reader.
+    Err(words(&refusal).replace(&format!("{}/", folder.path().display()), ""))
 }
 
 fn lost(error: &io::Error) -> String {
