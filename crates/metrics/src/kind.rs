@@ -16,12 +16,12 @@ macro_rules! kinds {
             pub const ALL: &[Kind] = &[$(Kind::$kind),+];
 
             /// Its name, as in [`TransferRecord::kind`], and in measures such as
-            /// `stall_mean_s.film`.
+            /// `stall_mean_s.video`.
             pub const fn name(self) -> &'static str {
                 match self { $(Kind::$kind => $name),+ }
             }
 
-            /// What a measure calls their number, such as `stalls.film`.
+            /// What a measure calls their number, such as `stalls.video`.
             pub const fn plural(self) -> &'static str {
                 match self { $(Kind::$kind => $plural),+ }
             }
@@ -43,13 +43,13 @@ kinds! {
     LostFrame = "lost_frame", "lost_frames";
     /// A picture that does not move: from one frame that was shown to the next.
     Freeze = "freeze", "freezes";
-    /// The start of a film: from its request until it plays.
+    /// The start of a video: from its request until it plays.
     Startup = "startup", "startups";
-    /// A stall of a film: from the end of what was there until it plays again.
+    /// A stall of a video: from the end of what was there until it plays again.
     Stall = "stall", "stalls";
-    /// A chunk of a film that plays.
+    /// A chunk of a video that plays.
     Play = "play", "plays";
-    /// A bitrate of a film, from its first request until another is requested.
+    /// A bitrate of a video, from its first request until another is requested.
     Switch = "switch", "switches";
 }
 
@@ -59,7 +59,7 @@ impl Kind {
         Kind::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 
-    /// Is it of calls and films? A group that has it has a record of it also where there was none:
+    /// Is it of calls and videos? A group that has it has a record of it also where there was none:
     /// without, none would look like a scenario that cannot have any.
     pub fn is_lasting(self) -> bool {
         !matches!(self, Kind::Transfer | Kind::Page)

@@ -191,9 +191,9 @@ pub struct TransferRecord {
     pub group: String,
     /// `transfer`, from the request to the arrival of its last segment; or `page`, from its
     /// beginning to the time at which the last sender knows that all has arrived. Of calls `frame`,
-    /// `late_frame`, `lost_frame` and `freeze`, of films `startup`, `stall`, `play` and `switch`.
+    /// `late_frame`, `lost_frame` and `freeze`, of videos `startup`, `stall`, `play` and `switch`.
     pub kind: String,
-    /// The number of completed transfers. Of calls and films it may be 0; all times are 0 then.
+    /// The number of completed transfers. Of calls and videos it may be 0; all times are 0 then.
     pub completed: u64,
     /// How long they took.
     #[serde(flatten)]
@@ -206,7 +206,7 @@ pub struct TransferRecord {
     /// `startup`, `stall` and `play`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub part: Option<f64>,
-    /// The payload that they had over their time, bit/s: of `play` the mean bitrate of a film.
+    /// The payload that they had over their time, bit/s: of `play` the mean bitrate of a video.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bps: Option<f64>,
     /// The same by their size: the classes in which any was completed.

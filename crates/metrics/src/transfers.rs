@@ -29,7 +29,7 @@ pub struct Completed {
     pub alone: Option<Duration>,
 }
 
-/// Something that lasted, such as a stall of a film.
+/// Something that lasted, such as a stall of a video.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lasted {
     /// What.
@@ -372,8 +372,8 @@ mod tests {
         for other in ["transfer", "transferring.web", "transfer_p98_s.web", "share.web", "pages_p50_s.web"] {
             assert_eq!(of(other), None, "{other}");
         }
-        assert_eq!(of("switches.film"), Some(("switch", None, "film", None)));
-        assert_eq!(of("stall_part.film"), Some(("stall", Some("part"), "film", None)));
+        assert_eq!(of("switches.video"), Some(("switch", None, "video", None)));
+        assert_eq!(of("stall_part.video"), Some(("stall", Some("part"), "video", None)));
         assert_eq!(of("frame_part.call"), None, "frames overlap");
         for (kind, name) in Kind::ALL
             .iter()
@@ -388,14 +388,14 @@ mod tests {
     fn what_lasts_counts_within_the_measured_time_and_is_there_where_there_was_none() {
         let at = |s| Time::ZERO + Duration::from_secs(s);
         let mut meter = TransferMeter::default();
-        let none = meter.lasting("film", Kind::Stall, 20.0);
+        let none = meter.lasting("video", Kind::Stall, 20.0);
         assert_eq!((none.completed, none.part, none.bps), (0, Some(0.0), None));
         let mean = Statistic::ALL.iter().find(|statistic| statistic.name == "mean_s").unwrap();
         assert_eq!(mean.of(&none), None, "there is no time of none");
         // Measured from 10 s on: 2 of 4 s with half of their bytes, and 3 s.
         meter.lasted(Lasted { kind: Kind::Stall, since: at(8), until: at(12), bytes: 1000 }, at(10));
         meter.lasted(Lasted { kind: Kind::Stall, since: at(20), until: at(23), bytes: 750 }, at(10));
-        let record = meter.lasting("film", Kind::Stall, 20.0);
+        let record = meter.lasting("video", Kind::Stall, 20.0);
         assert_eq!((record.completed, record.times.mean_s), (2, 3.5));
         assert_eq!((record.part, record.bps), (Some(0.25), Some(1250.0 * 8.0 / 5.0)));
     }

@@ -177,15 +177,15 @@ fn counts_runs(report: &Report) -> bool {
 }
 
 /// Headings and measures that not every report has: marks, where there were some; of the groups
-/// whose transfers are timed, of their pages, where they have some; of calls and films; of
+/// whose transfers are timed, of their pages, where they have some; of calls and videos; of
 /// aggregates; and of wires with faults.
 fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
     let is_there =
         &|measure: &String| report.summary.iter().any(|summary| summary.measures.contains_key(measure));
     let of = |group: &&str| {
-        // A viewer sees no chunk of a film.
-        let is_film = is_there(&format!("{}.{group}", Kind::Stall.plural()));
-        let timed = [Kind::Page, Kind::Transfer].into_iter().filter(|_| !is_film);
+        // A viewer sees no chunk of a video.
+        let is_video = is_there(&format!("{}.{group}", Kind::Stall.plural()));
+        let timed = [Kind::Page, Kind::Transfer].into_iter().filter(|_| !is_video);
         timed.chain([Kind::Frame]).map(Kind::name).find_map(|kind| {
             let measure = format!("{kind}_p95_s.{group}");
             is_there(&measure).then(|| (format!("{kind} p95 of {group}, s"), measure))
@@ -211,7 +211,7 @@ fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
     marks.into_iter().chain(timed).chain(gains).chain(lost).collect()
 }
 
-/// What a viewer of a call or a film notices beside late frames, and its measures.
+/// What a viewer of a call or a video notices beside late frames, and its measures.
 const VIEWERS: [(&str, &str); 4] =
     [("freezes", "freezes"), ("stalls", "stalls"), ("stalled part", "stall_part"), ("bitrate", "play_bps")];
 

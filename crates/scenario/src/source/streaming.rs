@@ -1,4 +1,4 @@
-//! A film over TCP, in chunks, at a bitrate that adapts.
+//! A video over TCP, in chunks, at a bitrate that adapts.
 
 use super::at::{About, At, Offer, Source};
 use crate::fault::Fault;
@@ -9,10 +9,10 @@ use fairwire_sim::app::{Load, STREAMING_KINDS, Streaming};
 /// Its description.
 pub(super) const ABOUT: About = About {
     timed: STREAMING_KINDS,
-    ..About::tcp("A film in chunks, at a bitrate that the viewer's buffer chooses (BBA-0).")
+    ..About::tcp("Video in chunks, at a bitrate that the viewer's buffer chooses (BBA-0).")
 };
 
-/// A film in chunks, at a bitrate that the viewer's buffer chooses (BBA-0).
+/// Video in chunks, at a bitrate that the viewer's buffer chooses (BBA-0).
 #[parameters(name = "streaming", checked = Checked)]
 #[derive(Clone, Debug, Default)]
 pub struct StreamingSpec {
@@ -24,7 +24,7 @@ pub struct StreamingSpec {
         source = "Huang and others 2014, section 2."
     )]
     pub chunk: Option<Quantity<Duration>>,
-    /// The bitrates of the film, of payload, the least first.
+    /// The bitrates of the video, of payload, the least first.
     #[parameter(
         unset = "0.3, 0.75, 1.2, 1.85, 2.85 and 4.3 Mbit/s",
         unit = "list of rates",
@@ -76,13 +76,13 @@ impl Source for StreamingSpec {
             let allowed = format!("more than 0 s and at most {rest}");
             return Err(at.refuse("cushion", &cushion.to_string(), &why, &allowed));
         }
-        let film = Streaming { chunk, rates_bps, buffer, start, reservoir, cushion };
-        let needed = film.needed_to_start();
+        let video = Streaming { chunk, rates_bps, buffer, start, reservoir, cushion };
+        let needed = video.needed_to_start();
         if needed > buffer {
             let why = format!("it plays with {needed} in whole chunks of {chunk}");
             return Err(at.refuse("buffer", &buffer.to_string(), &why, &format!("{needed} or more")));
         }
-        Ok(Offer::Tcp(Load::Streaming(Box::new(film))))
+        Ok(Offer::Tcp(Load::Streaming(Box::new(video))))
     }
 }
 
@@ -94,7 +94,7 @@ impl StreamingSpec {
         if rates.is_empty() {
             return Err(at.invalid(
                 "rates",
-                "an empty list is given, and a film has a bitrate at least",
+                "an empty list is given, and a video has a bitrate at least",
                 allowed,
             ));
         }

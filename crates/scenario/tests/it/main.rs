@@ -3,7 +3,7 @@
 
 mod aggregates;
 mod cake_hosts;
-mod calls_and_films;
+mod calls_and_videos;
 mod comparisons;
 mod extremes;
 mod generated;

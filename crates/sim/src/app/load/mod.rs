@@ -113,7 +113,7 @@ loads! {
     Sequence(sequence::Sequence, sequence::Machine) = sequence: "sequence";
     /// Pages of objects.
     Web(Box<web::Web>, Box<web::Machine>) = web: "web";
-    /// A film in chunks.
+    /// Video in chunks.
     Streaming(Box<streaming::Streaming>, Box<streaming::Machine>) = streaming: "streaming";
 }
 

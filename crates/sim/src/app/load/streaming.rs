@@ -1,4 +1,4 @@
-//! A film over TCP, in chunks, at a bitrate that the viewer's buffer chooses.
+//! A video over TCP, in chunks, at a bitrate that the viewer's buffer chooses.
 //!
 //! # Source
 //! T.-Y. Huang, R. Johari, N. McKeown, M. Trunnell and M. Watson, "A buffer-based approach to rate
@@ -21,7 +21,7 @@ use fairwire_core::{Duration, Rng, Time};
 use fairwire_metrics::{Kind, Lasted};
 use std::collections::VecDeque;
 
-/// A viewer of one film, which has no end.
+/// A viewer of one video, which has no end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Streaming {
     /// How long a chunk plays; above zero.
@@ -62,15 +62,15 @@ impl Streaming {
         let Streaming { chunk, rates_bps, buffer, reservoir, cushion, .. } = self;
         let is_rate = |bps: &f64| bps.is_finite() && *bps > 0.0;
         let problem = if chunk.is_zero() {
-            "a chunk of a film plays for no time"
+            "a chunk of a video plays for no time"
         } else if rates_bps.is_empty() {
-            "a film has no bitrate"
+            "a video has no bitrate"
         } else if !rates_bps.iter().all(is_rate) || !rates_bps.is_sorted_by(|a, b| a < b) {
-            "the bitrates of a film are above zero and rise"
+            "the bitrates of a video are above zero and rise"
         } else if self.needed_to_start() > *buffer {
-            "the buffer of a film is shorter than what it needs to start"
+            "the buffer of a video is shorter than what it needs to start"
         } else if cushion.is_zero() || *reservoir + *cushion > *buffer {
-            "a cushion is above zero, and within the buffer of its film together with the reservoir"
+            "a cushion is above zero, and within the buffer of its video together with the reservoir"
         } else {
             return None;
         };
@@ -312,17 +312,17 @@ mod tests {
 
     #[test]
     fn the_map_and_its_steps_are_those_of_the_paper() {
-        let film = Streaming { rates_bps: vec![1e6, 2e6, 3e6], ..Streaming::default() };
+        let video = Streaming { rates_bps: vec![1e6, 2e6, 3e6], ..Streaming::default() };
         let s = Duration::from_secs;
         // 90 s and less: the least; 216 s and more: the highest; a straight line between them.
-        assert_eq!([0, 90, 153, 216, 240].map(|at| film.allowed_bps(s(at))), [1e6, 1e6, 2e6, 3e6, 3e6]);
+        assert_eq!([0, 90, 153, 216, 240].map(|at| video.allowed_bps(s(at))), [1e6, 1e6, 2e6, 3e6, 3e6]);
         // From the least, 2 Mbit/s are reached at 153 s. What is above the map is then below it.
-        assert_eq!([90, 152, 154, 215, 216].map(|at| film.next_level(0, s(at))), [0, 0, 1, 2 - 1, 2]);
+        assert_eq!([90, 152, 154, 215, 216].map(|at| video.next_level(0, s(at))), [0, 0, 1, 2 - 1, 2]);
         // From 2 Mbit/s it falls only where the map is at the least, and rises only at the top.
-        assert_eq!([90, 91, 152, 215, 216].map(|at| film.next_level(1, s(at))), [0, 1, 1, 1, 2]);
+        assert_eq!([90, 91, 152, 215, 216].map(|at| video.next_level(1, s(at))), [0, 1, 1, 1, 2]);
         // From the highest it falls where the map is at the one below: to what is just above the
         // map.
-        assert_eq!([216, 215, 154, 152, 91].map(|at| film.next_level(2, s(at))), [2, 2, 2, 1, 1]);
+        assert_eq!([216, 215, 154, 152, 91].map(|at| video.next_level(2, s(at))), [2, 2, 2, 1, 1]);
     }
 
     #[test]
@@ -344,8 +344,8 @@ mod tests {
     #[test]
     fn where_the_link_lies_between_two_bitrates_it_plays_both_and_their_mean_is_the_link() {
         // 8 Mbit/s between 6 and 12: with p of the chunks at 12, 6 + 6 p = 8 and p = 1/3.
-        let film = Streaming { rates_bps: vec![6e6, 12e6], ..Streaming::default() };
-        let requested = requested(&steps(film, 4000));
+        let video = Streaming { rates_bps: vec![6e6, 12e6], ..Streaming::default() };
+        let requested = requested(&steps(video, 4000));
         let late: Vec<u64> = requested.iter().filter(|(at, _)| *at > 2000.0).map(|(_, of)| *of).collect();
         let high = late.iter().filter(|of| **of == 6000).count() as f64 / late.len() as f64;
         assert!((high - 1.0 / 3.0).abs() < 0.05, "{high}"); // a cycle has some tens of 500 chunks
@@ -368,9 +368,9 @@ mod tests {
 
     #[test]
     fn what_is_under_way_at_the_end_counts_up_to_there() {
-        let film = Streaming { rates_bps: vec![12e6], ..Streaming::default() };
+        let video = Streaming { rates_bps: vec![12e6], ..Streaming::default() };
         let at = |s| Time::ZERO + Duration::from_secs(s);
-        let mut ideal = Ideal::new(&Load::Streaming(Box::new(film)));
+        let mut ideal = Ideal::new(&Load::Streaming(Box::new(video)));
         ideal.run_to(at(13)); // chunks at 6 s and 12 s
         let of = |end: u64| {
             let under_way = ideal.machine.under_way(at(end)).into_iter();
@@ -381,16 +381,16 @@ mod tests {
     }
 
     #[test]
-    fn a_film_that_cannot_work_says_why() {
-        let film = Streaming::default();
-        assert_eq!(film.problem(), None);
+    fn a_video_that_cannot_work_says_why() {
+        let video = Streaming::default();
+        assert_eq!(video.problem(), None);
         for bad in [
-            Streaming { chunk: Duration::ZERO, ..film.clone() },
-            Streaming { rates_bps: vec![], ..film.clone() },
-            Streaming { rates_bps: vec![2e6, 1e6], ..film.clone() },
-            Streaming { start: Duration::from_secs(241), ..film.clone() },
-            Streaming { cushion: Duration::ZERO, ..film.clone() },
-            Streaming { reservoir: Duration::from_secs(115), ..film },
+            Streaming { chunk: Duration::ZERO, ..video.clone() },
+            Streaming { rates_bps: vec![], ..video.clone() },
+            Streaming { rates_bps: vec![2e6, 1e6], ..video.clone() },
+            Streaming { start: Duration::from_secs(241), ..video.clone() },
+            Streaming { cushion: Duration::ZERO, ..video.clone() },
+            Streaming { reservoir: Duration::from_secs(115), ..video },
         ] {
             assert!(bad.problem().is_some(), "{bad:?}");
         }

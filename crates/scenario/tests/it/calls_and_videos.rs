@@ -1,4 +1,4 @@
-//! Calls and films against what can be computed of them by hand.
+//! Calls and videos against what can be computed of them by hand.
 
 use fairwire_metrics::record::RunRecord;
 use fairwire_metrics::{Kind, summary};
@@ -22,9 +22,9 @@ fn call(group: &str, parameters: &str) -> String {
     format!("[[flow]]\ngroup = \"{group}\"\n{ACCESS}\nsource = {{ call = {{ {parameters} }} }}\n")
 }
 
-fn film(parameters: &str) -> String {
+fn video(parameters: &str) -> String {
     format!(
-        "[[flow]]\ngroup = \"film\"\n{ACCESS}\nsource = {{ streaming = {{ {parameters} }} }}\n\
+        "[[flow]]\ngroup = \"video\"\n{ACCESS}\nsource = {{ streaming = {{ {parameters} }} }}\n\
          tcp = {{ profile = \"modern\", segment = \"1448 B\" }}\n"
     )
 }
@@ -62,59 +62,59 @@ fn calls_share_as_their_priority_times_their_most() {
 }
 
 #[test]
-fn a_film_on_a_link_between_two_bitrates_plays_their_mean_and_never_stalls() {
+fn a_video_on_a_link_between_two_bitrates_plays_their_mean_and_never_stalls() {
     let parameters = "rates = [\"1 Mbit/s\", \"3 Mbit/s\"], buffer = \"24 s\", chunk = \"1 s\"";
-    let run = run(3000, "rate = \"2 Mbit/s\"", &film(parameters));
+    let run = run(3000, "rate = \"2 Mbit/s\"", &video(parameters));
     // 1448 of 1500 bytes are payload: 1.93 Mbit/s. Between two chunks, 0.5 or 1.6 s, the link is
     // idle for a round trip of 30 ms and a delayed acknowledgement.
     let good = run.flows[0].goodput_bps;
     assert!((0.90..0.98).contains(&(good / (2e6 * 1448.0 / 1500.0))), "{good}");
     // What its buffer has more or less of at the end is at most 24 s of 3 Mbit/s, 1.3 % of all.
-    let bps = measure(&run, "play_bps.film");
+    let bps = measure(&run, "play_bps.video");
     assert!((bps / good - 1.0).abs() < 0.013, "{bps} of {good}");
-    assert_eq!((measure(&run, "stalls.film"), measure(&run, "stall_part.film")), (0.0, 0.0));
-    assert!((measure(&run, "play_part.film") - 1.0).abs() < 1e-9);
+    assert_eq!((measure(&run, "stalls.video"), measure(&run, "stall_part.video")), (0.0, 0.0));
+    assert!((measure(&run, "play_part.video") - 1.0).abs() < 1e-9);
     // The buffer goes from 9 to 21.6 s while 1 Mbit/s come, and back while 3 do.
     let cycle_s = 12.6 / (good / 1e6 - 1.0) + 12.6 / (1.0 - good / 3e6);
-    let switches = measure(&run, "switches.film");
+    let switches = measure(&run, "switches.video");
     assert!((switches / (2.0 * 2960.0 / cycle_s) - 1.0).abs() < 0.15, "{switches}"); // a chunk of 12.6 s at either end
 }
 
 #[test]
-fn a_link_that_is_down_for_longer_than_the_buffer_stalls_a_film_once_for_the_rest() {
-    let film = film("rates = [\"1 Mbit/s\"], buffer = \"20 s\", chunk = \"2 s\"");
+fn a_link_that_is_down_for_longer_than_the_buffer_stalls_a_video_once_for_the_rest() {
+    let video = video("rates = [\"1 Mbit/s\"], buffer = \"20 s\", chunk = \"2 s\"");
     let link =
         |down: &str| format!("rate = \"8 Mbit/s\"\nchanges = [{{ at = \"100 s\", down = \"{down}\" }}]");
     // It has between 18 and 20 s, as the next chunk is requested where there is room for it.
-    let short = run(300, &link("15 s"), &film);
-    assert_eq!(measure(&short, "stalls.film"), 0.0);
-    let long = run(300, &link("60 s"), &film);
-    assert_eq!(measure(&long, "stalls.film"), 1.0);
-    let stall = Kind::Stall.record_of("film", &long.transfers).expect("a record").times.max_s;
+    let short = run(300, &link("15 s"), &video);
+    assert_eq!(measure(&short, "stalls.video"), 0.0);
+    let long = run(300, &link("60 s"), &video);
+    assert_eq!(measure(&long, "stalls.video"), 1.0);
+    let stall = Kind::Stall.record_of("video", &long.transfers).expect("a record").times.max_s;
     // From 118 or 120 s to the link's return at 160 s, and then to the next retransmission and a
     // chunk of 0.3 s. As timeouts double, it comes within once more what has passed since the loss.
     assert!((40.0..42.0 + 60.0).contains(&stall), "{stall}");
-    assert!((measure(&long, "stall_part.film") - stall / 260.0).abs() < 1e-9);
-    assert!((measure(&long, "play_part.film") + measure(&long, "stall_part.film") - 1.0).abs() < 1e-9);
+    assert!((measure(&long, "stall_part.video") - stall / 260.0).abs() < 1e-9);
+    assert!((measure(&long, "play_part.video") + measure(&long, "stall_part.video") - 1.0).abs() < 1e-9);
 }
 
 #[test]
-fn a_film_above_its_link_stalls_after_each_chunk_for_what_that_takes_longer() {
+fn a_video_above_its_link_stalls_after_each_chunk_for_what_that_takes_longer() {
     // 4 Mbit/s of payload over 2 Mbit/s of link: a chunk of 4 s takes 8 s and the headers, 8.29 s.
-    let run = run(440, "rate = \"2 Mbit/s\"", &film("rates = [\"4 Mbit/s\"]"));
+    let run = run(440, "rate = \"2 Mbit/s\"", &video("rates = [\"4 Mbit/s\"]"));
     let takes_s = 16e6 / (2e6 * 1448.0 / 1500.0);
-    let stalls = measure(&run, "stalls.film");
+    let stalls = measure(&run, "stalls.video");
     assert!((stalls - 400.0 / takes_s).abs() <= 1.0, "{stalls}");
     // And a round trip, in which the sender hears that the chunk has arrived.
-    let mean_s = measure(&run, "stall_mean_s.film");
+    let mean_s = measure(&run, "stall_mean_s.video");
     assert!((mean_s - (takes_s - 4.0)).abs() < 0.1, "{mean_s}");
     // A chunk of which a part has played by the end has whole bytes of it.
-    assert!((measure(&run, "play_bps.film") / 4e6 - 1.0).abs() < 1e-6);
+    assert!((measure(&run, "play_bps.video") / 4e6 - 1.0).abs() < 1e-6);
 }
 
 #[test]
-fn a_film_that_never_starts_has_waited_all_the_time() {
-    let run = run(100, "rate = \"2 Mbit/s\"\nchanges = [{ at = \"1 us\", down = \"200 s\" }]", &film(""));
-    assert_eq!((measure(&run, "startups.film"), measure(&run, "startup_part.film")), (1.0, 1.0));
-    assert_eq!((measure(&run, "startup_mean_s.film"), measure(&run, "stalls.film")), (100.0, 0.0));
+fn a_video_that_never_starts_has_waited_all_the_time() {
+    let run = run(100, "rate = \"2 Mbit/s\"\nchanges = [{ at = \"1 us\", down = \"200 s\" }]", &video(""));
+    assert_eq!((measure(&run, "startups.video"), measure(&run, "startup_part.video")), (1.0, 1.0));
+    assert_eq!((measure(&run, "startup_mean_s.video"), measure(&run, "stalls.video")), (100.0, 0.0));
 }
