@@ -211,11 +211,14 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
     let board = observer.board();
     let is_over = Arc::new(AtomicBool::new(false));
     // The first class is unclaimed traffic.
-    board.note("start", match config.book().len() - 1 {
-        0 => "the gateway began, without classes".to_owned(),
-        1 => "the gateway began, with 1 class or subscriber".to_owned(),
-        count => format!("the gateway began, with {count} classes and subscribers"),
-    });
+    board.note(
+        "start",
+        match config.book().len() - 1 {
+            0 => "the gateway began, without classes".to_owned(),
+            1 => "the gateway began, with 1 class or subscriber".to_owned(),
+            count => format!("the gateway began, with {count} classes and subscribers"),
+        },
+    );
     let recorder = sites.serve(&board, &context, &is_over)?;
     let (beats, child) = guard.unzip();
     let inner = Inner { config: config.clone(), wire, links: links.views(), datapath, observer };
