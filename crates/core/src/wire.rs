@@ -159,6 +159,11 @@ impl Wire {
         }
     }
 
+    /// What it does.
+    pub fn law(&self) -> &WireLaw {
+        &self.law
+    }
+
     /// Does its delay change?
     pub fn has_delays(&self) -> bool {
         !self.law.delays.is_empty()

@@ -3,7 +3,7 @@
 
 use crate::plan::Plan;
 use crate::stage::{CannotRun, Failed};
-use fairwire_core::{Discipline, Duration, Rate, RateLaw};
+use fairwire_core::{Discipline, Duration, Rate, RateLaw, WireLaw};
 use fairwire_gateway::account::FlowCount;
 use fairwire_metrics::record::FlowRecord;
 use fairwire_sim::{GroupPlan, Hop, LinkPlan, Source};
@@ -16,6 +16,10 @@ pub struct Dumbbell {
     pub name: String,
     /// Its rate, counting IP packets.
     pub rate: Rate,
+    /// Its delay one way, without faults.
+    pub delay: Duration,
+    /// What its wire does to packets, where it does anything.
+    pub wire: Option<WireLaw>,
     /// What shares it.
     pub discipline: Box<dyn Discipline>,
     /// The longest IP packet that a sender sends.
@@ -142,9 +146,6 @@ impl Shared {
         if !matches!(link.law, RateLaw::Fixed) {
             return Err(CannotRun::new("a link whose rate changes", ONE_LINK));
         }
-        if link.wire.is_some() {
-            return Err(CannotRun::new("a wire with faults, `impair`, or a delay that changes", ONE_LINK));
-        }
         match network.groups.iter().find(|group| group.class != 0 || group.dscp != 0) {
             Some(group) => {
                 Err(CannotRun::new(format!("a `class` or a `dscp` of `{}`", group.name), "flows without"))
@@ -216,8 +217,9 @@ fn of_shared(Shared { link, groups }: Shared) -> Result<Dumbbell, CannotRun> {
     if senders.len() > MAX_SENDERS {
         return Err(CannotRun::new(format!("{} flows", senders.len()), format!("at most {MAX_SENDERS}")));
     }
-    let LinkPlan { name, rate, discipline, .. } = link;
-    Ok(Dumbbell { name, rate, discipline, mtu: mtu.bytes()?, senders })
+    let LinkPlan { name, rate, delay, wire, discipline, .. } = link;
+    let wire = wire.map(|wire| wire.law().clone());
+    Ok(Dumbbell { name, rate, delay, wire, discipline, mtu: mtu.bytes()?, senders })
 }
 
 /// The round-trip times of a group: the access links of both ends and the shared link, there and

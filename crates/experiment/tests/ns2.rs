@@ -334,3 +334,21 @@ fn the_quick_cells_agree_with_ns2() {
         }
     }
 }
+
+#[test]
+fn a_wire_loses_as_many_packets_in_ns2_as_in_the_simulator() {
+    let scenario = contest(&["link.impair.loss=0.05", "duration=40 s"]);
+    if let Some(why) = why(&scenario) {
+        return fairwire_testing::skipped_for_want_of_a_peer(format_args!("losses in ns-2: {why}"));
+    }
+    for stage in [&Ns2 as &dyn Stage, &Sim] {
+        let plan = Plan { scenario: &scenario, discipline: 0 };
+        let record = stage.run(&plan, 1, &mut |_| {}, &NEVER).expect("it runs").expect("it is not stopped");
+        let lost = record.links[0].wire.expect("the wire loses packets").lost;
+        let part = lost as f64 / record.links[0].packets_out as f64;
+        // Of 60 000 packets and more the standard deviation is below 0.0009; 4 of them.
+        assert!((part - 0.05).abs() < 0.0036, "{}: {part}", stage.name());
+    }
+    let bursts = contest(&["link.impair={ to_bad = 0.1, to_good = 0.5 }"]);
+    assert!(why(&bursts).is_some_and(|why| why.starts_with("losses in bursts")), "{:?}", why(&bursts));
+}

@@ -3,7 +3,7 @@
 
 use crate::netlink::Netlink;
 use crate::request::{CREATE, HEADER_BYTES, Request, attribute};
-use fairwire_core::Duration;
+use fairwire_core::{Duration, GilbertElliott, Loss};
 use std::io;
 
 /// How redirected frames appear at the other interface.
@@ -25,34 +25,103 @@ pub fn redirect(from: u32, to: u32, way: Redirected) -> io::Result<()> {
     netlink.execute(redirecting(from, to, way))
 }
 
-/// Delay and loss of the frames that an interface sends.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What becomes of the frames that an interface sends; by default nothing but that no more than
+/// none may be under way.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impairment {
-    /// The delay of each, rounded down to 64 ns, at most 274 s.
+    /// The delay of each; with `jitter`, what is added to that.
     pub delay: Duration,
-    /// The probability that one is lost, 0 to 1, independent of the others.
-    pub loss: f64,
+    /// What each takes beside it: one of these with the same probability, at most 2 s. What takes
+    /// less time overtakes others.
+    pub jitter: Vec<Duration>,
+    /// Which are lost.
+    pub loss: Option<Loss>,
+    /// The part that takes the delay, where the others take none; `None`: all take it.
+    pub delayed: Option<f64>,
+    /// The probability that one is sent twice.
+    pub duplicate: f64,
     /// The maximum number that is delayed at one time; further ones are dropped.
     pub most_packets: u32,
 }
 
 /// Delays and drops what the interface `index` sends (tc-netem(8)). Replaces its root qdisc.
 /// Refused by a kernel without `sch_netem`.
-pub fn impair(netlink: &Netlink, index: u32, impairment: Impairment) -> io::Result<()> {
+pub fn impair(netlink: &Netlink, index: u32, impairment: &Impairment) -> io::Result<()> {
     netlink.execute(impairing(index, impairment))
 }
 
-fn impairing(index: u32, impairment: Impairment) -> Request {
+fn impairing(index: u32, impairment: &Impairment) -> Request {
     let mut request = Request::new(libc::RTM_NEWQDISC, libc::NLM_F_CREATE | libc::NLM_F_REPLACE);
     tcmsg(&mut request, [index, 0, ROOT, 0]);
     request.text(libc::TCA_KIND, "netem");
-    // struct tc_netem_qopt: latency, limit, loss, gap, duplicates, jitter.
-    let latency = u32::try_from(impairment.delay.ns() / TICK_NS).unwrap_or(u32::MAX);
-    let loss = (impairment.loss.clamp(0.0, 1.0) * f64::from(u32::MAX)).round() as u32;
-    let words = [latency, impairment.most_packets, loss, 0, 0, 0];
-    let bytes: Vec<u8> = words.into_iter().flat_map(u32::to_ne_bytes).collect();
-    request.attribute(libc::TCA_OPTIONS, &bytes);
+    let Impairment { delay, jitter, loss, delayed, duplicate, most_packets } = impairment;
+    let (bursts, single) = match loss {
+        None => (None, 0.0),
+        Some(Loss::Bernoulli(part)) => (None, *part),
+        Some(Loss::GilbertElliott(model)) => (Some(model), 0.0),
+    };
+    let spread = Spread::of(*delay, jitter);
+    let ticks = u32::try_from(spread.mean_ns / TICK_NS).unwrap_or(u32::MAX);
+    // struct tc_netem_qopt: latency, limit, loss, gap, duplicates, jitter. A gap of 1 makes every
+    // frame one that may be sent at once.
+    let gap = u32::from(delayed.is_some());
+    let words = [ticks, *most_packets, probability(single), gap, probability(*duplicate), 0];
+    request.nested(libc::TCA_OPTIONS, |request| {
+        request.raw(&bytes_of(&words));
+        if let Some(part) = delayed {
+            request.attribute(NETEM_REORDER, &bytes_of(&[probability(1.0 - part), 0]));
+        }
+        if let Some(GilbertElliott { to_bad, to_good, loss_when_good, loss_when_bad }) = bursts {
+            // struct tc_netem_gemodel: to bad, to good, not lost when bad, lost when good.
+            let model = [*to_bad, *to_good, 1.0 - loss_when_bad, *loss_when_good].map(probability);
+            request.nested(NETEM_LOSS, |request| request.attribute(NETEM_LOSS_GE, &bytes_of(&model)));
+        }
+        if !spread.table.is_empty() {
+            request.attribute(NETEM_LATENCY64, &spread.mean_ns.to_ne_bytes());
+            request.attribute(NETEM_JITTER64, &spread.unit_ns.to_ne_bytes());
+            let table: Vec<u8> = spread.table.iter().flat_map(|entry| entry.to_ne_bytes()).collect();
+            request.attribute(NETEM_DISTRIBUTION, &table);
+        }
+    });
     request
+}
+
+/// Delays as the kernel has them: a mean, and a table of differences from it.
+struct Spread {
+    mean_ns: u64,
+    /// What 8192 means in the table.
+    unit_ns: u64,
+    table: Vec<i16>,
+}
+
+impl Spread {
+    /// Of `delay` and one of `jitter`. The kernel has room for a table of 16 384 entries: of more,
+    /// every n-th in order of size.
+    fn of(delay: Duration, jitter: &[Duration]) -> Self {
+        let mut sorted: Vec<u64> = jitter.iter().map(|it| it.ns()).collect();
+        sorted.sort_unstable();
+        let step = sorted.len().div_ceil(MAX_DISTRIBUTION).max(1);
+        let picked: Vec<u64> = sorted.into_iter().skip(step / 2).step_by(step).collect();
+        let mean = picked.iter().sum::<u64>() as f64 / picked.len().max(1) as f64;
+        let farthest = picked.iter().map(|ns| (*ns as f64 - mean).abs()).fold(1.0, f64::max);
+        // So that the farthest is within 16 bits.
+        let unit = (farthest * DISTRIBUTION_SCALE / f64::from(i16::MAX)).ceil().max(1.0);
+        let entry = |ns: u64| ((ns as f64 - mean) / unit * DISTRIBUTION_SCALE).round() as i16;
+        Spread {
+            mean_ns: delay.ns() + mean.round() as u64,
+            unit_ns: unit as u64,
+            table: picked.into_iter().map(entry).collect(),
+        }
+    }
+}
+
+/// As a part of 2^32.
+fn probability(part: f64) -> u32 {
+    (part.clamp(0.0, 1.0) * f64::from(u32::MAX)).round() as u32
+}
+
+fn bytes_of(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_ne_bytes()).collect()
 }
 
 /// What the kernel counts of a queue.
@@ -142,6 +211,17 @@ const STATISTICS_QUEUE: u16 = 3;
 const ROOT: u32 = 0xffff_ffff;
 /// The unit of latencies (`PSCHED_SHIFT` of `net/pkt_sched.h`).
 const TICK_NS: u64 = 64;
+// Numbers of `linux/pkt_sched.h`: `TCA_NETEM_DELAY_DIST`, `TCA_NETEM_REORDER`, `TCA_NETEM_LOSS`,
+// `TCA_NETEM_LATENCY64`, `TCA_NETEM_JITTER64`, `NETEM_LOSS_GE`, `NETEM_DIST_SCALE`,
+// `NETEM_DIST_MAX`.
+const NETEM_DISTRIBUTION: u16 = 2;
+const NETEM_REORDER: u16 = 3;
+const NETEM_LOSS: u16 = 5;
+const NETEM_LATENCY64: u16 = 10;
+const NETEM_JITTER64: u16 = 11;
+const NETEM_LOSS_GE: u16 = 2;
+const DISTRIBUTION_SCALE: f64 = 8192.0;
+const MAX_DISTRIBUTION: usize = 16_384;
 const CLSACT: u32 = 0xffff_fff1;
 const CLSACT_HANDLE: u32 = 0xffff_0000;
 const CLSACT_INGRESS: u32 = 0xffff_fff2;
@@ -176,10 +256,31 @@ mod tests {
     }
 
     #[test]
+    fn a_table_of_delays_has_the_mean_and_the_bounds_of_what_it_is_of() {
+        let jitter: Vec<Duration> = (0..40_000).map(|us| Duration::from_us(40_000 - us)).collect();
+        let spread = Spread::of(Duration::from_ms(1), &jitter);
+        assert_eq!(spread.table.len(), 40_000 / 3);
+        let delay = |entry: i16| {
+            spread.mean_ns as f64 + f64::from(entry) * spread.unit_ns as f64 / DISTRIBUTION_SCALE
+        };
+        let delays: Vec<f64> = spread.table.iter().map(|entry| delay(*entry)).collect();
+        assert!(delays.is_sorted());
+        let mean = delays.iter().sum::<f64>() / delays.len() as f64;
+        // Of three neighbours one is there, and a step is 40 ms / 65 536.
+        assert!((mean - 21e6).abs() < 2e3, "{mean}");
+        assert!((delays[0] - 1e6).abs() < 4e3 && (delays[delays.len() - 1] - 41e6).abs() < 4e3, "{delays:?}");
+    }
+
+    #[test]
     #[cfg(target_endian = "little")]
     fn an_impairment_is_encoded_as_tc_encodes_it() {
-        let impairment = Impairment { delay: Duration::from_ms(20), loss: 0.1, most_packets: 100_000 };
-        let bytes = impairing(1, impairment).finish();
+        let impairment = Impairment {
+            delay: Duration::from_ms(20),
+            loss: Some(0.1.into()),
+            most_packets: 100_000,
+            ..Impairment::default()
+        };
+        let bytes = impairing(1, &impairment).finish();
         // `tc qdisc add dev lo root netem limit 100000 delay 20ms loss 10%` of iproute2 6.1, from
         // its first attribute on.
         let mut expected = b"\x0a\x00\x01\x00netem\0\0\0\x1c\x00\x02\x00".to_vec();

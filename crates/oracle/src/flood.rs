@@ -64,6 +64,7 @@ impl Flood {
             starts: (0..flows).map(|_| u64::from(rng.below(1000)) * 1_000_000).collect(),
             warm_up_ns: 12_000_000_000,
             duration_ns: 37_000_000_000,
+            faults: None,
         }
     }
 }

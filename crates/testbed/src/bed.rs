@@ -13,6 +13,7 @@ use super::host::{Host, Wire};
 use super::path::{Carried, Path, PathHost};
 use super::program::command;
 use super::shaping::Shaping;
+use fairwire_core::Time;
 use fairwire_linux::af_packet::open_socket;
 use fairwire_linux::netlink::{Address, End, Netlink};
 use std::net::Ipv4Addr;
@@ -89,6 +90,11 @@ impl Bed {
         self.path.iter().try_for_each(PathHost::wait_for_carriers)?;
         [&self.source, &self.sink].into_iter().try_for_each(|host| host.wait_for_carrier(HOST.index))?;
         Side::BOTH.into_iter().try_for_each(|side| self.gateway.wait_for_carrier(side.end().index))
+    }
+
+    /// The run that the path belongs to begins at this time of the monotonic clock.
+    pub fn begin_path(&self, at: Time) {
+        self.path.iter().for_each(|path| path.begin(at));
     }
 
     /// Ends the path between the gateway and the sink, if there is one, and returns what became of

@@ -182,7 +182,7 @@ impl Host {
     }
 
     /// Delays and loses what an interface sends.
-    pub fn impair(&self, index: u32, impairment: Impairment) -> Result<(), Trouble> {
+    pub fn impair(&self, index: u32, impairment: &Impairment) -> Result<(), Trouble> {
         impair(&self.netlink, index, impairment).during("delaying what an interface sends (sch_netem)")
     }
 

@@ -101,7 +101,7 @@ pub(crate) enum Instruction {
         /// Of all wires, bytes.
         mtu: u32,
         /// What is between the gateway and the sink, beside a wire.
-        path: Option<Path>,
+        path: Option<Box<Path>>,
         /// What forwards.
         at_gateway: AtGateway,
     },

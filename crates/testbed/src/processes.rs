@@ -49,7 +49,7 @@ impl BedProcesses {
             .map_err(failed("starting the lab's helpers"))?;
         let instructions = child.stdin.take();
         let mut helpers = BedProcesses { child, instructions, reports };
-        helpers.instruct(&Instruction::Make { mtu, path, at_gateway })?;
+        helpers.instruct(&Instruction::Make { mtu, path: path.map(Box::new), at_gateway })?;
         Ok(helpers)
     }
 
@@ -141,7 +141,7 @@ fn make_network() -> Result<(), Failed> {
         return Ok(()); // it was given up
     };
     // Before there is a second thread, as a user namespace wants it.
-    let mut bed = Bed::with_path(mtu, path.as_ref()).map_err(own)?;
+    let mut bed = Bed::with_path(mtu, path.as_deref()).map_err(own)?;
     match &at_gateway {
         AtGateway::Maker => {
             let sockets = Side::BOTH.map(|side| open_socket(side.name()));
@@ -168,6 +168,7 @@ fn make_network() -> Result<(), Failed> {
     bed.gateway.enter().map_err(own)?;
     report(&Report::Connected, &[]).map_err(own)?;
     let Ok(Instruction::Start { at_ns }) = instructions.recv() else { return Ok(()) };
+    bed.begin_path(Time::from_ns(at_ns));
     agents.begin(Time::from_ns(at_ns))?;
     let mut seen = agents.finish()?;
     seen.path = bed.finish_path().map_err(own)?;

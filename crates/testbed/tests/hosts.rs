@@ -10,7 +10,7 @@ use fairwire_testbed::bed::{Bed, HOST, SINK_ADDRESS, SOURCE_ADDRESS, Side};
 use fairwire_testbed::error::{Trouble, TroubleKind};
 use fairwire_testbed::host::Host;
 use fairwire_testbed::message::AGENT_COMMAND;
-use fairwire_testbed::path::{Carried, Lane, Path};
+use fairwire_testbed::path::{Carried, Faults, Lane, Path};
 use fairwire_testbed::traffic::{Flow, Sends, Traffic, datagram_bytes};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::PathBuf;
@@ -164,21 +164,21 @@ fn a_path_delays_each_flow_by_its_own_time() {
     assert!(trips.len() > 5 && trips.iter().all(|us| *us >= 40_000), "{trips:?}");
     assert!(udp.payload_bytes.iter().sum::<u64>() > 0);
     assert!(carried.passed > 2 * PER_SECOND && carried.processor_ns > 0, "{carried:?}");
-    assert_eq!((carried.lost, carried.overflowed, carried.failed), (0, 0, 0));
+    assert_eq!((carried.faults.lost, carried.overflowed, carried.failed), (0, 0, 0));
     assert_eq!(bed.finish_path(), Ok(Carried::default()), "it has ended");
 }
 
 fn a_path_loses_what_it_is_to_lose_and_says_how_much() {
-    let to_sink = Lane { loss: 0.1, ..Lane::default() };
+    let to_sink = Lane { faults: Faults::losing(0.1), ..Lane::default() };
     let mut bed = bridged(Some(&Path { to_sink, seed: 1, ..Path::default() })).expect("there are rights");
     let datagrams = Traffic::new(vec![traffic().flows[1].clone()], SECOND_NS);
     let mut agents = started(&bed, &datagrams).expect("nothing is in the way");
     let seen = agents.finish().expect("nothing is in the way");
     let carried = bed.finish_path().expect("it carries");
     let came = seen.flows[0].payload_bytes.iter().sum::<u64>() / u64::from(UDP_PAYLOAD);
-    assert!((62..=138).contains(&carried.lost), "{carried:?}"); // 100 +- 4 sd of 9.5
+    assert!((62..=138).contains(&carried.faults.lost), "{carried:?}"); // 100 +- 4 sd of 9.5
     // The kernels of the hosts say a few things of their own (MLD, RFC 3810), which can be lost,
     // too.
-    assert!(came + carried.lost <= PER_SECOND + 20, "{came} and {}", carried.lost);
+    assert!(came + carried.faults.lost <= PER_SECOND + 20, "{came} and {}", carried.faults.lost);
     assert!(came > PER_SECOND * 8 / 10, "{came}");
 }

@@ -11,13 +11,13 @@ use crate::series::{self, Series, Snapshot};
 use crate::stage::{CannotRun, Failed};
 use crate::watch::Watch;
 use fairwire_core::units::Amount;
-use fairwire_core::{Duration, Rate};
+use fairwire_core::{Duration, Rate, Seed, WireLaw};
 use fairwire_gateway::account::FlowCount;
 use fairwire_linux::port::{PortError, PortHealth};
-use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord};
+use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord, WireRecord};
 use fairwire_testbed::bed::{SINK_ADDRESS, SOURCE_ADDRESS, Side};
 use fairwire_testbed::error::TestbedError;
-use fairwire_testbed::path::{Carried, Path};
+use fairwire_testbed::path::{Carried, FaultCounts, Faults, Lane, Path, Run};
 use fairwire_testbed::traffic::{Flow, FlowSeen, Seen, Sends, Slots, TCP_PORT, Traffic, UDP_PORT, port_of};
 use fairwire_wire::flow_key::{FlowKey, Tuple};
 use fairwire_wire::headers::{Ports, TCP, UDP};
@@ -36,6 +36,10 @@ pub(crate) struct ContestPlan {
     pub buffer: Amount,
     /// The longest IP packet.
     pub mtu: u32,
+    /// The wire behind it, where that has faults.
+    pub wire: Option<Lane>,
+    /// Of what is drawn for it.
+    pub seed: u64,
     /// The senders.
     pub senders: Vec<Sender>,
     /// The whole length, warm-up included.
@@ -51,7 +55,14 @@ pub(crate) struct ContestPlan {
 impl ContestPlan {
     /// What is between what forwards and the sink.
     fn path(&self) -> Path {
-        Path::round_trips(self.senders.iter().map(|sender| sender.rtt))
+        // Where data take the time of their wire, acknowledgements take the rest.
+        let there = self.wire.as_ref().map_or(Duration::ZERO, |lane| Duration::from_ns(lane.others_ns));
+        let path = Path::round_trips(self.senders.iter().map(|sender| sender.rtt - there));
+        let run = Run { from_ns: self.warm_up.ns(), until_ns: self.duration.ns() };
+        match &self.wire {
+            Some(lane) => Path { to_sink: lane.clone(), seed: self.seed, run: Some(run), ..path },
+            None => path,
+        }
     }
 
     /// What the hosts send. Counted is what arrives between the warm-up and the end.
@@ -93,13 +104,15 @@ impl ContestPlan {
     }
 
     /// The contest of `plan` between the senders of `dumbbell`.
-    pub(crate) fn of(plan: &Plan<'_>, dumbbell: &Dumbbell) -> Self {
+    pub(crate) fn of(plan: &Plan<'_>, seed: u64, dumbbell: &Dumbbell) -> Self {
         let Some(link) = plan.scenario.queues().next() else { unreachable!("a dumbbell has one link") };
         ContestPlan {
             name: dumbbell.name.clone(),
             rate: dumbbell.rate,
             buffer: link.buffer,
             mtu: dumbbell.mtu,
+            wire: dumbbell.wire.as_ref().map(|law| wire(dumbbell, law, seed)),
+            seed,
             senders: dumbbell.senders.clone(),
             duration: plan.duration(),
             warm_up: plan.warm_up(),
@@ -114,10 +127,11 @@ impl ContestPlan {
     /// Where those would be too many.
     pub(crate) fn watched(
         plan: &Plan<'_>,
+        seed: u64,
         dumbbell: &Dumbbell,
         watch: &dyn Watch,
     ) -> Result<Self, CannotRun> {
-        let contest = ContestPlan { every: watch.every(), ..ContestPlan::of(plan, dumbbell) };
+        let contest = ContestPlan { every: watch.every(), ..ContestPlan::of(plan, seed, dumbbell) };
         series::check(contest.every, contest.senders.len(), contest.duration).map(|()| contest)
     }
 
@@ -133,8 +147,13 @@ impl ContestPlan {
             seen: &seen,
         }
         .give(watch);
-        let (flows, mut link) = (self.flow_records(&counted, &seen), counted.link);
-        let Carried { overflowed, failed, .. } = seen.path;
+        let (mut flows, mut link) = (self.flow_records(&counted, &seen), counted.link);
+        let Carried { overflowed, failed, faults, .. } = seen.path;
+        if self.wire.is_some() {
+            let FaultCounts { lost, held_back, duplicated, lost_of } = faults;
+            link.wire = Some(WireRecord { lost, held_back, duplicated });
+            flows.iter_mut().zip(lost_of).for_each(|(flow, lost)| flow.packets_lost = Some(lost));
+        }
         add_losses(&mut link, [("path-overflow", overflowed), ("path-failed", failed)]);
         plan.record(seed, flows, link)
     }
@@ -149,6 +168,18 @@ impl ContestPlan {
             |seen: &FlowSeen| seen.payload_bytes.iter().sum::<u64>() as f64 * 8.0 / window.secs();
         let flows = self.senders.iter().zip(counted.flows.iter().zip(&seen.flows));
         flows.map(|(sender, (count, seen))| sender.record(count, counted.window, goodput_bps(seen))).collect()
+    }
+}
+
+/// The wire of `dumbbell`, which does what `law` says, with the streams of the simulated one under
+/// `seed`: packet for packet it draws the same.
+fn wire(dumbbell: &Dumbbell, law: &WireLaw, seed: u64) -> Lane {
+    let delay_ns = dumbbell.delay.ns();
+    Lane {
+        flows_ns: vec![delay_ns; dumbbell.senders.len()],
+        others_ns: delay_ns,
+        faults: Faults::of(law, Seed(seed)),
+        name: format!("wire/{}", dumbbell.name),
     }
 }
 

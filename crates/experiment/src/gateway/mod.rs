@@ -56,7 +56,7 @@ impl Stage for Gateway {
         // Neither the senders nor the configuration depend on the seed.
         let dumbbell = Dumbbell::of(plan, 0).map_err(Failed::why)?;
         contest::check(&dumbbell)?;
-        config::check(plan, &ContestPlan::of(plan, &dumbbell))
+        config::check(plan, &ContestPlan::of(plan, 0, &dumbbell))
     }
 
     fn run(
@@ -66,7 +66,7 @@ impl Stage for Gateway {
         watch: &mut dyn Watch,
         stop: &AtomicBool,
     ) -> Result<Option<RunRecord>, Failed> {
-        let contest = ContestPlan::watched(plan, &Dumbbell::of(plan, seed)?, watch)?;
+        let contest = ContestPlan::watched(plan, seed, &Dumbbell::of(plan, seed)?, watch)?;
         let contest = ContestPlan { tail: TAIL, ..contest };
         check_interval(contest.every)?;
         let folder = folder(plan, &contest)

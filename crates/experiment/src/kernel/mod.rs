@@ -57,7 +57,7 @@ impl Stage for Kernel {
         contest::check(&dumbbell)?;
         // A kernel may have a discipline as a module, so whether it has one is known only when it
         // is to shape with it.
-        let contest = ContestPlan::of(plan, &dumbbell);
+        let contest = ContestPlan::of(plan, 0, &dumbbell);
         let (mut unwatched, never) = (|_: f64| {}, AtomicBool::new(false));
         let tried = Coordinator::new(&contest, at_gateway, &mut unwatched, &never)
             .and_then(|mut coordinator| coordinator.wait_for_wire().map(drop));
@@ -73,7 +73,7 @@ impl Stage for Kernel {
     ) -> Result<Option<RunRecord>, Failed> {
         let dumbbell = Dumbbell::of(plan, seed)?;
         let at_gateway = at_gateway(plan, &dumbbell)?;
-        let contest = ContestPlan::watched(plan, &dumbbell, watch)?;
+        let contest = ContestPlan::watched(plan, seed, &dumbbell, watch)?;
         match hold(&contest, at_gateway, watch, stop) {
             Ok(held) => Ok(Some(contest.record(plan, seed, held, watch))),
             Err(error) => refused(error),

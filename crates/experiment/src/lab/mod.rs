@@ -63,7 +63,7 @@ impl Stage for Lab {
         stop: &AtomicBool,
     ) -> Result<Option<RunRecord>, Failed> {
         let dumbbell = self.dumbbell(plan, seed)?;
-        let contest = ContestPlan::watched(plan, &dumbbell, watch)?;
+        let contest = ContestPlan::watched(plan, seed, &dumbbell, watch)?;
         match datapath::hold(&contest, (plan.label(), dumbbell.discipline), watch, stop) {
             Ok(held) => Ok(Some(contest.record(plan, seed, held, watch))),
             Err(error) => error.stopped_or_failed(),

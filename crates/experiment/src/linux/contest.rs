@@ -8,6 +8,7 @@ use super::sockets;
 use super::tally::Tally;
 use fairwire_core::Duration;
 use fairwire_testbed::namespace::Namespace;
+use fairwire_testbed::path::Faults;
 use fairwire_testbed::traffic::Sends;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,9 @@ pub struct Contest {
     pub warm_up_ns: u64,
     /// The whole length, nanoseconds.
     pub duration_ns: u64,
+    /// What the wire behind the bottleneck does to packets, where it does anything.
+    #[serde(default)]
+    pub faults: Option<Faults>,
 }
 
 /// Flows that are alike.
@@ -69,6 +73,9 @@ impl Contest {
         }
         for name in std::iter::once("sch_netem").chain(self.modules.iter().map(String::as_str)) {
             modules.load(name)?;
+        }
+        if self.faults.is_some() {
+            modules.load_if_known("bridge")?;
         }
         let home = Namespace::own()?;
         let hosts = network::build(self)?;

@@ -26,11 +26,12 @@ use crate::plan::Plan;
 use crate::stage::{CannotRun, Failed, Stage};
 use crate::watch::Watch;
 use contest::{Class, Contest};
-use fairwire_core::{Duration, Rate};
+use fairwire_core::{Duration, Rate, Seed, WireLaw};
 use fairwire_gateway::account::FlowCount;
 use fairwire_laws::part::Qdisc;
 use fairwire_metrics::histogram::DelayHistogram;
-use fairwire_metrics::record::{BacklogRecord, FlowRecord, LinkRecord, RunRecord, Sojourn};
+use fairwire_metrics::record::{BacklogRecord, FlowRecord, LinkRecord, RunRecord, Sojourn, WireRecord};
+use fairwire_testbed::path::{FaultCounts, Faults};
 use fairwire_testbed::scratch::Scratch;
 use fairwire_testbed::traffic::Sends;
 use guest::Run;
@@ -63,7 +64,7 @@ impl Stage for Linux {
     }
 
     fn can_run(&self, plan: &Plan<'_>) -> Result<(), CannotRun> {
-        contest(&Dumbbell::of(plan, 0).map_err(Failed::why)?, plan)?;
+        contest(&Dumbbell::of(plan, 0).map_err(Failed::why)?, plan, 0)?;
         Uml::find().map(drop).map_err(missing)
     }
 
@@ -76,7 +77,7 @@ impl Stage for Linux {
     ) -> Result<Option<RunRecord>, Failed> {
         let uml = Uml::find().map_err(missing)?;
         let dumbbell = Dumbbell::of(plan, seed)?;
-        let (contest, order) = contest(&dumbbell, plan)?;
+        let (contest, order) = contest(&dumbbell, plan, seed)?;
         let folder = Scratch::new("fairwire-guest-")
             .map_err(|error| Failed::Machine(format!("a scratch folder: {error}")))?;
         let work = serde_json::to_value(&contest).expect("plain data");
@@ -89,8 +90,11 @@ impl Stage for Linux {
         let tally: Tally = result(folder.path(), &run).map_err(|error| Failed::Machine(error.to_string()))?;
         watch.reached(1.0);
         let window = plan.duration() - plan.warm_up();
-        let flows = flow_records(&dumbbell.senders, &order, &tally, window);
-        Ok(Some(plan.record(seed, flows, link_record(&dumbbell.name, dumbbell.rate, &tally, window))))
+        let flows = flow_records(&dumbbell, &order, &tally, window);
+        let mut link = link_record(&dumbbell.name, dumbbell.rate, &tally, window);
+        let FaultCounts { lost, held_back, duplicated, .. } = tally.faults;
+        link.wire = dumbbell.wire.is_some().then_some(WireRecord { lost, held_back, duplicated });
+        Ok(Some(plan.record(seed, flows, link)))
     }
 }
 
@@ -115,8 +119,36 @@ pub(crate) fn qdisc(plan: &Plan<'_>) -> Result<Qdisc, CannotRun> {
     })
 }
 
+/// What netem can do of `law`.
+fn faults(law: &WireLaw, seed: u64) -> Result<Faults, CannotRun> {
+    let WireLaw { delays, loss, jitter, overtakes, reorder, duplicate } = law;
+    let others = [loss.is_some(), jitter.is_some(), reorder.is_some()];
+    let refusals = [
+        (!delays.is_empty(), "a delay that changes", "a delay that stays, with `impair`"),
+        (
+            jitter.is_some() && !overtakes,
+            "`jitter` that keeps the order",
+            "`overtakes = true` beside it: what takes less time overtakes in netem",
+        ),
+        (
+            jitter.is_some() && reorder.is_some(),
+            "`jitter` and `reorder` together",
+            "one of the two: netem sends at once what it does not hold back",
+        ),
+        (
+            *duplicate > 0.0 && others.contains(&true),
+            "`duplicate` beside `loss`, `jitter` or `reorder`",
+            "it alone: in netem a copy has a fate of its own",
+        ),
+    ];
+    match refusals.into_iter().find(|(is_so, ..)| *is_so) {
+        Some((_, given, allowed)) => Err(CannotRun::new(given, allowed)),
+        None => Ok(Faults::of(law, Seed(seed))),
+    }
+}
+
 /// The contest of `dumbbell`, and the place of each of its flows among the senders.
-fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>) -> Result<(Contest, Vec<usize>), CannotRun> {
+fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>, seed: u64) -> Result<(Contest, Vec<usize>), CannotRun> {
     let qdisc = qdisc(plan)?;
     let (classes, order) = classes(dumbbell);
     if classes.len() > MAX_CLASSES {
@@ -134,6 +166,7 @@ fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>) -> Result<(Contest, Vec<usize>)
         starts: order.iter().map(|&place| dumbbell.senders[place].start.ns()).collect(),
         warm_up_ns: plan.warm_up().ns(),
         duration_ns: plan.duration().ns(),
+        faults: dumbbell.wire.as_ref().map(|law| faults(law, seed)).transpose()?,
     };
     Ok((contest, order))
 }
@@ -164,12 +197,15 @@ fn classes(Dumbbell { senders, rate, mtu, .. }: &Dumbbell) -> (Vec<Class>, Vec<u
 
 /// What each sender got, in their order. Throughput is what left the bottleneck, counted as IP
 /// packets.
-fn flow_records(senders: &[Sender], order: &[usize], tally: &Tally, window: Duration) -> Vec<FlowRecord> {
+fn flow_records(dumbbell: &Dumbbell, order: &[usize], tally: &Tally, window: Duration) -> Vec<FlowRecord> {
+    let senders = &dumbbell.senders;
     let mut places: Vec<usize> = vec![0; senders.len()];
     order.iter().enumerate().for_each(|(flow, &place)| places[place] = flow);
     let record = |(sender, flow): (&Sender, usize)| {
         let goodput_bps = tally.delivered_bytes[flow] as f64 * 8.0 / window.secs();
-        sender.record(&FlowCount::from(&tally.flows[flow]), window, goodput_bps)
+        let packets_lost = tally.faults.lost_of.get(flow).copied();
+        let record = sender.record(&FlowCount::from(&tally.flows[flow]), window, goodput_bps);
+        FlowRecord { packets_lost, ..record }
     };
     senders.iter().zip(places).map(record).collect()
 }

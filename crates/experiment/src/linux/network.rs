@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Only the link from the router to the receivers is slow. What a class's round trip takes is put
-//! on its acknowledgements, between the router and its senders, by netem.
+//! on its acknowledgements, between the router and its senders, by netem. Where the wire of the
+//! link has faults, there is a bridge in front of the receivers, at whose end netem has them.
 
 use super::contest::Contest;
 use super::program::{Fallible, command};
@@ -16,6 +17,7 @@ use fairwire_linux::netlink::{Address, End, Route};
 use fairwire_linux::traffic_control::Impairment;
 use fairwire_testbed::error::Trouble;
 use fairwire_testbed::host::{Host, Wire};
+use fairwire_testbed::path::Faults;
 use fairwire_testbed::shaping::Shaping;
 use std::net::Ipv4Addr;
 
@@ -26,6 +28,8 @@ pub(super) struct Hosts {
     pub senders: Vec<Host>,
     /// Between them and the receivers.
     pub router: Host,
+    /// The wire behind the bottleneck, where that has faults.
+    pub wire: Option<Host>,
     /// The receivers.
     pub receiver: Host,
 }
@@ -36,6 +40,11 @@ pub(super) const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
 pub(super) const ARRIVALS: End<'static> = End { name: "arrivals", index: 100 };
 /// The router's interface to the receivers, whose discipline is under test.
 const BOTTLENECK: End<'static> = End { name: "bottleneck", index: 100 };
+/// Where the wire with faults sees what has left the bottleneck.
+pub(super) const LEFT: End<'static> = End { name: "left", index: 100 };
+/// Where the faults are.
+const FAULTY: End<'static> = End { name: "faulty", index: 101 };
+const RECEIVERS_ETHERNET: [u8; 6] = [2, 0, 0, 0, 0, 9];
 /// The interface of senders.
 const SENDERS: End<'static> = End { name: "senders", index: 100 };
 /// The router's interface to the first senders; the others follow.
@@ -61,7 +70,15 @@ pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
     let senders = (0..contest.classes.len()).map(|_| Host::new()).collect::<Result<Vec<_>, _>>()?;
     router.set_variable("net/ipv4/ip_forward", "1")?;
     let near = Ipv4Addr::new(10, 9, 0, 2);
-    join((&router, BOTTLENECK, near), (&receiver, ARRIVALS, RECEIVER), contest.mtu)?;
+    let wire = match &contest.faults {
+        None => {
+            router.join(&receiver, Wire { here: BOTTLENECK, there: ARRIVALS, mtu: contest.mtu })?;
+            None
+        }
+        Some(faults) => Some(faulty(faults, &router, &receiver, contest.mtu)?),
+    };
+    set_up(&router, BOTTLENECK, near)?;
+    set_up(&receiver, ARRIVALS, RECEIVER)?;
     receiver.add_route(ANYWHERE, Route::Via(near.into()))?;
     for (class, (group, own)) in contest.classes.iter().zip(&senders).enumerate() {
         let (name, near) = (from_senders(class), Ipv4Addr::new(10, 0, class as u8 + 1, 2));
@@ -71,7 +88,8 @@ pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
         // Segments leave one by one, as ours do.
         own.set_segments(SENDERS.index, 1)?;
         let delay = Duration::from_ns(group.rtt_ns);
-        router.impair(back.index, Impairment { delay, loss: 0.0, most_packets: MAX_ON_THE_WAY })?;
+        let most_packets = MAX_ON_THE_WAY;
+        router.impair(back.index, &Impairment { delay, most_packets, ..Impairment::default() })?;
     }
     for (class, own) in contest.classes.iter().zip(&senders) {
         own.set_variable("net/ipv4/tcp_ecn", if class.ecn { "1" } else { "0" })?;
@@ -85,7 +103,7 @@ pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
         end.set_variable("net/ipv4/tcp_no_metrics_save", "1")?; // what a run has learnt is not for the next
     }
     shape(contest, &router)?;
-    Ok(Hosts { senders, router, receiver })
+    Ok(Hosts { senders, router, wire, receiver })
 }
 
 /// Where a default route leads.
@@ -103,10 +121,39 @@ fn shape(contest: &Contest, router: &Host) -> Fallible<()> {
 /// Lays a wire between two interfaces, each with its host and its address.
 fn join(a: (&Host, End<'_>, Ipv4Addr), b: (&Host, End<'_>, Ipv4Addr), mtu: u32) -> Result<(), Trouble> {
     a.0.join(b.0, Wire { here: a.1, there: b.1, mtu })?;
-    [a, b].into_iter().try_for_each(|(host, end, ip)| {
-        host.add_address(end.index, Address { ip: ip.into(), prefix_bits: 24 })?;
-        host.bring_up(end.index)
-    })
+    [a, b].into_iter().try_for_each(|(host, end, ip)| set_up(host, end, ip))
+}
+
+/// Gives an interface its address, and brings it up.
+fn set_up(host: &Host, end: End<'_>, ip: Ipv4Addr) -> Result<(), Trouble> {
+    host.add_address(end.index, Address { ip: ip.into(), prefix_bits: 24 })?;
+    host.bring_up(end.index)
+}
+
+/// A wire with `faults` between the bottleneck and the receivers.
+fn faulty(faults: &Faults, router: &Host, receiver: &Host, mtu: u32) -> Result<Host, Trouble> {
+    let wire = Host::new()?;
+    router.join(&wire, Wire { here: BOTTLENECK, there: LEFT, mtu })?;
+    wire.join(receiver, Wire { here: FAULTY, there: ARRIVALS, mtu })?;
+    // What hosts need to find each other is not to be lost.
+    receiver.set_ethernet_address(ARRIVALS.index, RECEIVERS_ETHERNET)?;
+    router.add_neighbour(BOTTLENECK.index, RECEIVER.into(), RECEIVERS_ETHERNET)?;
+    [LEFT, FAULTY].into_iter().try_for_each(|end| wire.bring_up(end.index))?;
+    wire.bridge("bridge", &[LEFT.index, FAULTY.index])?;
+    wire.impair(FAULTY.index, &impairment(faults))?;
+    Ok(wire)
+}
+
+/// As netem has them. It has no way to hold some packets back, but one to send the others at once.
+pub(super) fn impairment(faults: &Faults) -> Impairment {
+    Impairment {
+        delay: faults.reorder.map_or(Duration::ZERO, |(_, by)| Duration::from_ns(by)),
+        jitter: faults.jitter_ns.iter().map(|ns| Duration::from_ns(*ns)).collect(),
+        loss: faults.losses.law(),
+        delayed: faults.reorder.map(|(part, _)| part),
+        duplicate: faults.duplicate,
+        most_packets: MAX_ON_THE_WAY,
+    }
 }
 
 #[cfg(test)]
@@ -130,6 +177,7 @@ mod tests {
             starts: vec![0, 0],
             warm_up_ns: 0,
             duration_ns: 1_000_000_000,
+            faults: None,
         }
     }
 

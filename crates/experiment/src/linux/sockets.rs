@@ -5,7 +5,7 @@
 //! has just happened.
 
 use super::contest::{Class, Contest};
-use super::network::{ARRIVALS, Hosts, RECEIVER, from_senders, sender};
+use super::network::{ARRIVALS, Hosts, LEFT, RECEIVER, from_senders, sender};
 use super::program::Fallible;
 use super::tally::Tally;
 use super::watched::Seen;
@@ -55,6 +55,8 @@ struct Sockets {
     duration: Duration,
     entries: Vec<AfPacket>,
     exit: AfPacket,
+    /// The end of a wire with faults.
+    end: Option<AfPacket>,
     sources: Vec<Source>,
     listeners: Vec<OwnedFd>,
     /// Where datagrams come in.
@@ -82,7 +84,11 @@ impl Sockets {
             .map(|class| AfPacket::open(&from_senders(class)))
             .collect::<Result<_, _>>()?;
         network.receiver.enter()?;
-        let exit = AfPacket::open(ARRIVALS.name)?;
+        let arrivals = AfPacket::open(ARRIVALS.name)?;
+        let (exit, end) = match &network.wire {
+            Some(wire) => (wire.at(|| AfPacket::open(LEFT.name))?, Some(arrivals)),
+            None => (arrivals, None),
+        };
         let services = contest.classes.iter().enumerate();
         let listeners =
             services.map(|(class, group)| listener(class, &group.sends)).collect::<Fallible<_>>()?;
@@ -103,7 +109,10 @@ impl Sockets {
         };
         let sources: Vec<Source> = members.zip(&contest.starts).map(source).collect();
         let measured = began + contest.warm_up()..began + contest.duration();
-        let seen = Seen::new(FIRST_PORT, sources.len(), measured);
+        let mut seen = Seen::new(FIRST_PORT, sources.len(), measured);
+        if let Some(faults) = &contest.faults {
+            seen = seen.with_wire(faults.reorder.map(|(_, by)| Duration::from_ns(by / 2)));
+        }
         let (connections, chunk) = (Vec::new(), vec![0; CHUNK]);
         let duration = contest.duration();
         Ok(Sockets {
@@ -111,6 +120,7 @@ impl Sockets {
             duration,
             entries,
             exit,
+            end,
             sources,
             listeners,
             datagrams,
@@ -139,6 +149,7 @@ impl Sockets {
             PollFd::new(&self.datagrams, PollFlags::IN),
             PollFd::new(&alarm.timer, PollFlags::IN),
         ];
+        waits.extend(self.end.iter().map(|end| PollFd::new(end, PollFlags::IN)));
         waits.extend(self.entries.iter().map(|entry| PollFd::new(entry, PollFlags::IN)));
         waits.extend(self.listeners.iter().map(|listener| PollFd::new(listener, PollFlags::IN)));
         waits.extend(self.connections.iter().map(|(_, socket)| PollFd::new(socket, PollFlags::IN)));
@@ -149,8 +160,10 @@ impl Sockets {
         let exit = is_ready.next() == Some(true);
         let datagrams = is_ready.next() == Some(true);
         let _alarm = is_ready.next();
+        let end = self.end.is_some() && is_ready.next() == Some(true);
         Ok(Ready {
             exit,
+            end,
             datagrams,
             entries: is_ready.by_ref().take(self.entries.len()).collect(),
             listeners: is_ready.by_ref().take(self.listeners.len()).collect(),
@@ -176,6 +189,12 @@ impl Sockets {
             let seen = &mut self.seen;
             self.exit.receive(&mut |frame, _| {
                 seen.passing(frame).into_iter().for_each(|packet| seen.left(packet, now));
+            })?;
+        }
+        if let Some(end) = self.end.as_mut().filter(|_| ready.end) {
+            let seen = &mut self.seen;
+            end.receive(&mut |frame, _| {
+                seen.passing(frame).into_iter().for_each(|packet| seen.arrived(packet, now));
             })?;
         }
         Ok(())
@@ -234,9 +253,8 @@ impl Sockets {
     }
 
     fn tally(mut self) -> Fallible<Tally> {
-        if self.exit.health().overflows + self.entries.iter_mut().map(|e| e.health().overflows).sum::<u64>()
-            > 0
-        {
+        let watching = self.entries.iter_mut().chain(&mut self.end).chain([&mut self.exit]);
+        if watching.map(|port| port.health().overflows).sum::<u64>() > 0 {
             return Err("a socket that watches overflowed".into());
         }
         Ok(self.seen.finish())
@@ -246,6 +264,7 @@ impl Sockets {
 /// What can go on without waiting: which of the sockets in each list of [`Sockets`].
 struct Ready {
     exit: bool,
+    end: bool,
     datagrams: bool,
     entries: Vec<bool>,
     listeners: Vec<bool>,

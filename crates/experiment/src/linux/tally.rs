@@ -1,5 +1,6 @@
 //! What a run of a contest gave: the same figures on either side.
 
+use fairwire_testbed::path::FaultCounts;
 use serde::{Deserialize, Serialize};
 
 /// The counts of a run, between the end of the warm-up and the end of the run.
@@ -22,6 +23,13 @@ pub struct Tally {
     /// The most packets that waited at once, of those that left.
     #[serde(default)]
     pub most_waiting: u64,
+    /// How long each packet that left took on a wire with faults, in the order of leaving,
+    /// nanoseconds; `None` for one that was lost there.
+    #[serde(default)]
+    pub crossed_ns: Vec<Option<u64>>,
+    /// What faults did behind the bottleneck.
+    #[serde(default)]
+    pub faults: FaultCounts,
 }
 
 /// The counts of one flow at the bottleneck.

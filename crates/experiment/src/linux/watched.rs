@@ -2,6 +2,7 @@
 
 use super::tally::{FlowTally, Tally};
 use fairwire_core::{Duration, Ecn, Time};
+use fairwire_testbed::path::FaultCounts;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -16,7 +17,20 @@ pub(crate) struct Seen {
     /// When a packet came, by its source port and its IPv4 identification, which no two in the
     /// network share.
     waiting: BTreeMap<Name, Time>,
+    /// Behind the bottleneck, where that is watched.
+    on_wire: Option<OnWire>,
     tally: Tally,
+}
+
+/// The wire behind a bottleneck.
+#[derive(Default)]
+struct OnWire {
+    /// How long a packet takes at least that was held back; `None` where none is.
+    is_late: Option<Duration>,
+    /// Those that left, in that order: their ports, when, and how long they took.
+    crossings: Vec<(u16, Time, Option<Duration>)>,
+    /// The places of the latest there, by name.
+    places: BTreeMap<Name, usize>,
 }
 
 /// A packet's source port and its IPv4 identification.
@@ -50,12 +64,21 @@ impl Seen {
             stays: Vec::new(),
             measured,
             waiting: BTreeMap::new(),
+            on_wire: None,
             tally: Tally {
                 delivered_bytes: vec![0; flows],
                 flows: vec![FlowTally::default(); flows],
                 ..Tally::default()
             },
         }
+    }
+
+    /// The same, of which it is watched what becomes of packets on the wire. One that takes longer
+    /// than `is_late` there was held back.
+    pub(crate) fn with_wire(mut self, is_late: Option<Duration>) -> Self {
+        self.on_wire = Some(OnWire { is_late, ..OnWire::default() });
+        self.tally.faults.lost_of = vec![0; usize::from(self.flows)];
+        self
     }
 
     /// A frame as a data packet of ours, if it is one.
@@ -115,6 +138,22 @@ impl Seen {
             flow.marked += u64::from(ecn == Ecn::Ce);
             flow.left += 1;
             flow.left_bytes += bytes;
+            if let Some(OnWire { crossings, places, .. }) = &mut self.on_wire {
+                places.insert(packet.name(), crossings.len());
+                crossings.push((port, now, None));
+            }
+        }
+    }
+
+    /// A packet came to the end of the wire.
+    pub(crate) fn arrived(&mut self, packet: Passing, now: Time) {
+        let Some(OnWire { crossings, places, .. }) = &mut self.on_wire else { return };
+        let Some((_, left, took)) = places.get(&packet.name()).map(|place| &mut crossings[*place]) else {
+            return;
+        };
+        match took {
+            None => *took = Some(now.since(*left)),
+            Some(_) => self.tally.faults.duplicated += 1,
         }
     }
 
@@ -132,6 +171,19 @@ impl Seen {
             .map(|((port, _), _)| *port)
             .collect();
         lost.into_iter().for_each(|port| self.dropped(port));
+        let OnWire { is_late, crossings, .. } = self.on_wire.take().unwrap_or_default();
+        for (port, _, took) in crossings {
+            let number = self.number(port);
+            let FaultCounts { lost, lost_of, held_back, .. } = &mut self.tally.faults;
+            match took {
+                None => {
+                    *lost += 1;
+                    lost_of[number] += 1;
+                }
+                Some(took) => *held_back += u64::from(is_late.is_some_and(|least| took >= least)),
+            }
+            self.tally.crossed_ns.push(took.map(Duration::ns));
+        }
         self.tally.most_waiting = most_at_once(&self.stays);
         self.tally
     }
@@ -219,6 +271,29 @@ mod tests {
         came(&mut seen, &frame(FIRST_PORT, 1), at(9));
         came(&mut seen, &frame(FIRST_PORT + 2, 2), at(20));
         assert_eq!(seen.finish(), nothing());
+    }
+
+    #[test]
+    fn what_becomes_of_a_packet_on_the_wire_is_known_by_what_comes_to_its_end() {
+        let mut seen = seen().with_wire(Some(Duration::from_ms(5)));
+        let arrived = |seen: &mut Seen, number, now| {
+            let packet = seen.passing(&frame(FIRST_PORT, number)).expect("it is ours");
+            seen.arrived(packet, now);
+        };
+        for number in 1..=3 {
+            came(&mut seen, &frame(FIRST_PORT, number), at(20));
+            left(&mut seen, &frame(FIRST_PORT, number), at(20));
+        }
+        arrived(&mut seen, 1, at(21));
+        arrived(&mut seen, 1, at(21));
+        arrived(&mut seen, 2, at(26));
+        arrived(&mut seen, 9, at(26)); // it left in the warm-up
+        let expected = FaultCounts { lost: 1, lost_of: vec![1, 0], held_back: 1, duplicated: 1 };
+        let tally = seen.finish();
+        assert_eq!(
+            (tally.faults, tally.crossed_ns),
+            (expected, vec![Some(1_000_000), Some(6_000_000), None])
+        );
     }
 
     #[test]

@@ -1,8 +1,9 @@
 # A dumbbell in ns-2, by words that the stage `ns2` makes of a scenario. See docs/stages.md and docs/validation.md.
 #
-#   ns dumbbell.tcl -rate BPS -delay SECONDS -queue NAME -set {NAME VALUE ...} -duration SECONDS -warm-up SECONDS -seed NUMBER \
+#   ns dumbbell.tcl -rate BPS -delay SECONDS -loss PART -queue NAME -set {NAME VALUE ...} -duration SECONDS -warm-up SECONDS -seed NUMBER \
 #       -group {NAME KIND FID ACCESS_BPS {NAME VALUE ...} {{START ACCESS_DELAY} ...}} ...
 #
+# -loss is the part of the packets that is lost behind the link, each by itself; of acknowledgements none is.
 # -queue is a class below Queue, and -set gives its variables, its limit among them. KIND is tahoe, reno, newreno, sack, cbr, or
 # linux-NAME for an algorithm of Linux, whose parameters are the variables that begin with ca_; what
 # stands in braces behind the rate of the access links are variables of the TCP, or of the CBR source: its rate_ (bit/s) and packetSize_
@@ -11,12 +12,12 @@
 #
 # Prints `at SECONDS` as time passes; and at the end, of the time from the warm-up on,
 #   flow NAME.NUMBER packets_in COUNT drops COUNT bytes COUNT
-#   link packets_in COUNT packets_out COUNT bytes_out COUNT mean_packets NUMBER mean_bytes NUMBER
+#   link packets_in COUNT packets_out COUNT bytes_out COUNT mean_packets NUMBER mean_bytes NUMBER lost COUNT
 # `bytes` are those on the wire that arrived in order, once. It ends when its standard input does: then nobody waits for it.
 
 # ---- What was asked for ----
 
-set needed {-rate -delay -queue -set -duration -warm-up -seed}
+set needed {-rate -delay -loss -queue -set -duration -warm-up -seed}
 set groups {}
 
 proc refuse {message} {
@@ -69,6 +70,19 @@ $ns rtproto Manual
 set entry [$ns node]
 set exit_ [$ns node]
 $ns simplex-link $entry $exit_ $asked(-rate) $asked(-delay) $asked(-queue)
+# A wire that loses packets, behind the link: what is lost has been sent.
+set lost ""
+if {$asked(-loss) > 0} {
+    set lossy [new ErrorModel]
+    $lossy unit pkt
+    $lossy set rate_ $asked(-loss)
+    $lossy ranvar [new RandomVariable/Uniform]
+    set lost [new Agent/LossMonitor] ;# counts what comes to it
+    $lossy drop-target $lost
+    set wire [[$ns link $entry $exit_] link]
+    $lossy target [$wire target]
+    $wire target $lossy
+}
 $ns simplex-link $exit_ $entry $asked(-rate) $asked(-delay) DropTail
 $ns queue-limit $exit_ $entry $long
 
@@ -169,7 +183,7 @@ foreach unit {pkts bytes} {
 }
 
 proc counters {} {
-    global ns all monitor waiting
+    global ns all monitor waiting lost
     foreach {count variable} {packets_in parrivals_ packets_out pdepartures_ bytes_out bdepartures_} {
         set counted($count) [$monitor set $variable]
     }
@@ -184,6 +198,7 @@ proc counters {} {
         set counted($name,drops) [expr {$met eq "" ? 0 : [$met set pdrops_]}]
         set counted($name,bytes) [expr {wide([$receiver set bytes_])}]
     }
+    set counted(lost) [expr {$lost eq "" ? 0 : [$lost set npkts_]}]
     return [array get counted]
 }
 
@@ -200,7 +215,7 @@ proc finish {} {
     set seconds [expr {$asked(-duration) - $asked(-warm-up)}]
     puts "link packets_in [format %.0f $since(packets_in)] packets_out [format %.0f $since(packets_out)]\
         bytes_out [format %.0f $since(bytes_out)] mean_packets [expr {$since(pkts) / $seconds}]\
-        mean_bytes [expr {$since(bytes) / $seconds}]"
+        mean_bytes [expr {$since(bytes) / $seconds}] lost [format %.0f $since(lost)]"
     exit 0
 }
 

@@ -2,7 +2,7 @@
 
 use super::words::Dumbbell;
 use fairwire_core::Duration;
-use fairwire_metrics::record::{BacklogRecord, FlowRecord, LinkRecord};
+use fairwire_metrics::record::{BacklogRecord, FlowRecord, LinkRecord, WireRecord};
 use fairwire_sim::Source;
 use std::collections::BTreeMap;
 
@@ -134,7 +134,10 @@ fn link_record(
         drops: if dropped == 0 { BTreeMap::new() } else { BTreeMap::from([("ns2".to_string(), dropped)]) },
         marks: BTreeMap::new(),
         sojourn: None,
-        wire: None,
+        wire: match dumbbell.is_lossy {
+            true => Some(WireRecord { lost: count(numbers, "lost")?, ..WireRecord::default() }),
+            false => None,
+        },
         backlog: BacklogRecord {
             mean_packets: number(numbers, "mean_packets")?,
             mean_bytes: number(numbers, "mean_bytes")?,

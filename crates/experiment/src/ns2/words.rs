@@ -3,7 +3,7 @@
 use crate::dumbbell::Shared;
 use crate::plan::Plan;
 use crate::stage::CannotRun;
-use fairwire_core::Duration;
+use fairwire_core::{Duration, Loss, WireLaw};
 use fairwire_laws::part::Ns2Queue;
 use fairwire_sim::{GroupPlan, Source};
 use fairwire_tcp::congestion::{
@@ -25,6 +25,8 @@ pub(super) struct Dumbbell {
     pub link: String,
     /// Its rate, bit/s.
     pub rate_bps: u64,
+    /// Does its wire lose packets?
+    pub is_lossy: bool,
     /// The senders.
     pub groups: Vec<GroupPlan>,
     /// The arguments of the script.
@@ -40,9 +42,11 @@ impl Dumbbell {
         let Shared { link, groups } = Shared::of(plan, seed)?;
         let flows = groups.iter().map(|group| group.members.len()).sum();
         let queue = queue(plan, flows)?;
+        let loss = link.wire.as_ref().map_or(Ok(0.0), |wire| loss(wire.law()))?;
         let mut words: Vec<String> = [
             ("-rate", link.rate.bps().to_string()),
             ("-delay", seconds(link.delay)),
+            ("-loss", loss.to_string()),
             ("-queue", queue.class.into()),
             ("-set", queue.variables),
             ("-duration", seconds(plan.duration())),
@@ -61,7 +65,24 @@ impl Dumbbell {
             let is_out = is_out(plan, place)?;
             words.extend(["-group".to_owned(), group_words(group, is_out)?]);
         }
-        Ok(Dumbbell { link: link.name, rate_bps: link.rate.bps(), groups, words })
+        Ok(Dumbbell {
+            link: link.name,
+            rate_bps: link.rate.bps(),
+            is_lossy: link.wire.is_some(),
+            groups,
+            words,
+        })
+    }
+}
+
+/// The part of the packets that a wire loses, where that is all it does.
+fn loss(law: &WireLaw) -> Result<f64, CannotRun> {
+    match law.loss {
+        Some(Loss::Bernoulli(part)) if (WireLaw { loss: None, ..law.clone() }).is_plain() => Ok(part),
+        _ => {
+            let given = "losses in bursts, jitter, reordering, duplicates or a delay that changes";
+            Err(CannotRun::new(given, "`impair = { loss = ... }`: of the wire's faults only single losses"))
+        }
     }
 }
 

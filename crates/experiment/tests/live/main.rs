@@ -5,6 +5,7 @@
 mod gateway;
 mod kernel;
 mod series;
+mod wires;
 
 use fairwire_experiment::lab::Lab;
 use fairwire_experiment::linux::{self, Linux};
@@ -46,7 +47,7 @@ fn main() -> ExitCode {
     if let Err(error) = &awake {
         println!("live: {error}");
     }
-    let checks: [(&str, fn()); 19] = [
+    let checks: [(&str, fn()); 21] = [
         ("two labs at once: faba holds a selfish flow, tail-drop does not", two_labs_at_once),
         ("many flows of cubic share under faba", many_flows_of_cubic_share),
         (
@@ -59,6 +60,11 @@ fn main() -> ExitCode {
         ("a guest whose program is killed ends with it", a_guest_ends_with_its_program),
         ("what the lab cannot run is named", what_the_lab_cannot_run_is_named),
         ("a link is sampled as it is counted", series::a_link_is_sampled_as_it_is_counted),
+        (
+            "a wire with faults loses the same packets as the simulated one",
+            wires::a_wire_loses_the_same_packets,
+        ),
+        ("netem has the faults of a wire, as far as it can", wires::netem_has_the_faults_of_a_wire),
         ("two gateways at once share as the lab does", gateway::two_gateways_at_once),
         ("a stopped contest through a gateway leaves nothing", gateway::a_stopped_gateway_leaves_nothing),
         ("a killed gateway ends the contest and is named", gateway::a_killed_gateway_is_named),

@@ -1,10 +1,10 @@
 //! Carries frames between two ports.
 
 use super::lane::Held;
-use super::{Carried, Path};
+use super::{Carried, FaultCounts, Path};
 use crate::schedule::waited;
 use crate::side::Side;
-use fairwire_core::{Duration, Seed, Time};
+use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
 use fairwire_linux::port::{MAX_FRAMES_AT_ONCE, Outgoing, Port, PortError};
 use fairwire_wire::split::{MAX_FRAME_BYTES, split};
@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::num::NonZeroU64;
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How often the end of the run is looked for.
 const TICK: Duration = Duration::from_ms(20);
@@ -33,16 +33,17 @@ pub(super) struct Carrier<P> {
 impl<P: Port + AsFd> Carrier<P> {
     /// Between `ports`, from left to right.
     pub(super) fn new(ports: [P; 2], path: &Path) -> Self {
-        let lane = |side, name| Held::new(path.to(side), Seed(path.seed), name);
-        let lanes = [lane(Side::Left, "path/to-source"), lane(Side::Right, "path/to-sink")];
+        let lanes = [Side::Left, Side::Right].map(|side| Held::new(path, side));
         Carrier { ports, lanes, carried: Carried::default(), scratch: vec![0; MAX_FRAME_BYTES].into() }
     }
 
-    /// Until `is_over`.
-    pub(super) fn run(&mut self, is_over: &AtomicBool) -> Result<Carried, PortError> {
+    /// Until `is_over`. A run begins at `begins_ns` of the monotonic clock, once that is known.
+    pub(super) fn run(&mut self, is_over: &AtomicBool, begins_ns: &AtomicU64) -> Result<Carried, PortError> {
         // By default the kernel wakes a thread up to 50 us late, to save power.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         while !is_over.load(Ordering::Relaxed) {
+            let begins = Some(begins_ns.load(Ordering::Relaxed)).filter(|ns| *ns > 0).map(Time::from_ns);
+            self.lanes.iter_mut().for_each(|lane| lane.begins = begins);
             let mut arrived = 0;
             for side in Side::BOTH {
                 arrived += self.take(side)?;
@@ -56,12 +57,12 @@ impl<P: Port + AsFd> Carrier<P> {
             self.ports.iter_mut().map(|port| port.health()).map(|it| it.overflows + it.truncated).sum();
         let sum = |of: fn(&Held) -> u64| self.lanes.iter().map(of).sum();
         Ok(Carried {
-            lost: sum(|lane| lane.lost),
+            faults: self.lanes.iter().fold(FaultCounts::default(), |all, lane| all.plus(&lane.counts)),
             overflowed: sum(|lane| lane.overflowed),
             failed: self.carried.failed + missed,
             processor_ns: clock::thread().ns(),
             waited_ns: waited("/proc/thread-self".as_ref()).ns(),
-            ..self.carried
+            ..self.carried.clone()
         })
     }
 

@@ -1,9 +1,9 @@
 //! One direction of a path: frames wait here until they are due.
 
-use super::Lane;
+use super::{FaultCounts, Path, Run};
+use crate::side::Side;
 use crate::traffic::flow_of;
-use fairwire_core::rng::Rng;
-use fairwire_core::{Duration, Seed, Time};
+use fairwire_core::{Duration, Fate, Seed, Time, Wire};
 use fairwire_wire::headers::{Headers, parse};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,15 +16,19 @@ pub(super) const MAX_BYTES: usize = 128 << 20;
 pub(super) struct Held {
     delays: Vec<Duration>,
     others: Duration,
-    loss: f64,
-    rng: Rng,
+    /// Where there are faults.
+    wire: Option<Wire>,
+    /// Whose faults they are; `None` where they begin at once.
+    run: Option<Run>,
+    /// When that run begins, once that is known.
+    pub begins: Option<Time>,
     frames: BinaryHeap<Reverse<Travelling>>,
     bytes: usize,
     most_bytes: usize,
     /// Frames taken so far.
     taken: u64,
-    /// Frames that were drawn to be lost.
-    pub lost: u64,
+    /// What the faults did.
+    pub counts: FaultCounts,
     /// Frames that found no room.
     pub overflowed: u64,
 }
@@ -38,18 +42,26 @@ struct Travelling {
 }
 
 impl Held {
-    /// Nothing yet; `name` is that of its random stream.
-    pub(super) fn new(lane: &Lane, seed: Seed, name: &str) -> Self {
+    /// The direction of `path` that ends at `side`, with nothing in it yet.
+    pub(super) fn new(path: &Path, side: Side) -> Self {
+        let lane = path.to(side);
+        let default = match side {
+            Side::Left => "path/to-source",
+            Side::Right => "path/to-sink",
+        };
+        let name = if lane.name.is_empty() { default } else { &lane.name };
+        let law = lane.faults.law();
         Held {
             delays: lane.flows_ns.iter().map(|ns| Duration::from_ns(*ns)).collect(),
             others: Duration::from_ns(lane.others_ns),
-            loss: lane.loss,
-            rng: seed.stream(name),
+            wire: (!law.is_plain()).then(|| Wire::new(law, Seed(path.seed), name)),
+            run: path.run,
+            begins: None,
             frames: BinaryHeap::new(),
             bytes: 0,
             most_bytes: MAX_BYTES,
             taken: 0,
-            lost: 0,
+            counts: FaultCounts { lost_of: vec![0; lane.flows_ns.len()], ..FaultCounts::default() },
             overflowed: 0,
         }
     }
@@ -57,24 +69,63 @@ impl Held {
     /// Takes a frame that came at `now`.
     pub(super) fn push(&mut self, frame: &[u8], now: Time) {
         let headers = parse(frame);
-        if self.loss > 0.0 && headers.is_ip() && self.rng.chance(self.loss) {
-            self.lost += 1;
-        } else if self.bytes + frame.len() > self.most_bytes {
-            self.overflowed += 1;
-        } else {
-            self.bytes += frame.len();
-            let due = now + self.delay(&headers);
-            self.frames.push(Reverse(Travelling { due, number: self.taken, frame: frame.into() }));
-            self.taken += 1;
+        let flow = self.flow(&headers);
+        match self.fate(flow, headers.is_ip(), now) {
+            Fate::Lost => {}
+            Fate::Arrives { at, twice, .. } => {
+                (0..1 + u8::from(twice)).for_each(|_| self.hold(frame, at));
+            }
         }
     }
 
+    /// What becomes of a packet of `flow` that came at `now`.
+    fn fate(&mut self, flow: Option<usize>, is_ip: bool, now: Time) -> Fate {
+        let delay = flow.map_or(self.others, |flow| self.delays[flow]);
+        let plain = Fate::Arrives { at: now + delay, is_late: false, twice: false };
+        // Of a run, time is counted from its beginning.
+        let zero = if self.run.is_some() { self.begins } else { Some(Time::ZERO) };
+        let (Some(wire), Some(zero)) = (self.wire.as_mut().filter(|_| is_ip), zero) else { return plain };
+        let Some(since) = now.ns().checked_sub(zero.ns()) else { return plain };
+        let fate = wire.carry(Time::from_ns(since), delay);
+        if self.run.is_none_or(|run| (run.from_ns..run.until_ns).contains(&since)) {
+            self.count(fate, flow);
+        }
+        match fate {
+            Fate::Lost => Fate::Lost,
+            Fate::Arrives { at, is_late, twice } => {
+                Fate::Arrives { at: zero + at.since(Time::ZERO), is_late, twice }
+            }
+        }
+    }
+
+    fn count(&mut self, fate: Fate, flow: Option<usize>) {
+        match fate {
+            Fate::Lost => {
+                self.counts.lost += 1;
+                flow.into_iter().for_each(|flow| self.counts.lost_of[flow] += 1);
+            }
+            Fate::Arrives { is_late, twice, .. } => {
+                self.counts.held_back += u64::from(is_late);
+                self.counts.duplicated += u64::from(twice);
+            }
+        }
+    }
+
+    fn hold(&mut self, frame: &[u8], due: Time) {
+        if self.bytes + frame.len() > self.most_bytes {
+            self.overflowed += 1;
+            return;
+        }
+        self.bytes += frame.len();
+        self.frames.push(Reverse(Travelling { due, number: self.taken, frame: frame.into() }));
+        self.taken += 1;
+    }
+
     /// A flow is known by its port, whichever way the packet goes.
-    fn delay(&self, headers: &Headers) -> Duration {
-        let ports = headers.transport.map(|transport| transport.ports);
+    fn flow(&self, headers: &Headers) -> Option<usize> {
+        let ports = headers.transport.map(|transport| transport.ports)?;
         let of = |port: u16| flow_of(port, self.delays.len());
-        let flow = ports.and_then(|ports| of(ports.source).or_else(|| of(ports.destination)));
-        flow.map_or(self.others, |flow| self.delays[flow])
+        of(ports.source).or_else(|| of(ports.destination))
     }
 
     /// The next frame that is due at `now`.
@@ -93,11 +144,12 @@ impl Held {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Faults, Lane};
     use super::*;
     use crate::traffic::{UDP_PORT, port_of};
 
-    fn held(lane: &Lane) -> Held {
-        Held::new(lane, Seed(1), "test")
+    fn held(to_sink: Lane) -> Held {
+        Held::new(&Path { to_sink, seed: 1, ..Path::default() }, Side::Right)
     }
 
     /// UDP over IPv4 over Ethernet.
@@ -110,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_frame_takes_the_delay_of_its_flow_either_way_and_others_theirs() {
-        let mut held = held(&Lane { flows_ns: vec![50, 20], others_ns: 30, loss: 0.0 });
+        let mut held = held(Lane { flows_ns: vec![50, 20], others_ns: 30, ..Lane::default() });
         let at = Time::from_ns(100);
         let frames =
             [frame(port_of(0), UDP_PORT), frame(UDP_PORT, port_of(1)), frame(7, port_of(2)), vec![0; 60]];
@@ -127,7 +179,7 @@ mod tests {
 
     #[test]
     fn what_finds_no_room_is_counted_and_there_is_room_again() {
-        let mut held = held(&Lane::default());
+        let mut held = held(Lane::default());
         held.most_bytes = 150;
         for _ in 0..3 {
             held.push(&[0; 60], Time::ZERO);
@@ -141,11 +193,12 @@ mod tests {
     #[test]
     fn about_as_many_are_lost_as_configured_and_the_same_under_the_same_seed() {
         let lost = |loss, seed| {
-            let mut held = Held::new(&Lane { loss, ..Lane::default() }, Seed(seed), "test");
+            let to_sink = Lane { faults: Faults::losing(loss), ..Lane::default() };
+            let mut held = Held::new(&Path { to_sink, seed, ..Path::default() }, Side::Right);
             (0..10_000).for_each(|_| held.push(&frame(1, 2), Time::ZERO));
             held.push(&[0; 60], Time::ZERO); // no IP
             let kept: Vec<u64> = held.frames.into_sorted_vec().iter().map(|Reverse(it)| it.number).collect();
-            (held.lost, kept.len())
+            (held.counts.lost, kept.len())
         };
         let (count, kept) = lost(0.1, 1);
         assert!((880..=1120).contains(&count), "{count}"); // 1000 +- 4 sd of 30
@@ -153,5 +206,48 @@ mod tests {
         assert_eq!(lost(0.1, 1), (count, kept));
         assert_ne!(lost(0.1, 2), (count, kept));
         assert_eq!([lost(0.0, 1).0, lost(1.0, 1).0], [0, 10_000]);
+    }
+
+    #[test]
+    fn faults_are_those_of_a_run_from_its_beginning_and_are_counted_while_it_is_measured() {
+        let ns = Duration::from_ns;
+        let lane = Lane {
+            flows_ns: vec![50],
+            faults: Faults { duplicate: 1.0, delays_ns: vec![(200, 90)], ..Faults::default() },
+            ..Lane::default()
+        };
+        let mut held = Held::new(
+            &Path { to_sink: lane, run: Some(Run { from_ns: 100, until_ns: 300 }), ..Path::default() },
+            Side::Right,
+        );
+        let start = Time::from_ns(1000);
+        let frame = frame(port_of(0), UDP_PORT);
+        let sent = |held: &mut Held, at: Time| {
+            held.push(&frame, at);
+            let dues: Vec<u64> = std::iter::from_fn(|| {
+                let due = held.next_due()?;
+                held.pop(due).map(|_| due.since(at).ns())
+            })
+            .collect();
+            (dues, held.counts.duplicated)
+        };
+        assert_eq!(sent(&mut held, start), (vec![50], 0), "it is not known when the run begins");
+        held.begins = Some(start);
+        assert_eq!(sent(&mut held, Time::from_ns(999)), (vec![50], 0), "it has not begun");
+        assert_eq!(sent(&mut held, start), (vec![50, 50], 0), "it is not counted yet");
+        assert_eq!(sent(&mut held, start + ns(100)), (vec![50, 50], 1));
+        assert_eq!(sent(&mut held, start + ns(299)), (vec![90, 90], 2), "another delay");
+        assert_eq!(sent(&mut held, start + ns(300)), (vec![90, 90], 2), "it is not counted any more");
+    }
+
+    #[test]
+    fn what_is_lost_is_counted_for_its_flow() {
+        let faults = Faults::losing(1.0);
+        let mut held = held(Lane { flows_ns: vec![50, 20], faults, ..Lane::default() });
+        [port_of(1), port_of(1), 7]
+            .into_iter()
+            .for_each(|port| held.push(&frame(port, UDP_PORT), Time::ZERO));
+        let expected = FaultCounts { lost: 3, lost_of: vec![0, 2], ..FaultCounts::default() };
+        assert_eq!((held.counts.clone(), held.frames.len()), (expected, 0));
     }
 }

@@ -4,22 +4,24 @@
 //!   source ── gateway ── path ── sink
 //! ```
 //!
-//! The [path](Path) is data: a delay for each flow and each direction, and a loss probability. It
-//! is held by a host of its own, so that what is in front of it, such as a gateway under test,
-//! needs no delay of its own. Linux's netem does the same, but many kernels lack it.
+//! The [path](Path) is data: for each direction a delay for each flow, and [faults](Faults), which
+//! a [wire](fairwire_core::Wire) has as that of a simulated link. It is held by a host of its own,
+//! so that what is in front of it, such as a gateway under test, needs no wire of its own. Linux's
+//! netem does the same, but many kernels lack it.
 //!
 //! Super-packets are taken apart, as a network card would, so what is held, delayed and lost are
 //! the frames of a wire. What is held is bounded; what finds no room is lost and
 //! [counted](Carried::overflowed).
 
 mod carrier;
+mod faults;
 mod lane;
 
 use super::error::{During, Trouble};
 use super::host::{Host, Wire};
 use super::side::Side;
 use carrier::Carrier;
-use fairwire_core::Duration;
+use fairwire_core::{Duration, Time};
 use fairwire_linux::af_packet::{AfPacket, open_socket};
 use fairwire_linux::netlink::End;
 use serde::{Deserialize, Serialize};
@@ -27,18 +29,32 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path as File;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
-/// The delays and losses of a path.
+pub use faults::{Faults, Losses};
+
+/// The delays and faults of a path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Path {
     /// To what comes from the source.
     pub to_sink: Lane,
     /// To what comes from the sink.
     pub to_source: Lane,
-    /// Of the draws that decide what is lost.
+    /// Of the draws that decide what becomes of a packet.
     pub seed: u64,
+    /// Where it belongs to a run: faults begin with that, so that connections are made before.
+    /// Where it is `None` they begin at once, and all are counted.
+    pub run: Option<Run>,
+}
+
+/// The run that a path belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// When counting begins, nanoseconds after the run does.
+    pub from_ns: u64,
+    /// It ends then.
+    pub until_ns: u64,
 }
 
 /// One direction of a path.
@@ -49,9 +65,10 @@ pub struct Lane {
     pub flows_ns: Vec<u64>,
     /// How long everything else takes, nanoseconds.
     pub others_ns: u64,
-    /// The part of the IP packets that is lost, 0 to 1, each by itself. What hosts need to find
-    /// each other is never lost.
-    pub loss: f64,
+    /// What the wire does to IP packets. What hosts need to find each other meets no fault.
+    pub faults: Faults,
+    /// What its random streams are called after; the direction where it is empty.
+    pub name: String,
 }
 
 impl Path {
@@ -78,12 +95,12 @@ impl Path {
 }
 
 /// Counts of the frames of a path, both directions together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Carried {
     /// Frames that came out.
     pub passed: u64,
-    /// Packets that were lost as [`Lane::loss`] says.
-    pub lost: u64,
+    /// What faults did, while it was [counted](Run).
+    pub faults: FaultCounts,
     /// Frames that were lost because too many bytes were under way.
     pub overflowed: u64,
     /// Frames that were lost in other ways: not fetched in time, refused by the interface, or
@@ -93,6 +110,31 @@ pub struct Carried {
     pub processor_ns: u64,
     /// How long it was ready without a processor, nanoseconds.
     pub waited_ns: u64,
+}
+
+/// What faults did to packets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultCounts {
+    /// Packets lost.
+    pub lost: u64,
+    /// Those of them of each flow.
+    pub lost_of: Vec<u64>,
+    /// Packets held back, so that others could overtake them.
+    pub held_back: u64,
+    /// Packets that came out twice.
+    pub duplicated: u64,
+}
+
+impl FaultCounts {
+    /// Of both directions.
+    fn plus(mut self, other: &FaultCounts) -> Self {
+        self.lost_of.resize(self.lost_of.len().max(other.lost_of.len()), 0);
+        self.lost_of.iter_mut().zip(&other.lost_of).for_each(|(own, other)| *own += other);
+        self.lost += other.lost;
+        self.held_back += other.held_back;
+        self.duplicated += other.duplicated;
+        self
+    }
 }
 
 /// A host that holds a [path](Path) between its two neighbours. Frames pass from the call of
@@ -106,6 +148,7 @@ pub struct PathHost {
 #[derive(Debug)]
 struct Work {
     is_over: Arc<AtomicBool>,
+    begins_ns: Arc<AtomicU64>,
     thread: JoinHandle<Result<Carried, Trouble>>,
 }
 
@@ -163,12 +206,17 @@ impl PathHost {
         let open = |side: Side| self.host.at(|| AfPacket::open(side.path_end().name));
         let [left, right] = Side::BOTH.map(open);
         let mut carrier = Carrier::new([left?, right?], path);
-        let is_over = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&is_over);
+        let (is_over, begins_ns) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let (flag, begins) = (Arc::clone(&is_over), Arc::clone(&begins_ns));
         let thread = thread::Builder::new().name("path".into());
-        let thread = thread.spawn(move || Ok(carrier.run(&flag)?)).during("starting a path")?;
-        self.work = Some(Work { is_over, thread });
+        let thread = thread.spawn(move || Ok(carrier.run(&flag, &begins)?)).during("starting a path")?;
+        self.work = Some(Work { is_over, begins_ns, thread });
         Ok(())
+    }
+
+    /// The run that the path belongs to begins at this time of the monotonic clock.
+    pub fn begin(&self, at: Time) {
+        self.work.iter().for_each(|work| work.begins_ns.store(at.ns(), Ordering::Relaxed));
     }
 
     /// Ends it, and returns what became of the frames; nothing where none was carried.
@@ -176,7 +224,7 @@ impl PathHost {
     /// # Errors
     /// Why it had ended before.
     pub fn finish(&mut self) -> Result<Carried, Trouble> {
-        let Some(Work { is_over, thread }) = self.work.take() else { return Ok(Carried::default()) };
+        let Some(Work { is_over, thread, .. }) = self.work.take() else { return Ok(Carried::default()) };
         is_over.store(true, Ordering::Relaxed);
         let panicked = |_| Trouble::new("carrying frames over a path", &io::Error::other("it panicked"));
         thread.join().map_err(panicked)?

@@ -1,0 +1,155 @@
+//! What a wire does to packets, as data that one process hands to another.
+
+use fairwire_core::{DelayStep, Duration, GilbertElliott, Jitter, Loss, Rng, Seed, Time, WireLaw};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What a [wire](fairwire_core::Wire) does to packets, as plain data; by default nothing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Faults {
+    /// Other delays, in order of time: since when, and how long, nanoseconds.
+    pub delays_ns: Vec<(u64, u64)>,
+    /// Which packets are lost.
+    pub losses: Losses,
+    /// What packets take beside the delay, nanoseconds: each of these with the same probability.
+    pub jitter_ns: Vec<u64>,
+    /// May a packet arrive before one that was sent earlier, where it takes less time?
+    pub overtakes: bool,
+    /// The part of the packets that is held back, and for how long, nanoseconds.
+    pub reorder: Option<(f64, u64)>,
+    /// The probability that a packet arrives twice.
+    pub duplicate: f64,
+}
+
+/// The probabilities of a wire that is [good or bad](GilbertElliott). One that never becomes bad
+/// loses each packet by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Losses {
+    /// Per packet, of becoming bad.
+    pub to_bad: f64,
+    /// Per packet, of becoming good again.
+    pub to_good: f64,
+    /// Of a loss while it is good.
+    pub when_good: f64,
+    /// Of a loss while it is bad.
+    pub when_bad: f64,
+}
+
+/// Draws from a law of jitter. The mean of this number of them is within 1/256 of a standard
+/// deviation of the law's, as a rule.
+const DRAWS: usize = 1 << 16;
+
+impl Faults {
+    /// As `law` says. A law of jitter cannot be handed over, so it is drawn from beforehand, under
+    /// `seed`.
+    pub fn of(law: &WireLaw, seed: Seed) -> Self {
+        let mut rng = seed.stream("path/jitter");
+        let draws = |jitter: &Arc<dyn Jitter>| (0..DRAWS).map(|_| jitter.draw(&mut rng).ns()).collect();
+        let WireLaw { delays, loss, jitter, overtakes, reorder, duplicate } = law;
+        Faults {
+            delays_ns: delays.iter().map(|step| (step.at.ns(), step.delay.ns())).collect(),
+            losses: loss.map_or_else(Losses::default, Losses::from),
+            jitter_ns: jitter.as_ref().map_or_else(Vec::new, draws),
+            overtakes: *overtakes,
+            reorder: reorder.map(|(part, by)| (part, by.ns())),
+            duplicate: *duplicate,
+        }
+    }
+
+    /// The part of the packets that is lost, each by itself.
+    pub fn losing(part: f64) -> Self {
+        Faults { losses: Loss::from(part).into(), ..Faults::default() }
+    }
+
+    /// The law that this is of.
+    pub fn law(&self) -> WireLaw {
+        let steps = self
+            .delays_ns
+            .iter()
+            .map(|(at, delay)| DelayStep { at: Time::from_ns(*at), delay: Duration::from_ns(*delay) });
+        let jitter = (!self.jitter_ns.is_empty()).then(|| Arc::new(Drawn(self.jitter_ns.clone())) as _);
+        WireLaw {
+            delays: steps.collect(),
+            loss: self.losses.law(),
+            jitter,
+            overtakes: self.overtakes,
+            reorder: self.reorder.map(|(part, by)| (part, Duration::from_ns(by))),
+            duplicate: self.duplicate,
+        }
+    }
+}
+
+impl From<Loss> for Losses {
+    fn from(loss: Loss) -> Self {
+        match loss {
+            Loss::Bernoulli(when_good) => Losses { when_good, ..Losses::default() },
+            Loss::GilbertElliott(GilbertElliott { to_bad, to_good, loss_when_good, loss_when_bad }) => {
+                Losses { to_bad, to_good, when_good: loss_when_good, when_bad: loss_when_bad }
+            }
+        }
+    }
+}
+
+impl Losses {
+    /// The law; `None` where nothing is lost.
+    pub fn law(self) -> Option<Loss> {
+        let Losses { to_bad, to_good, when_good, when_bad } = self;
+        if to_bad == 0.0 {
+            return (when_good > 0.0).then_some(Loss::Bernoulli(when_good));
+        }
+        let bursts = GilbertElliott { to_bad, to_good, loss_when_good: when_good, loss_when_bad: when_bad };
+        Some(bursts.into())
+    }
+}
+
+/// Jitter that was drawn beforehand.
+#[derive(Debug)]
+struct Drawn(Vec<u64>);
+
+impl Jitter for Drawn {
+    fn draw(&self, rng: &mut Rng) -> Duration {
+        Duration::from_ns(self.0[(rng.uniform() * self.0.len() as f64) as usize])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_handed_over_is_the_law() {
+        let bursts = GilbertElliott { to_bad: 0.1, to_good: 0.2, loss_when_good: 0.0, loss_when_bad: 1.0 };
+        let delays = [DelayStep { at: Time::from_ns(7), delay: Duration::from_ms(9) }];
+        let law = WireLaw {
+            delays: delays.into(),
+            loss: Some(bursts.into()),
+            overtakes: true,
+            reorder: Some((0.3, Duration::from_ms(2))),
+            duplicate: 0.4,
+            ..WireLaw::default()
+        };
+        let text = serde_json::to_string(&Faults::of(&law, Seed(1))).unwrap();
+        let again = serde_json::from_str::<Faults>(&text).unwrap().law();
+        assert_eq!((&*again.delays, again.loss), (&delays[..], law.loss));
+        assert_eq!((again.reorder, again.duplicate), (law.reorder, 0.4));
+        assert!(again.overtakes && again.jitter.is_none());
+        assert_eq!(Faults::losing(0.1).law().loss, Some(Loss::Bernoulli(0.1)));
+        assert!(
+            Faults::default().law().is_plain() && Faults::of(&WireLaw::default(), Seed(1)).law().is_plain()
+        );
+    }
+
+    #[test]
+    fn jitter_that_was_drawn_beforehand_has_the_mean_and_the_spread_of_its_law() {
+        let law = WireLaw { jitter: Some(Arc::new(Duration::from_ms(12))), ..WireLaw::default() };
+        let jitter = Faults::of(&law, Seed(1)).law().jitter.expect("it has some");
+        let mut rng = Seed(2).stream("test");
+        let draws: Vec<f64> = (0..40_000).map(|_| jitter.draw(&mut rng).secs()).collect();
+        let mean = draws.iter().sum::<f64>() / 40_000.0;
+        let variance = draws.iter().map(|draw| (draw - mean) * (draw - mean)).sum::<f64>() / 40_000.0;
+        // sd 12 / sqrt(12) = 3.46 ms: of the mean of 40 000 draws from 65 536, 0.022 ms; 4 of them.
+        assert!((mean - 0.006).abs() < 0.000_088, "{mean}");
+        // The spread of a uniform law is known to sd x sqrt(0.8 / 4n): 0.2 and 0.2 %.
+        assert!((variance.sqrt() - 0.003_464).abs() < 0.000_04, "{}", variance.sqrt());
+    }
+}
