@@ -285,6 +285,9 @@ test("a gateway with a token gets it from a field, and what is wrong with the hi
   await answer(page, "sesame");
   await page.addInitScript(() => sessionStorage.removeItem("fairwire-token"));
   await page.goto(`${site}gateway.html`);
+  await page.getByLabel("The token of this gateway").fill("open");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("alert")).toContainText("refused that token");
   await page.getByLabel("The token of this gateway").fill("sesame");
   await page.keyboard.press("Enter");
   await expect(page.getByText("3 flows want more and share fairly")).toBeVisible();

@@ -82,6 +82,43 @@ test("a value that a scenario may not have is refused with the words of the comm
   await rate.press("Enter");
   await expect(page.getByRole("alert")).toContainText("rate");
   await expect(page.locator(clock)).toBeVisible();
+  // The field says what runs, until it has a value that may be; another change does not hide that.
+  await expect(rate).toHaveAttribute("aria-invalid", "true");
+  await expect(page.getByText("not allowed; the run has 10 Mbit/s")).toBeVisible();
+  const many = page.getByLabel("how many, as text").first();
+  await many.fill("3");
+  await many.press("Enter");
+  await expect(page.getByRole("alert")).toContainText("began again");
+  await expect(rate).toHaveAttribute("aria-invalid", "true");
+  await rate.fill("9 Mbit/s");
+  await rate.press("Enter");
+  await expect(rate).toHaveAttribute("aria-invalid", "false");
+});
+
+test("a round trip that is shorter than the link is refused, and nothing changes", async ({ page, site }) => {
+  await page.goto(`${site}play.html`);
+  const trip = page.getByLabel("RTT without queue, as text").first();
+  await trip.fill("1 ms");
+  await trip.press("Enter");
+  await expect(page.getByRole("alert")).toContainText("the link alone has 20 ms");
+  await expect(trip).toHaveAttribute("aria-invalid", "true");
+});
+
+test("edits that come faster than runs begin are all made", async ({ page, site }) => {
+  await page.goto(`${site}play.html`);
+  await expect(page.locator(clock)).toBeVisible();
+  const senders = page.getByRole("group", { name: /^senders / });
+  const before = await senders.count();
+  const press = (labels: string[]) =>
+    page.evaluate((labels) => {
+      const named = (label: string) => (button: HTMLButtonElement) => (button.getAttribute("aria-label") ?? button.textContent ?? "").trim() === label;
+      for (const label of labels) [...document.querySelectorAll("button")].find(named(label))?.click();
+    }, labels);
+  await press(["+ TCP", "+ UDP", "+ call"]);
+  await expect(senders).toHaveCount(before + 3);
+  await press(["remove near", "remove far"]);
+  await expect(senders).toHaveCount(before + 1);
+  for (const name of ["near", "far"]) await expect(page.getByRole("group", { name: `senders ${name}`, exact: true })).toHaveCount(0);
 });
 
 test("a link is changed while the run goes on, and how many send needs a new one", async ({ page, site }) => {
