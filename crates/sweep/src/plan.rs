@@ -379,7 +379,11 @@ impl Maker<'_> {
                 weight: scenario.weight(),
             })
         };
-        let cells: Vec<Cell> = (0..count).into_par_iter().map(cell).collect::<Result<_, _>>()?;
+        let made: Result<Vec<Cell>, _> = (0..count).into_par_iter().map(cell).collect();
+        // Of several that cannot be, whichever was made first has failed: the first of the plan is
+        // reported.
+        let cells =
+            made.map_err(|error| (0..count).find_map(|number| cell(number).err()).unwrap_or(error))?;
         let mut labels = BTreeSet::new();
         for cell in cells.iter().take(disciplines.len()) {
             if !labels.insert(&cell.discipline) {
