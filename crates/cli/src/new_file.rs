@@ -5,6 +5,18 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
 
+/// The longest name.
+const MAX_NAME: usize = 64;
+
+/// A name out of the file's, as scenarios and gateways have one: letters, digits, `-` and `_`,
+/// a letter first; else `otherwise`.
+pub(crate) fn name_of(path: &Path, otherwise: &str) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let letter = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' };
+    let name: String = stem.chars().map(letter).take(MAX_NAME).collect();
+    if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { otherwise.into() }
+}
+
 /// Refuses a path where something is.
 pub(crate) fn check_free(path: &Path) -> Result<(), Failure> {
     if path.symlink_metadata().is_ok() { Err(taken(path)) } else { Ok(()) }
@@ -32,4 +44,17 @@ fn taken(path: &Path) -> Failure {
         format!("`{}` is there already, and nothing is written over it", path.display()),
         "allowed: the name of a file that is not there yet",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_is_one_that_a_scenario_and_a_gateway_may_have() {
+        let name = |path: &str| name_of(Path::new(path), "scenario");
+        assert_eq!(name("out/my link.toml"), "my-link");
+        assert_eq!(name("2nd.toml"), "scenario");
+        assert_eq!(name(&"x".repeat(99)).len(), MAX_NAME);
+    }
 }

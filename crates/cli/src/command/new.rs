@@ -10,7 +10,6 @@ use fairwire_document::quoted;
 use fairwire_scenario::{Overrides, control, entries, parse, schema, source};
 use serde_json::Value;
 use std::fmt::Write as _;
-use std::path::Path;
 use std::str::FromStr;
 
 /// Writes the scenario.
@@ -18,7 +17,7 @@ pub(crate) fn new(args: &NewArgs) -> Result<Ending, Failure> {
     let path = &args.file;
     new_file::check_free(path)?;
     let answers = Answers::of(args)?;
-    let text = scenario(&answers, &name_of(path));
+    let text = scenario(&answers, &new_file::name_of(path, "scenario"));
     // What is written can be run: it is read as `run` reads it.
     parse(&path.display().to_string(), &text, &Overrides::default())?;
     new_file::write(path, &text)?;
@@ -148,14 +147,6 @@ fn disciplines(text: &str) -> Result<Vec<String>, String> {
         }
     }
     Ok(all)
-}
-
-/// A name out of the file's: a letter, then letters, digits, `-` and `_`.
-fn name_of(path: &Path) -> String {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let letter = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' };
-    let name: String = stem.chars().map(letter).take(64).collect();
-    if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { "scenario".into() }
 }
 
 /// The scenario as text, each key below what its declaration says of it.
@@ -319,12 +310,5 @@ mod tests {
         assert!(refusal("1 cbr fast").contains("fast"));
         assert!(refusal(" , ").contains("allowed"));
         assert!(disciplines("tail-dorp").expect_err("it is refused").contains("tail-drop"));
-    }
-
-    #[test]
-    fn the_name_is_one_that_a_scenario_may_have() {
-        let name = |path: &str| name_of(Path::new(path));
-        assert_eq!(name("out/my link.toml"), "my-link");
-        assert_eq!(name("2nd.toml"), "scenario");
     }
 }

@@ -60,10 +60,7 @@ fn main() -> ExitCode {
         ("a guest whose program is killed ends with it", a_guest_ends_with_its_program),
         ("what the lab cannot run is named", what_the_lab_cannot_run_is_named),
         ("a link is sampled as it is counted", series::a_link_is_sampled_as_it_is_counted),
-        (
-            "a wire with faults loses the same packets as the simulated one",
-            wires::a_wire_loses_the_same_packets,
-        ),
+        ("a wire with faults loses the part that the simulated one loses", wires::a_wire_loses_the_same_part),
         ("netem has the faults of a wire, as far as it can", wires::netem_has_the_faults_of_a_wire),
         ("two gateways at once share as the lab does", gateway::two_gateways_at_once),
         ("a stopped contest through a gateway leaves nothing", gateway::a_stopped_gateway_leaves_nothing),

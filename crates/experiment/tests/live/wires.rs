@@ -33,9 +33,9 @@ fn held(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
     run(stage, scenario, &mut |_| {}, &NEVER).expect("it can be run").expect("it is not stopped")
 }
 
-/// The wire of a stage draws from the streams of the simulated one: of the same number of packets
-/// it loses as many. TCP sends more or less, so the numbers are those of a part of all.
-pub(crate) fn a_wire_loses_the_same_packets() {
+/// The wire of a stage draws from the streams of the simulated one. TCP sends more or less, so
+/// parts are compared, and not packets.
+pub(crate) fn a_wire_loses_the_same_part() {
     let scenario = datagrams("{ loss = 0.02, to_bad = 0.02, to_good = 0.3, duplicate = 0.1 }");
     for stage in [&Sim as &dyn Stage, LAB, &Gateway] {
         let record = held(stage, &scenario);

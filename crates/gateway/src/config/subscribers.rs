@@ -76,6 +76,8 @@ pub struct Row {
     pub name: String,
     /// Its networks.
     pub prefixes: Vec<Prefix>,
+    /// Its outer VLAN, and the one within it, as the columns have them.
+    vlans: [Option<u16>; 2],
     /// What the link layer knows it by.
     pub access: Vec<AccessKey>,
     /// The class above it.
@@ -218,6 +220,7 @@ impl Sheet<'_> {
             at,
             name: String::new(),
             prefixes: Vec::new(),
+            vlans: [None; 2],
             access: Vec::new(),
             class: None,
             weight: Weight::ONE,
@@ -245,8 +248,7 @@ impl Sheet<'_> {
             },
             ADDRESSES => row.prefixes = self.read_prefixes(row, given)?,
             VLAN | INNER_VLAN => match given.parse().ok().filter(|vlan| VLANS.contains(vlan)) {
-                Some(vlan) if column == VLAN => row.access.push(AccessKey::Vlan(vlan)),
-                Some(inner) => row.access.push(AccessKey::InnerVlan { outer: 0, inner }),
+                Some(vlan) => row.vlans[usize::from(column == INNER_VLAN)] = Some(vlan),
                 None => return refuse("that is not a VLAN", "a whole number from 1 to 4094"),
             },
             PPPOE => match given.parse().ok().filter(|session| PPPOE_SESSIONS.contains(session)) {
@@ -287,21 +289,16 @@ impl Sheet<'_> {
 
     /// Makes one key of an outer and an inner VLAN.
     fn join_vlans(&self, row: &mut Row) -> Result<(), DocumentError> {
-        let inner = row.access.iter().position(|key| matches!(key, AccessKey::InnerVlan { .. }));
-        let Some(inner) = inner else { return Ok(()) };
-        let AccessKey::InnerVlan { inner, .. } = row.access.swap_remove(inner) else { return Ok(()) };
-        let outer = row.access.iter().position(|key| matches!(key, AccessKey::Vlan(_)));
-        let Some(AccessKey::Vlan(outer)) = outer.map(|outer| row.access.swap_remove(outer)) else {
-            let why = "it is within no outer VLAN";
-            return Err(self.refuse_value(
-                row,
-                COLUMNS[INNER_VLAN],
-                inner.to_string(),
-                why,
-                "the outer one in `vlan` as well",
-            ));
+        let key = match row.vlans {
+            [None, None] => return Ok(()),
+            [Some(vlan), None] => AccessKey::Vlan(vlan),
+            [Some(outer), Some(inner)] => AccessKey::InnerVlan { outer, inner },
+            [None, Some(inner)] => {
+                let (why, allowed) = ("it is within no outer VLAN", "the outer one in `vlan` as well");
+                return Err(self.refuse_value(row, COLUMNS[INNER_VLAN], inner.to_string(), why, allowed));
+            }
         };
-        row.access.push(AccessKey::InnerVlan { outer, inner });
+        row.access.push(key);
         Ok(())
     }
 

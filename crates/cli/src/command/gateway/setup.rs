@@ -8,7 +8,7 @@ use crate::notice::notice;
 use crate::questions::Questions;
 use crate::report;
 use fairwire_core::{Duration, Rate};
-use fairwire_document::quoted;
+use fairwire_document::{listed, quoted};
 use fairwire_gateway::config::backend::BackendKind;
 use fairwire_gateway::config::environment::survey::{Counted, Survey, Surveyed, counted};
 use fairwire_gateway::config::{Config, environment};
@@ -101,7 +101,7 @@ fn described(interface: &Surveyed) -> String {
     if !about.is_ethernet {
         parts.push("no Ethernet".into());
     }
-    if let Some(true) = large_receive(name) {
+    if has_large_receive(name) {
         parts
             .push("large-receive-offload on (switch it off on what forwards: `ethtool -K … lro off`)".into());
     }
@@ -139,12 +139,12 @@ fn translation(ruleset: &Option<String>) -> String {
     said
 }
 
-/// Does the interface's own hardware join packets, as far as `ethtool` says?
-fn large_receive(name: &str) -> Option<bool> {
-    let output = Command::new("ethtool").args(["-k", name]).output().ok()?;
+/// Does the interface's own hardware join packets? Where `ethtool` does not say so: no.
+fn has_large_receive(name: &str) -> bool {
+    let Ok(output) = Command::new("ethtool").args(["-k", name]).output() else { return false };
     let text = String::from_utf8_lossy(&output.stdout);
-    let line = text.lines().find_map(|line| line.trim().strip_prefix("large-receive-offload:"))?;
-    Some(line.trim().starts_with("on"))
+    let mut found = text.lines().filter_map(|line| line.trim().strip_prefix("large-receive-offload:"));
+    found.any(|state| state.trim().starts_with("on"))
 }
 
 /// The five answers.
@@ -244,7 +244,7 @@ impl Answers {
             "# Written by `fairwire gateway setup`. docs/gateway/configuration.md has every key;\n\
              # `fairwire gateway check FILE` prints what this does.\n\
              format = 2\nname = {}\n\n[wire]\n# {why}.\nbackend = {}\ninside = {}\noutside = {}\n",
-            quoted(&name_of(path)),
+            quoted(&new_file::name_of(path, "gateway")),
             quoted(backend),
             quoted(inside),
             quoted(outside),
@@ -287,25 +287,19 @@ impl Answers {
 
 /// The name of an interface that is there, and is not the other one.
 fn interface(survey: &Survey, text: &str, other: Option<&str>) -> Result<String, String> {
-    let names = || {
-        survey.interfaces.iter().map(|interface| interface.name.as_str()).filter(|name| Some(*name) != other)
+    let names = survey.interfaces.iter().map(|interface| interface.name.clone());
+    let names: Vec<String> = names.filter(|name| Some(name.as_str()) != other).collect();
+    let why = match survey.find(text) {
+        _ if other == Some(text) => format!("`{text}` is the other one"),
+        Some(_) => return Ok(text.to_owned()),
+        None if text.is_empty() => "this machine suggests none".to_owned(),
+        None => format!("there is no interface `{text}`"),
     };
-    if other == Some(text) {
-        return Err(format!("`{text}` is the other one; allowed: {}", list(names())));
+    if names.is_empty() {
+        return Err(format!("{why}; allowed: an interface, of which there is none here"));
     }
-    match survey.find(text) {
-        Some(_) => Ok(text.to_owned()),
-        None if text.is_empty() => Err(format!("this machine suggests none; allowed: {}", list(names()))),
-        None => {
-            let near = fairwire_core::spelling::hint(text, names());
-            Err(format!("there is no interface `{text}`; allowed: {}{near}", list(names())))
-        }
-    }
-}
-
-fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let all: Vec<String> = names.map(|name| format!("`{name}`")).collect();
-    if all.is_empty() { "an interface, of which there is none here".into() } else { all.join(", ") }
+    let near = fairwire_core::spelling::hint(text, names.iter().map(String::as_str));
+    Err(format!("{why}; allowed: {}{near}", listed(&names)))
 }
 
 fn line_rate(text: &str) -> Result<LineRate, String> {
@@ -346,12 +340,13 @@ fn measure(survey: &Survey, outside: &str, length: Duration) -> Result<Busiest, 
             Failure::user(format!("`{outside}` is gone"), "allowed: an interface that `ip link` shows")
         })
     };
-    let (began, mut before) = (clock::now(), read()?);
+    let began = clock::now();
+    let (mut before, mut since) = (read()?, began);
     let mut most: Busiest = [0.0; 2];
     for second in 1..=seconds {
         clock::sleep_until(began + Duration::from_secs(second));
-        let now = read()?;
-        let rates = [0, 1].map(|way| bps(&before, &now, way, beside));
+        let (now, at) = (read()?, clock::now());
+        let rates = [0, 1].map(|way| bps(&before, &now, way, beside, at.since(since)));
         most = [0, 1].map(|way| f64::max(most[way], rates[way]));
         notice(format_args!(
             "  {second} s: {:.1} Mbit/s down, {:.1} up; most so far {:.1} and {:.1}",
@@ -360,16 +355,16 @@ fn measure(survey: &Survey, outside: &str, length: Duration) -> Result<Busiest, 
             most[0] / 1e6,
             most[1] / 1e6
         ));
-        before = now;
+        (before, since) = (now, at);
     }
     Ok(most)
 }
 
-/// Bit/s on the link over a second. Where the counters began anew: 0.
-fn bps(before: &Counted, now: &Counted, way: usize, beside: u64) -> f64 {
+/// Bit/s on the link over that time. Where the counters began anew: 0.
+fn bps(before: &Counted, now: &Counted, way: usize, beside: u64, over: Duration) -> f64 {
     let bytes = now.bytes[way].saturating_sub(before.bytes[way]);
     let packets = now.packets[way].saturating_sub(before.packets[way]);
-    (bytes + packets * beside) as f64 * 8.0
+    (bytes + packets * beside) as f64 * 8.0 / over.secs()
 }
 
 /// The rate of `way`, whose busiest second had `bps`; that of the other way had `other`.
@@ -400,14 +395,6 @@ fn below(rate: Rate) -> Rate {
 fn three_digits(number: u64) -> u64 {
     let unit = 10_u64.pow(number.checked_ilog10().unwrap_or(0).saturating_sub(2));
     number / unit * unit
-}
-
-/// A name out of the file's, as gateways may have one.
-fn name_of(path: &Path) -> String {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let letter = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' };
-    let name: String = stem.chars().map(letter).take(32).collect();
-    if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { "gateway".into() }
 }
 
 /// How to start it, watch it, keep it, and be rid of it.
@@ -451,9 +438,10 @@ mod tests {
     fn what_is_counted_is_what_the_link_carries() {
         let before = Counted { bytes: [0, 0], packets: [0, 0] };
         let now = Counted { bytes: [1_500_000, 64], packets: [1000, 1] };
-        assert_eq!(bps(&before, &now, 0, 24), 8.0 * 1_524_000.0);
+        let over = Duration::from_secs(2);
+        assert_eq!(bps(&before, &now, 0, 24, over), 4.0 * 1_524_000.0);
         // The interface went and came back.
-        assert_eq!(bps(&now, &before, 0, 24), 0.0);
+        assert_eq!(bps(&now, &before, 0, 24, over), 0.0);
         assert!(busiest(3000.0, 0.0, "upload").is_err());
         assert!(busiest(2.6e6, 94e6, "upload").is_err());
         assert_eq!(busiest(18_765_432.0, 94e6, "upload").expect("a rate"), rate("18.7 Mbit/s"));
