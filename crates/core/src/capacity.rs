@@ -1,6 +1,6 @@
 //! Links whose rate changes: by a schedule of rates, or by a trace of delivery opportunities.
 
-use crate::rate::Rate;
+use crate::rate::{Rate, Transmitter};
 use crate::time::{Duration, Time};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -18,6 +18,25 @@ pub enum RateLaw {
     Steps(Arc<[Step]>),
     /// It follows a trace; the link's own rate is ignored.
     Trace(Arc<Trace>),
+}
+
+impl RateLaw {
+    /// What a link of `rate` under this law can send from `from` to `to`, in bit/s: the mean, where
+    /// it changes. Times count from the start of the law.
+    pub fn mean_bps(&self, rate: Rate, from: Duration, to: Duration) -> f64 {
+        match self {
+            RateLaw::Fixed => rate.bps() as f64,
+            law => {
+                let link = Transmitter::new(rate).under(law);
+                link.bits(Time::ZERO + from, Time::ZERO + to) / (to - from).secs()
+            }
+        }
+    }
+
+    /// The same as a rate, to the next bit/s; `rate` itself where nothing can be sent.
+    pub fn mean(&self, rate: Rate, from: Duration, to: Duration) -> Rate {
+        Rate::from_bps((self.mean_bps(rate, from, to) + 0.5) as u64).unwrap_or(rate)
+    }
 }
 
 /// A change of rate.
@@ -167,22 +186,27 @@ pub(crate) struct Steps {
 #[derive(Debug)]
 pub(crate) struct Opportunities {
     trace: Arc<Trace>,
+    start: Time, // when the trace begins
     next: u64,
     left: u32, // bytes of the opportunity before `next`
 }
 
 impl Changing {
+    /// The times of `law` count from `start`.
+    ///
     /// # Panics
     /// When steps are not in order of time.
-    pub(crate) fn new(rate: Rate, law: &RateLaw) -> Option<Changing> {
+    pub(crate) fn new(rate: Rate, law: &RateLaw, start: Time) -> Option<Changing> {
         match law {
             RateLaw::Fixed => None,
             RateLaw::Steps(steps) => {
                 assert!(steps.is_sorted_by_key(|step| step.at), "changes of rate are out of order");
-                Some(Changing::Steps(Steps { first: rate, steps: Arc::clone(steps), next: 0, remainder: 0 }))
+                let later = |step: &Step| Step { at: start + step.at.since(Time::ZERO), ..*step };
+                let steps: Arc<[Step]> = steps.iter().map(later).collect();
+                Some(Changing::Steps(Steps { first: rate, steps, next: 0, remainder: 0 }))
             }
             RateLaw::Trace(trace) => {
-                Some(Changing::Trace(Opportunities { trace: Arc::clone(trace), next: 0, left: 0 }))
+                Some(Changing::Trace(Opportunities { trace: Arc::clone(trace), start, next: 0, left: 0 }))
             }
         }
     }
@@ -191,7 +215,7 @@ impl Changing {
     #[cold]
     pub(crate) fn begins_at(&self, now: Time) -> Time {
         match self {
-            Changing::Trace(of) if of.left == 0 => of.trace.time(of.next).max(now),
+            Changing::Trace(of) if of.left == 0 => of.time(of.next).max(now),
             _ => now,
         }
     }
@@ -201,9 +225,7 @@ impl Changing {
     pub(crate) fn idle_until(&mut self, now: Time) {
         if let Changing::Trace(of) = self {
             of.left = 0;
-            if of.trace.time(of.next) < now {
-                of.next = of.trace.count_before(now).max(of.next);
-            }
+            of.lose_before(now);
         }
     }
 
@@ -220,8 +242,8 @@ impl Changing {
     pub(crate) fn bits(&self, from: Time, to: Time) -> f64 {
         match self {
             Changing::Steps(steps) => steps.bits(from, to),
-            Changing::Trace(Opportunities { trace, .. }) => {
-                let count = trace.count_before(to) - trace.count_before(from.min(to));
+            Changing::Trace(of) => {
+                let count = of.count_before(to) - of.count_before(from.min(to));
                 count as f64 * f64::from(Trace::BYTES) * 8.0
             }
         }
@@ -280,7 +302,26 @@ impl Steps {
 }
 
 impl Opportunities {
+    /// The time of opportunity `number`.
+    fn time(&self, number: u64) -> Time {
+        self.start + self.trace.time(number).since(Time::ZERO)
+    }
+
+    /// The number of opportunities before `time`.
+    fn count_before(&self, time: Time) -> u64 {
+        self.trace.count_before(Time::ZERO + time.since(self.start))
+    }
+
+    /// Opportunities before `time` are lost.
+    fn lose_before(&mut self, time: Time) {
+        if self.time(self.next) < time {
+            self.next = self.count_before(time).max(self.next);
+        }
+    }
+
+    /// A sender that is driven late makes up for nothing that was before `from`.
     fn send(&mut self, bytes: u32, from: Time) -> Time {
+        self.lose_before(from);
         let mut missing = u64::from(bytes.saturating_sub(self.left));
         let mut sent = from;
         if missing == 0 {
@@ -288,7 +329,7 @@ impl Opportunities {
             return sent;
         }
         while missing > 0 {
-            sent = self.trace.time(self.next).max(from);
+            sent = self.time(self.next).max(from);
             self.next += 1;
             self.left = u64::from(Trace::BYTES).saturating_sub(missing) as u32;
             missing = missing.saturating_sub(Trace::BYTES.into());
@@ -300,7 +341,6 @@ impl Opportunities {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rate::Transmitter;
 
     fn ms(ms: u64) -> Time {
         Time::ZERO + Duration::from_ms(ms)
@@ -336,6 +376,45 @@ mod tests {
         assert_eq!(link.start(1000, ms(4)).ns(), 5_000_000);
         assert_eq!(link.start(1, ms(5)), Time::MAX);
         assert_eq!(link.bits(ms(0), ms(9)), 8_000.0 + 16_000.0);
+    }
+
+    #[test]
+    fn a_law_that_begins_later_does_the_same_later() {
+        let laws = [
+            RateLaw::Steps([step(1, 2_000_000), step(3, 0), step(7, 16_000_000)].into()),
+            RateLaw::Trace(Trace::parse("0\n2\n5\n5\n9\n").expect("a trace").into()),
+        ];
+        for law in laws {
+            let (mut early, mut late) =
+                (Transmitter::new(rate(8_000_000)), Transmitter::new(rate(8_000_000)));
+            late.start(5, Time::from_ns(13)); // it is free again long before the law begins
+            let start = Duration::from_ms(1000);
+            early.follow(&law, ms(0));
+            late.follow(&law, ms(1000));
+            for (bytes, at) in [(500, 0), (600, 0), (1150, 1), (1000, 9), (1504, 9), (40, 31)] {
+                if at == 31 {
+                    early.idle_until(ms(at));
+                    late.idle_until(ms(at) + start);
+                }
+                assert_eq!(early.begins_at(ms(at)) + start, late.begins_at(ms(at) + start));
+                assert_eq!(early.start(bytes, ms(at)) + start, late.start(bytes, ms(at) + start), "{law:?}");
+            }
+            assert_eq!(early.bits(ms(1), ms(40)), late.bits(ms(1001), ms(1040)));
+            assert_eq!(
+                law.mean_bps(rate(8_000_000), Duration::ZERO, Duration::from_ms(8)) * 0.008,
+                early.bits(ms(0), ms(8))
+            );
+        }
+    }
+
+    #[test]
+    fn what_a_late_driver_missed_of_a_trace_is_made_up_for_only_up_to_the_bound() {
+        let trace = RateLaw::Trace(Trace::parse("1\n").expect("a trace").into()); // one each millisecond
+        let mut link = Transmitter::with_catch_up(rate(1), Duration::from_ms(3)).under(&trace);
+        assert_eq!(link.start(1504, ms(1)), ms(1));
+        // Driven again at 9 ms: those from 6 ms on are made up for.
+        let sent: Vec<Time> = (0..5).map(|_| link.start(1504, ms(9))).collect();
+        assert_eq!(sent, [6, 7, 8, 9, 10].map(ms));
     }
 
     #[test]

@@ -114,8 +114,18 @@ impl Transmitter {
     ///
     /// # Panics
     /// When the steps of the law are not in order of time.
-    pub fn under(self, law: &RateLaw) -> Self {
-        Transmitter { changing: Changing::new(self.rate, law).map(Box::new), ..self }
+    pub fn under(mut self, law: &RateLaw) -> Self {
+        self.follow(law, Time::ZERO);
+        self
+    }
+
+    /// Its rate follows `law` from now on, whose times count from `start`; before the first change
+    /// it is as before. What is being sent ends as scheduled.
+    ///
+    /// # Panics
+    /// When the steps of the law are not in order of time.
+    pub fn follow(&mut self, law: &RateLaw, start: Time) {
+        self.changing = Changing::new(self.rate, law, start).map(Box::new);
     }
 
     /// The rate; if it changes, the one before the first change.

@@ -6,6 +6,7 @@
 //! opportunities polls when one comes. Service is not preemptive, and the packet being sent is no
 //! longer part of the backlog.
 
+use crate::capacity::RateLaw;
 use crate::discipline::{Backlog, Discipline};
 use crate::packet::Packet;
 use crate::rate::{Rate, Transmitter};
@@ -169,6 +170,16 @@ impl Server {
         self.transmitter.set_rate(rate, catch_up);
     }
 
+    /// The rate follows `law` from `now` on, whose times count from `start`, as
+    /// [`Transmitter::follow`].
+    ///
+    /// # Panics
+    /// When the steps of the law are not in order of time.
+    pub fn follow(&mut self, law: &RateLaw, start: Time, now: Time) {
+        self.transmitter.follow(law, start);
+        self.poll_again(now);
+    }
+
     /// The discipline or the transmitter is another: polls once what is being sent has left.
     fn poll_again(&mut self, now: Time) {
         let free = self.transmitter.free_at().max(now);
@@ -193,7 +204,7 @@ impl Server {
 mod tests {
     use super::*;
     use crate::buffer::Limit;
-    use crate::capacity::{RateLaw, Trace};
+    use crate::capacity::Trace;
     use crate::dropper::Dropper;
     use crate::probe::Probe;
     use crate::queue::Queue;
@@ -286,6 +297,22 @@ mod tests {
         assert_eq!(sent, expected);
         assert!(server.enqueue(packet(20), ms(6), &mut Ignore).is_none());
         assert_eq!(server.next_poll_at(), ms(7)); // the rest of the opportunity at 5 ms is lost
+    }
+
+    #[test]
+    fn a_busy_server_follows_another_law_once_what_is_being_sent_has_left() {
+        let mut server = Server::new(fifo(), transmitter());
+        for frame in 0..4 {
+            server.enqueue(packet(frame), us(0), &mut Ignore);
+        }
+        // A packet takes 100 us, then 200 us; none is sent from 350 us on for as long.
+        let at = |us: u64, bps| crate::capacity::Step { at: self::us(us), rate: Rate::from_bps(bps) };
+        server.follow(
+            &RateLaw::Steps([at(0, 4_000_000), at(300, 0), at(650, 8_000_000)].into()),
+            us(50),
+            us(50),
+        );
+        assert_eq!(sent(&mut server), [(1, us(300)), (2, us(775)), (3, us(875))]);
     }
 
     #[test]

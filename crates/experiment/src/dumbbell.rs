@@ -3,7 +3,7 @@
 
 use crate::plan::Plan;
 use crate::stage::{CannotRun, Failed};
-use fairwire_core::{Discipline, Duration, Rate, RateLaw, WireLaw};
+use fairwire_core::{Discipline, Duration, Rate, RateLaw, Step, WireLaw};
 use fairwire_gateway::account::FlowCount;
 use fairwire_metrics::record::FlowRecord;
 use fairwire_sim::{GroupPlan, Hop, LinkPlan, Source};
@@ -14,8 +14,10 @@ use fairwire_testbed::traffic::Sends;
 pub struct Dumbbell {
     /// The link's name in results.
     pub name: String,
-    /// Its rate, counting IP packets.
+    /// Its rate, counting IP packets; what disciplines go by, where it changes.
     pub rate: Rate,
+    /// How it changes from the start of the run on.
+    pub law: RateLaw,
     /// Its delay one way, without faults.
     pub delay: Duration,
     /// What its wire does to packets, where it does anything.
@@ -99,7 +101,7 @@ const MAX_RATE: u64 = 10_000_000_000;
 const MAX_RTT: Duration = Duration::from_secs(2);
 const MAX_DURATION: Duration = Duration::from_secs(3600);
 
-const ONE_LINK: &str = "one `[link]` of constant rate without `[return]`, all flows over it in one direction";
+const ONE_LINK: &str = "one `[link]` without `[return]`, all flows over it in one direction";
 const SENDERS: &str = "`bulk`, which the kernel's TCP sends, and `cbr`";
 
 impl Dumbbell {
@@ -114,7 +116,7 @@ impl Dumbbell {
     }
 }
 
-/// One link of constant rate, and the groups whose data goes over it; their acknowledgements go
+/// One link, and the groups whose data goes over it; their acknowledgements go
 /// back over a wire.
 pub(crate) struct Shared {
     /// The link.
@@ -143,9 +145,6 @@ impl Shared {
         let (Some(link), None) = (links.next(), links.next()) else {
             return Err(CannotRun::new("several links", ONE_LINK));
         };
-        if !matches!(link.law, RateLaw::Fixed) {
-            return Err(CannotRun::new("a link whose rate changes", ONE_LINK));
-        }
         match network.groups.iter().find(|group| group.class != 0 || group.dscp != 0) {
             Some(group) => {
                 Err(CannotRun::new(format!("a `class` or a `dscp` of `{}`", group.name), "flows without"))
@@ -163,6 +162,17 @@ impl Shared {
             [Hop::Wire { delay, .. }] if group.forward == [Hop::Link(0)] => Ok(*delay),
             _ => Err(CannotRun::new(format!("the way of `{}`", group.name), ONE_LINK)),
         }
+    }
+}
+
+/// `law`, of a stage whose link has one rate.
+///
+/// # Errors
+/// Where it changes.
+pub(crate) fn constant(law: &RateLaw) -> Result<(), CannotRun> {
+    match law {
+        RateLaw::Fixed => Ok(()),
+        _ => Err(CannotRun::new("a link whose rate changes", "one of constant rate")),
     }
 }
 
@@ -194,8 +204,8 @@ fn check_spec(plan: &Plan<'_>) -> Result<(), CannotRun> {
 }
 
 fn of_shared(Shared { link, groups }: Shared) -> Result<Dumbbell, CannotRun> {
-    if link.rate.bps() > MAX_RATE {
-        return Err(CannotRun::new(format!("a link of {}", link.rate), "at most 10 Gbit/s"));
+    if let Some(rate) = rates(&link).find(|rate| rate.bps() > MAX_RATE) {
+        return Err(CannotRun::new(format!("a link of {rate}"), "at most 10 Gbit/s"));
     }
     let mut senders = Vec::new();
     let mut mtu = Mtu::default();
@@ -217,9 +227,15 @@ fn of_shared(Shared { link, groups }: Shared) -> Result<Dumbbell, CannotRun> {
     if senders.len() > MAX_SENDERS {
         return Err(CannotRun::new(format!("{} flows", senders.len()), format!("at most {MAX_SENDERS}")));
     }
-    let LinkPlan { name, rate, delay, wire, discipline, .. } = link;
+    let LinkPlan { name, rate, law, delay, wire, discipline } = link;
     let wire = wire.map(|wire| wire.law().clone());
-    Ok(Dumbbell { name, rate, delay, wire, discipline, mtu: mtu.bytes()?, senders })
+    Ok(Dumbbell { name, rate, law, delay, wire, discipline, mtu: mtu.bytes()?, senders })
+}
+
+/// The rates that `link` has one after the other.
+fn rates(link: &LinkPlan) -> impl Iterator<Item = Rate> {
+    let steps: &[Step] = if let RateLaw::Steps(steps) = &link.law { steps } else { &[] };
+    std::iter::once(link.rate).chain(steps.iter().filter_map(|step| step.rate))
 }
 
 /// The round-trip times of a group: the access links of both ends and the shared link, there and

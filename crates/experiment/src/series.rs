@@ -4,7 +4,7 @@
 use crate::dumbbell::Sender;
 use crate::stage::CannotRun;
 use crate::watch::Watch;
-use fairwire_core::{Backlog, Duration, Rate, Time};
+use fairwire_core::{Backlog, Duration, Rate, RateLaw, Time};
 use fairwire_scenario::Row;
 use fairwire_testbed::traffic::{FlowSeen, Seen, TcpSample};
 use std::collections::BTreeMap;
@@ -113,6 +113,8 @@ pub(crate) struct Series<'a> {
     pub link: &'a str,
     /// Its rate.
     pub rate: Rate,
+    /// How it changes from the start on.
+    pub law: &'a RateLaw,
     /// The senders.
     pub senders: &'a [Sender],
     /// The link at each interval; empty where it was not sampled.
@@ -154,7 +156,8 @@ impl Series<'_> {
         let all = now.link.minus(before.map_or(Count::default(), |before| before.link));
         let mut row =
             |measure, unit, value| write(Row { kind: "link", name: self.link, measure, unit, value });
-        row("capacity", "bit/s", self.rate.bps() as f64);
+        let from = before.map_or(Duration::ZERO, |before| before.at);
+        row("capacity", "bit/s", self.law.mean_bps(self.rate, from, now.at));
         row("backlog", "packets", f64::from(now.backlog.packets));
         row("backlog", "B", now.backlog.bytes as f64);
         row("drops", "packets", all.dropped as f64);
@@ -226,6 +229,7 @@ fn tcp((kind, name): (&'static str, &str), state: &TcpSample, again: u32, write:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairwire_core::Step;
     use fairwire_testbed::traffic::Sends;
 
     fn sender(name: &str, group: &str) -> Sender {
@@ -277,8 +281,11 @@ mod tests {
         };
         let senders = [sender("a.1", "a"), sender("a.2", "a"), sender("b.1", "b")];
         let rate = Rate::from_bps(1_000_000).unwrap();
+        let halved = Step { at: Time::from_ns(second * 3 / 2), rate: Rate::from_bps(500_000) };
+        let law = &RateLaw::Steps([halved].into());
         let mut kept = Kept::default();
-        Series { link: "l", rate, senders: &senders, snapshots: &snapshots, seen: &seen }.give(&mut kept);
+        Series { link: "l", rate, law, senders: &senders, snapshots: &snapshots, seen: &seen }
+            .give(&mut kept);
         let of =
             |text: &str| -> Vec<&str> { kept.0.iter().filter_map(|row| row.strip_prefix(text)).collect() };
         assert_eq!(
@@ -287,7 +294,7 @@ mod tests {
         );
         assert_eq!(
             of("2000000000 link l "),
-            ["capacity 1000000", "backlog 3", "backlog 4500", "drops 5", "marks 0"]
+            ["capacity 750000", "backlog 3", "backlog 4500", "drops 5", "marks 0"]
         );
         assert_eq!(of("2000000000 group a "), ["egress 16000", "drops 1", "marks 0"]);
         assert_eq!(of("2000000000 group b "), ["egress 800", "drops 0", "marks 0"]);

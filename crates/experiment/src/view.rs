@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct LinkView {
     /// What it is called: a discipline, or a direction.
     pub name: String,
-    /// Its rate, bit/s; of a trace its mean. Zero where it has no bound.
+    /// Its rate, bit/s, in the mean of the interval; behind a shell the one at the start, or a
+    /// trace's mean. Zero where it has no bound.
     pub rate_bps: f64,
     /// What left it, bit/s.
     pub sent_bps: f64,

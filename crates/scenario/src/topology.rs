@@ -28,8 +28,6 @@ use fairwire_core::DelayStep;
 use fairwire_core::Duration;
 use fairwire_core::Rate;
 use fairwire_core::RateLaw;
-use fairwire_core::Time;
-use fairwire_core::Transmitter;
 use fairwire_core::WireLaw;
 use fairwire_core::units::{Amount, Room};
 use fairwire_document::Problem;
@@ -108,13 +106,7 @@ type Laid = (Vec<QueuePlan>, Vec<Vec<Route>>);
 impl QueuePlan {
     /// What it can send from `from` to `to`, in bit/s: the mean, where its rate changes.
     pub(crate) fn mean_bps(&self, from: Duration, to: Duration) -> f64 {
-        match self.law {
-            RateLaw::Fixed => self.rate.bps() as f64,
-            _ => {
-                let link = Transmitter::new(self.rate).under(&self.law);
-                link.bits(Time::ZERO + from, Time::ZERO + to) / (to - from).secs()
-            }
-        }
+        self.law.mean_bps(self.rate, from, to)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::series::{self, Series, Snapshot};
 use crate::stage::{CannotRun, Failed};
 use crate::watch::Watch;
 use fairwire_core::units::Amount;
-use fairwire_core::{Duration, Rate, Seed, WireLaw};
+use fairwire_core::{Duration, Rate, RateLaw, Seed, WireLaw};
 use fairwire_gateway::account::FlowCount;
 use fairwire_linux::port::{PortError, PortHealth};
 use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord, WireRecord};
@@ -32,6 +32,8 @@ pub(crate) struct ContestPlan {
     pub name: String,
     /// Its rate, counting IP packets.
     pub rate: Rate,
+    /// How it changes from the start on.
+    pub law: RateLaw,
     /// How much may wait.
     pub buffer: Amount,
     /// The longest IP packet.
@@ -109,6 +111,7 @@ impl ContestPlan {
         ContestPlan {
             name: dumbbell.name.clone(),
             rate: dumbbell.rate,
+            law: dumbbell.law.clone(),
             buffer: link.buffer,
             mtu: dumbbell.mtu,
             wire: dumbbell.wire.as_ref().map(|law| wire(dumbbell, law, seed)),
@@ -135,6 +138,11 @@ impl ContestPlan {
         series::check(contest.every, contest.senders.len(), contest.duration).map(|()| contest)
     }
 
+    /// The mean rate while it is measured, which a link's record has.
+    pub(crate) fn mean_rate(&self) -> Rate {
+        self.law.mean(self.rate, self.warm_up, self.duration)
+    }
+
     /// What a stage gives for a contest of `plan` that was `held`: its record, and to `watch` its
     /// series.
     pub(crate) fn record(&self, plan: &Plan<'_>, seed: u64, held: Held, watch: &mut dyn Watch) -> RunRecord {
@@ -142,6 +150,7 @@ impl ContestPlan {
         Series {
             link: &self.name,
             rate: self.rate,
+            law: &self.law,
             senders: &self.senders,
             snapshots: &snapshots,
             seen: &seen,

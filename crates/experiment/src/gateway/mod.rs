@@ -13,7 +13,7 @@ mod meter;
 mod samples;
 
 use crate::contest::{self, ContestError, ContestPlan, Coordinator, Held, Next};
-use crate::dumbbell::Dumbbell;
+use crate::dumbbell::{Dumbbell, constant};
 use crate::plan::Plan;
 use crate::stage::{CannotRun, Failed, Stage};
 use crate::watch::Watch;
@@ -55,6 +55,7 @@ impl Stage for Gateway {
     fn can_run(&self, plan: &Plan<'_>) -> Result<(), CannotRun> {
         // Neither the senders nor the configuration depend on the seed.
         let dumbbell = Dumbbell::of(plan, 0).map_err(Failed::why)?;
+        constant(&dumbbell.law)?;
         contest::check(&dumbbell)?;
         config::check(plan, &ContestPlan::of(plan, 0, &dumbbell))
     }

@@ -9,7 +9,7 @@
 mod samples;
 
 use crate::contest::{self, ContestError, ContestPlan, Coordinator, Counted, Held, Meter, Next, handed};
-use crate::dumbbell::Dumbbell;
+use crate::dumbbell::{Dumbbell, constant};
 use crate::linux::watched::{Passing, Seen};
 use crate::linux::{self, ETHERNET, Tally};
 use crate::plan::Plan;
@@ -83,6 +83,7 @@ impl Stage for Kernel {
 
 /// The kernel, with the discipline of `plan`.
 fn at_gateway(plan: &Plan<'_>, dumbbell: &Dumbbell) -> Result<AtGateway, CannotRun> {
+    constant(&dumbbell.law)?;
     let rate_bps = dumbbell.rate.bps();
     Ok(AtGateway::Kernel(Shaping {
         rate_bps,

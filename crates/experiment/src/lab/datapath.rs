@@ -8,7 +8,7 @@ use crate::contest::{
 };
 use crate::view::View;
 use crate::watch::Watch;
-use fairwire_core::{Discipline, Duration, Time};
+use fairwire_core::{Discipline, Duration, RateLaw, Time};
 use fairwire_gateway::account::FlowCount;
 use fairwire_gateway::classify::{Classifier, ETHERNET_HEADER_BYTES};
 use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
@@ -45,13 +45,14 @@ pub(super) fn hold(
     let meter = SharedMeter::new(clock::now());
     let discipline = Box::new(Metered { discipline, rate: plan.rate, meter: meter.clone() });
     let mut datapath = Datapath::new(gateway(plan, &classifier, discipline));
-    let (mut warm, mut views) = (None, Views::new(plan.senders.len()));
+    let (mut warm, mut views, mut follows) = (None, Views::new(plan.senders.len()), false);
     let flows = (0..plan.senders.len()).map(|flow| classifier.flow(&plan.flow_key(flow))).collect();
     let mut samples = Samples::new(plan.every, plan.duration, flows);
     driver::run(&mut datapath, &mut wire, &mut |now, datapath| {
-        let (link, warm, samples, views) = (&datapath.forward, &mut warm, &mut samples, &mut views);
-        let classifier = &classifier;
-        let mut at_link = AtLink { plan, label, classifier, link, meter: &meter, warm, samples, views };
+        let (link, warm, samples, views) = (&mut datapath.forward, &mut warm, &mut samples, &mut views);
+        let (classifier, follows) = (&classifier, &mut follows);
+        let mut at_link =
+            AtLink { plan, label, classifier, link, follows, meter: &meter, warm, samples, views };
         match coordinator.follow(now, &mut at_link) {
             Next::At(time) => driver::Next::CallAt(time),
             Next::Over => driver::Next::Stop,
@@ -104,7 +105,9 @@ struct AtLink<'a> {
     plan: &'a ContestPlan,
     label: &'a str,
     classifier: &'a Classifier,
-    link: &'a Direction,
+    link: &'a mut Direction,
+    /// Does the link follow the law of its rate yet?
+    follows: &'a mut bool,
     meter: &'a SharedMeter,
     warm: &'a mut Option<Warm>,
     samples: &'a mut Samples,
@@ -121,13 +124,17 @@ impl AtLink<'_> {
 
 impl Meter for AtLink<'_> {
     fn look(&mut self, start: Time, now: Time) -> Result<(), ContestError> {
+        if self.plan.law != RateLaw::Fixed && !std::mem::replace(self.follows, true) {
+            self.link.follow(&self.plan.law, start, now);
+        }
         self.samples.take(start, now, self.link);
         Ok(())
     }
 
     fn view(&mut self, start: Time, now: Time) -> Option<View> {
         let (flows, plan) = (self.flows(), self.plan);
-        self.views.take((start, now), (self.label, plan.rate), self.link, &plan.senders, flows)
+        let rate = |from, to| plan.law.mean_bps(plan.rate, from, to);
+        self.views.take((start, now), (self.label, &rate), self.link, &plan.senders, flows)
     }
 
     fn due(&self, start: Time) -> Time {
@@ -142,7 +149,7 @@ impl Meter for AtLink<'_> {
 
     fn end(&mut self, now: Time) -> Result<Option<Counted>, ContestError> {
         let Some(warm) = &self.warm else { return Ok(None) };
-        let mut link = self.meter.get().record(&self.plan.name, self.plan.rate, now);
+        let mut link = self.meter.get().record(&self.plan.name, self.plan.mean_rate(), now);
         let lost = self.link.totals().lost.iter().zip(warm.totals.lost).map(|(now, before)| now - before);
         add_losses(&mut link, Loss::ALL.iter().map(|loss| loss.name()).zip(lost));
         let flows = self.flows().iter().zip(&warm.flows).map(|(now, before)| now.since(before)).collect();

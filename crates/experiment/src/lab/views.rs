@@ -2,7 +2,7 @@
 
 use crate::dumbbell::Sender;
 use crate::view::{FlowView, LinkView, View};
-use fairwire_core::{Duration, Rate, Time};
+use fairwire_core::{Duration, Time};
 use fairwire_gateway::account::FlowCount;
 use fairwire_gateway::direction::Direction;
 
@@ -22,11 +22,11 @@ impl Views {
     }
 
     /// The view that is due at `now`, of a contest that began at `start`, where the flows were
-    /// counted for `flows`.
+    /// counted for `flows`. Its link has a name, and a mean rate between two times after the start.
     pub(super) fn take(
         &mut self,
         (start, now): (Time, Time),
-        (name, rate): (&str, Rate),
+        (name, rate): (&str, &dyn Fn(Duration, Duration) -> f64),
         link: &Direction,
         senders: &[Sender],
         flows: Vec<FlowCount>,
@@ -34,7 +34,8 @@ impl Views {
         if now < self.next.max(start) {
             return None;
         }
-        let seconds = now.since(self.before.max(start)).secs();
+        let since = self.before.max(start);
+        let seconds = now.since(since).secs();
         (self.next, self.before) = (now + EVERY, now);
         let before = std::mem::replace(&mut self.flows, flows);
         if seconds <= 0.0 {
@@ -51,7 +52,7 @@ impl Views {
         let (totals, backlog, waits) = (link.totals(), link.backlog(), link.sojourns().window(now));
         let view = LinkView {
             name: name.into(),
-            rate_bps: rate.bps() as f64,
+            rate_bps: rate(since.since(start), now.since(start)),
             sent_bps: flows.iter().map(|flow| flow.bps).sum(),
             backlog_packets: u64::from(backlog.packets),
             backlog_bytes: backlog.bytes,

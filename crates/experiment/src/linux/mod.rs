@@ -21,7 +21,7 @@ pub use modules::Modules;
 pub use program::{Fallible, command};
 pub use tally::{FlowTally, Tally};
 
-use crate::dumbbell::{Dumbbell, Sender};
+use crate::dumbbell::{Dumbbell, Sender, constant};
 use crate::plan::Plan;
 use crate::stage::{CannotRun, Failed, Stage};
 use crate::watch::Watch;
@@ -149,6 +149,7 @@ fn faults(law: &WireLaw, seed: u64) -> Result<Faults, CannotRun> {
 
 /// The contest of `dumbbell`, and the place of each of its flows among the senders.
 fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>, seed: u64) -> Result<(Contest, Vec<usize>), CannotRun> {
+    constant(&dumbbell.law)?;
     let qdisc = qdisc(plan)?;
     let (classes, order) = classes(dumbbell);
     if classes.len() > MAX_CLASSES {

@@ -1,6 +1,6 @@
 //! A plan in the words that `dumbbell.tcl` takes.
 
-use crate::dumbbell::Shared;
+use crate::dumbbell::{Shared, constant};
 use crate::plan::Plan;
 use crate::stage::CannotRun;
 use fairwire_core::{Duration, Loss, WireLaw};
@@ -40,6 +40,7 @@ impl Dumbbell {
     /// What of it ns-2 does not have.
     pub(super) fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, CannotRun> {
         let Shared { link, groups } = Shared::of(plan, seed)?;
+        constant(&link.law)?;
         let flows = groups.iter().map(|group| group.members.len()).sum();
         let queue = queue(plan, flows)?;
         let loss = link.wire.as_ref().map_or(Ok(0.0), |wire| loss(wire.law()))?;

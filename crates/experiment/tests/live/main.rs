@@ -4,6 +4,7 @@
 
 mod gateway;
 mod kernel;
+mod rates;
 mod series;
 mod wires;
 
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
     if let Err(error) = &awake {
         println!("live: {error}");
     }
-    let checks: [(&str, fn()); 21] = [
+    let checks: [(&str, fn()); 23] = [
         ("two labs at once: faba holds a selfish flow, tail-drop does not", two_labs_at_once),
         ("many flows of cubic share under faba", many_flows_of_cubic_share),
         (
@@ -62,6 +63,10 @@ fn main() -> ExitCode {
         ("a link is sampled as it is counted", series::a_link_is_sampled_as_it_is_counted),
         ("a wire with faults loses the part that the simulated one loses", wires::a_wire_loses_the_same_part),
         ("netem has the faults of a wire, as far as it can", wires::netem_has_the_faults_of_a_wire),
+        ("a rate halves, and a link is down, as in the simulator", || {
+            rates::a_rate_halves_and_a_link_is_down(&[LAB]);
+        }),
+        ("the lab follows a trace", rates::the_lab_follows_a_trace),
         ("two gateways at once share as the lab does", gateway::two_gateways_at_once),
         ("a stopped contest through a gateway leaves nothing", gateway::a_stopped_gateway_leaves_nothing),
         ("a killed gateway ends the contest and is named", gateway::a_killed_gateway_is_named),

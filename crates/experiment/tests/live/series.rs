@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// Keeps what is sampled ten times a second: by kind, name and measure with its unit, the values by
 /// time.
 #[derive(Default)]
-struct Sampled(BTreeMap<String, Vec<(Duration, f64)>>);
+pub(super) struct Sampled(BTreeMap<String, Vec<(Duration, f64)>>);
 
 impl Watch for Sampled {
     fn reached(&mut self, _: f64) {}
@@ -27,6 +27,16 @@ impl Watch for Sampled {
 impl Sampled {
     fn of(&self, what: &str) -> &[(Duration, f64)] {
         self.0.get(what).map_or(&[], Vec::as_slice)
+    }
+
+    /// The mean of a rate from one time to another, both in seconds.
+    pub(super) fn mean(&self, what: &str, from: f64, to: f64) -> f64 {
+        let mut before = 0.0;
+        let pieces = self.of(what).iter().map(|(at, value)| {
+            let since = std::mem::replace(&mut before, at.seconds());
+            (since.max(from)..at.seconds().min(to), value)
+        });
+        pieces.map(|(piece, value)| (piece.end - piece.start).max(0.0) * value).sum::<f64>() / (to - from)
     }
 
     fn sum(&self, what: &str) -> f64 {

@@ -22,7 +22,7 @@ use crate::trips::TripsOf;
 use books::Books;
 use departures::{Departures, ReadyFrame};
 use fairwire_core::{
-    Backlog, Discipline, Duration, FlowHash, Packet, Probe, Rate, Server, Service, Time, Transmitter,
+    Backlog, Discipline, Duration, FlowHash, Packet, Probe, Rate, RateLaw, Server, Service, Time, Transmitter,
 };
 use fairwire_linux::port::{LinkKind, MAX_FRAMES_AT_ONCE, Outgoing, Port};
 use fairwire_wire::ecn::{clear_dscp, set_ecn};
@@ -170,6 +170,17 @@ impl Direction {
         }
         self.departures.advance(now);
         while self.transmit_batch(port, trips) {}
+    }
+
+    /// The link's rate follows `law` from `now` on, whose times count from `start`. A packet that
+    /// is being sent ends as scheduled; where nothing is shaped, nothing changes.
+    ///
+    /// # Panics
+    /// When the steps of the law are not in order of time.
+    pub fn follow(&mut self, law: &RateLaw, start: Time, now: Time) {
+        if let Some(Link { server, .. }) = &mut self.link {
+            server.follow(law, start, now);
+        }
     }
 
     /// When [`advance`](Direction::advance) has something to do next; `None` when only an arrival
