@@ -44,6 +44,8 @@ pub(crate) struct Over<'a> {
     pub scale: f64,
     /// Is there a line for what the link could have sent?
     pub has_capacity: bool,
+    /// A gauge of the discipline's parts that is the same of each of them: each has a line, too.
+    pub of_parts: Option<&'a str>,
 }
 
 /// What leaves the link, by group: data first sent and sent again.
@@ -54,13 +56,39 @@ pub(crate) const RATE: Over<'static> = Over {
     label: "Mbit/s",
     scale: 1e6,
     has_capacity: true,
+    of_parts: None,
 };
 
 impl Over<'_> {
     /// Is a row drawn, or the capacity that is drawn with it?
-    fn wants(&self, kind: &str, measure: &str, unit: &str) -> bool {
-        let is_own = self.kinds.contains(&kind) && measure == self.measure && unit == self.unit;
-        is_own || self.has_capacity && kind == "link" && measure == "capacity"
+    fn wants(&self, row: &Seen<'_>) -> bool {
+        let is_drawn = row.measure == self.measure || self.part(row.measure).is_some();
+        (is_drawn && row.unit == self.unit && self.kinds.contains(&row.kind))
+            || self.has_capacity && row.kind == "link" && row.measure == "capacity"
+    }
+
+    /// The part that a gauge is of, as `l4s` in `gauge l4s/backlog_packets`.
+    fn part<'m>(&self, measure: &'m str) -> Option<&'m str> {
+        let (part, gauge) = measure.strip_prefix("gauge ")?.rsplit_once('/')?;
+        (Some(gauge) == self.of_parts).then_some(part)
+    }
+}
+
+/// More parts would hide what they are parts of.
+const MAX_PARTS: usize = 8;
+
+/// What was sampled of a link, a group or a flow, or of a part of a link's discipline.
+#[derive(Clone, Debug)]
+struct Curve {
+    name: String,
+    part: Option<String>,
+    points: Vec<Point>,
+}
+
+impl Curve {
+    fn label(&self) -> String {
+        let Curve { name, part, .. } = self;
+        part.as_ref().map_or(name.clone(), |part| format!("{name}: {part}"))
     }
 }
 
@@ -73,7 +101,7 @@ pub(crate) struct Sampled {
     pub seed: u64,
     /// The time between two samples, seconds.
     pub every_s: f64,
-    curves: Vec<(String, Vec<Point>)>,
+    curves: Vec<Curve>,
     /// What the first link could have sent.
     capacity: Vec<Point>,
     /// The links' names.
@@ -90,7 +118,7 @@ impl Sampled {
 
     /// A row of a sample taken `at_s` seconds after the start.
     pub(crate) fn row(&mut self, at_s: f64, row: Seen<'_>, over: &Over<'_>) {
-        if !over.wants(row.kind, row.measure, row.unit) {
+        if !over.wants(&row) {
             return;
         }
         let point = (at_s, row.value);
@@ -103,9 +131,14 @@ impl Sampled {
             }
             return;
         }
-        match self.curves.iter_mut().find(|(name, _)| name == row.name) {
-            Some((_, points)) => points.push(point),
-            None => self.curves.push((row.name.into(), vec![point])),
+        let part = over.part(row.measure);
+        let is_of_it = |curve: &Curve| curve.name == row.name && curve.part.as_deref() == part;
+        match self.curves.iter_mut().find(|curve| is_of_it(curve)) {
+            Some(curve) => curve.points.push(point),
+            None => {
+                let (name, part) = (row.name.into(), part.map(Into::into));
+                self.curves.push(Curve { name, part, points: vec![point] });
+            }
         }
     }
 
@@ -116,14 +149,20 @@ impl Sampled {
 
     /// A line for each of what was sampled.
     fn lines(&self, over: &Over<'_>) -> Vec<Line> {
-        let curves = self.curves.iter().enumerate();
-        curves.map(|(at, (name, points))| self.line(name.clone(), at, points, over)).collect()
+        let curves = self.drawn().enumerate();
+        curves.map(|(at, curve)| self.line(curve.label(), at, &curve.points, over)).collect()
+    }
+
+    /// All curves, or where there are too many parts all but these.
+    fn drawn(&self) -> impl Iterator<Item = &Curve> {
+        let parts = self.curves.iter().filter(|curve| curve.part.is_some()).count();
+        self.curves.iter().filter(move |curve| curve.part.is_none() || parts <= MAX_PARTS)
     }
 
     /// The line of one, called after the stage.
-    fn of(&self, name: &str, nth: usize, over: &Over<'_>) -> Option<Line> {
-        let (_, points) = self.curves.iter().find(|(own, _)| own == name)?;
-        let line = self.line(self.stage.clone(), nth, points, over);
+    fn of(&self, label: &str, nth: usize, over: &Over<'_>) -> Option<Line> {
+        let curve = self.drawn().find(|curve| curve.label() == label)?;
+        let line = self.line(self.stage.clone(), nth, &curve.points, over);
         Some(Line { is_dashed: nth > 0, ..line })
     }
 
@@ -176,11 +215,12 @@ fn panels(runs: &[&Sampled], over: &Over<'_>) -> Vec<Panel> {
     if others.is_empty() {
         return vec![panel(first, first.discipline.clone(), first.lines(over), over)];
     }
-    let of = |(name, _): &(String, Vec<Point>)| {
-        let lines = runs.iter().enumerate().filter_map(|(nth, run)| run.of(name, nth, over));
-        panel(first, format!("{}: {name}", first.discipline), lines.collect(), over)
+    let of = |curve: &Curve| {
+        let label = curve.label();
+        let lines = runs.iter().enumerate().filter_map(|(nth, run)| run.of(&label, nth, over));
+        panel(first, format!("{}: {label}", first.discipline), lines.collect(), over)
     };
-    first.curves.iter().map(of).collect()
+    first.drawn().map(of).collect()
 }
 
 /// These lines, and what could have been sent.

@@ -16,9 +16,9 @@ use std::collections::BTreeSet;
 pub(crate) enum Show {
     /// What leaves the link over time, by group, with the link's rate.
     Rate,
-    /// What waits at each link over time.
+    /// What waits at each link over time, and in each part of its discipline.
     Queue,
-    /// How long packets waited at each link over time.
+    /// How long packets waited at each link over time, or the packets of the groups of `--only`.
     Delay,
     /// The congestion window of each flow over time.
     Window,
@@ -167,6 +167,7 @@ fn usual(show: Show) -> Over<'static> {
             label: "packets",
             scale: 1.0,
             has_capacity: false,
+            of_parts: Some("backlog_packets"),
         },
         Show::Delay => Over {
             kinds: &["link"],
@@ -175,6 +176,7 @@ fn usual(show: Show) -> Over<'static> {
             label: "ms",
             scale: 1e-3,
             has_capacity: false,
+            of_parts: None,
         },
         Show::Window => Over {
             kinds: &["flow", "connection"],
@@ -183,6 +185,7 @@ fn usual(show: Show) -> Over<'static> {
             label: "segments",
             scale: 1.0,
             has_capacity: false,
+            of_parts: None,
         },
         _ => RATE,
     }
@@ -211,6 +214,7 @@ fn sampled(found: &Found, wanted: &Wanted, show: Show) -> Result<(String, Vec<Pa
     let (kind, unit) = (table.text(first, "kind"), table.text(first, "unit"));
     let kinds = [kind.as_str()];
     let is_default = measure == own.measure;
+    let is_of_groups = show == Show::Delay && is_default && !wanted.only.is_empty();
     let (scale, label) = match unit.as_str() {
         "bit/s" => (1e6, "Mbit/s"),
         "s" => (1e-3, "ms"),
@@ -219,12 +223,17 @@ fn sampled(found: &Found, wanted: &Wanted, show: Show) -> Result<(String, Vec<Pa
     let label = if is_default { own.label.to_owned() } else { format!("{measure}, {label}") };
     let unit = if is_default { own.unit } else { unit.as_str() };
     let over = Over {
-        kinds: if is_default { own.kinds } else { &kinds },
+        kinds: match is_default {
+            true if is_of_groups => &["link", "group"],
+            true => own.kinds,
+            false => &kinds,
+        },
         measure: &measure,
         unit,
         label: &label,
         scale,
         has_capacity: own.has_capacity && (is_default || measure == "throughput"),
+        of_parts: own.of_parts.filter(|_| is_default),
     };
     let runs = runs(found, wanted, &over);
     let from = found.report.as_ref().map(|report| report.manifest.warm_up_s).filter(|from| *from > 0.0);
@@ -233,6 +242,7 @@ fn sampled(found: &Found, wanted: &Wanted, show: Show) -> Result<(String, Vec<Pa
     let what = match show {
         Show::Rate if is_default => "what leaves the link".into(),
         Show::Queue if is_default => "what waits at the link".into(),
+        Show::Delay if is_of_groups => "how long packets waited".into(),
         Show::Delay if is_default => "how long packets waited at the link".into(),
         Show::Window if is_default => "congestion windows".into(),
         _ => format!("{measure} over time"),
@@ -261,7 +271,7 @@ fn runs(found: &Found, wanted: &Wanted, over: &Over<'_>) -> Vec<Sampled> {
             last = at_s;
         }
         let [kind, name, measure, unit] = ["kind", "name", "measure", "unit"].map(|of| table.text(row, of));
-        if kind != "link" && !is_wanted(&name, &wanted.only) {
+        if measure != "capacity" && !is_wanted(&name, &wanted.only) {
             continue;
         }
         let value = table.number(row, "value").unwrap_or(f64::NAN);

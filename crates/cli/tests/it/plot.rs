@@ -74,6 +74,44 @@ fn a_finished_series_gives_the_picture_of_its_run() {
 }
 
 #[test]
+fn two_queues_and_the_delays_of_groups_have_lines_of_their_own() {
+    let contest = Contest::of(&TWO_QUEUES.replace("\n    ", "\n"));
+    let path = |name: &str| contest.path(name).display().to_string();
+    let (series, queue, delay) = (path("series.csv"), path("queue.svg"), path("delay.svg"));
+    done(&["run", &contest.file(), "--series", &series]);
+    done(&["plot", &series, "--show", "queue", "--figure", &queue]);
+    done(&["plot", &series, "--show", "delay", "--only", "prague,cubic", "--figure", &delay]);
+    let [queue, delay] = [queue, delay].map(|path| fs::read_to_string(path).expect("a picture"));
+    for name in ["bottleneck", "bottleneck: l4s", "bottleneck: classic"] {
+        assert!(queue.contains(&format!(">{name}<")), "{name}: {queue}");
+    }
+    assert!(delay.contains(">prague<") && delay.contains(">cubic<"), "{delay}");
+    assert!(!delay.contains(">bottleneck<"), "{delay}");
+}
+
+/// A sender for each queue of `dualpi2`.
+const TWO_QUEUES: &str = r#"format = 2
+    name = "two-queues"
+    duration = "5 s"
+    seeds = 1
+    disciplines = ["dualpi2"]
+    [link]
+    rate = "10 Mbit/s"
+    delay = "10 ms"
+    buffer = "100 ms"
+    [[flow]]
+    group = "prague"
+    source = "bulk"
+    access = { rate = "1 Gbit/s", delay = "1 ms" }
+    tcp = { control = "prague" }
+    [[flow]]
+    group = "cubic"
+    source = "bulk"
+    access = { rate = "1 Gbit/s", delay = "1 ms" }
+    tcp = { control = "cubic" }
+"#;
+
+#[test]
 fn a_measure_that_is_not_there_is_refused_with_those_that_are() {
     let contest = finished();
     let out = contest.path("out").display().to_string();
