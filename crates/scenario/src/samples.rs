@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 #[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
 pub struct Row<'a> {
     /// `link`, `group`, `aggregate`, `flow`, or `connection` of a flow that has several.
-    pub kind: &'static str,
+    pub kind: &'a str,
     /// Its name; a flow's is its group's and its number, such as `tcp.3`, a connection's has its
     /// own behind that: `web.3.1`.
     pub name: &'a str,
@@ -16,7 +16,7 @@ pub struct Row<'a> {
     /// that contain it: `gauge class 7/tokens`.
     pub measure: &'a str,
     /// In which unit.
-    pub unit: &'static str,
+    pub unit: &'a str,
     /// How much.
     pub value: f64,
 }

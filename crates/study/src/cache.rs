@@ -116,6 +116,11 @@ impl Cache {
         self.refused.get().map(String::as_str)
     }
 
+    /// Is anything kept?
+    pub fn is_kept(&self) -> bool {
+        self.folder.is_some()
+    }
+
     /// Is there a file for `key`? It may prove to be of no use.
     pub fn has(&self, key: &str) -> bool {
         !self.is_fresh && self.path(key).is_some_and(|path| path.is_file())

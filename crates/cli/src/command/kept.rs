@@ -1,7 +1,7 @@
 //! Finished runs of `run`, kept from one call to the next.
 
 use super::cache;
-use crate::output::Outputs;
+use crate::output::{Enough, Outputs, Rows};
 use fairwire_metrics::record::RunRecord;
 use fairwire_scenario::{ENGINE, Observer, Observers, RunId, Scenario};
 use fairwire_study::{Cache, key};
@@ -11,23 +11,33 @@ use std::time::{Duration, Instant};
 
 /// What is kept, as a part of its name: another form of records has another.
 const FORM: &str = "run 1";
+/// The same of samples.
+const SAMPLES: &str = "samples 1";
 /// To keep a record takes about a millisecond, and 10 us for each flow; what would take more than a
 /// fiftieth of the run is not kept.
 const WORTH: Duration = Duration::from_millis(50);
 const WORTH_OF_FLOW: Duration = Duration::from_micros(500);
+/// The same of a row of samples, which takes about a microsecond.
+const WORTH_OF_ROW: Duration = Duration::from_micros(50);
 
 /// The outputs of a scenario's runs, and the runs that are kept.
 ///
-/// A run is taken from there where only its record is wanted. What watches a run, such as a series
-/// or a trace, has it made again.
+/// A run is taken from there where its record is enough, or its samples, of which series and
+/// pictures are made. What looks at more, such as a trace, has it made again.
 pub(crate) struct Kept<'a> {
     outputs: &'a Outputs<'a>,
     cache: Cache,
     /// Of each discipline what its runs depend on, but for the seed, and its label.
     disciplines: Vec<(String, String)>,
     seeds: usize,
-    /// How long each run took that was made.
-    took: Mutex<BTreeMap<usize, Duration>>,
+    /// What is known of each run that was made, until it is kept.
+    made: Mutex<BTreeMap<usize, Made>>,
+}
+
+/// A run that was made.
+struct Made {
+    took: Duration,
+    rows: Option<Rows>,
 }
 
 impl<'a> Kept<'a> {
@@ -38,12 +48,26 @@ impl<'a> Kept<'a> {
         let disciplines =
             compared.map(|(at, compared)| (scenario.run_sha256(at), compared.label().to_owned())).collect();
         let seeds = scenario.spec().seeds.as_slice().len().max(1);
-        Kept { outputs, cache, disciplines, seeds, took: Mutex::default() }
+        Kept { outputs, cache, disciplines, seeds, made: Mutex::default() }
     }
 
-    fn key(&self, which: RunId<'_>) -> Option<String> {
+    /// The name under which a run is kept; with `samples`, that of what was sampled in it.
+    fn key(&self, which: RunId<'_>, samples: Option<&str>) -> Option<String> {
         let (sha256, _) = self.disciplines.get(which.index / self.seeds)?;
-        Some(key(&[FORM, env!("CARGO_PKG_VERSION"), ENGINE, sha256, &which.seed.to_string()]))
+        let seed = which.seed.to_string();
+        let own = [FORM, env!("CARGO_PKG_VERSION"), ENGINE, sha256, &seed];
+        let parts: Vec<&str> = own.into_iter().chain(samples).collect();
+        Some(key(&parts))
+    }
+}
+
+/// What samples depend on beside their run, where they are wanted.
+fn sampling(enough: Enough) -> Option<String> {
+    match enough {
+        Enough::Record => None,
+        Enough::Samples { every, has_flows } => {
+            Some(format!("{SAMPLES}, every {} ns, flows: {has_flows}", every.ns()))
+        }
     }
 }
 
@@ -54,25 +78,41 @@ impl Observers for Kept<'_> {
     )]
     fn observe(&self, which: RunId<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool) {
         let begun = Instant::now();
-        self.outputs.observe(which, go);
-        let mut took = self.took.lock().unwrap_or_else(PoisonError::into_inner);
-        took.insert(which.index, begun.elapsed());
+        let keeps_rows = self.outputs.enough().and_then(sampling).is_some() && self.cache.is_kept();
+        let rows = self.outputs.observe(which, keeps_rows, go);
+        let made = Made { took: begun.elapsed(), rows };
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(which.index, made);
     }
 
     fn known(&self, which: RunId<'_>) -> Option<RunRecord> {
-        let key = self.key(which).filter(|_| self.outputs.are_records_alone())?;
-        let record: RunRecord = self.cache.load(&key)?;
+        let sampling = sampling(self.outputs.enough()?);
+        let record: RunRecord = self.cache.load(&self.key(which, None)?)?;
+        if let Some(sampling) = sampling {
+            let rows: Rows = self.cache.load(&self.key(which, Some(&sampling))?)?;
+            self.outputs.replay(which, &rows);
+        }
         // What it is called is no part of what it depends on.
         Some(RunRecord { discipline: which.discipline.into(), ..record })
     }
 
     fn made(&self, which: RunId<'_>, record: &RunRecord) {
-        let took = self.took.lock().unwrap_or_else(PoisonError::into_inner).remove(&which.index);
-        let flows = u32::try_from(record.flows.len()).unwrap_or(u32::MAX);
-        if took.is_some_and(|took| took >= WORTH + WORTH_OF_FLOW.saturating_mul(flows))
-            && let Some(key) = self.key(which)
-        {
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).remove(&which.index);
+        let Some(Made { took, rows }) = made else { return };
+        let many = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        let worth = WORTH + WORTH_OF_FLOW.saturating_mul(many(record.flows.len()));
+        if took < worth {
+            return;
+        }
+        if let Some(key) = self.key(which, None) {
             self.cache.store(&key, record);
+        }
+        let Some(rows) = rows.filter(|rows| took >= worth + WORTH_OF_ROW.saturating_mul(many(rows.len())))
+        else {
+            return;
+        };
+        let sampling = self.outputs.enough().and_then(sampling);
+        if let Some(key) = sampling.and_then(|sampling| self.key(which, Some(&sampling))) {
+            self.cache.store(&key, &rows);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::formats;
 use super::plan::{Destination, Request};
-use super::written::{Done, Writer};
+use super::written::{Done, Looks, Writer};
 use crate::failure::Failure;
 use fairwire_metrics::record::Report;
 use fairwire_scenario::Output;
@@ -27,8 +27,8 @@ struct Flows {
 }
 
 impl Writer for Flows {
-    fn watches_runs(&self) -> bool {
-        false
+    fn looks(&self) -> Looks {
+        Looks::AtRecords
     }
 
     fn close(&self, report: &mut Report, done: &mut Done) {

@@ -12,6 +12,7 @@ mod flows;
 mod formats;
 mod plan;
 mod plot;
+mod rows;
 mod series;
 mod trace;
 mod transfers;
@@ -25,10 +26,11 @@ use fairwire_core::{Duration, Time};
 use fairwire_experiment::Stage;
 use fairwire_metrics::record::Report;
 use fairwire_metrics::summary;
-use fairwire_scenario::{Observer, Observers, PacketEvent, Row, RunId, Scenario, TransferEvent, View, rows};
+use fairwire_scenario::{Observer, PacketEvent, Row, RunId, Scenario, TransferEvent, View, rows};
 use plan::Request;
+pub(crate) use rows::Rows;
 use std::sync::{Mutex, PoisonError};
-use written::{Done, Recorder, Run, Wants, Writer};
+use written::{Done, Looks, Recorder, Run, Wants, Writer};
 
 /// The stage whose runs are watched by observers, packet by packet.
 const SIMULATOR: &str = "sim";
@@ -99,7 +101,8 @@ impl<'a> Outputs<'a> {
         // What cannot be begun is reported, and the rest is worth having without it.
         let recorders: Vec<Box<dyn Recorder + '_>> =
             begun.filter_map(|recorder| recorder.map_err(|failure| self.failed(failure)).ok()).collect();
-        (!recorders.is_empty()).then(|| Watcher { outputs: self, wants: self.wants(), recorders })
+        let wants = self.wants();
+        (!recorders.is_empty()).then(|| Watcher { outputs: self, wants, recorders, rows: None })
     }
 
     fn failed(&self, failure: Failure) {
@@ -132,9 +135,44 @@ impl<'a> Outputs<'a> {
         self.watcher(which, stage).map(StageRun)
     }
 
-    /// Is nothing written of a run but its record?
-    pub(crate) fn are_records_alone(&self) -> bool {
-        !self.writers.iter().any(|writer| writer.watches_runs())
+    /// What is enough to write all outputs of a run, beside its record: `None` where each needs to
+    /// see the run itself.
+    pub(crate) fn enough(&self) -> Option<Enough> {
+        let Wants { flows, .. } = self.wants();
+        match self.writers.iter().map(|writer| writer.looks()).max().unwrap_or(Looks::AtRecords) {
+            Looks::AtRecords => Some(Enough::Record),
+            Looks::AtSamples => Some(Enough::Samples { every: self.every, has_flows: flows }),
+            Looks::IntoRuns => None,
+        }
+    }
+
+    /// Calls `go` with what watches a run of the simulator, and returns the rows of a finished run,
+    /// where they are to be kept and are not too many.
+    pub(crate) fn observe(
+        &self,
+        which: RunId<'_>,
+        keeps_rows: bool,
+        go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool,
+    ) -> Option<Rows> {
+        let Some(mut watcher) = self.watcher(which, SIMULATOR) else {
+            go(None);
+            return None;
+        };
+        watcher.rows = keeps_rows.then(Rows::default);
+        if !go(Some(&mut watcher)) {
+            return None;
+        }
+        let rows = watcher.rows.take();
+        watcher.finish();
+        rows.and_then(Rows::whole)
+    }
+
+    /// Writes the rows of a run that was made before.
+    pub(crate) fn replay(&self, which: RunId<'_>, rows: &Rows) {
+        if let Some(mut watcher) = self.watcher(which, SIMULATOR) {
+            rows.replay(&mut |at, row| watcher.row(at, row));
+            watcher.finish();
+        }
     }
 
     /// The requested outputs that only the simulator has, if any.
@@ -145,19 +183,13 @@ impl<'a> Outputs<'a> {
     }
 }
 
-impl Observers for Outputs<'_> {
-    fn observe(&self, which: RunId<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool) {
-        match self.watcher(which, SIMULATOR) {
-            None => {
-                go(None);
-            }
-            Some(mut watcher) => {
-                if go(Some(&mut watcher)) {
-                    watcher.finish();
-                }
-            }
-        }
-    }
+/// What all outputs of a run can be written from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Enough {
+    /// Its record.
+    Record,
+    /// Its record and its samples, taken so often.
+    Samples { every: Duration, has_flows: bool },
 }
 
 /// What writes down the samples of a run on a stage other than the simulator.
@@ -182,12 +214,15 @@ struct Watcher<'a> {
     outputs: &'a Outputs<'a>,
     wants: Wants,
     recorders: Vec<Box<dyn Recorder + 'a>>,
+    /// Its rows, where they are kept.
+    rows: Option<Rows>,
 }
 
 impl Watcher<'_> {
     /// A row of the sample taken at `at`.
     fn row(&mut self, at: Time, row: Row<'_>) {
         self.recorders.iter_mut().for_each(|recorder| recorder.row(at, row));
+        self.rows.iter_mut().for_each(|rows| rows.add(at, row));
     }
 
     fn finish(self) {

@@ -2,7 +2,7 @@
 
 use super::file;
 use super::plan::{Destination, Request};
-use super::written::{Done, Kept, Recorder, Run, Wants, Writer};
+use super::written::{Done, Kept, Looks, Recorder, Run, Wants, Writer};
 use crate::failure::Failure;
 use crate::figure::{Form, RATE, Sampled, conditions, over_time};
 use fairwire_core::{Duration, Time};
@@ -28,6 +28,10 @@ struct Plot {
 }
 
 impl Writer for Plot {
+    fn looks(&self) -> Looks {
+        Looks::AtSamples
+    }
+
     fn wants(&self) -> Wants {
         Wants { samples: true, ..Wants::default() }
     }

@@ -3,7 +3,7 @@
 use super::file::{self, Part, Scratch};
 use super::formats;
 use super::plan::{Destination, Request};
-use super::written::{Done, Kept, Recorder, Run, Wants, Writer};
+use super::written::{Done, Kept, Looks, Recorder, Run, Wants, Writer};
 use crate::failure::Failure;
 use fairwire_core::Time;
 use fairwire_metrics::record::Report;
@@ -66,6 +66,10 @@ impl AllSeries {
 }
 
 impl Writer for AllSeries {
+    fn looks(&self) -> Looks {
+        Looks::AtSamples
+    }
+
     fn wants(&self) -> Wants {
         Wants { samples: true, flows: self.has_flows, ..Wants::default() }
     }

@@ -1,7 +1,7 @@
 //! Checks with MSER-5, on the sampled throughput, that the warm-up is long enough.
 
 use super::plan::Request;
-use super::written::{Done, Kept, Recorder, Run, Wants, Writer};
+use super::written::{Done, Kept, Looks, Recorder, Run, Wants, Writer};
 use crate::failure::Failure;
 use crate::notice::notice;
 use fairwire_core::{Duration, Time};
@@ -32,6 +32,10 @@ struct Totals {
 impl Writer for WarmUps {
     fn simulated_only(&self) -> Option<String> {
         Some("--check-warm-up".into())
+    }
+
+    fn looks(&self) -> Looks {
+        Looks::AtSamples
     }
 
     fn wants(&self) -> Wants {

@@ -41,6 +41,17 @@ impl Wants {
     }
 }
 
+/// How far an output looks into runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Looks {
+    /// At their records alone.
+    AtRecords,
+    /// At their samples, too.
+    AtSamples,
+    /// At whatever happens.
+    IntoRuns,
+}
+
 /// Writes an output of all runs.
 pub(super) trait Writer: Sync {
     /// The option that requests it, if only the simulator has it.
@@ -48,9 +59,9 @@ pub(super) trait Writer: Sync {
         None
     }
 
-    /// Does it look into runs, and not at their records alone?
-    fn watches_runs(&self) -> bool {
-        true
+    /// How far it looks into runs.
+    fn looks(&self) -> Looks {
+        Looks::IntoRuns
     }
 
     /// What has to be seen of each run.

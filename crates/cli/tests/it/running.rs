@@ -304,7 +304,48 @@ fn a_run_that_is_kept_is_taken_again_unless_something_looks_into_it() {
     assert_eq!(report(&["--series", &series, "--every", "100 s"]), made, "a series needs the run");
     assert_eq!(report(&[]), made, "and what it gave is kept");
     assert_ne!(report(&["--set", "link.buffer=41 packets"])["runs"], made["runs"]);
-    assert_eq!(kept().len(), 6);
+    assert_eq!(kept().len(), 9, "three runs with their samples, and three runs");
+}
+
+#[test]
+fn a_series_and_a_picture_in_another_form_cost_no_run() {
+    let contest = Contest::of(SCENARIO);
+    let cache = contest.path("cache");
+    let written = |option: &str, name: &str, more: &[&str]| -> String {
+        let (file, path) = (contest.file(), contest.path(name));
+        let output = fairwire()
+            .args(["run", &file, "--set", "duration=600 s", "--discipline", "red", "--every", "100 s"])
+            .args([option, &path.display().to_string()])
+            .args(more)
+            .env("XDG_CACHE_HOME", &cache)
+            .output()
+            .unwrap();
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        std::fs::read_to_string(path).unwrap()
+    };
+    let series = written("--series", "a.csv", &[]);
+    let samples = || -> Vec<PathBuf> {
+        let all = std::fs::read_dir(cache.join("fairwire")).unwrap().map(|entry| entry.unwrap().path());
+        // A record of a run is longer than its samples here.
+        let mut all: Vec<PathBuf> = all.collect();
+        all.sort_by_key(|path| std::fs::metadata(path).unwrap().len());
+        all
+    };
+    assert_eq!(samples().len(), 6, "three runs, and their samples");
+    let forms = [("--series", "b.csv"), ("--series", "b.ndjson"), ("--plot", "b.svg"), ("--plot", "b.tex")];
+    for (option, name) in forms {
+        assert_eq!(written(option, name, &[]), written(option, name, &["--no-cache"]), "{name}");
+    }
+    assert_eq!(samples().len(), 6);
+    // Each has the samples of another run: what is written is what is kept.
+    let paths: Vec<PathBuf> = samples();
+    let contents: Vec<Vec<u8>> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
+    for half in [0, 3] {
+        for at in 0..3 {
+            std::fs::write(&paths[half + at], &contents[half + (at + 1) % 3]).unwrap();
+        }
+    }
+    assert_ne!(written("--series", "c.csv", &[]), series);
 }
 
 #[test]
