@@ -23,6 +23,7 @@ pub mod peers;
 pub mod report;
 pub mod run;
 pub mod scale;
+pub mod shell;
 pub mod soak;
 pub mod tries;
 pub mod world;

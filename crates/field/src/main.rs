@@ -7,7 +7,7 @@ use fairwire_field::contest::{self, Case, Judged};
 use fairwire_field::fault::{FAULTS, Happened};
 use fairwire_field::home::{self, Home};
 use fairwire_field::tries::Outcome as _;
-use fairwire_field::{Fallible, page, peers, report, scale, soak};
+use fairwire_field::{Fallible, page, peers, report, scale, shell, soak};
 use fairwire_testbed::agent;
 use fairwire_testbed::error::TroubleKind;
 use fairwire_testbed::message::AGENT_COMMAND;
@@ -21,12 +21,13 @@ Holds the gateway against its promises, in network namespaces with this kernel's
 
 Usage: fairwire-field [OPTION]... [COMMAND] [NAME]...
 
-  all                 contests, faults, plans, page and scale (the default)
+  all                 contests, faults, plans, page, shell and scale (the default)
   contests [NAME]...  traffic against disciplines, held against the max-min oracle; those whose names contain a NAME
   faults [NAME]...    what was promised, what happened, the counters
   scale               20 000 subscribers: memory, start, reload
   plans               one CUBIC on a plan of 200 Mbit/s among 10, 1000 and 20 000 subscribers
   page                what the gateway's page costs with three viewers, and whether 10 000 slow connections disturb
+  shell               the rate and the delay of `fairwire lab shell`
   soak                full load and reloads for minutes
   home [NAME]...      a heavy host, another and a quiet one on 50/10 Mbit/s, under HTB and ours, bump and NAT router; rows whose
                       names contain a NAME
@@ -49,6 +50,15 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     if words.first().is_some_and(|first| first == AGENT_COMMAND) {
         std::process::exit(agent::main(words.into_iter().skip(1)));
+    }
+    if words.first().is_some_and(|first| first == shell::PROBE_COMMAND) {
+        return shell::probe(&words[1..]).map_or_else(
+            |error| {
+                eprintln!("{error}");
+                ExitCode::FAILURE
+            },
+            |()| ExitCode::SUCCESS,
+        );
     }
     let arguments = match Arguments::read(words.into_iter()) {
         Ok(arguments) => arguments,
@@ -88,6 +98,7 @@ enum Command {
     Scale,
     Plans,
     Page,
+    Shell,
     Soak,
     Home,
     Peers,
@@ -134,6 +145,7 @@ impl Arguments {
             Command::Scale => self.report("scale.json", scale::twenty_thousand()),
             Command::Plans => self.report("plans.json", scale::one_on_its_plan()),
             Command::Page => self.report("page.json", page::all()),
+            Command::Shell => self.report("shell.json", shell::all()),
             Command::Soak => self.soak(),
             Command::Home => self.home(),
             Command::Peers => self.peers(),
@@ -168,7 +180,9 @@ impl Arguments {
         let faults = self.faults()?;
         let plans = self.report("plans.json", scale::one_on_its_plan())?;
         let page = self.report("page.json", page::all())?;
-        Ok(self.report("scale.json", scale::twenty_thousand())? && page && plans && contests && faults)
+        let shell = self.report("shell.json", shell::all())?;
+        let scale = self.report("scale.json", scale::twenty_thousand())?;
+        Ok(scale && shell && page && plans && contests && faults)
     }
 
     fn is_named(&self, name: &str) -> bool {
@@ -318,6 +332,7 @@ fn command(name: &str) -> Option<Command> {
         "scale" => Command::Scale,
         "plans" => Command::Plans,
         "page" => Command::Page,
+        "shell" => Command::Shell,
         "soak" => Command::Soak,
         "home" => Command::Home,
         "peers" => Command::Peers,

@@ -1,0 +1,186 @@
+//! What `fairwire lab shell` promises of its link: its rate within 1 %, and its delay within 0.2 ms
+//! each way. This program is the command behind the link, too.
+
+use crate::fallible::Fallible;
+use crate::fault::Happened;
+use crate::gateway::program;
+use fairwire_core::Duration;
+use fairwire_linux::clock;
+use fairwire_metrics::judge::Allowed;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, ipproto, recv, sendto, socket};
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+/// The word with which this program is started as a command behind a link.
+pub const PROBE_COMMAND: &str = "shell-probe";
+/// Where the machine is that a relay leads to.
+const OUTSIDE: Ipv4Addr = Ipv4Addr::new(100, 64, 0, 1);
+
+/// A round trip, and how much arrives in a second.
+pub fn all() -> Vec<Happened> {
+    vec![
+        Happened::tried(false, &mut || {
+            Happened::of("shell-delay", "a packet takes the link's delay, and 0.2 ms more at most", delay)
+        }),
+        Happened::tried(false, &mut || {
+            Happened::of("shell-rate", "what arrives is the link's rate within 1 %", rate)
+        }),
+    ]
+}
+
+/// An echo request with headers: 56 bytes of data, as `ping` sends.
+const ECHO_BYTES: u32 = 20 + 8 + 56;
+const ECHOES: usize = 200;
+
+fn delay(happened: &mut Happened) -> Fallible<()> {
+    for (rate_mbit, delay_ms) in [(10.0, 20.0), (1000.0, 1.0)] {
+        let printed = behind(rate_mbit, delay_ms, &["echo"])?;
+        let mut ms: Vec<f64> = printed.lines().filter_map(|line| line.parse().ok()).collect();
+        ms.sort_by(f64::total_cmp);
+        let sending_ms = f64::from(ECHO_BYTES * 8) / (rate_mbit * 1e3);
+        let more = |part: f64| {
+            let at = (part * ms.len() as f64) as usize;
+            ms.get(at).map_or(f64::NAN, |round_trip| round_trip / 2.0 - delay_ms - sending_ms)
+        };
+        let of = format!("of {delay_ms} ms at {rate_mbit} Mbit/s");
+        happened.count(&format!("echoes {of}"), ms.len() as f64);
+        happened.count(&format!("the most of 95 % beyond a delay {of}, ms"), more(0.95));
+        let allowed = Allowed { min: 0.0, max: 0.2 };
+        happened.expect_in_time(&format!("the median beyond a delay {of}, ms"), more(0.5), allowed);
+    }
+    Ok(())
+}
+
+/// The payload of a full segment with its timestamps.
+const SEGMENT: (f64, f64) = (1448.0, 1500.0);
+/// How long is counted.
+const COUNTED: Duration = Duration::from_secs(8);
+
+fn rate(happened: &mut Happened) -> Fallible<()> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let port = listener.local_addr()?.port();
+    thread::spawn(move || {
+        for connection in listener.incoming().flatten() {
+            thread::spawn(move || send_on(&connection));
+        }
+    });
+    for rate_mbit in [2.0, 20.0, 200.0] {
+        let printed = behind(rate_mbit, 5.0, &["receive", &port.to_string()])?;
+        let bytes_per_s: f64 = printed.trim().parse()?;
+        let part = bytes_per_s * 8.0 * (SEGMENT.1 / SEGMENT.0) / (rate_mbit * 1e6);
+        let name = format!("the part of {rate_mbit} Mbit/s that arrives");
+        happened.expect_in_time(&name, part, Allowed { min: 0.99, max: 1.01 });
+    }
+    Ok(())
+}
+
+/// Sends until the reader goes away.
+fn send_on(mut connection: &TcpStream) {
+    let some = [0; 65536];
+    while connection.write_all(&some).is_ok() {}
+}
+
+/// What this program prints when it is run with `words` behind a link.
+fn behind(rate_mbit: f64, delay_ms: f64, words: &[&str]) -> Fallible<String> {
+    let (program, _) = program()?;
+    let output = Command::new(program)
+        .args(["--quiet", "lab", "shell", "--outside", "relay"])
+        .args(["--rate", &format!("{rate_mbit} Mbit/s"), "--delay", &format!("{delay_ms} ms"), "--"])
+        .arg(std::env::current_exe()?)
+        .arg(PROBE_COMMAND)
+        .args(words)
+        .output()?;
+    match output.status.success() {
+        true => Ok(String::from_utf8(output.stdout)?),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned().into()),
+    }
+}
+
+/// The command behind the link: prints what it measures.
+///
+/// # Errors
+/// What the kernel refuses, or words that make no sense.
+pub fn probe(words: &[String]) -> Fallible<()> {
+    match words {
+        [word] if word == "echo" => echo(),
+        [word, port] if word == "receive" => receive(port.parse()?),
+        _ => Err(format!("{PROBE_COMMAND} {}; allowed: echo, or receive PORT", words.join(" ")).into()),
+    }
+}
+
+/// Prints how long each echo takes, ms.
+fn echo() -> Fallible<()> {
+    let socket = socket(AddressFamily::INET, SocketType::RAW, Some(ipproto::ICMP))?;
+    let to = SocketAddrV4::new(OUTSIDE, 0);
+    for number in 0..ECHOES as u16 {
+        let request = request(number);
+        let began = clock::now();
+        sendto(&socket, &request, SendFlags::empty(), &to)?;
+        let mut answer = [0; 1500];
+        loop {
+            let (length, _) = recv(&socket, &mut answer[..], RecvFlags::empty())?;
+            // An IPv4 header without options, then type, code, checksum, identifier and number.
+            if length >= 28 && answer[20] == 0 && answer[26..28] == number.to_be_bytes() {
+                break;
+            }
+        }
+        println!("{:.4}", clock::now().since(began).secs() * 1e3);
+        clock::sleep_until(clock::now() + Duration::from_ms(2));
+    }
+    Ok(())
+}
+
+/// An echo request (RFC 792).
+fn request(number: u16) -> [u8; 64] {
+    let mut bytes = [0; 64];
+    bytes[0] = 8;
+    bytes[6..8].copy_from_slice(&number.to_be_bytes());
+    // All other words are zero, and the numbers are small.
+    let checksum = !(0x0800 + number);
+    bytes[2..4].copy_from_slice(&checksum.to_be_bytes());
+    bytes
+}
+
+/// Several connections keep the link busy while one of them recovers from a loss.
+const CONNECTIONS: usize = 4;
+/// Slow starts and what they overshoot are over by then.
+const SETTLING: Duration = Duration::from_secs(3);
+
+/// Prints how many bytes arrive in a second.
+fn receive(port: u16) -> Fallible<()> {
+    let bytes = Arc::new(AtomicU64::new(0));
+    for _ in 0..CONNECTIONS {
+        let mut connection = TcpStream::connect((OUTSIDE, port))?;
+        let count = Arc::clone(&bytes);
+        thread::spawn(move || {
+            let mut some = vec![0; 1 << 16];
+            while let Ok(length @ 1..) = connection.read(&mut some) {
+                count.fetch_add(length as u64, Ordering::Relaxed);
+            }
+        });
+    }
+    clock::sleep_until(clock::now() + SETTLING);
+    let (began, before) = (clock::now(), bytes.load(Ordering::Relaxed));
+    clock::sleep_until(began + COUNTED);
+    let (took, after) = (clock::now().since(began), bytes.load(Ordering::Relaxed));
+    println!("{}", (after - before) as f64 / took.secs());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checksum_of_a_request_makes_its_words_sum_to_ones() {
+        for number in [0, 1, 199] {
+            let words =
+                request(number).chunks(2).map(|two| u32::from(two[0]) << 8 | u32::from(two[1])).sum::<u32>();
+            assert_eq!(words, 0xffff, "{number}");
+        }
+    }
+}
