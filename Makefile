@@ -128,6 +128,11 @@ oracle-linux: rust ## hold our disciplines and TCPs against Linux's own, in User
 	@if command -v linux.uml >/dev/null; then $(fairwire) run suite/linux --on linux,sim; \
 	else echo "SKIPPED: make oracle-linux: User Mode Linux (linux.uml) is missing; on Debian and Ubuntu: apt install user-mode-linux iproute2" >&2; fi
 
+.PHONY: oracle-netem
+oracle-netem: rust ## hold the faults of our wire against netem's, in User Mode Linux (ten minutes after the build)
+	@cargo build --release --locked -p fairwire-oracle -p fairwire-experiment --bins --examples
+	@$(target)/release/fairwire-oracle --out out/oracle-netem wires
+
 .PHONY: oracle-ns2
 oracle-ns2: rust ## hold our simulator against ns-2 over a grid of disciplines and transports (two or three minutes)
 	@cargo build --release --locked -p fairwire

@@ -18,3 +18,4 @@ pub mod outcome;
 pub mod replay;
 pub mod report;
 pub mod trace;
+pub mod wires;

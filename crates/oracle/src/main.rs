@@ -1,7 +1,9 @@
-//! `fairwire-oracle`: Linux's own queue disciplines beside ours. Started by `make oracle-linux`.
+//! `fairwire-oracle`: Linux's own queue disciplines and netem's faults beside ours. Started by
+//! `make oracle-linux` and `make oracle-netem`.
 #![forbid(unsafe_code)]
 
 use fairwire_catalogue as catalogue;
+use fairwire_experiment::linux::Tally;
 use fairwire_experiment::linux::guest::{self, Run};
 use fairwire_experiment::linux::uml::{Uml, UmlError, result};
 use fairwire_metrics::judge::Verdict;
@@ -13,6 +15,7 @@ use fairwire_oracle::outcome::Outcome;
 use fairwire_oracle::replay::replay;
 use fairwire_oracle::report::Finding;
 use fairwire_oracle::trace::Arrival;
+use fairwire_oracle::wires::{self, Faulty, Figure, WIRES};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,12 +24,13 @@ use std::sync::atomic::AtomicBool;
 const USAGE: &str = "\
 Holds fairwire's disciplines against Linux's own, in User Mode Linux.
 
-Usage: fairwire-oracle [--out FOLDER] [--list] [--again] [CASE | FOLDER | FLOOD]...
+Usage: fairwire-oracle [--out FOLDER] [--list] [--again] [CASE | FOLDER | FLOOD | WIRE]...
 
   CASE, FOLDER   files of cases, and folders of them, such as suite/packets/red.toml; without any, suite/packets
   FLOOD          a flood under a discipline of the kernel, by its name: its runs are left for `fairwire-field peers`
+  WIRE           netem's faults beside those of our wire, by its name; `wires` are all
   --out FOLDER   where results and the kernel's raw answers go (default: out/oracle-linux)
-  --list         lists the cases and the floods
+  --list         lists the cases, the floods and the wires
   --again        starts no kernel: compares ours anew with what the kernel answered last time, in the folder of --out
 
 Exit codes: 0 all agree, or SKIPPED where User Mode Linux is missing; 1 a figure lies outside its tolerance, or the
@@ -48,7 +52,7 @@ fn main() -> ExitCode {
     match arguments.run() {
         Ok(code) => code,
         Err(Failure::Uml(UmlError::Missing(what))) => {
-            eprintln!("SKIPPED: make oracle-linux: {what}");
+            eprintln!("SKIPPED: {}: {what}", arguments.target());
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -62,6 +66,7 @@ struct Arguments {
     out: PathBuf,
     cases: Vec<Case>,
     floods: Vec<&'static Flood>,
+    wires: Vec<&'static Faulty>,
     is_question: bool,
     is_again: bool,
 }
@@ -69,23 +74,26 @@ struct Arguments {
 impl Arguments {
     fn read(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
         let (mut out, mut paths) = (PathBuf::from("out/oracle-linux"), Vec::new());
-        let (mut floods, mut is_question, mut is_again) = (Vec::new(), false, false);
+        let (mut floods, mut wires) = (Vec::new(), Vec::new());
+        let (mut is_question, mut is_again) = (false, false);
         while let Some(word) = words.next() {
             match word.as_str() {
                 "--out" => out = words.next().ok_or("--out needs a folder")?.into(),
                 "--again" => is_again = true,
                 "--list" | "--help" | "-h" => is_question = true,
                 option if option.starts_with('-') => return Err(format!("there is no option {option}")),
-                word => match flood::find(word) {
-                    Some(flood) => floods.push(flood),
-                    None => paths.push(PathBuf::from(word)),
+                "wires" => wires.extend(&WIRES),
+                word => match (flood::find(word), wires::find(word)) {
+                    (Some(flood), _) => floods.push(flood),
+                    (None, Some(wire)) => wires.push(wire),
+                    (None, None) => paths.push(PathBuf::from(word)),
                 },
             }
         }
-        if paths.is_empty() && floods.is_empty() {
+        if paths.is_empty() && floods.is_empty() && wires.is_empty() {
             paths.push(SUITE.into());
         }
-        Ok(Arguments { out, cases: read_all(&paths)?, floods, is_question, is_again })
+        Ok(Arguments { out, cases: read_all(&paths)?, floods, wires, is_question, is_again })
     }
 
     fn run(&self) -> Result<ExitCode, Failure> {
@@ -98,10 +106,15 @@ impl Arguments {
             for flood in &FLOODS {
                 println!("  {:<20} {}", flood.name, flood.kernel);
             }
+            println!("\nWires:");
+            for wire in &WIRES {
+                println!("  {:<20} {}", wire.name, wire.summary);
+            }
             return Ok(ExitCode::SUCCESS);
         }
         let folder = if self.is_again { self.out.join("guest") } else { self.run_guest()? };
-        Ok(if self.judge_cases(&folder)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        let wires_agree = self.judge_wires(&folder)?;
+        Ok(if self.judge_cases(&folder)? && wires_agree { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
     /// Lets guests do the runs; their answers are in the folder that it gives.
@@ -112,10 +125,35 @@ impl Arguments {
         let wanted = |case: &&Case| catalogue::find(&case.ours).is_ok();
         let of_cases = self.cases.iter().filter(wanted).flat_map(of_case);
         let of_floods = self.floods.iter().flat_map(|flood| of_flood(flood));
-        let runs: Vec<Run> = of_cases.chain(of_floods).map(|(run, _)| run).collect();
+        let of_wires = self.wires.iter().map(|wire| of_wire(wire));
+        let runs: Vec<Run> = of_cases.chain(of_floods).chain(of_wires).map(|(run, _)| run).collect();
         println!("User Mode Linux {} does {} runs", uml.version, runs.len());
         uml.run(&folder, &runs, &mut |_| {}, &AtomicBool::new(false))?;
         Ok(folder)
+    }
+
+    /// The target of `make` that has these arguments.
+    fn target(&self) -> &'static str {
+        if self.wires.is_empty() { "make oracle-linux" } else { "make oracle-netem" }
+    }
+
+    /// Compares all wires with netem; do they agree?
+    fn judge_wires(&self, folder: &Path) -> Result<bool, Failure> {
+        if self.wires.is_empty() {
+            return Ok(true);
+        }
+        let mut figures: Vec<Figure> = Vec::new();
+        for wire in &self.wires {
+            figures.extend(wire.figures(&result::<Tally>(folder, &of_wire(wire).0)?));
+        }
+        println!(
+            "\n| wire | figure | kernel / ours | difference, % ± its standard error |\n|---|---|---|---|"
+        );
+        figures.iter().for_each(|figure| println!("{}", figure.line()));
+        let bad = figures.iter().filter(|figure| figure.verdict() != Verdict::Holds).count();
+        let file = self.write("wires.json", &figures)?;
+        println!("\n{} agree, {bad} do not; written to {}", figures.len() - bad, file.display());
+        Ok(bad == 0)
     }
 
     /// Compares all cases; do they agree?
@@ -164,7 +202,7 @@ enum Failure {
     System(String, std::io::Error),
 }
 
-/// A run of the guest, named by its case or flood and its seed; and that seed.
+/// A run of the guest, named by its case, flood or wire and its seed; and that seed.
 fn run_of(name: &str, seed: u64, work: &Work) -> (Run, u64) {
     (Run { name: format!("{name}-{seed}"), work: serde_json::to_value(work).expect("plain data") }, seed)
 }
@@ -183,6 +221,11 @@ fn of_case(case: &Case) -> impl Iterator<Item = (Run, u64)> {
 /// The runs of `flood`.
 fn of_flood(flood: &'static Flood) -> impl Iterator<Item = (Run, u64)> {
     (1..=flood::RUNS).map(|seed| run_of(flood.name, seed, &Work::Contest(flood.contest(seed))))
+}
+
+/// The run of `wire`.
+fn of_wire(wire: &Faulty) -> (Run, u64) {
+    run_of(wire.name, 1, &Work::Contest(wire.contest()))
 }
 
 /// Stores the trace and our outcome of a run beside the guest's, to investigate a difference.

@@ -130,7 +130,16 @@ impl Seen {
     pub(crate) fn left(&mut self, packet: Passing, now: Time) {
         let Passing { port, ecn, bytes, .. } = packet;
         let Some(came) = self.waiting.remove(&packet.name()) else { return };
-        if self.measured.contains(&now) {
+        let is_measured = self.measured.contains(&now);
+        if let Some(OnWire { crossings, places, .. }) = &mut self.on_wire {
+            if is_measured {
+                places.insert(packet.name(), crossings.len());
+                crossings.push((port, now, None));
+            } else {
+                places.remove(&packet.name()); // else what it becomes would be that of one before it
+            }
+        }
+        if is_measured {
             self.tally.waits_ns.push(now.since(came).ns());
             self.stays.push((came, now));
             self.tally.marked += u64::from(ecn == Ecn::Ce);
@@ -138,10 +147,6 @@ impl Seen {
             flow.marked += u64::from(ecn == Ecn::Ce);
             flow.left += 1;
             flow.left_bytes += bytes;
-            if let Some(OnWire { crossings, places, .. }) = &mut self.on_wire {
-                places.insert(packet.name(), crossings.len());
-                crossings.push((port, now, None));
-            }
         }
     }
 
@@ -294,6 +299,24 @@ mod tests {
             (tally.faults, tally.crossed_ns),
             (expected, vec![Some(1_000_000), Some(6_000_000), None])
         );
+    }
+
+    #[test]
+    fn a_name_that_comes_again_after_the_end_is_another_packet() {
+        let mut seen = seen().with_wire(None);
+        for (number, is_lost) in [(1, false), (2, true)] {
+            let frame = frame(FIRST_PORT, number);
+            for ms in [20, 5_000] {
+                came(&mut seen, &frame, at(ms));
+                left(&mut seen, &frame, at(ms));
+                if ms == 5_000 || !is_lost {
+                    let packet = seen.passing(&frame).expect("it is one of ours");
+                    seen.arrived(packet, at(ms));
+                }
+            }
+        }
+        let expected = FaultCounts { lost: 1, lost_of: vec![1, 0], held_back: 0, duplicated: 0 };
+        assert_eq!(seen.finish().faults, expected);
     }
 
     #[test]
