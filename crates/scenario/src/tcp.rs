@@ -112,6 +112,9 @@ pub struct DelayedAckSpec {
     pub segments: Option<u32>,
     /// The maximum delay of an ACK after the first segment. Default: "40 ms".
     pub timeout: Option<Quantity<Duration>>,
+    /// The number of segments at the start of a connection that are acknowledged each at once,
+    /// at most 255; Linux has 16. Default: 0.
+    pub quick_acks: Option<u32>,
 }
 
 /// The ECN codepoint of data segments.
@@ -256,7 +259,8 @@ impl DelayedAckSpec {
     fn delayed_ack(self) -> Option<DelayedAck> {
         let segments = self.segments.unwrap_or(2); // RFC 5681, section 4.2
         let timeout = self.timeout.map_or(Duration::from_ms(40), |timeout| timeout.0); // Linux's least
-        (segments > 1).then_some(DelayedAck { segments, timeout })
+        let quick_acks = self.quick_acks.unwrap_or(0);
+        (segments > 1).then_some(DelayedAck { segments, timeout, quick_acks })
     }
 }
 

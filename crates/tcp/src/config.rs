@@ -83,6 +83,11 @@ pub struct DelayedAck {
     /// The time after the first of them at which it acknowledges at the latest; RFC 5681 allows
     /// 500 ms.
     pub timeout: Duration,
+    /// The number of segments in order that a connection's receiver acknowledges at once before it
+    /// waits at all, at most 255: a sender's window grows sooner so, and its first round-trip times
+    /// have no waiting in them. Linux has 16 (its "quick acks"), and as many again after a pause,
+    /// which is not here. RFC 5681, section 4.2, allows it: that acknowledgements wait is a SHOULD.
+    pub quick_acks: u32,
 }
 
 /// The ECN codepoint of data segments (RFC 3168, RFC 9331). Retransmissions and SYNs are not
@@ -243,7 +248,7 @@ impl Config {
             initial_rto: Duration::from_secs(1), // RFC 6298, 2.1
             recovery: Recovery::Sack,
             control: ControlConfig::Cubic(CubicParameters::default()),
-            delayed_ack: Some(DelayedAck { segments: 2, timeout: Duration::from_ms(40) }),
+            delayed_ack: Some(DelayedAck { segments: 2, timeout: Duration::from_ms(40), quick_acks: 0 }),
             counts_segments: true, // Linux
             whole_segments: true,  // Linux
             spreads_cuts: true,    // Linux

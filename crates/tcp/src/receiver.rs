@@ -4,7 +4,8 @@
 //! # Source
 //! RFC 5681, section 4.2 (delayed acknowledgements); RFC 2018, section 4 (blocks, the latest
 //! first); RFC 3168, section 6.1.3 (echo until the sender has answered). A delayed acknowledgement
-//! follows the second segment, or the timeout.
+//! follows the second segment, or the timeout. RFC 5681 recommends to delay and requires nothing,
+//! so the first may leave at once ([`DelayedAck::quick_acks`]).
 //!
 //! # Where we differ
 //! Marks are also counted for ever, and each acknowledgement carries the count. A sender that wants
@@ -24,14 +25,23 @@ pub struct Receiver {
     marks: u32,
     most_waiting: u8, // 1 acknowledges each segment
     waiting: u8,
+    quick: u8, // segments in order whose acknowledgements still leave at once
     is_echoing: bool,
-    is_ordered: bool, // nothing is ahead
     window: u32,
     reports_blocks: bool,
-    is_many: bool, // what is ahead is in `many`, rather than in `few`
+    kept: Kept,
     few: Few,
     many: Option<Box<Ahead>>, // made when it is needed first
     delay: Duration,
+}
+
+/// Where that is which is beyond the next segment expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    /// There is nothing.
+    Nothing,
+    InFew,
+    InMany,
 }
 
 /// What is beyond the next segment expected, as long as it is not much. It is within the receiver,
@@ -77,9 +87,12 @@ type Recent = [u64; Sack::MOST];
 impl Receiver {
     /// A receiver to which nothing has arrived.
     pub fn new(config: &Config) -> Self {
-        let delayed = config.delayed_ack.unwrap_or(DelayedAck { segments: 1, timeout: Duration::ZERO });
+        let at_once = DelayedAck { segments: 1, timeout: Duration::ZERO, quick_acks: 0 };
+        let delayed = config.delayed_ack.unwrap_or(at_once);
+        let byte = |count: u32| u8::try_from(count).unwrap_or(u8::MAX);
         Receiver {
-            most_waiting: u8::try_from(delayed.segments.max(1)).unwrap_or(u8::MAX),
+            most_waiting: byte(delayed.segments.max(1)),
+            quick: byte(delayed.quick_acks),
             window: config.window.unwrap_or(u32::MAX),
             reports_blocks: config.recovery == Recovery::Sack,
             delay: delayed.timeout,
@@ -95,11 +108,11 @@ impl Receiver {
             marks: 0,
             most_waiting: 1,
             waiting: 0,
+            quick: 0,
             is_echoing: false,
-            is_ordered: true,
             window: 0,
             reports_blocks: false,
-            is_many: false,
+            kept: Kept::Nothing,
             few: Few::NONE,
             many: None,
             delay: Duration::ZERO,
@@ -119,7 +132,7 @@ impl Receiver {
             return Some(Ack { is_for_syn: true, ..self.ack() });
         }
         self.note_marks(segment);
-        let was_in_order = self.is_ordered && segment.seq == self.next;
+        let was_in_order = self.kept == Kept::Nothing && segment.seq == self.next;
         self.take(segment.seq);
         if was_in_order && self.may_wait(now) {
             return None;
@@ -140,7 +153,7 @@ impl Receiver {
     /// Would an acknowledgement that is sent now have blocks?
     #[inline(always)]
     pub fn has_blocks(&self) -> bool {
-        self.reports_blocks && !self.is_ordered
+        self.reports_blocks && self.kept != Kept::Nothing
     }
 
     /// The blocks of an acknowledgement that is sent now.
@@ -171,6 +184,10 @@ impl Receiver {
         if self.waiting >= self.most_waiting {
             return false;
         }
+        if self.quick > 0 {
+            self.quick -= 1;
+            return false;
+        }
         if self.due == Time::MAX {
             self.due = now + self.delay;
         }
@@ -188,11 +205,10 @@ impl Receiver {
     fn take(&mut self, seq: u64) {
         if seq == self.next {
             self.next += 1;
-            if !self.is_ordered {
+            if self.kept != Kept::Nothing {
                 self.close_hole();
             }
         } else if seq > self.next && seq - self.next < u64::from(self.window) {
-            self.is_ordered = false;
             self.keep(seq);
         } // else it came before, or was never allowed
     }
@@ -200,11 +216,12 @@ impl Receiver {
     /// Keeps what is out of order.
     #[inline(never)]
     fn keep(&mut self, seq: u64) {
-        if !self.is_many {
+        if self.kept != Kept::InMany {
             if !self.reports_blocks && self.few.keep(seq - self.next) {
+                self.kept = Kept::InFew;
                 return;
             }
-            self.is_many = true;
+            self.kept = Kept::InMany;
             let few = std::mem::replace(&mut self.few, Few::NONE);
             let runs = few.runs().iter().map(|run| run.from(self.next));
             self.many.get_or_insert_default().runs.extend(runs);
@@ -219,20 +236,22 @@ impl Receiver {
     /// The next segment came while some are ahead, which may now be in order.
     #[inline(never)]
     fn close_hole(&mut self) {
-        if !self.is_many {
+        let is_closed = if self.kept == Kept::InFew {
             self.next += u64::from(self.few.close(1));
-            self.is_ordered = self.few.runs().is_empty();
-            return;
+            self.few.runs().is_empty()
+        } else {
+            let Some(Ahead { runs, .. }) = self.many.as_deref_mut() else { return };
+            if let Some(first) = runs.front()
+                && first.start == self.next
+            {
+                self.next = first.end;
+                runs.pop_front();
+            }
+            runs.is_empty()
+        };
+        if is_closed {
+            self.kept = Kept::Nothing;
         }
-        let Some(Ahead { runs, .. }) = self.many.as_deref_mut() else { return };
-        if let Some(first) = runs.front()
-            && first.start == self.next
-        {
-            self.next = first.end;
-            runs.pop_front();
-        }
-        self.is_ordered = runs.is_empty();
-        self.is_many = !self.is_ordered;
     }
 
     fn sack(&self) -> Sack {
@@ -438,8 +457,8 @@ mod tests {
                     next += 1;
                 }
                 model = model.split_off(&next);
-                assert_eq!((took, ours.is_ordered), (next, model.is_empty()));
-                was_many |= ours.is_many;
+                assert_eq!((took, ours.kept == Kept::Nothing), (next, model.is_empty()));
+                was_many |= ours.kept == Kept::InMany;
             }
             went_over += u32::from(was_many);
             stayed += u32::from(!was_many);
@@ -478,6 +497,17 @@ mod tests {
         assert_eq!(receiver.on_timeout(at(49)), None);
         assert_eq!(receiver.on_timeout(at(50)), Some(Ack::of(3)));
         assert_eq!((receiver.deadline(), receiver.on_timeout(at(90))), (None, None));
+    }
+
+    #[test]
+    fn quick_acknowledgements_leave_at_once_and_are_those_of_the_first_segments_in_order() {
+        let mut config = config(Profile::Modern);
+        config.delayed_ack = config.delayed_ack.map(|delayed| DelayedAck { quick_acks: 3, ..delayed });
+        let mut receiver = Receiver::new(&config);
+        let next = |seq| receiver.on_segment(Segment::data(seq), NOW).map(|ack| ack.next);
+        // What is out of order is acknowledged at once anyway, and does not count.
+        let acks = [0, 2, 1, 3, 4, 5, 6, 7, 8].map(next);
+        assert_eq!(acks, [Some(1), Some(1), Some(3), Some(4), Some(5), None, Some(7), None, Some(9)]);
     }
 
     #[test]

@@ -108,6 +108,7 @@ impl Check<'_> {
             self.within(&format!("{path}.segments"), delayed.segments.unwrap_or(1), 1..=most)?;
             let timeout = delayed.timeout.map_or(tick, |timeout| timeout.0);
             self.within(&format!("{path}.timeout"), timeout, tick..=hour)?;
+            self.within(&format!("{path}.quick_acks"), delayed.quick_acks.unwrap_or(0), 0..=255)?;
         }
         let Some(control) = &tcp.control else { return Ok(()) };
         control.config().map(drop).or_else(|OutOfRange { name, given, allowed }| {

@@ -173,7 +173,7 @@ impl Marker for AllOut {
 #[test]
 fn an_acknowledgement_that_was_delayed_carries_it_too() {
     let mut config = tcp();
-    config.delayed_ack = Some(DelayedAck { segments: 2, timeout: Duration::from_ms(40) });
+    config.delayed_ack = Some(DelayedAck { segments: 2, timeout: Duration::from_ms(40), quick_acks: 0 });
     config.window = Some(1); // no second segment comes, so every acknowledgement waits for its timer
     let (plan, heard) = aggregate(&[0], EAGER);
     let mut network =

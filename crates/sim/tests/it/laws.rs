@@ -88,7 +88,7 @@ enum Acks {
 }
 
 fn tcp(recovery: Recovery, acks: Acks) -> Config {
-    let delay = DelayedAck { segments: 2, timeout: Duration::from_ms(40) };
+    let delay = DelayedAck { segments: 2, timeout: Duration::from_ms(40), quick_acks: 0 };
     let delayed_ack = (acks != Acks::Each).then_some(delay);
     Config {
         counts_segments: acks == Acks::EveryOtherCounted,

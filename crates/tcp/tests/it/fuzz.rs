@@ -62,7 +62,7 @@ impl Nature {
 fn config(rng: &mut Rng, recovery: Recovery, control: &ControlConfig) -> Config {
     let profile = PROFILES[rng.below(4) as usize];
     let base = Config::new(profile, 512);
-    let delayed = DelayedAck { segments: 2, timeout: Duration::from_ms(100) };
+    let delayed = DelayedAck { segments: 2, timeout: Duration::from_ms(100), quick_acks: 5 };
     Config {
         recovery,
         control: control.clone(),
