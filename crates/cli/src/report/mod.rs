@@ -1,6 +1,7 @@
 //! Results, printed and written.
 
 mod again;
+mod completion;
 pub(crate) mod csv;
 mod folder;
 mod json;

@@ -1,5 +1,6 @@
 //! Results as a table for people: with lines and colours on a terminal, Markdown elsewhere.
 
+use super::completion;
 use super::shown::{Headline, groups};
 use crate::terminal::{self, has_colour, wrapped};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table, presets};
@@ -10,11 +11,11 @@ use std::io::IsTerminal;
 
 /// A number's look: `value * scale` with this number of digits after the point.
 #[derive(Clone, Copy)]
-struct Look {
-    scale: f64,
-    digits: usize,
+pub(super) struct Look {
+    pub scale: f64,
+    pub digits: usize,
     /// Behind the number, where no heading has it.
-    unit: &'static str,
+    pub unit: &'static str,
 }
 
 const SHARE: Look = Look { scale: 1.0, digits: 3, unit: "" };
@@ -56,7 +57,7 @@ fn text_within(report: &Report, headline: &Headline, columns: usize) -> String {
     let tables = if width(&upright) <= columns { vec![upright] } else { on_their_side(&rows, columns) };
     tables.iter().for_each(|table| out += &format!("{table}\n\n"));
     out += &format!("{}\n", wrapped(&legend(report), columns, ""));
-    out + &agreement(report) + &differences(report)
+    out + &completion::text(report, columns) + &agreement(report) + &differences(report)
 }
 
 /// Paired differences, a line each: `share.tcp: faba - red = 0.104 ± 0.012`.
@@ -245,7 +246,7 @@ fn transposed(rows: &[Vec<Cell>]) -> Vec<Vec<Cell>> {
 
 /// A table of `rows`, the first of which is its header, with numbers to the right and no line
 /// broken.
-fn table(rows: &[Vec<Cell>]) -> Table {
+pub(super) fn table(rows: &[Vec<Cell>]) -> Table {
     let mut table = empty();
     table.set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(rows[0].clone());
@@ -258,7 +259,7 @@ fn table(rows: &[Vec<Cell>]) -> Table {
 
 /// The columns of a terminal that `table` takes: each cell has a space on either side, and a line
 /// before it; one ends it.
-fn width(table: &Table) -> usize {
+pub(super) fn width(table: &Table) -> usize {
     table.column_max_content_widths().iter().map(|content| usize::from(*content) + 3).sum::<usize>() + 1
 }
 
@@ -324,7 +325,7 @@ fn share(estimate: Option<&Estimate>) -> Cell {
     if has_colour() { cell.fg(colour) } else { cell }
 }
 
-fn shown(estimate: Option<&Estimate>, look: Look) -> String {
+pub(super) fn shown(estimate: Option<&Estimate>, look: Look) -> String {
     let Some(estimate) = estimate else { return "-".into() };
     let Look { scale, digits, .. } = look;
     let mean = format!("{:.digits$}", estimate.mean * scale);
