@@ -106,15 +106,15 @@ impl<'a> Hosts<'a> {
     }
 
     /// The queues of the links that flows pass, in the order of the network, and the ways of each
-    /// group over them.
-    pub(crate) fn laid(self) -> (Vec<QueuePlan>, Vec<Vec<Route>>) {
+    /// group over them. The wire behind each does what `wire` says.
+    pub(crate) fn laid(self, wire: &WireLaw) -> (Vec<QueuePlan>, Vec<Vec<Route>>) {
         let mut places = vec![0; self.is_passed.len()];
         let mut queues = Vec::new();
         for number in (0..self.layout.links()).filter(|number| self.is_passed[*number as usize]) {
             places[number as usize] = queues.len() as u32;
             let Line { name, rate, delay } = self.layout.link(number);
             let (law, room, path) = (RateLaw::Fixed, self.layout.buffer(), self.path.clone());
-            let wire = WireLaw::default();
+            let wire = wire.clone();
             queues.push(QueuePlan { name, rate, law, delay, wire, room, buffer: NOT_SIZED, own: None, path });
         }
         let hops = |links: Vec<u32>| links.into_iter().map(|link| Hop::Link(places[link as usize])).collect();

@@ -5,6 +5,7 @@ use crate::agree::AgreeSpec;
 use crate::compared::Compared;
 use crate::delays::Delays;
 use crate::generated::{NetworkChoice, PatternChoice};
+use crate::impair::ImpairSpec;
 use crate::lesson::LessonSpec;
 use crate::links::{LinkSpec, Links, ReturnSpec};
 use crate::output::OutputSpec;
@@ -219,6 +220,8 @@ pub struct AccessSpec {
     /// Its propagation delay, one way: a time, a range in which each flow draws its own, or a list
     /// dealt out in turn. Required, unless there is an `rtt`.
     pub delay: Option<Delays>,
+    /// What the wire of the links out of the network does to data; the flows of a group share it.
+    pub impair: Option<Box<ImpairSpec>>,
 }
 
 /// What must come out, on the mean over the seeds.

@@ -88,14 +88,59 @@ pub(crate) fn resolve(spec: &Spec, sends: Vec<Sends>, files: &Files) -> Result<T
     if spec.return_link.is_some() && !matches!(spec.link, Some(Links::Shared(_))) {
         return Err(only_with("return", "`[link]`"));
     }
-    let (queues, routes) = match (&spec.link, &spec.network) {
+    let (mut queues, mut routes) = match (&spec.link, &spec.network) {
         (Some(Links::Shared(link)), _) => shared(spec, link, files),
         (Some(Links::Network(links)), _) => network(spec, links, files),
         (None, Some(network)) => generated(spec, network),
         (None, None) => unreachable!("without links nothing is resolved"),
     }?;
+    add_access_wires(spec, &mut queues, &mut routes)?;
     let passing = passing(queues.len(), &routes, &sends);
     Ok(Topology { queues, passing, routes, sends })
+}
+
+/// The rate of a link at which nothing waits: more than any that may be given, and than all that
+/// come together there.
+const UNCONTENDED: Rate = Rate::from_bps(10_000_000_000_000).expect("not zero");
+
+/// Adds the wires with faults of access links out of the network. That of a group is behind a link
+/// of its own, at which nothing waits, after the last one on its ways.
+fn add_access_wires(
+    spec: &Spec,
+    queues: &mut Vec<QueuePlan>,
+    routes: &mut [Vec<Route>],
+) -> Result<(), Fault> {
+    for (at, (flow, routes)) in spec.flow.iter().zip(routes).enumerate() {
+        let Some(impair) = flow.access.impair.as_deref() else { continue };
+        let (name, path) = (format!("{}-access", flow.group), format!("flow.{at}.access"));
+        let wire = wire(&path, Some(impair), Arc::default())?;
+        if wire.is_plain() {
+            continue;
+        }
+        if queues.iter().any(|queue| queue.name == name) {
+            let why = "a link has that name, which results would call the access link";
+            return Err(refused(
+                format!("flow.{at}.group"),
+                &format!("`{}`", flow.group),
+                why,
+                "another name",
+            ));
+        }
+        let link = Hop::Link(queues.len() as u32);
+        routes.iter_mut().for_each(|route| route.forward.push(link));
+        queues.push(QueuePlan {
+            name,
+            rate: UNCONTENDED,
+            law: RateLaw::Fixed,
+            delay: Duration::ZERO,
+            wire,
+            room: Room::Amount(Amount::Packets(1000)),
+            buffer: NOT_SIZED,
+            own: Some(tail_drop()),
+            path,
+        });
+    }
+    Ok(())
 }
 
 /// A buffer before its size is known: the routes say what a bandwidth-delay product is.
@@ -104,6 +149,11 @@ pub(crate) const NOT_SIZED: Amount = Amount::Packets(1);
 type Laid = (Vec<QueuePlan>, Vec<Vec<Route>>);
 
 impl QueuePlan {
+    /// May packets wait there?
+    pub(crate) fn is_contended(&self) -> bool {
+        self.rate != UNCONTENDED
+    }
+
     /// What it can send from `from` to `to`, in bit/s: the mean, where its rate changes.
     pub(crate) fn mean_bps(&self, from: Duration, to: Duration) -> f64 {
         self.law.mean_bps(self.rate, from, to)
@@ -288,6 +338,7 @@ fn network(spec: &Spec, links: &[NetworkLinkSpec], files: &Files) -> Result<Laid
 /// A network that is generated.
 fn generated(spec: &Spec, network: &NetworkChoice) -> Result<Laid, Fault> {
     let path = format!("network.{}", network.name());
+    let wire = wire(&path, network.impair(), Arc::default())?;
     let refuse = |bad: OutOfRange| {
         refused(format!("{path}.{}", bad.name), &bad.given, "that is out of range", &bad.allowed)
     };
@@ -299,7 +350,7 @@ fn generated(spec: &Spec, network: &NetworkChoice) -> Result<Laid, Fault> {
         }
         hosts.add(at, flow)?;
     }
-    Ok(hosts.laid())
+    Ok(hosts.laid(&wire))
 }
 
 fn no_pattern(at: usize, flow: &FlowSpec) -> Result<(), Fault> {

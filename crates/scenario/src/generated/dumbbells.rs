@@ -2,6 +2,7 @@
 //! behind a link of its own each, with hosts.
 
 use super::{About, Layout, Line, check_nodes};
+use crate::impair::ImpairSpec;
 use fairwire_core::units::Room;
 use fairwire_core::{Duration, Rate};
 use fairwire_parameters::{OutOfRange, Quantity, parameters};
@@ -46,6 +47,9 @@ pub struct DumbbellsSpec {
     /// How much may wait at each link, in each direction.
     #[parameter(required)]
     pub buffer: Option<Quantity<Room>>,
+    /// What the wire behind each link does to packets, in each direction.
+    #[parameter(unset = "nothing", unit = "table")]
+    pub impair: Option<ImpairSpec>,
 }
 
 impl DumbbellsSpec {
@@ -167,6 +171,7 @@ mod tests {
             delay: Some(Quantity(Duration::from_ms(1))),
             outer_delay: Some(Quantity(Duration::from_ms(9))),
             buffer: Some(Quantity(Room::Amount(Amount::Packets(9)))),
+            impair: None,
         }
     }
 

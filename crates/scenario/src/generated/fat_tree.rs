@@ -5,6 +5,7 @@
 //! architecture", SIGCOMM 2008, section 3.
 
 use super::{About, Layout, Line, check_nodes};
+use crate::impair::ImpairSpec;
 use fairwire_core::units::Room;
 use fairwire_core::{Duration, Rate};
 use fairwire_parameters::{OutOfRange, Quantity, parameters};
@@ -43,6 +44,9 @@ pub struct FatTreeSpec {
     /// How much may wait at each link, in each direction.
     #[parameter(required)]
     pub buffer: Option<Quantity<Room>>,
+    /// What the wire behind each link does to packets, in each direction.
+    #[parameter(unset = "nothing", unit = "table")]
+    pub impair: Option<ImpairSpec>,
 }
 
 impl FatTreeSpec {
@@ -182,7 +186,7 @@ mod tests {
         let rate = Some(Quantity("10 Mbit/s".parse().expect("a rate")));
         let (delay, buffer) =
             (Some(Quantity(Duration::from_ms(1))), Some(Quantity(Room::Amount(Amount::Packets(9)))));
-        let spec = FatTreeSpec { k: Some(k), hosts, rate, switch_rate: None, delay, buffer };
+        let spec = FatTreeSpec { k: Some(k), hosts, rate, switch_rate: None, delay, buffer, impair: None };
         spec.layout().expect("it makes sense")
     }
 

@@ -12,6 +12,7 @@ pub use dumbbells::DumbbellsSpec;
 pub use fat_tree::FatTreeSpec;
 pub use pattern::{AllToAllSpec, PatternChoice, PermutationSpec, StrideSpec};
 
+use crate::impair::ImpairSpec;
 use core::fmt::{self, Debug};
 use fairwire_core::units::Room;
 use fairwire_core::{Duration, Rate};
@@ -122,6 +123,12 @@ macro_rules! networks {
                 unreachable!("a place is in the list")
             }
 
+            fn impair(&self) -> Option<&ImpairSpec> {
+                match self {
+                    $(Given::$spec(spec) => spec.impair.as_ref(),)+
+                }
+            }
+
             fn layout(&self) -> Result<Box<dyn Layout>, OutOfRange> {
                 match self {
                     $(Given::$spec(spec) => Ok(Box::new(spec.layout()?)),)+
@@ -150,6 +157,11 @@ impl NetworkChoice {
     /// How many hosts and how many switches it has; `None` where its parameters make no sense.
     pub fn nodes(&self) -> Option<(u32, u32)> {
         self.layout().ok().map(|layout| (layout.hosts(), layout.switches()))
+    }
+
+    /// What the wire behind each link does to packets, where that was given.
+    pub(crate) fn impair(&self) -> Option<&ImpairSpec> {
+        self.given.impair()
     }
 
     /// The network, if all parameters are within their bounds.

@@ -161,3 +161,18 @@ fn a_pattern_belongs_to_networks_that_are_generated() {
         "{error}"
     );
 }
+
+/// Six links from host to host, by a stride of half of the hosts.
+#[test]
+fn each_wire_of_a_generated_network_loses_its_part() {
+    let set = ["expect=[]", "seeds=[1]", "duration=1 s", "warm_up=100 ms", "flow.all.start=0 s"];
+    let lossy = ["network.fat-tree.impair.loss=0.1"];
+    for run in run(&read(&datagrams(), &[&set[..], &lossy].concat())).runs {
+        let lost: u64 = run.flows.iter().filter_map(|flow| flow.packets_lost).sum();
+        let on_links: u64 = run.links.iter().filter_map(|link| link.wire).map(|wire| wire.lost).sum();
+        assert_eq!(lost, on_links);
+        // 1 - 0.9^6 of 18 000: sd 0.4 %, 4 of them, and what is on its way at either end.
+        let part = lost as f64 / run.flows.iter().map(|flow| flow.packets_sent).sum::<u64>() as f64;
+        assert!((part - 0.469).abs() < 0.02, "{part}");
+    }
+}

@@ -93,6 +93,23 @@ fn losses_on_a_wire_are_counted_apart_and_drawn_alone() {
 }
 
 #[test]
+fn an_access_link_loses_what_the_queue_has_sent_and_of_its_own_group_alone() {
+    let set =
+        ["flow.udp.source.cbr.rate=1 Mbit/s", "flow.tcp.start=9999 ms", "flow.udp.access.impair.loss=0.2"];
+    let [lossy, plain] = [&set[..], &set[..2]].map(|set| run(&read(TEXT, set)));
+    assert_eq!(lossy.links[1].name, "udp-access");
+    let wire = lossy.links[1].wire.expect("it has faults");
+    assert_eq!(lossy.flows[2].packets_lost, Some(wire.lost));
+    assert_eq!(lossy.flows[0].packets_lost.unwrap_or(0), 0, "of the other group nothing is lost");
+    let part = wire.lost as f64 / lossy.links[1].packets_out as f64;
+    assert!((part - 0.2).abs() < 0.045, "{part}"); // of 1250 packets and more: 4 x sqrt(0.16 / 1250)
+    assert_eq!(lossy.links[0].packets_out, plain.links[0].packets_out, "it is behind the queue");
+    assert_eq!(lossy.links[1].drops, plain.links[0].drops, "nothing is dropped");
+    let empty = run(&read(TEXT, &["flow.udp.access.impair={}"]));
+    assert_eq!(empty, run(&read(TEXT, &[])), "an empty table is a wire without faults");
+}
+
+#[test]
 fn an_outage_takes_its_time_of_the_link_and_a_handover_changes_the_delay() {
     let capacity = |changes: &str| {
         let scenario = read(TEXT, &[&format!("link.changes=[{changes}]")]);
