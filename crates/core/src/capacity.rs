@@ -33,6 +33,19 @@ impl RateLaw {
         }
     }
 
+    /// The rate of a link of `rate` when `after` has passed since the law began; `None` while it is
+    /// down. Of a trace its mean.
+    pub fn rate_after(&self, rate: Rate, after: Duration) -> Option<Rate> {
+        match self {
+            RateLaw::Fixed => Some(rate),
+            RateLaw::Steps(steps) => {
+                let begun = steps.partition_point(|step| step.at <= Time::ZERO + after);
+                begun.checked_sub(1).map_or(Some(rate), |latest| steps[latest].rate)
+            }
+            RateLaw::Trace(trace) => Some(trace.mean()),
+        }
+    }
+
     /// The same as a rate, to the next bit/s; `rate` itself where nothing can be sent.
     pub fn mean(&self, rate: Rate, from: Duration, to: Duration) -> Rate {
         Rate::from_bps((self.mean_bps(rate, from, to) + 0.5) as u64).unwrap_or(rate)
@@ -376,6 +389,9 @@ mod tests {
         assert_eq!(link.start(1000, ms(4)).ns(), 5_000_000);
         assert_eq!(link.start(1, ms(5)), Time::MAX);
         assert_eq!(link.bits(ms(0), ms(9)), 8_000.0 + 16_000.0);
+        let after = |ms| law.rate_after(rate(9), Duration::from_ms(ms));
+        let rates = [after(0), after(1), after(2), after(3), after(4), after(5)];
+        assert_eq!(rates, [Some(rate(9)), None, None, Some(rate(8_000_000)), Some(rate(8_000_000)), None]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use crate::plan::Plan;
 use crate::stage::{CannotRun, Failed};
-use fairwire_core::{Discipline, Duration, Rate, RateLaw, Step, WireLaw};
+use fairwire_core::{Discipline, Duration, Rate, RateLaw, Step, Time, WireLaw};
 use fairwire_gateway::account::FlowCount;
 use fairwire_metrics::record::FlowRecord;
 use fairwire_sim::{GroupPlan, Hop, LinkPlan, Source};
@@ -138,6 +138,7 @@ impl Shared {
         if spec.return_link.is_some() {
             return Err(CannotRun::new("a way back with a queue, `[return]`", ONE_LINK));
         }
+        check_access(plan)?;
         let network = plan
             .network(seed)
             .map_err(|error| CannotRun::new(error.to_string(), "`fairwire list disciplines`"))?;
@@ -165,15 +166,45 @@ impl Shared {
     }
 }
 
-/// `law`, of a stage whose link has one rate.
+/// Have access links no faults?
 ///
 /// # Errors
-/// Where it changes.
-pub(crate) fn constant(law: &RateLaw) -> Result<(), CannotRun> {
-    match law {
-        RateLaw::Fixed => Ok(()),
-        _ => Err(CannotRun::new("a link whose rate changes", "one of constant rate")),
+/// Where they have.
+pub(crate) fn check_access(plan: &Plan<'_>) -> Result<(), CannotRun> {
+    match plan.scenario.spec().flow.iter().find(|flow| flow.access.impair.is_some()) {
+        Some(flow) => {
+            let given = format!("access links with faults, of `{}`", flow.group);
+            Err(CannotRun::new(given, "`impair` of the link"))
+        }
+        None => Ok(()),
     }
+}
+
+/// The steps of `law`, for a stage whose link is given a rate and no single opportunities.
+///
+/// # Errors
+/// Where it is a trace.
+pub(crate) fn steps(law: &RateLaw) -> Result<&[Step], CannotRun> {
+    match law {
+        RateLaw::Fixed => Ok(&[]),
+        RateLaw::Steps(steps) => Ok(steps),
+        RateLaw::Trace(_) => {
+            Err(CannotRun::new("a `trace`, whose link has single opportunities", "`changes` of its rate"))
+        }
+    }
+}
+
+/// The rates of `law` and when they begin after the start, for a stage whose link is never down.
+///
+/// # Errors
+/// Where it is, or where it follows a trace.
+pub(crate) fn rates(law: &RateLaw) -> Result<Vec<(Duration, Rate)>, CannotRun> {
+    let given = |step: &Step| {
+        let rate =
+            step.rate.ok_or_else(|| CannotRun::new("a link that is `down`", "`changes` of its `rate`"));
+        rate.map(|rate| (step.at.since(Time::ZERO), rate))
+    };
+    steps(law)?.iter().map(given).collect()
 }
 
 impl Dumbbell {
@@ -204,7 +235,7 @@ fn check_spec(plan: &Plan<'_>) -> Result<(), CannotRun> {
 }
 
 fn of_shared(Shared { link, groups }: Shared) -> Result<Dumbbell, CannotRun> {
-    if let Some(rate) = rates(&link).find(|rate| rate.bps() > MAX_RATE) {
+    if let Some(rate) = all_rates(&link).find(|rate| rate.bps() > MAX_RATE) {
         return Err(CannotRun::new(format!("a link of {rate}"), "at most 10 Gbit/s"));
     }
     let mut senders = Vec::new();
@@ -233,7 +264,7 @@ fn of_shared(Shared { link, groups }: Shared) -> Result<Dumbbell, CannotRun> {
 }
 
 /// The rates that `link` has one after the other.
-fn rates(link: &LinkPlan) -> impl Iterator<Item = Rate> {
+fn all_rates(link: &LinkPlan) -> impl Iterator<Item = Rate> {
     let steps: &[Step] = if let RateLaw::Steps(steps) = &link.law { steps } else { &[] };
     std::iter::once(link.rate).chain(steps.iter().filter_map(|step| step.rate))
 }

@@ -48,6 +48,7 @@ fn main() {
     let way = WayAbout {
         discipline: "tail-drop".into(),
         rate_bps: 1_000_000_000,
+        law: None,
         flows: FlowKind::FiveTuple,
         accounts: FLOWS,
     };

@@ -56,6 +56,7 @@ impl Flood {
         let flows = classes.iter().map(|class| class.flows).sum();
         Contest {
             rate_bps: 10_000_000,
+            changes: Vec::new(),
             overhead: 0,
             mtu: 1500,
             discipline: self.kernel.into(),

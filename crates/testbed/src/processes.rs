@@ -9,6 +9,8 @@ use super::message::{
     send, to_line,
 };
 use super::path::Path;
+use super::program::command;
+use super::shaping::Shaping;
 use super::traffic::Traffic;
 use fairwire_core::{Duration, Time};
 use fairwire_linux::af_packet::open_socket;
@@ -168,6 +170,9 @@ fn make_network() -> Result<(), Failed> {
     bed.gateway.enter().map_err(own)?;
     report(&Report::Connected, &[]).map_err(own)?;
     let Ok(Instruction::Start { at_ns }) = instructions.recv() else { return Ok(()) };
+    if let AtGateway::Kernel(shaping) = at_gateway {
+        thread::spawn(move || change_rates(&shaping, Time::from_ns(at_ns)));
+    }
     bed.begin_path(Time::from_ns(at_ns));
     agents.begin(Time::from_ns(at_ns))?;
     let mut seen = agents.finish()?;
@@ -176,6 +181,17 @@ fn make_network() -> Result<(), Failed> {
     // Over: the process ends when the instructions do.
     while instructions.recv().is_ok() {}
     Ok(())
+}
+
+/// Gives the kernel's link at this thread's host the rates that follow the first, in a run that
+/// begins at `start`.
+fn change_rates(shaping: &Shaping, start: Time) {
+    for (at_ns, rate_bps) in &shaping.changes {
+        clock::sleep_until(start + Duration::from_ns(*at_ns));
+        if let Err(trouble) = command(&format!("tc {}", shaping.change(Side::Right.name(), *rate_bps))) {
+            let _ = report(&Report::Failed { role: Role::Gateway.name().to_owned(), trouble }, &[]);
+        }
+    }
 }
 
 /// Starts `program` here, and reports when it ends. The kernel ends it with this thread.

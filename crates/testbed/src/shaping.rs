@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 pub struct Shaping {
     /// Bit/s.
     pub rate_bps: u64,
+    /// The rates that follow it, and when: nanoseconds after the start, and bit/s.
+    #[serde(default)]
+    pub changes: Vec<(u64, u64)>,
     /// What each frame counts beside its bytes from the Ethernet header on: -14 where IP packets
     /// are counted.
     pub overhead: i32,
@@ -22,17 +25,27 @@ pub const QUEUE: u32 = 0x10_0000;
 impl Shaping {
     /// What `tc` takes to put it at the interface `device`: HTB, and the discipline in it.
     pub fn lines(&self, device: &str) -> [String; 3] {
-        let Shaping { rate_bps: rate, overhead, burst_bytes: burst, discipline } = self;
+        let Shaping { rate_bps, overhead, discipline, .. } = self;
         let counted = match overhead {
             0 => String::new(),
             overhead => format!("stab linklayer ethernet overhead {overhead} "),
         };
         [
             format!("qdisc add dev {device} root handle 1: {counted}htb default 1"),
-            format!(
-                "class add dev {device} parent 1: classid 1:1 htb rate {rate}bit ceil {rate}bit burst {burst} cburst {burst} quantum 3000"
-            ),
+            self.class("add", device, *rate_bps),
             format!("qdisc add dev {device} parent 1:1 handle {:x}: {discipline}", QUEUE >> 16),
         ]
+    }
+
+    /// What `tc` takes to give the link at `device` another rate, bit/s. What waits stays.
+    pub fn change(&self, device: &str, rate_bps: u64) -> String {
+        self.class("change", device, rate_bps)
+    }
+
+    fn class(&self, verb: &str, device: &str, rate: u64) -> String {
+        let burst = self.burst_bytes;
+        format!(
+            "class {verb} dev {device} parent 1: classid 1:1 htb rate {rate}bit ceil {rate}bit burst {burst} cburst {burst} quantum 3000"
+        )
     }
 }

@@ -28,7 +28,8 @@ pub(crate) use watch::WatchArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::ArgValueCompleter;
-use fairwire_core::Duration;
+use fairwire_core::{Duration, Rate};
+use fairwire_gateway::class_book::Way;
 use fairwire_scenario::ENGINE;
 use lab::LAB_EXAMPLES;
 use list::LIST_EXAMPLES;
@@ -39,7 +40,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use studies::{CALIBRATE_EXAMPLES, REPRODUCE_EXAMPLES};
 use sweep::SWEEP_EXAMPLES;
-use values::{weight, whole};
+use values::{way, weight, whole};
 use watch::WATCH_EXAMPLES;
 
 const EXAMPLES: &str = "\
@@ -112,9 +113,10 @@ Examples:
   fairwire gateway status docs/gateway/home.toml
   fairwire gateway reload docs/gateway/home.toml
   fairwire gateway set-weight docs/gateway/home.toml children 0.5
+  fairwire gateway set-rate docs/gateway/home.toml download '40 Mbit/s'
 
 A gateway needs CAP_NET_ADMIN and CAP_NET_RAW; its clients need the right to use its socket.
-Exit codes of reload, set-weight, status and capture: 0 done, 2 no gateway answers, or it refused.";
+Exit codes of reload, set-weight, set-rate, status and capture: 0 done, 2 no gateway answers, or it refused.";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -310,6 +312,20 @@ pub(crate) enum GatewayCommand {
         /// Its weight, from 0.000001 to 1000000.
         #[arg(allow_negative_numbers = true, value_parser = weight)]
         weight: f64,
+    },
+    /// Give the link of a way another rate, until the next reload. Its discipline goes by the rate
+    /// of the file as before.
+    SetRate {
+        #[command(flatten)]
+        whom: WhomArgs,
+        /// The way: "upload" or "download".
+        #[arg(value_parser = way)]
+        way: Way,
+        /// Its rate, such as "5 Mbit/s".
+        rate: Rate,
+        /// For how long nothing is sent before that, such as "80 ms".
+        #[arg(long, value_name = "TIME")]
+        down: Option<Duration>,
     },
     /// Show what the running gateway does.
     Status {

@@ -43,6 +43,7 @@ fn it_forwards_reports_reloads_under_load_refuses_nonsense_and_ends_without_a_tr
     assert!(bed.call(&["status", path, "--flows", "5"]).status.success());
 
     reload_under_load(&bed, &gateway, &hosts, path);
+    a_rate_holds_until_the_next_reload(&bed, &gateway, path);
     second_instances_are_refused(&bed, path);
     captures_are_written_with_the_rights_that_are_left(&bed, &gateway, path);
 
@@ -128,6 +129,27 @@ fn reload_under_load(bed: &Bed, gateway: &Gateway, hosts: &Hosts, path: &str) {
     bed.config("");
     hosts.drain();
     hosts.wait_until_it_passes();
+}
+
+/// The status has the rate of the moment, and a reload brings back what the file says.
+fn a_rate_holds_until_the_next_reload(bed: &Bed, gateway: &Gateway, path: &str) {
+    let rate = || {
+        thread::sleep(Duration::from_millis(100)); // some intervals
+        let status = bed.call(&["status", path, "--format", "json"]);
+        let shown: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
+        shown["ways"][0]["rate_bps"].as_u64()
+    };
+    let set = bed.call(&["set-rate", path, "download", "4321 kbit/s", "--down", "20 ms"]);
+    assert!(set.status.success() && set.stdout == b"done; the rate was 20000000 bit/s\n", "{set:?}");
+    gateway.wait_for("rate of download: 20 Mbit/s -> nothing after 0 ms, 4321 kbit/s after 20 ms");
+    assert_eq!(rate(), Some(4_321_000));
+    let unshaped = bed.call(&["set-rate", path, "upload", "1 Mbit/s"]);
+    assert_eq!(unshaped.status.code(), Some(2), "{unshaped:?}");
+    gateway.wait_for("refused: nothing is shaped on the way `upload`");
+    let done = bed.call(&["reload", path]);
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(said.contains("rate of download: what the file says, again"), "{said}");
+    assert_eq!(rate(), Some(20_000_000));
 }
 
 fn captures_are_written_with_the_rights_that_are_left(bed: &Bed, gateway: &Gateway, path: &str) {

@@ -171,12 +171,13 @@ fn link_record(from: &Reading, to: &Reading, plan: &ContestPlan, most_waiting: u
     let waits = Waits::between(&from.way.waits, &to.way.waits);
     let unshaped = now.unshaped - before.unshaped;
     let bytes = now.bytes_out - before.bytes_out;
+    let rate_bps = plan.mean_rate().bps() as f64;
     // Little's law: what waited is what came, as often as it was there.
     let mean_packets = waits.sum_s / window_s;
     let mut link = LinkRecord {
         name: plan.name.clone(),
-        rate_bps: plan.rate.bps() as f64,
-        utilization: (bytes as f64 * 8.0 / window_s / plan.rate.bps() as f64).min(1.0),
+        rate_bps,
+        utilization: (bytes as f64 * 8.0 / window_s / rate_bps).min(1.0),
         packets_in: now.packets_in - before.packets_in - unshaped - lost.values().sum::<u64>(),
         packets_out: waits.count,
         drops,

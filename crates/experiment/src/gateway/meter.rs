@@ -5,7 +5,8 @@ use super::samples::Samples;
 use crate::contest::{ContestError, ContestPlan, Counted, Meter};
 use crate::series::Snapshot;
 use fairwire_core::{Duration, Time};
-use fairwire_gateway::control::protocol::{Answer, MAX_FLOWS, Request};
+use fairwire_gateway::class_book::Way;
+use fairwire_gateway::control::protocol::{Answer, MAX_FLOWS, RateStep, Request};
 use fairwire_gateway::service::send;
 use fairwire_linux::clock;
 use std::path::Path;
@@ -14,6 +15,8 @@ use std::path::Path;
 pub(super) struct Counters<'a> {
     plan: &'a ContestPlan,
     socket: &'a Path,
+    /// The rates that the gateway is to have after the start, until it has them.
+    steps: Vec<RateStep>,
     /// The flows, by sender, as a gateway calls them.
     names: Vec<String>,
     poll_at: Time,
@@ -28,12 +31,14 @@ pub(super) struct Counters<'a> {
 const EVERY: Duration = Duration::from_ms(100);
 
 impl<'a> Counters<'a> {
-    pub(super) fn new(plan: &'a ContestPlan, socket: &'a Path) -> Self {
+    /// Of a gateway that is to have the rates `steps` after the start.
+    pub(super) fn new(plan: &'a ContestPlan, steps: Vec<RateStep>, socket: &'a Path) -> Self {
         let names: Vec<String> =
             (0..plan.senders.len()).map(|flow| plan.flow_key(flow).to_string()).collect();
         Counters {
             plan,
             socket,
+            steps,
             poll_at: Time::ZERO,
             samples: Samples::new(plan.every, plan.duration, names.len()),
             names,
@@ -48,17 +53,30 @@ impl<'a> Counters<'a> {
         self.samples.finish()
     }
 
+    fn answer(&self, request: &Request) -> Result<Answer, ContestError> {
+        send(self.socket, request).map_err(|error| ContestError::Gateway(error.to_string()))
+    }
+
+    /// Sends the gateway its rates, in a contest that begins at `start`.
+    fn set_rates(&mut self, start: Time) -> Result<(), ContestError> {
+        let mut steps = std::mem::take(&mut self.steps);
+        if steps.is_empty() {
+            return Ok(());
+        }
+        let until_start_ms = start.since(clock::now()).seconds() * 1e3;
+        steps.iter_mut().for_each(|step| step.after_ms += until_start_ms);
+        match self.answer(&Request::SetRate { way: Way::Upload, steps })? {
+            Answer::RateSet { .. } => Ok(()),
+            other => Err(unexpected("another rate", &other)),
+        }
+    }
+
     /// Requests the counts of the gateway, and passes them to the marks.
     fn poll(&mut self, now: Time) -> Result<Reading, ContestError> {
         self.poll_at = now + EVERY;
-        let counts = match send(self.socket, &Request::Counts { flows: MAX_FLOWS }) {
-            Ok(Answer::Counts(counts)) => counts,
-            Ok(other) => {
-                return Err(ContestError::Gateway(format!(
-                    "the gateway answered a request for its counts with {other:?}"
-                )));
-            }
-            Err(error) => return Err(ContestError::Gateway(error.to_string())),
+        let counts = match self.answer(&Request::Counts { flows: MAX_FLOWS })? {
+            Answer::Counts(counts) => counts,
+            other => return Err(unexpected("its counts", &other)),
         };
         let reading = Reading::of(*counts, &self.names)
             .ok_or_else(|| ContestError::Gateway("the gateway reports nothing of its upload".into()))?;
@@ -70,8 +88,13 @@ impl<'a> Counters<'a> {
     }
 }
 
+fn unexpected(what: &str, answer: &Answer) -> ContestError {
+    ContestError::Gateway(format!("the gateway answered a request for {what} with {answer:?}"))
+}
+
 impl Meter for Counters<'_> {
     fn look(&mut self, start: Time, now: Time) -> Result<(), ContestError> {
+        self.set_rates(start)?;
         if now >= self.poll_at.min(self.samples.due(start)) {
             let reading = self.poll(now)?;
             self.samples.take(start, clock::now(), &reading);

@@ -13,12 +13,13 @@ mod meter;
 mod samples;
 
 use crate::contest::{self, ContestError, ContestPlan, Coordinator, Held, Next};
-use crate::dumbbell::{Dumbbell, constant};
+use crate::dumbbell::{Dumbbell, steps};
 use crate::plan::Plan;
 use crate::stage::{CannotRun, Failed, Stage};
 use crate::watch::Watch;
 use config::INTERVAL;
-use fairwire_core::Duration;
+use fairwire_core::{Duration, Rate, RateLaw, Step, Time};
+use fairwire_gateway::control::protocol::{MAX_STEPS, RateStep};
 use fairwire_linux::clock;
 use fairwire_metrics::record::RunRecord;
 use fairwire_testbed::error::TestbedError;
@@ -55,7 +56,7 @@ impl Stage for Gateway {
     fn can_run(&self, plan: &Plan<'_>) -> Result<(), CannotRun> {
         // Neither the senders nor the configuration depend on the seed.
         let dumbbell = Dumbbell::of(plan, 0).map_err(Failed::why)?;
-        constant(&dumbbell.law)?;
+        rate_steps(&dumbbell.law)?;
         contest::check(&dumbbell)?;
         config::check(plan, &ContestPlan::of(plan, 0, &dumbbell))
     }
@@ -69,14 +70,28 @@ impl Stage for Gateway {
     ) -> Result<Option<RunRecord>, Failed> {
         let contest = ContestPlan::watched(plan, seed, &Dumbbell::of(plan, seed)?, watch)?;
         let contest = ContestPlan { tail: TAIL, ..contest };
+        let steps = rate_steps(&contest.law)?;
         check_interval(contest.every)?;
         let folder = folder(plan, &contest)
             .map_err(|error| Failed::Machine(format!("writing the gateway's configuration: {error}")))?;
-        match hold(&contest, folder.path(), watch, stop) {
+        match hold(&contest, steps, folder.path(), watch, stop) {
             Ok(held) => Ok(Some(contest.record(plan, seed, held, watch))),
             Err(error) => with_last_words(error, folder.path()).stopped_or_failed(),
         }
     }
+}
+
+/// The rates that a gateway is to have after the start.
+fn rate_steps(law: &RateLaw) -> Result<Vec<RateStep>, CannotRun> {
+    let steps = steps(law)?;
+    if steps.len() > MAX_STEPS {
+        return Err(CannotRun::new(format!("{} rates", steps.len()), format!("at most {MAX_STEPS}")));
+    }
+    let step = |step: &Step| RateStep {
+        after_ms: step.at.since(Time::ZERO).seconds() * 1e3,
+        bps: step.rate.map_or(0, Rate::bps),
+    };
+    Ok(steps.iter().map(step).collect())
 }
 
 /// Is the link to be looked at more often than a gateway counts?
@@ -101,6 +116,7 @@ fn folder(plan: &Plan<'_>, contest: &ContestPlan) -> io::Result<Scratch> {
 
 fn hold(
     plan: &ContestPlan,
+    steps: Vec<RateStep>,
     folder: &Path,
     watch: &mut dyn Watch,
     stop: &AtomicBool,
@@ -118,7 +134,7 @@ fn hold(
     coordinator.wait_for_wire()?;
     coordinator.wait_for_gateway(&|| UnixStream::connect(&socket).is_ok())?;
     coordinator.connect()?;
-    let mut counters = Counters::new(plan, &socket);
+    let mut counters = Counters::new(plan, steps, &socket);
     while let Next::At(time) = coordinator.follow(clock::now(), &mut counters) {
         clock::sleep_until(time);
     }

@@ -9,7 +9,7 @@
 mod samples;
 
 use crate::contest::{self, ContestError, ContestPlan, Coordinator, Counted, Held, Meter, Next, handed};
-use crate::dumbbell::{Dumbbell, constant};
+use crate::dumbbell::{Dumbbell, rates};
 use crate::linux::watched::{Passing, Seen};
 use crate::linux::{self, ETHERNET, Tally};
 use crate::plan::Plan;
@@ -83,10 +83,11 @@ impl Stage for Kernel {
 
 /// The kernel, with the discipline of `plan`.
 fn at_gateway(plan: &Plan<'_>, dumbbell: &Dumbbell) -> Result<AtGateway, CannotRun> {
-    constant(&dumbbell.law)?;
+    let changes = rates(&dumbbell.law)?.into_iter().map(|(at, rate)| (at.ns(), rate.bps())).collect();
     let rate_bps = dumbbell.rate.bps();
     Ok(AtGateway::Kernel(Shaping {
         rate_bps,
+        changes,
         overhead: -ETHERNET.cast_signed(),
         burst_bytes: (rate_bps as f64 / 8.0 * CATCH_UP.secs()) as u64,
         discipline: linux::qdisc(plan)?.line(tick()),
@@ -225,5 +226,5 @@ impl Meter for Ends<'_> {
 
 fn counted(plan: &ContestPlan, tally: &Tally, window: Duration) -> Counted {
     let flows = tally.flows.iter().map(FlowCount::from).collect();
-    Counted { window, flows, link: linux::link_record(&plan.name, plan.rate, tally, window) }
+    Counted { window, flows, link: linux::link_record(&plan.name, plan.mean_rate(), tally, window) }
 }

@@ -17,6 +17,9 @@ use serde::{Deserialize, Serialize};
 pub struct Contest {
     /// The rate of the bottleneck, bit/s.
     pub rate_bps: u64,
+    /// The rates that follow it, and when: nanoseconds after the start, and bit/s.
+    #[serde(default)]
+    pub changes: Vec<(u64, u64)>,
     /// What each frame counts there beside its bytes from the Ethernet header on: -14 where IP
     /// packets are counted.
     pub overhead: i32,

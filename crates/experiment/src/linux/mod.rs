@@ -21,7 +21,7 @@ pub use modules::Modules;
 pub use program::{Fallible, command};
 pub use tally::{FlowTally, Tally};
 
-use crate::dumbbell::{Dumbbell, Sender, constant};
+use crate::dumbbell::{Dumbbell, Sender, rates};
 use crate::plan::Plan;
 use crate::stage::{CannotRun, Failed, Stage};
 use crate::watch::Watch;
@@ -91,7 +91,8 @@ impl Stage for Linux {
         watch.reached(1.0);
         let window = plan.duration() - plan.warm_up();
         let flows = flow_records(&dumbbell, &order, &tally, window);
-        let mut link = link_record(&dumbbell.name, dumbbell.rate, &tally, window);
+        let rate = dumbbell.law.mean(dumbbell.rate, plan.warm_up(), plan.duration());
+        let mut link = link_record(&dumbbell.name, rate, &tally, window);
         let FaultCounts { lost, held_back, duplicated, .. } = tally.faults;
         link.wire = dumbbell.wire.is_some().then_some(WireRecord { lost, held_back, duplicated });
         Ok(Some(plan.record(seed, flows, link)))
@@ -149,7 +150,7 @@ fn faults(law: &WireLaw, seed: u64) -> Result<Faults, CannotRun> {
 
 /// The contest of `dumbbell`, and the place of each of its flows among the senders.
 fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>, seed: u64) -> Result<(Contest, Vec<usize>), CannotRun> {
-    constant(&dumbbell.law)?;
+    let changes = rates(&dumbbell.law)?.into_iter().map(|(at, rate)| (at.ns(), rate.bps())).collect();
     let qdisc = qdisc(plan)?;
     let (classes, order) = classes(dumbbell);
     if classes.len() > MAX_CLASSES {
@@ -159,6 +160,7 @@ fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>, seed: u64) -> Result<(Contest, 
     }
     let contest = Contest {
         rate_bps: dumbbell.rate.bps(),
+        changes,
         overhead: -ETHERNET.cast_signed(),
         mtu: dumbbell.mtu,
         discipline: qdisc.line(TICK),

@@ -113,9 +113,19 @@ const ANYWHERE: Address = Address { ip: std::net::IpAddr::V4(Ipv4Addr::UNSPECIFI
 /// discipline under test in it.
 fn shape(contest: &Contest, router: &Host) -> Fallible<()> {
     router.enter()?;
+    shaping(contest).lines(BOTTLENECK.name).iter().try_for_each(|line| command("tc", line).map(drop))
+}
+
+/// Gives the bottleneck of `contest` another rate, bit/s. This thread is at its router then.
+pub(super) fn change_rate(contest: &Contest, router: &Host, rate_bps: u64) -> Fallible<()> {
+    router.enter()?;
+    command("tc", &shaping(contest).change(BOTTLENECK.name, rate_bps)).map(drop)
+}
+
+fn shaping(contest: &Contest) -> Shaping {
     let Contest { rate_bps, overhead, .. } = *contest;
-    let shaping = Shaping { rate_bps, overhead, burst_bytes: 1, discipline: contest.discipline.clone() };
-    shaping.lines(BOTTLENECK.name).iter().try_for_each(|line| command("tc", line).map(drop))
+    let discipline = contest.discipline.clone();
+    Shaping { rate_bps, changes: Vec::new(), overhead, burst_bytes: 1, discipline }
 }
 
 /// Lays a wire between two interfaces, each with its host and its address.
@@ -169,6 +179,7 @@ mod tests {
         let class = |rtt_ns| Class { sends: Sends::Tcp("reno".into()), flows: 1, rtt_ns, ecn: false };
         Contest {
             rate_bps: 10_000_000,
+            changes: Vec::new(),
             overhead: 0,
             mtu: 1500,
             discipline: "pfifo limit 66".into(),

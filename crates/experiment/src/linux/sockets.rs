@@ -5,7 +5,7 @@
 //! has just happened.
 
 use super::contest::{Class, Contest};
-use super::network::{ARRIVALS, Hosts, LEFT, RECEIVER, from_senders, sender};
+use super::network::{ARRIVALS, Hosts, LEFT, RECEIVER, change_rate, from_senders, sender};
 use super::program::Fallible;
 use super::tally::Tally;
 use super::watched::Seen;
@@ -24,6 +24,7 @@ use rustix::net::{
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
 };
+use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 /// The source port of flow 0; the others follow.
@@ -40,6 +41,7 @@ pub(super) fn contest(contest: &Contest, network: &Hosts, progress: &mut dyn FnM
     let mut alarm = Alarm::new()?;
     while !sockets.is_over() {
         let ready = sockets.wait(&mut alarm)?;
+        sockets.change_rate(contest, network)?;
         sockets.watch(&ready)?;
         sockets.receive(&ready)?;
         sockets.accept(&ready)?;
@@ -53,6 +55,8 @@ pub(super) fn contest(contest: &Contest, network: &Hosts, progress: &mut dyn FnM
 struct Sockets {
     began: Time,
     duration: Duration,
+    /// Rates of the bottleneck, bit/s, and when they begin.
+    changes: VecDeque<(Time, u64)>,
     entries: Vec<AfPacket>,
     exit: AfPacket,
     /// The end of a wire with faults.
@@ -115,9 +119,12 @@ impl Sockets {
         }
         let (connections, chunk) = (Vec::new(), vec![0; CHUNK]);
         let duration = contest.duration();
+        let changes =
+            contest.changes.iter().map(|(at, bps)| (began + Duration::from_ns(*at), *bps)).collect();
         Ok(Sockets {
             began,
             duration,
+            changes,
             entries,
             exit,
             end,
@@ -143,6 +150,7 @@ impl Sockets {
     /// guest, so none is made in vain.
     fn wait(&self, alarm: &mut Alarm) -> Fallible<Ready> {
         let next = self.sources.iter().filter_map(Source::due).min().unwrap_or(Time::MAX);
+        let next = self.changes.front().map_or(next, |(at, _)| next.min(*at));
         alarm.set(next.min(self.began + self.duration + DRAIN))?;
         let mut waits = vec![
             PollFd::new(&self.exit, PollFlags::IN),
@@ -174,6 +182,15 @@ impl Sockets {
                 .map(|source| source.stream().is_some() && is_ready.next() == Some(true))
                 .collect(),
         })
+    }
+
+    /// Gives the bottleneck the rate that is due, if one is.
+    fn change_rate(&mut self, contest: &Contest, network: &Hosts) -> Fallible<()> {
+        while let Some((_, bps)) = self.changes.front().filter(|(at, _)| *at <= clock::now()) {
+            change_rate(contest, &network.router, *bps)?;
+            self.changes.pop_front();
+        }
+        Ok(())
     }
 
     /// Sees what came to the bottleneck and what left it.

@@ -1,8 +1,9 @@
 # A dumbbell in ns-2, by words that the stage `ns2` makes of a scenario. See docs/stages.md and docs/validation.md.
 #
-#   ns dumbbell.tcl -rate BPS -delay SECONDS -loss PART -queue NAME -set {NAME VALUE ...} -duration SECONDS -warm-up SECONDS -seed NUMBER \
+#   ns dumbbell.tcl -rate BPS -rates {SECONDS BPS ...} -delay SECONDS -loss PART -queue NAME -set {NAME VALUE ...} -duration SECONDS -warm-up SECONDS -seed NUMBER \
 #       -group {NAME KIND FID ACCESS_BPS {NAME VALUE ...} {{START ACCESS_DELAY} ...}} ...
 #
+# -rates are those that the link has later, and from when on; a packet that is being sent goes on at its own.
 # -loss is the part of the packets that is lost behind the link, each by itself; of acknowledgements none is.
 # -queue is a class below Queue, and -set gives its variables, its limit among them. KIND is tahoe, reno, newreno, sack, cbr, or
 # linux-NAME for an algorithm of Linux, whose parameters are the variables that begin with ca_; what
@@ -17,7 +18,7 @@
 
 # ---- What was asked for ----
 
-set needed {-rate -delay -loss -queue -set -duration -warm-up -seed}
+set needed {-rate -rates -delay -loss -queue -set -duration -warm-up -seed}
 set groups {}
 
 proc refuse {message} {
@@ -70,6 +71,9 @@ $ns rtproto Manual
 set entry [$ns node]
 set exit_ [$ns node]
 $ns simplex-link $entry $exit_ $asked(-rate) $asked(-delay) $asked(-queue)
+foreach {at bps} $asked(-rates) {
+    $ns at $at "[[$ns link $entry $exit_] link] set bandwidth_ $bps"
+}
 # A wire that loses packets, behind the link: what is lost has been sent.
 set lost ""
 if {$asked(-loss) > 0} {

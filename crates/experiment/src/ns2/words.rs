@@ -1,6 +1,6 @@
 //! A plan in the words that `dumbbell.tcl` takes.
 
-use crate::dumbbell::{Shared, constant};
+use crate::dumbbell::{Shared, rates};
 use crate::plan::Plan;
 use crate::stage::CannotRun;
 use fairwire_core::{Duration, Loss, WireLaw};
@@ -23,7 +23,7 @@ const TCP: &str = "`profile = \"ns2-2002\"` or \"ns2-2006\" with its `segment`, 
 pub(super) struct Dumbbell {
     /// The link's name in results.
     pub link: String,
-    /// Its rate, bit/s.
+    /// Its mean rate while it is measured, bit/s.
     pub rate_bps: u64,
     /// Does its wire lose packets?
     pub is_lossy: bool,
@@ -40,12 +40,16 @@ impl Dumbbell {
     /// What of it ns-2 does not have.
     pub(super) fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, CannotRun> {
         let Shared { link, groups } = Shared::of(plan, seed)?;
-        constant(&link.law)?;
+        let rates: Vec<String> = rates(&link.law)?
+            .into_iter()
+            .map(|(at, rate)| format!("{} {}", seconds(at), rate.bps()))
+            .collect();
         let flows = groups.iter().map(|group| group.members.len()).sum();
         let queue = queue(plan, flows)?;
         let loss = link.wire.as_ref().map_or(Ok(0.0), |wire| loss(wire.law()))?;
         let mut words: Vec<String> = [
             ("-rate", link.rate.bps().to_string()),
+            ("-rates", rates.join(" ")),
             ("-delay", seconds(link.delay)),
             ("-loss", loss.to_string()),
             ("-queue", queue.class.into()),
@@ -68,7 +72,7 @@ impl Dumbbell {
         }
         Ok(Dumbbell {
             link: link.name,
-            rate_bps: link.rate.bps(),
+            rate_bps: link.law.mean(link.rate, plan.warm_up(), plan.duration()).bps(),
             is_lossy: link.wire.is_some(),
             groups,
             words,

@@ -1,6 +1,7 @@
 //! The links of a scenario, as links that carry packets.
 
 use super::{Frame, Links};
+use crate::dumbbell::check_access;
 use crate::plan::Plan;
 use crate::stage::CannotRun;
 use fairwire_core::{Rate, Time};
@@ -31,7 +32,9 @@ pub fn line(scenario: &Scenario, seed: u64, start: Time) -> Result<Line, CannotR
     if scenario.spec().shared_link().is_none() {
         return Err(CannotRun::new("a network of links", "one `[link]`, and perhaps a `[return]`"));
     }
-    let network = Plan { scenario, discipline: 0 }
+    let plan = Plan { scenario, discipline: 0 };
+    check_access(&plan)?;
+    let network = plan
         .network(seed)
         .map_err(|error| CannotRun::new(error.to_string(), "`fairwire list disciplines`"))?;
     let way_back = network.groups.iter().flat_map(|group| &group.back).find_map(|hop| match hop {

@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     if let Err(error) = &awake {
         println!("live: {error}");
     }
-    let checks: [(&str, fn()); 23] = [
+    let checks: [(&str, fn()); 24] = [
         ("two labs at once: faba holds a selfish flow, tail-drop does not", two_labs_at_once),
         ("many flows of cubic share under faba", many_flows_of_cubic_share),
         (
@@ -64,8 +64,9 @@ fn main() -> ExitCode {
         ("a wire with faults loses the part that the simulated one loses", wires::a_wire_loses_the_same_part),
         ("netem has the faults of a wire, as far as it can", wires::netem_has_the_faults_of_a_wire),
         ("a rate halves, and a link is down, as in the simulator", || {
-            rates::a_rate_halves_and_a_link_is_down(&[LAB]);
+            rates::a_rate_halves_and_a_link_is_down(&[LAB, &fairwire_experiment::gateway::Gateway]);
         }),
+        ("the kernel's shaper changes its rate", rates::the_kernels_shaper_changes_its_rate),
         ("the lab follows a trace", rates::the_lab_follows_a_trace),
         ("two gateways at once share as the lab does", gateway::two_gateways_at_once),
         ("a stopped contest through a gateway leaves nothing", gateway::a_stopped_gateway_leaves_nothing),

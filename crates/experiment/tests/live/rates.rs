@@ -2,6 +2,8 @@
 
 use super::series::Sampled;
 use super::{LAB, NEVER, contest, run};
+use fairwire_experiment::kernel::Kernel;
+use fairwire_experiment::linux::Linux;
 use fairwire_experiment::sim::Sim;
 use fairwire_experiment::{Plan, Stage};
 use fairwire_metrics::record::RunRecord;
@@ -79,6 +81,27 @@ pub(crate) fn a_rate_halves_and_a_link_is_down(stages: &[&dyn Stage]) {
             let part = here / simulated;
             assert!((part - 1.0).abs() < 0.03, "{} from {} s: {here} of {simulated}", stage.name(), spell.0);
         }
+    }
+}
+
+/// What the others have of it: where the kernel shapes, steps of the rate alone.
+pub(crate) fn the_kernels_shaper_changes_its_rate() {
+    let steps = "link.changes=[{ at = '3 s', rate = '5 Mbit/s' }]";
+    let [before, after] = [(1.0, 3.0), (3.0, 5.0)].map(|spell| changing(steps, spell));
+    for stage in [&Linux as &dyn Stage, &Kernel] {
+        let plan = Plan { scenario: &after, discipline: 0 };
+        if let Err(why) = stage.can_run(&plan) {
+            let what = format_args!("another rate of {}: {why}", stage.name());
+            fairwire_testing::skipped_for_want_of_a_peer(what);
+            continue;
+        }
+        for (scenario, carried) in [(&before, 10e6), (&after, 5e6)] {
+            let record = measured(stage, scenario);
+            check(stage.name(), &record.links[0], carried);
+        }
+        let down = changing(CHANGES, (1.0, 7.0));
+        let why = stage.can_run(&Plan { scenario: &down, discipline: 0 }).unwrap_err().to_string();
+        assert_eq!(why, "a link that is `down`; allowed: `changes` of its `rate`", "{}", stage.name());
     }
 }
 

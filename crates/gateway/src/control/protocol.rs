@@ -1,6 +1,7 @@
 //! The protocol of the control socket: one JSON object a line, a request and then its answer.
 
 use super::handed::Handed;
+use crate::class_book::Way;
 use crate::telemetry::snapshot::{CountsSnapshot, Snapshot};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -45,6 +46,14 @@ pub enum Request {
         /// From 1e-6 to 1e6.
         weight: f64,
     },
+    /// Give the link of a way another rate, or several one after the other, until the next reload.
+    /// Its discipline goes by the rate of the file as before, and what waits stays where it is.
+    SetRate {
+        /// The way.
+        way: Way,
+        /// The rates, in order of time: at least one, and at most [`MAX_STEPS`].
+        steps: Vec<RateStep>,
+    },
     /// Write the capture ring to a file: the one that is handed over beside the request, or a new
     /// one.
     Capture {
@@ -62,7 +71,10 @@ impl Request {
     pub fn only_reads(&self) -> bool {
         match self {
             Request::Status { .. } | Request::Counts { .. } | Request::Watch { .. } => true,
-            Request::Reload { .. } | Request::SetWeight { .. } | Request::Capture { .. } => false,
+            Request::Reload { .. }
+            | Request::SetWeight { .. }
+            | Request::SetRate { .. }
+            | Request::Capture { .. } => false,
         }
     }
 
@@ -83,6 +95,20 @@ impl Request {
     }
 }
 
+/// The most rates in one request, which has 8 KiB.
+pub const MAX_STEPS: usize = 100;
+
+/// A rate from a time on. A packet that is being sent then goes on at it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateStep {
+    /// Milliseconds after the request came.
+    #[serde(default)]
+    pub after_ms: f64,
+    /// Bit/s; 0 while nothing is sent.
+    pub bps: u64,
+}
+
 /// What a gateway answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "kebab-case")]
@@ -97,6 +123,11 @@ pub enum Answer {
     WeightSet {
         /// The weight that it had.
         before: f64,
+    },
+    /// To `set-rate`.
+    RateSet {
+        /// The rate that it had, bit/s; 0 where nothing was sent.
+        before_bps: u64,
     },
     /// To `capture`.
     Captured {

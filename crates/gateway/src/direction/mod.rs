@@ -69,6 +69,8 @@ pub struct Direction {
 struct Link {
     server: Server,
     not_ip: NotIpLimit,
+    /// Does its rate follow a law, rather than to be what it was made with?
+    follows: bool,
 }
 
 impl Direction {
@@ -178,8 +180,9 @@ impl Direction {
     /// # Panics
     /// When the steps of the law are not in order of time.
     pub fn follow(&mut self, law: &RateLaw, start: Time, now: Time) {
-        if let Some(Link { server, .. }) = &mut self.link {
+        if let Some(Link { server, follows, .. }) = &mut self.link {
             server.follow(law, start, now);
+            *follows = *law != RateLaw::Fixed;
         }
     }
 
@@ -385,7 +388,8 @@ impl Direction {
 impl Link {
     fn new(plan: ShaperPlan) -> Self {
         let transmitter = Transmitter::with_catch_up(plan.rate, plan.catch_up);
-        Link { server: Server::new(plan.discipline, transmitter), not_ip: NotIpLimit::new(plan.not_ip) }
+        let (server, not_ip) = (Server::new(plan.discipline, transmitter), NotIpLimit::new(plan.not_ip));
+        Link { server, not_ip, follows: false }
     }
 }
 

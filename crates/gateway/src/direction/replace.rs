@@ -12,7 +12,7 @@ use crate::classify::Classifier;
 use crate::hand_over::{Room, hand_over_in};
 use crate::not_ip::NotIpLimit;
 use crate::pool::{FramePool, PoolSize};
-use fairwire_core::{Discipline, Packet, Probe, SetWeightError, Time, Transmitter, Unit, Weight};
+use fairwire_core::{Discipline, Packet, Probe, RateLaw, SetWeightError, Time, Transmitter, Unit, Weight};
 
 /// What takes the place of a direction's parts: built away from the thread that forwards.
 pub struct Replacement {
@@ -178,6 +178,9 @@ impl Direction {
             return Relinked { link: Some(link), ..Relinked::default() };
         };
         link.not_ip = NotIpLimit::new(shaper.not_ip);
+        if std::mem::replace(&mut link.follows, false) {
+            link.server.follow(&RateLaw::Fixed, now, now);
+        }
         let discipline = if renaming.changes_none() && link.server.retune(&*shaper.discipline, now) {
             link.server.set_rate(shaper.rate, shaper.catch_up);
             shaper.discipline

@@ -326,8 +326,13 @@ mod tests {
     use crate::telemetry::{About, Observer, WayAbout};
 
     fn live() -> Arc<Live> {
-        let way =
-            WayAbout { discipline: "faba".into(), rate_bps: 1, flows: FlowKind::FiveTuple, accounts: 1 };
+        let way = WayAbout {
+            discipline: "faba".into(),
+            rate_bps: 1,
+            law: None,
+            flows: FlowKind::FiveTuple,
+            accounts: 1,
+        };
         let about = About {
             name: "edge".into(),
             book: Arc::new(ClassBook::plain()),

@@ -7,10 +7,11 @@ use super::notify::Notifier;
 use super::place::Listener;
 use super::reload::Present;
 use super::troubles::Troubles;
+use crate::class_book::Way;
 use crate::control::handed::Handed;
-use crate::control::protocol::{Answer, MAX_FLOWS, Reloaded, Request};
+use crate::control::protocol::{Answer, MAX_FLOWS, RateStep, Reloaded, Request};
 use crate::telemetry::Board;
-use fairwire_core::{Duration, Time};
+use fairwire_core::{Duration, Rate, Time};
 use fairwire_linux::clock;
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::Read;
@@ -125,7 +126,7 @@ impl Control<'_> {
             clients.accept(&|| self.listener.accept(), now);
             let board = self.board.clone();
             let mut answer = |request| match request {
-                Request::Reload { .. } | Request::SetWeight { .. } => {
+                Request::Reload { .. } | Request::SetWeight { .. } | Request::SetRate { .. } => {
                     Reply::Once(Box::new(refused(ENDING.to_owned())))
                 }
                 other => self.answer(other),
@@ -181,6 +182,7 @@ impl Control<'_> {
                 return Reply::Once(Box::new(outcome.map_or_else(refused, Answer::Reloaded)));
             }
             Request::SetWeight { class, weight } => self.set_weight(&class, weight),
+            Request::SetRate { way, steps } => self.set_rate(way, &steps),
             Request::Capture { path, handed } => self.capture(&path, &handed),
         };
         if let Answer::Refused { message } = &answer {
@@ -224,6 +226,24 @@ impl Control<'_> {
                 say(format_args!("{change}"));
                 self.board.note("weight", change);
                 Answer::WeightSet { before }
+            }
+            Err(message) => refused(message),
+        }
+    }
+
+    fn set_rate(&mut self, way: Way, steps: &[RateStep]) -> Answer {
+        match self.present.set_rate(way, steps) {
+            Ok(before) => {
+                let rate = |rate: Option<Rate>| rate.map_or("nothing".to_owned(), |rate| rate.to_string());
+                let list: Vec<String> = steps
+                    .iter()
+                    .map(|step| format!("{} after {} ms", rate(Rate::from_bps(step.bps)), step.after_ms))
+                    .collect();
+                let (way, list) = (way.name(), list.join(", "));
+                let change = format!("rate of {way}: {} -> {list}, until the next reload", rate(before));
+                say(format_args!("{change}"));
+                self.board.note("rate", change);
+                Answer::RateSet { before_bps: before.map_or(0, Rate::bps) }
             }
             Err(message) => refused(message),
         }

@@ -3,13 +3,14 @@
 
 use super::pace::{interval, longest_stay};
 use super::port::Common;
+use crate::class_book::Way;
 use crate::config::Config;
 use crate::datapath::Datapath;
 use crate::direction::{HandedOver, Replacement, Retired, Sizes};
 use crate::driver::Next;
 use crate::telemetry::{Observer, PortState, Samplers};
 use crate::trips::ClassTrips;
-use fairwire_core::{Duration, SetWeightError, Time, Weight};
+use fairwire_core::{Duration, RateLaw, SetWeightError, Time, Weight};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -22,6 +23,8 @@ pub(super) enum Command {
     Replace(Box<Replace>),
     /// Other weights, by the number of the class. All or none.
     SetWeights(Vec<(u32, Weight)>, SyncSender<Result<(), SetWeightError>>),
+    /// The rate of a way follows a law, which begins at this time.
+    SetRate(Way, RateLaw, Time),
     /// Has every packet its place, in both ways?
     Balance(SyncSender<bool>),
 }
@@ -128,6 +131,13 @@ impl Engine {
             Command::SetWeights(weights, done) => {
                 // The caller may have stopped waiting: the change is kept.
                 let _ = done.try_send(set_weights(&weights, datapath));
+            }
+            Command::SetRate(way, law, start) => {
+                let direction = match way {
+                    Way::Download => &mut datapath.forward,
+                    Way::Upload => &mut datapath.backward,
+                };
+                direction.follow(&law, start, now);
             }
             Command::Balance(answer) => {
                 let _ = answer.try_send(datapath.forward.is_balanced() && datapath.backward.is_balanced());

@@ -239,6 +239,7 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
         commands,
         board: board.clone(),
         changed_weights,
+        changed_rates: [None, None],
     };
     say(format_args!(
         "the gateway `{}` forwards between {} and {}",

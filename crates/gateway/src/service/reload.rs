@@ -7,12 +7,12 @@ use crate::class_book::Way;
 use crate::classify::FlowKind;
 use crate::config::{Config, PlanContext};
 use crate::control::handed::Handed;
-use crate::control::protocol::Reloaded;
+use crate::control::protocol::{MAX_STEPS, RateStep, Reloaded};
 use crate::direction::{Replacement, Sizes};
 use crate::telemetry::About;
 use crate::telemetry::Board;
 use crate::trips::ClassTrips;
-use fairwire_core::{Time, Weight};
+use fairwire_core::{Duration, Rate, RateLaw, Step, Time, Weight};
 use fairwire_document::{Problem, read_open, read_text};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -30,6 +30,8 @@ pub(super) struct Present {
     pub board: Arc<Board>,
     /// Weights that differ from those of the file, by name.
     pub changed_weights: std::collections::BTreeMap<String, Weight>,
+    /// Rates that differ from those of the file, by the number of the [`Way`], and since when.
+    pub changed_rates: [Option<(RateLaw, Time)>; 2],
 }
 
 /// The longest wait for the thread that forwards. It answers within a few milliseconds, or it is
@@ -57,7 +59,8 @@ impl Present {
                 keys.join(", ")
             ));
         }
-        if changes.is_empty && self.changed_weights.is_empty() {
+        let is_as_read = self.changed_weights.is_empty() && self.changed_rates.iter().all(Option::is_none);
+        if changes.is_empty && is_as_read {
             let is_balanced = self.is_balanced()?;
             return Ok(Reloaded { took_ms: ms_since(start), is_balanced, ..Reloaded::default() });
         }
@@ -66,10 +69,14 @@ impl Present {
         lines.extend(
             self.changed_weights.keys().map(|name| format!("weight of {name}: what the file says, again")),
         );
+        lines.extend(
+            Way::ALL
+                .iter()
+                .filter(|way| self.changed_rates[**way as usize].is_some())
+                .map(|way| format!("rate of {}: what the file says, again", way.name())),
+        );
         // A discipline that cannot be given these weights as it is, is built anew.
-        let is_enough = changes.only_weights
-            && self.changed_weights.is_empty()
-            && self.set_weights(&changes.new_weights).is_ok();
+        let is_enough = changes.only_weights && is_as_read && self.set_weights(&changes.new_weights).is_ok();
         let reloaded = match is_enough {
             true => {
                 self.board.reloaded();
@@ -77,7 +84,7 @@ impl Present {
             }
             false => self.replace(&next)?,
         };
-        (self.config, self.changed_weights) = (next, Default::default());
+        (self.config, self.changed_weights, self.changed_rates) = (next, Default::default(), [None, None]);
         Ok(Reloaded { changes: lines, took_ms: ms_since(start), ..reloaded })
     }
 
@@ -97,6 +104,27 @@ impl Present {
         self.set_weights(&[(number, weight)])?;
         self.changed_weights.insert(name.to_owned(), weight);
         Ok(before.get())
+    }
+
+    /// Has the rate of `way` follow `steps` from now on. Returns the rate that it had; none where
+    /// nothing was sent.
+    pub(super) fn set_rate(&mut self, way: Way, steps: &[RateStep]) -> Result<Option<Rate>, String> {
+        let Some(first) = self.config.shaping(way).map(|shaping| shaping.rate) else {
+            return Err(format!(
+                "nothing is shaped on the way `{}`; allowed: one with a `rate` in the file",
+                way.name()
+            ));
+        };
+        let now = fairwire_linux::clock::now();
+        let before = match &self.changed_rates[way as usize] {
+            Some((law, start)) => law.rate_after(first, now.since(*start)),
+            None => Some(first),
+        };
+        let law = law(before, steps)?;
+        self.commands.send(Command::SetRate(way, law.clone(), now)).map_err(|_| GONE)?;
+        self.board.set_rate(way, law.clone(), now);
+        self.changed_rates[way as usize] = Some((law, now));
+        Ok(before)
     }
 
     fn set_weights(&self, weights: &[(u32, Weight)]) -> Result<(), String> {
@@ -145,6 +173,34 @@ impl Present {
             ..Reloaded::default()
         })
     }
+}
+
+/// The longest that a rate may be announced in advance: a day.
+const MAX_AFTER_MS: f64 = 24.0 * 3_600_000.0;
+
+/// The highest rate: that of the file's, too.
+const MAX_RATE: u64 = 1_000_000_000_000;
+
+/// The law of a link that had the rate `before` and follows `steps`.
+fn law(before: Option<Rate>, steps: &[RateStep]) -> Result<RateLaw, String> {
+    let (count, is_sorted) = (steps.len(), steps.is_sorted_by_key(|step| step.after_ms));
+    if !(1..=MAX_STEPS).contains(&count) || !is_sorted {
+        return Err(format!("{count} rates; allowed: from 1 to {MAX_STEPS}, in order of time"));
+    }
+    if let Some(step) = steps.iter().find(|step| !(0.0..=MAX_AFTER_MS).contains(&step.after_ms)) {
+        return Err(format!("a rate after {} ms; allowed: from 0 ms to a day", step.after_ms));
+    }
+    let is_for_ever = steps.last().is_some_and(|step| step.bps == 0);
+    let highest = steps.iter().map(|step| step.bps).max().unwrap_or(0);
+    if is_for_ever || highest > MAX_RATE {
+        return Err(format!(
+            "{highest} bit/s at most, and {} at the end; allowed: up to 1 Tbit/s, and a rate at the end",
+            if is_for_ever { "none" } else { "one" }
+        ));
+    }
+    let at = |ms: f64| Time::ZERO + Duration::from_secs_f64(ms / 1e3);
+    let given = steps.iter().map(|step| Step { at: at(step.after_ms), rate: Rate::from_bps(step.bps) });
+    Ok(RateLaw::Steps(std::iter::once(Step { at: Time::ZERO, rate: before }).chain(given).collect()))
 }
 
 const GONE: &str = "the thread that forwards does not answer; nothing is known of the change";
@@ -213,6 +269,27 @@ mod tests {
         assert!(!keeps(&queues, Way::Download));
         assert!(!keeps(&hosts, Way::Download));
         assert!(keeps(&hosts, Way::Upload));
+    }
+
+    #[test]
+    fn rates_are_in_order_and_the_last_is_one() {
+        let rate = Rate::from_bps(1000);
+        let step = |after_ms, bps| RateStep { after_ms, bps };
+        let refused = |steps: &[RateStep]| law(rate, steps).expect_err("it is refused");
+        assert_eq!(refused(&[]), "0 rates; allowed: from 1 to 100, in order of time");
+        assert_eq!(
+            refused(&[step(2.0, 1), step(1.0, 1)]),
+            "2 rates; allowed: from 1 to 100, in order of time"
+        );
+        assert_eq!(refused(&[step(f64::NAN, 1)]), "a rate after NaN ms; allowed: from 0 ms to a day");
+        assert!(refused(&[step(0.0, 7), step(1.0, 0)]).contains("none at the end"));
+        assert!(refused(&[step(0.0, u64::MAX)]).contains("up to 1 Tbit/s"));
+        let law = law(rate, &[step(2.5, 0), step(80.0, 500)]).expect("a law");
+        let after = |us| law.rate_after(Rate::from_bps(7).expect("a rate"), Duration::from_us(us));
+        assert_eq!(
+            [after(0), after(2499), after(2500), after(80_000)],
+            [rate, rate, None, Rate::from_bps(500)]
+        );
     }
 
     #[test]

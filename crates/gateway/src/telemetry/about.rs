@@ -4,7 +4,7 @@ use crate::account::FirstPacket;
 use crate::class_book::{ClassBook, ClassKind, Way};
 use crate::classify::{FlowKind, LinkKind};
 use crate::config::Config;
-use fairwire_core::Weight;
+use fairwire_core::{Rate, RateLaw, Time, Weight};
 use fairwire_wire::FlowKey;
 use fairwire_wire::flow_key::Mac;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -34,12 +34,24 @@ pub struct About {
 pub struct WayAbout {
     /// The discipline's name in the catalogue; empty where nothing is shaped.
     pub discipline: String,
-    /// The link's rate, bit/s; 0 where nothing is shaped.
+    /// The link's rate by the file, bit/s; 0 where nothing is shaped.
     pub rate_bps: u64,
+    /// What it follows instead, and since when, where it was given another one.
+    pub law: Option<(RateLaw, Time)>,
     /// What a flow is.
     pub flows: FlowKind,
     /// Flows that are counted one by one.
     pub accounts: usize,
+}
+
+impl WayAbout {
+    /// The rate at `now`, bit/s; 0 where nothing is shaped, or nothing sent.
+    pub fn rate_bps_at(&self, now: Time) -> u64 {
+        match (&self.law, Rate::from_bps(self.rate_bps)) {
+            (Some((law, start)), Some(rate)) => law.rate_after(rate, now.since(*start)).map_or(0, Rate::bps),
+            _ => self.rate_bps,
+        }
+    }
 }
 
 /// Events that the capture ring keeps, by default.
@@ -61,12 +73,14 @@ impl About {
             Some(shaping) => WayAbout {
                 discipline: shaping.discipline.to_owned(),
                 rate_bps: shaping.rate.bps(),
+                law: None,
                 flows: shaping.flows,
                 accounts: config.accounts(way),
             },
             None => WayAbout {
                 discipline: String::new(),
                 rate_bps: 0,
+                law: None,
                 flows: FlowKind::FiveTuple,
                 accounts: config.accounts(way),
             },
@@ -186,7 +200,7 @@ mod tests {
         };
         let book =
             ClassBook::new(vec![class("unclaimed", ClassKind::Class), class("alice", ClassKind::Subscriber)]);
-        let way = WayAbout { discipline: "faba".into(), rate_bps: 1, flows, accounts: 1 };
+        let way = WayAbout { discipline: "faba".into(), rate_bps: 1, law: None, flows, accounts: 1 };
         About {
             name: "x".into(),
             book: Arc::new(book),

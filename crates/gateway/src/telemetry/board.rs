@@ -20,7 +20,7 @@ use crate::arrivals::{ArrivalBatch, SharedArrivals};
 use crate::class_book::Way;
 use crate::ledger::{Loss, Totals};
 use crate::trips::TcpCount;
-use fairwire_core::{Backlog, Cause, Duration, FlowHash, Time, Unit, Weight};
+use fairwire_core::{Backlog, Cause, Duration, FlowHash, RateLaw, Time, Unit, Weight};
 use fairwire_linux::clock;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -196,6 +196,11 @@ impl Board {
             *place = weight;
             store.digests = [None, None];
         }
+    }
+
+    /// The rate of a way follows `law` from `start` on.
+    pub fn set_rate(&self, way: Way, law: RateLaw, start: Time) {
+        Arc::make_mut(&mut lock(&self.store).about).ways[way as usize].law = Some((law, start));
     }
 
     /// Counts a reload that changed weights and nothing else: all counters go on.
@@ -385,7 +390,8 @@ impl Board {
             (store.about.clone(), store.weights.clone(), store.start, store.reloads, digests)
         };
         let way = |way: Way| {
-            way_snapshot(way, &about, &weights, &tick.ways[way as usize], &digests[way as usize], classes)
+            let (tick, digest) = ((&tick.ways[way as usize], tick.now), &digests[way as usize]);
+            way_snapshot(way, &about, &weights, tick, digest, classes)
         };
         let ways = Way::ALL.map(way).to_vec();
         Snapshot {
@@ -410,18 +416,19 @@ fn way_snapshot(
     way: Way,
     about: &About,
     weights: &[Weight],
-    tick: &WayTick,
+    (tick, now): (&WayTick, Time),
     digest: &Digest,
     classes: Option<usize>,
 ) -> WaySnapshot {
     let known = &about.ways[way as usize];
-    let utilization = if known.rate_bps > 0 { tick.throughput_bps / known.rate_bps as f64 } else { 0.0 };
+    let rate_bps = known.rate_bps_at(now);
+    let utilization = if rate_bps > 0 { tick.throughput_bps / rate_bps as f64 } else { 0.0 };
     // JSON has no infinity.
     let gauges = tick.gauges.iter().filter(|(_, _, value)| value.is_finite());
     WaySnapshot {
         way: way.name().into(),
         discipline: known.discipline.clone(),
-        rate_bps: known.rate_bps,
+        rate_bps,
         totals: totals(tick),
         backlog_packets: tick.backlog.packets.into(),
         backlog_bytes: tick.backlog.bytes,

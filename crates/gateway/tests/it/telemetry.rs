@@ -32,6 +32,7 @@ fn about() -> About {
     let way = |discipline: &str, rate_bps| WayAbout {
         discipline: discipline.into(),
         rate_bps,
+        law: None,
         flows: FlowKind::FiveTuple,
         accounts: 64,
     };

@@ -1,4 +1,5 @@
-//! `fairwire gateway reload`, `set-weight` and `capture`: one question to a running gateway.
+//! `fairwire gateway reload`, `set-weight`, `set-rate` and `capture`: one question to a running
+//! gateway.
 
 use crate::args::WhomArgs;
 use crate::failure::{Ending, Failure};
@@ -81,6 +82,8 @@ fn print(answer: &Answer) -> Result<Ending, Failure> {
     let text = match answer {
         Answer::Reloaded(reloaded) => of_reload(reloaded),
         Answer::WeightSet { before } => format!("done; the weight was {before}\n"),
+        Answer::RateSet { before_bps: 0 } => "done; nothing was sent before\n".into(),
+        Answer::RateSet { before_bps } => format!("done; the rate was {before_bps} bit/s\n"),
         Answer::Captured { packets: 1 } => "1 packet written\n".into(),
         Answer::Captured { packets } => format!("{packets} packets written\n"),
         Answer::Snapshot(_) | Answer::Counts(_) | Answer::Refused { .. } => "done\n".into(),

@@ -9,7 +9,7 @@ mod top;
 
 use crate::args::GatewayCommand;
 use crate::failure::{Ending, Failure};
-use fairwire_gateway::control::protocol::Request;
+use fairwire_gateway::control::protocol::{RateStep, Request};
 
 /// Runs the command.
 pub(crate) fn gateway(command: GatewayCommand) -> Result<Ending, Failure> {
@@ -20,6 +20,13 @@ pub(crate) fn gateway(command: GatewayCommand) -> Result<Ending, Failure> {
         GatewayCommand::Reload { whom } => client::reload(&whom),
         GatewayCommand::SetWeight { whom, name, weight } => {
             client::carry_out(&whom, &Request::SetWeight { class: name, weight })
+        }
+        GatewayCommand::SetRate { whom, way, rate, down } => {
+            let step = |after_ms, bps| RateStep { after_ms, bps };
+            let begin = down.map_or(0.0, |down| down.seconds() * 1e3);
+            let none = (begin > 0.0).then(|| step(0.0, 0));
+            let steps = none.into_iter().chain([step(begin, rate.bps())]).collect();
+            client::carry_out(&whom, &Request::SetRate { way, steps })
         }
         GatewayCommand::Status { whom, format, flows: Some(flows), .. } => {
             status::counts(&whom, format, flows)
