@@ -157,6 +157,7 @@ impl Faulty {
         let sends = Sends::Udp { bps, payload: BYTES - UDP_HEADERS, counted: BYTES };
         Contest {
             rate_bps: 1_000_000_000,
+            changes: Vec::new(),
             overhead: 0,
             mtu: 1500,
             discipline: "pfifo limit 1000".into(),
