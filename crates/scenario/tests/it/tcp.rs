@@ -128,6 +128,7 @@ fn wait_ms_of_vegas(delayed_ack: &str) -> f64 {
     let text = format!(
         r#"
 format = 2
+name = "vegas"
 duration = "30 s"
 warm_up = "10 s"
 seeds = 1
