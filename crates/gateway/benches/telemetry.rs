@@ -34,6 +34,7 @@ fn book() -> ClassBook {
         kind: ClassKind::Subscriber,
         weight: Weight::ONE,
         bounds: [Bounds::default(); 2],
+        is_suspended: false,
     };
     ClassBook::new((0..CLASSES).map(class).collect())
 }

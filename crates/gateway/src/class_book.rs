@@ -44,6 +44,8 @@ pub struct Class {
     pub weight: Weight,
     /// Its guarantee and its ceiling, by the number of the [`Way`].
     pub bounds: [Bounds; 2],
+    /// Are all its packets lost, both ways?
+    pub is_suspended: bool,
 }
 
 impl Class {
@@ -109,6 +111,7 @@ impl ClassBook {
             kind: ClassKind::Class,
             weight: Weight::ONE,
             bounds: [Bounds::default(); 2],
+            is_suspended: false,
         }])
     }
 
@@ -141,6 +144,12 @@ impl ClassBook {
     /// All, by number.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Class)> {
         self.classes.iter().enumerate().map(|(number, class)| (number as u32, class))
+    }
+
+    /// Which are suspended, by number; empty where none is.
+    pub(crate) fn suspended(&self) -> Box<[bool]> {
+        let all = self.classes.iter().map(|class| class.is_suspended);
+        if all.clone().any(|is_suspended| is_suspended) { all.collect() } else { Box::default() }
     }
 
     /// The terms of all one way, by number: parents first, as in a

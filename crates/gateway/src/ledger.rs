@@ -20,11 +20,13 @@ pub enum Loss {
     OverMtu,
     /// It had left by the interface by which it came back, as many had before it.
     Looped,
+    /// Its subscriber is suspended.
+    Suspended,
 }
 
 impl Loss {
     /// Every kind, in the order of its number.
-    pub const ALL: [Loss; 7] = [
+    pub const ALL: [Loss; 8] = [
         Loss::Malformed,
         Loss::TooLong,
         Loss::NoBuffer,
@@ -32,6 +34,7 @@ impl Loss {
         Loss::NotIp,
         Loss::OverMtu,
         Loss::Looped,
+        Loss::Suspended,
     ];
 
     /// The name in results.
@@ -44,6 +47,7 @@ impl Loss {
             Loss::NotIp => "not-ip",
             Loss::OverMtu => "over-mtu",
             Loss::Looped => "looped",
+            Loss::Suspended => "suspended",
         }
     }
 }

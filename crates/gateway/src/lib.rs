@@ -17,6 +17,7 @@ pub mod driver;
 pub mod hand_over;
 pub mod http;
 pub mod io;
+pub mod leases;
 pub mod ledger;
 pub mod loops;
 pub mod not_ip;

@@ -10,6 +10,7 @@ mod plot;
 mod refused;
 mod setup;
 mod studies;
+mod subscriber;
 mod sweep;
 mod values;
 mod watch;
@@ -23,6 +24,7 @@ pub(crate) use plot::PlotArgs;
 pub(crate) use refused::failure;
 pub(crate) use setup::SetupArgs;
 pub(crate) use studies::{CalibrateArgs, ReproduceArgs};
+pub(crate) use subscriber::{FollowArgs, SubscriberArgs, SubscriberCommand};
 pub(crate) use sweep::{PlanArgs, SweepArgs, SweepCommand, SweepRunArgs};
 pub(crate) use watch::WatchArgs;
 
@@ -36,6 +38,7 @@ use list::LIST_EXAMPLES;
 use new::NEW_EXAMPLES;
 use plot::PLOT_EXAMPLES;
 use setup::SETUP_EXAMPLES;
+use subscriber::{FOLLOW_EXAMPLES, SUBSCRIBER_EXAMPLES};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use studies::{CALIBRATE_EXAMPLES, REPRODUCE_EXAMPLES};
@@ -327,6 +330,13 @@ pub(crate) enum GatewayCommand {
         #[arg(long, value_name = "TIME")]
         down: Option<Duration>,
     },
+    /// Add, change, suspend or remove a subscriber: in the subscriber file, and in the running
+    /// gateway.
+    #[command(after_help = SUBSCRIBER_EXAMPLES, subcommand)]
+    Subscriber(SubscriberCommand),
+    /// Keep the addresses of subscribers as DHCP servers lease them, until it is stopped.
+    #[command(after_help = FOLLOW_EXAMPLES)]
+    Follow(FollowArgs),
     /// Show what the running gateway does.
     Status {
         #[command(flatten)]

@@ -55,3 +55,107 @@ fn subscribers_are_recognized_by_their_vlan_and_tags_go_through_also_in_jumbo_fr
     let (exit, said) = gateway.end();
     assert!(exit.success() && !said.contains("MISSING"), "{exit} {said}");
 }
+
+/// Does a frame come through within a while?
+fn comes_through(outside: &mut AfPacket, inside: &mut AfPacket, frame: &[u8], patience: Duration) -> bool {
+    let until = Instant::now() + patience;
+    let mut has_come = false;
+    while !has_come && Instant::now() < until {
+        assert!(outside.transmit(frame));
+        thread::sleep(Duration::from_millis(10));
+        inside.receive(&mut |came, _| has_come |= came == frame).expect("it is there");
+    }
+    has_come
+}
+
+#[test]
+fn a_subscriber_is_added_suspended_resumed_and_removed_while_the_gateway_runs() {
+    let Some(bed) = Bed::new("roster") else { return };
+    let people = bed.write("people.csv", "# ours\nname,vlan\nann,10\n");
+    let text = bed.text().replace("[download]", "[subscribers]\nfile = \"people.csv\"\n[download]");
+    let config = bed.write("gateway.toml", &text.replace("faba", "hfaba"));
+    let path = config.to_str().expect("UTF-8");
+    let gateway = bed.start(&config);
+    let open = || AfPacket::open(bed::HOST.name).expect("root may");
+    let (mut outside, mut inside) = (bed.hosts.source.at(open), bed.hosts.sink.at(open));
+    let [ann, bob] = [10, 20].map(|vlan| tagged(vlan, 900));
+    let change = |words: &[&str]| {
+        let output = bed.call(&[&["subscriber"], words].concat());
+        let said = format!(
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        (output.status.code(), said)
+    };
+    let (long, short) = (Duration::from_secs(10), Duration::from_millis(300));
+    assert!(comes_through(&mut outside, &mut inside, &ann, long));
+
+    let (code, said) = change(&["suspend", path, "ann"]);
+    assert!(code == Some(0) && said.contains("suspended: ann"), "{said}");
+    thread::sleep(Duration::from_millis(50)); // what was on its way has arrived
+    inside.receive(&mut |_, _| ()).expect("it is there");
+    assert!(!comes_through(&mut outside, &mut inside, &ann, short));
+    assert!(comes_through(&mut outside, &mut inside, &bob, long), "others have service");
+
+    let (code, said) = change(&["set", path, "bob", "vlan=20", "weight=2"]);
+    assert!(code == Some(0) && said.contains("new: bob"), "{said}");
+    let (code, said) = change(&["set", path, "eve", "vlan=20"]);
+    assert!(code == Some(2) && said.contains("bob") && said.contains("people.csv:5"), "{said}");
+    let (code, said) = change(&["suspend", path, "nan"]);
+    assert!(code == Some(2) && said.contains("`nan`") && said.contains("ann"), "{said}");
+    let file = std::fs::read_to_string(&people).expect("it is there");
+    assert_eq!(file, "# ours\nname,vlan,suspended,weight\nann,10,yes,\nbob,20,,2\n");
+
+    let (exit, said) = gateway.end();
+    assert!(exit.success() && !said.contains("MISSING"), "{exit} {said}");
+    let gateway = bed.start(&config);
+    assert!(comes_through(&mut outside, &mut inside, &bob, long));
+    assert!(!comes_through(&mut outside, &mut inside, &ann, short), "it is kept over a restart");
+    assert_eq!(change(&["resume", path, "ann"]).0, Some(0));
+    assert!(comes_through(&mut outside, &mut inside, &ann, long));
+    assert!(change(&["remove", path, "bob"]).1.contains("gone: bob"));
+    let lost = bed.call(&["status", path, "--flows", "0", "--format", "json"]);
+    let shown: serde_json::Value = serde_json::from_slice(&lost.stdout).expect("JSON");
+    assert!(shown["ways"][0]["totals"]["lost"]["suspended"].as_u64() > Some(0), "{shown}");
+    let (exit, said) = gateway.end();
+    assert!(exit.success() && !said.contains("MISSING"), "{exit} {said}");
+
+    let (code, said) = change(&["set", path, "max", "vlan=40"]);
+    assert!(code == Some(0) && said.contains("no gateway runs"), "{said}");
+}
+
+#[test]
+fn addresses_follow_the_leases_of_a_server() {
+    let Some(bed) = Bed::new("leases") else { return };
+    let people = bed.write("people.csv", "name,mac\nann,02:00:00:00:77:09\n");
+    let leases = bed.write("dnsmasq.leases", "");
+    let text = bed.text().replace("[download]", "[subscribers]\nfile = \"people.csv\"\n[download]");
+    let config = bed.write("gateway.toml", &text.replace("faba", "hfaba"));
+    let path = config.to_str().expect("UTF-8");
+    let gateway = bed.start(&config);
+    let file = leases.to_str().expect("UTF-8");
+    let follow = |file: &str| {
+        let output = bed.call(&["follow", path, "--leases", file, "--once"]);
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let there = || std::fs::read_to_string(&people).expect("it is there");
+    assert_eq!(follow(file).0, Some(0));
+    assert_eq!(there(), "name,mac\nann,02:00:00:00:77:09\n", "nothing to do");
+    std::fs::write(&leases, "0 02:00:00:00:77:09 10.10.0.2 ann *\n0 02:00:00:00:77:08 10.10.0.3 * *\n")
+        .expect("it is ours");
+    let (code, said) = follow(file);
+    assert!(code == Some(0) && said.contains("ann: 10.10.0.2"), "{said}");
+    assert_eq!(there(), "name,mac,leased\nann,02:00:00:00:77:09,10.10.0.2\n");
+    std::fs::write(&leases, "0 02:00:00:00:77:09 10.10").expect("it is ours");
+    let (code, said) = follow(file);
+    assert!(code == Some(2) && said.contains("dnsmasq.leases") && said.contains("line 1"), "{said}");
+    let (code, said) = follow("none.leases");
+    assert!(code == Some(2) && said.contains("none.leases"), "{said}");
+    assert!(there().contains("10.10.0.2"), "what is wrong changes nothing");
+    let status = bed.call(&["status", path, "--format", "json"]);
+    let shown: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
+    assert_eq!(shown["reloads"], 1, "{shown}");
+    let (exit, said) = gateway.end();
+    assert!(exit.success(), "{said}");
+}

@@ -37,6 +37,8 @@ pub struct Classifier {
     /// Names conversations, where they are kept apart within each flow.
     within: Option<FlowHasher>,
     washes: bool,
+    /// By class; empty where none is suspended.
+    suspended: Box<[bool]>,
 }
 
 /// What a classifier is made of.
@@ -139,6 +141,7 @@ impl Classifier {
             claims: Arc::default(),
             within: None,
             washes: false,
+            suspended: Box::default(),
         }
     }
 
@@ -146,7 +149,8 @@ impl Classifier {
     pub fn of(plan: ClassifierPlan) -> Self {
         let ClassifierPlan { secret, flows, framing, link, way, claims } = plan;
         let hasher = FlowHasher::new(secret).by(flows.key_kind(way));
-        Classifier { hasher, flows, framing, link, way, claims, within: None, washes: false }
+        let (within, washes, suspended) = (None, false, Box::default());
+        Classifier { hasher, flows, framing, link, way, claims, within, washes, suspended }
     }
 
     /// The same, with conversations kept apart within each flow, so that a discipline can share
@@ -176,6 +180,18 @@ impl Classifier {
     #[inline]
     pub fn washes(&self) -> bool {
         self.washes
+    }
+
+    /// The same, with the classes that are `suspended`, by number.
+    #[must_use]
+    pub fn suspending(self, suspended: Box<[bool]>) -> Self {
+        Classifier { suspended, ..self }
+    }
+
+    /// Are packets of `class` to be lost?
+    #[inline]
+    pub fn suspends(&self, class: u32) -> bool {
+        self.suspended.get(class as usize).copied().unwrap_or(false)
     }
 
     /// The hash of the flow `key`, where flows are found by keys.

@@ -125,6 +125,7 @@ impl Config {
         let mut new = NameList::default();
         let mut moved = NameList::default();
         let mut weights = NameList::default();
+        let [mut suspended, mut resumed] = [NameList::default(), NameList::default()];
         let mut is_renumbered = false;
         let above = |config: &Config, class: &Class| {
             class.parent.and_then(|parent| config.book.class(parent)).map(|parent| parent.name.clone())
@@ -142,6 +143,11 @@ impl Config {
             {
                 moved.add(&class.name);
             }
+            match (class.is_suspended, then.is_suspended) {
+                (false, true) => suspended.add(&class.name),
+                (true, false) => resumed.add(&class.name),
+                _ => {}
+            }
             if class.weight != then.weight {
                 weights.add(&format!("{}: {} -> {}", class.name, class.weight, then.weight));
                 changes.new_weights.push((number_then, then.weight));
@@ -151,12 +157,14 @@ impl Config {
             .iter()
             .filter(|(_, class)| self.book.number(&class.name).is_none())
             .for_each(|(_, class)| new.add(&class.name));
-        let is_other = [&gone, &new, &moved].iter().any(|named| named.count > 0);
+        let is_other = [&gone, &new, &moved, &suspended, &resumed].iter().any(|named| named.count > 0);
         for (what, named) in [
             ("gone", gone),
             ("new", new),
             ("another parent or other bounds", moved),
             ("another weight", weights),
+            ("suspended", suspended),
+            ("not suspended any more", resumed),
         ] {
             changes.lines.extend(named.line(what));
         }

@@ -26,6 +26,7 @@ mod tests {
             kind: ClassKind::Class,
             weight: Weight::new(weight).expect("a weight"),
             bounds: [bounds; 2],
+            is_suspended: false,
         }
     }
 

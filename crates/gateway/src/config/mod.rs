@@ -8,6 +8,7 @@ pub mod backend;
 mod changes;
 mod claims;
 mod discipline;
+pub mod edit;
 pub mod environment;
 pub mod explain;
 mod fair;
@@ -108,7 +109,15 @@ impl Config {
     /// # Errors
     /// As of [`load`](Config::load).
     pub fn load_text(path: &Path, text: &str) -> Result<Config, DocumentError> {
-        Config::load_by(path, &mut |file, limit, wanted| match file == path {
+        Config::load_edited(path, path, text)
+    }
+
+    /// The configuration at `path`, as if `text` were in its file `edited`.
+    ///
+    /// # Errors
+    /// As of [`load`](Config::load).
+    pub fn load_edited(path: &Path, edited: &Path, text: &str) -> Result<Config, DocumentError> {
+        Config::load_by(path, &mut |file, limit, wanted| match file == edited {
             true => Ok(text.to_owned()),
             false => read_text(file, limit, wanted),
         })
@@ -265,7 +274,8 @@ impl Config {
             way,
             claims: Arc::clone(&self.claims),
         })
-        .washing(shaping.is_some_and(|shaping| shaping.washes_dscp));
+        .washing(shaping.is_some_and(|shaping| shaping.washes_dscp))
+        .suspending(self.book.suspended());
         let classifier = if shaping.is_some_and(|shaping| shaping.within) {
             classifier.with_conversations()
         } else {

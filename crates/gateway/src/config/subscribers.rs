@@ -20,15 +20,17 @@ pub const VLANS: std::ops::RangeInclusive<u16> = 1..=4094;
 const PPPOE_SESSIONS: std::ops::RangeInclusive<u16> = 1..=0xfffe;
 
 /// The columns, each at its place in [`Sheet::columns`].
-const COLUMNS: [&str; 12] = [
+pub(super) const COLUMNS: [&str; 14] = [
     "name",
     "addresses",
     "vlan",
     "inner_vlan",
     "pppoe",
     "mac",
+    "leased",
     "class",
     "weight",
+    "suspended",
     "download_guaranteed",
     "download_ceiling",
     "upload_guaranteed",
@@ -40,12 +42,14 @@ const VLAN: usize = 2;
 const INNER_VLAN: usize = 3;
 const PPPOE: usize = 4;
 const MAC: usize = 5;
+const LEASED: usize = 6;
 /// Each of these recognizes a subscriber.
-const RECOGNIZES: [usize; 4] = [ADDRESSES, VLAN, PPPOE, MAC];
-const CLASS: usize = 6;
-const WEIGHT: usize = 7;
+const RECOGNIZES: [usize; 5] = [ADDRESSES, VLAN, PPPOE, MAC, LEASED];
+const CLASS: usize = 7;
+const WEIGHT: usize = 8;
+const SUSPENDED: usize = 9;
 /// The columns from here on are rates: guaranteed and ceiling, one way and then the other.
-const RATES: usize = 8;
+const RATES: usize = 10;
 
 /// The text of a subscriber file, and what errors call it.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +66,9 @@ pub struct SheetText<'a> {
 pub struct Sheet<'a> {
     source: SheetText<'a>,
     /// Which of [`COLUMNS`] the file's columns are.
-    columns: Vec<usize>,
+    pub(super) columns: Vec<usize>,
+    /// The line that names them, in bytes from the start of the text.
+    pub(super) head: Range<usize>,
     /// The subscribers, in the order of the file.
     pub rows: Vec<Row>,
 }
@@ -71,10 +77,10 @@ pub struct Sheet<'a> {
 #[derive(Debug)]
 pub struct Row {
     /// Its line, in bytes from the start of the text.
-    at: Range<usize>,
+    pub(super) at: Range<usize>,
     /// Its name.
     pub name: String,
-    /// Its networks.
+    /// Its networks, those that are leased too.
     pub prefixes: Vec<Prefix>,
     /// Its outer VLAN, and the one within it, as the columns have them.
     vlans: [Option<u16>; 2],
@@ -86,12 +92,14 @@ pub struct Row {
     pub weight: Weight,
     /// Its bounds, by way.
     pub bounds: [Bounds; 2],
+    /// Is it to have no service?
+    pub is_suspended: bool,
 }
 
 /// Reads the file. Every fault has its line and column; at most [`MAX_FAULTS`] lines with one are
 /// reported.
 pub fn read(source: SheetText<'_>) -> Result<Sheet<'_>, DocumentError> {
-    let mut sheet = Sheet { source, columns: Vec::new(), rows: Vec::new() };
+    let mut sheet = Sheet { source, columns: Vec::new(), head: 0..0, rows: Vec::new() };
     // Spreadsheets put a byte order mark first, which is no part of a name.
     let skipped = if source.text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut reader = csv::ReaderBuilder::new()
@@ -116,6 +124,7 @@ pub fn read(source: SheetText<'_>) -> Result<Sheet<'_>, DocumentError> {
         let at = line_of(source.text, from, skipped + reader.position().byte() as usize);
         if sheet.columns.is_empty() {
             sheet.columns = sheet.read_columns(&record, &at)?;
+            sheet.head = at;
         } else {
             match sheet.read_row(&record, at) {
                 Ok(row) => sheet.rows.push(row),
@@ -225,6 +234,7 @@ impl Sheet<'_> {
             class: None,
             weight: Weight::ONE,
             bounds: [Bounds::default(); 2],
+            is_suspended: false,
         };
         for (field, &column) in self.columns.iter().enumerate() {
             let given = &record[field];
@@ -246,7 +256,10 @@ impl Sheet<'_> {
                 Ok(()) => row.name = given.into(),
                 Err(refused) => return refuse(refused.why, refused.allowed),
             },
-            ADDRESSES => row.prefixes = self.read_prefixes(row, given)?,
+            ADDRESSES | LEASED => {
+                let more = self.read_prefixes(row, COLUMNS[column], given)?;
+                row.prefixes.extend(more);
+            }
             VLAN | INNER_VLAN => match given.parse().ok().filter(|vlan| VLANS.contains(vlan)) {
                 Some(vlan) => row.vlans[usize::from(column == INNER_VLAN)] = Some(vlan),
                 None => return refuse("that is not a VLAN", "a whole number from 1 to 4094"),
@@ -268,6 +281,11 @@ impl Sheet<'_> {
             WEIGHT => match given.parse().ok().and_then(Weight::new) {
                 Some(weight) => row.weight = weight,
                 None => return refuse("that is out of range", "a number from 0.000001 to 1000000"),
+            },
+            SUSPENDED => match given {
+                "yes" => row.is_suspended = true,
+                "no" => row.is_suspended = false,
+                _ => return refuse("that is neither", "`yes` or `no`; empty for `no`"),
             },
             rate => match given.parse::<Rate>() {
                 Ok(given) => {
@@ -302,14 +320,20 @@ impl Sheet<'_> {
         Ok(())
     }
 
-    fn read_prefixes(&self, row: &Row, given: &str) -> Result<Vec<Prefix>, DocumentError> {
+    fn read_prefixes(&self, row: &Row, column: &str, given: &str) -> Result<Vec<Prefix>, DocumentError> {
         let read = |text: &str| {
             text.parse().map_err(|error: crate::classify::PrefixError| {
                 let allowed = "prefixes such as `10.1.0.0/16` or `2001:db8::/48`, with spaces between";
-                self.refuse_value(row, COLUMNS[ADDRESSES], quoted(text), &error.to_string(), allowed)
+                self.refuse_value(row, column, quoted(text), &error.to_string(), allowed)
             })
         };
         given.split_whitespace().map(read).collect()
+    }
+
+    /// What is typed in the column called `column` of `row`; empty where there is none.
+    pub fn value(&self, row: &Row, column: &str) -> &str {
+        let field = self.columns.iter().position(|&at| COLUMNS[at] == column);
+        field.map_or("", |field| self.source.text[self.field(&row.at, field)].trim_matches('"'))
     }
 
     /// The line of a subscriber, from 1.

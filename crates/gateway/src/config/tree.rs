@@ -71,6 +71,7 @@ fn unclaimed(weight: Weight) -> Class {
         kind: ClassKind::Class,
         weight,
         bounds: [Bounds::default(); 2],
+        is_suspended: false,
     }
 }
 
@@ -79,12 +80,14 @@ fn of_spec(class: &ClassSpec, weight: Weight, parent: Option<u32>) -> Class {
         guaranteed: bounds.guaranteed.map(|rate| rate.0),
         ceiling: bounds.ceiling.map(|rate| rate.0),
     });
-    Class { name: class.name.clone(), parent, kind: ClassKind::Class, weight, bounds }
+    let (name, kind) = (class.name.clone(), ClassKind::Class);
+    Class { name, parent, kind, weight, bounds, is_suspended: false }
 }
 
 fn of_row(row: &Row, parent: Option<u32>) -> Class {
-    let kind = ClassKind::Subscriber;
-    Class { name: row.name.clone(), parent, kind, weight: row.weight, bounds: row.bounds }
+    let (name, kind) = (row.name.clone(), ClassKind::Subscriber);
+    let Row { weight, bounds, is_suspended, .. } = *row;
+    Class { name, parent, kind, weight, bounds, is_suspended }
 }
 
 /// The place of each name. Names are checked, and all different.

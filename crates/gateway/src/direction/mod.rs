@@ -277,6 +277,10 @@ impl Direction {
         let facts = &Facts { len: self.wire_bytes(frame, note.kind), ..*facts };
         let class = facts.is_ip.then_some(facts.class);
         self.books.came(note.account, class, facts.len);
+        if class.is_some_and(|class| self.classifier.suspends(class)) {
+            self.books.count_drop(note.account, class);
+            return self.books.lost(Loss::Suspended, facts.class, frame);
+        }
         match self.books.pool.put(frame, note) {
             Ok(id) => {
                 self.wash(id, facts);

@@ -42,7 +42,7 @@ fn meaning(loss: Loss) -> Option<&'static str> {
             "frames come back by the interface by which they left: both interfaces lie in one network (one switch without VLANs, \
              or a second path around the gateway), which loops; what circles is dropped, but take one cable out"
         }
-        Loss::TooLong | Loss::NoBuffer | Loss::Refused => return None,
+        Loss::TooLong | Loss::NoBuffer | Loss::Refused | Loss::Suspended => return None,
     })
 }
 

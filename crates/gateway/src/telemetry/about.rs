@@ -197,6 +197,7 @@ mod tests {
             kind,
             weight: Weight::ONE,
             bounds: [Bounds::default(); 2],
+            is_suspended: false,
         };
         let book =
             ClassBook::new(vec![class("unclaimed", ClassKind::Class), class("alice", ClassKind::Subscriber)]);

@@ -324,6 +324,7 @@ mod tests {
             kind,
             weight: fairwire_core::Weight::ONE,
             bounds: [Bounds::default(); 2],
+            is_suspended: false,
         };
         ClassBook::new(vec![
             class("unclaimed", None, ClassKind::Class),

@@ -40,16 +40,21 @@ pub(super) fn silent(why: impl Display) -> Failure {
 /// Has the configuration read again. The client may read files that the gateway's process may not:
 /// they are handed over, open.
 pub(super) fn reload(whom: &WhomArgs) -> Result<Ending, Failure> {
+    carry_out(whom, &reload_request(&whom.config))
+}
+
+/// The request to read the files of `config` again, with these, open.
+pub(super) fn reload_request(config: &Path) -> Request {
     // The gateway knows its files by these names.
     let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
-    let found = files_of(&whom.config).into_iter().map(absolute);
+    let found = files_of(config).into_iter().map(absolute);
     // What cannot be opened here the gateway may be able to read, or it says why not.
     // Opening a pipe blocks until a writer opens it too.
     let open = found
         .filter(|path| path.is_file())
         .filter_map(|path| File::open(&path).ok().map(|file| (path, OwnedFd::from(file))));
     let (files, handed): (Vec<_>, Vec<_>) = open.unzip();
-    carry_out(whom, &Request::Reload { files, handed: handed.into_iter().collect() })
+    Request::Reload { files, handed: handed.into_iter().collect() }
 }
 
 /// Has the capture written to a file of the client.
@@ -78,7 +83,7 @@ pub(super) fn carry_out(whom: &WhomArgs, request: &Request) -> Result<Ending, Fa
     print(&answer(whom, request)?)
 }
 
-fn print(answer: &Answer) -> Result<Ending, Failure> {
+pub(super) fn print(answer: &Answer) -> Result<Ending, Failure> {
     let text = match answer {
         Answer::Reloaded(reloaded) => of_reload(reloaded),
         Answer::WeightSet { before } => format!("done; the weight was {before}\n"),

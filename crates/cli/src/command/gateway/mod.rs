@@ -2,9 +2,11 @@
 
 mod check;
 mod client;
+mod follow;
 mod run;
 mod setup;
 mod status;
+mod subscriber;
 mod top;
 
 use crate::args::GatewayCommand;
@@ -28,6 +30,8 @@ pub(crate) fn gateway(command: GatewayCommand) -> Result<Ending, Failure> {
             let steps = none.into_iter().chain([step(begin, rate.bps())]).collect();
             client::carry_out(&whom, &Request::SetRate { way, steps })
         }
+        GatewayCommand::Follow(args) => follow::follow(&args),
+        GatewayCommand::Subscriber(command) => subscriber::subscriber(&command),
         GatewayCommand::Status { whom, format, flows: Some(flows), .. } => {
             status::counts(&whom, format, flows)
         }

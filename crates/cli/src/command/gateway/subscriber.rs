@@ -1,0 +1,111 @@
+//! `fairwire gateway subscriber`: one subscriber added, changed, suspended or removed in the
+//! subscriber file, and the running gateway reads it.
+
+use super::client;
+use crate::args::{SubscriberArgs, SubscriberCommand, WhomArgs};
+use crate::failure::{Ending, Failure};
+use crate::report;
+use fairwire_document::{DocumentError, read_text};
+use fairwire_gateway::config::Config;
+use fairwire_gateway::config::edit::{Edit, edited};
+use fairwire_gateway::config::subscribers::{MAX_BYTES, SheetText};
+use fairwire_gateway::control::protocol::Answer;
+use fairwire_gateway::service::{RequestError, files_of, send, socket_of};
+use std::fs::{File, Metadata};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, fchown};
+use std::path::{Path, PathBuf};
+
+/// Carries out the command.
+pub(super) fn subscriber(command: &SubscriberCommand) -> Result<Ending, Failure> {
+    let is_suspended = |value: &str| [("suspended".to_owned(), value.to_owned())];
+    match command {
+        SubscriberCommand::Set { args, values } => change(args, Edit::Set(values)),
+        SubscriberCommand::Suspend(args) => change(args, Edit::Change(&is_suspended("yes"))),
+        SubscriberCommand::Resume(args) => change(args, Edit::Change(&is_suspended("no"))),
+        SubscriberCommand::Remove(args) => change(args, Edit::Remove),
+    }
+}
+
+fn change(SubscriberArgs { whom, name }: &SubscriberArgs, edit: Edit<'_>) -> Result<Ending, Failure> {
+    let file = path_of(whom)?;
+    match change_file(whom, &file, &mut |sheet| edited(sheet, &[(name, edit)]))? {
+        Some(answer) => client::print(&answer),
+        None => {
+            let line = format!("written to {}; no gateway runs, and the next one reads it\n", file.display());
+            report::print(line.as_bytes())?;
+            Ok(Ending::Done)
+        }
+    }
+}
+
+/// The subscriber file of a configuration that makes sense.
+pub(super) fn path_of(whom: &WhomArgs) -> Result<PathBuf, Failure> {
+    Config::load(&whom.config)?;
+    files_of(&whom.config).into_iter().nth(1).ok_or_else(|| {
+        Failure::user(
+            format!("`{}` has no subscribers", whom.config.display()),
+            "allowed: a configuration with a table `[subscribers]` and its `file`",
+        )
+    })
+}
+
+/// Puts what `edit` makes of the subscriber file at `path` in its place, and has the gateway read
+/// it. Returns the gateway's answer; none where no gateway runs. Where the gateway refuses, the file
+/// is as before.
+pub(super) fn change_file(
+    whom: &WhomArgs,
+    path: &Path,
+    edit: &mut dyn FnMut(SheetText<'_>) -> Result<String, DocumentError>,
+) -> Result<Option<Answer>, Failure> {
+    let cannot = |error: io::Error| {
+        let help = "allowed: a file that you may write, in a folder that you may write to";
+        Failure::user(format!("`{}` cannot be changed: {error}", path.display()), help)
+    };
+    // Other writers wait. One that came before may have put another file in its place.
+    let (file, kept) = loop {
+        let file = File::open(path).map_err(cannot)?;
+        file.lock().map_err(cannot)?;
+        let kept = file.metadata().map_err(cannot)?;
+        if path.metadata().is_ok_and(|now| now.ino() == kept.ino()) {
+            break (file, kept);
+        }
+    };
+    let before = read_text(path, MAX_BYTES, "a table of subscribers in CSV")?;
+    let name = path.display().to_string();
+    let after = edit(SheetText { name: &name, text: &before })?;
+    Config::load_edited(&whom.config, path, &after)?;
+    replace(path, &after, &kept).map_err(cannot)?;
+    let socket = whom.socket.clone().map_or_else(|| socket_of(&whom.config), Ok)?;
+    let answer = match send(&socket, &client::reload_request(&whom.config)) {
+        Ok(Answer::Refused { message }) => {
+            replace(path, &before, &kept).map_err(cannot)?;
+            Err(Failure::user(message, format!("`{name}` is as it was before")))
+        }
+        Ok(answer) => Ok(Some(answer)),
+        Err(RequestError::Silent { .. }) => Ok(None),
+        Err(error) => Err(client::silent(error)),
+    };
+    drop(file);
+    answer
+}
+
+/// Puts a file with `text` in the place of that at `path`, whole or not at all, with its owner and
+/// its rights.
+fn replace(path: &Path, text: &str, like: &Metadata) -> io::Result<()> {
+    // Where it is a link, what it leads to is replaced.
+    let path = path.canonicalize()?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().prefix(".subscribers").tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().set_permissions(like.permissions())?;
+    match fchown(file.as_file(), Some(like.uid()), Some(like.gid())) {
+        Ok(()) => {}
+        // It is ours, then, as whatever we write.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+        Err(error) => return Err(error),
+    }
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
