@@ -47,7 +47,11 @@ fn of_dnsmasq(text: &str, now_s: u64) -> Result<Leases, BadLeases> {
     let mut leases = Leases::new();
     for (number, line) in (1..).zip(text.lines()) {
         let refused = || {
-            bad(number, line, "TIME MAC ADDRESS NAME ID, as dnsmasq writes it, or a file of Kea's with a line of column names")
+            bad(
+                number,
+                line,
+                "TIME MAC ADDRESS NAME ID, as dnsmasq writes it, or a file of Kea's with a line of column names",
+            )
         };
         if line.is_empty() {
             continue;

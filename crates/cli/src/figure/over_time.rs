@@ -179,11 +179,21 @@ impl Sampled {
         Line { label, is_limit: true, marks: self.marks(&self.capacity, over), ..Line::default() }
     }
 
-    /// Each sample at the middle of its interval.
+    /// Each sample at the middle of its interval. Where samples are missing there is a mark without
+    /// a value, at which a line breaks.
     fn marks(&self, points: &[Point], over: &Over<'_>) -> Vec<Mark> {
         let half = self.every_s / 2.0;
-        let mark = |(at, value): &Point| Mark { x: at - half, y: value / over.scale, ..Mark::default() };
-        points.iter().map(mark).collect()
+        let mark = |at: f64, value: f64| Mark { x: at - half, y: value / over.scale, ..Mark::default() };
+        let mut marks = Vec::with_capacity(points.len());
+        let mut last = f64::INFINITY;
+        for (at, value) in points {
+            if at - last > 1.5 * self.every_s {
+                marks.push(mark(last + self.every_s, f64::NAN));
+            }
+            marks.push(mark(*at, *value));
+            last = *at;
+        }
+        marks
     }
 }
 

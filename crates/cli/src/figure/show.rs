@@ -79,6 +79,33 @@ impl Show {
         }
     }
 
+    /// The options that say more of what is drawn.
+    fn options(self) -> &'static [&'static str] {
+        match self {
+            Show::Rate | Show::Queue | Show::Delay | Show::Window => &["--of", "--only", "--seed"],
+            Show::Completion | Show::Slowdown | Show::Wait | Show::Scatter => &["--only"],
+            Show::Bars => &["--of"],
+            Show::Lines | Show::Heat => &["--of", "--over"],
+        }
+    }
+
+    /// Refuses an option that would change nothing.
+    fn refuse_unused(self, wanted: &Wanted) -> Result<(), Failure> {
+        let given = [
+            ("--of", !wanted.of.is_empty()),
+            ("--over", !wanted.over.is_empty()),
+            ("--only", !wanted.only.is_empty()),
+            ("--seed", wanted.seed.is_some()),
+        ];
+        match given.into_iter().find(|(option, is_given)| *is_given && !self.options().contains(option)) {
+            None => Ok(()),
+            Some((option, _)) => Err(Failure::user(
+                format!("`{option}` is given, but `--show {}` does not have it", self.name()),
+                format!("allowed: `{}`", self.options().join("`, `")),
+            )),
+        }
+    }
+
     /// What there are results of, the first first.
     fn first_of(found: &Found) -> Option<Show> {
         let there = [
@@ -103,6 +130,8 @@ impl Picture {
         let show = wanted.show.or_else(|| Show::first_of(found)).ok_or_else(|| {
             Failure::user("the results have nothing to draw", "allowed: results of at least one run")
         })?;
+        show.refuse_unused(wanted)?;
+        refuse_other_names(found, wanted, show)?;
         let mut detail = detail(found, show);
         let (what, panels) = match show {
             Show::Rate | Show::Queue | Show::Delay | Show::Window => {
@@ -133,13 +162,8 @@ impl Picture {
             Show::Bars => bars(found, wanted)?,
             Show::Lines | Show::Heat => swept(found, wanted, show)?,
         };
-        let is_empty = panels.iter().all(|panel| panel.lines.iter().all(|line| line.marks.is_empty()));
-        if is_empty {
-            let only = if wanted.only.is_empty() { "" } else { ", with what `--only` names in it" };
-            return Err(Failure::user(
-                format!("`--show` is `{}`, but the results have nothing of it", show.name()),
-                format!("allowed: {}{only}", show.needs()),
-            ));
+        if panels.iter().all(|panel| panel.lines.iter().all(|line| line.marks.is_empty())) {
+            return Err(absent("", Vec::new(), show));
         }
         let is_over_time = matches!(show, Show::Rate | Show::Queue | Show::Delay | Show::Window);
         Ok(Picture { what, detail, panels, has_one_scale: is_over_time })
@@ -195,7 +219,9 @@ fn usual(show: Show) -> Over<'static> {
 fn sampled(found: &Found, wanted: &Wanted, show: Show) -> Result<(String, Vec<Panel>, String), Failure> {
     let table = &found.series;
     let own = usual(show);
+    let rows_of = |measure: &str| (0..table.len()).any(|row| table.text(row, "measure") == measure);
     let measure = match wanted.of.as_slice() {
+        [] if !rows_of(own.measure) => return Err(absent("", Vec::new(), show)),
         [] => own.measure.to_owned(),
         [one] => one.clone(),
         [_, ..] => {
@@ -280,6 +306,32 @@ fn runs(found: &Found, wanted: &Wanted, over: &Over<'_>) -> Vec<Sampled> {
     }
     runs.iter_mut().for_each(|run| run.every_s = every_s);
     runs
+}
+
+/// Refuses names of `--only`, and a seed, that the results do not have.
+fn refuse_other_names(found: &Found, wanted: &Wanted, show: Show) -> Result<(), Failure> {
+    let (table, column) = match show {
+        Show::Completion | Show::Slowdown => (&found.transfers, "group"),
+        Show::Wait => (&found.histogram, "of"),
+        Show::Scatter => (&found.flows, "group"),
+        _ => (&found.series, "name"),
+    };
+    let there = names(table, column);
+    if let Some(other) = wanted.only.iter().find(|only| !there.contains(only)) {
+        let near = spelling::hint(other, there.iter().map(String::as_str));
+        return Err(Failure::user(
+            format!("`--only` is `{other}`, but the results have nothing of that name"),
+            format!("allowed: `{}`{near}", there.join("`, `")),
+        ));
+    }
+    let seeds = names(table, "seed");
+    match wanted.seed.map(|seed| seed.to_string()).filter(|seed| !seeds.contains(seed)) {
+        None => Ok(()),
+        Some(seed) => Err(Failure::user(
+            format!("`--seed` is {seed}, but the results have no run under it"),
+            format!("allowed: {}", seeds.join(", ")),
+        )),
+    }
 }
 
 /// The different texts of a column.

@@ -174,7 +174,17 @@ impl<'a> Sweep<'a> {
         };
         let pairs =
             measures.iter().flat_map(|measure| labels.iter().enumerate().map(move |one| (measure, one)));
-        pairs.map(panel).collect()
+        let mut panels: Vec<Panel> = pairs.map(panel).collect();
+        // A shade is one value in all panels of a measure.
+        for panels in panels.chunks_mut(labels.len().max(1)) {
+            let marks = panels.iter().flat_map(|panel| &panel.lines).flat_map(|line| &line.marks);
+            let (low, high) = marks
+                .map(|mark| mark.y)
+                .filter(|y| y.is_finite())
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)));
+            panels.iter_mut().for_each(|panel| panel.y.range = (low < high).then_some([low, high]));
+        }
+        panels
     }
 
     /// The values of an axis, in order.

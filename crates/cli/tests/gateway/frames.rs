@@ -81,11 +81,8 @@ fn a_subscriber_is_added_suspended_resumed_and_removed_while_the_gateway_runs() 
     let [ann, bob] = [10, 20].map(|vlan| tagged(vlan, 900));
     let change = |words: &[&str]| {
         let output = bed.call(&[&["subscriber"], words].concat());
-        let said = format!(
-            "{}{}",
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr)
-        );
+        let said =
+            format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         (output.status.code(), said)
     };
     let (long, short) = (Duration::from_secs(10), Duration::from_millis(300));

@@ -153,3 +153,38 @@ fn a_sweep_over_two_axes_is_lines_and_a_heat_map() {
     let lines = drawn(&["--over", "link.buffer"]);
     assert_eq!(lines.matches("\\addplot").count(), 4, "two disciplines at two rates: {lines}");
 }
+
+#[test]
+fn an_option_that_changes_nothing_and_a_name_that_is_not_there_are_refused() {
+    let contest = finished();
+    let out = contest.path("out").display().to_string();
+    let refused = |more: &[&str], wanted: &str| {
+        let figure = contest.path("none.svg").display().to_string();
+        let output = run(&[&["plot", out.as_str(), "--figure", figure.as_str()], more].concat());
+        assert_eq!(code(&output), 2, "{more:?}");
+        assert!(stderr(&output).contains(wanted), "{more:?}: {}", stderr(&output));
+    };
+    refused(&["--show", "bars", "--only", "web"], "`--only` is given");
+    refused(&["--show", "slowdown", "--of", "jain"], "allowed: `--only`");
+    refused(&["--show", "rate", "--over", "link.rate"], "allowed: `--of`, `--only`, `--seed`");
+    refused(&["--show", "scatter", "--seed", "1"], "`--seed` is given");
+    refused(&["--show", "rate", "--seed", "77"], "allowed: 1");
+    refused(&["--show", "completion", "--only", "wbe"], "did you mean `web`?");
+}
+
+#[test]
+fn a_line_breaks_where_there_is_no_sample() {
+    let contest = Contest::of(WEB);
+    let rows: String = [1, 2, 3, 7, 8]
+        .iter()
+        .map(|at| format!("red,1,{at}.000000000,group,web,sojourn mean,s,0.0{at}\n"))
+        .collect();
+    let series = contest.path("series.csv");
+    fs::write(&series, format!("discipline,seed,time_s,kind,name,measure,unit,value\n{rows}")).unwrap();
+    let figure = contest.path("gap.svg");
+    let [series, figure] = [series, figure].map(|path| path.display().to_string());
+    done(&["plot", &series, "--show", "delay", "--only", "web", "--figure", &figure]);
+    let picture = fs::read_to_string(&figure).expect("a picture");
+    let line = curves(&picture).into_iter().find(|line| line.contains("d=\"M")).expect("a line");
+    assert_eq!(line.matches('M').count(), 2, "{line}");
+}

@@ -288,18 +288,14 @@ fn cells(page: &mut Page, panel: &Panel, plot: &Plot) {
     let columns = Columns::new(panel);
     let Bounds { left, right, ceiling, .. } = plot.bounds;
     let width = (right - left) / columns.names.len().max(1) as f64;
-    let values = panel.lines.iter().flat_map(|line| &line.marks).map(|mark| mark.y).filter(|y| y.is_finite());
-    let (low, high) =
-        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)));
     for (row, line) in panel.lines.iter().enumerate() {
         let top = ceiling + row as f64 * ROW;
         let name = page.ruler.cut(&line.label, SIZE, 80.0);
         page.text((left - 3.0, top + ROW / 2.0 + SIZE * 0.35), Anchor::End, name);
         for (column, mark) in line.marks.iter().filter_map(|mark| Some((columns.of(mark)?, mark))) {
             let x = left + column as f64 * width;
-            let part = if high > low { (mark.y - low) / (high - low) } else { 0.0 };
             let is_shaded = panel.kind == Kind::Grid && mark.y.is_finite();
-            let part = if is_shaded { 0.04 + 0.9 * part } else { 0.0 };
+            let part = if is_shaded { 0.04 + 0.9 * panel.shade(mark.y) } else { 0.0 };
             page.sheet.fill(shapes::rectangle([x, top, x + width, top + ROW]), shapes::tint(DARK, part));
             let text = number(mark.y, 3);
             if page.ruler.width(&text, SIZE) + 2.0 < width {

@@ -33,7 +33,7 @@ pub(super) fn picture(title: &str, panels: &[Panel], paper: Paper) -> String {
         "\\begin{{tikzpicture}}\n\\begin{{groupplot}}[\n  group style={{group size={columns} by {}, vertical sep=54bp, \
          horizontal sep=42bp}},\n  scale only axis, width={:.0}bp, height={:.0}bp,\n  tick label style={{font=\\scriptsize}}, \
          label style={{font=\\scriptsize}}, title style={{font=\\scriptsize}},\n  legend style={{font=\\scriptsize, at={{(0.5,1.02)}}, \
-         anchor=south, draw=none, legend columns=-1}},\n  grid=major, grid style={{gray!20}}, axis lines=left, \
+         anchor=south, draw=none, legend columns=-1}},\n  grid=major, grid style={{gray!20}}, axis lines=left, unbounded coords=jump, \
          every axis plot/.append style={{line width=0.8pt}}\n]\n",
         panels.len().div_ceil(columns),
         width - 48.0,
@@ -68,6 +68,9 @@ fn panel(out: &mut String, panel: &Panel, has_title: bool, has_keys: bool) {
         ));
         options.push(format!("yticklabels={{{}}}, grid=none", rows.join(",")));
         options.push("colormap={fairwire}{color=(white) color=(fairwire0!55)}, point meta=explicit".into());
+        if let Some([low, high]) = panel.y.range {
+            options.push(format!("point meta min={}, point meta max={}", short(low), short(high)));
+        }
     } else {
         let [low, high] = y.ends();
         options.push(format!("ymin={low}, ymax={high}"));
@@ -151,7 +154,10 @@ fn plot(out: &mut String, panel: &Panel, line: &Line) {
     let _ = write!(out, "\\addplot[{style}{bars}] coordinates {{");
     let columns = Columns::new(panel);
     let has_names = frame::has_names(panel);
-    let is_drawn = |mark: &&Mark| can_show(&panel.y, mark.y) && (has_names || can_show(&panel.x, mark.x));
+    // A line breaks at a value that is none, by `unbounded coords=jump`.
+    let is_drawn = |mark: &&Mark| {
+        (mark.y.is_nan() || can_show(&panel.y, mark.y)) && (has_names || can_show(&panel.x, mark.x))
+    };
     for (at, mark) in line.marks.iter().filter(is_drawn).enumerate() {
         let x = if has_names { columns.of(mark).map(|column| column as f64) } else { Some(mark.x) };
         let Some(x) = x else { continue };
@@ -187,7 +193,11 @@ fn grid(out: &mut String, panel: &Panel) {
 
 /// Six digits: more than a picture shows.
 fn short(value: f64) -> String {
-    if value == 0.0 { "0".into() } else { format!("{:.*e}", 5, value) }
+    match value {
+        0.0 => "0".into(),
+        value if value.is_nan() => "nan".into(),
+        value => format!("{:.*e}", 5, value),
+    }
 }
 
 fn braced(text: &str) -> String {

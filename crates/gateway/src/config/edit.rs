@@ -153,7 +153,8 @@ mod tests {
     const TEXT: &str = "# ours\nname, addresses,weight\n\nann,10.0.0.1,2\n# a comment\n\"bob, sen.\",\"10.0.0.2 10.0.0.3\",\nzoe,10.0.0.4,1";
 
     fn after(name: &str, edit: Edit<'_>) -> Result<String, String> {
-        edited(SheetText { name: "s.csv", text: TEXT }, &[(name, edit)]).map_err(|error| error.problem.to_string())
+        edited(SheetText { name: "s.csv", text: TEXT }, &[(name, edit)])
+            .map_err(|error| error.problem.to_string())
     }
 
     fn values(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -163,7 +164,10 @@ mod tests {
     #[test]
     fn one_line_changes_and_all_others_stay() {
         let text = after("bob, sen.", Edit::Change(&values(&[("weight", "3")]))).unwrap();
-        assert_eq!(text, TEXT.replace("10.0.0.3\",", "10.0.0.3\",3").replace("\"10.0.0.2 10.0.0.3\"", "10.0.0.2 10.0.0.3"));
+        assert_eq!(
+            text,
+            TEXT.replace("10.0.0.3\",", "10.0.0.3\",3").replace("\"10.0.0.2 10.0.0.3\"", "10.0.0.2 10.0.0.3")
+        );
         let text = after("ann", Edit::Set(&values(&[("weight", ""), ("addresses", "10.0.0.9")]))).unwrap();
         assert_eq!(text, TEXT.replace("ann,10.0.0.1,2", "ann,10.0.0.9,"));
     }
@@ -180,7 +184,8 @@ mod tests {
     fn a_column_that_is_missing_is_added_to_every_line() {
         let text = after("ann", Edit::Change(&values(&[("suspended", "yes")]))).unwrap();
         let sheet = read(SheetText { name: "s.csv", text: &text }).unwrap();
-        let all: Vec<(&str, bool)> = sheet.rows.iter().map(|row| (row.name.as_str(), row.is_suspended)).collect();
+        let all: Vec<(&str, bool)> =
+            sheet.rows.iter().map(|row| (row.name.as_str(), row.is_suspended)).collect();
         assert_eq!(all, [("ann", true), ("bob, sen.", false), ("zoe", false)], "{text}");
         assert!(text.contains("# a comment\n"), "{text}");
     }

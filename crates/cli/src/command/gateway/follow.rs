@@ -103,10 +103,7 @@ impl LeaseFile {
             (self.read, self.is_new) = (self.seen, false);
         }
         leases::read(&self.text, now_s).map_err(|error| {
-            Failure::user(
-                format!("`{}`: {error}", self.path.display()),
-                "it is read again when it changes",
-            )
+            Failure::user(format!("`{}`: {error}", self.path.display()), "it is read again when it changes")
         })
     }
 }
@@ -129,8 +126,10 @@ fn put(args: &FollowArgs, path: &Path, files: &mut [LeaseFile]) -> Result<(), Fa
     let mut done = BTreeMap::new();
     change_file(&args.whom, path, &mut |sheet| {
         done = changes(sheet, &all)?;
-        let edits: Vec<(&str, Edit<'_>)> =
-            done.iter().map(|(name, value)| (name.as_str(), Edit::Change(std::slice::from_ref(value)))).collect();
+        let edits: Vec<(&str, Edit<'_>)> = done
+            .iter()
+            .map(|(name, value)| (name.as_str(), Edit::Change(std::slice::from_ref(value))))
+            .collect();
         edited(sheet, &edits)
     })?;
     for (name, (_, addresses)) in &done {
@@ -152,8 +151,7 @@ fn changes(
     for row in &sheet.rows {
         let mac = parse_mac(sheet.value(row, "mac"));
         let addresses = mac.and_then(|mac| leases.get(&mac)).into_iter().flatten().map(ToString::to_string);
-        let addresses: Vec<String> =
-            addresses.filter(|address| !typed.contains(address.as_str())).collect();
+        let addresses: Vec<String> = addresses.filter(|address| !typed.contains(address.as_str())).collect();
         let addresses = addresses.join(" ");
         if addresses != sheet.value(row, "leased") {
             changes.insert(row.name.clone(), ("leased".to_owned(), addresses));
