@@ -5,8 +5,8 @@
 //! address, the IP address, a name and an identifier (dnsmasq(8), `--dhcp-leasefile`). From a line
 //! `duid` on there are those of DHCPv6, which have no Ethernet address, and are passed over.
 //!
-//! Kea has a CSV file whose last line for an address counts, with the columns `address`, `hwaddr`,
-//! `expire` and `state`, 0 of a lease that is in use (Kea Administrator Reference Manual, "Memfile").
+//! Kea has a CSV file with the columns `address`, `hwaddr`, `expire` and `state`. The last line for
+//! an address counts, and state 0 is a lease in use (Kea Administrator Reference Manual, memfile).
 
 use crate::classify::parse_mac;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,8 +30,8 @@ pub struct BadLeases {
 /// The leases in `text` that are in use at `now_s`, seconds since 1970.
 ///
 /// # Errors
-/// Where a line is none of dnsmasq's, or a column of Kea's is missing. A line that is cut at the end
-/// of the text is one.
+/// Where a line is none of dnsmasq's, or a column of Kea's is missing. A line that is cut at the
+/// end of the text is one.
 pub fn read(text: &str, now_s: u64) -> Result<Leases, BadLeases> {
     match text.lines().next() {
         Some(head) if head.starts_with("address,") => of_kea(text, now_s),

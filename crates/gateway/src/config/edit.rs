@@ -1,5 +1,5 @@
-//! Subscribers added, changed or removed in the text of the subscriber file. All other lines stay as
-//! they are typed.
+//! Subscribers added, changed or removed in the text of the subscriber file. All other lines stay
+//! as they are typed.
 
 use super::subscribers::{COLUMNS, Sheet, SheetText, read};
 use fairwire_document::{DocumentError, Problem};

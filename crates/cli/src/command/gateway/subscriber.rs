@@ -51,8 +51,8 @@ pub(super) fn path_of(whom: &WhomArgs) -> Result<PathBuf, Failure> {
 }
 
 /// Puts what `edit` makes of the subscriber file at `path` in its place, and has the gateway read
-/// it. Returns the gateway's answer; none where no gateway runs. Where the gateway refuses, the file
-/// is as before.
+/// it. Returns the gateway's answer; none where no gateway runs. Where the gateway refuses, the
+/// file is as before.
 pub(super) fn change_file(
     whom: &WhomArgs,
     path: &Path,
