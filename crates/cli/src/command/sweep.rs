@@ -1,5 +1,6 @@
 //! `fairwire sweep`.
 
+use super::run::counted;
 use crate::args::{PlanArgs, SweepArgs, SweepCommand, SweepRunArgs};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
@@ -110,7 +111,8 @@ fn run(args: &SweepRunArgs, quiet: bool) -> Result<Ending, Failure> {
     }
     if ran.stopped {
         notice(format_args!(
-            "interrupted: {left} runs are missing; the same command goes on where it stopped"
+            "interrupted, {} to go: the same command goes on where it stopped",
+            counted(left, "run")
         ));
         return Ok(Ending::Interrupted);
     }

@@ -27,6 +27,12 @@ impl Found {
     pub(crate) fn read(paths: &[PathBuf]) -> Result<Found, Failure> {
         let mut found = Found::default();
         for path in paths {
+            if !path.exists() {
+                return Err(Failure::user(
+                    format!("`{}` is given, but there is nothing of that name", path.display()),
+                    "allowed: a folder or a file with results",
+                ));
+            }
             let is_known = if path.is_dir() { found.folder(path)? } else { found.file(path)? };
             if !is_known {
                 return Err(Failure::user(

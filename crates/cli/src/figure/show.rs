@@ -395,11 +395,8 @@ fn swept(found: &Found, wanted: &Wanted, show: Show) -> Result<(String, Vec<Pane
     }
     let is_twice = over.len() == 2 && over[0] == over[1];
     if over.len() != count || is_twice {
-        let message = format!(
-            "`--show` is `{}`, but it has {} such axes",
-            show.name(),
-            if is_twice { 1 } else { over.len() }
-        );
+        let given = if is_twice { "one axis twice".into() } else { format!("{} axes", over.len()) };
+        let message = format!("`--over` names {given}, but `--show {}` has {count}", show.name());
         return Err(Failure::user(message, allowed()));
     }
     let what = format!("{} over {}", measures.join(", "), over.join(" and "));
