@@ -24,7 +24,7 @@ pub(crate) use plot::PlotArgs;
 pub(crate) use refused::failure;
 pub(crate) use setup::SetupArgs;
 pub(crate) use studies::{CalibrateArgs, ReproduceArgs};
-pub(crate) use subscriber::{FollowArgs, SubscriberArgs, SubscriberCommand};
+pub(crate) use subscriber::{FollowArgs, SubscriberArgs, SubscriberCommand, UsageArgs};
 pub(crate) use sweep::{PlanArgs, SweepArgs, SweepCommand, SweepRunArgs};
 pub(crate) use watch::WatchArgs;
 
@@ -41,7 +41,7 @@ use setup::SETUP_EXAMPLES;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use studies::{CALIBRATE_EXAMPLES, REPRODUCE_EXAMPLES};
-use subscriber::{FOLLOW_EXAMPLES, SUBSCRIBER_EXAMPLES};
+use subscriber::{FOLLOW_EXAMPLES, SUBSCRIBER_EXAMPLES, USAGE_EXAMPLES};
 use sweep::SWEEP_EXAMPLES;
 use values::{way, weight, whole};
 use watch::WATCH_EXAMPLES;
@@ -334,6 +334,10 @@ pub(crate) enum GatewayCommand {
     /// gateway.
     #[command(after_help = SUBSCRIBER_EXAMPLES, subcommand)]
     Subscriber(SubscriberCommand),
+    /// Write what each class and subscriber was sent since the gateway's start, as CSV, for
+    /// billing.
+    #[command(after_help = USAGE_EXAMPLES)]
+    Usage(UsageArgs),
     /// Keep the addresses of subscribers as DHCP servers lease them, until it is stopped.
     #[command(after_help = FOLLOW_EXAMPLES)]
     Follow(FollowArgs),

@@ -1,4 +1,4 @@
-//! The arguments of `fairwire gateway subscriber` and `follow`.
+//! The arguments of `fairwire gateway subscriber`, `follow` and `usage`.
 
 use super::WhomArgs;
 use clap::{Args, Subcommand};
@@ -63,4 +63,19 @@ pub(crate) struct FollowArgs {
     /// Read once, and end.
     #[arg(long)]
     pub once: bool,
+}
+
+pub(super) const USAGE_EXAMPLES: &str = "\
+Examples:
+  fairwire gateway usage tower.toml
+  fairwire gateway usage tower.toml --out /var/lib/billing/$(date +%s).csv";
+
+/// Of which gateway, and where to.
+#[derive(Debug, Args)]
+pub(crate) struct UsageArgs {
+    #[command(flatten)]
+    pub whom: WhomArgs,
+    /// A file in place of the output; whole or not at all.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
 }

@@ -112,6 +112,11 @@ fn a_subscriber_is_added_suspended_resumed_and_removed_while_the_gateway_runs() 
     assert_eq!(change(&["resume", path, "ann"]).0, Some(0));
     assert!(comes_through(&mut outside, &mut inside, &ann, long));
     assert!(change(&["remove", path, "bob"]).1.contains("gone: bob"));
+    let usage = bed.call(&["usage", path]);
+    let usage = String::from_utf8_lossy(&usage.stdout).into_owned();
+    assert!(usage.starts_with("read_s,started_s,gateway,way,class,parent,bytes,dropped\n"), "{usage}");
+    assert!(usage.contains(",download,ann,,") && usage.contains(",upload,ann,,"), "{usage}");
+    assert_eq!(bed.call(&["usage", path, "--out", "/nowhere/at/all.csv"]).status.code(), Some(2));
     let lost = bed.call(&["status", path, "--flows", "0", "--format", "json"]);
     let shown: serde_json::Value = serde_json::from_slice(&lost.stdout).expect("JSON");
     assert!(shown["ways"][0]["totals"]["lost"]["suspended"].as_u64() > Some(0), "{shown}");

@@ -8,6 +8,7 @@ mod setup;
 mod status;
 mod subscriber;
 mod top;
+mod usage;
 
 use crate::args::GatewayCommand;
 use crate::failure::{Ending, Failure};
@@ -30,6 +31,7 @@ pub(crate) fn gateway(command: GatewayCommand) -> Result<Ending, Failure> {
             let steps = none.into_iter().chain([step(begin, rate.bps())]).collect();
             client::carry_out(&whom, &Request::SetRate { way, steps })
         }
+        GatewayCommand::Usage(args) => usage::usage(&args),
         GatewayCommand::Follow(args) => follow::follow(&args),
         GatewayCommand::Subscriber(command) => subscriber::subscriber(&command),
         GatewayCommand::Status { whom, format, flows: Some(flows), .. } => {
