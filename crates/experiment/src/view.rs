@@ -16,7 +16,8 @@ pub struct LinkView {
     pub backlog_packets: u64,
     /// Their bytes.
     pub backlog_bytes: u64,
-    /// The median of the waits of what left, seconds; on a real link with its delay.
+    /// The median of the waits of what left, seconds; on a real link to the last bit's leaving, and
+    /// with the wire's jitter, but without its delay.
     pub wait_p50_s: f64,
     /// The 99th percentile of them.
     pub wait_p99_s: f64,

@@ -44,7 +44,33 @@ pub struct Enclosure {
     pub beyond: Beyond,
     /// Its addresses.
     pub place: Place,
-    host: Host,
+    /// The network of the command.
+    pub network: Network,
+}
+
+/// The network of a command, which lasts as long as this.
+#[derive(Debug)]
+pub struct Network(Host);
+
+impl Network {
+    /// Bytes that its TCP has still to send, or that are not acknowledged; the end of a connection
+    /// counts as one. The kernel goes on with connections whose processes have ended.
+    pub fn unacknowledged(&self) -> u64 {
+        let tables = self.0.at(|| TCP_TABLES.map(std::fs::read_to_string));
+        tables.iter().flatten().map(|table| unacknowledged(table)).sum()
+    }
+}
+
+/// The TCP sockets of a thread's network namespace.
+const TCP_TABLES: [&str; 2] = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"];
+
+/// The sum of the send queues in such a table.
+fn unacknowledged(table: &str) -> u64 {
+    let queue = |line: &str| {
+        let (send, _receive) = line.split_whitespace().nth(4)?.split_once(':')?;
+        u64::from_str_radix(send, 16).ok()
+    };
+    table.lines().filter_map(queue).sum()
 }
 
 /// What is behind the device outside.
@@ -134,7 +160,7 @@ impl Enclosure {
                 Ok((outside, Beyond::Relay(Relay::new(host, place)?)))
             })?,
         };
-        Ok(Enclosure { inside, outside, beyond, place, host })
+        Ok(Enclosure { inside, outside, beyond, place, network: Network(host) })
     }
 
     /// Starts `command`, which `environment` is added for, and waits for its end in a thread of its
@@ -151,7 +177,7 @@ impl Enclosure {
         first.envs(environment.iter().map(|(name, value)| (name, value)));
         // A process dies with the thread that started it.
         let (started, child) = std::sync::mpsc::channel();
-        let namespace = self.host.namespace()?;
+        let namespace = self.network.0.namespace()?;
         let waiting = thread::Builder::new().name("command".into()).spawn(move || {
             let parted = namespace.enter().and_then(|()| part_processes());
             let child = parted.and_then(|()| first.spawn().during("starting the command"));
@@ -315,5 +341,22 @@ fn waited(child: &Child) -> i32 {
             Ok(_) | Err(Errno::INTR) => {}
             Err(_) => return 1,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_acknowledged_is_the_sum_of_the_send_queues() {
+        let table = "\
+  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 02004064:D2B4 01004064:2007 04 00000010:00000000 01:00000014 00000000     0        0 0 3 0000
+   1: 02004064:D2B6 01004064:2007 09 0000A001:00000007 01:00000014 00000000     0        0 0 3 0000
+   2: 00000000:1F90 00000000:0000 0A 00000000:00000003 00:00000000 00000000     0        0 9 1 0000
+";
+        assert_eq!(unacknowledged(table), 0x10 + 0xa001);
+        assert_eq!(unacknowledged(""), 0);
     }
 }

@@ -2,8 +2,9 @@
 //! from its own network: what a user without rights can have in place of a route.
 //!
 //! What is between the command and this host is as it would be: the kernel's TCP at both ends. What
-//! is behind it is another connection, which the kernel copies from and to. Of datagrams only
-//! requests for names pass, to the address of the host.
+//! is behind it is another connection, which the kernel copies from and to. A connection that does
+//! not come to its end is reset, and never closed as if all had arrived, however this process ends.
+//! Of datagrams only requests for names pass, to the address of the host.
 
 use super::enclosure::Place;
 use super::error::{During, Trouble};
@@ -14,7 +15,7 @@ use rustix::net::sockopt::{ip_original_dst, set_socket_linger};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -25,6 +26,8 @@ pub struct Relay {
     names: UdpSocket,
     /// Its address, which means this machine.
     address: Ipv4Addr,
+    /// Connections of which not all has been passed on that their openers send.
+    sending: Arc<AtomicUsize>,
     _rules: Nftables,
     _host: Host,
 }
@@ -48,20 +51,43 @@ impl Relay {
         let port = connections.local_addr().during("listening for connections")?.port();
         let rules = redirect_connections(&place.name(), port)?;
         let names = UdpSocket::bind((address, NAMES_PORT)).during("listening for requests of names")?;
-        Ok(Relay { connections, names, address, _rules: rules, _host: host })
+        Ok(Relay { connections, names, address, sending: Arc::default(), _rules: rules, _host: host })
     }
 
     /// Relays from now on, by threads of this process, in the network namespace of this thread.
     pub fn serve(&self) -> Result<(), Trouble> {
         let (connections, address) = (self.connections.try_clone().during("relaying")?, self.address);
+        let sending = Arc::clone(&self.sending);
         let accept = move || {
             let running = Arc::new(AtomicUsize::new(0));
             for connection in connections.incoming().flatten() {
-                bounded(&running, move || relayed(&connection, address));
+                let sending = Sending::new(&sending);
+                bounded(&running, move || relayed(&connection, address, sending));
             }
         };
         thread::Builder::new().name("relay".into()).spawn(accept).during("relaying")?;
         serve_names(self.names.try_clone().during("relaying")?)
+    }
+
+    /// Connections of which not all has been passed on that their openers send.
+    pub fn sending(&self) -> usize {
+        self.sending.load(Ordering::Relaxed)
+    }
+}
+
+/// One of those that are counted, as long as it is there.
+struct Sending(Arc<AtomicUsize>);
+
+impl Sending {
+    fn new(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Sending(Arc::clone(count))
+    }
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -116,20 +142,26 @@ fn bounded(running: &Arc<AtomicUsize>, work: impl FnOnce() + Send + 'static) {
 }
 
 /// Makes the like of `connection` from here, and copies both ways until both have ended.
-fn relayed(connection: &TcpStream, own: Ipv4Addr) {
+fn relayed(connection: &TcpStream, own: Ipv4Addr, sending: Sending) {
+    // Reset, and not closed, unless its other side ends well.
+    let _ = set_socket_linger(connection, Some(Duration::ZERO));
     let Ok(there) = ip_original_dst(connection).and_then(|there| {
         let address = target(there, own);
         TcpStream::connect_timeout(&address, CONNECT).map_err(|_| rustix::io::Errno::CONNREFUSED)
     }) else {
-        // It is refused, as far as that is possible by now: reset, and not closed.
-        let _ = set_socket_linger(connection, Some(Duration::ZERO));
-        return;
+        return; // it is refused, as far as that is possible by now
     };
+    let _ = set_socket_linger(&there, Some(Duration::ZERO));
     let _ = connection.set_nodelay(true);
     let _ = there.set_nodelay(true);
+    let [up, down] = [const { AtomicBool::new(false) }; 2];
     thread::scope(|scope| {
-        scope.spawn(|| copy(connection, &there));
-        copy(&there, connection);
+        let (up, down, there) = (&up, &down, &there);
+        scope.spawn(move || {
+            copy((connection, there), up, down);
+            drop(sending);
+        });
+        copy((there, connection), down, up);
     });
 }
 
@@ -139,13 +171,21 @@ fn target(there: SocketAddrV4, own: Ipv4Addr) -> SocketAddr {
     SocketAddr::from((ip, there.port()))
 }
 
-fn copy(mut from: &TcpStream, mut to: &TcpStream) {
-    // A connection that breaks ends here too, and the other way notices by itself.
+/// Copies until `from` ends, and ends `to` as well. `has_ended` says so to the other way, which has
+/// `other_has` to say it.
+fn copy((mut from, mut to): (&TcpStream, &TcpStream), has_ended: &AtomicBool, other_has: &AtomicBool) {
     let copied = io::copy(&mut from, &mut to);
-    let _ = to.shutdown(Shutdown::Write);
-    if copied.is_err() {
-        let _ = from.shutdown(Shutdown::Both);
-        let _ = to.shutdown(Shutdown::Both);
+    // Of a connection that was reset one way may see the end alone, since the error is reported
+    // once. It has no peer any more, as one has none of which both ways have ended.
+    let has_peer = || from.peer_addr().is_ok();
+    if copied.is_ok() && (other_has.load(Ordering::SeqCst) || has_peer()) {
+        has_ended.store(true, Ordering::SeqCst);
+        let _ = to.shutdown(Shutdown::Write);
+        let _ = set_socket_linger(to, None);
+    } else {
+        // The other way wakes, and both are reset.
+        let _ = from.shutdown(Shutdown::Read);
+        let _ = to.shutdown(Shutdown::Read);
     }
 }
 

@@ -8,8 +8,9 @@ use fairwire_testing::skipped;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
-use std::net::TcpListener;
-use std::process::{Command, Output, Stdio};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -180,4 +181,64 @@ fn a_request_to_end_ends_the_command_with_its_signal_number() {
     assert!(ended.expect("kill is there").success());
     let status = child.wait().expect("it ends");
     assert_eq!(status.code(), Some(143), "128 and the number of SIGTERM");
+}
+
+/// A service of this machine that hands over its connections.
+fn listener() -> (u16, Receiver<TcpStream>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let port = listener.local_addr().expect("it is bound").port();
+    let (sender, connections) = channel();
+    thread::spawn(move || listener.incoming().flatten().try_for_each(|one| sender.send(one)));
+    (port, connections)
+}
+
+#[test]
+fn what_a_command_has_sent_arrives_after_its_end() {
+    let (port, connections) = listener();
+    let send = format!("head -c 200000 /dev/zero > /dev/tcp/100.64.0.1/{port}");
+    let args = ["--rate", "2 Mbit/s", "--delay", "50 ms", "--", "bash", "-c", &send];
+    // It is read meanwhile: the end is seen while `fairwire` still runs.
+    let read = thread::spawn(move || {
+        let mut bytes = Vec::new();
+        connections.recv().ok().map(|mut connection| connection.read_to_end(&mut bytes).map_err(|e| e.kind()))
+    });
+    let Some(output) = shell(&args) else { return };
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert_eq!(read.join().expect("it does not panic"), Some(Ok(200_000)), "{}", stderr(&output));
+}
+
+#[test]
+fn a_connection_that_does_not_come_to_its_end_is_reset_and_a_second_signal_ends_at_once() {
+    if shell(&["--", "true"]).is_none() {
+        return;
+    }
+    let (port, connections) = listener();
+    let send = format!("head -c 50000000 /dev/zero > /dev/tcp/100.64.0.1/{port}");
+    let mut command = fairwire();
+    command.args(["lab", "shell", "--outside", "relay", "--rate", "1 Gbit/s", "--", "bash", "-c", &send]);
+    let mut child = command.stderr(Stdio::piped()).spawn().expect("the binary starts");
+    let mut connection = connections.recv().expect("the command connects");
+    // Nothing more is read, so not all can be passed on.
+    connection.read_exact(&mut [0]).expect("something has come");
+    let status = ended_by_signals(&mut child);
+    assert_eq!(status, Some(143), "128 and the number of SIGTERM");
+    let mut said = String::new();
+    child.stderr.take().expect("it is a pipe").read_to_string(&mut said).expect("it is text");
+    assert!(said.contains("not all that it sent has arrived"), "{said}");
+    let rest = connection.read_to_end(&mut Vec::new()).map_err(|error| error.kind());
+    assert_eq!(rest, Err(std::io::ErrorKind::ConnectionReset));
+}
+
+/// The exit code of a process that is sent SIGTERM until it ends: a second one before the first
+/// is noticed would be none.
+fn ended_by_signals(child: &mut Child) -> Option<i32> {
+    let until = Instant::now() + Duration::from_secs(8); // less than it waits by itself
+    loop {
+        let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+        assert!(sent.expect("kill is there").success() && Instant::now() < until);
+        if let Some(status) = child.try_wait().expect("it is ours") {
+            return status.code();
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
 }

@@ -4,7 +4,7 @@ use super::{Frame, Links};
 use crate::dumbbell::check_access;
 use crate::plan::Plan;
 use crate::stage::CannotRun;
-use fairwire_core::{Rate, Time};
+use fairwire_core::{Duration, Rate, Time};
 use fairwire_link::{Link, LinkBuilder};
 use fairwire_scenario::Scenario;
 use fairwire_sim::{Hop, LinkPlan};
@@ -21,6 +21,8 @@ pub struct Line {
     pub links: Links,
     /// The rate of each, bit/s; of a trace its mean, and zero where there is no bound.
     pub rates_bps: [f64; 2],
+    /// The delay of each wire.
+    pub delays: [Duration; 2],
 }
 
 /// The line of `scenario` under its first discipline: `[link]` leads to the command, and `[return]`
@@ -46,14 +48,16 @@ pub fn line(scenario: &Scenario, seed: u64, start: Time) -> Result<Line, CannotR
         return Err(CannotRun::new("no link", "one `[link]`, and perhaps a `[return]`"));
     };
     let delay = way_back.unwrap_or(down.delay);
-    let up = links.next().map_or_else(|| Link::new(UNBOUNDED, delay).buffer(UNBOUNDED_BUFFER), of_plan);
+    let up = links.next();
+    let delays = [down.delay, up.as_ref().map_or(delay, |up| up.delay)];
+    let up = up.map_or_else(|| Link::new(UNBOUNDED, delay).buffer(UNBOUNDED_BUFFER), of_plan);
     let both = [of_plan(down), up].map(|link| link.mtu(MTU).seed(seed).starts_at(start));
     let [down, up] = both;
     let links =
         Links::new(down, up).map_err(|error| CannotRun::new(error.to_string(), "`docs/scenario.md`"))?;
     let mut rates = scenario.queues().map(|queue| queue.trace_mean.unwrap_or(queue.rate).bps() as f64);
     let rates_bps = [(); 2].map(|()| rates.next().unwrap_or(0.0));
-    Ok(Line { links, rates_bps })
+    Ok(Line { links, rates_bps, delays })
 }
 
 fn of_plan(plan: LinkPlan) -> LinkBuilder<Frame, Time> {

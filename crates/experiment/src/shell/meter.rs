@@ -12,7 +12,8 @@ use std::fmt::Display;
 /// Counts, and passes on what is seen.
 pub(super) struct Meter {
     watched: Watched,
-    rates_bps: [f64; 2],
+    /// The rate of each way, bit/s, and its wire's delay.
+    ways: [(f64, Duration); 2],
     start: Time,
     next: Time,
     names: HashMap<u64, FlowKey>,
@@ -35,15 +36,8 @@ const MAX_NAMES: usize = 10_000;
 const MAX_FLOWS: usize = 16;
 
 impl Meter {
-    pub(super) fn new(watched: Watched, rates_bps: [f64; 2], start: Time) -> Self {
-        Meter {
-            watched,
-            rates_bps,
-            start,
-            next: start + EVERY,
-            names: HashMap::new(),
-            totals: Default::default(),
-        }
+    pub(super) fn new(watched: Watched, ways: [(f64, Duration); 2], start: Time) -> Self {
+        Meter { watched, ways, start, next: start + EVERY, names: HashMap::new(), totals: Default::default() }
     }
 
     /// When [`look`](Meter::look) has something to do.
@@ -93,14 +87,16 @@ impl Meter {
         let mut flows: Vec<&FlowReport> = report.flows.iter().collect();
         flows.sort_by(|a, b| b.rate_bps.total_cmp(&a.rate_bps));
         let busiest = flows.first().map(|flow| flow.delay).unwrap_or_default();
+        let (rate_bps, delay) = self.ways[place];
+        let wait_s = |whole: std::time::Duration| whole.saturating_sub(delay.into()).as_secs_f64();
         LinkView {
             name: name.into(),
-            rate_bps: self.rates_bps[place],
+            rate_bps,
             sent_bps: report.flows.iter().map(|flow| flow.rate_bps).sum(),
             backlog_packets: u64::from(backlog.packets),
             backlog_bytes: backlog.bytes,
-            wait_p50_s: busiest.p50.as_secs_f64(),
-            wait_p99_s: busiest.p99.as_secs_f64(),
+            wait_p50_s: wait_s(busiest.p50),
+            wait_p99_s: wait_s(busiest.p99),
             dropped: totals.dropped,
             marked: Some(totals.marked),
             lost: totals.lost,

@@ -5,15 +5,18 @@
 //! time at which it was due, however late this process wakes, so a busy machine takes nothing from
 //! the rate. The [enclosure](fairwire_testbed::enclosure) has the devices and the command.
 
+mod drain;
 mod forward;
 mod links;
 mod meter;
+mod signals;
 mod watched;
 
 pub use links::{Line, line};
 pub use watched::{Watched, running, views};
 
 use crate::stage::CannotRun;
+use drain::{Left, Progress};
 use fairwire_core::{Duration, Time};
 use fairwire_link::Duplex;
 use fairwire_linux::clock;
@@ -24,12 +27,10 @@ use fairwire_testbed::relay::{listen_for_names, name_server, serve_names};
 use fairwire_wire::join::TcpOffsets;
 use forward::Forwarder;
 use meter::Meter;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signals::Signals;
 use std::ffi::OsString;
 use std::io;
 use std::net::Ipv4Addr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Both ways of the link: forward is towards the command.
 pub type Links = Duplex<Frame, Time>;
@@ -85,50 +86,89 @@ impl From<Trouble> for ShellError {
 /// How often the end of the command is looked for.
 const LOOK: Duration = Duration::from_ms(20);
 
-/// Runs the command of `order` behind `line`, and returns its exit code. `say` is called with
-/// what the user should know before it starts.
+/// Runs the command of `order` behind `line`, and returns its exit code once what it has sent has
+/// arrived. `say` is called with what the user should know before it starts and after its end.
 ///
 /// This process must have one thread only. Ctrl-C is left to the command; SIGTERM and SIGHUP end
-/// both.
+/// both. Once the command has ended, any of them ends what is left at once.
 pub fn run(order: &Order, line: Line, say: &mut dyn FnMut(&str)) -> Result<u8, ShellError> {
-    let ends = signals()?;
+    let signals = Signals::listen().map_err(|source| system("listening to signals", source))?;
     let enclosure = Enclosure::new(order.way)?;
     let names = open_beyond(&enclosure, say)?;
     let watched = Watched::serve().map_err(|source| system("listening for `--watch`", source))?;
     let running = enclosure.start(&order.command, &environment(order, &enclosure), names)?;
-    let Enclosure { inside, outside, beyond: _beyond, .. } = enclosure;
-    let Line { mut links, rates_bps } = line;
-    let mut meter = Meter::new(watched, rates_bps, clock::now());
-    let mut forwarder = Forwarder::new(inside, outside);
-    loop {
-        let now = clock::now();
-        forwarder.step(&mut links, &mut meter, now)?;
-        meter.look(&mut links, now);
+    let Enclosure { inside, outside, beyond, network, .. } = enclosure;
+    let Line { links, rates_bps, delays } = line;
+    let meter = Meter::new(watched, [0, 1].map(|way| (rates_bps[way], delays[way])), clock::now());
+    let mut passing = Passing { forwarder: Forwarder::new(inside, outside), links, meter };
+    let code = loop {
+        let now = passing.step()?;
         if running.is_over() {
-            return Ok(running.exit_code()?);
+            break running.exit_code()?;
         }
-        if let Some(signal) = u8::try_from(ends.load(Ordering::Relaxed)).ok().filter(|signal| *signal > 0) {
+        if let Some(signal) = signals.end() {
             // It is killed with all that it started, and we end as by the signal.
             running.kill();
             running.exit_code()?;
-            return Ok(128 + signal);
+            break 128 + signal;
         }
-        forwarder.wait(&links, meter.due().min(now + LOOK))?;
+        passing.wait(now + LOOK)?;
+    };
+    let left = |packets| Left::of(&network, &beyond, packets);
+    if let Some(lost) = drained(&mut passing, &left, &signals)? {
+        say(&lost.to_string());
+    }
+    Ok(code)
+}
+
+/// Goes on until nothing is left on its way, nothing comes through any more, or a signal has come.
+/// Returns what is lost, if anything.
+fn drained(
+    passing: &mut Passing,
+    left: &dyn Fn(u64) -> Left,
+    signals: &Signals,
+) -> Result<Option<Left>, PortError> {
+    signals.is_interrupted(); // one that was the command's
+    let mut progress = Progress::default();
+    let mut next = Time::ZERO;
+    loop {
+        let now = passing.step()?;
+        if now >= next {
+            next = now + LOOK;
+            let left = left(passing.packets_away());
+            if progress.is_over(left, now) || signals.end().is_some() || signals.is_interrupted() {
+                return Ok(Some(left).filter(|left| *left != Left::NOTHING));
+            }
+        }
+        passing.wait(next)?;
     }
 }
 
-/// The number of the signal that requests the end, once one has come. Ctrl-C and Ctrl-\ are the
-/// command's.
-fn signals() -> Result<Arc<AtomicUsize>, ShellError> {
-    let [ends, ignored] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
-    let register = |(signal, number): (i32, &Arc<AtomicUsize>)| {
-        signal_hook::flag::register_usize(signal, Arc::clone(number), signal.unsigned_abs() as usize)
-            .map(drop)
-    };
-    let all = [(SIGTERM, &ends), (SIGHUP, &ends), (SIGINT, &ignored), (SIGQUIT, &ignored)];
-    let registered = all.into_iter().try_for_each(register);
-    registered.map_err(|source| system("listening to signals", source))?;
-    Ok(ends)
+/// What passes the links.
+struct Passing {
+    forwarder: Forwarder,
+    links: Links,
+    meter: Meter,
+}
+
+impl Passing {
+    /// Does what is due, and says until when.
+    fn step(&mut self) -> Result<Time, PortError> {
+        let now = clock::now();
+        self.forwarder.step(&mut self.links, &mut self.meter, now)?;
+        self.meter.look(&mut self.links, now);
+        Ok(now)
+    }
+
+    /// Packets on the link away from the command.
+    fn packets_away(&self) -> u64 {
+        u64::from(self.links.back.backlog().packets) + self.links.back.packets_under_way() as u64
+    }
+
+    /// Sleeps until there is something to do, or it is `until`.
+    fn wait(&self, until: Time) -> Result<(), PortError> {
+        self.forwarder.wait(&self.links, self.meter.due().min(until))
+    }
 }
 
 /// Serves what is outside, and gives the name server of the command; none for the machine's own.
