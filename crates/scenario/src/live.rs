@@ -3,6 +3,7 @@
 use crate::build;
 use crate::links::Links;
 use crate::load::Scenario;
+use crate::output::OutputSpec;
 use crate::run;
 use crate::spec::Spec;
 use crate::topology::{NOT_SIZED, Topology};
@@ -63,6 +64,9 @@ type Placed = (usize, Box<dyn Discipline>);
 const CHANGEABLE: &str = "while a run goes on, disciplines and their parameters, and of links the \
     `buffer` and, without a `trace`, the `rate`; all else needs a new run";
 
+/// The key of the disciplines that are compared.
+const CHOICE: &str = "disciplines";
+
 impl Live {
     /// A run at its start, of one discipline of `scenario`, by its place in the list.
     ///
@@ -119,7 +123,7 @@ impl Live {
     /// # Errors
     /// As [`set`](Live::set).
     pub fn set_all(&mut self, set: &[String]) -> Result<(), ScenarioError> {
-        let next = self.scenario.changed(set)?;
+        let next = self.changed(set)?;
         if next.spec().disciplines.len() <= self.discipline || fixed(&next) != fixed(&self.scenario) {
             return Err(refused(set));
         }
@@ -135,6 +139,21 @@ impl Live {
         }
         self.scenario = next;
         Ok(())
+    }
+
+    /// The scenario after `set`. Where another discipline takes the place of one of which something
+    /// is expected, nothing is expected any more.
+    fn changed(&self, set: &[String]) -> Result<Scenario, ScenarioError> {
+        let is_choice =
+            |change: &String| change.split_once('=').is_some_and(|(path, _)| path.trim() == CHOICE);
+        self.scenario.changed(set).or_else(|error| {
+            if !set.iter().any(is_choice) {
+                return Err(error);
+            }
+            let without = ["expect=[]", "agree=[]"].map(String::from);
+            let all: Vec<String> = without.into_iter().chain(set.iter().cloned()).collect();
+            self.scenario.changed(&all).map_err(|_| error)
+        })
     }
 
     /// The disciplines that are others in `next`, by the places of their links.
@@ -180,10 +199,14 @@ fn works(scenario: &Scenario, discipline: usize, at: usize) -> String {
     format!("{} {parameters:?} {:?} {:?}", works.name(), queue.rate, queue.buffer)
 }
 
-/// All of a scenario that stays as it is while a run goes on, as text.
+/// All of a scenario that stays as it is while a run goes on, as text. What is judged of runs that
+/// have ended is none of it: it goes with the disciplines that it names.
 fn fixed(scenario: &Scenario) -> String {
     let spec = Spec {
         disciplines: Vec::new(),
+        expect: Vec::new(),
+        agree: Vec::new(),
+        output: OutputSpec { paired: None, ..scenario.spec().output.clone() },
         link: None,
         network: None,
         return_link: None,

@@ -155,8 +155,14 @@ impl Playing {
             return false;
         }
         let is_interrupt = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+        let is_change =
+            matches!(key.code, KeyCode::Up | KeyCode::Down | KeyCode::Char(']' | '[' | 'd' | 'D'));
         match key.code {
             _ if is_interrupt => return true,
+            // The pictures stay, and so does what is said of the link.
+            _ if is_change && self.is_over => {
+                self.scene.trouble = Some("the run is at its end, and nothing changes any more".into());
+            }
             KeyCode::Char('q') | KeyCode::Esc => return true,
             KeyCode::Char(' ') => self.is_paused = !self.is_paused,
             KeyCode::Char('.') if !self.is_over => {
@@ -301,6 +307,10 @@ mod tests {
             group = "udp"
             source = { cbr = { rate = "1500 kbit/s" } }
             access = { rate = "100 Mbit/s", delay = "1 ms" }
+            [[expect]]
+            discipline = "faba"
+            measure = "jain"
+            min = 0.5
         "#;
         let scenario = parse("two", text, &Overrides::default()).expect("a scenario");
         Playing::new(scenario, 1.0).expect("it can be played")
@@ -336,6 +346,9 @@ mod tests {
         let text = shown(&playing);
         assert!(text.starts_with("two  20.00 s of 20 s  at its end"), "{text}");
         assert!(text.contains("tail-drop") && text.contains("faba") && text.contains("udp.1"), "{text}");
+        press(&mut playing, KeyCode::Up);
+        let text = shown(&playing);
+        assert!(text.contains("at its end  2 Mbit/s") && text.contains("nothing changes any more"), "{text}");
         assert!(press(&mut playing, KeyCode::Char('q')));
     }
 

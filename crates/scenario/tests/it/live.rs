@@ -230,3 +230,41 @@ fn what_needs_a_new_run_is_refused_and_changes_nothing() {
     while live.advance() {}
     assert_eq!(watcher.all(), run(&scenario, &[]));
 }
+
+#[test]
+fn a_choice_of_disciplines_that_leaves_out_one_of_which_something_is_expected_is_changed_as_any() {
+    let judged = format!(
+        "{TEXT}\n[output]\npaired = \"drop-front\"\n\
+         [[expect]]\ndiscipline = \"drop-front\"\nmeasure = \"jain\"\nmin = 0.1\n\
+         [[agree]]\ndiscipline = \"drop-front\"\nmeasure = \"jain\"\nwithin = 0.2\n"
+    );
+    let judged = judged.replace("DISCIPLINE", "tail-drop");
+    let chosen = Overrides { disciplines: vec!["pie,red".into()], ..Overrides::default() };
+    let scenario = parse("live.toml", &judged, &chosen).unwrap_or_else(|error| panic!("{error}"));
+    let mut live = Live::new(&scenario, 0, 7, Box::new(Watcher::default())).expect("it can be built");
+    live.advance();
+    let changes = ["link.rate=2 Mbit/s", "link.buffer=50 packets", "disciplines=[\"codel\", \"red\"]"];
+    for change in changes {
+        live.set_all(&[change.into()]).unwrap_or_else(|error| panic!("{change}: {error}"));
+        live.advance();
+    }
+    assert!(live.set("output.samples", "\"1 s\"").is_err(), "what is written is not changed");
+}
+
+#[test]
+fn a_discipline_of_which_something_is_expected_is_replaced_and_nothing_is_expected_any_more() {
+    let judged = format!(
+        "{TEXT}\n[[expect]]\ndiscipline = \"drop-front\"\nmeasure = \"jain\"\nmin = 0.1\n\
+         [[expect]]\ndiscipline = \"tail-drop\"\nmeasure = \"jain\"\nmin = 0.1\n"
+    );
+    let scenario = parse("live.toml", &judged.replace("DISCIPLINE", "tail-drop"), &Overrides::default());
+    let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+    let mut live = Live::new(&scenario, 0, 7, Box::new(Watcher::default())).expect("it can be built");
+    live.advance();
+    live.set("link.rate", "2 Mbit/s").expect("it may change");
+    assert_eq!(live.scenario().spec().expect.len(), 2);
+    assert!(live.set("disciplines", "[\"no-such\", \"drop-front\"]").is_err());
+    live.set("disciplines", "[\"codel\", \"drop-front\"]").unwrap_or_else(|error| panic!("{error}"));
+    assert!(live.scenario().spec().expect.is_empty());
+    assert_eq!(live.scenario().spec().disciplines[0].label(), "codel");
+}
