@@ -17,20 +17,28 @@ pub(crate) fn name_of(path: &Path, otherwise: &str) -> String {
     if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { otherwise.into() }
 }
 
-/// Refuses a path where something is.
+/// Refuses a path where something is, and one in a folder that is not there.
 pub(crate) fn check_free(path: &Path) -> Result<(), Failure> {
-    if path.symlink_metadata().is_ok() { Err(taken(path)) } else { Ok(()) }
+    if path.symlink_metadata().is_ok() {
+        return Err(taken(path));
+    }
+    match path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        Some(folder) => Err(Failure::user(
+            format!("`{}` is to be written, but there is no folder `{}`", path.display(), folder.display()),
+            FOLDER,
+        )),
+        None => Ok(()),
+    }
 }
+
+const FOLDER: &str = "allowed: a file in a folder that is there and can be written";
 
 /// Writes `text` to a new file.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let mut file =
         OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => taken(path),
-            _ => Failure::user(
-                format!("`{}`: {error}", path.display()),
-                "allowed: a file in a folder that is there and can be written",
-            ),
+            _ => Failure::user(format!("`{}`: {error}", path.display()), FOLDER),
         })?;
     file.write_all(text.as_bytes()).map_err(|error| {
         // What is there is half of it, and ours.

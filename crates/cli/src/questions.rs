@@ -1,4 +1,4 @@
-//! Questions in the terminal, for what the arguments leave open.
+//! Questions for what the arguments leave open: to the terminal, or to what is piped in.
 
 use crate::failure::Failure;
 use crate::notice::notice;
@@ -8,32 +8,37 @@ use std::io::{self, BufRead, IsTerminal, Write};
 pub(crate) struct Questions {
     /// The command that needs them.
     command: &'static str,
-    /// Is there a terminal that answers?
-    is_answered: bool,
+    input: Input,
+}
+
+/// Where answers come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Input {
+    /// The question is shown there, and comes again after an answer that is refused.
+    Terminal,
+    /// A line each. Where they end, the others have their defaults.
+    Piped,
+    /// A terminal whose questions are not seen.
+    Nothing,
 }
 
 impl Questions {
     /// Those of `command`.
     pub(crate) fn new(command: &'static str) -> Self {
-        Questions { command, is_answered: io::stdin().is_terminal() && io::stderr().is_terminal() }
+        let input = match (io::stdin().is_terminal(), io::stderr().is_terminal()) {
+            (true, true) => Input::Terminal,
+            (true, false) => Input::Nothing,
+            (false, _) => Input::Piped,
+        };
+        Questions { command, input }
     }
 
-    /// Is there a terminal that answers?
+    /// Is there an answer to the next question?
     pub(crate) fn is_answered(&self) -> bool {
-        self.is_answered
-    }
-
-    /// What was given, or the answer.
-    pub(crate) fn value<T, E: ToString>(
-        &mut self,
-        given: Option<T>,
-        question: &str,
-        default: &str,
-        read: fn(&str) -> Result<T, E>,
-    ) -> Result<T, Failure> {
-        match given {
-            Some(given) => Ok(given),
-            None => self.answer(question, default, &|text| read(text).map_err(|error| error.to_string())),
+        match self.input {
+            Input::Terminal => true,
+            Input::Piped => io::stdin().lock().fill_buf().is_ok_and(|bytes| !bytes.is_empty()),
+            Input::Nothing => false,
         }
     }
 
@@ -54,8 +59,8 @@ impl Questions {
         }
     }
 
-    /// Repeats the question until the answer can be read; an empty one is the default. Without a
-    /// terminal it is the default at once.
+    /// Repeats the question until the answer can be read; an empty one is the default. What is
+    /// piped in is read once.
     pub(crate) fn answer<T>(
         &mut self,
         question: &str,
@@ -64,7 +69,11 @@ impl Questions {
     ) -> Result<T, Failure> {
         loop {
             let mut line = String::new();
-            if self.is_answered {
+            if self.input == Input::Piped {
+                // What cannot be read has ended.
+                let _ = io::stdin().lock().read_line(&mut line);
+            }
+            if self.input == Input::Terminal {
                 // A prompt that cannot be shown ends with the input, below.
                 let _ = write!(io::stderr(), "{question} [{default}]: ").and_then(|()| io::stderr().flush());
                 let count = io::stdin().lock().read_line(&mut line);
@@ -81,7 +90,7 @@ impl Questions {
             let answer = Some(line.trim()).filter(|answer| !answer.is_empty()).unwrap_or(default);
             match read(answer) {
                 Ok(value) => return Ok(value),
-                Err(why) if self.is_answered => notice(format_args!("{why}")),
+                Err(why) if self.input == Input::Terminal => notice(format_args!("{why}")),
                 Err(why) => {
                     let (message, allowed) = why.split_once("; ").unwrap_or((&why, ""));
                     return Err(Failure::user(format!("{question}: {message}"), allowed));

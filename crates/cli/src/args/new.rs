@@ -6,14 +6,14 @@ use std::path::PathBuf;
 
 pub(super) const NEW_EXAMPLES: &str = "\
 Examples:
-  fairwire new mine.toml          # five questions
+  fairwire new mine.toml          # five questions; or five lines that are piped in
   fairwire new mine.toml --rate \"50 Mbit/s\" --rtt \"30 ms\" --senders \"4 cubic, 1 bbr, 1 cbr 5 Mbit/s\" \\
       --disciplines tail-drop,fq-codel --duration \"60 s\"
 
 A sender is a congestion controller (`fairwire list controllers`), or a source (`fairwire list sources`), perhaps with a
 number before it and a rate behind it. A file that is there is never written over.";
 
-/// What is left out is read from the terminal; without one it has its default.
+/// What is left out is read from the input, a line each; where that ends it has its default.
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
     /// The file to write, which must not be there yet.

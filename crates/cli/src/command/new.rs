@@ -26,6 +26,7 @@ pub(crate) fn new(args: &NewArgs) -> Result<Ending, Failure> {
 }
 
 /// The five answers.
+#[derive(Clone, Debug)]
 struct Answers {
     rate: Rate,
     rtt: Duration,
@@ -34,27 +35,110 @@ struct Answers {
     duration: Duration,
 }
 
+/// One of five questions.
+struct Question {
+    option: &'static str,
+    text: &'static str,
+    default: &'static str,
+    /// Reads an answer.
+    put: fn(&mut Answers, &str) -> Result<(), String>,
+}
+
+const QUESTIONS: [Question; 5] = [
+    Question {
+        option: "--rate",
+        text: "rate of the link",
+        default: "10 Mbit/s",
+        put: |all, text| read(text).map(|rate| all.rate = rate),
+    },
+    Question {
+        option: "--rtt",
+        text: "round-trip time",
+        default: "40 ms",
+        put: |all, text| read(text).map(|rtt| all.rtt = rtt),
+    },
+    Question {
+        option: "--senders",
+        text: "who sends",
+        default: "4 cubic, 1 cbr 2 Mbit/s",
+        put: |all, text| senders(text).map(|senders| all.senders = senders),
+    },
+    Question {
+        option: "--disciplines",
+        text: "disciplines",
+        default: "tail-drop, fq-codel",
+        put: |all, text| disciplines(text).map(|disciplines| all.disciplines = disciplines),
+    },
+    Question {
+        option: "--duration",
+        text: "how long",
+        default: "30 s",
+        put: |all, text| read(text).map(|duration| all.duration = duration),
+    },
+];
+
+fn read<T: FromStr<Err: ToString>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: T::Err| error.to_string())
+}
+
 impl Answers {
-    /// Those of the arguments; the others from the terminal, if there is one.
+    /// Those of the arguments; the others from the terminal, or what is piped in.
     fn of(args: &NewArgs) -> Result<Answers, Failure> {
         let mut questions = Questions::new("fairwire new");
-        Ok(Answers {
-            rate: questions.value(args.rate, "rate of the link", "10 Mbit/s", Rate::from_str)?,
-            rtt: questions.value(args.rtt, "round-trip time", "40 ms", Duration::from_str)?,
-            senders: questions.text(
-                ("--senders", args.senders.as_deref()),
-                "who sends",
-                "4 cubic, 1 cbr 2 Mbit/s",
-                &senders,
-            )?,
-            disciplines: questions.text(
-                ("--disciplines", args.disciplines.as_deref()),
-                "disciplines",
-                "tail-drop, fq-codel",
-                &disciplines,
-            )?,
-            duration: questions.value(args.duration, "how long", "30 s", Duration::from_str)?,
-        })
+        let given = [
+            args.rate.map(|rate| rate.to_string()),
+            args.rtt.map(|rtt| rtt.to_string()),
+            args.senders.clone(),
+            args.disciplines.clone(),
+            args.duration.map(|duration| duration.to_string()),
+        ];
+        // What is given comes first: an answer has to go with it.
+        let mut all = Answers::defaults();
+        for (question, given) in QUESTIONS.iter().zip(&given).filter(|(_, given)| given.is_some()) {
+            let read = |text: &str| all.with(question, text);
+            all = questions.text(
+                (question.option, given.as_deref()),
+                question.text,
+                question.default,
+                &read,
+            )?;
+        }
+        for (question, _) in QUESTIONS.iter().zip(&given).filter(|(_, given)| given.is_none()) {
+            all =
+                questions.answer(question.text, question.default, &|text| all.with_answer(question, text))?;
+        }
+        Ok(all)
+    }
+
+    fn defaults() -> Answers {
+        let none = Duration::from_ns(0);
+        let rate = Rate::from_bps(1).expect("not zero");
+        let all = Answers { rate, rtt: none, senders: vec![], disciplines: vec![], duration: none };
+        let with = |all: Answers, question: &Question| {
+            all.with(question, question.default).expect("a default is right")
+        };
+        QUESTIONS.iter().fold(all, with)
+    }
+
+    fn with(&self, question: &Question, text: &str) -> Result<Answers, String> {
+        let mut all = self.clone();
+        (question.put)(&mut all, text).map(|()| all)
+    }
+
+    /// The same, unless this is the answer for which the scenario cannot be run.
+    fn with_answer(&self, question: &Question, text: &str) -> Result<Answers, String> {
+        let all = self.with(question, text)?;
+        match all.refusal() {
+            Some(why) if self.refusal().is_none() => Err(why),
+            _ => Ok(all),
+        }
+    }
+
+    /// Why the scenario cannot be run, if so.
+    fn refusal(&self) -> Option<String> {
+        let error = parse("scenario", &scenario(self, "scenario"), &Overrides::default()).err()?;
+        let advice = error.problem.advice().map_or_else(String::new, |advice| format!("; {advice}"));
+        Some(format!("{}{advice}", error.problem))
     }
 }
 
@@ -115,22 +199,22 @@ fn sender(text: &str) -> Result<Sender, String> {
     }
 }
 
+/// The sources that can be made here: not one that needs a file of its own.
+fn sources() -> impl Iterator<Item = &'static source::Entry> {
+    source::all().iter().filter(|entry| entry.name != "replay")
+}
+
 fn kind(name: &str) -> Result<Kind, String> {
     if let Some(controller) = control::all().iter().find(|known| known.name == name) {
         return Ok(Kind::Controller(controller.name));
     }
-    // One that needs a file of its own cannot be made here.
-    let mut sources = source::all().iter().filter(|entry| entry.name != "replay");
-    if let Some(entry) = sources.find(|entry| entry.name == name) {
+    if let Some(entry) = sources().find(|entry| entry.name == name) {
         let example = if entry.needed().is_some() { entry.about.example } else { "" };
         let has_rate = entry.fields.iter().any(|field| field.name == "rate");
         return Ok(Kind::Source { name: entry.name, example, is_tcp: entry.about.is_tcp, has_rate });
     }
-    let known: Vec<&str> = control::all()
-        .iter()
-        .map(|known| known.name)
-        .chain(source::all().iter().map(|entry| entry.name))
-        .collect();
+    let known: Vec<&str> =
+        control::all().iter().map(|known| known.name).chain(sources().map(|entry| entry.name)).collect();
     let near = spelling::hint(name, known.iter().copied());
     Err(format!("`{name}` sends nothing that is known; allowed: {}{near}", known.join(", ")))
 }
@@ -251,10 +335,23 @@ impl Text<'_> {
 fn source_of(kind: &Kind, rate: Option<Rate>) -> String {
     match (kind, rate) {
         (Kind::Controller(_), _) => "\"bulk\"".into(),
-        (Kind::Source { name, .. }, Some(rate)) => format!("{{ {name} = {{ rate = \"{rate}\" }} }}"),
+        (Kind::Source { name, example, .. }, Some(rate)) => {
+            format!("{{ {name} = {{ {} }} }}", at_rate(example, rate))
+        }
         (Kind::Source { name, example: "", .. }, None) => quoted(name),
         (Kind::Source { name, example, .. }, None) => format!("{{ {name} = {{ {example} }} }}"),
     }
+}
+
+/// The example with this rate in place of its own.
+fn at_rate(example: &str, rate: Rate) -> String {
+    let is_rate = |part: &&str| part.starts_with("rate = ");
+    // Between values, and not within one.
+    let others = example.split_inclusive("\", ").flat_map(|part| part.split_inclusive("}, "));
+    let others: String = others.filter(|part| !is_rate(part)).collect();
+    let others = others.trim_end_matches(", ");
+    let separator = if others.is_empty() { "" } else { ", " };
+    format!("rate = \"{rate}\"{separator}{others}")
 }
 
 #[cfg(test)]
@@ -276,9 +373,11 @@ mod tests {
     #[test]
     fn what_is_written_can_be_run_whatever_sends() {
         let names = control::all().iter().map(|known| known.name);
-        let sources = source::all().iter().map(|entry| entry.name).filter(|name| *name != "replay");
-        for name in names.chain(sources) {
-            let text = text(&format!("3 {name}, {name}"));
+        let with_rate = sources().filter(|entry| entry.fields.iter().any(|field| field.name == "rate"));
+        let at_rates = with_rate.map(|entry| format!("3 {} 1500 kbit/s", entry.name));
+        let plain = names.chain(sources().map(|entry| entry.name)).map(|name| format!("3 {name}, {name}"));
+        for name in plain.chain(at_rates) {
+            let text = text(&name);
             let read = parse("mine.toml", &text, &Overrides::default());
             assert!(
                 read.is_ok(),
@@ -305,10 +404,29 @@ mod tests {
     fn a_sender_that_is_not_known_or_has_no_rate_is_refused_with_what_is_allowed() {
         let refusal = |text: &str| senders(text).expect_err("it is refused");
         assert!(refusal("4 cubik").contains("did you mean `cubic`?"), "{}", refusal("4 cubik"));
+        assert!(!refusal("1 replay").contains("`replay`?"), "{}", refusal("1 replay"));
         assert!(refusal("cubic 3 Mbit/s").contains("no rate of its own"));
         assert!(refusal("0 cubic").contains("allowed: 1 to 1000"));
         assert!(refusal("1 cbr fast").contains("fast"));
         assert!(refusal(" , ").contains("allowed"));
         assert!(disciplines("tail-dorp").expect_err("it is refused").contains("tail-drop"));
+    }
+
+    #[test]
+    fn an_answer_is_refused_at_once_where_the_scenario_cannot_be_run_with_it_and_can_be_without() {
+        let question = |option: &str| QUESTIONS.iter().find(|it| it.option == option).expect("it is one");
+        let all = Answers::defaults();
+        let why = all.with_answer(question("--duration"), "1 s").expect_err("no flow starts in time");
+        assert!(why.contains("the run is over by then; allowed: "), "{why}");
+        assert!(all.with_answer(question("--duration"), "20 s").is_ok());
+        // What is wrong already is not the fault of another answer.
+        let short = all.with(question("--duration"), "1 s").expect("it is a time");
+        assert!(short.with_answer(question("--rate"), "20 Mbit/s").is_ok());
+    }
+
+    #[test]
+    fn a_source_that_needs_more_than_a_rate_has_the_rest_of_its_example() {
+        let text = text("1 on-off 5 Mbit/s");
+        assert!(text.contains("on-off = { rate = \"5 Mbit/s\", burst = { fixed = "), "{text}");
     }
 }

@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 
 fn json(args: &[&str]) -> Value {
@@ -365,9 +365,38 @@ fn a_new_scenario_is_written_once_and_runs() {
     let ran = run(&["run", &file, "--seeds", "1"]);
     assert_eq!(code(&ran), 0, "{}", stderr(&ran));
     assert!(stdout(&ran).contains("share of cubic") && stdout(&ran).contains("codel"), "{}", stdout(&ran));
-    // Without a terminal what is left out has its default.
+    // Where the input has ended, what is left out has its default.
     let other = folder.path().join("other.toml").display().to_string();
     assert_eq!(code(&run(&["new", &other])), 0);
+}
+
+/// `fairwire new`, whose answers are piped in.
+fn new_of(file: &std::path::Path, answers: &str) -> Output {
+    let mut child = fairwire();
+    child.args(["new", &file.display().to_string()]);
+    child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = child.spawn().unwrap();
+    // It may have refused the file before it reads.
+    let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), answers.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn answers_that_are_piped_in_are_read_and_a_refused_one_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("piped.toml");
+    let output = new_of(&path, "50 Mbit/s\n\n1 on-off 5 Mbit/s\n");
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let text = std::fs::read_to_string(&path).unwrap();
+    for said in ["rate = \"50 Mbit/s\"", "delay = \"20 ms\"", "on-off = { rate = \"5 Mbit/s\", burst"] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    let path = folder.path().join("short.toml");
+    let output = new_of(&path, "\n\n\n\n1 s\n");
+    assert_eq!((code(&output), path.exists()), (2, false));
+    assert!(stderr(&output).contains("how long: "), "{}", stderr(&output));
+    let output = new_of(&folder.path().join("missing/mine.toml"), "");
+    assert!(stderr(&output).contains("there is no folder"), "{}", stderr(&output));
 }
 
 /// Runs `args` with a stdout without a reader.

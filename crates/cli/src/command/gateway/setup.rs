@@ -187,11 +187,10 @@ impl Answers {
             survey.inside(&outside).map_or("", |interface| &interface.name),
             &|text| interface(survey, text, Some(&outside)),
         )?;
-        let is_answered = questions.is_answered();
         let mut rate = |given: Option<Rate>, option: &str, question: &str| match (given, args.measure) {
             (Some(rate), _) => Ok(LineRate::Known(rate)),
             (None, Some(_)) => Ok(LineRate::Measure),
-            (None, None) if !is_answered => Err(Failure::user(
+            (None, None) if !questions.is_answered() => Err(Failure::user(
                 format!("the {question} of the line is not known"),
                 format!(
                     "allowed: `{option} RATE`, such as `{option} \"100 Mbit/s\"`, or `--measure \"30 s\"` while a speed test runs"
