@@ -106,7 +106,7 @@ pub(crate) fn bytes(bytes: u64) -> String {
 }
 
 fn scaled(value: f64, units: [&'static str; 4]) -> (String, &'static str) {
-    let mut scaled = value;
+    let mut scaled = value + 0.0; // the sum of nothing is -0
     let mut at = 0;
     while scaled >= 999.5 && at < 3 {
         scaled /= 1000.0;

@@ -2,7 +2,7 @@
 
 use super::format::Format;
 use super::keys;
-use super::values::{loss, packet, seconds, warm_up, whole};
+use super::values::{loss, packet, process, seconds, warm_up, whole};
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::ArgValueCompleter;
 use fairwire_core::units::{Amount, Room};
@@ -29,7 +29,7 @@ const SHELL_EXAMPLES: &str = "\
 Examples:
   fairwire lab shell                                  # 10 Mbit/s, 20 ms each way, 100 packets
   fairwire lab shell --down \"20 Mbit/s\" --up \"2 Mbit/s\" --discipline fq-codel
-  fairwire lab shell --trace lte.trace --buffer \"200 ms\" -- chromium --no-sandbox
+  fairwire lab shell --trace lte --buffer \"200 ms\" -- chromium --no-sandbox
   fairwire lab shell --set link.rate=\"5 Mbit/s\" scenarios/selfish-flow.toml -- iperf3 -c 100.64.0.1 -R
   fairwire lab shell --watch                          # in another terminal
 
@@ -72,7 +72,8 @@ pub(crate) struct ShellArgs {
     /// scenario's first, or else tail-drop.
     #[arg(long, value_name = "NAME")]
     pub discipline: Option<String>,
-    /// A file of delivery opportunities as mahimahi has them, to the command.
+    /// A file of delivery opportunities as mahimahi has them, to the command; or a trace that comes
+    /// along, such as `lte`.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     /// The same, away from it.
@@ -85,14 +86,14 @@ pub(crate) struct ShellArgs {
     #[arg(long, value_name = "P", value_parser = loss)]
     pub loss: Option<f64>,
     /// The seed of all that is random.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = whole(0..=u64::MAX))]
     pub seed: u64,
     /// What is on the other side.
     #[arg(long, value_enum, default_value_t = Outside::Any)]
     pub outside: Outside,
     /// Watch a shell that is running, in this terminal; by its process number where there are
     /// several.
-    #[arg(long, value_name = "PID", num_args = 0..=1, default_missing_value = "0", conflicts_with_all = ["scenario", "command"])]
+    #[arg(long, value_name = "PID", num_args = 0..=1, default_missing_value = "0", value_parser = process, conflicts_with_all = ["scenario", "command"])]
     pub watch: Option<u32>,
     /// The command and its arguments. Left out: your shell.
     #[arg(last = true, value_name = "COMMAND")]

@@ -74,6 +74,12 @@ fn unknown_argument(given: &str, command: &clap::Command) -> Failure {
             format!("`{name} --help` shows how it is used"),
         );
     }
+    if given[1..].starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return Failure::user(
+            format!("`{}` is given, but no option is called so, and no value is negative", shortened(given)),
+            "allowed: a value that is not negative; where one may be, `--option=VALUE`",
+        );
+    }
     let options = command.get_arguments().filter(|option| !option.is_hide_set());
     let options: Vec<String> =
         options.filter_map(|option| option.get_long()).map(|long| format!("--{long}")).collect();

@@ -41,6 +41,11 @@ pub(super) fn loss(text: &str) -> Result<f64, String> {
     number(text, 0.0..=0.99)
 }
 
+/// The number of a process.
+pub(super) fn process(text: &str) -> Result<u32, String> {
+    text.trim().parse().map_err(|_| "allowed: the number of a process that runs `lab shell`".into())
+}
+
 /// Simulated seconds a second.
 pub(super) fn speed(text: &str) -> Result<f64, String> {
     number(text, 0.1..=100.0)

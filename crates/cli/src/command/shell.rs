@@ -6,6 +6,7 @@ use crate::notice::notice;
 use crate::scene;
 use fairwire_experiment::shell::{self, Order, ShellError};
 use fairwire_linux::clock;
+use fairwire_scenario::traces::NamedTrace;
 use fairwire_scenario::{Links, Overrides, Scenario, load, parse_in};
 use fairwire_testbed::enclosure::Way;
 use fairwire_testbed::error::TestbedError;
@@ -89,10 +90,18 @@ fn scenario(args: &ShellArgs) -> Result<Scenario, Failure> {
     let set = changes(args)?;
     let disciplines = args.discipline.iter().cloned().collect();
     let overrides = Overrides { set, disciplines, seeds: None };
-    Ok(match &args.scenario {
+    let scenario = match &args.scenario {
         Some(path) => load(path, &overrides)?,
         None => parse_in(Path::new(""), "lab shell", &base(args), &overrides)?,
-    })
+    };
+    let given = scenario.spec().disciplines.len();
+    if args.discipline.is_some() && given > 1 {
+        return Err(Failure::user(
+            format!("`--discipline` has {given} disciplines, but a link has one"),
+            "allowed: one, such as `--discipline fq-codel`",
+        ));
+    }
+    Ok(scenario)
 }
 
 /// A link both ways. Disciplines go by the rate; that of a trace is its mean. The flow is not run:
@@ -132,8 +141,12 @@ fn changes(args: &ShellArgs) -> Result<Vec<String>, Failure> {
     Ok(all)
 }
 
-/// A scenario looks for files where it is, and an option where the user is.
+/// A scenario looks for files where it is, and an option where the user is. The name of a trace
+/// that comes along is that one.
 fn absolute(path: &Path) -> Result<String, Failure> {
+    if let Some(known) = path.to_str().and_then(NamedTrace::find) {
+        return Ok(known.name.into());
+    }
     let path = std::path::absolute(path).map_err(|error| Failure::Ours(error.to_string()))?;
     Ok(path.to_string_lossy().into_owned())
 }

@@ -38,8 +38,8 @@ struct Past {
     backlog_packets: VecDeque<u64>,
     wait_us: VecDeque<u64>,
     lost: VecDeque<u64>,
-    /// Dropped, marked and lost in the view before.
-    total: u64,
+    /// Dropped, marked and lost in the view before, if there was one.
+    total: Option<u64>,
 }
 
 /// Values kept: one a column.
@@ -155,8 +155,9 @@ impl Past {
         push(&mut self.sent_bps, link.sent_bps);
         push(&mut self.backlog_packets, link.backlog_packets as f64);
         push(&mut self.wait_us, link.wait_p99_s * 1e6);
-        push(&mut self.lost, total.saturating_sub(self.total) as f64);
-        self.total = total;
+        // What was before the first view is seen by none.
+        let before = self.total.replace(total).unwrap_or(total);
+        push(&mut self.lost, total.saturating_sub(before) as f64);
     }
 }
 
