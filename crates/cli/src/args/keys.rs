@@ -105,7 +105,10 @@ mod tests {
     #[test]
     fn the_elements_of_a_list_have_the_names_of_the_scenario() {
         assert_eq!(completed("flow."), ["flow.tcp.", "flow.udp."]);
-        assert_eq!(completed("flow.tcp.access."), ["flow.tcp.access.delay=", "flow.tcp.access.rate="]);
+        assert_eq!(
+            completed("flow.tcp.access."),
+            ["flow.tcp.access.delay=", "flow.tcp.access.impair.", "flow.tcp.access.rate="]
+        );
         assert_eq!(completed("flow.tcp.tcp.control.cubic.be"), ["flow.tcp.tcp.control.cubic.beta="]);
         assert_eq!(completed("flow.tcp.source.we"), ["flow.tcp.source.web."]);
         let cbr = ["dither=", "packet=", "rate="].map(|key| format!("flow.udp.source.cbr.{key}"));
