@@ -60,17 +60,7 @@ fn panel(out: &mut String, panel: &Panel, has_title: bool, has_keys: bool) {
     let scaled = |name: &str, scale: Scale| (scale == Scale::Log).then(|| format!("{name}mode=log"));
     let names = Columns::new(panel).names;
     if panel.is_table() {
-        let rows: Vec<String> = panel.lines.iter().map(|line| braced(&line.label)).collect();
-        let last = panel.lines.len() as f64 - 0.5;
-        options.push(format!(
-            "y dir=reverse, ymin=-0.5, ymax={last}, ytick={{0,...,{}}}",
-            rows.len().max(1) - 1
-        ));
-        options.push(format!("yticklabels={{{}}}, grid=none", rows.join(",")));
-        options.push("colormap={fairwire}{color=(white) color=(fairwire0!55)}, point meta=explicit".into());
-        if let Some([low, high]) = panel.y.range {
-            options.push(format!("point meta min={}, point meta max={}", short(low), short(high)));
-        }
+        options.extend(rows(panel));
     } else {
         let [low, high] = y.ends();
         options.push(format!("ymin={low}, ymax={high}"));
@@ -121,6 +111,22 @@ fn panel(out: &mut String, panel: &Panel, has_title: bool, has_keys: bool) {
         let [low, high] = y.ends();
         let _ = writeln!(out, "\\draw[gray, dashed] (axis cs:{from},{low}) -- (axis cs:{from},{high});");
     }
+}
+
+/// The options of the vertical axis of a table, which has a row for each line.
+fn rows(panel: &Panel) -> Vec<String> {
+    let rows: Vec<String> = panel.lines.iter().map(|line| braced(&line.label)).collect();
+    let last = panel.lines.len() as f64 - 0.5;
+    let shades = "colormap={fairwire}{color=(white) color=(fairwire0!55)}, point meta=explicit";
+    let mut options = vec![
+        format!("y dir=reverse, ymin=-0.5, ymax={last}, ytick={{0,...,{}}}", rows.len().max(1) - 1),
+        format!("yticklabels={{{}}}, grid=none", rows.join(",")),
+        shades.into(),
+    ];
+    if let Some([low, high]) = panel.y.range {
+        options.push(format!("point meta min={}, point meta max={}", short(low), short(high)));
+    }
+    options
 }
 
 /// The options of a line, and its points.
