@@ -12,6 +12,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 /// Sends `request` to the gateway that `whom` names. A refusal, or no answer, is the user's to
 /// mend.
@@ -35,6 +36,15 @@ pub(super) fn silent(why: impl Display) -> Failure {
         why,
         "start it with `fairwire gateway run CONFIG`; only its owner, root and the group of `telemetry.readers` may use its socket",
     )
+}
+
+/// The time of day, as files of other programs have it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the command line may know the time: leases end by it, and readings are of one"
+)]
+pub(super) fn since_1970() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
 /// Has the configuration read again. The client may read files that the gateway's process may not:

@@ -1,6 +1,7 @@
 //! `fairwire gateway follow`: the column `leased` of the subscriber file follows the leases of DHCP
 //! servers, by the Ethernet addresses of subscribers.
 
+use super::client::since_1970;
 use super::subscriber::{change_file, path_of};
 use crate::args::FollowArgs;
 use crate::failure::{Ending, Failure};
@@ -17,7 +18,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// The interval at which files are looked at.
 const LOOK: Duration = Duration::from_millis(500);
@@ -37,7 +38,8 @@ pub(super) fn follow(args: &FollowArgs) -> Result<Ending, Failure> {
     let stop = interrupt::flag();
     let mut last_trouble = String::new();
     for round in 0_u32.. {
-        let has_changed = files.iter_mut().fold(false, |any, file| file.look() || any);
+        // Each is looked at, also after one that has changed.
+        let has_changed = files.iter_mut().filter_map(|file| file.look().then_some(())).count() > 0;
         if has_changed || round.is_multiple_of(ENDS) || args.once {
             let trouble = match put(args, &path, &mut files) {
                 Ok(()) => String::new(),
@@ -110,7 +112,7 @@ impl LeaseFile {
 
 /// Puts the leases in the subscriber file, where they are others than there.
 fn put(args: &FollowArgs, path: &Path, files: &mut [LeaseFile]) -> Result<(), Failure> {
-    let now_s = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    let now_s = since_1970().as_secs();
     let mut all = Leases::new();
     for file in files {
         for (mac, addresses) in file.leases(now_s)? {

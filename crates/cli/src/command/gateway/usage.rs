@@ -1,13 +1,12 @@
 //! `fairwire gateway usage`: what each class and subscriber was sent, for billing.
 
-use super::client::answer;
+use super::client::{answer, since_1970};
 use crate::args::UsageArgs;
 use crate::failure::{Ending, Failure};
 use crate::output::file;
 use crate::report;
 use fairwire_gateway::control::protocol::{Answer, Request};
 use fairwire_gateway::telemetry::snapshot::Snapshot;
-use std::time::SystemTime;
 
 /// The columns.
 const HEAD: [&str; 8] = ["read_s", "started_s", "gateway", "way", "class", "parent", "bytes", "dropped"];
@@ -18,8 +17,8 @@ pub(super) fn usage(args: &UsageArgs) -> Result<Ending, Failure> {
     let Answer::Snapshot(snapshot) = answer(&args.whom, &Request::Status { classes: true })? else {
         return Err(Failure::Ours("the gateway answered something else than its status".into()));
     };
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let text = rows(&snapshot, now.as_secs_f64()).map_err(|error| Failure::Ours(error.to_string()))?;
+    let text =
+        rows(&snapshot, since_1970().as_secs_f64()).map_err(|error| Failure::Ours(error.to_string()))?;
     match &args.out {
         None => report::print(&text)?,
         Some(path) => file::write(path, &text)?,
