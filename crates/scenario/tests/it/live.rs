@@ -236,7 +236,7 @@ fn a_choice_of_disciplines_that_leaves_out_one_of_which_something_is_expected_is
     let judged = format!(
         "{TEXT}\n[output]\npaired = \"drop-front\"\n\
          [[expect]]\ndiscipline = \"drop-front\"\nmeasure = \"jain\"\nmin = 0.1\n\
-         [[agree]]\ndiscipline = \"drop-front\"\nmeasure = \"jain\"\nwithin = 0.2\n"
+         [[agree]]\ndiscipline = \"drop-front\"\nmeasure = \"jain\"\ntolerance = 0.2\nbecause = \"it is\"\n"
     );
     let judged = judged.replace("DISCIPLINE", "tail-drop");
     let chosen = Overrides { disciplines: vec!["pie,red".into()], ..Overrides::default() };
@@ -248,16 +248,18 @@ fn a_choice_of_disciplines_that_leaves_out_one_of_which_something_is_expected_is
         live.set_all(&[change.into()]).unwrap_or_else(|error| panic!("{change}: {error}"));
         live.advance();
     }
-    assert!(live.set("output.samples", "\"1 s\"").is_err(), "what is written is not changed");
+    assert!(live.set("output.every", "1 s").is_err(), "what is written is not changed");
 }
 
 #[test]
 fn a_discipline_of_which_something_is_expected_is_replaced_and_nothing_is_expected_any_more() {
     let judged = format!(
         "{TEXT}\n[[expect]]\ndiscipline = \"drop-front\"\nmeasure = \"jain\"\nmin = 0.1\n\
-         [[expect]]\ndiscipline = \"tail-drop\"\nmeasure = \"jain\"\nmin = 0.1\n"
+         [[expect]]\ndiscipline = \"mild\"\nmeasure = \"jain\"\nmin = 0.1\n"
     );
-    let scenario = parse("live.toml", &judged.replace("DISCIPLINE", "tail-drop"), &Overrides::default());
+    // A label means nothing without its discipline, unlike a name of the catalogue.
+    let judged = judged.replace("\"DISCIPLINE\"", "{ red = { gentle = true }, label = \"mild\" }");
+    let scenario = parse("live.toml", &judged, &Overrides::default());
     let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
     let mut live = Live::new(&scenario, 0, 7, Box::new(Watcher::default())).expect("it can be built");
     live.advance();
