@@ -85,15 +85,16 @@ impl Observers for Watch {
 /// What a sampled number is of.
 #[derive(PartialEq, Eq)]
 struct Of {
-    kind: &'static str,
+    kind: String,
     name: String,
     measure: String,
-    unit: &'static str,
+    unit: String,
 }
 
 impl Of {
     fn is_of(&self, row: &Row<'_>) -> bool {
-        (self.kind, self.unit) == (row.kind, row.unit) && self.name == row.name && self.measure == row.measure
+        let Of { kind, name, measure, unit } = self;
+        measure == row.measure && name == row.name && unit == row.unit && kind == row.kind
     }
 }
 
@@ -132,7 +133,8 @@ impl Seen {
         let found = from.iter().position(is_of).map(|at| expected + at);
         found.or_else(|| before.iter().position(is_of)).unwrap_or_else(|| {
             let Row { kind, name, measure, unit, .. } = *row;
-            self.of.push(Of { kind, name: name.into(), measure: measure.into(), unit });
+            let [kind, name, measure, unit] = [kind, name, measure, unit].map(String::from);
+            self.of.push(Of { kind, name, measure, unit });
             self.of.len() - 1
         })
     }
