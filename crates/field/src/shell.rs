@@ -89,7 +89,9 @@ fn behind(rate_mbit: f64, delay_ms: f64, words: &[&str]) -> Fallible<String> {
     let (program, _) = program()?;
     let output = Command::new(program)
         .args(["--quiet", "lab", "shell", "--outside", "relay"])
-        .args(["--rate", &format!("{rate_mbit} Mbit/s"), "--delay", &format!("{delay_ms} ms"), "--"])
+        .args(["--rate", &format!("{rate_mbit} Mbit/s"), "--delay", &format!("{delay_ms} ms")])
+        // Room enough that senders keep the link busy.
+        .args(["--buffer", "500 packets", "--"])
         .arg(std::env::current_exe()?)
         .arg(PROBE_COMMAND)
         .args(words)
