@@ -7,6 +7,7 @@ use crate::gateway::program;
 use fairwire_core::Duration;
 use fairwire_linux::clock;
 use fairwire_metrics::judge::Allowed;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, ipproto, recv, sendto, socket};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
@@ -35,6 +36,7 @@ pub fn all() -> Vec<Happened> {
 /// An echo request with headers: 56 bytes of data, as `ping` sends.
 const ECHO_BYTES: u32 = 20 + 8 + 56;
 const ECHOES: usize = 200;
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
 
 fn delay(happened: &mut Happened) -> Fallible<()> {
     for (rate_mbit, delay_ms) in [(10.0, 20.0), (1000.0, 1.0)] {
@@ -57,8 +59,9 @@ fn delay(happened: &mut Happened) -> Fallible<()> {
 
 /// The payload of a full segment with its timestamps.
 const SEGMENT: (f64, f64) = (1448.0, 1500.0);
-/// How long is counted.
-const COUNTED: Duration = Duration::from_secs(8);
+/// How many seconds are counted, each by itself: in one in which the senders recover from losses
+/// they leave a part of the link idle.
+const COUNTED: usize = 9;
 
 fn rate(happened: &mut Happened) -> Fallible<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -70,10 +73,14 @@ fn rate(happened: &mut Happened) -> Fallible<()> {
     });
     for rate_mbit in [2.0, 20.0, 200.0] {
         let printed = behind(rate_mbit, 5.0, &["receive", &port.to_string()])?;
-        let bytes_per_s: f64 = printed.trim().parse()?;
-        let part = bytes_per_s * 8.0 * (SEGMENT.1 / SEGMENT.0) / (rate_mbit * 1e6);
-        let name = format!("the part of {rate_mbit} Mbit/s that arrives");
-        happened.expect_in_time(&name, part, Allowed { min: 0.99, max: 1.01 });
+        let part = |bytes_per_s: f64| bytes_per_s * 8.0 * (SEGMENT.1 / SEGMENT.0) / (rate_mbit * 1e6);
+        let parts = printed.lines().filter_map(|line| line.parse().ok()).map(part);
+        let mut parts: Vec<f64> = parts.collect();
+        parts.sort_by(f64::total_cmp);
+        let of = format!("the part of {rate_mbit} Mbit/s that arrives in a second");
+        happened.count(&format!("{of}, least"), parts.first().copied().unwrap_or(f64::NAN));
+        let median = parts.get(COUNTED / 2).copied().unwrap_or(f64::NAN);
+        happened.expect_in_time(&format!("{of}, median"), median, Allowed { min: 0.99, max: 1.01 });
     }
     Ok(())
 }
@@ -117,6 +124,7 @@ pub fn probe(words: &[String]) -> Fallible<()> {
 /// Prints how long each echo takes, ms.
 fn echo() -> Fallible<()> {
     let socket = socket(AddressFamily::INET, SocketType::RAW, Some(ipproto::ICMP))?;
+    set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?; // an answer that is lost ends it
     let to = SocketAddrV4::new(OUTSIDE, 0);
     for number in 0..ECHOES as u16 {
         let request = request(number);
@@ -152,7 +160,7 @@ const CONNECTIONS: usize = 4;
 /// Slow starts and what they overshoot are over by then.
 const SETTLING: Duration = Duration::from_secs(3);
 
-/// Prints how many bytes arrive in a second.
+/// Prints how many bytes arrive in a second, for each of them.
 fn receive(port: u16) -> Fallible<()> {
     let bytes = Arc::new(AtomicU64::new(0));
     for _ in 0..CONNECTIONS {
@@ -166,10 +174,14 @@ fn receive(port: u16) -> Fallible<()> {
         });
     }
     clock::sleep_until(clock::now() + SETTLING);
-    let (began, before) = (clock::now(), bytes.load(Ordering::Relaxed));
-    clock::sleep_until(began + COUNTED);
-    let (took, after) = (clock::now().since(began), bytes.load(Ordering::Relaxed));
-    println!("{}", (after - before) as f64 / took.secs());
+    let look = || (clock::now(), bytes.load(Ordering::Relaxed));
+    let mut before = look();
+    for _ in 0..COUNTED {
+        clock::sleep_until(before.0 + Duration::from_secs(1));
+        let now = look();
+        println!("{}", (now.1 - before.1) as f64 / now.0.since(before.0).secs());
+        before = now;
+    }
     Ok(())
 }
 

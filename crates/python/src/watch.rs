@@ -2,10 +2,10 @@
 
 use crate::table::Table;
 use arrow_array::{ArrayRef, Float64Array, StringArray, UInt64Array};
-use fairwire_core::{Duration, Time};
+use fairwire_core::Duration;
 use fairwire_metrics::Bin;
 use fairwire_metrics::record::RunRecord;
-use fairwire_scenario::{Observer, Observers, Row, RunId, Scenario, View, rows};
+use fairwire_scenario::{Observer, Observers, Row, RunId, SampledRows, Scenario, View, rows};
 use fairwire_sweep::columns;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -82,37 +82,12 @@ impl Observers for Watch {
     }
 }
 
-/// What a sampled number is of.
-#[derive(PartialEq, Eq)]
-struct Of {
-    kind: String,
-    name: String,
-    measure: String,
-    unit: String,
-}
-
-impl Of {
-    fn is_of(&self, row: &Row<'_>) -> bool {
-        let Of { kind, name, measure, unit } = self;
-        measure == row.measure && name == row.name && unit == row.unit && kind == row.kind
-    }
-}
-
-/// A sampled number.
-struct Sample {
-    at: Time,
-    /// Its place in the list of what numbers are of.
-    of: u32,
-    value: f64,
-}
-
 /// What was seen of one run.
 struct Seen {
     watching: Watching,
     discipline: String,
     seed: u64,
-    of: Vec<Of>,
-    samples: Vec<Sample>,
+    rows: SampledRows,
     /// By link.
     delays: Vec<(String, Vec<Bin>)>,
 }
@@ -120,23 +95,8 @@ struct Seen {
 impl Seen {
     fn new(watching: Watching, which: RunId<'_>) -> Self {
         let discipline = which.discipline.into();
-        let (of, samples, delays) = Default::default();
-        Seen { watching, discipline, seed: which.seed, of, samples, delays }
-    }
-
-    /// The place of what `row` is of. One sample is much like the one before, so it is looked for
-    /// from `expected` on.
-    fn place(&mut self, row: &Row<'_>, expected: usize) -> usize {
-        let is_of = |of: &Of| of.is_of(row);
-        let expected = expected.min(self.of.len());
-        let (before, from) = self.of.split_at(expected);
-        let found = from.iter().position(is_of).map(|at| expected + at);
-        found.or_else(|| before.iter().position(is_of)).unwrap_or_else(|| {
-            let Row { kind, name, measure, unit, .. } = *row;
-            let [kind, name, measure, unit] = [kind, name, measure, unit].map(String::from);
-            self.of.push(Of { kind, name, measure, unit });
-            self.of.len() - 1
-        })
+        let (rows, delays) = Default::default();
+        Seen { watching, discipline, seed: which.seed, rows, delays }
     }
 }
 
@@ -147,12 +107,7 @@ impl Observer for Seen {
 
     fn sample(&mut self, view: &View<'_>) {
         let Some(every) = self.watching.every else { return };
-        let mut expected = 0;
-        rows(view, every, self.watching.has_flows, &mut |row| {
-            let place = self.place(&row, expected);
-            expected = place + 1;
-            self.samples.push(Sample { at: view.now(), of: place as u32, value: row.value });
-        });
+        rows(view, every, self.watching.has_flows, &mut |row| self.rows.add(view.now(), row));
     }
 
     fn finished(&mut self, view: &View<'_>) {
@@ -210,10 +165,11 @@ impl WatchedRuns {
         }
         let rows = || {
             self.runs.iter().flat_map(|run| {
-                run.samples.iter().map(|sample| {
-                    let Of { kind, name, measure, unit } = &run.of[sample.of as usize];
-                    let row = Row { kind, name, measure, unit, value: sample.value };
-                    Sampled { discipline: &run.discipline, seed: run.seed, time_s: sample.at.secs(), row }
+                run.rows.iter().map(|(at, row)| Sampled {
+                    discipline: &run.discipline,
+                    seed: run.seed,
+                    time_s: at.secs(),
+                    row,
                 })
             })
         };

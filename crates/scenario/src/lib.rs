@@ -64,6 +64,7 @@ mod passing;
 mod rates;
 mod reach;
 mod run;
+mod sampled_rows;
 mod samples;
 mod schema;
 pub mod source;
@@ -100,6 +101,7 @@ pub use run::{
     ENGINE, Observers, Outcome, RunError, RunId, discipline, fairness, linux, network, ns2, report, run_all,
     run_all_observed, run_single, steps, threads,
 };
+pub use sampled_rows::SampledRows;
 pub use samples::{Row, rows};
 pub use schema::schema;
 pub use source::{

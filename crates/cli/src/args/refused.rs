@@ -76,7 +76,7 @@ fn unknown_argument(given: &str, command: &clap::Command) -> Failure {
     }
     if given[1..].starts_with(|c: char| c.is_ascii_digit() || c == '.') {
         return Failure::user(
-            format!("`{}` is given, but no option is called so, and no value is negative", shortened(given)),
+            format!("`{}` is given, but no option is called so", shortened(given)),
             "allowed: a value that is not negative; where one may be, `--option=VALUE`",
         );
     }

@@ -1,9 +1,9 @@
 //! Finished runs of `run`, kept from one call to the next.
 
 use super::cache;
-use crate::output::{Enough, Outputs, Rows};
+use crate::output::{Enough, Outputs};
 use fairwire_metrics::record::RunRecord;
-use fairwire_scenario::{ENGINE, Observer, Observers, RunId, Scenario};
+use fairwire_scenario::{ENGINE, Observer, Observers, RunId, SampledRows, Scenario};
 use fairwire_study::{Cache, key};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -17,8 +17,9 @@ const SAMPLES: &str = "samples 1";
 /// fiftieth of the run is not kept.
 const WORTH: Duration = Duration::from_millis(50);
 const WORTH_OF_FLOW: Duration = Duration::from_micros(500);
-/// The same of a row of samples, which takes about a microsecond.
-const WORTH_OF_ROW: Duration = Duration::from_micros(50);
+/// To keep a row of samples takes 0.7 us (docs/outputs.md). A picture is drawn again more often
+/// than a run is made again, so that may take a fifth of the run.
+const WORTH_OF_ROW: Duration = Duration::from_nanos(3500);
 
 /// The outputs of a scenario's runs, and the runs that are kept.
 ///
@@ -37,7 +38,7 @@ pub(crate) struct Kept<'a> {
 /// A run that was made.
 struct Made {
     took: Duration,
-    rows: Option<Rows>,
+    rows: Option<SampledRows>,
 }
 
 impl<'a> Kept<'a> {
@@ -88,7 +89,7 @@ impl Observers for Kept<'_> {
         let sampling = sampling(self.outputs.enough()?);
         let record: RunRecord = self.cache.load(&self.key(which, None)?)?;
         if let Some(sampling) = sampling {
-            let rows: Rows = self.cache.load(&self.key(which, Some(&sampling))?)?;
+            let rows: SampledRows = self.cache.load(&self.key(which, Some(&sampling))?)?;
             self.outputs.replay(which, &rows);
         }
         // What it is called is no part of what it depends on.

@@ -12,7 +12,6 @@ mod flows;
 mod formats;
 mod plan;
 mod plot;
-mod rows;
 mod series;
 mod trace;
 mod transfers;
@@ -26,9 +25,10 @@ use fairwire_core::{Duration, Time};
 use fairwire_experiment::Stage;
 use fairwire_metrics::record::Report;
 use fairwire_metrics::summary;
-use fairwire_scenario::{Observer, PacketEvent, Row, RunId, Scenario, TransferEvent, View, rows};
+use fairwire_scenario::{
+    Observer, PacketEvent, Row, RunId, SampledRows, Scenario, TransferEvent, View, rows,
+};
 use plan::Request;
-pub(crate) use rows::Rows;
 use std::sync::{Mutex, PoisonError};
 use written::{Done, Looks, Recorder, Run, Wants, Writer};
 
@@ -153,24 +153,24 @@ impl<'a> Outputs<'a> {
         which: RunId<'_>,
         keeps_rows: bool,
         go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool,
-    ) -> Option<Rows> {
+    ) -> Option<SampledRows> {
         let Some(mut watcher) = self.watcher(which, SIMULATOR) else {
             go(None);
             return None;
         };
-        watcher.rows = keeps_rows.then(Rows::default);
+        watcher.rows = keeps_rows.then(SampledRows::default);
         if !go(Some(&mut watcher)) {
             return None;
         }
         let rows = watcher.rows.take();
         watcher.finish();
-        rows.and_then(Rows::whole)
+        rows
     }
 
     /// Writes the rows of a run that was made before.
-    pub(crate) fn replay(&self, which: RunId<'_>, rows: &Rows) {
+    pub(crate) fn replay(&self, which: RunId<'_>, rows: &SampledRows) {
         if let Some(mut watcher) = self.watcher(which, SIMULATOR) {
-            rows.replay(&mut |at, row| watcher.row(at, row));
+            rows.iter().for_each(|(at, row)| watcher.row(at, row));
             watcher.finish();
         }
     }
@@ -214,15 +214,28 @@ struct Watcher<'a> {
     outputs: &'a Outputs<'a>,
     wants: Wants,
     recorders: Vec<Box<dyn Recorder + 'a>>,
-    /// Its rows, where they are kept.
-    rows: Option<Rows>,
+    /// Its rows, where they are kept and are not too many.
+    rows: Option<SampledRows>,
+}
+
+/// More rows, or more series, are not kept: they take some 24 MB while a run goes on.
+const MAX_ROWS: usize = 1_000_000;
+const MAX_SERIES: usize = 1000;
+
+/// Adds a row to those that are kept, if they are not too many then.
+fn keep(kept: &mut Option<SampledRows>, at: Time, row: Row<'_>) {
+    let Some(rows) = kept else { return };
+    rows.add(at, row);
+    if rows.len() > MAX_ROWS || rows.series() > MAX_SERIES {
+        *kept = None;
+    }
 }
 
 impl Watcher<'_> {
     /// A row of the sample taken at `at`.
     fn row(&mut self, at: Time, row: Row<'_>) {
         self.recorders.iter_mut().for_each(|recorder| recorder.row(at, row));
-        self.rows.iter_mut().for_each(|rows| rows.add(at, row));
+        keep(&mut self.rows, at, row);
     }
 
     fn finish(self) {
@@ -261,6 +274,19 @@ impl Observer for Watcher<'_> {
 mod tests {
     use super::*;
     use fairwire_scenario::Output;
+
+    #[test]
+    fn too_many_series_are_not_kept() {
+        let mut kept = Some(SampledRows::default());
+        let mut add = |name: usize| {
+            let name = name.to_string();
+            let row = Row { kind: "flow", name: &name, measure: "cwnd", unit: "B", value: 1.0 };
+            keep(&mut kept, Time::ZERO, row);
+            kept.as_ref().map(SampledRows::len)
+        };
+        let lengths: Vec<Option<usize>> = (0..=MAX_SERIES + 1).map(&mut add).collect();
+        assert_eq!(lengths[MAX_SERIES - 1..], [Some(MAX_SERIES), None, None]);
+    }
 
     #[test]
     fn every_extension_that_is_declared_has_a_form_and_no_other_has() {

@@ -48,7 +48,7 @@ pub(super) fn hold(
     let (mut warm, mut views, mut follows) = (None, Views::new(plan.senders.len()), false);
     let flows = (0..plan.senders.len()).map(|flow| classifier.flow(&plan.flow_key(flow))).collect();
     let mut samples = Samples::new(plan.every, plan.duration, flows);
-    driver::run(&mut datapath, &mut wire, &mut |now, datapath| {
+    let driven = driver::run(&mut datapath, &mut wire, &mut |now, datapath| {
         let (link, warm, samples, views) = (&mut datapath.forward, &mut warm, &mut samples, &mut views);
         let (classifier, follows) = (&classifier, &mut follows);
         let mut at_link =
@@ -57,7 +57,8 @@ pub(super) fn hold(
             Next::At(time) => driver::Next::CallAt(time),
             Next::Over => driver::Next::Stop,
         }
-    })?;
+    });
+    driven.map_err(|error| coordinator.cause_of(error.into()))?;
     let (mut counted, seen) = coordinator.outcome()?;
     add_unseen(&mut counted.link, wire.left.health());
     Ok(Held { counted, seen, snapshots: samples.taken })

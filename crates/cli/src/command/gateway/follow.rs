@@ -38,8 +38,10 @@ pub(super) fn follow(args: &FollowArgs) -> Result<Ending, Failure> {
     let stop = interrupt::flag();
     let mut last_trouble = String::new();
     for round in 0_u32.. {
-        // Each is looked at, also after one that has changed.
-        let has_changed = files.iter_mut().filter_map(|file| file.look().then_some(())).count() > 0;
+        let mut has_changed = false;
+        for file in &mut files {
+            has_changed |= file.look();
+        }
         if has_changed || round.is_multiple_of(ENDS) || args.once {
             let trouble = match put(args, &path, &mut files) {
                 Ok(()) => String::new(),

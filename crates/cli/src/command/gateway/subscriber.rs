@@ -73,21 +73,28 @@ pub(super) fn change_file(
     };
     let before = read_text(path, MAX_BYTES, "a table of subscribers in CSV")?;
     let name = path.display().to_string();
+    let socket = whom.socket.clone().map_or_else(|| socket_of(&whom.config), Ok)?;
     let after = edit(SheetText { name: &name, text: &before })?;
     Config::load_edited(&whom.config, path, &after)?;
     replace(path, &after, &kept).map_err(cannot)?;
-    let socket = whom.socket.clone().map_or_else(|| socket_of(&whom.config), Ok)?;
     let answer = match send(&socket, &client::reload_request(&whom.config)) {
         Ok(Answer::Refused { message }) => {
             replace(path, &before, &kept).map_err(cannot)?;
             Err(Failure::user(message, format!("`{name}` is as it was before")))
         }
         Ok(answer) => Ok(Some(answer)),
-        Err(RequestError::Silent { .. }) => Ok(None),
-        Err(error) => Err(client::silent(error)),
+        Err(RequestError::Silent { source, .. }) if is_of_no_gateway(&source) => Ok(None),
+        Err(error) => Err(client::silent(format!(
+            "`{name}` is written, but whether the gateway has read it is not known: {error}"
+        ))),
     };
     drop(file);
     answer
+}
+
+/// Is nothing at the socket, or a socket at which no process listens?
+fn is_of_no_gateway(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }
 
 /// Puts a file with `text` in the place of that at `path`, whole or not at all, with its owner and

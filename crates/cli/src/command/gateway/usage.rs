@@ -13,7 +13,9 @@ const HEAD: [&str; 8] = ["read_s", "started_s", "gateway", "way", "class", "pare
 
 /// Writes a row for each class and way.
 pub(super) fn usage(args: &UsageArgs) -> Result<Ending, Failure> {
-    args.out.as_deref().map_or(Ok(""), |path| file::check_writable("--out", path, &["csv"]))?;
+    if let Some(path) = &args.out {
+        file::check_writable("--out", path, &["csv"])?;
+    }
     let Answer::Snapshot(snapshot) = answer(&args.whom, &Request::Status { classes: true })? else {
         return Err(Failure::Ours("the gateway answered something else than its status".into()));
     };

@@ -1,0 +1,103 @@
+//! The samples of a run, by value.
+
+use crate::samples::Row;
+use fairwire_core::Time;
+use serde::{Deserialize, Serialize};
+
+/// Rows in the order in which they were sampled. What they are of is kept once.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SampledRows {
+    series: Vec<Series>,
+    samples: Vec<Sample>,
+    /// The series that comes next where all come in the same order each time.
+    #[serde(skip)]
+    next: usize,
+}
+
+/// What rows are of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Series {
+    kind: String,
+    name: String,
+    measure: String,
+    unit: String,
+}
+
+/// When it was taken, in nanoseconds from the start; the place of its series; its value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Sample(u64, u32, f64);
+
+impl Series {
+    fn is_of(&self, row: &Row<'_>) -> bool {
+        let Series { kind, name, measure, unit } = self;
+        measure == row.measure && name == row.name && unit == row.unit && kind == row.kind
+    }
+}
+
+impl SampledRows {
+    /// Adds a row that was sampled `at` this time.
+    pub fn add(&mut self, at: Time, row: Row<'_>) {
+        let place = self.place(&row);
+        self.samples.push(Sample(at.ns(), place as u32, row.value));
+        self.next = if place + 1 < self.series.len() { place + 1 } else { 0 };
+    }
+
+    /// The place of what `row` is of. One sample is much like the one before, so it is looked for
+    /// where the next is expected, and then from there on.
+    fn place(&mut self, row: &Row<'_>) -> usize {
+        let is_of = |series: &Series| series.is_of(row);
+        let (before, from) = self.series.split_at(self.next.min(self.series.len()));
+        let found = from.iter().position(is_of).map(|at| before.len() + at);
+        found.or_else(|| before.iter().position(is_of)).unwrap_or_else(|| {
+            let Row { kind, name, measure, unit, .. } = *row;
+            let [kind, name, measure, unit] = [kind, name, measure, unit].map(String::from);
+            self.series.push(Series { kind, name, measure, unit });
+            self.series.len() - 1
+        })
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.samples.len()
+    }
+
+    /// Is there none?
+    pub fn is_empty(&self) -> bool {
+        self.samples.is_empty()
+    }
+
+    /// The number of different things that rows are of.
+    pub fn series(&self) -> usize {
+        self.series.len()
+    }
+
+    /// Every row, and when it was sampled.
+    pub fn iter(&self) -> impl Iterator<Item = (Time, Row<'_>)> {
+        self.samples.iter().filter_map(|Sample(ns, place, value)| {
+            // What was read from a file may name a series that it does not have.
+            let Series { kind, name, measure, unit } = self.series.get(*place as usize)?;
+            Some((Time::from_ns(*ns), Row { kind, name, measure, unit, value: *value }))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROW: Row<'static> =
+        Row { kind: "link", name: "uplink", measure: "backlog", unit: "packets", value: 1.5 };
+
+    #[test]
+    fn rows_come_back_in_their_order_also_where_one_was_missing_for_a_time() {
+        let other = Row { measure: "drops", value: 0.1 + 0.2, ..ROW };
+        let wanted = [(1, ROW), (1, other), (2, other), (3, ROW), (3, other)];
+        let mut rows = SampledRows::default();
+        wanted.iter().for_each(|(at, row)| rows.add(Time::from_ns(*at), *row));
+        let text = serde_json::to_string(&rows).expect("plain data");
+        let again: SampledRows = serde_json::from_str(&text).expect("it was written here");
+        let found: Vec<(u64, Row<'_>)> = again.iter().map(|(at, row)| (at.ns(), row)).collect();
+        assert_eq!(found, wanted);
+        assert_eq!((again.len(), again.series()), (5, 2));
+    }
+}
