@@ -200,13 +200,6 @@ function PickedPast(props: { span: Span; every: number }) {
   );
 }
 
-const KINDS: Record<string, string> = {
-  start: "began",
-  reload: "reloaded",
-  refused: "a reload was refused",
-  weight: "a weight was set",
-};
-
 function Changes(props: { changes: Change[] }) {
   return (
     <div class="card">
@@ -220,7 +213,7 @@ function Changes(props: { changes: Change[] }) {
               <time dateTime={new Date(change.at_s * 1000).toISOString()}>
                 {new Date(change.at_s * 1000).toLocaleString()}
               </time>{" "}
-              <strong>{KINDS[change.kind] ?? change.kind}</strong>
+              <strong>{change.kind.replaceAll("-", " ")}</strong>
               <span class="text">{change.text}</span>
             </li>
           ))}

@@ -65,11 +65,15 @@ impl Bed {
         PathBuf::from(format!("/run/fairwire/{}.sock", self.name))
     }
 
+    /// The status of the gateway.
+    pub(super) fn status(&self, config: &Path) -> serde_json::Value {
+        let status = self.call(&["status", config.to_str().expect("UTF-8"), "--format", "json"]);
+        serde_json::from_slice(&status.stdout).expect("JSON")
+    }
+
     /// One of the two ports, as the status says.
     pub(super) fn port(&self, config: &Path, place: usize) -> serde_json::Value {
-        let status = self.call(&["status", config.to_str().expect("UTF-8"), "--format", "json"]);
-        let shown: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
-        shown["ports"][place].clone()
+        self.status(config)["ports"][place].clone()
     }
 
     /// Waits until the status says so of the inside port.

@@ -48,7 +48,8 @@ fn a_stopped_gateway_is_bridged_around_until_it_goes_on_and_nothing_comes_twice(
     let Some(bed) = Bed::new("still") else { return };
     let links = bed.links();
     let hosts = bed.hosts();
-    let gateway = bed.start(&bed.config("[safety]\non_failure = \"open\"\nwatchdog = \"1 s\"\n"));
+    let config = bed.config("[safety]\non_failure = \"open\"\nwatchdog = \"1 s\"\n");
+    let gateway = bed.start(&config);
     hosts.wait_until_it_passes();
     hosts.drain();
     gateway.signal(Signal::STOP);
@@ -80,6 +81,9 @@ fn a_stopped_gateway_is_bridged_around_until_it_goes_on_and_nothing_comes_twice(
     assert!(seen.len() >= 200, "{}", seen.len());
     assert!(seen.values().all(|count| *count == 1), "came twice: {seen:?}");
     assert_eq!(bed.links(), links, "the bridge is gone");
+    gateway.wait_for("its guard bridged the link");
+    let status = bed.status(&config);
+    assert_eq!(status["changes"]["failed-open"], 1, "{}", status["last_changes"]);
     let (exit, said) = gateway.end();
     assert!(exit.success(), "{said}");
     assert_eq!(bed.links(), links);

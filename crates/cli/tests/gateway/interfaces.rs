@@ -16,9 +16,11 @@ fn an_interface_that_is_removed_and_made_again_is_used_again() {
     thread::sleep(Duration::from_millis(300));
     bed.make_inside();
     hosts.wait_until_it_passes();
-    let status = bed.call(&["status", bed.config("").to_str().expect("UTF-8"), "--format", "json"]);
-    let shown: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
-    assert!(shown["ports"][0]["outages"].as_u64() >= Some(1), "{}", shown["ports"]);
+    let status = bed.status(&bed.config(""));
+    assert!(status["ports"][0]["outages"].as_u64() >= Some(1), "{}", status["ports"]);
+    let changes = &status["changes"];
+    assert!(changes["interface-down"].as_u64() >= Some(1), "{changes}");
+    assert!(changes["interface-up"].as_u64() >= Some(1), "{changes}");
     assert!(gateway.end().0.success());
 }
 

@@ -96,6 +96,12 @@ pub const FAULTS: &[Fault] = &[
         act: support::round_trips,
     },
     Fault {
+        name: "full-for-a-minute",
+        promised: "a download that TCP fills for 75 s is reported as full once, after a minute",
+        is_quick: false,
+        act: support::full_for_a_minute,
+    },
+    Fault {
         name: "million-sources",
         promised: "a million spoofed sources: memory grows by less than 16 MB, and each established host has at least 95 % of its fair share",
         is_quick: false,

@@ -1,7 +1,7 @@
 //! Round trips and retransmissions, held against what the path and the hosts' own kernels say.
 
 use super::happened::Happened;
-use super::plain::{MBPS, document, traffic};
+use super::plain::{MBPS, begin, document, traffic};
 use crate::fallible::Fallible;
 use crate::run::{Middle, Run};
 use crate::world::{Wiring, flow};
@@ -49,6 +49,19 @@ pub(super) fn round_trips(happened: &mut Happened) -> Fallible<()> {
     );
     let gateway = run.gateway();
     happened.check_conservation(gateway)
+}
+
+pub(super) fn full_for_a_minute(happened: &mut Happened) -> Fallible<()> {
+    let mut run = begin(&document(OnFailure::Closed), traffic(75))?;
+    run.wait_until(55.0);
+    let early = run.gateway().status()?.changes.get("full").copied();
+    happened.check(early == Some(0), format!("reported as full in the first 55 s: {early:?}"));
+    happened.finish(&mut run)?;
+    let status = run.gateway().status()?;
+    let full = status.changes.get("full").copied();
+    let last = status.last_changes.iter().map(|change| change.text.as_str()).collect::<Vec<_>>().join("; ");
+    happened.check(full == Some(1), format!("reported as full in 75 s: {full:?} ({last})"));
+    happened.check_conservation(run.gateway())
 }
 
 /// TCP segments that `host` sent again (`TcpRetransSegs`, RFC 4022).

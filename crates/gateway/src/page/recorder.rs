@@ -1,6 +1,6 @@
 //! The thread that writes what happened.
 
-use super::history::{Change, Slots};
+use super::history::Slots;
 use super::{Watch, lock};
 use crate::arrivals::Arrival;
 use crate::class_book::Way;
@@ -38,7 +38,7 @@ struct Recorder {
     watch: Arc<Watch>,
     slots: Slots,
     second: u64,
-    changes: usize,
+    changes: u64,
     reloads: u64,
     arrivals: Vec<Arrival>,
 }
@@ -80,8 +80,6 @@ impl Recorder {
     fn note_changes(&mut self) {
         let (changes, count) = self.watch.board.changes_after(self.changes);
         self.changes = count;
-        for (at_s, kind, text) in changes {
-            self.watch.history().note(&Change { at_s, kind: kind.to_owned(), text });
-        }
+        changes.iter().for_each(|change| self.watch.history().note(change));
     }
 }

@@ -2,7 +2,8 @@
 
 use super::clients::{Clients, Reply};
 use super::engine::Shared;
-use super::log::say;
+use super::limits::Limits;
+use super::log::{report, say};
 use super::notify::Notifier;
 use super::place::Listener;
 use super::reload::Present;
@@ -10,7 +11,7 @@ use super::troubles::Troubles;
 use crate::class_book::Way;
 use crate::control::handed::Handed;
 use crate::control::protocol::{Answer, MAX_FLOWS, RateStep, Reloaded, Request};
-use crate::telemetry::Board;
+use crate::telemetry::{Board, ChangeKind};
 use fairwire_core::{Duration, Rate, Time};
 use fairwire_linux::clock;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -86,7 +87,7 @@ impl Control<'_> {
     pub(super) fn run(&mut self, is_over: &dyn Fn() -> bool) -> Clients {
         let mut clients = Clients::default();
         let (mut alive_at, mut beats, mut is_guarded) = (Time::ZERO, u64::MAX, true);
-        let mut troubles = Troubles::default();
+        let (mut troubles, mut limits, mut openings) = (Troubles::default(), Limits::default(), 0);
         while !is_over() && !self.stop.load(Ordering::Relaxed) && !has_come(&self.signals.ends) {
             if has_come(&self.signals.reloads) {
                 // Only the log waits for this answer.
@@ -100,13 +101,19 @@ impl Control<'_> {
             }
             if is_guarded && self.shared.is_guard_gone.load(Ordering::Relaxed) {
                 is_guarded = false;
-                say(format_args!(
-                    "the guard is gone, and this process may start no other: from now on the link fails closed; start the gateway again \
-                     for another guard"
-                ));
+                let text = "the guard is gone, and this process may start no other: from now on the link fails closed; start the gateway \
+                            again for another guard";
+                report(&self.board, ChangeKind::GuardGone, text.to_owned());
                 self.notifier.ready("forwarding; the guard is gone: the link would fail closed");
             }
-            troubles.look(self.board.lost(), &mut |line| say(format_args!("{line}")));
+            let opened = self.shared.openings.load(Ordering::Relaxed);
+            if opened > openings {
+                openings = opened;
+                let text = "this process was silent, and its guard bridged the link: for that time it was not shaped";
+                report(&self.board, ChangeKind::FailedOpen, text.to_owned());
+            }
+            troubles.look(self.board.lost(), &mut |line| report(&self.board, ChangeKind::Losses, line));
+            limits.look(&self.board, now, &mut |kind, line| report(&self.board, kind, line));
             clients.accept(&|| self.listener.accept(), now);
             let board = self.board.clone();
             clients.serve(now, &mut |request| self.answer(request), &mut || {
@@ -199,9 +206,11 @@ impl Control<'_> {
             give_memory_back();
         }
         match &outcome {
-            Ok(done) if done.changes.is_empty() => self.board.note("reload", "nothing changed".to_owned()),
-            Ok(done) => self.board.note("reload", done.changes.join("\n")),
-            Err(message) => self.board.note("refused", message.clone()),
+            Ok(done) if done.changes.is_empty() => {
+                self.board.note(ChangeKind::Reload, "nothing changed".to_owned());
+            }
+            Ok(done) => self.board.note(ChangeKind::Reload, done.changes.join("\n")),
+            Err(message) => self.board.note(ChangeKind::ReloadRefused, message.clone()),
         }
         match &outcome {
             Ok(done) => say(format_args!(
@@ -223,8 +232,7 @@ impl Control<'_> {
         match self.present.set_weight(class, weight) {
             Ok(before) => {
                 let change = format!("weight of {class}: {before} -> {weight}, until the next reload");
-                say(format_args!("{change}"));
-                self.board.note("weight", change);
+                report(&self.board, ChangeKind::Weight, change);
                 Answer::WeightSet { before }
             }
             Err(message) => refused(message),
@@ -241,8 +249,7 @@ impl Control<'_> {
                     .collect();
                 let (way, list) = (way.name(), list.join(", "));
                 let change = format!("rate of {way}: {} -> {list}, until the next reload", rate(before));
-                say(format_args!("{change}"));
-                self.board.note("rate", change);
+                report(&self.board, ChangeKind::Rate, change);
                 Answer::RateSet { before_bps: before.map_or(0, Rate::bps) }
             }
             Err(message) => refused(message),

@@ -73,6 +73,8 @@ pub(super) struct Shared {
     pub beats: AtomicU64,
     /// Has the guard gone?
     pub is_guard_gone: AtomicBool,
+    /// How often the guard bridged the link.
+    pub openings: AtomicU64,
 }
 
 /// Beside forwarding.
@@ -97,8 +99,9 @@ impl Engine {
     /// Invoked by the driver, between two packets.
     pub(super) fn watch(&mut self, now: Time, datapath: &mut Datapath) -> Next {
         self.shared.beats.fetch_add(1, Ordering::Relaxed);
-        if self.common.borrow().heartbeat.as_ref().is_some_and(super::heartbeat::Heartbeat::is_alone) {
-            self.shared.is_guard_gone.store(true, Ordering::Relaxed);
+        if let Some(heartbeat) = &self.common.borrow().heartbeat {
+            self.shared.is_guard_gone.store(heartbeat.is_alone(), Ordering::Relaxed);
+            self.shared.openings.store(heartbeat.openings(), Ordering::Relaxed);
         }
         while let Ok(command) = self.commands.try_recv() {
             self.handle(command, now, datapath);

@@ -9,7 +9,7 @@
 
 use super::bridge::Bridge;
 use super::error::ServiceError;
-use super::heartbeat::{BEAT, END, RESUME};
+use super::heartbeat::{BEAT, END, OPENED, RESUME};
 use super::log::say;
 use super::place::Listener;
 use super::rights;
@@ -233,10 +233,11 @@ impl Guard {
                     return Then::End;
                 }
                 self.heard = clock::now();
+                let was_open = self.bridge.is_some();
                 self.close("the gateway forwards again");
                 if bytes.contains(&RESUME) {
                     // A gateway that does not read is stuck again.
-                    let _ = write(std::io::stdout(), &[RESUME]);
+                    let _ = write(std::io::stdout(), &[if was_open { OPENED } else { RESUME }]);
                 }
             }
             Err(_) => {}

@@ -13,6 +13,8 @@ use std::os::fd::OwnedFd;
 pub(super) const BEAT: u8 = b'.';
 /// The gateway was silent, and wants to forward again.
 pub(super) const RESUME: u8 = b'r';
+/// The guard had bridged the interfaces, and has removed the bridge.
+pub(super) const OPENED: u8 = b'o';
 /// The gateway ends on purpose.
 pub(super) const END: u8 = b'q';
 
@@ -28,12 +30,22 @@ pub(super) struct Heartbeat {
     is_resuming: bool,
     /// Has the guard gone? Then there is no heartbeat any more.
     is_alone: bool,
+    /// How often the guard bridged the interfaces.
+    openings: u64,
 }
 
 impl Heartbeat {
     /// Beats to a guard that waits for `watchdog`, from `now` on. Both pipes must not block.
     pub(super) fn new(to_guard: OwnedFd, from_guard: OwnedFd, watchdog: Duration, now: Time) -> Self {
-        Heartbeat { to_guard, from_guard, watchdog, beat: now, is_resuming: false, is_alone: false }
+        Heartbeat {
+            to_guard,
+            from_guard,
+            watchdog,
+            beat: now,
+            is_resuming: false,
+            is_alone: false,
+            openings: 0,
+        }
     }
 
     /// Beats at `now`, before anything is taken in. May the gateway forward?
@@ -61,6 +73,11 @@ impl Heartbeat {
         self.is_alone
     }
 
+    /// How often the guard has bridged the interfaces.
+    pub(super) fn openings(&self) -> u64 {
+        self.openings
+    }
+
     /// Informs the guard that the gateway ends on purpose.
     pub(super) fn announce_end(&mut self) {
         self.say(END);
@@ -77,7 +94,12 @@ impl Heartbeat {
         let mut answer = [0; 16];
         match read(&self.from_guard, &mut answer) {
             Ok(0) => (self.is_alone, self.is_resuming) = (true, false),
-            Ok(count) => self.is_resuming &= !answer[..count].contains(&RESUME),
+            Ok(count) => {
+                let answers = &answer[..count];
+                let openings = answers.iter().filter(|byte| **byte == OPENED).count();
+                self.openings += openings as u64;
+                self.is_resuming &= openings == 0 && !answers.contains(&RESUME);
+            }
             Err(_) => {}
         }
     }
@@ -124,6 +146,16 @@ mod tests {
         assert!(!heartbeat.may_forward(at_ms(102)));
         write(&answers, &[RESUME]).expect("there is room");
         assert!(heartbeat.may_forward(at_ms(103)));
+        assert_eq!(heartbeat.openings(), 0);
+    }
+
+    #[test]
+    fn it_counts_how_often_the_guard_bridged() {
+        let (mut heartbeat, _guard, answers) = heartbeat();
+        assert!(!heartbeat.may_forward(at_ms(101)));
+        write(&answers, &[OPENED]).expect("there is room");
+        assert!(heartbeat.may_forward(at_ms(103)));
+        assert_eq!(heartbeat.openings(), 1);
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //! that others hold for tens of milliseconds. It reads the state that was received here.
 
 use super::error::ServiceError;
-use super::log::say;
+use super::log::{report, say};
+use crate::telemetry::{Board, ChangeKind};
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
 use fairwire_linux::link::{self, About, News};
@@ -139,10 +140,12 @@ impl Watched {
         }
     }
 
-    /// Logs what has changed since the last line.
-    fn log(&mut self, now: Time) {
+    /// Reports what has changed since the last line.
+    fn report(&mut self, board: &Board, now: Time) {
         if let Some(line) = self.line(now) {
-            say(format_args!("{line}"));
+            let is_up = self.state == State::Up;
+            let kind = if is_up { ChangeKind::InterfaceUp } else { ChangeKind::InterfaceDown };
+            report(board, kind, line);
         }
     }
 
@@ -200,10 +203,10 @@ impl Links {
 
     /// Listens on a thread of its own until `is_over`. The thread is not joined: it ends with the
     /// process, or a moment after.
-    pub(super) fn watch(mut self, is_over: Arc<AtomicBool>) -> Result<(), ServiceError> {
+    pub(super) fn watch(mut self, is_over: Arc<AtomicBool>, board: Arc<Board>) -> Result<(), ServiceError> {
         let listening = move || {
             let mut look_at = clock::now() + LOOK;
-            self.watched.iter_mut().for_each(|watched| watched.log(clock::now()));
+            self.watched.iter_mut().for_each(|watched| watched.report(&board, clock::now()));
             while !is_over.load(Ordering::Relaxed) {
                 self.wait();
                 let has_missed = self.hear();
@@ -213,7 +216,7 @@ impl Links {
                     // A query that fails now is repeated in a second.
                     self.watched.iter_mut().for_each(|watched| drop(watched.look(now)));
                 }
-                self.watched.iter_mut().for_each(|watched| watched.log(now));
+                self.watched.iter_mut().for_each(|watched| watched.report(&board, now));
             }
         };
         let spawned = thread::Builder::new().name("links".into()).spawn(listening);

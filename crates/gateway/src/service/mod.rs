@@ -17,6 +17,7 @@ mod engine;
 mod error;
 mod guard;
 mod heartbeat;
+mod limits;
 mod links;
 mod log;
 mod notify;
@@ -42,7 +43,7 @@ use crate::config::user::{self, User};
 use crate::config::{Config, PlanContext};
 use crate::datapath::{Datapath, Wire};
 use crate::driver;
-use crate::telemetry::{About, Observer};
+use crate::telemetry::{About, ChangeKind, Observer};
 use control::{Control, Signals};
 use engine::{Command, Engine, Shared};
 use fairwire_core::{Duration, Seed, Time};
@@ -212,7 +213,7 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
     let is_over = Arc::new(AtomicBool::new(false));
     // The first class is unclaimed traffic.
     board.note(
-        "start",
+        ChangeKind::Start,
         match config.book().len() - 1 {
             0 => "the gateway began, without classes".to_owned(),
             1 => "the gateway began, with 1 class or subscriber".to_owned(),
@@ -222,7 +223,7 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
     let recorder = sites.serve(&board, &context, &is_over)?;
     let (beats, child) = guard.unzip();
     let inner = Inner { config: config.clone(), wire, links: links.views(), datapath, observer };
-    links.watch(is_over.clone())?;
+    links.watch(is_over.clone(), board.clone())?;
     let forwarding = {
         let shared = shared.clone();
         let builder = thread::Builder::new().name("datapath".into());

@@ -2,6 +2,7 @@
 
 use super::about::About;
 use super::capture::{PartialFile, Ring, Setting, SharedRing, as_pcapng, write_pcapng};
+use super::changes::{Change, ChangeKind, Changes};
 use super::counts;
 use super::digest::{self, Digest, SHOWN_FLOWS};
 use super::events::{NamedEvent, Names};
@@ -17,12 +18,11 @@ use super::sojourn::Waits;
 use super::verdict;
 use crate::account::{FirstPacket, FlowCount};
 use crate::arrivals::{ArrivalBatch, SharedArrivals};
-use crate::class_book::Way;
+use crate::class_book::{ClassKind, Way};
 use crate::ledger::{Loss, Totals};
 use crate::trips::TcpCount;
 use fairwire_core::{Backlog, Cause, Duration, FlowHash, RateLaw, Time, Unit, Weight};
-use fairwire_linux::clock;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -42,20 +42,17 @@ pub struct Board {
     rings: [SharedRing; 2],
 }
 
-/// The last changes of the configuration, and how many there were.
-#[derive(Debug, Default)]
-struct Changes {
-    last: VecDeque<Change>,
-    count: usize,
+/// How near one way and its classes are to their limits.
+#[derive(Clone, Debug, Default)]
+pub struct AtLimits {
+    /// The part of the link in use during the last second, 0 to 1.
+    pub utilization: f64,
+    /// Packets that the discipline dropped or marked since the start.
+    pub signals: u64,
+    /// The classes of the configuration that were at their ceilings during the last second, in the
+    /// order of their names.
+    pub classes: Vec<String>,
 }
-
-/// When, seconds since 1970; of which kind; and a line for each.
-type Change = (u64, &'static str, String);
-
-/// Changes that are kept until a reader takes them.
-const KEPT_CHANGES: usize = 64;
-/// Bytes of one change that are kept.
-const MAX_CHANGE_BYTES: usize = 4096;
 
 /// What is taken at each interval.
 #[derive(Clone, Debug)]
@@ -250,25 +247,33 @@ impl Board {
         }
     }
 
-    /// Notes what changed, for the history.
-    pub fn note(&self, kind: &'static str, mut text: String) {
-        if text.len() > MAX_CHANGE_BYTES {
-            text.truncate(text.floor_char_boundary(MAX_CHANGE_BYTES));
-            text.push('…');
-        }
-        let mut changes = lock(&self.changes);
-        if changes.last.len() == KEPT_CHANGES {
-            changes.last.pop_front();
-        }
-        changes.last.push_back((clock::calendar().ns() / 1_000_000_000, kind, text));
-        changes.count += 1;
+    /// Notes what happened.
+    pub fn note(&self, kind: ChangeKind, text: String) {
+        lock(&self.changes).add(kind, text);
     }
 
     /// The changes after the first `seen`, as far as they are kept, and how many there were.
-    pub fn changes_after(&self, seen: usize) -> (Vec<Change>, usize) {
-        let changes = lock(&self.changes);
-        let new = changes.count.saturating_sub(seen).min(changes.last.len());
-        (changes.last.iter().skip(changes.last.len() - new).cloned().collect(), changes.count)
+    pub fn changes_after(&self, seen: u64) -> (Vec<Change>, u64) {
+        lock(&self.changes).after(seen)
+    }
+
+    /// How near each way is to its limits. Names are looked up: for a look now and then.
+    pub fn at_limits(&self) -> [AtLimits; 2] {
+        let tick = lock(&self.tick).ways.each_ref().map(|way| (way.totals, way.throughput_bps));
+        let now = lock(&self.tick).now;
+        let mut store = lock(&self.store);
+        let digests = Way::ALL.map(|way| store.digest(way));
+        let about = store.about.clone();
+        drop(store);
+        Way::ALL.map(|way| {
+            let (totals, throughput_bps) = &tick[way as usize];
+            let signals = totals.dropped.iter().chain(&totals.marked).sum();
+            let utilization = utilization(*throughput_bps, about.ways[way as usize].rate_bps_at(now));
+            let at_ceiling = digests[way as usize].at_ceiling(&about, way, ClassKind::Class);
+            let mut classes: Vec<String> = at_ceiling.map(|class| class.name.clone()).collect();
+            classes.sort_unstable();
+            AtLimits { utilization, signals, classes }
+        })
     }
 
     /// The flow of `way` that is counted by itself under that name.
@@ -394,12 +399,18 @@ impl Board {
             way_snapshot(way, &about, &weights, tick, digest, classes)
         };
         let ways = Way::ALL.map(way).to_vec();
+        let (changes, last_changes) = {
+            let changes = lock(&self.changes);
+            (changes.counts(), changes.newest())
+        };
         Snapshot {
             version: SNAPSHOT_VERSION,
             name: about.name.clone(),
             uptime_s: tick.now.since(start).secs(),
             fairness: verdict::sentence(&ways),
             reloads,
+            changes,
+            last_changes,
             ways,
             ports: ports(&about, &tick),
             captured: tick.ways.iter().map(|way| way.captured).sum(),
@@ -422,7 +433,6 @@ fn way_snapshot(
 ) -> WaySnapshot {
     let known = &about.ways[way as usize];
     let rate_bps = known.rate_bps_at(now);
-    let utilization = if rate_bps > 0 { tick.throughput_bps / rate_bps as f64 } else { 0.0 };
     // JSON has no infinity.
     let gauges = tick.gauges.iter().filter(|(_, _, value)| value.is_finite());
     WaySnapshot {
@@ -439,7 +449,7 @@ fn way_snapshot(
         tcp_segments: tick.trips.tcp.segments,
         retransmitted: tick.trips.tcp.retransmitted,
         throughput_bps: tick.throughput_bps,
-        utilization: utilization.clamp(0.0, 1.0),
+        utilization: utilization(tick.throughput_bps, rate_bps),
         gauges: gauges.map(|(name, unit, value)| (gauge_name(name, *unit), *value)).collect(),
         jain: digest.jain,
         flows: digest.flows.iter().take(SHOWN_FLOWS).cloned().collect(),
@@ -447,8 +457,15 @@ fn way_snapshot(
         wanting_flows: digest.wanting_flows,
         classes: digest.classes(about, weights, classes),
         class_count: about.book.len() as u64,
+        classes_at_ceiling: digest.at_ceiling(about, way, ClassKind::Class).count() as u64,
+        subscribers_at_ceiling: digest.at_ceiling(about, way, ClassKind::Subscriber).count() as u64,
         worst_share_error_points: digest.worst_share_error_points,
     }
+}
+
+/// The part of the link in use; 0 where nothing is shaped.
+fn utilization(throughput_bps: f64, rate_bps: u64) -> f64 {
+    if rate_bps > 0 { (throughput_bps / rate_bps as f64).clamp(0.0, 1.0) } else { 0.0 }
 }
 
 fn ports(about: &About, tick: &Tick) -> Vec<PortSnapshot> {

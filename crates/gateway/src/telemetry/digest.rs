@@ -4,7 +4,7 @@ use super::about::About;
 use super::sample::{ClassSample, RecentCopies, Sample};
 use super::snapshot::{ClassSnapshot, FlowSnapshot};
 use crate::account::FlowCount;
-use crate::class_book::Way;
+use crate::class_book::{Class, ClassKind, Way};
 use fairwire_core::{Duration, Weight};
 use fairwire_metrics::class_shares::class_shares;
 use fairwire_metrics::jain;
@@ -15,6 +15,8 @@ pub(super) const SHOWN_FLOWS: usize = 20;
 /// did if it offered more than this ratio of what it got, and two packets above that. So a queue
 /// must have grown, and not only have one packet more than a second ago.
 const WANTED_MORE: f64 = 1.02;
+/// A class is at its ceiling where it gets this part of it.
+const AT_CEILING: f64 = 0.98;
 const TWO_PACKETS_BITS: f64 = 2.0 * 1518.0 * 8.0;
 
 /// The rates and shares of one way.
@@ -149,6 +151,20 @@ impl Digest {
         let left = self.left_bps;
         let got = self.rates.get(class as usize)?.throughput_bps;
         (left > 0.0).then(|| (got / left, self.fair_bps[class as usize] / left))
+    }
+
+    /// The classes of this kind that are at their ceilings in `way`.
+    pub(super) fn at_ceiling<'a>(
+        &self,
+        about: &'a About,
+        way: Way,
+        kind: ClassKind,
+    ) -> impl Iterator<Item = &'a Class> {
+        about.book.iter().filter_map(move |(number, class)| {
+            let ceiling = class.bounds[way as usize].ceiling?.bps() as f64;
+            let got = self.rates.get(number as usize)?.throughput_bps;
+            (class.kind == kind && got >= AT_CEILING * ceiling).then_some(class)
+        })
     }
 
     /// The part of what leaves that a flow has, where it is one of the busiest.

@@ -113,6 +113,10 @@ fn gateway(page: &mut Page, snapshot: &Snapshot) {
         MetricKind::Gauge,
         &[("fairwire_captured_packets", "Packets in the capture ring.", snapshot.captured)],
     );
+    page.family("fairwire_changes", MetricKind::Counter, "What happened since the start, by kind.");
+    for (kind, count) in &snapshot.changes {
+        page.sample("fairwire_changes_total", &[("kind", kind)], count);
+    }
 }
 
 /// The metrics of all Prometheus clients, and that of the thread that limits a gateway.
@@ -256,7 +260,7 @@ fn discipline(page: &mut Page, snapshot: &Snapshot) {
 }
 
 fn fairness(page: &mut Page, snapshot: &Snapshot) {
-    let gauges: [(&str, &str, ValueOfWay); 3] = [
+    let gauges: [(&str, &str, ValueOfWay); 5] = [
         ("fairwire_jain_index", "Jain's index over the flows that wanted more than they got.", |way| {
             way.jain
         }),
@@ -266,6 +270,16 @@ fn fairness(page: &mut Page, snapshot: &Snapshot) {
             |way| way.worst_share_error_points / 100.0,
         ),
         ("fairwire_active_flows", "Flows that sent during the last second.", |way| way.active_flows as f64),
+        (
+            "fairwire_classes_at_ceiling",
+            "Classes that got at least 98 % of their ceilings during the last second.",
+            |way| way.classes_at_ceiling as f64,
+        ),
+        (
+            "fairwire_subscribers_at_ceiling",
+            "Subscribers that got at least 98 % of their ceilings during the last second.",
+            |way| way.subscribers_at_ceiling as f64,
+        ),
     ];
     for (name, help, value) in gauges {
         page.each_way(snapshot, name, help, value);

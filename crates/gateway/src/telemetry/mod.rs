@@ -7,6 +7,7 @@
 pub mod about;
 mod board;
 pub mod capture;
+mod changes;
 mod counts;
 mod digest;
 mod events;
@@ -20,7 +21,8 @@ pub mod sojourn;
 mod verdict;
 
 pub use about::{About, WayAbout};
-pub use board::Board;
+pub use board::{AtLimits, Board};
+pub use changes::{Change, ChangeKind};
 pub use events::NamedEvent;
 pub use observer::{Observer, PortState, Samplers};
 pub use pulse::{MAX_PICKED, Pick, Picked, Pulse, WayPulse};

@@ -1,6 +1,7 @@
 //! The measurements of a gateway at one instant: the one record that `status`, `top`, OpenMetrics
 //! and programs read.
 
+use super::changes::Change;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,6 +23,12 @@ pub struct Snapshot {
     pub fairness: String,
     /// Times that a new configuration was put in place.
     pub reloads: u64,
+    /// What happened since the start: how often, by kind.
+    #[serde(default)]
+    pub changes: BTreeMap<String, u64>,
+    /// The last of it, newest first: at most 8.
+    #[serde(default)]
+    pub last_changes: Vec<Change>,
     /// From the outside to the inside, then back.
     pub ways: Vec<WaySnapshot>,
     /// The two ports, inside first.
@@ -107,6 +114,13 @@ pub struct WaySnapshot {
     /// Classes that there are.
     #[serde(default)]
     pub class_count: u64,
+    /// Classes of the configuration that got at least 98 % of their ceilings during the last
+    /// second.
+    #[serde(default)]
+    pub classes_at_ceiling: u64,
+    /// Subscribers that did.
+    #[serde(default)]
+    pub subscribers_at_ceiling: u64,
     /// The largest difference of a class between its share and its fair share of the link during
     /// the last second, in percentage points. Only classes that wanted more than they got count.
     pub worst_share_error_points: f64,

@@ -12,6 +12,7 @@ use fairwire_gateway::telemetry::snapshot::{
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Prints what the gateway does.
 pub(super) fn status(whom: &WhomArgs, format: StatusFormat, classes: bool) -> Result<Ending, Failure> {
@@ -101,6 +102,13 @@ fn text(snapshot: &Snapshot) -> String {
             "{end} {}: {state}, {} outages, {} frames not fetched in time, {} too long",
             port.interface, port.outages, port.overflows, port.truncated
         );
+    }
+    let _ = writeln!(text, "\nWhat happened last:");
+    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    for change in &snapshot.last_changes {
+        let ago = seconds(now_s.saturating_sub(change.at_s) as f64);
+        let line = change.text.lines().next().unwrap_or_default();
+        let _ = writeln!(text, "{ago} ago: {}: {line}", change.kind);
     }
     text
 }

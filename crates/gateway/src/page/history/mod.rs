@@ -12,9 +12,10 @@ mod store;
 
 pub use query::{Happened, HistoryAnswer, PastRequest, Span};
 pub use slot::{MAX_CLASSES, Slot, Slots};
-pub use store::{Bounds, Change, Store};
+pub use store::{Bounds, Store};
 
 use crate::class_book::Way;
+use crate::telemetry::Change;
 use std::path::{Path, PathBuf};
 
 /// The past, and what is wrong with keeping it.

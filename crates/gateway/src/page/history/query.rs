@@ -1,8 +1,8 @@
 //! What the page wants to know of the past.
 
 use super::slot::OTHERS;
-use super::store::Change;
 use crate::class_book::Way;
+use crate::telemetry::Change;
 use rusqlite::{Connection, Row, params};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

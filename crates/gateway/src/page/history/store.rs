@@ -1,6 +1,7 @@
 //! The file of slots.
 
 use super::slot::{STEPS_S, Slot};
+use crate::telemetry::Change;
 use rusqlite::{Connection, ErrorCode, params};
 use std::path::{Path, PathBuf};
 
@@ -11,17 +12,6 @@ pub struct Bounds {
     pub bytes: u64,
     /// Seconds after which a minute is forgotten.
     pub keep_s: u64,
-}
-
-/// What changed, and when.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct Change {
-    /// Seconds since 1970.
-    pub at_s: u64,
-    /// `start`, `reload`, `refused` or `weight`.
-    pub kind: String,
-    /// A line for each change.
-    pub text: String,
 }
 
 /// Slots in a file, or in memory.
