@@ -23,6 +23,7 @@ pub mod loops;
 pub mod not_ip;
 pub mod page;
 pub mod pool;
+pub mod radius;
 pub mod service;
 pub mod telemetry;
 pub mod trips;

@@ -2,6 +2,7 @@
 
 use super::WhomArgs;
 use clap::{Args, Subcommand};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 pub(super) const SUBSCRIBER_EXAMPLES: &str = "\
@@ -50,7 +51,8 @@ fn assignment(text: &str) -> Result<(String, String), String> {
 pub(super) const FOLLOW_EXAMPLES: &str = "\
 Examples:
   fairwire gateway follow tower.toml --leases /var/lib/misc/dnsmasq.leases
-  fairwire gateway follow tower.toml --leases /var/lib/kea/kea-leases4.csv --leases /var/lib/kea/kea-leases6.csv";
+  fairwire gateway follow tower.toml --leases /var/lib/kea/kea-leases4.csv --leases /var/lib/kea/kea-leases6.csv
+  fairwire gateway follow tower.toml --radius 10.0.0.1:1813 --secret-file /etc/fairwire/radius.secret";
 
 /// What is followed.
 #[derive(Debug, Args)]
@@ -58,8 +60,15 @@ pub(crate) struct FollowArgs {
     #[command(flatten)]
     pub whom: WhomArgs,
     /// A lease file of dnsmasq or of Kea; may be given several times.
-    #[arg(long, value_name = "FILE", required = true)]
+    #[arg(long, value_name = "FILE", required_unless_present = "radius")]
     pub leases: Vec<PathBuf>,
+    /// Answer RADIUS at this address and port of this machine: accounting gives subscribers the
+    /// addresses of their sessions, and CoA changes classes and ceilings.
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "secret_file", conflicts_with_all = ["leases", "once"])]
+    pub radius: Option<SocketAddr>,
+    /// A file with the secret that RADIUS clients share.
+    #[arg(long, value_name = "FILE", requires = "radius")]
+    pub secret_file: Option<PathBuf>,
     /// Read once, and end.
     #[arg(long)]
     pub once: bool,

@@ -12,5 +12,6 @@ mod frames;
 mod interfaces;
 mod life;
 mod page;
+mod radius;
 mod rights;
 mod setup;

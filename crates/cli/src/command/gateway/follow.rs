@@ -2,6 +2,7 @@
 //! servers, by the Ethernet addresses of subscribers.
 
 use super::client::since_1970;
+use super::radius;
 use super::subscriber::{change_file, path_of};
 use crate::args::FollowArgs;
 use crate::failure::{Ending, Failure};
@@ -27,6 +28,9 @@ const ENDS: u32 = 20;
 
 /// Follows until it is stopped.
 pub(super) fn follow(args: &FollowArgs) -> Result<Ending, Failure> {
+    if let (Some(at), Some(secret_file)) = (args.radius, &args.secret_file) {
+        return radius::serve(args, at, secret_file);
+    }
     let path = path_of(&args.whom)?;
     let mut files: Vec<LeaseFile> = args.leases.iter().map(|path| LeaseFile::new(path)).collect();
     if let Some(file) = files.iter().find(|file| file.path.is_dir()) {
@@ -61,7 +65,8 @@ pub(super) fn follow(args: &FollowArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-fn words(failure: Failure) -> String {
+/// What is wrong, in a line.
+pub(super) fn words(failure: Failure) -> String {
     match failure {
         Failure::Scenario(error) => error.to_string(),
         Failure::User { message, help } => format!("{message}; {help}"),

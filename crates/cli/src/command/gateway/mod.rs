@@ -3,6 +3,7 @@
 mod check;
 mod client;
 mod follow;
+mod radius;
 mod run;
 mod setup;
 mod status;

@@ -1,0 +1,518 @@
+//! RADIUS: what access servers report of sessions, and what a billing system changes in them.
+//!
+//! [`read`] checks a datagram against the secret and takes from it what concerns a gateway;
+//! [`Request::answer`] is the datagram to send back. [`Sessions`] makes edits of the subscriber
+//! file of requests. Nothing here opens a socket.
+//!
+//! Sources: RFC 2866 (accounting), RFC 5176 (changes of authorization, CoA), RFC 2869, section 5.14
+//! (Message-Authenticator), RFC 3162, RFC 4818 and RFC 6911 (addresses of IPv6). The bandwidths of
+//! WISPr are attributes 7 and 8 of vendor 14122.
+//!
+//! The packets are read here because what is needed of them is a page: no library was found that
+//! reads both kinds of request, is maintained, and brings no runtime with it. MD5 protects them
+//! because the RFCs have nothing else: keep them in a network of your own.
+
+mod sessions;
+
+pub use sessions::{Batch, Outcome, Sessions};
+
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use md5::{Digest as _, Md5};
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// The longest packet (RFC 2865, section 3).
+pub const MAX_BYTES: usize = 4096;
+/// How far the time of a request may be from ours, seconds (RFC 5176, section 3.3).
+const MAX_AGE_S: u64 = 300;
+/// Bytes before the attributes: code, identifier, length, authenticator.
+const HEAD: usize = 20;
+const AUTHENTICATOR: std::ops::Range<usize> = 4..HEAD;
+const WISPR: u32 = 14122;
+
+/// Codes of packets.
+mod code {
+    pub(super) const ACCOUNTING_REQUEST: u8 = 4;
+    pub(super) const ACCOUNTING_RESPONSE: u8 = 5;
+    pub(super) const DISCONNECT_REQUEST: u8 = 40;
+    pub(super) const DISCONNECT_ACK: u8 = 41;
+    pub(super) const COA_REQUEST: u8 = 43;
+    pub(super) const COA_ACK: u8 = 44;
+}
+
+/// Types of attributes.
+mod kind {
+    pub(super) const USER_NAME: u8 = 1;
+    pub(super) const NAS_IP_ADDRESS: u8 = 4;
+    pub(super) const NAS_PORT: u8 = 5;
+    pub(super) const FRAMED_IP_ADDRESS: u8 = 8;
+    pub(super) const FILTER_ID: u8 = 11;
+    pub(super) const CLASS: u8 = 25;
+    pub(super) const VENDOR_SPECIFIC: u8 = 26;
+    pub(super) const CALLED_STATION_ID: u8 = 30;
+    pub(super) const CALLING_STATION_ID: u8 = 31;
+    pub(super) const NAS_IDENTIFIER: u8 = 32;
+    pub(super) const PROXY_STATE: u8 = 33;
+    pub(super) const ACCT_STATUS_TYPE: u8 = 40;
+    pub(super) const ACCT_SESSION_ID: u8 = 44;
+    pub(super) const ACCT_MULTI_SESSION_ID: u8 = 50;
+    pub(super) const EVENT_TIMESTAMP: u8 = 55;
+    pub(super) const NAS_PORT_TYPE: u8 = 61;
+    pub(super) const MESSAGE_AUTHENTICATOR: u8 = 80;
+    pub(super) const NAS_PORT_ID: u8 = 87;
+    pub(super) const CHARGEABLE_USER_IDENTITY: u8 = 89;
+    pub(super) const NAS_IPV6_ADDRESS: u8 = 95;
+    pub(super) const FRAMED_INTERFACE_ID: u8 = 96;
+    pub(super) const FRAMED_IPV6_PREFIX: u8 = 97;
+    pub(super) const ERROR_CAUSE: u8 = 101;
+    pub(super) const DELEGATED_IPV6_PREFIX: u8 = 123;
+    pub(super) const FRAMED_IPV6_ADDRESS: u8 = 168;
+
+    /// What a change may have beside what it changes: it says which session is meant.
+    pub(super) const IDENTIFIES: [u8; 21] = [
+        USER_NAME,
+        NAS_IP_ADDRESS,
+        NAS_PORT,
+        FRAMED_IP_ADDRESS,
+        CLASS,
+        CALLED_STATION_ID,
+        CALLING_STATION_ID,
+        NAS_IDENTIFIER,
+        PROXY_STATE,
+        ACCT_SESSION_ID,
+        ACCT_MULTI_SESSION_ID,
+        EVENT_TIMESTAMP,
+        NAS_PORT_TYPE,
+        MESSAGE_AUTHENTICATOR,
+        NAS_PORT_ID,
+        CHARGEABLE_USER_IDENTITY,
+        NAS_IPV6_ADDRESS,
+        FRAMED_INTERFACE_ID,
+        FRAMED_IPV6_PREFIX,
+        DELEGATED_IPV6_PREFIX,
+        FRAMED_IPV6_ADDRESS,
+    ];
+}
+
+/// Why a datagram is not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+pub enum Discarded {
+    /// Lengths in it do not fit.
+    #[error("is no whole RADIUS packet")]
+    Malformed,
+    /// It is of another kind.
+    #[error("is neither Accounting-Request, CoA-Request nor Disconnect-Request")]
+    NotARequest,
+    /// Who sent it does not know the secret.
+    #[error("has another secret")]
+    WrongSecret,
+    /// Its Event-Timestamp is another time.
+    #[error("has an Event-Timestamp more than {MAX_AGE_S} s from now")]
+    Old,
+}
+
+/// What a request is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A session began or goes on, with these addresses.
+    Began,
+    /// A session ended.
+    Ended,
+    /// The access server was started or is stopped: all its sessions have ended.
+    AllEnded,
+    /// Another report. It is answered, and changes nothing.
+    Noted,
+    /// The session is to have these values (CoA).
+    Change {
+        /// The class, or `suspended`: of Filter-Id.
+        filter: Option<String>,
+        /// The ceilings of download and upload, bit/s: of WISPr.
+        ceilings_bps: [Option<u64>; 2],
+        /// A type of attribute that cannot be changed here.
+        unsupported: Option<u8>,
+    },
+    /// The session is to end.
+    Disconnect,
+}
+
+/// Why a CoA- or Disconnect-Request is refused: an Error-Cause (RFC 5176, section 3.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorCause {
+    /// An attribute that cannot be changed here.
+    UnsupportedAttribute = 401,
+    /// No attribute that changes anything.
+    MissingAttribute = 402,
+    /// A class that there is not, or bandwidths that make no sense.
+    InvalidValue = 407,
+    /// No subscriber is called so.
+    NoSession = 503,
+    /// The file could not be written, or the gateway refused it.
+    ResourcesUnavailable = 506,
+}
+
+/// A request of one who knows the secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// What it is for.
+    pub purpose: Purpose,
+    /// User-Name.
+    pub user: Option<String>,
+    /// Calling-Station-Id, where it is an Ethernet address.
+    pub mac: Option<[u8; 6]>,
+    /// What the access server is called: NAS-Identifier, or its address.
+    pub server: String,
+    /// Acct-Session-Id.
+    pub session: Option<String>,
+    /// The addresses and prefixes of the session, as the subscriber file has them.
+    pub addresses: Vec<String>,
+    code: u8,
+    identifier: u8,
+    authenticator: [u8; 16],
+    has_message_authenticator: bool,
+    proxy_states: Vec<Vec<u8>>,
+}
+
+/// Reads a datagram that came at `now_s`, seconds since 1970.
+///
+/// # Errors
+/// Where it is to be passed over in silence.
+pub fn read(datagram: &[u8], secret: &[u8], now_s: u64) -> Result<Request, Discarded> {
+    let &[code, identifier, high, low, ..] = datagram else { return Err(Discarded::Malformed) };
+    let length = usize::from(u16::from_be_bytes([high, low]));
+    if !(HEAD..=MAX_BYTES).contains(&length) || datagram.len() < length {
+        return Err(Discarded::Malformed);
+    }
+    // Bytes beyond the length are padding (RFC 2865, section 3).
+    let packet = &datagram[..length];
+    if !matches!(code, code::ACCOUNTING_REQUEST | code::COA_REQUEST | code::DISCONNECT_REQUEST) {
+        return Err(Discarded::NotARequest);
+    }
+    let attributes = attributes(packet)?;
+    if !is_authentic(packet, &attributes, secret) {
+        return Err(Discarded::WrongSecret);
+    }
+    let of =
+        |wanted: u8| attributes.iter().find(|(kind, _)| *kind == wanted).map(|(_, at)| &packet[at.clone()]);
+    if let Some(time) = of(kind::EVENT_TIMESTAMP) {
+        let time = u32::from_be_bytes(time.try_into().map_err(|_| Discarded::Malformed)?);
+        if u64::from(time).abs_diff(now_s) > MAX_AGE_S {
+            return Err(Discarded::Old);
+        }
+    }
+    let all = attributes.iter().map(|(kind, at)| (*kind, &packet[at.clone()]));
+    let user = of(kind::USER_NAME).map(text);
+    let mac = of(kind::CALLING_STATION_ID).map(text).or_else(|| user.clone()).and_then(|text| mac(&text));
+    let server = of(kind::NAS_IDENTIFIER).map(text).or_else(|| of(kind::NAS_IP_ADDRESS).and_then(ipv4));
+    let purpose = match code {
+        code::ACCOUNTING_REQUEST => match of(kind::ACCT_STATUS_TYPE) {
+            Some([0, 0, 0, 1 | 3]) => Purpose::Began,
+            Some([0, 0, 0, 2]) => Purpose::Ended,
+            Some([0, 0, 0, 7 | 8]) => Purpose::AllEnded,
+            _ => Purpose::Noted,
+        },
+        code::COA_REQUEST => change(all.clone()),
+        _ => Purpose::Disconnect,
+    };
+    Ok(Request {
+        purpose,
+        user,
+        mac,
+        server: server.unwrap_or_default(),
+        session: of(kind::ACCT_SESSION_ID).map(text),
+        addresses: all.clone().filter_map(|(kind, value)| address(kind, value)).collect(),
+        code,
+        identifier,
+        authenticator: head(packet),
+        has_message_authenticator: of(kind::MESSAGE_AUTHENTICATOR).is_some(),
+        proxy_states: all.filter(|(kind, _)| *kind == kind::PROXY_STATE).map(|(_, at)| at.to_vec()).collect(),
+    })
+}
+
+/// An attribute's type, and where its value is.
+type Attribute = (u8, std::ops::Range<usize>);
+
+fn attributes(packet: &[u8]) -> Result<Vec<Attribute>, Discarded> {
+    let mut all = Vec::new();
+    let mut at = HEAD;
+    while at < packet.len() {
+        let &[kind, length] = packet[at..].first_chunk().ok_or(Discarded::Malformed)?;
+        let end = at + usize::from(length);
+        if length < 2 || end > packet.len() {
+            return Err(Discarded::Malformed);
+        }
+        all.push((kind, at + 2..end));
+        at = end;
+    }
+    Ok(all)
+}
+
+fn head(packet: &[u8]) -> [u8; 16] {
+    let mut authenticator = [0; 16];
+    authenticator.copy_from_slice(&packet[AUTHENTICATOR]);
+    authenticator
+}
+
+/// Was it made with the secret (RFC 2866, section 3; RFC 5176, section 2.3)?
+fn is_authentic(packet: &[u8], attributes: &[Attribute], secret: &[u8]) -> bool {
+    let mut bare = packet.to_vec();
+    bare[AUTHENTICATOR].fill(0);
+    if !is_same(&digest(&[&bare, secret]), &packet[AUTHENTICATOR]) {
+        return false;
+    }
+    let Some((_, at)) = attributes.iter().find(|(kind, _)| *kind == kind::MESSAGE_AUTHENTICATOR) else {
+        return true;
+    };
+    bare[at.clone()].fill(0);
+    is_same(&keyed(&bare, secret), &packet[at.clone()])
+}
+
+fn digest(parts: &[&[u8]]) -> [u8; 16] {
+    let mut digest = Md5::new();
+    parts.iter().for_each(|part| digest.update(part));
+    digest.finalize().into()
+}
+
+fn keyed(bytes: &[u8], secret: &[u8]) -> [u8; 16] {
+    let mut code = Hmac::<Md5>::new_from_slice(secret).expect("a key may have any length");
+    code.update(bytes);
+    code.finalize().into_bytes().into()
+}
+
+/// Are they the same? Takes the same time wherever they differ.
+fn is_same(ours: &[u8; 16], given: &[u8]) -> bool {
+    given.len() == ours.len() && ours.iter().zip(given).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
+}
+
+fn text(value: &[u8]) -> String {
+    String::from_utf8_lossy(value).into_owned()
+}
+
+/// An Ethernet address, in any of the forms that access servers write.
+fn mac(text: &str) -> Option<[u8; 6]> {
+    let digits: Vec<u8> = text
+        .bytes()
+        .filter(|byte| !b":-.".contains(byte))
+        .map(|byte| char::from(byte).to_digit(16).map(|digit| digit as u8))
+        .collect::<Option<_>>()?;
+    let mut mac = [0; 6];
+    if digits.len() != 12 {
+        return None;
+    }
+    mac.iter_mut().zip(digits.chunks(2)).for_each(|(byte, pair)| *byte = pair[0] << 4 | pair[1]);
+    Some(mac)
+}
+
+fn ipv4(value: &[u8]) -> Option<String> {
+    Some(Ipv4Addr::from(<[u8; 4]>::try_from(value).ok()?).to_string())
+}
+
+/// The address or the prefix of a session that an attribute has.
+fn address(kind: u8, value: &[u8]) -> Option<String> {
+    match kind {
+        // These two let the user or the server choose (RFC 2865, section 5.8).
+        kind::FRAMED_IP_ADDRESS if value.starts_with(&[255, 255, 255]) => None,
+        kind::FRAMED_IP_ADDRESS => ipv4(value),
+        kind::FRAMED_IPV6_ADDRESS => Some(Ipv6Addr::from(<[u8; 16]>::try_from(value).ok()?).to_string()),
+        kind::FRAMED_IPV6_PREFIX | kind::DELEGATED_IPV6_PREFIX => {
+            let (&[_, bits], prefix) = value.split_first_chunk()?;
+            let mut bytes = [0; 16];
+            bytes.get_mut(..prefix.len())?.copy_from_slice(prefix);
+            let mask = u128::MAX.checked_shl(128_u32.checked_sub(bits.into())?).unwrap_or(0);
+            Some(format!("{}/{bits}", Ipv6Addr::from(u128::from_be_bytes(bytes) & mask)))
+        }
+        _ => None,
+    }
+}
+
+/// What a CoA-Request changes.
+fn change<'a>(attributes: impl Iterator<Item = (u8, &'a [u8])>) -> Purpose {
+    let (mut filter, mut ceilings_bps, mut unsupported) = (None, [None; 2], None);
+    for (kind, value) in attributes {
+        match kind {
+            kind::FILTER_ID => filter = Some(text(value)),
+            kind::VENDOR_SPECIFIC => match bandwidth(value) {
+                Some((way, bps)) => ceilings_bps[way] = Some(bps),
+                None => unsupported = Some(kind),
+            },
+            known if kind::IDENTIFIES.contains(&known) => {}
+            other => unsupported = Some(other),
+        }
+    }
+    Purpose::Change { filter, ceilings_bps, unsupported }
+}
+
+/// A bandwidth of WISPr: 0 for download or 1 for upload, and bit/s.
+fn bandwidth(value: &[u8]) -> Option<(usize, u64)> {
+    let (vendor, rest) = value.split_first_chunk::<4>()?;
+    let &[kind, 6, a, b, c, d] = rest else { return None };
+    let way = match kind {
+        7 => 1, // WISPr-Bandwidth-Max-Up
+        8 => 0, // WISPr-Bandwidth-Max-Down
+        _ => return None,
+    };
+    (u32::from_be_bytes(*vendor) == WISPR).then(|| (way, u32::from_be_bytes([a, b, c, d]).into()))
+}
+
+impl Request {
+    /// The answer: that it was done, or why not. `None` where a request that was not done is not
+    /// answered, so that it comes again: one of accounting.
+    pub fn answer(&self, done: Result<(), ErrorCause>, secret: &[u8]) -> Option<Vec<u8>> {
+        let code = match (self.code, done) {
+            (code::ACCOUNTING_REQUEST, Ok(())) => code::ACCOUNTING_RESPONSE,
+            (code::ACCOUNTING_REQUEST, Err(_)) => return None,
+            (code::COA_REQUEST, Ok(())) => code::COA_ACK,
+            (code::COA_REQUEST, Err(_)) => code::COA_ACK + 1,
+            (_, Ok(())) => code::DISCONNECT_ACK,
+            (_, Err(_)) => code::DISCONNECT_ACK + 1,
+        };
+        let mut packet = vec![code, self.identifier, 0, 0];
+        packet.extend(self.authenticator);
+        let mut put = |kind: u8, value: &[u8]| {
+            // An attribute that came in has at most 253 bytes.
+            packet.extend([kind, value.len() as u8 + 2]);
+            packet.extend(value);
+        };
+        if self.has_message_authenticator {
+            put(kind::MESSAGE_AUTHENTICATOR, &[0; 16]);
+        }
+        if let Err(cause) = done {
+            put(kind::ERROR_CAUSE, &(cause as u32).to_be_bytes());
+        }
+        self.proxy_states.iter().for_each(|state| put(kind::PROXY_STATE, state));
+        let length = (packet.len() as u16).to_be_bytes();
+        packet[2..4].copy_from_slice(&length);
+        if self.has_message_authenticator {
+            let code = keyed(&packet, secret);
+            packet[HEAD + 2..HEAD + 18].copy_from_slice(&code);
+        }
+        let authenticator = digest(&[&packet, secret]);
+        packet[AUTHENTICATOR].copy_from_slice(&authenticator);
+        Some(packet)
+    }
+
+    /// What makes it another request than one that came again.
+    pub fn key(&self) -> (u8, u8, [u8; 16]) {
+        (self.code, self.identifier, self.authenticator)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    pub(crate) const SECRET: &[u8] = b"testing123";
+
+    /// A request with these attributes, made with `secret`.
+    pub(crate) fn packet(code: u8, attributes: &[(u8, &[u8])], secret: &[u8]) -> Vec<u8> {
+        let mut packet = vec![code, 7, 0, 0];
+        packet.extend([0; 16]);
+        for (kind, value) in attributes {
+            packet.extend([*kind, value.len() as u8 + 2]);
+            packet.extend(*value);
+        }
+        let length = (packet.len() as u16).to_be_bytes();
+        packet[2..4].copy_from_slice(&length);
+        let authenticator = digest(&[&packet, secret]);
+        packet[AUTHENTICATOR].copy_from_slice(&authenticator);
+        packet
+    }
+
+    const START: (u8, &[u8]) = (kind::ACCT_STATUS_TYPE, &[0, 0, 0, 1]);
+    const ANN: (u8, &[u8]) = (kind::USER_NAME, b"ann");
+
+    #[test]
+    fn an_accounting_request_has_who_where_and_which_addresses() {
+        let delegated = [0, 56, 0x20, 0x01, 0x0d, 0xb8, 0, 1, 0x0f, 0xff];
+        let attributes: [(u8, &[u8]); 8] = [
+            START,
+            ANN,
+            (kind::CALLING_STATION_ID, b"0200.5E00.5301"),
+            (kind::NAS_IDENTIFIER, b"bras1"),
+            (kind::ACCT_SESSION_ID, b"s1"),
+            (kind::FRAMED_IP_ADDRESS, &[10, 0, 0, 7]),
+            (kind::DELEGATED_IPV6_PREFIX, &delegated),
+            (kind::FRAMED_IP_ADDRESS, &[255, 255, 255, 254]),
+        ];
+        let request = read(&packet(4, &attributes, SECRET), SECRET, 0).unwrap();
+        assert_eq!(request.purpose, Purpose::Began);
+        assert_eq!((request.user.as_deref(), request.server.as_str()), (Some("ann"), "bras1"));
+        assert_eq!((request.mac, request.session.as_deref()), (Some([2, 0, 0x5e, 0, 0x53, 1]), Some("s1")));
+        assert_eq!(request.addresses, ["10.0.0.7", "2001:db8:1:f00::/56"]);
+    }
+
+    #[test]
+    fn another_secret_another_time_and_another_code_are_discarded() {
+        let packet_at = |time: u32| {
+            let time = time.to_be_bytes();
+            packet(4, &[START, ANN, (kind::EVENT_TIMESTAMP, &time)], SECRET)
+        };
+        assert_eq!(read(&packet_at(1000), b"testing124", 1000), Err(Discarded::WrongSecret));
+        assert_eq!(read(&packet_at(1000), SECRET, 1301), Err(Discarded::Old));
+        assert!(read(&packet_at(1000), SECRET, 1300).is_ok());
+        assert_eq!(read(&packet(1, &[ANN], SECRET), SECRET, 0), Err(Discarded::NotARequest));
+        let mut changed = packet_at(1000);
+        let last = changed.len() - 1;
+        changed[last] ^= 1;
+        assert_eq!(read(&changed, SECRET, 1000), Err(Discarded::WrongSecret));
+        let wrong: (u8, &[u8]) = (kind::MESSAGE_AUTHENTICATOR, &[0; 16]);
+        assert_eq!(read(&packet(4, &[START, wrong], SECRET), SECRET, 0), Err(Discarded::WrongSecret));
+    }
+
+    #[test]
+    fn a_change_names_a_class_and_bandwidths_and_what_it_cannot_change() {
+        let down: &[u8] = &[0, 0, 0x37, 0x2a, 8, 6, 0x01, 0x31, 0x2d, 0x00];
+        let change = |attributes: &[(u8, &[u8])]| {
+            read(&packet(43, attributes, SECRET), SECRET, 0).map(|request| request.purpose)
+        };
+        let gold: (u8, &[u8]) = (kind::FILTER_ID, b"gold");
+        assert_eq!(
+            change(&[ANN, gold, (kind::VENDOR_SPECIFIC, down)]),
+            Ok(Purpose::Change {
+                filter: Some("gold".into()),
+                ceilings_bps: [Some(20_000_000), None],
+                unsupported: None
+            })
+        );
+        assert_eq!(
+            change(&[ANN, (27, &[0, 0, 0, 9])]),
+            Ok(Purpose::Change { filter: None, ceilings_bps: [None; 2], unsupported: Some(27) })
+        );
+        let request = read(&packet(40, &[ANN], SECRET), SECRET, 0).unwrap();
+        assert_eq!(request.purpose, Purpose::Disconnect);
+    }
+
+    #[test]
+    fn an_answer_is_authentic_and_brings_the_proxys_state_back() {
+        let sent = packet(43, &[ANN, (kind::PROXY_STATE, b"p1"), (kind::PROXY_STATE, b"p2")], SECRET);
+        let request = read(&sent, SECRET, 0).unwrap();
+        let answer = request.answer(Err(ErrorCause::NoSession), SECRET).unwrap();
+        assert_eq!((answer[0], answer[1], answer.len()), (45, 7, 20 + 6 + 4 + 4));
+        assert_eq!(&answer[20..26], &[101, 6, 0, 0, 1, 0xf7]); // 503
+        assert_eq!(&answer[26..], b"\x21\x04p1\x21\x04p2");
+        let mut bare = answer.clone();
+        bare[AUTHENTICATOR].copy_from_slice(&sent[AUTHENTICATOR]);
+        assert_eq!(answer[AUTHENTICATOR], digest(&[&bare, SECRET]));
+        let report = read(&packet(4, &[START], SECRET), SECRET, 0).unwrap();
+        assert_eq!(report.answer(Ok(()), SECRET).map(|answer| answer[0]), Some(5));
+        assert_eq!(report.answer(Err(ErrorCause::ResourcesUnavailable), SECRET), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_datagram_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200), code in 0_u8..50) {
+            let _ = read(&bytes, SECRET, 0);
+            // The same behind a right authenticator, so that attributes are read.
+            let mut signed = vec![code, 0, 0, 0];
+            signed.extend([0; 16]);
+            signed.extend(&bytes);
+            let length = (signed.len() as u16).to_be_bytes();
+            signed[2..4].copy_from_slice(&length);
+            let authenticator = digest(&[&signed, SECRET]);
+            signed[AUTHENTICATOR].copy_from_slice(&authenticator);
+            if let Ok(request) = read(&signed, SECRET, 0) {
+                let answer = request.answer(Ok(()), SECRET).unwrap();
+                prop_assert!(answer.len() <= MAX_BYTES);
+            }
+        }
+    }
+}
