@@ -3,10 +3,15 @@
 //! A class has one number in both directions, the place in this book:
 //! [`Packet::class`](fairwire_core::Packet::class) is the number of a leaf.
 
-use fairwire_core::{ClassTerms, Rate, Weight};
+use fairwire_core::units::UnitError;
+use fairwire_core::{ClassTerms, Duration, Rate, Weight};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
 
 /// A direction through the gateway.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Way {
     /// From the outside to the inside: what subscribers fetch.
@@ -51,7 +56,7 @@ pub struct Class {
 impl Class {
     /// Its terms one way.
     pub(crate) fn terms(&self, way: Way) -> ClassTerms {
-        let Bounds { guaranteed, ceiling } = self.bounds[way as usize];
+        let Bounds { guaranteed, ceiling, .. } = self.bounds[way as usize];
         ClassTerms { parent: self.parent, weight: self.weight, guarantee: guaranteed, ceiling }
     }
 }
@@ -70,8 +75,74 @@ pub enum ClassKind {
 pub struct Bounds {
     /// The rate that it can always have.
     pub guaranteed: Option<Rate>,
-    /// The rate that it never exceeds.
+    /// The rate that it never exceeds, but for a burst.
     pub ceiling: Option<Rate>,
+    /// The burst, where there is a ceiling.
+    pub burst: Option<Burst>,
+}
+
+impl Bounds {
+    /// The highest rate that it ever gets.
+    pub fn most(&self) -> Option<Rate> {
+        self.burst.map(|burst| burst.rate).or(self.ceiling)
+    }
+}
+
+/// The longest time of a burst.
+const MAX_BURST: Duration = Duration::from_secs(3600);
+
+/// What a class may have beyond its ceiling after a pause, such as `40 Mbit/s for 10 s`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
+pub struct Burst {
+    /// The rate that it never exceeds meanwhile.
+    pub rate: Rate,
+    /// How long it may send at that rate, after a pause that was long enough.
+    pub time: Duration,
+}
+
+impl Burst {
+    /// The bytes that it may have beyond `ceiling`: what the difference brings in its time.
+    pub fn bytes(&self, ceiling: Rate) -> u64 {
+        let beyond = self.rate.bps().saturating_sub(ceiling.bps());
+        let bits = u128::from(beyond) * u128::from(self.time.ns()) / 1_000_000_000;
+        u64::try_from(bits / 8).unwrap_or(u64::MAX)
+    }
+}
+
+impl FromStr for Burst {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (rate, time) = text.split_once(" for ").ok_or("allowed: such as `40 Mbit/s for 10 s`")?;
+        let rate = rate.trim().parse().map_err(|error: UnitError| error.to_string())?;
+        let time: Duration = time.trim().parse().map_err(|error: UnitError| error.to_string())?;
+        if time.is_zero() || time > MAX_BURST {
+            return Err(format!("a burst of {time}; allowed: above 0 s, at most {MAX_BURST}"));
+        }
+        Ok(Burst { rate, time })
+    }
+}
+
+impl TryFrom<String> for Burst {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Burst> for String {
+    fn from(burst: Burst) -> String {
+        burst.to_string()
+    }
+}
+
+impl fmt::Display for Burst {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} for {}", self.rate, self.time)
+    }
 }
 
 /// All classes by number, parents before children.
@@ -162,5 +233,20 @@ impl ClassBook {
     pub fn set_weight(&mut self, number: u32, weight: Weight) -> Option<Weight> {
         let class = self.classes.get_mut(number as usize)?;
         Some(std::mem::replace(&mut class.weight, weight))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_is_a_rate_for_a_time_and_what_the_difference_brings() {
+        let burst: Burst = "40 Mbit/s for 10 s".parse().expect("a burst");
+        assert_eq!(burst.to_string(), "40 Mbit/s for 10 s");
+        assert_eq!(burst.bytes("20 Mbit/s".parse().expect("a rate")), 25_000_000);
+        for text in ["40 Mbit/s", "40 for 10 s", "40 Mbit/s for 0 s", "40 Mbit/s for 2 h", ""] {
+            assert!(text.parse::<Burst>().is_err(), "{text}");
+        }
     }
 }

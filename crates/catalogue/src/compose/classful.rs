@@ -152,7 +152,15 @@ pub struct Class {
     /// Its priority in what is left over; 0 is the most urgent.
     #[parameter(default = 7, max = 7, unit = "number")]
     pub priority: Option<u8>,
-    /// How far it may fall behind its rate or its ceiling and yet catch up.
+    /// What it never passes while its burst lasts. Only with `ceiling`, and above it.
+    ///
+    /// With a ceiling of 20 Mbit/s, a peak of 40 Mbit/s and a burst of 25 MB a class sends at 40
+    /// Mbit/s for 10 s, and then at 20. Before that it was silent for 10 s. When a run begins, none
+    /// has been silent.
+    #[parameter(unset = "the rate of the link")]
+    pub peak: Option<Quantity<Rate>>,
+    /// How far it may fall behind its rate or its ceiling and yet catch up; with `peak` behind its
+    /// ceiling alone.
     #[parameter(
         unset = "what that brings in 1 ms and two packets, of 1514 bytes or typical if that is more",
         unit = "size"
@@ -171,6 +179,7 @@ static ONE_CLASS: [Class; 1] = [Class {
     parent: None,
     rate: None,
     ceiling: None,
+    peak: None,
     weight: None,
     priority: None,
     burst: None,
@@ -198,6 +207,7 @@ impl Spec {
         let terms = tree.given().iter().zip(tree.terms());
         let terms = terms.map(|(&at, class)| terms_of(&classes[at], checked[at].priority, class, site));
         let terms = terms.collect();
+        self.check_peaks(&tree, site)?;
         let default = self.default_leaf(&tree, &is_leaf)?;
         let rate = self.rate.map(|rate| shape(rate.0, None, site));
         let leaf_classes =
@@ -232,6 +242,37 @@ impl Spec {
             .map_err(|broken| overpromised(broken, |place| &self.classes()[tree.given()[place]], whole))?;
         let guarantee = |bps: u128| u64::try_from(bps).ok().and_then(Rate::from_bps);
         Ok(tree.with_guarantees(guarantees.into_iter().map(guarantee)))
+    }
+
+    /// A peak is above the ceiling of its class, and no more than the classes above and the link
+    /// let pass.
+    fn check_peaks(&self, tree: &ClassTree, site: &Site<'_>) -> Result<(), BadParameter> {
+        let typed = |place: usize| &self.classes()[tree.given()[place]];
+        for (place, terms) in tree.terms().iter().enumerate() {
+            let class = typed(place);
+            let Some(Quantity(peak)) = class.peak else { continue };
+            let refuse = |allowed: String| {
+                Err(parameter("class")
+                    .refuse(format_args!("a peak of {peak} for class {}", class.number()), allowed))
+            };
+            match terms.ceiling {
+                None => return refuse("a peak with a ceiling".into()),
+                Some(ceiling) if peak <= ceiling => {
+                    return refuse(format!("more than its ceiling, {ceiling}"));
+                }
+                Some(_) => {}
+            }
+            let upwards = core::iter::successors(tree.parent(place), |&place| tree.parent(place));
+            let bounds = upwards
+                .filter_map(|place| typed(place).peak.map(|peak| peak.0).or(tree.terms()[place].ceiling));
+            let most = bounds.chain(self.rate.map(|rate| rate.0)).fold(site.rate, Rate::min);
+            if peak > most {
+                return refuse(format!(
+                    "no more than what the classes above it and the link let pass, {most}"
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn default_leaf(&self, tree: &ClassTree, is_leaf: &[bool]) -> Result<usize, BadParameter> {
@@ -272,8 +313,12 @@ impl Spec {
         let part = || part_of(whole, config.sharing, site.packet_bytes);
         let buffer = class.buffer.map_or_else(part, |buffer| buffer.0);
         let upwards = core::iter::successors(Some(place), |&place| config.tree.parent(place));
-        let ceilings = upwards.filter_map(|place| config.tree.terms()[place].ceiling);
-        let rate = ceilings.chain(config.rate.map(|whole| whole.rate)).fold(site.rate, Rate::min);
+        let most = |place: usize| {
+            let peak = config.terms[place].peak.map(|peak| peak.rate);
+            peak.or(config.tree.terms()[place].ceiling)
+        };
+        let rate =
+            upwards.filter_map(most).chain(config.rate.map(|whole| whole.rate)).fold(site.rate, Rate::min);
         Site { rate, buffer, ..*site }
     }
 
@@ -342,10 +387,16 @@ fn rate_text(bps: u128) -> String {
 }
 
 fn terms_of(class: &Class, priority: u8, tree: &ClassTerms, site: &Site<'_>) -> Terms {
-    let burst = |rate: Option<Rate>| {
-        rate.map_or(Duration::ZERO, |rate| burst_time(class.burst, rate, site.packet_bytes))
+    let burst = |rate: Option<Rate>, typed| {
+        rate.map_or(Duration::ZERO, |rate| burst_time(typed, rate, site.packet_bytes))
     };
-    Terms { guarantee_burst: burst(tree.guarantee), ceiling_burst: burst(tree.ceiling), priority }
+    let of_guarantee = if class.peak.is_some() { None } else { class.burst };
+    Terms {
+        guarantee_burst: burst(tree.guarantee, of_guarantee),
+        ceiling_burst: burst(tree.ceiling, class.burst),
+        peak: class.peak.map(|peak| shape(peak.0, None, site)),
+        priority,
+    }
 }
 
 fn shape(rate: Rate, burst: Option<Quantity<Size>>, site: &Site<'_>) -> Shape {

@@ -161,3 +161,33 @@ fn addresses_follow_the_leases_of_a_server() {
     let (exit, said) = gateway.end();
     assert!(exit.success(), "{said}");
 }
+
+#[test]
+fn a_plan_has_its_burst_first_and_then_its_ceiling() {
+    let Some(bed) = Bed::new("burst") else { return };
+    let address = super::bed::INSIDE;
+    bed.write(
+        "people.csv",
+        &format!("name,addresses,download_ceiling,download_burst\nann,{address},1 Mbit/s,8 Mbit/s for 1 s\n"),
+    );
+    let text = bed.text().replace("[download]", "[subscribers]\nfile = \"people.csv\"\n[download]");
+    let config = bed.write("gateway.toml", &text.replace("discipline = \"faba\"\n", ""));
+    let gateway = bed.start(&config);
+    let hosts = bed.hosts();
+    hosts.wait_until_it_passes();
+    // 16 Mbit/s for 4 s: of it a second at 8 Mbit/s, and the others at 1.
+    let (start, mut sent) = (Instant::now(), 0_u64);
+    while start.elapsed() < Duration::from_secs(4) {
+        while sent * 1000 < start.elapsed().as_micros() as u64 * 2 {
+            let _ = hosts.outside.send_to(&[0; 958], (address, 7000)); // 1024 B on the link
+            sent += 1;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    let took = start.elapsed().as_secs_f64();
+    let left = bed.status(&config)["ways"][0]["totals"]["bytes_out"].as_f64().expect("a number");
+    let expected = 8e6 / 8.0 + (took - 1.0) * 1e6 / 8.0;
+    assert!((left / expected - 1.0).abs() < 0.05, "{left} B left in {took} s, not {expected}");
+    let (exit, said) = gateway.end();
+    assert!(exit.success(), "{said}");
+}

@@ -10,7 +10,7 @@ use super::tree::{Tree, quoted};
 use crate::class_book::{ClassBook, UNCLAIMED, Way};
 use fairwire_catalogue::compose::classful;
 use fairwire_catalogue::{self as catalogue, BuildError, Choice, Parameters, Site};
-use fairwire_core::units::Amount;
+use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Duration, Rate, Seed, Weight};
 use fairwire_document::DocumentError;
 use fairwire_laws::compose::classful::{Classful, Contents, Inner, Pool};
@@ -233,6 +233,11 @@ impl<'a> DisciplinePlan<'a> {
                 parent: class.parent,
                 rate: bounds.guaranteed.map(Quantity),
                 ceiling: bounds.ceiling.map(Quantity),
+                peak: bounds.burst.map(|burst| Quantity(burst.rate)),
+                burst: bounds
+                    .burst
+                    .zip(bounds.ceiling)
+                    .map(|(burst, ceiling)| Quantity(Size(burst.bytes(ceiling)))),
                 weight: Some(class.weight.get()),
                 // Stated here, so that the equal parts of thousands are not refused as too small.
                 buffer: self.book.is_leaf(id).then_some(Quantity(Amount::Packets(1))),
@@ -288,9 +293,8 @@ impl<'a> DisciplinePlan<'a> {
     fn leaf_rate(&self, number: u32, whole: Option<Rate>) -> Rate {
         let up = |number: &u32| self.book.class(*number)?.parent;
         let upwards = std::iter::successors(Some(number), up);
-        let ceilings =
-            upwards.filter_map(|number| self.book.class(number)?.bounds[self.way as usize].ceiling);
-        ceilings.chain(whole).fold(self.shaping.rate, Rate::min)
+        let most = upwards.filter_map(|number| self.book.class(number)?.bounds[self.way as usize].most());
+        most.chain(whole).fold(self.shaping.rate, Rate::min)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::backend::BackendKind;
 use super::shaping::{Shaping, TYPICAL_FRAME};
 use super::{ClassSupport, Config, LeafChoice, fair};
-use crate::class_book::{ClassKind, Way};
+use crate::class_book::{Burst, ClassKind, Way};
 use crate::classify::FlowKind;
 use crate::pool::PoolSize;
 use serde::Serialize;
@@ -86,6 +86,9 @@ pub struct ClassExplanation {
     pub guaranteed_bps: Option<u64>,
     /// The rate that it never exceeds, bit/s.
     pub ceiling_bps: Option<u64>,
+    /// What it may have beyond that after a pause, such as `40 Mbit/s for 10 s`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst: Option<Burst>,
     /// With `classful`: its own discipline, or that of all below it, as given; absent where it has
     /// that of the class above.
     pub leaf: Option<String>,
@@ -178,6 +181,7 @@ impl Config {
                 weight: class.weight.get(),
                 guaranteed_bps: bounds.guaranteed.map(|rate| rate.bps()),
                 ceiling_bps: bounds.ceiling.map(|rate| rate.bps()),
+                burst: bounds.burst,
                 leaf: of_leaves.and_then(|leaves| leaves.of(number)).map(LeafChoice::to_string),
                 busy_bps: busy[number as usize],
             }

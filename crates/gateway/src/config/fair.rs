@@ -19,7 +19,8 @@ mod tests {
     use fairwire_core::{Rate, Weight};
 
     fn class(name: &str, parent: Option<u32>, weight: f64, bounds: (u64, u64)) -> Class {
-        let bounds = Bounds { guaranteed: Rate::from_bps(bounds.0), ceiling: Rate::from_bps(bounds.1) };
+        let bounds =
+            Bounds { guaranteed: Rate::from_bps(bounds.0), ceiling: Rate::from_bps(bounds.1), burst: None };
         Class {
             name: name.into(),
             parent,

@@ -40,7 +40,7 @@ pub(super) fn check(
         )
     };
     match guarantees(&terms, rate) {
-        Ok(_) => Ok(()),
+        Ok(_) => check_bursts(tree, way, rate, texts),
         Err(Overpromised::Guarantee { place, below: sum }) => {
             let why = below(Some(place as u32), sum);
             refuse(
@@ -68,6 +68,41 @@ pub(super) fn check(
             ))
         }
     }
+}
+
+/// A burst is above the ceiling of its class, and no more than the classes above and the link let
+/// pass.
+fn check_bursts(tree: &Tree, way: Way, link: Rate, texts: &Texts<'_>) -> Result<(), DocumentError> {
+    let bounds = |number: u32| tree.book.class(number).map(|class| class.bounds[way as usize]);
+    for (number, class) in tree.book.iter() {
+        let own = class.bounds[way as usize];
+        let Some(burst) = own.burst else { continue };
+        let refuse = |why: String, allowed: &str| {
+            let key = format!("{}.burst", way.name());
+            Err(texts.refuse_of(tree.origins[number as usize], &key, burst, why, allowed))
+        };
+        match own.ceiling {
+            None => return refuse("there is no ceiling".into(), "a burst with a ceiling"),
+            Some(ceiling) if burst.rate <= ceiling => {
+                return refuse(format!("the ceiling is {ceiling}"), "a rate above the ceiling");
+            }
+            Some(_) => {}
+        }
+        let above = |number: &u32| tree.book.class(*number)?.parent;
+        for parent in std::iter::successors(class.parent, above) {
+            if let Some(most) =
+                bounds(parent).and_then(|bounds| bounds.most()).filter(|most| burst.rate > *most)
+            {
+                let name = tree.book.class(parent).map_or("", |class| class.name.as_str());
+                let why = format!("`{}` above it gets at most {most}", shortened(name));
+                return refuse(why, "at most what the classes above let pass");
+            }
+        }
+        if burst.rate > link {
+            return refuse(format!("the link has {link}"), "at most the rate of the link");
+        }
+    }
+    Ok(())
 }
 
 /// The number of classes with promises that an error names.
@@ -117,10 +152,11 @@ fn rate(bps: u128) -> String {
 pub(super) fn first(tree: &Tree, way: Way) -> Option<(Origin, &'static str)> {
     tree.book.iter().find_map(|(number, class)| {
         let bounds = class.bounds[way as usize];
-        let key = match (bounds.guaranteed, bounds.ceiling) {
-            (Some(_), _) => "guaranteed",
-            (None, Some(_)) => "ceiling",
-            (None, None) => return None,
+        let key = match (bounds.guaranteed, bounds.ceiling, bounds.burst) {
+            (Some(_), _, _) => "guaranteed",
+            (None, Some(_), _) => "ceiling",
+            (None, None, Some(_)) => "burst",
+            (None, None, None) => return None,
         };
         Some((tree.origins[number as usize], key))
     })

@@ -1,6 +1,7 @@
 //! A gateway's configuration as typed.
 
 use super::backend::Backend;
+use crate::class_book::Burst;
 use fairwire_catalogue::{Choice, Parameters};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Duration, Rate};
@@ -251,8 +252,11 @@ pub struct ClassSpec {
 pub struct BoundsSpec {
     /// The rate that it can always have. Default: nothing.
     pub guaranteed: Option<Quantity<Rate>>,
-    /// The rate that it never exceeds. Default: none.
+    /// The rate that it never exceeds, but for a burst. Default: none.
     pub ceiling: Option<Quantity<Rate>>,
+    /// What it may have beyond its ceiling after a pause, such as `40 Mbit/s for 10 s`. Default:
+    /// nothing.
+    pub burst: Option<Burst>,
 }
 
 /// The packets that match every given key, at any of its values.

@@ -20,7 +20,7 @@ pub const VLANS: std::ops::RangeInclusive<u16> = 1..=4094;
 const PPPOE_SESSIONS: std::ops::RangeInclusive<u16> = 1..=0xfffe;
 
 /// The columns, each at its place in [`Sheet::columns`].
-pub(super) const COLUMNS: [&str; 14] = [
+pub(super) const COLUMNS: [&str; 16] = [
     "name",
     "addresses",
     "vlan",
@@ -31,6 +31,8 @@ pub(super) const COLUMNS: [&str; 14] = [
     "class",
     "weight",
     "suspended",
+    "download_burst",
+    "upload_burst",
     "download_guaranteed",
     "download_ceiling",
     "upload_guaranteed",
@@ -48,8 +50,11 @@ const RECOGNIZES: [usize; 5] = [ADDRESSES, VLAN, PPPOE, MAC, LEASED];
 const CLASS: usize = 7;
 const WEIGHT: usize = 8;
 const SUSPENDED: usize = 9;
+/// One way, and then the other.
+const BURST: usize = 10;
+const BURSTS: std::ops::Range<usize> = BURST..RATES;
 /// The columns from here on are rates: guaranteed and ceiling, one way and then the other.
-const RATES: usize = 10;
+const RATES: usize = 12;
 
 /// The text of a subscriber file, and what errors call it.
 #[derive(Clone, Copy, Debug)]
@@ -286,6 +291,13 @@ impl Sheet<'_> {
                 "yes" => row.is_suspended = true,
                 "no" => row.is_suspended = false,
                 _ => return refuse("that is neither", "`yes` or `no`; empty for `no`"),
+            },
+            column if BURSTS.contains(&column) => match given.parse() {
+                Ok(burst) => row.bounds[column - BURST].burst = Some(burst),
+                Err(message) => {
+                    let problem = Problem::BadValue { key: COLUMNS[column].into(), message };
+                    return Err(self.fault_in(row, COLUMNS[column], problem));
+                }
             },
             rate => match given.parse::<Rate>() {
                 Ok(given) => {

@@ -79,6 +79,7 @@ fn of_spec(class: &ClassSpec, weight: Weight, parent: Option<u32>) -> Class {
     let bounds = [&class.download, &class.upload].map(|bounds| Bounds {
         guaranteed: bounds.guaranteed.map(|rate| rate.0),
         ceiling: bounds.ceiling.map(|rate| rate.0),
+        burst: bounds.burst,
     });
     let (name, kind) = (class.name.clone(), ClassKind::Class);
     Class { name, parent, kind, weight, bounds, is_suspended: false }

@@ -130,7 +130,11 @@ impl Digest {
             self.rates[place] = Rates { retransmits_per_s, ..Rates::of(counts, over) };
         }
         let mut terms = about.book.terms(way);
-        terms.iter_mut().zip(weights).for_each(|(terms, weight)| terms.weight = *weight);
+        for ((terms, weight), (_, class)) in terms.iter_mut().zip(weights).zip(about.book.iter()) {
+            terms.weight = *weight;
+            // What a class gets in a burst is its own, too.
+            terms.ceiling = class.bounds[way as usize].most();
+        }
         let offered: Vec<f64> = self.rates.iter().map(|rates| rates.offered_bps).collect();
         let left: f64 = self.rates.iter().map(|rates| rates.throughput_bps).sum();
         self.left_bps = left;

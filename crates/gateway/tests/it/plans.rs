@@ -260,3 +260,40 @@ fn another_parameter_of_a_leaf_is_a_change_and_the_same_one_is_none() {
     let [line] = changes.lines.as_slice() else { panic!("{:?}", changes.lines) };
     assert!(line.starts_with("another `leaf`: gold: ") && line.contains("6 packets"), "{line}");
 }
+
+#[test]
+fn a_plan_with_a_burst_has_a_peak_and_one_that_makes_no_sense_is_refused_in_its_line() {
+    let with = |burst: &str| {
+        let csv = format!(
+            "name,addresses,class,download_ceiling,download_burst\nann,10.0.0.1,home,20 Mbit/s,{burst}\n"
+        );
+        let text = format!(
+            "{WIRE}[download]\nrate = \"100 Mbit/s\"\n[subscribers]\nfile = \"s.csv\"\n\
+             [[class]]\nname = \"home\"\ndownload = {{ ceiling = \"50 Mbit/s\" }}\n"
+        );
+        Config::parse("gw.toml", &text, Some(("s.csv", &csv))).map_err(|error| error.to_string())
+    };
+    let config = with("40 Mbit/s for 10 s").unwrap_or_else(|error| panic!("{error}"));
+    let shaper = config.direction(Way::Download, &MADE).unwrap_or_else(|error| panic!("{error}")).shaper;
+    let mut rates = Vec::new();
+    let mut probe = |name: &str, _, value: f64| {
+        if ["ceiling", "peak"].contains(&name) {
+            rates.push((name.to_owned(), value / 1e6));
+        }
+    };
+    shaper.expect("it is shaped").discipline.inspect(&mut probe);
+    assert!(rates.contains(&("peak".to_owned(), 40.0)), "{rates:?}");
+    let ann = config.explain().ways[0].tree.iter().find(|class| class.class == "ann").cloned();
+    assert_eq!(
+        ann.and_then(|ann| ann.burst).map(|burst| burst.to_string()).as_deref(),
+        Some("40 Mbit/s for 10 s")
+    );
+    for (burst, said) in [
+        ("60 Mbit/s for 10 s", "`home` above it gets at most 50 Mbit/s"),
+        ("20 Mbit/s for 10 s", "the ceiling is 20 Mbit/s"),
+        ("40 Mbit/s", "such as `40 Mbit/s for 10 s`"),
+    ] {
+        let error = with(burst).expect_err(burst);
+        assert!(error.contains("s.csv:2") && error.contains(said), "{error}");
+    }
+}

@@ -353,6 +353,52 @@ class = [
     }
 }
 
+/// The bytes that a class that always has packets sends from `from_s` to `to_s`, seconds.
+fn sent_between(tree: &mut dyn Discipline, from_s: u64, to_s: u64) -> u64 {
+    let [from, end] = [from_s, to_s].map(Duration::from_secs).map(|since| Time::ZERO + since);
+    let (mut now, mut sent) = (from, 0);
+    while now < end {
+        while tree.backlog().packets < 30 {
+            tree.enqueue(packet(0, 1000, 1, now), now, &mut Ignore);
+        }
+        while let Some(packet) = tree.dequeue(now, &mut Ignore) {
+            sent += u64::from(packet.len);
+        }
+        now = tree.ready_at().expect("something waits");
+    }
+    sent
+}
+
+#[test]
+fn a_class_with_a_peak_has_its_burst_after_a_pause_and_then_its_ceiling() {
+    // Twice the ceiling for 3 s: the burst is what 1 Mbit/s brings in 3 s, 375 kB.
+    let typed = "[classful]
+class = [{ id = 1, ceiling = '1 Mbit/s', peak = '2 Mbit/s', burst = '375 kB' }]";
+    let mut tree = discipline("classful", typed);
+    let tree = &mut *tree;
+    // Seconds, Mbit/s, and what the bucket of the peak and the last packet may add.
+    for (from_s, to_s, mbps) in [(0, 1, 1), (10, 13, 2), (13, 20, 1), (23, 26, 2), (26, 30, 1)] {
+        let (sent, expected) = (sent_between(tree, from_s, to_s), (to_s - from_s) * mbps * 125_000);
+        assert!(sent.abs_diff(expected) <= 5000, "{from_s} to {to_s} s: {sent} B, not {expected}");
+    }
+}
+
+#[test]
+fn a_peak_needs_a_ceiling_below_it_and_room_above() {
+    for (class, allowed) in [
+        ("{ id = 1, peak = '2 Mbit/s' }", "a peak with a ceiling"),
+        ("{ id = 1, ceiling = '2 Mbit/s', peak = '2 Mbit/s' }", "more than its ceiling"),
+        (
+            "{ id = 2, ceiling = '3 Mbit/s' }, { id = 1, parent = 2, ceiling = '1 Mbit/s', peak = '4 Mbit/s' }",
+            "let pass, 3 Mbit/s",
+        ),
+    ] {
+        let spec: Spec = toml::from_str(&format!("class = [{class}]")).expect("well-formed");
+        let error = spec.check(&site()).expect_err(class).to_string();
+        assert!(error.contains(allowed), "{error}");
+    }
+}
+
 /// What becomes of each packet under load that swings, with pauses: frames sent, and counts of
 /// signals.
 fn run(mut discipline: Box<dyn Discipline>) -> (Vec<u32>, Counts) {
@@ -413,8 +459,12 @@ class = [{ id = 1, discipline = { red = { weight = 0.01 } } }, { id = 2 }]";
 
 #[test]
 fn classes_that_are_not_listed_or_are_no_leaves_use_the_default_leaf() {
-    let terms =
-        Terms { guarantee_burst: Duration::from_ms(1), ceiling_burst: Duration::from_ms(1), priority: 7 };
+    let terms = Terms {
+        guarantee_burst: Duration::from_ms(1),
+        ceiling_burst: Duration::from_ms(1),
+        peak: None,
+        priority: 7,
+    };
     let pace = "rate = '1 Mbit/s', ceiling = '8 Mbit/s'";
     let spec: Spec =
         toml::from_str(&format!(

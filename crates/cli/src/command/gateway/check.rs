@@ -157,10 +157,11 @@ fn write_branch(out: &mut String, tree: &[ClassExplanation], below: &[Vec<usize>
     let bound = |what: &str, bps: Option<u64>| {
         bps.map_or(String::new(), |bps| format!(", {what} {}", rate(bps as f64)))
     };
+    let burst = class.burst.map_or(String::new(), |burst| format!(", burst {burst}"));
     let leaf = class.leaf.as_ref().map_or(String::new(), |leaf| format!(", leaf `{leaf}`"));
     writeln!(
         out,
-        "{:indent$}{}: {} (weight {}{}{}{leaf})",
+        "{:indent$}{}: {} (weight {}{}{}{burst}{leaf})",
         "",
         shortened(&class.class),
         rate(class.busy_bps),

@@ -29,6 +29,8 @@ pub struct Terms {
     pub guarantee_burst: Duration,
     /// How long it may stay under its ceiling and then make up for it.
     pub ceiling_burst: Duration,
+    /// What it never passes while it makes up for it.
+    pub peak: Option<Shape>,
     /// Its priority.
     pub priority: u8,
 }

@@ -5,6 +5,7 @@
 //! tree. Floyd and Jacobson 1995, section II; weights by start-time fair queueing, Goyal, Vin and
 //! Cheng 1997, section II; guarantees and ceilings by the buckets of [`shaper`](super::shaper).
 
+mod ceiling;
 mod config;
 mod tree;
 

@@ -1,5 +1,6 @@
 //! The tree at work: which class sends next, which classes pay for it, and when something may go.
 
+use super::ceiling::Ceiling;
 use super::config::{Config, PRIORITIES, Shape, Terms};
 use crate::compose::prio::moved;
 use alloc::boxed::Box;
@@ -103,7 +104,7 @@ struct Node {
     contents: Contents,
     // Most of thousands have neither: they take no room then.
     guarantee: Option<Box<Transmitter>>, // free while the class is within its guarantee
-    ceiling: Option<Box<Transmitter>>,   // free while the class may send
+    ceiling: Option<Box<Ceiling>>,       // free while the class may send
     cost: u64,                           // of a byte in virtual time: the inverse of the weight
     priority: usize,
     tag: u128, // virtual time from which it is owed what is left over
@@ -132,12 +133,13 @@ fn cost_of(weight: f64) -> u64 {
 
 impl Node {
     fn new(class: &ClassTerms, terms: &Terms, contents: Contents, children: usize) -> Self {
-        let bucket = |rate, burst| Box::new(Shape { rate, burst }.bucket());
         Node {
             parent: node_of(class.parent.map(|place| place as usize)),
             contents,
-            guarantee: class.guarantee.map(|rate| bucket(rate, terms.guarantee_burst)),
-            ceiling: class.ceiling.map(|rate| bucket(rate, terms.ceiling_burst)),
+            guarantee: class
+                .guarantee
+                .map(|rate| Box::new(Shape { rate, burst: terms.guarantee_burst }.bucket())),
+            ceiling: class.ceiling.map(|rate| Ceiling::new(rate, terms)),
             cost: cost_of(class.weight.get()),
             priority: usize::from(terms.priority),
             tag: 0,
@@ -153,7 +155,7 @@ impl Node {
     /// From when on its ceiling lets it send.
     #[inline]
     fn opens_at(&self) -> Time {
-        self.ceiling.as_ref().map_or(Time::ZERO, |bucket| bucket.free_at())
+        self.ceiling.as_ref().map_or(Time::ZERO, |ceiling| ceiling.free_at())
     }
 
     #[inline]
@@ -178,7 +180,7 @@ impl Classful {
         (0..config.tree.len()).for_each(|place| children[node_of(config.tree.parent(place))] += 1);
         let whole = ClassTerms { ceiling: config.rate.map(|shape| shape.rate), ..ClassTerms::new(None) };
         let ceiling_burst = config.rate.map_or(Duration::ZERO, |shape| shape.burst);
-        let terms = Terms { guarantee_burst: Duration::ZERO, ceiling_burst, priority: 0 };
+        let terms = Terms { guarantee_burst: Duration::ZERO, ceiling_burst, peak: None, priority: 0 };
         let root = Node::new(&whole, &terms, Contents { label: String::new(), inner: None }, children[ROOT]);
         let classes = config
             .tree
@@ -522,14 +524,12 @@ impl Discipline for Classful {
             return;
         }
         for node in &self.nodes[1..] {
-            let rate =
-                |bucket: &Option<Box<Transmitter>>| bucket.as_ref().map(|bucket| bucket.rate().bps() as f64);
             probe.enter(&node.contents.label);
-            if let Some(rate) = rate(&node.guarantee) {
-                probe.gauge("guaranteed_rate", Unit::BitsPerSecond, rate);
+            if let Some(guarantee) = &node.guarantee {
+                probe.gauge("guaranteed_rate", Unit::BitsPerSecond, guarantee.rate().bps() as f64);
             }
-            if let Some(rate) = rate(&node.ceiling) {
-                probe.gauge("ceiling", Unit::BitsPerSecond, rate);
+            if let Some(ceiling) = &node.ceiling {
+                ceiling.inspect(probe);
             }
             if let Some(inner) = node.contents.inner.as_ref().and_then(Inner::made) {
                 inner.inspect(probe);

@@ -1,0 +1,42 @@
+//! The ceiling of a class, and its peak: two buckets, of which the slower one counts.
+
+use super::config::{Shape, Terms};
+use alloc::boxed::Box;
+use fairwire_core::{Probe, Rate, Time, Transmitter, Unit};
+
+/// What a class never passes.
+pub(super) struct Ceiling {
+    paid: Transmitter,
+    /// The same of its peak, where it has one.
+    peak: Option<Box<Transmitter>>,
+}
+
+impl Ceiling {
+    pub(super) fn new(rate: Rate, terms: &Terms) -> Box<Self> {
+        let paid = Shape { rate, burst: terms.ceiling_burst }.bucket();
+        Box::new(Ceiling { paid, peak: terms.peak.map(|peak| Box::new(peak.bucket())) })
+    }
+
+    /// From when on it lets the class send.
+    #[inline]
+    pub(super) fn free_at(&self) -> Time {
+        let free_at = self.paid.free_at();
+        self.peak.as_ref().map_or(free_at, |peak| peak.free_at().max(free_at))
+    }
+
+    /// The class sends `len` bytes.
+    #[inline]
+    pub(super) fn start(&mut self, len: u32, now: Time) {
+        self.paid.start(len, now);
+        if let Some(peak) = &mut self.peak {
+            peak.start(len, now);
+        }
+    }
+
+    pub(super) fn inspect(&self, probe: &mut dyn Probe) {
+        probe.gauge("ceiling", Unit::BitsPerSecond, self.paid.rate().bps() as f64);
+        if let Some(peak) = &self.peak {
+            probe.gauge("peak", Unit::BitsPerSecond, peak.rate().bps() as f64);
+        }
+    }
+}
