@@ -13,5 +13,6 @@ mod interfaces;
 mod life;
 mod page;
 mod radius;
+mod recipes;
 mod rights;
 mod setup;
