@@ -17,18 +17,19 @@ pub fn set_ecn(frame: &mut [u8], headers: &Headers, ecn: Ecn) {
     }
 }
 
-/// Clears the DSCP (RFC 2474) in the IP header of `frame`, in which `headers` were found, and keeps
-/// the ECN field. A frame without IP stays as it is. The IPv4 header checksum is updated
-/// incrementally.
-pub fn clear_dscp(frame: &mut [u8], headers: &Headers) {
+/// Writes the low six bits of `dscp` as the codepoint (RFC 2474) into the IP header of `frame`, in
+/// which `headers` were found, and keeps the ECN field. A frame without IP stays as it is. The IPv4
+/// header checksum is updated incrementally.
+pub fn set_dscp(frame: &mut [u8], headers: &Headers, dscp: u8) {
+    let dscp = dscp & 0b11_1111;
     match headers.network.map(|n| (n.version, n.offset)) {
         Some((Version::V4, offset)) => {
             let Some(tos) = u8_at(frame, offset + 1) else { return };
-            rewrite_tos(frame, offset, tos & 0b11);
+            rewrite_tos(frame, offset, dscp << 2 | tos & 0b11);
         }
         Some((Version::V6, offset)) => {
             let Some([first, second]) = array_at(frame, offset) else { return };
-            write_at(frame, offset, [first & 0xf0, second & 0b0011_1111]);
+            write_at(frame, offset, [first & 0xf0 | dscp >> 2, dscp << 6 | second & 0b0011_1111]);
         }
         None => {}
     }

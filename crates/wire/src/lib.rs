@@ -34,6 +34,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod assured;
 mod bytes;
 pub mod checksum;
 mod crc32c;
@@ -48,7 +49,7 @@ pub mod split;
 pub mod tcp;
 pub mod vnet;
 
-pub use ecn::{clear_dscp, set_ecn};
+pub use ecn::{set_dscp, set_ecn};
 pub use flow_key::{FlowHasher, FlowKey, KeyKind, NetworkBits, Number};
 pub use headers::{Headers, parse, parse_ip};
 pub use split::{SplitError, split, split_parsed};

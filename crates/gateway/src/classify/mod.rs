@@ -19,7 +19,9 @@ pub use rules::{Claims, MatchFields, Rule};
 pub use table::PrefixTable;
 
 use crate::class_book::{UNCLAIMED, Way};
-use fairwire_core::{Ecn, FlowHash};
+use crate::config::spec::DscpChoice;
+use fairwire_core::{Ecn, FlowHash, Packet};
+use fairwire_wire::assured;
 use fairwire_wire::flow_key::{FlowHasher, FlowKey, KeyKind, NetworkBits, Number};
 use fairwire_wire::headers::Headers;
 use std::net::IpAddr;
@@ -36,7 +38,7 @@ pub struct Classifier {
     claims: Arc<Claims>,
     /// Names conversations, where they are kept apart within each flow.
     within: Option<FlowHasher>,
-    washes: bool,
+    dscp: DscpChoice,
     /// By class; empty where none is suspended.
     suspended: Box<[bool]>,
 }
@@ -123,6 +125,8 @@ pub struct Facts {
     pub ecn: Ecn,
     /// The differentiated-services codepoint.
     pub dscp: u8,
+    /// Its colour, 0 green to 2 red, where the codepoint is one of assured forwarding; else green.
+    pub color: u8,
     /// Is it an IP packet? ARP and the like keep a link alive and are not shaped.
     pub is_ip: bool,
 }
@@ -140,7 +144,7 @@ impl Classifier {
             way: Way::Download,
             claims: Arc::default(),
             within: None,
-            washes: false,
+            dscp: DscpChoice::Keep,
             suspended: Box::default(),
         }
     }
@@ -149,8 +153,8 @@ impl Classifier {
     pub fn of(plan: ClassifierPlan) -> Self {
         let ClassifierPlan { secret, flows, framing, link, way, claims } = plan;
         let hasher = FlowHasher::new(secret).by(flows.key_kind(way));
-        let (within, washes, suspended) = (None, false, Box::default());
-        Classifier { hasher, flows, framing, link, way, claims, within, washes, suspended }
+        let (within, dscp, suspended) = (None, DscpChoice::Keep, Box::default());
+        Classifier { hasher, flows, framing, link, way, claims, within, dscp, suspended }
     }
 
     /// The same, with conversations kept apart within each flow, so that a discipline can share
@@ -170,16 +174,22 @@ impl Classifier {
         self.way
     }
 
-    /// The same for a way on which codepoints are cleared once they are read, if `washes`.
+    /// The same for a way on which `dscp` becomes of codepoints once they are read.
     #[must_use]
-    pub fn washing(self, washes: bool) -> Self {
-        Classifier { washes, ..self }
+    pub fn writing(self, dscp: DscpChoice) -> Self {
+        Classifier { dscp, ..self }
     }
 
     /// Are codepoints to be cleared?
     #[inline]
     pub fn washes(&self) -> bool {
-        self.washes
+        self.dscp == DscpChoice::Wash
+    }
+
+    /// The codepoint with which `packet` is to be sent, where its colour decides.
+    #[inline]
+    pub fn codepoint_of(&self, packet: &Packet) -> Option<u8> {
+        Some(assured::codepoint(self.dscp.assured_class()?, packet.color))
     }
 
     /// The same, with the classes that are `suspended`, by number.
@@ -231,6 +241,7 @@ impl Classifier {
         let fields = self.fields(headers, &key, frame);
         let subscriber = fields.as_ref().and_then(|fields| self.claims.subscriber(fields));
         let matched = || self.claims.matched(fields.as_ref()?);
+        let dscp = network.map_or(0, |network| network.dscp);
         Facts {
             flow: self.flow_of(&key, fields.as_ref(), subscriber),
             within: self.within.as_ref().map(|hasher| hasher.hash(&key)),
@@ -238,7 +249,8 @@ impl Classifier {
             class: subscriber.or_else(matched).unwrap_or(UNCLAIMED),
             len: self.wire_bytes(bytes),
             ecn: network.map_or(Ecn::NotEct, |network| network.ecn),
-            dscp: network.map_or(0, |network| network.dscp),
+            dscp,
+            color: assured::color_of(dscp).unwrap_or(0),
             is_ip: network.is_some(),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::backend::BackendKind;
 use super::shaping::{Shaping, TYPICAL_FRAME};
+use super::spec::DscpChoice;
 use super::{ClassSupport, Config, LeafChoice, fair};
 use crate::class_book::{Burst, ClassKind, Way};
 use crate::classify::FlowKind;
@@ -53,8 +54,8 @@ pub struct ShapingExplanation {
     pub leaf: Option<String>,
     /// What a flow is.
     pub flows: String,
-    /// Is the codepoint (DSCP) of what is sent on cleared?
-    pub washes_dscp: bool,
+    /// What becomes of the codepoint (DSCP) of what is sent on.
+    pub dscp: DscpChoice,
     /// The limit of what waits, as typed.
     pub buffer: String,
     /// The same in full packets.
@@ -147,7 +148,7 @@ impl Config {
                 true => format!("{}; and its conversations among themselves", flows(shaping.flows)),
                 false => flows(shaping.flows),
             },
-            washes_dscp: shaping.washes_dscp,
+            dscp: shaping.dscp,
             buffer: shaping.buffer.to_string(),
             buffer_packets: site.buffer.in_packets(site.packet_bytes, site.rate),
             buffer_s: site.buffer.in_bytes(site.packet_bytes, site.rate) * 8.0 / site.rate.bps() as f64,

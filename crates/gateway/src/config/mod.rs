@@ -274,7 +274,7 @@ impl Config {
             way,
             claims: Arc::clone(&self.claims),
         })
-        .washing(shaping.is_some_and(|shaping| shaping.washes_dscp))
+        .writing(shaping.map_or_else(Default::default, |shaping| shaping.dscp))
         .suspending(self.book.suspended());
         let classifier = if shaping.is_some_and(|shaping| shaping.within) {
             classifier.with_conversations()

@@ -30,8 +30,8 @@ pub struct Shaping {
     pub flows: FlowKind,
     /// Are these hosts, that share first, and then the conversations of each?
     pub within: bool,
-    /// Is the codepoint of what is sent on cleared?
-    pub washes_dscp: bool,
+    /// What becomes of the codepoint of what is sent on.
+    pub dscp: DscpChoice,
     /// What a frame counts as.
     pub framing: Framing,
     /// The rate at which what is not IP passes by the discipline.
@@ -112,7 +112,7 @@ pub(super) fn check(
         buffer: typed.buffer.map_or(Amount::Time(BUFFER), |buffer| buffer.0),
         flows: kind,
         within,
-        washes_dscp: typed.dscp == Some(DscpChoice::Wash),
+        dscp: typed.dscp.unwrap_or_default(),
         framing: framing(&typed.framing, path, texts)?,
         not_ip: not_ip(typed, path, texts)?,
         has_own,

@@ -118,6 +118,28 @@ pub enum DscpChoice {
     /// It is cleared, so that no router behind the gateway treats packets by what strangers wrote
     /// on them. A `match` by `dscp` sees it as it came.
     Wash,
+    /// It becomes that of assured forwarding, class 1, with the packet's colour as drop precedence:
+    /// AF11 green, AF12 yellow, AF13 red (RFC 2597).
+    Af1,
+    /// The same in class 2.
+    Af2,
+    /// The same in class 3.
+    Af3,
+    /// The same in class 4.
+    Af4,
+}
+
+impl DscpChoice {
+    /// The class of assured forwarding of what is sent on; `None` where there is none.
+    pub fn assured_class(self) -> Option<u8> {
+        match self {
+            DscpChoice::Keep | DscpChoice::Wash => None,
+            DscpChoice::Af1 => Some(1),
+            DscpChoice::Af2 => Some(2),
+            DscpChoice::Af3 => Some(3),
+            DscpChoice::Af4 => Some(4),
+        }
+    }
 }
 
 /// What the link adds to each frame.

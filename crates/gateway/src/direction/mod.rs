@@ -25,7 +25,7 @@ use fairwire_core::{
     Backlog, Discipline, Duration, FlowHash, Packet, Probe, Rate, RateLaw, Server, Service, Time, Transmitter,
 };
 use fairwire_linux::port::{LinkKind, MAX_FRAMES_AT_ONCE, Outgoing, Port};
-use fairwire_wire::ecn::{clear_dscp, set_ecn};
+use fairwire_wire::ecn::{set_dscp, set_ecn};
 use fairwire_wire::headers::{Headers, Transport};
 use fairwire_wire::join::TcpOffsets;
 use fairwire_wire::split::split_parsed;
@@ -302,7 +302,7 @@ impl Direction {
         let kind = self.books.pool.note(id).kind;
         let bytes = self.books.pool.bytes_mut(id);
         let headers = kind.parse(bytes);
-        clear_dscp(bytes, &headers);
+        set_dscp(bytes, &headers, 0);
         self.books.totals.washed += 1;
     }
 
@@ -317,8 +317,8 @@ impl Direction {
             self.departures.pass(id);
             return self.books.left(account, facts.is_ip.then_some(facts.class), facts.len);
         };
-        let packet =
-            Packet { class, ecn: facts.ecn, dscp: facts.dscp, ..Packet::new(id, facts.len, flow, now) };
+        let Facts { ecn, dscp, color, .. } = *facts;
+        let packet = Packet { class, ecn, dscp, color, ..Packet::new(id, facts.len, flow, now) };
         let Books { arrivals, accounts, .. } = &mut self.books;
         arrivals.record(|| Arrival {
             at: now,
@@ -348,10 +348,14 @@ impl Direction {
         sojourns.record(*now, now.since(packet.arrived));
         let note = pool.note(packet.frame);
         self.departures.begin(packet.frame, sent);
-        if note.ecn != packet.ecn {
+        let codepoint = self.classifier.codepoint_of(&packet).filter(|dscp| *dscp != packet.dscp);
+        if note.ecn != packet.ecn || codepoint.is_some() {
             let bytes = pool.bytes_mut(packet.frame);
             let headers = note.kind.parse(bytes);
             set_ecn(bytes, &headers, packet.ecn);
+            if let Some(dscp) = codepoint {
+                set_dscp(bytes, &headers, dscp);
+            }
         }
         self.books.left(note.account, Some(note.class), packet.len);
     }

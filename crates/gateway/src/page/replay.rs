@@ -10,6 +10,7 @@ use crate::class_book::Way;
 use crate::config::{Knows, OtherDiscipline};
 use fairwire_core::{Cause, Duration, FlowHash, Packet, Server, Service, Signals, Time, Transmitter};
 use fairwire_metrics::jain;
+use fairwire_wire::assured::color_of;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -193,7 +194,8 @@ fn packet(place: u32, arrival: &Arrival, knows: Knows) -> Packet {
         Knows::Classes | Knows::Flows => (arrival.class, arrival.flow),
     };
     let (ecn, dscp) = (arrival.ecn, arrival.dscp);
-    Packet { class, ecn, dscp, ..Packet::new(place, arrival.len, flow, arrival.at) }
+    let color = color_of(dscp).unwrap_or(0);
+    Packet { class, ecn, dscp, color, ..Packet::new(place, arrival.len, flow, arrival.at) }
 }
 
 fn outcome(books: Books<'_>, name_of: &dyn Fn(Unit) -> String) -> Outcome {

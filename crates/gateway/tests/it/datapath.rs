@@ -6,8 +6,9 @@ use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Rate, Time, Verdict,
 };
 use fairwire_gateway::classify::{Classifier, ETHERNET_HEADER_BYTES};
+use fairwire_gateway::config::spec::DscpChoice;
 use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
-use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};
+use fairwire_gateway::direction::{Direction, DirectionPlan, ShaperPlan};
 use fairwire_gateway::io::memory::{Arrival, Departure, MemoryPort, run};
 use fairwire_gateway::ledger::Loss;
 use fairwire_gateway::not_ip::default_rate;
@@ -218,25 +219,54 @@ fn with_dscp(mut frame: Vec<u8>, dscp: u8) -> Vec<u8> {
     frame
 }
 
+/// A datapath on whose way forward `dscp` becomes of codepoints.
+fn datapath_writing(dscp: DscpChoice, discipline: Box<dyn Discipline>) -> Datapath {
+    let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
+    let plain = Classifier::new(FlowHasher::new([7; 16]), -ETHERNET_HEADER_BYTES);
+    let rate = rate(ONE_BYTE_PER_US);
+    let shaper = ShaperPlan { discipline, rate, catch_up: Duration::ZERO, not_ip: rate };
+    let plan = DirectionPlan {
+        shaper: Some(shaper),
+        classifier: plain.writing(dscp),
+        pool: ROOMY,
+        flows: 16,
+        classes: 1,
+    };
+    datapath.forward = Direction::new(plan);
+    datapath
+}
+
+#[test]
+fn a_colour_comes_in_as_a_codepoint_and_leaves_as_one_of_the_class_that_is_given() {
+    // Best effort and EF say no colour, and are green. Of assured forwarding: AF11, AF32 and AF43.
+    let came = [(0, Ecn::NotEct), (46, Ecn::Ect0), (10, Ecn::Ce), (28, Ecn::Ect1), (38, Ecn::NotEct)];
+    for (dscp, left) in [
+        (DscpChoice::Keep, [0, 46, 10, 28, 38]),
+        (DscpChoice::Wash, [0; 5]),
+        (DscpChoice::Af1, [10, 10, 10, 12, 14]),
+        (DscpChoice::Af4, [34, 34, 34, 36, 38]),
+    ] {
+        let mut datapath = datapath_writing(dscp, tail_drop(10));
+        let frame = |(dscp, ecn)| with_dscp(udp(1, 100, ecn), dscp);
+        let sent = through(&mut datapath, came.map(|one| at_us(0, frame(one))).into());
+        let expected = came.iter().zip(left).map(|((_, ecn), left)| frame((left, *ecn)));
+        assert!(sent.iter().map(|sent| sent.frame.clone()).eq(expected), "{dscp:?}");
+    }
+}
+
+#[test]
+fn a_mark_and_a_colour_are_written_into_one_packet() {
+    let marking = Queue::new(Limit::packets(10), Fcfs, Signalling).with_ecn(EcnPolicy::Mark);
+    let mut datapath = datapath_writing(DscpChoice::Af2, Box::new(marking));
+    let sent = through(&mut datapath, vec![at_us(0, with_dscp(udp(1, 100, Ecn::Ect0), 14))]);
+    assert_eq!(sent[0].frame, with_dscp(udp(1, 100, Ecn::Ce), 22));
+}
+
 #[test]
 fn a_codepoint_is_washed_off_where_that_is_said_and_ecn_stays() {
     for washes in [true, false] {
-        let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
-        let plain = Classifier::new(FlowHasher::new([7; 16]), -ETHERNET_HEADER_BYTES);
-        let shaper = ShaperPlan {
-            discipline: tail_drop(10),
-            rate: rate(ONE_BYTE_PER_US),
-            catch_up: Duration::ZERO,
-            not_ip: rate(ONE_BYTE_PER_US),
-        };
-        let plan = DirectionPlan {
-            shaper: Some(shaper),
-            classifier: plain.washing(washes),
-            pool: ROOMY,
-            flows: 16,
-            classes: 1,
-        };
-        datapath.forward = fairwire_gateway::direction::Direction::new(plan);
+        let dscp = if washes { DscpChoice::Wash } else { DscpChoice::Keep };
+        let mut datapath = datapath_writing(dscp, tail_drop(10));
         let clean = udp(1, 100, Ecn::Ect0);
         let marked = with_dscp(clean.clone(), 46);
         assert_eq!(marked[TOS], 46 << 2 | 2);

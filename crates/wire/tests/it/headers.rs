@@ -9,7 +9,7 @@ use fairwire_wire::flow_key::{FlowHasher, FlowKey, KeyKind, NetworkBits, Number,
 use fairwire_wire::headers::{
     Between, Fragment, Headers, MAX_VLAN_TAGS, Ports, TcpFlags, Version, parse, parse_ip,
 };
-use fairwire_wire::{clear_dscp, set_ecn};
+use fairwire_wire::{set_dscp, set_ecn};
 use frames::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -188,11 +188,11 @@ proptest! {
     }
 
     #[test]
-    fn a_cleared_codepoint_is_all_that_changes(recipe in any_recipe(80)) {
+    fn a_rewritten_codepoint_is_all_that_changes(recipe in any_recipe(80), dscp in 0..64u8) {
         let mut frame = recipe.frame();
         let (headers, before) = (parse(&frame), theirs(&frame));
-        clear_dscp(&mut frame, &headers);
-        prop_assert_eq!(theirs(&frame), Facts { dscp: 0, ..before });
+        set_dscp(&mut frame, &headers, dscp);
+        prop_assert_eq!(theirs(&frame), Facts { dscp, ..before });
         prop_assert_eq!(parse(&frame).ecn(), headers.ecn());
         if let Some(NetSlice::Ipv4(ip)) = SlicedPacket::from_ethernet(&frame).unwrap().net {
             prop_assert_eq!(checksum(ip.header().slice()), 0);
@@ -470,7 +470,7 @@ fn the_ecn_field_of_what_is_not_ip_is_left_alone() {
     let mut frame = vec![0xab; 60];
     let headers = parse(&frame);
     set_ecn(&mut frame, &headers, Ecn::Ce);
-    clear_dscp(&mut frame, &headers);
+    set_dscp(&mut frame, &headers, 46);
     assert_eq!(frame, [0xab; 60]);
 }
 

@@ -6,7 +6,7 @@ use fairwire_core::Ecn;
 use fairwire_wire::headers::{Headers, parse, parse_ip};
 use fairwire_wire::split::{MAX_FRAME_BYTES, split, split_parsed};
 use fairwire_wire::vnet::{self, VnetHeader};
-use fairwire_wire::{FlowHasher, KeyKind, set_ecn};
+use fairwire_wire::{FlowHasher, KeyKind, set_dscp, set_ecn};
 use frames::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -47,6 +47,7 @@ fn exercise_with(frame: &[u8], headers: &Headers, vnet: &VnetHeader, scratch: us
     }
     let mut copy = frame.to_vec();
     set_ecn(&mut copy, headers, Ecn::Ce);
+    set_dscp(&mut copy, headers, u8::MAX);
     let mut out = 0;
     let outcome = split_parsed(frame, headers, vnet, &mut vec![0; scratch], &mut |_| out += 1);
     assert_eq!(outcome.unwrap_or(0), out);

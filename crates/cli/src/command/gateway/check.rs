@@ -7,6 +7,7 @@ use fairwire_core::{Rate, Seed};
 use fairwire_document::shortened;
 use fairwire_gateway::config::backend::BackendKind;
 use fairwire_gateway::config::explain::{ClassExplanation, ShapingExplanation, WayExplanation};
+use fairwire_gateway::config::spec::DscpChoice;
 use fairwire_gateway::config::{Config, Explanation, PlanContext, environment};
 use serde_json::json;
 use std::fmt::Write;
@@ -111,11 +112,15 @@ fn write_way(out: &mut String, way: &WayExplanation) {
         ..
     } = shaping;
     let leaf = leaf.as_ref().map_or(String::new(), |leaf| format!(", `{leaf}` in each leaf"));
-    let wash = if shaping.washes_dscp { "\n  DSCP: cleared" } else { "" };
+    let dscp = match (shaping.dscp, shaping.dscp.assured_class()) {
+        (DscpChoice::Wash, _) => "\n  DSCP: cleared".to_owned(),
+        (_, Some(class)) => format!("\n  DSCP: AF{class}1 green, AF{class}2 yellow, AF{class}3 red"),
+        (_, None) => String::new(),
+    };
     writeln!(
         out,
         "{}: {} shared by `{discipline}`{leaf}\n  buffer: {buffer}: {buffer_packets:.0} full packets of {} B on the link, \
-         {:.1} ms; at most {} frames inside\n  a flow is: {flows}{wash}\n  what is not IP: up to {}, ahead of what waits",
+         {:.1} ms; at most {} frames inside\n  a flow is: {flows}{dscp}\n  what is not IP: up to {}, ahead of what waits",
         way.way,
         rate(*rate_bps as f64),
         shaping.packet_bytes,
