@@ -1,5 +1,6 @@
 //! The contract of a queue discipline.
 
+use crate::marker::RateRequest;
 use crate::packet::Packet;
 use crate::probe::Probe;
 use crate::signals::{Cause, Signals};
@@ -68,6 +69,20 @@ pub trait Discipline: Any + Send {
         Err(SetWeightError::NoWeights)
     }
 
+    /// Invoked when the edge where packets of `class` leave a DiffServ domain reports that it
+    /// makes this request until `until`: see [`Marker::on_report`](crate::Marker::on_report). The
+    /// default, and every class without a marker of its own, ignores it.
+    fn on_report(&mut self, class: u32, request: RateRequest, until: Time, now: Time) {
+        let _ = (class, request, until, now);
+    }
+
+    /// The rate up to which packets of `class` are green at `now`, in bit/s; `None` where requests
+    /// cannot change it, as by default.
+    fn target_bps(&self, class: u32, now: Time) -> Option<f64> {
+        let _ = (class, now);
+        None
+    }
+
     /// Takes over the parameters of `fresh`, which was just built and has seen no packet, and
     /// returns true. What it has learnt stays, and what waits stays too: also above a smaller
     /// limit, until it leaves.
@@ -127,6 +142,12 @@ impl Discipline for Box<dyn Discipline> {
     }
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         (**self).set_weight(class, weight)
+    }
+    fn on_report(&mut self, class: u32, request: RateRequest, until: Time, now: Time) {
+        (**self).on_report(class, request, until, now);
+    }
+    fn target_bps(&self, class: u32, now: Time) -> Option<f64> {
+        (**self).target_bps(class, now)
     }
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let boxed = (fresh as &dyn Any).downcast_ref::<Self>();

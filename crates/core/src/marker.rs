@@ -18,6 +18,12 @@ pub trait Marker: Send {
     /// contracts and ignore it.
     fn on_request(&mut self, _request: RateRequest, _now: Time) {}
 
+    /// Invoked where the far edge reports now and then what it requests, rather than in each
+    /// packet: `request` is made again in each interval up to `until`. After that the target goes
+    /// back to the contract, as fast as requests move it, until there is another report. Most
+    /// profiles are contracts and ignore it.
+    fn on_report(&mut self, _request: RateRequest, _until: Time, _now: Time) {}
+
     /// The rate up to which packets are green at `now`, in bit/s; `None` where requests cannot
     /// change it.
     fn target_bps(&self, _now: Time) -> Option<f64> {
@@ -29,7 +35,7 @@ pub trait Marker: Send {
 }
 
 /// A request for another target rate, from the edge where an aggregate leaves a domain to the edge
-/// where it enters. It travels in two bits of a packet.
+/// where it enters. It travels in two bits of a packet, or in a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RateRequest {
     /// The target rate stays as it is.
@@ -47,6 +53,9 @@ impl<M: Marker + ?Sized> Marker for Box<M> {
     }
     fn on_request(&mut self, request: RateRequest, now: Time) {
         (**self).on_request(request, now);
+    }
+    fn on_report(&mut self, request: RateRequest, until: Time, now: Time) {
+        (**self).on_report(request, until, now);
     }
     fn target_bps(&self, now: Time) -> Option<f64> {
         (**self).target_bps(now)

@@ -40,6 +40,8 @@ impl Document {
             discipline: Parameters::default(),
             class: Vec::new(),
             subscribers: None,
+            ingress: None,
+            egress: None,
             telemetry: TelemetrySpec::default(),
             safety: SafetySpec::default(),
         };

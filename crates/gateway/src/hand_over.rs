@@ -7,7 +7,9 @@
 //! the link. The packets of each flow stay in order either way, since all of them take the same
 //! way.
 
-use fairwire_core::{Backlog, Cause, Discipline, Packet, Probe, SetWeightError, Signals, Time, Unit, Weight};
+use fairwire_core::{
+    Backlog, Cause, Discipline, Packet, Probe, RateRequest, SetWeightError, Signals, Time, Unit, Weight,
+};
 use std::collections::VecDeque;
 
 /// Drains `old` and puts what waited there into `new`, or ahead of it. The result has all of it;
@@ -169,6 +171,14 @@ impl Discipline for Ahead {
 
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.inner.set_weight(class, weight)
+    }
+
+    fn on_report(&mut self, class: u32, request: RateRequest, until: Time, now: Time) {
+        self.inner.on_report(class, request, until, now);
+    }
+
+    fn target_bps(&self, class: u32, now: Time) -> Option<f64> {
+        self.inner.target_bps(class, now)
     }
 }
 

@@ -14,6 +14,7 @@ pub mod control;
 pub mod datapath;
 pub mod direction;
 pub mod driver;
+pub mod edge;
 pub mod hand_over;
 pub mod http;
 pub mod io;

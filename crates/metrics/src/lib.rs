@@ -19,6 +19,7 @@ pub mod jain;
 pub mod judge;
 mod kind;
 pub mod link_meter;
+pub mod marks;
 pub mod max_min;
 pub mod mser;
 pub mod record;

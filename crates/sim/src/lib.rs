@@ -40,11 +40,12 @@ mod plain;
 #[cfg(test)]
 mod tests;
 
+pub use fairwire_metrics::marks::{Cadence, EstimatorPlan};
 pub use link::{Departure, Link};
 pub use observe::{AggregateView, FlowView, LinkView, Observer, View, Wait};
 pub use plan::{
-    AggregateCount, AggregatePlan, Cadence, EstimatorPlan, GroupPlan, Hop, LinkPlan, Measured, Member,
-    Network, Settings, Source, TieRule,
+    AggregateCount, AggregatePlan, GroupPlan, Hop, LinkPlan, Measured, Member, Network, Settings, Source,
+    TieRule,
 };
 pub use seen::{Content, PacketEvent, TransferEvent, What, Window};
 pub use steps::Steps;

@@ -3,6 +3,7 @@
 use crate::app::{Load, Traffic};
 use crate::endpoint::Endpoints;
 use fairwire_core::{Discipline, Duration, Marker, Rate, RateLaw, Seed, Wire};
+use fairwire_metrics::marks::EstimatorPlan;
 use fairwire_metrics::record::{FlowRecord, LinkRecord, TransferRecord};
 
 /// Links with queues, and the flows that go over them.
@@ -26,38 +27,6 @@ pub struct AggregatePlan {
     pub marker: Box<dyn Marker>,
     /// What the marker hears of the marks that its packets met; without one it hears nothing.
     pub estimator: Option<EstimatorPlan>,
-}
-
-/// How the edge where an aggregate leaves estimates how many green packets are marked, and what it
-/// requests then. The default is that of E. Park and C. Choi 2003, section IV.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EstimatorPlan {
-    /// When the estimate moves.
-    pub cadence: Cadence,
-    /// N: the latest green packets whose marks are counted; at least 1.
-    pub window: u32,
-    /// w: the weight of their mean in the estimate.
-    pub weight: f64,
-    /// Below this estimate a higher target is requested.
-    pub low: f64,
-    /// Above this one a lower target is.
-    pub high: f64,
-}
-
-impl Default for EstimatorPlan {
-    fn default() -> Self {
-        EstimatorPlan { cadence: Cadence::Sliding, window: 10, weight: 0.1, low: 0.005, high: 0.02 }
-    }
-}
-
-/// When an estimate of marks moves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Cadence {
-    /// With each green packet, over the window that ends with it.
-    #[default]
-    Sliding,
-    /// Once in a window of green packets, over that window.
-    Tumbling,
 }
 
 /// A link at which packets wait, in one direction.

@@ -16,8 +16,9 @@
 //!
 //! # Where we differ
 //! It meters and marks. It neither shapes nor drops: that is left to the discipline inside. Colours
-//! live in the packet's descriptor; no codepoint is written. Signals are early, as the list says,
-//! if those of the discipline inside are: RIO's, the default, are.
+//! live in the packet's descriptor; a gateway writes them as codepoints where its `dscp` says so.
+//! Signals are early, as the list says, if those of the discipline inside are: RIO's, the default,
+//! are.
 //!
 //! # Example
 //! ```toml
@@ -79,7 +80,8 @@ pub struct Spec {
     pub ecn: Option<EcnChoice>,
     /// The marker: its name, or a table with its name and its parameters.
     ///
-    /// An `adaptive-token-bucket` hears of no marks here: its target stays as it is.
+    /// The target of an `adaptive-token-bucket` moves where a gateway has an `[ingress]`; anywhere
+    /// else it stays as it is.
     #[parameter(unset = "`token-bucket`", unit = "marker")]
     pub marker: Option<MarkerChoice>,
     /// Classes with a marker of their own.

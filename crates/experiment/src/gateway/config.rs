@@ -76,6 +76,8 @@ pub(super) fn text(plan: &Plan<'_>, contest: &ContestPlan, socket: &Path) -> Str
         discipline: Parameters::default(),
         class: Vec::new(),
         subscribers: None,
+        ingress: None,
+        egress: None,
         telemetry: TelemetrySpec {
             socket: Some(socket.to_owned()),
             interval: Some(Quantity(INTERVAL)),

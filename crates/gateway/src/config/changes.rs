@@ -24,8 +24,8 @@ pub struct Changes {
 /// The number of classes that are named for each kind of change.
 const NAMED: usize = 5;
 
-/// Keys whose value is used once, when the gateway starts. Those of the wire and the page and the
-/// name are too.
+/// Keys whose value is used once, when the gateway starts. Those of the wire, of edges and the
+/// page, and the name are too.
 const OPENED_ONCE: [&str; 10] = [
     "safety.on_failure",
     "safety.patience",
@@ -87,6 +87,7 @@ impl Config {
             }
             if path == "name"
                 || path.starts_with("wire.")
+                || ["ingress", "egress"].contains(&path.split('.').next().unwrap_or_default())
                 || path.starts_with("telemetry.page.")
                 || OPENED_ONCE.contains(&path.as_str())
             {

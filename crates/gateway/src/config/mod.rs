@@ -8,6 +8,7 @@ pub mod backend;
 mod changes;
 mod claims;
 mod discipline;
+mod edges;
 pub mod edit;
 pub mod environment;
 pub mod explain;
@@ -36,6 +37,7 @@ use crate::class_book::{ClassBook, Way};
 use crate::classify::{Claims, Classifier, ClassifierPlan, FlowKind, Framing, LinkKind};
 use crate::datapath::DatapathPlan;
 use crate::direction::{DirectionPlan, ShaperPlan};
+use crate::edge::{Edge, Estimates, Key, MIN_KEY_BYTES, Targets};
 use crate::pool::PoolSize;
 use discipline::{DisciplineFault, DisciplinePlan};
 use fairwire_catalogue::{self as catalogue, BuildError, Choice, Site};
@@ -169,6 +171,7 @@ impl Config {
         let leaves = ClassLeaves::new(&spec, &tree, is_classful, &texts, |choice, path| {
             discipline::leaf(choice, path, &texts)
         })?;
+        edges::check(&spec, &tree, &shaping, &texts)?;
         refuse_unused(&spec, &shaping, &leaves, &texts)?;
         let notes = nested.into_iter().chain(notes::notes(&spec, &tree, &shaping, &texts)).collect();
         let (book, claims) = (Arc::new(tree.book), Arc::new(claims));
@@ -235,15 +238,40 @@ impl Config {
         const KEY: &str = "telemetry.token_file";
         let Some(file) = &self.spec.telemetry.token_file else { return Ok(None) };
         let wanted = "a file with the token that readers of metrics must show";
-        let text = read_text(&beside(&self.file, file), MAX_TOKEN_BYTES, wanted)
-            .map_err(|error| self.refuse(KEY, error.problem))?;
-        let token = text.trim();
+        let token = self.secret(KEY, file, wanted)?;
         if token.is_empty() {
-            let (given, why) = (format!("`{}`", file.display()), "it is empty".to_owned());
             let allowed = "a file with a token, such as 32 random letters".to_owned();
-            return Err(self.refuse(KEY, Problem::Refused { key: KEY.into(), given, why, allowed }));
+            return Err(self.refuse_file(KEY, file, "it is empty".to_owned(), allowed));
         }
-        Ok(Some(token.to_owned()))
+        Ok(Some(token))
+    }
+
+    /// The key of reports between edges, from `file`, which the value at `path` names.
+    pub(crate) fn edge_key(&self, path: &str, file: &Path) -> Result<Key, DocumentError> {
+        let secret = self.secret(path, file, "a file with the key of both edges")?;
+        if secret.len() < MIN_KEY_BYTES {
+            let why = format!("its key has {} bytes", secret.len());
+            let allowed = format!("at least {MIN_KEY_BYTES}, such as 32 random letters");
+            return Err(self.refuse_file(path, file, why, allowed));
+        }
+        Ok(Key::new(secret.as_bytes()))
+    }
+
+    /// A refusal of the key in `file` for reports that go one way: it is that of the other way too.
+    pub(crate) fn refuse_equal_keys(&self, file: &Path) -> DocumentError {
+        self.refuse_file("egress.key_file", file, edges::EQUAL_KEYS.into(), edges::TWO_KEYS.into())
+    }
+
+    /// The text of `file`, which the value at `path` names, without the space around it.
+    fn secret(&self, path: &str, file: &Path, wanted: &'static str) -> Result<String, DocumentError> {
+        let text = read_text(&beside(&self.file, file), MAX_TOKEN_BYTES, wanted)
+            .map_err(|error| self.refuse(path, error.problem))?;
+        Ok(text.trim().to_owned())
+    }
+
+    fn refuse_file(&self, path: &str, file: &Path, why: String, allowed: String) -> DocumentError {
+        let given = format!("`{}`", file.display());
+        self.refuse(path, Problem::Refused { key: path.into(), given, why, allowed })
     }
 
     /// Both ways: `forward` is the download, from the outside, on the left of a wire, to the
@@ -288,6 +316,15 @@ impl Config {
             flows: self.accounts(way),
             classes: self.book.len(),
         })
+    }
+
+    /// What each way does as an edge of a DiffServ domain: aggregates leave by the download and
+    /// enter by the upload.
+    pub fn edges(&self) -> [Edge; 2] {
+        let classes = self.book.len();
+        let estimates = self.spec.egress.as_ref().map(|_| Estimates::new(classes));
+        let targets = self.spec.ingress.as_ref().map(|_| Arc::new(Targets::new(classes)));
+        [Edge { estimates, targets: None }, Edge { estimates: None, targets }]
     }
 
     /// Flows of one way that are counted one by one. Where a discipline shares between hosts, these

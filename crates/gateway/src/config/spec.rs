@@ -39,6 +39,10 @@ pub struct Spec {
     pub class: Vec<ClassSpec>,
     /// The subscribers: leaves of the tree.
     pub subscribers: Option<SubscribersSpec>,
+    /// The edge of a DiffServ domain where uploads enter it. Default: none.
+    pub ingress: Option<IngressSpec>,
+    /// The edge of a DiffServ domain where downloads leave it. Default: none.
+    pub egress: Option<EgressSpec>,
     /// What the gateway reports.
     #[serde(default)]
     pub telemetry: TelemetrySpec,
@@ -323,6 +327,27 @@ pub struct SubscribersSpec {
     pub file: PathBuf,
     /// The weight, under the root, of all that no subscriber and no class claims. Default: 1.
     pub unclaimed_weight: Option<f64>,
+}
+
+/// The edge of a DiffServ domain where uploads enter it: it listens to the edge where they leave.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IngressSpec {
+    /// The address at which it listens to reports, over UDP, such as `192.0.2.1:9830`.
+    pub listen: String,
+    /// A file with the key that both edges have: at least 16 bytes, such as 32 random letters.
+    pub key_file: PathBuf,
+}
+
+/// The edge of a DiffServ domain where downloads leave it: it estimates how many packets in profile
+/// are marked on the way, and reports to the edge where they enter.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EgressSpec {
+    /// The address to which it reports, over UDP, such as `192.0.2.1:9830`.
+    pub report_to: String,
+    /// A file with the key that both edges have: at least 16 bytes, such as 32 random letters.
+    pub key_file: PathBuf,
 }
 
 /// What the gateway reports.

@@ -13,6 +13,7 @@ use crate::account::{Accounts, ClassCounts, FirstPacket, OTHERS};
 use crate::arrivals::{Arrival, ArrivalLog, SharedArrivals};
 use crate::class_book::{UNCLAIMED, Way};
 use crate::classify::{Classifier, Facts, InsideMac};
+use crate::edge::Edge;
 use crate::ledger::{Loss, Totals};
 use crate::not_ip::{NotIpLimit, is_control};
 use crate::pool::{FrameNote, NoRoom, PoolSize};
@@ -22,7 +23,8 @@ use crate::trips::TripsOf;
 use books::Books;
 use departures::{Departures, ReadyFrame};
 use fairwire_core::{
-    Backlog, Discipline, Duration, FlowHash, Packet, Probe, Rate, RateLaw, Server, Service, Time, Transmitter,
+    Backlog, Discipline, Duration, FlowHash, Packet, Probe, Rate, RateLaw, RateRequest, Server, Service,
+    Time, Transmitter,
 };
 use fairwire_linux::port::{LinkKind, MAX_FRAMES_AT_ONCE, Outgoing, Port};
 use fairwire_wire::ecn::{set_dscp, set_ecn};
@@ -64,6 +66,7 @@ pub struct Direction {
     departures: Departures,
     books: Books,
     scratch: Vec<u8>,
+    edge: Edge,
 }
 
 struct Link {
@@ -83,6 +86,7 @@ impl Direction {
             scratch: vec![0; plan.pool.frame_bytes as usize],
             classifier: plan.classifier,
             link: plan.shaper.map(Link::new),
+            edge: Edge::default(),
         }
     }
 
@@ -236,6 +240,30 @@ impl Direction {
         self.books.arrivals = ArrivalLog::into_batch(shared);
     }
 
+    /// Works as `edge` of a DiffServ domain from now on.
+    pub fn set_edge(&mut self, edge: Edge) {
+        self.edge = edge;
+    }
+
+    /// What it does as an edge of a DiffServ domain.
+    pub fn edge(&self) -> &Edge {
+        &self.edge
+    }
+
+    /// The far edge reports that it makes this request for `class` until `until`. Where nothing is
+    /// shaped, nothing changes.
+    pub fn on_report(&mut self, class: u32, request: RateRequest, until: Time, now: Time) {
+        if let Some(Link { server, .. }) = &mut self.link {
+            server.discipline_mut().on_report(class, request, until, now);
+        }
+    }
+
+    /// Shows its edge's targets at `now` to other threads.
+    pub fn show_targets(&self, now: Time) {
+        let target_of = |class| self.link.as_ref()?.server.discipline().target_bps(class, now);
+        self.edge.show_targets(target_of);
+    }
+
     /// Packets inside: waiting, or being sent.
     pub fn packets_inside(&self) -> usize {
         self.books.pool.in_use()
@@ -277,6 +305,7 @@ impl Direction {
         let facts = &Facts { len: self.wire_bytes(frame, note.kind), ..*facts };
         let class = facts.is_ip.then_some(facts.class);
         self.books.came(note.account, class, facts.len);
+        self.edge.observe(facts);
         if class.is_some_and(|class| self.classifier.suspends(class)) {
             self.books.count_drop(note.account, class);
             return self.books.lost(Loss::Suspended, facts.class, frame);

@@ -9,6 +9,7 @@ use super::{Direction, DirectionPlan, Link, opened};
 use crate::account::{Accounts, ClassCounts, OTHERS};
 use crate::class_book::UNCLAIMED;
 use crate::classify::Classifier;
+use crate::edge::Edge;
 use crate::hand_over::{Room, hand_over_in};
 use crate::not_ip::NotIpLimit;
 use crate::pool::{FramePool, PoolSize};
@@ -21,6 +22,7 @@ pub struct Replacement {
     accounts: Option<Accounts>,
     classes: ClassCounts,
     room: Room,
+    edge: Edge,
 }
 
 /// Another pool, and what goes with its size.
@@ -60,6 +62,7 @@ pub struct Retired {
     _classes: ClassCounts,
     _classifier: Classifier,
     _room: Room,
+    _edge: Edge,
 }
 
 /// The most packets for which memory for handing over is taken in advance: 2.4 MB. If more wait, it
@@ -82,7 +85,14 @@ impl Replacement {
             accounts: (!keeps_flows || plan.flows != present.flows).then(|| Accounts::new(plan.flows)),
             classes: ClassCounts::new(plan.classes),
             plan,
+            edge: Edge::default(),
         }
+    }
+
+    /// The same, to work as `edge` of a DiffServ domain.
+    #[must_use]
+    pub fn at_edge(self, edge: Edge) -> Self {
+        Replacement { edge, ..self }
     }
 }
 
@@ -105,7 +115,9 @@ impl Direction {
         self.books.now = now;
         let was_balanced = self.is_balanced();
         let packets = u64::from(self.backlog().packets);
-        let Replacement { plan, pool, accounts, classes, mut room } = replacement;
+        let Replacement { plan, pool, accounts, classes, mut room, mut edge } = replacement;
+        edge.take_over(&self.edge, class_map);
+        let edge = std::mem::replace(&mut self.edge, edge);
         let DirectionPlan { shaper, classifier, .. } = plan;
         let classes = self.replace_classes(classes, class_map);
         let (store, unfit) = match pool {
@@ -130,6 +142,7 @@ impl Direction {
             _classes: classes,
             _classifier: classifier,
             _room: room,
+            _edge: edge,
         };
         (handed, retired)
     }

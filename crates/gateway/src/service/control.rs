@@ -1,6 +1,7 @@
 //! The thread that answers: the control socket, signals, the service manager.
 
 use super::clients::{Clients, Reply};
+use super::edges::Edges;
 use super::engine::Shared;
 use super::limits::Limits;
 use super::log::{report, say};
@@ -69,6 +70,7 @@ pub(super) struct Control<'a> {
     pub present: Present,
     pub board: Arc<Board>,
     pub shared: Arc<Shared>,
+    pub edges: Edges,
     pub stop: &'a AtomicBool,
     pub give_memory_back: Option<fn()>,
 }
@@ -106,6 +108,7 @@ impl Control<'_> {
                 report(&self.board, ChangeKind::GuardGone, text.to_owned());
                 self.notifier.ready("forwarding; the guard is gone: the link would fail closed");
             }
+            self.edges.step(now, &self.present, &self.board);
             let opened = self.shared.openings.load(Ordering::Relaxed);
             if opened > openings {
                 openings = opened;

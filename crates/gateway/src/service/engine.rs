@@ -10,7 +10,7 @@ use crate::direction::{HandedOver, Replacement, Retired, Sizes};
 use crate::driver::Next;
 use crate::telemetry::{Observer, PortState, Samplers};
 use crate::trips::ClassTrips;
-use fairwire_core::{Duration, RateLaw, SetWeightError, Time, Weight};
+use fairwire_core::{Duration, RateLaw, RateRequest, SetWeightError, Time, Weight};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -25,6 +25,8 @@ pub(super) enum Command {
     SetWeights(Vec<(u32, Weight)>, SyncSender<Result<(), SetWeightError>>),
     /// The rate of a way follows a law, which begins at this time.
     SetRate(Way, RateLaw, Time),
+    /// The far edge makes these requests until this time, by the number of the class.
+    Report(Vec<(u32, RateRequest)>, Time),
     /// Has every packet its place, in both ways?
     Balance(SyncSender<bool>),
 }
@@ -108,6 +110,7 @@ impl Engine {
         }
         if now >= self.observe_at {
             self.observe_at = now + self.interval;
+            datapath.backward.show_targets(now);
             self.observer.took(fairwire_linux::clock::thread().since(Time::ZERO));
             self.observer.observe(now, datapath, [self.ports[0].get(), self.ports[1].get()]);
         }
@@ -141,6 +144,11 @@ impl Engine {
                     Way::Upload => &mut datapath.backward,
                 };
                 direction.follow(&law, start, now);
+            }
+            Command::Report(requests, until) => {
+                for (class, request) in requests {
+                    datapath.backward.on_report(class, request, until, now);
+                }
             }
             Command::Balance(answer) => {
                 let _ = answer.try_send(datapath.forward.is_balanced() && datapath.backward.is_balanced());

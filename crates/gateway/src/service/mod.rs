@@ -13,6 +13,7 @@ mod bridge;
 mod client;
 mod clients;
 mod control;
+mod edges;
 mod engine;
 mod error;
 mod guard;
@@ -42,9 +43,12 @@ use crate::config::spec::{OnFailure, SafetySpec};
 use crate::config::user::{self, User};
 use crate::config::{Config, PlanContext};
 use crate::datapath::{Datapath, Wire};
+use crate::direction::Direction;
 use crate::driver;
+use crate::edge::EdgeViews;
 use crate::telemetry::{About, ChangeKind, Observer};
 use control::{Control, Signals};
+use edges::Edges;
 use engine::{Command, Engine, Shared};
 use fairwire_core::{Duration, Seed, Time};
 use fairwire_linux::clock;
@@ -118,10 +122,14 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
         frame_bytes: ports::frame_bytes(&spec)?,
         link: spec.wire.backend.link_kind(),
     };
-    let datapath = Datapath::new(config.plan(&context)?);
+    let mut datapath = Datapath::new(config.plan(&context)?);
+    let [download, upload] = config.edges();
+    datapath.forward.set_edge(download);
+    datapath.backward.set_edge(upload);
     let socket = place::socket_path(&spec.name, spec.telemetry.socket.as_deref());
     let listener = Listener::bind(&socket, user::readers(&config)?)?;
     let sites = Sites::bind(&config, user.as_ref())?;
+    let edges = Edges::bind(&config)?;
     let guard = start_guard(&config, options, user.as_ref())?;
     rights::keep_only(rights::GATEWAY, user.as_ref())?;
     if !rights::confine(&files(&config, &socket))? {
@@ -144,6 +152,7 @@ pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) ->
         signals,
         notifier,
         sites,
+        edges,
         guard,
         give_memory_back,
     };
@@ -197,13 +206,14 @@ struct ReadyGateway<'a> {
     signals: Signals,
     notifier: Notifier,
     sites: Sites,
+    edges: Edges,
     guard: Option<(GuardPipes, Child)>,
     give_memory_back: Option<fn()>,
 }
 
 fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceError> {
     let ReadyGateway { config, path, context, mut datapath, wire, links, .. } = ready;
-    let ReadyGateway { listener, signals, notifier, sites, guard, give_memory_back, .. } = ready;
+    let ReadyGateway { listener, signals, notifier, sites, edges, guard, give_memory_back, .. } = ready;
     let (commands, received) = channel();
     let shared = Arc::new(Shared::default());
     let sizes = [datapath.forward.sizes(), datapath.backward.sizes()];
@@ -220,6 +230,7 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
             count => format!("the gateway began, with {count} classes and subscribers"),
         },
     );
+    let views = EdgeViews::of([&datapath.forward, &datapath.backward].map(Direction::edge));
     let recorder = sites.serve(&board, &context, &is_over)?;
     let (beats, child) = guard.unzip();
     let inner = Inner { config: config.clone(), wire, links: links.views(), datapath, observer };
@@ -241,6 +252,7 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
         board: board.clone(),
         changed_weights,
         changed_rates: [None, None],
+        edges: views,
     };
     say(format_args!(
         "the gateway `{}` forwards between {} and {}",
@@ -256,6 +268,7 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
         present,
         board,
         shared: shared.clone(),
+        edges,
         stop,
         give_memory_back,
     };

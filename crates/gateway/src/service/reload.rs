@@ -9,6 +9,7 @@ use crate::config::{Config, PlanContext};
 use crate::control::handed::Handed;
 use crate::control::protocol::{MAX_STEPS, RateStep, Reloaded};
 use crate::direction::{Replacement, Sizes};
+use crate::edge::EdgeViews;
 use crate::telemetry::About;
 use crate::telemetry::Board;
 use crate::trips::ClassTrips;
@@ -32,6 +33,8 @@ pub(super) struct Present {
     pub changed_weights: std::collections::BTreeMap<String, Weight>,
     /// Rates that differ from those of the file, by the number of the [`Way`], and since when.
     pub changed_rates: [Option<(RateLaw, Time)>; 2],
+    /// What is to be seen of the edges.
+    pub edges: EdgeViews,
 }
 
 /// The longest wait for the thread that forwards. It answers within a few milliseconds, or it is
@@ -149,9 +152,11 @@ impl Present {
         let plan = next.plan(&context).map_err(|error| error.to_string())?;
         let class_map = self.config.class_map(next);
         let keeps = Way::ALL.map(|way| keeps_flows(&self.config, next, &class_map, way));
+        let [download, upload] = next.edges();
+        let edges = EdgeViews::of([&download, &upload]);
         let ways = [
-            Replacement::new(plan.forward, self.sizes[0], keeps[0]),
-            Replacement::new(plan.backward, self.sizes[1], keeps[1]),
+            Replacement::new(plan.forward, self.sizes[0], keeps[0]).at_edge(download),
+            Replacement::new(plan.backward, self.sizes[1], keeps[1]).at_edge(upload),
         ];
         let (done, answer) = sync_channel(1);
         let about = About::of(next);
@@ -162,7 +167,7 @@ impl Present {
         let replaced = answer.recv_timeout(ANSWER).map_err(|_| GONE)?;
         let Replaced { ways, at, paused, worked, sizes, retired } = replaced;
         self.board.replaced(about, at);
-        (self.context, self.sizes) = (context, sizes);
+        (self.context, self.sizes, self.edges) = (context, sizes, edges);
         drop(retired);
         Ok(Reloaded {
             handed_over: ways.iter().map(|way| way.packets).sum(),

@@ -11,8 +11,8 @@ use super::process;
 use super::pulse::{MAX_PICKED, Pick, Pulse};
 use super::sample::{FlowSample, RecentCopies, Sampler};
 use super::snapshot::{
-    CountsSnapshot, FlowSnapshot, PortSnapshot, SNAPSHOT_VERSION, Snapshot, SojournSnapshot, TotalsSnapshot,
-    WayCounts, WaySnapshot,
+    CountsSnapshot, EdgeSnapshot, FlowSnapshot, PortSnapshot, SNAPSHOT_VERSION, Snapshot, SojournSnapshot,
+    TotalsSnapshot, WayCounts, WaySnapshot,
 };
 use super::sojourn::Waits;
 use super::verdict;
@@ -37,6 +37,7 @@ pub struct Board {
     /// What is wanted at each interval beside the ways.
     picks: Mutex<Vec<Pick>>,
     changes: Mutex<Changes>,
+    edge: Mutex<Option<EdgeSnapshot>>,
     /// What arrives, where it is to be replayed.
     arrivals: Option<[SharedArrivals; 2]>,
     rings: [SharedRing; 2],
@@ -147,6 +148,7 @@ impl Board {
             store: Mutex::new(store),
             picks,
             changes: Mutex::default(),
+            edge: Mutex::default(),
             rings,
         }
     }
@@ -198,6 +200,11 @@ impl Board {
     /// The rate of a way follows `law` from `start` on.
     pub fn set_rate(&self, way: Way, law: RateLaw, start: Time) {
         Arc::make_mut(&mut lock(&self.store).about).ways[way as usize].law = Some((law, start));
+    }
+
+    /// Sets what is shown of it as an edge of a DiffServ domain.
+    pub fn set_edge(&self, edge: EdgeSnapshot) {
+        *lock(&self.edge) = Some(edge);
     }
 
     /// Counts a reload that changed weights and nothing else: all counters go on.
@@ -416,6 +423,7 @@ impl Board {
             captured: tick.ways.iter().map(|way| way.captured).sum(),
             capture_missed: tick.ways.iter().map(|way| way.missed).sum(),
             process: process::snapshot(tick.processor),
+            edge: lock(&self.edge).clone(),
         }
     }
 }

@@ -17,7 +17,9 @@
 //! thousands is what breaks a Prometheus. The socket reports all of them.
 
 use super::about::About;
-use super::snapshot::{ClassSnapshot, ProcessSnapshot, Snapshot, SojournHistogram, WaySnapshot};
+use super::snapshot::{
+    ClassSnapshot, EdgeClassSnapshot, EdgeSnapshot, ProcessSnapshot, Snapshot, SojournHistogram, WaySnapshot,
+};
 use crate::class_book::ClassKind;
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
@@ -92,6 +94,9 @@ pub fn text(snapshot: &Snapshot, about: &About, format: Format) -> String {
     totals(&mut page, snapshot);
     classes(&mut page, snapshot, about);
     ports(&mut page, snapshot);
+    if let Some(its) = &snapshot.edge {
+        edge(&mut page, its);
+    }
     if format == Format::OpenMetrics {
         page.text.push_str("# EOF\n");
     }
@@ -319,6 +324,42 @@ fn totals(page: &mut Page, snapshot: &Snapshot) {
                 page.sample(&format!("{name}_total"), &[("way", &way.way), ("cause", cause)], count);
             }
         }
+    }
+}
+
+/// An edge of a DiffServ domain: of its classes there are few.
+fn edge(page: &mut Page, edge: &EdgeSnapshot) {
+    type Of = fn(&EdgeClassSnapshot) -> Option<f64>;
+    let gauges: [(&str, &str, Of); 2] = [
+        (
+            "fairwire_edge_target_bytes_per_second",
+            "Rate up to which packets of a class are in profile where they enter the domain.",
+            |class| class.target_bps.map(|bps| bps / 8.0),
+        ),
+        (
+            "fairwire_edge_marked_ratio",
+            "Estimated part of the packets in profile that are marked where they leave the domain.",
+            |class| class.estimate,
+        ),
+    ];
+    for (name, help, value) in gauges {
+        page.family(name, MetricKind::Gauge, help);
+        for class in &edge.classes {
+            if let Some(value) = value(class) {
+                page.sample(name, &[("class", class.class.as_str())], value);
+            }
+        }
+    }
+    let counters = [
+        ("fairwire_edge_reports_sent", "Reports sent to the far edge.", edge.reports_sent),
+        ("fairwire_edge_reports_unsent", "Reports that could not be sent.", edge.reports_unsent),
+        ("fairwire_edge_reports_received", "Reports of the far edge that were taken.", edge.reports_received),
+    ];
+    page.each(MetricKind::Counter, &counters);
+    let name = "fairwire_edge_reports_refused";
+    page.family(name, MetricKind::Counter, "Datagrams that were refused as reports, by reason.");
+    for (reason, count) in &edge.reports_refused {
+        page.sample(&format!("{name}_total"), &[("reason", reason.as_str())], count);
     }
 }
 

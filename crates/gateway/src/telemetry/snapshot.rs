@@ -41,6 +41,42 @@ pub struct Snapshot {
     /// The use of the gateway's process; nothing if the machine does not report it.
     #[serde(default)]
     pub process: Option<ProcessSnapshot>,
+    /// What it does as an edge of a DiffServ domain; nothing if it is none.
+    #[serde(default)]
+    pub edge: Option<EdgeSnapshot>,
+}
+
+/// An edge of a DiffServ domain, or two.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EdgeSnapshot {
+    /// Its classes.
+    pub classes: Vec<EdgeClassSnapshot>,
+    /// Reports sent to the far edge.
+    pub reports_sent: u64,
+    /// Their bytes, without headers of UDP and IP.
+    pub report_bytes_sent: u64,
+    /// Reports that could not be sent.
+    pub reports_unsent: u64,
+    /// Reports of the far edge that were taken.
+    pub reports_received: u64,
+    /// Datagrams that were refused, by reason.
+    pub reports_refused: BTreeMap<String, u64>,
+    /// Seconds since the last report that was taken; nothing before the first.
+    pub heard_s_ago: Option<f64>,
+}
+
+/// A class at an edge.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EdgeClassSnapshot {
+    /// Its name.
+    pub class: String,
+    /// The rate up to which its packets are green where they enter, bit/s; nothing where it is
+    /// fixed.
+    pub target_bps: Option<f64>,
+    /// The part of its packets in profile that are marked where they leave, 0 to 1.
+    pub estimate: Option<f64>,
+    /// What the last report requested: `keep`, `increase` or `decrease`.
+    pub request: Option<String>,
 }
 
 /// The processor time and memory of the gateway's process.

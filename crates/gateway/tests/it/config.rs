@@ -58,6 +58,15 @@ fn the_examples_make_sense() {
 }
 
 #[test]
+fn the_recipe_of_a_diffserv_domain_makes_sense() {
+    for name in ["diffserv/ingress.toml", "diffserv/core.toml", "diffserv/egress.toml"] {
+        let config = Config::load(&file(name)).unwrap_or_else(|error| panic!("{error}"));
+        config.plan(&MADE).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(config.notes(), [""; 0], "{name}");
+    }
+}
+
+#[test]
 fn an_example_holds_to_the_schema() {
     let properties = schema()["properties"].as_object().unwrap().clone();
     let table: toml::Table = toml::from_str(&std::fs::read_to_string(file("wisp.toml")).unwrap()).unwrap();
@@ -418,4 +427,65 @@ fn fair_droppers_count_bytes_by_default() {
     // As in a scenario, on request.
     let reference = kept(&config("faba\"\ndefaults = \"reference", ""));
     assert!(reference < 0.3, "{reference}");
+}
+
+/// An edge whose uploads are coloured, and whose classes are two.
+const EDGE: &str = r#"
+[upload]
+rate = "10 Mbit/s"
+dscp = "af1"
+discipline = { conditioner = { class = [
+  { id = 1, marker = { adaptive-token-bucket = { rate = "1 Mbit/s" } } },
+  { id = 2, marker = { adaptive-token-bucket = { rate = "2 Mbit/s" } } },
+] } }
+[[class]]
+name = "gold"
+match = { inside = ["10.0.1.0/24"] }
+[[class]]
+name = "silver"
+match = { inside = ["10.0.2.0/24"] }
+"#;
+
+fn edge_refusal(rest: &str) -> String {
+    match Config::parse("gw.toml", &text(rest), None) {
+        Ok(_) => panic!("this was not refused: {rest}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn an_edge_that_cannot_work_is_refused() {
+    let ingress = "[ingress]\nlisten = \"192.0.2.1:9830\"\nkey_file = \"a.key\"\n";
+    let egress = "[egress]\nreport_to = \"[2001:db8::1]:9830\"\nkey_file = \"b.key\"\n";
+    config(&format!("{EDGE}{ingress}{egress}"));
+    for (rest, why) in [
+        (ingress.into(), "uploads have no markers whose targets reports could move"),
+        (format!("[download]\nrate = \"1 Mbit/s\"\n{egress}"), "0 classes and subscribers"),
+        (format!("{EDGE}{}", ingress.replace(":9830", "")), "that is not an address with a port"),
+        (format!("{EDGE}{}", egress.replace("9830", "0")), "that is not an address with a port"),
+        (format!("{EDGE}{ingress}{}", egress.replace("b.key", "a.key")), "its key is that of `ingress` too"),
+    ] {
+        let refusal = edge_refusal(&rest);
+        assert!(refusal.contains(why), "{refusal}");
+    }
+    let many: String = (0..65).fold(String::new(), |mut text, number| {
+        let _ = writeln!(text, "[[class]]\nname = \"c{number}\"");
+        text
+    });
+    let refusal = edge_refusal(&format!("{many}{egress}"));
+    assert!(refusal.contains("65 classes and subscribers"), "{refusal}");
+}
+
+#[test]
+fn a_report_moves_the_target_of_its_class_and_of_no_other_until_it_is_old() {
+    let config = config(EDGE);
+    let mut upload = config.plan(&MADE).expect("it can be built").backward.shaper.expect("shaped").discipline;
+    let at = |ms| Time::ZERO + Duration::from_ms(ms);
+    upload.on_report(1, fairwire_core::RateRequest::Increase, at(1000), at(100));
+    upload.on_report(0, fairwire_core::RateRequest::Increase, at(1000), at(100));
+    upload.on_report(u32::MAX, fairwire_core::RateRequest::Increase, at(1000), at(100));
+    let target = |class| upload.target_bps(class, at(1000));
+    assert!(target(1).expect("it adapts") > 1.004e6, "{:?}", target(1));
+    assert_eq!((target(2), target(0), target(u32::MAX)), (Some(2e6), None, None));
+    assert_eq!(upload.target_bps(1, at(3_600_000)), Some(1e6));
 }

@@ -6,7 +6,9 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fairwire_core::{Backlog, Discipline, Marker, Packet, Probe, SetWeightError, Signals, Time, Weight};
+use fairwire_core::{
+    Backlog, Discipline, Marker, Packet, Probe, RateRequest, SetWeightError, Signals, Time, Weight,
+};
 
 /// A marker and how it is called in gauges.
 struct Labelled {
@@ -38,6 +40,12 @@ impl Conditioner {
         assert!((named as usize) < markers.len(), "a marker is missing");
         let labelled = |(label, marker)| Labelled { label, marker };
         Conditioner { markers: markers.into_iter().map(labelled).collect(), of_class, inner }
+    }
+
+    /// The place of the marker that `class` alone has, where it has one: a report on one class says
+    /// nothing of others.
+    fn own_marker(&self, class: u32) -> Option<usize> {
+        self.of_class.get(class as usize).map(|at| *at as usize).filter(|at| *at != 0)
     }
 }
 
@@ -76,5 +84,15 @@ impl Discipline for Conditioner {
 
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.inner.set_weight(class, weight)
+    }
+
+    fn on_report(&mut self, class: u32, request: RateRequest, until: Time, now: Time) {
+        if let Some(at) = self.own_marker(class) {
+            self.markers[at].marker.on_report(request, until, now);
+        }
+    }
+
+    fn target_bps(&self, class: u32, now: Time) -> Option<f64> {
+        self.markers[self.own_marker(class)?].marker.target_bps(now)
     }
 }

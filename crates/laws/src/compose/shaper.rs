@@ -8,8 +8,8 @@ use crate::spec::Quantity;
 use core::any::Any;
 use fairwire_core::units::Size;
 use fairwire_core::{
-    Backlog, Discipline, Duration, Packet, Probe, Rate, SetWeightError, Signals, Time, Transmitter, Unit,
-    Weight,
+    Backlog, Discipline, Duration, Packet, Probe, Rate, RateRequest, SetWeightError, Signals, Time,
+    Transmitter, Unit, Weight,
 };
 
 /// A burst as the time in which `rate` brings it: as typed, or 1 ms and two packets.
@@ -77,6 +77,14 @@ impl<D: Discipline> Discipline for Shaper<D> {
 
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.inner.set_weight(class, weight)
+    }
+
+    fn on_report(&mut self, class: u32, request: RateRequest, until: Time, now: Time) {
+        self.inner.on_report(class, request, until, now);
+    }
+
+    fn target_bps(&self, class: u32, now: Time) -> Option<f64> {
+        self.inner.target_bps(class, now)
     }
 
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {

@@ -157,6 +157,15 @@ pub(crate) struct AdaptiveTokenBucket {
     votes: i64,
     /// When the target changes next.
     due: Time,
+    /// What the far edge reported last, where it reports. Then there are no votes.
+    report: Option<Report>,
+}
+
+/// A request that holds for a while.
+#[derive(Clone, Copy, Debug)]
+struct Report {
+    request: RateRequest,
+    until: Time,
 }
 
 impl AdaptiveTokenBucket {
@@ -169,6 +178,7 @@ impl AdaptiveTokenBucket {
             target_bps: config.rate.bps() as f64,
             votes: 0,
             due: Time::ZERO + phase,
+            report: None,
             config,
         }
     }
@@ -181,21 +191,63 @@ impl AdaptiveTokenBucket {
         moved.clamp(lowest.bps() as f64, highest.bps() as f64)
     }
 
-    /// Makes up for the intervals that are over by `now`: only in the first of them was there a
-    /// request.
+    /// The target after `times` changes as `request` has them.
+    fn moved(&self, from: f64, request: RateRequest, times: u64) -> f64 {
+        let Config { rate, delta, additive, lowest, highest, .. } = self.config;
+        let delta = match request {
+            RateRequest::Keep => return from,
+            RateRequest::Increase => delta,
+            RateRequest::Decrease => -delta,
+        };
+        let moved = match additive {
+            true => from + delta * rate.bps() as f64 * times as f64,
+            false => from * libm::pow(1.0 + delta, times as f64),
+        };
+        moved.clamp(lowest.bps() as f64, highest.bps() as f64)
+    }
+
+    /// The target after the next `changes` where there is a report: those up to its end follow its
+    /// request, and later ones lead back to the contract.
+    fn reported_target(&self, report: Report, changes: u64) -> f64 {
+        let followed = match report.until < self.due {
+            true => 0,
+            false => (report.until.since(self.due).ns() / self.config.interval.ns() + 1).min(changes),
+        };
+        let (contract, back) = (self.config.rate.bps() as f64, changes - followed);
+        let reached = self.moved(self.target_bps, report.request, followed);
+        match reached > contract {
+            true => self.moved(reached, RateRequest::Decrease, back).max(contract),
+            false => self.moved(reached, RateRequest::Increase, back).min(contract),
+        }
+    }
+
+    /// How many changes are due by `now`, which is not before the next.
+    fn changes_by(&self, now: Time) -> u64 {
+        now.since(self.due).ns() / self.config.interval.ns() + 1
+    }
+
+    /// The target at `now`, which is not before the next change.
+    fn target_by(&self, now: Time) -> f64 {
+        match self.report {
+            None => self.next_target(),
+            Some(report) => self.reported_target(report, self.changes_by(now)),
+        }
+    }
+
+    /// Makes up for the intervals that are over by `now`: without reports, only in the first of
+    /// them was there a request. Tokens of all of them come at the last target.
     #[inline]
     fn catch_up(&mut self, now: Time) {
         if now < self.due {
             return;
         }
         self.refill(self.due);
-        self.target_bps = self.next_target();
+        self.target_bps = self.target_by(now);
         self.votes = 0;
         let rate = Rate::from_bps((self.target_bps + 0.5) as u64).unwrap_or(self.config.lowest);
         self.clock.go_on_at(rate);
-        let interval = self.config.interval.ns();
-        let over = now.since(self.due).ns() / interval + 1;
-        self.due += Duration::from_ns(interval.saturating_mul(over));
+        let over = self.config.interval.ns().saturating_mul(self.changes_by(now));
+        self.due += Duration::from_ns(over);
     }
 
     #[inline]
@@ -227,8 +279,13 @@ impl Marker for AdaptiveTokenBucket {
         };
     }
 
+    fn on_report(&mut self, request: RateRequest, until: Time, now: Time) {
+        self.catch_up(now);
+        self.report = Some(Report { request, until });
+    }
+
     fn target_bps(&self, now: Time) -> Option<f64> {
-        Some(if now < self.due { self.target_bps } else { self.next_target() })
+        Some(if now < self.due { self.target_bps } else { self.target_by(now) })
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {
@@ -315,6 +372,71 @@ mod tests {
         assert_eq!(marker.target_bps, 1.0001 * RATE as f64);
         marker.on_request(RateRequest::Increase, start + Duration::from_secs(1));
         assert_eq!(marker.target_bps(start + Duration::from_secs(2)), Some(1.0001 * RATE as f64), "a tie");
+    }
+
+    /// Both readings of delta, each with the rate of its changes: a ten thousandth in 20 ms.
+    fn both_readings() -> [AdaptiveTokenBucket; 2] {
+        [true, false].map(|additive| marker(Config { additive, ..config() }))
+    }
+
+    #[test]
+    fn a_report_holds_until_its_end_and_then_the_target_goes_back_to_the_contract() {
+        for mut marker in both_readings() {
+            let start = marker.due;
+            let after = |ms| start + Duration::from_ms(ms);
+            let contract = RATE as f64;
+            // Nothing is polled in between: all of it is made up for.
+            marker.on_report(RateRequest::Increase, after(999), start);
+            let top = marker.target_bps(after(999)).expect("it adapts");
+            // The changes at 20, 40, ... 980 ms: 49 of them.
+            assert!((top / contract - 1.0049).abs() < 2e-5, "{top}");
+            let halfway = marker.target_bps(after(1500)).expect("it adapts");
+            assert!(contract < halfway && halfway < top, "{halfway}");
+            for ms in [2000, 3_600_000] {
+                assert_eq!(marker.target_bps(after(ms)), Some(contract), "after {ms} ms");
+            }
+            // The same from below, and with packets on the way.
+            marker.on_report(RateRequest::Decrease, after(5000), after(4000));
+            for ms in (4000..5000).step_by(7) {
+                marker.color(&mut Packet::new(0, 100, FlowHash(0), after(ms)), after(ms));
+            }
+            let bottom = marker.target_bps(after(5000)).expect("it adapts");
+            assert!((bottom / contract - 0.995).abs() < 1e-4, "{bottom}");
+            assert_eq!(marker.target_bps(after(3_600_000)), Some(contract), "cut off for an hour");
+            marker.color(&mut Packet::new(0, 100, FlowHash(0), after(9000)), after(3_600_000));
+            assert_eq!(marker.target_bps, contract);
+        }
+    }
+
+    #[test]
+    fn reports_that_follow_each_other_move_a_target_as_votes_do() {
+        for (mut marker, mut voted) in both_readings().into_iter().zip(both_readings()) {
+            let start = marker.due;
+            for report in 0..50 {
+                let now = start + Duration::from_ms(200 * report);
+                marker.on_report(RateRequest::Increase, now + Duration::from_secs(1), now);
+            }
+            let now = start + Duration::from_ms(10_000);
+            let reported = marker.target_bps(now).expect("it adapts");
+            // One change was made up for before the first report, which brought no request with it.
+            let by_votes = target_after(&mut voted, RateRequest::Increase, 500);
+            assert!((reported / by_votes - 1.0).abs() < 1e-9, "{reported} and {by_votes}");
+            marker.on_report(RateRequest::Keep, now + Duration::from_secs(1), now);
+            assert_eq!(marker.target_bps(now + Duration::from_ms(900)), Some(marker.target_bps));
+        }
+    }
+
+    #[test]
+    fn reports_keep_within_bounds_whatever_the_time_between_calls() {
+        for additive in [true, false] {
+            let interval = Duration::from_ns(1);
+            let mut marker = marker(Config { delta: 1.0, additive, interval, ..config() });
+            let (now, end) = (Time::from_ns(1_000_000_000), Time::MAX);
+            marker.on_report(RateRequest::Increase, end, now);
+            assert_eq!(marker.target_bps(Time::from_ns(u64::MAX - 1)), Some(100.0 * RATE as f64));
+            marker.on_report(RateRequest::Decrease, end, now);
+            assert_eq!(marker.target_bps(Time::from_ns(u64::MAX - 1)), Some(RATE as f64 / 100.0));
+        }
     }
 
     #[test]

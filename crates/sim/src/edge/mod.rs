@@ -12,11 +12,9 @@
 //! Source: E. Park and C. Choi 2003, section III-B. The paper's two bits of the IP header are those
 //! of ECN, which the paper itself uses: here they are bits of their own, [`Tag`].
 
-mod estimator;
-
 use crate::plan::{AggregateCount, AggregatePlan};
-use estimator::Estimator;
 use fairwire_core::{Ecn, Marker, Packet, RateRequest, Time};
+use fairwire_metrics::marks::Estimator;
 
 /// What edges write on a packet: its colour in the low two bits, and in the next two what one edge
 /// requests of the other.

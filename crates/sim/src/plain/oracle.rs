@@ -1,12 +1,11 @@
 //! Random networks, under the tuned engine and under the plain one.
 
+use crate::EstimatorPlan;
 use crate::app::{Arrivals, Bursts, Law, Load, OnOff, Poisson, Sequence, Telnet, Traffic, Transfers, Web};
 use crate::endpoint::{Endpoint, Endpoints, Packet as Sent, Start};
 use crate::model::Model;
 use crate::observe::Unwatched;
-use crate::plan::{
-    AggregatePlan, EstimatorPlan, GroupPlan, Hop, LinkPlan, Member, Network, Settings, Source, TieRule,
-};
+use crate::plan::{AggregatePlan, GroupPlan, Hop, LinkPlan, Member, Network, Settings, Source, TieRule};
 use crate::tuning::Tuning;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{

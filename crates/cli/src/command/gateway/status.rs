@@ -7,7 +7,7 @@ use crate::report;
 use comfy_table::{CellAlignment, Table, presets};
 use fairwire_gateway::control::protocol::{Answer, Request};
 use fairwire_gateway::telemetry::snapshot::{
-    ClassSnapshot, CountsSnapshot, FlowCounts, Snapshot, SojournSnapshot, WaySnapshot,
+    ClassSnapshot, CountsSnapshot, EdgeSnapshot, FlowCounts, Snapshot, SojournSnapshot, WaySnapshot,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -95,6 +95,9 @@ fn text(snapshot: &Snapshot) -> String {
         );
         let _ = writeln!(text, "{}\n", classes(&way.classes));
     }
+    if let Some(its) = &snapshot.edge {
+        text.push_str(&edge(its));
+    }
     for (port, end) in snapshot.ports.iter().zip(["inside", "outside"]) {
         let state = if port.is_up { "up" } else { "DOWN" };
         let _ = writeln!(
@@ -111,6 +114,27 @@ fn text(snapshot: &Snapshot) -> String {
         let _ = writeln!(text, "{ago} ago: {}: {line}", change.kind);
     }
     text
+}
+
+/// An edge of a DiffServ domain.
+fn edge(edge: &EdgeSnapshot) -> String {
+    let mut table = plain();
+    table.set_header(["class", "target", "marked in profile", "requested"]);
+    for class in &edge.classes {
+        let marked = class.estimate.map(|estimate| format!("{:.2} %", estimate * 100.0));
+        let shown = [class.target_bps.map(bits), marked, class.request.clone()];
+        let shown = shown.map(|cell| cell.unwrap_or_else(|| "-".into()));
+        table.add_row(std::iter::once(class.class.clone()).chain(shown));
+    }
+    let heard =
+        edge.heard_s_ago.map_or("none heard yet".to_owned(), |s| format!("the last {} ago", seconds(s)));
+    format!(
+        "edge: reports: {} sent, {} unsent; {} received, {heard}; refused: {}\n{table}\n\n",
+        edge.reports_sent,
+        edge.reports_unsent,
+        edge.reports_received,
+        causes(&edge.reports_refused)
+    )
 }
 
 /// A row for each quantity, a column for each way.

@@ -1,15 +1,47 @@
-//! What the edge where an aggregate leaves makes of the marks that it sees.
+//! What the edge where an aggregate leaves makes of the marks that it sees, in the simulator and in
+//! the gateway.
 //!
 //! Source: E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in
 //! DiffServ Networks", GLOBECOM 2003, section III-B and equation (3).
 
-use crate::plan::{Cadence, EstimatorPlan};
 use fairwire_core::RateRequest;
+
+/// How the edge where an aggregate leaves estimates how many green packets are marked, and what it
+/// requests then. The default is that of E. Park and C. Choi 2003, section IV.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EstimatorPlan {
+    /// When the estimate moves.
+    pub cadence: Cadence,
+    /// N: the latest green packets whose marks are counted; at least 1.
+    pub window: u32,
+    /// w: the weight of their mean in the estimate.
+    pub weight: f64,
+    /// Below this estimate a higher target is requested.
+    pub low: f64,
+    /// Above this one a lower target is.
+    pub high: f64,
+}
+
+impl Default for EstimatorPlan {
+    fn default() -> Self {
+        EstimatorPlan { cadence: Cadence::Sliding, window: 10, weight: 0.1, low: 0.005, high: 0.02 }
+    }
+}
+
+/// When an estimate of marks moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cadence {
+    /// With each green packet, over the window that ends with it.
+    #[default]
+    Sliding,
+    /// Once in a window of green packets, over that window.
+    Tumbling,
+}
 
 /// Estimates how many of the packets in profile are marked on the way, and requests other targets.
 /// O(1) per packet.
 #[derive(Clone, Debug)]
-pub(crate) struct Estimator {
+pub struct Estimator {
     plan: EstimatorPlan,
     /// Were the packets of the window marked? A ring.
     window: Box<[bool]>,
@@ -19,19 +51,23 @@ pub(crate) struct Estimator {
 }
 
 impl Estimator {
-    pub(crate) fn new(plan: EstimatorPlan) -> Self {
+    /// An estimator that has seen no mark.
+    ///
+    /// # Panics
+    /// When the window has no packets.
+    pub fn new(plan: EstimatorPlan) -> Self {
         assert!(plan.window > 0, "a window of no packets has no mean");
         let window = vec![false; plan.window as usize].into();
         Estimator { plan, window, next: 0, marked: 0, estimate: 0.0 }
     }
 
     /// The estimate, 0 to 1.
-    pub(crate) fn estimate(&self) -> f64 {
+    pub fn estimate(&self) -> f64 {
         self.estimate
     }
 
     /// A packet in profile leaves.
-    pub(crate) fn observe(&mut self, is_marked: bool) {
+    pub fn observe(&mut self, is_marked: bool) {
         let left = std::mem::replace(&mut self.window[self.next], is_marked);
         self.marked = self.marked + u32::from(is_marked) - u32::from(left);
         self.next = (self.next + 1) % self.window.len();
@@ -42,7 +78,7 @@ impl Estimator {
     }
 
     /// The request that packets carry that leave now.
-    pub(crate) fn request(&self) -> RateRequest {
+    pub fn request(&self) -> RateRequest {
         match self.estimate {
             low if low < self.plan.low => RateRequest::Increase,
             high if high > self.plan.high => RateRequest::Decrease,

@@ -1,0 +1,64 @@
+//! Checks the edges of a DiffServ domain.
+
+use super::places::Texts;
+use super::shaping::Shaping;
+use super::spec::Spec;
+use super::tree::{Tree, quoted};
+use crate::class_book::Way;
+use crate::edge::MAX_CLASSES;
+use fairwire_document::DocumentError;
+use std::net::SocketAddr;
+
+/// The discipline that has a marker for each class.
+const CONDITIONER: &str = "conditioner";
+
+/// Why reports of both directions may not have one key.
+pub(super) const EQUAL_KEYS: &str =
+    "its key is that of `ingress` too, so that its own reports could be sent back to it";
+/// What they may have.
+pub(super) const TWO_KEYS: &str = "a key for each direction";
+
+/// Checks `[ingress]` and `[egress]`.
+pub(super) fn check(
+    spec: &Spec,
+    tree: &Tree,
+    shaping: &[Option<Shaping>; 2],
+    texts: &Texts<'_>,
+) -> Result<(), DocumentError> {
+    if let Some(ingress) = &spec.ingress {
+        address("ingress.listen", &ingress.listen, texts)?;
+        let discipline = shaping[Way::Upload as usize].as_ref().map(|shaping| shaping.discipline);
+        if discipline != Some(CONDITIONER) {
+            let why = "uploads have no markers whose targets reports could move";
+            let allowed = "the discipline `conditioner` for [upload]";
+            return Err(texts.refuse("ingress", "given", why, allowed));
+        }
+    }
+    let classes = tree.book.len() - 1;
+    let edges = [("ingress", spec.ingress.is_some()), ("egress", spec.egress.is_some())];
+    if let Some((key, _)) = edges.iter().find(|(_, is_edge)| *is_edge)
+        && !(1..=MAX_CLASSES).contains(&classes)
+    {
+        let given = format!("{classes} classes and subscribers");
+        return Err(texts.refuse(key, given, "reports are on few", format!("from 1 to {MAX_CLASSES}")));
+    }
+    if let Some(egress) = &spec.egress {
+        address("egress.report_to", &egress.report_to, texts)?;
+        if let Some(ingress) = spec.ingress.as_ref().filter(|ingress| ingress.key_file == egress.key_file) {
+            let given = quoted(&ingress.key_file.display().to_string());
+            return Err(texts.refuse("egress.key_file", given, EQUAL_KEYS, TWO_KEYS));
+        }
+    }
+    Ok(())
+}
+
+fn address(key: &str, given: &str, texts: &Texts<'_>) -> Result<(), DocumentError> {
+    match given.parse::<SocketAddr>() {
+        Ok(address) if address.port() != 0 => Ok(()),
+        _ => {
+            let why = "that is not an address with a port";
+            let allowed = "an address with a port, such as `192.0.2.1:9830` or `[2001:db8::1]:9830`";
+            Err(texts.refuse(key, quoted(given), why, allowed))
+        }
+    }
+}
