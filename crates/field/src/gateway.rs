@@ -7,6 +7,7 @@ use fairwire_core::{Duration, Time};
 use fairwire_gateway::control::protocol::{Answer, Reloaded, Request};
 use fairwire_gateway::telemetry::snapshot::Snapshot;
 use fairwire_linux::clock;
+use fairwire_testbed::host::Host;
 use fairwire_testbed::pid_namespace::SCRATCH;
 use fairwire_testbed::schedule::{ran, waited};
 use rustix::process::{Pid, Signal, kill_process};
@@ -39,14 +40,24 @@ const PAUSE: Duration = Duration::from_ms(2);
 impl Gateway {
     /// Starts one at the gateway's place in `world`, and waits until it forwards.
     pub fn start(world: &World, document: &Document) -> Fallible<Gateway> {
-        world.gateway.enter()?;
-        let began = clock::now();
-        let folder = Path::new(SCRATCH).join(format!("gateway-{}", began.ns()));
+        let folder = Path::new(SCRATCH).join(format!("gateway-{}", clock::now().ns()));
         fs::create_dir_all(&folder)?;
+        if let Some(subscribers) = document.subscribers() {
+            fs::write(folder.join(SUBSCRIBERS), subscribers)?;
+        }
+        Gateway::start_in(&world.gateway, &folder, &|socket| document.text(socket))
+    }
+
+    /// Starts one at `host`, by the file `gateway.toml` that is made in `folder`: `text_of` has its
+    /// text for the path of its socket. Waits until it forwards. This thread is at the host from
+    /// now on.
+    pub fn start_in(host: &Host, folder: &Path, text_of: &dyn Fn(&Path) -> String) -> Fallible<Gateway> {
+        host.enter()?;
+        let began = clock::now();
         let (file, socket, log) =
             (folder.join("gateway.toml"), folder.join("gateway.sock"), folder.join("log"));
         let _ = fs::remove_file(&socket);
-        write_files(document, &file, &socket)?;
+        fs::write(&file, text_of(&socket))?;
         let (program, arguments) = program()?;
         let output = File::create(&log)?;
         let child = Command::new(&program)
@@ -101,7 +112,16 @@ impl Gateway {
 
     /// What it measured.
     pub fn status(&self) -> Fallible<Snapshot> {
-        match self.send(&Request::Status { classes: false })? {
+        self.snapshot(false)
+    }
+
+    /// The same, with all classes.
+    pub fn status_with_classes(&self) -> Fallible<Snapshot> {
+        self.snapshot(true)
+    }
+
+    fn snapshot(&self, classes: bool) -> Fallible<Snapshot> {
+        match self.send(&Request::Status { classes })? {
             Answer::Snapshot(snapshot) => Ok(*snapshot),
             other => Err(format!("the answer to a request for its status is {other:?}").into()),
         }

@@ -13,6 +13,7 @@
 
 pub mod config;
 pub mod contest;
+pub mod diffserv;
 mod fallible;
 pub mod fault;
 pub mod finding;

@@ -7,7 +7,7 @@ use fairwire_field::contest::{self, Case, Judged};
 use fairwire_field::fault::{FAULTS, Happened};
 use fairwire_field::home::{self, Home};
 use fairwire_field::tries::Outcome as _;
-use fairwire_field::{Fallible, page, peers, report, scale, shell, soak};
+use fairwire_field::{Fallible, diffserv, page, peers, report, scale, shell, soak};
 use fairwire_testbed::agent;
 use fairwire_testbed::error::TroubleKind;
 use fairwire_testbed::message::AGENT_COMMAND;
@@ -28,6 +28,7 @@ Usage: fairwire-field [OPTION]... [COMMAND] [NAME]...
   plans               one CUBIC on a plan of 200 Mbit/s among 10, 1000 and 20 000 subscribers
   page                what the gateway's page costs with three viewers, and whether 10 000 slow connections disturb
   shell               the rate and the delay of `fairwire lab shell`
+  diffserv [NAME]...  a DiffServ domain with fixed and with adaptive token buckets: gains beside the simulation (12 minutes)
   soak                full load and reloads for minutes
   home [NAME]...      a heavy host, another and a quiet one on 50/10 Mbit/s, under HTB and ours, bump and NAT router; rows whose
                       names contain a NAME
@@ -99,6 +100,7 @@ enum Command {
     Plans,
     Page,
     Shell,
+    Diffserv,
     Soak,
     Home,
     Peers,
@@ -146,6 +148,7 @@ impl Arguments {
             Command::Plans => self.report("plans.json", scale::one_on_its_plan()),
             Command::Page => self.report("page.json", page::all()),
             Command::Shell => self.report("shell.json", shell::all()),
+            Command::Diffserv => self.report("diffserv.json", diffserv::all(&|name| self.is_named(name))),
             Command::Soak => self.soak(),
             Command::Home => self.home(),
             Command::Peers => self.peers(),
@@ -333,6 +336,7 @@ fn command(name: &str) -> Option<Command> {
         "plans" => Command::Plans,
         "page" => Command::Page,
         "shell" => Command::Shell,
+        "diffserv" => Command::Diffserv,
         "soak" => Command::Soak,
         "home" => Command::Home,
         "peers" => Command::Peers,

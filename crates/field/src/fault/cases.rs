@@ -2,6 +2,7 @@
 
 use super::happened::Happened;
 use super::{hostile, kinds, live, support};
+use crate::diffserv;
 use crate::fallible::Fallible;
 
 /// A fault.
@@ -22,6 +23,13 @@ pub const FAULTS: &[Fault] = &[
         promised: "the gateway goes on, and when the interface is back so is the traffic; what was refused meanwhile is counted",
         is_quick: true,
         act: live::interface_down_and_up,
+    },
+    Fault {
+        name: "diffserv-edges",
+        promised: "an edge that is cut off or restarted goes back to its contract, what is forged or replayed is refused and counted, and \
+                   the link goes on",
+        is_quick: true,
+        act: diffserv::faults_of_edges,
     },
     Fault {
         name: "mtu-changes",

@@ -10,7 +10,7 @@ use fairwire_document::DocumentError;
 use std::net::SocketAddr;
 
 /// The discipline that has a marker for each class.
-const CONDITIONER: &str = "conditioner";
+pub(super) const CONDITIONER: &str = "conditioner";
 
 /// Why reports of both directions may not have one key.
 pub(super) const EQUAL_KEYS: &str =

@@ -1,5 +1,6 @@
 //! Notes on what makes sense in a configuration and may still surprise.
 
+use super::edges::CONDITIONER;
 use super::places::Texts;
 use super::shaping::{self, Shaping};
 use super::spec::Spec;
@@ -56,7 +57,9 @@ fn way_notes(shaping: &Shaping, way: Way, tree: &Tree) -> Vec<String> {
     let name = way.name();
     let room = shaping.buffer.in_packets(shaping.packet_bytes(shaping::TYPICAL_FRAME), shaping.rate);
     let leaves = tree.book.iter().filter(|(number, _)| tree.book.is_leaf(*number)).count();
-    if tree.book.len() > 1 && shaping.sharing == ClassSupport::None {
+    // A conditioner lists the classes with a marker by itself.
+    let knows_classes = shaping.sharing != ClassSupport::None || shaping.discipline == CONDITIONER;
+    if tree.book.len() > 1 && !knows_classes {
         notes.push(format!(
             "{name}: `{}` does not support classes; they are only counted",
             shaping.discipline

@@ -62,7 +62,8 @@ fn the_recipe_of_a_diffserv_domain_makes_sense() {
     for name in ["diffserv/ingress.toml", "diffserv/core.toml", "diffserv/egress.toml"] {
         let config = Config::load(&file(name)).unwrap_or_else(|error| panic!("{error}"));
         config.plan(&MADE).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(config.notes(), [""; 0], "{name}");
+        let counts_only = config.notes().iter().any(|note| note.contains("they are only counted"));
+        assert_eq!(counts_only, name.contains("egress"), "{name}: {:?}", config.notes());
     }
 }
 

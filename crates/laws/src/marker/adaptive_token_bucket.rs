@@ -31,6 +31,9 @@
 //! - `lowest` and `highest` are ours. The paper bounds nothing: where no link is ever full its
 //!   targets grow for ever.
 //! - Tokens come at whole bits per second; the target itself is not rounded.
+//! - Where the far edge reports now and then, as a gateway's `[egress]` does, its request is made
+//!   again in each interval while the report holds. After that the target goes back to the contract
+//!   by the same steps.
 //!
 //! # Example
 //! ```toml
