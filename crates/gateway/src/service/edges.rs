@@ -283,7 +283,7 @@ impl Ingress {
         let others = report.classes.len() - requests.len();
         if others > 0 && !std::mem::replace(&mut self.named_others, true) {
             say(format_args!(
-                "a report has {others} classes that are not here: an aggregate has the same name at both edges"
+                "a report names classes that are not here ({others}): an aggregate has the same name at both edges"
             ));
         }
         requests
