@@ -4,7 +4,7 @@ use crate::marker::RateRequest;
 use crate::packet::Packet;
 use crate::probe::Probe;
 use crate::signals::{Cause, Signals};
-use crate::time::Time;
+use crate::time::{Duration, Time};
 use crate::weight::{SetWeightError, Weight};
 use alloc::boxed::Box;
 use core::any::Any;
@@ -97,6 +97,25 @@ pub trait Discipline: Any + Send {
         let _ = (fresh, now);
         false
     }
+
+    /// Does it use round trips? Only such a discipline is given any, so that others cost nothing.
+    fn hears_round_trips(&self) -> bool {
+        false
+    }
+
+    /// Invoked when the answer to a segment that left here passes back at `now`.
+    fn on_round_trip(&mut self, trip: RoundTrip, now: Time) {
+        let _ = (trip, now);
+    }
+}
+
+/// From the departure of a segment to its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoundTrip {
+    /// Whose: round trips of one peer have one path.
+    pub peer: u32,
+    /// What it took.
+    pub time: Duration,
 }
 
 /// What waits in a discipline. The packet in transmission is not part of it.
@@ -152,5 +171,11 @@ impl Discipline for Box<dyn Discipline> {
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let boxed = (fresh as &dyn Any).downcast_ref::<Self>();
         (**self).retune(boxed.map_or(fresh, |fresh| &**fresh), now)
+    }
+    fn hears_round_trips(&self) -> bool {
+        (**self).hears_round_trips()
+    }
+    fn on_round_trip(&mut self, trip: RoundTrip, now: Time) {
+        (**self).on_round_trip(trip, now);
     }
 }

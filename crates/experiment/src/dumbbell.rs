@@ -146,6 +146,12 @@ impl Shared {
         let (Some(link), None) = (links.next(), links.next()) else {
             return Err(CannotRun::new("several links", ONE_LINK));
         };
+        if link.discipline.hears_round_trips() {
+            return Err(CannotRun::new(
+                "a `shaper` with `autorate`, which hears no round trips here",
+                "`sim`",
+            ));
+        }
         match network.groups.iter().find(|group| group.class != 0 || group.dscp != 0) {
             Some(group) => {
                 Err(CannotRun::new(format!("a `class` or a `dscp` of `{}`", group.name), "flows without"))

@@ -33,6 +33,7 @@
 extern crate alloc;
 
 pub mod about;
+pub mod autorate;
 #[cfg(feature = "serde")]
 mod class_number;
 pub mod compose;

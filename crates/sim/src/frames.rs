@@ -41,6 +41,17 @@ pub(crate) struct Frame {
 
 const _: () = assert!(size_of::<Frame>() == 32);
 
+/// A departure from a link that uses round trips.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Left {
+    /// The flow of the packet.
+    pub(crate) flow: u32,
+    /// The link.
+    pub(crate) link: u32,
+    /// When it began to leave.
+    pub(crate) at: Time,
+}
+
 impl Frame {
     #[inline]
     pub(crate) fn carrying(flow: u32, connection: u16, segment: Segment, leg: u32) -> Self {
@@ -149,6 +160,8 @@ pub(crate) struct Frames {
     sacks: Vec<Sack>,
     /// By slot: when its packet was sent. Kept only for observers.
     sent: Option<Vec<Time>>,
+    /// By slot, as far as there were any: what left a link that uses round trips.
+    left: Vec<Option<Left>>,
     /// By slot, as far as there were any: what endpoints of other crates carry.
     payloads: Vec<Option<Payload>>,
 }
@@ -207,6 +220,7 @@ impl Frames {
     /// Stores an acknowledgement that no segment turned into.
     pub(crate) fn store_answer(&mut self, flow: u32, connection: u16, ack: Ack, leg: u32) -> u32 {
         let slot = self.store(Frame::answering(flow, connection, ack, leg));
+        self.take_left(slot); // of a frame before it
         self.keep_blocks(slot, ack.sack);
         slot
     }
@@ -240,11 +254,25 @@ impl Frames {
         }
         let (frame, blocks, sent) = (self.at(slot), self.blocks(slot), self.sent(slot));
         let copy = self.store(frame);
+        self.take_left(copy); // of a frame before it
         self.stamp(copy, sent);
         if !blocks.is_empty() {
             self.keep_blocks(copy, blocks);
         }
         Some(copy)
+    }
+
+    /// The packet in `slot` left a link that uses round trips.
+    pub(crate) fn keep_left(&mut self, slot: u32, left: Option<Left>) {
+        if self.left.len() < self.slots.len() {
+            self.left.resize(self.slots.len(), None);
+        }
+        self.left[slot as usize] = left;
+    }
+
+    /// When the packet in `slot` left such a link, once.
+    pub(crate) fn take_left(&mut self, slot: u32) -> Option<Left> {
+        self.left.get_mut(slot as usize)?.take()
     }
 
     /// The packet in `slot` carries this.

@@ -30,6 +30,7 @@ mod setup;
 mod steps;
 mod store;
 mod ties;
+mod trips;
 mod tuning;
 mod users;
 mod watched;

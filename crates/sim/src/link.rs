@@ -3,8 +3,8 @@
 use crate::faulty::Faulty;
 use crate::plan::LinkPlan;
 use fairwire_core::{
-    Backlog, Cause, Discipline, Duration, Fate, Packet, Rate, RateLaw, Server, Service, Signals, Time,
-    Transmitter,
+    Backlog, Cause, Discipline, Duration, Fate, Packet, Rate, RateLaw, RoundTrip, Server, Service, Signals,
+    Time, Transmitter,
 };
 use fairwire_metrics::record::LinkRecord;
 use fairwire_metrics::{DelayHistogram, LinkMeter};
@@ -132,6 +132,11 @@ impl Link {
     /// Its discipline, to be inspected.
     pub(crate) fn discipline(&self) -> &dyn Discipline {
         self.server.discipline()
+    }
+
+    /// The discipline is given a round trip.
+    pub(crate) fn on_round_trip(&mut self, trip: RoundTrip, now: Time) {
+        self.server.discipline_mut().on_round_trip(trip, now);
     }
 
     /// How long packets waited, since the warm-up.

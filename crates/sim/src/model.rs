@@ -53,6 +53,8 @@ pub(crate) struct Model<T, E> {
     pub(crate) measured_from: Time,
     pub(crate) end: Time,
     pub(crate) is_measuring: bool,
+    /// Is there a discipline that uses round trips?
+    pub(crate) hears_trips: bool,
     pub(crate) handled: u64,
     /// Of those, timers and ends of transmissions that meant nothing: it depends on `Events`.
     pub(crate) meaningless: u64,
@@ -209,6 +211,9 @@ impl<T: Tap, E: Events> Model<T, E> {
     #[inline(always)]
     fn leave(&mut self, link: u32, departure: Departure, now: Time) {
         self.schedule_link(link);
+        if self.hears_trips {
+            self.note_left(departure.packet.frame, link, now);
+        }
         let Departure { packet, reaches } = departure;
         let leaving = Leaving { slot: packet.frame, ecn: packet.ecn, reaches };
         if self.links[link as usize].has_faults() {
@@ -300,6 +305,9 @@ impl<T: Tap, E: Events> Model<T, E> {
     #[inline(always)]
     fn on_ack(&mut self, slot: u32, now: Time) {
         self.note(What::Deliver, slot, None, now);
+        if self.hears_trips {
+            self.hear_trip(slot, now);
+        }
         let frame = self.store.frames.at(slot);
         let ack = self.store.frames.ack(slot);
         self.store.frames.release(slot);

@@ -35,6 +35,7 @@ impl<T: Tap, E: Events> Model<T, E> {
             settings.duration > settings.warm_up,
             "nothing would be measured: the run ends within the warm-up"
         );
+        let hears_trips = plan.links.iter().any(|link| link.discipline.hears_round_trips());
         let links: Vec<_> = plan.links.into_iter().map(Link::new).collect();
         links.iter().for_each(|_| events.add_link());
         let mut model = Model {
@@ -50,6 +51,7 @@ impl<T: Tap, E: Events> Model<T, E> {
             measured_from: Time::ZERO + settings.warm_up,
             end: Time::ZERO + settings.duration,
             is_measuring: false,
+            hears_trips,
             handled: 0,
             meaningless: 0,
             watched_at: WATCH_EVERY,

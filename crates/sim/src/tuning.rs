@@ -47,9 +47,10 @@ const MAX_WINDOW: u64 = 1 << 20;
 const MIN_WINDOW: u64 = 1 << 13;
 
 /// The least time from a queued link to a host, where the two sides can be separated. They cannot
-/// where links call hosts at once (sessions, edges), or where a way has no queue on it. Nor can
-/// they where what a host sends may be at a link in no time, or where events come in the order in
-/// which they were scheduled. `None` too where it is not worth it.
+/// where links call hosts at once (sessions, edges), where hosts call links at once (round trips),
+/// or where a way has no queue on it. Nor can they where what a host sends may be at a link in no
+/// time, or where events come in the order in which they were scheduled. `None` too where it is not
+/// worth it.
 fn lookahead(plan: &Network, settings: &Settings) -> Option<Duration> {
     let has_queue = |hops: &[Hop]| hops.iter().any(|hop| matches!(hop, Hop::Link(_)));
     let delays = |group: &GroupPlan| group.members.iter().map(|member| member.access_delay).min();
@@ -62,7 +63,13 @@ fn lookahead(plan: &Network, settings: &Settings) -> Option<Duration> {
     });
     // What a wire with faults delivers comes up in the order in which it arrives.
     let has_faults = plan.links.iter().any(|link| link.wire.is_some());
-    if !is_apart || has_faults || !plan.aggregates.is_empty() || settings.tie_rule != TieRule::Random {
+    let hears_trips = plan.links.iter().any(|link| link.discipline.hears_round_trips());
+    if !is_apart
+        || has_faults
+        || hears_trips
+        || !plan.aggregates.is_empty()
+        || settings.tie_rule != TieRule::Random
+    {
         return None;
     }
     let link = plan.links.iter().map(|link| link.delay).min()?;

@@ -9,6 +9,10 @@
 //! The queue is where it can be managed: in front of a modem, a tunnel or a subscriber's line whose
 //! own buffer would otherwise hold it.
 //!
+//! With `autorate` the rate follows the line behind the shaper: `rate` is that at the start. It
+//! needs round trips of what passes. The simulator gives them to the discipline of a link, and to
+//! none inside of another. A gateway has `autorate` beside the rate of its direction instead.
+//!
 //! # State and cost
 //! One time and one remainder; O(1) per packet, and what the discipline inside costs. Its own
 //! signals are never early, as the list says; those of the disciplines inside may be.
@@ -36,6 +40,8 @@ use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Rate, Transmitter};
 use fairwire_laws::Site;
 use fairwire_laws::about::{About, Family};
+use fairwire_laws::autorate;
+use fairwire_laws::compose::autorated::Autorated;
 use fairwire_laws::compose::shaper::{Shaper, burst_time};
 use fairwire_laws::error::Parameter;
 use fairwire_laws::part::Part;
@@ -82,6 +88,10 @@ pub struct Spec {
         unit = "size"
     )]
     pub burst: Option<Quantity<Size>>,
+    /// How the rate follows the line behind the shaper: `min`, `max`, `target`, `keep`, `recover`,
+    /// `probe`, `window`, `idle`.
+    #[parameter(unset = "it does not", unit = "table")]
+    pub autorate: Option<autorate::Spec>,
     /// The discipline inside: its name, or a table with its name and its parameters.
     #[parameter(unset = "`tail-drop`", unit = "discipline")]
     pub discipline: Option<Choice>,
@@ -101,6 +111,7 @@ impl Spec {
     /// Checks what was typed against the site, the discipline inside included.
     pub fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
         self.nested().check(&self.inner_site(site))?;
+        self.followed(site)?;
         Ok(check_slots(NAME, &self.placed(site))?)
     }
 
@@ -126,6 +137,13 @@ impl Spec {
         self.rate.map_or(site.rate, |rate| rate.0)
     }
 
+    /// How the rate follows the line.
+    fn followed(&self, site: &Site<'_>) -> Result<Option<autorate::Config>, BuildError> {
+        let check = |spec: &autorate::Spec| spec.check(self.shaped_rate(site));
+        let checked = self.autorate.as_ref().map(check).transpose();
+        checked.map_err(|bad| BuildError::from(bad.inside(NAME)))
+    }
+
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
         self.check(site)?;
@@ -133,6 +151,10 @@ impl Spec {
         let inner = self.nested().build(&inner_site)?;
         let rate = self.shaped_rate(site);
         let burst = burst_time(self.burst, rate, site.packet_bytes);
-        Ok(Box::new(Shaper::new(inner, Transmitter::with_catch_up(rate, burst))))
+        let shaper = Shaper::new(inner, Transmitter::with_catch_up(rate, burst));
+        Ok(match self.followed(site)? {
+            None => Box::new(shaper),
+            Some(config) => Box::new(Autorated::new(shaper, config)),
+        })
     }
 }

@@ -1,5 +1,6 @@
 //! Disciplines made of other parts or of other disciplines. One combination per file.
 
+pub mod autorated;
 pub mod cake_like;
 pub mod classful;
 pub mod conditioner;

@@ -32,6 +32,11 @@ impl<D: Discipline> Shaper<D> {
     pub fn new(inner: D, paid: Transmitter) -> Self {
         Shaper { inner, paid }
     }
+
+    /// Goes on at another rate. What went is paid as it was to be.
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        self.paid.set_rate(rate, self.paid.catch_up());
+    }
 }
 
 impl<D: Discipline> Discipline for Shaper<D> {

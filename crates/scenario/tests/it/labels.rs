@@ -174,7 +174,9 @@ fn every_scenario_of_the_repository_stays_the_same_when_it_is_written_again() {
         let second = parse("two.toml", first.toml(), &Overrides::default()).unwrap();
         assert_ne!(first.toml(), text);
         assert_eq!((first.sha256(), first.notes()), (second.sha256(), second.notes()), "{}", first.toml());
-        assert_eq!(first.notes(), [""; 0], "and it says what it means");
+        // The mean of a trace is in no file.
+        let slips: Vec<_> = first.notes().iter().filter(|note| !note.contains("follows a trace")).collect();
+        assert_eq!(slips, [""; 0], "and it says what it means");
         seen += 1;
     }
     assert!(seen >= 10);

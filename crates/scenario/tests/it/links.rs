@@ -129,7 +129,7 @@ fn an_outage_takes_its_time_of_the_link_and_a_handover_changes_the_delay() {
 
 #[test]
 fn the_examples_show_what_they_expect() {
-    for name in ["faulty-wire", "handover", "lte", "dsl", "satellite"] {
+    for name in ["faulty-wire", "handover", "lte", "dsl", "satellite", "autorate", "autorate-steps"] {
         let path = format!("{}/../../scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));
         let scenario =
             load(Path::new(&path), &Overrides::default()).unwrap_or_else(|error| panic!("{error}"));

@@ -1,0 +1,223 @@
+use super::*;
+use std::collections::VecDeque;
+
+const MBPS: f64 = 1e6;
+const BASE_MS: u64 = 40;
+
+fn config() -> Config {
+    let rate = |mbps: u64| Rate::from_bps(mbps * 1_000_000).expect("not zero");
+    let spec = Spec { min: Some(Quantity(rate(1))), max: Some(Quantity(rate(100))), ..Spec::default() };
+    spec.check(rate(10)).expect("within its range")
+}
+
+/// A line that is a fluid: it has a rate, a queue without an end, and a round trip.
+struct Line {
+    autorate: Autorate,
+    now: Time,
+    bps: f64,
+    base: Duration,
+    waits_bits: f64,
+    sent_bits: f64,
+    came_bits: f64,
+    side: Side,
+    /// When answers come, and what their round trips took.
+    answers: VecDeque<(Time, Duration)>,
+    /// The highest added delay since this was set to zero, and what was delivered.
+    worst: Duration,
+}
+
+impl Line {
+    fn new(mbps: f64, side: Side) -> Self {
+        Line {
+            autorate: Autorate::new([Some((config(), side)), None]),
+            now: Time::ZERO,
+            bps: mbps * MBPS,
+            base: Duration::from_ms(BASE_MS),
+            waits_bits: 0.0,
+            sent_bits: 0.0,
+            came_bits: 0.0,
+            side,
+            answers: VecDeque::new(),
+            worst: Duration::ZERO,
+        }
+    }
+
+    fn mbps(&self) -> f64 {
+        self.autorate.rate(0).expect("it follows").bps() as f64 / MBPS
+    }
+
+    /// Goes on for `ms` while this part of the rate is offered, in steps of 1 ms.
+    fn goes_on(&mut self, ms: u64, offered: f64) {
+        for _ in 0..ms {
+            self.now += Duration::from_ms(1);
+            let sent = self.mbps() * MBPS * offered * 1e-3;
+            let delivered = (self.waits_bits + sent).min(self.bps * 1e-3);
+            self.waits_bits += sent - delivered;
+            self.sent_bits += sent;
+            self.came_bits += delivered;
+            let waits = Duration::from_secs_f64(self.waits_bits / self.bps);
+            self.worst = self.worst.max(waits);
+            if sent > 0.0 {
+                self.answers.push_back((self.now + self.base + waits, self.base + waits));
+            }
+            while let Some((at, time)) = self.answers.front().copied().filter(|(at, _)| *at <= self.now) {
+                self.answers.pop_front();
+                self.autorate.hear(RoundTrip { peer: 1, time }, at);
+            }
+            let bits = match self.side {
+                Side::Before => self.sent_bits,
+                Side::Behind => self.came_bits,
+            };
+            self.autorate.advance([(bits / 8.0) as u64, 0], self.now);
+        }
+    }
+
+    /// What is used of the line, and the worst delay, while it goes on so.
+    fn use_of(&mut self, ms: u64) -> (f64, Duration) {
+        let before = self.came_bits;
+        self.worst = Duration::ZERO;
+        self.goes_on(ms, 1.0);
+        ((self.came_bits - before) / (self.bps * ms as f64 * 1e-3), self.worst)
+    }
+}
+
+#[test]
+fn a_rate_finds_its_line_and_stays_about_it() {
+    for side in [Side::Before, Side::Behind] {
+        for mbps in [5.0, 10.0, 40.0] {
+            let mut line = Line::new(mbps, side);
+            line.goes_on(15_000, 1.0);
+            let (used, worst) = line.use_of(20_000);
+            // A cut leaves 0.95, which grows to 1 within two seconds.
+            assert!(used > 0.95, "{side:?} {mbps}: {used}");
+            // The target, and what comes of the growth in a round trip and a step: 0.1 of 130 ms.
+            assert!(worst < Duration::from_ms(20 + 13), "{side:?} {mbps}: {worst}");
+        }
+    }
+}
+
+#[test]
+fn a_line_that_falls_to_a_fifth_is_measured_by_two_cuts() {
+    let mut line = Line::new(10.0, Side::Before);
+    line.goes_on(20_000, 1.0);
+    line.bps = 2.0 * MBPS;
+    let before = line.mbps();
+    let mut ms = 0;
+    while line.mbps() > 0.5 * before {
+        line.goes_on(1, 1.0);
+        ms += 1;
+    }
+    // A queue of 20 ms takes 5 ms to fill, its answer 60 ms, and two steps 100 ms. The first cut is
+    // partly by answers of before; the second comes after a round trip, 200 ms by then, and a step.
+    assert!(ms <= 415, "{ms} ms");
+    let waits = line.waits_bits / line.bps;
+    // Cut to 0.95 of 2 Mbit/s, less what drains the queue: never less than half. The measure spans
+    // answers of before, when the line was not full.
+    assert!((0.5 * 0.95 * 2.0..2.0).contains(&line.mbps()), "{} after {waits} s", line.mbps());
+    // Within a few seconds the queue is gone, and the line is used.
+    line.goes_on(4_000, 1.0);
+    let (used, worst) = line.use_of(10_000);
+    assert!(used > 0.93, "{used}");
+    assert!(worst < Duration::from_ms(33), "{worst}");
+}
+
+#[test]
+fn a_line_that_comes_back_is_used_again() {
+    let mut line = Line::new(2.0, Side::Behind);
+    line.goes_on(20_000, 1.0);
+    line.bps = 10.0 * MBPS;
+    let mut ms = 0;
+    while line.mbps() < 9.0 {
+        line.goes_on(1, 1.0);
+        ms += 1;
+    }
+    // Growth of 0.05, which doubles each second: ln(10 / 2) = 0.05 (2^t - 1) / ln 2 at t = 4.5 s; a
+    // cut before, or a step late, is 1.5 s.
+    assert!((3_500..6_500).contains(&ms), "{ms} ms");
+}
+
+#[test]
+fn without_use_the_rate_is_that_at_the_start() {
+    let mut line = Line::new(40.0, Side::Before);
+    line.goes_on(20_000, 1.0);
+    assert!(line.mbps() > 30.0, "{}", line.mbps());
+    line.goes_on(29_000, 0.01);
+    assert!(line.mbps() > 30.0, "not yet: {}", line.mbps());
+    line.goes_on(1_500, 0.01);
+    assert_eq!(line.mbps(), 10.0);
+}
+
+#[test]
+fn without_answers_nothing_grows_and_nothing_is_cut() {
+    let mut autorate = Autorate::new([Some((config(), Side::Before)), None]);
+    for step in 0..2_000u64 {
+        // 50 ms of 10 Mbit/s each.
+        autorate.advance([step * 62_500, 0], Time::ZERO + STEP * step);
+        assert_eq!(autorate.rate(0), Rate::from_bps(10_000_000));
+    }
+    assert_eq!((autorate.added(), autorate.rate(1)), (None, None));
+}
+
+#[test]
+fn a_path_that_becomes_longer_is_no_queue_after_five_seconds() {
+    let mut line = Line::new(10.0, Side::Before);
+    line.goes_on(20_000, 1.0);
+    line.base = Duration::from_ms(BASE_MS + 60);
+    line.goes_on(5_000, 1.0);
+    let lowest = line.mbps();
+    assert!(lowest < 5.0, "it is taken for one: {lowest}");
+    // From a tenth by 1 per second: ln 10 = 2.3 s, and half a second of what was seen before.
+    line.goes_on(4_000, 1.0);
+    assert!(line.mbps() > 9.0, "{}", line.mbps());
+    let (used, worst) = line.use_of(10_000);
+    assert!(used > 0.93 && worst < Duration::from_ms(40), "{used}, {worst}");
+}
+
+#[test]
+fn a_minority_of_peers_that_answer_late_changes_nothing() {
+    let mut autorate = Autorate::new([Some((config(), Side::Behind)), None]);
+    let mut bytes = 0;
+    for step in 1..200u64 {
+        let now = Time::ZERO + STEP * step;
+        for peer in 1..=5 {
+            let late = if peer <= 2 && step > 20 { 500 } else { 0 };
+            let time = Duration::from_ms(20 * u64::from(peer) + late);
+            autorate.hear(RoundTrip { peer, time }, now);
+        }
+        bytes += 62_500;
+        autorate.advance([bytes, 0], now);
+    }
+    assert!(autorate.rate(0) > Rate::from_bps(10_000_000));
+    assert_eq!(autorate.added(), Some(Duration::ZERO));
+}
+
+#[test]
+fn the_way_that_is_loaded_is_cut() {
+    let mut autorate = Autorate::new([Some((config(), Side::Behind)), Some((config(), Side::Before))]);
+    for step in 1..60u64 {
+        let now = Time::ZERO + STEP * step;
+        let time = Duration::from_ms(if step > 20 { 200 } else { 20 });
+        autorate.hear(RoundTrip { peer: 7, time }, now);
+        autorate.advance([step * 50_000, step * 2_000], now); // 8 Mbit/s and 0.32
+    }
+    let rates = [0, 1].map(|way| autorate.rate(way).expect("both follow").bps());
+    assert!(rates[0] < 8_000_000, "{rates:?}");
+    assert_eq!(rates[1], 10_000_000);
+}
+
+#[test]
+fn any_round_trips_and_counts_leave_rates_within_their_bounds() {
+    let mut autorate = Autorate::new([Some((config(), Side::Before)), Some((config(), Side::Behind))]);
+    let mut random = fairwire_core::Seed(1).stream("trips");
+    let mut now = Time::ZERO;
+    for _ in 0..200_000 {
+        now += Duration::from_ns(random.next_u64() % 30_000_000);
+        let time = Duration::from_ns(random.next_u64() >> (random.next_u64() % 64));
+        autorate.hear(RoundTrip { peer: random.next_u64() as u32 % 200, time }, now);
+        autorate.advance([random.next_u64(), random.next_u64() % 1_000_000], now);
+        for way in 0..2 {
+            let bps = autorate.rate(way).expect("it follows").bps();
+            assert!((1_000_000..=100_000_000).contains(&bps), "{bps}");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! One way of a line: what it carried, what it delivers, and its rate.
+
+use super::peers::Heard;
+use super::{Config, STEP};
+use fairwire_core::{Duration, Time};
+
+/// Where bytes are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// In front of the line, as an upload: bytes that leave for it.
+    Before,
+    /// Behind the line, as a download: bytes that it brings.
+    Behind,
+}
+
+/// What the ways carried in all, by time.
+#[derive(Clone, Debug)]
+pub(super) struct Carried {
+    counts: [Count; COUNTS],
+    /// How many there ever were.
+    added: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Count {
+    at: Time,
+    bytes: [u64; 2],
+}
+
+/// Steps that are remembered: 3.2 s.
+const COUNTS: usize = 64;
+/// What is carried lately is of this number of steps: 200 ms.
+const LATELY: usize = 4;
+
+impl Carried {
+    pub(super) fn new() -> Self {
+        Carried { counts: [Count { at: Time::ZERO, bytes: [0; 2] }; COUNTS], added: 0 }
+    }
+
+    pub(super) fn add(&mut self, at: Time, bytes: [u64; 2]) {
+        self.counts[self.added % COUNTS] = Count { at, bytes };
+        self.added += 1;
+    }
+
+    /// The count of `ago` steps before the latest.
+    fn before(&self, ago: usize) -> Option<Count> {
+        let at = self.added.checked_sub(1 + ago).filter(|_| ago < COUNTS)?;
+        Some(self.counts[at % COUNTS])
+    }
+
+    /// What a way carries, bit/s.
+    pub(super) fn lately(&self, way: usize) -> f64 {
+        let first = (1..=LATELY).rev().find_map(|ago| self.before(ago));
+        let (Some(first), Some(last)) = (first, self.before(0)) else { return 0.0 };
+        let seconds = last.at.since(first.at).secs();
+        if seconds > 0.0 { bits(last.bytes[way].saturating_sub(first.bytes[way])) / seconds } else { 0.0 }
+    }
+
+    /// The bytes that a way had carried at a time, by a line between two steps; `None` where that
+    /// is not remembered.
+    fn at(&self, way: usize, time: Time) -> Option<f64> {
+        let mut later = self.before(0)?;
+        for ago in 1..COUNTS {
+            let earlier = self.before(ago)?;
+            if earlier.at <= time {
+                let span = later.at.since(earlier.at).secs();
+                let part = if span > 0.0 { time.since(earlier.at).secs() / span } else { 0.0 };
+                let between = later.bytes[way].saturating_sub(earlier.bytes[way]) as f64;
+                return Some(earlier.bytes[way] as f64 + between * part.min(1.0));
+            }
+            later = earlier;
+        }
+        None
+    }
+}
+
+fn bits(bytes: u64) -> f64 {
+    8.0 * bytes as f64
+}
+
+/// Answers between the first and last of which the rate of the line is measured.
+const ANSWERS: usize = 4;
+/// What waits in the line is to be gone in this time.
+const DRAIN_S: f64 = 1.0;
+/// A cut leaves at least this part of what is delivered, however much waits.
+const LEAST: f64 = 0.5;
+/// A way is in use from this part of its rate on, and may grow from the next on.
+const USED: f64 = 0.1;
+const LOADED: f64 = 0.75;
+/// A way that carries a smaller part of its rate does not fill its line. Behind a line that part
+/// is small too where the line has become slow.
+const FILLS_BEFORE: f64 = 0.25;
+const FILLS_BEHIND: f64 = 0.02;
+
+/// One way.
+#[derive(Clone, Debug)]
+pub(super) struct Way {
+    pub(super) config: Config,
+    side: Side,
+    /// Its rate, bit/s.
+    pub(super) bps: f64,
+    /// What the line delivered when it was full last, bit/s.
+    good: Option<f64>,
+    /// The same before the line was full.
+    good_before: Option<f64>,
+    /// How fast it grows above that, per second.
+    growth: f64,
+    /// The latest answers, the oldest first.
+    answers: [Option<Heard>; ANSWERS],
+    /// No cut up to here: what the last one did is not seen yet.
+    hold_until: Time,
+    used_at: Time,
+    stepped_at: Time,
+}
+
+impl Way {
+    pub(super) fn new(config: Config, side: Side) -> Self {
+        Way {
+            config,
+            side,
+            bps: config.start.bps() as f64,
+            good: None,
+            good_before: None,
+            growth: config.probe,
+            answers: [None; ANSWERS],
+            hold_until: Time::ZERO,
+            used_at: Time::ZERO,
+            stepped_at: Time::ZERO,
+        }
+    }
+
+    pub(super) fn answered(&mut self, heard: Heard) {
+        self.answers.rotate_left(1);
+        self.answers[ANSWERS - 1] = Some(heard);
+    }
+
+    /// The line begins to be full.
+    pub(super) fn remember(&mut self) {
+        self.good_before = self.good;
+    }
+
+    /// The line was not full, although it seemed so.
+    pub(super) fn take_back(&mut self) {
+        self.good = self.good_before;
+        self.answers = [None; ANSWERS]; // their added delays are of another base
+    }
+
+    /// Goes on to `now`, with the added delay where that is known. `is_most`: is no other way much
+    /// more loaded?
+    pub(super) fn step(
+        &mut self,
+        carried: &Carried,
+        way: usize,
+        added: Option<Duration>,
+        is_most: bool,
+        now: Time,
+    ) {
+        // What came late, after a pause, counts as two steps.
+        let seconds = now.since(self.stepped_at).secs().min(2.0 * STEP.secs());
+        self.stepped_at = now;
+        let load = carried.lately(way) / self.bps;
+        if added.is_some() && load >= USED {
+            self.used_at = now;
+        }
+        let Some(added) = added else { return self.rest(now) };
+        if added > self.config.target {
+            self.growth = self.config.probe;
+            let fills = match self.side {
+                Side::Before => FILLS_BEFORE,
+                Side::Behind => FILLS_BEHIND,
+            };
+            if is_most && load >= fills && now >= self.hold_until {
+                self.cut(carried, way, added, now);
+            }
+        } else if added <= Duration::from_ns(self.config.target.ns() / 2) && load >= LOADED {
+            self.grow(seconds);
+        }
+        self.rest(now);
+    }
+
+    /// Without use the rate goes back to the start.
+    fn rest(&mut self, now: Time) {
+        if now.since(self.used_at) >= self.config.idle {
+            self.bps = self.config.start.bps() as f64;
+            (self.good, self.growth) = (None, self.config.probe);
+        }
+    }
+
+    fn cut(&mut self, carried: &Carried, way: usize, added: Duration, now: Time) {
+        let trip = self.answers[ANSWERS - 1].map_or(Duration::ZERO, |heard| heard.trip);
+        self.hold_until = now + trip + STEP;
+        let Some(delivered) = self.delivered(carried, way) else {
+            // It was too long ago that what is answered now left.
+            return self.set(self.bps.min(LEAST * carried.lately(way)));
+        };
+        let left = (1.0 - added.secs() / DRAIN_S).max(LEAST);
+        self.good = Some(delivered);
+        self.set(self.bps.min(self.config.keep * delivered * left));
+    }
+
+    /// What the line delivers, which is full, bit/s.
+    fn delivered(&self, carried: &Carried, way: usize) -> Option<f64> {
+        match self.side {
+            Side::Behind => Some(carried.lately(way)),
+            Side::Before => {
+                let last = self.answers[ANSWERS - 1]?;
+                let sent = |heard: &Heard| heard.left + heard.added;
+                let first = self.answers.iter().flatten().find(|first| sent(first) + STEP <= sent(&last))?;
+                let bytes = carried.at(way, last.left)? - carried.at(way, first.left)?;
+                Some(8.0 * bytes.max(0.0) / sent(&last).since(sent(first)).secs())
+            }
+        }
+    }
+
+    /// Grows, `seconds` after the step before.
+    fn grow(&mut self, seconds: f64) {
+        let known = self.good.map_or(0.0, |good| self.config.keep * good);
+        if self.bps < known {
+            self.set((self.bps * (1.0 + self.config.recover * seconds)).min(known));
+        } else {
+            self.set(self.bps * (1.0 + self.growth * seconds));
+            self.growth = (self.growth * libm::exp2(seconds)).min(self.config.recover);
+        }
+    }
+
+    fn set(&mut self, bps: f64) {
+        self.bps = bps.clamp(self.config.min.bps() as f64, self.config.max.bps() as f64);
+    }
+}

@@ -1,0 +1,101 @@
+//! A shaper whose rate follows the line behind it: a [`Shaper`] with an [`Autorate`].
+//!
+//! Rates change when packets come and go: a shaper without packets needs no other rate.
+
+use super::shaper::Shaper;
+use crate::autorate::{Autorate, Config, Side};
+use alloc::boxed::Box;
+use core::any::Any;
+use fairwire_core::{
+    Backlog, Discipline, Packet, Probe, RoundTrip, SetWeightError, Signals, Time, Unit, Weight,
+};
+
+/// Lets packets go at a rate that follows the line. See the [module](self).
+pub struct Autorated<D> {
+    shaper: Shaper<D>,
+    autorate: Box<Autorate>,
+    config: Config,
+    sent_bytes: u64,
+}
+
+impl<D: Discipline> Autorated<D> {
+    /// `shaper`, which is at the rate of the start, in front of the line.
+    pub fn new(shaper: Shaper<D>, config: Config) -> Self {
+        let autorate = Box::new(Autorate::new([Some((config, Side::Before)), None]));
+        Autorated { shaper, autorate, config, sent_bytes: 0 }
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Time) {
+        if self.autorate.advance([self.sent_bytes, 0], now) {
+            self.follow();
+        }
+    }
+
+    fn follow(&mut self) {
+        if let Some(rate) = self.autorate.rate(0) {
+            self.shaper.set_rate(rate);
+        }
+    }
+}
+
+impl<D: Discipline> Discipline for Autorated<D> {
+    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+        self.advance(now);
+        self.shaper.enqueue(packet, now, signals);
+    }
+
+    fn enqueue_without_room(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+        self.shaper.enqueue_without_room(packet, now, signals);
+    }
+
+    fn release(&mut self) {
+        self.shaper.release();
+    }
+
+    fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        self.advance(now);
+        let packet = self.shaper.dequeue(now, signals)?;
+        self.sent_bytes += u64::from(packet.len);
+        Some(packet)
+    }
+
+    fn ready_at(&self) -> Option<Time> {
+        self.shaper.ready_at()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.shaper.backlog()
+    }
+
+    fn inspect(&self, probe: &mut dyn Probe) {
+        if let Some(added) = self.autorate.added() {
+            probe.gauge("added_delay", Unit::Seconds, added.secs());
+        }
+        self.shaper.inspect(probe);
+    }
+
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        self.shaper.drain(take);
+    }
+
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        self.shaper.set_weight(class, weight)
+    }
+
+    /// With other parameters the rate would have to begin anew.
+    fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
+        let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
+        let takes = self.config == fresh.config && self.shaper.retune(&fresh.shaper, now);
+        self.follow();
+        takes
+    }
+
+    fn hears_round_trips(&self) -> bool {
+        true
+    }
+
+    fn on_round_trip(&mut self, trip: RoundTrip, now: Time) {
+        self.autorate.hear(trip, now);
+    }
+}
