@@ -53,6 +53,7 @@ pub(super) fn text(plan: &Plan<'_>, contest: &ContestPlan, socket: &Path) -> Str
     let flows = contest.senders.len() as u32 + OTHER_FLOWS;
     let upload = DirectionSpec {
         rate: Quantity(contest.rate),
+        autorate: None,
         // IP packets alone, as in the simulator.
         framing: FramingSpec { overhead_bytes: Some(-ETHERNET_HEADER_BYTES), ..FramingSpec::default() },
         discipline: Some(plan.choice()),

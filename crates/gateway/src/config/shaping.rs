@@ -14,6 +14,7 @@ use fairwire_catalogue::{self as catalogue, Choice, Parameters};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
 use fairwire_document::DocumentError;
+use fairwire_laws::autorate;
 use fairwire_laws::part::ClassSupport;
 use fairwire_wire::flow_key::NetworkBits;
 
@@ -24,6 +25,8 @@ pub struct Shaping {
     pub discipline: &'static str,
     /// The link's rate.
     pub rate: Rate,
+    /// How it follows the line outside.
+    pub autorate: Option<autorate::Config>,
     /// The limit of what waits.
     pub buffer: Amount,
     /// What a flow is: the unit that is counted and reported.
@@ -109,6 +112,7 @@ pub(super) fn check(
     Ok(Some(Shaping {
         discipline,
         rate: typed.rate.0,
+        autorate: followed(typed, path, texts)?,
         buffer: typed.buffer.map_or(Amount::Time(BUFFER), |buffer| buffer.0),
         flows: kind,
         within,
@@ -171,6 +175,20 @@ pub(super) fn named(name: &str, path: &str, texts: &Texts<'_>) -> Result<&'stati
             catalogue::allowed(name).into_iter().map(Into::into).collect(),
         )
     })
+}
+
+/// How the rate follows the line outside.
+fn followed(
+    typed: &DirectionSpec,
+    path: &str,
+    texts: &Texts<'_>,
+) -> Result<Option<autorate::Config>, DocumentError> {
+    let Some(spec) = &typed.autorate else { return Ok(None) };
+    let config = spec.check(typed.rate.0).map_err(|bad| {
+        let path = format!("{path}.autorate.{}", bad.parameter);
+        texts.refuse(&path, bad.given, "that is out of range", bad.allowed)
+    })?;
+    Ok(Some(config))
 }
 
 /// The rate of what is not IP.

@@ -5,6 +5,7 @@ use crate::class_book::Burst;
 use fairwire_catalogue::{Choice, Parameters};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Duration, Rate};
+use fairwire_laws::autorate;
 use fairwire_laws::spec::Quantity;
 use schemars::JsonSchema;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -71,6 +72,10 @@ pub struct WireSpec {
 pub struct DirectionSpec {
     /// The rate of the link, a little below that of the true bottleneck, so that the queue is here.
     pub rate: Quantity<Rate>,
+    /// How the rate follows the line outside, which varies: `min`, `max`, `target`, `keep`,
+    /// `recover`, `probe`, `window`, `idle`. `rate` is that at the start and without use. Default:
+    /// it does not.
+    pub autorate: Option<autorate::Spec>,
     /// What the link adds to each frame.
     #[serde(default)]
     pub framing: FramingSpec,

@@ -109,6 +109,9 @@ impl Control<'_> {
                 self.notifier.ready("forwarding; the guard is gone: the link would fail closed");
             }
             self.edges.step(now, &self.present, &self.board);
+            if let Some(following) = &mut self.present.following {
+                following.step(&self.shared, &self.present.commands, &self.board, now);
+            }
             let opened = self.shared.openings.load(Ordering::Relaxed);
             if opened > openings {
                 openings = opened;

@@ -9,7 +9,7 @@ use crate::datapath::Datapath;
 use crate::direction::{HandedOver, Replacement, Retired, Sizes};
 use crate::driver::Next;
 use crate::telemetry::{Observer, PortState, Samplers};
-use crate::trips::ClassTrips;
+use crate::trips::{ClassTrips, Listener};
 use fairwire_core::{Duration, RateLaw, RateRequest, SetWeightError, Time, Weight};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -27,6 +27,8 @@ pub(super) enum Command {
     SetRate(Way, RateLaw, Time),
     /// The far edge makes these requests until this time, by the number of the class.
     Report(Vec<(u32, RateRequest)>, Time),
+    /// Who hears round trips over the outside from now on.
+    Listen(Option<Listener>),
     /// Has every packet its place, in both ways?
     Balance(SyncSender<bool>),
 }
@@ -77,6 +79,8 @@ pub(super) struct Shared {
     pub is_guard_gone: AtomicBool,
     /// How often the guard bridged the link.
     pub openings: AtomicU64,
+    /// Bytes that the line outside brought, and that left for it, in all; as counted on the link.
+    pub carried: [AtomicU64; 2],
 }
 
 /// Beside forwarding.
@@ -101,6 +105,9 @@ impl Engine {
     /// Invoked by the driver, between two packets.
     pub(super) fn watch(&mut self, now: Time, datapath: &mut Datapath) -> Next {
         self.shared.beats.fetch_add(1, Ordering::Relaxed);
+        let [download, upload] = &self.shared.carried;
+        download.store(datapath.forward.totals().bytes_in, Ordering::Relaxed);
+        upload.store(datapath.backward.totals().bytes_out, Ordering::Relaxed);
         if let Some(heartbeat) = &self.common.borrow().heartbeat {
             self.shared.is_guard_gone.store(heartbeat.is_alone(), Ordering::Relaxed);
             self.shared.openings.store(heartbeat.openings(), Ordering::Relaxed);
@@ -150,6 +157,7 @@ impl Engine {
                     datapath.backward.on_report(class, request, until, now);
                 }
             }
+            Command::Listen(listener) => datapath.trips.listen(listener),
             Command::Balance(answer) => {
                 let _ = answer.try_send(datapath.forward.is_balanced() && datapath.backward.is_balanced());
             }

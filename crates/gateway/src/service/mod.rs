@@ -16,6 +16,7 @@ mod control;
 mod edges;
 mod engine;
 mod error;
+mod following;
 mod guard;
 mod heartbeat;
 mod limits;
@@ -243,7 +244,7 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
             .map_err(|error| ServiceError::system("starting a thread", error))?
     };
     let changed_weights = Default::default();
-    let present = Present {
+    let mut present = Present {
         config: config.clone(),
         path: path.to_owned(),
         context,
@@ -253,7 +254,9 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
         changed_weights,
         changed_rates: [None, None],
         edges: views,
+        following: None,
     };
+    present.follow();
     say(format_args!(
         "the gateway `{}` forwards between {} and {}",
         config.name(),

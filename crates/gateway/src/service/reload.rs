@@ -2,6 +2,7 @@
 //! thread that forwards.
 
 use super::engine::{Command, Replace, Replaced};
+use super::following::Following;
 use super::ports;
 use crate::class_book::Way;
 use crate::classify::FlowKind;
@@ -35,6 +36,8 @@ pub(super) struct Present {
     pub changed_rates: [Option<(RateLaw, Time)>; 2],
     /// What is to be seen of the edges.
     pub edges: EdgeViews,
+    /// The ways that follow the line outside.
+    pub following: Option<Following>,
 }
 
 /// The longest wait for the thread that forwards. It answers within a few milliseconds, or it is
@@ -88,7 +91,22 @@ impl Present {
             false => self.replace(&next)?,
         };
         (self.config, self.changed_weights, self.changed_rates) = (next, Default::default(), [None, None]);
+        self.follow();
         Ok(Reloaded { changes: lines, took_ms: ms_since(start), ..reloaded })
+    }
+
+    /// Follows the line outside as the configuration says, and goes on where it did.
+    pub(super) fn follow(&mut self) {
+        if self.following.as_mut().is_some_and(|following| following.goes_on(&self.config)) {
+            return;
+        }
+        let was = self.following.is_some();
+        let (following, listener) = Following::of(&self.config).unzip();
+        if was || listener.is_some() {
+            // Where that thread is gone, the gateway ends.
+            let _ = self.commands.send(Command::Listen(listener));
+        }
+        self.following = following;
     }
 
     /// Gives the class `name` another weight, and returns the one that it had.
@@ -118,6 +136,12 @@ impl Present {
                 way.name()
             ));
         };
+        if self.config.shaping(way).is_some_and(|shaping| shaping.autorate.is_some()) {
+            return Err(format!(
+                "the rate of the way `{}` follows the line outside; allowed: one without `autorate` in the file",
+                way.name()
+            ));
+        }
         let now = fairwire_linux::clock::now();
         let before = match &self.changed_rates[way as usize] {
             Some((law, start)) => law.rate_after(first, now.since(*start)),

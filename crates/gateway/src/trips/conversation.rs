@@ -64,6 +64,16 @@ enum By {
     #[default]
     Stamp,
     Acknowledgement,
+    /// The stamp of a segment without payload, which what it releases echoes.
+    Released,
+}
+
+/// A segment was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Answered {
+    pub trip: Duration,
+    /// Had it payload? Others are answered only by what comes next.
+    pub had_payload: bool,
 }
 
 /// What became of a segment.
@@ -82,6 +92,8 @@ const MAX_WAIT: Duration = Duration::from_secs(1);
 /// An answer that takes longer is none: the longest round trip that there is over satellites and
 /// full buffers, several times over.
 const MAX_TRIP: Duration = Duration::from_secs(10);
+/// What a segment without payload releases comes sooner than this, or was not released by it.
+const MAX_RELEASE: Duration = Duration::from_secs(2);
 /// No window is larger (RFC 7323, section 2.3). What begins further back is of another connection.
 const MAX_WINDOW: i32 = 1 << 30;
 
@@ -103,7 +115,7 @@ impl Conversation {
 
     /// The trip of `way` that `segment` of the other way ends at `now`, if it does.
     #[inline]
-    pub(super) fn answered(&mut self, way: usize, segment: &Segment, now: Time) -> Option<Duration> {
+    pub(super) fn answered(&mut self, way: usize, segment: &Segment, now: Time) -> Option<Answered> {
         self.halves[way].answered(segment, now)
     }
 
@@ -112,6 +124,13 @@ impl Conversation {
     #[inline]
     pub(super) fn sent(&mut self, way: usize, segment: &Segment, part_bytes: u32, now: Time) -> Sent {
         self.halves[way].sent(segment, part_bytes, now)
+    }
+
+    /// `segment`, which takes no numbers, arrives in `way` at `now`. Returns the number under which
+    /// it is timed, if it is.
+    #[inline]
+    pub(super) fn acknowledges(&mut self, way: usize, segment: &Segment, now: Time) -> Option<u8> {
+        self.halves[way].acknowledges(segment, now)
     }
 
     /// The segment of `way` that is timed under `number` leaves.
@@ -125,7 +144,7 @@ impl Conversation {
 }
 
 impl Half {
-    fn answered(&mut self, segment: &Segment, now: Time) -> Option<Duration> {
+    fn answered(&mut self, segment: &Segment, now: Time) -> Option<Answered> {
         if segment.flags.has(TcpFlags::RST) {
             self.timing = Timing::None;
         }
@@ -134,7 +153,7 @@ impl Half {
         }
         let acknowledged = segment.acknowledged?;
         let is_answer = match self.by {
-            By::Stamp => {
+            By::Stamp | By::Released => {
                 let ahead = after(segment.stamps?.echo, self.awaited);
                 if ahead > 0 {
                     self.timing = Timing::None; // its own echo did not come, and will not
@@ -147,7 +166,35 @@ impl Half {
             return None;
         }
         self.timing = Timing::None;
-        Some(now.since(self.since)).filter(|trip| *trip <= MAX_TRIP)
+        let (trip, had_payload) = (now.since(self.since), self.by != By::Released);
+        let longest = if had_payload { MAX_TRIP } else { MAX_RELEASE };
+        (trip <= longest).then_some(Answered { trip, had_payload })
+    }
+
+    fn acknowledges(&mut self, segment: &Segment, now: Time) -> Option<u8> {
+        let stamp = segment.stamps?.value;
+        if !self.has_stamp() || after(stamp, self.stamp) <= 0 || !self.is_free(now) {
+            return None;
+        }
+        self.stamp = stamp;
+        Some(self.time(By::Released, stamp, now))
+    }
+
+    /// May another segment be timed?
+    fn is_free(&self, now: Time) -> bool {
+        match self.timing {
+            Timing::None => true,
+            Timing::Waits => now.since(self.since) > MAX_WAIT,
+            Timing::Left => now.since(self.since) > MAX_TRIP,
+        }
+    }
+
+    /// A segment is timed from now on. Returns its number.
+    fn time(&mut self, by: By, awaited: u32, now: Time) -> u8 {
+        (self.by, self.awaited) = (by, awaited);
+        (self.timing, self.since) = (Timing::Waits, now);
+        self.number = self.number.wrapping_add(1);
+        self.number
     }
 
     fn sent(&mut self, segment: &Segment, part_bytes: u32, now: Time) -> Sent {
@@ -177,11 +224,8 @@ impl Half {
     fn goes_on(&mut self, segment: &Segment, end: u32, part_bytes: u32, now: Time) -> Sent {
         let is_first = |value| !self.has_stamp() || after(value, self.stamp) > 0;
         let is_timeable = segment.stamps.is_none_or(|stamps| is_first(stamps.value));
-        let is_free = match self.timing {
-            Timing::None => true,
-            Timing::Waits => now.since(self.since) > MAX_WAIT,
-            Timing::Left => now.since(self.since) > MAX_TRIP,
-        };
+        // What is answered at once goes before what is not.
+        let is_free = self.by == By::Released || self.is_free(now);
         self.remember(segment, end);
         if !(is_timeable && is_free) {
             return Sent::On;
@@ -189,13 +233,11 @@ impl Half {
         // Whether the other end knows timestamps is not known before its SYN.
         let stamps = segment.stamps.filter(|_| !segment.flags.has(TcpFlags::SYN));
         let first_part = if part_bytes == 0 { segment.span() } else { part_bytes.min(segment.span()) };
-        (self.by, self.awaited) = match stamps {
+        let (by, awaited) = match stamps {
             Some(stamps) => (By::Stamp, stamps.value),
             None => (By::Acknowledgement, segment.sequence.wrapping_add(first_part)),
         };
-        (self.timing, self.since) = (Timing::Waits, now);
-        self.number = self.number.wrapping_add(1);
-        Sent::Timed(self.number)
+        Sent::Timed(self.time(by, awaited, now))
     }
 
     fn remember(&mut self, segment: &Segment, end: u32) {

@@ -16,6 +16,11 @@
 //! **Retransmissions** are segments that begin before the highest byte seen of their conversation
 //! and way. One with an older timestamp than the newest was overtaken, and is none.
 //!
+//! **Who follows the line outside** ([`Trips::listen`]) hears each trip of an upload, and more: of
+//! a download the inside sends acknowledgements alone. One whose timestamp is the first of its kind
+//! is timed until the data that it releases echoes it, as `pping` does. A sender that has nothing
+//! to send then makes such a trip too long, so none of these is counted among the round trips.
+//!
 //! A host that forges timestamps or acknowledgements changes the numbers of its own class alone.
 //! The table is bounded, and its places are found by a hash under keys that no host knows.
 
@@ -27,10 +32,12 @@ pub use table::MAX_CONVERSATIONS;
 use crate::account::renumbered;
 use crate::class_book::Way;
 use crate::telemetry::sojourn::Sojourns;
-use conversation::Sent;
+use conversation::{Answered, Sent};
+use fairwire_core::RoundTrip;
 use fairwire_core::{Duration, Time};
 use fairwire_wire::headers::Headers;
 use fairwire_wire::tcp::Segment;
+use std::sync::mpsc::SyncSender;
 use table::Table;
 
 /// Round trips and retransmissions of both ways.
@@ -38,7 +45,12 @@ use table::Table;
 pub struct Trips {
     table: Table,
     ways: [WayTrips; 2],
+    listener: Option<Listener>,
 }
+
+/// Hears round trips over the outside, each with the time of its answer. What it has no room for is
+/// left out.
+pub type Listener = SyncSender<(RoundTrip, Time)>;
 
 /// Round trips and retransmissions of one way.
 #[derive(Debug)]
@@ -89,12 +101,21 @@ pub struct TripsOf<'a> {
 impl Trips {
     /// Nothing yet, of `classes` classes. 2 MiB for conversations, taken now.
     pub fn new(classes: usize) -> Self {
-        Trips { table: Table::new(MAX_CONVERSATIONS), ways: [(); 2].map(|()| WayTrips::new(classes)) }
+        Trips {
+            table: Table::new(MAX_CONVERSATIONS),
+            ways: [(); 2].map(|()| WayTrips::new(classes)),
+            listener: None,
+        }
     }
 
     /// For the direction of `way`.
     pub fn of(&mut self, way: Way) -> TripsOf<'_> {
         TripsOf { trips: self, way }
+    }
+
+    /// From now on `listener` hears the round trips over the outside; without one none does.
+    pub fn listen(&mut self, listener: Option<Listener>) {
+        self.listener = listener;
     }
 
     /// What was measured of `way`.
@@ -141,7 +162,7 @@ impl TripsOf<'_> {
         class: u32,
         now: Time,
     ) -> Ticket {
-        let Trips { table, ways } = &mut *self.trips;
+        let Trips { table, ways, listener } = &mut *self.trips;
         let (own, other) = (self.way as usize, 1 - self.way as usize);
         let parts = |bytes: u32| if part_bytes == 0 { 1 } else { bytes.div_ceil(part_bytes).max(1) };
         let has_bytes = segment.span() > 0;
@@ -150,12 +171,20 @@ impl TripsOf<'_> {
         }
         let hash = table.hash(frame, headers, self.way);
         let Some((place, conversation)) = table.find(hash, has_bytes, now) else { return 0 };
-        if let Some(trip) = conversation.answered(other, segment, now) {
-            ways[other].round_trips.record(now, trip);
-            ways[other].classes.entry(class).add_trip(trip);
+        if let Some(Answered { trip, had_payload }) = conversation.answered(other, segment, now) {
+            if had_payload {
+                ways[other].round_trips.record(now, trip);
+                ways[other].classes.entry(class).add_trip(trip);
+            }
+            if let Some(listener) = listener.as_ref().filter(|_| self.way == Way::Download) {
+                // Where it is full, enough was heard.
+                let _ = listener.try_send((RoundTrip { peer: (hash >> 32) as u32, time: trip }, now));
+            }
         }
         if !has_bytes {
-            return 0;
+            let is_heard = listener.is_some() && self.way == Way::Upload;
+            let timed = if is_heard { conversation.acknowledges(own, segment, now) } else { None };
+            return timed.map_or(0, |number| Table::ticket(place, number));
         }
         let sent = conversation.sent(own, segment, part_bytes, now);
         if let Sent::Again(bytes) = sent {

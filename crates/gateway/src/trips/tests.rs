@@ -210,7 +210,7 @@ fn one_that_was_dropped_does_not_stop_the_next_from_being_timed() {
 
 #[test]
 fn a_flood_of_conversations_takes_no_place_of_those_that_are_answered() {
-    let mut trips = Trips { table: Table::new(64), ways: [(); 2].map(|()| WayTrips::new(1)) };
+    let mut trips = Trips { table: Table::new(64), ways: [(); 2].map(|()| WayTrips::new(1)), listener: None };
     let sent = |number: u32| Written { sequence: number * 100, stamps: Some((number, 9)), ..PLAIN };
     let up = |number: u32| Written { sequence: number * 10, bytes: 10, stamps: Some((9, number)), ..PLAIN };
     for (number, ms) in (1..).zip((0..10_000).step_by(100)) {
@@ -247,4 +247,45 @@ fn forged_answers_and_noise_change_no_other_conversation() {
         let window = trips.way(way).round_trips.window(at(20_000));
         assert!(window.max_s <= 0.02, "no trip is longer than what there was of time: {}", window.max_s);
     }
+}
+
+#[test]
+fn who_follows_the_line_hears_what_acknowledgements_release_and_no_count_has_it() {
+    let mut trips = Trips::new(1);
+    let syn = Written { sequence: 0, stamps: Some((100, 0)), bytes: 0, is_syn: true, ..PLAIN };
+    let ack = |value| answer(2000, Some((value, 40)));
+    let data = |sequence, echo| Written { sequence, stamps: Some((41, echo)), ..PLAIN };
+    let ticket = comes(&mut trips, Upload, syn, 0);
+    trips.of(Upload).leaves(ticket, at(0));
+    comes(&mut trips, Download, Written { acknowledged: 1, ..syn }, 5);
+    let of_syn = counted(&trips, Upload);
+    assert_eq!(of_syn, (1, 5));
+    assert_eq!(comes(&mut trips, Upload, ack(101), 10), 0, "no listener");
+    let (listener, heard) = std::sync::mpsc::sync_channel(1);
+    trips.listen(Some(listener));
+    let ticket = comes(&mut trips, Upload, ack(102), 1000);
+    assert_ne!(ticket, 0);
+    assert_eq!(comes(&mut trips, Upload, ack(102), 1100), 0, "one at a time");
+    trips.of(Upload).leaves(ticket, at(2000));
+    comes(&mut trips, Download, data(2000, 101), 3000);
+    assert!(heard.try_recv().is_err(), "an older echo");
+    comes(&mut trips, Download, data(2100, 102), 22_000);
+    let (trip, when) = heard.try_recv().expect("it is released");
+    assert_eq!((trip.time, when), (Duration::from_ms(20), at(22_000)));
+    assert_eq!(counted(&trips, Upload), of_syn, "it is no round trip that is shown");
+    // What is released after more than two seconds was not released by it.
+    let ticket = comes(&mut trips, Upload, ack(103), 30_000);
+    trips.of(Upload).leaves(ticket, at(30_000));
+    comes(&mut trips, Download, data(2200, 103), 2_030_001);
+    assert!(heard.try_recv().is_err());
+    // A segment with payload goes before, and its trip is shown too.
+    let ticket = comes(&mut trips, Upload, ack(104), 3_000_000);
+    trips.of(Upload).leaves(ticket, at(3_000_000));
+    let request = Written { sequence: 1, acknowledged: 2300, stamps: Some((105, 41)), ..PLAIN };
+    let ticket = comes(&mut trips, Upload, request, 3_001_000);
+    assert_ne!(ticket, 0);
+    trips.of(Upload).leaves(ticket, at(3_001_000));
+    comes(&mut trips, Download, data(2300, 105), 3_011_000);
+    assert_eq!(heard.try_recv().expect("it is answered").0.time, Duration::from_ms(10));
+    assert_eq!(counted(&trips, Upload), (2, 10_005));
 }

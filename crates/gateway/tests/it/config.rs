@@ -124,6 +124,27 @@ fn what_is_not_ip_has_a_hundredth_unless_it_is_said() {
 }
 
 #[test]
+fn a_rate_that_follows_the_line_begins_at_that_of_the_file() {
+    let way = |keys: &str| format!("[download]\nrate = \"20 Mbit/s\"\nautorate = {{ {keys} }}\n");
+    let given = config(&way("max = \"50 Mbit/s\"")).shaping(Way::Download).unwrap().autorate;
+    let given = given.expect("it follows");
+    assert_eq!(
+        [given.min, given.start, given.max].map(|rate| rate.to_string()),
+        ["2 Mbit/s", "20 Mbit/s", "50 Mbit/s"]
+    );
+    assert!(config("[download]\nrate = \"20 Mbit/s\"").shaping(Way::Download).unwrap().autorate.is_none());
+    for (keys, message) in [
+        ("min = \"21 Mbit/s\"", "`download.autorate.min` is 21 Mbit/s"),
+        ("max = \"19 Mbit/s\"", "`download.autorate.max` is 19 Mbit/s"),
+        ("target = \"1 us\"", "`download.autorate.target` is 1 us"),
+        ("keep = 2.0", "`download.autorate.keep` is 2"),
+    ] {
+        let error = Config::parse("gw.toml", &text(&way(keys)), None).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
 fn nothing_that_is_not_typed_rewards_connections() {
     let of = |keys: &str| {
         let config = config(&format!("[download]\nrate = \"10 Mbit/s\"\n{keys}"));

@@ -1,0 +1,111 @@
+//! The rates of ways that follow the line outside: [`Autorate`], on the thread that answers, fed by
+//! what the thread that forwards hears.
+
+use super::engine::{Command, Shared};
+use super::log::say;
+use crate::class_book::Way;
+use crate::config::Config;
+use crate::telemetry::Board;
+use crate::trips::Listener;
+use fairwire_core::{Duration, Rate, RateLaw, RoundTrip, Step, Time};
+use fairwire_laws::autorate::{self, Autorate, Side};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, Sender, sync_channel};
+
+/// Round trips that are kept until the next step: 64 peers are heard in each, once.
+const HEARD: usize = 1024;
+/// Another rate is put in place where it differs by this part.
+const DIFFERS: f64 = 0.005;
+/// How often telemetry is informed, and how often the log at most.
+const SHOW: Duration = Duration::from_secs(1);
+const SAY: Duration = Duration::from_secs(60);
+/// The log has a rate that differs from the one that it had by this factor.
+const SAID: f64 = 1.5;
+
+/// What each way was given, by the number of the [`Way`].
+type Given = [Option<autorate::Config>; 2];
+
+/// The ways that follow the line.
+pub(super) struct Following {
+    given: Given,
+    autorate: Autorate,
+    trips: Receiver<(RoundTrip, Time)>,
+    ways: [Followed; 2],
+}
+
+/// The rates of a way that are in place, that are shown, and that the log has, and since when.
+#[derive(Clone, Copy, Default)]
+struct Followed {
+    set: Option<Rate>,
+    shown: Option<(Rate, Time)>,
+    said: Option<(Rate, Time)>,
+}
+
+impl Following {
+    /// Of `config`, where a way follows the line, and who is to hear round trips for it.
+    pub(super) fn of(config: &Config) -> Option<(Self, Listener)> {
+        let given = given(config);
+        if given.iter().all(Option::is_none) {
+            return None;
+        }
+        let (listener, trips) = sync_channel(HEARD);
+        // What a download brings has passed the line, and what an upload sends has not.
+        let [download, upload] = given;
+        let sides = [download.map(|way| (way, Side::Behind)), upload.map(|way| (way, Side::Before))];
+        Some((Following { given, autorate: Autorate::new(sides), trips, ways: Default::default() }, listener))
+    }
+
+    /// Does it go on with `config`? The thread that forwards has the rates of the file again.
+    pub(super) fn goes_on(&mut self, config: &Config) -> bool {
+        self.ways.iter_mut().for_each(|way| (way.set, way.shown) = (None, None));
+        self.given == given(config)
+    }
+
+    /// Puts the rates of `now` in place.
+    pub(super) fn step(&mut self, shared: &Shared, commands: &Sender<Command>, board: &Board, now: Time) {
+        // Not more than there is room for, however fast they come.
+        for (trip, at) in self.trips.try_iter().take(HEARD) {
+            self.autorate.hear(trip, at);
+        }
+        let carried = [0, 1].map(|way: usize| shared.carried[way].load(Ordering::Relaxed));
+        if !self.autorate.advance(carried, now) {
+            return;
+        }
+        for way in Way::ALL {
+            let Some(rate) = self.autorate.rate(way as usize) else { continue };
+            let followed = &mut self.ways[way as usize];
+            let law = || RateLaw::Steps([Step { at: Time::ZERO, rate: Some(rate) }].into());
+            if followed.set.is_none_or(|set| differs(set, rate, 1.0 + DIFFERS)) {
+                // Where that thread is gone, the gateway ends.
+                let _ = commands.send(Command::SetRate(way, law(), now));
+                followed.set = Some(rate);
+            }
+            if is_due(followed.shown, rate, now, SHOW, 1.0 + DIFFERS) {
+                board.set_rate(way, law(), now);
+                followed.shown = Some((rate, now));
+            }
+            if is_due(followed.said, rate, now, SAY, SAID) {
+                let added = self.autorate.added().map_or(0.0, Duration::secs) * 1e3;
+                say(format_args!(
+                    "rate of {}: {rate}, as the line outside has it; {added:.0} ms of added delay",
+                    way.name()
+                ));
+                followed.said = Some((rate, now));
+            }
+        }
+    }
+}
+
+fn given(config: &Config) -> Given {
+    Way::ALL.map(|way| config.shaping(way).and_then(|shaping| shaping.autorate))
+}
+
+/// Is `rate` another one by `factor`, where `every` is over?
+fn is_due(before: Option<(Rate, Time)>, rate: Rate, now: Time, every: Duration, factor: f64) -> bool {
+    before.is_none_or(|(before, at)| now.since(at) >= every && differs(before, rate, factor))
+}
+
+fn differs(one: Rate, other: Rate, factor: f64) -> bool {
+    let [one, other] = [one, other].map(|rate| rate.bps() as f64);
+    one.max(other) > factor * one.min(other)
+}
