@@ -11,6 +11,7 @@
 //! Everything lives in a [process namespace](fairwire_testbed::pid_namespace) and ends with it.
 #![forbid(unsafe_code)]
 
+pub mod autorate;
 pub mod config;
 pub mod contest;
 pub mod diffserv;

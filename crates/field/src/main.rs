@@ -7,7 +7,7 @@ use fairwire_field::contest::{self, Case, Judged};
 use fairwire_field::fault::{FAULTS, Happened};
 use fairwire_field::home::{self, Home};
 use fairwire_field::tries::Outcome as _;
-use fairwire_field::{Fallible, diffserv, page, peers, report, scale, shell, soak};
+use fairwire_field::{Fallible, autorate, diffserv, page, peers, report, scale, shell, soak};
 use fairwire_testbed::agent;
 use fairwire_testbed::error::TroubleKind;
 use fairwire_testbed::message::AGENT_COMMAND;
@@ -21,12 +21,14 @@ Holds the gateway against its promises, in network namespaces with this kernel's
 
 Usage: fairwire-field [OPTION]... [COMMAND] [NAME]...
 
-  all                 contests, faults, plans, page, shell and scale (the default)
+  all                 contests, faults, plans, page, shell, autorate and scale (the default)
   contests [NAME]...  traffic against disciplines, held against the max-min oracle; those whose names contain a NAME
   faults [NAME]...    what was promised, what happened, the counters
   scale               20 000 subscribers: memory, start, reload
   plans               one CUBIC on a plan of 200 Mbit/s among 10, 1000 and 20 000 subscribers
   page                what the gateway's page costs with three viewers, and whether 10 000 slow connections disturb
+  autorate [NAME]...  a gateway in front of a line that halves and comes back, with a fixed rate and with autorate; runs whose names
+                      contain a NAME
   shell               the rate and the delay of `fairwire lab shell`
   diffserv [NAME]...  a DiffServ domain with fixed and with adaptive token buckets: gains beside the simulation (12 minutes)
   soak                full load and reloads for minutes
@@ -101,6 +103,7 @@ enum Command {
     Page,
     Shell,
     Diffserv,
+    Autorate,
     Soak,
     Home,
     Peers,
@@ -149,6 +152,7 @@ impl Arguments {
             Command::Page => self.report("page.json", page::all()),
             Command::Shell => self.report("shell.json", shell::all()),
             Command::Diffserv => self.report("diffserv.json", diffserv::all(&|name| self.is_named(name))),
+            Command::Autorate => self.report("autorate.json", autorate::all(&|name| self.is_named(name))),
             Command::Soak => self.soak(),
             Command::Home => self.home(),
             Command::Peers => self.peers(),
@@ -184,8 +188,9 @@ impl Arguments {
         let plans = self.report("plans.json", scale::one_on_its_plan())?;
         let page = self.report("page.json", page::all())?;
         let shell = self.report("shell.json", shell::all())?;
+        let autorate = self.report("autorate.json", autorate::all(&|name| self.is_named(name)))?;
         let scale = self.report("scale.json", scale::twenty_thousand())?;
-        Ok(scale && shell && page && plans && contests && faults)
+        Ok(scale && autorate && shell && page && plans && contests && faults)
     }
 
     fn is_named(&self, name: &str) -> bool {
@@ -337,6 +342,7 @@ fn command(name: &str) -> Option<Command> {
         "page" => Command::Page,
         "shell" => Command::Shell,
         "diffserv" => Command::Diffserv,
+        "autorate" => Command::Autorate,
         "soak" => Command::Soak,
         "home" => Command::Home,
         "peers" => Command::Peers,

@@ -18,6 +18,8 @@ use fairwire_testbed::traffic::{Seen, Traffic};
 pub enum Middle<'a> {
     /// The gateway under test.
     Gateway(&'a Document),
+    /// The gateway under test, and another one between it and the inside, which is its line.
+    BeforeLine(&'a Document, &'a Document),
     /// The kernel, set up by these commands.
     Kernel(&'a [String]),
     /// The kernel, set up by these commands, and the gateway; hosts send no super-packets, so that
@@ -32,6 +34,8 @@ pub struct Run {
     pub world: World,
     /// The gateway, where there is one.
     pub gateway: Option<Gateway>,
+    /// The gateway that is its line, where there is one.
+    pub line: Option<Gateway>,
     /// When the traffic began.
     pub start: Time,
     /// What is sent.
@@ -48,8 +52,14 @@ impl Run {
     /// Makes the network, starts the gateway, connects all flows, and starts the traffic.
     pub fn begin(wiring: Wiring, middle: Middle<'_>, traffic: Traffic) -> Fallible<Run> {
         let world = World::new(wiring)?;
+        let mut line = None;
         let gateway = match middle {
             Middle::Gateway(document) => Some(Gateway::start(&world, document)?),
+            Middle::BeforeLine(document, behind) => {
+                world.lay_between()?;
+                line = Some(Gateway::start(&world, behind)?);
+                Some(Gateway::start(&world, document)?)
+            }
             Middle::Kernel(commands) => {
                 world.gateway.enter()?;
                 commands.iter().try_for_each(|line| command(line).map(drop))?;
@@ -70,7 +80,7 @@ impl Run {
         agents.begin(start)?;
         let waited_before_s = gateway.as_ref().map_or(0.0, Gateway::waited_s);
         let kernel_before = KernelTime::now();
-        Ok(Run { world, gateway, start, traffic, agents, kernel_before, waited_before_s })
+        Ok(Run { world, gateway, line, start, traffic, agents, kernel_before, waited_before_s })
     }
 
     /// Sleeps until `seconds` after the start.

@@ -23,6 +23,10 @@ pub const OUTSIDE: End<'static> = End { name: "g-out", index: 100 };
 /// The gateway's interface towards the inside.
 pub const INSIDE: End<'static> = End { name: "g-in", index: 101 };
 
+/// The two ends of a wire within the gateway's host, between two gateways.
+pub const BETWEEN: [End<'static>; 2] =
+    [End { name: "l-near", index: 102 }, End { name: "l-far", index: 103 }];
+
 /// What a network is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wiring {
@@ -94,6 +98,13 @@ impl World {
             world.route()?;
         }
         Ok(world)
+    }
+
+    /// Lays the wire within the gateway's host.
+    pub fn lay_between(&self) -> Fallible<()> {
+        let [here, there] = BETWEEN;
+        self.gateway.join(&self.gateway, Wire { here, there, mtu: Wiring::default().mtu })?;
+        Ok(BETWEEN.iter().try_for_each(|end| self.gateway.bring_up(end.index))?)
     }
 
     /// Joins the gateway anew with the host that sends what goes `way`, after the interfaces

@@ -1,0 +1,174 @@
+//! A gateway in front of a line that halves and comes back, whose modem holds a second of packets:
+//! with a fixed rate, and with `autorate`.
+//!
+//! The line is another gateway, with a plain queue. What is behind the path in the
+//! [`World`](crate::world::World), its inside, is the rest of the world here: round trips over the
+//! line then take some time. So the downloads of the gateway under test are what goes up there.
+
+use crate::config::{Document, direction};
+use crate::fallible::Fallible;
+use crate::fault::{Happened, bps};
+use crate::run::{Middle, Run};
+use crate::world::{BETWEEN, INSIDE, OUTSIDE, Wiring, flow};
+use fairwire_core::Duration;
+use fairwire_core::units::Amount;
+use fairwire_gateway::class_book::Way;
+use fairwire_gateway::config::spec::{DirectionSpec, FlowsChoice};
+use fairwire_gateway::control::protocol::{Answer, RateStep, Request};
+use fairwire_laws::spec::Quantity;
+use fairwire_metrics::judge::Allowed;
+use fairwire_testbed::traffic::{Flow, Seen, Sends, Traffic};
+
+/// The rates of the line in turn, Mbit/s, and how long each lasts.
+const PHASES: [u64; 3] = [20, 10, 20];
+const PHASE_S: u64 = 20;
+/// What is not measured, at the start.
+const WARM_UP_S: u64 = 5;
+/// The rate of the file: what suits the line at first.
+const FIXED_MBPS: u64 = 19;
+/// The buffer of the modem: a second at 10 Mbit/s.
+const MODEM_BYTES: u64 = 1_250_000;
+/// Between the line and the rest of the world, each way.
+const DELAY: Duration = Duration::from_ms(10);
+const EVERY: Duration = Duration::from_ms(10);
+const FLOWS: u16 = 2;
+
+/// Each way, without and with; those whose names are wanted.
+pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
+    let runs: [(&'static str, Way, bool); 4] = [
+        ("autorate-download-fixed", Way::Download, false),
+        ("autorate-download", Way::Download, true),
+        ("autorate-upload-fixed", Way::Upload, false),
+        ("autorate-upload", Way::Upload, true),
+    ];
+    let one = |(name, way, follows): (&'static str, Way, bool)| {
+        let promised = match follows {
+            true => "beside bulk TCP 95 % of pings wait 50 ms at most, and 80 % of the line is used",
+            false => "nothing: what a fixed rate gives, to compare",
+        };
+        Happened::tried(false, &mut || Happened::of(name, promised, |happened| run(happened, way, follows)))
+    };
+    runs.into_iter().filter(|(name, ..)| is_wanted(name)).map(one).collect()
+}
+
+/// The way in the world of what goes `way` at the gateway under test.
+fn in_world(way: Way) -> Way {
+    match way {
+        Way::Download => Way::Upload,
+        Way::Upload => Way::Download,
+    }
+}
+
+fn run(happened: &mut Happened, way: Way, follows: bool) -> Fallible<()> {
+    let seconds = PHASE_S * PHASES.len() as u64;
+    let wiring = Wiring { delays: [DELAY; 2], ..Wiring::default() };
+    let documents = [gateway(follows), line()];
+    let mut run =
+        Run::begin(wiring, Middle::BeforeLine(&documents[0], &documents[1]), traffic(way, seconds))?;
+    let began_s = vary(&run, way)?;
+    happened.count("the line began to vary after, s", began_s);
+    let mut rates = Vec::new();
+    for phase in 1..=PHASES.len() as u64 {
+        run.wait_until((phase * PHASE_S) as f64 - 1.0);
+        let status = run.gateway().status()?;
+        rates.extend(status.ways.iter().find(|own| own.way == way.name()).map(|own| own.rate_bps));
+    }
+    let seen = happened.finish(&mut run)?;
+    for ((mbps, rate), number) in PHASES.iter().zip(rates).zip(1..) {
+        happened.count(&format!("{number}: the rate at the end of {mbps} Mbit/s, Mbit/s"), rate as f64 / 1e6);
+    }
+    judge(happened, &run.traffic, &seen, follows);
+    happened.check_conservation(run.gateway())
+}
+
+/// Has the line change as it is to. Returns how late that is, seconds after the traffic began.
+fn vary(run: &Run, way: Way) -> Fallible<f64> {
+    let line = run.line.as_ref().ok_or("this run has no line")?;
+    run.wait_until(0.0);
+    let steps = (0..).zip(PHASES).map(|(phase, mbps): (u64, u64)| RateStep {
+        after_ms: (phase * PHASE_S * 1000) as f64,
+        bps: mbps * 1_000_000,
+    });
+    match line.send(&Request::SetRate { way, steps: steps.collect() })? {
+        Answer::RateSet { .. } => Ok(fairwire_linux::clock::now().since(run.start).secs()),
+        other => Err(format!("the answer to rates of the line is {other:?}").into()),
+    }
+}
+
+/// Bulk TCP one way, and pings both ways.
+fn traffic(way: Way, seconds: u64) -> Traffic {
+    let duration_ns = seconds * 1_000_000_000;
+    let bulk = |number| flow("tcp", Sends::Tcp("cubic".into()), in_world(way), number, duration_ns);
+    let mut flows: Vec<Flow> = (0..FLOWS).map(bulk).collect();
+    flows.push(flow("ping", Sends::Ping { every_ns: EVERY.ns() }, in_world(way), 50, duration_ns));
+    Traffic::new(flows, duration_ns)
+}
+
+/// The gateway under test: its inside is the outside of the world.
+fn gateway(follows: bool) -> Document {
+    let fixed = direction(FIXED_MBPS, "fq-codel", None);
+    let own = match follows {
+        true => DirectionSpec { autorate: Some(Default::default()), ..fixed },
+        false => fixed,
+    };
+    let mut document = Document::both_ways(own);
+    document.spec.wire.inside = OUTSIDE.name.into();
+    document.spec.wire.outside = BETWEEN[0].name.into();
+    document
+}
+
+/// The line: a queue as deep as a modem's.
+fn line() -> Document {
+    let plain = direction(PHASES[0], "tail-drop", Some(FlowsChoice::FiveTuple));
+    let buffer = Some(Quantity(Amount::Bytes(MODEM_BYTES)));
+    let mut document = Document::both_ways(DirectionSpec { buffer, ..plain });
+    document.spec.name = "line".into();
+    document.spec.wire.inside = BETWEEN[1].name.into();
+    document.spec.wire.outside = INSIDE.name.into();
+    document
+}
+
+fn judge(happened: &mut Happened, traffic: &Traffic, seen: &Seen, follows: bool) {
+    let phases = (0..).zip(PHASES).map(|(phase, mbps): (u64, u64)| {
+        let from = if phase == 0 { WARM_UP_S } else { phase * PHASE_S };
+        (from, (phase + 1) * PHASE_S, mbps)
+    });
+    let (mut carried, mut offered) = (0.0, 0.0);
+    for (number, (from, to, mbps)) in (1..).zip(phases) {
+        let seconds = (to - from) as f64;
+        let used = bps(traffic, seen, "tcp", from as f64, to as f64);
+        carried += used * seconds;
+        offered += mbps as f64 * 1e6 * seconds;
+        happened
+            .count(&format!("{number}: the part of {mbps} Mbit/s that TCP uses"), used / (mbps as f64 * 1e6));
+        let [p50, p95] = waited(traffic, seen, from, to);
+        happened.count(&format!("{number}: pings wait at {mbps} Mbit/s, median, ms"), p50);
+        happened.count(&format!("{number}: pings wait at {mbps} Mbit/s, 95 %, ms"), p95);
+    }
+    let [p50, p95] = waited(traffic, seen, WARM_UP_S, PHASE_S * PHASES.len() as u64);
+    happened.count("pings wait, median, ms", p50);
+    if follows {
+        happened.expect_in_time("pings wait, 95 %, ms", p95, Allowed::at_most(50.0));
+        happened.expect_in_time(
+            "the part of the line that TCP uses",
+            carried / offered,
+            Allowed::at_least(0.8),
+        );
+    } else {
+        happened.count("pings wait, 95 %, ms", p95);
+        happened.count("the part of the line that TCP uses", carried / offered);
+    }
+}
+
+/// How long pings that were sent between two seconds took beyond the path, the median and 95 %, ms.
+fn waited(traffic: &Traffic, seen: &Seen, from_s: u64, to_s: u64) -> [f64; 2] {
+    let own = traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == "ping");
+    let range = from_s * 1_000_000_000..to_s * 1_000_000_000;
+    let mut ms: Vec<f64> = own
+        .flat_map(|(_, seen)| &seen.delays_ns)
+        .filter(|(sent, _)| range.contains(sent))
+        .map(|(_, took)| (*took as f64 - DELAY.ns() as f64) / 1e6)
+        .collect();
+    ms.sort_by(f64::total_cmp);
+    [0.5, 0.95].map(|part| ms.get((part * ms.len() as f64) as usize).copied().unwrap_or(f64::NAN))
+}
