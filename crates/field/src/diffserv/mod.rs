@@ -222,7 +222,7 @@ fn gains(happened: &mut Happened, markers: Markers, rate_mbps: f64) -> Fallible<
     }
     let reports = self::edge(&run.egress)?;
     // UDP, IPv4, and Ethernet with check sequence, preamble and gap.
-    let sent = reports.report_bytes_sent as f64 + reports.reports_sent as f64 * (8 + 20 + 38) as f64;
+    let sent = reports.report_bytes_sent as f64 + reports.reports_sent as f64 * (8.0 + 20.0 + 38.0);
     let traffic = run.core.status()?.ways[1].totals.bytes_out as f64;
     happened.expect("reports, thousandths of the traffic", 1e3 * sent / traffic, Allowed::at_most(REPORTS));
     let heard = edge.reports_received as f64 / reports.reports_sent.max(1) as f64;

@@ -123,7 +123,7 @@ pub const FAULTS: &[Fault] = &[
     },
     Fault {
         name: "wall-clock",
-        promised: "nothing but the page, the time stamps of captures and of changes, and the metric of the process's start comes of the wall clock, by the gateway's sources: a step of it is nothing to the rest (no namespace of Linux has a wall clock of its own to step)",
+        promised: "nothing but the page, the time stamps of captures and of changes, the reports between edges, and the metric of the process's start comes of the wall clock, by the gateway's sources: a step of it is nothing to the rest (no namespace of Linux has a wall clock of its own to step)",
         is_quick: true,
         act: hostile::wall_clock,
     },

@@ -222,15 +222,7 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
     observer.record(&mut datapath);
     let board = observer.board();
     let is_over = Arc::new(AtomicBool::new(false));
-    // The first class is unclaimed traffic.
-    board.note(
-        ChangeKind::Start,
-        match config.book().len() - 1 {
-            0 => "the gateway began, without classes".to_owned(),
-            1 => "the gateway began, with 1 class or subscriber".to_owned(),
-            count => format!("the gateway began, with {count} classes and subscribers"),
-        },
-    );
+    board.note(ChangeKind::Start, beginning(&config));
     let views = EdgeViews::of([&datapath.forward, &datapath.backward].map(Direction::edge));
     let recorder = sites.serve(&board, &context, &is_over)?;
     let (beats, child) = guard.unzip();
@@ -290,6 +282,16 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
         let _ = child.wait();
     }
     Ok(outcome?)
+}
+
+/// That the gateway of `config` began.
+fn beginning(config: &Config) -> String {
+    // The first class is unclaimed traffic.
+    match config.book().len() - 1 {
+        0 => "the gateway began, without classes".to_owned(),
+        1 => "the gateway began, with 1 class or subscriber".to_owned(),
+        count => format!("the gateway began, with {count} classes and subscribers"),
+    }
 }
 
 /// The parameters of the thread that forwards.

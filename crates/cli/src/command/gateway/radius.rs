@@ -8,24 +8,25 @@ use crate::args::FollowArgs;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::notice::notice;
+use fairwire_core::{Duration, Time};
 use fairwire_document::read_text;
 use fairwire_gateway::config::edit::{Edit, edited};
 use fairwire_gateway::config::subscribers::{MAX_BYTES, SheetText, read as read_sheet};
 use fairwire_gateway::radius::{
     self, Batch, Discarded, ErrorCause, MAX_BYTES as MAX_DATAGRAM, Outcome, Request, Sessions,
 };
+use fairwire_linux::clock;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
 /// What comes within this time of a first request is one change of the file.
-const BATCH: Duration = Duration::from_millis(100);
+const BATCH: Duration = Duration::from_ms(100);
 const MAX_BATCH: usize = 4096;
 /// The interval at which the end is looked for.
-const LOOK: Duration = Duration::from_millis(500);
+const LOOK: Duration = Duration::from_ms(500);
 /// For how long an answer is kept for a request that comes again, and how many are.
 const KEPT: Duration = Duration::from_secs(30);
 const MAX_KEPT: usize = 16_384;
@@ -87,15 +88,15 @@ impl Server<'_> {
     /// Waits for requests, makes one change of those that come, and answers.
     fn round(&mut self) -> Result<(), Failure> {
         let mut requests = Vec::new();
-        let mut until = Instant::now() + LOOK;
+        let mut until = clock::now() + LOOK;
         while requests.len() < MAX_BATCH {
-            let left = until.saturating_duration_since(Instant::now());
+            let left = until.since(clock::now());
             if left.is_zero() {
                 break;
             }
             if let Some(request) = self.receive(left)? {
                 if requests.is_empty() {
-                    until = Instant::now() + BATCH;
+                    until = clock::now() + BATCH;
                 }
                 requests.push(request);
             }
@@ -121,7 +122,7 @@ impl Server<'_> {
     /// The next request that is none that was answered before.
     fn receive(&mut self, patience: Duration) -> Result<Option<Received>, Failure> {
         let cannot = |error: std::io::Error| Failure::Ours(format!("receiving RADIUS requests: {error}"));
-        self.socket.set_read_timeout(Some(patience)).map_err(cannot)?;
+        self.socket.set_read_timeout(Some(std::time::Duration::from_nanos(patience.ns()))).map_err(cannot)?;
         let mut datagram = [0; MAX_DATAGRAM];
         let (length, from) = match self.socket.recv_from(&mut datagram) {
             Ok(came) => came,
@@ -205,29 +206,30 @@ fn failed(failure: Failure) -> Vec<Outcome> {
     vec![Outcome { answer: Err(cause), line }]
 }
 
+/// Who sent a request, and what makes it another than one that came before.
+type Key = (SocketAddr, (u8, u8, [u8; 16]));
+
 /// Answers to requests that may come again (RFC 2866, section 2).
 #[derive(Default)]
 struct Answers {
-    by: HashMap<(SocketAddr, u8, u8, [u8; 16]), Vec<u8>>,
-    order: VecDeque<(Instant, (SocketAddr, u8, u8, [u8; 16]))>,
+    by: HashMap<Key, Vec<u8>>,
+    order: VecDeque<(Time, Key)>,
 }
 
 impl Answers {
     fn of(&self, from: SocketAddr, request: &Request) -> Option<Vec<u8>> {
-        let (code, identifier, authenticator) = request.key();
-        self.by.get(&(from, code, identifier, authenticator)).cloned()
+        self.by.get(&(from, request.key())).cloned()
     }
 
     fn keep(&mut self, to: SocketAddr, request: &Request, answer: Vec<u8>) {
-        let now = Instant::now();
+        let now = clock::now();
         while let Some((at, key)) = self.order.front().copied()
-            && (now.duration_since(at) > KEPT || self.order.len() >= MAX_KEPT)
+            && (now.since(at) > KEPT || self.order.len() >= MAX_KEPT)
         {
             self.by.remove(&key);
             self.order.pop_front();
         }
-        let (code, identifier, authenticator) = request.key();
-        let key = (to, code, identifier, authenticator);
+        let key = (to, request.key());
         if self.by.insert(key, answer).is_none() {
             self.order.push_back((now, key));
         }
@@ -238,7 +240,7 @@ impl Answers {
 #[derive(Default)]
 struct Discards {
     counts: BTreeMap<Discarded, (u64, Option<SocketAddr>)>,
-    said: Option<Instant>,
+    said: Option<Time>,
 }
 
 impl Discards {
@@ -250,13 +252,13 @@ impl Discards {
 
     /// Reports them, at most once in a while.
     fn say(&mut self) {
-        if self.counts.is_empty() || self.said.is_some_and(|said| said.elapsed() < QUIET) {
+        if self.counts.is_empty() || self.said.is_some_and(|said| clock::now().since(said) < QUIET) {
             return;
         }
         for (why, (count, from)) in std::mem::take(&mut self.counts) {
             let from = from.map(|from| from.to_string()).unwrap_or_default();
             notice(format_args!("discarded: {count} RADIUS datagrams, the last from {from}, which {why}"));
         }
-        self.said = Some(Instant::now());
+        self.said = Some(clock::now());
     }
 }

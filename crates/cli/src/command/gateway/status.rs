@@ -1,6 +1,6 @@
 //! `fairwire gateway status`.
 
-use super::client::answer;
+use super::client::{answer, since_1970};
 use crate::args::{StatusFormat, WhomArgs};
 use crate::failure::{Ending, Failure};
 use crate::report;
@@ -12,7 +12,6 @@ use fairwire_gateway::telemetry::snapshot::{
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Prints what the gateway does.
 pub(super) fn status(whom: &WhomArgs, format: StatusFormat, classes: bool) -> Result<Ending, Failure> {
@@ -107,7 +106,7 @@ fn text(snapshot: &Snapshot) -> String {
         );
     }
     let _ = writeln!(text, "\nWhat happened last:");
-    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let now_s = since_1970().as_secs();
     for change in &snapshot.last_changes {
         let ago = seconds(now_s.saturating_sub(change.at_s) as f64);
         let line = change.text.lines().next().unwrap_or_default();
