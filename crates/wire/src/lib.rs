@@ -44,6 +44,7 @@ pub mod headers;
 pub mod join;
 pub mod pcap;
 pub mod pcapng;
+pub mod quic;
 mod segment;
 pub mod split;
 pub mod tcp;

@@ -2,10 +2,10 @@
 //! `cargo bench -p fairwire-gateway --bench packet`.
 //!
 //! Frames of 64 and 1518 bytes from 64 flows come through the download of a plain gateway (`faba`,
-//! one class): of UDP, and of TCP with timestamps, which is timed. They come at 0.9 and at 1.5 of
+//! one class): of UDP, and of TCP with timestamps and of QUIC, which are timed. They come at 0.9 and at 1.5 of
 //! the link's rate, 32 at a time; a port takes what leaves and forgets it. It prints nanoseconds of
 //! the thread's processor time, the median of rounds. For instructions, and by what they are spent,
-//! run one of the loads, 0 to 7, under callgrind:
+//! run one of the loads, 0 to 9, under callgrind:
 //!
 //!     valgrind --tool=callgrind --toggle-collect='*packet::forwarded*' PROGRAM --once 0
 
@@ -19,7 +19,7 @@ use fairwire_gateway::telemetry::{About, Observer, PortState};
 use fairwire_linux::clock;
 use fairwire_linux::port::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use fairwire_wire::vnet::VnetHeader;
-use frame::{FrameBytes, tcp, udp};
+use frame::{FrameBytes, goes_on, spins, tcp, udp};
 use std::sync::Arc;
 
 const FLOWS: u16 = 64;
@@ -27,30 +27,42 @@ const BATCH: u64 = 32;
 const RATE_BPS: u64 = 1_000_000_000;
 const CONFIG: &str = "format = 2\nname = \"bench\"\n[wire]\ninside = \"in\"\noutside = \"out\"\n[download]\nrate = \"1 Gbit/s\"\n";
 
+/// What the frames are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Protocol {
+    Udp,
+    Tcp,
+    Quic,
+}
+
+use Protocol::{Quic, Tcp, Udp};
+
 /// Gives frames of all flows in turn, `gives` at a time, and forgets what it is given.
 struct Source {
     frames: Vec<Vec<u8>>,
     next: usize,
     gives: u64,
-    is_tcp: bool,
+    protocol: Protocol,
     rounds: u32,
 }
 
 impl Source {
-    fn of(bytes: usize, gives: u64, is_tcp: bool) -> Self {
-        let made = if is_tcp { tcp } else { udp };
+    fn of(bytes: usize, gives: u64, protocol: Protocol) -> Self {
+        let made = if protocol == Tcp { tcp } else { udp };
         let frames = (0..FLOWS)
             .map(|flow| made(FrameBytes(bytes), [0; 6], [[10, 0, 0, 1], [10, 0, 0, 2]], flow))
             .collect();
-        Source { frames, next: 0, gives, is_tcp, rounds: 0 }
+        Source { frames, next: 0, gives, protocol, rounds: 0 }
     }
 }
 
 impl Port for Source {
     fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
         for _ in 0..self.gives {
-            if self.is_tcp {
-                frame::goes_on(&mut self.frames[self.next], self.rounds);
+            match self.protocol {
+                Udp => {}
+                Tcp => goes_on(&mut self.frames[self.next], self.rounds),
+                Quic => spins(&mut self.frames[self.next], self.rounds),
             }
             take(&self.frames[self.next], &VnetHeader::PLAIN);
             self.next = (self.next + 1) % self.frames.len();
@@ -87,7 +99,7 @@ struct Stream {
 }
 
 impl Stream {
-    fn of((bytes, load, is_tcp): Load) -> Self {
+    fn of((bytes, load, protocol): Load) -> Self {
         let config = Arc::new(Config::parse("bench.toml", CONFIG, None).expect("it is allowed"));
         let context =
             PlanContext { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, link: LinkKind::Ethernet };
@@ -96,7 +108,7 @@ impl Stream {
         observer.record(&mut datapath);
         let wire_bits = 8.0 * (bytes + 20) as f64; // as the default of `framing` counts: preamble and gap too
         let step = Duration::from_secs_f64(BATCH as f64 * wire_bits / RATE_BPS as f64 / load);
-        let wire = Wire { left: Source::of(bytes, BATCH, is_tcp), right: Source::of(bytes, 0, is_tcp) };
+        let wire = Wire { left: Source::of(bytes, BATCH, protocol), right: Source::of(bytes, 0, protocol) };
         Stream { datapath, observer, wire, step, now: Time::ZERO, observe_at: Time::ZERO }
     }
 }
@@ -114,17 +126,19 @@ fn forwarded(stream: &mut Stream, batches: u64) {
     }
 }
 
-/// Bytes of frames, the part of the link's rate at which they come, and whether they are TCP.
-type Load = (usize, f64, bool);
-const LOADS: [Load; 8] = [
-    (64, 0.9, false),
-    (64, 1.5, false),
-    (1518, 0.9, false),
-    (1518, 1.5, false),
-    (72, 0.9, true), // with timestamps there is a byte of payload
-    (72, 1.5, true),
-    (1518, 0.9, true),
-    (1518, 1.5, true),
+/// Bytes of frames, the part of the link's rate at which they come, and what they are of.
+type Load = (usize, f64, Protocol);
+const LOADS: [Load; 10] = [
+    (64, 0.9, Udp),
+    (64, 1.5, Udp),
+    (1518, 0.9, Udp),
+    (1518, 1.5, Udp),
+    (72, 0.9, Tcp), // with timestamps there is a byte of payload
+    (72, 1.5, Tcp),
+    (1518, 0.9, Tcp),
+    (1518, 1.5, Tcp),
+    (64, 0.9, Quic),
+    (1518, 0.9, Quic),
 ];
 /// Batches before anything is measured: more than what fills the buffer and the tables.
 const WARM_UP: u64 = 2_000;
@@ -139,8 +153,8 @@ fn main() {
         let (bytes, load, _) = load;
         return println!("{bytes} B at {load} of the rate: {} packets forwarded", BATCHES * BATCH);
     }
-    for (bytes, load, is_tcp) in LOADS {
-        let mut stream = Stream::of((bytes, load, is_tcp));
+    for (bytes, load, protocol) in LOADS {
+        let mut stream = Stream::of((bytes, load, protocol));
         forwarded(&mut stream, WARM_UP);
         let mut rounds: Vec<u64> = (0..ROUNDS)
             .map(|_| {
@@ -153,8 +167,7 @@ fn main() {
         let ns = |total: u64| total as f64 / (BATCHES * BATCH) as f64;
         let totals = stream.datapath.forward.totals();
         println!(
-            "{bytes:>5} B {} at {load} of the rate: {:.0} ns a packet (fastest round {:.0}), {:.1} % dropped",
-            if is_tcp { "TCP" } else { "UDP" },
+            "{bytes:>5} B {protocol:?} at {load} of the rate: {:.0} ns a packet (fastest round {:.0}), {:.1} % dropped",
             ns(rounds[ROUNDS / 2]),
             ns(rounds[0]),
             totals.dropped.iter().sum::<u64>() as f64 / totals.packets_in as f64 * 100.0

@@ -113,6 +113,7 @@ impl Direction {
                 let part_bytes = if vnet.is_gso() { vnet.gso_size.into() } else { 0 };
                 trips.arrives(frame, &headers, part_bytes, facts.class, now)
             }
+            Some(Transport { payload: Some(_), .. }) => trips.spins(frame, &headers, facts.class, now),
             _ => 0,
         };
         let mut note =

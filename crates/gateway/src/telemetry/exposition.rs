@@ -231,7 +231,7 @@ fn sojourns(page: &mut Page, snapshot: &Snapshot) {
     page.histograms(
         snapshot,
         "fairwire_round_trip_seconds",
-        "Round trips of TCP beyond the port by which the way leaves, since the start.",
+        "Round trips of TCP and QUIC beyond the port by which the way leaves, since the start.",
         |way| &way.round_trip_histogram,
     );
 }

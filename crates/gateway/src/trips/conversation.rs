@@ -1,6 +1,7 @@
-//! What is remembered of a conversation: in each way the highest byte, the newest timestamp, and
-//! one segment that is timed.
+//! What is remembered of a conversation. Of TCP: in each way the highest byte, the newest timestamp,
+//! and one segment that is timed. Of QUIC: its [`Spin`].
 
+use super::spin::Spin;
 use fairwire_core::{Duration, Time};
 use fairwire_wire::headers::TcpFlags;
 use fairwire_wire::tcp::Segment;
@@ -13,11 +14,24 @@ pub(super) struct Conversation {
     pub hash: u64,
     /// When a segment came last, in ticks.
     pub seen: u32,
-    /// By the number of the way.
-    halves: [Half; 2],
+    followed: Followed,
 }
 
 const _: () = assert!(size_of::<Conversation>() == 64);
+
+/// What is followed of it.
+#[derive(Clone, Copy, Debug)]
+enum Followed {
+    /// By the number of the way.
+    Tcp([Half; 2]),
+    Quic(Spin),
+}
+
+impl Default for Followed {
+    fn default() -> Self {
+        Followed::Tcp(Default::default())
+    }
+}
 
 /// One way of it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -110,35 +124,61 @@ impl Conversation {
 
     /// Was it seen in both ways? What a flood makes up is not answered.
     pub(super) fn is_mutual(&self) -> bool {
-        self.halves.iter().all(|half| half.known >= Known::End)
+        match &self.followed {
+            Followed::Tcp(halves) => halves.iter().all(|half| half.known >= Known::End),
+            Followed::Quic(spin) => spin.is_mutual(),
+        }
+    }
+
+    /// One of TCP.
+    fn halves(&mut self) -> &mut [Half; 2] {
+        if let Followed::Quic(_) = self.followed {
+            self.followed = Followed::default(); // two with one hash
+        }
+        let Followed::Tcp(halves) = &mut self.followed else { unreachable!("it has just been made so") };
+        halves
+    }
+
+    /// One of QUIC.
+    pub(super) fn spin(&mut self) -> &mut Spin {
+        if let Followed::Tcp(_) = self.followed {
+            self.followed = Followed::Quic(Spin::default()); // it is new, or there are two with one hash
+        }
+        let Followed::Quic(spin) = &mut self.followed else { unreachable!("it has just been made so") };
+        spin
     }
 
     /// The trip of `way` that `segment` of the other way ends at `now`, if it does.
     #[inline]
     pub(super) fn answered(&mut self, way: usize, segment: &Segment, now: Time) -> Option<Answered> {
-        self.halves[way].answered(segment, now)
+        self.halves()[way].answered(segment, now)
     }
 
     /// `segment`, which takes numbers, arrives in `way` at `now`. Parts of it have `part_bytes`
     /// each, or it has one.
     #[inline]
     pub(super) fn sent(&mut self, way: usize, segment: &Segment, part_bytes: u32, now: Time) -> Sent {
-        self.halves[way].sent(segment, part_bytes, now)
+        self.halves()[way].sent(segment, part_bytes, now)
     }
 
     /// `segment`, which takes no numbers, arrives in `way` at `now`. Returns the number under which
     /// it is timed, if it is.
     #[inline]
     pub(super) fn acknowledges(&mut self, way: usize, segment: &Segment, now: Time) -> Option<u8> {
-        self.halves[way].acknowledges(segment, now)
+        self.halves()[way].acknowledges(segment, now)
     }
 
-    /// The segment of `way` that is timed under `number` leaves.
+    /// The packet of `way` that is timed under `number` leaves.
     #[inline]
     pub(super) fn leaves(&mut self, way: usize, number: u8, now: Time) {
-        let half = &mut self.halves[way];
-        if half.timing == Timing::Waits && half.number == number {
-            (half.timing, half.since) = (Timing::Left, now);
+        match &mut self.followed {
+            Followed::Tcp(halves) => {
+                let half = &mut halves[way];
+                if half.timing == Timing::Waits && half.number == number {
+                    (half.timing, half.since) = (Timing::Left, now);
+                }
+            }
+            Followed::Quic(spin) => spin.leaves(way, number, now),
         }
     }
 }

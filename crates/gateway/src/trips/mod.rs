@@ -13,6 +13,8 @@
 //! (RFC 6298, section 3). One segment at a time is timed of each conversation and way. Segments
 //! without payload are not timed, for they are not answered at once.
 //!
+//! **Of QUIC** the spin bit says it (RFC 9000, section 17.4): see [`spin`].
+//!
 //! **Retransmissions** are segments that begin before the highest byte seen of their conversation
 //! and way. One with an older timestamp than the newest was overtaken, and is none.
 //!
@@ -25,6 +27,7 @@
 //! The table is bounded, and its places are found by a hash under keys that no host knows.
 
 mod conversation;
+mod spin;
 mod table;
 
 pub use table::MAX_CONVERSATIONS;
@@ -36,7 +39,9 @@ use conversation::{Answered, Sent};
 use fairwire_core::RoundTrip;
 use fairwire_core::{Duration, Time};
 use fairwire_wire::headers::Headers;
+use fairwire_wire::quic::QuicPacket;
 use fairwire_wire::tcp::Segment;
+use spin::Passed;
 use std::sync::mpsc::SyncSender;
 use table::Table;
 
@@ -193,6 +198,42 @@ impl TripsOf<'_> {
             ways[own].classes.entry(class).retransmitted += again;
         }
         if let Sent::Timed(number) = sent { Table::ticket(place, number) } else { 0 }
+    }
+
+    /// A datagram of `class` arrives in `frame`: where it is QUIC, its spin bit may begin a trip and
+    /// end one. Returns its ticket, where it begins one.
+    #[inline]
+    pub(crate) fn spins(&mut self, frame: &[u8], headers: &Headers, class: u32, now: Time) -> Ticket {
+        match QuicPacket::of(frame, headers) {
+            Some(packet) => self.passes(packet, frame, headers, class, now),
+            None => 0,
+        }
+    }
+
+    fn passes(
+        &mut self,
+        packet: QuicPacket,
+        frame: &[u8],
+        headers: &Headers,
+        class: u32,
+        now: Time,
+    ) -> Ticket {
+        let Trips { table, ways, .. } = &mut *self.trips;
+        let (own, other) = (self.way as usize, 1 - self.way as usize);
+        // A short header has little to be known by: its conversation began with a long one.
+        let hash = table.hash_of_quic(frame, headers, self.way);
+        let opens = packet == QuicPacket::Long;
+        let Some((place, conversation)) = table.find(hash, opens, now) else { return 0 };
+        let QuicPacket::Short { spin } = packet else {
+            conversation.spin().shakes_hands(own);
+            return 0;
+        };
+        let Passed { trip, number } = conversation.spin().passes(own, spin, now);
+        if let Some(trip) = trip {
+            ways[other].round_trips.record(now, trip);
+            ways[other].classes.entry(class).add_trip(trip);
+        }
+        number.map_or(0, |number| Table::ticket(place, number))
     }
 
     /// The segment with `ticket` leaves.

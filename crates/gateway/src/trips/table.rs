@@ -63,6 +63,12 @@ impl Table {
         folded(folded(addresses ^ k0, ends ^ k1) ^ k2, k3) | 1
     }
 
+    /// The same for a conversation of QUIC, which may have the ports of one of TCP.
+    #[inline]
+    pub(super) fn hash_of_quic(&self, frame: &[u8], headers: &Headers, way: Way) -> u64 {
+        self.hash(frame, headers, way) ^ 2
+    }
+
     /// The conversation with that hash, and its place. It is given one if it `opens` and one is
     /// free or silent.
     #[inline]

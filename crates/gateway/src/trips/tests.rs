@@ -1,3 +1,5 @@
+mod quic;
+
 use super::*;
 use etherparse::{PacketBuilder, TcpOptionElement};
 use fairwire_wire::headers::parse;

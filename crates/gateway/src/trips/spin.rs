@@ -1,0 +1,216 @@
+//! Round trips of QUIC, by its spin bit (RFC 9000, section 17.4; for those on the path RFC 9312,
+//! section 3.8.2).
+//!
+//! A server sends back the spin bit that it received last, and a client the opposite. The bit of
+//! each way is constant, but for an edge that goes round once in a round trip. So the first packet
+//! with the edge that comes back is the answer to the one that left: the time between is the round
+//! trip of that part of the path, whichever end is the client.
+//!
+//! Edges are wrong where packets overtake one another, where ends vary the bit at random to spin
+//! nothing (RFC 9000 has one of 16 do it), and late where an end had nothing to send. Hence:
+//! - An edge in the way of the last one, which was not answered yet, is a contradiction. After it
+//!   nothing counts, until [`SURE`] trips in a row are without one.
+//! - The answer could have come at any time after the packet before it. Where that was longer ago
+//!   than a quarter of the trip, the trip does not count: none is more than a third too long.
+
+use fairwire_core::{Duration, Time};
+
+/// What is remembered of a conversation of QUIC. Times are in microseconds, which wrap around after
+/// more than an hour.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spin {
+    /// When the last edge came, or left.
+    since: u32,
+    /// When the last packet came, by the number of the way.
+    came: [u32; 2],
+    last: [Last; 2],
+    edge: Edge,
+    /// Counts the edges, so that a late departure is not taken for another's.
+    number: u8,
+    /// Trips without a contradiction.
+    trips: u8,
+}
+
+/// The last packet of a way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Last {
+    #[default]
+    None,
+    /// Of a handshake.
+    Long,
+    /// Its spin bit.
+    Spin(bool),
+}
+
+/// The last edge, which is not answered yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Edge {
+    #[default]
+    None,
+    /// It waits in the gateway, in the way of this number.
+    Waits(u8),
+    /// It left.
+    Left(u8),
+}
+
+/// What a packet brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Passed {
+    /// The round trip of the other way that it ends.
+    pub trip: Option<Duration>,
+    /// The number under which it is timed.
+    pub number: Option<u8>,
+}
+
+/// Trips in a row before one counts. Of ends that draw the bit of each packet, which then is an
+/// edge half of the time, hardly any conversation comes so far.
+const SURE: u8 = 4;
+/// An answer that takes longer is none, as with TCP.
+const MAX_TRIP_US: u32 = 10_000_000;
+
+fn us(now: Time) -> u32 {
+    (now.ns() / 1000) as u32
+}
+
+impl Spin {
+    /// Was it seen in both ways?
+    pub(super) fn is_mutual(&self) -> bool {
+        self.last.iter().all(|last| *last != Last::None)
+    }
+
+    /// A packet with a long header came in `way`.
+    pub(super) fn shakes_hands(&mut self, way: usize) {
+        if self.last[way] == Last::None {
+            self.last[way] = Last::Long;
+        }
+    }
+
+    /// A packet came in `way` at `now`.
+    pub(super) fn passes(&mut self, way: usize, spin: bool, now: Time) -> Passed {
+        let now = us(now);
+        let before = std::mem::replace(&mut self.came[way], now);
+        let is_edge = std::mem::replace(&mut self.last[way], Last::Spin(spin)) == Last::Spin(!spin);
+        if !is_edge {
+            return Passed::default();
+        }
+        let trip = match self.edge {
+            Edge::Waits(of) | Edge::Left(of) if usize::from(of) == way => {
+                (self.edge, self.trips) = (Edge::None, 0);
+                return Passed::default();
+            }
+            Edge::Left(_) => self.trip(now, before),
+            Edge::None | Edge::Waits(_) => None,
+        };
+        self.number = self.number.wrapping_add(1);
+        (self.edge, self.since) = (Edge::Waits(way as u8), now);
+        Passed { trip, number: Some(self.number) }
+    }
+
+    /// The trip of the last edge, which is answered `now`; `before` the packet before the answer
+    /// came.
+    fn trip(&mut self, now: u32, before: u32) -> Option<Duration> {
+        self.trips = self.trips.saturating_add(1);
+        let [trip, silence] = [self.since, before].map(|since| now.wrapping_sub(since));
+        let counts = self.trips > SURE && trip <= MAX_TRIP_US && silence <= trip / 4;
+        counts.then(|| Duration::from_us(trip.into()))
+    }
+
+    /// The packet of `way` that is timed under `number` leaves.
+    pub(super) fn leaves(&mut self, way: usize, number: u8, now: Time) {
+        if self.edge == Edge::Waits(way as u8) && self.number == number {
+            (self.edge, self.since) = (Edge::Left(way as u8), us(now));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A connection whose ends send every `every` us, with this much time from the gateway to each
+    /// end and back, all in microseconds. `spin` is what an end makes of what it received last.
+    struct Path {
+        spin: Spin,
+        every: u64,
+        /// From the gateway to the inside and back, and to the outside and back.
+        trips: [u64; 2],
+        counted: [Vec<u64>; 2],
+    }
+
+    impl Path {
+        fn new(every: u64) -> Self {
+            let mut spin = Spin::default();
+            (0..2).for_each(|way| spin.shakes_hands(way));
+            Path { spin, every, trips: [3000, 40_000], counted: Default::default() }
+        }
+
+        /// Runs for `steps` packets of each way. `edit` changes the bit that the gateway sees.
+        fn run(&mut self, steps: u64, edit: &mut dyn FnMut(usize, bool) -> bool) {
+            // Way 0 leads to the inside, where the client is, and way 1 to the outside.
+            let mut seen: [Vec<(u64, bool)>; 2] = Default::default();
+            for now in (0..steps).map(|step| step * self.every) {
+                for way in [0, 1] {
+                    // What comes in `way` was sent by an end that had heard what left the other way.
+                    let heard =
+                        seen[1 - way].iter().rev().find(|(left, _)| left + self.trips[1 - way] <= now);
+                    let bit = heard.is_some_and(|(_, bit)| if way == 1 { !bit } else { *bit });
+                    seen[way].push((now, bit));
+                    let Passed { trip, number } =
+                        self.spin.passes(way, edit(way, bit), Time::from_ns(now * 1000));
+                    self.counted[1 - way].extend(trip.map(|trip| trip.ns() / 1000));
+                    if let Some(number) = number {
+                        self.spin.leaves(way, number, Time::from_ns(now * 1000));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn both_parts_of_the_path_are_timed_by_the_edge_that_goes_round() {
+        let mut path = Path::new(500);
+        path.run(10_000, &mut |_, bit| bit);
+        // Each part is known to the next packet of its way.
+        for (counted, true_us) in path.counted.iter().zip([3000, 40_000]) {
+            assert!(counted.len() > 100, "{}", counted.len());
+            assert!(counted.iter().all(|us| (true_us..=true_us + 500).contains(us)), "{counted:?}");
+        }
+    }
+
+    #[test]
+    fn ends_that_seldom_send_are_not_timed() {
+        let mut path = Path::new(11_000);
+        path.run(10_000, &mut |_, bit| bit);
+        assert!(path.counted[0].is_empty(), "{:?}", path.counted[0]);
+        assert!(path.counted[1].iter().all(|us| *us < 54_000), "at most a third too long");
+    }
+
+    #[test]
+    fn ends_that_draw_the_bit_are_not_timed() {
+        let mut random = fairwire_core::Seed(7).stream("spin");
+        let mut path = Path::new(500);
+        path.run(100_000, &mut |_, _| random.next_u64() & 1 == 1);
+        let counted = path.counted.iter().map(Vec::len).sum::<usize>();
+        assert!(counted < 1000, "{counted} of 100 000 packets each way");
+        let mut path = Path::new(500);
+        path.run(10_000, &mut |_, _| false);
+        assert_eq!(path.counted.map(|counted| counted.len()), [0, 0]);
+    }
+
+    #[test]
+    fn an_edge_that_was_lost_in_the_gateway_is_no_begin_and_the_next_one_is() {
+        let mut spin = Spin { trips: SURE, ..Spin::default() };
+        let at = |us: u64| Time::from_ns(us * 1000);
+        for way in [0, 1] {
+            spin.passes(way, false, at(0));
+        }
+        let first = spin.passes(0, true, at(10)).number.expect("an edge");
+        assert_eq!(spin.passes(1, true, at(19)).trip, None, "the edge did not leave");
+        spin.leaves(0, first, at(20)); // late: it is answered already
+        let second = spin.passes(0, false, at(30)).number.expect("an edge");
+        assert_ne!(first, second);
+        spin.leaves(0, second, at(100));
+        spin.passes(1, true, at(190));
+        assert_eq!(spin.passes(1, false, at(200)).trip, Some(Duration::from_us(100)));
+    }
+}
