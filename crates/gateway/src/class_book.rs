@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// A direction through the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -218,9 +219,9 @@ impl ClassBook {
     }
 
     /// Which are suspended, by number; empty where none is.
-    pub(crate) fn suspended(&self) -> Box<[bool]> {
+    pub(crate) fn suspended(&self) -> Arc<[bool]> {
         let all = self.classes.iter().map(|class| class.is_suspended);
-        if all.clone().any(|is_suspended| is_suspended) { all.collect() } else { Box::default() }
+        if all.clone().any(|is_suspended| is_suspended) { all.collect() } else { Arc::default() }
     }
 
     /// The terms of all one way, by number: parents first, as in a

@@ -90,6 +90,7 @@ fn a_subscriber_is_added_suspended_resumed_and_removed_while_the_gateway_runs() 
 
     let (code, said) = change(&["suspend", path, "ann"]);
     assert!(code == Some(0) && said.contains("suspended: ann"), "{said}");
+    assert!(said.contains("nothing was forwarded for 0.000 ms"), "its discipline stays: {said}");
     thread::sleep(Duration::from_millis(50)); // what was on its way has arrived
     inside.receive(&mut |_, _| ()).expect("it is there");
     assert!(!comes_through(&mut outside, &mut inside, &ann, short));
@@ -111,6 +112,9 @@ fn a_subscriber_is_added_suspended_resumed_and_removed_while_the_gateway_runs() 
     assert!(!comes_through(&mut outside, &mut inside, &ann, short), "it is kept over a restart");
     assert_eq!(change(&["resume", path, "ann"]).0, Some(0));
     assert!(comes_through(&mut outside, &mut inside, &ann, long));
+    let (code, said) = change(&["set", path, "ann", "vlan=11"]);
+    assert!(code == Some(0) && said.contains("nothing was forwarded for 0.000 ms"), "{said}");
+    assert!(comes_through(&mut outside, &mut inside, &tagged(11, 900), long));
     assert!(change(&["remove", path, "bob"]).1.contains("gone: bob"));
     let usage = bed.call(&["usage", path]);
     let usage = String::from_utf8_lossy(&usage.stdout).into_owned();

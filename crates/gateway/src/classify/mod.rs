@@ -40,7 +40,7 @@ pub struct Classifier {
     within: Option<FlowHasher>,
     dscp: DscpChoice,
     /// By class; empty where none is suspended.
-    suspended: Box<[bool]>,
+    suspended: Arc<[bool]>,
 }
 
 /// What a classifier is made of.
@@ -58,6 +58,16 @@ pub struct ClassifierPlan {
     pub way: Way,
     /// Who claims which packets.
     pub claims: Arc<Claims>,
+}
+
+/// Who claims which packets, and who is suspended: what changes of subscribers from day to day. The
+/// classes stay.
+#[derive(Clone, Debug, Default)]
+pub struct Members {
+    /// Who claims which packets.
+    pub claims: Arc<Claims>,
+    /// By class; empty where none is suspended.
+    pub suspended: Arc<[bool]>,
 }
 
 /// What a flow is.
@@ -145,7 +155,7 @@ impl Classifier {
             claims: Arc::default(),
             within: None,
             dscp: DscpChoice::Keep,
-            suspended: Box::default(),
+            suspended: Arc::default(),
         }
     }
 
@@ -153,7 +163,7 @@ impl Classifier {
     pub fn of(plan: ClassifierPlan) -> Self {
         let ClassifierPlan { secret, flows, framing, link, way, claims } = plan;
         let hasher = FlowHasher::new(secret).by(flows.key_kind(way));
-        let (within, dscp, suspended) = (None, DscpChoice::Keep, Box::default());
+        let (within, dscp, suspended) = (None, DscpChoice::Keep, Arc::default());
         Classifier { hasher, flows, framing, link, way, claims, within, dscp, suspended }
     }
 
@@ -194,8 +204,14 @@ impl Classifier {
 
     /// The same, with the classes that are `suspended`, by number.
     #[must_use]
-    pub fn suspending(self, suspended: Box<[bool]>) -> Self {
+    pub fn suspending(self, suspended: Arc<[bool]>) -> Self {
         Classifier { suspended, ..self }
+    }
+
+    /// Swaps who claims which packets, and which classes are suspended.
+    pub fn swap_members(&mut self, members: &mut Members) {
+        std::mem::swap(&mut self.claims, &mut members.claims);
+        std::mem::swap(&mut self.suspended, &mut members.suspended);
     }
 
     /// Are packets of `class` to be lost?

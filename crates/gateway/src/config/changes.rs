@@ -15,8 +15,9 @@ pub struct Changes {
     pub needs_restart: Vec<String>,
     /// Classes with another weight, by their numbers in the next configuration.
     pub new_weights: Vec<(u32, fairwire_core::Weight)>,
-    /// Did nothing change but weights of classes that are there in both?
-    pub only_weights: bool,
+    /// Did nothing change but weights of classes, who is suspended, and who claims which packets?
+    /// The classes are the same then, under the same numbers.
+    pub is_edit: bool,
     /// Did nothing change?
     pub is_empty: bool,
 }
@@ -52,7 +53,7 @@ impl Config {
         }
         changes.is_empty = changes.lines.is_empty();
         // A class that has another number is another class to a discipline.
-        changes.only_weights = keys == 0 && !others && !claims && !changes.new_weights.is_empty();
+        changes.is_edit = keys == 0 && !others && !changes.is_empty;
         changes
     }
 
@@ -158,7 +159,7 @@ impl Config {
             .iter()
             .filter(|(_, class)| self.book.number(&class.name).is_none())
             .for_each(|(_, class)| new.add(&class.name));
-        let is_other = [&gone, &new, &moved, &suspended, &resumed].iter().any(|named| named.count > 0);
+        let is_other = [&gone, &new, &moved].iter().any(|named| named.count > 0);
         for (what, named) in [
             ("gone", gone),
             ("new", new),

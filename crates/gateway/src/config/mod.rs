@@ -34,7 +34,7 @@ pub use other::{Knows, OtherDiscipline};
 pub use shaping::Shaping;
 
 use crate::class_book::{ClassBook, Way};
-use crate::classify::{Claims, Classifier, ClassifierPlan, FlowKind, Framing, LinkKind};
+use crate::classify::{Claims, Classifier, ClassifierPlan, FlowKind, Framing, LinkKind, Members};
 use crate::datapath::DatapathPlan;
 use crate::direction::{DirectionPlan, ShaperPlan};
 use crate::edge::{Edge, Estimates, Key, MIN_KEY_BYTES, Targets};
@@ -316,6 +316,11 @@ impl Config {
             flows: self.accounts(way),
             classes: self.book.len(),
         })
+    }
+
+    /// Who claims which packets, and who is suspended.
+    pub(crate) fn members(&self) -> Members {
+        Members { claims: Arc::clone(&self.claims), suspended: self.book.suspended() }
     }
 
     /// What each way does as an edge of a DiffServ domain: aggregates leave by the download and

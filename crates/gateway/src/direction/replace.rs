@@ -8,7 +8,7 @@ use super::departures::Departures;
 use super::{Direction, DirectionPlan, Link, opened};
 use crate::account::{Accounts, ClassCounts, OTHERS};
 use crate::class_book::UNCLAIMED;
-use crate::classify::Classifier;
+use crate::classify::{Classifier, Members};
 use crate::edge::Edge;
 use crate::hand_over::{Room, hand_over_in};
 use crate::not_ip::NotIpLimit;
@@ -150,6 +150,12 @@ impl Direction {
     /// Gives `class` another weight; `None` where nothing is shaped.
     pub fn set_weight(&mut self, class: u32, weight: Weight) -> Option<Result<Weight, SetWeightError>> {
         self.link.as_mut().map(|link| link.server.discipline_mut().set_weight(class, weight))
+    }
+
+    /// Swaps who claims which packets, and who is suspended. What waits stays of the class that it
+    /// is of.
+    pub fn swap_members(&mut self, members: &mut Members) {
+        self.classifier.swap_members(members);
     }
 
     /// Moves the counts of each class to its new number; those of classes that are gone are added

@@ -4,6 +4,7 @@
 use super::pace::{interval, longest_stay};
 use super::port::Common;
 use crate::class_book::Way;
+use crate::classify::Members;
 use crate::config::Config;
 use crate::datapath::Datapath;
 use crate::direction::{HandedOver, Replacement, Retired, Sizes};
@@ -21,8 +22,8 @@ use std::sync::mpsc::{Receiver, SyncSender};
 pub(super) enum Command {
     /// Other parts for both ways.
     Replace(Box<Replace>),
-    /// Other weights, by the number of the class. All or none.
-    SetWeights(Vec<(u32, Weight)>, SyncSender<Result<(), SetWeightError>>),
+    /// Changes of classes that stay. All or none. The answer has what is no longer needed.
+    Edit(Edit, SyncSender<Result<Edit, SetWeightError>>),
     /// The rate of a way follows a law, which begins at this time.
     SetRate(Way, RateLaw, Time),
     /// The far edge makes these requests until this time, by the number of the class.
@@ -31,6 +32,15 @@ pub(super) enum Command {
     Listen(Option<Listener>),
     /// Has every packet its place, in both ways?
     Balance(SyncSender<bool>),
+}
+
+/// Changes of classes that stay where they are.
+#[derive(Debug, Default)]
+pub(super) struct Edit {
+    /// Other weights, by the number of the class.
+    pub weights: Vec<(u32, Weight)>,
+    /// Who claims which packets and who is suspended from now on, for each way.
+    pub members: Option<[Members; 2]>,
 }
 
 /// Other parts.
@@ -141,9 +151,9 @@ impl Engine {
     fn handle(&mut self, command: Command, now: Time, datapath: &mut Datapath) {
         match command {
             Command::Replace(replace) => self.replace(*replace, now, datapath),
-            Command::SetWeights(weights, done) => {
+            Command::Edit(edit, done) => {
                 // The caller may have stopped waiting: the change is kept.
-                let _ = done.try_send(set_weights(&weights, datapath));
+                let _ = done.try_send(edited(edit, datapath));
             }
             Command::SetRate(way, law, start) => {
                 let direction = match way {
@@ -188,6 +198,19 @@ impl Engine {
         };
         let _ = done.try_send(replaced);
     }
+}
+
+/// Makes the changes of `edit`, and returns what was there of its members. On an error nothing is
+/// changed.
+fn edited(mut edit: Edit, datapath: &mut Datapath) -> Result<Edit, SetWeightError> {
+    if !edit.weights.is_empty() {
+        set_weights(&edit.weights, datapath)?;
+    }
+    if let Some([download, upload]) = &mut edit.members {
+        datapath.forward.swap_members(download);
+        datapath.backward.swap_members(upload);
+    }
+    Ok(edit)
 }
 
 /// Sets the weights of all classes, in each direction that is shaped. On an error none is changed.

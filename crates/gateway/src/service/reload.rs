@@ -1,7 +1,7 @@
 //! Another configuration while the gateway runs: read, checked and built here, put in place by the
 //! thread that forwards.
 
-use super::engine::{Command, Replace, Replaced};
+use super::engine::{Command, Edit, Replace, Replaced};
 use super::following::Following;
 use super::ports;
 use crate::class_book::Way;
@@ -82,10 +82,13 @@ impl Present {
                 .map(|way| format!("rate of {}: what the file says, again", way.name())),
         );
         // A discipline that cannot be given these weights as it is, is built anew.
-        let is_enough = changes.only_weights && is_as_read && self.set_weights(&changes.new_weights).is_ok();
+        let is_enough = changes.is_edit && is_as_read && {
+            let members = Some([next.members(), next.members()]);
+            self.edit(Edit { weights: changes.new_weights, members }).is_ok()
+        };
         let reloaded = match is_enough {
             true => {
-                self.board.reloaded();
+                self.board.edited(About::of(&next));
                 Reloaded { is_balanced: self.is_balanced()?, ..Reloaded::default() }
             }
             false => self.replace(&next)?,
@@ -122,7 +125,8 @@ impl Present {
         let weight = Weight::new(weight).ok_or("allowed for a weight: a number from 0.000001 to 1000000")?;
         let listed = book.class(number).map_or(Weight::ONE, |class| class.weight);
         let before = self.changed_weights.get(name).copied().unwrap_or(listed);
-        self.set_weights(&[(number, weight)])?;
+        self.edit(Edit { weights: vec![(number, weight)], members: None })?;
+        self.board.set_weight(number, weight);
         self.changed_weights.insert(name.to_owned(), weight);
         Ok(before.get())
     }
@@ -154,12 +158,11 @@ impl Present {
         Ok(before)
     }
 
-    fn set_weights(&self, weights: &[(u32, Weight)]) -> Result<(), String> {
+    fn edit(&self, edit: Edit) -> Result<(), String> {
         let (done, answer) = sync_channel(1);
-        self.commands.send(Command::SetWeights(weights.to_vec(), done)).map_err(|_| GONE)?;
-        answer.recv_timeout(ANSWER).map_err(|_| GONE)?.map_err(|error| error.to_string())?;
-        weights.iter().for_each(|(class, weight)| self.board.set_weight(*class, *weight));
-        Ok(())
+        self.commands.send(Command::Edit(edit, done)).map_err(|_| GONE)?;
+        // What is no longer needed is dropped here.
+        answer.recv_timeout(ANSWER).map_err(|_| GONE)?.map(drop).map_err(|error| error.to_string())
     }
 
     /// Has every packet its place, by the thread that forwards?

@@ -207,9 +207,16 @@ impl Board {
         *lock(&self.edge) = Some(edge);
     }
 
-    /// Counts a reload that changed weights and nothing else: all counters go on.
-    pub fn reloaded(&self) {
-        lock(&self.store).reloads += 1;
+    /// The configuration `about` is in place, which has the same classes under the same numbers:
+    /// all counters go on.
+    pub fn edited(&self, about: About) {
+        let mut next = (Arc::new(about), None);
+        let mut store = lock(&self.store);
+        next.1 = Some(std::mem::replace(&mut store.weights, Arc::new(weights(&next.0))));
+        std::mem::swap(&mut store.about, &mut next.0);
+        store.digests = [None, None];
+        store.reloads += 1;
+        drop(store); // the old content is dropped after that, while no thread waits for it
     }
 
     /// What arrives at the disciplines, by the number of the [`Way`], where it is to be replayed.

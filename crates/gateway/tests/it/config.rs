@@ -277,14 +277,14 @@ fn the_tree_has_parents_before_children_and_subscribers_below_their_classes() {
 }
 
 #[test]
-fn changes_are_reported_and_weights_alone_are_known_as_such() {
+fn changes_are_reported_and_those_that_leave_classes_in_place_are_known_as_such() {
     let rest = |rate: &str| format!("[download]\nrate = \"{rate}\"\n[[class]]\nname = \"a\"\n");
     let csv = "name,vlan,class,weight\nann,7,a,1\nbob,8,a,1\n";
     let before = with_csv(&rest("10 Mbit/s"), csv).unwrap();
     assert!(before.changes(&before).is_empty);
     let heavier = with_csv(&rest("10 Mbit/s"), &csv.replace("bob,8,a,1", "bob,8,a,2.5")).unwrap();
     let changes = before.changes(&heavier);
-    assert!(changes.only_weights && !changes.is_empty && changes.needs_restart.is_empty());
+    assert!(changes.is_edit && !changes.is_empty && changes.needs_restart.is_empty());
     let weights: Vec<_> = changes.new_weights.iter().map(|(class, weight)| (*class, weight.get())).collect();
     assert_eq!(weights, [(3, 2.5)]);
     assert_eq!(changes.lines, ["another weight: bob: 1 -> 2.5"]);
@@ -300,15 +300,25 @@ fn changes_are_reported_and_weights_alone_are_known_as_such() {
             "addresses, VLANs or matches of classes"
         ]
     );
-    assert!(!changes.only_weights);
+    assert!(!changes.is_edit);
     assert_eq!(*before.class_map(&other), [0, 1, 0, 2]);
     let moved = Config::parse("gw.toml", &text(&rest("10 Mbit/s")).replace("in0", "in1"), None).unwrap();
     let still = Config::parse("gw.toml", &text(&rest("10 Mbit/s")), None).unwrap();
     assert_eq!(still.changes(&moved).needs_restart, ["wire.inside"]);
     // Another place in the file is another number to the discipline.
     let swapped = with_csv(&rest("10 Mbit/s"), "name,vlan,class,weight\nbob,8,a,2\nann,7,a,1\n").unwrap();
-    assert!(!before.changes(&swapped).only_weights);
+    assert!(!before.changes(&swapped).is_edit);
     assert_eq!(*before.class_map(&swapped), [0, 1, 3, 2]);
+    // Another address or a suspension leaves the tree as it is; another bound does not.
+    for (edited, is_edit) in [
+        ("name,vlan,class,weight\nann,17,a,1\nbob,8,a,1\n", true),
+        ("name,vlan,class,weight,suspended\nann,7,a,1,yes\nbob,8,a,1,\n", true),
+        ("name,vlan,class,weight\nann,7,a,1\nbob,8,,1\n", false),
+        ("name,vlan,class,weight\nann,7,a,1\nbob,8,a,1\ncat,9,a,1\n", false),
+    ] {
+        let edited = with_csv(&rest("10 Mbit/s"), edited).unwrap();
+        assert_eq!(before.changes(&edited).is_edit, is_edit, "{:?}", before.changes(&edited).lines);
+    }
 }
 
 /// A thousand plans of twenty subscribers with two prefixes each.

@@ -256,7 +256,7 @@ fn another_parameter_of_a_leaf_is_a_change_and_the_same_one_is_none() {
     let before = leaves(5, 30);
     assert!(before.changes(&leaves(5, 30)).is_empty);
     let changes = before.changes(&leaves(6, 30));
-    assert!(!changes.is_empty && !changes.only_weights && changes.needs_restart.is_empty());
+    assert!(!changes.is_empty && !changes.is_edit && changes.needs_restart.is_empty());
     let [line] = changes.lines.as_slice() else { panic!("{:?}", changes.lines) };
     assert!(line.starts_with("another `leaf`: gold: ") && line.contains("6 packets"), "{line}");
 }

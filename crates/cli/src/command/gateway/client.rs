@@ -55,15 +55,20 @@ pub(super) fn reload(whom: &WhomArgs) -> Result<Ending, Failure> {
 
 /// The request to read the files of `config` again, with these, open.
 pub(super) fn reload_request(config: &Path) -> Request {
+    reload_with(config, |path| File::open(path))
+}
+
+/// The same, with each file as `open` opens it.
+pub(super) fn reload_with(config: &Path, open: impl Fn(&Path) -> io::Result<File>) -> Request {
     // The gateway knows its files by these names.
     let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
     let found = files_of(config).into_iter().map(absolute);
     // What cannot be opened here the gateway may be able to read, or it says why not.
     // Opening a pipe blocks until a writer opens it too.
-    let open = found
+    let opened = found
         .filter(|path| path.is_file())
-        .filter_map(|path| File::open(&path).ok().map(|file| (path, OwnedFd::from(file))));
-    let (files, handed): (Vec<_>, Vec<_>) = open.unzip();
+        .filter_map(|path| open(&path).ok().map(|file| (path, OwnedFd::from(file))));
+    let (files, handed): (Vec<_>, Vec<_>) = opened.unzip();
     Request::Reload { files, handed: handed.into_iter().collect() }
 }
 

@@ -39,9 +39,9 @@ fn change(SubscriberArgs { whom, name }: &SubscriberArgs, edit: Edit<'_>) -> Res
     }
 }
 
-/// The subscriber file of a configuration that makes sense.
+/// The subscriber file of a configuration. Nothing else of it is read.
 pub(super) fn path_of(whom: &WhomArgs) -> Result<PathBuf, Failure> {
-    Config::load(&whom.config)?;
+    socket_of(&whom.config)?; // can it be read at all?
     files_of(&whom.config).into_iter().nth(1).ok_or_else(|| {
         Failure::user(
             format!("`{}` has no subscribers", whom.config.display()),
@@ -50,9 +50,9 @@ pub(super) fn path_of(whom: &WhomArgs) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Puts what `edit` makes of the subscriber file at `path` in its place, and has the gateway read
-/// it. Returns the gateway's answer; none where no gateway runs. Where the gateway refuses, the
-/// file is as before.
+/// Has the gateway read what `edit` makes of the subscriber file at `path`, and puts that in its
+/// place. Returns the gateway's answer; none where no gateway runs, and the file is checked here.
+/// Where it is refused, the file stays as it is.
 pub(super) fn change_file(
     whom: &WhomArgs,
     path: &Path,
@@ -75,19 +75,31 @@ pub(super) fn change_file(
     let name = path.display().to_string();
     let socket = whom.socket.clone().map_or_else(|| socket_of(&whom.config), Ok)?;
     let after = edit(SheetText { name: &name, text: &before })?;
-    Config::load_edited(&whom.config, path, &after)?;
-    replace(path, &after, &kept).map_err(cannot)?;
-    let answer = match send(&socket, &client::reload_request(&whom.config)) {
+    let next = NextFile::written(path, &after, &kept).map_err(cannot)?;
+    let sheet = std::path::absolute(path).map_err(cannot)?;
+    let with_next = client::reload_with(&whom.config, |path| match path == sheet {
+        true => File::open(next.file.path()),
+        false => File::open(path),
+    });
+    let checked = || Config::load_edited(&whom.config, path, &after);
+    let answer = match send(&socket, &with_next) {
         Ok(Answer::Refused { message }) => {
-            replace(path, &before, &kept).map_err(cannot)?;
-            Err(Failure::user(message, format!("`{name}` is as it was before")))
+            checked()?; // where the file is wrong, its place is shown
+            return Err(Failure::user(message, format!("`{name}` stays as it is")));
         }
         Ok(answer) => Ok(Some(answer)),
-        Err(RequestError::Silent { source, .. }) if is_of_no_gateway(&source) => Ok(None),
-        Err(error) => Err(client::silent(format!(
-            "`{name}` is written, but whether the gateway has read it is not known: {error}"
-        ))),
+        Err(RequestError::Silent { source, .. }) if is_of_no_gateway(&source) => checked().map(|_| Ok(None))?,
+        Err(error) => checked().map(|_| {
+            Err(client::silent(format!(
+                "`{name}` is written, but whether the gateway has read it is not known: {error}"
+            )))
+        })?,
     };
+    if let Err(error) = next.put_in_place() {
+        // The file is the record: the gateway does what it says, again.
+        let _ = send(&socket, &client::reload_request(&whom.config));
+        return Err(cannot(error));
+    }
     drop(file);
     answer
 }
@@ -97,22 +109,34 @@ fn is_of_no_gateway(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }
 
-/// Puts a file with `text` in the place of that at `path`, whole or not at all, with its owner and
-/// its rights.
-fn replace(path: &Path, text: &str, like: &Metadata) -> io::Result<()> {
-    // Where it is a link, what it leads to is replaced.
-    let path = path.canonicalize()?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().prefix(".subscribers").tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().set_permissions(like.permissions())?;
-    match fchown(file.as_file(), Some(like.uid()), Some(like.gid())) {
-        Ok(()) => {}
-        // It is ours, then, as whatever we write.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
-        Err(error) => return Err(error),
+/// What is to be in the place of a file: beside it until then, and gone if it never is.
+struct NextFile {
+    file: tempfile::NamedTempFile,
+    place: PathBuf,
+}
+
+impl NextFile {
+    /// A file with `text` beside that at `path`, with the owner and the rights of `like`.
+    fn written(path: &Path, text: &str, like: &Metadata) -> io::Result<Self> {
+        // Where it is a link, what it leads to is replaced.
+        let place = path.canonicalize()?;
+        let folder = place.parent().unwrap_or(Path::new("."));
+        let mut file = tempfile::Builder::new().prefix(".subscribers").tempfile_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().set_permissions(like.permissions())?;
+        match fchown(file.as_file(), Some(like.uid()), Some(like.gid())) {
+            Ok(()) => {}
+            // It is ours, then, as whatever we write.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+            Err(error) => return Err(error),
+        }
+        file.as_file().sync_all()?;
+        Ok(NextFile { file, place })
     }
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
+
+    /// Whole or not at all.
+    fn put_in_place(self) -> io::Result<()> {
+        self.file.persist(self.place)?;
+        Ok(())
+    }
 }
