@@ -27,6 +27,7 @@ pub mod run;
 pub mod scale;
 pub mod shell;
 pub mod soak;
+pub mod subscribers;
 pub mod tries;
 pub mod world;
 

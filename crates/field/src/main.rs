@@ -7,7 +7,7 @@ use fairwire_field::contest::{self, Case, Judged};
 use fairwire_field::fault::{FAULTS, Happened};
 use fairwire_field::home::{self, Home};
 use fairwire_field::tries::Outcome as _;
-use fairwire_field::{Fallible, autorate, diffserv, page, peers, report, scale, shell, soak};
+use fairwire_field::{Fallible, autorate, diffserv, page, peers, report, scale, shell, soak, subscribers};
 use fairwire_testbed::agent;
 use fairwire_testbed::error::TroubleKind;
 use fairwire_testbed::message::AGENT_COMMAND;
@@ -16,26 +16,93 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+/// What is run by a name of its own, and leaves what happened in a file of that name. `is_wanted`
+/// says which parts of it are wanted, by their names.
+struct Target {
+    name: &'static str,
+    about: &'static str,
+    /// Is it part of `all`?
+    in_all: bool,
+    run: fn(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened>,
+}
+
+const TARGETS: [Target; 7] = [
+    Target {
+        name: "plans",
+        about: "one CUBIC on a plan of 200 Mbit/s among 10, 1000 and 20 000 subscribers",
+        in_all: true,
+        run: |_| scale::one_on_its_plan(),
+    },
+    Target {
+        name: "page",
+        about: "what the gateway's page costs with three viewers, and whether 10 000 slow connections disturb",
+        in_all: true,
+        run: |_| page::all(),
+    },
+    Target {
+        name: "shell",
+        about: "the rate and the delay of `fairwire lab shell`",
+        in_all: true,
+        run: |_| shell::all(),
+    },
+    Target {
+        name: "autorate",
+        about: "a gateway in front of a line that halves and comes back, with a fixed rate and with autorate",
+        in_all: true,
+        run: autorate::all,
+    },
+    Target {
+        name: "subscribers",
+        about: "set-up, bursts, and sessions, plans and suspensions that change among 20 000 subscribers",
+        in_all: true,
+        run: subscribers::all,
+    },
+    Target {
+        name: "diffserv",
+        about: "a DiffServ domain with fixed and with adaptive token buckets: gains beside the simulation (12 minutes)",
+        in_all: false,
+        run: diffserv::all,
+    },
+    Target {
+        name: "scale",
+        about: "20 000 subscribers: memory, start, reload",
+        in_all: true,
+        run: |_| scale::twenty_thousand(),
+    },
+];
+
+/// What is printed for `--help`.
+fn usage() -> String {
+    let in_all: Vec<&str> = TARGETS.iter().filter(|target| target.in_all).map(|target| target.name).collect();
+    let all = format!("contests, faults, {} (the default)", in_all.join(", "));
+    let lines: String = [
+        ("all", all.as_str()),
+        ("contests", "traffic against disciplines, held against the max-min oracle"),
+        ("faults", "what was promised, what happened, the counters"),
+    ]
+    .into_iter()
+    .chain(TARGETS.iter().map(|target| (target.name, target.about)))
+    .chain([
+        ("soak", "full load and reloads for minutes"),
+        (
+            "home",
+            "a heavy host, another and a quiet one on 50/10 Mbit/s, under HTB and ours, bump and NAT router",
+        ),
+        ("peers", "the same traffic through the kernel's HTB; needs iproute2"),
+        ("list", "lists contests and faults"),
+    ])
+    .map(|(name, about)| format!("  {name:<12} {about}\n"))
+    .collect();
+    USAGE.replace("{commands}", &lines)
+}
+
 const USAGE: &str = "\
 Holds the gateway against its promises, in network namespaces with this kernel's TCP.
 
 Usage: fairwire-field [OPTION]... [COMMAND] [NAME]...
 
-  all                 contests, faults, plans, page, shell, autorate and scale (the default)
-  contests [NAME]...  traffic against disciplines, held against the max-min oracle; those whose names contain a NAME
-  faults [NAME]...    what was promised, what happened, the counters
-  scale               20 000 subscribers: memory, start, reload
-  plans               one CUBIC on a plan of 200 Mbit/s among 10, 1000 and 20 000 subscribers
-  page                what the gateway's page costs with three viewers, and whether 10 000 slow connections disturb
-  autorate [NAME]...  a gateway in front of a line that halves and comes back, with a fixed rate and with autorate; runs whose names
-                      contain a NAME
-  shell               the rate and the delay of `fairwire lab shell`
-  diffserv [NAME]...  a DiffServ domain with fixed and with adaptive token buckets: gains beside the simulation (12 minutes)
-  soak                full load and reloads for minutes
-  home [NAME]...      a heavy host, another and a quiet one on 50/10 Mbit/s, under HTB and ours, bump and NAT router; rows whose
-                      names contain a NAME
-  peers               the same traffic through the kernel's HTB; needs iproute2
-  list                lists contests and faults
+{commands}
+With NAMEs only the parts whose names contain one of them.
 
   --suite FOLDER   contests and homes (default: suite/field)
   --out FOLDER     where results go (default: out/field)
@@ -66,7 +133,7 @@ fn main() -> ExitCode {
     let arguments = match Arguments::read(words.into_iter()) {
         Ok(arguments) => arguments,
         Err(why) => {
-            eprintln!("{why}\n\n{USAGE}");
+            eprintln!("{why}\n\n{}", usage());
             return ExitCode::from(2);
         }
     };
@@ -93,17 +160,12 @@ struct Arguments {
     names: Vec<String>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Command {
     All,
     Contests,
     Faults,
-    Scale,
-    Plans,
-    Page,
-    Shell,
-    Diffserv,
-    Autorate,
+    Target(&'static Target),
     Soak,
     Home,
     Peers,
@@ -147,12 +209,7 @@ impl Arguments {
             Command::All => self.all(),
             Command::Contests => self.contests(),
             Command::Faults => self.faults(),
-            Command::Scale => self.report("scale.json", scale::twenty_thousand()),
-            Command::Plans => self.report("plans.json", scale::one_on_its_plan()),
-            Command::Page => self.report("page.json", page::all()),
-            Command::Shell => self.report("shell.json", shell::all()),
-            Command::Diffserv => self.report("diffserv.json", diffserv::all(&|name| self.is_named(name))),
-            Command::Autorate => self.report("autorate.json", autorate::all(&|name| self.is_named(name))),
+            Command::Target(target) => self.target(target),
             Command::Soak => self.soak(),
             Command::Home => self.home(),
             Command::Peers => self.peers(),
@@ -169,7 +226,7 @@ impl Arguments {
     }
 
     fn list(&self) -> Fallible<bool> {
-        let mut text = format!("{USAGE}\n\nContests:\n");
+        let mut text = format!("{}\n\nContests:\n", usage());
         for case in contest::read_all(&self.suite)? {
             text += &format!("  {}{}\n", case.name, if case.is_quick { " (a test too)" } else { "" });
         }
@@ -185,12 +242,15 @@ impl Arguments {
     fn all(&self) -> Fallible<bool> {
         let contests = self.contests()?;
         let faults = self.faults()?;
-        let plans = self.report("plans.json", scale::one_on_its_plan())?;
-        let page = self.report("page.json", page::all())?;
-        let shell = self.report("shell.json", shell::all())?;
-        let autorate = self.report("autorate.json", autorate::all(&|name| self.is_named(name)))?;
-        let scale = self.report("scale.json", scale::twenty_thousand())?;
-        Ok(scale && autorate && shell && page && plans && contests && faults)
+        let mut holds = contests && faults;
+        for target in TARGETS.iter().filter(|target| target.in_all) {
+            holds &= self.target(target)?;
+        }
+        Ok(holds)
+    }
+
+    fn target(&self, target: &Target) -> Fallible<bool> {
+        self.report(&format!("{}.json", target.name), (target.run)(&|name| self.is_named(name)))
     }
 
     fn is_named(&self, name: &str) -> bool {
@@ -337,17 +397,11 @@ fn command(name: &str) -> Option<Command> {
         "all" => Command::All,
         "contests" => Command::Contests,
         "faults" => Command::Faults,
-        "scale" => Command::Scale,
-        "plans" => Command::Plans,
-        "page" => Command::Page,
-        "shell" => Command::Shell,
-        "diffserv" => Command::Diffserv,
-        "autorate" => Command::Autorate,
         "soak" => Command::Soak,
         "home" => Command::Home,
         "peers" => Command::Peers,
         "list" => Command::List,
-        _ => return None,
+        _ => Command::Target(TARGETS.iter().find(|target| target.name == name)?),
     })
 }
 

@@ -11,8 +11,8 @@ use crate::headers::{Fragment, Headers, UDP};
 pub enum QuicPacket {
     /// Of a handshake: its header has a version that is known here.
     Long,
-    /// Of a connection that is established, or of anything else that begins so: one bit is all that a
-    /// short header has to be known by.
+    /// Of a connection that is established, or of anything else that begins so: one bit is all that
+    /// a short header has to be known by.
     Short {
         /// The spin bit (RFC 9000, section 17.4).
         spin: bool,

@@ -2,10 +2,10 @@
 //! `cargo bench -p fairwire-gateway --bench packet`.
 //!
 //! Frames of 64 and 1518 bytes from 64 flows come through the download of a plain gateway (`faba`,
-//! one class): of UDP, and of TCP with timestamps and of QUIC, which are timed. They come at 0.9 and at 1.5 of
-//! the link's rate, 32 at a time; a port takes what leaves and forgets it. It prints nanoseconds of
-//! the thread's processor time, the median of rounds. For instructions, and by what they are spent,
-//! run one of the loads, 0 to 9, under callgrind:
+//! one class): of UDP, and of TCP with timestamps and of QUIC, which are timed. They come at 0.9
+//! and at 1.5 of the link's rate, 32 at a time; a port takes what leaves and forgets it. It prints
+//! nanoseconds of the thread's processor time, the median of rounds. For instructions, and by what
+//! they are spent, run one of the loads, 0 to 9, under callgrind:
 //!
 //!     valgrind --tool=callgrind --toggle-collect='*packet::forwarded*' PROGRAM --once 0
 

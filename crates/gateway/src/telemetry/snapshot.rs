@@ -116,8 +116,8 @@ pub struct WaySnapshot {
     /// The waits of packets that left since the start, over all reloads.
     #[serde(default)]
     pub sojourn_histogram: SojournHistogram,
-    /// Round trips of TCP and QUIC that ended during the last second, from the port by which this way
-    /// leaves to the hosts beyond and back, seconds. Waits in the gateway are no part of them.
+    /// Round trips of TCP and QUIC that ended during the last second, from the port by which this
+    /// way leaves to the hosts beyond and back, seconds. Waits in the gateway are no part of them.
     #[serde(default)]
     pub round_trip: SojournSnapshot,
     /// The same since the start, over all reloads.

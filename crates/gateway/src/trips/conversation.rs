@@ -1,5 +1,5 @@
-//! What is remembered of a conversation. Of TCP: in each way the highest byte, the newest timestamp,
-//! and one segment that is timed. Of QUIC: its [`Spin`].
+//! What is remembered of a conversation. Of TCP: in each way the highest byte, the newest
+//! timestamp, and one segment that is timed. Of QUIC: its [`Spin`].
 
 use super::spin::Spin;
 use fairwire_core::{Duration, Time};

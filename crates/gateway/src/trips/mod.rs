@@ -200,8 +200,8 @@ impl TripsOf<'_> {
         if let Sent::Timed(number) = sent { Table::ticket(place, number) } else { 0 }
     }
 
-    /// A datagram of `class` arrives in `frame`: where it is QUIC, its spin bit may begin a trip and
-    /// end one. Returns its ticket, where it begins one.
+    /// A datagram of `class` arrives in `frame`: where it is QUIC, its spin bit may begin a trip
+    /// and end one. Returns its ticket, where it begins one.
     #[inline]
     pub(crate) fn spins(&mut self, frame: &[u8], headers: &Headers, class: u32, now: Time) -> Ticket {
         match QuicPacket::of(frame, headers) {

@@ -2,12 +2,12 @@
 //! section 3.8.2).
 //!
 //! A server sends back the spin bit that it received last, and a client the opposite. The bit of
-//! each way is constant, but for an edge that goes round once in a round trip. So the first packet
-//! with the edge that comes back is the answer to the one that left: the time between is the round
-//! trip of that part of the path, whichever end is the client.
+//! each way is constant, but for an edge that goes round once in a round trip. So the edge that
+//! comes back is the answer to the one that left. The time between is the round trip of that part
+//! of the path, whichever end is the client.
 //!
-//! Edges are wrong where packets overtake one another, where ends vary the bit at random to spin
-//! nothing (RFC 9000 has one of 16 do it), and late where an end had nothing to send. Hence:
+//! Edges are wrong where packets overtake one another, and where ends draw the bit so that it says
+//! nothing, as RFC 9000 has one of 16 do. They are late where an end had nothing to send. Hence:
 //! - An edge in the way of the last one, which was not answered yet, is a contradiction. After it
 //!   nothing counts, until [`SURE`] trips in a row are without one.
 //! - The answer could have come at any time after the packet before it. Where that was longer ago
@@ -127,8 +127,7 @@ impl Spin {
 mod tests {
     use super::*;
 
-    /// A connection whose ends send every `every` us, with this much time from the gateway to each
-    /// end and back, all in microseconds. `spin` is what an end makes of what it received last.
+    /// A connection whose ends send every `every` us.
     struct Path {
         spin: Spin,
         every: u64,
@@ -150,7 +149,7 @@ mod tests {
             let mut seen: [Vec<(u64, bool)>; 2] = Default::default();
             for now in (0..steps).map(|step| step * self.every) {
                 for way in [0, 1] {
-                    // What comes in `way` was sent by an end that had heard what left the other way.
+                    // What comes in `way` was sent by an end that had heard what left before.
                     let heard =
                         seen[1 - way].iter().rev().find(|(left, _)| left + self.trips[1 - way] <= now);
                     let bit = heard.is_some_and(|(_, bit)| if way == 1 { !bit } else { *bit });

@@ -88,7 +88,9 @@ pub(super) fn change_file(
             return Err(Failure::user(message, format!("`{name}` stays as it is")));
         }
         Ok(answer) => Ok(Some(answer)),
-        Err(RequestError::Silent { source, .. }) if is_of_no_gateway(&source) => checked().map(|_| Ok(None))?,
+        Err(RequestError::Silent { source, .. }) if is_of_no_gateway(&source) => {
+            checked().map(|_| Ok(None))?
+        }
         Err(error) => checked().map(|_| {
             Err(client::silent(format!(
                 "`{name}` is written, but whether the gateway has read it is not known: {error}"
