@@ -5,7 +5,7 @@ use crate::direction::{Direction, DirectionPlan};
 use crate::loops::{Echoes, Side};
 use crate::trips::Trips;
 use fairwire_core::Time;
-use fairwire_linux::port::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
+use fairwire_linux::port::{Late, LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
 use fairwire_wire::vnet::VnetHeader;
 
 /// Both directions.
@@ -107,6 +107,10 @@ impl<P: Port> Port for RecordingPort<'_, P> {
 
     fn link_kind(&self) -> LinkKind {
         self.port.link_kind()
+    }
+
+    fn take_late(&mut self) -> Late {
+        self.port.take_late()
     }
 
     fn health(&mut self) -> PortHealth {

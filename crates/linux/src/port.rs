@@ -3,6 +3,7 @@
 use fairwire_wire::headers::{self, Headers};
 use fairwire_wire::join::TcpOffsets;
 use fairwire_wire::vnet::VnetHeader;
+use std::sync::Arc;
 
 /// Takes one received frame: its bytes from the link's header on ([`LinkKind`]), and what the
 /// virtio-net header says of it.
@@ -38,6 +39,18 @@ pub trait Port {
         LinkKind::Ethernet
     }
 
+    /// What sends by this port from another thread: once for each time that its device was opened,
+    /// and never where only its own thread may send.
+    fn remote(&mut self) -> Option<Arc<dyn Transmit>> {
+        None
+    }
+
+    /// Frames that [`transmit_all`](Port::transmit_all) took, and the device did not: since the
+    /// last call.
+    fn take_late(&mut self) -> Late {
+        Late::default()
+    }
+
     /// Is the port still there? Invoked when its descriptor reports an error, and from time to
     /// time.
     fn check(&mut self) -> Result<(), PortError> {
@@ -46,6 +59,21 @@ pub trait Port {
 
     /// The fault counters so far.
     fn health(&mut self) -> PortHealth;
+}
+
+/// Sends by a port from another thread.
+pub trait Transmit: Send + Sync {
+    /// As [`Port::transmit_all`].
+    fn transmit_all(&self, frames: &[Outgoing<'_>]) -> Refused;
+}
+
+/// Frames that a port took and lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Late {
+    /// The device refused them.
+    pub refused: u64,
+    /// They are longer than the device takes.
+    pub too_long: u64,
 }
 
 /// Frames that [`Port::transmit_all`] takes at once: the bits of [`Refused`].
@@ -59,6 +87,15 @@ pub struct Outgoing<'a> {
     /// Its TCP offsets, if it was part of a super-packet: frames that leave together may be passed
     /// to the kernel as one again.
     pub offsets: Option<TcpOffsets>,
+    /// Frames with the same number leave in the order in which they come.
+    pub flow: u32,
+}
+
+impl<'a> Outgoing<'a> {
+    /// A frame of no flow, which was no part of a super-packet.
+    pub fn of(bytes: &'a [u8]) -> Self {
+        Outgoing { bytes, ..Outgoing::default() }
+    }
 }
 
 /// Which frames of a batch were not sent.

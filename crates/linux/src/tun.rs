@@ -163,7 +163,7 @@ impl Port for Tun {
     }
 
     fn transmit(&mut self, frame: &[u8]) -> bool {
-        self.transmit_all(&[Outgoing { bytes: frame, offsets: None }]) == Refused::NONE
+        self.transmit_all(&[Outgoing::of(frame)]) == Refused::NONE
     }
 
     fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {

@@ -114,8 +114,10 @@ fn give(link: &mut Link<Frame, Time>, device: &mut Tun, now: Time) {
             }
             due.push(frame);
         }
-        let outgoing: Vec<Outgoing<'_>> =
-            due.iter().map(|frame| Outgoing { bytes: &frame.bytes, offsets: frame.offsets }).collect();
+        let outgoing: Vec<Outgoing<'_>> = due
+            .iter()
+            .map(|frame| Outgoing { offsets: frame.offsets, ..Outgoing::of(&frame.bytes) })
+            .collect();
         device.transmit_all(&outgoing); // a device takes all that comes, or counts it itself
         if due.len() < MAX_FRAMES_AT_ONCE {
             return;

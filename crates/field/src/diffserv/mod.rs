@@ -223,7 +223,16 @@ fn gains(happened: &mut Happened, markers: Markers, rate_mbps: f64) -> Fallible<
     let reports = self::edge(&run.egress)?;
     // UDP, IPv4, and Ethernet with check sequence, preamble and gap.
     let sent = reports.report_bytes_sent as f64 + reports.reports_sent as f64 * (8.0 + 20.0 + 38.0);
-    let traffic = run.core.status()?.ways[1].totals.bytes_out as f64;
+    let core = run.core.status()?;
+    let totals = &core.ways[1].totals;
+    for (what, causes) in [("dropped", &totals.dropped), ("marked", &totals.marked)] {
+        for (cause, count) in causes.iter().filter(|(_, count)| **count > 0) {
+            happened.count(&format!("{what} by the core: {cause}"), *count as f64);
+        }
+    }
+    happened.count("packets that came to the core", totals.packets_in as f64);
+    happened.count("median wait in the core in the last second, ms", core.ways[1].sojourn.p50_s * 1e3);
+    let traffic = totals.bytes_out as f64;
     happened.expect("reports, thousandths of the traffic", 1e3 * sent / traffic, Allowed::at_most(REPORTS));
     let heard = edge.reports_received as f64 / reports.reports_sent.max(1) as f64;
     happened.expect("reports heard, part of those sent", heard, Allowed::at_least(0.99));

@@ -123,7 +123,7 @@ fn blast(
     let ends = [ROUTED_SOURCE, VACANT].map(|address| address.octets());
     let frames: Vec<_> =
         (0..MAX_FRAMES_AT_ONCE).map(|flow| udp(bytes, mac, ends, 1000 + flow as u16)).collect();
-    let batch: Vec<_> = frames.iter().map(|bytes| Outgoing { bytes, offsets: None }).collect();
+    let batch: Vec<_> = frames.iter().map(|bytes| Outgoing::of(bytes)).collect();
     let mut due = clock::now();
     let mut turn = batch.iter().cycle();
     while !is_over.load(Ordering::Relaxed) {

@@ -29,6 +29,10 @@ pub struct AfPacketSpec {
     /// bypass the gateway.
     #[parameter(default = false)]
     pub allow_forwarding: Option<bool>,
+    /// Threads that send: the one that decides, and others that only send, for links of which one
+    /// processor cannot send all packets.
+    #[parameter(default = 1, min = 1, max = 16, unit = "threads")]
+    pub threads: Option<u32>,
 }
 
 /// Parameters of `tun`.
@@ -108,7 +112,15 @@ impl Backend {
 
     /// May this machine forward beside the gateway?
     pub(super) fn allows_forwarding(&self) -> bool {
-        matches!(self, Backend::AfPacket(AfPacketSpec { allow_forwarding: Some(true) }))
+        matches!(self, Backend::AfPacket(AfPacketSpec { allow_forwarding: Some(true), .. }))
+    }
+
+    /// Threads that send; 1 where only the one that decides does.
+    pub fn threads(&self) -> u32 {
+        match self {
+            Backend::AfPacket(spec) => spec.checked().expect("it was checked when it was read").threads,
+            Backend::Tun(_) | Backend::Router(_) => 1,
+        }
     }
 }
 

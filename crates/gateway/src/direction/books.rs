@@ -9,6 +9,7 @@ use crate::pool::FramePool;
 use crate::telemetry::capture::{Event, Fate, Recorder};
 use crate::telemetry::sojourn::Sojourns;
 use fairwire_core::{Cause, Duration, Packet, Signals, Time};
+use fairwire_linux::port::Late;
 
 /// Frames, counts of flows, classes and totals, waits, and the last drops, marks and losses. A
 /// discipline is given it as its [`Signals`].
@@ -98,6 +99,17 @@ impl Books {
         self.totals.lost[loss as usize] += 1;
         self.recorder.record(loss_of(loss, UNCLAIMED, self.now), self.pool.bytes(id));
         self.pool.release(id);
+    }
+
+    /// Frames that a port had taken were lost after all.
+    #[inline]
+    pub(super) fn were_lost(&mut self, late: Late) {
+        if late == Late::default() {
+            return;
+        }
+        self.totals.packets_out -= late.refused + late.too_long;
+        self.totals.lost[Loss::Refused as usize] += late.refused;
+        self.totals.lost[Loss::OverMtu as usize] += late.too_long;
     }
 
     fn record(&mut self, packet: &Packet, class: u32, fate: Fate) {

@@ -177,6 +177,7 @@ impl Direction {
         }
         self.departures.advance(now);
         while self.transmit_batch(port, trips) {}
+        self.books.were_lost(port.take_late());
     }
 
     /// The link's rate follows `law` from `now` on, whose times count from `start`. A packet that
@@ -401,8 +402,8 @@ impl Direction {
             batch.iter_mut().zip(&mut frames).zip(std::iter::from_fn(|| departures.pop()))
         {
             *place = due;
-            *frame =
-                Outgoing { bytes: books.pool.bytes(due.frame), offsets: books.pool.note(due.frame).offsets };
+            let FrameNote { offsets, account, .. } = books.pool.note(due.frame);
+            *frame = Outgoing { bytes: books.pool.bytes(due.frame), offsets, flow: account };
             count += 1;
         }
         if count == 0 {

@@ -90,6 +90,7 @@ impl Control<'_> {
         let mut clients = Clients::default();
         let (mut alive_at, mut beats, mut is_guarded) = (Time::ZERO, u64::MAX, true);
         let (mut troubles, mut limits, mut openings) = (Troubles::default(), Limits::default(), 0);
+        let mut stalls = 0;
         while !is_over() && !self.stop.load(Ordering::Relaxed) && !has_come(&self.signals.ends) {
             if has_come(&self.signals.reloads) {
                 // Only the log waits for this answer.
@@ -117,6 +118,13 @@ impl Control<'_> {
                 openings = opened;
                 let text = "this process was silent, and its guard bridged the link: for that time it was not shaped";
                 report(&self.board, ChangeKind::FailedOpen, text.to_owned());
+            }
+            let stalled = self.shared.stalls.load(Ordering::Relaxed);
+            if stalled > stalls {
+                stalls = stalled;
+                let text =
+                    "a thread that sends is stuck: what it was given waits, and the others go on without it";
+                report(&self.board, ChangeKind::SenderStuck, text.to_owned());
             }
             troubles.look(self.board.lost(), &mut |line| report(&self.board, ChangeKind::Losses, line));
             limits.look(&self.board, now, &mut |kind, line| report(&self.board, kind, line));

@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::datapath::Datapath;
 use crate::direction::{HandedOver, Replacement, Retired, Sizes};
 use crate::driver::Next;
+use crate::io::senders::Senders;
 use crate::telemetry::{Observer, PortState, Samplers};
 use crate::trips::{ClassTrips, Listener};
 use fairwire_core::{Duration, RateLaw, RateRequest, SetWeightError, Time, Weight};
@@ -89,6 +90,8 @@ pub(super) struct Shared {
     pub is_guard_gone: AtomicBool,
     /// How often the guard bridged the link.
     pub openings: AtomicU64,
+    /// How often a thread that sends was stalled.
+    pub stalls: AtomicU64,
     /// Bytes that the line outside brought, and that left for it, in all; as counted on the link.
     pub carried: [AtomicU64; 2],
 }
@@ -101,6 +104,8 @@ pub(super) struct Engine {
     pub common: Rc<RefCell<Common>>,
     /// Inside first.
     pub ports: [Rc<Cell<PortState>>; 2],
+    /// The threads that send beside this one.
+    pub senders: Option<Rc<RefCell<Senders>>>,
     pub interval: Duration,
     /// The most time that what waits may take to leave at the end.
     pub patience: Duration,
@@ -122,13 +127,20 @@ impl Engine {
             self.shared.is_guard_gone.store(heartbeat.is_alone(), Ordering::Relaxed);
             self.shared.openings.store(heartbeat.openings(), Ordering::Relaxed);
         }
+        let mut processor = fairwire_linux::clock::thread().since(Time::ZERO);
+        if let Some(senders) = &self.senders {
+            let mut senders = senders.borrow_mut();
+            senders.watch(now);
+            self.shared.stalls.store(senders.stalls(), Ordering::Relaxed);
+            processor = processor + senders.processor();
+        }
         while let Ok(command) = self.commands.try_recv() {
             self.handle(command, now, datapath);
         }
         if now >= self.observe_at {
             self.observe_at = now + self.interval;
             datapath.backward.show_targets(now);
-            self.observer.took(fairwire_linux::clock::thread().since(Time::ZERO));
+            self.observer.took(processor);
             self.observer.observe(now, datapath, [self.ports[0].get(), self.ports[1].get()]);
         }
         if self.shared.stop.load(Ordering::Relaxed) {

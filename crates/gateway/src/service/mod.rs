@@ -40,13 +40,14 @@ pub use place::{files_of, folder, socket_of, socket_path};
 
 use crate::class_book::Way;
 use crate::config::backend::BackendKind;
-use crate::config::spec::{OnFailure, SafetySpec};
+use crate::config::spec::{OnFailure, SafetySpec, Spec};
 use crate::config::user::{self, User};
 use crate::config::{Config, PlanContext};
 use crate::datapath::{Datapath, Wire};
 use crate::direction::Direction;
 use crate::driver;
 use crate::edge::EdgeViews;
+use crate::io::senders::{Senders, SharedPort};
 use crate::telemetry::{About, ChangeKind, Observer};
 use control::{Control, Signals};
 use edges::Edges;
@@ -226,7 +227,8 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
     let views = EdgeViews::of([&datapath.forward, &datapath.backward].map(Direction::edge));
     let recorder = sites.serve(&board, &context, &is_over)?;
     let (beats, child) = guard.unzip();
-    let inner = Inner { config: config.clone(), wire, links: links.views(), datapath, observer };
+    let frame_bytes = context.frame_bytes;
+    let inner = Inner { config: config.clone(), wire, links: links.views(), datapath, observer, frame_bytes };
     links.watch(is_over.clone(), board.clone())?;
     let forwarding = {
         let shared = shared.clone();
@@ -302,6 +304,15 @@ struct Inner {
     links: [Arc<LinkView>; 2],
     datapath: Datapath,
     observer: Observer,
+    /// Bytes of the longest frame.
+    frame_bytes: u32,
+}
+
+/// The threads that send beside the one that decides, where the configuration has some.
+fn senders_of(spec: &Spec, frame_bytes: u32) -> std::io::Result<Option<Rc<RefCell<Senders>>>> {
+    let count = spec.wire.backend.threads() as usize - 1;
+    let start = || Senders::start(count, frame_bytes as usize).map(|senders| Rc::new(RefCell::new(senders)));
+    (count > 0).then(start).transpose()
 }
 
 impl Inner {
@@ -311,27 +322,36 @@ impl Inner {
         shared: Arc<Shared>,
         guard: Option<GuardPipes>,
     ) -> Result<(), PortError> {
-        let Inner { config, wire, links: [inside, outside], mut datapath, observer } = self;
+        let Inner { config, wire, links: [inside, outside], mut datapath, observer, frame_bytes } = self;
         let safety = &config.spec().safety;
         let heartbeat = guard.map(|(to, from)| Heartbeat::new(to, from, watchdog(safety), clock::now()));
         let common = Rc::new(RefCell::new(Common { heartbeat, is_ending: false }));
         let patience = safety.patience.map(|patience| patience.0);
         let spec = config.spec();
+        let senders = senders_of(spec, frame_bytes).map_err(|source| PortError::System {
+            operation: "starting threads to send",
+            name: spec.wire.outside.clone(),
+            source,
+        })?;
         let live = |opened: OpenInterface, link, name: &str| {
             let OpenInterface { port, lock } = opened;
             LivePort::new(name, port, opening::again(spec, lock), patience, (link, common.clone()))
                 .map_err(|source| PortError::System { operation: "preparing", name: name.to_owned(), source })
         };
+        let (left, right) =
+            (live(wire.left, outside, &spec.wire.outside)?, live(wire.right, inside, &spec.wire.inside)?);
+        let ports = [right.state(), left.state()];
         let mut wire = Wire {
-            left: live(wire.left, outside, &spec.wire.outside)?,
-            right: live(wire.right, inside, &spec.wire.inside)?,
+            left: SharedPort::new(left, 0, senders.clone()),
+            right: SharedPort::new(right, 1, senders.clone()),
         };
         let mut engine = Engine {
             commands,
             observer,
             shared,
             common: common.clone(),
-            ports: [wire.right.state(), wire.left.state()],
+            ports,
+            senders,
             interval: interval(&config),
             patience: longest_stay(&config),
             observe_at: Time::ZERO,

@@ -6,7 +6,7 @@ use super::links::LinkView;
 use crate::telemetry::PortState;
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
-use fairwire_linux::port::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
+use fairwire_linux::port::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take, Transmit};
 use std::cell::{Cell, RefCell};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
@@ -177,6 +177,10 @@ impl<P: Port> Port for LivePort<P> {
 
     fn link_kind(&self) -> LinkKind {
         self.kind
+    }
+
+    fn remote(&mut self) -> Option<Arc<dyn Transmit>> {
+        self.port.as_mut().and_then(Port::remote)
     }
 
     fn check(&mut self) -> Result<(), PortError> {

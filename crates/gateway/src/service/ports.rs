@@ -10,11 +10,12 @@ use crate::io::router::RouterPort;
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::interface::mtu;
 use fairwire_linux::link;
-use fairwire_linux::port::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
+use fairwire_linux::port::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take, Transmit};
 use fairwire_linux::tun::Tun;
 use fairwire_wire::headers::MAX_LINK_BYTES;
 use std::io::ErrorKind;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
 
 /// What is opened on an interface, by the back end of the configuration.
 #[derive(Debug)]
@@ -72,6 +73,10 @@ impl Port for AnyPort {
             AnyPort::Tun(port) => port.link_kind(),
             AnyPort::Router(port) => port.link_kind(),
         }
+    }
+
+    fn remote(&mut self) -> Option<Arc<dyn Transmit>> {
+        self.port().remote()
     }
 
     fn check(&mut self) -> Result<(), PortError> {

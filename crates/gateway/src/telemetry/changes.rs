@@ -27,6 +27,8 @@ pub enum ChangeKind {
     FailedOpen,
     /// The guard is gone.
     GuardGone,
+    /// A thread that sends is stuck.
+    SenderStuck,
     /// The first packets were lost for a reason that means that something is set up wrong.
     Losses,
     /// A way was full for a minute, and packets were dropped or marked throughout.
@@ -41,7 +43,7 @@ pub enum ChangeKind {
 
 impl ChangeKind {
     /// Every kind.
-    pub const ALL: [ChangeKind; 14] = [
+    pub const ALL: [ChangeKind; 15] = [
         ChangeKind::Start,
         ChangeKind::Reload,
         ChangeKind::ReloadRefused,
@@ -51,6 +53,7 @@ impl ChangeKind {
         ChangeKind::InterfaceUp,
         ChangeKind::FailedOpen,
         ChangeKind::GuardGone,
+        ChangeKind::SenderStuck,
         ChangeKind::Losses,
         ChangeKind::Full,
         ChangeKind::NotFull,
@@ -70,6 +73,7 @@ impl ChangeKind {
             ChangeKind::InterfaceUp => "interface-up",
             ChangeKind::FailedOpen => "failed-open",
             ChangeKind::GuardGone => "guard-gone",
+            ChangeKind::SenderStuck => "sender-stuck",
             ChangeKind::Losses => "losses",
             ChangeKind::Full => "full",
             ChangeKind::NotFull => "not-full",

@@ -300,7 +300,7 @@ fn what_a_full_device_queue_refuses_is_counted_frame_by_frame() {
                 !numbers(&mut sink).is_empty()
             });
             let frames: Vec<_> = (0..500).map(frame).collect();
-            let batch: Vec<_> = frames.iter().map(|bytes| Outgoing { bytes, offsets: None }).collect();
+            let batch: Vec<_> = frames.iter().map(|bytes| Outgoing::of(bytes)).collect();
             batch.chunks(50).for_each(|batch| assert_eq!(source.transmit_all(batch).count(), 0));
             clock::sleep_until(clock::now() + Duration::from_ms(50));
         });

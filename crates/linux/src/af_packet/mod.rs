@@ -22,7 +22,7 @@ mod ring;
 mod send;
 mod socket;
 
-use crate::port::{Outgoing, Port, PortError, PortHealth, Refused, Take};
+use crate::port::{Outgoing, Port, PortError, PortHealth, Refused, Take, Transmit};
 use queue::{BATCH, Queue, unpack};
 use ring::{Ring, Slot};
 use rustix::io::Errno;
@@ -30,6 +30,7 @@ use rustix::net::sockopt;
 use send::send_all;
 use socket::{is_bound, system, take_overflows};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 
 pub use socket::open_socket;
 
@@ -46,6 +47,18 @@ pub struct AfPacket {
     is_down: bool,
     /// Did the kernel report, for a frame that was sent, that the interface was removed?
     is_gone: bool,
+    /// Has another thread what sends by it?
+    has_remote: bool,
+}
+
+/// Sends by a packet socket from another thread.
+struct Remote(OwnedFd);
+
+impl Transmit for Remote {
+    fn transmit_all(&self, frames: &[Outgoing<'_>]) -> Refused {
+        // That the interface is gone the port notices itself.
+        send_all(self.0.as_fd(), frames, &mut |_| ())
+    }
 }
 
 /// The maximum number of frames that one call takes out of the ring.
@@ -78,6 +91,7 @@ impl AfPacket {
             health: PortHealth::default(),
             is_down: false,
             is_gone: false,
+            has_remote: false,
         }
     }
 
@@ -140,13 +154,22 @@ impl Port for AfPacket {
     }
 
     fn transmit(&mut self, frame: &[u8]) -> bool {
-        self.transmit_all(&[Outgoing { bytes: frame, offsets: None }]) == Refused::NONE
+        self.transmit_all(&[Outgoing::of(frame)]) == Refused::NONE
     }
 
     fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
         send_all(self.socket.as_fd(), frames, &mut |error| {
             self.is_gone |= matches!(error, Errno::NXIO | Errno::NODEV);
         })
+    }
+
+    fn remote(&mut self) -> Option<Arc<dyn Transmit>> {
+        if self.has_remote {
+            return None;
+        }
+        let socket = self.socket.try_clone().ok()?;
+        self.has_remote = true;
+        Some(Arc::new(Remote(socket)))
     }
 
     fn check(&mut self) -> Result<(), PortError> {

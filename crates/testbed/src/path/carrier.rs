@@ -89,8 +89,7 @@ impl<P: Port + AsFd> Carrier<P> {
             if due.is_empty() {
                 return;
             }
-            let frames: Vec<Outgoing<'_>> =
-                due.iter().map(|bytes| Outgoing { bytes, offsets: None }).collect();
+            let frames: Vec<Outgoing<'_>> = due.iter().map(|bytes| Outgoing::of(bytes)).collect();
             let refused = u64::from(self.ports[side as usize].transmit_all(&frames).count());
             self.carried.failed += refused;
             self.carried.passed += frames.len() as u64 - refused;
