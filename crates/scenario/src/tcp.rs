@@ -112,8 +112,8 @@ pub struct DelayedAckSpec {
     pub segments: Option<u32>,
     /// The maximum delay of an ACK after the first segment. Default: "40 ms".
     pub timeout: Option<Quantity<Duration>>,
-    /// The number of segments at the start of a connection that are acknowledged each at once,
-    /// at most 255; Linux has 16. Default: 0.
+    /// The number of ACKs that leave at once at the beginning, after a pause and after a segment
+    /// that came before, at most 255; Linux has 16. Default: 0.
     pub quick_acks: Option<u32>,
 }
 

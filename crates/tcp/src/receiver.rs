@@ -5,7 +5,7 @@
 //! RFC 5681, section 4.2 (delayed acknowledgements); RFC 2018, section 4 (blocks, the latest
 //! first); RFC 3168, section 6.1.3 (echo until the sender has answered). A delayed acknowledgement
 //! follows the second segment, or the timeout. RFC 5681 recommends to delay and requires nothing,
-//! so the first may leave at once ([`DelayedAck::quick_acks`]).
+//! so some may leave at once ([`DelayedAck::quick_acks`]).
 //!
 //! # Where we differ
 //! Marks are also counted for ever, and each acknowledgement carries the count. A sender that wants
@@ -25,7 +25,7 @@ pub struct Receiver {
     marks: u32,
     most_waiting: u8, // 1 acknowledges each segment
     waiting: u8,
-    quick: u8, // segments in order whose acknowledgements still leave at once
+    has_quick: bool, // are some not delayed? Which ones is in `many`
     is_echoing: bool,
     window: u32,
     reports_blocks: bool,
@@ -33,6 +33,52 @@ pub struct Receiver {
     few: Few,
     many: Option<Box<Ahead>>, // made when it is needed first
     delay: Duration,
+}
+
+/// Which acknowledgements are not delayed, as in Linux (`tcp_input.c` of 6.1, "quick acks"): some
+/// at the beginning, after a pause, and where the sender's window may be small.
+#[derive(Clone, Copy, Debug)]
+struct Quick {
+    left: u8, // acknowledgements that still leave at once
+    most: u8,
+    opened: Time, // when the SYN came; zero where none did
+    last: Time,   // when a segment came last
+    pause: Duration,
+    has_ect: bool, // are segments ECN-capable?
+}
+
+/// So many after a mark, or a retransmission as a sender with ECN makes it.
+const AFTER_A_MARK: u8 = 2;
+/// A pause that is longer than the timeout that a receiver computes from the handshake (RFC 6298,
+/// with this as the least of its second term).
+const LEAST_PAUSE: Duration = Duration::from_ms(200);
+
+impl Quick {
+    fn new(most: u8) -> Self {
+        let [opened, last] = [Time::ZERO; 2];
+        Quick { left: most, most, opened, last, pause: Duration::MAX, has_ect: false }
+    }
+
+    /// A segment of data comes; `is_again` where it came before.
+    fn comes(&mut self, segment: Segment, is_again: bool, was_echoing: bool, now: Time) {
+        if self.last == Time::ZERO {
+            let rtt = now.since(self.opened);
+            let timeout = rtt + Duration::from_ns(2 * rtt.ns()).max(LEAST_PAUSE);
+            self.pause = if self.opened == Time::ZERO { LEAST_PAUSE } else { timeout };
+        } else if is_again || now.since(self.last) > self.pause {
+            self.left = self.most;
+        }
+        self.last = now;
+        let is_first_mark = segment.ecn == Ecn::Ce && !was_echoing;
+        let is_uncovered = segment.is_retransmission && segment.ecn == Ecn::NotEct && self.has_ect;
+        if is_first_mark || is_uncovered {
+            self.left = self.left.max(AFTER_A_MARK);
+        }
+        if segment.cwr {
+            self.left = self.left.max(1);
+        }
+        self.has_ect |= segment.ecn != Ecn::NotEct;
+    }
 }
 
 /// Where that is which is beyond the next segment expected.
@@ -61,11 +107,13 @@ struct Near {
     end: u16,
 }
 
-/// What is beyond the next segment expected, where it is more, or blocks are reported.
+/// What is beyond the next segment expected, where it is more, or blocks are reported; and which
+/// acknowledgements are not delayed.
 #[derive(Debug, Default)]
 struct Ahead {
     runs: VecDeque<Run>, // ascending, with holes between
     recent: Recent,
+    quick: Option<Quick>,
 }
 
 /// Segments from `start` to before `end`.
@@ -90,9 +138,11 @@ impl Receiver {
         let at_once = DelayedAck { segments: 1, timeout: Duration::ZERO, quick_acks: 0 };
         let delayed = config.delayed_ack.unwrap_or(at_once);
         let byte = |count: u32| u8::try_from(count).unwrap_or(u8::MAX);
+        let quick = (delayed.quick_acks > 0).then(|| Quick::new(byte(delayed.quick_acks)));
         Receiver {
             most_waiting: byte(delayed.segments.max(1)),
-            quick: byte(delayed.quick_acks),
+            has_quick: quick.is_some(),
+            many: quick.map(|quick| Box::new(Ahead { quick: Some(quick), ..Ahead::default() })),
             window: config.window.unwrap_or(u32::MAX),
             reports_blocks: config.recovery == Recovery::Sack,
             delay: delayed.timeout,
@@ -108,7 +158,7 @@ impl Receiver {
             marks: 0,
             most_waiting: 1,
             waiting: 0,
-            quick: 0,
+            has_quick: false,
             is_echoing: false,
             window: 0,
             reports_blocks: false,
@@ -129,7 +179,15 @@ impl Receiver {
     #[inline(always)] // an acknowledgement that is returned through memory, in pieces, is waited for when it is copied as a whole
     pub fn take_in(&mut self, segment: Segment, now: Time) -> Option<Ack> {
         if segment.is_syn {
-            return Some(Ack { is_for_syn: true, ..self.ack() });
+            let ack = Ack { is_for_syn: true, ..self.ack() };
+            if let Some(quick) = self.quick() {
+                (quick.opened, quick.left) = (now, quick.most);
+            }
+            return Some(ack);
+        }
+        let (next, was_echoing) = (self.next, self.is_echoing);
+        if let Some(quick) = self.quick() {
+            quick.comes(segment, segment.seq < next, was_echoing, now);
         }
         self.note_marks(segment);
         let was_in_order = self.kept == Kept::Nothing && segment.seq == self.next;
@@ -177,6 +235,11 @@ impl Receiver {
         }
     }
 
+    #[inline(always)]
+    fn quick(&mut self) -> Option<&mut Quick> {
+        if self.has_quick { self.many.as_deref_mut()?.quick.as_mut() } else { None }
+    }
+
     /// May the acknowledgement of a segment in order wait for another segment?
     #[inline(always)]
     fn may_wait(&mut self, now: Time) -> bool {
@@ -184,8 +247,7 @@ impl Receiver {
         if self.waiting >= self.most_waiting {
             return false;
         }
-        if self.quick > 0 {
-            self.quick -= 1;
+        if self.quick().is_some_and(|quick| quick.left > 0) {
             return false;
         }
         if self.due == Time::MAX {
@@ -196,6 +258,9 @@ impl Receiver {
 
     #[inline(always)]
     fn ack(&mut self) -> Ack {
+        if let Some(quick) = self.quick() {
+            quick.left = quick.left.saturating_sub(1);
+        }
         self.waiting = 0;
         self.due = Time::MAX;
         Ack { next: self.next, is_for_syn: false, ece: self.is_echoing, marks: self.marks, sack: Sack::NONE }
@@ -500,14 +565,28 @@ mod tests {
     }
 
     #[test]
-    fn quick_acknowledgements_leave_at_once_and_are_those_of_the_first_segments_in_order() {
+    fn quick_acknowledgements_leave_at_once_at_the_beginning_and_where_the_window_may_be_small() {
         let mut config = config(Profile::Modern);
         config.delayed_ack = config.delayed_ack.map(|delayed| DelayedAck { quick_acks: 3, ..delayed });
         let mut receiver = Receiver::new(&config);
-        let next = |seq| receiver.on_segment(Segment::data(seq), NOW).map(|ack| ack.next);
-        // What is out of order is acknowledged at once anyway, and does not count.
-        let acks = [0, 2, 1, 3, 4, 5, 6, 7, 8].map(next);
-        assert_eq!(acks, [Some(1), Some(1), Some(3), Some(4), Some(5), None, Some(7), None, Some(9)]);
+        let at = |ms| Time::ZERO + Duration::from_ms(ms);
+        let mut comes = |segment, ms| receiver.on_segment(segment, at(ms)).map(|ack| ack.next);
+        comes(Segment::SYN, 100);
+        let ect = |seq| Segment { ecn: Ecn::Ect0, ..Segment::data(seq) };
+        // The handshake took 40 ms, so a pause is longer than 40 + 200 ms.
+        let acks = [0, 2, 1, 3, 4, 5, 6].map(|seq| comes(ect(seq), 140 + seq));
+        assert_eq!(acks, [Some(1), Some(1), Some(3), None, Some(5), None, Some(7)]);
+        let after_pause = [7, 8, 9, 10, 11].map(|seq| comes(ect(seq), 387 + seq));
+        assert_eq!(after_pause, [Some(8), Some(9), Some(10), None, Some(12)]);
+        assert_eq!(comes(ect(3), 400), Some(12), "one that came before");
+        assert_eq!([12, 13, 14, 15].map(|seq| comes(ect(seq), 401)), [Some(13), Some(14), None, Some(16)]);
+        let marked = |seq| Segment { ecn: Ecn::Ce, ..ect(seq) };
+        let after_mark = [marked(16), marked(17), marked(18), ect(19)].map(|segment| comes(segment, 402));
+        assert_eq!(after_mark, [Some(17), Some(18), None, Some(20)], "two, after the first mark");
+        let answered = Segment { cwr: true, ..ect(20) };
+        assert_eq!([answered, ect(21)].map(|segment| comes(segment, 403)), [Some(21), None]);
+        let again = Segment { is_retransmission: true, ..Segment::data(22) };
+        assert_eq!([again, ect(23), ect(24)].map(|segment| comes(segment, 404)), [Some(23), Some(24), None]);
     }
 
     #[test]
