@@ -11,6 +11,7 @@ mod failing;
 mod frames;
 mod interfaces;
 mod life;
+mod links;
 mod page;
 mod radius;
 mod recipes;
