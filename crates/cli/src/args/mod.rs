@@ -291,10 +291,8 @@ pub(crate) enum GatewayCommand {
     /// Run a gateway, in the foreground, until it is stopped (SIGTERM, Ctrl-C). SIGHUP has it read
     /// its configuration again.
     Run {
-        /// The configuration, in TOML; several for several links in one process, each with its own
-        /// name.
-        #[arg(required = true)]
-        configs: Vec<PathBuf>,
+        /// The configuration, in TOML.
+        config: PathBuf,
         /// Wait for interfaces that are not there yet, for as long as `safety.patience` says (by
         /// default for ever), as at boot.
         #[arg(long)]

@@ -11,7 +11,6 @@ mod failing;
 mod frames;
 mod interfaces;
 mod life;
-mod links;
 mod page;
 mod radius;
 mod recipes;

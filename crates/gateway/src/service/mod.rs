@@ -9,7 +9,6 @@
 //!                                              guard process: bridges when it stops
 //! ```
 
-mod apart;
 mod bridge;
 mod client;
 mod clients;
@@ -72,7 +71,7 @@ use sites::Sites;
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Child;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -102,85 +101,21 @@ pub fn use_small_pages() {
     let _ = rustix::thread::disable_transparent_huge_pages(true);
 }
 
-/// A gateway that is to run.
-#[derive(Debug)]
-pub struct Loaded {
-    /// Its configuration.
-    pub config: Config,
-    /// The file that it was read from.
-    pub path: PathBuf,
-}
-
-/// Runs `gateways`, each on its own link, until SIGTERM, SIGINT, or `stop`.
+/// Runs the gateway of `config`, which was read from `path`, until SIGTERM, SIGINT, or `stop`.
 ///
 /// It gives up rights of the whole process, so there must be no other threads, and the program must
 /// hand its `gateway-guard` command over to [`guard_main`]. What cannot work is refused before
-/// anything is changed; after any end the machine is as before. All begin or none. One that cannot
-/// go on ends alone, and its error is returned when all have ended.
-pub fn run(gateways: Vec<Loaded>, options: &Options, stop: &AtomicBool) -> Result<(), ServiceError> {
-    apart::check(&gateways)?;
-    let user = match gateways.first() {
-        Some(first) => user_of(&first.config)?,
-        None => return Ok(()),
-    };
-    let notifiers = Notifier::from_environment(gateways.len());
-    let mut ready = Vec::new();
-    let mut reached = Files::default();
-    let is_alone = gateways.len() == 1;
-    for (Loaded { config, path }, notifier) in gateways.into_iter().zip(notifiers) {
-        let Some(one) = prepared(config, path, (options, user.as_ref()), notifier, stop)? else {
-            return Ok(()); // ended while it waited
-        };
-        reached.add(files(&one.config, one.listener.path()));
-        ready.push(one);
-    }
-    rights::keep_only(rights::GATEWAY, user.as_ref())?;
-    if !rights::confine(&reached)? {
-        say(format_args!(
-            "this kernel has no Landlock: which files the process may reach is up to its user alone"
-        ));
-    }
-    if !options.no_seccomp {
-        rights::filter_system_calls()?;
-    }
-    thread::scope(|scope| {
-        let running: Vec<_> = ready
-            .into_iter()
-            .map(|one| {
-                let name = one.config.name().to_owned();
-                scope.spawn(move || {
-                    forward(one, stop).inspect_err(|error| {
-                        if !is_alone {
-                            say(format_args!("the gateway `{name}` has ended: {error}; the others go on"));
-                        }
-                    })
-                })
-            })
-            .collect();
-        let ended = running
-            .into_iter()
-            .map(|one| one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        // Each is waited for.
-        ended.collect::<Vec<_>>().into_iter().collect()
-    })
-}
-
-/// Opens what needs rights for the gateway of `config`, which was read from `path`. `None`: it was
-/// ended while it waited.
-fn prepared(
-    config: Config,
-    path: PathBuf,
-    (options, user): (&Options, Option<&User>),
-    notifier: Notifier,
-    stop: &AtomicBool,
-) -> Result<Option<ReadyGateway>, ServiceError> {
+/// anything is changed; after any end the machine is as before.
+pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) -> Result<(), ServiceError> {
     let config = Arc::new(config);
     let spec = config.spec().clone();
-    let name = NameLock::take(&spec, user)?;
+    let user = user_of(&config)?;
+    let _name = NameLock::take(&spec, user.as_ref())?;
     let signals = Signals::catch().map_err(|error| ServiceError::system("listening to signals", error))?;
+    let notifier = Notifier::from_environment();
     let waiter = Waiter { signals: &signals, notifier: &notifier, stop };
     let Some(wire) = opening::open(&config, Some(&waiter).filter(|_| options.wait))? else {
-        return Ok(None);
+        return Ok(()); // ended while it waited
     };
     let links = Links::open([&spec.wire.inside, &spec.wire.outside])?;
     let context = PlanContext {
@@ -195,12 +130,20 @@ fn prepared(
     datapath.backward.set_edge(upload);
     let socket = place::socket_path(&spec.name, spec.telemetry.socket.as_deref());
     let listener = Listener::bind(&socket, user::readers(&config)?)?;
-    let sites = Sites::bind(&config, user)?;
+    let sites = Sites::bind(&config, user.as_ref())?;
     let edges = Edges::bind(&config)?;
-    let guard = start_guard(&config, options, user)?;
+    let guard = start_guard(&config, options, user.as_ref())?;
+    rights::keep_only(rights::GATEWAY, user.as_ref())?;
+    if !rights::confine(&files(&config, &socket))? {
+        say(format_args!(
+            "this kernel has no Landlock: which files the process may reach is up to its user alone"
+        ));
+    }
+    if !options.no_seccomp {
+        rights::filter_system_calls()?;
+    }
     let give_memory_back = options.give_memory_back;
-    Ok(Some(ReadyGateway {
-        _name: name,
+    let ready = ReadyGateway {
         config,
         path,
         context,
@@ -214,7 +157,8 @@ fn prepared(
         edges,
         guard,
         give_memory_back,
-    }))
+    };
+    forward(ready, stop)
 }
 
 /// The user that the gateway becomes. If none was configured and this process may not become
@@ -253,10 +197,9 @@ fn files(config: &Config, socket: &Path) -> Files {
 }
 
 /// A gateway that is about to forward: everything that needs rights is open.
-struct ReadyGateway {
-    _name: NameLock,
+struct ReadyGateway<'a> {
     config: Arc<Config>,
-    path: PathBuf,
+    path: &'a Path,
     context: PlanContext,
     datapath: Datapath,
     wire: Wire<OpenInterface>,
@@ -270,8 +213,8 @@ struct ReadyGateway {
     give_memory_back: Option<fn()>,
 }
 
-fn forward(ready: ReadyGateway, stop: &AtomicBool) -> Result<(), ServiceError> {
-    let ReadyGateway { _name, config, path, context, mut datapath, wire, links, .. } = ready;
+fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceError> {
+    let ReadyGateway { config, path, context, mut datapath, wire, links, .. } = ready;
     let ReadyGateway { listener, signals, notifier, sites, edges, guard, give_memory_back, .. } = ready;
     let (commands, received) = channel();
     let shared = Arc::new(Shared::default());
@@ -297,7 +240,7 @@ fn forward(ready: ReadyGateway, stop: &AtomicBool) -> Result<(), ServiceError> {
     let changed_weights = Default::default();
     let mut present = Present {
         config: config.clone(),
-        path,
+        path: path.to_owned(),
         context,
         sizes,
         commands,

@@ -128,12 +128,12 @@ impl Waiter<'_> {
                 ));
                 // Ready: other services of this machine must not wait for a cable that may never be
                 // plugged in.
-                self.notifier.waiting(&format!("waiting for the interface {name}"));
+                self.notifier.ready(&format!("waiting for the interface {name}"));
                 waits_for = name;
             }
             if now >= alive_at {
                 alive_at = now + ALIVE;
-                self.notifier.waits_on();
+                self.notifier.alive();
             }
             clock::sleep_until(now + RETRY);
         }

@@ -193,11 +193,6 @@ impl Listener {
         Ok(listener)
     }
 
-    /// Where it listens.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
     fn open_to(&self, group: u32) -> Result<(), ServiceError> {
         let path = &self.path;
         let open = || {

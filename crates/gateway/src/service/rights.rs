@@ -80,15 +80,6 @@ pub(super) struct Files {
     pub devices: Vec<PathBuf>,
 }
 
-impl Files {
-    /// Those of another gateway too.
-    pub(super) fn add(&mut self, other: Files) {
-        self.read.extend(other.read);
-        self.write.extend(other.write);
-        self.devices.extend(other.devices);
-    }
-}
-
 /// Confines this thread, and those that it starts, to these files, and forbids TCP connections
 /// (landlock(7)). What is open stays open, and what is handed over by others can be used. False if
 /// the kernel has no Landlock.

@@ -3,24 +3,21 @@
 use crate::failure::{Ending, Failure};
 use crate::pages;
 use fairwire_gateway::config::Config;
-use fairwire_gateway::service::{self, Loaded, Options, ServiceError};
-use std::path::PathBuf;
+use fairwire_gateway::service::{self, Options, ServiceError};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// Runs the gateways of the configurations at `paths` until a signal ends them; with `wait` also
-/// where an interface is not there yet.
-pub(super) fn run(paths: &[PathBuf], wait: bool, no_seccomp: bool) -> Result<Ending, Failure> {
+/// Runs the gateway of the configuration at `path` until a signal ends it; with `wait` also where
+/// an interface is not there yet.
+pub(super) fn run(path: &Path, wait: bool, no_seccomp: bool) -> Result<Ending, Failure> {
     service::use_small_pages();
     pages::keep_apart();
-    let load = |path: &PathBuf| -> Result<Loaded, Failure> {
-        let config = Config::load(path)?;
-        // The folder may be another when it is read again.
-        Ok(Loaded { config, path: std::path::absolute(path).unwrap_or_else(|_| path.clone()) })
-    };
-    let gateways = paths.iter().map(load).collect::<Result<_, _>>()?;
+    let config = Config::load(path)?;
+    // The folder may be another when it is read again.
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let never = AtomicBool::new(false);
     let options = Options { no_seccomp, wait, give_memory_back: Some(pages::give_back) };
-    match service::run(gateways, &options, &never) {
+    match service::run(config, &path, &options, &never) {
         Ok(()) => Ok(Ending::Done),
         Err(ServiceError::Unfit(error)) => Err(error.into()),
         Err(error) => Err(failure(&error)),
