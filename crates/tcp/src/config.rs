@@ -84,11 +84,11 @@ pub struct DelayedAck {
     /// 500 ms.
     pub timeout: Duration,
     /// The number of acknowledgements that leave at once at the beginning, at most 255: a sender's
-    /// window grows sooner so, and its first round-trip times have no waiting in them. As many leave
-    /// at once after a pause that is longer than a timeout, and after a segment that came before.
-    /// Two do after a mark and after a retransmission that is not ECN-capable, and one where the
-    /// sender says that it has reduced its window. Linux has 16 (its "quick acks"). RFC 5681,
-    /// section 4.2, allows it: that acknowledgements wait is a SHOULD. None of it with 0.
+    /// window grows sooner so, and its first round-trip times have no waiting in them. As many
+    /// leave at once after a pause that is longer than a timeout, and after a segment that came
+    /// before. Two do after a mark and after a retransmission that is not ECN-capable, and one
+    /// where the sender says that it has reduced its window. Linux has 16 (its "quick acks"). RFC
+    /// 5681, section 4.2, allows it: that acknowledgements wait is a SHOULD. None of it with 0.
     pub quick_acks: u32,
 }
 

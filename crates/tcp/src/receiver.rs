@@ -47,11 +47,11 @@ struct Quick {
     has_ect: bool, // are segments ECN-capable?
 }
 
-/// So many after a mark, or a retransmission as a sender with ECN makes it.
+/// This number after a mark, or a retransmission as a sender with ECN makes it.
 const AFTER_A_MARK: u8 = 2;
 /// A pause that is longer than the timeout that a receiver computes from the handshake (RFC 6298,
 /// with this as the least of its second term).
-const LEAST_PAUSE: Duration = Duration::from_ms(200);
+const MIN_PAUSE: Duration = Duration::from_ms(200);
 
 impl Quick {
     fn new(most: u8) -> Self {
@@ -63,8 +63,8 @@ impl Quick {
     fn comes(&mut self, segment: Segment, is_again: bool, was_echoing: bool, now: Time) {
         if self.last == Time::ZERO {
             let rtt = now.since(self.opened);
-            let timeout = rtt + Duration::from_ns(2 * rtt.ns()).max(LEAST_PAUSE);
-            self.pause = if self.opened == Time::ZERO { LEAST_PAUSE } else { timeout };
+            let timeout = rtt + Duration::from_ns(2 * rtt.ns()).max(MIN_PAUSE);
+            self.pause = if self.opened == Time::ZERO { MIN_PAUSE } else { timeout };
         } else if is_again || now.since(self.last) > self.pause {
             self.left = self.most;
         }
