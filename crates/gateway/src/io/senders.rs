@@ -1,14 +1,14 @@
 //! Threads that send, beside the one that decides.
 //!
 //! Most of the work for a frame is the kernel's sending (`benches/senders.rs`). What decides stays
-//! on one thread: headers, discipline, counts. So links are shared as by one thread, rates need not
-//! be divided, and reloads are what they were. It hands frames of some flows over to [`Senders`] in
+//! on one thread: headers, discipline, counts. So links are shared as by one thread. No rate is
+//! divided, and reloads are what they were. It hands frames of some flows over to [`Senders`] in
 //! parcels, and sends those of the others itself.
 //!
 //! **Who sends.** Flows are in 256 buckets by their numbers, and each bucket has a thread that
-//! sends it. Every few hundred frames some buckets change hands: to another thread where the one
-//! that decides cannot keep up, away from one that falls behind, and back where little is to be
-//! done, since waking a thread takes time too.
+//! sends it. Every few hundred frames some buckets change hands. They go to another thread where
+//! the one that decides cannot keep up, and away from one that falls behind. They come back where
+//! little is to be done, since waking a thread takes time too.
 //!
 //! **Order.** Frames of one flow leave in the order in which they come: a bucket changes hands
 //! while none of its frames is on its way. (If a thread is stalled, its buckets do not wait for
@@ -34,6 +34,7 @@ pub struct Senders {
     lanes: Vec<Lane>,
     shared: Arc<Shared>,
     stalls: u64,
+    watched: Time,
 }
 
 /// A port, some of whose frames are sent by [`Senders`].
@@ -43,6 +44,8 @@ pub struct SharedPort<P> {
     /// The number of the port: 0 or 1.
     side: usize,
     senders: Option<Rc<RefCell<Senders>>>,
+    /// Have the threads what sends by it? Until then they are given nothing.
+    is_handed_out: bool,
     buckets: Box<[Bucket]>,
     balance: Balance,
 }
@@ -131,7 +134,7 @@ const PARCELS: usize = 256;
 const BEHIND: u64 = 4 * MAX_FRAMES_AT_ONCE as u64;
 /// One with fewer has room for another bucket.
 const ROOM: u64 = MAX_FRAMES_AT_ONCE as u64;
-/// With so many frames in a batch, in the mean, the thread that decides cannot keep up.
+/// With this number of frames in a batch, in the mean, the thread that decides cannot keep up.
 const MANY: usize = 24;
 /// With fewer than this a thread is not worth waking.
 const FEW: usize = 8;
@@ -150,12 +153,18 @@ impl Senders {
     pub fn start(count: usize, frame_bytes: usize) -> std::io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let lanes = (0..count).map(|_| Lane::start(frame_bytes, shared.clone())).collect::<Result<_, _>>()?;
-        Ok(Senders { lanes, shared, stalls: 0 })
+        Ok(Senders { lanes, shared, stalls: 0, watched: Time::ZERO })
     }
 
     /// Looks at `now` whether all threads go on. To be called many times a second.
     pub fn watch(&mut self, now: Time) {
+        // What stopped this thread may have stopped the others too: they get their time anew.
+        let was_away = now.since(self.watched) >= STALLED;
+        self.watched = now;
         for lane in &mut self.lanes {
+            if was_away && !lane.stall.is_stalled {
+                lane.stall.since = now;
+            }
             self.stalls += u64::from(lane.watch(now));
         }
     }
@@ -180,8 +189,12 @@ impl Senders {
 
     /// Is the parcel on its way, with which the thread `at` has the last frames of a flow?
     fn holds(&self, (at, parcel): (usize, u64)) -> bool {
-        let lane = &self.lanes[at];
-        !lane.stall.is_stalled && lane.done.parcels.load(Ordering::Acquire) < parcel
+        self.is_well(at) && self.lanes[at].done.parcels.load(Ordering::Acquire) < parcel
+    }
+
+    /// Does the thread `at` take frames?
+    fn is_well(&self, at: usize) -> bool {
+        !self.lanes[at].stall.is_stalled
     }
 
     fn set_device(&self, side: usize, device: Arc<dyn Transmit>) {
@@ -209,7 +222,7 @@ impl Drop for Senders {
             while !thread.is_finished() && clock::now() < until {
                 clock::sleep_until(clock::now() + Duration::from_ms(1));
             }
-            // One that hangs in its device ends with the process.
+            // One that is stuck in its device ends with the process.
             if thread.is_finished() {
                 let _ = thread.join();
             }
@@ -320,7 +333,7 @@ fn send_parcels(
         parcel.bytes.clear();
         parcel.frames.clear();
         done.processor.store(clock::thread().ns(), Ordering::Relaxed);
-        // What was sent is seen to be sent by whoever sees these.
+        // Who reads these sees the frames as sent.
         done.frames.fetch_add(count as u64, Ordering::Release);
         done.parcels.fetch_add(1, Ordering::Release);
         let _ = back.try_send(parcel);
@@ -331,7 +344,7 @@ impl<P: Port> SharedPort<P> {
     /// `port`, the number `side` of two, some of whose frames `senders` send, where there are any.
     pub fn new(port: P, side: usize, senders: Option<Rc<RefCell<Senders>>>) -> Self {
         let (buckets, balance) = (vec![Bucket::default(); BUCKETS].into(), Balance::default());
-        let mut shared = SharedPort { port, side, senders, buckets, balance };
+        let mut shared = SharedPort { port, side, senders, is_handed_out: false, buckets, balance };
         shared.hand_out_device();
         shared
     }
@@ -355,9 +368,9 @@ impl<P: Port> SharedPort<P> {
             let count = std::mem::take(&mut bucket.frames);
             let to = match bucket.owner {
                 _ if moved >= MOVED => continue,
-                Some(lane) if senders.lanes[lane].stall.is_stalled || mean < FEW => None,
+                Some(lane) if !senders.is_well(lane) || mean < FEW => None,
                 Some(lane) if senders.lanes[lane].in_flight() > BEHIND => least,
-                None if mean >= MANY && count > 0 && least.is_some() => least,
+                None if mean >= MANY && count > 0 && self.is_handed_out && least.is_some() => least,
                 _ => continue,
             };
             bucket.owner = to;
@@ -372,6 +385,7 @@ impl<P: Port> SharedPort<P> {
             && let Some(device) = self.port.remote()
         {
             senders.borrow().set_device(self.side, device);
+            self.is_handed_out = true;
         }
     }
 }
@@ -396,7 +410,8 @@ impl<P: Port> Port for SharedPort<P> {
             let bucket = &mut buckets[(frame.flow ^ frame.flow >> 8) as usize % BUCKETS];
             bucket.frames += 1;
             let holder = bucket.last.filter(|last| senders.holds(*last)).map(|(at, _)| at);
-            let Some(at) = holder.or(bucket.owner) else {
+            let owner = bucket.owner.filter(|at| senders.is_well(*at));
+            let Some(at) = holder.or(owner) else {
                 (own[count], places[count]) = (*frame, place);
                 count += 1;
                 continue;
@@ -406,6 +421,8 @@ impl<P: Port> Port for SharedPort<P> {
                 // It would overtake those before it.
                 None if holder.is_some() => refused.add(place),
                 None => {
+                    // The rest of the batch too: the thread may have room again, and send it first.
+                    bucket.owner = None;
                     (own[count], places[count]) = (*frame, place);
                     count += 1;
                 }
@@ -460,7 +477,7 @@ mod tests {
     use crate::io::memory::MemoryPort;
     use std::sync::Condvar;
 
-    /// Keeps what it sends, unless it is told to wait.
+    /// Keeps what it sends, unless it is to wait.
     #[derive(Default)]
     struct Device {
         sent: Mutex<Vec<Vec<u8>>>,
@@ -540,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_of_a_flow_keep_their_order_whoever_sends_them() {
+    fn frames_of_a_flow_keep_their_order_with_any_number_of_threads() {
         let device = Device::new(true);
         let (mut port, senders) = port(&device, 3);
         let mut random = fairwire_core::Seed(5).stream("senders");
@@ -608,8 +625,12 @@ mod tests {
         };
         (0..1000).for_each(|_| _ = port.transmit_all(&batch(FEW - 1)));
         assert_eq!((port.get().own, owned(&port)), (1000 * (FEW as u64 - 1), 0));
-        (0..100).for_each(|_| _ = port.transmit_all(&batch(64)));
-        assert!(owned(&port) > 0);
+        // The first time: later, on a busy machine, threads may be behind and give all back.
+        let becomes_owned = (0..100).any(|_| {
+            port.transmit_all(&batch(64));
+            owned(&port) > 0
+        });
+        assert!(becomes_owned);
         (0..10_000).for_each(|_| _ = port.transmit_all(&batch(FEW - 1)));
         assert_eq!(port.buckets[..FEW - 1].iter().filter(|bucket| bucket.owner.is_some()).count(), 0);
         drop(senders);
@@ -634,9 +655,8 @@ mod tests {
         senders.borrow_mut().watch(at(110));
         senders.borrow_mut().watch(at(120));
         assert_eq!(senders.borrow().stalls(), 1, "counted once");
-        // The thread that decides sends alone, by a device that does not hang.
+        // The thread that decides sends alone, by a device that works, and at once.
         port.port.device = open.clone();
-        port.balance();
         assert_eq!(port.transmit_all(&batch), Refused::NONE);
         assert_eq!(open.sent(), frames);
         // Nothing was lost: it goes on where it was.
@@ -648,5 +668,59 @@ mod tests {
         assert_eq!(stuck.sent(), frames);
         senders.borrow_mut().watch(at(200));
         assert_eq!(senders.borrow().least(), Some(0), "it is used again");
+    }
+
+    #[test]
+    fn a_pause_of_the_whole_process_is_no_stall() {
+        let stuck = Device::new(false);
+        let (mut port, senders) = port(&stuck, 1);
+        let at = |ms| Time::ZERO + Duration::from_ms(ms);
+        port.buckets[0].owner = Some(0);
+        senders.borrow_mut().watch(at(1000));
+        assert_eq!(port.transmit_all(&[Outgoing::of(&[1; 60])]), Refused::NONE);
+        senders.borrow_mut().watch(at(1010));
+        senders.borrow_mut().watch(at(5000));
+        assert_eq!(senders.borrow().stalls(), 0, "nothing ran meanwhile");
+        senders.borrow_mut().watch(at(5050));
+        senders.borrow_mut().watch(at(5110));
+        assert_eq!(senders.borrow().stalls(), 1);
+        senders.borrow_mut().watch(at(9000));
+        senders.borrow_mut().watch(at(9010));
+        assert_eq!(senders.borrow().stalls(), 1, "it is the same stall");
+        stuck.open();
+    }
+
+    #[test]
+    fn a_thread_without_room_makes_nothing_wait_and_nothing_overtake() {
+        let (stuck, open) = (Device::new(false), Device::new(true));
+        let (mut port, senders) = port(&stuck, 1);
+        let (first, second) = (frame(1, 0), frame(2, 0));
+        let [first, second] =
+            [&first, &second].map(|bytes| Outgoing { flow: bytes[0].into(), ..Outgoing::of(bytes) });
+        port.buckets[1].owner = Some(0);
+        port.buckets[2].owner = Some(0);
+        (0..PARCELS).for_each(|_| assert_eq!(port.transmit_all(&[first]), Refused::NONE));
+        port.port.device = open.clone();
+        // One would overtake its own flow, and is refused; none of the other is on its way.
+        let refused = port.transmit_all(&[first, second, second]);
+        assert_eq!((refused.has(0), refused.count()), (true, 1));
+        assert_eq!(open.sent(), [second.bytes, second.bytes]);
+        assert_eq!((port.buckets[1].owner, port.buckets[2].owner), (Some(0), None));
+        stuck.open();
+        drop((port, senders)); // waits for what is on its way
+        assert_eq!(stuck.sent().len(), PARCELS);
+    }
+
+    #[test]
+    fn without_a_device_threads_are_given_nothing() {
+        let device = Device::new(true);
+        let senders = Rc::new(RefCell::new(Senders::start(1, 64).expect("a thread")));
+        let port = DevicePort { device: device.clone(), own: 0, is_handed_out: true };
+        let mut port = SharedPort::new(port, 0, Some(senders));
+        let bytes = [1; 60];
+        let batch: Vec<Outgoing<'_>> =
+            (0..64).map(|flow| Outgoing { flow, ..Outgoing::of(&bytes) }).collect();
+        (0..100).for_each(|_| assert_eq!(port.transmit_all(&batch), Refused::NONE));
+        assert_eq!(port.get().own, 6400);
     }
 }

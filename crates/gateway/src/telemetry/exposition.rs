@@ -130,7 +130,7 @@ fn process(page: &mut Page, its: &ProcessSnapshot) {
         ("process_cpu_seconds", "Processor time of the gateway's process.", its.cpu_s),
         (
             "fairwire_forwarding_cpu_seconds",
-            "Of this, processor time of the thread that forwards.",
+            "Of this, processor time of the threads that forward.",
             its.forwarding_cpu_s,
         ),
     ];

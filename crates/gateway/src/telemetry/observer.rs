@@ -104,7 +104,7 @@ impl Observer {
         self.board.put(&mut self.tick, self.samplers.generation, &mut self.samplers.ways);
     }
 
-    /// Sets the processor time of the thread that forwards.
+    /// Sets the processor time of the threads that forward.
     pub fn took(&mut self, processor: Duration) {
         self.tick.processor = processor;
     }

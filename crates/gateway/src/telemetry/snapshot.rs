@@ -84,7 +84,8 @@ pub struct EdgeClassSnapshot {
 pub struct ProcessSnapshot {
     /// Processor time of all its threads, seconds.
     pub cpu_s: f64,
-    /// Of this, of the thread that forwards, seconds. One processor is all that it can take.
+    /// Of this, of the threads that forward, seconds: of one, which is one processor at most, and
+    /// of those that only send.
     pub forwarding_cpu_s: f64,
     /// Memory in use, bytes.
     pub resident_bytes: u64,
