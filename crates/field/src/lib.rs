@@ -28,6 +28,7 @@ pub mod scale;
 pub mod shell;
 pub mod soak;
 pub mod subscribers;
+pub mod threads;
 pub mod tries;
 pub mod world;
 

@@ -7,7 +7,9 @@ use fairwire_field::contest::{self, Case, Judged};
 use fairwire_field::fault::{FAULTS, Happened};
 use fairwire_field::home::{self, Home};
 use fairwire_field::tries::Outcome as _;
-use fairwire_field::{Fallible, autorate, diffserv, page, peers, report, scale, shell, soak, subscribers};
+use fairwire_field::{
+    Fallible, autorate, diffserv, page, peers, report, scale, shell, soak, subscribers, threads,
+};
 use fairwire_testbed::agent;
 use fairwire_testbed::error::TroubleKind;
 use fairwire_testbed::message::AGENT_COMMAND;
@@ -26,7 +28,7 @@ struct Target {
     run: fn(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened>,
 }
 
-const TARGETS: [Target; 7] = [
+const TARGETS: [Target; 8] = [
     Target {
         name: "plans",
         about: "one CUBIC on a plan of 200 Mbit/s among 10, 1000 and 20 000 subscribers",
@@ -56,6 +58,12 @@ const TARGETS: [Target; 7] = [
         about: "set-up, bursts, and sessions, plans and suspensions that change among 20 000 subscribers",
         in_all: true,
         run: subscribers::all,
+    },
+    Target {
+        name: "threads",
+        about: "shares, order and reloads with one thread and with two, at a rate that one can send and without limit",
+        in_all: true,
+        run: threads::all,
     },
     Target {
         name: "diffserv",

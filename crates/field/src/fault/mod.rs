@@ -11,3 +11,4 @@ mod support;
 pub use cases::{FAULTS, Fault, find};
 pub use happened::Happened;
 pub(crate) use plain::bps;
+pub(crate) use support::kernel_count;

@@ -66,12 +66,19 @@ pub(super) fn full_for_a_minute(happened: &mut Happened) -> Fallible<()> {
 
 /// TCP segments that `host` sent again (`TcpRetransSegs`, RFC 4022).
 fn retransmitted(host: &Host) -> Fallible<u64> {
-    let table = host.at(|| std::fs::read_to_string("/proc/thread-self/net/snmp"))?;
-    let mut lines = table.lines().filter_map(|line| line.strip_prefix("Tcp: ")).map(str::split_whitespace);
+    kernel_count(host, ("snmp", "Tcp"), "RetransSegs")
+}
+
+/// The counter `name` of the kernel at `host`: of a group of lines in a file of `/proc/net`.
+pub(crate) fn kernel_count(host: &Host, (file, group): (&str, &str), name: &str) -> Fallible<u64> {
+    let table = host.at(|| std::fs::read_to_string(format!("/proc/thread-self/net/{file}")))?;
+    let heading = format!("{group}: ");
+    let mut lines =
+        table.lines().filter_map(|line| line.strip_prefix(heading.as_str())).map(str::split_whitespace);
     let (Some(names), Some(mut values)) = (lines.next(), lines.next()) else {
-        return Err("/proc/net/snmp says nothing of TCP".into());
+        return Err(format!("/proc/net/{file} has no lines `{group}`").into());
     };
-    let place = names.into_iter().position(|name| name == "RetransSegs");
+    let place = names.into_iter().position(|own| own == name);
     let value = place.and_then(|place| values.nth(place)?.parse().ok());
-    value.ok_or_else(|| "/proc/net/snmp does not count RetransSegs".into())
+    value.ok_or_else(|| format!("/proc/net/{file} does not count {name}").into())
 }
