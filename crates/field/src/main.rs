@@ -25,8 +25,10 @@ struct Target {
     about: &'static str,
     /// Is it part of `all`?
     in_all: bool,
-    run: fn(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened>,
+    run: fn(IsWanted<'_>) -> Vec<Happened>,
 }
+
+type IsWanted<'a> = &'a dyn Fn(&str) -> bool;
 
 const TARGETS: [Target; 8] = [
     Target {

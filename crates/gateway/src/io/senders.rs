@@ -76,11 +76,11 @@ struct Bucket {
 #[derive(Debug)]
 struct Lane {
     /// None once it is to end.
-    parcels: Option<SyncSender<Box<Parcel>>>,
-    back: Receiver<Box<Parcel>>,
+    parcels: Option<SyncSender<Parcel>>,
+    back: Receiver<Parcel>,
     /// The last one that came back is used first: it is still in the cache.
-    spare: Vec<Box<Parcel>>,
-    open: Option<Box<Parcel>>,
+    spare: Vec<Parcel>,
+    open: Option<Parcel>,
     /// Parcels and frames that were handed over.
     handed: u64,
     frames: u64,
@@ -243,7 +243,7 @@ impl Lane {
         Ok(Lane {
             parcels: Some(parcels),
             back,
-            spare: (0..PARCELS).map(|_| Box::new(Parcel::new(frame_bytes))).collect(),
+            spare: (0..PARCELS).map(|_| Parcel::new(frame_bytes)).collect(),
             open: None,
             handed: 0,
             frames: 0,
@@ -314,12 +314,7 @@ impl Parcel {
 }
 
 /// The work of a thread.
-fn send_parcels(
-    parcels: &Receiver<Box<Parcel>>,
-    back: &SyncSender<Box<Parcel>>,
-    done: &Done,
-    shared: &Shared,
-) {
+fn send_parcels(parcels: &Receiver<Parcel>, back: &SyncSender<Parcel>, done: &Done, shared: &Shared) {
     while let Ok(mut parcel) = parcels.recv() {
         let device = shared.devices[parcel.side].lock().unwrap_or_else(PoisonError::into_inner).clone();
         let count = parcel.frames.len();
