@@ -288,11 +288,12 @@ pub(crate) enum GatewayCommand {
     /// Watch a running gateway in the terminal: rates, queues, drops, and how fair it is.
     #[command(after_help = TOP_EXAMPLES)]
     Top(TopArgs),
-    /// Run a gateway, in the foreground, until it is stopped (SIGTERM, Ctrl-C). SIGHUP has it read
-    /// its configuration again.
+    /// Run a gateway, or several in one process, in the foreground, until it is stopped (SIGTERM,
+    /// Ctrl-C). SIGHUP has it read its configuration again.
     Run {
-        /// The configuration, in TOML.
-        config: PathBuf,
+        /// The configurations, in TOML: one for each link.
+        #[arg(required = true, value_name = "CONFIG")]
+        configs: Vec<PathBuf>,
         /// Wait for interfaces that are not there yet, for as long as `safety.patience` says (by
         /// default for ever), as at boot.
         #[arg(long)]

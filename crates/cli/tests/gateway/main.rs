@@ -16,3 +16,4 @@ mod radius;
 mod recipes;
 mod rights;
 mod setup;
+mod several;

@@ -5,7 +5,7 @@ use fairwire_core::Duration;
 use fairwire_experiment::Watch;
 use fairwire_experiment::gateway::Gateway;
 use fairwire_gateway::config::Config;
-use fairwire_gateway::service::{self, Options};
+use fairwire_gateway::service::{self, Configured, Options};
 use std::path::Path;
 
 /// The argument with which the stage starts a gateway.
@@ -16,7 +16,8 @@ pub(super) fn run_gateway(mut arguments: impl Iterator<Item = String>) -> ExitCo
     assert_eq!(arguments.next().as_deref(), Some("run"));
     let path = arguments.next().expect("a configuration");
     let done = Config::load(Path::new(&path)).map_err(|error| error.to_string()).and_then(|config| {
-        let run = service::run(config, Path::new(&path), &Options::default(), &NEVER);
+        let gateway = Configured { config, path: path.clone().into() };
+        let run = service::run(vec![gateway], &Options::default(), &NEVER);
         run.map_err(|error| error.to_string())
     });
     match done {

@@ -5,7 +5,7 @@ use super::edges::Edges;
 use super::engine::Shared;
 use super::limits::Limits;
 use super::log::{report, say};
-use super::notify::Notifier;
+use super::notify::Reporter;
 use super::place::Listener;
 use super::reload::Present;
 use super::troubles::Troubles;
@@ -65,8 +65,8 @@ fn has_come(mut pipe: &UnixStream) -> bool {
 /// Answers until it is time to end.
 pub(super) struct Control<'a> {
     pub listener: Listener,
-    pub signals: Signals,
-    pub notifier: Notifier,
+    pub signals: &'a Signals,
+    pub reporter: Reporter,
     pub present: Present,
     pub board: Arc<Board>,
     pub shared: Arc<Shared>,
@@ -100,14 +100,14 @@ impl Control<'_> {
             let counted = self.shared.beats.load(Ordering::Relaxed);
             if now >= alive_at && counted != beats {
                 (alive_at, beats) = (now + ALIVE, counted);
-                self.notifier.alive();
+                self.reporter.alive();
             }
             if is_guarded && self.shared.is_guard_gone.load(Ordering::Relaxed) {
                 is_guarded = false;
                 let text = "the guard is gone, and this process may start no other: from now on the link fails closed; start the gateway \
                             again for another guard";
                 report(&self.board, ChangeKind::GuardGone, text.to_owned());
-                self.notifier.ready("forwarding; the guard is gone: the link would fail closed");
+                self.reporter.ready("forwarding; the guard is gone: the link would fail closed");
             }
             self.edges.step(now, &self.present, &self.board);
             if let Some(following) = &mut self.present.following {
@@ -214,7 +214,7 @@ impl Control<'_> {
 
     /// Reloads, and reports it to the client, the log and the service manager.
     fn reload(&mut self, files: &[PathBuf], handed: &Handed) -> Result<Reloaded, String> {
-        self.notifier.reloading();
+        self.reporter.reloading();
         let outcome = self.present.reload(files, handed);
         if let Some(give_memory_back) = self.give_memory_back {
             give_memory_back();
@@ -238,7 +238,7 @@ impl Control<'_> {
             )),
             Err(message) => say(format_args!("not reloaded: {message}")),
         }
-        self.notifier.ready(if outcome.is_ok() { "reloaded" } else { "the last reload was refused" });
+        self.reporter.ready(if outcome.is_ok() { "reloaded" } else { "the last reload was refused" });
         outcome
     }
 

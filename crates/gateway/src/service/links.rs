@@ -5,7 +5,7 @@
 //! that others hold for tens of milliseconds. It reads the state that was received here.
 
 use super::error::ServiceError;
-use super::log::{report, say};
+use super::log::{self, report, say};
 use crate::telemetry::{Board, ChangeKind};
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
@@ -16,7 +16,6 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread;
 
 /// The state of an interface, which any thread can read.
 #[derive(Debug, Default)]
@@ -219,7 +218,7 @@ impl Links {
                 self.watched.iter_mut().for_each(|watched| watched.report(&board, now));
             }
         };
-        let spawned = thread::Builder::new().name("links".into()).spawn(listening);
+        let spawned = log::start("links", listening);
         spawned.map(drop).map_err(|error| ServiceError::system("starting a thread", error))
     }
 

@@ -1,16 +1,44 @@
 //! The log of a gateway and of its guard: standard error.
 
 use crate::telemetry::{Board, ChangeKind};
-use std::io::Write;
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::thread::{Builder, JoinHandle};
+
+thread_local! {
+    /// The gateway of which this thread writes, where its process has several.
+    static GATEWAY: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// From now on lines of this thread, and of those that it starts by [`start`], begin with this name
+/// of a gateway.
+pub(super) fn set_gateway(name: Option<String>) {
+    GATEWAY.with_borrow_mut(|own| *own = name);
+}
 
 /// Writes a line.
 pub(super) fn say(line: std::fmt::Arguments<'_>) {
     // Standard error may be closed.
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = GATEWAY.with_borrow(|gateway| match gateway {
+        Some(name) => writeln!(io::stderr(), "{name}: {line}"),
+        None => writeln!(io::stderr(), "{line}"),
+    });
 }
 
 /// Writes that `text` happened, and notes it for readers of `board`.
 pub(super) fn report(board: &Board, kind: ChangeKind, text: String) {
     say(format_args!("{text}"));
     board.note(kind, text);
+}
+
+/// Starts a thread called `name`, which writes of the gateway of which this one does.
+pub(super) fn start<T: Send + 'static>(
+    name: &str,
+    body: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<T>> {
+    let gateway = GATEWAY.with_borrow(Clone::clone);
+    Builder::new().name(name.to_owned()).spawn(move || {
+        set_gateway(gateway);
+        body()
+    })
 }

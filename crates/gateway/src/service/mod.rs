@@ -1,7 +1,8 @@
-//! The gateway as a service: opens its ports, gives up its rights, forwards on one thread, and
-//! answers on another.
+//! Gateways as a service: each opens its ports, forwards on one thread, and answers on another. All
+//! of a process give up its rights together, before there are threads.
 //!
 //! ```text
+//!   each gateway:
 //!   control thread                          datapath thread
 //!   socket, signals, systemd  -- commands -->  driver::run, between two packets
 //!   reads and builds          <-- answers --  swaps, weighs, observes, beats
@@ -18,6 +19,7 @@ mod engine;
 mod error;
 mod following;
 mod guard;
+mod guarding;
 mod heartbeat;
 mod limits;
 mod links;
@@ -31,6 +33,7 @@ mod ports;
 mod reload;
 mod rights;
 mod sites;
+mod together;
 mod troubles;
 
 pub use client::{RequestError, send};
@@ -40,7 +43,7 @@ pub use place::{files_of, folder, socket_of, socket_path};
 
 use crate::class_book::Way;
 use crate::config::backend::BackendKind;
-use crate::config::spec::{OnFailure, SafetySpec, Spec};
+use crate::config::spec::{SafetySpec, Spec};
 use crate::config::user::{self, User};
 use crate::config::{Config, PlanContext};
 use crate::datapath::{Datapath, Wire};
@@ -55,24 +58,21 @@ use engine::{Command, Engine, Shared};
 use fairwire_core::{Duration, Seed, Time};
 use fairwire_linux::clock;
 use fairwire_linux::port::PortError;
-use guard::{GuardParameters, Watched};
+use guarding::{GuardPipes, Guarding};
 use heartbeat::Heartbeat;
 use links::{LinkView, Links};
 use log::say;
-use notify::Notifier;
+use notify::{Notifier, Reporter};
 use opening::{OpenInterface, Waiter};
 use pace::{interval, longest_stay};
 use place::{Listener, NameLock};
 use port::{Common, LivePort};
 use reload::Present;
 use rights::Files;
-use rustix::io::ioctl_fionbio;
 use sites::Sites;
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
-use std::os::fd::OwnedFd;
-use std::path::Path;
-use std::process::Child;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -101,77 +101,136 @@ pub fn use_small_pages() {
     let _ = rustix::thread::disable_transparent_huge_pages(true);
 }
 
-/// Runs the gateway of `config`, which was read from `path`, until SIGTERM, SIGINT, or `stop`.
+/// A gateway to be run: its configuration, and the file from which it was read and is read again.
+#[derive(Debug)]
+pub struct Configured {
+    /// The configuration.
+    pub config: Config,
+    /// The file.
+    pub path: PathBuf,
+}
+
+/// Runs these gateways until SIGTERM, SIGINT, or `stop`. One whose interface is gone for longer
+/// than its patience ends alone.
 ///
-/// It gives up rights of the whole process, so there must be no other threads, and the program must
-/// hand its `gateway-guard` command over to [`guard_main`]. What cannot work is refused before
-/// anything is changed; after any end the machine is as before.
-pub fn run(config: Config, path: &Path, options: &Options, stop: &AtomicBool) -> Result<(), ServiceError> {
-    let config = Arc::new(config);
-    let spec = config.spec().clone();
-    let user = user_of(&config)?;
-    let _name = NameLock::take(&spec, user.as_ref())?;
-    let signals = Signals::catch().map_err(|error| ServiceError::system("listening to signals", error))?;
-    let notifier = Notifier::from_environment();
-    let waiter = Waiter { signals: &signals, notifier: &notifier, stop };
-    let Some(wire) = opening::open(&config, Some(&waiter).filter(|_| options.wait))? else {
-        return Ok(()); // ended while it waited
-    };
-    let links = Links::open([&spec.wire.inside, &spec.wire.outside])?;
-    let context = PlanContext {
-        secret: secret(),
-        seed: Seed(RandomState::new().hash_one(2_u8)),
-        frame_bytes: ports::frame_bytes(&spec)?,
-        link: spec.wire.backend.link_kind(),
-    };
-    let mut datapath = Datapath::new(config.plan(&context)?);
-    let [download, upload] = config.edges();
-    datapath.forward.set_edge(download);
-    datapath.backward.set_edge(upload);
-    let socket = place::socket_path(&spec.name, spec.telemetry.socket.as_deref());
-    let listener = Listener::bind(&socket, user::readers(&config)?)?;
-    let sites = Sites::bind(&config, user.as_ref())?;
-    let edges = Edges::bind(&config)?;
-    let guard = start_guard(&config, options, user.as_ref())?;
-    rights::keep_only(rights::GATEWAY, user.as_ref())?;
-    if !rights::confine(&files(&config, &socket))? {
+/// They give up rights of the whole process, so there must be no other threads, and the program
+/// must hand its `gateway-guard` command over to [`guard_main`]. What cannot work is refused before
+/// anything is changed, and then none of them starts; after any end the machine is as before.
+///
+/// # Errors
+/// Why they did not start, or the first failure of one that had started.
+pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> Result<(), ServiceError> {
+    let (configs, paths): (Vec<_>, Vec<_>) =
+        gateways.into_iter().map(|Configured { config, path }| (Arc::new(config), path)).unzip();
+    together::check(&configs)?;
+    let user = user_of(&configs)?;
+    let locks: Vec<_> = configs
+        .iter()
+        .map(|config| NameLock::take(config.spec(), user.as_ref()))
+        .collect::<Result<_, _>>()?;
+    let fail = |error| ServiceError::system("listening to signals", error);
+    // Each gateway has pipes of its own, into which every signal is written.
+    let signals: Vec<_> = configs.iter().map(|_| Signals::catch().map_err(fail)).collect::<Result<_, _>>()?;
+    let notifier = Arc::new(Notifier::from_environment(configs.iter().map(name_of).collect()));
+    let Some(first) = signals.first() else { return Ok(()) };
+    let waiter = Waiter { signals: first, notifier: &notifier, stop };
+    let waiter = Some(&waiter).filter(|_| options.wait);
+    for config in &configs {
+        if !opening::look(config, waiter)? {
+            return Ok(()); // ended while it waited
+        }
+    }
+    let mut ready = Vec::with_capacity(configs.len());
+    for ((config, path), (lock, signals)) in configs.iter().zip(paths).zip(locks.into_iter().zip(&signals)) {
+        log::set_gateway(Some(name_of(config)).filter(|_| configs.len() > 1));
+        let base = Base { config: config.clone(), path, lock, signals };
+        let Some(gateway) = ReadyGateway::open(base, waiter, user.as_ref(), options)? else {
+            return Ok(());
+        };
+        ready.push(gateway);
+    }
+    log::set_gateway(None);
+    for gateway in &mut ready {
+        gateway.guard = Guarding::start(&gateway.config, options, user.as_ref())?;
+    }
+    give_up_rights(&configs, user.as_ref(), options)?;
+    let reporters = notifier.reporters();
+    forward_all(ready.into_iter().zip(reporters).collect(), stop)
+}
+
+fn name_of(config: &Arc<Config>) -> String {
+    config.name().to_owned()
+}
+
+/// Gives up all rights that none of the gateways needs once they forward.
+fn give_up_rights(
+    configs: &[Arc<Config>],
+    user: Option<&User>,
+    options: &Options,
+) -> Result<(), ServiceError> {
+    rights::keep_only(rights::GATEWAY, user)?;
+    let mut all = Files::default();
+    for config in configs {
+        let Files { read, write, devices } = files(config);
+        all.read.extend(read);
+        all.write.extend(write);
+        all.devices.extend(devices);
+    }
+    if !rights::confine(&all)? {
         say(format_args!(
             "this kernel has no Landlock: which files the process may reach is up to its user alone"
         ));
     }
-    if !options.no_seccomp {
-        rights::filter_system_calls()?;
-    }
-    let give_memory_back = options.give_memory_back;
-    let ready = ReadyGateway {
-        config,
-        path,
-        context,
-        datapath,
-        wire,
-        links,
-        listener,
-        signals,
-        notifier,
-        sites,
-        edges,
-        guard,
-        give_memory_back,
-    };
-    forward(ready, stop)
+    if options.no_seccomp { Ok(()) } else { rights::filter_system_calls() }
 }
 
-/// The user that the gateway becomes. If none was configured and this process may not become
+/// Forwards by each of the gateways, on threads of its own, until all have ended.
+fn forward_all(gateways: Vec<(ReadyGateway<'_>, Reporter)>, stop: &AtomicBool) -> Result<(), ServiceError> {
+    let is_alone = gateways.len() == 1;
+    let forward = |(gateway, reporter): (ReadyGateway<'_>, Reporter)| {
+        let name = name_of(&gateway.config);
+        log::set_gateway(Some(name.clone()).filter(|_| !is_alone));
+        let outcome = forward(gateway, reporter, stop);
+        if let Err(error) = outcome.as_ref()
+            && !is_alone
+        {
+            say(format_args!("this gateway has ended: {error}; the others of this process go on"));
+        }
+        log::set_gateway(None);
+        outcome
+    };
+    thread::scope(|scope| {
+        let mut gateways = gateways.into_iter();
+        let first = gateways.next();
+        let forward = &forward;
+        let start = |gateway| {
+            let builder = thread::Builder::new().name("control".into());
+            let started = builder.spawn_scoped(scope, move || forward(gateway));
+            started.map_err(|error| ServiceError::system("starting a thread", error))
+        };
+        let others: Vec<_> = gateways.map(start).collect();
+        let outcome = first.map_or(Ok(()), forward);
+        let join = |thread: thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        // All are waited for, whatever became of one.
+        let others: Vec<_> = others.into_iter().map(|started| started.and_then(join)).collect();
+        std::iter::once(outcome).chain(others).collect()
+    })
+}
+
+/// The user that the gateways become. If none was configured and this process may not become
 /// another user, as root in many containers, it stays what it is, and says so.
-fn user_of(config: &Config) -> Result<Option<User>, ServiceError> {
-    let Some(user) = user::of(config)? else { return Ok(None) };
-    match (rights::may_become_user()?, &config.spec().safety.user) {
+fn user_of(configs: &[Arc<Config>]) -> Result<Option<User>, ServiceError> {
+    let Some(user) = together::user(configs)? else { return Ok(None) };
+    let is_configured = configs.iter().any(|config| config.spec().safety.user.is_some());
+    match (rights::may_become_user()?, is_configured) {
         (true, _) => Ok(Some(user)),
-        (false, Some(_)) => Err(ServiceError::NoRights {
+        (false, true) => Err(ServiceError::NoRights {
             operation: format!("becoming the user `{}` (CAP_SETUID, CAP_SETGID)", user.name),
             source: std::io::ErrorKind::PermissionDenied.into(),
         }),
-        (false, None) => {
+        (false, false) => {
             say(format_args!("the rights CAP_SETUID and CAP_SETGID are missing: the process stays root's"));
             Ok(None)
         }
@@ -180,7 +239,8 @@ fn user_of(config: &Config) -> Result<Option<User>, ServiceError> {
 
 /// The files that the process needs once it forwards: those that a reload reads, its socket and
 /// lock to remove, and the folders where captures may be written.
-fn files(config: &Config, socket: &Path) -> Files {
+fn files(config: &Config) -> Files {
+    let socket = socket_of_gateway(config);
     let folder_of =
         |path: &Path| path.parent().filter(|folder| !folder.as_os_str().is_empty()).map(Path::to_owned);
     let sources: Vec<_> = config.files().iter().filter_map(|file| std::path::absolute(file).ok()).collect();
@@ -190,32 +250,90 @@ fn files(config: &Config, socket: &Path) -> Files {
     read.push("/proc".into());
     let state = std::env::var_os("STATE_DIRECTORY").map(std::path::PathBuf::from);
     let history = sites::history_of(config).and_then(|history| folder_of(&history));
-    let write = [Some(folder()), folder_of(socket), state, history].into_iter().flatten().collect();
+    let write = [Some(folder()), folder_of(&socket), state, history].into_iter().flatten().collect();
     let makes_devices = config.spec().wire.backend.kind() != BackendKind::AfPacket;
     let devices = makes_devices.then(|| "/dev/net/tun".into()).into_iter().collect();
     Files { read, write, devices }
 }
 
+/// The control socket of the gateway of `config`.
+fn socket_of_gateway(config: &Config) -> PathBuf {
+    place::socket_path(config.name(), config.spec().telemetry.socket.as_deref())
+}
+
+/// A gateway of which nothing is open yet.
+struct Base<'a> {
+    config: Arc<Config>,
+    path: PathBuf,
+    lock: NameLock,
+    signals: &'a Signals,
+}
+
 /// A gateway that is about to forward: everything that needs rights is open.
 struct ReadyGateway<'a> {
     config: Arc<Config>,
-    path: &'a Path,
+    path: PathBuf,
+    /// Its name is its own until it has ended.
+    lock: NameLock,
     context: PlanContext,
     datapath: Datapath,
     wire: Wire<OpenInterface>,
     links: Links,
     listener: Listener,
-    signals: Signals,
-    notifier: Notifier,
+    signals: &'a Signals,
     sites: Sites,
     edges: Edges,
-    guard: Option<(GuardPipes, Child)>,
+    guard: Option<Guarding>,
     give_memory_back: Option<fn()>,
 }
 
-fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceError> {
-    let ReadyGateway { config, path, context, mut datapath, wire, links, .. } = ready;
-    let ReadyGateway { listener, signals, notifier, sites, edges, guard, give_memory_back, .. } = ready;
+impl<'a> ReadyGateway<'a> {
+    /// Opens all that the gateway needs but its guard. `None` if it was ended while it waited.
+    fn open(
+        base: Base<'a>,
+        waiter: Option<&Waiter<'_>>,
+        user: Option<&User>,
+        options: &Options,
+    ) -> Result<Option<Self>, ServiceError> {
+        let Base { config, path, lock, signals } = base;
+        let spec = config.spec();
+        let Some(wire) = opening::open(&config, waiter)? else { return Ok(None) };
+        let links = Links::open([&spec.wire.inside, &spec.wire.outside])?;
+        let context = PlanContext {
+            secret: secret(),
+            seed: Seed(RandomState::new().hash_one(2_u8)),
+            frame_bytes: ports::frame_bytes(spec)?,
+            link: spec.wire.backend.link_kind(),
+        };
+        let mut datapath = Datapath::new(config.plan(&context)?);
+        let [download, upload] = config.edges();
+        datapath.forward.set_edge(download);
+        datapath.backward.set_edge(upload);
+        let listener = Listener::bind(&socket_of_gateway(&config), user::readers(&config)?)?;
+        let sites = Sites::bind(&config, user)?;
+        let edges = Edges::bind(&config)?;
+        let (guard, give_memory_back) = (None, options.give_memory_back);
+        Ok(Some(ReadyGateway {
+            config,
+            path,
+            lock,
+            context,
+            datapath,
+            wire,
+            links,
+            listener,
+            signals,
+            sites,
+            edges,
+            guard,
+            give_memory_back,
+        }))
+    }
+}
+
+fn forward(ready: ReadyGateway<'_>, reporter: Reporter, stop: &AtomicBool) -> Result<(), ServiceError> {
+    let ReadyGateway { config, path, lock: _lock, context, mut datapath, wire, links, .. } = ready;
+    let ReadyGateway { listener, signals, sites, edges, mut guard, give_memory_back, .. } = ready;
     let (commands, received) = channel();
     let shared = Arc::new(Shared::default());
     let sizes = [datapath.forward.sizes(), datapath.backward.sizes()];
@@ -226,21 +344,19 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
     board.note(ChangeKind::Start, beginning(&config));
     let views = EdgeViews::of([&datapath.forward, &datapath.backward].map(Direction::edge));
     let recorder = sites.serve(&board, &context, &is_over)?;
-    let (beats, child) = guard.unzip();
+    let beats = guard.as_mut().and_then(Guarding::take_pipes);
     let frame_bytes = context.frame_bytes;
     let inner = Inner { config: config.clone(), wire, links: links.views(), datapath, observer, frame_bytes };
     links.watch(is_over.clone(), board.clone())?;
     let forwarding = {
         let shared = shared.clone();
-        let builder = thread::Builder::new().name("datapath".into());
-        builder
-            .spawn(move || inner.forward(received, shared, beats))
+        log::start("datapath", move || inner.forward(received, shared, beats))
             .map_err(|error| ServiceError::system("starting a thread", error))?
     };
     let changed_weights = Default::default();
     let mut present = Present {
         config: config.clone(),
-        path: path.to_owned(),
+        path,
         context,
         sizes,
         commands,
@@ -257,11 +373,11 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
         config.spec().wire.inside,
         config.spec().wire.outside
     ));
-    notifier.ready("forwarding");
+    reporter.ready("forwarding");
     let mut control = Control {
         listener,
         signals,
-        notifier,
+        reporter,
         present,
         board,
         shared: shared.clone(),
@@ -270,7 +386,7 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
         give_memory_back,
     };
     let clients = control.run(&|| forwarding.is_finished());
-    control.notifier.stopping();
+    control.reporter.stopping();
     is_over.store(true, Ordering::Relaxed);
     shared.stop.store(true, Ordering::Relaxed);
     control.see_out(clients, &|| forwarding.is_finished());
@@ -279,9 +395,9 @@ fn forward(ready: ReadyGateway<'_>, stop: &AtomicBool) -> Result<(), ServiceErro
     if let Some(recorder) = recorder {
         let _ = recorder.join();
     }
-    if let Some(mut child) = child.filter(|_| outcome.is_ok()) {
+    if let Some(guard) = guard.filter(|_| outcome.is_ok()) {
         // It was informed of an end on purpose. After any other end it stays.
-        let _ = child.wait();
+        guard.see_out();
     }
     Ok(outcome?)
 }
@@ -324,7 +440,9 @@ impl Inner {
     ) -> Result<(), PortError> {
         let Inner { config, wire, links: [inside, outside], mut datapath, observer, frame_bytes } = self;
         let safety = &config.spec().safety;
-        let heartbeat = guard.map(|(to, from)| Heartbeat::new(to, from, watchdog(safety), clock::now()));
+        let heartbeat = guard.map(|GuardPipes { to_guard, from_guard, since }| {
+            Heartbeat::new(to_guard, from_guard, watchdog(safety), since)
+        });
         let common = Rc::new(RefCell::new(Common { heartbeat, is_ending: false }));
         let patience = safety.patience.map(|patience| patience.0);
         let spec = config.spec();
@@ -383,45 +501,6 @@ fn log_totals(datapath: &Datapath) {
             if direction.is_balanced() { "" } else { ": PACKETS ARE MISSING" }
         ));
     }
-}
-
-/// Our ends of the pipes: to the guard, and from it.
-type GuardPipes = (OwnedFd, OwnedFd);
-
-/// Starts the guard, where the link is to fail open.
-fn start_guard(
-    config: &Config,
-    options: &Options,
-    user: Option<&User>,
-) -> Result<Option<(GuardPipes, Child)>, ServiceError> {
-    let spec = config.spec();
-    // On a router the kernel forwards by itself when the gateway's tables are gone.
-    if spec.safety.on_failure != OnFailure::Open || spec.wire.backend.kind() == BackendKind::Router {
-        return Ok(None);
-    }
-    let watched = |name: &String| -> Result<Watched, ServiceError> {
-        let index = fairwire_linux::link::index_of(name)
-            .and_then(|index| index.ok_or(std::io::ErrorKind::NotFound.into()))
-            .map_err(|error| ServiceError::system(format!("looking for `{name}`"), error))?;
-        Ok(Watched { name: name.clone(), index })
-    };
-    let mut child = guard::start(&GuardParameters {
-        name: spec.name.clone(),
-        inside: watched(&spec.wire.inside)?,
-        outside: watched(&spec.wire.outside)?,
-        user: user.cloned(),
-        watchdog_ms: watchdog(&spec.safety).ns() / 1_000_000,
-        socket: guard::socket_of(&spec.name),
-        is_filtered: !options.no_seccomp,
-    })?;
-    let (Some(to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
-        unreachable!("both were made pipes");
-    };
-    let pipes: GuardPipes = (to.into(), from.into());
-    for pipe in [&pipes.0, &pipes.1] {
-        ioctl_fionbio(pipe, true).map_err(|error| ServiceError::system("preparing a pipe", error))?;
-    }
-    Ok(Some((pipes, child)))
 }
 
 fn watchdog(safety: &SafetySpec) -> Duration {

@@ -1,53 +1,158 @@
 //! Notifies the service manager: sd_notify(3), if `NOTIFY_SOCKET` names its socket.
+//!
+//! A process is one service, however many gateways it has: it is ready when all of them are, alive
+//! when all that have not ended are, and ends with the last of them.
 
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Notifies the service manager, if there is one.
 #[derive(Debug)]
-pub(super) struct Notifier(Option<(UnixDatagram, SocketAddr)>);
+pub(super) struct Notifier {
+    manager: Option<(UnixDatagram, SocketAddr)>,
+    members: Mutex<Vec<Member>>,
+}
+
+/// A gateway of this process.
+#[derive(Debug)]
+struct Member {
+    name: String,
+    phase: Phase,
+    status: String,
+    /// Since the manager was last notified that the process is alive.
+    is_alive: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Starting,
+    Forwarding,
+    Reloading,
+    Ended,
+}
 
 impl Notifier {
-    /// To the socket that the environment names.
-    pub(super) fn from_environment() -> Self {
-        Notifier(std::env::var("NOTIFY_SOCKET").ok().and_then(|name| Self::open(&name)))
+    /// To the socket that the environment names, for gateways with these names.
+    pub(super) fn from_environment(names: Vec<String>) -> Self {
+        let manager = std::env::var("NOTIFY_SOCKET").ok().and_then(|name| open(&name));
+        Notifier::new(manager, names)
     }
 
-    fn open(name: &str) -> Option<(UnixDatagram, SocketAddr)> {
-        let address = match name.strip_prefix('@') {
-            Some(name) => SocketAddr::from_abstract_name(name),
-            None => SocketAddr::from_pathname(name),
-        };
-        let socket = UnixDatagram::unbound().ok()?;
-        socket.set_nonblocking(true).ok()?;
-        Some((socket, address.ok()?))
+    fn new(manager: Option<(UnixDatagram, SocketAddr)>, names: Vec<String>) -> Self {
+        let member =
+            |name| Member { name, phase: Phase::Starting, status: "starting".to_owned(), is_alive: false };
+        Notifier { manager, members: Mutex::new(names.into_iter().map(member).collect()) }
     }
 
-    /// Packets are being forwarded.
-    pub(super) fn ready(&self, status: &str) {
+    /// What each gateway reports by, in the order of their names.
+    pub(super) fn reporters(self: &Arc<Self>) -> Vec<Reporter> {
+        let count = self.members.lock().unwrap_or_else(PoisonError::into_inner).len();
+        (0..count).map(|place| Reporter { notifier: self.clone(), place }).collect()
+    }
+
+    /// The process waits, and others of this machine need not.
+    pub(super) fn waiting(&self, status: &str) {
         self.say(&format!("READY=1\nSTATUS={status}"));
     }
 
-    /// A new configuration is being read.
-    pub(super) fn reloading(&self) {
-        let now_us = fairwire_linux::clock::now().ns() / 1000;
-        self.say(&format!("RELOADING=1\nMONOTONIC_USEC={now_us}"));
-    }
-
-    /// The process is about to end.
-    pub(super) fn stopping(&self) {
-        self.say("STOPPING=1");
-    }
-
-    /// The datapath is alive.
+    /// The process is alive, while it has no gateway yet.
     pub(super) fn alive(&self) {
         self.say("WATCHDOG=1");
     }
 
     fn say(&self, text: &str) {
-        if let Some((socket, address)) = &self.0 {
+        if let Some((socket, address)) = &self.manager {
             // A manager that does not listen is no reason to stop forwarding.
             let _ = socket.send_to_addr(text.as_bytes(), address);
+        }
+    }
+}
+
+fn open(name: &str) -> Option<(UnixDatagram, SocketAddr)> {
+    let address = match name.strip_prefix('@') {
+        Some(name) => SocketAddr::from_abstract_name(name),
+        None => SocketAddr::from_pathname(name),
+    };
+    let socket = UnixDatagram::unbound().ok()?;
+    socket.set_nonblocking(true).ok()?;
+    Some((socket, address.ok()?))
+}
+
+/// What one gateway reports by.
+#[derive(Debug)]
+pub(super) struct Reporter {
+    notifier: Arc<Notifier>,
+    place: usize,
+}
+
+impl Reporter {
+    /// Packets are being forwarded.
+    pub(super) fn ready(&self, status: &str) {
+        self.report(|members, place| {
+            (members[place].phase, members[place].status) = (Phase::Forwarding, status.to_owned());
+            let is_ready = |member: &Member| matches!(member.phase, Phase::Forwarding | Phase::Ended);
+            members.iter().all(is_ready).then(|| format!("READY=1\nSTATUS={}", status_of(members)))
+        });
+    }
+
+    /// A new configuration is being read.
+    pub(super) fn reloading(&self) {
+        self.report(|members, place| {
+            members[place].phase = Phase::Reloading;
+            let now_us = fairwire_linux::clock::now().ns() / 1000;
+            Some(format!("RELOADING=1\nMONOTONIC_USEC={now_us}"))
+        });
+    }
+
+    /// The gateway is about to end, or ends now.
+    pub(super) fn stopping(&self) {
+        self.report(|members, place| {
+            let before = std::mem::replace(&mut members[place].phase, Phase::Ended);
+            members[place].status = "ended".to_owned();
+            let has_ended = |member: &Member| member.phase == Phase::Ended;
+            match members.iter().all(has_ended) {
+                _ if before == Phase::Ended => None,
+                true => Some("STOPPING=1".to_owned()),
+                false => Some(format!("STATUS={}", status_of(members))),
+            }
+        });
+    }
+
+    /// The datapath is alive.
+    pub(super) fn alive(&self) {
+        self.report(|members, place| {
+            members[place].is_alive = true;
+            let is_alive = |member: &Member| member.is_alive || member.phase == Phase::Ended;
+            members.iter().all(is_alive).then(|| {
+                members.iter_mut().for_each(|member| member.is_alive = false);
+                "WATCHDOG=1".to_owned()
+            })
+        });
+    }
+
+    fn report(&self, change: impl FnOnce(&mut [Member], usize) -> Option<String>) {
+        let mut members = self.notifier.members.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(text) = change(&mut members, self.place) {
+            self.notifier.say(&text);
+        }
+    }
+}
+
+impl Drop for Reporter {
+    fn drop(&mut self) {
+        self.stopping();
+    }
+}
+
+/// The status of one gateway, or of each by its name.
+fn status_of(members: &[Member]) -> String {
+    match members {
+        [only] => only.status.clone(),
+        all => {
+            let each: Vec<String> =
+                all.iter().map(|member| format!("{}: {}", member.name, member.status)).collect();
+            each.join("; ")
         }
     }
 }
@@ -56,15 +161,54 @@ impl Notifier {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_manager_with_an_abstract_socket_is_notified() {
-        let name = format!("fairwire-notify-{}", std::process::id());
+    /// A manager, and what gateways with these names report to it by.
+    fn manager(test: &str, names: &[&str]) -> (UnixDatagram, Vec<Reporter>) {
+        let name = format!("fairwire-notify-{test}-{}", std::process::id());
         let address = SocketAddr::from_abstract_name(&name).expect("a short name");
         let manager = UnixDatagram::bind_addr(&address).expect("the name is free");
-        let notifier = Notifier(Notifier::open(&format!("@{name}")));
-        notifier.ready("forwarding");
-        let mut text = [0; 100];
-        let count = manager.recv(&mut text).expect("it was notified");
-        assert_eq!(&text[..count], b"READY=1\nSTATUS=forwarding");
+        manager.set_nonblocking(true).expect("a socket");
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        let notifier = Arc::new(Notifier::new(open(&format!("@{name}")), names));
+        (manager, notifier.reporters())
+    }
+
+    fn heard(manager: &UnixDatagram) -> Option<String> {
+        let mut text = [0; 200];
+        let count = manager.recv(&mut text).ok()?;
+        Some(String::from_utf8_lossy(&text[..count]).into_owned())
+    }
+
+    #[test]
+    fn a_manager_with_an_abstract_socket_is_notified() {
+        let (manager, reporters) = manager("one", &["home"]);
+        reporters[0].ready("forwarding");
+        assert_eq!(heard(&manager).as_deref(), Some("READY=1\nSTATUS=forwarding"));
+        reporters[0].alive();
+        assert_eq!(heard(&manager).as_deref(), Some("WATCHDOG=1"));
+        drop(reporters);
+        assert_eq!(heard(&manager).as_deref(), Some("STOPPING=1"));
+    }
+
+    #[test]
+    fn a_process_is_ready_and_alive_when_all_of_its_gateways_are_and_stops_with_the_last() {
+        let (manager, mut reporters) = manager("two", &["a", "b"]);
+        reporters[0].ready("forwarding");
+        assert_eq!(heard(&manager), None, "the other one has not begun");
+        reporters[1].ready("forwarding");
+        assert_eq!(heard(&manager).as_deref(), Some("READY=1\nSTATUS=a: forwarding; b: forwarding"));
+        reporters[0].alive();
+        reporters[0].alive();
+        assert_eq!(heard(&manager), None, "the other one may be stuck");
+        reporters[1].alive();
+        assert_eq!(heard(&manager).as_deref(), Some("WATCHDOG=1"));
+        let last = reporters.pop().expect("there are two");
+        drop(reporters);
+        assert_eq!(heard(&manager).as_deref(), Some("STATUS=a: ended; b: forwarding"));
+        last.alive();
+        assert_eq!(heard(&manager).as_deref(), Some("WATCHDOG=1"), "one that has ended is not waited for");
+        last.stopping();
+        drop(last);
+        assert_eq!(heard(&manager).as_deref(), Some("STOPPING=1"));
+        assert_eq!(heard(&manager), None, "once");
     }
 }

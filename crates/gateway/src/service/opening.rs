@@ -33,6 +33,22 @@ const RETRY: Duration = Duration::from_ms(100);
 /// The interval at which the service manager is notified that this process lives.
 const ALIVE: Duration = Duration::from_ms(500);
 
+/// Are both interfaces there? With a `waiter` it waits for them, and false means that the gateway
+/// was ended meanwhile. Nothing is changed: a guard's bridge stays until all gateways of the
+/// process can begin.
+pub(super) fn look(config: &Config, waiter: Option<&Waiter<'_>>) -> Result<bool, ServiceError> {
+    if !config.spec().wire.backend.attaches() {
+        return Ok(true);
+    }
+    match waiter {
+        Some(waiter) => waiter.wait(config),
+        None => match missing(config.spec())? {
+            Some((key, _)) => Err(environment::gone(config, key).into()),
+            None => Ok(true),
+        },
+    }
+}
+
 /// Opens both ends, inside on the right. With a `waiter` it waits for missing interfaces, for at
 /// most `safety.patience`; `None` if the gateway was ended meanwhile.
 pub(super) fn open(
@@ -128,7 +144,7 @@ impl Waiter<'_> {
                 ));
                 // Ready: other services of this machine must not wait for a cable that may never be
                 // plugged in.
-                self.notifier.ready(&format!("waiting for the interface {name}"));
+                self.notifier.waiting(&format!("waiting for the interface {name}"));
                 waits_for = name;
             }
             if now >= alive_at {

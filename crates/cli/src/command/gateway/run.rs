@@ -3,25 +3,30 @@
 use crate::failure::{Ending, Failure};
 use crate::pages;
 use fairwire_gateway::config::Config;
-use fairwire_gateway::service::{self, Options, ServiceError};
-use std::path::Path;
+use fairwire_gateway::service::{self, Configured, Options, ServiceError};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// Runs the gateway of the configuration at `path` until a signal ends it; with `wait` also where
-/// an interface is not there yet.
-pub(super) fn run(path: &Path, wait: bool, no_seccomp: bool) -> Result<Ending, Failure> {
+/// Runs the gateways of the configurations at `paths` until a signal ends them; with `wait` also
+/// where an interface is not there yet.
+pub(super) fn run(paths: &[PathBuf], wait: bool, no_seccomp: bool) -> Result<Ending, Failure> {
     service::use_small_pages();
     pages::keep_apart();
-    let config = Config::load(path)?;
-    // The folder may be another when it is read again.
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let gateways = paths.iter().map(|path| configured(path)).collect::<Result<_, _>>()?;
     let never = AtomicBool::new(false);
     let options = Options { no_seccomp, wait, give_memory_back: Some(pages::give_back) };
-    match service::run(config, &path, &options, &never) {
+    match service::run(gateways, &options, &never) {
         Ok(()) => Ok(Ending::Done),
         Err(ServiceError::Unfit(error)) => Err(error.into()),
         Err(error) => Err(failure(&error)),
     }
+}
+
+fn configured(path: &Path) -> Result<Configured, Failure> {
+    let config = Config::load(path)?;
+    // The folder may be another when it is read again.
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    Ok(Configured { config, path })
 }
 
 fn failure(error: &ServiceError) -> Failure {

@@ -1,0 +1,89 @@
+//! The gateway's side of its guard: starting it, and seeing it out.
+
+use super::error::ServiceError;
+use super::guard::{self, GuardParameters, Watched};
+use super::heartbeat::END;
+use super::{Options, watchdog};
+use crate::config::Config;
+use crate::config::backend::BackendKind;
+use crate::config::spec::OnFailure;
+use crate::config::user::User;
+use fairwire_core::Time;
+use fairwire_linux::clock;
+use rustix::io::{ioctl_fionbio, write};
+use std::os::fd::OwnedFd;
+use std::process::Child;
+
+/// Our ends of the pipes of a guard.
+pub(super) struct GuardPipes {
+    pub to_guard: OwnedFd,
+    pub from_guard: OwnedFd,
+    /// When the guard was started: it counts its watchdog's time from there, or later.
+    pub since: Time,
+}
+
+/// A guard that was started. Dropped before its pipes were taken, it ends the guard: a gateway that
+/// never forwarded leaves no bridge.
+pub(super) struct Guarding {
+    pipes: Option<GuardPipes>,
+    child: Child,
+}
+
+impl Guarding {
+    /// Starts the guard, where the link is to fail open.
+    pub(super) fn start(
+        config: &Config,
+        options: &Options,
+        user: Option<&User>,
+    ) -> Result<Option<Self>, ServiceError> {
+        let spec = config.spec();
+        // On a router the kernel forwards by itself when the gateway's tables are gone.
+        if spec.safety.on_failure != OnFailure::Open || spec.wire.backend.kind() == BackendKind::Router {
+            return Ok(None);
+        }
+        let watched = |name: &String| -> Result<Watched, ServiceError> {
+            let index = fairwire_linux::link::index_of(name)
+                .and_then(|index| index.ok_or(std::io::ErrorKind::NotFound.into()))
+                .map_err(|error| ServiceError::system(format!("looking for `{name}`"), error))?;
+            Ok(Watched { name: name.clone(), index })
+        };
+        let since = clock::now();
+        let mut child = guard::start(&GuardParameters {
+            name: spec.name.clone(),
+            inside: watched(&spec.wire.inside)?,
+            outside: watched(&spec.wire.outside)?,
+            user: user.cloned(),
+            watchdog_ms: watchdog(&spec.safety).ns() / 1_000_000,
+            socket: guard::socket_of(&spec.name),
+            is_filtered: !options.no_seccomp,
+        })?;
+        let (Some(to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
+            unreachable!("both were made pipes");
+        };
+        let pipes = GuardPipes { to_guard: to.into(), from_guard: from.into(), since };
+        for pipe in [&pipes.to_guard, &pipes.from_guard] {
+            ioctl_fionbio(pipe, true).map_err(|error| ServiceError::system("preparing a pipe", error))?;
+        }
+        Ok(Some(Guarding { pipes: Some(pipes), child }))
+    }
+
+    /// The pipes, for the heartbeat, which from then on is what ends the guard.
+    pub(super) fn take_pipes(&mut self) -> Option<GuardPipes> {
+        self.pipes.take()
+    }
+
+    /// Waits until the guard has ended, which was informed of the gateway's end.
+    pub(super) fn see_out(mut self) {
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Guarding {
+    fn drop(&mut self) {
+        if let Some(pipes) = self.pipes.take() {
+            let _ = write(&pipes.to_guard, &[END]);
+            drop(pipes);
+            let _ = self.child.wait();
+        }
+    }
+}

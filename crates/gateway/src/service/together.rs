@@ -1,0 +1,199 @@
+//! What the gateways of one process may not share: names, interfaces, sockets, addresses, files.
+
+use super::error::ServiceError;
+use super::{place, sites};
+use crate::config::Config;
+use crate::config::user::{self, User};
+use fairwire_document::{DocumentError, Problem};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What one gateway has for itself.
+#[derive(Debug, PartialEq, Eq)]
+enum Claim {
+    Name(String),
+    Interface(String),
+    Socket(PathBuf),
+    History(PathBuf),
+    /// It listens there, over TCP.
+    Stream(SocketAddr),
+    /// It listens there, over UDP.
+    Datagram(SocketAddr),
+}
+
+impl Claim {
+    /// Can two processes of one machine not have both?
+    fn excludes(&self, other: &Claim) -> bool {
+        match (self, other) {
+            (Claim::Stream(one), Claim::Stream(two)) | (Claim::Datagram(one), Claim::Datagram(two)) => {
+                let is_any = one.ip().is_unspecified() || two.ip().is_unspecified();
+                one.port() == two.port() && one.port() != 0 && (is_any || one.ip() == two.ip())
+            }
+            _ => self == other,
+        }
+    }
+
+    fn given(&self) -> String {
+        match self {
+            Claim::Name(name) | Claim::Interface(name) => name.clone(),
+            Claim::Socket(path) | Claim::History(path) => path.display().to_string(),
+            Claim::Stream(address) | Claim::Datagram(address) => address.to_string(),
+        }
+    }
+
+    /// What the other gateway may have instead.
+    fn allowed(&self) -> &'static str {
+        match self {
+            Claim::Name(_) => "a name for each gateway, and each file once",
+            Claim::Interface(_) => "each interface in one file",
+            Claim::Socket(_) => "a socket for each gateway",
+            Claim::History(_) => "a history for each gateway",
+            Claim::Stream(_) | Claim::Datagram(_) => "an address, or a port, for each gateway",
+        }
+    }
+}
+
+/// What the gateway of `config` has for itself, by the key that says so.
+fn claims(config: &Config) -> Vec<(&'static str, Claim)> {
+    let spec = config.spec();
+    let telemetry = &spec.telemetry;
+    // The configuration was checked: what is typed is an address.
+    let address = |text: &String| text.parse::<SocketAddr>().ok();
+    let page = telemetry.page.as_ref();
+    let socket = place::socket_path(&spec.name, telemetry.socket.as_deref());
+    let mut claims = vec![
+        ("name", Claim::Name(spec.name.clone())),
+        ("wire.inside", Claim::Interface(spec.wire.inside.clone())),
+        ("wire.outside", Claim::Interface(spec.wire.outside.clone())),
+        ("telemetry.socket", Claim::Socket(socket)),
+    ];
+    let streams = [
+        ("telemetry.metrics", telemetry.metrics.as_ref()),
+        ("telemetry.page.address", page.map(|page| &page.address)),
+    ];
+    let stream = |(key, text): (_, Option<&String>)| Some((key, Claim::Stream(address(text?)?)));
+    claims.extend(streams.into_iter().filter_map(stream));
+    let listens = spec.ingress.as_ref().and_then(|ingress| address(&ingress.listen));
+    claims.extend(listens.map(|address| ("ingress.listen", Claim::Datagram(address))));
+    let history = sites::history_of(config);
+    claims.extend(history.map(|path| ("telemetry.page.history", Claim::History(path))));
+    claims
+}
+
+/// Refuses gateways that cannot run beside each other. Nothing is changed.
+pub(super) fn check(configs: &[Arc<Config>]) -> Result<(), DocumentError> {
+    for (number, config) in configs.iter().enumerate() {
+        for (key, claim) in claims(config) {
+            for other in &configs[..number] {
+                let all = claims(other);
+                if let Some((theirs, _)) = all.iter().find(|(_, theirs)| claim.excludes(theirs)) {
+                    return Err(refusal(config, key, &claim, (other, theirs)));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The user that the process becomes, which all configurations name.
+pub(super) fn user(configs: &[Arc<Config>]) -> Result<Option<User>, ServiceError> {
+    const KEY: &str = "safety.user";
+    let Some((first, others)) = configs.split_first() else { return Ok(None) };
+    let common = user::of(first)?;
+    let named = |user: &Option<User>| user.as_ref().map_or("root".to_owned(), |user| user.name.clone());
+    for config in others {
+        let own = user::of(config)?;
+        if own != common {
+            let why = format!(
+                "that of {} is `{}`, and one process has one user",
+                place_of(first, KEY),
+                named(&common)
+            );
+            let given = format!("`{}`", named(&own));
+            let allowed = format!("`{}` in all files, or a process for each", named(&common));
+            return Err(config.refuse(KEY, Problem::Refused { key: KEY.into(), given, why, allowed }).into());
+        }
+    }
+    Ok(common)
+}
+
+fn refusal(config: &Config, key: &str, claim: &Claim, (other, theirs): (&Config, &str)) -> DocumentError {
+    let why = format!("{} (`{theirs}`) has it already in this process", place_of(other, theirs));
+    let (given, allowed) = (format!("`{}`", claim.given()), claim.allowed().to_owned());
+    config.refuse(key, Problem::Refused { key: key.into(), given, why, allowed })
+}
+
+/// The place of the value at `key`, or of the table that has none.
+fn place_of(config: &Config, key: &str) -> String {
+    let problem = Problem::Refused {
+        key: key.into(),
+        given: String::new(),
+        why: String::new(),
+        allowed: String::new(),
+    };
+    let place = config.refuse(key, problem).location;
+    place.map_or_else(
+        || format!("the gateway `{}`", config.name()),
+        |place| format!("{}:{}:{}", place.source, place.line, place.column),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(file: &str, name: &str, [inside, outside]: [&str; 2], rest: &str) -> Arc<Config> {
+        let text = format!(
+            "format = 2\nname = \"{name}\"\n[wire]\ninside = \"{inside}\"\noutside = \"{outside}\"\n{rest}\n\
+             [download]\nrate = \"1 Gbit/s\"\n"
+        );
+        Arc::new(Config::parse(file, &text, None).expect("a configuration"))
+    }
+
+    fn refused(second: Arc<Config>) -> Option<String> {
+        let rest =
+            "[telemetry]\nmetrics = \"127.0.0.1:9820\"\n[telemetry.page]\naddress = \"127.0.0.1:9821\"";
+        let first = config("a.toml", "a", ["a0", "a1"], rest);
+        let error = check(&[first, second]).err()?;
+        let place = error.location.as_ref().map(|place| format!("{}:{}", place.source, place.line));
+        Some(format!("{}: {}", place.unwrap_or_default(), error.problem))
+    }
+
+    #[test]
+    fn gateways_that_share_nothing_run_beside_each_other() {
+        let rest =
+            "[telemetry]\nmetrics = \"127.0.0.1:9822\"\n[telemetry.page]\naddress = \"127.0.0.2:9821\"";
+        assert_eq!(refused(config("b.toml", "b", ["b0", "b1"], rest)), None);
+    }
+
+    #[test]
+    fn what_two_would_share_is_refused_with_both_places() {
+        let of = |name, wire, rest| refused(config("b.toml", name, wire, rest)).expect("it is refused");
+        let name = of("a", ["b0", "b1"], "");
+        assert!(name.starts_with("b.toml:2: `name` is `a`, but a.toml:2:"), "{name}");
+        // An inside interface may not be the outside of another one either.
+        let interface = of("b", ["b0", "a0"], "");
+        assert!(interface.starts_with("b.toml:5: `wire.outside` is `a0`, but a.toml:4:"), "{interface}");
+        assert!(interface.contains("(`wire.inside`)"), "{interface}");
+        let metrics = of("b", ["b0", "b1"], "[telemetry]\nmetrics = \"127.0.0.1:9821\"");
+        assert!(
+            metrics.contains("b.toml:7: ") && metrics.contains("(`telemetry.page.address`)"),
+            "{metrics}"
+        );
+        let socket = place::socket_path("a", None);
+        let socket = of("b", ["b0", "b1"], &format!("[telemetry]\nsocket = \"{}\"", socket.display()));
+        assert!(socket.contains("`telemetry.socket`"), "{socket}");
+    }
+
+    #[test]
+    fn an_address_for_all_interfaces_excludes_each_with_its_port() {
+        let at = |text: &str| Claim::Stream(text.parse().expect("an address"));
+        assert!(at("0.0.0.0:80").excludes(&at("127.0.0.1:80")));
+        assert!(!at("0.0.0.0:80").excludes(&at("127.0.0.1:81")));
+        // The system gives each another port.
+        assert!(!at("127.0.0.1:0").excludes(&at("127.0.0.1:0")));
+        let datagram = Claim::Datagram("127.0.0.1:80".parse().expect("an address"));
+        assert!(!at("127.0.0.1:80").excludes(&datagram));
+    }
+}
