@@ -77,12 +77,14 @@ pub struct Totals {
     pub marked: [u64; Cause::ALL.len()],
     /// Losses in the gateway, in the order of [`Loss::ALL`].
     pub lost: [u64; Loss::ALL.len()],
+    /// Packets that another process has, which took over.
+    pub handed_over: u64,
 }
 
 impl Totals {
     /// Does every packet that came in have its place, when `inside` are still on their way through?
     pub fn is_balanced(&self, inside: usize) -> bool {
-        self.packets_in == self.packets_out + self.packets_gone() + inside as u64
+        self.packets_in == self.packets_out + self.packets_gone() + self.handed_over + inside as u64
     }
 
     /// Adds all that `other` counted.
@@ -94,6 +96,7 @@ impl Totals {
         self.bytes_out += other.bytes_out;
         self.unshaped += other.unshaped;
         self.washed += other.washed;
+        self.handed_over += other.handed_over;
         let add =
             |sums: &mut [u64], counts: &[u64]| sums.iter_mut().zip(counts).for_each(|(sum, n)| *sum += n);
         add(&mut self.dropped, &other.dropped);

@@ -51,6 +51,12 @@ pub trait Port {
         Late::default()
     }
 
+    /// Where another process goes on with this port's descriptor: the place in its ring. `None`
+    /// where none can.
+    fn place(&self) -> Option<u32> {
+        None
+    }
+
     /// Is the port still there? Invoked when its descriptor reports an error, and from time to
     /// time.
     fn check(&mut self) -> Result<(), PortError> {

@@ -298,6 +298,10 @@ pub(crate) enum GatewayCommand {
         /// default for ever), as at boot.
         #[arg(long)]
         wait: bool,
+        /// Take over from the process that runs this gateway, which forwards until this one does:
+        /// for another version of the program, or what a reload cannot change. For one link.
+        #[arg(long, conflicts_with = "wait")]
+        take_over: bool,
         /// Allow all system calls: for debuggers.
         #[arg(long)]
         no_seccomp: bool,

@@ -17,3 +17,4 @@ mod recipes;
 mod rights;
 mod setup;
 mod several;
+mod take_over;

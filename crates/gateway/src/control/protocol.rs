@@ -54,6 +54,15 @@ pub enum Request {
         /// The rates, in order of time: at least one, and at most [`MAX_STEPS`].
         steps: Vec<RateStep>,
     },
+    /// Offer the link to another process, which has sent one end of a stream beside the request and
+    /// waits at the other. Nothing is handed over before that process says there that it is ready.
+    TakeOver {
+        /// What the two must have in common.
+        wanted: Wanted,
+        /// The end of the stream.
+        #[serde(skip)]
+        handed: Handed,
+    },
     /// Write the capture ring to a file: the one that is handed over beside the request, or a new
     /// one.
     Capture {
@@ -74,6 +83,7 @@ impl Request {
             Request::Reload { .. }
             | Request::SetWeight { .. }
             | Request::SetRate { .. }
+            | Request::TakeOver { .. }
             | Request::Capture { .. } => false,
         }
     }
@@ -81,18 +91,39 @@ impl Request {
     /// The files that go with it.
     pub fn handed(&self) -> Handed {
         match self {
-            Request::Reload { handed, .. } | Request::Capture { handed, .. } => handed.clone(),
+            Request::Reload { handed, .. }
+            | Request::Capture { handed, .. }
+            | Request::TakeOver { handed, .. } => handed.clone(),
             _ => Handed::default(),
         }
     }
 
     /// The same with `files`, if it is a request with files.
     pub(crate) fn with(mut self, files: Handed) -> Self {
-        if let Request::Reload { handed, .. } | Request::Capture { handed, .. } = &mut self {
+        if let Request::Reload { handed, .. }
+        | Request::Capture { handed, .. }
+        | Request::TakeOver { handed, .. } = &mut self
+        {
             *handed = files;
         }
         self
     }
+}
+
+/// What a process that takes over has in common with the one that runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wanted {
+    /// The version of the protocol between the two.
+    pub protocol: u32,
+    /// The name of the gateway.
+    pub name: String,
+    /// Its `[wire]`.
+    pub wire: serde_json::Value,
+    /// Its `safety.on_failure`.
+    pub on_failure: serde_json::Value,
+    /// Its `safety.watchdog`, milliseconds.
+    pub watchdog_ms: u64,
 }
 
 /// The most rates in one request, which has 8 KiB.
@@ -129,6 +160,8 @@ pub enum Answer {
         /// The rate that it had, bit/s; 0 where nothing was sent.
         before_bps: u64,
     },
+    /// To `take-over`: the rest is said over the stream that came beside the request.
+    Offered,
     /// To `capture`.
     Captured {
         /// Packets written.

@@ -40,6 +40,11 @@ impl Departures {
         self.through.push_back(ReadyFrame { frame, is_shaped: false });
     }
 
+    /// Puts a frame back that was popped.
+    pub(super) fn put(&mut self, ready: ReadyFrame) {
+        self.through.push_back(ready);
+    }
+
     /// It is `now`: what was being sent may be through.
     pub(super) fn advance(&mut self, now: Time) {
         if self.sending.as_ref().is_some_and(|sending| sending.sent <= now) {

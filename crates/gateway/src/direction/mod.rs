@@ -6,6 +6,7 @@
 mod books;
 mod departures;
 mod replace;
+pub(crate) mod transit;
 
 pub use replace::{HandedOver, Replacement, Retired, Sizes};
 
@@ -122,11 +123,11 @@ impl Direction {
             return self.lose_unshaped(frame, account, kind);
         }
         if !vnet.is_gso() && vnet.partial().is_none() {
-            return self.arrive(frame, &facts, note);
+            return self.arrive(frame, &facts, note, now);
         }
         let mut scratch = std::mem::take(&mut self.scratch);
         let outcome = split_parsed(frame, &headers, vnet, &mut scratch, &mut |packet| {
-            self.arrive(packet, &facts, note);
+            self.arrive(packet, &facts, note, now);
             note.ticket = 0; // the first part is timed
         });
         self.scratch = scratch;
@@ -302,8 +303,8 @@ impl Direction {
         }
     }
 
-    /// A wire-size packet arrives; `facts` are its own but for its length.
-    fn arrive(&mut self, frame: &[u8], facts: &Facts, note: FrameNote) {
+    /// A wire-size packet arrives, or did so at `arrived`; `facts` are its own but for its length.
+    fn arrive(&mut self, frame: &[u8], facts: &Facts, note: FrameNote, arrived: Time) {
         let facts = &Facts { len: self.wire_bytes(frame, note.kind), ..*facts };
         let class = facts.is_ip.then_some(facts.class);
         self.books.came(note.account, class, facts.len);
@@ -315,7 +316,7 @@ impl Direction {
         match self.books.pool.put(frame, note) {
             Ok(id) => {
                 self.wash(id, facts);
-                self.admit(id, facts);
+                self.admit(id, facts, arrived);
             }
             Err(reason) => {
                 self.books.count_drop(note.account, class);
@@ -337,7 +338,7 @@ impl Direction {
         self.books.totals.washed += 1;
     }
 
-    fn admit(&mut self, id: u32, facts: &Facts) {
+    fn admit(&mut self, id: u32, facts: &Facts, arrived: Time) {
         let account = self.books.pool.note(id).account;
         let (class, flow) = self.names(facts, account);
         let now = self.books.now;
@@ -349,7 +350,7 @@ impl Direction {
             return self.books.left(account, facts.is_ip.then_some(facts.class), facts.len);
         };
         let Facts { ecn, dscp, color, .. } = *facts;
-        let packet = Packet { class, ecn, dscp, color, ..Packet::new(id, facts.len, flow, now) };
+        let packet = Packet { class, ecn, dscp, color, ..Packet::new(id, facts.len, flow, arrived) };
         let Books { arrivals, accounts, .. } = &mut self.books;
         arrivals.record(|| Arrival {
             at: now,

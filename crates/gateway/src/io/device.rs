@@ -7,13 +7,13 @@ use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with,
 };
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// A lock on an interface: a socket named after its number. Such names are those of the network
 /// namespace, as the numbers of interfaces are, and go with the process.
 #[derive(Debug)]
 pub(crate) struct DeviceLock {
-    _socket: OwnedFd,
+    socket: OwnedFd,
 }
 
 /// The process that has an interface.
@@ -44,11 +44,26 @@ impl DeviceLock {
                 // The kernel reports the holder to any process that connects; no bytes are ever
                 // sent.
                 listen(&socket, 1)?;
-                Ok(Some(DeviceLock { _socket: socket }))
+                Ok(Some(DeviceLock { socket }))
             }
             Err(Errno::ADDRINUSE) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+}
+
+impl DeviceLock {
+    /// The lock that another process handed over. From now on this one is reported as the holder.
+    pub(crate) fn handed_over(socket: OwnedFd) -> io::Result<Self> {
+        // The kernel takes the process that called it last.
+        listen(&socket, 1)?;
+        Ok(DeviceLock { socket })
+    }
+}
+
+impl AsFd for DeviceLock {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 

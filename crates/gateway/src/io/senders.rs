@@ -450,6 +450,10 @@ impl<P: Port> Port for SharedPort<P> {
         self.port.link_kind()
     }
 
+    fn place(&self) -> Option<u32> {
+        self.port.place()
+    }
+
     fn check(&mut self) -> Result<(), PortError> {
         self.hand_out_device();
         self.port.check()

@@ -2,21 +2,24 @@
 
 use super::clients::{Clients, Reply};
 use super::edges::Edges;
-use super::engine::Shared;
+use super::engine::{Command, Shared};
 use super::limits::Limits;
 use super::log::{report, say};
 use super::notify::Reporter;
-use super::place::Listener;
+use super::place::{Listener, NameLock};
 use super::reload::Present;
+use super::take_over::{self, Offer, Paper};
 use super::troubles::Troubles;
 use crate::class_book::Way;
 use crate::control::handed::Handed;
-use crate::control::protocol::{Answer, MAX_FLOWS, RateStep, Reloaded, Request};
+use crate::control::protocol::{Answer, MAX_FLOWS, RateStep, Reloaded, Request, Wanted};
 use crate::telemetry::{Board, ChangeKind};
 use fairwire_core::{Duration, Rate, Time};
 use fairwire_linux::clock;
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::Read;
+use std::net::TcpListener;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -73,10 +76,26 @@ pub(super) struct Control<'a> {
     pub edges: Edges,
     pub stop: &'a AtomicBool,
     pub give_memory_back: Option<fn()>,
+    /// What is handed over to a process that takes over, beside what is above.
+    pub estate: Estate<'a>,
+    /// A process that waits to take over.
+    pub offer: Option<Offer>,
+}
+
+/// What another process needs that takes over, and what this thread does not use itself.
+pub(super) struct Estate<'a> {
+    pub name: &'a NameLock,
+    /// To the guard, and from it.
+    pub guard: Option<(OwnedFd, OwnedFd)>,
+    pub streams: Vec<TcpListener>,
+    /// Is the gateway the only one of its process?
+    pub is_alone: bool,
 }
 
 /// The answer to a change of a gateway that is about to end.
 const ENDING: &str = "the gateway is about to end and sends what waits; nothing was changed";
+/// Why a process with several gateways hands none over.
+const SEVERAL: &str = "this process has several links; allowed: stop it, and start it";
 /// The interval at which `stop` and the datapath are checked.
 const LOOK: Duration = Duration::from_ms(50);
 /// The interval at which the service manager is notified that the datapath lives: well below any
@@ -128,6 +147,7 @@ impl Control<'_> {
             }
             troubles.look(self.board.lost(), &mut |line| report(&self.board, ChangeKind::Losses, line));
             limits.look(&self.board, now, &mut |kind, line| report(&self.board, kind, line));
+            self.step_offer(now);
             clients.accept(&|| self.listener.accept(), now);
             let board = self.board.clone();
             clients.serve(now, &mut |request| self.answer(request), &mut || {
@@ -147,9 +167,10 @@ impl Control<'_> {
             clients.accept(&|| self.listener.accept(), now);
             let board = self.board.clone();
             let mut answer = |request| match request {
-                Request::Reload { .. } | Request::SetWeight { .. } | Request::SetRate { .. } => {
-                    Reply::Once(Box::new(refused(ENDING.to_owned())))
-                }
+                Request::Reload { .. }
+                | Request::SetWeight { .. }
+                | Request::SetRate { .. }
+                | Request::TakeOver { .. } => Reply::Once(Box::new(refused(ENDING.to_owned()))),
                 other => self.answer(other),
             };
             clients.serve(now, &mut answer, &mut || {
@@ -165,12 +186,21 @@ impl Control<'_> {
         }
     }
 
+    /// All is another process's from now on.
+    pub(super) fn leave(&self) {
+        self.listener.leave();
+        self.estate.name.leave();
+        self.reporter.leave();
+    }
+
     fn wait(&self, clients: &Clients, now: Time) {
         let mut events = vec![
             PollFd::new(&self.listener.socket, PollFlags::IN),
             PollFd::new(&self.signals.ends, PollFlags::IN),
             PollFd::new(&self.signals.reloads, PollFlags::IN),
         ];
+        let heir = self.offer.as_ref().and_then(Offer::stream);
+        events.extend(heir.map(|stream| PollFd::new(stream, PollFlags::IN)));
         events.extend(clients.streams().map(|(stream, flags)| PollFd::from_borrowed_fd(stream, flags)));
         let due = match clients.next_due() {
             _ if clients.has_work() => Duration::ZERO,
@@ -205,6 +235,7 @@ impl Control<'_> {
             Request::SetWeight { class, weight } => self.set_weight(&class, weight),
             Request::SetRate { way, steps } => self.set_rate(way, &steps),
             Request::Capture { path, handed } => self.capture(&path, &handed),
+            Request::TakeOver { wanted, handed } => self.offer(&wanted, &handed),
         };
         if let Answer::Refused { message } = &answer {
             say(format_args!("refused: {message}"));
@@ -267,6 +298,52 @@ impl Control<'_> {
                 Answer::RateSet { before_bps: before.map_or(0, Rate::bps) }
             }
             Err(message) => refused(message),
+        }
+    }
+
+    /// Offers the link to the process that has requested it.
+    fn offer(&mut self, wanted: &Wanted, handed: &Handed) -> Answer {
+        if let Some(message) = take_over::refusal(&self.present.config, wanted) {
+            return refused(message);
+        }
+        if !self.estate.is_alone {
+            return refused(SEVERAL.to_owned());
+        }
+        if self.offer.is_some() {
+            return refused("another process is about to take over".to_owned());
+        }
+        let Ok(Some(stream)) = handed.file(0) else {
+            return refused("no stream came with the request".to_owned());
+        };
+        let guard = self.estate.guard.as_ref();
+        let guard = guard.filter(|_| !self.shared.is_guard_gone.load(Ordering::Relaxed));
+        let papers: Vec<(Paper, BorrowedFd<'_>)> =
+            [(Paper::Control, self.listener.socket.as_fd()), (Paper::Name, self.estate.name.file.as_fd())]
+                .into_iter()
+                .chain(guard.map(|(to, _)| (Paper::ToGuard, to.as_fd())))
+                .chain(guard.map(|(_, from)| (Paper::FromGuard, from.as_fd())))
+                .chain(self.estate.streams.iter().map(|listener| (Paper::Stream, listener.as_fd())))
+                .chain(self.edges.listens().map(|socket| (Paper::Datagram, socket.as_fd())))
+                .collect();
+        match Offer::make(stream.into(), &papers, clock::now()) {
+            Ok(offer) => {
+                self.offer = Some(offer);
+                say(format_args!("another process is about to take over"));
+                Answer::Offered
+            }
+            Err(error) => refused(format!("what is handed over cannot be sent: {error}")),
+        }
+    }
+
+    /// Has the thread that forwards hand over, where the other process is ready.
+    fn step_offer(&mut self, now: Time) {
+        let Some(offer) = &mut self.offer else { return };
+        if let Some(stream) = offer.step() {
+            // Where that thread is gone, the process is about to end.
+            let _ = self.present.commands.send(Command::HandOver(stream));
+        }
+        if offer.is_over(now) {
+            self.offer = None;
         }
     }
 

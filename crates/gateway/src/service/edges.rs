@@ -39,7 +39,9 @@ pub(super) struct Edges {
 
 impl Edges {
     /// Opens the sockets, and reads the keys, while this process may.
-    pub(super) fn bind(config: &Config) -> Result<Self, ServiceError> {
+    ///
+    /// Where one of `handed` is bound to the address of reports already, it is used.
+    pub(super) fn bind(config: &Config, handed: &mut Vec<UdpSocket>) -> Result<Self, ServiceError> {
         let spec = config.spec();
         let address = |text: &str| text.parse::<SocketAddr>().expect("the configuration was checked");
         let ingress = match &spec.ingress {
@@ -47,7 +49,13 @@ impl Edges {
             Some(ingress) => {
                 let key = config.edge_key("ingress.key_file", &ingress.key_file)?;
                 let operation = format!("listening to reports at {}", ingress.listen);
-                Some(Ingress::new(socket(address(&ingress.listen), operation)?, key))
+                let address = address(&ingress.listen);
+                let is_it = |other: &UdpSocket| other.local_addr().is_ok_and(|there| there == address);
+                let socket = match handed.iter().position(is_it) {
+                    Some(place) => handed.swap_remove(place),
+                    None => socket(address, operation)?,
+                };
+                Some(Ingress::new(socket, key))
             }
         };
         let egress = match &spec.egress {
@@ -69,6 +77,11 @@ impl Edges {
             return Err(config.refuse_equal_keys(&typed.key_file).into());
         }
         Ok(Edges { ingress, egress })
+    }
+
+    /// What listens to reports.
+    pub(super) fn listens(&self) -> Option<&UdpSocket> {
+        self.ingress.as_ref().map(|ingress| &ingress.socket)
     }
 
     /// Sends what is due, takes what has come, and shows both on the board.

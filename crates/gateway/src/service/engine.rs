@@ -14,6 +14,7 @@ use crate::telemetry::{Observer, PortState, Samplers};
 use crate::trips::{ClassTrips, Listener};
 use fairwire_core::{Duration, RateLaw, RateRequest, SetWeightError, Time, Weight};
 use std::cell::{Cell, RefCell};
+use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -33,6 +34,8 @@ pub(super) enum Command {
     Listen(Option<Listener>),
     /// Has every packet its place, in both ways?
     Balance(SyncSender<bool>),
+    /// Another process takes over at the other end of this stream.
+    HandOver(UnixStream),
 }
 
 /// Changes of classes that stay where they are.
@@ -94,6 +97,8 @@ pub(super) struct Shared {
     pub stalls: AtomicU64,
     /// Bytes that the line outside brought, and that left for it, in all; as counted on the link.
     pub carried: [AtomicU64; 2],
+    /// Has another process the link?
+    pub is_handed_over: AtomicBool,
 }
 
 /// Beside forwarding.
@@ -111,6 +116,8 @@ pub(super) struct Engine {
     pub patience: Duration,
     pub observe_at: Time,
     pub end_at: Option<Time>,
+    /// To the process that takes over.
+    pub heir: Option<UnixStream>,
 }
 
 /// The interval at which commands are looked for.
@@ -136,6 +143,9 @@ impl Engine {
         }
         while let Ok(command) = self.commands.try_recv() {
             self.handle(command, now, datapath);
+        }
+        if self.heir.is_some() {
+            return Next::Stop;
         }
         if now >= self.observe_at {
             self.observe_at = now + self.interval;
@@ -180,6 +190,7 @@ impl Engine {
                 }
             }
             Command::Listen(listener) => datapath.trips.listen(listener),
+            Command::HandOver(stream) => self.heir = Some(stream),
             Command::Balance(answer) => {
                 let _ = answer.try_send(datapath.forward.is_balanced() && datapath.backward.is_balanced());
             }

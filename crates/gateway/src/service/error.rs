@@ -34,6 +34,12 @@ pub enum ServiceError {
     /// Metrics or the page cannot be served.
     #[error(transparent)]
     Serve(ServeError),
+    /// The process that runs keeps the link.
+    #[error("the gateway that runs was not taken over, and forwards as before: {message}")]
+    NotHandedOver {
+        /// Why.
+        message: String,
+    },
     /// A port failed.
     #[error(transparent)]
     Port(#[from] PortError),
@@ -68,12 +74,25 @@ impl ServiceError {
                                               folder for its socket (the systemd unit gives them)"
                     .into()
             }
+            ServiceError::NotHandedOver { .. } => {
+                "`fairwire gateway reload` changes what needs no restart; for anything else stop the gateway and start it".into()
+            }
             ServiceError::Build(_) => "see `fairwire describe` for the parameters of each discipline".into(),
             ServiceError::Serve(_) => {
                 "`telemetry.metrics` and `telemetry.page.address` take an address of this machine and a port that is free".into()
             }
             ServiceError::Port(_) => "see `ip link` for the state of the interface".into(),
             ServiceError::System { .. } => "this is a fault of fairwire or of this machine".into(),
+        }
+    }
+
+    /// The same, or for a process that takes over (`is_heir`) that the one which runs goes on.
+    pub(super) fn or_not_handed_over(self, is_heir: bool) -> Self {
+        match self {
+            ServiceError::Port(error) if is_heir => {
+                ServiceError::NotHandedOver { message: error.to_string() }
+            }
+            other => other,
         }
     }
 

@@ -3,7 +3,7 @@
 use super::error::ServiceError;
 use super::guard::{self, GuardParameters, Watched};
 use super::heartbeat::END;
-use super::{Options, watchdog};
+use super::pace::watchdog;
 use crate::config::Config;
 use crate::config::backend::BackendKind;
 use crate::config::spec::OnFailure;
@@ -26,14 +26,15 @@ pub(super) struct GuardPipes {
 /// never forwarded leaves no bridge.
 pub(super) struct Guarding {
     pipes: Option<GuardPipes>,
-    child: Child,
+    /// None where another process started it.
+    child: Option<Child>,
 }
 
 impl Guarding {
-    /// Starts the guard, where the link is to fail open.
+    /// Starts the guard, where the link is to fail open. Is it to filter its system calls?
     pub(super) fn start(
         config: &Config,
-        options: &Options,
+        is_filtered: bool,
         user: Option<&User>,
     ) -> Result<Option<Self>, ServiceError> {
         let spec = config.spec();
@@ -55,7 +56,7 @@ impl Guarding {
             user: user.cloned(),
             watchdog_ms: watchdog(&spec.safety).ns() / 1_000_000,
             socket: guard::socket_of(&spec.name),
-            is_filtered: !options.no_seccomp,
+            is_filtered,
         })?;
         let (Some(to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
             unreachable!("both were made pipes");
@@ -64,7 +65,19 @@ impl Guarding {
         for pipe in [&pipes.to_guard, &pipes.from_guard] {
             ioctl_fionbio(pipe, true).map_err(|error| ServiceError::system("preparing a pipe", error))?;
         }
-        Ok(Some(Guarding { pipes: Some(pipes), child }))
+        Ok(Some(Guarding { pipes: Some(pipes), child: Some(child) }))
+    }
+
+    /// The guard of another process, which is about to hand over its pipes.
+    pub(super) fn handed_over((to_guard, from_guard): (OwnedFd, OwnedFd)) -> Self {
+        let pipes = GuardPipes { to_guard, from_guard, since: clock::now() };
+        Guarding { pipes: Some(pipes), child: None }
+    }
+
+    /// Copies of the pipes: to the guard, and from it.
+    pub(super) fn copies(&self) -> Option<(OwnedFd, OwnedFd)> {
+        let pipes = self.pipes.as_ref()?;
+        Some((pipes.to_guard.try_clone().ok()?, pipes.from_guard.try_clone().ok()?))
     }
 
     /// The pipes, for the heartbeat, which from then on is what ends the guard.
@@ -74,16 +87,18 @@ impl Guarding {
 
     /// Waits until the guard has ended, which was informed of the gateway's end.
     pub(super) fn see_out(mut self) {
-        let _ = self.child.wait();
+        if let Some(child) = &mut self.child {
+            let _ = child.wait();
+        }
     }
 }
 
 impl Drop for Guarding {
     fn drop(&mut self) {
-        if let Some(pipes) = self.pipes.take() {
+        if let (Some(pipes), Some(child)) = (self.pipes.take(), &mut self.child) {
             let _ = write(&pipes.to_guard, &[END]);
             drop(pipes);
-            let _ = self.child.wait();
+            let _ = child.wait();
         }
     }
 }

@@ -78,6 +78,11 @@ impl Heartbeat {
         self.openings
     }
 
+    /// The time of the last beat: the guard counts from there, or later.
+    pub(super) fn beat(&self) -> Time {
+        self.beat
+    }
+
     /// Informs the guard that the gateway ends on purpose.
     pub(super) fn announce_end(&mut self) {
         self.say(END);

@@ -18,6 +18,7 @@ mod edges;
 mod engine;
 mod error;
 mod following;
+mod forwarding;
 mod guard;
 mod guarding;
 mod heartbeat;
@@ -33,6 +34,7 @@ mod ports;
 mod reload;
 mod rights;
 mod sites;
+mod take_over;
 mod together;
 mod troubles;
 
@@ -41,43 +43,38 @@ pub use error::ServiceError;
 pub use guard::{GUARD_COMMAND, guard_main};
 pub use place::{files_of, folder, socket_of, socket_path};
 
-use crate::class_book::Way;
 use crate::config::backend::BackendKind;
-use crate::config::spec::{SafetySpec, Spec};
+use crate::config::spec::WireSpec;
 use crate::config::user::{self, User};
 use crate::config::{Config, PlanContext};
-use crate::datapath::{Datapath, Wire};
+use crate::datapath::Datapath;
 use crate::direction::Direction;
-use crate::driver;
 use crate::edge::EdgeViews;
-use crate::io::senders::{Senders, SharedPort};
 use crate::telemetry::{About, ChangeKind, Observer};
-use control::{Control, Signals};
+use control::{Control, Estate, Signals};
 use edges::Edges;
-use engine::{Command, Engine, Shared};
-use fairwire_core::{Duration, Seed, Time};
+use engine::{Command, Shared};
+use fairwire_core::Seed;
 use fairwire_linux::clock;
 use fairwire_linux::port::PortError;
+use forwarding::{Forwarding, Source};
 use guarding::{GuardPipes, Guarding};
-use heartbeat::Heartbeat;
-use links::{LinkView, Links};
+use links::Links;
 use log::say;
 use notify::{Notifier, Reporter};
-use opening::{OpenInterface, Waiter};
-use pace::{interval, longest_stay};
+use opening::Waiter;
 use place::{Listener, NameLock};
-use port::{Common, LivePort};
 use reload::Present;
 use rights::Files;
 use sites::Sites;
-use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, channel, sync_channel};
 use std::thread;
+use take_over::Papers;
 
 /// Options of a run, beside the configuration.
 #[derive(Clone, Debug, Default)]
@@ -86,6 +83,8 @@ pub struct Options {
     pub no_seccomp: bool,
     /// Wait for interfaces that are not there yet, for as long as `safety.patience` says.
     pub wait: bool,
+    /// Take over from the process that runs, without a gap. For one gateway.
+    pub take_over: bool,
     /// Gives free memory back to the system, if the program's allocator can. Called after a reload,
     /// when there were two configurations.
     pub give_memory_back: Option<fn()>,
@@ -124,38 +123,63 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
         gateways.into_iter().map(|Configured { config, path }| (Arc::new(config), path)).unzip();
     together::check(&configs)?;
     let user = user_of(&configs)?;
-    let locks: Vec<_> = configs
-        .iter()
-        .map(|config| NameLock::take(config.spec(), user.as_ref()))
-        .collect::<Result<_, _>>()?;
+    let locks: Vec<_> = match options.take_over {
+        true => Vec::new(), // another process has it
+        false => configs
+            .iter()
+            .map(|config| NameLock::take(config.spec(), user.as_ref()))
+            .collect::<Result<_, _>>()?,
+    };
     let fail = |error| ServiceError::system("listening to signals", error);
     // Each gateway has pipes of its own, into which every signal is written.
     let signals: Vec<_> = configs.iter().map(|_| Signals::catch().map_err(fail)).collect::<Result<_, _>>()?;
-    let notifier = Arc::new(Notifier::from_environment(configs.iter().map(name_of).collect()));
+    let notifier = Notifier::from_environment(configs.iter().map(name_of).collect());
+    let notifier = Arc::new(if options.take_over { notifier.as_heir() } else { notifier });
     let Some(first) = signals.first() else { return Ok(()) };
-    let waiter = Waiter { signals: first, notifier: &notifier, stop };
-    let waiter = Some(&waiter).filter(|_| options.wait);
-    for config in &configs {
-        if !opening::look(config, waiter)? {
-            return Ok(()); // ended while it waited
+    let mut ready = if options.take_over {
+        let [(config, path)] = <[_; 1]>::try_from(configs.iter().cloned().zip(paths).collect::<Vec<_>>())
+            .map_err(|_| ServiceError::NotHandedOver { message: "`--take-over` is for one link".into() })?;
+        vec![ReadyGateway::take_over(config, path, first, (user.as_ref(), options))?]
+    } else {
+        let waiter = Waiter { signals: first, notifier: &notifier, stop };
+        let bases = configs.iter().cloned().zip(paths).zip(locks.into_iter().zip(&signals));
+        let bases = bases.map(|((config, path), (lock, signals))| Base { config, path, lock, signals });
+        let waiter = Some(&waiter).filter(|_| options.wait);
+        match open_all(bases.collect(), waiter, (user.as_ref(), options))? {
+            Some(ready) => ready,
+            None => return Ok(()), // ended while it waited
         }
-    }
-    let mut ready = Vec::with_capacity(configs.len());
-    for ((config, path), (lock, signals)) in configs.iter().zip(paths).zip(locks.into_iter().zip(&signals)) {
-        log::set_gateway(Some(name_of(config)).filter(|_| configs.len() > 1));
-        let base = Base { config: config.clone(), path, lock, signals };
-        let Some(gateway) = ReadyGateway::open(base, waiter, user.as_ref(), options)? else {
-            return Ok(());
-        };
-        ready.push(gateway);
-    }
-    log::set_gateway(None);
-    for gateway in &mut ready {
-        gateway.guard = Guarding::start(&gateway.config, options, user.as_ref())?;
+    };
+    for gateway in ready.iter_mut().filter(|gateway| gateway.guard.is_none()) {
+        gateway.guard = Guarding::start(&gateway.config, !options.no_seccomp, user.as_ref())?;
     }
     give_up_rights(&configs, user.as_ref(), options)?;
     let reporters = notifier.reporters();
     forward_all(ready.into_iter().zip(reporters).collect(), stop)
+}
+
+/// Opens all gateways, or none; `None` if they were ended while they waited.
+fn open_all<'a>(
+    bases: Vec<Base<'a>>,
+    waiter: Option<&Waiter<'_>>,
+    (user, options): (Option<&User>, &Options),
+) -> Result<Option<Vec<ReadyGateway<'a>>>, ServiceError> {
+    for base in &bases {
+        if !opening::look(&base.config, waiter)? {
+            return Ok(None);
+        }
+    }
+    let is_alone = bases.len() == 1;
+    let mut ready = Vec::with_capacity(bases.len());
+    for base in bases {
+        log::set_gateway(Some(name_of(&base.config)).filter(|_| !is_alone));
+        match ReadyGateway::open(base, waiter, (user, options))? {
+            Some(gateway) => ready.push(gateway),
+            None => return Ok(None),
+        }
+    }
+    log::set_gateway(None);
+    Ok(Some(ready))
 }
 
 fn name_of(config: &Arc<Config>) -> String {
@@ -190,7 +214,7 @@ fn forward_all(gateways: Vec<(ReadyGateway<'_>, Reporter)>, stop: &AtomicBool) -
     let forward = |(gateway, reporter): (ReadyGateway<'_>, Reporter)| {
         let name = name_of(&gateway.config);
         log::set_gateway(Some(name.clone()).filter(|_| !is_alone));
-        let outcome = forward(gateway, reporter, stop);
+        let outcome = forward(gateway, reporter, (stop, is_alone));
         if let Err(error) = outcome.as_ref()
             && !is_alone
         {
@@ -277,7 +301,7 @@ struct ReadyGateway<'a> {
     lock: NameLock,
     context: PlanContext,
     datapath: Datapath,
-    wire: Wire<OpenInterface>,
+    source: Source,
     links: Links,
     listener: Listener,
     signals: &'a Signals,
@@ -292,34 +316,23 @@ impl<'a> ReadyGateway<'a> {
     fn open(
         base: Base<'a>,
         waiter: Option<&Waiter<'_>>,
-        user: Option<&User>,
-        options: &Options,
+        (user, options): (Option<&User>, &Options),
     ) -> Result<Option<Self>, ServiceError> {
         let Base { config, path, lock, signals } = base;
-        let spec = config.spec();
         let Some(wire) = opening::open(&config, waiter)? else { return Ok(None) };
-        let links = Links::open([&spec.wire.inside, &spec.wire.outside])?;
-        let context = PlanContext {
-            secret: secret(),
-            seed: Seed(RandomState::new().hash_one(2_u8)),
-            frame_bytes: ports::frame_bytes(spec)?,
-            link: spec.wire.backend.link_kind(),
-        };
-        let mut datapath = Datapath::new(config.plan(&context)?);
-        let [download, upload] = config.edges();
-        datapath.forward.set_edge(download);
-        datapath.backward.set_edge(upload);
+        let links = Links::open([&config.spec().wire.inside, &config.spec().wire.outside])?;
+        let (context, datapath) = built(&config)?;
         let listener = Listener::bind(&socket_of_gateway(&config), user::readers(&config)?)?;
-        let sites = Sites::bind(&config, user)?;
-        let edges = Edges::bind(&config)?;
-        let (guard, give_memory_back) = (None, options.give_memory_back);
+        let sites = Sites::bind(&config, user, &mut Vec::new())?;
+        let edges = Edges::bind(&config, &mut Vec::new())?;
+        let (source, guard, give_memory_back) = (Source::Open(wire), None, options.give_memory_back);
         Ok(Some(ReadyGateway {
             config,
             path,
             lock,
             context,
             datapath,
-            wire,
+            source,
             links,
             listener,
             signals,
@@ -329,10 +342,61 @@ impl<'a> ReadyGateway<'a> {
             give_memory_back,
         }))
     }
+
+    /// The same for a gateway that takes over from the process that runs, which forwards until this
+    /// one is ready to.
+    fn take_over(
+        config: Arc<Config>,
+        path: PathBuf,
+        signals: &'a Signals,
+        (user, options): (Option<&User>, &Options),
+    ) -> Result<Self, ServiceError> {
+        // What takes long comes first.
+        let (context, datapath) = built(&config)?;
+        let socket = socket_of_gateway(&config);
+        let Papers { stream, control, name, guard, mut streams, mut datagrams } =
+            take_over::request(&socket, &config)?;
+        let links = Links::open([&config.spec().wire.inside, &config.spec().wire.outside])?;
+        Ok(ReadyGateway {
+            path,
+            lock: NameLock::handed_over(name, config.spec()),
+            context,
+            datapath,
+            source: Source::Process(stream),
+            links,
+            listener: Listener::handed_over(control, &socket),
+            signals,
+            sites: Sites::bind(&config, user, &mut streams)?,
+            edges: Edges::bind(&config, &mut datagrams)?,
+            guard: guard.map(Guarding::handed_over),
+            give_memory_back: options.give_memory_back,
+            config,
+        })
+    }
 }
 
-fn forward(ready: ReadyGateway<'_>, reporter: Reporter, stop: &AtomicBool) -> Result<(), ServiceError> {
-    let ReadyGateway { config, path, lock: _lock, context, mut datapath, wire, links, .. } = ready;
+/// What the gateway of `config` forwards by, and what that was built with.
+fn built(config: &Config) -> Result<(PlanContext, Datapath), ServiceError> {
+    let spec = config.spec();
+    let context = PlanContext {
+        secret: secret(),
+        seed: Seed(RandomState::new().hash_one(2_u8)),
+        frame_bytes: ports::frame_bytes(spec)?,
+        link: spec.wire.backend.link_kind(),
+    };
+    let mut datapath = Datapath::new(config.plan(&context)?);
+    let [download, upload] = config.edges();
+    datapath.forward.set_edge(download);
+    datapath.backward.set_edge(upload);
+    Ok((context, datapath))
+}
+
+fn forward(
+    ready: ReadyGateway<'_>,
+    reporter: Reporter,
+    (stop, is_alone): (&AtomicBool, bool),
+) -> Result<(), ServiceError> {
+    let ReadyGateway { config, path, lock, context, mut datapath, source, links, .. } = ready;
     let ReadyGateway { listener, signals, sites, edges, mut guard, give_memory_back, .. } = ready;
     let (commands, received) = channel();
     let shared = Arc::new(Shared::default());
@@ -343,17 +407,24 @@ fn forward(ready: ReadyGateway<'_>, reporter: Reporter, stop: &AtomicBool) -> Re
     let is_over = Arc::new(AtomicBool::new(false));
     board.note(ChangeKind::Start, beginning(&config));
     let views = EdgeViews::of([&datapath.forward, &datapath.backward].map(Direction::edge));
-    let recorder = sites.serve(&board, &context, &is_over)?;
+    let streams = sites.copies();
+    let copies = guard.as_ref().and_then(Guarding::copies);
+    let is_heir = matches!(source, Source::Process(_));
+    let serve = || sites.serve(&board, &context, &is_over);
+    // The process before has the file of the history until it has ended.
+    let (mut recorder, serve) = if is_heir { (None, Some(serve)) } else { (serve()?, None) };
     let beats = guard.as_mut().and_then(Guarding::take_pipes);
     let frame_bytes = context.frame_bytes;
-    let inner = Inner { config: config.clone(), wire, links: links.views(), datapath, observer, frame_bytes };
+    let forwarding =
+        Forwarding { config: config.clone(), source, links: links.views(), datapath, observer, frame_bytes };
     links.watch(is_over.clone(), board.clone())?;
-    let forwarding = {
-        let shared = shared.clone();
-        log::start("datapath", move || inner.forward(received, shared, beats))
-            .map_err(|error| ServiceError::system("starting a thread", error))?
-    };
-    let changed_weights = Default::default();
+    let started = start(forwarding, received, &shared, beats);
+    let (forwarding, former) = started.map_err(|error| {
+        is_over.store(true, Ordering::Relaxed);
+        error.or_not_handed_over(is_heir)
+    })?;
+    listener.own();
+    lock.own(config.spec());
     let mut present = Present {
         config: config.clone(),
         path,
@@ -361,19 +432,19 @@ fn forward(ready: ReadyGateway<'_>, reporter: Reporter, stop: &AtomicBool) -> Re
         sizes,
         commands,
         board: board.clone(),
-        changed_weights,
+        changed_weights: Default::default(),
         changed_rates: [None, None],
         edges: views,
         following: None,
     };
     present.follow();
-    say(format_args!(
-        "the gateway `{}` forwards between {} and {}",
-        config.name(),
-        config.spec().wire.inside,
-        config.spec().wire.outside
-    ));
+    let WireSpec { inside, outside, .. } = &config.spec().wire;
+    say(format_args!("the gateway `{}` forwards between {inside} and {outside}", config.name()));
     reporter.ready("forwarding");
+    if let (Some(former), Some(serve)) = (former, serve) {
+        recorder = serve_after(&former, serve);
+    }
+    let estate = Estate { name: &lock, guard: copies, streams, is_alone };
     let mut control = Control {
         listener,
         signals,
@@ -384,22 +455,85 @@ fn forward(ready: ReadyGateway<'_>, reporter: Reporter, stop: &AtomicBool) -> Re
         edges,
         stop,
         give_memory_back,
+        estate,
+        offer: None,
     };
     let clients = control.run(&|| forwarding.is_finished());
-    control.reporter.stopping();
     is_over.store(true, Ordering::Relaxed);
-    shared.stop.store(true, Ordering::Relaxed);
-    control.see_out(clients, &|| forwarding.is_finished());
+    end(&mut control, clients, forwarding, (recorder, guard))
+}
+
+/// Starts the thread that forwards, and waits until it does. Returns the stream to the process from
+/// which it has taken over, where there is one.
+fn start(
+    forwarding: Forwarding,
+    commands: Receiver<Command>,
+    shared: &Arc<Shared>,
+    guard: Option<GuardPipes>,
+) -> Result<(Thread, Option<UnixStream>), ServiceError> {
+    let (begun, has_begun) = sync_channel(1);
+    let shared = shared.clone();
+    let thread = log::start("datapath", move || forwarding.run(commands, &shared, guard, &begun))
+        .map_err(|error| ServiceError::system("starting a thread", error))?;
+    match has_begun.recv() {
+        Ok(former) => Ok((thread, former)),
+        Err(_) => {
+            // It has ended before it began.
+            let outcome = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            Err(outcome.err().map_or_else(
+                || ServiceError::system("forwarding", std::io::Error::other("it has ended")),
+                ServiceError::from,
+            ))
+        }
+    }
+}
+
+/// Serves once the process of `former` has ended, which had the same addresses and history.
+fn serve_after(
+    former: &UnixStream,
+    serve: impl FnOnce() -> Result<Option<thread::JoinHandle<()>>, ServiceError>,
+) -> Option<thread::JoinHandle<()>> {
+    take_over::let_go(former);
+    take_over::wait_for_end(former);
+    serve().unwrap_or_else(|error| {
+        say(format_args!("metrics and the page are not served: {error}"));
+        None
+    })
+}
+
+/// The thread that forwards.
+type Thread = thread::JoinHandle<Result<Option<UnixStream>, PortError>>;
+
+/// Ends a gateway which no longer takes commands: what waits leaves, or another process has it.
+fn end(
+    control: &mut Control<'_>,
+    clients: clients::Clients,
+    forwarding: Thread,
+    (recorder, guard): (Option<thread::JoinHandle<()>>, Option<Guarding>),
+) -> Result<(), ServiceError> {
+    let is_handed_over = control.shared.is_handed_over.load(Ordering::Acquire);
+    control.shared.stop.store(true, Ordering::Relaxed);
+    match is_handed_over {
+        true => control.leave(),
+        false => {
+            control.reporter.stopping();
+            control.see_out(clients, &|| forwarding.is_finished());
+        }
+    }
     let outcome = forwarding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     // A panic of that thread was printed when it happened, and is no failure of forwarding.
     if let Some(recorder) = recorder {
         let _ = recorder.join();
     }
-    if let Some(guard) = guard.filter(|_| outcome.is_ok()) {
+    if let Some(guard) = guard.filter(|_| matches!(outcome, Ok(None))) {
         // It was informed of an end on purpose. After any other end it stays.
         guard.see_out();
     }
-    Ok(outcome?)
+    if let Some(heir) = outcome? {
+        control.leave(); // it may have taken over after all, while this process was about to end
+        take_over::wait_for_leave(&heir);
+    }
+    Ok(())
 }
 
 /// That the gateway of `config` began.
@@ -410,101 +544,6 @@ fn beginning(config: &Config) -> String {
         1 => "the gateway began, with 1 class or subscriber".to_owned(),
         count => format!("the gateway began, with {count} classes and subscribers"),
     }
-}
-
-/// The parameters of the thread that forwards.
-struct Inner {
-    config: Arc<Config>,
-    wire: Wire<OpenInterface>,
-    /// Inside first.
-    links: [Arc<LinkView>; 2],
-    datapath: Datapath,
-    observer: Observer,
-    /// Bytes of the longest frame.
-    frame_bytes: u32,
-}
-
-/// The threads that send beside the one that decides, where the configuration has some.
-fn senders_of(spec: &Spec, frame_bytes: u32) -> std::io::Result<Option<Rc<RefCell<Senders>>>> {
-    let count = spec.wire.backend.threads() as usize - 1;
-    let start = || Senders::start(count, frame_bytes as usize).map(|senders| Rc::new(RefCell::new(senders)));
-    (count > 0).then(start).transpose()
-}
-
-impl Inner {
-    fn forward(
-        self,
-        commands: Receiver<Command>,
-        shared: Arc<Shared>,
-        guard: Option<GuardPipes>,
-    ) -> Result<(), PortError> {
-        let Inner { config, wire, links: [inside, outside], mut datapath, observer, frame_bytes } = self;
-        let safety = &config.spec().safety;
-        let heartbeat = guard.map(|GuardPipes { to_guard, from_guard, since }| {
-            Heartbeat::new(to_guard, from_guard, watchdog(safety), since)
-        });
-        let common = Rc::new(RefCell::new(Common { heartbeat, is_ending: false }));
-        let patience = safety.patience.map(|patience| patience.0);
-        let spec = config.spec();
-        let senders = senders_of(spec, frame_bytes).map_err(|source| PortError::System {
-            operation: "starting threads to send",
-            name: spec.wire.outside.clone(),
-            source,
-        })?;
-        let live = |opened: OpenInterface, link, name: &str| {
-            let OpenInterface { port, lock } = opened;
-            LivePort::new(name, port, opening::again(spec, lock), patience, (link, common.clone()))
-                .map_err(|source| PortError::System { operation: "preparing", name: name.to_owned(), source })
-        };
-        let (left, right) =
-            (live(wire.left, outside, &spec.wire.outside)?, live(wire.right, inside, &spec.wire.inside)?);
-        let ports = [right.state(), left.state()];
-        let mut wire = Wire {
-            left: SharedPort::new(left, 0, senders.clone()),
-            right: SharedPort::new(right, 1, senders.clone()),
-        };
-        let mut engine = Engine {
-            commands,
-            observer,
-            shared,
-            common: common.clone(),
-            ports,
-            senders,
-            interval: interval(&config),
-            patience: longest_stay(&config),
-            observe_at: Time::ZERO,
-            end_at: None,
-        };
-        let outcome = driver::run(&mut datapath, &mut wire, &mut |now, datapath| engine.watch(now, datapath));
-        if outcome.is_ok()
-            && let Some(heartbeat) = &mut common.borrow_mut().heartbeat
-        {
-            heartbeat.announce_end();
-        }
-        log_totals(&datapath);
-        outcome
-    }
-}
-
-/// Logs where every packet went.
-fn log_totals(datapath: &Datapath) {
-    for (way, direction) in [(Way::Download, &datapath.forward), (Way::Upload, &datapath.backward)] {
-        let totals = direction.totals();
-        let lost: u64 = totals.lost.iter().sum();
-        say(format_args!(
-            "{}: {} packets in, {} out, {} dropped, {lost} lost, {} left inside{}",
-            way.name(),
-            totals.packets_in,
-            totals.packets_out,
-            totals.packets_gone() - lost,
-            direction.packets_inside(),
-            if direction.is_balanced() { "" } else { ": PACKETS ARE MISSING" }
-        ));
-    }
-}
-
-fn watchdog(safety: &SafetySpec) -> Duration {
-    safety.watchdog.map_or(Duration::from_secs(1), |watchdog| watchdog.0)
 }
 
 /// A key of the flow hash that no sender can know.

@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub(super) struct Notifier {
     manager: Option<(UnixDatagram, SocketAddr)>,
+    /// Has this process the place of another one, which the manager started?
+    is_heir: bool,
     members: Mutex<Vec<Member>>,
 }
 
@@ -39,10 +41,15 @@ impl Notifier {
         Notifier::new(manager, names)
     }
 
+    /// The same for a process that takes over from the one that the manager started.
+    pub(super) fn as_heir(self) -> Self {
+        Notifier { is_heir: true, ..self }
+    }
+
     fn new(manager: Option<(UnixDatagram, SocketAddr)>, names: Vec<String>) -> Self {
         let member =
             |name| Member { name, phase: Phase::Starting, status: "starting".to_owned(), is_alive: false };
-        Notifier { manager, members: Mutex::new(names.into_iter().map(member).collect()) }
+        Notifier { manager, is_heir: false, members: Mutex::new(names.into_iter().map(member).collect()) }
     }
 
     /// What each gateway reports by, in the order of their names.
@@ -89,10 +96,12 @@ pub(super) struct Reporter {
 impl Reporter {
     /// Packets are being forwarded.
     pub(super) fn ready(&self, status: &str) {
+        let is_heir = self.notifier.is_heir;
         self.report(|members, place| {
             (members[place].phase, members[place].status) = (Phase::Forwarding, status.to_owned());
             let is_ready = |member: &Member| matches!(member.phase, Phase::Forwarding | Phase::Ended);
-            members.iter().all(is_ready).then(|| format!("READY=1\nSTATUS={}", status_of(members)))
+            let process = if is_heir { format!("MAINPID={}\n", std::process::id()) } else { String::new() };
+            members.iter().all(is_ready).then(|| format!("READY=1\n{process}STATUS={}", status_of(members)))
         });
     }
 
@@ -116,6 +125,14 @@ impl Reporter {
                 true => Some("STOPPING=1".to_owned()),
                 false => Some(format!("STATUS={}", status_of(members))),
             }
+        });
+    }
+
+    /// Another process has the place of this gateway: the manager hears of that one.
+    pub(super) fn leave(&self) {
+        self.report(|members, place| {
+            members[place].phase = Phase::Ended;
+            None
         });
     }
 

@@ -13,6 +13,8 @@ use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
 use fairwire_linux::{link, port::PortError};
 use ports::AnyPort;
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One interface, open. Its lock is that of a device that was there; a device of ours needs none.
@@ -160,18 +162,21 @@ impl Waiter<'_> {
     }
 }
 
+/// The lock of a port, which changes with its interface.
+pub(super) type Held = Rc<RefCell<Option<DeviceLock>>>;
+
 /// Opens the port on `name` again, with a lock on the device that has that name now. The lock on
 /// the one before goes first.
-pub(super) fn again(spec: &Spec, mut held: Option<DeviceLock>) -> super::port::Open<AnyPort> {
+pub(super) fn again(spec: &Spec, held: Held) -> super::port::Open<AnyPort> {
     let spec = spec.clone();
     Box::new(move |name| {
-        drop(held.take());
+        drop(held.take()); // before another one is taken
         if spec.wire.backend.attaches() {
             let fail = |source| PortError::System { operation: "locking", name: name.to_owned(), source };
             let index = link::index_of(name).map_err(fail)?;
             let index = index.ok_or_else(|| PortError::Gone { name: name.to_owned() })?;
             let lock = DeviceLock::take(index).map_err(fail)?;
-            held = Some(lock.ok_or_else(|| fail(std::io::ErrorKind::ResourceBusy.into()))?);
+            held.replace(Some(lock.ok_or_else(|| fail(std::io::ErrorKind::ResourceBusy.into()))?));
         }
         ports::open(&spec, name)
     })

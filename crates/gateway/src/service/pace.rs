@@ -1,12 +1,18 @@
-//! The interval of observations, and the longest end of a gateway.
+//! The interval of observations, the longest silence, and the longest end of a gateway.
 
 use crate::class_book::Way;
 use crate::config::Config;
+use crate::config::spec::SafetySpec;
 use fairwire_core::Duration;
 
 /// The time between two observations.
 pub(super) fn interval(config: &Config) -> Duration {
     config.spec().telemetry.interval.map_or(Duration::from_ms(10), |interval| interval.0)
+}
+
+/// The silence of the thread that forwards after which its guard bridges.
+pub(super) fn watchdog(safety: &SafetySpec) -> Duration {
+    safety.watchdog.map_or(Duration::from_secs(1), |watchdog| watchdog.0)
 }
 
 /// The most time that what is inside may take to leave at the end: the buffer at the link's rate,

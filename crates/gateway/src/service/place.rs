@@ -7,9 +7,10 @@ use fairwire_document::{DocumentError, read_document};
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use rustix::fs::{FlockOperation, Mode, flock};
 use rustix::process::{getuid, umask};
+use std::cell::Cell;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
@@ -71,8 +72,10 @@ impl GatewayPaths {
 /// A name that one gateway at most has: a file that is locked, which goes when this does.
 #[derive(Debug)]
 pub(super) struct NameLock {
-    file: File,
+    pub file: File,
     path: PathBuf,
+    /// Is it another process's, and is left to it?
+    is_others: Cell<bool>,
 }
 
 /// The attempts to lock. A killed process releases its locks last, some tens of milliseconds after
@@ -87,7 +90,7 @@ impl NameLock {
         let folder = folder();
         make_folder(&folder)?;
         user.map_or(Ok(()), |user| give_folder(&folder, user))?;
-        let holder = format!("the gateway `{}` (process {})", spec.name, std::process::id());
+        let holder = holder_of(spec);
         Self::lock(folder.join(format!("{}.lock", spec.name)), &format!("the name `{}`", spec.name), &holder)
     }
 
@@ -115,11 +118,37 @@ impl NameLock {
             let own = file.metadata().map_err(fail)?;
             if named.is_ok_and(|named| own.is_file() && own.nlink() == 1 && own.ino() == named.ino()) {
                 file.set_len(0).and_then(|()| file.write_all(holder.as_bytes())).map_err(fail)?;
-                return Ok(NameLock { file, path });
+                return Ok(NameLock { file, path, is_others: Cell::new(false) });
             }
         }
         Err(fail(io::ErrorKind::ResourceBusy.into()))
     }
+}
+
+impl NameLock {
+    /// The lock of the name of `spec` that another process holds, and is about to hand over.
+    pub(super) fn handed_over(file: File, spec: &Spec) -> Self {
+        let path = folder().join(format!("{}.lock", spec.name));
+        NameLock { file, path, is_others: Cell::new(true) }
+    }
+
+    /// It is this process's from now on.
+    pub(super) fn own(&self, spec: &Spec) {
+        self.is_others.set(false);
+        let holder = holder_of(spec);
+        // It is for the next process that wants it, which then names another holder.
+        let _ = self.file.set_len(0).and_then(|()| self.file.write_all_at(holder.as_bytes(), 0));
+    }
+
+    /// It is another process's from now on.
+    pub(super) fn leave(&self) {
+        self.is_others.set(true);
+    }
+}
+
+/// What is written of the process that has the name of `spec`.
+fn holder_of(spec: &Spec) -> String {
+    format!("the gateway `{}` (process {})", spec.name, std::process::id())
 }
 
 fn taken(file: File, what: &str) -> ServiceError {
@@ -132,6 +161,9 @@ fn taken(file: File, what: &str) -> ServiceError {
 
 impl Drop for NameLock {
     fn drop(&mut self) {
+        if self.is_others.get() {
+            return;
+        }
         // While it is held, so that no other's is removed.
         let _ = std::fs::remove_file(&self.path);
         let _ = flock(&self.file, FlockOperation::Unlock);
@@ -163,6 +195,8 @@ pub(super) struct Listener {
     /// Who bound it, before the process became another user.
     owner: u32,
     path: PathBuf,
+    /// Is it another process's, and is left to it?
+    is_others: Cell<bool>,
 }
 
 impl Listener {
@@ -186,11 +220,28 @@ impl Listener {
         umask(before);
         let socket = bound.map_err(fail)?;
         socket.set_nonblocking(true).map_err(fail)?;
-        let listener = Listener { socket, owner: getuid().as_raw(), path: path.to_owned() };
+        let is_others = Cell::new(false);
+        let listener = Listener { socket, owner: getuid().as_raw(), path: path.to_owned(), is_others };
         if let Some(group) = group {
             listener.open_to(group)?;
         }
         Ok(listener)
+    }
+
+    /// The socket at `path` at which another process listens, and which it is about to hand over.
+    pub(super) fn handed_over(socket: UnixListener, path: &Path) -> Self {
+        let is_others = Cell::new(true);
+        Listener { socket, owner: getuid().as_raw(), path: path.to_owned(), is_others }
+    }
+
+    /// It is this process's from now on.
+    pub(super) fn own(&self) {
+        self.is_others.set(false);
+    }
+
+    /// It is another process's from now on.
+    pub(super) fn leave(&self) {
+        self.is_others.set(true);
     }
 
     fn open_to(&self, group: u32) -> Result<(), ServiceError> {
@@ -217,6 +268,9 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
+        if self.is_others.get() {
+            return;
+        }
         let _ = std::fs::remove_file(&self.path);
     }
 }

@@ -183,6 +183,10 @@ impl<P: Port> Port for LivePort<P> {
         self.port.as_mut().and_then(Port::remote)
     }
 
+    fn place(&self) -> Option<u32> {
+        self.port.as_ref().and_then(Port::place)
+    }
+
     fn check(&mut self) -> Result<(), PortError> {
         match self.port.as_mut().map(Port::check) {
             Some(Err(PortError::Gone { .. })) => {

@@ -79,6 +79,13 @@ impl Port for AnyPort {
         self.port().remote()
     }
 
+    fn place(&self) -> Option<u32> {
+        match self {
+            AnyPort::AfPacket(port) => port.place(),
+            AnyPort::Tun(_) | AnyPort::Router(_) => None,
+        }
+    }
+
     fn check(&mut self) -> Result<(), PortError> {
         self.port().check()
     }

@@ -31,18 +31,28 @@ pub(super) struct Sites {
 impl Sites {
     /// Opens what telemetry reads of this process, and binds the addresses of `config`. The folder
     /// of the history is made for `user`, which the process becomes.
-    pub(super) fn bind(config: &Config, user: Option<&User>) -> Result<Self, ServiceError> {
+    ///
+    /// Where one of `handed` is bound to an address already, it is used.
+    pub(super) fn bind(
+        config: &Config,
+        user: Option<&User>,
+        handed: &mut Vec<TcpListener>,
+    ) -> Result<Self, ServiceError> {
         process::open();
         let telemetry = &config.spec().telemetry;
         let token = config.token()?;
-        let bound = |address: &String| {
+        let mut bound = |address: &String| {
             let address: SocketAddr = address.parse().expect("the configuration was checked");
-            listen(address, token.as_deref())
+            let is_it = |other: &TcpListener| other.local_addr().is_ok_and(|there| there == address);
+            match handed.iter().position(is_it) {
+                Some(place) => Ok(handed.swap_remove(place)),
+                None => listen(address, token.as_deref()),
+            }
         };
         // The page has metrics too: where the addresses are the same it has both.
         let page_address = telemetry.page.as_ref().map(|page| &page.address);
         let metrics = telemetry.metrics.as_ref().filter(|address| Some(*address) != page_address);
-        let metrics = metrics.map(bound).transpose()?;
+        let metrics = metrics.map(&mut bound).transpose()?;
         let page = match &telemetry.page {
             None => None,
             Some(page) => {
@@ -54,6 +64,12 @@ impl Sites {
             }
         };
         Ok(Sites { metrics, page, readers: Readers { token, hosts: telemetry.hosts.clone() } })
+    }
+
+    /// Copies of what listens, to be handed over to another process.
+    pub(super) fn copies(&self) -> Vec<TcpListener> {
+        let page = self.page.as_ref().map(|(listener, ..)| listener);
+        self.metrics.iter().chain(page).filter_map(|listener| listener.try_clone().ok()).collect()
     }
 
     /// Serves on threads of its own, with the rights that this thread has now, until `stop`. Where

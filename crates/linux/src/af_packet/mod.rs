@@ -82,6 +82,17 @@ impl AfPacket {
         Self::new(socket, ring, name)
     }
 
+    /// A port on the socket of another process's port, which goes on at [`place`](Port::place) of
+    /// its ring. That process must receive nothing by it any more.
+    ///
+    /// # Errors
+    /// The ring has no such place, or cannot be mapped.
+    pub fn taken_over(socket: OwnedFd, place: u32, name: &str) -> Result<Self, PortError> {
+        let ring = Ring::map(socket.as_fd(), place);
+        let ring = ring.map_err(|error| system("mapping the ring of another process", name, error))?;
+        Ok(Self::new(socket, Some(ring), name))
+    }
+
     fn new(socket: OwnedFd, ring: Option<Ring>, name: &str) -> Self {
         AfPacket {
             socket,
@@ -170,6 +181,10 @@ impl Port for AfPacket {
         let socket = self.socket.try_clone().ok()?;
         self.has_remote = true;
         Some(Arc::new(Remote(socket)))
+    }
+
+    fn place(&self) -> Option<u32> {
+        self.ring.as_ref().map(Ring::place)
     }
 
     fn check(&mut self) -> Result<(), PortError> {

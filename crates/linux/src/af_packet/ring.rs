@@ -64,6 +64,16 @@ impl Ring {
             tp_frame_nr: SLOTS as u32,
         };
         set_option(socket, libc::PACKET_RX_RING, &request)?;
+        Self::map(socket, 0)
+    }
+
+    /// Maps the ring that `socket` has, and goes on at the slot `place`: that which another process
+    /// would have read next.
+    pub(super) fn map(socket: BorrowedFd<'_>, place: u32) -> io::Result<Self> {
+        let next = place as usize;
+        if next >= SLOTS {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
         // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is in
         // use.
         let memory = unsafe {
@@ -74,7 +84,12 @@ impl Ring {
             return Err(io::Error::last_os_error());
         }
         let memory = NonNull::new(memory.cast()).ok_or(io::ErrorKind::AddrNotAvailable)?;
-        Ok(Ring { memory, next: 0 })
+        Ok(Ring { memory, next })
+    }
+
+    /// The slot to be read next.
+    pub(super) fn place(&self) -> u32 {
+        self.next as u32
     }
 
     /// Gives the next frame to `take` and its slot back to the kernel; `None` when there is none.

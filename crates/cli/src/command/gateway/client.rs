@@ -106,7 +106,7 @@ pub(super) fn print(answer: &Answer) -> Result<Ending, Failure> {
         Answer::RateSet { before_bps } => format!("done; the rate was {before_bps} bit/s\n"),
         Answer::Captured { packets: 1 } => "1 packet written\n".into(),
         Answer::Captured { packets } => format!("{packets} packets written\n"),
-        Answer::Snapshot(_) | Answer::Counts(_) | Answer::Refused { .. } => "done\n".into(),
+        Answer::Snapshot(_) | Answer::Counts(_) | Answer::Offered | Answer::Refused { .. } => "done\n".into(),
     };
     report::print(text.as_bytes())?;
     Ok(Ending::Done)

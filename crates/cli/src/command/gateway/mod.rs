@@ -20,7 +20,9 @@ pub(crate) fn gateway(command: GatewayCommand) -> Result<Ending, Failure> {
     match command {
         GatewayCommand::Check(args) => check::check(&args),
         GatewayCommand::Setup(args) => setup::setup(&args),
-        GatewayCommand::Run { configs, wait, no_seccomp } => run::run(&configs, wait, no_seccomp),
+        GatewayCommand::Run { configs, wait, take_over, no_seccomp } => {
+            run::run(&configs, run::How { wait, take_over, no_seccomp })
+        }
         GatewayCommand::Reload { whom } => client::reload(&whom),
         GatewayCommand::SetWeight { whom, name, weight } => {
             client::carry_out(&whom, &Request::SetWeight { class: name, weight })

@@ -7,14 +7,26 @@ use fairwire_gateway::service::{self, Configured, Options, ServiceError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// Runs the gateways of the configurations at `paths` until a signal ends them; with `wait` also
-/// where an interface is not there yet.
-pub(super) fn run(paths: &[PathBuf], wait: bool, no_seccomp: bool) -> Result<Ending, Failure> {
+/// How they begin.
+#[derive(Clone, Copy)]
+pub(super) struct How {
+    /// Also where an interface is not there yet.
+    pub wait: bool,
+    /// In the place of the process that runs.
+    pub take_over: bool,
+    /// With all system calls.
+    pub no_seccomp: bool,
+}
+
+/// Runs the gateways of the configurations at `paths` until a signal ends them, or another process
+/// has taken over.
+pub(super) fn run(paths: &[PathBuf], how: How) -> Result<Ending, Failure> {
     service::use_small_pages();
     pages::keep_apart();
     let gateways = paths.iter().map(|path| configured(path)).collect::<Result<_, _>>()?;
     let never = AtomicBool::new(false);
-    let options = Options { no_seccomp, wait, give_memory_back: Some(pages::give_back) };
+    let How { wait, take_over, no_seccomp } = how;
+    let options = Options { no_seccomp, wait, take_over, give_memory_back: Some(pages::give_back) };
     match service::run(gateways, &options, &never) {
         Ok(()) => Ok(Ending::Done),
         Err(ServiceError::Unfit(error)) => Err(error.into()),
