@@ -141,6 +141,45 @@ impl Gateway {
         }
     }
 
+    /// Has another process take the link over from it, and goes on with that one. Returns for how
+    /// long nothing was forwarded, milliseconds, by its own clock.
+    pub fn take_over(&mut self) -> Fallible<f64> {
+        let (program, arguments) = program()?;
+        let log = self.log.with_extension(clock::now().ns().to_string());
+        let output = File::create(&log)?;
+        let next = Command::new(&program)
+            .args(arguments)
+            .arg(&self.file)
+            .arg("--take-over")
+            .stdin(std::process::Stdio::null())
+            .stdout(output.try_clone()?)
+            .stderr(output)
+            .spawn()
+            .map_err(|error| format!("{}: {error}", program.display()))?;
+        let mut before = std::mem::replace(&mut self.child, next);
+        let said = self.last_words();
+        let until = clock::now() + PATIENCE;
+        let status = loop {
+            match before.try_wait()? {
+                Some(status) => break status,
+                None if clock::now() > until => {
+                    before.kill()?;
+                    break before.wait()?;
+                }
+                None => clock::sleep_until(clock::now() + PAUSE),
+            }
+        };
+        let words = self.last_words();
+        let words = words.strip_prefix(&said).unwrap_or(&words).to_owned();
+        self.log = log;
+        let took = words.lines().find_map(|line| line.strip_prefix("handed over to another process, with"));
+        let ms = took.and_then(|line| line.trim_end_matches(" ms").rsplit(' ').next()?.parse().ok());
+        match ms.filter(|_| status.success() && !words.contains("MISSING")) {
+            Some(ms) => Ok(ms),
+            None => Err(format!("not handed over ({status}): {words}\n{}", self.last_words()).into()),
+        }
+    }
+
     /// Has it ended?
     pub fn end(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()

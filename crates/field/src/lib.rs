@@ -23,6 +23,7 @@ pub mod home;
 pub mod page;
 pub mod peers;
 pub mod report;
+pub mod restart;
 pub mod run;
 pub mod scale;
 pub mod shell;

@@ -8,7 +8,7 @@ use fairwire_field::fault::{FAULTS, Happened};
 use fairwire_field::home::{self, Home};
 use fairwire_field::tries::Outcome as _;
 use fairwire_field::{
-    Fallible, autorate, diffserv, page, peers, report, scale, shell, soak, subscribers, threads,
+    Fallible, autorate, diffserv, page, peers, report, restart, scale, shell, soak, subscribers, threads,
 };
 use fairwire_testbed::agent;
 use fairwire_testbed::error::TroubleKind;
@@ -30,7 +30,7 @@ struct Target {
 
 type IsWanted<'a> = &'a dyn Fn(&str) -> bool;
 
-const TARGETS: [Target; 8] = [
+const TARGETS: [Target; 9] = [
     Target {
         name: "plans",
         about: "one CUBIC on a plan of 200 Mbit/s among 10, 1000 and 20 000 subscribers",
@@ -60,6 +60,12 @@ const TARGETS: [Target; 8] = [
         about: "set-up, bursts, and sessions, plans and suspensions that change among 20 000 subscribers",
         in_all: true,
         run: subscribers::all,
+    },
+    Target {
+        name: "restart",
+        about: "twenty processes that take the link over from each other, and the same without",
+        in_all: true,
+        run: restart::all,
     },
     Target {
         name: "threads",
