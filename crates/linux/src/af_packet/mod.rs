@@ -51,6 +51,18 @@ pub struct AfPacket {
     has_remote: bool,
 }
 
+/// What threads that send by one socket may have on its way out. The kernel counts a frame until it
+/// has left, or the other end of a virtual wire has taken it over; the default holds a hundred.
+const SEND_BUFFER_BYTES: usize = 4 << 20;
+
+/// Enlarges the send buffer: beyond `net.core.wmem_max` with `CAP_NET_ADMIN`, otherwise up to it.
+/// Errors are ignored: with a smaller buffer more frames are refused, and counted.
+fn share_send_buffer(socket: &OwnedFd) {
+    if sockopt::set_socket_send_buffer_size_force(socket, SEND_BUFFER_BYTES).is_err() {
+        let _ = sockopt::set_socket_send_buffer_size(socket, SEND_BUFFER_BYTES);
+    }
+}
+
 /// Sends by a packet socket from another thread.
 struct Remote(OwnedFd);
 
@@ -180,6 +192,7 @@ impl Port for AfPacket {
         }
         let socket = self.socket.try_clone().ok()?;
         self.has_remote = true;
+        share_send_buffer(&socket);
         Some(Arc::new(Remote(socket)))
     }
 
