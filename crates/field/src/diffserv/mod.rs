@@ -43,11 +43,12 @@ const KEY: &str = "this is no secret: it is a key for tests";
 const SEEDS: &str = "1,2,3,4,5";
 /// How far live gains may be from simulated ones.
 const NEAR: f64 = 0.1;
-/// How far they are where targets move and contracts are more than the link, and what is known of
-/// that.
-const FAIRER: Allowed = Allowed { min: 0.8, max: 1.2 };
-const WHY_FAIRER: &str = "live targets come down to the link's rate, and simulated ones stay near their contracts: gains are \
-                          nearer to 1 live; why is not established (docs/gateway/measured.md)";
+/// How far they were, in ten runs, where targets move and contracts are more than the link, and
+/// what is known of that.
+const FAIRER: Allowed = Allowed { min: 0.7, max: 1.3 };
+const WHY_FAIRER: &str = "live targets come down to the link's rate, and simulated ones less: gains are nearer to 1 live; this \
+                          kernel's receivers acknowledge more and its senders repair sooner, which explains a part \
+                          (docs/gateway/measured.md)";
 /// The part of all traffic that reports may be, thousandths.
 const REPORTS: f64 = 1.0;
 
