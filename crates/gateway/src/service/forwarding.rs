@@ -34,7 +34,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 /// The ports of a gateway that is about to forward.
 pub(super) enum Source {
     /// They are open.
-    Open(Wire<OpenInterface>),
+    Open(Box<Wire<OpenInterface>>),
     /// Another process has them, at the other end of this stream.
     Process(UnixStream),
 }
@@ -75,7 +75,7 @@ impl Forwarding {
             move |source| PortError::System { operation, name: spec.wire.outside.clone(), source }
         };
         let (wire, takeover) = match source {
-            Source::Open(wire) => (wire, None),
+            Source::Open(wire) => (*wire, None),
             Source::Process(stream) => {
                 let (wire, takeover) = take_over(stream, spec, &mut datapath).map_err(fail("taking over"))?;
                 (wire, Some(takeover))

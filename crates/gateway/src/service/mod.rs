@@ -134,7 +134,7 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
     // Each gateway has pipes of its own, into which every signal is written.
     let signals: Vec<_> = configs.iter().map(|_| Signals::catch().map_err(fail)).collect::<Result<_, _>>()?;
     let notifier = Notifier::from_environment(configs.iter().map(name_of).collect());
-    let notifier = Arc::new(if options.take_over { notifier.as_heir() } else { notifier });
+    let notifier = Arc::new(if options.take_over { notifier.into_heir() } else { notifier });
     let Some(first) = signals.first() else { return Ok(()) };
     let mut ready = if options.take_over {
         let [(config, path)] = <[_; 1]>::try_from(configs.iter().cloned().zip(paths).collect::<Vec<_>>())
@@ -325,7 +325,8 @@ impl<'a> ReadyGateway<'a> {
         let listener = Listener::bind(&socket_of_gateway(&config), user::readers(&config)?)?;
         let sites = Sites::bind(&config, user, &mut Vec::new())?;
         let edges = Edges::bind(&config, &mut Vec::new())?;
-        let (source, guard, give_memory_back) = (Source::Open(wire), None, options.give_memory_back);
+        let (source, guard, give_memory_back) =
+            (Source::Open(Box::new(wire)), None, options.give_memory_back);
         Ok(Some(ReadyGateway {
             config,
             path,

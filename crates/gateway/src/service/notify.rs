@@ -42,7 +42,7 @@ impl Notifier {
     }
 
     /// The same for a process that takes over from the one that the manager started.
-    pub(super) fn as_heir(self) -> Self {
+    pub(super) fn into_heir(self) -> Self {
         Notifier { is_heir: true, ..self }
     }
 
