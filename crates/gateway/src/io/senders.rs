@@ -344,11 +344,6 @@ impl<P: Port> SharedPort<P> {
         shared
     }
 
-    /// The port itself.
-    pub fn get(&self) -> &P {
-        &self.port
-    }
-
     /// Has some buckets change hands.
     fn balance(&mut self) {
         let Some(senders) = &self.senders else { return };
@@ -579,7 +574,7 @@ mod tests {
                 thread::yield_now();
             }
         }
-        let own = port.get().own;
+        let own = port.port.own;
         drop((port, senders)); // waits for what is on its way
         let sent = device.sent();
         let all: u32 = numbers.iter().sum();
@@ -623,7 +618,7 @@ mod tests {
             port.buckets.iter().filter(|bucket| bucket.owner.is_some()).count()
         };
         (0..1000).for_each(|_| _ = port.transmit_all(&batch(FEW - 1)));
-        assert_eq!((port.get().own, owned(&port)), (1000 * (FEW as u64 - 1), 0));
+        assert_eq!((port.port.own, owned(&port)), (1000 * (FEW as u64 - 1), 0));
         // The first time: later, on a busy machine, threads may be behind and give all back.
         let becomes_owned = (0..100).any(|_| {
             port.transmit_all(&batch(64));
@@ -720,6 +715,6 @@ mod tests {
         let batch: Vec<Outgoing<'_>> =
             (0..64).map(|flow| Outgoing { flow, ..Outgoing::of(&bytes) }).collect();
         (0..100).for_each(|_| assert_eq!(port.transmit_all(&batch), Refused::NONE));
-        assert_eq!(port.get().own, 6400);
+        assert_eq!(port.port.own, 6400);
     }
 }
