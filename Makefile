@@ -125,7 +125,7 @@ bench-gateway: rust ## measure the gateway's back ends beside the kernel's routi
 oracle-linux: rust ## hold our disciplines and TCPs against Linux's own, in User Mode Linux (ten to twenty minutes)
 	@cargo build --release --locked -p fairwire -p fairwire-oracle -p fairwire-experiment --bins --examples
 	@$(target)/release/fairwire-oracle
-	@if command -v linux.uml >/dev/null; then $(fairwire) run suite/linux --on linux,sim; \
+	@if command -v linux.uml >/dev/null; then $(fairwire) run proof/suite/linux --on linux,sim; \
 	else echo "SKIPPED: make oracle-linux: User Mode Linux (linux.uml) is missing; on Debian and Ubuntu: apt install user-mode-linux iproute2" >&2; fi
 
 .PHONY: oracle-netem
@@ -136,7 +136,7 @@ oracle-netem: rust ## hold the faults of our wire against netem's, in User Mode 
 .PHONY: oracle-ns2
 oracle-ns2: rust ## hold our simulator against ns-2 over a grid of disciplines and transports (two or three minutes)
 	@cargo build --release --locked -p fairwire
-	@if command -v ns > /dev/null; then $(target)/release/fairwire run suite/ns2 --on ns2,sim $(ARGS); \
+	@if command -v ns > /dev/null; then $(target)/release/fairwire run proof/suite/ns2 --on ns2,sim $(ARGS); \
 	else echo "SKIPPED: make oracle-ns2: ns-2 (ns) is missing; on Debian and Ubuntu: apt install ns2" >&2; fi
 
 .PHONY: field

@@ -1,4 +1,4 @@
-// The page of a gateway that runs, in a network namespace without any other way out. crates/cli/tests/gateway/page.rs starts it, with
+// The page of a gateway that runs, in a network namespace without any other way out. simulator/command/tests/gateway/page.rs starts it, with
 // traffic, and gives the page's address in FAIRWIRE_PAGE.
 
 import { type Page, test as base } from "@playwright/test";
@@ -25,7 +25,7 @@ const test = base.extend({
   },
 });
 
-test.skip(address === "", "no gateway runs: crates/cli/tests/gateway/page.rs starts one");
+test.skip(address === "", "no gateway runs: simulator/command/tests/gateway/page.rs starts one");
 
 test("the numbers of the page are the metrics of the same instant, under load", async ({ page }) => {
   const { matched, wrong } = await page.evaluate(compare);

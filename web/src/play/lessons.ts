@@ -1,6 +1,6 @@
 // The lessons and the exercises, in the order of their files: each is a scenario with a table `[lesson]`.
 
-const files = import.meta.glob(["../../../lessons/*.toml", "../../../exercises/*.toml"], {
+const files = import.meta.glob(["../../../scenarios/lessons/*.toml", "../../../scenarios/exercises/*.toml"], {
   query: "?raw",
   import: "default",
   eager: true,

@@ -1,0 +1,140 @@
+//! The declaration of a parameter, and of a struct of them.
+
+use alloc::format;
+use alloc::string::String;
+#[cfg(feature = "serde")]
+use schemars::{Schema, SchemaGenerator, json_schema};
+
+/// The declaration of one parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Its name, as typed.
+    pub name: &'static str,
+    /// Its description, in one sentence.
+    pub text: &'static str,
+    /// More paragraphs of the description; may be empty.
+    pub notes: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    /// The default.
+    pub default: &'static str,
+    /// The allowed range in words; empty where the unit implies it.
+    pub range: &'static str,
+    /// Paper, section, equation, or RFC; empty where it is our own.
+    pub source: &'static str,
+    /// Numbers are above this.
+    pub above: Option<f64>,
+    /// The smallest number.
+    pub min: Option<f64>,
+    /// The largest number.
+    pub max: Option<f64>,
+    /// Is it required?
+    pub is_required: bool,
+    /// The schema of its values; empty without the feature `serde`.
+    pub schema: SchemaOf,
+}
+
+/// A function that makes the schema of a value.
+#[cfg(feature = "serde")]
+pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+
+/// A function that makes the schema of a value: empty without the feature `serde`.
+#[cfg(not(feature = "serde"))]
+pub type SchemaOf = ();
+
+/// The schema of a value of unknown type: anything.
+#[cfg(feature = "serde")]
+pub const NO_SCHEMA: SchemaOf = |_| json_schema!(true);
+
+/// The schema of a value of unknown type: empty.
+#[cfg(not(feature = "serde"))]
+pub const NO_SCHEMA: SchemaOf = ();
+
+/// A struct of declared parameters. Implemented by [`parameters`](crate::parameters).
+pub trait Declared: Default {
+    /// The parameters, in their order.
+    const FIELDS: &'static [Field];
+
+    /// Their names.
+    const NAMES: &'static [&'static str];
+
+    /// The documentation of the file that declares them: its leading `//!` lines. Markdown.
+    const DOCUMENTATION: &'static str;
+
+    /// The file that declares them, as the compiler was given it. In this workspace it is relative
+    /// to the root: `foundation/laws/src/dropper/red/mod.rs`.
+    const FILE: &'static str;
+
+    /// Takes the values that were not given here from `base`.
+    fn fill(&mut self, base: &Self);
+}
+
+/// The number of parameters of these parts.
+pub const fn total(parts: &[&[Field]]) -> usize {
+    let (mut total, mut at) = (0, 0);
+    while at < parts.len() {
+        total += parts[at].len();
+        at += 1;
+    }
+    total
+}
+
+/// The parameters of these parts, one after the other; `N` is their [`total`].
+pub const fn joined<const N: usize>(parts: &[&[Field]]) -> [Field; N] {
+    let mut all = [Field::NONE; N];
+    let (mut part, mut to) = (0, 0);
+    while part < parts.len() {
+        let mut at = 0;
+        while at < parts[part].len() {
+            all[to] = parts[part][at];
+            to += 1;
+            at += 1;
+        }
+        part += 1;
+    }
+    all
+}
+
+/// The names of all `N` parameters.
+pub const fn names<const N: usize>(fields: &[Field]) -> [&'static str; N] {
+    let mut names = [""; N];
+    let mut at = 0;
+    while at < N {
+        names[at] = fields[at].name;
+        at += 1;
+    }
+    names
+}
+
+impl Field {
+    /// Fills arrays before the parameters are known.
+    const NONE: Field = Field {
+        name: "",
+        text: "",
+        notes: "",
+        unit: "",
+        default: "",
+        range: "",
+        source: "",
+        above: None,
+        min: None,
+        max: None,
+        is_required: false,
+        schema: NO_SCHEMA,
+    };
+
+    /// Description, range and default, in one or two sentences.
+    pub fn description(&self) -> String {
+        let Field { default, .. } = self;
+        format!("{} Default: {default}.", self.text_with_range())
+    }
+
+    /// Description and range, in one sentence.
+    pub fn text_with_range(&self) -> String {
+        match (self.range, self.text.strip_suffix('.')) {
+            ("", _) => String::from(self.text),
+            (range, Some(text)) => format!("{text} ({range})."),
+            (range, None) => format!("{} ({range})", self.text),
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The house rules, held against this repository.
+
+use std::path::Path;
+use xtask::book;
+use xtask::house::{RULES, Tree, root};
+
+#[test]
+fn the_house_keeps_its_rules() {
+    let tree = Tree::load(root()).expect("git and cargo can list the repository");
+    let breaches: Vec<String> =
+        RULES.iter().flat_map(|rule| (rule.check)(&tree)).map(|breach| breach.to_string()).collect();
+    assert!(breaches.is_empty(), "{} breaches:\n{}", breaches.len(), breaches.join("\n"));
+}
+
+#[test]
+fn the_check_sees_the_whole_repository() {
+    let tree = Tree::load(root()).expect("git and cargo can list the repository");
+    for name in ["fairwire-core", "fairwire-sim", "fairwire-gateway", "fairwire"] {
+        assert!(tree.crates.iter().any(|krate| krate.name == name), "{name} was not seen");
+    }
+    for path in ["Cargo.toml", "README.md", "foundation/core/src/queue.rs", "docs/adr/README.md"] {
+        assert!(tree.file(path).is_some(), "{path} was not seen");
+    }
+}
+
+#[test]
+fn the_pages_of_the_repository_make_a_book() {
+    let tree = Tree::load(root()).expect("git and cargo can list the repository");
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("book");
+    assert!(book::stage(&tree, &out).expect("every page of the contents is there") > 100);
+    for page in ["SUMMARY.md", "index.md", "docs/reference/faba.md", "docs/pictures/shares.svg"] {
+        assert!(out.join(page).is_file(), "{page} was not written");
+    }
+}

@@ -1,0 +1,187 @@
+//! The dumbbells, which are scenarios in `proof/suite/peers`, and how each simulator is given one.
+
+use crate::answer::Dialect;
+use crate::child::{Failure, Took, measured};
+use fairwire_core::units::{Amount, Room};
+use fairwire_core::{Duration, Rate};
+use fairwire_scenario::{Delays, FlowSpec, Overrides, load};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// One size of the dumbbell, as its scenario has it.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    /// What it is called; its file, too.
+    pub name: &'static str,
+    /// The scenario.
+    file: PathBuf,
+    /// TCP flows.
+    tcp: u32,
+    /// UDP flows of 5 Mbit/s.
+    cbr: u32,
+    /// Rate of the shared link.
+    rate: Rate,
+    /// Packets that may wait.
+    buffer: u64,
+    /// Flows start at random before this.
+    starts: Duration,
+    /// Simulated time.
+    pub lasts: Duration,
+    /// Has each flow links of its own?
+    has_access: bool,
+    /// What ns-3 simulates of it, where it can.
+    pub in_ns3: Option<InNs3>,
+}
+
+/// What ns-3 simulates: less time, since it is slow, and pairs of hosts that share the flows, which
+/// is its faster layout.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InNs3 {
+    /// Pairs of hosts; 0 for one for each flow.
+    hosts: u32,
+    /// Simulated time.
+    pub lasts: Duration,
+}
+
+/// Those that are compared.
+pub(crate) const COMPARED: [&str; 4] = ["nine", "nine-lean", "thousand", "ten-thousand"];
+
+/// What ns-3 simulates of them.
+const IN_NS3: [(&str, InNs3); 3] = [
+    ("nine", InNs3 { hosts: 0, lasts: Duration::from_secs(100) }),
+    ("thousand", InNs3 { hosts: 32, lasts: Duration::from_secs(2) }),
+    ("ten-thousand", InNs3 { hosts: 100, lasts: Duration::from_ms(400) }),
+];
+
+/// Ours alone: 1 Mbit/s for each flow up to a hundred thousand, then a million on the same link;
+/// and a thousand on that link.
+pub(crate) const LADDER: [&str; 7] =
+    ["ladder-10", "ladder-100", "ladder-1000", "ladder-10000", "ladder-100000", "million", "thousand-fast"];
+
+/// A hundred thousand flows that do not get to send.
+pub(crate) const SET_UP: &str = "set-up";
+
+impl Case {
+    /// The case of this name, in the checkout at `root`.
+    pub(crate) fn read(name: &'static str, root: &Path) -> Result<Case, Failure> {
+        let file = root.join(format!("proof/suite/peers/{name}.toml"));
+        let scenario = load(&file, &Overrides::default())?;
+        let spec = scenario.spec();
+        let wrong = |what: &str| format!("{}: {what}", file.display());
+        let Some(link) = spec.shared_link() else { return Err(wrong("it has no shared link").into()) };
+        let (Some(rate), Room::Amount(Amount::Packets(buffer))) = (&link.rate, link.buffer.0) else {
+            return Err(wrong("its link has no constant rate, or a buffer that is not in packets").into());
+        };
+        let group = |name: &str| spec.flow.iter().find(|flow| flow.group == name);
+        let tcp = group("tcp").ok_or_else(|| wrong("it has no group called tcp"))?;
+        Ok(Case {
+            name,
+            tcp: tcp.count(),
+            cbr: group("udp").map_or(0, FlowSpec::count),
+            rate: rate.0,
+            buffer: buffer.into(),
+            starts: tcp.start.latest,
+            lasts: spec.duration.0,
+            has_access: has_access(tcp),
+            in_ns3: IN_NS3.iter().find(|(known, _)| *known == name).map(|(_, size)| *size),
+            file,
+        })
+    }
+
+    /// TCP and UDP flows.
+    pub(crate) fn flows(&self) -> u32 {
+        self.tcp + self.cbr
+    }
+}
+
+/// Do the links of its own take a flow's packets time?
+fn has_access(flow: &FlowSpec) -> bool {
+    flow.access.delay != Some(Delays::Fixed(Duration::ZERO))
+}
+
+/// One simulator.
+#[derive(Clone, Debug)]
+pub(crate) enum Contestant {
+    /// Ours, built with this benchmark.
+    Fairwire,
+    /// ns-2 with our script.
+    Ns2,
+    /// ns-3 with our program, compiled here.
+    Ns3(PathBuf),
+}
+
+impl Contestant {
+    /// Its name in tables and records.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Contestant::Fairwire => "fairwire",
+            Contestant::Ns2 => "ns-2",
+            Contestant::Ns3(_) => "ns-3",
+        }
+    }
+
+    /// Simulates `case` once; none where it cannot.
+    pub(crate) fn run(&self, case: &Case, root: &Path) -> Result<Option<Took>, Failure> {
+        Ok(Some(match (self, case.in_ns3) {
+            (Contestant::Fairwire, _) => measured(&fairwire(case), Dialect::Json)?,
+            (Contestant::Ns2, _) => measured(&ns2(case, root), Dialect::Lines)?,
+            (Contestant::Ns3(program), Some(size)) => measured(&ns3(case, size, program), Dialect::Lines)?,
+            (Contestant::Ns3(_), None) => return Ok(None),
+        }))
+    }
+}
+
+fn fairwire(case: &Case) -> Vec<String> {
+    let file = case.file.display().to_string();
+    [env!("CARGO_BIN_EXE_fairwire"), "run", &file, "--quiet", "--jobs=1", "--format=json"]
+        .map(String::from)
+        .into()
+}
+
+fn ns2(case: &Case, root: &Path) -> Vec<String> {
+    let layout = if case.has_access { "full" } else { "lean" };
+    let mut words = vec!["ns".to_string(), root.join("proof/bench/dumbbell.tcl").display().to_string()];
+    let options = sizes(case, case.lasts).into_iter().chain([("layout", layout.into())]);
+    words.extend(options.flat_map(|(name, value)| [format!("-{name}"), value]));
+    words
+}
+
+fn ns3(case: &Case, size: InNs3, program: &Path) -> Vec<String> {
+    let options = sizes(case, size.lasts).into_iter().chain([("hosts", size.hosts.to_string())]);
+    let program = std::iter::once(program.display().to_string());
+    program.chain(options.map(|(name, value)| format!("--{name}={value}"))).collect()
+}
+
+/// What a simulator that is not ours is given of a case.
+fn sizes(case: &Case, lasts: Duration) -> [(&'static str, String); 6] {
+    [
+        ("flows", case.tcp.to_string()),
+        ("cbr", case.cbr.to_string()),
+        ("rate", case.rate.bps().to_string()),
+        ("buffer", case.buffer.to_string()),
+        ("duration", lasts.secs().to_string()),
+        ("starts", case.starts.secs().to_string()),
+    ]
+}
+
+/// Is there a program `ns` on the path?
+pub(crate) fn has_ns2() -> bool {
+    // With nothing to read, ns-2 ends at once.
+    let started = Command::new("ns").stdin(Stdio::null()).stdout(Stdio::null()).status();
+    started.is_ok_and(|status| status.success())
+}
+
+/// Our program for ns-3, compiled against the one installed; none where there is none, or no
+/// compiler.
+pub(crate) fn compiled_ns3(root: &Path) -> Option<PathBuf> {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ns3-dumbbell");
+    let libraries = ["applications", "internet", "point-to-point", "traffic-control", "network", "core"];
+    let compiled = Command::new("g++")
+        .args(["-std=c++17", "-O3", "-o"])
+        .arg(&program)
+        .arg(root.join("proof/bench/ns3/dumbbell.cc"))
+        .args(libraries.map(|name| format!("-lns3-{name}")))
+        .stderr(Stdio::null())
+        .status();
+    compiled.is_ok_and(|status| status.success()).then_some(program)
+}

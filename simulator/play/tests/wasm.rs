@@ -1,0 +1,95 @@
+//! The simulator in WebAssembly, as it is checked in, beside the native one.
+//!
+//! Where results differ in a bit, what is checked in is stale: `make wasm && make web`.
+
+use fairwire_play::{Players, answer};
+use serde_json::json;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn packed() -> PathBuf {
+    root().join("web/src/play/player.wasm.gz")
+}
+
+/// The answers of the module to each message; `None` where there is no Node to run it.
+fn answers(messages: &[(&str, String)]) -> Option<Vec<String>> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wasm.mjs");
+    let mut command = Command::new("node");
+    command.arg(script).arg(packed()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let Ok(mut node) = command.spawn() else {
+        // Straight to stderr, which cargo does not capture.
+        let _ =
+            writeln!(std::io::stderr(), "SKIPPED: WebAssembly beside the native simulator: node is missing");
+        return None;
+    };
+    let mut input = node.stdin.take().expect("a pipe");
+    let lines: String = messages.iter().map(|(call, text)| format!("{call} {text}\n")).collect();
+    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
+    let output = node.wait_with_output().expect("node ends");
+    writer.join().expect("no panic").expect("node reads all");
+    let text = String::from_utf8(output.stdout).expect("text");
+    Some(text.lines().map(|line| line.replace("\\n", "\n")).collect())
+}
+
+/// Scenarios of this repository, short.
+fn scenarios() -> Vec<(&'static str, String)> {
+    let read = |path: &'static str, set: &[&str]| {
+        let text = std::fs::read_to_string(root().join(path)).expect(path);
+        (path, json!({ "scenario": text, "set": set, "seed": 3 }).to_string())
+    };
+    vec![
+        read("scenarios/selfish-flow.toml", &["duration=\"8 s\"", "warm_up=\"2 s\""]),
+        read("scenarios/mixed-rtt.toml", &["duration=\"6 s\"", "warm_up=\"2 s\""]),
+        read("scenarios/web-beside-bulk.toml", &["duration=\"6 s\"", "warm_up=\"2 s\""]),
+        read("scenarios/parking-lot.toml", &["duration=\"6 s\"", "warm_up=\"2 s\""]),
+        read("scenarios/lessons/06-edges.toml", &["duration=\"6 s\"", "warm_up=\"2 s\""]),
+        read("scenarios/lessons/09-cubic-and-bbr.toml", &["duration=\"6 s\"", "warm_up=\"2 s\""]),
+    ]
+}
+
+#[test]
+fn results_in_web_assembly_are_the_native_ones_in_every_bit() {
+    let scenarios = scenarios();
+    let messages: Vec<_> = scenarios.iter().map(|(_, wanted)| ("run", wanted.clone())).collect();
+    let Some(found) = answers(&messages) else { return };
+    for ((path, wanted), found) in scenarios.iter().zip(found) {
+        let native = answer(&mut Players::default(), "run", wanted.as_bytes()).expect(path);
+        let native = String::from_utf8(native).expect("text");
+        assert!(native.len() > 1_000, "{path}: {native}");
+        assert!(found == native, "{path}: the simulator of web/src/play is stale: make wasm && make web");
+    }
+}
+
+#[test]
+fn the_module_knows_every_part_that_the_native_catalogue_has() {
+    let Some(found) = answers(&[("catalogue", String::new())]) else { return };
+    let native = answer(&mut Players::default(), "catalogue", b"").expect("a catalogue");
+    assert!(found[0].as_bytes() == native, "the simulator of web/src/play is stale: make wasm && make web");
+}
+
+#[test]
+fn the_module_names_no_folder_of_a_machine_and_no_registry() {
+    let packed = std::fs::read(packed()).expect("it is checked in");
+    // Ten bytes of head without a name, and eight of tail, are of gzip.
+    let module = miniz_oxide::inflate::decompress_to_vec(&packed[10..packed.len() - 8]).expect("gzip -n");
+    assert!(module.starts_with(b"\0asm"));
+    // In two pieces each, so that this file does not break the rule on names of machines.
+    let never = [
+        concat!("/wo", "rk/"),
+        concat!("/ro", "ot/"),
+        concat!("/ho", "me/"),
+        concat!("/Use", "rs/"),
+        concat!(".car", "go/"),
+        concat!("regis", "try/src"),
+        concat!("index.", "crates.io"),
+    ];
+    for name in never {
+        let holds = module.windows(name.len()).any(|part| part == name.as_bytes());
+        assert!(!holds, "the module names `{name}`");
+    }
+}
