@@ -3,10 +3,16 @@
 #![allow(dead_code, reason = "the target uses less than the test")]
 
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
-use fairwire_gateway::class_book::Way;
-use fairwire_gateway::classify::{
-    AccessKey, AccessTable, Claims, Classifier, ClassifierPlan, FlowKind, Framing, LinkKind, Rule,
-};
+use fairwire_datapath::classify::AccessKey;
+use fairwire_datapath::classify::AccessTable;
+use fairwire_datapath::classify::Claims;
+use fairwire_datapath::classify::Classifier;
+use fairwire_datapath::classify::ClassifierPlan;
+use fairwire_datapath::classify::FlowKind;
+use fairwire_datapath::classify::Framing;
+use fairwire_datapath::classify::LinkKind;
+use fairwire_datapath::classify::Rule;
+use fairwire_wire::Way;
 use fairwire_wire::flow_key::{FlowKey, NetworkBits};
 use std::net::IpAddr;
 use std::sync::Arc;

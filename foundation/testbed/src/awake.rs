@@ -8,10 +8,8 @@
 //! A kernel with autogroups shares processors between sessions before it looks at classes. So each
 //! such process has a session of its own, whose weight is the least that there is.
 
-use std::fs;
-use std::io;
 use std::process::{Child, Command, Stdio};
-use std::thread;
+use std::{fs, io, thread};
 
 /// What such a process does. A kernel without autogroups has no such file.
 const SPIN: &str = "{ echo 19 > /proc/self/autogroup; } 2>/dev/null; while :; do :; done";

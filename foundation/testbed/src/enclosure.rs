@@ -27,11 +27,10 @@ use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, unmount};
 use rustix::process::{WaitOptions, WaitStatus, wait};
 use std::ffi::OsString;
-use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::process::{Child, Command};
-use std::thread;
+use std::{io, thread};
 
 /// A network for one command.
 #[derive(Debug)]

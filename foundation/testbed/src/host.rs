@@ -8,9 +8,8 @@ use fairwire_linux::link::{self, About, index_of};
 use fairwire_linux::netlink::{Address, End, LOOPBACK, Netlink, Pair, Route};
 use fairwire_linux::traffic_control::{Impairment, impair};
 use rustix::io::Errno;
-use std::io;
 use std::net::IpAddr;
-use std::thread;
+use std::{io, thread};
 
 /// A host in a network namespace of its own, which lives as long as this, and as long as a process
 /// or a socket is in it.

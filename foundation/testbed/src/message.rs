@@ -82,9 +82,11 @@ pub enum AtGateway {
     Kernel(Shaping),
 }
 
-/// This program, started again at the gateway. It ends with the network.
+/// A program that is started at the gateway. It ends with the network.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Program {
+    /// The file with it.
+    pub file: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
     /// Its environment, beside ours.

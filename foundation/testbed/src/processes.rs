@@ -199,13 +199,14 @@ fn start(program: &Program) -> Result<(), Trouble> {
     let log = OpenOptions::new().append(true).open(&program.log).during("opening the gateway's log")?;
     let mut child = Command::new(THIS_PROGRAM)
         .args([AGENT_COMMAND, Role::Gateway.name()])
+        .arg(&program.file)
         .args(&program.arguments)
         .envs(program.environment.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .stdout(log.try_clone().during("opening the gateway's log")?)
         .stderr(log)
         .spawn()
-        .during("starting this program at the gateway")?;
+        .during("starting a program at the gateway")?;
     thread::spawn(move || {
         let how = child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
         let trouble = Trouble::new("ended before its time", &io::Error::other(how));
@@ -215,9 +216,12 @@ fn start(program: &Program) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Becomes this program with `arguments`. Returns only where that fails.
-pub(crate) fn become_program(arguments: impl IntoIterator<Item = String>) -> Result<(), Trouble> {
-    Err(Command::new(THIS_PROGRAM).args(arguments).exec()).during("becoming the program at the gateway")
+/// Becomes the program in the file that comes first, with the other words as its arguments. Returns
+/// only where that fails.
+pub(crate) fn become_program(words: impl IntoIterator<Item = String>) -> Result<(), Trouble> {
+    let mut words = words.into_iter();
+    let file = words.next().unwrap_or_default();
+    Err(Command::new(file).args(words).exec()).during("becoming the program at the gateway")
 }
 
 fn report(report: &Report, descriptors: &[BorrowedFd<'_>]) -> Result<(), Trouble> {

@@ -12,12 +12,11 @@ use super::host::Host;
 use super::nat::redirect_connections;
 use fairwire_linux::nftables::Nftables;
 use rustix::net::sockopt::{ip_original_dst, set_socket_linger};
-use std::io;
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
 /// Such a host.
 #[derive(Debug)]

@@ -49,9 +49,11 @@ mod segment;
 pub mod split;
 pub mod tcp;
 pub mod vnet;
+mod way;
 
 pub use ecn::{set_dscp, set_ecn};
 pub use flow_key::{FlowHasher, FlowKey, KeyKind, NetworkBits, Number};
 pub use headers::{Headers, parse, parse_ip};
 pub use split::{SplitError, split, split_parsed};
 pub use vnet::VnetHeader;
+pub use way::Way;

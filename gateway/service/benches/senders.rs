@@ -16,12 +16,12 @@
 mod frame;
 
 use fairwire_core::{Duration, Seed};
-use fairwire_gateway::config::{Config, PlanContext};
-use fairwire_gateway::datapath::{Datapath, Wire};
-use fairwire_gateway::io::senders::{Senders, SharedPort};
+use fairwire_datapath::io::senders::{Senders, SharedPort};
+use fairwire_datapath::{Datapath, Wire};
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::clock;
 use fairwire_linux::port::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take, Transmit};
+use fairwire_service::config::{Config, PlanContext};
 use fairwire_testbed::bed::{Bed, HOST, Side};
 use fairwire_testbed::schedule::waited;
 use fairwire_wire::vnet::VnetHeader;

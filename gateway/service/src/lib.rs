@@ -1,30 +1,13 @@
-//! Forwards real packets through a fairwire discipline.
+//! A gateway as a service.
 //!
-//! The [`datapath`] is pure: time is an argument, and frames come through a small
-//! [`Port`](io::Port). On [`io::memory`] it runs under a virtual clock. On [`io::af_packet`] the
-//! [`driver`] runs it between two interfaces of this machine, a bump in the wire. On [`io::tun`] it
-//! runs between two devices of its own, for what is routed.
+//! [`config`] reads the TOML file of a gateway. [`service`] runs gateways: locks, ports, rights, the
+//! threads that answer and forward, reloads, the guard process, and take-overs. [`telemetry`] copies
+//! counters on the datapath's thread and makes snapshots and OpenMetrics of them. Pages over HTTP
+//! are another crate's; [`sites`] is what a program passes in for them.
 
-pub mod account;
-pub mod arrivals;
-pub mod class_book;
-pub mod classify;
 pub mod config;
-pub mod control;
-pub mod datapath;
-pub mod direction;
-pub mod driver;
-pub mod edge;
-pub mod hand_over;
-pub mod http;
-pub mod io;
-pub mod leases;
-pub mod ledger;
-pub mod loops;
-pub mod not_ip;
-pub mod page;
-pub mod pool;
-pub mod radius;
+mod device;
+pub mod edges;
 pub mod service;
+pub mod sites;
 pub mod telemetry;
-pub mod trips;

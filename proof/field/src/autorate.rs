@@ -10,14 +10,14 @@ use crate::fallible::Fallible;
 use crate::fault::{Happened, bps};
 use crate::run::{Middle, Run};
 use crate::world::{BETWEEN, INSIDE, OUTSIDE, Wiring, flow};
+use fairwire_control::protocol::{Answer, RateStep, Request};
 use fairwire_core::Duration;
 use fairwire_core::units::Amount;
-use fairwire_gateway::class_book::Way;
-use fairwire_gateway::config::spec::{DirectionSpec, FlowsChoice};
-use fairwire_gateway::control::protocol::{Answer, RateStep, Request};
 use fairwire_laws::spec::Quantity;
 use fairwire_metrics::judge::Allowed;
+use fairwire_service::config::spec::{DirectionSpec, FlowsChoice};
 use fairwire_testbed::traffic::{Flow, Seen, Sends, Traffic};
+use fairwire_wire::Way;
 
 /// The rates of the line in turn, Mbit/s, and how long each lasts.
 const PHASES: [u64; 3] = [20, 10, 20];

@@ -2,8 +2,8 @@
 
 use crate::world::{INSIDE, OUTSIDE};
 use fairwire_catalogue::Parameters;
-use fairwire_gateway::config::backend::Backend;
-use fairwire_gateway::config::spec::{
+use fairwire_service::config::backend::Backend;
+use fairwire_service::config::spec::{
     ClassSpec, DirectionSpec, FlowsChoice, FlowsSpec, SafetySpec, Spec, SubscribersSpec, TelemetrySpec,
     WireSpec,
 };
@@ -97,7 +97,7 @@ pub fn class(name: String, weight: f64) -> ClassSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairwire_gateway::config::Config;
+    use fairwire_service::config::Config;
 
     #[test]
     fn a_document_is_one_that_the_gateway_reads() {

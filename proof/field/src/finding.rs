@@ -2,7 +2,7 @@
 
 use crate::fallible::Fallible;
 use crate::gateway::Gateway;
-use fairwire_gateway::telemetry::snapshot::WaySnapshot;
+use fairwire_control::snapshot::WaySnapshot;
 use fairwire_metrics::judge::{Allowed, Rule, Value, Verdict, judge};
 use serde::Serialize;
 use std::fmt::Display;

@@ -3,10 +3,11 @@
 use crate::config::{Document, SUBSCRIBERS};
 use crate::fallible::Fallible;
 use crate::world::World;
+use fairwire_control::protocol::{Answer, Reloaded, Request};
+use fairwire_control::snapshot::Snapshot;
 use fairwire_core::{Duration, Time};
-use fairwire_gateway::control::protocol::{Answer, Reloaded, Request};
-use fairwire_gateway::telemetry::snapshot::Snapshot;
 use fairwire_linux::clock;
+use fairwire_linux::program::find;
 use fairwire_testbed::host::Host;
 use fairwire_testbed::pid_namespace::SCRATCH;
 use fairwire_testbed::schedule::{ran, waited};
@@ -262,22 +263,17 @@ fn write_files(document: &Document, file: &Path, socket: &Path) -> Fallible<()> 
     Ok(())
 }
 
-/// The program to test and its arguments: as the environment says, or the `fairwire` beside this
-/// program.
+/// The program to test and its arguments: as the environment says, or the `fairwire-gateway`
+/// beside this program.
 pub fn program() -> Fallible<(PathBuf, Vec<String>)> {
     if let Ok(line) = std::env::var(PROGRAM) {
         let mut words = line.split_whitespace().map(str::to_owned);
         let program = words.next().ok_or_else(|| format!("{PROGRAM} is empty"))?;
         return Ok((program.into(), words.collect()));
     }
-    let own = std::env::current_exe()?;
-    // Programs of tests are in a folder below the others.
-    let beside = own.ancestors().skip(1).take(2).map(|folder| folder.join("fairwire"));
-    let program = beside
-        .into_iter()
-        .find(|file| file.is_file())
-        .ok_or("the program `fairwire` is not built: cargo build -p fairwire")?;
-    Ok((program, vec!["gateway".into(), "run".into()]))
+    let program = find("fairwire-gateway")
+        .ok_or("the program `fairwire-gateway` is not built: cargo build -p fairwire-gateway")?;
+    Ok((program, vec!["run".into()]))
 }
 
 fn field_kib(pid: u32, name: &str) -> u64 {

@@ -14,12 +14,12 @@ use fairwire_catalogue::Choice;
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
 use fairwire_document::DocumentError;
-use fairwire_gateway::class_book::Way;
-use fairwire_gateway::config::backend::{Backend, RouterSpec};
-use fairwire_gateway::config::spec::{DirectionSpec, FlowsSpec};
 use fairwire_laws::spec::Quantity;
 use fairwire_metrics::judge::Allowed;
+use fairwire_service::config::backend::{Backend, RouterSpec};
+use fairwire_service::config::spec::{DirectionSpec, FlowsSpec};
 use fairwire_testbed::traffic::{Seen, Sends, Traffic};
+use fairwire_wire::Way;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -415,7 +415,7 @@ pub fn csv(cells: &[Cell]) -> String {
 mod tests {
     use super::*;
     use crate::contest::SUITE;
-    use fairwire_gateway::config::Config;
+    use fairwire_service::config::Config;
     use fairwire_testbed::traffic::FlowSeen;
 
     fn home() -> Home {

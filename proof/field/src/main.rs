@@ -10,10 +10,9 @@ use fairwire_field::tries::Outcome as _;
 use fairwire_field::{
     Fallible, autorate, diffserv, page, peers, report, restart, scale, shell, soak, subscribers, threads,
 };
-use fairwire_testbed::agent;
 use fairwire_testbed::error::TroubleKind;
 use fairwire_testbed::message::AGENT_COMMAND;
-use fairwire_testbed::pid_namespace;
+use fairwire_testbed::{agent, pid_namespace};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -5,10 +5,10 @@ use crate::contest::{Case, Delay, Judged};
 use crate::fallible::Fallible;
 use crate::run::{Middle, Run};
 use crate::world::{INSIDE, OUTSIDE, Wiring};
-use fairwire_gateway::class_book::Way;
-use fairwire_gateway::config::spec::ClassSpec;
 use fairwire_metrics::jain::jain;
+use fairwire_service::config::spec::ClassSpec;
 use fairwire_testbed::program::command;
+use fairwire_wire::Way;
 use serde::Serialize;
 use std::path::Path;
 

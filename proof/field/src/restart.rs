@@ -6,9 +6,9 @@ use crate::fault::{Happened, bps};
 use crate::run::{Middle, Run};
 use crate::world::{Wiring, flow};
 use fairwire_core::Duration;
-use fairwire_gateway::class_book::Way;
 use fairwire_metrics::judge::Allowed;
 use fairwire_testbed::traffic::{Sends, Traffic};
+use fairwire_wire::Way;
 
 const LINK_MBPS: u64 = 100;
 const DELAYS: [Duration; 2] = [Duration::from_ms(5); 2];

@@ -6,12 +6,12 @@ use crate::gateway::Gateway;
 use crate::tries::starved;
 use crate::world::{Wiring, World};
 use fairwire_core::{Duration, Time};
-use fairwire_gateway::class_book::Way;
 use fairwire_linux::clock;
 use fairwire_testbed::agents::Agents;
 use fairwire_testbed::bed::HOST;
 use fairwire_testbed::program::command;
 use fairwire_testbed::traffic::{Seen, Traffic};
+use fairwire_wire::Way;
 
 /// The middle, between the two hosts.
 #[derive(Clone, Copy, Debug)]

@@ -6,10 +6,10 @@ use crate::fault::Happened;
 use crate::run::{Middle, Run};
 use crate::world::{Wiring, flow};
 use fairwire_core::{Duration, Time};
-use fairwire_gateway::class_book::Way;
 use fairwire_linux::clock;
 use fairwire_metrics::judge::Allowed;
 use fairwire_testbed::traffic::{Flow, Sends, Traffic, on_the_link};
+use fairwire_wire::Way;
 use std::fmt::Write;
 use std::net::Ipv4Addr;
 

@@ -5,10 +5,10 @@ use crate::fallible::Fallible;
 use crate::fault::Happened;
 use crate::run::{Middle, Run};
 use crate::world::{Wiring, flow, side};
-use fairwire_gateway::class_book::Way;
-use fairwire_gateway::config::spec::FlowsChoice;
 use fairwire_metrics::judge::Allowed;
+use fairwire_service::config::spec::FlowsChoice;
 use fairwire_testbed::traffic::{Sends, Traffic};
+use fairwire_wire::Way;
 use indicatif::ProgressBar;
 
 /// Bulk flows each way.

@@ -8,11 +8,11 @@ use crate::gateway::program;
 use crate::run::{Middle, Run};
 use crate::world::{INSIDE, OUTSIDE, Wiring, World, flow, subscriber};
 use fairwire_core::Duration;
-use fairwire_gateway::class_book::Way;
 use fairwire_linux::clock;
 use fairwire_metrics::judge::Allowed;
 use fairwire_testbed::pid_namespace::SCRATCH;
 use fairwire_testbed::traffic::{Sends, Traffic};
+use fairwire_wire::Way;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
@@ -207,7 +207,7 @@ fn timed<T>(happened: &mut Happened, what: &str, act: impl FnOnce() -> Fallible<
 
 /// Runs `fairwire gateway` with `words`, and returns what it printed.
 fn fairwire(words: &[&str]) -> Fallible<String> {
-    let output = Command::new(program()?.0).arg("gateway").args(words).stdin(Stdio::null()).output()?;
+    let output = Command::new(program()?.0).args(words).stdin(Stdio::null()).output()?;
     let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     if output.status.success() { Ok(said) } else { Err(format!("`{}`: {said}", words.join(" ")).into()) }
 }
@@ -229,7 +229,7 @@ impl Follower {
         let secret = Path::new(SCRATCH).join("radius.secret");
         std::fs::write(&secret, SECRET)?;
         let mut child = Command::new(program()?.0)
-            .args(["gateway", "follow", file, "--radius", "127.0.0.1:0", "--secret-file"])
+            .args(["follow", file, "--radius", "127.0.0.1:0", "--secret-file"])
             .arg(&secret)
             .stdin(Stdio::null())
             .stderr(Stdio::piped())

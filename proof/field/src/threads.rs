@@ -6,12 +6,12 @@ use crate::fault::{Happened, bps, kernel_count};
 use crate::run::{Middle, Run};
 use crate::world::{Wiring, flow};
 use fairwire_core::Duration;
-use fairwire_gateway::class_book::Way;
-use fairwire_gateway::config::backend::{AfPacketSpec, Backend};
-use fairwire_gateway::config::spec::FlowsChoice;
 use fairwire_metrics::judge::Allowed;
+use fairwire_service::config::backend::{AfPacketSpec, Backend};
+use fairwire_service::config::spec::FlowsChoice;
 use fairwire_testbed::host::Host;
 use fairwire_testbed::traffic::{Sends, Traffic};
+use fairwire_wire::Way;
 
 /// More than one processor forwards: the machine is the limit, and all threads work.
 const UNLIMITED_MBPS: u64 = 10_000;

@@ -2,7 +2,6 @@
 
 use crate::fallible::Fallible;
 use fairwire_core::Duration;
-use fairwire_gateway::class_book::Way;
 use fairwire_linux::netlink::{Address, End, Route};
 use fairwire_testbed::bed::{HOST, Side};
 use fairwire_testbed::host::{Host, Wire};
@@ -10,6 +9,7 @@ use fairwire_testbed::nat::masquerade;
 use fairwire_testbed::path::{Carried, Lane, Path, PathHost};
 use fairwire_testbed::program::command;
 use fairwire_testbed::traffic::{Flow, Sends};
+use fairwire_wire::Way;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The same, where it carries a VLAN, as the hosts use it.

@@ -2,16 +2,14 @@
 //! kernel's TCP. This file has a `main` of its own, because the program starts itself again. Where
 //! network namespaces are refused it says so, loudly, and passes.
 
-use fairwire_field::Fallible;
 use fairwire_field::contest::{self, Case, Judged};
 use fairwire_field::fault::FAULTS;
 use fairwire_field::gateway::{self, PROGRAM};
-use fairwire_field::report;
 use fairwire_field::tries::attempt;
-use fairwire_testbed::agent;
+use fairwire_field::{Fallible, report};
 use fairwire_testbed::error::TroubleKind;
 use fairwire_testbed::message::AGENT_COMMAND;
-use fairwire_testbed::pid_namespace;
+use fairwire_testbed::{agent, pid_namespace};
 use fairwire_testing::skipped;
 use std::convert::Infallible;
 use std::path::Path;

@@ -4,7 +4,7 @@
 //! Nothing of ours is held against it. `fairwire-field peers` shows what the runs left.
 
 use fairwire_core::Seed;
-use fairwire_experiment::linux::contest::{Class, Contest};
+use fairwire_stages::linux::contest::{Class, Contest};
 use fairwire_testbed::traffic::Sends;
 
 /// A discipline of the kernel under the flood.

@@ -4,12 +4,12 @@
 use crate::frame;
 use crate::outcome::{Fate, Outcome};
 use crate::trace::{Arrival, Traffic};
-use fairwire_experiment::linux::contest::Contest;
-use fairwire_experiment::linux::guest::Run;
-use fairwire_experiment::linux::{Fallible, Modules, command};
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::clock;
 use fairwire_linux::port::Port;
+use fairwire_stages::linux::contest::Contest;
+use fairwire_stages::linux::guest::Run;
+use fairwire_stages::linux::{Fallible, Modules, command};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
 use rustix::time::{
@@ -64,7 +64,7 @@ pub struct Trace {
 
 impl Oracle {
     /// What `run` gave, as JSON: a [`Result`] of a case, or a
-    /// [`Tally`](fairwire_experiment::linux::Tally) of a contest.
+    /// [`Tally`](fairwire_stages::linux::Tally) of a contest.
     ///
     /// # Errors
     /// When the kernel refuses something.

@@ -4,7 +4,7 @@
 //! here, at the same rate and with the same limits. The fate of each packet is compared.
 //!
 //! The kernel is User Mode Linux: a separate program, of which nothing is copied. Its clock is
-//! virtual (see `fairwire_experiment::linux`), so both sides see the same times, and disciplines
+//! virtual (see `fairwire_stages::linux`), so both sides see the same times, and disciplines
 //! without randomness can be compared packet by packet. `docs/oracles.md` explains how to run it,
 //! and lists the findings.
 #![forbid(unsafe_code)]

@@ -3,9 +3,6 @@
 #![forbid(unsafe_code)]
 
 use fairwire_catalogue as catalogue;
-use fairwire_experiment::linux::Tally;
-use fairwire_experiment::linux::guest::{self, Run};
-use fairwire_experiment::linux::uml::{Uml, UmlError, result};
 use fairwire_metrics::judge::Verdict;
 use fairwire_oracle::case::{Case, read_all};
 use fairwire_oracle::compare::Pair;
@@ -16,6 +13,9 @@ use fairwire_oracle::replay::replay;
 use fairwire_oracle::report::Finding;
 use fairwire_oracle::trace::Arrival;
 use fairwire_oracle::wires::{self, Faulty, Figure, WIRES};
+use fairwire_stages::linux::Tally;
+use fairwire_stages::linux::guest::{self, Run};
+use fairwire_stages::linux::uml::{Uml, UmlError, result};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

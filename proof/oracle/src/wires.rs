@@ -5,9 +5,9 @@
 //! and each has its standard error.
 
 use fairwire_core::{Duration, Fate, Seed, Time, Wire};
-use fairwire_experiment::linux::Tally;
-use fairwire_experiment::linux::contest::{Class, Contest};
 use fairwire_metrics::judge::{Allowed, Rule, Value, Verdict, judge};
+use fairwire_stages::linux::Tally;
+use fairwire_stages::linux::contest::{Class, Contest};
 use fairwire_testbed::path::{Faults, Losses};
 use fairwire_testbed::traffic::Sends;
 use serde::Serialize;

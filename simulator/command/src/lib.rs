@@ -7,32 +7,22 @@
 
 mod args;
 mod command;
-mod failure;
 mod figure;
 mod html;
-mod interrupt;
-mod lost_terminal;
-mod new_file;
-mod notice;
 mod output;
 mod pages;
 mod progress;
-mod questions;
 mod report;
 mod reproduction;
 mod scene;
-mod screen;
-mod terminal;
 mod typed;
 
 use args::{Cli, Command, LabCommand, TraceCommand};
-use clap::{CommandFactory, Parser};
-use clap_complete::CompleteEnv;
-use failure::{Ending, Failure};
+use clap::CommandFactory;
 use fairwire_catalogue::NotRegistered;
-use fairwire_experiment::linux;
 use fairwire_scenario::parts;
-use std::io::{self, Write as _};
+use fairwire_terminal::failure::{Ending, Failure, install_style};
+use fairwire_terminal::{manual, start};
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -40,34 +30,18 @@ static ALLOCATOR: pages::HugePages = pages::HugePages;
 
 /// Runs the command with the arguments of the process.
 pub fn main() -> ExitCode {
-    linux::take_over(); // does not return where this process is one of User Mode Linux
-    CompleteEnv::with_factory(Cli::command).var("FAIRWIRE_COMPLETE").complete(); // ends here if a shell completes
-    failure::install_style();
-    let ended = Cli::try_parse().map_or_else(|error| not_run(&error), dispatch);
-    ExitCode::from(ended.unwrap_or_else(Failure::report).code())
+    start::main("FAIRWIRE_COMPLETE", dispatch)
 }
 
-/// The same with parts of your own: `registered` is what came of registering each. Where one was
+/// The same with parts of your own: `registered` has the outcome of registering each. Where one was
 /// not registered, or has the name of a part of another kind, nothing runs, and the exit code is 2.
 pub fn main_with(registered: impl IntoIterator<Item = Result<(), NotRegistered>>) -> ExitCode {
     let registered = registered.into_iter().collect::<Result<(), _>>();
     let problem = registered.err().map(|error| error.to_string()).or_else(parts::taken_twice);
     command::cache::parts_from_outside();
     let Some(problem) = problem else { return main() };
-    failure::install_style();
-    ExitCode::from(Failure::user(problem, command::describe::LISTS).report().code())
-}
-
-/// Prints why nothing is run: help, or what is wrong with the arguments. Exits after help that
-/// nothing requested.
-fn not_run(error: &clap::Error) -> Result<Ending, Failure> {
-    if let Some(failure) = args::failure(error) {
-        return Err(failure);
-    }
-    if error.use_stderr() {
-        error.exit();
-    }
-    report::checked(error.print().and_then(|()| io::stdout().flush())).map(|()| Ending::Done)
+    install_style();
+    start::exit_code(Err(Failure::user(problem, command::describe::LISTS)))
 }
 
 fn dispatch(cli: Cli) -> Result<Ending, Failure> {
@@ -88,10 +62,9 @@ fn dispatch(cli: Cli) -> Result<Ending, Failure> {
         Command::Play(args) => command::play::play(&args),
         Command::Demo => command::demo::demo(cli.quiet),
         Command::Schema { which } => command::schema::schema(which),
-        Command::Completions { shell } => command::completions::completions(shell),
-        Command::Gateway { gateway } => command::gateway::gateway(gateway),
-        Command::GatewayGuard { charge } => Ok(command::gateway::guard(&charge)),
-        Command::Man { out } => command::man::man(&out),
+        Command::Completions { shell } => manual::completions(Cli::command(), shell),
+        Command::Gateway { args } => command::gateway::gateway(&args),
+        Command::Man { out } => manual::pages(Cli::command(), &out),
         Command::LabAgent { args } => Ok(command::lab::agent(args)),
     }
 }

@@ -1,8 +1,8 @@
 //! Progress on stderr: a bar on a terminal, a few lines elsewhere, nothing under `--quiet` or in
 //! CI.
 
-use crate::notice::notice;
-use crate::terminal::columns_of_stderr;
+use fairwire_terminal::notice::notice;
+use fairwire_terminal::terminal::columns_of_stderr;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

@@ -1,9 +1,15 @@
 //! The command as it was typed, for results to show how they came about.
 
-/// The whole command line, as a shell would take it again.
+use std::path::Path;
+
+/// The whole command line, as a shell would take it again. The program is named without its folder.
 pub(crate) fn command() -> String {
-    let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
-    std::iter::once("fairwire".to_string()).chain(words).collect::<Vec<_>>().join(" ")
+    let mut words = std::env::args_os();
+    let program = words.next().unwrap_or_default();
+    let program =
+        Path::new(&program).file_name().unwrap_or("fairwire".as_ref()).to_string_lossy().into_owned();
+    let words = words.map(|word| quoted(&word.to_string_lossy()));
+    std::iter::once(program).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// `word` as it is where no shell would see more in it, otherwise in quotes.

@@ -4,7 +4,7 @@
 use crate::plan::Plan;
 use crate::stage::{CannotRun, Failed};
 use fairwire_core::{Discipline, Duration, Rate, RateLaw, Step, Time, WireLaw};
-use fairwire_gateway::account::FlowCount;
+use fairwire_datapath::account::FlowCount;
 use fairwire_metrics::record::FlowRecord;
 use fairwire_sim::{GroupPlan, Hop, LinkPlan, Source};
 use fairwire_tcp::{Config, EcnMode};
@@ -60,7 +60,7 @@ impl Sender {
 
     /// Its record, where the link counted it for `count` within `window`, and the sink's programs
     /// got `goodput_bps`.
-    pub(crate) fn record(&self, count: &FlowCount, window: Duration, goodput_bps: f64) -> FlowRecord {
+    pub fn record(&self, count: &FlowCount, window: Duration, goodput_bps: f64) -> FlowRecord {
         FlowRecord {
             name: self.name.clone().into(),
             group: self.group.as_str().into(),
@@ -118,7 +118,7 @@ impl Dumbbell {
 
 /// One link, and the groups whose data goes over it; their acknowledgements go
 /// back over a wire.
-pub(crate) struct Shared {
+pub struct Shared {
     /// The link.
     pub link: LinkPlan,
     /// The senders.
@@ -130,7 +130,7 @@ impl Shared {
     ///
     /// # Errors
     /// Where there is more in it.
-    pub(crate) fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, CannotRun> {
+    pub fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, CannotRun> {
         let spec = plan.scenario.spec();
         if spec.shared_link().is_none() {
             return Err(CannotRun::new("a network of links", ONE_LINK));
@@ -164,7 +164,7 @@ impl Shared {
     ///
     /// # Errors
     /// Where its way is another.
-    pub(crate) fn back_delay(group: &GroupPlan) -> Result<Duration, CannotRun> {
+    pub fn back_delay(group: &GroupPlan) -> Result<Duration, CannotRun> {
         match group.back.as_slice() {
             [Hop::Wire { delay, .. }] if group.forward == [Hop::Link(0)] => Ok(*delay),
             _ => Err(CannotRun::new(format!("the way of `{}`", group.name), ONE_LINK)),
@@ -176,7 +176,7 @@ impl Shared {
 ///
 /// # Errors
 /// Where they have.
-pub(crate) fn check_access(plan: &Plan<'_>) -> Result<(), CannotRun> {
+pub fn check_access(plan: &Plan<'_>) -> Result<(), CannotRun> {
     match plan.scenario.spec().flow.iter().find(|flow| flow.access.impair.is_some()) {
         Some(flow) => {
             let given = format!("access links with faults, of `{}`", flow.group);
@@ -190,7 +190,7 @@ pub(crate) fn check_access(plan: &Plan<'_>) -> Result<(), CannotRun> {
 ///
 /// # Errors
 /// Where it is a trace.
-pub(crate) fn steps(law: &RateLaw) -> Result<&[Step], CannotRun> {
+pub fn steps(law: &RateLaw) -> Result<&[Step], CannotRun> {
     match law {
         RateLaw::Fixed => Ok(&[]),
         RateLaw::Steps(steps) => Ok(steps),
@@ -204,7 +204,7 @@ pub(crate) fn steps(law: &RateLaw) -> Result<&[Step], CannotRun> {
 ///
 /// # Errors
 /// Where it is, or where it follows a trace.
-pub(crate) fn rates(law: &RateLaw) -> Result<Vec<(Duration, Rate)>, CannotRun> {
+pub fn rates(law: &RateLaw) -> Result<Vec<(Duration, Rate)>, CannotRun> {
     let given = |step: &Step| {
         let rate =
             step.rate.ok_or_else(|| CannotRun::new("a link that is `down`", "`changes` of its `rate`"));

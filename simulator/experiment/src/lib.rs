@@ -1,11 +1,10 @@
 //! One experiment, run anywhere.
 //!
 //! A scenario says which flows share which link under which disciplines. A [`Stage`] is a place
-//! where it can be run. [`Sim`](sim::Sim) is the packet simulator. [`Lab`](lab::Lab) sends this
-//! kernel's own TCP and UDP through the same compiled discipline, and [`Gateway`](gateway::Gateway)
-//! through the gateway's own process. [`Linux`](linux::Linux) has the kernel's own discipline too,
-//! in User Mode Linux, and [`Kernel`](kernel::Kernel) that of this machine's kernel. Every stage
-//! leaves the same record, so results can be compared: [`compared`] says how near they came.
+//! where it can be run. [`Sim`](sim::Sim) is the packet simulator, and [`Lab`](lab::Lab) sends this
+//! kernel's own TCP and UDP through the same compiled discipline. Stages of other crates are
+//! [offered](offer) to them. Every stage leaves the same record, so results can be compared:
+//! [`compared`] says how near they came.
 //!
 //! A stage says which part of a scenario it cannot run, and the others go on.
 //!
@@ -13,16 +12,12 @@
 
 #![forbid(unsafe_code)]
 
-mod contest;
-mod dumbbell;
-pub mod gateway;
-pub mod kernel;
+pub mod contest;
+pub mod dumbbell;
 pub mod lab;
 mod left_out;
-pub mod linux;
-pub mod ns2;
 mod plan;
-mod series;
+pub mod series;
 pub mod shell;
 pub mod sim;
 mod stage;
@@ -34,7 +29,7 @@ pub use dumbbell::{Dumbbell, Sender};
 pub use left_out::{LeftOut, Unjudged, left_out, unjudged};
 pub use plan::Plan;
 pub use stage::{CannotRun, Failed, Stage};
-pub use stages::{WatchRun, WatchRuns, all, find, run};
+pub use stages::{ELSEWHERE, WatchRun, WatchRuns, all, find, offer, run};
 pub use watch::Watch;
 
 use fairwire_metrics::agreement::{Tolerance, agreement};
@@ -67,6 +62,7 @@ pub fn compared(scenario: &Scenario, runs: &[RunRecord], against: &str) -> Vec<A
 /// # Errors
 /// Where one is not: what is allowed, and the nearest right spelling.
 pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
-    let known: Vec<&str> = all().iter().map(|stage| stage.name()).collect();
+    let elsewhere = ELSEWHERE.iter().copied();
+    let known: Vec<&str> = all().map(|stage| stage.name()).chain(elsewhere).collect();
     scenario.unknown_stage(&known).map_or(Ok(()), Err)
 }

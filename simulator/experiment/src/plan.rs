@@ -52,7 +52,7 @@ impl Plan<'_> {
 
     /// The record of a run under `seed` on one link, of which no more was measured than flows and
     /// link.
-    pub(crate) fn record(&self, seed: u64, mut flows: Vec<FlowRecord>, link: LinkRecord) -> RunRecord {
+    pub fn record(&self, seed: u64, mut flows: Vec<FlowRecord>, link: LinkRecord) -> RunRecord {
         RunRecord {
             discipline: self.label().into(),
             stage: String::new(), // the caller that runs a stage names it

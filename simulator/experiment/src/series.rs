@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// The state of the shared link at an instant, counted since the start of the run.
 #[derive(Clone, Debug)]
-pub(crate) struct Snapshot {
+pub struct Snapshot {
     /// When, after the start.
     pub at: Duration,
     /// What waits.
@@ -24,7 +24,7 @@ pub(crate) struct Snapshot {
 
 /// Counts of packets at the link: sent, dropped and marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Count {
+pub struct Count {
     /// Bytes that left.
     pub left_bytes: u64,
     /// Packets dropped.
@@ -34,7 +34,7 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    pub(crate) fn plus(self, other: Count) -> Count {
+    pub fn plus(self, other: Count) -> Count {
         Count {
             left_bytes: self.left_bytes + other.left_bytes,
             dropped: self.dropped + other.dropped,
@@ -42,7 +42,7 @@ impl Count {
         }
     }
 
-    pub(crate) fn minus(self, other: Count) -> Count {
+    pub fn minus(self, other: Count) -> Count {
         Count {
             left_bytes: self.left_bytes.saturating_sub(other.left_bytes),
             dropped: self.dropped.saturating_sub(other.dropped),
@@ -54,7 +54,7 @@ impl Count {
 /// When the link is looked at: at every multiple of an interval after the start of a run, until its
 /// end.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rhythm {
+pub struct Rhythm {
     /// The interval, and when the next one is over; none where no samples are wanted.
     next: Option<(Duration, Duration)>,
     /// The end.
@@ -62,7 +62,7 @@ pub(crate) struct Rhythm {
 }
 
 impl Rhythm {
-    pub(crate) fn new(every: Option<Duration>, until: Duration) -> Self {
+    pub fn new(every: Option<Duration>, until: Duration) -> Self {
         Rhythm { next: every.map(|every| (every, every)), until }
     }
 
@@ -71,13 +71,13 @@ impl Rhythm {
     }
 
     /// When the next sample is due in a run that began at `start`.
-    pub(crate) fn due(&self, start: Time) -> Time {
+    pub fn due(&self, start: Time) -> Time {
         self.next().map_or(Time::MAX, |(_, next)| start + next)
     }
 
     /// The sample that is due `now`, by its time after the start. Of several that a busy machine
     /// missed, the last.
-    pub(crate) fn take(&mut self, start: Time, now: Time) -> Option<Duration> {
+    pub fn take(&mut self, start: Time, now: Time) -> Option<Duration> {
         let (every, mut next) = self.next().filter(|(_, next)| start + *next <= now)?;
         while start + next + every <= now && next + every <= self.until {
             next = next + every;
@@ -94,7 +94,7 @@ const MAX_SAMPLES: f64 = 2e6;
 ///
 /// # Errors
 /// When they are.
-pub(crate) fn check(every: Option<Duration>, flows: usize, duration: Duration) -> Result<(), CannotRun> {
+pub fn check(every: Option<Duration>, flows: usize, duration: Duration) -> Result<(), CannotRun> {
     let Some(every) = every else { return Ok(()) };
     let samples = flows as f64 * duration.secs() / every.secs();
     if samples <= MAX_SAMPLES {
@@ -108,7 +108,7 @@ pub(crate) fn check(every: Option<Duration>, flows: usize, duration: Duration) -
 }
 
 /// A run, as far as its series show it.
-pub(crate) struct Series<'a> {
+pub struct Series<'a> {
     /// The link's name.
     pub link: &'a str,
     /// Its rate.
@@ -125,7 +125,7 @@ pub(crate) struct Series<'a> {
 
 impl Series<'_> {
     /// Gives every row to `watch`: by time, and at each the link, its groups, and its flows.
-    pub(crate) fn give(&self, watch: &mut dyn Watch) {
+    pub fn give(&self, watch: &mut dyn Watch) {
         let mut states: BTreeMap<u64, Vec<(usize, &TcpSample, u32)>> = BTreeMap::new();
         for (flow, FlowSeen { tcp, .. }) in self.seen.flows.iter().enumerate() {
             let mut before = 0;

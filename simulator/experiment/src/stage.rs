@@ -83,7 +83,7 @@ pub enum Failed {
 
 impl Failed {
     /// The same, of a plan that was only to be looked at.
-    pub(crate) fn why(self) -> CannotRun {
+    pub fn why(self) -> CannotRun {
         match self {
             Failed::Plan(why) => why,
             Failed::Machine(what) => CannotRun::new(what, "a plan that can be built"),

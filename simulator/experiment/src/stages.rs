@@ -1,10 +1,6 @@
 //! The stages that there are, and how a scenario is run on one.
 
-use crate::gateway::Gateway;
-use crate::kernel::Kernel;
 use crate::lab::Lab;
-use crate::linux::Linux;
-use crate::ns2::Ns2;
 use crate::plan::Plan;
 use crate::sim::Sim;
 use crate::stage::{CannotRun, Failed, Stage};
@@ -14,12 +10,25 @@ use fairwire_core::{Duration, spelling};
 use fairwire_metrics::record::RunRecord;
 use fairwire_scenario::{Row, RunId, Scenario, threads};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// The stages of the program `fairwire-proof`, which holds the other programs against what we did
+/// not write. A scenario may name them everywhere.
+pub const ELSEWHERE: &[&str] = &["gateway", "linux", "kernel", "ns2"];
+
+static OFFERED: OnceLock<&'static [&'static dyn Stage]> = OnceLock::new();
+
+/// Adds `stages` to those that there are. To be called once, when a program begins; a second call
+/// changes nothing.
+pub fn offer(stages: &'static [&'static dyn Stage]) {
+    let _ = OFFERED.set(stages);
+}
 
 /// Every stage, in the order in which they are listed to people.
-pub fn all() -> &'static [&'static dyn Stage] {
+pub fn all() -> impl Iterator<Item = &'static dyn Stage> {
     const LAB: &Lab = &Lab { congestion_control: None };
-    &[&Sim, LAB, &Gateway, &Linux, &Kernel, &Ns2]
+    const OWN: [&dyn Stage; 2] = [&Sim, LAB];
+    OWN.into_iter().chain(OFFERED.get().into_iter().flat_map(|offered| offered.iter().copied()))
 }
 
 /// The stage called `name`.
@@ -27,10 +36,18 @@ pub fn all() -> &'static [&'static dyn Stage] {
 /// # Errors
 /// When there is none: what was given, what is allowed, and the nearest right spelling.
 pub fn find(name: &str) -> Result<&'static dyn Stage, CannotRun> {
-    all().iter().copied().find(|stage| stage.name() == name).ok_or_else(|| {
-        let names: Vec<&str> = all().iter().map(|stage| stage.name()).collect();
+    all().find(|stage| stage.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = all().map(|stage| stage.name()).collect();
+        let listed = names.join("`, `");
+        if ELSEWHERE.contains(&name) {
+            let how = "the program `fairwire-proof` has the others: cargo build --release -p fairwire-proof";
+            return CannotRun::new(
+                format!("`{name}` is no stage of this program"),
+                format!("`{listed}`; {how}"),
+            );
+        }
         let hint = spelling::hint(name, names.iter().copied());
-        CannotRun::new(format!("unknown stage `{name}`"), format!("`{}`{hint}", names.join("`, `")))
+        CannotRun::new(format!("unknown stage `{name}`"), format!("`{listed}`{hint}"))
     })
 }
 
@@ -314,10 +331,9 @@ mod tests {
     #[test]
     fn a_stage_that_is_not_there_is_refused_with_the_nearest_name() {
         let error = find("labb").map(Stage::name).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "unknown stage `labb`; allowed: `sim`, `lab`, `gateway`, `linux`, `kernel`, `ns2`; did you mean `lab`?"
-        );
+        assert_eq!(error, "unknown stage `labb`; allowed: `sim`, `lab`; did you mean `lab`?");
+        let error = find("ns2").map(Stage::name).unwrap_err().to_string();
+        assert!(error.contains("no stage of this program") && error.contains("fairwire-proof"), "{error}");
         assert_eq!(find("sim").map(Stage::name), Ok("sim"));
     }
 }

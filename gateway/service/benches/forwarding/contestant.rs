@@ -5,16 +5,16 @@ use super::stage::{Core, Way, pin, run};
 use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate, Seed};
-use fairwire_gateway::classify::{Classifier, ETHERNET_HEADER_BYTES, LinkKind};
-use fairwire_gateway::config::{Config, PlanContext};
-use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
-use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};
-use fairwire_gateway::driver::{self, Next};
-use fairwire_gateway::pool::PoolSize;
+use fairwire_datapath::classify::{Classifier, ETHERNET_HEADER_BYTES, LinkKind};
+use fairwire_datapath::direction::{DirectionPlan, ShaperPlan};
+use fairwire_datapath::driver::Next;
+use fairwire_datapath::pool::PoolSize;
+use fairwire_datapath::{Datapath, DatapathPlan, Wire, driver};
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::clock;
 use fairwire_linux::port::{Port, PortError, PortHealth, Take};
 use fairwire_linux::tun::Tun;
+use fairwire_service::config::{Config, PlanContext};
 use fairwire_testbed::bed::Side;
 use fairwire_testbed::error::{During, Trouble};
 use fairwire_testbed::namespace::part_sys;
@@ -284,7 +284,7 @@ fn datapath(discipline: Option<&str>) -> Result<Datapath, Failure> {
         Site { rate, buffer: Amount::Packets(1000), packet_bytes: 1500, seed: Seed(1), stream: "bench" };
     let shaper = |name: &str| -> Result<ShaperPlan, Failure> {
         let discipline = build(name, &Parameters::default(), &site)?;
-        let not_ip = fairwire_gateway::not_ip::default_rate(rate);
+        let not_ip = fairwire_datapath::not_ip::default_rate(rate);
         Ok(ShaperPlan { discipline, rate, catch_up: Duration::from_ms(10), not_ip })
     };
     let direction = |shaper| DirectionPlan {

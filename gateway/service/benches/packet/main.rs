@@ -13,11 +13,11 @@
 mod frame;
 
 use fairwire_core::{Duration, Seed, Time};
-use fairwire_gateway::config::{Config, PlanContext};
-use fairwire_gateway::datapath::{Datapath, Wire};
-use fairwire_gateway::telemetry::{About, Observer, PortState};
+use fairwire_datapath::{Datapath, Wire};
 use fairwire_linux::clock;
 use fairwire_linux::port::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
+use fairwire_service::config::{Config, PlanContext};
+use fairwire_service::telemetry::{About, Observer, PortState};
 use fairwire_wire::vnet::VnetHeader;
 use frame::{FrameBytes, goes_on, spins, tcp, udp};
 use std::sync::Arc;

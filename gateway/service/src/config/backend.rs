@@ -1,6 +1,6 @@
 //! What carries the frames, as typed: a name, or a table with the name and its parameters.
 
-use crate::classify::LinkKind;
+use fairwire_datapath::classify::LinkKind;
 use fairwire_parameters::{Choice, OutOfRange, choice_schema, deserialize_choice, parameters};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::MapAccess;

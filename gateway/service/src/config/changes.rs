@@ -3,7 +3,7 @@
 use super::Config;
 use super::leaves::as_typed;
 use super::spec::ClassSpec;
-use crate::class_book::{Class, UNCLAIMED};
+use fairwire_datapath::class_book::{Class, UNCLAIMED};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The differences between a configuration and the next.

@@ -4,10 +4,10 @@
 use super::notes::NAMED;
 use super::places::{Origin, Texts};
 use super::spec::{DscpSpec, MatchSpec, Spec};
-use super::subscribers::{MAX_FAULTS, VLANS};
 use super::tree::{Tree, quoted};
-use crate::classify::{AccessKey, AccessTable, Claims, Prefix, Rule};
+use fairwire_datapath::classify::{AccessKey, AccessTable, Claims, Prefix, Rule};
 use fairwire_document::{DocumentError, shortened};
+use fairwire_subscribers::sheet::{MAX_FAULTS, VLANS};
 use std::collections::HashMap;
 
 /// The claims of the tree's subscribers and classes, and what is well to know of them.
@@ -145,7 +145,7 @@ fn vlans(typed: &[u16], path: &str, texts: &Texts<'_>) -> Result<Box<[u16]>, Doc
 
 fn prefixes(typed: &[String], path: &str, texts: &Texts<'_>) -> Result<Box<[Prefix]>, DocumentError> {
     let read = |(at, text): (usize, &String)| {
-        text.parse().map_err(|error: crate::classify::PrefixError| {
+        text.parse().map_err(|error: fairwire_datapath::classify::PrefixError| {
             let allowed = "a prefix such as `10.1.0.0/16` or `2001:db8::/48`";
             texts.refuse(&format!("{path}.{at}"), quoted(text), error, allowed)
         })

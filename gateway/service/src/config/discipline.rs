@@ -7,15 +7,16 @@ use super::places::Texts;
 use super::shaping::{self, Chosen, Shaping};
 use super::spec::DefaultsChoice;
 use super::tree::{Tree, quoted};
-use crate::class_book::{ClassBook, UNCLAIMED, Way};
 use fairwire_catalogue::compose::classful;
 use fairwire_catalogue::{self as catalogue, BuildError, Choice, Parameters, Site};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Duration, Rate, Seed, Weight};
+use fairwire_datapath::class_book::{ClassBook, UNCLAIMED};
 use fairwire_document::DocumentError;
 use fairwire_laws::compose::classful::{Classful, Contents, Inner, Pool};
 use fairwire_laws::part::{ClassSupport, Part};
 use fairwire_laws::spec::{ClassNumber, EcnChoice, Quantity, Weights};
+use fairwire_wire::Way;
 
 /// How `discipline` shares between the classes of the tree, if it can.
 pub(super) fn sharing(
@@ -226,7 +227,7 @@ impl<'a> DisciplinePlan<'a> {
         let site = self.site();
         let typed = self.shaping.parameters.spec::<classful::Spec>().cloned().unwrap_or_default();
         let ecn = typed.ecn;
-        let class = |(id, class): (u32, &crate::class_book::Class)| {
+        let class = |(id, class): (u32, &fairwire_datapath::class_book::Class)| {
             let bounds = class.bounds[self.way as usize];
             classful::Class {
                 id: Some(id),

@@ -4,9 +4,9 @@ use super::places::Texts;
 use super::shaping::Shaping;
 use super::spec::Spec;
 use super::tree::{Tree, quoted};
-use crate::class_book::Way;
-use crate::edge::MAX_CLASSES;
+use crate::edges::report::MAX_CLASSES;
 use fairwire_document::DocumentError;
+use fairwire_wire::Way;
 use std::net::SocketAddr;
 
 /// The discipline that has a marker for each class.

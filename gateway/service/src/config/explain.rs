@@ -2,11 +2,12 @@
 
 use super::backend::BackendKind;
 use super::shaping::{Shaping, TYPICAL_FRAME};
-use super::spec::DscpChoice;
+use super::spec::{BurstText, DscpChoice};
 use super::{ClassSupport, Config, LeafChoice, fair};
-use crate::class_book::{Burst, ClassKind, Way};
-use crate::classify::FlowKind;
-use crate::pool::PoolSize;
+use fairwire_datapath::class_book::ClassKind;
+use fairwire_datapath::classify::FlowKind;
+use fairwire_datapath::pool::PoolSize;
+use fairwire_wire::Way;
 use serde::Serialize;
 
 /// What would happen.
@@ -89,7 +90,7 @@ pub struct ClassExplanation {
     pub ceiling_bps: Option<u64>,
     /// What it may have beyond that after a pause, such as `40 Mbit/s for 10 s`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub burst: Option<Burst>,
+    pub burst: Option<BurstText>,
     /// With `classful`: its own discipline, or that of all below it, as given; absent where it has
     /// that of the class above.
     pub leaf: Option<String>,
@@ -109,8 +110,10 @@ pub struct Memory {
 }
 
 /// Bytes of a class: in the book with its name, and its counts both ways.
-const CLASS_BYTES: usize =
-    size_of::<crate::class_book::Class>() + 32 + 48 + 2 * size_of::<crate::account::FlowCount>();
+const CLASS_BYTES: usize = size_of::<fairwire_datapath::class_book::Class>()
+    + 32
+    + 48
+    + 2 * size_of::<fairwire_datapath::account::FlowCount>();
 
 impl Config {
     /// What this configuration means.
@@ -169,7 +172,7 @@ impl Config {
             levels.push(class.parent.map_or(1, |parent| levels[parent as usize] + 1));
         }
         let of_leaves = (shaping.sharing == ClassSupport::Queues).then_some(&self.leaves);
-        let explained = |(number, class): (u32, &crate::class_book::Class)| {
+        let explained = |(number, class): (u32, &fairwire_datapath::class_book::Class)| {
             let bounds = class.bounds[way as usize];
             ClassExplanation {
                 class: class.name.clone(),
@@ -182,7 +185,7 @@ impl Config {
                 weight: class.weight.get(),
                 guaranteed_bps: bounds.guaranteed.map(|rate| rate.bps()),
                 ceiling_bps: bounds.ceiling.map(|rate| rate.bps()),
-                burst: bounds.burst,
+                burst: bounds.burst.map(BurstText),
                 leaf: of_leaves.and_then(|leaves| leaves.of(number)).map(LeafChoice::to_string),
                 busy_bps: busy[number as usize],
             }

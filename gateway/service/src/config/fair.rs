@@ -1,8 +1,9 @@
 //! What each class gets when all are busy: weighted max-min fairness over the tree, with guarantees
 //! first and ceilings last.
 
-use crate::class_book::{ClassBook, Way};
+use fairwire_datapath::class_book::ClassBook;
 use fairwire_metrics::class_shares::class_shares;
+use fairwire_wire::Way;
 
 /// Bit/s of each class, by number, on a link of `rate_bps`.
 pub(super) fn busy(book: &ClassBook, way: Way, rate_bps: f64) -> Vec<f64> {
@@ -15,8 +16,8 @@ pub(super) fn busy(book: &ClassBook, way: Way, rate_bps: f64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::class_book::{Bounds, Class, ClassKind};
     use fairwire_core::{Rate, Weight};
+    use fairwire_datapath::class_book::{Bounds, Class, ClassKind};
 
     fn class(name: &str, parent: Option<u32>, weight: f64, bounds: (u64, u64)) -> Class {
         let bounds =

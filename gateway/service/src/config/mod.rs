@@ -9,7 +9,6 @@ mod changes;
 mod claims;
 mod discipline;
 mod edges;
-pub mod edit;
 pub mod environment;
 pub mod explain;
 mod fair;
@@ -22,7 +21,6 @@ mod promises;
 mod service;
 mod shaping;
 pub mod spec;
-pub mod subscribers;
 mod tree;
 pub mod user;
 
@@ -33,22 +31,25 @@ pub use leaves::LeafChoice;
 pub use other::{Knows, OtherDiscipline};
 pub use shaping::Shaping;
 
-use crate::class_book::{ClassBook, Way};
-use crate::classify::{Claims, Classifier, ClassifierPlan, FlowKind, Framing, LinkKind, Members};
-use crate::datapath::DatapathPlan;
-use crate::direction::{DirectionPlan, ShaperPlan};
-use crate::edge::{Edge, Estimates, Key, MIN_KEY_BYTES, Targets};
-use crate::pool::PoolSize;
+use crate::edges::report::{Key, MIN_KEY_BYTES};
 use discipline::{DisciplineFault, DisciplinePlan};
 use fairwire_catalogue::{self as catalogue, BuildError, Choice, Site};
 use fairwire_core::{Duration, Seed};
+use fairwire_datapath::DatapathPlan;
+use fairwire_datapath::class_book::ClassBook;
+use fairwire_datapath::classify::{Claims, Classifier, ClassifierPlan, FlowKind, Framing, LinkKind, Members};
+use fairwire_datapath::direction::{DirectionPlan, ShaperPlan};
+use fairwire_datapath::edge::{Edge, Estimates, Targets};
+use fairwire_datapath::pool::PoolSize;
 use fairwire_document::{DocumentError, Locations, Problem, read_document, read_text};
+use fairwire_subscribers::sheet;
+use fairwire_subscribers::sheet::SheetText;
+use fairwire_wire::Way;
 use leaves::ClassLeaves;
 use places::Texts;
 use spec::Spec;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use subscribers::SheetText;
 
 /// A configuration that makes sense.
 #[derive(Clone, Debug)]
@@ -136,7 +137,7 @@ impl Config {
         };
         let sheet = beside(path, &subscribers.file);
         let wanted = "a table of subscribers in CSV, such as docs/gateway/subscribers.csv";
-        let text = read(&sheet, subscribers::MAX_BYTES, wanted)
+        let text = read(&sheet, sheet::MAX_BYTES, wanted)
             .map_err(|error| places.refuse("subscribers.file", error.problem))?;
         let name = sheet.display().to_string();
         let sheet = SheetText { name: &name, text: &text };
@@ -160,7 +161,7 @@ impl Config {
     }
 
     fn check(spec: Spec, places: Locations, csv: Option<SheetText<'_>>) -> Result<Config, DocumentError> {
-        let sheet = csv.map(subscribers::read).transpose()?;
+        let sheet = csv.map(sheet::read).transpose()?;
         let texts = Texts { places: &places, sheet: sheet.as_ref() };
         service::check(&spec, &texts)?;
         let tree = tree::grow(&spec, &texts)?;
@@ -302,7 +303,7 @@ impl Config {
             way,
             claims: Arc::clone(&self.claims),
         })
-        .writing(shaping.map_or_else(Default::default, |shaping| shaping.dscp))
+        .writing(shaping.map_or_else(Default::default, |shaping| shaping.dscp.rewriting()))
         .suspending(self.book.suspended());
         let classifier = if shaping.is_some_and(|shaping| shaping.within) {
             classifier.with_conversations()

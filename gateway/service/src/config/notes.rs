@@ -5,10 +5,10 @@ use super::places::Texts;
 use super::shaping::{self, Shaping};
 use super::spec::Spec;
 use super::tree::{self, Tree};
-use crate::class_book::Way;
-use crate::classify::FlowKind;
 use fairwire_catalogue as catalogue;
+use fairwire_datapath::classify::FlowKind;
 use fairwire_laws::part::ClassSupport;
+use fairwire_wire::Way;
 
 /// The number of classes or prefixes that a note names.
 pub(super) const NAMED: usize = 3;

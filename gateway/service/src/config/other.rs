@@ -3,11 +3,11 @@
 use super::discipline::share_between_hosts;
 use super::shaping::{Chosen, Shaping};
 use super::{Config, PlanContext};
-use crate::class_book::Way;
-use crate::classify::FlowKind;
 use fairwire_catalogue::{self as catalogue, BuildError};
 use fairwire_core::{Discipline, Rate};
+use fairwire_datapath::classify::FlowKind;
 use fairwire_laws::part::ClassSupport;
+use fairwire_wire::Way;
 
 /// A discipline that is built as if it were the one of a way.
 pub struct OtherDiscipline {

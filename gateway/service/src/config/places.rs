@@ -1,7 +1,7 @@
 //! The places of the parts of a configuration, in the TOML file or in the subscriber file.
 
-use super::subscribers::{Row, Sheet};
 use fairwire_document::{DocumentError, Locations, Problem, shortened};
+use fairwire_subscribers::sheet::{Row, Sheet};
 use std::fmt::Display;
 
 /// The two files.

@@ -2,10 +2,10 @@
 
 use super::places::{Origin, Texts};
 use super::tree::Tree;
-use crate::class_book::Way;
 use fairwire_core::class_tree::{Overpromised, guarantees};
 use fairwire_core::{ClassTerms, Rate};
 use fairwire_document::{DocumentError, shortened};
+use fairwire_wire::Way;
 
 /// Checks guarantees and ceilings one way; `rate` is that of the link, `None` where that way is not
 /// shaped.

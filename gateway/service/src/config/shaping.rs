@@ -1,21 +1,20 @@
 //! One direction through the gateway: its rate, its framing, its flows and its discipline.
 
-use super::discipline;
 use super::leaves::LeafChoice;
 use super::offered::{self, with_leaves};
 use super::places::Texts;
-use super::promises;
 use super::spec::{DefaultsChoice, DirectionSpec, DscpChoice, FlowsChoice, FlowsSpec, FramingSpec, Spec};
 use super::tree::{Tree, quoted};
-use crate::class_book::Way;
-use crate::classify::{FlowKind, Framing, LinkKind};
-use crate::not_ip::default_rate;
+use super::{discipline, promises};
 use fairwire_catalogue::{self as catalogue, Choice, Parameters};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
+use fairwire_datapath::classify::{FlowKind, Framing, LinkKind};
+use fairwire_datapath::not_ip::default_rate;
 use fairwire_document::DocumentError;
 use fairwire_laws::autorate;
 use fairwire_laws::part::ClassSupport;
+use fairwire_wire::Way;
 use fairwire_wire::flow_key::NetworkBits;
 
 /// One direction, checked.

@@ -1,10 +1,11 @@
 //! A gateway's configuration as typed.
 
 use super::backend::Backend;
-use crate::class_book::Burst;
 use fairwire_catalogue::{Choice, Parameters};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Duration, Rate};
+use fairwire_datapath::class_book::Burst;
+use fairwire_datapath::classify::Dscp;
 use fairwire_laws::autorate;
 use fairwire_laws::spec::Quantity;
 use schemars::JsonSchema;
@@ -139,14 +140,15 @@ pub enum DscpChoice {
 }
 
 impl DscpChoice {
-    /// The class of assured forwarding of what is sent on; `None` where there is none.
-    pub fn assured_class(self) -> Option<u8> {
+    /// The rewriting of codepoints that it stands for.
+    pub fn rewriting(self) -> Dscp {
         match self {
-            DscpChoice::Keep | DscpChoice::Wash => None,
-            DscpChoice::Af1 => Some(1),
-            DscpChoice::Af2 => Some(2),
-            DscpChoice::Af3 => Some(3),
-            DscpChoice::Af4 => Some(4),
+            DscpChoice::Keep => Dscp::Keep,
+            DscpChoice::Wash => Dscp::Wash,
+            DscpChoice::Af1 => Dscp::Assured(1),
+            DscpChoice::Af2 => Dscp::Assured(2),
+            DscpChoice::Af3 => Dscp::Assured(3),
+            DscpChoice::Af4 => Dscp::Assured(4),
         }
     }
 }
@@ -287,7 +289,7 @@ pub struct BoundsSpec {
     pub ceiling: Option<Quantity<Rate>>,
     /// What it may have beyond its ceiling after a pause, such as `40 Mbit/s for 10 s`. Default:
     /// nothing.
-    pub burst: Option<Burst>,
+    pub burst: Option<BurstText>,
 }
 
 /// The packets that match every given key, at any of its values.
@@ -437,4 +439,24 @@ pub enum OnFailure {
     /// A watchdog bridges the two interfaces in the kernel, unshaped, until the gateway is back. On
     /// a router the kernel forwards by itself, unshaped, once the process is dead.
     Open,
+}
+
+/// A [`Burst`] as text, such as `40 Mbit/s for 10 s`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
+pub struct BurstText(pub Burst);
+
+impl TryFrom<String> for BurstText {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse().map(BurstText)
+    }
+}
+
+impl From<BurstText> for String {
+    fn from(BurstText(burst): BurstText) -> String {
+        burst.to_string()
+    }
 }

@@ -2,11 +2,11 @@
 
 use super::places::{Origin, Texts};
 use super::spec::{ClassSpec, Spec};
-use super::subscribers::{MAX_FAULTS, Row, checked_name};
-use crate::class_book::{Bounds, Class, ClassBook, ClassKind};
 use fairwire_core::class_tree::{MAX_CLASSES, MAX_LEVELS};
 use fairwire_core::{ClassTerms, ClassTree, ClassTreeError, Weight};
+use fairwire_datapath::class_book::{Bounds, Class, ClassBook, ClassKind};
 use fairwire_document::{DocumentError, shortened};
+use fairwire_subscribers::sheet::{MAX_FAULTS, Row, checked_name};
 use std::collections::HashMap;
 
 /// The tree, and the place of each of its classes in the files.
@@ -79,7 +79,7 @@ fn of_spec(class: &ClassSpec, weight: Weight, parent: Option<u32>) -> Class {
     let bounds = [&class.download, &class.upload].map(|bounds| Bounds {
         guaranteed: bounds.guaranteed.map(|rate| rate.0),
         ceiling: bounds.ceiling.map(|rate| rate.0),
-        burst: bounds.burst,
+        burst: bounds.burst.map(|burst| burst.0),
     });
     let (name, kind) = (class.name.clone(), ClassKind::Class);
     Class { name, parent, kind, weight, bounds, is_suspended: false }

@@ -5,8 +5,8 @@
 //! in between. What a client sends beyond its next request stays with the kernel. A client that has
 //! not read its last answer gets no other one.
 
-use crate::control::handed::Handed;
-use crate::control::protocol::{Answer, Request};
+use fairwire_control::handed::Handed;
+use fairwire_control::protocol::{Answer, Request};
 use fairwire_core::{Duration, Time};
 use rustix::event::PollFlags;
 use std::io::{self, ErrorKind, Write};

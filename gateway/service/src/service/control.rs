@@ -1,7 +1,6 @@
 //! The thread that answers: the control socket, signals, the service manager.
 
 use super::clients::{Clients, Reply};
-use super::edges::Edges;
 use super::engine::{Command, Shared};
 use super::limits::Limits;
 use super::log::{report, say};
@@ -10,12 +9,13 @@ use super::place::{Listener, NameLock};
 use super::reload::Present;
 use super::take_over::{self, Offer, Paper};
 use super::troubles::Troubles;
-use crate::class_book::Way;
-use crate::control::handed::Handed;
-use crate::control::protocol::{Answer, MAX_FLOWS, RateStep, Reloaded, Request, Wanted};
+use crate::edges::Edges;
 use crate::telemetry::{Board, ChangeKind};
+use fairwire_control::handed::Handed;
+use fairwire_control::protocol::{Answer, MAX_FLOWS, RateStep, Reloaded, Request, Wanted};
 use fairwire_core::{Duration, Rate, Time};
-use fairwire_linux::clock;
+use fairwire_linux::{clock, memory};
+use fairwire_wire::Way;
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::Read;
 use std::net::TcpListener;
@@ -75,7 +75,6 @@ pub(super) struct Control<'a> {
     pub shared: Arc<Shared>,
     pub edges: Edges,
     pub stop: &'a AtomicBool,
-    pub give_memory_back: Option<fn()>,
     /// What is handed over to a process that takes over, beside what is above.
     pub estate: Estate<'a>,
     /// A process that waits to take over.
@@ -247,9 +246,7 @@ impl Control<'_> {
     fn reload(&mut self, files: &[PathBuf], handed: &Handed) -> Result<Reloaded, String> {
         self.reporter.reloading();
         let outcome = self.present.reload(files, handed);
-        if let Some(give_memory_back) = self.give_memory_back {
-            give_memory_back();
-        }
+        memory::give_back(); // there were two configurations
         match &outcome {
             Ok(done) if done.changes.is_empty() => {
                 self.board.note(ChangeKind::Reload, "nothing changed".to_owned());

@@ -3,16 +3,16 @@
 
 use super::pace::{interval, longest_stay};
 use super::port::Common;
-use crate::class_book::Way;
-use crate::classify::Members;
 use crate::config::Config;
-use crate::datapath::Datapath;
-use crate::direction::{HandedOver, Replacement, Retired, Sizes};
-use crate::driver::Next;
-use crate::io::senders::Senders;
 use crate::telemetry::{Observer, PortState, Samplers};
-use crate::trips::{ClassTrips, Listener};
 use fairwire_core::{Duration, RateLaw, RateRequest, SetWeightError, Time, Weight};
+use fairwire_datapath::Datapath;
+use fairwire_datapath::classify::Members;
+use fairwire_datapath::direction::{HandedOver, Replacement, Retired, Sizes};
+use fairwire_datapath::driver::Next;
+use fairwire_datapath::io::senders::Senders;
+use fairwire_datapath::trips::{ClassTrips, Listener};
+use fairwire_wire::Way;
 use std::cell::{Cell, RefCell};
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};
 
 /// A command for the thread that forwards.
-pub(super) enum Command {
+pub enum Command {
     /// Other parts for both ways.
     Replace(Box<Replace>),
     /// Changes of classes that stay. All or none. The answer has what is no longer needed.

@@ -1,6 +1,6 @@
 //! Why a gateway does not start, or cannot go on.
 
-use crate::http::ServeError;
+use crate::sites::ServeError;
 use fairwire_catalogue::BuildError;
 use fairwire_document::DocumentError;
 use fairwire_linux::port::PortError;
@@ -97,7 +97,7 @@ impl ServiceError {
     }
 
     /// The error for `source` at `operation`; missing rights have a variant of their own.
-    pub(super) fn system(operation: impl Into<String>, source: impl Into<std::io::Error>) -> Self {
+    pub fn system(operation: impl Into<String>, source: impl Into<std::io::Error>) -> Self {
         let (operation, source) = (operation.into(), source.into());
         match source.kind() {
             std::io::ErrorKind::PermissionDenied => ServiceError::NoRights { operation, source },

@@ -3,12 +3,12 @@
 
 use super::engine::{Command, Shared};
 use super::log::say;
-use crate::class_book::Way;
 use crate::config::Config;
 use crate::telemetry::Board;
-use crate::trips::Listener;
 use fairwire_core::{Duration, Rate, RateLaw, RoundTrip, Step, Time};
+use fairwire_datapath::trips::Listener;
 use fairwire_laws::autorate::{self, Autorate, Side};
+use fairwire_wire::Way;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, sync_channel};
 

@@ -5,9 +5,9 @@
 //! Subscribers at their ceilings are not: a minute's download is no news. They are counted in the
 //! snapshot.
 
-use crate::class_book::Way;
 use crate::telemetry::{AtLimits, Board, ChangeKind};
 use fairwire_core::{Duration, Time};
+use fairwire_wire::Way;
 use std::collections::BTreeMap;
 
 /// The interval of looks.

@@ -17,7 +17,7 @@ pub(super) fn set_gateway(name: Option<String>) {
 }
 
 /// Writes a line.
-pub(super) fn say(line: std::fmt::Arguments<'_>) {
+pub fn say(line: std::fmt::Arguments<'_>) {
     // Standard error may be closed.
     let _ = GATEWAY.with_borrow(|gateway| match gateway {
         Some(name) => writeln!(io::stderr(), "{name}: {line}"),

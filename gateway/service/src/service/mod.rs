@@ -11,11 +11,10 @@
 //! ```
 
 mod bridge;
-mod client;
+
 mod clients;
 mod control;
-mod edges;
-mod engine;
+pub(crate) mod engine;
 mod error;
 mod following;
 mod forwarding;
@@ -24,39 +23,39 @@ mod guarding;
 mod heartbeat;
 mod limits;
 mod links;
-mod log;
+pub mod log;
 mod notify;
 mod opening;
 mod pace;
-mod place;
+pub mod place;
 mod port;
 mod ports;
-mod reload;
+pub(crate) mod reload;
 mod rights;
-mod sites;
+
 mod take_over;
 mod together;
 mod troubles;
 
-pub use client::{RequestError, send};
 pub use error::ServiceError;
 pub use guard::{GUARD_COMMAND, guard_main};
 pub use place::{files_of, folder, socket_of, socket_path};
 
 use crate::config::backend::BackendKind;
 use crate::config::spec::WireSpec;
-use crate::config::user::{self, User};
-use crate::config::{Config, PlanContext};
-use crate::datapath::Datapath;
-use crate::direction::Direction;
-use crate::edge::EdgeViews;
+use crate::config::user::User;
+use crate::config::{Config, PlanContext, user};
+use crate::edges::Edges;
+use crate::sites::{BindSites, BoundSites, history_of};
 use crate::telemetry::{About, ChangeKind, Observer};
 use control::{Control, Estate, Signals};
-use edges::Edges;
 use engine::{Command, Shared};
 use fairwire_core::Seed;
-use fairwire_linux::clock;
+use fairwire_datapath::Datapath;
+use fairwire_datapath::direction::Direction;
+use fairwire_datapath::edge::EdgeViews;
 use fairwire_linux::port::PortError;
+use fairwire_linux::{clock, memory};
 use forwarding::{Forwarding, Source};
 use guarding::{GuardPipes, Guarding};
 use links::Links;
@@ -66,7 +65,6 @@ use opening::Waiter;
 use place::{Listener, NameLock};
 use reload::Present;
 use rights::Files;
-use sites::Sites;
 use std::hash::{BuildHasher, RandomState};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -77,27 +75,16 @@ use std::thread;
 use take_over::Papers;
 
 /// Options of a run, beside the configuration.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Options {
+    /// Metrics and pages.
+    pub sites: BindSites,
     /// Allow all system calls: for debuggers.
     pub no_seccomp: bool,
     /// Wait for interfaces that are not there yet, for as long as `safety.patience` says.
     pub wait: bool,
     /// Take over from the process that runs, without a gap. For one gateway.
     pub take_over: bool,
-    /// Gives free memory back to the system, if the program's allocator can. Called after a reload,
-    /// when there were two configurations.
-    pub give_memory_back: Option<fn()>,
-}
-
-/// Turns huge pages off, for a program whose allocator requests them. To be called first, before
-/// there is much memory.
-///
-/// A gateway's pools are large and mostly never touched: in small pages they cost nothing until
-/// they are.
-pub fn use_small_pages() {
-    // A kernel without this option gives memory by its own rules.
-    let _ = rustix::thread::disable_transparent_huge_pages(true);
 }
 
 /// A gateway to be run: its configuration, and the file from which it was read and is read again.
@@ -119,6 +106,8 @@ pub struct Configured {
 /// # Errors
 /// Why they did not start, or the first failure of one that had started.
 pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> Result<(), ServiceError> {
+    memory::use_small_pages();
+    memory::keep_apart();
     let (configs, paths): (Vec<_>, Vec<_>) =
         gateways.into_iter().map(|Configured { config, path }| (Arc::new(config), path)).unzip();
     together::check(&configs)?;
@@ -273,7 +262,7 @@ fn files(config: &Config) -> Files {
     let mut read: Vec<_> = sources.filter_map(|file| folder_of(&file)).collect();
     read.push("/proc".into());
     let state = std::env::var_os("STATE_DIRECTORY").map(std::path::PathBuf::from);
-    let history = sites::history_of(config).and_then(|history| folder_of(&history));
+    let history = history_of(config).and_then(|history| folder_of(&history));
     let write = [Some(folder()), folder_of(&socket), state, history].into_iter().flatten().collect();
     let makes_devices = config.spec().wire.backend.kind() != BackendKind::AfPacket;
     let devices = makes_devices.then(|| "/dev/net/tun".into()).into_iter().collect();
@@ -305,10 +294,9 @@ struct ReadyGateway<'a> {
     links: Links,
     listener: Listener,
     signals: &'a Signals,
-    sites: Sites,
+    sites: Box<dyn BoundSites>,
     edges: Edges,
     guard: Option<Guarding>,
-    give_memory_back: Option<fn()>,
 }
 
 impl<'a> ReadyGateway<'a> {
@@ -323,10 +311,9 @@ impl<'a> ReadyGateway<'a> {
         let links = Links::open([&config.spec().wire.inside, &config.spec().wire.outside])?;
         let (context, datapath) = built(&config)?;
         let listener = Listener::bind(&socket_of_gateway(&config), user::readers(&config)?)?;
-        let sites = Sites::bind(&config, user, &mut Vec::new())?;
+        let sites = (options.sites)(&config, user, &mut Vec::new())?;
         let edges = Edges::bind(&config, &mut Vec::new())?;
-        let (source, guard, give_memory_back) =
-            (Source::Open(Box::new(wire)), None, options.give_memory_back);
+        let (source, guard) = (Source::Open(Box::new(wire)), None);
         Ok(Some(ReadyGateway {
             config,
             path,
@@ -340,7 +327,6 @@ impl<'a> ReadyGateway<'a> {
             sites,
             edges,
             guard,
-            give_memory_back,
         }))
     }
 
@@ -367,10 +353,9 @@ impl<'a> ReadyGateway<'a> {
             links,
             listener: Listener::handed_over(control, &socket),
             signals,
-            sites: Sites::bind(&config, user, &mut streams)?,
+            sites: (options.sites)(&config, user, &mut streams)?,
             edges: Edges::bind(&config, &mut datagrams)?,
             guard: guard.map(Guarding::handed_over),
-            give_memory_back: options.give_memory_back,
             config,
         })
     }
@@ -398,7 +383,7 @@ fn forward(
     (stop, is_alone): (&AtomicBool, bool),
 ) -> Result<(), ServiceError> {
     let ReadyGateway { config, path, lock, context, mut datapath, source, links, .. } = ready;
-    let ReadyGateway { listener, signals, sites, edges, mut guard, give_memory_back, .. } = ready;
+    let ReadyGateway { listener, signals, sites, edges, mut guard, .. } = ready;
     let (commands, received) = channel();
     let shared = Arc::new(Shared::default());
     let sizes = [datapath.forward.sizes(), datapath.backward.sizes()];
@@ -455,7 +440,6 @@ fn forward(
         shared: shared.clone(),
         edges,
         stop,
-        give_memory_back,
         estate,
         offer: None,
     };

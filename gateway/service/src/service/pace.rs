@@ -1,9 +1,9 @@
 //! The interval of observations, the longest silence, and the longest end of a gateway.
 
-use crate::class_book::Way;
 use crate::config::Config;
 use crate::config::spec::SafetySpec;
 use fairwire_core::Duration;
+use fairwire_wire::Way;
 
 /// The time between two observations.
 pub(super) fn interval(config: &Config) -> Duration {

@@ -1,8 +1,9 @@
 //! The paths of a gateway: its socket, and the lock on its name.
 
 use super::error::ServiceError;
+use crate::config;
+use crate::config::spec::Spec;
 use crate::config::user::User;
-use crate::config::{self, spec::Spec};
 use fairwire_document::{DocumentError, read_document};
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use rustix::fs::{FlockOperation, Mode, flock};
@@ -171,7 +172,7 @@ impl Drop for NameLock {
 }
 
 /// Makes the last part of `folder`, where it is not there yet.
-pub(super) fn make_folder(folder: &Path) -> Result<(), ServiceError> {
+pub fn make_folder(folder: &Path) -> Result<(), ServiceError> {
     match std::fs::create_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         outcome => {
@@ -181,7 +182,7 @@ pub(super) fn make_folder(folder: &Path) -> Result<(), ServiceError> {
 }
 
 /// Gives `folder` to `user`, which has to remove what is made there.
-pub(super) fn give_folder(folder: &Path, user: &User) -> Result<(), ServiceError> {
+pub fn give_folder(folder: &Path, user: &User) -> Result<(), ServiceError> {
     let fail = |error: io::Error| {
         ServiceError::system(format!("giving {} to `{}`", folder.display(), user.name), error)
     };

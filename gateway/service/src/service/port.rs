@@ -216,7 +216,7 @@ impl<P: AsFd> AsFd for LivePort<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::memory::{Arrival, MemoryPort};
+    use fairwire_datapath::io::memory::{Arrival, MemoryPort};
     use fairwire_wire::vnet::VnetHeader;
 
     /// A port whose interface goes on command.

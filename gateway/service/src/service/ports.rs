@@ -6,7 +6,7 @@ use crate::config::backend::BackendKind;
 use crate::config::environment::passage;
 use crate::config::spec::Spec;
 use crate::config::{Config, environment};
-use crate::io::router::RouterPort;
+use fairwire_datapath::io::router::RouterPort;
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::interface::mtu;
 use fairwire_linux::link;

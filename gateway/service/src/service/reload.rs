@@ -4,18 +4,17 @@
 use super::engine::{Command, Edit, Replace, Replaced};
 use super::following::Following;
 use super::ports;
-use crate::class_book::Way;
-use crate::classify::FlowKind;
 use crate::config::{Config, PlanContext};
-use crate::control::handed::Handed;
-use crate::control::protocol::{MAX_STEPS, RateStep, Reloaded};
-use crate::direction::{Replacement, Sizes};
-use crate::edge::EdgeViews;
-use crate::telemetry::About;
-use crate::telemetry::Board;
-use crate::trips::ClassTrips;
+use crate::telemetry::{About, Board};
+use fairwire_control::handed::Handed;
+use fairwire_control::protocol::{MAX_STEPS, RateStep, Reloaded};
 use fairwire_core::{Duration, Rate, RateLaw, Step, Time, Weight};
+use fairwire_datapath::classify::FlowKind;
+use fairwire_datapath::direction::{Replacement, Sizes};
+use fairwire_datapath::edge::EdgeViews;
+use fairwire_datapath::trips::ClassTrips;
 use fairwire_document::{Problem, read_open, read_text};
+use fairwire_wire::Way;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +22,7 @@ use std::sync::mpsc::{Sender, sync_channel};
 use std::time::Duration as StdDuration;
 
 /// The configuration in place, and how to put another one there.
-pub(super) struct Present {
+pub struct Present {
     pub config: Arc<Config>,
     pub path: PathBuf,
     pub context: PlanContext,

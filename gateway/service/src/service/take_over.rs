@@ -19,12 +19,12 @@ use super::error::ServiceError;
 use super::log::say;
 use crate::config::Config;
 use crate::config::backend::BackendKind;
-use crate::control::handed::Handed;
-use crate::control::protocol::{Answer, Request, Wanted};
-use crate::datapath::{Datapath, Wire};
-use crate::direction::transit::{TakenOut, Transit};
-use crate::io::device::DeviceLock;
+use crate::device::DeviceLock;
+use fairwire_control::handed::Handed;
+use fairwire_control::protocol::{Answer, Request, Wanted};
 use fairwire_core::{Duration, Time};
+use fairwire_datapath::direction::transit::{TakenOut, Transit};
+use fairwire_datapath::{Datapath, Wire};
 use fairwire_linux::clock;
 use fairwire_linux::port::{LinkKind, Port};
 use rustix::net::{
@@ -141,7 +141,8 @@ pub(super) fn request(path: &Path, config: &Config) -> Result<Papers, ServiceErr
     let (stream, theirs) = UnixStream::pair().map_err(fail)?;
     let handed: Handed = [OwnedFd::from(theirs)].into_iter().collect();
     let request = Request::TakeOver { wanted: wanted(config), handed };
-    let answer = super::client::send(path, &request).map_err(|error| refused(error.to_string()))?;
+    let answer =
+        fairwire_control::client::send(path, &request).map_err(|error| refused(error.to_string()))?;
     drop(request); // their end is theirs alone
     match answer {
         Answer::Offered => {}

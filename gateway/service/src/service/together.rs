@@ -1,9 +1,10 @@
 //! What the gateways of one process may not share: names, interfaces, sockets, addresses, files.
 
 use super::error::ServiceError;
-use super::{place, sites};
-use crate::config::Config;
-use crate::config::user::{self, User};
+use super::place;
+use crate::config::user::User;
+use crate::config::{Config, user};
+use crate::sites;
 use fairwire_document::{DocumentError, Problem};
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! Logs once each kind of loss that means that something is set up wrong.
 
-use crate::ledger::Loss;
+use fairwire_datapath::ledger::Loss;
 
 /// The kinds of loss that were logged.
 #[derive(Debug, Default)]

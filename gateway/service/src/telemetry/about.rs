@@ -1,12 +1,12 @@
 //! The part of the configuration that telemetry needs: names, rates, and what a flow is.
 
-use crate::account::FirstPacket;
-use crate::class_book::{ClassBook, ClassKind, Way};
-use crate::classify::{FlowKind, LinkKind};
 use crate::config::Config;
 use fairwire_core::{Rate, RateLaw, Time, Weight};
-use fairwire_wire::FlowKey;
+use fairwire_datapath::account::FirstPacket;
+use fairwire_datapath::class_book::{ClassBook, ClassKind};
+use fairwire_datapath::classify::{FlowKind, LinkKind};
 use fairwire_wire::flow_key::Mac;
+use fairwire_wire::{FlowKey, Way};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ pub const CAPTURED: u32 = 4096;
 const ARRIVALS: u32 = 1 << 18;
 
 /// Arrivals that are kept for replays, each way: none without a page.
-pub(crate) fn max_arrivals(config: &Config) -> usize {
+pub fn max_arrivals(config: &Config) -> usize {
     config.spec().telemetry.page.as_ref().map_or(0, |page| page.arrivals.unwrap_or(ARRIVALS) as usize)
 }
 
@@ -185,9 +185,8 @@ fn network(key: &FlowKey, end: End, ipv4: u8, ipv6: u8) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::class_book::{Bounds, Class};
-    use fairwire_wire::flow_key::NetworkBits;
-    use fairwire_wire::flow_key::Tuple;
+    use fairwire_datapath::class_book::{Bounds, Class};
+    use fairwire_wire::flow_key::{NetworkBits, Tuple};
     use fairwire_wire::headers::Ports;
 
     fn about(flows: FlowKind) -> About {

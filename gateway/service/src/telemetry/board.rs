@@ -1,27 +1,28 @@
 //! The board, to which the observer writes and from which all others read.
 
 use super::about::About;
-use super::capture::{PartialFile, Ring, Setting, SharedRing, as_pcapng, write_pcapng};
-use super::changes::{Change, ChangeKind, Changes};
-use super::counts;
+use super::changes::{ChangeKind, Changes};
 use super::digest::{self, Digest, SHOWN_FLOWS};
 use super::events::{NamedEvent, Names};
 use super::observer::{Gauge, MAX_GAUGES, PortState, Samplers, kept};
-use super::process;
 use super::pulse::{MAX_PICKED, Pick, Pulse};
 use super::sample::{FlowSample, RecentCopies, Sampler};
-use super::snapshot::{
-    CountsSnapshot, EdgeSnapshot, FlowSnapshot, PortSnapshot, SNAPSHOT_VERSION, Snapshot, SojournSnapshot,
-    TotalsSnapshot, WayCounts, WaySnapshot,
-};
-use super::sojourn::Waits;
 use super::verdict;
-use crate::account::{FirstPacket, FlowCount};
-use crate::arrivals::{ArrivalBatch, SharedArrivals};
-use crate::class_book::{ClassKind, Way};
-use crate::ledger::{Loss, Totals};
-use crate::trips::TcpCount;
+use super::{counts, process};
+use fairwire_control::snapshot::Change;
+use fairwire_control::snapshot::{
+    CountsSnapshot, EdgeSnapshot, FlowSnapshot, PortSnapshot, SNAPSHOT_VERSION, Snapshot, SojournHistogram,
+    SojournSnapshot, TotalsSnapshot, WayCounts, WaySnapshot,
+};
 use fairwire_core::{Backlog, Cause, Duration, FlowHash, RateLaw, Time, Unit, Weight};
+use fairwire_datapath::account::{FirstPacket, FlowCount};
+use fairwire_datapath::arrivals::{ArrivalBatch, SharedArrivals};
+use fairwire_datapath::capture::{PartialFile, Ring, Setting, SharedRing, as_pcapng, write_pcapng};
+use fairwire_datapath::class_book::ClassKind;
+use fairwire_datapath::ledger::{Loss, Totals};
+use fairwire_datapath::sojourn::{self, Waits};
+use fairwire_datapath::trips::TcpCount;
+use fairwire_wire::Way;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
@@ -73,7 +74,7 @@ pub(super) struct WayTick {
     pub totals: Totals,
     pub inside: u64,
     pub backlog: Backlog,
-    pub sojourn: SojournSnapshot,
+    pub sojourn: sojourn::Summary,
     pub waits: Waits,
     pub throughput_bps: f64,
     pub captured: u64,
@@ -85,7 +86,7 @@ pub(super) struct WayTick {
 /// What is taken of the round trips of one way.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TripsTick {
-    pub window: SojournSnapshot,
+    pub window: sojourn::Summary,
     pub since_start: Waits,
     pub tcp: TcpCount,
 }
@@ -320,7 +321,7 @@ impl Board {
                 totals: totals(tick),
                 backlog_packets: tick.backlog.packets.into(),
                 backlog_bytes: tick.backlog.bytes,
-                waits: tick.waits.fine_histogram(),
+                waits: histogram(tick.waits.fine_histogram()),
                 flow_count: copy.map_or(0, |copy| copy.flows.len() as u64),
                 flows: copy
                     .map(|copy| counts::flows(&store.about, way, copy, store.start, max))
@@ -457,10 +458,10 @@ fn way_snapshot(
         totals: totals(tick),
         backlog_packets: tick.backlog.packets.into(),
         backlog_bytes: tick.backlog.bytes,
-        sojourn: tick.sojourn.clone(),
-        sojourn_histogram: tick.waits.histogram(),
-        round_trip: tick.trips.window.clone(),
-        round_trip_histogram: tick.trips.since_start.histogram(),
+        sojourn: summary(tick.sojourn),
+        sojourn_histogram: histogram(tick.waits.histogram()),
+        round_trip: summary(tick.trips.window),
+        round_trip_histogram: histogram(tick.trips.since_start.histogram()),
         tcp_segments: tick.trips.tcp.segments,
         retransmitted: tick.trips.tcp.retransmitted,
         throughput_bps: tick.throughput_bps,
@@ -540,4 +541,14 @@ fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
         Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
         Err(TryLockError::WouldBlock) => None,
     }
+}
+
+fn summary(waits: sojourn::Summary) -> SojournSnapshot {
+    let sojourn::Summary { mean_s, p50_s, p95_s, p99_s, max_s } = waits;
+    SojournSnapshot { mean_s, p50_s, p95_s, p99_s, max_s }
+}
+
+fn histogram(waits: sojourn::Histogram) -> SojournHistogram {
+    let sojourn::Histogram { bounds_s, counts, sum_s } = waits;
+    SojournHistogram { bounds_s, counts, sum_s }
 }

@@ -1,9 +1,8 @@
 //! What happened to a gateway: a line each in its log, a counter of each kind, and the last of them
 //! in the snapshot and in the page's history.
 
+use fairwire_control::snapshot::Change;
 use fairwire_linux::clock;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The kinds of what happens. This is the one list of them.
@@ -81,17 +80,6 @@ impl ChangeKind {
             ChangeKind::BelowCeiling => "below-ceiling",
         }
     }
-}
-
-/// What happened, and when.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Change {
-    /// Seconds since 1970.
-    pub at_s: u64,
-    /// Its kind, such as `reload` or `interface-down`.
-    pub kind: String,
-    /// What, in a line or a few.
-    pub text: String,
 }
 
 /// The last changes, and how many there were.

@@ -2,10 +2,10 @@
 
 use super::about::About;
 use super::sample::Sample;
-use super::snapshot::FlowCounts;
-use crate::account::FlowCount;
-use crate::class_book::Way;
+use fairwire_control::snapshot::FlowCounts;
 use fairwire_core::Time;
+use fairwire_datapath::account::FlowCount;
+use fairwire_wire::Way;
 use std::cmp::Reverse;
 
 /// The `max` flows of a copy that got most, most first. The gateway began to forward at `start`.

@@ -2,12 +2,13 @@
 
 use super::about::About;
 use super::sample::{ClassSample, RecentCopies, Sample};
-use super::snapshot::{ClassSnapshot, FlowSnapshot};
-use crate::account::FlowCount;
-use crate::class_book::{Class, ClassKind, Way};
+use fairwire_control::snapshot::{ClassSnapshot, FlowSnapshot};
 use fairwire_core::{Duration, Weight};
+use fairwire_datapath::account::FlowCount;
+use fairwire_datapath::class_book::{Class, ClassKind};
 use fairwire_metrics::class_shares::class_shares;
 use fairwire_metrics::jain;
+use fairwire_wire::Way;
 
 /// The most flows in a snapshot.
 pub(super) const SHOWN_FLOWS: usize = 20;

@@ -1,12 +1,12 @@
 //! Drops, marks and losses with the names of what they belong to.
 
 use super::about::About;
-use super::capture::{self, CapturedEvent, Fate, class_path};
 use super::digest::Digest;
-use crate::account::FirstPacket;
-use crate::class_book::Way;
-use crate::ledger::Loss;
 use fairwire_core::{Duration, Time};
+use fairwire_datapath::account::FirstPacket;
+use fairwire_datapath::capture::{self, CapturedEvent, Fate, class_path};
+use fairwire_datapath::ledger::Loss;
+use fairwire_wire::Way;
 use fairwire_wire::pcapng::LinkType;
 
 /// A drop, a mark or a loss, for people.

@@ -17,10 +17,10 @@
 //! thousands is what breaks a Prometheus. The socket reports all of them.
 
 use super::about::About;
-use super::snapshot::{
+use fairwire_control::snapshot::{
     ClassSnapshot, EdgeClassSnapshot, EdgeSnapshot, ProcessSnapshot, Snapshot, SojournHistogram, WaySnapshot,
 };
-use crate::class_book::ClassKind;
+use fairwire_datapath::class_book::ClassKind;
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 
@@ -428,7 +428,7 @@ fn classes(page: &mut Page, snapshot: &Snapshot, about: &About) {
 }
 
 fn ports(page: &mut Page, snapshot: &Snapshot) {
-    type Of = fn(&super::snapshot::PortSnapshot) -> u64;
+    type Of = fn(&fairwire_control::snapshot::PortSnapshot) -> u64;
     let counters: [(&str, &str, Of); 3] = [
         (
             "fairwire_port_overflows",

@@ -6,7 +6,6 @@
 
 pub mod about;
 mod board;
-pub mod capture;
 mod changes;
 mod counts;
 mod digest;
@@ -16,13 +15,11 @@ mod observer;
 pub mod process;
 mod pulse;
 mod sample;
-pub mod snapshot;
-pub mod sojourn;
 mod verdict;
 
 pub use about::{About, WayAbout};
 pub use board::{AtLimits, Board};
-pub use changes::{Change, ChangeKind};
+pub use changes::ChangeKind;
 pub use events::NamedEvent;
 pub use observer::{Observer, PortState, Samplers};
 pub use pulse::{MAX_PICKED, Pick, Picked, Pulse, WayPulse};

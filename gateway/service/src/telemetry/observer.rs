@@ -2,16 +2,16 @@
 
 use super::about::About;
 use super::board::{Board, Store, Tick, TripsTick};
-use super::capture::{Ring, SharedRing};
 use super::pulse::{MAX_PICKED, Pick};
 use super::sample::{RecentCopies, Sampler};
-use crate::class_book::Way;
-use crate::datapath::Datapath;
-use crate::direction::Direction;
-use crate::ledger::Totals;
-use crate::trips::Trips;
 use fairwire_core::{Duration, Probe, Time, Unit};
+use fairwire_datapath::Datapath;
+use fairwire_datapath::capture::{Ring, SharedRing};
+use fairwire_datapath::direction::Direction;
+use fairwire_datapath::ledger::Totals;
+use fairwire_datapath::trips::Trips;
 use fairwire_linux::port::PortHealth;
+use fairwire_wire::Way;
 use fairwire_wire::pcapng::LinkType;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

@@ -1,6 +1,6 @@
 //! The processor time and memory of a gateway's process: `/proc/self/stat` and its clocks.
 
-use super::snapshot::ProcessSnapshot;
+use fairwire_control::snapshot::ProcessSnapshot;
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
 use std::fs::File;

@@ -1,10 +1,10 @@
 //! What is read of the board many times a second: counters of both ways, and of what was picked.
 
 use super::board::{Tick, WayTick};
-use crate::account::FlowCount;
-use crate::class_book::Way;
-use crate::datapath::Datapath;
 use fairwire_core::{FlowHash, Time};
+use fairwire_datapath::Datapath;
+use fairwire_datapath::account::FlowCount;
+use fairwire_wire::Way;
 
 /// Classes and flows that may be picked at once: to copy them costs the thread that forwards about
 /// a microsecond.

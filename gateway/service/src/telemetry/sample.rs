@@ -5,9 +5,9 @@
 //! own time, and a rate is the difference of a counter between two copies by the time between *its*
 //! two copies.
 
-use crate::account::{Account, Accounts, ClassCounts, FirstPacket, FlowCount};
-use crate::trips::{ClassTrips, TripCount};
 use fairwire_core::{Duration, FlowHash, Time};
+use fairwire_datapath::account::{Account, Accounts, ClassCounts, FirstPacket, FlowCount};
+use fairwire_datapath::trips::{ClassTrips, TripCount};
 use std::collections::VecDeque;
 
 /// Accounts that are copied at one interval, of some 200 bytes read and written each (16 fewer when

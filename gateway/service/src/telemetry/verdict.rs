@@ -1,6 +1,6 @@
 //! How fair it is now, in one sentence for people.
 
-use super::snapshot::WaySnapshot;
+use fairwire_control::snapshot::WaySnapshot;
 use fairwire_core::Rate;
 
 /// A share may differ by this from the fair one and still be called fair, percentage points of the

@@ -2,10 +2,11 @@
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Discipline, Dropper, Duration, Ignore, Limit, Packet, Queue, Rate, Seed, Time};
-use fairwire_gateway::class_book::{UNCLAIMED, Way};
-use fairwire_gateway::classify::{FlowKind, Framing, LinkKind};
-use fairwire_gateway::config::{ClassSupport, Config, PlanContext, schema};
-use fairwire_gateway::hand_over::hand_over;
+use fairwire_datapath::class_book::UNCLAIMED;
+use fairwire_datapath::classify::{FlowKind, Framing, LinkKind};
+use fairwire_datapath::hand_over::hand_over;
+use fairwire_service::config::{ClassSupport, Config, PlanContext, schema};
+use fairwire_wire::Way;
 use std::fmt::Write as _;
 use std::path::Path;
 

@@ -3,11 +3,11 @@
 
 use etherparse::PacketBuilder;
 use fairwire_core::{Seed, Time};
-use fairwire_gateway::classify::LinkKind;
-use fairwire_gateway::config::{Config, PlanContext};
-use fairwire_gateway::datapath::{Datapath, Wire};
-use fairwire_gateway::io::memory::{Arrival, Departure, MemoryPort, run};
-use fairwire_gateway::telemetry::About;
+use fairwire_datapath::classify::LinkKind;
+use fairwire_datapath::io::memory::{Arrival, Departure, MemoryPort, run};
+use fairwire_datapath::{Datapath, Wire};
+use fairwire_service::config::{Config, PlanContext};
+use fairwire_service::telemetry::About;
 use fairwire_wire::vnet::VnetHeader;
 use std::collections::BTreeMap;
 
@@ -152,8 +152,7 @@ fn groups_are_no_hosts_and_a_machine_has_one_ethernet_address_for_all_of_its_own
         assert_eq!(sent.len(), frames.len());
         let about = About::of(&std::sync::Arc::new(config(keys)));
         let (_, opened) = datapath.forward.accounts().all();
-        let names =
-            opened.iter().map(|opened| about.flow_name(fairwire_gateway::class_book::Way::Download, opened));
+        let names = opened.iter().map(|opened| about.flow_name(fairwire_wire::Way::Download, opened));
         (names.collect::<Vec<_>>(), datapath.forward.accounts().others().packets_out)
     };
     let ipv6 = |destination: &str, mac: [u8; 6]| {

@@ -2,9 +2,10 @@
 //! ones, and what the gateway adds to disciplines by itself.
 
 use fairwire_core::{Cause, Duration, Ecn, Packet, Seed, Server, Service, Signals, Time, Transmitter};
-use fairwire_gateway::class_book::{UNCLAIMED, Way};
-use fairwire_gateway::classify::LinkKind;
-use fairwire_gateway::config::{Config, PlanContext};
+use fairwire_datapath::class_book::UNCLAIMED;
+use fairwire_datapath::classify::LinkKind;
+use fairwire_service::config::{Config, PlanContext};
+use fairwire_wire::Way;
 use std::fmt::Write as _;
 
 const MADE: PlanContext =

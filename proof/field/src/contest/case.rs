@@ -8,11 +8,11 @@ use crate::finding::{Finding, Subject, balances};
 use crate::run::{Middle, Run};
 use crate::world::Wiring;
 use fairwire_core::Duration;
-use fairwire_gateway::class_book::Way;
-use fairwire_gateway::config::spec::{ClassSpec, DirectionSpec};
 use fairwire_laws::spec::Quantity;
 use fairwire_metrics::judge::Allowed;
+use fairwire_service::config::spec::{ClassSpec, DirectionSpec};
 use fairwire_testbed::traffic::Traffic;
+use fairwire_wire::Way;
 use serde::Deserialize;
 
 /// A discipline against a load.

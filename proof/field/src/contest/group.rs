@@ -2,9 +2,9 @@
 
 use crate::world::{flow, server, subscriber};
 use fairwire_core::{Duration, Rate};
-use fairwire_gateway::class_book::Way;
 use fairwire_laws::spec::Quantity;
 use fairwire_testbed::traffic::{Flow, Sends, datagram_bytes};
+use fairwire_wire::Way;
 use serde::Deserialize;
 
 /// Flows that are alike, as they are typed.

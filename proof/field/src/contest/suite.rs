@@ -7,9 +7,9 @@ use fairwire_catalogue::Choice;
 use fairwire_core::Duration;
 use fairwire_core::units::Amount;
 use fairwire_document::{DocumentError, Locations, Problem, read_document, read_text};
-use fairwire_gateway::config::spec::{ClassSpec, DirectionSpec, FlowsChoice, FlowsSpec};
 use fairwire_laws::spec::Quantity;
 use fairwire_metrics::judge::Allowed;
+use fairwire_service::config::spec::{ClassSpec, DirectionSpec, FlowsChoice, FlowsSpec};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -261,7 +261,7 @@ pub(crate) fn find(name: &str) -> Case {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairwire_gateway::config::Config;
+    use fairwire_service::config::Config;
 
     fn all() -> Vec<Case> {
         read_all(Path::new(SUITE)).unwrap_or_else(|error| panic!("{error}"))

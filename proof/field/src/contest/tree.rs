@@ -1,8 +1,8 @@
 //! The oracle's tree: the classes of a contest with its flows in their places.
 
 use fairwire_core::{ClassTerms, Weight};
-use fairwire_gateway::config::spec::ClassSpec;
 use fairwire_metrics::class_shares::class_shares;
+use fairwire_service::config::spec::ClassSpec;
 use std::collections::BTreeMap;
 
 /// A flow for the oracle.

@@ -10,11 +10,11 @@ use crate::finding::{Finding, Subject, balances};
 use crate::gateway::{Gateway, program};
 use crate::tries::starved;
 use crate::world::server;
+use fairwire_control::snapshot::{EdgeSnapshot, Snapshot};
 use fairwire_core::{Duration, RateRequest, Time};
-use fairwire_gateway::edge::{ClassId, ClassReport, Key, Report};
-use fairwire_gateway::telemetry::snapshot::{EdgeSnapshot, Snapshot};
 use fairwire_linux::clock;
 use fairwire_metrics::judge::Allowed;
+use fairwire_service::edges::report::{ClassId, ClassReport, Key, Report};
 use fairwire_testbed::agents::Agents;
 use fairwire_testbed::bed::Side;
 use fairwire_testbed::pid_namespace::SCRATCH;
@@ -382,7 +382,7 @@ fn hostile(run: &Run) -> Fallible<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairwire_gateway::config::Config;
+    use fairwire_service::config::Config;
 
     #[test]
     fn the_recipe_has_the_contracts_that_are_judged() {

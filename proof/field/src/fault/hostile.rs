@@ -7,10 +7,10 @@ use crate::fallible::Fallible;
 use crate::run::{Middle, Run};
 use crate::world::{Wiring, flow};
 use fairwire_core::Duration;
-use fairwire_gateway::class_book::Way;
-use fairwire_gateway::config::spec::{FlowsChoice, FlowsSpec, OnFailure};
 use fairwire_metrics::judge::Allowed;
+use fairwire_service::config::spec::{FlowsChoice, FlowsSpec, OnFailure};
 use fairwire_testbed::traffic::{Sends, Traffic};
+use fairwire_wire::Way;
 
 /// Random frames a second, each way.
 const GARBAGE_PER_SECOND: u64 = 500;

@@ -6,10 +6,10 @@ use crate::config::{Document, direction};
 use crate::fallible::Fallible;
 use crate::run::{Middle, Run};
 use crate::world::{INSIDE, NO_TUNNEL, Vxlan, Wiring, flow};
-use fairwire_gateway::class_book::Way;
-use fairwire_gateway::config::spec::{FlowsChoice, OnFailure};
 use fairwire_metrics::judge::Allowed;
+use fairwire_service::config::spec::{FlowsChoice, OnFailure};
 use fairwire_testbed::traffic::{FRAMING, Sends, Traffic};
+use fairwire_wire::Way;
 
 /// Frames a second: 41 Mbit/s on a link of 20.
 const PER_SECOND: u64 = 5000;

@@ -7,15 +7,15 @@ use crate::fallible::Fallible;
 use crate::run::Run;
 use crate::tries::Outcome as _;
 use crate::world::{INSIDE, OUTSIDE};
+use fairwire_control::protocol::{Answer, Request};
 use fairwire_core::Duration;
-use fairwire_gateway::class_book::Way;
-use fairwire_gateway::config::spec::FlowsChoice;
-use fairwire_gateway::config::spec::OnFailure::{self, Closed, Open};
-use fairwire_gateway::control::protocol::{Answer, Request};
 use fairwire_linux::clock;
 use fairwire_metrics::judge::Allowed;
+use fairwire_service::config::spec::OnFailure::{Closed, Open};
+use fairwire_service::config::spec::{FlowsChoice, OnFailure};
 use fairwire_testbed::bed::HOST;
 use fairwire_testbed::traffic::Seen;
+use fairwire_wire::Way;
 use rustix::process::Signal;
 
 /// A link that is in use again carries at least this part of its rate, percent.

@@ -5,10 +5,10 @@ use crate::fallible::Fallible;
 use crate::run::{Middle, Run};
 use crate::world::{Wiring, flow};
 use fairwire_core::Duration;
-use fairwire_gateway::class_book::Way;
-use fairwire_gateway::config::spec::{FlowsChoice, OnFailure};
 use fairwire_laws::spec::Quantity;
+use fairwire_service::config::spec::{FlowsChoice, OnFailure};
 use fairwire_testbed::traffic::{Flow, SLOT, Seen, Sends, Traffic};
+use fairwire_wire::Way;
 
 /// The link of all faults.
 pub(super) const MBPS: u64 = 20;

@@ -6,11 +6,11 @@ use crate::fallible::Fallible;
 use crate::run::{Middle, Run};
 use crate::world::{Wiring, flow};
 use fairwire_core::Duration;
-use fairwire_gateway::class_book::Way;
-use fairwire_gateway::config::spec::OnFailure;
 use fairwire_metrics::judge::Allowed;
+use fairwire_service::config::spec::OnFailure;
 use fairwire_testbed::host::Host;
 use fairwire_testbed::traffic::Sends;
+use fairwire_wire::Way;
 
 /// One way between the gateway and the inside.
 const DELAYS: [Duration; 2] = [Duration::from_ms(25), Duration::from_ms(15)];

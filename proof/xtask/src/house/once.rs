@@ -141,7 +141,10 @@ mod tests {
         assert_eq!(breaches("simulator/study/src/a.rs", &format!("mod inner {{ {verdict} }}")), 1);
         assert_eq!(breaches("foundation/metrics/src/judge.rs", verdict), 0);
         assert_eq!(breaches("foundation/core/src/dropper.rs", "pub enum Verdict { Pass, Drop(Cause) }"), 0);
-        assert_eq!(breaches("simulator/study/src/a.rs", &format!("#[cfg(test)] mod tests {{ {verdict} }}")), 0);
+        assert_eq!(
+            breaches("simulator/study/src/a.rs", &format!("#[cfg(test)] mod tests {{ {verdict} }}")),
+            0
+        );
         assert_eq!(breaches("simulator/study/tests/a.rs", verdict), 0);
     }
 

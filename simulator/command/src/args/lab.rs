@@ -2,11 +2,12 @@
 
 use super::format::Format;
 use super::keys;
-use super::values::{loss, packet, process, seconds, warm_up, whole};
+use super::values::{loss, packet, process, seconds, warm_up};
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::ArgValueCompleter;
 use fairwire_core::units::{Amount, Room};
 use fairwire_core::{Duration, Rate};
+use fairwire_terminal::values::whole;
 use std::ffi::OsString;
 use std::path::PathBuf;
 

@@ -7,10 +7,7 @@ mod list;
 mod new;
 mod output;
 mod plot;
-mod refused;
-mod setup;
 mod studies;
-mod subscriber;
 mod sweep;
 mod values;
 mod watch;
@@ -21,29 +18,24 @@ pub(crate) use list::List;
 pub(crate) use new::NewArgs;
 pub(crate) use output::OutputArgs;
 pub(crate) use plot::PlotArgs;
-pub(crate) use refused::failure;
-pub(crate) use setup::SetupArgs;
 pub(crate) use studies::{CalibrateArgs, ReproduceArgs};
-pub(crate) use subscriber::{FollowArgs, SubscriberArgs, SubscriberCommand, UsageArgs};
 pub(crate) use sweep::{PlanArgs, SweepArgs, SweepCommand, SweepRunArgs};
 pub(crate) use watch::WatchArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::ArgValueCompleter;
 use fairwire_core::{Duration, Rate};
-use fairwire_gateway::class_book::Way;
 use fairwire_scenario::ENGINE;
+use fairwire_terminal::values::whole;
 use lab::LAB_EXAMPLES;
 use list::LIST_EXAMPLES;
 use new::NEW_EXAMPLES;
 use plot::PLOT_EXAMPLES;
-use setup::SETUP_EXAMPLES;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use studies::{CALIBRATE_EXAMPLES, REPRODUCE_EXAMPLES};
-use subscriber::{FOLLOW_EXAMPLES, SUBSCRIBER_EXAMPLES, USAGE_EXAMPLES};
 use sweep::SWEEP_EXAMPLES;
-use values::{way, weight, whole};
 use watch::WATCH_EXAMPLES;
 
 const EXAMPLES: &str = "\
@@ -87,39 +79,11 @@ Examples:
   fairwire run scenarios/web-beside-bulk.toml --discipline faba --seeds 1 --trace web.pcapng
   fairwire trace rates web.pcapng --format csv > rates.csv";
 
-const TOP_EXAMPLES: &str = "\
-Examples:
-  fairwire gateway top /etc/fairwire/home.toml
-  fairwire gateway top --socket /run/fairwire/home.sock --every 10
-  fairwire gateway top /etc/fairwire/home.toml --once
-
-Keys: d u way, c classes, f flows, s order, p pause, q quit.";
-
-const CHECK_EXAMPLES: &str = "\
-Examples:
-  fairwire gateway check /etc/fairwire/gateway.toml
-  fairwire gateway check docs/gateway/wisp.toml --offline
-  fairwire gateway check docs/gateway/wisp.toml --offline --format json";
-
 const SCHEMA_EXAMPLES: &str = "\
 Examples:
   fairwire schema scenario > docs/schema/scenario.json
   fairwire schema results > docs/schema/results.json
-  fairwire schema gateway > docs/schema/gateway.json
-  fairwire schema snapshot > docs/schema/snapshot.json
   fairwire schema sweep > docs/schema/sweep.json";
-
-const GATEWAY_EXAMPLES: &str = "\
-Examples:
-  fairwire gateway setup home.toml
-  fairwire gateway run docs/gateway/home.toml
-  fairwire gateway status docs/gateway/home.toml
-  fairwire gateway reload docs/gateway/home.toml
-  fairwire gateway set-weight docs/gateway/home.toml children 0.5
-  fairwire gateway set-rate docs/gateway/home.toml download '40 Mbit/s'
-
-A gateway needs CAP_NET_ADMIN and CAP_NET_RAW; its clients need the right to use its socket.
-Exit codes of reload, set-weight, set-rate, status and capture: 0 done, 2 no gateway answers, or it refused.";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -217,8 +181,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         trace: TraceCommand,
     },
-    /// Print the JSON Schema of scenario files, of results, of gateway configurations or of a
-    /// gateway's snapshots.
+    /// Print the JSON Schema of scenario files, of results or of plans of sweeps.
     #[command(after_help = SCHEMA_EXAMPLES)]
     Schema {
         /// Which schema.
@@ -230,11 +193,12 @@ pub(crate) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Shape a real link: a bump in the wire between two interfaces.
-    #[command(after_help = GATEWAY_EXAMPLES)]
+    /// Shape a real link: runs the program fairwire-gateway with these arguments.
+    #[command(disable_help_flag = true)]
     Gateway {
-        #[command(subcommand)]
-        gateway: GatewayCommand,
+        /// The arguments; `--help` lists them.
+        #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
     },
     /// Write the manual pages of all commands.
     #[command(hide = true)]
@@ -242,13 +206,6 @@ pub(crate) enum Command {
         /// Into this folder.
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
-    },
-    /// The process that watches over a gateway. Started by `gateway run`, not by people.
-    #[command(hide = true, name = "gateway-guard", disable_help_flag = true)]
-    GatewayGuard {
-        /// What it must know.
-        #[arg(allow_hyphen_values = true, default_value = "")]
-        charge: String,
     },
     /// One process of a live contest. Started by `lab share`, not by people.
     #[command(hide = true, name = "lab-agent", disable_help_flag = true)]
@@ -275,133 +232,6 @@ pub(crate) enum CacheCommand {
     /// Remove all finished runs.
     #[command(after_help = CACHE_EXAMPLES)]
     Clean,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum GatewayCommand {
-    /// Show what a configuration would do, and whether this machine can do it; changes nothing.
-    #[command(after_help = CHECK_EXAMPLES)]
-    Check(CheckArgs),
-    /// Look at this machine, and write a configuration by the answers to five questions.
-    #[command(after_help = SETUP_EXAMPLES)]
-    Setup(SetupArgs),
-    /// Watch a running gateway in the terminal: rates, queues, drops, and how fair it is.
-    #[command(after_help = TOP_EXAMPLES)]
-    Top(TopArgs),
-    /// Run a gateway, or several in one process, in the foreground, until it is stopped (SIGTERM,
-    /// Ctrl-C). SIGHUP has it read its configuration again.
-    Run {
-        /// The configurations, in TOML: one for each link.
-        #[arg(required = true, value_name = "CONFIG")]
-        configs: Vec<PathBuf>,
-        /// Wait for interfaces that are not there yet, for as long as `safety.patience` says (by
-        /// default for ever), as at boot.
-        #[arg(long)]
-        wait: bool,
-        /// Take over from the process that runs this gateway, which forwards until this one does:
-        /// for another version of the program, or what a reload cannot change. For one link.
-        #[arg(long, conflicts_with = "wait")]
-        take_over: bool,
-        /// Allow all system calls: for debuggers.
-        #[arg(long)]
-        no_seccomp: bool,
-    },
-    /// Let the running gateway read its configuration again. Where it is refused, nothing changes.
-    Reload {
-        #[command(flatten)]
-        whom: WhomArgs,
-    },
-    /// Give a class or a subscriber another weight, until the next reload.
-    SetWeight {
-        #[command(flatten)]
-        whom: WhomArgs,
-        /// The class or subscriber.
-        name: String,
-        /// Its weight, from 0.000001 to 1000000.
-        #[arg(allow_negative_numbers = true, value_parser = weight)]
-        weight: f64,
-    },
-    /// Give the link of a way another rate, until the next reload. Its discipline goes by the rate
-    /// of the file as before.
-    SetRate {
-        #[command(flatten)]
-        whom: WhomArgs,
-        /// The way: "upload" or "download".
-        #[arg(value_parser = way)]
-        way: Way,
-        /// Its rate, such as "5 Mbit/s".
-        rate: Rate,
-        /// For how long nothing is sent before that, such as "80 ms".
-        #[arg(long, value_name = "TIME")]
-        down: Option<Duration>,
-    },
-    /// Add, change, suspend or remove a subscriber: in the subscriber file, and in the running
-    /// gateway.
-    #[command(after_help = SUBSCRIBER_EXAMPLES, subcommand)]
-    Subscriber(SubscriberCommand),
-    /// Write what each class and subscriber was sent since the gateway's start, as CSV, for
-    /// billing.
-    #[command(after_help = USAGE_EXAMPLES)]
-    Usage(UsageArgs),
-    /// Keep the addresses of subscribers as DHCP servers lease them, until it is stopped.
-    #[command(after_help = FOLLOW_EXAMPLES)]
-    Follow(FollowArgs),
-    /// Show what the running gateway does.
-    Status {
-        #[command(flatten)]
-        whom: WhomArgs,
-        /// How to print it.
-        #[arg(long, default_value = "table")]
-        format: StatusFormat,
-        /// Every class, and not only the busiest.
-        #[arg(long)]
-        classes: bool,
-        /// What the N flows that got most were counted for since the start.
-        #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20", conflicts_with = "classes", value_parser = whole(0..=u32::MAX))]
-        flows: Option<u32>,
-    },
-    /// Write the latest drops and marks, each with its reason, as pcapng.
-    Capture {
-        #[command(flatten)]
-        whom: WhomArgs,
-        /// A file that is not there yet, in a folder that you may write to.
-        #[arg(long, value_name = "FILE")]
-        out: PathBuf,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TopArgs {
-    /// The gateway's configuration, which has the path of its socket.
-    #[arg(value_name = "CONFIG", required_unless_present = "socket")]
-    pub config: Option<PathBuf>,
-    /// The gateway's socket, where there is no configuration at hand.
-    #[arg(long, value_name = "PATH", conflicts_with = "config")]
-    pub socket: Option<PathBuf>,
-    /// Print one picture as text and end; so it is too where the output is no terminal.
-    #[arg(long)]
-    pub once: bool,
-    /// Milliseconds between two snapshots; the gateway gives no more than its own interval.
-    #[arg(long, value_name = "MS", default_value_t = 100, value_parser = whole(10..=1000_u32))]
-    pub every: u32,
-}
-
-/// Which gateway is meant.
-#[derive(Debug, Args)]
-pub(crate) struct WhomArgs {
-    /// Its configuration; only `name` and `telemetry.socket` are read.
-    pub config: PathBuf,
-    /// Its socket, should it be another than the configuration says.
-    #[arg(long, value_name = "PATH")]
-    pub socket: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum StatusFormat {
-    /// For people.
-    Table,
-    /// For programs.
-    Json,
 }
 
 #[derive(Debug, Args)]
@@ -462,26 +292,6 @@ pub(crate) enum Look {
     Markdown,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct CheckArgs {
-    /// The configuration, in TOML.
-    pub config: PathBuf,
-    /// Leave out the checks of this machine: interfaces, back end and rights.
-    #[arg(long)]
-    pub offline: bool,
-    /// How to print it.
-    #[arg(long, default_value = "text")]
-    pub format: CheckFormat,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CheckFormat {
-    /// For people; of the tree the first classes.
-    Text,
-    /// Everything, every class included.
-    Json,
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceCommand {
     /// How fast the flows of a capture are, and which part of the bytes the fastest tenth has.
@@ -507,10 +317,6 @@ pub(crate) enum SchemaKind {
     Scenario,
     /// What `--format json` prints.
     Results,
-    /// What a running gateway sends over its socket.
-    Snapshot,
-    /// Configurations of the gateway.
-    Gateway,
     /// Plans of sweeps.
     Sweep,
 }

@@ -1,8 +1,8 @@
 //! The arguments of `reproduce` and `calibrate`.
 
 use super::format::Format;
-use super::values::whole;
 use clap::Args;
+use fairwire_terminal::values::whole;
 use std::path::PathBuf;
 
 pub(super) const REPRODUCE_EXAMPLES: &str = "\

@@ -1,9 +1,9 @@
 //! The arguments of `sweep`.
 
 use super::format::Format;
-use super::values::whole;
 use clap::{Args, Subcommand};
 use fairwire_sweep::Share;
+use fairwire_terminal::values::whole;
 use std::path::PathBuf;
 
 pub(super) const SWEEP_EXAMPLES: &str = "\

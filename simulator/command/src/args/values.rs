@@ -1,10 +1,7 @@
 //! The values of options: what is allowed, for the message if it is something else.
 
 use fairwire_core::units::Size;
-use fairwire_gateway::class_book::Way;
-use std::fmt::Display;
 use std::ops::RangeInclusive;
-use std::str::FromStr;
 
 /// Seconds of the shortest contest: a dozen round trips of the default 32 ms, below which nothing
 /// settles.
@@ -13,18 +10,6 @@ const SHORTEST: f64 = 0.4;
 const LONGEST: f64 = 3600.0;
 /// Bytes of the smallest and the largest packet that the lab sends.
 const PACKETS: RangeInclusive<u64> = 64..=1460;
-
-/// Reads a whole number in `allowed`.
-pub(super) fn whole<N>(allowed: RangeInclusive<N>) -> impl Fn(&str) -> Result<N, String> + Clone
-where
-    N: FromStr + PartialOrd + Display + Clone,
-{
-    move |text| {
-        let number = text.trim().parse().ok().filter(|number| allowed.contains(number));
-        let (least, most) = (allowed.start(), allowed.end());
-        number.ok_or_else(|| format!("allowed: a whole number from {least} to {most}"))
-    }
-}
 
 /// The length of a contest, in seconds.
 pub(super) fn seconds(text: &str) -> Result<f64, String> {
@@ -49,20 +34,6 @@ pub(super) fn process(text: &str) -> Result<u32, String> {
 /// Simulated seconds a second.
 pub(super) fn speed(text: &str) -> Result<f64, String> {
     number(text, 0.1..=100.0)
-}
-
-/// As `fairwire_core::Weight` allows. JSON has no infinity and nothing that is not a number: the
-/// gateway would receive another request.
-pub(super) fn weight(text: &str) -> Result<f64, String> {
-    let number = text.trim().parse().ok().filter(|weight| (1e-6..=1e6).contains(weight));
-    number.ok_or_else(|| "allowed: a number from 0.000001 to 1000000".into())
-}
-
-/// A way of a gateway.
-pub(super) fn way(text: &str) -> Result<Way, String> {
-    let names = Way::ALL.map(Way::name);
-    let found = Way::ALL.into_iter().find(|way| way.name() == text);
-    found.ok_or_else(|| format!("allowed: {}", names.join(", ")))
 }
 
 /// A number of seconds in `allowed`. What is not a number is in no range.

@@ -1,10 +1,10 @@
 //! `fairwire cache`, and where finished runs are kept.
 
 use crate::args::CacheCommand;
-use crate::failure::{Ending, Failure};
 use crate::report;
 use fairwire_core::units::Size;
 use fairwire_study::{Cache, Held, MAX_CACHE_BYTES, cache_folder, clean, held};
+use fairwire_terminal::failure::{Ending, Failure};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 

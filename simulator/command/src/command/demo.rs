@@ -2,13 +2,13 @@
 
 use super::{lab, run};
 use crate::args::{Cli, Command, Format, LabCommand, OutputArgs, ShareArgs};
-use crate::failure::{Ending, Failure};
-use crate::interrupt;
-use crate::notice::notice;
 use crate::progress::Part;
 use crate::report;
 use clap::Parser;
 use fairwire_scenario::{Overrides, parse};
+use fairwire_terminal::failure::{Ending, Failure};
+use fairwire_terminal::interrupt;
+use fairwire_terminal::notice::notice;
 use std::path::Path;
 
 /// The scenario of the simulated half: the same file as `scenarios/selfish-flow.toml`.

@@ -1,15 +1,15 @@
 //! `fairwire describe`.
 
 use crate::args::{DescribeArgs, Look};
-use crate::failure::{Ending, Failure};
-use crate::notice::notice;
 use crate::report;
-use crate::terminal::{self, indented};
 use fairwire_catalogue::page::{Page, ParameterPage, linked};
 use fairwire_catalogue::{self as catalogue, marker};
 use fairwire_core::spelling;
 use fairwire_scenario::parts::{self, NoPage, Part};
 use fairwire_scenario::{Controller, control, source};
+use fairwire_terminal::failure::{Ending, Failure};
+use fairwire_terminal::notice::notice;
+use fairwire_terminal::terminal::{self, indented};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;

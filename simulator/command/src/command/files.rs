@@ -2,19 +2,18 @@
 
 use super::run::{self, Judged, Order};
 use crate::args::{Format, RunArgs};
-use crate::failure::{Ending, Failure};
-use crate::interrupt;
-use crate::notice::notice;
 use crate::progress::Part;
 use crate::report::{Member, Sequence, print, table};
 use comfy_table::{Cell, CellAlignment, ContentArrangement};
 use fairwire_experiment::CannotRun;
 use fairwire_metrics::judge::Verdict;
 use fairwire_scenario::{Overrides, Scenario, load};
+use fairwire_terminal::failure::{Ending, Failure};
+use fairwire_terminal::interrupt;
+use fairwire_terminal::notice::notice;
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// One scenario of the command.
 pub(super) struct File {

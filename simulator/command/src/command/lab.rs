@@ -2,12 +2,12 @@
 
 use super::run;
 use crate::args::{Format, OutputArgs, ShareArgs};
-use crate::failure::{Ending, Failure};
 use crate::progress::Part;
 use crate::report::Headline;
 use fairwire_core::Duration;
 use fairwire_experiment::lab::Lab;
 use fairwire_scenario::{Overrides, Scenario, entries, parse};
+use fairwire_terminal::failure::{Ending, Failure};
 use fairwire_testbed::agent;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal};

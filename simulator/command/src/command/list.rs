@@ -1,13 +1,13 @@
 //! `fairwire list`.
 
 use crate::args::{Format, List};
-use crate::failure::{Ending, Failure};
 use crate::report;
-use crate::terminal::{self, bold, indented, wrapped};
 use fairwire_catalogue::{self as catalogue, marker};
 use fairwire_laws::scheduler::Kind;
 use fairwire_scenario::{Controller, Overrides, Scenario, control, generated, load, source};
 use fairwire_study::Study;
+use fairwire_terminal::failure::{Ending, Failure};
+use fairwire_terminal::terminal::{self, bold, indented, wrapped};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -256,21 +256,19 @@ fn sources_in_short(columns: usize) -> String {
 }
 
 fn stages_in_short(columns: usize) -> String {
-    let names: Vec<_> = fairwire_experiment::all()
-        .iter()
-        .map(|stage| (stage.name().into(), stage.summary().into()))
-        .collect();
+    let names: Vec<_> =
+        fairwire_experiment::all().map(|stage| (stage.name().into(), stage.summary().into())).collect();
     group("stages, for `fairwire run FILE --on`", &names, columns)
 }
 
 fn stages() -> Rows {
-    let rows = fairwire_experiment::all().iter().map(|stage| [stage.name(), stage.summary()]);
+    let rows = fairwire_experiment::all().map(|stage| [stage.name(), stage.summary()]);
     let all = std::iter::once(["name", "what it is"]).chain(rows);
     all.map(|cells| cells.map(String::from).to_vec()).collect()
 }
 
 fn stages_as_json() -> Value {
-    let stages = fairwire_experiment::all().iter();
+    let stages = fairwire_experiment::all();
     stages.map(|stage| json!({ "name": stage.name(), "summary": stage.summary() })).collect()
 }
 

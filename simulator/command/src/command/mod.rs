@@ -2,7 +2,6 @@
 
 pub(crate) mod cache;
 pub(crate) mod calibrate;
-pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod describe;
 mod files;
@@ -10,7 +9,6 @@ pub(crate) mod gateway;
 mod kept;
 pub(crate) mod lab;
 pub(crate) mod list;
-pub(crate) mod man;
 pub(crate) mod new;
 pub(crate) mod play;
 pub(crate) mod plot;

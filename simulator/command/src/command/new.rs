@@ -1,13 +1,13 @@
 //! `fairwire new`: a commented scenario from five answers.
 
 use crate::args::NewArgs;
-use crate::failure::{Ending, Failure};
-use crate::new_file;
-use crate::notice::notice;
-use crate::questions::Questions;
 use fairwire_core::{Duration, Rate, spelling};
 use fairwire_document::quoted;
 use fairwire_scenario::{Overrides, control, entries, parse, schema, source};
+use fairwire_terminal::failure::{Ending, Failure};
+use fairwire_terminal::new_file;
+use fairwire_terminal::notice::notice;
+use fairwire_terminal::questions::Questions;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::str::FromStr;

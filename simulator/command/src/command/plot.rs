@@ -1,11 +1,11 @@
 //! `fairwire plot`.
 
 use crate::args::PlotArgs;
-use crate::failure::{Ending, Failure};
 use crate::figure::{FORMS, Found, Picture};
-use crate::notice::notice;
-use crate::output::file;
 use fairwire_figures::Figure;
+use fairwire_terminal::failure::{Ending, Failure};
+use fairwire_terminal::file;
+use fairwire_terminal::notice::notice;
 
 /// Draws finished results.
 pub(crate) fn plot(args: &PlotArgs) -> Result<Ending, Failure> {

@@ -2,22 +2,19 @@
 
 use super::cache;
 use crate::args::{Format, ReproduceArgs};
-use crate::failure::{Ending, Failure};
-use crate::interrupt;
-use crate::notice::notice;
-use crate::output::file;
 use crate::progress::{Part, Progress};
 use crate::report::print;
-use crate::reproduction;
-use crate::terminal::{self, Color, bold, coloured, indented, wrapped};
-use crate::typed;
+use crate::{reproduction, typed};
 use fairwire_core::spelling;
 use fairwire_study::record::{Claim, Depth, Exhibit, FORMAT, Results, VERDICTS, Verdict};
 use fairwire_study::{Cache, Executed, Plan, Recorded, Study, Work, assemble, execute, library};
+use fairwire_terminal::failure::{Ending, Failure};
+use fairwire_terminal::notice::notice;
+use fairwire_terminal::terminal::{self, Color, bold, coloured, indented, wrapped};
+use fairwire_terminal::{file, interrupt};
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Runs the exhibits, shows what came of each claim, and writes all of it into a folder.
 pub(crate) fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {

@@ -1,13 +1,13 @@
 //! `fairwire lab shell`: a command of the user's behind a link.
 
 use crate::args::{Outside, ShellArgs};
-use crate::failure::{Ending, Failure};
-use crate::notice::notice;
 use crate::scene;
 use fairwire_experiment::shell::{self, Order, ShellError};
 use fairwire_linux::clock;
 use fairwire_scenario::traces::NamedTrace;
 use fairwire_scenario::{Links, Overrides, Scenario, load, parse_in};
+use fairwire_terminal::failure::{Ending, Failure};
+use fairwire_terminal::notice::notice;
 use fairwire_testbed::enclosure::Way;
 use fairwire_testbed::error::TestbedError;
 use std::ffi::{OsStr, OsString};

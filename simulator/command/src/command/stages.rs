@@ -1,9 +1,6 @@
 //! A scenario on several stages, side by side.
 
 use super::kept::Kept;
-use crate::failure::Failure;
-use crate::interrupt;
-use crate::notice::notice;
 use crate::output::{Outputs, StageRun};
 use crate::progress::{Part, Progress};
 use fairwire_core::Duration;
@@ -11,6 +8,9 @@ use fairwire_experiment::view::View;
 use fairwire_experiment::{Failed, LeftOut, Stage, WatchRun, WatchRuns, compared, find, left_out, run};
 use fairwire_metrics::record::{Mode, Report, RunRecord};
 use fairwire_scenario::{Outcome, Row, RunId, Scenario, run_all_observed};
+use fairwire_terminal::failure::Failure;
+use fairwire_terminal::interrupt;
+use fairwire_terminal::notice::notice;
 use std::sync::mpsc::Sender;
 
 /// The stages of these names, each once; empty for the simulator alone.

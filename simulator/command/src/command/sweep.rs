@@ -2,15 +2,14 @@
 
 use super::run::counted;
 use crate::args::{PlanArgs, SweepArgs, SweepCommand, SweepRunArgs};
-use crate::failure::{Ending, Failure};
-use crate::interrupt;
-use crate::notice::notice;
-use crate::output::file;
 use crate::progress::{Part, Progress};
 use crate::report::{print, sweep as shown};
 use crate::typed::{self, quoted};
 use fairwire_figures::Setting;
 use fairwire_sweep::{Local, Plan, Share, Stores, SweepError};
+use fairwire_terminal::failure::{Ending, Failure};
+use fairwire_terminal::notice::notice;
+use fairwire_terminal::{file, interrupt};
 use std::path::{Path, PathBuf};
 
 /// Makes what is missing of a sweep, or says something of it.

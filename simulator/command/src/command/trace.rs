@@ -1,12 +1,12 @@
 //! `fairwire trace`.
 
 use crate::args::{Format, RatesArgs};
-use crate::failure::{Ending, Failure};
 use crate::report::{self, table};
 use fairwire_core::Duration;
 use fairwire_document::bounded;
 use fairwire_metrics::FlowRates;
 use fairwire_metrics::flow_rates::Seen;
+use fairwire_terminal::failure::{Ending, Failure};
 use fairwire_wire::pcap;
 use serde_json::{Value, json};
 use std::path::Path;

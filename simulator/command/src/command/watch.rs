@@ -1,14 +1,14 @@
 //! `fairwire watch`: a run that is played in the terminal, and changed while it goes on.
 
 use crate::args::WatchArgs;
-use crate::failure::{Ending, Failure};
 use crate::scene::{Scene, draw};
-use crate::{interrupt, screen};
 use fairwire_core::units::{Amount, Room};
 use fairwire_core::{Duration as Span, Rate, Time};
 use fairwire_experiment::view::{FlowView, LinkView, View};
 use fairwire_play::{Frame, MAX_FLOWS, Player, SideFrame};
 use fairwire_scenario::{Links, Overrides, Scenario, load};
+use fairwire_terminal::failure::{Ending, Failure};
+use fairwire_terminal::{interrupt, screen};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::io::{self, IsTerminal};
@@ -288,8 +288,8 @@ fn link(side: &SideFrame, dropped: &mut (u64, Vec<u64>), name: String, flows: &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::screen::picture;
     use fairwire_scenario::parse;
+    use fairwire_terminal::screen::picture;
 
     fn playing() -> Playing {
         let text = r#"

@@ -1,11 +1,10 @@
 //! What there is in the results that were given: reports, and tables by what they hold.
 
 use super::table::Table;
-use crate::failure::Failure;
 use fairwire_metrics::record::Report;
-use std::fs;
-use std::io;
+use fairwire_terminal::failure::Failure;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Results, by what they are.
 #[derive(Debug, Default)]

@@ -5,10 +5,10 @@ use super::flows;
 use super::found::Found;
 use super::over_time::{Over, RATE, Sampled, Seen, conditions, over_time};
 use super::sweeps::Sweep;
-use crate::failure::Failure;
 use clap::ValueEnum;
 use fairwire_core::spelling;
 use fairwire_figures::panel::Panel;
+use fairwire_terminal::failure::Failure;
 use std::collections::BTreeSet;
 
 /// What is shown.

@@ -1,12 +1,11 @@
 //! A table of results, read from a file.
 
-use crate::failure::Failure;
 use fairwire_sweep::{Value, columns, values_of};
+use fairwire_terminal::failure::Failure;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 /// A table, by columns.
 #[derive(Clone, Debug, Default)]

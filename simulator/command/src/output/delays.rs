@@ -1,13 +1,14 @@
 //! Delays, counted: as histograms and as tables of percentiles.
 
+use super::formats;
 use super::plan::{Destination, Request};
 use super::written::{Done, Kept, Recorder, Run, Wants, Writer};
-use super::{file, formats};
-use crate::failure::Failure;
 use fairwire_core::Time;
 use fairwire_metrics::record::{DelayRecord, Report};
 use fairwire_metrics::{Bin, DelayHistogram, FlowName};
 use fairwire_scenario::{Content, FlowSpec, Output, PacketEvent, View, What};
+use fairwire_terminal::failure::Failure;
+use fairwire_terminal::file;
 
 /// The text of a file of histograms.
 type Histograms = fn(&[Histogram]) -> Result<String, Failure>;

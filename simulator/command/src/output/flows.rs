@@ -3,9 +3,9 @@
 use super::formats;
 use super::plan::{Destination, Request};
 use super::written::{Done, Looks, Writer};
-use crate::failure::Failure;
 use fairwire_metrics::record::Report;
 use fairwire_scenario::Output;
+use fairwire_terminal::failure::Failure;
 use std::path::Path;
 
 /// Writes the flows of a report to a file.

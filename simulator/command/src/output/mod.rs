@@ -7,7 +7,6 @@
 //! finished one is kept.
 
 mod delays;
-pub(crate) mod file;
 mod flows;
 mod formats;
 mod plan;
@@ -19,8 +18,6 @@ mod warm_up;
 mod written;
 
 use crate::args::OutputArgs;
-use crate::failure::Failure;
-use crate::notice::notice;
 use fairwire_core::{Duration, Time};
 use fairwire_experiment::Stage;
 use fairwire_metrics::record::Report;
@@ -28,6 +25,8 @@ use fairwire_metrics::summary;
 use fairwire_scenario::{
     Observer, PacketEvent, Row, RunId, SampledRows, Scenario, TransferEvent, View, rows,
 };
+use fairwire_terminal::failure::Failure;
+use fairwire_terminal::notice::notice;
 use plan::Request;
 use std::sync::{Mutex, PoisonError};
 use written::{Done, Looks, Recorder, Run, Wants, Writer};

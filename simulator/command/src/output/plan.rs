@@ -1,10 +1,10 @@
 //! What is to be written: options of the command line, or else the scenario's `[output]`.
 
-use super::file;
 use crate::args::OutputArgs;
-use crate::failure::Failure;
 use fairwire_core::{Duration, Time};
 use fairwire_scenario::{Output, OutputSpec, Scenario};
+use fairwire_terminal::failure::Failure;
+use fairwire_terminal::file;
 use std::path::{Path, PathBuf};
 
 /// The default interval between two samples.

@@ -1,14 +1,14 @@
 //! The picture of what leaves the link over time.
 
-use super::file;
 use super::plan::{Destination, Request};
 use super::written::{Done, Kept, Looks, Recorder, Run, Wants, Writer};
-use crate::failure::Failure;
 use crate::figure::{Form, RATE, Sampled, conditions, over_time};
 use fairwire_core::{Duration, Time};
 use fairwire_figures::Figure;
 use fairwire_metrics::record::Report;
 use fairwire_scenario::{Output, Row};
+use fairwire_terminal::failure::Failure;
+use fairwire_terminal::file;
 
 pub(super) use crate::figure::FORMS;
 

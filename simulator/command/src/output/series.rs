@@ -1,13 +1,13 @@
 //! Time series: a row for each time, object and measure.
 
-use super::file::{self, Part, Scratch};
 use super::formats;
 use super::plan::{Destination, Request};
 use super::written::{Done, Kept, Looks, Recorder, Run, Wants, Writer};
-use crate::failure::Failure;
 use fairwire_core::Time;
 use fairwire_metrics::record::Report;
 use fairwire_scenario::Output;
+use fairwire_terminal::failure::Failure;
+use fairwire_terminal::file::{self, Part, Scratch};
 use std::io::{self, Write};
 use std::path::Path;
 

@@ -1,14 +1,14 @@
 //! Packet traces: each packet of a run, as its format writes it.
 
-use super::file::{self, Scratch};
 use super::formats;
 use super::plan::{Destination, Request};
 use super::written::{Done, Kept, Recorder, Run, Wants, Writer};
-use crate::failure::Failure;
 use core::fmt::Debug;
 use fairwire_metrics::FlowName;
 use fairwire_metrics::record::Report;
 use fairwire_scenario::{Output, PacketEvent, View};
+use fairwire_terminal::failure::Failure;
+use fairwire_terminal::file::{self, Scratch};
 use std::io::{self, Write};
 use std::path::PathBuf;
 

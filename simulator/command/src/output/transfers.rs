@@ -3,12 +3,12 @@
 use super::formats;
 use super::plan::{Destination, Request};
 use super::written::{Done, Kept, Recorder, Run, Writer};
-use crate::failure::Failure;
 use fairwire_core::Time;
 use fairwire_metrics::record::{CompletedRecord, Report};
 use fairwire_metrics::{FlowName, Kind};
 use fairwire_scenario::source::{self, About};
 use fairwire_scenario::{FlowSpec, Output, TransferEvent, View};
+use fairwire_terminal::failure::Failure;
 use std::path::Path;
 
 /// Writes a row per completed transfer and page to a file.

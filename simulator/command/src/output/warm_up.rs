@@ -2,12 +2,12 @@
 
 use super::plan::Request;
 use super::written::{Done, Kept, Looks, Recorder, Run, Wants, Writer};
-use crate::failure::Failure;
-use crate::notice::notice;
 use fairwire_core::{Duration, Time};
 use fairwire_metrics::mser::{Truncation, mser5};
 use fairwire_metrics::record::Report;
 use fairwire_scenario::Row;
+use fairwire_terminal::failure::Failure;
+use fairwire_terminal::notice::notice;
 
 pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer + 'a>>, Failure> {
     let (every, warm_up) = (request.every(), request.warm_up());

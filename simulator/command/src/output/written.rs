@@ -1,9 +1,9 @@
 //! An output: what writes it, what records a run for it, and what was kept until all are done.
 
-use crate::failure::Failure;
 use fairwire_core::Time;
 use fairwire_metrics::record::Report;
 use fairwire_scenario::{PacketEvent, Row, RunId, TransferEvent, View};
+use fairwire_terminal::failure::Failure;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};

@@ -1,9 +1,9 @@
 //! What it takes to run a scenario again from a folder of results: its text, and the files that it
 //! names.
 
-use crate::failure::Failure;
 use fairwire_document::{Change, changed, quoted};
 use fairwire_scenario::{NamedFile, Scenario};
+use fairwire_terminal::failure::Failure;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};

@@ -1,8 +1,8 @@
 //! Results as CSV: the summary, one row per run, and one row per run and flow.
 
-use crate::failure::Failure;
 use fairwire_metrics::record::{Difference, Estimate, FlowRecord, Report, RunRecord};
 use fairwire_metrics::summary;
+use fairwire_terminal::failure::Failure;
 use std::collections::BTreeSet;
 
 /// The names of the columns of flows, after those of their run: the fields of their record. The

@@ -3,14 +3,13 @@
 use super::again::{Again, SCENARIO};
 use super::shown::Headline;
 use super::{csv, json, picture};
-use crate::failure::Failure;
-use crate::interrupt;
-use crate::notice::notice;
-use crate::output::file::{self, Scratch};
 use fairwire_metrics::record::Report;
-use std::fs;
-use std::io;
+use fairwire_terminal::failure::Failure;
+use fairwire_terminal::file::{self, Scratch};
+use fairwire_terminal::interrupt;
+use fairwire_terminal::notice::notice;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Always written. The first marks a folder of results.
 const FILES: [&str; 5] = ["report.json", "summary.csv", "runs.csv", "flows.csv", PICTURE];

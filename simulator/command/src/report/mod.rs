@@ -19,9 +19,11 @@ pub(crate) use sequence::{Member, Sequence};
 pub(crate) use shown::Headline;
 
 use crate::args::Format;
-use crate::failure::Failure;
 use fairwire_metrics::record::Report;
-use std::io::{self, Write};
+use fairwire_terminal::failure::Failure;
+use fairwire_terminal::print::checked;
+pub(crate) use fairwire_terminal::print::print;
+use std::io;
 
 /// Where results go.
 #[derive(Debug)]
@@ -63,20 +65,4 @@ fn show(report: &Report, headline: &Headline, format: Format) -> Result<(), Fail
         Format::Csv => csv::summary(report, &report.differences)?,
     };
     print(text.as_bytes())
-}
-
-/// Prints `bytes` on stdout. A reader who has gone has read enough: that is no failure.
-pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    checked(out.write_all(bytes).and_then(|()| out.flush()))
-}
-
-/// How the printing went, for the user.
-pub(crate) fn checked(printed: io::Result<()>) -> Result<(), Failure> {
-    match printed {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::Ours(format!("the results could not be printed: {error}")))
-        }
-        _ => Ok(()),
-    }
 }

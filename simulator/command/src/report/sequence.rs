@@ -3,8 +3,8 @@
 use super::shown::Headline;
 use super::{checked, csv, json, print, table};
 use crate::args::Format;
-use crate::failure::Failure;
 use fairwire_metrics::record::Report;
+use fairwire_terminal::failure::Failure;
 use std::cell::Cell;
 use std::io;
 

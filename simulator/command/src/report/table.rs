@@ -2,11 +2,11 @@
 
 use super::completion;
 use super::shown::{Headline, groups};
-use crate::terminal::{self, has_colour, wrapped};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table, presets};
 use fairwire_metrics::Kind;
 use fairwire_metrics::judge::Verdict;
 use fairwire_metrics::record::{Agreement, Difference, Estimate, Report, Summary};
+use fairwire_terminal::terminal::{self, has_colour, wrapped};
 use std::io::IsTerminal;
 
 /// A number's look: `value * scale` with this number of digits after the point.

@@ -4,8 +4,7 @@
 use super::cause::{Cause, cause};
 use super::document::cell;
 use super::tally::Paper;
-use fairwire_study::calibration::Held;
-use fairwire_study::calibration::Summary;
+use fairwire_study::calibration::{Held, Summary};
 use fairwire_study::record::{Claim, Results, Verdict};
 use std::fmt::Write;
 

@@ -1,8 +1,8 @@
 //! An exhibit's numbers as CSV, the paper's beside ours.
 
-use crate::failure::Failure;
 use crate::report::csv::text;
 use fairwire_study::record::{Exhibit, Kind, Number, Published};
+use fairwire_terminal::failure::Failure;
 use std::iter::once;
 
 const HEAD: [&str; 11] =

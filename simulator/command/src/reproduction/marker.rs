@@ -1,8 +1,8 @@
 //! Markers in a page written by hand, between which numbers are filled in: comments of HTML, which
 //! a reader does not see.
 
-use crate::failure::Failure;
 use fairwire_core::spelling;
+use fairwire_terminal::failure::Failure;
 use std::ops::{Range, RangeInclusive};
 
 const CLOSE: &str = "-->";

@@ -20,11 +20,11 @@ pub(crate) use calibrated::share;
 pub(crate) use document::document;
 pub(crate) use tally::words;
 
-use crate::failure::Failure;
-use crate::output::file;
 use conditions::conditions;
 use fairwire_figures::{Figure, Setting};
 use fairwire_study::record::{Exhibit, Panel, Results};
+use fairwire_terminal::failure::Failure;
+use fairwire_terminal::file;
 use std::io;
 use std::path::{Path, PathBuf};
 

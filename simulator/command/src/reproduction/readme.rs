@@ -6,10 +6,10 @@
 use super::crosstab::{Cell, tables};
 use super::document::cell;
 use super::marker::{Kind, Marked, known, marks};
-use crate::failure::Failure;
 use fairwire_study::record::{Depth, Exhibit, Measured, Number};
 use fairwire_study::text::{shown, with_interval};
 use fairwire_study::{Plan, Study};
+use fairwire_terminal::failure::Failure;
 use std::fmt::Write;
 
 /// A table.

@@ -3,9 +3,9 @@
 //! `<!-- share: PAPER EXHIBIT.CLAIM -->` up to `<!-- / -->` becomes `30 of 32`.
 
 use super::marker::{Kind, Marked, known, marks};
-use crate::failure::Failure;
 use fairwire_study::Study;
 use fairwire_study::record::{Claim, Results};
+use fairwire_terminal::failure::Failure;
 
 /// A share.
 const SHARE: Kind =

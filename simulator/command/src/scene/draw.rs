@@ -1,8 +1,8 @@
 //! The picture of a scene.
 
 use super::{Past, Scene};
-use crate::screen::{BAD, BAR, BOLD, DIM, bar, bytes, past, rate, short, time};
 use fairwire_experiment::view::{FlowView, LinkView};
+use fairwire_terminal::screen::{BAD, BAR, BOLD, DIM, bar, bytes, past, rate, short, time};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};

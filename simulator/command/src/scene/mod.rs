@@ -7,9 +7,9 @@ mod tests;
 
 pub(crate) use draw::draw;
 
-use crate::failure::{Ending, Failure};
-use crate::{interrupt, screen};
 use fairwire_experiment::view::{LinkView, View};
+use fairwire_terminal::failure::{Ending, Failure};
+use fairwire_terminal::{interrupt, screen};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};

@@ -1,6 +1,6 @@
 use super::*;
-use crate::screen::picture;
 use fairwire_experiment::view::FlowView;
+use fairwire_terminal::screen::picture;
 
 fn flow(name: &str, bps: f64, fair_bps: Option<f64>, window: Option<f64>) -> FlowView {
     FlowView { name: name.into(), bps, fair_bps, dropped: 7, window }

@@ -5,7 +5,6 @@ mod documents;
 mod exercises;
 mod files;
 mod front;
-mod gateway_check;
 mod messages;
 mod outputs;
 mod parity;

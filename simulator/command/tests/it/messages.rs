@@ -12,12 +12,11 @@ use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Mutex;
-use std::thread;
+use std::{fs, thread};
 use tempfile::TempDir;
 
 /// The areas, in the order of the snapshot: each has a file of cases.
@@ -307,7 +306,8 @@ fn names_of_cases_are_unique() {
 #[test]
 fn no_message_has_a_retired_word() {
     let text = fs::read_to_string(folder().join("messages.txt")).expect("the snapshot is there");
-    let rules = fs::read_to_string(folder().join("../../../../proof/xtask/readability.toml")).expect("the rules");
+    let rules =
+        fs::read_to_string(folder().join("../../../../proof/xtask/readability.toml")).expect("the rules");
     let rules: toml::Table = toml::from_str(&rules).expect("TOML");
     let retired = rules["retired"].as_array().expect("a list").iter();
     let retired = retired.flat_map(|entry| entry["words"].as_array().expect("a list"));

@@ -5,11 +5,12 @@
 use fairwire_catalogue::{self as catalogue, Parameters, Site, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{Cause, Discipline, Duration, Ecn, Packet, Rate, RateLaw, Rng, Seed, Signals, Time};
-use fairwire_gateway::classify::Classifier;
-use fairwire_gateway::datapath::{Datapath, DatapathPlan, Wire};
-use fairwire_gateway::direction::{DirectionPlan, ShaperPlan};
-use fairwire_gateway::io::memory::{self, Arrival, MemoryPort};
-use fairwire_gateway::pool::PoolSize;
+use fairwire_datapath::classify::Classifier;
+use fairwire_datapath::direction::{DirectionPlan, ShaperPlan};
+use fairwire_datapath::io::memory;
+use fairwire_datapath::io::memory::{Arrival, MemoryPort};
+use fairwire_datapath::pool::PoolSize;
+use fairwire_datapath::{Datapath, DatapathPlan, Wire};
 use fairwire_sim::{Link, LinkPlan};
 use fairwire_wire::flow_key::FlowHasher;
 use fairwire_wire::headers::parse;

@@ -674,9 +674,12 @@ fn a_folder_of_results_can_be_run_again_wherever_it_is() {
         assert_eq!(manifest[key], second["manifest"][key], "{key}");
     }
     let text = fs::read_to_string(&again).unwrap();
-    for part in
-        ["trace = \"scenarios/traces/lte.trace\"", "file = \"files/outside.pcapng\"", "30 packets", "max_probability"]
-    {
+    for part in [
+        "trace = \"scenarios/traces/lte.trace\"",
+        "file = \"files/outside.pcapng\"",
+        "30 packets",
+        "max_probability",
+    ] {
         assert!(text.contains(part), "no `{part}` in {text}");
     }
     // In place, and with nothing changed: the scenario stays as it is, and so does what it names.

@@ -6,13 +6,12 @@
 use crate::common::{code, fairwire, stderr, stdout};
 use fairwire_testing::skipped;
 use std::collections::BTreeSet;
-use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 /// `fairwire lab shell --outside relay`, with `args`. None where this machine has no right to it.
 fn shell(args: &[&str]) -> Option<Output> {

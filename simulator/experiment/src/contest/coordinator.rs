@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Counts the packets on the link, for a contest.
-pub(crate) trait Meter {
+pub trait Meter {
     /// Invoked some times a second while flows send, which they do since `start`.
     fn look(&mut self, start: Time, now: Time) -> Result<(), ContestError>;
 
@@ -37,7 +37,7 @@ pub(crate) trait Meter {
 
 /// When the coordinator must be polled again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub enum Next {
     /// At this time.
     At(Time),
     /// Never: the contest is over, or went wrong.
@@ -45,7 +45,7 @@ pub(crate) enum Next {
 }
 
 /// Starts the hosts, has the flows begin, and says when to count.
-pub(crate) struct Coordinator<'a> {
+pub struct Coordinator<'a> {
     plan: &'a ContestPlan,
     watch: &'a mut dyn Watch,
     stop: &'a AtomicBool,
@@ -77,7 +77,7 @@ const LEAD: Duration = Duration::from_ms(50);
 
 impl<'a> Coordinator<'a> {
     /// Starts the helpers, which make the network, and what forwards there.
-    pub(crate) fn new(
+    pub fn new(
         plan: &'a ContestPlan,
         at_gateway: AtGateway,
         watch: &'a mut dyn Watch,
@@ -90,7 +90,7 @@ impl<'a> Coordinator<'a> {
 
     /// Waits until the helpers have made the network, and gives the descriptors that they hand
     /// over.
-    pub(crate) fn wait_for_wire(&mut self) -> Result<Vec<OwnedFd>, ContestError> {
+    pub fn wait_for_wire(&mut self) -> Result<Vec<OwnedFd>, ContestError> {
         self.wait_for("making the network", &mut |report| match report {
             Some((Report::Wired, sockets)) => Some(sockets),
             _ => None,
@@ -98,7 +98,7 @@ impl<'a> Coordinator<'a> {
     }
 
     /// Waits until what forwards `is_ready`.
-    pub(crate) fn wait_for_gateway(&mut self, is_ready: &dyn Fn() -> bool) -> Result<(), ContestError> {
+    pub fn wait_for_gateway(&mut self, is_ready: &dyn Fn() -> bool) -> Result<(), ContestError> {
         self.wait_for("starting the gateway", &mut |_| is_ready().then_some(()))
     }
 
@@ -121,13 +121,13 @@ impl<'a> Coordinator<'a> {
     }
 
     /// Has the flows connected: from now on [`follow`](Coordinator::follow) leads.
-    pub(crate) fn connect(&mut self) -> Result<(), ContestError> {
+    pub fn connect(&mut self) -> Result<(), ContestError> {
         self.phase = Some(Phase::Connecting { until: clock::now() + PATIENCE });
         Ok(self.bed.connect(&self.plan.traffic())?)
     }
 
     /// Does what is due `now`.
-    pub(crate) fn follow(&mut self, now: Time, meter: &mut dyn Meter) -> Next {
+    pub fn follow(&mut self, now: Time, meter: &mut dyn Meter) -> Next {
         let phase = self.phase.take().expect("a phase follows every phase");
         let phase = match self.next_phase(phase, now, meter) {
             Ok(phase) => phase,
@@ -210,7 +210,7 @@ impl<'a> Coordinator<'a> {
     }
 
     /// What came out.
-    pub(crate) fn outcome(mut self) -> Result<(Counted, Seen), ContestError> {
+    pub fn outcome(mut self) -> Result<(Counted, Seen), ContestError> {
         match self.phase.take() {
             Some(Phase::Done(counted, seen)) => Ok((counted, seen)),
             Some(Phase::Failed(error)) => Err(self.cause_of(error)),
@@ -220,7 +220,7 @@ impl<'a> Coordinator<'a> {
 
     /// A request to a gateway that has just ended fails before its parent reports the end, with the
     /// cause. A port of a network whose host has ended is gone. So the cause is waited for.
-    pub(crate) fn cause_of(&mut self, error: ContestError) -> ContestError {
+    pub fn cause_of(&mut self, error: ContestError) -> ContestError {
         let until = clock::now() + Duration::from_ms(500);
         let may_have_another = matches!(error, ContestError::Gateway(_) | ContestError::Port(_));
         while may_have_another && clock::now() < until {

@@ -3,7 +3,7 @@
 
 mod coordinator;
 
-pub(crate) use coordinator::{Coordinator, Meter, Next};
+pub use coordinator::{Coordinator, Meter, Next};
 
 use crate::dumbbell::{Dumbbell, Sender};
 use crate::plan::Plan;
@@ -12,7 +12,7 @@ use crate::stage::{CannotRun, Failed};
 use crate::watch::Watch;
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate, RateLaw, Seed, WireLaw};
-use fairwire_gateway::account::FlowCount;
+use fairwire_datapath::account::FlowCount;
 use fairwire_linux::port::{PortError, PortHealth};
 use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord, WireRecord};
 use fairwire_testbed::bed::{SINK_ADDRESS, SOURCE_ADDRESS, Side};
@@ -27,7 +27,7 @@ use std::os::fd::OwnedFd;
 
 /// The flows and the link of a contest, and how long it lasts.
 #[derive(Clone, Debug)]
-pub(crate) struct ContestPlan {
+pub struct ContestPlan {
     /// The link's name in results.
     pub name: String,
     /// Its rate, counting IP packets.
@@ -94,7 +94,7 @@ impl ContestPlan {
     }
 
     /// What the packets of sender number `flow` have in common.
-    pub(crate) fn flow_key(&self, flow: usize) -> FlowKey {
+    pub fn flow_key(&self, flow: usize) -> FlowKey {
         let is_tcp = matches!(self.senders[flow].sends, Sends::Tcp(_));
         let (protocol, destination) = if is_tcp { (TCP, TCP_PORT) } else { (UDP, UDP_PORT) };
         FlowKey::Ipv4(Tuple {
@@ -106,7 +106,7 @@ impl ContestPlan {
     }
 
     /// The contest of `plan` between the senders of `dumbbell`.
-    pub(crate) fn of(plan: &Plan<'_>, seed: u64, dumbbell: &Dumbbell) -> Self {
+    pub fn of(plan: &Plan<'_>, seed: u64, dumbbell: &Dumbbell) -> Self {
         let Some(link) = plan.scenario.queues().next() else { unreachable!("a dumbbell has one link") };
         ContestPlan {
             name: dumbbell.name.clone(),
@@ -128,7 +128,7 @@ impl ContestPlan {
     ///
     /// # Errors
     /// Where those would be too many.
-    pub(crate) fn watched(
+    pub fn watched(
         plan: &Plan<'_>,
         seed: u64,
         dumbbell: &Dumbbell,
@@ -139,13 +139,13 @@ impl ContestPlan {
     }
 
     /// The mean rate while it is measured, which a link's record has.
-    pub(crate) fn mean_rate(&self) -> Rate {
+    pub fn mean_rate(&self) -> Rate {
         self.law.mean(self.rate, self.warm_up, self.duration)
     }
 
     /// What a stage gives for a contest of `plan` that was `held`: its record, and to `watch` its
     /// series.
-    pub(crate) fn record(&self, plan: &Plan<'_>, seed: u64, held: Held, watch: &mut dyn Watch) -> RunRecord {
+    pub fn record(&self, plan: &Plan<'_>, seed: u64, held: Held, watch: &mut dyn Watch) -> RunRecord {
         let Held { counted, seen, snapshots } = held;
         Series {
             link: &self.name,
@@ -193,7 +193,7 @@ fn wire(dumbbell: &Dumbbell, law: &WireLaw, seed: u64) -> Lane {
 }
 
 /// The outcome of a contest: counts, samples, and what the hosts saw.
-pub(crate) struct Held {
+pub struct Held {
     /// What was measured at the link.
     pub counted: Counted,
     /// What the hosts saw.
@@ -203,7 +203,7 @@ pub(crate) struct Held {
 }
 
 /// The counts of the link between the end of the warm-up and the end of the contest.
-pub(crate) struct Counted {
+pub struct Counted {
     /// For how long, by the clock.
     pub window: Duration,
     /// By sender.
@@ -213,20 +213,20 @@ pub(crate) struct Counted {
 }
 
 /// Joins frames that never came to be counted, if there were some, to the drops of `link`.
-pub(crate) fn add_unseen(link: &mut LinkRecord, health: PortHealth) {
+pub fn add_unseen(link: &mut LinkRecord, health: PortHealth) {
     let unseen = [("receive-overflow", health.overflows), ("receive-truncated", health.truncated)];
     add_losses(link, unseen);
 }
 
 /// Joins losses by name, if there were some, to the drops of `link`.
-pub(crate) fn add_losses<'a>(link: &mut LinkRecord, losses: impl IntoIterator<Item = (&'a str, u64)>) {
+pub fn add_losses<'a>(link: &mut LinkRecord, losses: impl IntoIterator<Item = (&'a str, u64)>) {
     for (name, count) in losses.into_iter().filter(|(_, count)| *count > 0) {
         link.drops.insert(name.to_owned(), count);
     }
 }
 
 /// The sockets that helpers hand over.
-pub(crate) fn handed<const COUNT: usize>(sockets: Vec<OwnedFd>) -> Result<[OwnedFd; COUNT], TestbedError> {
+pub fn handed<const COUNT: usize>(sockets: Vec<OwnedFd>) -> Result<[OwnedFd; COUNT], TestbedError> {
     let count = sockets.len();
     sockets.try_into().map_err(|_| TestbedError::Helper {
         role: "network".to_owned(),
@@ -239,7 +239,7 @@ pub(crate) fn handed<const COUNT: usize>(sockets: Vec<OwnedFd>) -> Result<[Owned
 ///
 /// The kernel loads a congestion control that it has as a module, so trying is the only way to
 /// know.
-pub(crate) fn check(dumbbell: &Dumbbell) -> Result<(), CannotRun> {
+pub fn check(dumbbell: &Dumbbell) -> Result<(), CannotRun> {
     let mut tried: Vec<&str> = Vec::new();
     for sender in &dumbbell.senders {
         let Sends::Tcp(control) = &sender.sends else { continue };
@@ -262,7 +262,7 @@ pub(crate) fn check(dumbbell: &Dumbbell) -> Result<(), CannotRun> {
 
 /// A contest that could not be held.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ContestError {
+pub enum ContestError {
     /// There is no network for it, or its hosts failed.
     #[error(transparent)]
     Testbed(#[from] TestbedError),
@@ -290,7 +290,7 @@ pub(crate) enum ContestError {
 
 impl ContestError {
     /// What a stage returns for it: nothing where the caller stopped it.
-    pub(crate) fn stopped_or_failed<T>(self) -> Result<Option<T>, Failed> {
+    pub fn stopped_or_failed<T>(self) -> Result<Option<T>, Failed> {
         match self {
             ContestError::Stopped => Ok(None),
             ContestError::Testbed(error @ (TestbedError::NoRights { .. } | TestbedError::NoVeth { .. })) => {

@@ -2,7 +2,7 @@
 
 use crate::series::{Count, Rhythm, Snapshot};
 use fairwire_core::{Duration, FlowHash, Time};
-use fairwire_gateway::direction::Direction;
+use fairwire_datapath::direction::Direction;
 
 /// The snapshots of a run.
 pub(super) struct Samples {

@@ -3,8 +3,8 @@
 use crate::dumbbell::Sender;
 use crate::view::{FlowView, LinkView, View};
 use fairwire_core::{Duration, Time};
-use fairwire_gateway::account::FlowCount;
-use fairwire_gateway::direction::Direction;
+use fairwire_datapath::account::FlowCount;
+use fairwire_datapath::direction::Direction;
 
 /// What the next view needs of those before.
 pub(super) struct Views {

@@ -3,7 +3,7 @@
 use super::super::Config;
 use super::{Note, fits, has_global_ipv6, interfaces, missing, refused};
 use crate::config::spec::{OnFailure, Spec};
-use crate::io::router::{Failing, Passage};
+use fairwire_datapath::io::router::{Failing, Passage};
 use fairwire_document::DocumentError;
 use fairwire_linux::interface::ipv4_address;
 use fairwire_linux::link;

@@ -1,8 +1,7 @@
 //! A contest of the page on this machine's kernel.
 
-use std::fs;
-use std::io;
 use std::process::{Command, Stdio};
+use std::{fs, io};
 
 /// How long a contest lasts: real time passes, and the page waits. The start is not measured.
 const LENGTH: [&str; 2] = ["duration=10 s", "warm_up=2 s"];

@@ -6,8 +6,6 @@
 mod kernel;
 
 use crate::args::PlayArgs;
-use crate::failure::{Ending, Failure};
-use crate::notice::notice;
 use crate::report;
 use axum::Router;
 use axum::body::Bytes;
@@ -18,6 +16,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use fairwire_play::{PlayError, Player, Players, Wanted, answer};
 use fairwire_scenario::{Overrides, load};
+use fairwire_terminal::failure::{Ending, Failure};
+use fairwire_terminal::notice::notice;
 use fairwire_web::{Names, Page, routes, secured};
 use serde_json::json;
 use std::collections::BTreeMap;

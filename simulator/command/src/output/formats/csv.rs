@@ -1,13 +1,13 @@
 //! Tables as CSV.
 
-use crate::failure::Failure;
 use crate::output::delays::Histogram;
-use crate::output::file;
 use crate::output::series::{Form, Of, Row};
 use crate::report::csv;
 use fairwire_metrics::Bin;
 use fairwire_metrics::record::{CompletedRecord, DelayRecord, Percentile, Report};
 use fairwire_sweep::columns;
+use fairwire_terminal::failure::Failure;
+use fairwire_terminal::file;
 use std::io::{self, Write};
 use std::path::Path;
 

@@ -1,11 +1,11 @@
 //! Records of flows in Apache Parquet: the columns of the CSV, each with its type.
 
-use crate::failure::Failure;
-use crate::output::file::{self, Scratch};
 use crate::report::csv;
 use arrow_array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use fairwire_metrics::record::{CompletedRecord, FlowRecord, Report, RunRecord};
 use fairwire_metrics::row::{Cell, Holds};
+use fairwire_terminal::failure::Failure;
+use fairwire_terminal::file::{self, Scratch};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;

@@ -7,12 +7,12 @@ pub(crate) use page::page;
 use super::csv;
 use super::table::{empty, header};
 use crate::args::Format;
-use crate::failure::Failure;
 use comfy_table::{Cell, CellAlignment};
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Scale};
 use fairwire_figures::{Figure, Setting};
 use fairwire_metrics::record::Estimate;
 use fairwire_sweep::{CellSummary, Cost, Plan, Run, Value};
+use fairwire_terminal::failure::Failure;
 use serde_json::json;
 
 /// Measures that a table has columns for.

@@ -1,0 +1,31 @@
+//! The memory of a process that runs for months.
+#![allow(unsafe_code, reason = "each block says why it is sound")]
+
+/// Turns huge pages off for this process. The pools of a gateway are large and mostly never touched:
+/// in small pages they cost nothing until they are. A kernel without this option gives memory by its
+/// own rules.
+pub fn use_small_pages() {
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
+}
+
+/// Takes pieces of 128 KiB and more from the kernel one by one from now on, and returns each when it
+/// is freed. By itself glibc's allocator takes them between the small pieces once one was freed, and
+/// keeps what is free there.
+pub fn keep_apart() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: it changes a setting of the allocator, by its own lock. An allocator that refuses goes
+    // on as it was.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10);
+    }
+}
+
+/// Gives the system back what is free among the small pieces. It takes milliseconds, in which other
+/// threads wait for memory.
+pub fn give_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: it touches free memory only, and holds the allocator's own locks.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}

@@ -1,0 +1,128 @@
+//! Files that are there whole or not at all.
+
+use crate::failure::Failure;
+use crate::interrupt;
+use std::fs::{File, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use tempfile::{NamedTempFile, TempPath};
+
+/// A file that is written beside its place, under a hidden name, and moved there when it is whole.
+/// Dropped before, it is gone.
+#[derive(Debug)]
+pub struct Scratch {
+    path: PathBuf,
+    file: BufWriter<NamedTempFile>,
+}
+
+impl Scratch {
+    /// Begins the file at `path`.
+    pub fn begin(path: &Path) -> io::Result<Self> {
+        interrupt::flag(); // from here on, Ctrl-C lets us tidy up
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let hidden = tempfile::Builder::new()
+            .prefix(&format!(".{name}."))
+            .permissions(Permissions::from_mode(0o666)) // less what the user's umask takes
+            .tempfile_in(folder)
+            .map_err(without_path)?;
+        Ok(Scratch { path: path.into(), file: BufWriter::new(hidden) })
+    }
+
+    /// Moves it to its final path, and returns that.
+    pub fn finish(self) -> io::Result<PathBuf> {
+        let file = self.file.into_inner()?;
+        file.as_file().sync_all()?;
+        file.persist(&self.path)?;
+        Ok(self.path)
+    }
+
+    /// Ends the writing of what is a part of a file, and closes it: there may be thousands of
+    /// parts.
+    pub fn close(self) -> io::Result<Part> {
+        Ok(Part(self.file.into_inner()?.into_temp_path()))
+    }
+}
+
+/// A part of a file, written and closed. Dropped, it is gone.
+#[derive(Debug)]
+pub struct Part(TempPath);
+
+impl Part {
+    /// Copies it into `out`.
+    pub fn pour(self, out: &mut impl Write) -> io::Result<()> {
+        io::copy(&mut File::open(&self.0)?, out).map(|_| ())
+    }
+}
+
+impl Write for Scratch {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// The error of the system alone, without the hidden name of the file.
+fn without_path(error: io::Error) -> io::Error {
+    let text = error.to_string();
+    match text.split_once(" at path ") {
+        Some((alone, _)) => io::Error::new(error.kind(), alone),
+        None => error,
+    }
+}
+
+/// Checks, before any time is spent, that `path`, given for `flag`, has one of the extensions
+/// `endings` and can be written. Returns the extension.
+pub fn check_writable<'a>(flag: &str, path: &Path, endings: &[&'a str]) -> Result<&'a str, Failure> {
+    let shown = path.display();
+    let given = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
+    let allowed = endings.iter().map(|ending| format!(".{ending}")).collect::<Vec<_>>().join(" or ");
+    let Some(ending) = endings.iter().find(|ending| **ending == given) else {
+        let why = match given.as_str() {
+            "" => "an extension selects the format".into(),
+            given => format!("no format has the extension `.{given}`"),
+        };
+        return Err(Failure::user(
+            format!("`{flag}` is `{shown}`, but {why}"),
+            format!("allowed: a file with the extension {allowed}"),
+        ));
+    };
+    let refuse = |problem: String| {
+        Failure::user(
+            format!("`{flag}` is `{shown}`, but {problem}"),
+            "allowed: a file in a folder that exists and can be written",
+        )
+    };
+    if path.is_dir() {
+        return Err(refuse("it is a folder".into()));
+    }
+    Scratch::begin(path).map_err(|error| refuse(format!("it cannot be written: {error}")))?;
+    Ok(ending)
+}
+
+/// `path` with `part` before its ending: `trace.pcapng` becomes `trace.faba.1.pcapng`.
+pub fn with_part(path: &Path, part: &str) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let ending = path.extension().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{stem}.{part}.{ending}"))
+}
+
+/// Writes `content` to `path`, whole or not at all.
+pub fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    try_write(path, content).map_err(|error| fault(path, &error))
+}
+
+/// The same, where it is no fault of ours that there may be no room.
+pub fn try_write(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = Scratch::begin(path)?;
+    file.write_all(content)?;
+    file.finish().map(|_| ())
+}
+
+/// The failure of a file that was writable before the run.
+pub fn fault(path: &Path, error: &io::Error) -> Failure {
+    Failure::Ours(format!("`{}` could not be written: {error}", path.display()))
+}

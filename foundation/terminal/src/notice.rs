@@ -1,0 +1,19 @@
+//! Notices on stderr.
+
+use crate::terminal::{columns_of_stderr, wrapped};
+use std::fmt;
+use std::io::{self, Write};
+
+/// Writes `line` to stderr.
+///
+/// Where stderr cannot be written (a closed terminal, a full disk), the notice is lost, and the
+/// results must not be lost with it: `eprintln!` would panic.
+///
+/// On a terminal a line ends between words. Text of several lines stays as it is.
+pub fn notice(line: fmt::Arguments<'_>) {
+    let mut line = line.to_string();
+    if let Some(columns) = columns_of_stderr().filter(|_| !line.contains('\n')) {
+        line = wrapped(&line, columns, "  ");
+    }
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}

@@ -1,0 +1,26 @@
+//! Printing on stdout.
+
+use crate::failure::Failure;
+use std::io::{self, Write};
+
+/// Prints `bytes` on stdout. A reader who has gone has read enough: that is no failure.
+///
+/// # Errors
+/// The bytes cannot be written.
+pub fn print(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    checked(out.write_all(bytes).and_then(|()| out.flush()))
+}
+
+/// The outcome of printing, for the user.
+///
+/// # Errors
+/// The printing failed, and not for want of a reader.
+pub fn checked(printed: io::Result<()>) -> Result<(), Failure> {
+    match printed {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::Ours(format!("the results could not be printed: {error}")))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,38 @@
+//! The beginning and the end of a program.
+
+use crate::failure::{Ending, Failure, install_style};
+use crate::print::checked;
+use crate::refused;
+use clap::Parser;
+use clap_complete::CompleteEnv;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+/// Runs a program: reads the arguments of this process as `A`, lets `dispatch` do the work, and
+/// reports a failure. Where the shell asks for completions by the variable `complete`, it ends here.
+pub fn main<A: Parser>(
+    complete: &'static str,
+    dispatch: impl FnOnce(A) -> Result<Ending, Failure>,
+) -> ExitCode {
+    CompleteEnv::with_factory(A::command).var(complete).complete();
+    install_style();
+    let ended = A::try_parse().map_or_else(|error| not_run::<A>(&error), dispatch);
+    exit_code(ended)
+}
+
+/// The exit code of what `ended`. A failure is reported first.
+pub fn exit_code(ended: Result<Ending, Failure>) -> ExitCode {
+    ExitCode::from(ended.unwrap_or_else(Failure::report).code())
+}
+
+/// Prints help, or returns what is wrong with the arguments. Exits after help that nothing
+/// requested.
+fn not_run<A: Parser>(error: &clap::Error) -> Result<Ending, Failure> {
+    if let Some(failure) = refused::failure(error, A::command()) {
+        return Err(failure);
+    }
+    if error.use_stderr() {
+        error.exit();
+    }
+    checked(error.print().and_then(|()| io::stdout().flush())).map(|()| Ending::Done)
+}

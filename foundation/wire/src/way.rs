@@ -1,0 +1,26 @@
+//! The two directions through a gateway.
+
+use serde::{Deserialize, Serialize};
+
+/// A direction through the gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Way {
+    /// From the outside to the inside: what subscribers fetch.
+    Download,
+    /// From the inside to the outside: what subscribers send.
+    Upload,
+}
+
+impl Way {
+    /// Both, in the order of results.
+    pub const ALL: [Way; 2] = [Way::Download, Way::Upload];
+
+    /// The name in configurations and results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Way::Download => "download",
+            Way::Upload => "upload",
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! The command line.
+
+mod setup;
+mod subscriber;
+mod values;
+
+pub(crate) use setup::SetupArgs;
+pub(crate) use subscriber::{FollowArgs, SubscriberArgs, SubscriberCommand, UsageArgs};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use fairwire_core::{Duration, Rate};
+use fairwire_terminal::values::whole;
+use fairwire_wire::Way;
+use setup::SETUP_EXAMPLES;
+use std::path::PathBuf;
+use subscriber::{FOLLOW_EXAMPLES, SUBSCRIBER_EXAMPLES, USAGE_EXAMPLES};
+use values::{way, weight};
+
+const GATEWAY_EXAMPLES: &str = "\
+Examples:
+  fairwire-gateway setup home.toml
+  fairwire-gateway run docs/gateway/home.toml
+  fairwire-gateway status docs/gateway/home.toml
+  fairwire-gateway reload docs/gateway/home.toml
+  fairwire-gateway set-weight docs/gateway/home.toml children 0.5
+  fairwire-gateway set-rate docs/gateway/home.toml download '40 Mbit/s'
+
+A gateway needs CAP_NET_ADMIN and CAP_NET_RAW; its clients need the right to use its socket.
+Exit codes of reload, set-weight, set-rate, status and capture: 0 done, 2 no gateway answers, or it refused.";
+
+const TOP_EXAMPLES: &str = "\
+Examples:
+  fairwire-gateway top /etc/fairwire/home.toml
+  fairwire-gateway top --socket /run/fairwire/home.sock --every 10
+  fairwire-gateway top /etc/fairwire/home.toml --once
+
+Keys: d u way, c classes, f flows, s order, p pause, q quit.";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  fairwire-gateway check /etc/fairwire/gateway.toml
+  fairwire-gateway check docs/gateway/wisp.toml --offline
+  fairwire-gateway check docs/gateway/wisp.toml --offline --format json";
+
+const SCHEMA_EXAMPLES: &str = "\
+Examples:
+  fairwire-gateway schema configuration > docs/schema/gateway.json
+  fairwire-gateway schema snapshot > docs/schema/snapshot.json";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  fairwire-gateway completions bash > ~/.local/share/bash-completion/completions/fairwire-gateway
+  fairwire-gateway completions zsh > ~/.zfunc/_fairwire-gateway
+  fairwire-gateway completions fish > ~/.config/fish/completions/fairwire-gateway.fish";
+
+/// Shapes a real link: each subscriber and each flow gets its fair share.
+#[derive(Debug, Parser)]
+#[command(name = "fairwire-gateway", version, after_help = GATEWAY_EXAMPLES, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show what a configuration would do, and whether this machine can do it; changes nothing.
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check(CheckArgs),
+    /// Look at this machine, and write a configuration by the answers to five questions.
+    #[command(after_help = SETUP_EXAMPLES)]
+    Setup(SetupArgs),
+    /// Watch a running gateway in the terminal: rates, queues, drops, and how fair it is.
+    #[command(after_help = TOP_EXAMPLES)]
+    Top(TopArgs),
+    /// Run a gateway, or several in one process, in the foreground, until it is stopped (SIGTERM,
+    /// Ctrl-C). SIGHUP has it read its configuration again.
+    Run {
+        /// The configurations, in TOML: one for each link.
+        #[arg(required = true, value_name = "CONFIG")]
+        configs: Vec<PathBuf>,
+        /// Wait for interfaces that are not there yet, for as long as `safety.patience` says (by
+        /// default for ever), as at boot.
+        #[arg(long)]
+        wait: bool,
+        /// Take over from the process that runs this gateway, which forwards until this one does:
+        /// for another version of the program, or what a reload cannot change. For one link.
+        #[arg(long, conflicts_with = "wait")]
+        take_over: bool,
+        /// Allow all system calls: for debuggers.
+        #[arg(long)]
+        no_seccomp: bool,
+    },
+    /// Let the running gateway read its configuration again. Where it is refused, nothing changes.
+    Reload {
+        #[command(flatten)]
+        whom: WhomArgs,
+    },
+    /// Give a class or a subscriber another weight, until the next reload.
+    SetWeight {
+        #[command(flatten)]
+        whom: WhomArgs,
+        /// The class or subscriber.
+        name: String,
+        /// Its weight, from 0.000001 to 1000000.
+        #[arg(allow_negative_numbers = true, value_parser = weight)]
+        weight: f64,
+    },
+    /// Give the link of a way another rate, until the next reload. Its discipline goes by the rate
+    /// of the file as before.
+    SetRate {
+        #[command(flatten)]
+        whom: WhomArgs,
+        /// The way: "upload" or "download".
+        #[arg(value_parser = way)]
+        way: Way,
+        /// Its rate, such as "5 Mbit/s".
+        rate: Rate,
+        /// For how long nothing is sent before that, such as "80 ms".
+        #[arg(long, value_name = "TIME")]
+        down: Option<Duration>,
+    },
+    /// Add, change, suspend or remove a subscriber: in the subscriber file, and in the running
+    /// gateway.
+    #[command(after_help = SUBSCRIBER_EXAMPLES, subcommand)]
+    Subscriber(SubscriberCommand),
+    /// Write what each class and subscriber was sent since the gateway's start, as CSV, for
+    /// billing.
+    #[command(after_help = USAGE_EXAMPLES)]
+    Usage(UsageArgs),
+    /// Keep the addresses of subscribers as DHCP servers lease them, until it is stopped.
+    #[command(after_help = FOLLOW_EXAMPLES)]
+    Follow(FollowArgs),
+    /// Show what the running gateway does.
+    Status {
+        #[command(flatten)]
+        whom: WhomArgs,
+        /// How to print it.
+        #[arg(long, default_value = "table")]
+        format: StatusFormat,
+        /// Every class, and not only the busiest.
+        #[arg(long)]
+        classes: bool,
+        /// What the N flows that got most were counted for since the start.
+        #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20", conflicts_with = "classes", value_parser = whole(0..=u32::MAX))]
+        flows: Option<u32>,
+    },
+    /// Write the latest drops and marks, each with its reason, as pcapng.
+    Capture {
+        #[command(flatten)]
+        whom: WhomArgs,
+        /// A file that is not there yet, in a folder that you may write to.
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+    },
+    /// Print the JSON Schema of configurations, or of snapshots.
+    #[command(after_help = SCHEMA_EXAMPLES)]
+    Schema {
+        /// Which schema.
+        which: SchemaKind,
+    },
+    /// Print completions for a shell.
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages of all commands.
+    #[command(hide = true)]
+    Man {
+        /// Into this folder.
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+    },
+    /// The process that watches over a gateway. Started by `run`, not by people.
+    #[command(hide = true, name = "gateway-guard", disable_help_flag = true)]
+    Guard {
+        /// What it must know.
+        #[arg(allow_hyphen_values = true, default_value = "")]
+        charge: String,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaKind {
+    /// Configurations.
+    Configuration,
+    /// What a running gateway sends over its socket.
+    Snapshot,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TopArgs {
+    /// The gateway's configuration, which has the path of its socket.
+    #[arg(value_name = "CONFIG", required_unless_present = "socket")]
+    pub config: Option<PathBuf>,
+    /// The gateway's socket, where there is no configuration at hand.
+    #[arg(long, value_name = "PATH", conflicts_with = "config")]
+    pub socket: Option<PathBuf>,
+    /// Print one picture as text and end; so it is too where the output is no terminal.
+    #[arg(long)]
+    pub once: bool,
+    /// Milliseconds between two snapshots; the gateway gives no more than its own interval.
+    #[arg(long, value_name = "MS", default_value_t = 100, value_parser = whole(10..=1000_u32))]
+    pub every: u32,
+}
+
+/// Which gateway is meant.
+#[derive(Debug, Args)]
+pub(crate) struct WhomArgs {
+    /// Its configuration; only `name` and `telemetry.socket` are read.
+    pub config: PathBuf,
+    /// Its socket, should it be another than the configuration says.
+    #[arg(long, value_name = "PATH")]
+    pub socket: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StatusFormat {
+    /// For people.
+    Table,
+    /// For programs.
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// The configuration, in TOML.
+    pub config: PathBuf,
+    /// Leave out the checks of this machine: interfaces, back end and rights.
+    #[arg(long)]
+    pub offline: bool,
+    /// How to print it.
+    #[arg(long, default_value = "text")]
+    pub format: CheckFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckFormat {
+    /// For people; of the tree the first classes.
+    Text,
+    /// Everything, every class included.
+    Json,
+}

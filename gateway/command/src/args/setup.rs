@@ -1,0 +1,41 @@
+//! The arguments of `gateway setup`.
+
+use clap::Args;
+use fairwire_core::{Duration, Rate};
+use std::path::PathBuf;
+
+pub(super) const SETUP_EXAMPLES: &str = "\
+Examples:
+  fairwire-gateway setup home.toml              # five questions
+  fairwire-gateway setup home.toml --measure \"30 s\"   # the line's rates from a speed test of yours
+  fairwire-gateway setup tower.toml --outside backhaul0 --inside tower0 --download \"1 Gbit/s\" --upload \"500 Mbit/s\" \\
+      --share subscribers.csv
+
+It looks at the machine, writes FILE, and changes nothing else. A file that is there is never written over.";
+
+/// What is left out is read from the terminal; without one it is what the machine suggests.
+#[derive(Debug, Args)]
+pub(crate) struct SetupArgs {
+    /// The configuration to write, which must not be there yet.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The interface towards the line [default: that of the default route].
+    #[arg(long, value_name = "INTERFACE")]
+    pub outside: Option<String>,
+    /// The interface towards those who share [default: the other one of that kind].
+    #[arg(long, value_name = "INTERFACE")]
+    pub inside: Option<String>,
+    /// What the line itself can do towards the inside; the gateway gets 95 % of it.
+    #[arg(long, value_name = "RATE")]
+    pub download: Option<Rate>,
+    /// The same towards the outside.
+    #[arg(long, value_name = "RATE")]
+    pub upload: Option<Rate>,
+    /// Who shares: `hosts`, or a file of subscribers [default: hosts].
+    #[arg(long, value_name = "WHO")]
+    pub share: Option<String>,
+    /// Take the line's rates from the outside interface's counters for this long, while a speed
+    /// test of yours runs.
+    #[arg(long, value_name = "TIME")]
+    pub measure: Option<Duration>,
+}

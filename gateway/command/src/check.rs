@@ -1,0 +1,190 @@
+//! `fairwire-gateway check`.
+
+use crate::args::{CheckArgs, CheckFormat};
+use fairwire_core::{Rate, Seed};
+use fairwire_datapath::classify::Dscp;
+use fairwire_document::shortened;
+use fairwire_service::config::backend::BackendKind;
+use fairwire_service::config::explain::{ClassExplanation, ShapingExplanation, WayExplanation};
+use fairwire_service::config::{Config, Explanation, PlanContext, environment};
+use fairwire_terminal::failure::{Ending, Failure};
+use fairwire_terminal::print::print;
+use serde_json::json;
+use std::fmt::Write;
+
+/// Classes of the tree that are shown for each direction.
+const MAX_CLASSES: usize = 20;
+/// A full frame of Ethernet with a VLAN tag; the interfaces' own MTUs are known only where it runs.
+const FRAME_BYTES: u32 = 1518;
+
+/// Prints what a configuration would do.
+pub(crate) fn check(args: &CheckArgs) -> Result<Ending, Failure> {
+    let config = Config::load(&args.config)?;
+    let mut explanation = config.explain();
+    if !args.offline {
+        let notes = environment::check(&config)?;
+        explanation.notes.extend(notes.into_iter().chain(environment::held(&config)).map(|note| note.0));
+    }
+    let resident_bytes = built(&config)?;
+    let text = match args.format {
+        CheckFormat::Text => text(&explanation, resident_bytes, args.offline),
+        CheckFormat::Json => {
+            let mut value =
+                serde_json::to_value(&explanation).map_err(|error| Failure::Ours(error.to_string()))?;
+            value["memory"]["resident_bytes"] = json!(resident_bytes);
+            value["is_offline"] = json!(args.offline);
+            format!("{value:#}\n")
+        }
+    };
+    print(text.as_bytes())?;
+    Ok(Ending::Done)
+}
+
+/// Builds both ways as they would run, which proves that they can be, and gives the memory of this
+/// process with them.
+pub(crate) fn built(config: &Config) -> Result<Option<u64>, Failure> {
+    let link = config.spec().wire.backend.link_kind();
+    let context = PlanContext { secret: [0; 16], seed: Seed(0), frame_bytes: FRAME_BYTES, link };
+    // What was checked can be built: a refusal here is our fault.
+    let plan = config.plan(&context).map_err(|error| Failure::Ours(error.to_string()))?;
+    let datapath = fairwire_datapath::Datapath::new(plan);
+    let resident = resident_bytes();
+    drop(datapath);
+    Ok(resident)
+}
+
+/// Bytes of this process in memory (proc(5), `VmRSS`).
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()? * 1024)
+}
+
+pub(crate) fn text(explanation: &Explanation, resident_bytes: Option<u64>, is_offline: bool) -> String {
+    let mut out = String::new();
+    let line = |out: &mut String, text: String| writeln!(out, "{text}").expect("a string takes all");
+    let Explanation { name, inside, outside, subscribers, classes, memory, .. } = explanation;
+    let backend = match explanation.backend {
+        BackendKind::AfPacket => "packet sockets (af-packet)",
+        BackendKind::Tun => "TUN devices",
+        BackendKind::Router => "what the kernel forwards (router)",
+    };
+    line(&mut out, format!("gateway `{name}`: {backend}, inside `{inside}`, outside `{outside}`"));
+    line(&mut out, format!("{subscribers} subscribers, {classes} classes and unclaimed traffic"));
+    for way in &explanation.ways {
+        out.push('\n');
+        write_way(&mut out, way);
+    }
+    out.push('\n');
+    let resident =
+        resident_bytes.map_or(String::new(), |bytes| format!("{} when built and idle; ", megabytes(bytes)));
+    let frames = megabytes(memory.max_frames_bytes);
+    let tables = megabytes(memory.claims_bytes as u64 + memory.classes_bytes as u64);
+    line(
+        &mut out,
+        format!(
+            "memory: {resident}of that {tables} for classes and addresses; frames inside take up to {frames} more"
+        ),
+    );
+    for note in &explanation.notes {
+        line(&mut out, format!("note: {note}"));
+    }
+    if is_offline {
+        line(&mut out, "offline: interfaces, back end and rights were not looked at".into());
+    }
+    out
+}
+
+fn write_way(out: &mut String, way: &WayExplanation) {
+    let Some(shaping) = &way.shaping else {
+        writeln!(out, "{}: not shaped", way.way).expect("a string takes all");
+        return;
+    };
+    let ShapingExplanation {
+        rate_bps,
+        discipline,
+        leaf,
+        flows,
+        buffer,
+        buffer_packets,
+        buffer_s,
+        not_ip_bps,
+        ..
+    } = shaping;
+    let leaf = leaf.as_ref().map_or(String::new(), |leaf| format!(", `{leaf}` in each leaf"));
+    let dscp = match shaping.dscp.rewriting() {
+        Dscp::Wash => "\n  DSCP: cleared".to_owned(),
+        Dscp::Assured(class) => format!("\n  DSCP: AF{class}1 green, AF{class}2 yellow, AF{class}3 red"),
+        Dscp::Keep => String::new(),
+    };
+    writeln!(
+        out,
+        "{}: {} shared by `{discipline}`{leaf}\n  buffer: {buffer}: {buffer_packets:.0} full packets of {} B on the link, \
+         {:.1} ms; at most {} frames inside\n  a flow is: {flows}{dscp}\n  what is not IP: up to {}, ahead of what waits",
+        way.way,
+        rate(*rate_bps as f64),
+        shaping.packet_bytes,
+        buffer_s * 1e3,
+        shaping.frames,
+        rate(*not_ip_bps as f64),
+    )
+    .expect("a string takes all");
+    write_tree(out, &way.tree);
+}
+
+/// The tree from the top, each class with those below it indented under it.
+fn write_tree(out: &mut String, tree: &[ClassExplanation]) {
+    if tree.is_empty() {
+        return;
+    }
+    writeln!(out, "  when all are busy:").expect("a string takes all");
+    // The first levels of a large tree say more than the first branch of it.
+    let shown = &tree[..tree.len().min(MAX_CLASSES)];
+    let mut below = vec![Vec::new(); shown.len()];
+    let mut root = Vec::new();
+    let places: std::collections::HashMap<&str, usize> =
+        shown.iter().enumerate().map(|(place, class)| (class.class.as_str(), place)).collect();
+    for (place, class) in shown.iter().enumerate() {
+        match class.parent.as_deref().and_then(|parent| places.get(parent)) {
+            Some(&parent) => below[parent].push(place),
+            None => root.push(place),
+        }
+    }
+    root.iter().for_each(|&place| write_branch(out, shown, &below, place));
+    if tree.len() > shown.len() {
+        writeln!(out, "    … and {} more (--format json has all)", tree.len() - shown.len())
+            .expect("a string takes all");
+    }
+}
+
+fn write_branch(out: &mut String, tree: &[ClassExplanation], below: &[Vec<usize>], place: usize) {
+    let class = &tree[place];
+    let bound = |what: &str, bps: Option<u64>| {
+        bps.map_or(String::new(), |bps| format!(", {what} {}", rate(bps as f64)))
+    };
+    let burst = class.burst.map_or(String::new(), |burst| format!(", burst {}", burst.0));
+    let leaf = class.leaf.as_ref().map_or(String::new(), |leaf| format!(", leaf `{leaf}`"));
+    writeln!(
+        out,
+        "{:indent$}{}: {} (weight {}{}{}{burst}{leaf})",
+        "",
+        shortened(&class.class),
+        rate(class.busy_bps),
+        class.weight,
+        bound("guaranteed", class.guaranteed_bps),
+        bound("ceiling", class.ceiling_bps),
+        indent = 2 + 2 * class.level,
+    )
+    .expect("a string takes all");
+    below[place].iter().for_each(|&child| write_branch(out, tree, below, child));
+}
+
+/// Four digits are enough: a share is no contract.
+fn rate(bps: f64) -> String {
+    let digits = 10f64.powi((bps.max(1.0).log10() as i32 - 3).max(0));
+    Rate::from_bps(((bps / digits).round() * digits) as u64).map_or("nothing".into(), |rate| rate.to_string())
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}

@@ -1,0 +1,48 @@
+//! `fairwire-gateway run`.
+
+use fairwire_service::config::Config;
+use fairwire_service::service;
+use fairwire_service::service::{Configured, Options, ServiceError};
+use fairwire_terminal::failure::{Ending, Failure};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+/// How they begin.
+#[derive(Clone, Copy)]
+pub(crate) struct How {
+    /// Also where an interface is not there yet.
+    pub wait: bool,
+    /// In the place of the process that runs.
+    pub take_over: bool,
+    /// With all system calls.
+    pub no_seccomp: bool,
+}
+
+/// Runs the gateways of the configurations at `paths` until a signal ends them, or another process
+/// has taken over.
+pub(crate) fn run(paths: &[PathBuf], how: How) -> Result<Ending, Failure> {
+    let gateways = paths.iter().map(|path| configured(path)).collect::<Result<_, _>>()?;
+    let never = AtomicBool::new(false);
+    let How { wait, take_over, no_seccomp } = how;
+    let options = Options { sites: fairwire_page::bind, no_seccomp, wait, take_over };
+    match service::run(gateways, &options, &never) {
+        Ok(()) => Ok(Ending::Done),
+        Err(ServiceError::Unfit(error)) => Err(error.into()),
+        Err(error) => Err(failure(&error)),
+    }
+}
+
+fn configured(path: &Path) -> Result<Configured, Failure> {
+    let config = Config::load(path)?;
+    // The folder may be another when it is read again.
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    Ok(Configured { config, path })
+}
+
+fn failure(error: &ServiceError) -> Failure {
+    if error.is_users() {
+        Failure::user(error, error.remedy())
+    } else {
+        Failure::Ours(format!("{error} ({})", error.remedy()))
+    }
+}

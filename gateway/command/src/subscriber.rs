@@ -1,0 +1,145 @@
+//! `fairwire-gateway subscriber`: one subscriber added, changed, suspended or removed in the
+//! subscriber file, and the running gateway reads it.
+
+use super::client;
+use crate::args::{SubscriberArgs, SubscriberCommand, WhomArgs};
+use fairwire_control::client::{RequestError, send};
+use fairwire_control::protocol::Answer;
+use fairwire_document::{DocumentError, read_text};
+use fairwire_service::config::Config;
+use fairwire_service::service::{files_of, socket_of};
+use fairwire_subscribers::edit::{Edit, edited};
+use fairwire_subscribers::sheet::{MAX_BYTES, SheetText};
+use fairwire_terminal::failure::{Ending, Failure};
+use fairwire_terminal::print::print;
+use std::fs::{File, Metadata};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, fchown};
+use std::path::{Path, PathBuf};
+
+/// Carries out the command.
+pub(crate) fn subscriber(command: &SubscriberCommand) -> Result<Ending, Failure> {
+    let is_suspended = |value: &str| [("suspended".to_owned(), value.to_owned())];
+    match command {
+        SubscriberCommand::Set { args, values } => change(args, Edit::Set(values)),
+        SubscriberCommand::Suspend(args) => change(args, Edit::Change(&is_suspended("yes"))),
+        SubscriberCommand::Resume(args) => change(args, Edit::Change(&is_suspended("no"))),
+        SubscriberCommand::Remove(args) => change(args, Edit::Remove),
+    }
+}
+
+fn change(SubscriberArgs { whom, name }: &SubscriberArgs, edit: Edit<'_>) -> Result<Ending, Failure> {
+    let file = path_of(whom)?;
+    match change_file(whom, &file, &mut |sheet| edited(sheet, &[(name, edit)]))? {
+        Some(answer) => client::print(&answer),
+        None => {
+            let line = format!("written to {}; no gateway runs, and the next one reads it\n", file.display());
+            print(line.as_bytes())?;
+            Ok(Ending::Done)
+        }
+    }
+}
+
+/// The subscriber file of a configuration. Nothing else of it is read.
+pub(crate) fn path_of(whom: &WhomArgs) -> Result<PathBuf, Failure> {
+    socket_of(&whom.config)?; // can it be read at all?
+    files_of(&whom.config).into_iter().nth(1).ok_or_else(|| {
+        Failure::user(
+            format!("`{}` has no subscribers", whom.config.display()),
+            "allowed: a configuration with a table `[subscribers]` and its `file`",
+        )
+    })
+}
+
+/// Has the gateway read what `edit` makes of the subscriber file at `path`, and puts that in its
+/// place. Returns the gateway's answer; none where no gateway runs, and the file is checked here.
+/// Where it is refused, the file stays as it is.
+pub(crate) fn change_file(
+    whom: &WhomArgs,
+    path: &Path,
+    edit: &mut dyn FnMut(SheetText<'_>) -> Result<String, DocumentError>,
+) -> Result<Option<Answer>, Failure> {
+    let cannot = |error: io::Error| {
+        let help = "allowed: a file that you may write, in a folder that you may write to";
+        Failure::user(format!("`{}` cannot be changed: {error}", path.display()), help)
+    };
+    // Other writers wait. One that came before may have put another file in its place.
+    let (file, kept) = loop {
+        let file = File::open(path).map_err(cannot)?;
+        file.lock().map_err(cannot)?;
+        let kept = file.metadata().map_err(cannot)?;
+        if path.metadata().is_ok_and(|now| now.ino() == kept.ino()) {
+            break (file, kept);
+        }
+    };
+    let before = read_text(path, MAX_BYTES, "a table of subscribers in CSV")?;
+    let name = path.display().to_string();
+    let socket = whom.socket.clone().map_or_else(|| socket_of(&whom.config), Ok)?;
+    let after = edit(SheetText { name: &name, text: &before })?;
+    let next = NextFile::written(path, &after, &kept).map_err(cannot)?;
+    let sheet = std::path::absolute(path).map_err(cannot)?;
+    let with_next = client::reload_with(&whom.config, |path| match path == sheet {
+        true => File::open(next.file.path()),
+        false => File::open(path),
+    });
+    let checked = || Config::load_edited(&whom.config, path, &after);
+    let answer = match send(&socket, &with_next) {
+        Ok(Answer::Refused { message }) => {
+            checked()?; // where the file is wrong, its place is shown
+            return Err(Failure::user(message, format!("`{name}` stays as it is")));
+        }
+        Ok(answer) => Ok(Some(answer)),
+        Err(RequestError::Silent { source, .. }) if is_of_no_gateway(&source) => {
+            checked().map(|_| Ok(None))?
+        }
+        Err(error) => checked().map(|_| {
+            Err(client::silent(format!(
+                "`{name}` is written, but whether the gateway has read it is not known: {error}"
+            )))
+        })?,
+    };
+    if let Err(error) = next.put_in_place() {
+        // The file is the record: the gateway does what it says, again.
+        let _ = send(&socket, &client::reload_request(&whom.config));
+        return Err(cannot(error));
+    }
+    drop(file);
+    answer
+}
+
+/// Is nothing at the socket, or a socket at which no process listens?
+fn is_of_no_gateway(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
+}
+
+/// What is to be in the place of a file: beside it until then, and gone if it never is.
+struct NextFile {
+    file: tempfile::NamedTempFile,
+    place: PathBuf,
+}
+
+impl NextFile {
+    /// A file with `text` beside that at `path`, with the owner and the rights of `like`.
+    fn written(path: &Path, text: &str, like: &Metadata) -> io::Result<Self> {
+        // Where it is a link, what it leads to is replaced.
+        let place = path.canonicalize()?;
+        let folder = place.parent().unwrap_or(Path::new("."));
+        let mut file = tempfile::Builder::new().prefix(".subscribers").tempfile_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().set_permissions(like.permissions())?;
+        match fchown(file.as_file(), Some(like.uid()), Some(like.gid())) {
+            Ok(()) => {}
+            // It is ours, then, as whatever we write.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+            Err(error) => return Err(error),
+        }
+        file.as_file().sync_all()?;
+        Ok(NextFile { file, place })
+    }
+
+    /// Whole or not at all.
+    fn put_in_place(self) -> io::Result<()> {
+        self.file.persist(self.place)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,252 @@
+//! What is on the screen.
+
+use super::feed::News;
+use fairwire_control::snapshot::{ClassSnapshot, FlowSnapshot, Snapshot, WaySnapshot};
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::path::Path;
+
+/// Snapshots kept for the small pictures: one a column, and a picture has half of the terminal's.
+const KEPT: usize = 512;
+
+/// What is looked at, and how.
+pub(super) struct View {
+    pub snapshot: Option<Snapshot>,
+    /// Why no snapshots come; `None` while they do.
+    pub trouble: Option<String>,
+    pub pasts: [Past; 2],
+    /// 0 for download, 1 for upload.
+    pub way: usize,
+    pub table: Table,
+    pub order: Order,
+    pub is_paused: bool,
+    /// The first row of the table that is shown.
+    pub first: usize,
+    /// Rows of the table that fit, when it was drawn last.
+    pub page: Cell<usize>,
+    /// Only rows with this in their names are shown.
+    pub search: String,
+    /// Is it being typed?
+    pub is_typing: bool,
+    /// All classes of each way, from the latest [`News::Classes`]; empty until they are needed, as
+    /// the snapshot has the busiest.
+    all: [Vec<ClassSnapshot>; 2],
+}
+
+/// What happened lately on one way, the newest last.
+#[derive(Default)]
+pub(super) struct Past {
+    /// Bit/s between two snapshots.
+    pub throughput_bps: VecDeque<u64>,
+    /// Packets that waited at each of those snapshots.
+    pub backlog_packets: VecDeque<u64>,
+    /// Of the latest snapshot: the gateway's uptime in seconds, and the bytes sent since its start.
+    last: Option<(f64, u64)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Table {
+    Classes,
+    Flows,
+}
+
+/// What rows are ordered by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    Got,
+    Offered,
+    Drops,
+    /// The distance from the fair share; of flows, which have none, the name.
+    Unfair,
+    Name,
+}
+
+impl Order {
+    pub(super) fn next(self) -> Self {
+        match self {
+            Order::Got => Order::Offered,
+            Order::Offered => Order::Drops,
+            Order::Drops => Order::Unfair,
+            Order::Unfair => Order::Name,
+            Order::Name => Order::Got,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Order::Got => "got",
+            Order::Offered => "offered",
+            Order::Drops => "drops",
+            Order::Unfair => "unfairness",
+            Order::Name => "name",
+        }
+    }
+}
+
+impl View {
+    /// Nothing yet of the gateway at `socket`.
+    pub(super) fn new(socket: &Path) -> Self {
+        View {
+            snapshot: None,
+            trouble: Some(format!("waiting for {}", socket.display())),
+            pasts: Default::default(),
+            way: 0,
+            table: Table::Classes,
+            order: Order::Got,
+            is_paused: false,
+            first: 0,
+            page: Cell::new(0),
+            search: String::new(),
+            is_typing: false,
+            all: Default::default(),
+        }
+    }
+
+    /// Takes what came. While it is paused, nothing changes but that the gateway is lost.
+    pub(super) fn take(&mut self, news: News) {
+        match news {
+            News::Lost(why) => self.trouble = Some(why),
+            News::Snapshot(snapshot) => {
+                self.trouble = None;
+                if self.is_paused {
+                    return;
+                }
+                for (past, way) in self.pasts.iter_mut().zip(&snapshot.ways) {
+                    past.take(snapshot.uptime_s, way);
+                }
+                self.snapshot = Some(*snapshot);
+                if !self.wants_all() {
+                    self.all = Default::default();
+                }
+            }
+            News::Classes(snapshot) if !self.is_paused => {
+                for (all, way) in self.all.iter_mut().zip(snapshot.ways) {
+                    *all = way.classes;
+                }
+            }
+            News::Classes(_) => {}
+        }
+    }
+
+    /// Are the numbers old ones, for the gateway does not answer?
+    pub(super) fn is_stale(&self) -> bool {
+        self.snapshot.is_some() && self.trouble.is_some()
+    }
+
+    /// The way that is looked at.
+    pub(super) fn way(&self) -> Option<&WaySnapshot> {
+        self.snapshot.as_ref()?.ways.get(self.way)
+    }
+
+    /// Looks at a table of a way, from its beginning.
+    pub(super) fn show(&mut self, way: usize, table: Table) {
+        (self.way, self.table, self.first) = (way, table, 0);
+    }
+
+    /// Looks for rows with `text` in their names.
+    pub(super) fn search_for(&mut self, text: String) {
+        (self.search, self.first) = (text, 0);
+    }
+
+    /// Goes `rows` down, no further than the last page.
+    pub(super) fn scroll(&mut self, rows: isize) {
+        // Where the rest of the classes has not come yet, one step is always possible: it makes
+        // `wants_all` true, and the rest is fetched.
+        let last = self.rows().saturating_sub(self.page.get()).max(usize::from(self.is_cut()));
+        self.first = self.first.saturating_add_signed(rows).min(last);
+    }
+
+    /// Are there more classes than the snapshot has?
+    fn is_cut(&self) -> bool {
+        self.table == Table::Classes
+            && self.way().is_some_and(|way| way.class_count > way.classes.len() as u64)
+    }
+
+    /// Is something looked for among all classes, beyond the busiest?
+    pub(super) fn wants_all(&self) -> bool {
+        let is_beyond =
+            self.first > 0 || self.is_typing || !self.search.is_empty() || self.order != Order::Got;
+        self.is_cut() && is_beyond
+    }
+
+    /// Rows of the table.
+    pub(super) fn rows(&self) -> usize {
+        match self.table {
+            Table::Classes => self.classes().len(),
+            Table::Flows => self.flows().len(),
+        }
+    }
+
+    /// How many rows there would be, were all shown and none left out by a search.
+    pub(super) fn all_rows(&self) -> u64 {
+        self.way().map_or(0, |way| match self.table {
+            Table::Classes => way.class_count.max(way.classes.len() as u64),
+            Table::Flows => way.active_flows.max(way.flows.len() as u64),
+        })
+    }
+
+    /// The classes in their order.
+    pub(super) fn classes(&self) -> Vec<&ClassSnapshot> {
+        let Some(way) = self.way() else { return Vec::new() };
+        let all = if self.all[self.way].is_empty() { &way.classes } else { &self.all[self.way] };
+        let mut rows: Vec<&ClassSnapshot> =
+            all.iter().filter(|class| self.finds(&full_name(class))).collect();
+        let off = |class: &ClassSnapshot| (class.throughput_bps - class.fair_bps).abs();
+        rows.sort_by(|a, b| match self.order {
+            Order::Got => b.throughput_bps.total_cmp(&a.throughput_bps),
+            Order::Offered => b.offered_bps.total_cmp(&a.offered_bps),
+            Order::Drops => b.drops_per_s.total_cmp(&a.drops_per_s),
+            Order::Unfair => off(b).total_cmp(&off(a)),
+            Order::Name => (&a.parent, &a.class).cmp(&(&b.parent, &b.class)),
+        });
+        rows
+    }
+
+    /// The flows in their order.
+    pub(super) fn flows(&self) -> Vec<&FlowSnapshot> {
+        let Some(way) = self.way() else { return Vec::new() };
+        let mut rows: Vec<&FlowSnapshot> = way.flows.iter().filter(|flow| self.finds(&flow.flow)).collect();
+        rows.sort_by(|a, b| match self.order {
+            Order::Got => b.throughput_bps.total_cmp(&a.throughput_bps),
+            Order::Offered => b.offered_bps.total_cmp(&a.offered_bps),
+            Order::Drops => b.drops_per_s.total_cmp(&a.drops_per_s),
+            Order::Unfair | Order::Name => a.flow.cmp(&b.flow),
+        });
+        rows
+    }
+
+    fn finds(&self, name: &str) -> bool {
+        name.to_lowercase().contains(&self.search.to_lowercase())
+    }
+}
+
+/// The name of a class, behind that of the class above it.
+pub(super) fn full_name(class: &ClassSnapshot) -> String {
+    match class.parent.as_str() {
+        "" => class.class.clone(),
+        parent => format!("{parent}/{}", class.class),
+    }
+}
+
+impl Past {
+    fn take(&mut self, uptime_s: f64, way: &WaySnapshot) {
+        let bytes = way.totals.bytes_out;
+        if let Some((before_s, before)) = self.last {
+            if uptime_s < before_s || bytes < before {
+                *self = Past::default(); // the gateway was restarted
+            } else if uptime_s > before_s {
+                let bps = (bytes - before) as f64 * 8.0 / (uptime_s - before_s);
+                push(&mut self.throughput_bps, bps as u64);
+                push(&mut self.backlog_packets, way.backlog_packets);
+            }
+        }
+        self.last = Some((uptime_s, bytes));
+    }
+}
+
+fn push(values: &mut VecDeque<u64>, value: u64) {
+    if values.len() == KEPT {
+        values.pop_front();
+    }
+    values.push_back(value);
+}

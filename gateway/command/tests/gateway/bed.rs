@@ -1,0 +1,294 @@
+//! A running gateway between two hosts.
+
+use fairwire_linux::link::About;
+use fairwire_testbed::bed::{self, Side};
+use fairwire_testbed::host::Host;
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{BufRead, BufReader, Read};
+use std::net::{Ipv4Addr, UdpSocket};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+
+/// Two hosts and the network between them, in which the gateway runs.
+pub(super) struct Bed {
+    pub(super) name: String,
+    pub(super) folder: tempfile::TempDir,
+    /// The source is outside, the sink inside.
+    pub(super) hosts: bed::Bed,
+}
+
+pub(super) const INSIDE: Ipv4Addr = bed::SINK_ADDRESS;
+const MTU: u32 = 1500;
+
+impl Bed {
+    /// `None`, and a loud word, where it cannot be made.
+    pub(super) fn new(name: &str) -> Option<Self> {
+        let name = format!("fwt-{}-{name}", std::process::id());
+        // On a thread of its own, which changes its network.
+        let made = thread::spawn(|| bed::Bed::new(MTU)).join().expect("it does not panic");
+        let hosts = match made {
+            Ok(hosts) => hosts,
+            Err(why) => {
+                fairwire_testing::skipped(format_args!("the running gateway: {why}"));
+                return None;
+            }
+        };
+        let bed = Bed { name, folder: tempfile::tempdir().expect("a folder"), hosts };
+        // Not root's alone: the process goes on as another user.
+        mode(bed.folder.path(), 0o755);
+        // The kernel notices carriers up to a second later.
+        let until = Instant::now() + Duration::from_secs(10);
+        while bed.links().iter().any(|(_, about)| !about.is_running) && Instant::now() < until {
+            thread::sleep(Duration::from_millis(20));
+        }
+        Some(bed)
+    }
+
+    pub(super) fn config(&self, extra: &str) -> PathBuf {
+        self.write("gateway.toml", &format!("{}{extra}", self.text()))
+    }
+
+    pub(super) fn text(&self) -> String {
+        format!(
+            "format = 2\nname = \"{}\"\n[wire]\ninside = \"g1\"\noutside = \"g0\"\n[telemetry]\ninterval = \"10 ms\"\n\
+             [download]\nrate = \"20 Mbit/s\"\ndiscipline = \"faba\"\n",
+            self.name,
+        )
+    }
+
+    pub(super) fn socket_file(&self) -> PathBuf {
+        PathBuf::from(format!("/run/fairwire/{}.sock", self.name))
+    }
+
+    /// The status of the gateway.
+    pub(super) fn status(&self, config: &Path) -> serde_json::Value {
+        let status = self.call(&["status", config.to_str().expect("UTF-8"), "--format", "json"]);
+        serde_json::from_slice(&status.stdout).expect("JSON")
+    }
+
+    /// One of the two ports, as the status says.
+    pub(super) fn port(&self, config: &Path, place: usize) -> serde_json::Value {
+        self.status(config)["ports"][place].clone()
+    }
+
+    /// Waits until the status says so of the inside port.
+    pub(super) fn wait_for_port(&self, config: &Path, is_up: bool, outages: u64) {
+        let until = Instant::now() + Duration::from_secs(20);
+        loop {
+            let port = self.port(config, 0);
+            if (&port["is_up"], &port["outages"]) == (&is_up.into(), &outages.into()) {
+                return;
+            }
+            assert!(Instant::now() < until, "waited 20 s in vain for {is_up} and {outages}: {port}");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Takes the gateway's inside interface down, or brings it up.
+    pub(super) fn set_inside(&self, is_up: bool) {
+        let (gateway, index) = (&self.hosts.gateway, Side::Right.end().index);
+        if is_up { gateway.bring_up(index) } else { gateway.take_down(index) }.expect("root may");
+    }
+
+    /// Removes that interface, and with it the other end of its wire.
+    pub(super) fn remove_inside(&self) {
+        self.hosts.gateway.remove(Side::Right.end().index).expect("root may");
+    }
+
+    /// Makes both ends anew.
+    pub(super) fn make_inside(&self) {
+        self.hosts.join(Side::Right, MTU).expect("root may");
+    }
+
+    pub(super) fn rename_inside(&self, name: &str) {
+        self.hosts.gateway.rename(Side::Right.end().index, name).expect("root may");
+    }
+
+    pub(super) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        fs::write(&path, text).expect("the folder is ours");
+        path
+    }
+
+    pub(super) fn fairwire(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fairwire"));
+        command.arg("gateway").args(arguments);
+        command
+    }
+
+    /// Runs a program at the gateway's host.
+    pub(super) fn output(&self, command: &mut Command) -> Output {
+        self.hosts.gateway.started(|| command.output()).expect("it runs")
+    }
+
+    pub(super) fn call(&self, arguments: &[&str]) -> Output {
+        self.output(&mut self.fairwire(arguments))
+    }
+
+    pub(super) fn start(&self, config: &Path) -> Gateway {
+        let gateway = self.begin(&["run", config.to_str().expect("UTF-8")]);
+        gateway.wait_for("forwards between");
+        gateway
+    }
+
+    /// Starts one, and waits for nothing.
+    pub(super) fn begin(&self, arguments: &[&str]) -> Gateway {
+        self.begin_command(self.fairwire(arguments))
+    }
+
+    /// The same by a command that becomes the gateway.
+    pub(super) fn begin_command(&self, mut command: Command) -> Gateway {
+        command.stderr(Stdio::piped());
+        let mut child = self.hosts.gateway.started(|| command.spawn()).expect("it starts");
+        let lines = lines_of(child.stderr.take().expect("a pipe"));
+        Gateway { child, lines }
+    }
+
+    /// A socket on a host.
+    fn socket(host: &Host, address: Ipv4Addr) -> UdpSocket {
+        let socket = host.at(|| UdpSocket::bind((address, 7000)).expect("a free port"));
+        socket.set_read_timeout(Some(Duration::from_millis(20))).expect("above zero");
+        socket
+    }
+
+    pub(super) fn hosts(&self) -> Hosts {
+        let bed::Bed { source, sink, .. } = &self.hosts;
+        Hosts { inside: Bed::socket(sink, INSIDE), outside: Bed::socket(source, bed::SOURCE_ADDRESS) }
+    }
+
+    /// The interfaces of the gateway's host, and what the kernel says of each.
+    pub(super) fn links(&self) -> Vec<(String, About)> {
+        self.hosts.gateway.at(|| self.hosts.gateway.interfaces()).expect("it is there")
+    }
+
+    /// Are the two interfaces bridged?
+    pub(super) fn is_bridged(&self) -> bool {
+        self.links().iter().any(|(name, _)| name.starts_with("fwbr"))
+    }
+}
+
+impl Drop for Bed {
+    fn drop(&mut self) {
+        // After a check that failed there may be a guard: it leaves on request, and says so by the
+        // end of the stream. The hosts go with the last process in them.
+        if let Ok(mut guard) = UnixStream::connect(format!("/run/fairwire/{}.guard", self.name)) {
+            let _ = guard.read(&mut [0]);
+        }
+    }
+}
+
+pub(super) fn mode(path: &Path, bits: u32) {
+    let bits = std::os::unix::fs::PermissionsExt::from_mode(bits);
+    fs::set_permissions(path, bits).expect("it is ours");
+}
+
+pub(super) fn lines_of(stream: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            let _ = sender.send(line);
+        }
+    });
+    receiver
+}
+
+/// A running gateway, killed when it is dropped.
+pub(super) struct Gateway {
+    pub(super) child: Child,
+    pub(super) lines: Receiver<String>,
+}
+
+impl Gateway {
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(super) fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.pid().cast_signed()).expect("not zero");
+        kill_process(pid, signal).expect("it is ours");
+    }
+
+    /// Waits for a line on stderr with `part` in it.
+    pub(super) fn wait_for(&self, part: &str) -> String {
+        let until = Instant::now() + Duration::from_secs(20);
+        let mut seen = Vec::new();
+        while let Ok(line) = self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            if line.contains(part) {
+                return line;
+            }
+            seen.push(line);
+        }
+        panic!("waited 20 s in vain for `{part}`; it said: {seen:#?}");
+    }
+
+    /// Waits for two lines, in either order.
+    pub(super) fn wait_for_both(&self, parts: [&str; 2]) {
+        let until = Instant::now() + Duration::from_secs(20);
+        let mut missing = parts.to_vec();
+        while let Ok(line) = self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            missing.retain(|part| !line.contains(part));
+            if missing.is_empty() {
+                return;
+            }
+        }
+        panic!("waited 20 s in vain for {missing:?}");
+    }
+
+    pub(super) fn end(mut self) -> (std::process::ExitStatus, String) {
+        self.signal(Signal::TERM);
+        let status = self.child.wait().expect("it is ours");
+        (status, self.lines.iter().collect::<Vec<_>>().join("\n"))
+    }
+
+    pub(super) fn status(&self, key: &str) -> String {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("it runs");
+        let line = status.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
+        line.unwrap_or_default().trim().to_owned()
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub(super) struct Hosts {
+    pub(super) inside: UdpSocket,
+    pub(super) outside: UdpSocket,
+}
+
+impl Hosts {
+    /// Sends one datagram from the outside to the inside; does it come, in 20 ms?
+    pub(super) fn passes(&self, number: u32) -> bool {
+        // A host that is not there yet is looked up again.
+        let _ = self.outside.send_to(&number.to_be_bytes(), (INSIDE, 7000));
+        let mut bytes = [0; 64];
+        self.inside.recv(&mut bytes).is_ok()
+    }
+
+    /// How long it takes until a datagram comes; at most 20 s. A number higher than any before is
+    /// waited for.
+    pub(super) fn wait_until_it_passes(&self) -> Duration {
+        let start = Instant::now();
+        let mut number = start.elapsed().as_nanos() as u32;
+        while start.elapsed() < Duration::from_secs(20) {
+            number = number.wrapping_add(1);
+            if self.passes(number) {
+                return start.elapsed();
+            }
+        }
+        panic!("nothing came through for 20 s");
+    }
+
+    /// Forgets what has come.
+    pub(super) fn drain(&self) {
+        let mut bytes = [0; 64];
+        while self.inside.recv(&mut bytes).is_ok() {}
+    }
+}

@@ -1,0 +1,486 @@
+//! `fairwire gateway run` on a router with NAT and a firewall, between a home and the world, all of
+//! them network namespaces: the recipe of docs/gateway/router.md with the configuration
+//! docs/gateway/home.toml. It needs root; elsewhere it says so, loudly, and passes.
+
+#![allow(clippy::disallowed_methods, reason = "real processes take real time")]
+
+use fairwire_datapath::io::router::{Failing, Passage};
+use fairwire_linux::netlink::{Address, End, Route};
+use fairwire_testbed::bed::HOST;
+use fairwire_testbed::error::Trouble;
+use fairwire_testbed::host::{Host, Wire};
+use fairwire_testbed::nat::masquerade;
+use fairwire_testbed::program::command;
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+
+const HOSTS: [&str; 2] = ["10.0.0.1", "10.0.0.2"];
+const ROUTER: &str = "10.0.0.254";
+const PUBLIC: &str = "203.0.113.2";
+const SERVER: &str = "203.0.113.1";
+const SERVER_V6: &str = "2001:db8:2::1";
+
+/// A home, a router and the world.
+struct Home {
+    name: String,
+    folder: tempfile::TempDir,
+    home: Host,
+    edge: Host,
+    world: Host,
+}
+
+/// The router's interfaces.
+const LAN: End<'static> = End { name: "lan0", index: 100 };
+const WAN: End<'static> = End { name: "wan0", index: 101 };
+
+impl Home {
+    /// `None`, and a loud word, where it cannot be made.
+    fn new(name: &str) -> Option<Self> {
+        let name = format!("fwr-{}-{name}", std::process::id());
+        // On a thread of its own, which changes its network.
+        let hosts = || Ok([Host::new()?, Host::new()?, Host::new()?]);
+        let hosts: Result<_, Trouble> = thread::spawn(hosts).join().expect("it does not panic");
+        let made = hosts.and_then(|[home, edge, world]| {
+            let home = Home { name, folder: tempfile::tempdir().expect("a folder"), home, edge, world };
+            home.build().map(|()| home)
+        });
+        match made {
+            Ok(home) => Some(home),
+            Err(why) => {
+                fairwire_testing::skipped_for_want_of_a_peer(format_args!("the gateway on a router: {why}"));
+                None
+            }
+        }
+    }
+
+    /// As docs/gateway/router.md has it.
+    fn build(&self) -> Result<(), Trouble> {
+        let Home { home, edge, world, .. } = self;
+        for (inner, here) in [(home, LAN), (world, WAN)] {
+            edge.join(inner, Wire { here, there: HOST, mtu: 1500 })?;
+            edge.bring_up(here.index)?;
+            inner.bring_up(HOST.index)?;
+        }
+        for (place, interface, text) in [
+            (home, HOST, "10.0.0.1/24"),
+            (home, HOST, "10.0.0.2/24"),
+            (edge, LAN, "10.0.0.254/24"),
+            (edge, WAN, "203.0.113.2/24"),
+            (world, HOST, "203.0.113.1/24"),
+            (home, HOST, "2001:db8:1::1/64"),
+            (edge, LAN, "2001:db8:1::fe/64"),
+            (edge, WAN, "2001:db8:2::fe/64"),
+            (world, HOST, "2001:db8:2::1/64"),
+        ] {
+            place.add_address(interface.index, address(text))?;
+        }
+        for (place, network, via) in [
+            (home, "0.0.0.0/0", ROUTER),
+            (edge, "0.0.0.0/0", SERVER),
+            (home, "::/0", "2001:db8:1::fe"),
+            (world, "2001:db8:1::/64", "2001:db8:2::fe"),
+        ] {
+            place.add_route(address(network), Route::Via(via.parse().expect("an address")))?;
+        }
+        let firewall = self.write("nftables.conf", &firewall());
+        edge.at(|| {
+            edge.set_variable("net/ipv4/ip_forward", "1")?;
+            edge.set_variable("net/ipv6/conf/all/forwarding", "1")?;
+            if Command::new("nft").arg("--version").output().is_ok() {
+                return command(&format!("nft -f {}", firewall.display())).map(drop);
+            }
+            fairwire_testing::skipped(format_args!(
+                "the firewall of docs/gateway/router.md: there is no `nft` (Debian: apt install nftables); NAT alone is tried"
+            ));
+            masquerade(WAN.name)
+        })
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        fs::write(&path, text).expect("the folder is ours");
+        path
+    }
+
+    /// docs/gateway/home.toml, with a name and a socket of its own, and `change` done to it.
+    fn config(&self, change: impl Fn(String) -> String) -> PathBuf {
+        let socket = self.folder.path().join("socket");
+        let text = fs::read_to_string(common_example("home.toml")).expect("it is there");
+        let text = text.replace("name = \"home\"", &format!("name = \"{}\"", self.name));
+        self.write(
+            "home.toml",
+            &format!("{}\n[telemetry]\nsocket = \"{}\"\n", change(text), socket.display()),
+        )
+    }
+
+    fn fairwire(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fairwire"));
+        command.arg("gateway").args(arguments);
+        command
+    }
+
+    fn call(&self, arguments: &[&str]) -> Output {
+        let mut command = self.fairwire(arguments);
+        self.edge.started(|| command.output()).expect("it runs")
+    }
+
+    fn start(&self, config: &Path) -> Gateway {
+        let mut command = self.fairwire(&["run", config.to_str().expect("UTF-8")]);
+        command.stderr(Stdio::piped());
+        let mut child = self.edge.started(|| command.spawn()).expect("it starts");
+        let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
+        let runs = format!("the gateway `{}` forwards", self.name);
+        let said: Vec<String> = lines.by_ref().take_while(|line| !line.contains(&runs)).collect();
+        let rest = Arc::new(Mutex::new(said));
+        let gateway = Gateway { child, said: rest.clone() };
+        thread::spawn(move || lines.for_each(|line| rest.lock().expect("no holder panics").push(line)));
+        gateway
+    }
+
+    /// A snapshot, as JSON.
+    fn status(&self, config: &Path) -> serde_json::Value {
+        let output = self.call(&["status", config.to_str().expect("UTF-8"), "--format", "json"]);
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+    }
+
+    /// Packets that the gateway took in, both ways.
+    fn taken(&self, config: &Path) -> u64 {
+        let status = self.status(config);
+        let ways = status["ways"].as_array().expect("there are two");
+        ways.iter().filter_map(|way| way["totals"]["packets_in"].as_u64()).sum()
+    }
+
+    /// The same, when no more come: questions that waited for the address of a neighbour come all
+    /// at once with the first answer. The gateway's copy of its counters is 10 ms old.
+    fn taken_at_rest(&self, config: &Path) -> u64 {
+        let until = Instant::now() + PATIENCE;
+        let mut taken = self.taken(config);
+        loop {
+            thread::sleep(Duration::from_millis(300));
+            let before = std::mem::replace(&mut taken, self.taken(config));
+            if taken == before || Instant::now() > until {
+                return taken;
+            }
+        }
+    }
+
+    /// What a gateway adds to the router: devices, and tables.
+    fn traces(&self) -> String {
+        let interfaces = self.edge.at(|| self.edge.interfaces()).expect("it is there");
+        let devices = interfaces.iter().filter(|(name, _)| name.starts_with("fw")).count();
+        let passage = Passage {
+            name: self.name.clone(),
+            inside: LAN.name.into(),
+            outside: WAN.name.into(),
+            failing: Failing::Closed,
+        };
+        let tables = self.edge.at(|| passage.has_tables().expect("root may look"));
+        format!("{devices} devices, tables: {tables}")
+    }
+
+    fn wait_for_traces(&self, wanted: &str) {
+        let until = Instant::now() + Duration::from_secs(10);
+        while self.traces() != wanted && Instant::now() < until {
+            thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(self.traces(), wanted);
+    }
+}
+
+/// An address and the length of its network's prefix, as `ip` writes them.
+fn address(text: &str) -> Address {
+    let (ip, bits) = text.split_once('/').expect("a prefix");
+    Address { ip: ip.parse().expect("an address"), prefix_bits: bits.parse().expect("a number") }
+}
+
+fn common_example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/gateway").join(name)
+}
+
+/// The firewall with NAT of docs/gateway/router.md, to the letter.
+fn firewall() -> String {
+    let page = fs::read_to_string(common_example("router.md")).expect("the page is there");
+    let block = page.split("```nft\n").nth(1).and_then(|rest| rest.split("```").next());
+    block.expect("the page has a block of nft").to_owned()
+}
+
+/// A running gateway, killed when it is dropped.
+struct Gateway {
+    child: Child,
+    said: Arc<Mutex<Vec<String>>>,
+}
+
+impl Gateway {
+    fn end(mut self, signal: Signal) -> (Option<i32>, String) {
+        kill_process(Pid::from_raw(self.child.id().cast_signed()).expect("not zero"), signal)
+            .expect("it is ours");
+        let status = self.child.wait().expect("it is ours");
+        thread::sleep(Duration::from_millis(50)); // what it said last is read by another thread
+        (status.code(), self.said.lock().expect("no holder panics").join("\n"))
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Answers datagrams at the world with the address that it sees, until this is dropped.
+fn echo(home: &Home) {
+    for address in ["0.0.0.0:7000", "[::]:7001"] {
+        let socket = home.world.at(|| UdpSocket::bind(address).expect("a free port"));
+        thread::spawn(move || {
+            let mut bytes = [0; 2048];
+            while let Ok((_, from)) = socket.recv_from(&mut bytes) {
+                let _ = socket.send_to(from.ip().to_string().as_bytes(), from);
+            }
+        });
+    }
+}
+
+/// A socket of the home at `address`.
+fn socket(home: &Home, address: &'static str) -> UdpSocket {
+    let socket = home.home.at(|| UdpSocket::bind((address, 0)).expect("an address of the home"));
+    socket.set_read_timeout(Some(Duration::from_millis(100))).expect("above zero");
+    socket
+}
+
+/// What the world answers, where it is reached within `patience`.
+fn reaches(socket: &UdpSocket, server: SocketAddr, patience: Duration) -> Option<String> {
+    let until = Instant::now() + patience;
+    let mut bytes = [0; 64];
+    while Instant::now() < until {
+        let _ = socket.send_to(b"who am I?", server);
+        if let Ok(count) = socket.recv(&mut bytes) {
+            return Some(String::from_utf8_lossy(&bytes[..count]).into_owned());
+        }
+    }
+    None
+}
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn world_v4() -> SocketAddr {
+    format!("{SERVER}:7000").parse().expect("an address")
+}
+
+/// Connections between the hosts of the home and the world, each as fast as TCP can, and the bytes
+/// of each that arrived.
+fn transfers(home: &Home, is_upload: bool, hosts: &[&'static str], seconds: u64) -> Vec<u64> {
+    let listener = home.world.at(|| TcpListener::bind((SERVER, 0)).expect("a free port"));
+    let server = listener.local_addr().expect("it is bound");
+    let counts: Vec<Arc<AtomicU64>> = hosts.iter().map(|_| Arc::default()).collect();
+    let until = Instant::now() + Duration::from_secs(seconds);
+    let mut ends = Vec::new();
+    for (host, count) in hosts.iter().copied().zip(&counts) {
+        let own = home.home.at(|| connect(host, server));
+        let (peer, _) = listener.accept().expect("it comes");
+        let (from, to) = if is_upload { (own, peer) } else { (peer, own) };
+        for stream in [&from, &to] {
+            stream.set_write_timeout(Some(Duration::from_millis(100))).expect("above zero");
+            stream.set_read_timeout(Some(Duration::from_millis(100))).expect("above zero");
+        }
+        ends.push(thread::spawn(move || send(from, until)));
+        let count = count.clone();
+        ends.push(thread::spawn(move || receive(to, until, &count)));
+    }
+    ends.into_iter().for_each(|end| end.join().expect("it does not panic"));
+    counts.iter().map(|count| count.load(Ordering::Relaxed)).collect()
+}
+
+fn connect(host: &str, server: SocketAddr) -> TcpStream {
+    let family = rustix::net::AddressFamily::INET;
+    let socket = rustix::net::socket(family, rustix::net::SocketType::STREAM, None).expect("a socket");
+    rustix::net::bind(&socket, &SocketAddr::new(host.parse().expect("an address"), 0)).expect("of the home");
+    rustix::net::connect(&socket, &server).expect("the world is reached");
+    socket.into()
+}
+
+fn send(mut stream: TcpStream, until: Instant) {
+    let data = vec![0; 1 << 16];
+    while Instant::now() < until {
+        let _ = stream.write(&data);
+    }
+}
+
+fn receive(mut stream: TcpStream, until: Instant, count: &AtomicU64) {
+    let mut data = vec![0; 1 << 16];
+    while Instant::now() < until {
+        if let Ok(bytes) = stream.read(&mut data) {
+            count.fetch_add(bytes as u64, Ordering::Relaxed);
+        }
+    }
+}
+
+#[test]
+fn a_router_with_nat_shapes_both_ways_by_the_hosts_inside_and_is_as_before_at_every_end() {
+    let Some(home) = Home::new("nat") else { return };
+    echo(&home);
+    let config = home.config(|text| text);
+    let check = home.call(&["check", config.to_str().expect("UTF-8")]);
+    assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stderr));
+    let output = String::from_utf8_lossy(&check.stdout).into_owned();
+    assert!(output.contains("by the addresses inside: uploads before NAT, downloads after it"), "{output}");
+    assert_eq!(home.traces(), "0 devices, tables: false");
+    let gateway = home.start(&config);
+    assert_eq!(home.traces(), "2 devices, tables: true", "{:?}", gateway.said);
+
+    // NAT works, and so does IPv6 beside it.
+    let (one, v6) = (socket(&home, HOSTS[0]), socket(&home, "2001:db8:1::1"));
+    assert_eq!(reaches(&one, world_v4(), PATIENCE).as_deref(), Some(PUBLIC));
+    let server = format!("[{SERVER_V6}]:7001").parse().expect("an address");
+    assert_eq!(reaches(&v6, server, PATIENCE).as_deref(), Some("2001:db8:1::1"));
+
+    what_is_for_the_router_is_not_taken(&home, &config, &one);
+    shares_are_by_the_hosts_inside(&home, &config);
+
+    let (code, said) = gateway.end(Signal::TERM);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!said.contains("PACKETS ARE MISSING"), "{said}");
+    assert_eq!(home.traces(), "0 devices, tables: false");
+    assert_eq!(reaches(&one, world_v4(), PATIENCE).as_deref(), Some(PUBLIC), "the link is open, unshaped");
+}
+
+fn what_is_for_the_router_is_not_taken(home: &Home, config: &Path, socket: &UdpSocket) {
+    let router = home.edge.at(|| UdpSocket::bind((ROUTER, 7000)).expect("a free port"));
+    router.set_read_timeout(Some(PATIENCE)).expect("above zero");
+    let before = home.taken_at_rest(config);
+    let mut bytes = [0; 64];
+    for to in [ROUTER, ROUTER, ROUTER] {
+        socket.send_to(b"a question", (to, 7000)).expect("it is near");
+        let (_, from) = router.recv_from(&mut bytes).expect("it comes");
+        router.send_to(b"an answer", from).expect("it is near");
+        socket.recv(&mut bytes).expect("it comes back");
+    }
+    // Nor what is for the router's address outside: no program listens there, and that is said.
+    let _ = socket.send_to(b"a question", (PUBLIC, 9));
+    assert_eq!(home.taken_at_rest(config), before);
+}
+
+/// One host with a connection, another with three: each has half, by drr and whatever the machine
+/// does.
+fn shares_are_by_the_hosts_inside(home: &Home, config: &Path) {
+    for (is_upload, way, mbps) in [(false, 0, 95.0), (true, 1, 19.0)] {
+        let seconds = 3;
+        let hosts = [HOSTS[0], HOSTS[1], HOSTS[1], HOSTS[1]];
+        let measured = || {
+            let got = transfers(home, is_upload, &hosts, seconds);
+            let (one, three) = (got[0], got[1..].iter().sum::<u64>());
+            let rate = (one + three) as f64 * 8.0 / seconds as f64 / 1e6;
+            println!("{}: {rate:.1} of {mbps} Mbit/s, {one} and {three} bytes", ["download", "upload"][way]);
+            (one, three, rate)
+        };
+        // A machine whose processors are taken away says nothing of shares.
+        let is_busy = |rate: f64| rate < mbps * 0.2;
+        let (one, three, rate) =
+            (0..3).map(|_| measured()).find(|&(.., rate)| !is_busy(rate)).unwrap_or_else(measured);
+        // The buffer of 50 ms and TCP's own are beyond what the link carries in that time.
+        assert!(rate <= mbps * 1.05, "{rate} Mbit/s of {mbps}");
+        assert!(rate >= mbps * 0.2, "{rate} Mbit/s of {mbps}: a busy machine has more left");
+        // Slow start and a busy machine: within a tenth; by connections it would be a quarter.
+        let part = one as f64 / (one + three) as f64;
+        assert!((part - 0.5).abs() < 0.1, "{part}");
+        let status = home.status(config)["ways"][way].to_string();
+        for host in HOSTS {
+            assert!(status.contains(host), "{host} is not in {status}");
+        }
+        assert!(!status.contains(PUBLIC), "what NAT made of it is in {status}");
+    }
+}
+
+#[test]
+fn a_router_whose_gateway_is_killed_forwards_unshaped_or_not_at_all_as_configured() {
+    let Some(home) = Home::new("kill") else { return };
+    echo(&home);
+    let one = socket(&home, HOSTS[0]);
+    let open = home.config(|text| text.replace("\"closed\"", "\"open\""));
+    assert!(fs::read_to_string(&open).expect("it is there").contains("on_failure = \"open\""));
+    let gateway = home.start(&open);
+    assert!(reaches(&one, world_v4(), PATIENCE).is_some());
+    gateway.end(Signal::KILL);
+    home.wait_for_traces("0 devices, tables: false");
+    assert!(reaches(&one, world_v4(), PATIENCE).is_some(), "it fails open");
+
+    let closed = home.config(|text| text.replace("\"open\"", "\"closed\""));
+    let gateway = home.start(&closed);
+    assert!(reaches(&one, world_v4(), PATIENCE).is_some());
+    gateway.end(Signal::KILL);
+    home.wait_for_traces("0 devices, tables: true");
+    assert_eq!(reaches(&one, world_v4(), Duration::from_millis(500)), None, "it fails closed");
+    // The router itself is reached: only what it forwards is thrown away.
+    let gateway = home.start(&closed);
+    assert!(reaches(&one, world_v4(), PATIENCE).is_some(), "its successor takes over");
+    let (code, said) = gateway.end(Signal::TERM);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(home.traces(), "0 devices, tables: false");
+    assert!(reaches(&one, world_v4(), PATIENCE).is_some());
+}
+
+#[test]
+fn an_inside_interface_that_is_made_again_is_shaped_again() {
+    let Some(home) = Home::new("again") else { return };
+    echo(&home);
+    let config = home.config(|text| text);
+    let gateway = home.start(&config);
+    assert!(reaches(&socket(&home, HOSTS[0]), world_v4(), PATIENCE).is_some());
+    home.edge.remove(LAN.index).expect("it is there");
+    home.edge.join(&home.home, Wire { here: LAN, there: HOST, mtu: 1500 }).expect("it went before");
+    home.edge.bring_up(LAN.index).expect("it is there");
+    home.home.bring_up(HOST.index).expect("it is there");
+    home.home.add_address(HOST.index, address("10.0.0.1/24")).expect("it is there");
+    home.edge.add_address(LAN.index, address("10.0.0.254/24")).expect("it is there");
+    let route = Route::Via(ROUTER.parse().expect("an address"));
+    home.home.add_route(address("0.0.0.0/0"), route).expect("it went before");
+    let before = home.taken(&config);
+    let socket = socket(&home, HOSTS[0]);
+    let until = Instant::now() + PATIENCE;
+    // Until the gateway has noticed, packets pass it by.
+    while home.taken(&config) == before && Instant::now() < until {
+        reaches(&socket, world_v4(), Duration::from_millis(200));
+    }
+    assert!(home.taken(&config) > before, "{:?}", gateway.said);
+    assert_eq!(home.traces(), "2 devices, tables: true");
+    assert_eq!(gateway.end(Signal::TERM).0, Some(0));
+    assert_eq!(home.traces(), "0 devices, tables: false");
+}
+
+#[test]
+fn a_bump_on_a_router_is_refused_unless_it_is_wanted() {
+    let Some(home) = Home::new("bump") else { return };
+    let bump = |more: &str| {
+        let more = format!("[wire]\n{more}");
+        home.config(|text| text.replace("backend = \"router\"\n", "").replace("[wire]\n", &more))
+    };
+    let config = bump("");
+    for command in ["check", "run"] {
+        let output = home.call(&[command, config.to_str().expect("UTF-8")]);
+        assert_eq!(output.status.code(), Some(2), "{command}");
+        let message = String::from_utf8_lossy(&output.stderr).replace("\n  │ ", " ");
+        for part in [ROUTER, PUBLIC, "ip_forward", "backend = \"router\"", "allow_forwarding = true"] {
+            assert!(message.contains(part), "no `{part}` in: {message}");
+        }
+    }
+    assert_eq!(home.traces(), "0 devices, tables: false");
+    let allowed = bump("backend = { af-packet = { allow_forwarding = true } }\n");
+    let output = home.call(&["check", allowed.to_str().expect("UTF-8")]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // IPv6 alone is enough to be refused.
+    let config = bump("");
+    home.edge.remove_address(LAN.index, address("10.0.0.254/24")).expect("it is there");
+    let output = home.call(&["check", config.to_str().expect("UTF-8")]);
+    assert_eq!(output.status.code(), Some(2));
+    // A machine with addresses that does not forward is none.
+    home.edge.at(|| fs::write("/proc/sys/net/ipv6/conf/all/forwarding", "0").expect("root may"));
+    let output = home.call(&["check", config.to_str().expect("UTF-8")]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -1,0 +1,50 @@
+//! The client's end of the control socket, for `status`, `reload`, `set-weight` and `capture`.
+
+use crate::protocol::{Answer, Request};
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum RequestError {
+    /// No process listens there.
+    #[error("no gateway answers at {}: {source}", path.display())]
+    Silent {
+        /// The socket.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It answered with something else.
+    #[error("what answers at {} is no gateway of this version: {message}", path.display())]
+    Strange {
+        /// The socket.
+        path: PathBuf,
+        /// What is wrong with the answer.
+        message: String,
+    },
+}
+
+/// The longest wait for an answer. A reload of 20 000 subscribers takes a good part of a second; a
+/// gateway that is stuck must not block its client.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Sends `request` to the gateway at the socket `path`, and returns its answer.
+pub fn send(path: &Path, request: &Request) -> Result<Answer, RequestError> {
+    let silent = |source| RequestError::Silent { path: path.to_owned(), source };
+    let strange = |message| RequestError::Strange { path: path.to_owned(), message };
+    let mut stream = UnixStream::connect(path).map_err(silent)?;
+    stream.set_read_timeout(Some(PATIENCE)).map_err(silent)?;
+    let mut line = serde_json::to_string(request).map_err(|error| strange(error.to_string()))?;
+    line.push('\n');
+    let sent = request.handed().send(&stream, line.as_bytes()).map_err(silent)?;
+    stream.write_all(&line.as_bytes()[sent..]).map_err(silent)?;
+    let mut answer = String::new();
+    let count = BufReader::new(stream).read_line(&mut answer).map_err(silent)?;
+    if count == 0 {
+        return Err(silent(io::ErrorKind::UnexpectedEof.into()));
+    }
+    serde_json::from_str(&answer).map_err(|error| strange(error.to_string()))
+}

@@ -1,0 +1,106 @@
+//! Files that a client opened and hands over beside its request: it may reach what the gateway's
+//! process may not.
+
+use rustix::io::Errno;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+/// The most files beside one request; more are closed unseen.
+pub const MAX_HANDED: usize = 2;
+
+/// Open files, in the order in which the request names them.
+#[derive(Clone, Debug, Default)]
+pub struct Handed(Vec<Arc<OwnedFd>>);
+
+impl PartialEq for Handed {
+    /// Are they the same descriptors?
+    fn eq(&self, other: &Self) -> bool {
+        self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(|(a, b)| Arc::ptr_eq(a, b))
+    }
+}
+
+impl Handed {
+    /// The file number `place`, which may be read and written as its opener may.
+    pub fn file(&self, place: usize) -> io::Result<Option<std::fs::File>> {
+        self.0.get(place).map(|file| file.try_clone().map(std::fs::File::from)).transpose()
+    }
+
+    /// Are there none?
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn add(&mut self, file: OwnedFd) {
+        if self.0.len() < MAX_HANDED {
+            self.0.push(Arc::new(file));
+        }
+    }
+
+    /// Sends the start of `bytes` with these files beside it. Returns the number of bytes that were
+    /// sent.
+    pub fn send(&self, socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
+        let files: Vec<BorrowedFd<'_>> = self.0.iter().map(|file| file.as_fd()).collect();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_HANDED))];
+        let mut beside = SendAncillaryBuffer::new(&mut space);
+        if !files.is_empty() && !beside.push(SendAncillaryMessage::ScmRights(&files)) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        Ok(sendmsg(socket, &[IoSlice::new(bytes)], &mut beside, SendFlags::NOSIGNAL)?)
+    }
+
+    /// Receives what has come into `bytes`, and the files beside it into these. As `read` of a
+    /// stream that does not block.
+    pub fn receive(&mut self, socket: impl AsFd, bytes: &mut [u8]) -> io::Result<usize> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_HANDED))];
+        let mut beside = RecvAncillaryBuffer::new(&mut space);
+        let message = recvmsg(socket, &mut [IoSliceMut::new(bytes)], &mut beside, RecvFlags::CMSG_CLOEXEC)?;
+        for part in beside.drain() {
+            if let RecvAncillaryMessage::ScmRights(files) = part {
+                files.for_each(|file| self.add(file));
+            }
+        }
+        match message.flags.contains(ReturnFlags::CTRUNC) {
+            true => Err(Errno::MSGSIZE.into()),
+            false => Ok(message.bytes),
+        }
+    }
+}
+
+impl FromIterator<OwnedFd> for Handed {
+    fn from_iter<I: IntoIterator<Item = OwnedFd>>(files: I) -> Self {
+        let mut handed = Handed::default();
+        files.into_iter().for_each(|file| handed.add(file));
+        handed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn files_come_with_the_bytes_that_they_were_sent_with_and_a_bounded_number_of_them() {
+        let (here, there) = UnixStream::pair().expect("a pair");
+        let (reader, writer) = io::pipe().expect("a pipe");
+        let sent: Handed = [writer.into()].into_iter().collect();
+        assert_eq!(sent.send(&there, b"text").expect("it takes them"), 4);
+        drop(sent);
+        let (mut handed, mut bytes) = (Handed::default(), [0; 16]);
+        assert_eq!(handed.receive(&here, &mut bytes).expect("they came"), 4);
+        let mut file = handed.file(0).expect("a descriptor").expect("it came along");
+        file.write_all(b"through").expect("the pipe is open");
+        drop((file, handed));
+        assert_eq!(io::read_to_string(reader).expect("the pipe ends"), "through");
+
+        let many: Handed = (0..5).map(|_| io::pipe().expect("a pipe").0.into()).collect();
+        assert_eq!(many.0.len(), MAX_HANDED);
+    }
+}

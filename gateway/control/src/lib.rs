@@ -1,0 +1,8 @@
+//! The control socket of a running gateway: requests, answers, the files that come with them, and
+//! the measurements in answers. [`client`] is the end of those who ask.
+#![forbid(unsafe_code)]
+
+pub mod client;
+pub mod handed;
+pub mod protocol;
+pub mod snapshot;

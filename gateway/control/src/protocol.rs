@@ -1,0 +1,211 @@
+//! The protocol of the control socket: one JSON object a line, a request and then its answer.
+
+use super::handed::Handed;
+use crate::snapshot::{CountsSnapshot, Snapshot};
+use fairwire_wire::Way;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The most flows of each way in one answer: some 2 MB.
+pub const MAX_FLOWS: u32 = 10_000;
+
+/// A request to a gateway.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "request", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Request {
+    /// One snapshot, with all classes if they are wanted.
+    Status {
+        /// Every class, and not only the busiest.
+        #[serde(default)]
+        classes: bool,
+    },
+    /// The counts since the start: totals, waits, and what each flow got.
+    Counts {
+        /// The most flows of each way, those first that got most; at most [`MAX_FLOWS`].
+        flows: u32,
+    },
+    /// A snapshot at an interval, until the client disconnects.
+    Watch {
+        /// Milliseconds between them; at least the gateway's own interval.
+        every_ms: u32,
+    },
+    /// Read the configuration file again.
+    Reload {
+        /// The names of the files that are handed over beside the request. The gateway reads these
+        /// files there, and all others by itself.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<PathBuf>,
+        /// These files, open.
+        #[serde(skip)]
+        handed: Handed,
+    },
+    /// Give a class or a subscriber another weight, until the next reload.
+    SetWeight {
+        /// Its name.
+        class: String,
+        /// From 1e-6 to 1e6.
+        weight: f64,
+    },
+    /// Give the link of a way another rate, or several one after the other, until the next reload.
+    /// Its discipline goes by the rate of the file as before, and what waits stays where it is.
+    SetRate {
+        /// The way.
+        way: Way,
+        /// The rates, in order of time: at least one, and at most [`MAX_STEPS`].
+        steps: Vec<RateStep>,
+    },
+    /// Offer the link to another process, which has sent one end of a stream beside the request and
+    /// waits at the other. Nothing is handed over before that process says there that it is ready.
+    TakeOver {
+        /// What the two must have in common.
+        wanted: Wanted,
+        /// The end of the stream.
+        #[serde(skip)]
+        handed: Handed,
+    },
+    /// Write the capture ring to a file: the one that is handed over beside the request, or a new
+    /// one.
+    Capture {
+        /// The name of the file. If none is handed over: a path that the gateway's process can
+        /// write, and that does not exist yet.
+        path: PathBuf,
+        /// The file, open.
+        #[serde(skip)]
+        handed: Handed,
+    },
+}
+
+impl Request {
+    /// Does it only read what the gateway counts?
+    pub fn only_reads(&self) -> bool {
+        match self {
+            Request::Status { .. } | Request::Counts { .. } | Request::Watch { .. } => true,
+            Request::Reload { .. }
+            | Request::SetWeight { .. }
+            | Request::SetRate { .. }
+            | Request::TakeOver { .. }
+            | Request::Capture { .. } => false,
+        }
+    }
+
+    /// The files that go with it.
+    pub fn handed(&self) -> Handed {
+        match self {
+            Request::Reload { handed, .. }
+            | Request::Capture { handed, .. }
+            | Request::TakeOver { handed, .. } => handed.clone(),
+            _ => Handed::default(),
+        }
+    }
+
+    /// The same with `files`, if it is a request with files.
+    pub fn with(mut self, files: Handed) -> Self {
+        if let Request::Reload { handed, .. }
+        | Request::Capture { handed, .. }
+        | Request::TakeOver { handed, .. } = &mut self
+        {
+            *handed = files;
+        }
+        self
+    }
+}
+
+/// What a process that takes over has in common with the one that runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wanted {
+    /// The version of the protocol between the two.
+    pub protocol: u32,
+    /// The name of the gateway.
+    pub name: String,
+    /// Its `[wire]`.
+    pub wire: serde_json::Value,
+    /// Its `safety.on_failure`.
+    pub on_failure: serde_json::Value,
+    /// Its `safety.watchdog`, milliseconds.
+    pub watchdog_ms: u64,
+}
+
+/// The most rates in one request, which has 8 KiB.
+pub const MAX_STEPS: usize = 100;
+
+/// A rate from a time on. A packet that is being sent then goes on at it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateStep {
+    /// Milliseconds after the request came.
+    #[serde(default)]
+    pub after_ms: f64,
+    /// Bit/s; 0 while nothing is sent.
+    pub bps: u64,
+}
+
+/// What a gateway answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "kebab-case")]
+pub enum Answer {
+    /// To `status` and `watch`.
+    Snapshot(Box<Snapshot>),
+    /// To `counts`.
+    Counts(Box<CountsSnapshot>),
+    /// To `reload`.
+    Reloaded(Reloaded),
+    /// To `set-weight`.
+    WeightSet {
+        /// The weight that it had.
+        before: f64,
+    },
+    /// To `set-rate`.
+    RateSet {
+        /// The rate that it had, bit/s; 0 where nothing was sent.
+        before_bps: u64,
+    },
+    /// To `take-over`: the rest is said over the stream that came beside the request.
+    Offered,
+    /// To `capture`.
+    Captured {
+        /// Packets written.
+        packets: u64,
+    },
+    /// It was refused, and nothing was changed.
+    Refused {
+        /// Why, with the place in the file.
+        message: String,
+    },
+}
+
+/// What a reload did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reloaded {
+    /// What changed, a line each; empty if the file says what it said before.
+    pub changes: Vec<String>,
+    /// Packets that waited and were handed over.
+    pub handed_over: u64,
+    /// Of these, packets that went ahead of the new discipline because it would have refused some.
+    pub ahead: u64,
+    /// Milliseconds from the request to the answer.
+    pub took_ms: f64,
+    /// Milliseconds that no packet was forwarded.
+    pub paused_ms: f64,
+    /// Of these, milliseconds in which the thread that forwards had a processor. The rest went to
+    /// other programs.
+    pub paused_cpu_ms: f64,
+    /// Does every packet that ever came in have its place (in = out + dropped + lost + inside), in
+    /// both ways?
+    pub is_balanced: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_program_may_leave_out_is_left_out() {
+        let read = |text: &str| serde_json::from_str::<Request>(text).expect("it is one");
+        let reload = Request::Reload { files: Vec::new(), handed: Handed::default() };
+        assert_eq!(read(r#"{"request":"reload"}"#), reload);
+        assert_eq!(serde_json::to_string(&reload).expect("it is data"), r#"{"request":"reload"}"#);
+        let capture = Request::Capture { path: "x".into(), handed: Handed::default() };
+        assert_eq!(read(r#"{"request":"capture","path":"x"}"#), capture);
+    }
+}

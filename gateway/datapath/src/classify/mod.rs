@@ -1,0 +1,366 @@
+//! From a frame's bytes to what a discipline knows of it.
+//!
+//! A packet's class is that of the subscriber who has its inside host, which receives downloads and
+//! sends uploads. Without one, it is that of the subscriber whom the link layer names: by a PPPoE
+//! session, VLANs or an Ethernet address. Without that, it is the first class whose rules match,
+//! else [`UNCLAIMED`]. What is not IP has no class and is not shaped.
+
+mod access;
+mod framing;
+mod prefix;
+mod rules;
+mod table;
+
+pub use access::{Access, AccessKey, AccessTable, parse_mac};
+pub use fairwire_linux::port::LinkKind;
+pub use framing::{ETHERNET_HEADER_BYTES, Framing};
+pub use prefix::{Prefix, PrefixError};
+pub use rules::{Claims, MatchFields, Rule};
+pub use table::PrefixTable;
+
+use crate::class_book::UNCLAIMED;
+use fairwire_core::{Ecn, FlowHash, Packet};
+use fairwire_wire::flow_key::{FlowHasher, FlowKey, KeyKind, NetworkBits, Number};
+use fairwire_wire::headers::Headers;
+use fairwire_wire::{Way, assured};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// The rewriting of the codepoint of differentiated services (DSCP) of packets that are sent on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dscp {
+    /// It stays.
+    #[default]
+    Keep,
+    /// It is cleared once it was read.
+    Wash,
+    /// It becomes that of assured forwarding in this class, 1 to 4, with the packet's colour as drop
+    /// precedence (RFC 2597).
+    Assured(u8),
+}
+
+/// Reads headers and names flows and classes.
+#[derive(Clone, Debug)]
+pub struct Classifier {
+    hasher: FlowHasher,
+    flows: FlowKind,
+    framing: Framing,
+    link: LinkKind,
+    way: Way,
+    claims: Arc<Claims>,
+    /// Names conversations, where they are kept apart within each flow.
+    within: Option<FlowHasher>,
+    dscp: Dscp,
+    /// By class; empty where none is suspended.
+    suspended: Arc<[bool]>,
+}
+
+/// What a classifier is made of.
+#[derive(Clone, Debug)]
+pub struct ClassifierPlan {
+    /// The key of all hashes. No sender may know it.
+    pub secret: [u8; 16],
+    /// What a flow is.
+    pub flows: FlowKind,
+    /// What a frame counts as.
+    pub framing: Framing,
+    /// Which header frames begin with.
+    pub link: LinkKind,
+    /// Which end is inside.
+    pub way: Way,
+    /// Who claims which packets.
+    pub claims: Arc<Claims>,
+}
+
+/// Who claims which packets, and who is suspended: what changes of subscribers from day to day. The
+/// classes stay.
+#[derive(Clone, Debug, Default)]
+pub struct Members {
+    /// Who claims which packets.
+    pub claims: Arc<Claims>,
+    /// By class; empty where none is suspended.
+    pub suspended: Arc<[bool]>,
+}
+
+/// What a flow is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FlowKind {
+    /// A conversation: addresses, ports and protocol.
+    #[default]
+    FiveTuple,
+    /// The host that sends.
+    Source,
+    /// The host that receives.
+    Destination,
+    /// The host inside, by its address.
+    Inside,
+    /// The host inside, by its Ethernet address.
+    Mac,
+    /// The host outside.
+    Outside,
+    /// The network of the host inside.
+    Prefix(NetworkBits),
+    /// The subscriber; where there is none, the host inside.
+    Subscriber,
+    /// The outer VLAN; packets without one are one flow.
+    Vlan,
+    /// The codepoint.
+    Dscp,
+}
+
+impl FlowKind {
+    /// Which part of a key it looks at, where it looks at one.
+    fn key_kind(self, way: Way) -> KeyKind {
+        use Way::{Download, Upload};
+        match (self, way) {
+            (FlowKind::Source, _) => KeyKind::SourceHost,
+            (FlowKind::Destination, _) => KeyKind::DestinationHost,
+            (FlowKind::Inside | FlowKind::Subscriber, Download) | (FlowKind::Outside, Upload) => {
+                KeyKind::DestinationHost
+            }
+            (FlowKind::Inside | FlowKind::Subscriber, Upload) | (FlowKind::Outside, Download) => {
+                KeyKind::SourceHost
+            }
+            (FlowKind::Prefix(bits), Download) => KeyKind::DestinationNetwork(bits),
+            (FlowKind::Prefix(bits), Upload) => KeyKind::SourceNetwork(bits),
+            (FlowKind::FiveTuple | FlowKind::Vlan | FlowKind::Dscp | FlowKind::Mac, _) => KeyKind::FiveTuple,
+        }
+    }
+}
+
+/// What a classifier found in a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// The frame's flow.
+    pub flow: FlowHash,
+    /// Its conversation, where these are kept apart [within](Classifier::with_conversations) each
+    /// flow.
+    pub within: Option<FlowHash>,
+    /// Does it belong to no single host inside, where a flow is one? That holds for what goes to a
+    /// group, and for what has no source address yet.
+    pub has_no_host: bool,
+    /// The number of its class in the [book](crate::class_book).
+    pub class: u32,
+    /// Bytes on the shaped link, its overhead included.
+    pub len: u32,
+    /// The ECN field.
+    pub ecn: Ecn,
+    /// The differentiated-services codepoint.
+    pub dscp: u8,
+    /// Its colour, 0 green to 2 red, where the codepoint is one of assured forwarding; else green.
+    pub color: u8,
+    /// Is it an IP packet? ARP and the like keep a link alive and are not shaped.
+    pub is_ip: bool,
+}
+
+impl Classifier {
+    /// Names flows by `hasher`. A frame counts as its bytes from the Ethernet header on, without
+    /// frame check sequence, plus `overhead_bytes`: 24 for what else Ethernet sends per frame, -14
+    /// to count IP packets alone. There are no claims.
+    pub fn new(hasher: FlowHasher, overhead_bytes: i32) -> Self {
+        Classifier {
+            hasher,
+            flows: FlowKind::FiveTuple,
+            framing: Framing { overhead_bytes, minimum_bytes: 1, is_atm: false },
+            link: LinkKind::Ethernet,
+            way: Way::Download,
+            claims: Arc::default(),
+            within: None,
+            dscp: Dscp::Keep,
+            suspended: Arc::default(),
+        }
+    }
+
+    /// The classifier of `plan`.
+    pub fn of(plan: ClassifierPlan) -> Self {
+        let ClassifierPlan { secret, flows, framing, link, way, claims } = plan;
+        let hasher = FlowHasher::new(secret).by(flows.key_kind(way));
+        let (within, dscp, suspended) = (None, Dscp::Keep, Arc::default());
+        Classifier { hasher, flows, framing, link, way, claims, within, dscp, suspended }
+    }
+
+    /// The same, with conversations kept apart within each flow, so that a discipline can share
+    /// between both.
+    #[must_use]
+    pub fn with_conversations(self) -> Self {
+        Classifier { within: Some(self.hasher.by(KeyKind::FiveTuple)), ..self }
+    }
+
+    /// Are conversations kept apart within each flow?
+    pub fn has_conversations(&self) -> bool {
+        self.within.is_some()
+    }
+
+    /// Which end is inside.
+    pub(crate) fn way(&self) -> Way {
+        self.way
+    }
+
+    /// The same for a way on which `dscp` becomes of codepoints once they are read.
+    #[must_use]
+    pub fn writing(self, dscp: Dscp) -> Self {
+        Classifier { dscp, ..self }
+    }
+
+    /// Are codepoints to be cleared?
+    #[inline]
+    pub fn washes(&self) -> bool {
+        self.dscp == Dscp::Wash
+    }
+
+    /// The codepoint with which `packet` is to be sent, where its colour decides.
+    #[inline]
+    pub fn codepoint_of(&self, packet: &Packet) -> Option<u8> {
+        let Dscp::Assured(class) = self.dscp else { return None };
+        Some(assured::codepoint(class, packet.color))
+    }
+
+    /// The same, with the classes that are `suspended`, by number.
+    #[must_use]
+    pub fn suspending(self, suspended: Arc<[bool]>) -> Self {
+        Classifier { suspended, ..self }
+    }
+
+    /// Swaps who claims which packets, and which classes are suspended.
+    pub fn swap_members(&mut self, members: &mut Members) {
+        std::mem::swap(&mut self.claims, &mut members.claims);
+        std::mem::swap(&mut self.suspended, &mut members.suspended);
+    }
+
+    /// Are packets of `class` to be lost?
+    #[inline]
+    pub fn suspends(&self, class: u32) -> bool {
+        self.suspended.get(class as usize).copied().unwrap_or(false)
+    }
+
+    /// The hash of the flow `key`, where flows are found by keys.
+    pub fn flow(&self, key: &FlowKey) -> FlowHash {
+        self.hasher.hash(key)
+    }
+
+    /// Does every packet have the same flow and the same length as with `other`? Their classes may
+    /// differ.
+    pub fn names_as(&self, other: &Classifier) -> bool {
+        // Where flows are subscribers, they depend on the subscriber list. One hash of 64 bits
+        // distinguishes keys.
+        let probe = |classifier: &Classifier| classifier.hasher.hash_number(Number::Vlan(0));
+        self.flows != FlowKind::Subscriber
+            && (self.flows, self.framing, self.link, self.way, self.within.is_some())
+                == (other.flows, other.framing, other.link, other.way, other.within.is_some())
+            && probe(self) == probe(other)
+    }
+
+    /// The headers of `frame`, which begins with the header of this classifier's link.
+    #[inline]
+    pub fn headers(&self, frame: &[u8]) -> Headers {
+        self.link.parse(frame)
+    }
+
+    /// The facts of `frame`. No bytes make it fail.
+    pub fn classify(&self, frame: &[u8]) -> Facts {
+        self.facts(frame, &self.headers(frame), frame.len() + self.link.missing_bytes())
+    }
+
+    /// The facts of `frame`, in which `headers` were found, and which counts as `bytes` from the
+    /// Ethernet header on: where the link has none, as if there were one.
+    #[inline]
+    pub fn facts(&self, frame: &[u8], headers: &Headers, bytes: usize) -> Facts {
+        let network = headers.network;
+        let key = headers.flow_key(frame);
+        let fields = self.fields(headers, &key, frame);
+        let subscriber = fields.as_ref().and_then(|fields| self.claims.subscriber(fields));
+        let matched = || self.claims.matched(fields.as_ref()?);
+        let dscp = network.map_or(0, |network| network.dscp);
+        Facts {
+            flow: self.flow_of(&key, fields.as_ref(), subscriber),
+            within: self.within.as_ref().map(|hasher| hasher.hash(&key)),
+            has_no_host: self.has_no_host(fields.as_ref()),
+            class: subscriber.or_else(matched).unwrap_or(UNCLAIMED),
+            len: self.wire_bytes(bytes),
+            ecn: network.map_or(Ecn::NotEct, |network| network.ecn),
+            dscp,
+            color: assured::color_of(dscp).unwrap_or(0),
+            is_ip: network.is_some(),
+        }
+    }
+
+    /// Bytes that a frame of `bytes`, from its Ethernet header on, takes on the shaped link.
+    #[inline]
+    pub fn wire_bytes(&self, bytes: usize) -> u32 {
+        self.framing.wire_bytes(bytes, LinkKind::Ethernet)
+    }
+
+    /// The fields that claims match; `None` for what is not IP.
+    #[inline]
+    fn fields(&self, headers: &Headers, key: &FlowKey, frame: &[u8]) -> Option<MatchFields> {
+        let (source, destination): (IpAddr, IpAddr) = match key {
+            FlowKey::Ipv4(tuple) => (tuple.source.into(), tuple.destination.into()),
+            FlowKey::Ipv6(tuple) => (tuple.source.into(), tuple.destination.into()),
+            FlowKey::Other { .. } => return None,
+        };
+        let (inside, outside) = match self.way {
+            Way::Download => (destination, source),
+            Way::Upload => (source, destination),
+        };
+        let access = Access {
+            vlan: headers.outer_vlan(frame),
+            inner_vlan: headers.inner_vlan(frame),
+            pppoe: headers.pppoe_session(frame),
+            mac: headers.mac(frame, self.way),
+        };
+        Some(MatchFields { inside, outside, access, dscp: headers.dscp() })
+    }
+
+    #[inline]
+    fn flow_of(&self, key: &FlowKey, fields: Option<&MatchFields>, subscriber: Option<u32>) -> FlowHash {
+        let number = fields.and_then(|fields| match self.flows {
+            FlowKind::Mac => fields.access.mac.map(Number::Mac),
+            FlowKind::Subscriber => subscriber.map(Number::Class),
+            FlowKind::Vlan => Some(Number::Vlan(fields.access.vlan.unwrap_or(0))),
+            FlowKind::Dscp => Some(Number::Dscp(fields.dscp)),
+            _ => None,
+        });
+        match number {
+            Some(number) => self.hasher.hash_number(number),
+            None => self.hasher.hash(key),
+        }
+    }
+
+    /// Does it belong to no single host inside, where a flow is one?
+    #[inline]
+    fn has_no_host(&self, fields: Option<&MatchFields>) -> bool {
+        let is_host = matches!(
+            (self.flows, self.way),
+            (FlowKind::Inside | FlowKind::Mac | FlowKind::Subscriber | FlowKind::Prefix(_), _)
+                | (FlowKind::Destination, Way::Download)
+                | (FlowKind::Source, Way::Upload)
+        );
+        let Some(fields) = fields.filter(|_| is_host) else { return false };
+        is_group(fields.inside) || fields.access.mac.is_some_and(|mac| mac[0] & 1 == 1)
+    }
+}
+
+/// Is that no address of one host?
+#[inline]
+fn is_group(address: IpAddr) -> bool {
+    let is_broadcast = matches!(address, IpAddr::V4(address) if address.is_broadcast());
+    address.is_multicast() || address.is_unspecified() || is_broadcast
+}
+
+/// Finds the Ethernet address of the host inside.
+pub(crate) trait InsideMac {
+    /// The Ethernet address of the host inside, which receives downloads and sends uploads. `None`
+    /// without an Ethernet header.
+    fn mac(&self, frame: &[u8], way: Way) -> Option<[u8; 6]>;
+}
+
+impl InsideMac for Headers {
+    #[inline]
+    fn mac(&self, frame: &[u8], way: Way) -> Option<[u8; 6]> {
+        let at = match way {
+            Way::Download => 0,
+            Way::Upload => 6,
+        };
+        frame.get(at..at + 6).filter(|_| self.has_ethernet)?.try_into().ok()
+    }
+}

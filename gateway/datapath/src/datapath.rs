@@ -1,0 +1,119 @@
+//! Both directions through the gateway, between two ports: a bump in the wire.
+
+use crate::direction::{Direction, DirectionPlan};
+use crate::loops::{Echoes, Side};
+use crate::trips::Trips;
+use fairwire_core::Time;
+use fairwire_linux::port::{Late, LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take};
+use fairwire_wire::Way;
+use fairwire_wire::vnet::VnetHeader;
+
+/// Both directions.
+pub struct Datapath {
+    /// From the left port to the right.
+    pub forward: Direction,
+    /// From the right port to the left.
+    pub backward: Direction,
+    /// Round trips and retransmissions of both ways: forward is the download.
+    pub trips: Trips,
+    /// What left by each port.
+    echoes: Echoes,
+}
+
+/// What the two directions are made of.
+pub struct DatapathPlan {
+    /// From the left port to the right.
+    pub forward: DirectionPlan,
+    /// From the right port to the left.
+    pub backward: DirectionPlan,
+}
+
+/// The two ports of a gateway.
+#[derive(Debug)]
+pub struct Wire<P> {
+    /// Towards the senders.
+    pub left: P,
+    /// Towards the receivers.
+    pub right: P,
+}
+
+impl Datapath {
+    /// An empty datapath.
+    pub fn new(plan: DatapathPlan) -> Self {
+        Datapath {
+            trips: Trips::new(plan.forward.classes.max(plan.backward.classes)),
+            forward: Direction::new(plan.forward),
+            backward: Direction::new(plan.backward),
+            echoes: Echoes::default(),
+        }
+    }
+
+    /// Does everything that is due at `now`, takes in what has arrived, and sends on what that
+    /// makes due. Returns the number of frames that had arrived: after none, it pays to wait.
+    pub fn step<P: Port>(&mut self, wire: &mut Wire<P>, now: Time) -> Result<usize, PortError> {
+        let kind = wire.left.link_kind();
+        let mut arrived = 0;
+        self.advance(wire, now);
+        let Datapath { forward, backward, trips, echoes } = self;
+        let mut take = |direction: &mut Direction, way, side, frame: &[u8], vnet: &VnetHeader| {
+            arrived += 1;
+            match kind == LinkKind::Ethernet && echoes.comes_back(side, frame, now) {
+                true => direction.cut(frame, kind, now),
+                false => direction.receive(frame, vnet, kind, now, &mut trips.of(way)),
+            }
+        };
+        wire.left.receive(&mut |frame, vnet| take(forward, Way::Download, Side::Left, frame, vnet))?;
+        wire.right.receive(&mut |frame, vnet| take(backward, Way::Upload, Side::Right, frame, vnet))?;
+        self.advance(wire, now);
+        Ok(arrived)
+    }
+
+    /// When [`step`](Datapath::step) has something to do without an arrival; `None` for never.
+    pub fn next_wakeup(&self) -> Option<Time> {
+        [self.forward.next_wakeup(), self.backward.next_wakeup()].into_iter().flatten().min()
+    }
+
+    fn advance<P: Port>(&mut self, wire: &mut Wire<P>, now: Time) {
+        let Datapath { forward, backward, trips, echoes } = self;
+        let port = &mut RecordingPort { port: &mut wire.right, side: Side::Right, echoes, now };
+        forward.advance(now, port, &mut trips.of(Way::Download));
+        let port = &mut RecordingPort { port: &mut wire.left, side: Side::Left, echoes, now };
+        backward.advance(now, port, &mut trips.of(Way::Upload));
+    }
+}
+
+/// A port that remembers what leaves by it.
+struct RecordingPort<'a, P> {
+    port: &'a mut P,
+    side: Side,
+    echoes: &'a mut Echoes,
+    now: Time,
+}
+
+impl<P: Port> Port for RecordingPort<'_, P> {
+    fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
+        self.port.receive(take)
+    }
+
+    fn transmit(&mut self, frame: &[u8]) -> bool {
+        self.echoes.leaves(self.side, frame, self.now);
+        self.port.transmit(frame)
+    }
+
+    fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
+        frames.iter().for_each(|frame| self.echoes.leaves(self.side, frame.bytes, self.now));
+        self.port.transmit_all(frames)
+    }
+
+    fn link_kind(&self) -> LinkKind {
+        self.port.link_kind()
+    }
+
+    fn take_late(&mut self) -> Late {
+        self.port.take_late()
+    }
+
+    fn health(&mut self) -> PortHealth {
+        self.port.health()
+    }
+}

@@ -1,0 +1,142 @@
+//! What a direction keeps of its packets: their frames, and what became of each.
+
+use super::DirectionPlan;
+use crate::account::{Accounts, ClassCounts};
+use crate::arrivals::ArrivalLog;
+use crate::capture::{Event, Fate, Recorder};
+use crate::class_book::UNCLAIMED;
+use crate::ledger::{Loss, Totals};
+use crate::pool::FramePool;
+use crate::sojourn::Sojourns;
+use fairwire_core::{Cause, Duration, Packet, Signals, Time};
+use fairwire_linux::port::Late;
+
+/// Frames, counts of flows, classes and totals, waits, and the last drops, marks and losses. A
+/// discipline is given it as its [`Signals`].
+pub(super) struct Books {
+    /// The frames that are inside.
+    pub pool: FramePool,
+    /// Where every packet went since the start.
+    pub totals: Totals,
+    /// What each flow got.
+    pub accounts: Accounts,
+    /// What each class got.
+    pub classes: ClassCounts,
+    /// How long packets waited.
+    pub sojourns: Sojourns,
+    /// What keeps the last drops, marks and losses.
+    pub recorder: Recorder,
+    /// What arrives at the discipline, for replays.
+    pub arrivals: ArrivalLog,
+    /// The time of the next entry.
+    pub now: Time,
+}
+
+impl Books {
+    /// Empty books for a direction of `plan`.
+    pub(super) fn new(plan: &DirectionPlan) -> Self {
+        Books {
+            pool: FramePool::new(plan.pool),
+            totals: Totals::default(),
+            accounts: Accounts::new(plan.flows),
+            classes: ClassCounts::new(plan.classes),
+            sojourns: Sojourns::new(),
+            recorder: Recorder::off(),
+            arrivals: ArrivalLog::off(),
+            now: Time::ZERO,
+        }
+    }
+
+    /// A packet of `len` bytes on the link came in. What is not IP is of no class: it has a count
+    /// of its own, `unshaped`.
+    #[inline]
+    pub(super) fn came(&mut self, account: u32, class: Option<u32>, len: u32) {
+        self.totals.packets_in += 1;
+        self.totals.bytes_in += u64::from(len);
+        self.accounts.entry(account).came(len);
+        if let Some(class) = class {
+            self.classes.entry(class).came(len);
+        }
+    }
+
+    /// A packet of `len` bytes on the link began to be sent.
+    #[inline]
+    pub(super) fn left(&mut self, account: u32, class: Option<u32>, len: u32) {
+        self.totals.bytes_out += u64::from(len);
+        self.accounts.entry(account).left(len);
+        if let Some(class) = class {
+            self.classes.entry(class).left(len);
+        }
+    }
+
+    /// A packet that came in is dropped or lost.
+    #[inline]
+    pub(super) fn count_drop(&mut self, account: u32, class: Option<u32>) {
+        self.accounts.entry(account).dropped += 1;
+        if let Some(class) = class {
+            self.classes.entry(class).dropped += 1;
+        }
+    }
+
+    /// `frame`, which has no buffer, is lost.
+    #[cold]
+    pub(super) fn lost(&mut self, loss: Loss, class: u32, frame: &[u8]) {
+        self.totals.lost[loss as usize] += 1;
+        self.recorder.record(loss_of(loss, class, self.now), frame);
+    }
+
+    /// The port took frame `id`.
+    #[inline]
+    pub(super) fn sent(&mut self, id: u32, is_shaped: bool) {
+        self.totals.packets_out += 1;
+        self.totals.unshaped += u64::from(!is_shaped);
+        self.pool.release(id);
+    }
+
+    /// The port did not take frame `id`.
+    #[cold]
+    pub(super) fn refused(&mut self, id: u32, loss: Loss) {
+        self.totals.lost[loss as usize] += 1;
+        self.recorder.record(loss_of(loss, UNCLAIMED, self.now), self.pool.bytes(id));
+        self.pool.release(id);
+    }
+
+    /// Frames that a port had taken were lost after all.
+    #[inline]
+    pub(super) fn were_lost(&mut self, late: Late) {
+        if late == Late::default() {
+            return;
+        }
+        self.totals.packets_out -= late.refused + late.too_long;
+        self.totals.lost[Loss::Refused as usize] += late.refused;
+        self.totals.lost[Loss::OverMtu as usize] += late.too_long;
+    }
+
+    fn record(&mut self, packet: &Packet, class: u32, fate: Fate) {
+        let event = Event { at: self.now, fate, class, waited: self.now.since(packet.arrived) };
+        self.recorder.record(event, self.pool.bytes(packet.frame));
+    }
+}
+
+impl Signals for Books {
+    fn dropped(&mut self, packet: Packet, cause: Cause) {
+        self.totals.dropped[cause as usize] += 1;
+        let note = self.pool.note(packet.frame);
+        self.count_drop(note.account, Some(note.class));
+        self.record(&packet, note.class, Fate::Dropped(cause));
+        self.pool.release(packet.frame);
+    }
+
+    fn marked(&mut self, packet: &Packet, cause: Cause) {
+        self.totals.marked[cause as usize] += 1;
+        let note = self.pool.note(packet.frame);
+        self.accounts.entry(note.account).marked += 1;
+        self.classes.entry(note.class).marked += 1;
+        self.record(packet, note.class, Fate::Marked(cause));
+    }
+}
+
+/// A packet was lost that has no time of arrival of its own.
+fn loss_of(loss: Loss, class: u32, now: Time) -> Event {
+    Event { at: now, fate: Fate::Lost(loss), class, waited: Duration::ZERO }
+}

@@ -1,0 +1,134 @@
+//! The packets that leave next: the one in transmission, and the frames that are through.
+
+use fairwire_core::Time;
+use std::collections::VecDeque;
+
+/// Frames that wait for nothing but their last bit, or for the port.
+pub(super) struct Departures {
+    sending: Option<Sending>,
+    through: VecDeque<ReadyFrame>,
+}
+
+/// A frame that is to be handed to the port.
+#[derive(Clone, Copy, Default)]
+pub(super) struct ReadyFrame {
+    /// Its slot of the pool.
+    pub(super) frame: u32,
+    /// Did it pass the discipline?
+    pub(super) is_shaped: bool,
+}
+
+struct Sending {
+    frame: u32,
+    sent: Time,
+}
+
+impl Departures {
+    /// None, with room for `frames`, which is taken now: all that a pool has.
+    pub(super) fn new(frames: usize) -> Self {
+        Departures { sending: None, through: VecDeque::with_capacity(frames) }
+    }
+
+    /// `frame` begins to be sent; its last bit is through at `sent`. The one before it is through.
+    pub(super) fn begin(&mut self, frame: u32, sent: Time) {
+        self.end_sending();
+        self.sending = Some(Sending { frame, sent });
+    }
+
+    /// `frame`, which did not pass the discipline, is through at once.
+    pub(super) fn pass(&mut self, frame: u32) {
+        self.through.push_back(ReadyFrame { frame, is_shaped: false });
+    }
+
+    /// Puts a frame back that was popped.
+    pub fn put(&mut self, ready: ReadyFrame) {
+        self.through.push_back(ready);
+    }
+
+    /// It is `now`: what was being sent may be through.
+    pub(super) fn advance(&mut self, now: Time) {
+        if self.sending.as_ref().is_some_and(|sending| sending.sent <= now) {
+            self.end_sending();
+        }
+    }
+
+    /// What is being sent is through, whatever the time.
+    pub(super) fn end_sending(&mut self) {
+        let sent = self.sending.take().map(|sending| ReadyFrame { frame: sending.frame, is_shaped: true });
+        self.through.extend(sent);
+    }
+
+    /// The next frame that is through.
+    pub(super) fn pop(&mut self) -> Option<ReadyFrame> {
+        self.through.pop_front()
+    }
+
+    /// When the next frame is through: a time in the past if one is already.
+    pub(super) fn next_due(&self) -> Option<Time> {
+        match self.through.is_empty() {
+            true => self.sending.as_ref().map(|sending| sending.sent),
+            false => Some(Time::ZERO),
+        }
+    }
+
+    /// Frames that have not left.
+    pub(super) fn len(&self) -> usize {
+        self.through.len() + usize::from(self.sending.is_some())
+    }
+
+    /// Moves all frames into `roomier`, which is empty, and swaps the memory of the two. A frame
+    /// gets the name that `names` has at its old one.
+    pub(super) fn move_into(&mut self, roomier: &mut Departures, names: &[u32]) {
+        let name = |frame: u32| names[frame as usize];
+        roomier.sending = self.sending.take().map(|it| Sending { frame: name(it.frame), ..it });
+        roomier.through.extend(self.through.drain(..).map(|it| ReadyFrame { frame: name(it.frame), ..it }));
+        std::mem::swap(self, roomier);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ns: u64) -> Time {
+        Time::from_ns(ns)
+    }
+
+    fn frames(departures: &mut Departures) -> Vec<(u32, bool)> {
+        std::iter::from_fn(|| departures.pop()).map(|it| (it.frame, it.is_shaped)).collect()
+    }
+
+    #[test]
+    fn a_frame_is_through_with_its_last_bit_and_what_passes_by_does_not_wait_for_it() {
+        let mut departures = Departures::new(4);
+        departures.begin(7, at(105));
+        departures.advance(at(104));
+        assert_eq!((departures.next_due(), frames(&mut departures)), (Some(at(105)), vec![]));
+        departures.pass(8);
+        assert_eq!(departures.next_due(), Some(Time::ZERO));
+        departures.advance(at(105));
+        assert_eq!(frames(&mut departures), [(8, false), (7, true)]);
+        assert_eq!((departures.next_due(), departures.len()), (None, 0));
+    }
+
+    #[test]
+    fn of_packets_that_late_time_let_begin_at_once_each_is_through_when_the_next_begins() {
+        let mut departures = Departures::new(4);
+        [1, 2, 3].into_iter().for_each(|frame| departures.begin(frame, at(100 * u64::from(frame))));
+        departures.advance(at(250));
+        assert_eq!(frames(&mut departures), [(1, true), (2, true)]);
+    }
+
+    #[test]
+    fn what_moves_keeps_its_order_and_has_its_new_name() {
+        let mut departures = Departures::new(2);
+        departures.pass(0);
+        departures.begin(1, at(9));
+        let mut roomier = Departures::new(8);
+        departures.move_into(&mut roomier, &[5, 6]);
+        assert_eq!((departures.len(), roomier.len()), (2, 0));
+        assert_eq!(frames(&mut departures), [(5, false)]);
+        departures.advance(at(9));
+        assert_eq!(frames(&mut departures), [(6, true)]);
+    }
+}

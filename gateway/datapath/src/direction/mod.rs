@@ -1,0 +1,457 @@
+//! One direction through the gateway, without any I/O: split, classify, queue, shape.
+//!
+//! The link is a [`Server`], as the simulator's is. What becomes free and what arrives at the same
+//! instant happen in this order: first free, then arrive.
+
+mod books;
+mod departures;
+mod replace;
+pub mod transit;
+
+pub use replace::{HandedOver, Replacement, Retired, Sizes};
+
+use crate::account::{Accounts, ClassCounts, FirstPacket, OTHERS};
+use crate::arrivals::{Arrival, ArrivalLog, SharedArrivals};
+use crate::capture::{Recorder, SharedRing};
+use crate::class_book::UNCLAIMED;
+use crate::classify::{Classifier, Facts, InsideMac};
+use crate::edge::Edge;
+use crate::ledger::{Loss, Totals};
+use crate::not_ip::{NotIpLimit, is_control};
+use crate::pool::{FrameNote, NoRoom, PoolSize};
+use crate::sojourn::Sojourns;
+use crate::trips::TripsOf;
+use books::Books;
+use departures::{Departures, ReadyFrame};
+use fairwire_core::{
+    Backlog, Discipline, Duration, FlowHash, Packet, Probe, Rate, RateLaw, RateRequest, Server, Service,
+    Time, Transmitter,
+};
+use fairwire_linux::port::{LinkKind, MAX_FRAMES_AT_ONCE, Outgoing, Port};
+use fairwire_wire::Way;
+use fairwire_wire::ecn::{set_dscp, set_ecn};
+use fairwire_wire::headers::{Headers, Transport};
+use fairwire_wire::join::TcpOffsets;
+use fairwire_wire::split::split_parsed;
+use fairwire_wire::vnet::VnetHeader;
+
+/// What one direction is made of.
+pub struct DirectionPlan {
+    /// The rate and the discipline; without one, frames pass at once.
+    pub shaper: Option<ShaperPlan>,
+    /// Reads headers and names flows.
+    pub classifier: Classifier,
+    /// Buffers for what waits, is being sent, or is through.
+    pub pool: PoolSize,
+    /// Flows that are counted one by one.
+    pub flows: usize,
+    /// Classes that the classifier may name: numbers below this.
+    pub classes: usize,
+}
+
+/// A link and what shares it.
+pub struct ShaperPlan {
+    /// What shares the link.
+    pub discipline: Box<dyn Discipline>,
+    /// The link's rate.
+    pub rate: Rate,
+    /// Lost time that may be made up for: how late the process may wake without losing rate.
+    pub catch_up: Duration,
+    /// The rate at which what is not IP may pass by the discipline. It is a part of the link's.
+    pub not_ip: Rate,
+}
+
+/// One direction through the gateway.
+pub struct Direction {
+    classifier: Classifier,
+    link: Option<Link>,
+    departures: Departures,
+    books: Books,
+    scratch: Vec<u8>,
+    edge: Edge,
+}
+
+struct Link {
+    server: Server,
+    not_ip: NotIpLimit,
+    /// Does its rate follow a law, rather than to be what it was made with?
+    follows: bool,
+}
+
+impl Direction {
+    /// An empty direction.
+    pub fn new(plan: DirectionPlan) -> Self {
+        Direction {
+            departures: Departures::new(plan.pool.frames as usize),
+            books: Books::new(&plan),
+            // Whatever is longer does not fit the pool either.
+            scratch: vec![0; plan.pool.frame_bytes as usize],
+            classifier: plan.classifier,
+            link: plan.shaper.map(Link::new),
+            edge: Edge::default(),
+        }
+    }
+
+    /// Takes in a frame that arrived at `now`, as the interface gave it: perhaps a super-packet,
+    /// perhaps with a checksum still to be made. `trips` are those of this way.
+    pub fn receive(
+        &mut self,
+        frame: &[u8],
+        vnet: &VnetHeader,
+        kind: LinkKind,
+        now: Time,
+        trips: &mut TripsOf<'_>,
+    ) {
+        self.books.now = now;
+        self.books.totals.frames_received += 1;
+        // One pass, one flow and one account for all parts of a super-packet: what is read here is
+        // equal in all of them.
+        let headers = kind.parse(frame);
+        let facts = self.classifier.facts(frame, &headers, 0);
+        let account = self.account(&headers, frame, &facts);
+        let offsets = if vnet.is_gso() { TcpOffsets::of(&headers) } else { None };
+        let ticket = match headers.transport {
+            Some(Transport { tcp_flags: Some(_), .. }) => {
+                let part_bytes = if vnet.is_gso() { vnet.gso_size.into() } else { 0 };
+                trips.arrives(frame, &headers, part_bytes, facts.class, now)
+            }
+            Some(Transport { payload: Some(_), .. }) => trips.spins(frame, &headers, facts.class, now),
+            _ => 0,
+        };
+        let mut note =
+            FrameNote { len: 0, account, class: facts.class, ecn: facts.ecn, kind, offsets, ticket };
+        if !facts.is_ip && self.is_over_the_limit(frame, &headers, kind) {
+            return self.lose_unshaped(frame, account, kind);
+        }
+        if !vnet.is_gso() && vnet.partial().is_none() {
+            return self.arrive(frame, &facts, note, now);
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let outcome = split_parsed(frame, &headers, vnet, &mut scratch, &mut |packet| {
+            self.arrive(packet, &facts, note, now);
+            note.ticket = 0; // the first part is timed
+        });
+        self.scratch = scratch;
+        if let Err(error) = outcome {
+            self.books.totals.packets_in += 1;
+            self.books.lost(split_loss(&error), UNCLAIMED, frame);
+        }
+    }
+
+    /// Counts a frame that arrived at `now` as a loss, since it is in a loop.
+    pub fn cut(&mut self, frame: &[u8], kind: LinkKind, now: Time) {
+        let len = self.wire_bytes(frame, kind);
+        self.books.now = now;
+        self.books.totals.frames_received += 1;
+        self.books.totals.packets_in += 1;
+        self.books.totals.bytes_in += u64::from(len);
+        self.books.lost(Loss::Looped, UNCLAIMED, frame);
+    }
+
+    /// What `frame` counts as on the link.
+    #[inline]
+    fn wire_bytes(&self, frame: &[u8], kind: LinkKind) -> u32 {
+        self.classifier.wire_bytes(frame.len() + kind.missing_bytes())
+    }
+
+    /// Does `frame` exceed the rate of what is not IP and bypasses the discipline?
+    fn is_over_the_limit(&mut self, frame: &[u8], headers: &Headers, kind: LinkKind) -> bool {
+        let bytes = self.wire_bytes(frame, kind);
+        let Some(Link { not_ip, .. }) = &mut self.link else { return false };
+        !not_ip.takes(bytes, is_control(frame, headers), self.books.now)
+    }
+
+    #[cold]
+    fn lose_unshaped(&mut self, frame: &[u8], account: u32, kind: LinkKind) {
+        let len = self.wire_bytes(frame, kind);
+        self.books.came(account, None, len);
+        self.books.count_drop(account, None);
+        self.books.lost(Loss::NotIp, UNCLAIMED, frame);
+    }
+
+    /// Does everything that is due at `now`: lets what waits begin as the rate allows, and sends
+    /// what is through into `port`.
+    /// `trips` are those of this way.
+    pub fn advance(&mut self, now: Time, port: &mut dyn Port, trips: &mut TripsOf<'_>) {
+        self.books.now = now;
+        while self.link.as_ref().is_some_and(|link| link.server.next_poll_at() <= now) {
+            self.poll();
+        }
+        self.departures.advance(now);
+        while self.transmit_batch(port, trips) {}
+        self.books.were_lost(port.take_late());
+    }
+
+    /// The link's rate follows `law` from `now` on, whose times count from `start`. A packet that
+    /// is being sent ends as scheduled; where nothing is shaped, nothing changes.
+    ///
+    /// # Panics
+    /// When the steps of the law are not in order of time.
+    pub fn follow(&mut self, law: &RateLaw, start: Time, now: Time) {
+        if let Some(Link { server, follows, .. }) = &mut self.link {
+            server.follow(law, start, now);
+            *follows = *law != RateLaw::Fixed;
+        }
+    }
+
+    /// When [`advance`](Direction::advance) has something to do next; `None` when only an arrival
+    /// can bring something.
+    pub fn next_wakeup(&self) -> Option<Time> {
+        let next_poll_at = self.link.as_ref().map(|link| link.server.next_poll_at());
+        let link = next_poll_at.filter(|at| *at != Time::MAX);
+        [link, self.departures.next_due()].into_iter().flatten().min()
+    }
+
+    /// What each flow got since the start.
+    pub fn accounts(&self) -> &Accounts {
+        &self.books.accounts
+    }
+
+    /// What each class got since the start.
+    pub fn classes(&self) -> &ClassCounts {
+        &self.books.classes
+    }
+
+    /// Where every packet went since the start.
+    pub fn totals(&self) -> &Totals {
+        &self.books.totals
+    }
+
+    /// How long packets waited that left during the last second, and since the start.
+    pub fn sojourns(&self) -> &Sojourns {
+        &self.books.sojourns
+    }
+
+    /// Shows the gauges of the discipline, where there is one.
+    pub fn inspect(&self, probe: &mut dyn Probe) {
+        if let Some(link) = &self.link {
+            link.server.discipline().inspect(probe);
+        }
+    }
+
+    /// What keeps the last drops, marks and losses.
+    pub fn recorder(&self) -> &Recorder {
+        &self.books.recorder
+    }
+
+    /// Records drops, marks and losses in `ring` from now on.
+    pub fn record_into(&mut self, ring: SharedRing) {
+        self.books.recorder = Recorder::into_ring(ring);
+    }
+
+    /// Hands over what arrives at the discipline to `shared` from now on.
+    pub fn log_arrivals(&mut self, shared: SharedArrivals) {
+        self.books.arrivals = ArrivalLog::into_batch(shared);
+    }
+
+    /// Works as `edge` of a DiffServ domain from now on.
+    pub fn set_edge(&mut self, edge: Edge) {
+        self.edge = edge;
+    }
+
+    /// What it does as an edge of a DiffServ domain.
+    pub fn edge(&self) -> &Edge {
+        &self.edge
+    }
+
+    /// The far edge reports that it makes this request for `class` until `until`. Where nothing is
+    /// shaped, nothing changes.
+    pub fn on_report(&mut self, class: u32, request: RateRequest, until: Time, now: Time) {
+        if let Some(Link { server, .. }) = &mut self.link {
+            server.discipline_mut().on_report(class, request, until, now);
+        }
+    }
+
+    /// Shows its edge's targets at `now` to other threads.
+    pub fn show_targets(&self, now: Time) {
+        let target_of = |class| self.link.as_ref()?.server.discipline().target_bps(class, now);
+        self.edge.show_targets(target_of);
+    }
+
+    /// Packets inside: waiting, or being sent.
+    pub fn packets_inside(&self) -> usize {
+        self.books.pool.in_use()
+    }
+
+    /// What waits in the discipline.
+    pub fn backlog(&self) -> Backlog {
+        self.link.as_ref().map(|link| link.server.backlog()).unwrap_or_default()
+    }
+
+    /// Does every packet that ever came in have its place?
+    pub fn is_balanced(&self) -> bool {
+        let inside = self.backlog().packets as usize + self.departures.len();
+        inside == self.packets_inside() && self.totals().is_balanced(inside)
+    }
+
+    /// The account of a frame's flow.
+    #[inline]
+    fn account(&mut self, headers: &Headers, frame: &[u8], facts: &Facts) -> u32 {
+        if facts.has_no_host {
+            return OTHERS; // a group is no host
+        }
+        let way = self.classifier.way();
+        self.books.accounts.open(facts.flow, self.books.now, || opened(headers, frame, facts, way))
+    }
+
+    /// The class and the flow that a discipline knows a packet by. Where conversations are kept
+    /// apart, these are its host and its conversation.
+    #[inline]
+    fn names(&self, facts: &Facts, account: u32) -> (u32, FlowHash) {
+        match facts.within {
+            None => (facts.class, facts.flow),
+            Some(conversation) => (self.books.accounts.host(account), conversation),
+        }
+    }
+
+    /// A wire-size packet arrives, or did so at `arrived`; `facts` are its own but for its length.
+    fn arrive(&mut self, frame: &[u8], facts: &Facts, note: FrameNote, arrived: Time) {
+        let facts = &Facts { len: self.wire_bytes(frame, note.kind), ..*facts };
+        let class = facts.is_ip.then_some(facts.class);
+        self.books.came(note.account, class, facts.len);
+        self.edge.observe(facts);
+        if class.is_some_and(|class| self.classifier.suspends(class)) {
+            self.books.count_drop(note.account, class);
+            return self.books.lost(Loss::Suspended, facts.class, frame);
+        }
+        match self.books.pool.put(frame, note) {
+            Ok(id) => {
+                self.wash(id, facts);
+                self.admit(id, facts, arrived);
+            }
+            Err(reason) => {
+                self.books.count_drop(note.account, class);
+                self.books.lost(no_room(reason), facts.class, frame);
+            }
+        }
+    }
+
+    /// Clears the codepoint of frame `id`, where that is to be done: its class was found by it
+    /// before.
+    fn wash(&mut self, id: u32, facts: &Facts) {
+        if facts.dscp == 0 || !self.classifier.washes() {
+            return;
+        }
+        let kind = self.books.pool.note(id).kind;
+        let bytes = self.books.pool.bytes_mut(id);
+        let headers = kind.parse(bytes);
+        set_dscp(bytes, &headers, 0);
+        self.books.totals.washed += 1;
+    }
+
+    fn admit(&mut self, id: u32, facts: &Facts, arrived: Time) {
+        let account = self.books.pool.note(id).account;
+        let (class, flow) = self.names(facts, account);
+        let now = self.books.now;
+        let Some(Link { server, .. }) = self.link.as_mut().filter(|_| facts.is_ip) else {
+            if let Some(Link { server, .. }) = &mut self.link {
+                server.charge(facts.len, now); // it leaves at once, on the link's time
+            }
+            self.departures.pass(id);
+            return self.books.left(account, facts.is_ip.then_some(facts.class), facts.len);
+        };
+        let Facts { ecn, dscp, color, .. } = *facts;
+        let packet = Packet { class, ecn, dscp, color, ..Packet::new(id, facts.len, flow, arrived) };
+        let Books { arrivals, accounts, .. } = &mut self.books;
+        arrivals.record(|| Arrival {
+            at: now,
+            flow: facts.flow,
+            conversation: facts.within.unwrap_or(facts.flow),
+            class: facts.class,
+            host: accounts.host(account),
+            len: facts.len,
+            ecn: facts.ecn,
+            dscp: facts.dscp,
+        });
+        let service = server.enqueue(packet, now, &mut self.books);
+        self.send(service);
+    }
+
+    /// Polls for the next packet, if the transmitter is free.
+    fn poll(&mut self) {
+        let Some(Link { server, .. }) = &mut self.link else { return };
+        let service = server.poll(self.books.now, &mut self.books);
+        self.send(service);
+    }
+
+    /// A packet has begun to leave, if one has.
+    fn send(&mut self, service: Option<Service>) {
+        let Some(Service { packet, sent }) = service else { return };
+        let Books { pool, sojourns, now, .. } = &mut self.books;
+        sojourns.record(*now, now.since(packet.arrived));
+        let note = pool.note(packet.frame);
+        self.departures.begin(packet.frame, sent);
+        let codepoint = self.classifier.codepoint_of(&packet).filter(|dscp| *dscp != packet.dscp);
+        if note.ecn != packet.ecn || codepoint.is_some() {
+            let bytes = pool.bytes_mut(packet.frame);
+            let headers = note.kind.parse(bytes);
+            set_ecn(bytes, &headers, packet.ecn);
+            if let Some(dscp) = codepoint {
+                set_dscp(bytes, &headers, dscp);
+            }
+        }
+        self.books.left(note.account, Some(note.class), packet.len);
+    }
+
+    /// Sends out a batch of what is through and gives its buffers back. False when nothing was.
+    fn transmit_batch(&mut self, port: &mut dyn Port, trips: &mut TripsOf<'_>) -> bool {
+        let Direction { departures, books, .. } = self;
+        let mut batch = [ReadyFrame::default(); MAX_FRAMES_AT_ONCE];
+        let mut frames = [Outgoing::default(); MAX_FRAMES_AT_ONCE];
+        let mut count = 0;
+        // The places first: what has been popped must find one.
+        for ((place, frame), due) in
+            batch.iter_mut().zip(&mut frames).zip(std::iter::from_fn(|| departures.pop()))
+        {
+            *place = due;
+            let FrameNote { offsets, account, .. } = books.pool.note(due.frame);
+            *frame = Outgoing { bytes: books.pool.bytes(due.frame), offsets, flow: account };
+            count += 1;
+        }
+        if count == 0 {
+            return false;
+        }
+        let refused = port.transmit_all(&frames[..count]);
+        for (place, due) in batch[..count].iter().enumerate() {
+            match refused.has(place) {
+                false => {
+                    trips.leaves(books.pool.note(due.frame).ticket, books.now);
+                    books.sent(due.frame, due.is_shaped);
+                }
+                true if refused.is_too_long(place) => books.refused(due.frame, Loss::OverMtu),
+                true => books.refused(due.frame, Loss::Refused),
+            }
+        }
+        true
+    }
+}
+
+impl Link {
+    fn new(plan: ShaperPlan) -> Self {
+        let transmitter = Transmitter::with_catch_up(plan.rate, plan.catch_up);
+        let (server, not_ip) = (Server::new(plan.discipline, transmitter), NotIpLimit::new(plan.not_ip));
+        Link { server, not_ip, follows: false }
+    }
+}
+
+/// What is known of a flow from its first packet.
+#[cold]
+fn opened(headers: &Headers, frame: &[u8], facts: &Facts, way: Way) -> FirstPacket {
+    let (key, vlan) = (headers.flow_key(frame), headers.outer_vlan(frame).unwrap_or(0));
+    let mac = headers.mac(frame, way).unwrap_or_default();
+    FirstPacket { key, class: facts.class, vlan, dscp: facts.dscp, mac }
+}
+
+fn no_room(reason: NoRoom) -> Loss {
+    match reason {
+        NoRoom::Exhausted => Loss::NoBuffer,
+        NoRoom::TooLong => Loss::TooLong,
+    }
+}
+
+fn split_loss(error: &fairwire_wire::split::SplitError) -> Loss {
+    match error {
+        fairwire_wire::split::SplitError::ScratchTooSmall { .. } => Loss::TooLong,
+        _ => Loss::Malformed,
+    }
+}

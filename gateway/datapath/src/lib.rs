@@ -1,0 +1,30 @@
+//! A gateway from frame to frame, in two [`Direction`](direction::Direction)s.
+//!
+//! A frame comes in by a [`Port`](fairwire_linux::port::Port). The [`Classifier`](classify::Classifier) finds its
+//! class, its flow and its length on the link; a [`Server`](fairwire_core::Server) with a discipline
+//! holds it and lets it go; a port sends it. Time is an argument everywhere but in [`driver`], which
+//! waits for ports and polls the [`Datapath`].
+//!
+//! On [`io::memory`] a datapath runs under a virtual clock; on the packet sockets and TUN devices of
+//! `fairwire-linux` it runs between two interfaces of this machine.
+#![forbid(unsafe_code)]
+
+pub mod account;
+pub mod arrivals;
+pub mod capture;
+pub mod class_book;
+pub mod classify;
+mod datapath;
+pub mod direction;
+pub mod driver;
+pub mod edge;
+pub mod hand_over;
+pub mod io;
+pub mod ledger;
+pub mod loops;
+pub mod not_ip;
+pub mod pool;
+pub mod sojourn;
+pub mod trips;
+
+pub use datapath::*;

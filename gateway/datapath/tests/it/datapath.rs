@@ -1,0 +1,439 @@
+//! The datapath on memory ports and virtual time: what goes in, what comes out, and when.
+
+use etherparse::{IpNumber, PacketBuilder, SlicedPacket};
+use fairwire_core::scheduler::Fcfs;
+use fairwire_core::{
+    Buffer, Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Rate, Time, Verdict,
+};
+use fairwire_datapath::classify::{Classifier, Dscp, ETHERNET_HEADER_BYTES};
+use fairwire_datapath::direction::{Direction, DirectionPlan, ShaperPlan};
+use fairwire_datapath::io::memory::{Arrival, Departure, MemoryPort, run};
+use fairwire_datapath::ledger::Loss;
+use fairwire_datapath::not_ip::default_rate;
+use fairwire_datapath::pool::PoolSize;
+use fairwire_datapath::{Datapath, DatapathPlan, Wire};
+use fairwire_linux::port::{LinkKind, Port, PortError, PortHealth, Take};
+use fairwire_wire::flow_key::FlowHasher;
+use fairwire_wire::vnet::{GSO_TCPV4, NEEDS_CSUM, VnetHeader};
+use proptest::prelude::*;
+
+/// 8 Mbit/s: one byte is 1 us.
+const ONE_BYTE_PER_US: u64 = 8_000_000;
+const ROOMY: PoolSize = PoolSize { frames: 4096, frame_bytes: 1518 };
+
+struct TailDrop;
+impl Dropper for TailDrop {}
+
+/// Signals on every arrival.
+struct Signalling;
+impl Dropper for Signalling {
+    fn on_arrival(&mut self, _: &Packet, _: &Buffer, _: Time) -> Verdict {
+        Verdict::Signal(Cause::Early)
+    }
+}
+
+fn tail_drop(packets: u32) -> Box<dyn Discipline> {
+    Box::new(Queue::new(Limit::packets(packets), Fcfs, TailDrop))
+}
+
+fn rate(bps: u64) -> Rate {
+    Rate::from_bps(bps).expect("not zero")
+}
+
+fn datapath_of(discipline: Box<dyn Discipline>, bps: u64, pool: PoolSize) -> Datapath {
+    let (rate, catch_up) = (rate(bps), Duration::ZERO);
+    late_datapath_of(ShaperPlan { discipline, rate, catch_up, not_ip: default_rate(rate) }, pool)
+}
+
+fn late_datapath_of(link: ShaperPlan, pool: PoolSize) -> Datapath {
+    let direction = |shaper| DirectionPlan {
+        shaper,
+        classifier: Classifier::new(FlowHasher::new([7; 16]), -ETHERNET_HEADER_BYTES),
+        pool,
+        flows: 16,
+        classes: 1,
+    };
+    let plan = DatapathPlan { forward: direction(Some(link)), backward: direction(None) };
+    Datapath::new(plan)
+}
+
+/// Lets `arrivals` in on the left and returns what came out on the right.
+fn through(datapath: &mut Datapath, arrivals: Vec<Arrival>) -> Vec<Departure> {
+    let mut wire = Wire { left: MemoryPort::new(arrivals), right: MemoryPort::new(vec![]) };
+    run(datapath, &mut wire, Time::MAX);
+    assert!(datapath.forward.is_balanced());
+    assert_eq!(datapath.forward.packets_inside(), 0);
+    wire.right.sent().to_vec()
+}
+
+fn at_us(us: u64, frame: Vec<u8>) -> Arrival {
+    Arrival { at: Time::from_ns(us * 1000), frame, vnet: VnetHeader::PLAIN }
+}
+
+/// A UDP frame whose IP packet has `len` bytes.
+fn udp(flow: u16, len: usize, ecn: Ecn) -> Vec<u8> {
+    let payload = vec![0xab; len - 28];
+    let header = etherparse::Ipv4Header::new(
+        (8 + payload.len()) as u16,
+        64,
+        IpNumber::UDP,
+        [10, 0, 0, 1],
+        [10, 0, 0, 2],
+    );
+    let mut header = header.expect("it fits");
+    header.ecn = etherparse::IpEcn::try_new(ecn as u8).expect("two bits");
+    let builder = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
+        .ip(etherparse::IpHeaders::Ipv4(header, etherparse::Ipv4Extensions::default()))
+        .udp(flow, 9);
+    let mut frame = Vec::new();
+    builder.write(&mut frame, &payload).expect("a vector takes everything");
+    frame
+}
+
+/// A TCP super-packet of `segments` times `size` bytes of payload, with the checksum left to the
+/// hardware.
+fn super_packet(segments: usize, size: u16) -> Arrival {
+    let builder = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
+        .ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64)
+        .tcp(1, 2, 1000, 100);
+    let mut frame = Vec::new();
+    builder.write(&mut frame, &vec![0xcd; segments * usize::from(size)]).expect("a vector takes everything");
+    let vnet = VnetHeader {
+        flags: NEEDS_CSUM,
+        gso_type: GSO_TCPV4,
+        hdr_len: 54,
+        gso_size: size,
+        csum_start: 34,
+        csum_offset: 16,
+    };
+    Arrival { at: Time::ZERO, frame, vnet }
+}
+
+fn arp() -> Vec<u8> {
+    let mut frame = vec![0xff; 6];
+    frame.extend([2, 0, 0, 0, 0, 1, 0x08, 0x06]);
+    frame.resize(42, 0);
+    frame
+}
+
+fn times_us(sent: &[Departure]) -> Vec<u64> {
+    sent.iter().map(|departure| departure.at.ns() / 1000).collect()
+}
+
+#[test]
+fn a_packet_leaves_when_its_last_bit_is_sent() {
+    let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
+    let frames = [at_us(10, udp(1, 100, Ecn::NotEct)), at_us(20, udp(1, 200, Ecn::NotEct))];
+    let sent = through(&mut datapath, frames.clone().into());
+    // 10 + 100, and then 200 after the first's last bit.
+    assert_eq!(times_us(&sent), [110, 310]);
+    assert_eq!(sent[0].frame, frames[0].frame);
+    let waited = datapath.forward.sojourns().window(Time::from_ns(400_000));
+    assert!((waited.max_s - 90e-6).abs() < 1e-12, "{waited:?}"); // the second, from 20 to 110 us
+}
+
+#[test]
+fn the_rate_is_exact_over_many_packets() {
+    let bps = 9_999_991; // a prime: no packet takes a whole number of nanoseconds
+    let mut datapath = datapath_of(tail_drop(20_000), bps, PoolSize { frames: 20_001, ..ROOMY });
+    let count = 20_000;
+    let sent = through(&mut datapath, (0..count).map(|_| at_us(0, udp(1, 512, Ecn::NotEct))).collect());
+    assert_eq!(sent.len(), count);
+    let took = (sent.last().expect("many").at.since(Time::ZERO)).ns();
+    // To the nanosecond, which is 1e-10 of 8 s.
+    assert_eq!(u128::from(took), count as u128 * 512 * 8 * 1_000_000_000 / u128::from(bps));
+}
+
+#[test]
+fn a_process_that_wakes_late_keeps_the_rate_up_to_the_credit_and_no_further() {
+    // 1 s at 1 B/us with a step every 5 ms, fifty packets' time: each step makes up for what it
+    // missed, or for half of it.
+    for (catch_up, packets) in
+        [(Duration::from_ms(5), 10_000..=10_050), (Duration::from_us(2_500), 5_000..=5_250)]
+    {
+        let rate = rate(ONE_BYTE_PER_US);
+        let link = ShaperPlan { discipline: tail_drop(20_000), rate, catch_up, not_ip: default_rate(rate) };
+        let mut datapath = late_datapath_of(link, PoolSize { frames: 20_000, ..ROOMY });
+        let arrivals = (0..20_000).map(|_| at_us(0, udp(1, 100, Ecn::NotEct))).collect();
+        let mut wire = Wire { left: MemoryPort::new(arrivals), right: MemoryPort::new(vec![]) };
+        for step in 0..=200 {
+            datapath.step(&mut wire, Time::ZERO + Duration::from_ms(5) * step).expect("memory does not fail");
+        }
+        let begun = datapath.forward.totals().bytes_out / 100;
+        assert!(packets.contains(&begun), "{catch_up}: {begun}");
+    }
+}
+
+#[test]
+fn a_super_packet_is_queued_and_dropped_packet_by_packet() {
+    let mut datapath = datapath_of(tail_drop(5), ONE_BYTE_PER_US, ROOMY);
+    let sent = through(&mut datapath, vec![super_packet(20, 460)]);
+    // One is sent at once and five wait, 500 bytes each.
+    assert_eq!(times_us(&sent), [500, 1000, 1500, 2000, 2500, 3000]);
+    let totals = datapath.forward.totals();
+    assert_eq!((totals.frames_received, totals.packets_in), (1, 20));
+    assert_eq!(totals.dropped[Cause::Overflow as usize], 14);
+    for (k, departure) in sent.iter().enumerate() {
+        assert_eq!(departure.frame.len(), 514);
+        check_tcp(&departure.frame, 1000 + 460 * k as u32);
+    }
+}
+
+/// The sequence number is `sequence`, and both checksums are right.
+fn check_tcp(frame: &[u8], sequence: u32) {
+    let sliced = SlicedPacket::from_ethernet(frame).expect("a whole packet");
+    let Some(etherparse::NetSlice::Ipv4(ip)) = sliced.net else { panic!("no IPv4") };
+    let Some(etherparse::TransportSlice::Tcp(tcp)) = sliced.transport else { panic!("no TCP") };
+    assert_eq!(ip.header().header_checksum(), ip.header().to_header().calc_header_checksum());
+    let expected = tcp.to_header().calc_checksum_ipv4_raw(
+        ip.header().source(),
+        ip.header().destination(),
+        tcp.payload(),
+    );
+    assert_eq!((tcp.checksum(), tcp.sequence_number()), (expected.expect("it fits"), sequence));
+}
+
+#[test]
+fn a_mark_is_written_into_the_header_and_nothing_else_changes() {
+    let queue = Queue::new(Limit::packets(10), Fcfs, Signalling).with_ecn(EcnPolicy::Mark);
+    let mut datapath = datapath_of(Box::new(queue), ONE_BYTE_PER_US, ROOMY);
+    let arrivals = [Ecn::Ect0, Ecn::NotEct, Ecn::Ect1].map(|ecn| at_us(0, udp(1, 100, ecn)));
+    let sent = through(&mut datapath, arrivals.into());
+    assert_eq!(sent.len(), 2, "the packet that is not ECN-capable was dropped");
+    // The builder computed the whole header checksum of a packet that was born so.
+    assert!(sent.iter().all(|departure| departure.frame == udp(1, 100, Ecn::Ce)));
+    let (totals, early) = (datapath.forward.totals(), Cause::Early as usize);
+    assert_eq!((totals.marked[early], totals.dropped[early]), (2, 1));
+}
+
+/// The second octet of the IPv4 header.
+const TOS: usize = 15;
+
+/// The same IPv4 frame with another codepoint.
+fn with_dscp(mut frame: Vec<u8>, dscp: u8) -> Vec<u8> {
+    let (mut header, _) = etherparse::Ipv4Header::from_slice(&frame[14..]).expect("IPv4");
+    header.dscp = etherparse::IpDscp::try_new(dscp).expect("six bits");
+    header.header_checksum = header.calc_header_checksum();
+    frame[14..34].copy_from_slice(&header.to_bytes());
+    frame
+}
+
+/// A datapath on whose way forward `dscp` becomes of codepoints.
+fn datapath_writing(dscp: Dscp, discipline: Box<dyn Discipline>) -> Datapath {
+    let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
+    let plain = Classifier::new(FlowHasher::new([7; 16]), -ETHERNET_HEADER_BYTES);
+    let rate = rate(ONE_BYTE_PER_US);
+    let shaper = ShaperPlan { discipline, rate, catch_up: Duration::ZERO, not_ip: rate };
+    let plan = DirectionPlan {
+        shaper: Some(shaper),
+        classifier: plain.writing(dscp),
+        pool: ROOMY,
+        flows: 16,
+        classes: 1,
+    };
+    datapath.forward = Direction::new(plan);
+    datapath
+}
+
+#[test]
+fn a_colour_comes_in_as_a_codepoint_and_leaves_as_one_of_the_class_that_is_given() {
+    // Best effort and EF say no colour, and are green. Of assured forwarding: AF11, AF32 and AF43.
+    let came = [(0, Ecn::NotEct), (46, Ecn::Ect0), (10, Ecn::Ce), (28, Ecn::Ect1), (38, Ecn::NotEct)];
+    for (dscp, left) in [
+        (Dscp::Keep, [0, 46, 10, 28, 38]),
+        (Dscp::Wash, [0; 5]),
+        (Dscp::Assured(1), [10, 10, 10, 12, 14]),
+        (Dscp::Assured(4), [34, 34, 34, 36, 38]),
+    ] {
+        let mut datapath = datapath_writing(dscp, tail_drop(10));
+        let frame = |(dscp, ecn)| with_dscp(udp(1, 100, ecn), dscp);
+        let sent = through(&mut datapath, came.map(|one| at_us(0, frame(one))).into());
+        let expected = came.iter().zip(left).map(|((_, ecn), left)| frame((left, *ecn)));
+        assert!(sent.iter().map(|sent| sent.frame.clone()).eq(expected), "{dscp:?}");
+    }
+}
+
+#[test]
+fn a_mark_and_a_colour_are_written_into_one_packet() {
+    let marking = Queue::new(Limit::packets(10), Fcfs, Signalling).with_ecn(EcnPolicy::Mark);
+    let mut datapath = datapath_writing(Dscp::Assured(2), Box::new(marking));
+    let sent = through(&mut datapath, vec![at_us(0, with_dscp(udp(1, 100, Ecn::Ect0), 14))]);
+    assert_eq!(sent[0].frame, with_dscp(udp(1, 100, Ecn::Ce), 22));
+}
+
+#[test]
+fn a_codepoint_is_washed_off_where_that_is_said_and_ecn_stays() {
+    for washes in [true, false] {
+        let dscp = if washes { Dscp::Wash } else { Dscp::Keep };
+        let mut datapath = datapath_writing(dscp, tail_drop(10));
+        let clean = udp(1, 100, Ecn::Ect0);
+        let marked = with_dscp(clean.clone(), 46);
+        assert_eq!(marked[TOS], 46 << 2 | 2);
+        let sent =
+            through(&mut datapath, vec![at_us(0, marked.clone()), at_us(0, clean.clone()), at_us(0, arp())]);
+        let frames: Vec<_> =
+            sent.iter().filter(|sent| sent.frame.len() > 60).map(|sent| &sent.frame).collect();
+        assert_eq!(frames, [if washes { &clean } else { &marked }, &clean]);
+        assert_eq!(datapath.forward.totals().washed, u64::from(washes));
+    }
+}
+
+#[test]
+fn arp_passes_a_link_that_is_blocked() {
+    let mut datapath = datapath_of(tail_drop(10), 8, ROOMY); // 1 B/s
+    let sent = through(&mut datapath, vec![at_us(0, udp(1, 100, Ecn::NotEct)), at_us(5, arp())]);
+    assert_eq!(sent[0], Departure { at: Time::from_ns(5_000), frame: arp() });
+    assert_eq!(datapath.forward.totals().unshaped, 1);
+}
+
+#[test]
+fn what_becomes_free_and_what_arrives_at_one_instant_happen_in_this_order() {
+    // One place in the queue. At 100 us the transmitter becomes free and takes the waiting packet,
+    // so the arrival fits.
+    let mut datapath = datapath_of(tail_drop(1), ONE_BYTE_PER_US, ROOMY);
+    let arrivals = [0, 50, 100].map(|us| at_us(us, udp(1, 100, Ecn::NotEct)));
+    assert_eq!(times_us(&through(&mut datapath, arrivals.into())), [100, 200, 300]);
+}
+
+#[test]
+fn a_pool_that_is_exhausted_and_a_port_that_is_down_are_counted() {
+    let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, PoolSize { frames: 2, frame_bytes: 600 });
+    let lens = [100, 587, 100, 100];
+    let arrivals = lens.map(|len| at_us(0, udp(1, len, Ecn::NotEct))).to_vec();
+    let mut wire = Wire { left: MemoryPort::new(arrivals), right: MemoryPort::down() };
+    run(&mut datapath, &mut wire, Time::MAX);
+    let lost = |loss| datapath.forward.totals().lost[loss as usize];
+    assert_eq!((lost(Loss::TooLong), lost(Loss::NoBuffer), lost(Loss::Refused)), (1, 1, 2));
+    assert!(datapath.forward.is_balanced());
+}
+
+#[test]
+fn on_a_link_without_ethernet_headers_packets_are_split_shaped_and_marked_as_on_one_with() {
+    let queue = || Queue::new(Limit::packets(10), Fcfs, Signalling).with_ecn(EcnPolicy::Mark);
+    let mut train = super_packet(4, 460);
+    let headers = fairwire_wire::parse(&train.frame);
+    fairwire_wire::set_ecn(&mut train.frame, &headers, Ecn::Ect1);
+    let arrivals = vec![train, at_us(0, udp(1, 100, Ecn::Ect0)), at_us(0, arp())];
+    let bare = |arrival: &Arrival| {
+        let (frame, mut vnet) = (arrival.frame[14..].to_vec(), arrival.vnet);
+        vnet.csum_start = vnet.csum_start.saturating_sub(14);
+        vnet.hdr_len = vnet.hdr_len.saturating_sub(14);
+        Arrival { frame, vnet, at: arrival.at }
+    };
+    let mut ethernet = datapath_of(Box::new(queue()), ONE_BYTE_PER_US, ROOMY);
+    let expected = through(&mut ethernet, arrivals.clone());
+    let mut ip = datapath_of(Box::new(queue()), ONE_BYTE_PER_US, ROOMY);
+    let port = |arrivals| MemoryPort::new(arrivals).of_kind(LinkKind::Ip);
+    let mut wire = Wire { left: port(arrivals.iter().map(bare).collect()), right: port(vec![]) };
+    run(&mut ip, &mut wire, Time::MAX);
+    let given: Vec<_> =
+        wire.right.sent().iter().map(|departure| (departure.at, departure.frame.clone())).collect();
+    let expected: Vec<_> =
+        expected.iter().map(|departure| (departure.at, departure.frame[14..].to_vec())).collect();
+    assert_eq!((given.len(), given), (6, expected));
+    assert_eq!(Ecn::from_bits(wire.right.sent()[5].frame[1]), Ecn::Ce);
+}
+
+/// Refuses each third frame.
+#[derive(Default)]
+struct Fussy {
+    tried: u64,
+    sent: u64,
+}
+
+impl Port for Fussy {
+    fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
+        if self.tried == 0 {
+            (0..200).for_each(|flow| take(&udp(flow, 100, Ecn::NotEct), &VnetHeader::PLAIN));
+        }
+        Ok(())
+    }
+
+    fn transmit(&mut self, _: &[u8]) -> bool {
+        self.tried += 1;
+        self.sent += u64::from(!self.tried.is_multiple_of(3));
+        !self.tried.is_multiple_of(3)
+    }
+
+    fn health(&mut self) -> PortHealth {
+        PortHealth::default()
+    }
+}
+
+#[test]
+fn what_is_refused_of_a_batch_is_counted_and_the_rest_is_sent() {
+    let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
+    let mut wire = Wire { left: Fussy { tried: 1, ..Fussy::default() }, right: Fussy::default() };
+    // Nothing is shaped from right to left: all leave at once, in batches of 64.
+    assert_eq!(datapath.step(&mut wire, Time::ZERO).expect("it does not fail"), 200);
+    let totals = datapath.backward.totals();
+    assert_eq!((wire.left.tried - 1, wire.left.sent), (200, 133));
+    assert_eq!((totals.packets_out, totals.unshaped), (133, 133));
+    assert_eq!(totals.lost[Loss::Refused as usize], 67);
+    assert!(datapath.backward.is_balanced() && datapath.backward.packets_inside() == 0);
+}
+
+#[test]
+fn nothing_is_shaped_on_the_way_back() {
+    let mut datapath = datapath_of(tail_drop(1), 8, ROOMY);
+    let frames: Vec<_> = (0..50).map(|us| at_us(us, udp(1, 1500, Ecn::NotEct))).collect();
+    let mut wire = Wire { left: MemoryPort::new(vec![]), right: MemoryPort::new(frames) };
+    run(&mut datapath, &mut wire, Time::MAX);
+    assert_eq!(times_us(wire.left.sent()), (0..50).collect::<Vec<u64>>());
+}
+
+/// Anything that an interface might give.
+fn any_arrival() -> impl Strategy<Value = (u64, Vec<u8>, VnetHeader)> {
+    let frame = prop_oneof![
+        2 => prop::collection::vec(any::<u8>(), 0..200),
+        4 => (0u16..4, 28usize..1504).prop_map(|(flow, len)| udp(flow, len, Ecn::Ect0)),
+        1 => Just(arp()),
+        1 => (1usize..40, 1u16..1460).prop_map(|(count, size)| super_packet(count, size).frame),
+        1 => (0usize..400, 30usize..400).prop_map(|(cut, len)| {
+            let frame = udp(1, len, Ecn::Ect1);
+            frame[..cut.min(frame.len())].to_vec()
+        }),
+    ];
+    let vnet = prop_oneof![
+        3 => Just(VnetHeader::PLAIN),
+        1 => (any::<[u8; 2]>(), any::<[u16; 4]>()).prop_map(|([flags, gso_type], [a, b, c, d])| VnetHeader {
+            flags, gso_type, hdr_len: a, gso_size: b, csum_start: c, csum_offset: d,
+        }),
+        1 => (1u16..1460).prop_map(|size| VnetHeader { gso_size: size, ..super_packet(1, 1).vnet }),
+    ];
+    (0u64..2_000, frame, vnet)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn every_packet_has_its_place_whatever_arrives(
+        arrivals in prop::collection::vec(any_arrival(), 0..80),
+        capacity in 1u32..20,
+        frames in 1u32..40,
+        stops in prop::collection::vec(0u64..200_000, 0..4),
+    ) {
+        let pool = PoolSize { frames, frame_bytes: 1518 };
+        let queue = Queue::new(Limit::packets(capacity), Fcfs, Signalling).with_ecn(EcnPolicy::Mark);
+        let mut datapath = datapath_of(Box::new(queue), 8 * ONE_BYTE_PER_US, pool);
+        let mut at = Time::ZERO;
+        let arrivals: Vec<_> = arrivals.into_iter().map(|(gap_us, frame, vnet)| {
+            at += Duration::from_us(gap_us);
+            Arrival { at, frame, vnet }
+        }).collect();
+        let count = arrivals.len() as u64;
+        let mut wire = Wire { left: MemoryPort::new(arrivals), right: MemoryPort::new(vec![]) };
+        let mut stops = stops;
+        stops.sort_unstable();
+        for until in stops.into_iter().map(|us| Time::from_ns(us * 1000)).chain([Time::MAX]) {
+            run(&mut datapath, &mut wire, until);
+            prop_assert!(datapath.forward.is_balanced(), "{:?}", datapath.forward.totals());
+        }
+        let totals = datapath.forward.totals();
+        prop_assert_eq!(totals.frames_received, count);
+        prop_assert!(totals.packets_in >= count);
+        prop_assert_eq!(datapath.forward.packets_inside(), 0);
+        prop_assert_eq!(totals.packets_out, wire.right.sent().len() as u64);
+    }
+}

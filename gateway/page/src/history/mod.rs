@@ -1,0 +1,114 @@
+//! The past, in an SQLite file with a bound.
+//!
+//! There are slots of a second for a quarter of an hour, of ten seconds for two hours, and of a
+//! minute for the days that are kept. Of the classes each slot has the
+//! [`MAX_CLASSES`] that got most, and the rest together. Where the file is corrupt it is put aside
+//! and another one begins. Where none can be written, or it is full, what can be kept is kept in
+//! memory, and the page says why.
+
+mod query;
+mod slot;
+mod store;
+
+pub use query::{Happened, HistoryAnswer, PastRequest, Span};
+pub use slot::{MAX_CLASSES, Slot, Slots};
+pub use store::{Bounds, Store};
+
+use fairwire_control::snapshot::Change;
+use fairwire_wire::Way;
+use std::path::{Path, PathBuf};
+
+/// The past, and what is wrong with keeping it.
+#[derive(Debug)]
+pub struct History {
+    store: Store,
+    place: Option<PathBuf>,
+    fault: Option<String>,
+}
+
+impl History {
+    /// What is in the file at `path`, or in memory without one. It never fails: where the file
+    /// cannot be used, the history is in memory, and says so.
+    pub fn open(path: Option<&Path>, bounds: Bounds) -> Self {
+        let place = path.map(Path::to_owned);
+        let Some(path) = path else {
+            return History { store: Store::in_memory(bounds), place, fault: None };
+        };
+        match Store::open(path, bounds) {
+            Ok((store, put_aside)) => {
+                let fault = put_aside.map(|aside| {
+                    format!(
+                        "the history in {} was corrupt; it is now {}, and another one began",
+                        path.display(),
+                        aside.display()
+                    )
+                });
+                History { store, place, fault }
+            }
+            Err(error) => {
+                let fault = format!(
+                    "the history in {} cannot be used: {error}; it is kept in memory until the gateway ends. Allowed: a file in a \
+                     folder that the gateway's user may write",
+                    path.display()
+                );
+                History { store: Store::in_memory(bounds), place, fault: Some(fault) }
+            }
+        }
+    }
+
+    /// Closes the file: what was kept is in it, and in no log beside it. What comes later is in
+    /// memory.
+    pub fn close(&mut self) {
+        self.store = Store::in_memory(self.store.bounds());
+    }
+
+    /// What is wrong with keeping it, a sentence.
+    pub fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
+    }
+
+    /// Keeps these slots. What cannot be written is left out, and the fault says so until it can
+    /// be again.
+    pub fn keep(&mut self, slots: &[Slot], now_s: u64) {
+        match self.store.keep(slots, now_s) {
+            Ok(()) => {
+                let is_over = self.fault.as_deref().is_some_and(|fault| fault.starts_with(NOT_WRITTEN));
+                if is_over {
+                    self.fault = None;
+                }
+            }
+            Err(error) => {
+                self.fault =
+                    Some(format!("{NOT_WRITTEN}: {error}; the page shows what is there and what is live"))
+            }
+        }
+    }
+
+    /// Keeps what changed.
+    pub fn note(&mut self, change: &Change) {
+        if let Err(error) = self.store.note(change) {
+            self.fault = Some(format!("{NOT_WRITTEN}: {error}"));
+        }
+    }
+
+    /// What happened from one second to another, as far as seconds are kept.
+    pub fn happened(&self, way: Way, from_s: u64, to_s: u64) -> Happened {
+        query::happened(self.store.connection(), way, from_s, to_s).unwrap_or_default()
+    }
+
+    /// What is requested.
+    pub fn read(&self, request: &PastRequest) -> HistoryAnswer {
+        let now_s = fairwire_linux::clock::calendar().ns() / 1_000_000_000;
+        let mut answer =
+            query::read(self.store.connection(), request, now_s).unwrap_or_else(|error| HistoryAnswer {
+                fault: Some(format!("the history cannot be read: {error}")),
+                ..HistoryAnswer::default()
+            });
+        answer.fault = self.fault.clone().or(answer.fault);
+        answer.place = self.place.as_ref().map(|place| place.display().to_string());
+        answer.is_in_memory = self.store.is_in_memory();
+        answer
+    }
+}
+
+const NOT_WRITTEN: &str = "the history is not written";

@@ -1,0 +1,369 @@
+//! The file of slots.
+
+use super::slot::{STEPS_S, Slot};
+use fairwire_control::snapshot::Change;
+use rusqlite::{Connection, ErrorCode, params};
+use std::path::{Path, PathBuf};
+
+/// The most room, and the longest time, of what is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Seconds after which a minute is forgotten.
+    pub keep_s: u64,
+}
+
+/// Slots in a file, or in memory.
+#[derive(Debug)]
+pub struct Store {
+    connection: Connection,
+    bounds: Bounds,
+    path: Option<PathBuf>,
+    tidied_s: u64,
+}
+
+/// The version of the tables.
+const VERSION: i32 = 1;
+/// The length of a page of the file, bytes.
+const PAGE: u64 = 4096;
+/// The interval at which what is too old is forgotten, seconds.
+const TIDY_S: u64 = 60;
+/// How long seconds and tens of seconds are kept.
+const KEPT_S: [u64; 2] = [900, 7200];
+
+const TABLES: &str = "
+CREATE TABLE IF NOT EXISTS slot (step INTEGER, at INTEGER, way INTEGER, rate INTEGER, bytes_in INTEGER, bytes_out INTEGER,
+  backlog INTEGER, p50 REAL, p95 REAL, p99 REAL, jain REAL, worst REAL, PRIMARY KEY (step, at, way)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS cause (step INTEGER, at INTEGER, way INTEGER, fate TEXT, reason TEXT, count INTEGER,
+  PRIMARY KEY (step, at, way, fate, reason)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS share (step INTEGER, at INTEGER, way INTEGER, class TEXT, bytes_in REAL, bytes_out REAL, fair REAL,
+  PRIMARY KEY (step, at, way, class)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS change (at INTEGER, kind TEXT, text TEXT);
+";
+
+impl Store {
+    /// In memory.
+    pub fn in_memory(bounds: Bounds) -> Self {
+        let connection = Connection::open_in_memory().expect("memory can be had");
+        prepare(&connection, bounds).expect("new tables in memory");
+        Store { connection, bounds, path: None, tidied_s: 0 }
+    }
+
+    /// In the file at `path`, which is made where it is missing. A file that is corrupt, or of
+    /// another program, is put aside, and its new name returned.
+    ///
+    /// # Errors
+    /// Nothing can be written there.
+    pub fn open(path: &Path, bounds: Bounds) -> Result<(Self, Option<PathBuf>), rusqlite::Error> {
+        let store = |connection| Store { connection, bounds, path: Some(path.to_owned()), tidied_s: 0 };
+        match opened(path, bounds) {
+            Ok(connection) => Ok((store(connection), None)),
+            Err(error) if is_corrupt(&error) => {
+                let aside = put_aside(path).map_err(|_| error)?;
+                Ok((store(opened(path, bounds)?), Some(aside)))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Is it in no file?
+    pub fn is_in_memory(&self) -> bool {
+        self.path.is_none()
+    }
+
+    /// The most that it keeps.
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// To read from.
+    pub(super) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Keeps slots, and forgets what is too old. Where there is no more room the oldest quarter of
+    /// the minutes makes it.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn keep(&mut self, slots: &[Slot], now_s: u64) -> Result<(), rusqlite::Error> {
+        if now_s >= self.tidied_s + TIDY_S {
+            self.tidied_s = now_s;
+            self.forget(now_s)?;
+        }
+        match self.write(slots) {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => {
+                self.make_room()?;
+                self.write(slots)
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn write(&mut self, slots: &[Slot]) -> Result<(), rusqlite::Error> {
+        let transaction = self.connection.transaction()?;
+        {
+            let mut slot =
+                transaction.prepare_cached("INSERT OR REPLACE INTO slot VALUES (?,?,?,?,?,?,?,?,?,?,?,?)")?;
+            let mut cause =
+                transaction.prepare_cached("INSERT OR REPLACE INTO cause VALUES (?,?,?,?,?,?)")?;
+            let mut share =
+                transaction.prepare_cached("INSERT OR REPLACE INTO share VALUES (?,?,?,?,?,?,?)")?;
+            for s in slots {
+                let (step, at, way) = (s.step_s, s.at_s, s.way);
+                let [p50, p95, p99] = s.waits_s;
+                let (rate, backlog) = (s.rate_bps, s.backlog_bytes);
+                slot.execute(params![
+                    step,
+                    at,
+                    way,
+                    rate,
+                    s.bytes_in,
+                    s.bytes_out,
+                    backlog,
+                    p50,
+                    p95,
+                    p99,
+                    s.jain,
+                    s.worst_points
+                ])?;
+                for ((fate, reason), count) in &s.causes {
+                    cause.execute(params![step, at, way, fate, reason, count])?;
+                }
+                for class in &s.classes {
+                    share.execute(params![
+                        step,
+                        at,
+                        way,
+                        class.class,
+                        class.bytes_in,
+                        class.bytes_out,
+                        class.fair_bytes
+                    ])?;
+                }
+            }
+        }
+        transaction.commit()
+    }
+
+    /// Keeps a change.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn note(&mut self, change: &Change) -> Result<(), rusqlite::Error> {
+        let Change { at_s, kind, text } = change;
+        self.connection.execute("INSERT INTO change VALUES (?,?,?)", params![at_s, kind, text]).map(|_| ())
+    }
+
+    fn forget(&mut self, now_s: u64) -> Result<(), rusqlite::Error> {
+        let [seconds, tens] = KEPT_S;
+        for (step, kept) in STEPS_S.into_iter().zip([seconds, tens, self.bounds.keep_s]) {
+            self.forget_before(step, now_s.saturating_sub(kept))?;
+        }
+        let before = now_s.saturating_sub(self.bounds.keep_s);
+        self.connection.execute("DELETE FROM change WHERE at < ?", [before]).map(|_| ())
+    }
+
+    fn forget_before(&mut self, step: u64, before: u64) -> Result<(), rusqlite::Error> {
+        for table in ["slot", "cause", "share"] {
+            self.connection
+                .execute(&format!("DELETE FROM {table} WHERE step = ? AND at < ?"), params![step, before])?;
+        }
+        Ok(())
+    }
+
+    fn make_room(&mut self) -> Result<(), rusqlite::Error> {
+        let minutes = STEPS_S[2];
+        let (first, last): (u64, u64) = self.connection.query_row(
+            "SELECT COALESCE(MIN(at), 0), COALESCE(MAX(at), 0) FROM slot WHERE step = ?",
+            [minutes],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        self.forget_before(minutes, first + (last - first) / 4 + 1)
+    }
+}
+
+fn opened(path: &Path, bounds: Bounds) -> Result<Connection, rusqlite::Error> {
+    let connection = Connection::open(path)?;
+    // One process has it; so the log beside it needs no shared memory. A crash of the machine may
+    // cost the last seconds and leaves no half-written one.
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    let version: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let tables: i64 = connection.query_row("SELECT COUNT(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let verdict: String = connection.pragma_query_value(None, "quick_check", |row| row.get(0))?;
+    if verdict != "ok" || (version != VERSION && tables > 0) {
+        return Err(corrupt());
+    }
+    prepare(&connection, bounds)?;
+    Ok(connection)
+}
+
+fn prepare(connection: &Connection, bounds: Bounds) -> Result<(), rusqlite::Error> {
+    let pages = i64::try_from(bounds.bytes / PAGE).unwrap_or(i64::MAX);
+    connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
+    connection.pragma_update(None, "user_version", VERSION)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.execute_batch(TABLES)
+}
+
+fn corrupt() -> rusqlite::Error {
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+    rusqlite::Error::SqliteFailure(code, None)
+}
+
+fn is_corrupt(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+}
+
+/// Gives the file another name, and removes what belongs to it.
+fn put_aside(path: &Path) -> std::io::Result<PathBuf> {
+    let beside = |ending: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    let aside = beside(".broken");
+    for gone in [aside.clone(), beside("-wal"), beside("-journal"), beside("-shm")] {
+        // It may not be there.
+        let _ = std::fs::remove_file(gone);
+    }
+    // By a link: the process may make and remove names and nothing else.
+    std::fs::hard_link(path, &aside)?;
+    std::fs::remove_file(path)?;
+    Ok(aside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::slot::ClassSlot;
+    use super::super::{History, PastRequest, Span};
+    use super::*;
+
+    const BOUNDS: Bounds = Bounds { bytes: 1 << 20, keep_s: 7 * 86_400 };
+
+    fn slot(step_s: u64, at_s: u64, classes: usize) -> Slot {
+        let class =
+            |n: usize| ClassSlot { class: format!("class-{n}"), bytes_out: n as f64, ..ClassSlot::default() };
+        Slot {
+            step_s,
+            at_s,
+            bytes_out: 1000 * step_s,
+            causes: [(("dropped", "early".to_owned()), 5)].into(),
+            classes: (0..classes).map(class).collect(),
+            ..Slot::default()
+        }
+    }
+
+    fn count(store: &Store, step: u64) -> i64 {
+        let count = "SELECT COUNT(*) FROM slot WHERE step = ?";
+        store.connection.query_row(count, [step], |row| row.get(0)).expect("a count")
+    }
+
+    #[test]
+    fn what_was_kept_is_there_after_a_restart() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("home.sqlite");
+        let change = Change { at_s: 90, kind: "reload".into(), text: "`download.rate`".into() };
+        {
+            let (mut store, _) = Store::open(&path, BOUNDS).expect("it is ours");
+            store.keep(&[slot(60, 60, 3)], 100).expect("there is room");
+            store.note(&change).expect("there is room");
+        }
+        let (store, aside) = Store::open(&path, BOUNDS).expect("it is ours");
+        assert_eq!((count(&store, 60), aside), (1, None));
+    }
+
+    #[test]
+    fn a_process_that_is_killed_while_it_writes_loses_nothing_that_was_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("home.sqlite");
+        let (mut store, _) = Store::open(&path, BOUNDS).expect("it is ours");
+        store.keep(&[slot(60, 60, 3)], 100).expect("there is room");
+        // Copies of the files as they are: what a kill would leave.
+        let copy = folder.path().join("copy.sqlite");
+        for ending in ["", "-wal"] {
+            let named = |path: &Path| format!("{}{ending}", path.display());
+            std::fs::copy(named(&path), named(&copy)).expect("it is there");
+        }
+        let (left, aside) = Store::open(&copy, BOUNDS).expect("it is ours");
+        assert_eq!((count(&left, 60), aside), (1, None));
+    }
+
+    #[test]
+    fn a_history_that_is_closed_is_whole_in_its_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("home.sqlite");
+        let mut history = History::open(Some(&path), BOUNDS);
+        history.keep(&[slot(60, 60, 3)], 100);
+        let log = folder.path().join("home.sqlite-wal");
+        assert!(log.exists());
+        history.close();
+        assert!(!log.exists());
+        let (store, aside) = Store::open(&path, BOUNDS).expect("it is ours");
+        assert_eq!((count(&store, 60), aside), (1, None));
+    }
+
+    #[test]
+    fn what_is_too_old_is_forgotten() {
+        let mut store = Store::in_memory(BOUNDS);
+        store.keep(&[slot(1, 0, 1), slot(10, 0, 1), slot(60, 0, 1)], 10).expect("there is room");
+        let counts = |store: &Store| STEPS_S.map(|step| count(store, step));
+        for (now_s, left) in [(800, [1, 1, 1]), (1000, [0, 1, 1]), (8000, [0, 0, 1]), (604_900, [0, 0, 0])] {
+            store.keep(&[], now_s).expect("there is room");
+            assert_eq!(counts(&store), left, "{now_s}");
+        }
+    }
+
+    #[test]
+    fn a_full_file_makes_room_by_its_oldest_minutes_and_stays_within_its_bound() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("home.sqlite");
+        let (mut store, _) = Store::open(&path, BOUNDS).expect("it is ours");
+        for minute in 0..3000 {
+            store.keep(&[slot(60, minute * 60, 33)], minute * 60).expect("it makes room");
+        }
+        let kept = count(&store, 60);
+        assert!((100..2999).contains(&kept), "{kept}");
+        let newest: u64 =
+            store.connection.query_row("SELECT MAX(at) FROM slot", [], |row| row.get(0)).expect("one");
+        assert_eq!(newest, 2999 * 60);
+        drop(store);
+        let bytes = std::fs::metadata(&path).expect("it is there").len();
+        assert!(bytes <= BOUNDS.bytes, "{bytes}");
+    }
+
+    #[test]
+    fn a_corrupt_file_is_put_aside_and_another_one_begins() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("home.sqlite");
+        std::fs::write(
+            &path,
+            "this is no database, and longer than a header of SQLite must be, at that".repeat(9),
+        )
+        .expect("it is ours");
+        let mut history = History::open(Some(&path), BOUNDS);
+        assert!(history.fault().expect("it says so").contains("home.sqlite.broken"));
+        history.keep(&[slot(60, 60, 1)], 100);
+        drop(history);
+        assert!(History::open(Some(&path), BOUNDS).fault().is_none());
+        // One whose middle is overwritten.
+        let mut bytes = std::fs::read(&path).expect("it is there");
+        let middle = bytes.len() / 2;
+        bytes[4096..middle.max(4097 + 64)].fill(0xa5);
+        std::fs::write(&path, bytes).expect("it is ours");
+        assert!(History::open(Some(&path), BOUNDS).fault().expect("it says so").contains("was corrupt"));
+    }
+
+    #[test]
+    fn where_nothing_can_be_written_the_history_is_in_memory_and_says_why() {
+        let mut history = History::open(Some(Path::new("/nonexistent/home.sqlite")), BOUNDS);
+        assert!(history.fault().expect("it says so").contains("cannot be used"));
+        let now_s = fairwire_linux::clock::calendar().ns() / 1_000_000_000;
+        history.keep(&[slot(60, now_s - 60, 1)], now_s);
+        let answer = history.read(&PastRequest { span: Span::Day, class: None });
+        assert!(answer.is_in_memory && answer.ways[0].at_s == [now_s - 60], "{answer:?}");
+    }
+}

@@ -1,0 +1,151 @@
+//! The page for browsers: what the gateway does now, what it did before, and why packets were
+//! dropped.
+//!
+//! All of it is read from the [`Board`] by threads of their own, so the datapath never waits.
+//! [`Live`] sends what changes a hundred times a second to those who look, [`history`] keeps the
+//! past in a file, and [`recorder`] is the thread that writes it. Only numbers and names leave as
+//! JSON; the page makes text of them, never markup.
+
+pub mod drops;
+pub mod history;
+pub mod http;
+pub mod live;
+mod recorder;
+pub mod replay;
+mod routes;
+mod sites;
+
+pub use recorder::record;
+pub use routes::routes;
+pub use sites::bind;
+
+use crate::http::Latest;
+use drops::Drops;
+use fairwire_catalogue::BuildError;
+use fairwire_core::Time;
+use fairwire_datapath::arrivals::Arrival;
+use fairwire_datapath::capture::class_path;
+use fairwire_linux::clock;
+use fairwire_service::config::PlanContext;
+use fairwire_service::telemetry::Board;
+use fairwire_service::telemetry::about::max_arrivals;
+use fairwire_wire::Way;
+use history::History;
+use live::Live;
+use replay::{Minute, Outcome, ReplayAnswer, Unit};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What the page is made of.
+#[derive(Debug)]
+pub struct Watch {
+    /// What the gateway does.
+    pub board: Arc<Board>,
+    /// The last observation, in the forms that are served.
+    pub latest: Arc<Latest>,
+    /// Those who look.
+    pub live: Arc<Live>,
+    history: Mutex<History>,
+    drops: Mutex<Drops>,
+    /// The last minute's arrivals, by the number of the [`Way`].
+    minutes: [Mutex<Minute>; 2],
+    /// Replays are made one after the other.
+    replaying: Mutex<()>,
+    context: PlanContext,
+}
+
+impl Watch {
+    /// A page of what is on `board`, whose past is kept in `history`. Disciplines are replayed in
+    /// `context`.
+    pub fn new(board: Arc<Board>, latest: Arc<Latest>, history: History, context: PlanContext) -> Arc<Self> {
+        let live = Live::new(board.clone(), latest.clone());
+        let about = board.about();
+        let max = about.config.as_ref().map_or(0, |config| max_arrivals(config));
+        Arc::new(Watch {
+            board,
+            latest,
+            live,
+            history: Mutex::new(history),
+            drops: Mutex::default(),
+            minutes: [0, 1].map(|_| Mutex::new(Minute::new(max))),
+            replaying: Mutex::new(()),
+            context,
+        })
+    }
+
+    /// The arrivals of the last minute.
+    fn minute(&self, way: Way) -> MutexGuard<'_, Minute> {
+        lock(&self.minutes[way as usize])
+    }
+
+    /// Replays the last minute through the discipline called `name`. It takes a second or two, and
+    /// yields to all else.
+    ///
+    /// # Errors
+    /// Why there is no replay.
+    pub fn replay(&self, way: Way, name: &str) -> Result<ReplayAnswer, ReplayError> {
+        let _one = self.replaying.try_lock().map_err(|_| ReplayError::Busy)?;
+        let about = self.board.about();
+        let config = about.config.as_ref().ok_or(ReplayError::Off)?;
+        let built =
+            |name: &str| config.other_discipline(way, name, &self.context)?.ok_or(ReplayError::Unshaped);
+        // Before the arrivals are copied: a wrong name costs nothing.
+        let (present, other) = (built(&about.ways[way as usize].discipline)?, built(name)?);
+        let arrivals: Vec<Arrival> = self.minute(way).copy();
+        let (Some(first), Some(last)) = (arrivals.first(), arrivals.last()) else {
+            return Err(ReplayError::Empty);
+        };
+        let flows = self.board.flow_names(way);
+        let name_of = |unit| match unit {
+            Unit::Class(class) => class_path(&about.book, class),
+            Unit::Flow(flow) => flows.get(&flow).cloned().unwrap_or_else(|| "one that is gone".to_owned()),
+        };
+        let has_classes = about.book.len() > 1;
+        let of = |built, name: &str| Outcome {
+            discipline: name.to_owned(),
+            ..replay::replay(built, &arrivals, has_classes, &name_of)
+        };
+        let epoch = clock::calendar().since(clock::now());
+        let second = |at: Time| (at + epoch).ns() / 1_000_000_000;
+        Ok(ReplayAnswer {
+            way,
+            seconds: last.at.since(first.at).secs(),
+            happened: self.history().happened(way, second(first.at), second(last.at)),
+            present: of(present, &about.ways[way as usize].discipline),
+            other: of(other, name),
+        })
+    }
+
+    /// The past.
+    pub fn history(&self) -> MutexGuard<'_, History> {
+        lock(&self.history)
+    }
+
+    fn drops(&self) -> MutexGuard<'_, Drops> {
+        lock(&self.drops)
+    }
+}
+
+/// Why there is no replay.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// There is another one.
+    #[error("another replay is being made; try again in a moment")]
+    Busy,
+    /// Arrivals are not kept.
+    #[error("arrivals are not kept: `telemetry.page.arrivals` is 0")]
+    Off,
+    /// There is no discipline.
+    #[error("this way is not shaped")]
+    Unshaped,
+    /// Nothing arrived, or it was more than could be kept.
+    #[error("nothing arrived in the last minute that could be replayed")]
+    Empty,
+    /// The other discipline cannot work there.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+}
+
+/// What a thread left behind that panicked is shown as it is.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,219 @@
+//! Subscribers added, changed or removed in the text of the subscriber file. All other lines stay
+//! as they are typed.
+
+use crate::sheet::{COLUMNS, Sheet, SheetText, read};
+use fairwire_document::{DocumentError, Problem};
+use std::collections::HashMap;
+
+/// What becomes of a subscriber.
+#[derive(Clone, Copy, Debug)]
+pub enum Edit<'a> {
+    /// It has these values, each with the name of its column, and keeps all others. It is new where
+    /// it is not there.
+    Set(&'a [(String, String)]),
+    /// It must be there, and has these values.
+    Change(&'a [(String, String)]),
+    /// It is not there any more.
+    Remove,
+}
+
+/// The text of `source` after `edits`, each of the subscriber with that name. Whether the
+/// subscribers then make sense together is not checked.
+///
+/// # Errors
+/// Where the file cannot be read, there is no such column, or no such subscriber to be changed or
+/// removed.
+pub fn edited(source: SheetText<'_>, edits: &[(&str, Edit<'_>)]) -> Result<String, DocumentError> {
+    let sheet = read(source)?;
+    let columns = columns(&sheet, edits)?;
+    let places: HashMap<&str, usize> = sheet.rows.iter().map(|row| row.name.as_str()).zip(0..).collect();
+    // Of each row that is edited its values, or none where it goes.
+    let mut changed: HashMap<usize, Option<Vec<String>>> = HashMap::new();
+    let mut new: Vec<Vec<String>> = Vec::new();
+    for (name, edit) in edits {
+        match (edit, places.get(name)) {
+            (Edit::Set(values) | Edit::Change(values), Some(place)) => {
+                let text = &source.text[sheet.rows[*place].at.clone()];
+                let values_of = || Some(padded(fields(text), columns.len()));
+                if let Some(record) = changed.entry(*place).or_insert_with(values_of) {
+                    put(record, &columns, values);
+                }
+            }
+            (Edit::Remove, Some(place)) => {
+                changed.insert(*place, None);
+            }
+            (Edit::Set(values), None) => {
+                let mut record = padded(Vec::new(), columns.len());
+                put(&mut record, &columns, &[("name".to_owned(), (*name).to_owned())]);
+                put(&mut record, &columns, values);
+                new.push(record);
+            }
+            (Edit::Change(_) | Edit::Remove, None) => return Err(unknown(&sheet, name)),
+        }
+    }
+    Ok(joined(source.text, &sheet, &columns, &changed, &new))
+}
+
+/// The columns of the file, then those that are new in it.
+fn columns<'a>(sheet: &Sheet<'_>, edits: &[(&str, Edit<'a>)]) -> Result<Vec<&'a str>, DocumentError> {
+    let mut columns: Vec<&'a str> = sheet.columns.iter().map(|column| COLUMNS[*column]).collect();
+    for (_, edit) in edits {
+        let (Edit::Set(values) | Edit::Change(values)) = edit else { continue };
+        for (column, _) in *values {
+            if !COLUMNS.contains(&column.as_str()) {
+                let (given, allowed) = (column.clone(), COLUMNS.map(String::from).into());
+                return Err(fault(Problem::Unknown { what: "column", given, allowed }));
+            }
+            if !columns.contains(&column.as_str()) {
+                columns.push(column);
+            }
+        }
+    }
+    Ok(columns)
+}
+
+fn put(record: &mut [String], columns: &[&str], values: &[(String, String)]) {
+    for (column, value) in values {
+        if let Some(place) = columns.iter().position(|known| known == column) {
+            record[place].clone_from(value);
+        }
+    }
+}
+
+fn padded(mut record: Vec<String>, length: usize) -> Vec<String> {
+    record.resize(length, String::new());
+    record
+}
+
+/// The whole text, with these lines in place of what was there, or of nothing.
+fn joined(
+    text: &str,
+    sheet: &Sheet<'_>,
+    columns: &[&str],
+    changed: &HashMap<usize, Option<Vec<String>>>,
+    new: &[Vec<String>],
+) -> String {
+    let more = &columns[sheet.columns.len()..];
+    let mut joined = String::with_capacity(text.len() + 64);
+    joined += &text[..sheet.head.end];
+    more.iter().for_each(|column| joined.extend([",", column]));
+    let mut from = sheet.head.end;
+    for (place, row) in sheet.rows.iter().enumerate() {
+        joined += &text[from..row.at.start];
+        from = row.at.end;
+        match changed.get(&place) {
+            None => {
+                joined += &text[row.at.clone()];
+                joined.extend(more.iter().map(|_| ","));
+            }
+            Some(Some(record)) => joined += &written(record),
+            // Its end of line goes with it.
+            Some(None) => from += text[from..].find('\n').map_or(text.len() - from, |at| at + 1),
+        }
+    }
+    joined += &text[from..];
+    for record in new {
+        if !joined.ends_with('\n') {
+            joined.push('\n');
+        }
+        joined += &written(record);
+        joined.push('\n');
+    }
+    joined
+}
+
+/// The values of a record.
+fn fields(line: &str) -> Vec<String> {
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).trim(csv::Trim::All).from_reader(line.as_bytes());
+    let record = reader.records().next().and_then(Result::ok).unwrap_or_default();
+    record.iter().map(String::from).collect()
+}
+
+/// A record as a line without its end.
+fn written(record: &[String]) -> String {
+    let mut writer = csv::WriterBuilder::new().from_writer(Vec::new());
+    let bytes = writer.write_record(record).ok().and_then(|()| writer.into_inner().ok()).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).trim_end_matches('\n').to_owned()
+}
+
+fn unknown(sheet: &Sheet<'_>, name: &str) -> DocumentError {
+    let allowed = sheet.rows.iter().map(|row| row.name.clone()).collect();
+    fault(Problem::Unknown { what: "subscriber", given: name.into(), allowed })
+}
+
+fn fault(problem: Problem) -> DocumentError {
+    DocumentError { problem, location: None, more: Box::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "# ours\nname, addresses,weight\n\nann,10.0.0.1,2\n# a comment\n\"bob, sen.\",\"10.0.0.2 10.0.0.3\",\nzoe,10.0.0.4,1";
+
+    fn after(name: &str, edit: Edit<'_>) -> Result<String, String> {
+        edited(SheetText { name: "s.csv", text: TEXT }, &[(name, edit)])
+            .map_err(|error| error.problem.to_string())
+    }
+
+    fn values(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(column, value)| ((*column).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn one_line_changes_and_all_others_stay() {
+        let text = after("bob, sen.", Edit::Change(&values(&[("weight", "3")]))).unwrap();
+        assert_eq!(
+            text,
+            TEXT.replace("10.0.0.3\",", "10.0.0.3\",3").replace("\"10.0.0.2 10.0.0.3\"", "10.0.0.2 10.0.0.3")
+        );
+        let text = after("ann", Edit::Set(&values(&[("weight", ""), ("addresses", "10.0.0.9")]))).unwrap();
+        assert_eq!(text, TEXT.replace("ann,10.0.0.1,2", "ann,10.0.0.9,"));
+    }
+
+    #[test]
+    fn a_subscriber_is_added_at_the_end_and_removed_with_its_line() {
+        let text = after("max", Edit::Set(&values(&[("addresses", "10.0.0.8")]))).unwrap();
+        assert_eq!(text, format!("{TEXT}\nmax,10.0.0.8,\n"));
+        assert_eq!(after("ann", Edit::Remove).unwrap(), TEXT.replace("ann,10.0.0.1,2\n", ""));
+        assert_eq!(after("zoe", Edit::Remove).unwrap(), TEXT.replace("zoe,10.0.0.4,1", ""));
+    }
+
+    #[test]
+    fn a_column_that_is_missing_is_added_to_every_line() {
+        let text = after("ann", Edit::Change(&values(&[("suspended", "yes")]))).unwrap();
+        let sheet = read(SheetText { name: "s.csv", text: &text }).unwrap();
+        let all: Vec<(&str, bool)> =
+            sheet.rows.iter().map(|row| (row.name.as_str(), row.is_suspended)).collect();
+        assert_eq!(all, [("ann", true), ("bob, sen.", false), ("zoe", false)], "{text}");
+        assert!(text.contains("# a comment\n"), "{text}");
+    }
+
+    #[test]
+    fn several_edits_are_one() {
+        let (two, three) = (values(&[("weight", "2")]), values(&[("vlan", "3")]));
+        let edits = [
+            ("ann", Edit::Remove),
+            ("zoe", Edit::Change(&two)),
+            ("zoe", Edit::Change(&three)),
+            ("max", Edit::Set(&three)),
+        ];
+        let text = edited(SheetText { name: "s.csv", text: TEXT }, &edits).unwrap();
+        let expected = TEXT
+            .replace("addresses,weight", "addresses,weight,vlan")
+            .replace("ann,10.0.0.1,2\n", "")
+            .replace("10.0.0.3\",", "10.0.0.3\",,")
+            .replace("zoe,10.0.0.4,1", "zoe,10.0.0.4,2,3\nmax,,,3\n");
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn what_is_not_there_is_refused() {
+        let refused = |name, edit| after(name, edit).unwrap_err();
+        assert!(refused("nan", Edit::Remove).contains("subscriber"), "{}", refused("nan", Edit::Remove));
+        assert!(refused("nan", Edit::Change(&[])).contains("`nan`"));
+        let error = refused("ann", Edit::Set(&values(&[("wieght", "2")])));
+        assert!(error.contains("column") && error.contains("wieght"), "{error}");
+    }
+}

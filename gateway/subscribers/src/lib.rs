@@ -1,0 +1,11 @@
+//! The subscribers of a gateway, and where they come from.
+//!
+//! [`sheet`] reads the subscriber file, and [`edit`] changes lines of it. [`leases`] reads the
+//! addresses that DHCP servers lease. [`radius`] reads what access servers report of sessions, and
+//! makes edits of the file of it.
+#![forbid(unsafe_code)]
+
+pub mod edit;
+pub mod leases;
+pub mod radius;
+pub mod sheet;

@@ -1,0 +1,460 @@
+//! The subscriber file: a table with a line of column names and a line for each subscriber.
+
+use fairwire_core::{Rate, Weight};
+use fairwire_datapath::class_book::Bounds;
+use fairwire_datapath::classify::{AccessKey, Prefix, parse_mac};
+use fairwire_document::{DocumentError, Location, Problem, is_printable, listed, shortened};
+use std::ops::Range;
+
+/// More lines than this are refused: numbers of classes end a little above it.
+pub const MAX_ROWS: usize = 1_000_000;
+/// The most faults that are reported at once; what follows is not read.
+pub const MAX_FAULTS: usize = 10;
+/// A larger file is refused.
+pub const MAX_BYTES: u64 = 64 << 20;
+/// The longest name, in bytes.
+const MAX_NAME_BYTES: usize = 64;
+/// VLAN identifiers that name a VLAN (IEEE 802.1Q, table 9-2).
+pub const VLANS: std::ops::RangeInclusive<u16> = 1..=4094;
+/// Identifiers of PPPoE sessions: 0 is that of discovery, 0xffff is reserved (RFC 2516, section 4).
+const PPPOE_SESSIONS: std::ops::RangeInclusive<u16> = 1..=0xfffe;
+
+/// The columns, each at its place in [`Sheet::columns`].
+pub(crate) const COLUMNS: [&str; 16] = [
+    "name",
+    "addresses",
+    "vlan",
+    "inner_vlan",
+    "pppoe",
+    "mac",
+    "leased",
+    "class",
+    "weight",
+    "suspended",
+    "download_burst",
+    "upload_burst",
+    "download_guaranteed",
+    "download_ceiling",
+    "upload_guaranteed",
+    "upload_ceiling",
+];
+const NAME: usize = 0;
+const ADDRESSES: usize = 1;
+const VLAN: usize = 2;
+const INNER_VLAN: usize = 3;
+const PPPOE: usize = 4;
+const MAC: usize = 5;
+const LEASED: usize = 6;
+/// Each of these recognizes a subscriber.
+const RECOGNIZES: [usize; 5] = [ADDRESSES, VLAN, PPPOE, MAC, LEASED];
+const CLASS: usize = 7;
+const WEIGHT: usize = 8;
+const SUSPENDED: usize = 9;
+/// One way, and then the other.
+const BURST: usize = 10;
+const BURSTS: std::ops::Range<usize> = BURST..RATES;
+/// The columns from here on are rates: guaranteed and ceiling, one way and then the other.
+const RATES: usize = 12;
+
+/// The text of a subscriber file, and what errors call it.
+#[derive(Clone, Copy, Debug)]
+pub struct SheetText<'a> {
+    /// The file's name.
+    pub name: &'a str,
+    /// Its text.
+    pub text: &'a str,
+}
+
+/// A subscriber file that was read. What it says of other lines and of the configuration is not
+/// checked yet.
+#[derive(Debug)]
+pub struct Sheet<'a> {
+    source: SheetText<'a>,
+    /// Which of [`COLUMNS`] the file's columns are.
+    pub(super) columns: Vec<usize>,
+    /// The line that names them, in bytes from the start of the text.
+    pub(super) head: Range<usize>,
+    /// The subscribers, in the order of the file.
+    pub rows: Vec<Row>,
+}
+
+/// One subscriber.
+#[derive(Debug)]
+pub struct Row {
+    /// Its line, in bytes from the start of the text.
+    pub(super) at: Range<usize>,
+    /// Its name.
+    pub name: String,
+    /// Its networks, those that are leased too.
+    pub prefixes: Vec<Prefix>,
+    /// Its outer VLAN, and the one within it, as the columns have them.
+    vlans: [Option<u16>; 2],
+    /// What the link layer knows it by.
+    pub access: Vec<AccessKey>,
+    /// The class above it.
+    pub class: Option<String>,
+    /// Its weight.
+    pub weight: Weight,
+    /// Its bounds, by way.
+    pub bounds: [Bounds; 2],
+    /// Is it to have no service?
+    pub is_suspended: bool,
+}
+
+/// Reads the file. Every fault has its line and column; at most [`MAX_FAULTS`] lines with one are
+/// reported.
+pub fn read(source: SheetText<'_>) -> Result<Sheet<'_>, DocumentError> {
+    let mut sheet = Sheet { source, columns: Vec::new(), head: 0..0, rows: Vec::new() };
+    // Spreadsheets put a byte order mark first, which is no part of a name.
+    let skipped = if source.text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .comment(Some(b'#'))
+        .trim(csv::Trim::All)
+        .from_reader(&source.text.as_bytes()[skipped..]);
+    let mut record = csv::StringRecord::new();
+    let mut faults = Vec::new();
+    while faults.len() < MAX_FAULTS {
+        let from = skipped + reader.position().byte() as usize;
+        match reader.read_record(&mut record) {
+            Ok(true) => {}
+            Ok(false) => break,
+            // Where a record ends after that is not known.
+            Err(error) => {
+                faults.push(sheet.unreadable(from, &error));
+                break;
+            }
+        }
+        let at = line_of(source.text, from, skipped + reader.position().byte() as usize);
+        if sheet.columns.is_empty() {
+            sheet.columns = sheet.read_columns(&record, &at)?;
+            sheet.head = at;
+        } else {
+            match sheet.read_row(&record, at) {
+                Ok(row) => sheet.rows.push(row),
+                Err(fault) => faults.push(fault),
+            }
+        }
+    }
+    if let Some(fault) = DocumentError::of_all(faults) {
+        return Err(fault);
+    }
+    if sheet.columns.is_empty() {
+        let allowed = format!("a line of column names first: {}", listed(&COLUMNS.map(String::from)));
+        return Err(sheet.refuse(
+            0..source.text.len(),
+            "file",
+            "empty",
+            "it needs a line of column names",
+            allowed,
+        ));
+    }
+    Ok(sheet)
+}
+
+/// Where the record is that was read between `from` and `to`: without what is skipped before it,
+/// and the end of its line.
+fn line_of(text: &str, from: usize, to: usize) -> Range<usize> {
+    let mut start = from;
+    for line in text[from..to].split_inclusive('\n') {
+        let bare = line.trim();
+        if !bare.is_empty() && !line.starts_with('#') {
+            break;
+        }
+        start += line.len();
+    }
+    start.min(to)..start.min(to) + text[start.min(to)..to].trim_end().len()
+}
+
+impl Sheet<'_> {
+    fn read_columns(
+        &self,
+        record: &csv::StringRecord,
+        at: &Range<usize>,
+    ) -> Result<Vec<usize>, DocumentError> {
+        let mut columns = Vec::with_capacity(record.len());
+        for (field, given) in record.iter().enumerate() {
+            let span = self.field(at, field);
+            let Some(column) = COLUMNS.iter().position(|name| *name == given) else {
+                let (given, allowed) = (given.into(), COLUMNS.map(String::from).into());
+                return Err(self.fault(span, Problem::Unknown { what: "column", given, allowed }));
+            };
+            if columns.contains(&column) {
+                return Err(self.refuse(
+                    span,
+                    "columns",
+                    quoted(given),
+                    "that column is there already",
+                    "each column once",
+                ));
+            }
+            columns.push(column);
+        }
+        if !columns.contains(&NAME) {
+            return Err(self.refuse(
+                at.clone(),
+                "columns",
+                quoted(&self.source.text[at.clone()]),
+                "`name` is missing",
+                "`name` and others",
+            ));
+        }
+        if !RECOGNIZES.iter().any(|column| columns.contains(column)) {
+            let why =
+                "subscribers are recognized by their addresses, VLAN, PPPoE session or Ethernet address";
+            return Err(self.refuse(
+                at.clone(),
+                "columns",
+                quoted(&self.source.text[at.clone()]),
+                why,
+                "a column `addresses`, `vlan`, `pppoe` or `mac`, or several of them",
+            ));
+        }
+        Ok(columns)
+    }
+
+    fn read_row(&self, record: &csv::StringRecord, at: Range<usize>) -> Result<Row, DocumentError> {
+        if self.rows.len() == MAX_ROWS {
+            let allowed = format!("at most {MAX_ROWS} subscribers");
+            return Err(self.refuse(at, "file", "longer", "that is above the maximum", allowed));
+        }
+        if record.len() != self.columns.len() {
+            let given = format!("{} values", record.len());
+            let why = format!("the first line names {} columns", self.columns.len());
+            return Err(self.refuse(
+                at,
+                "line",
+                given,
+                why,
+                "a value for each column, empty where there is none",
+            ));
+        }
+        let mut row = Row {
+            at,
+            name: String::new(),
+            prefixes: Vec::new(),
+            vlans: [None; 2],
+            access: Vec::new(),
+            class: None,
+            weight: Weight::ONE,
+            bounds: [Bounds::default(); 2],
+            is_suspended: false,
+        };
+        for (field, &column) in self.columns.iter().enumerate() {
+            let given = &record[field];
+            if given.is_empty() && column != NAME {
+                continue;
+            }
+            self.read_value(&mut row, column, given)?;
+        }
+        self.join_vlans(&mut row)?;
+        Ok(row)
+    }
+
+    fn read_value(&self, row: &mut Row, column: usize, given: &str) -> Result<(), DocumentError> {
+        let refuse = |why: &str, allowed: &str| {
+            Err(self.refuse_value(row, COLUMNS[column], quoted(given), why, allowed))
+        };
+        match column {
+            NAME => match checked_name(given) {
+                Ok(()) => row.name = given.into(),
+                Err(refused) => return refuse(refused.why, refused.allowed),
+            },
+            ADDRESSES | LEASED => {
+                let more = self.read_prefixes(row, COLUMNS[column], given)?;
+                row.prefixes.extend(more);
+            }
+            VLAN | INNER_VLAN => match given.parse().ok().filter(|vlan| VLANS.contains(vlan)) {
+                Some(vlan) => row.vlans[usize::from(column == INNER_VLAN)] = Some(vlan),
+                None => return refuse("that is not a VLAN", "a whole number from 1 to 4094"),
+            },
+            PPPOE => match given.parse().ok().filter(|session| PPPOE_SESSIONS.contains(session)) {
+                Some(session) => row.access.push(AccessKey::Pppoe(session)),
+                None => return refuse("that is not a PPPoE session", "a whole number from 1 to 65534"),
+            },
+            MAC => match parse_mac(given).filter(|mac| mac[0] & 1 == 0 && *mac != [0; 6]) {
+                Some(mac) => row.access.push(AccessKey::Mac(mac)),
+                None => {
+                    return refuse(
+                        "that is not the Ethernet address of a host",
+                        "such as `02:00:5e:00:53:01`",
+                    );
+                }
+            },
+            CLASS => row.class = Some(given.into()),
+            WEIGHT => match given.parse().ok().and_then(Weight::new) {
+                Some(weight) => row.weight = weight,
+                None => return refuse("that is out of range", "a number from 0.000001 to 1000000"),
+            },
+            SUSPENDED => match given {
+                "yes" => row.is_suspended = true,
+                "no" => row.is_suspended = false,
+                _ => return refuse("that is neither", "`yes` or `no`; empty for `no`"),
+            },
+            column if BURSTS.contains(&column) => match given.parse() {
+                Ok(burst) => row.bounds[column - BURST].burst = Some(burst),
+                Err(message) => {
+                    let problem = Problem::BadValue { key: COLUMNS[column].into(), message };
+                    return Err(self.fault_in(row, COLUMNS[column], problem));
+                }
+            },
+            rate => match given.parse::<Rate>() {
+                Ok(given) => {
+                    let bounds = &mut row.bounds[(rate - RATES) / 2];
+                    *(if (rate - RATES).is_multiple_of(2) {
+                        &mut bounds.guaranteed
+                    } else {
+                        &mut bounds.ceiling
+                    }) = Some(given);
+                }
+                Err(error) => {
+                    let problem = Problem::BadValue { key: COLUMNS[rate].into(), message: error.to_string() };
+                    return Err(self.fault_in(row, COLUMNS[rate], problem));
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// Makes one key of an outer and an inner VLAN.
+    fn join_vlans(&self, row: &mut Row) -> Result<(), DocumentError> {
+        let key = match row.vlans {
+            [None, None] => return Ok(()),
+            [Some(vlan), None] => AccessKey::Vlan(vlan),
+            [Some(outer), Some(inner)] => AccessKey::InnerVlan { outer, inner },
+            [None, Some(inner)] => {
+                let (why, allowed) = ("it is within no outer VLAN", "the outer one in `vlan` as well");
+                return Err(self.refuse_value(row, COLUMNS[INNER_VLAN], inner.to_string(), why, allowed));
+            }
+        };
+        row.access.push(key);
+        Ok(())
+    }
+
+    fn read_prefixes(&self, row: &Row, column: &str, given: &str) -> Result<Vec<Prefix>, DocumentError> {
+        let read = |text: &str| {
+            text.parse().map_err(|error: fairwire_datapath::classify::PrefixError| {
+                let allowed = "prefixes such as `10.1.0.0/16` or `2001:db8::/48`, with spaces between";
+                self.refuse_value(row, column, quoted(text), &error.to_string(), allowed)
+            })
+        };
+        given.split_whitespace().map(read).collect()
+    }
+
+    /// What is typed in the column called `column` of `row`; empty where there is none.
+    pub fn value(&self, row: &Row, column: &str) -> &str {
+        let field = self.columns.iter().position(|&at| COLUMNS[at] == column);
+        field.map_or("", |field| self.source.text[self.field(&row.at, field)].trim_matches('"'))
+    }
+
+    /// The line of a subscriber, from 1.
+    pub fn line(&self, row: &Row) -> usize {
+        self.source.text[..row.at.start].matches('\n').count() + 1
+    }
+
+    /// A refusal of the value in the column called `column` of `row`.
+    pub fn refuse_value(
+        &self,
+        row: &Row,
+        column: &str,
+        given: impl Into<String>,
+        why: &str,
+        allowed: impl Into<String>,
+    ) -> DocumentError {
+        let problem = Problem::Refused {
+            key: column.into(),
+            given: given.into(),
+            why: why.into(),
+            allowed: allowed.into(),
+        };
+        self.fault_in(row, column, problem)
+    }
+
+    /// A fault in the column called `column` of `row`; of the whole line where there is no such
+    /// column.
+    pub fn fault_in(&self, row: &Row, column: &str, problem: Problem) -> DocumentError {
+        let field = self.columns.iter().position(|&at| COLUMNS[at] == column);
+        self.fault(field.map_or(row.at.clone(), |field| self.field(&row.at, field)), problem)
+    }
+
+    fn refuse(
+        &self,
+        span: Range<usize>,
+        key: &str,
+        given: impl Into<String>,
+        why: impl Into<String>,
+        allowed: impl Into<String>,
+    ) -> DocumentError {
+        let (given, why, allowed) = (given.into(), why.into(), allowed.into());
+        self.fault(span, Problem::Refused { key: key.into(), given, why, allowed })
+    }
+
+    fn fault(&self, span: Range<usize>, problem: Problem) -> DocumentError {
+        let place = Location::in_long_text(self.source.name, self.source.text, span);
+        DocumentError { problem, location: Some(Box::new(place)), more: Box::default() }
+    }
+
+    fn unreadable(&self, from: usize, error: &csv::Error) -> DocumentError {
+        let span = from..from + self.source.text[from..].lines().next().map_or(0, str::len);
+        self.refuse(
+            span,
+            "line",
+            "no CSV",
+            error.to_string(),
+            "values with commas between, in quotes where they hold commas",
+        )
+    }
+
+    /// The place of the value number `field` of the line `at`.
+    fn field(&self, at: &Range<usize>, field: usize) -> Range<usize> {
+        let text = &self.source.text[at.clone()];
+        let (mut is_quoted, mut number, mut start) = (false, 0, 0);
+        for (offset, byte) in text.bytes().enumerate() {
+            match byte {
+                b'"' => is_quoted = !is_quoted,
+                b',' if !is_quoted && number == field => return trimmed(text, at.start, start..offset),
+                b',' if !is_quoted => (number, start) = (number + 1, offset + 1),
+                _ => {}
+            }
+        }
+        trimmed(text, at.start, start..text.len())
+    }
+}
+
+fn trimmed(text: &str, base: usize, span: Range<usize>) -> Range<usize> {
+    let inner = &text[span.clone()];
+    let start = base + span.start + (inner.len() - inner.trim_start().len());
+    start..start + inner.trim().len()
+}
+
+/// Why a name is refused, and what is allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadName {
+    /// Why.
+    pub why: &'static str,
+    /// What is allowed.
+    pub allowed: &'static str,
+}
+
+/// Can that be the name of a class or of a subscriber?
+pub fn checked_name(name: &str) -> Result<(), BadName> {
+    let bad = |why| Err(BadName { why, allowed: "1 to 64 bytes that can be printed" });
+    match name {
+        "" => bad("a name is needed"),
+        "unclaimed" => Err(BadName {
+            why: "that is the name of the class for unclaimed traffic",
+            allowed: "another name; its weight is `subscribers.unclaimed_weight`",
+        }),
+        _ if name.len() > MAX_NAME_BYTES => bad("that is too long"),
+        _ if !name.chars().all(is_printable) => {
+            bad("it has a character that cannot be printed, or that changes the direction of text")
+        }
+        _ if name.trim() != name => bad("it begins or ends with a space"),
+        _ => Ok(()),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("`{}`", shortened(text))
+}

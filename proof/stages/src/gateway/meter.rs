@@ -1,0 +1,124 @@
+//! Polls the counts of a gateway, and makes records of them.
+
+use super::counts::{Mark, Reading};
+use super::samples::Samples;
+use fairwire_control::client::send;
+use fairwire_control::protocol::{Answer, MAX_FLOWS, RateStep, Request};
+use fairwire_core::{Duration, Time};
+use fairwire_experiment::contest::{ContestError, ContestPlan, Counted, Meter};
+use fairwire_experiment::series::Snapshot;
+use fairwire_linux::clock;
+use fairwire_wire::Way;
+use std::path::Path;
+
+/// The counts of a gateway, polled at intervals.
+pub(super) struct Counters<'a> {
+    plan: &'a ContestPlan,
+    socket: &'a Path,
+    /// The rates that the gateway is to have after the start, until it has them.
+    steps: Vec<RateStep>,
+    /// The flows, by sender, as a gateway calls them.
+    names: Vec<String>,
+    poll_at: Time,
+    samples: Samples,
+    /// The most packets that were seen to wait since measuring began.
+    most_waiting: u64,
+    begin: Option<Mark>,
+    end: Option<Mark>,
+}
+
+/// The interval of polls, where nothing else is due.
+const EVERY: Duration = Duration::from_ms(100);
+
+impl<'a> Counters<'a> {
+    /// Of a gateway that is to have the rates `steps` after the start.
+    pub(super) fn new(plan: &'a ContestPlan, steps: Vec<RateStep>, socket: &'a Path) -> Self {
+        let names: Vec<String> =
+            (0..plan.senders.len()).map(|flow| plan.flow_key(flow).to_string()).collect();
+        Counters {
+            plan,
+            socket,
+            steps,
+            poll_at: Time::ZERO,
+            samples: Samples::new(plan.every, plan.duration, names.len()),
+            names,
+            most_waiting: 0,
+            begin: None,
+            end: None,
+        }
+    }
+
+    /// The link at each interval.
+    pub(super) fn snapshots(self) -> Vec<Snapshot> {
+        self.samples.finish()
+    }
+
+    fn answer(&self, request: &Request) -> Result<Answer, ContestError> {
+        send(self.socket, request).map_err(|error| ContestError::Gateway(error.to_string()))
+    }
+
+    /// Sends the gateway its rates, in a contest that begins at `start`.
+    fn set_rates(&mut self, start: Time) -> Result<(), ContestError> {
+        let mut steps = std::mem::take(&mut self.steps);
+        if steps.is_empty() {
+            return Ok(());
+        }
+        let until_start_ms = start.since(clock::now()).seconds() * 1e3;
+        steps.iter_mut().for_each(|step| step.after_ms += until_start_ms);
+        match self.answer(&Request::SetRate { way: Way::Upload, steps })? {
+            Answer::RateSet { .. } => Ok(()),
+            other => Err(unexpected("another rate", &other)),
+        }
+    }
+
+    /// Requests the counts of the gateway, and passes them to the marks.
+    fn poll(&mut self, now: Time) -> Result<Reading, ContestError> {
+        self.poll_at = now + EVERY;
+        let counts = match self.answer(&Request::Counts { flows: MAX_FLOWS })? {
+            Answer::Counts(counts) => counts,
+            other => return Err(unexpected("its counts", &other)),
+        };
+        let reading = Reading::of(*counts, &self.names)
+            .ok_or_else(|| ContestError::Gateway("the gateway reports nothing of its upload".into()))?;
+        self.most_waiting = self.most_waiting.max(reading.way.backlog_packets);
+        for mark in [&mut self.begin, &mut self.end].into_iter().flatten() {
+            mark.take(&reading);
+        }
+        Ok(reading)
+    }
+}
+
+fn unexpected(what: &str, answer: &Answer) -> ContestError {
+    ContestError::Gateway(format!("the gateway answered a request for {what} with {answer:?}"))
+}
+
+impl Meter for Counters<'_> {
+    fn look(&mut self, start: Time, now: Time) -> Result<(), ContestError> {
+        self.set_rates(start)?;
+        if now >= self.poll_at.min(self.samples.due(start)) {
+            let reading = self.poll(now)?;
+            self.samples.take(start, clock::now(), &reading);
+        }
+        Ok(())
+    }
+
+    fn due(&self, start: Time) -> Time {
+        self.samples.due(start)
+    }
+
+    fn begin(&mut self, now: Time) -> Result<(), ContestError> {
+        self.most_waiting = 0;
+        let reading = self.poll(now)?;
+        self.most_waiting = reading.way.backlog_packets;
+        self.begin = Some(Mark::at(reading));
+        Ok(())
+    }
+
+    fn end(&mut self, now: Time) -> Result<Option<Counted>, ContestError> {
+        if self.end.is_none() {
+            self.end = Some(Mark::at(self.poll(now)?));
+        }
+        let (Some(begin), Some(end)) = (&self.begin, &self.end) else { return Ok(None) };
+        Ok(begin.until(end, self.plan, self.most_waiting))
+    }
+}

@@ -1,0 +1,177 @@
+//! This machine's own TCP and UDP, in network namespaces, through the gateway's own process and a
+//! configuration written from the plan.
+//!
+//! The hosts and the path between them are [processes](fairwire_testbed::processes), as in the lab;
+//! where the lab forwards, this stage starts `fairwire-gateway run CONFIG`. What is on
+//! the link is what that gateway counts, polled over its control socket. The program must hand its
+//! `lab-agent` command over to [`agent::main`](fairwire_testbed::agent::main).
+
+mod config;
+mod counts;
+mod meter;
+mod samples;
+
+use config::INTERVAL;
+use fairwire_control::protocol::{MAX_STEPS, RateStep};
+use fairwire_core::{Duration, Rate, RateLaw, Step, Time};
+use fairwire_experiment::contest::{self, ContestError, ContestPlan, Coordinator, Held, Next};
+use fairwire_experiment::dumbbell::{Dumbbell, steps};
+use fairwire_experiment::{CannotRun, Failed, Stage};
+use fairwire_experiment::{Plan, Watch};
+use fairwire_linux::clock;
+use fairwire_linux::program::find;
+use fairwire_metrics::record::RunRecord;
+use fairwire_testbed::error::TestbedError;
+use fairwire_testbed::message::{AtGateway, Program};
+use fairwire_testbed::scratch::Scratch;
+use meter::Counters;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::{fs, io};
+
+/// The gateway's own process on this machine, between real sockets.
+#[derive(Clone, Copy, Debug)]
+pub struct Gateway;
+
+/// The gateway's program.
+const PROGRAM: &str = "fairwire-gateway";
+/// The name of the configuration, in errors too.
+const CONFIG: &str = "gateway.toml";
+const LOG: &str = "log";
+const SOCKET: &str = "gateway.sock";
+/// Counters are copied twice a second, and those of the end are known after that: flows go on for a
+/// little longer.
+const TAIL: Duration = Duration::from_ms(750);
+
+impl Stage for Gateway {
+    fn name(&self) -> &'static str {
+        "gateway"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the same through the gateway's own process and configuration, written from the scenario"
+    }
+
+    fn can_run(&self, plan: &Plan<'_>) -> Result<(), CannotRun> {
+        // Neither the senders nor the configuration depend on the seed.
+        let dumbbell = Dumbbell::of(plan, 0).map_err(Failed::why)?;
+        rate_steps(&dumbbell.law)?;
+        program()?;
+        contest::check(&dumbbell)?;
+        config::check(plan, &ContestPlan::of(plan, 0, &dumbbell))
+    }
+
+    fn run(
+        &self,
+        plan: &Plan<'_>,
+        seed: u64,
+        watch: &mut dyn Watch,
+        stop: &AtomicBool,
+    ) -> Result<Option<RunRecord>, Failed> {
+        let contest = ContestPlan::watched(plan, seed, &Dumbbell::of(plan, seed)?, watch)?;
+        let contest = ContestPlan { tail: TAIL, ..contest };
+        let steps = rate_steps(&contest.law)?;
+        check_interval(contest.every)?;
+        let folder = folder(plan, &contest)
+            .map_err(|error| Failed::Machine(format!("writing the gateway's configuration: {error}")))?;
+        match hold(&contest, steps, folder.path(), watch, stop) {
+            Ok(held) => Ok(Some(contest.record(plan, seed, held, watch))),
+            Err(error) => with_last_words(error, folder.path()).stopped_or_failed(),
+        }
+    }
+}
+
+/// The file of the gateway's program.
+fn program() -> Result<PathBuf, CannotRun> {
+    find(PROGRAM).ok_or_else(|| {
+        CannotRun::lacking(
+            format!("the program `{PROGRAM}` is missing"),
+            format!(
+                "`{PROGRAM}` beside this program or in a folder of PATH: cargo build --release -p {PROGRAM}"
+            ),
+        )
+    })
+}
+
+/// The rates that a gateway is to have after the start.
+fn rate_steps(law: &RateLaw) -> Result<Vec<RateStep>, CannotRun> {
+    let steps = steps(law)?;
+    if steps.len() > MAX_STEPS {
+        return Err(CannotRun::new(format!("{} rates", steps.len()), format!("at most {MAX_STEPS}")));
+    }
+    let step = |step: &Step| RateStep {
+        after_ms: step.at.since(Time::ZERO).seconds() * 1e3,
+        bps: step.rate.map_or(0, Rate::bps),
+    };
+    Ok(steps.iter().map(step).collect())
+}
+
+/// Is the link to be looked at more often than a gateway counts?
+fn check_interval(every: Option<Duration>) -> Result<(), CannotRun> {
+    match every.filter(|every| *every < INTERVAL) {
+        Some(every) => {
+            let allowed = format!("`--every` of at least {INTERVAL}, in which a gateway takes its totals");
+            Err(CannotRun::new(format!("samples of a gateway every {every}"), allowed))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A scratch folder with the configuration and an empty log.
+fn folder(plan: &Plan<'_>, contest: &ContestPlan) -> io::Result<Scratch> {
+    let folder = Scratch::new("fairwire-gateway-")?;
+    let text = config::text(plan, contest, &folder.path().join(SOCKET));
+    fs::write(folder.path().join(CONFIG), text)?;
+    fs::write(folder.path().join(LOG), "")?;
+    Ok(folder)
+}
+
+fn hold(
+    plan: &ContestPlan,
+    steps: Vec<RateStep>,
+    folder: &Path,
+    watch: &mut dyn Watch,
+    stop: &AtomicBool,
+) -> Result<Held, ContestError> {
+    let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let file = program().map_err(|why| ContestError::Gateway(why.to_string()))?;
+    let gateway = Program {
+        file,
+        arguments: vec!["run".into(), path(CONFIG)],
+        // The lock on its name and its socket are in the scratch folder, where its process may make
+        // them.
+        environment: vec![("RUNTIME_DIRECTORY".into(), folder.to_string_lossy().into_owned())],
+        log: folder.join(LOG),
+    };
+    let socket = folder.join(SOCKET);
+    let mut coordinator = Coordinator::new(plan, AtGateway::Program(gateway), watch, stop)?;
+    coordinator.wait_for_wire()?;
+    coordinator.wait_for_gateway(&|| UnixStream::connect(&socket).is_ok())?;
+    coordinator.connect()?;
+    let mut counters = Counters::new(plan, steps, &socket);
+    while let Next::At(time) = coordinator.follow(clock::now(), &mut counters) {
+        clock::sleep_until(time);
+    }
+    let (counted, seen) = coordinator.outcome()?;
+    Ok(Held { counted, seen, snapshots: counters.snapshots() })
+}
+
+/// Lines of a gateway's log that an error quotes.
+const LAST_WORDS: usize = 3;
+
+/// What the gateway wrote last, where it was the gateway that failed.
+fn with_last_words(error: ContestError, folder: &Path) -> ContestError {
+    let is_of_gateway = match &error {
+        ContestError::Gateway(_) => true,
+        ContestError::Testbed(TestbedError::Helper { role, .. }) => role == "gateway",
+        _ => false,
+    };
+    let log = fs::read_to_string(folder.join(LOG)).unwrap_or_default();
+    let lines: Vec<&str> = log.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let last = lines[lines.len().saturating_sub(LAST_WORDS)..].join(" / ");
+    match is_of_gateway && !last.is_empty() {
+        true => ContestError::Gateway(format!("{error}; it wrote last: {last}")),
+        false => error,
+    }
+}

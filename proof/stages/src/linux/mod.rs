@@ -1,0 +1,261 @@
+//! Linux's own discipline and its own TCP, in User Mode Linux.
+//!
+//! User Mode Linux is a program beside ours, of which nothing is copied. Its clock is virtual
+//! (`examples/virtual_clock.rs`): it does not move while the guest works, and jumps to the next
+//! timer when it idles, so a run does not depend on the load of the machine. Senders, round-trip
+//! times and start times are the scenario's; the discipline is the kernel's, with the parameters
+//! that [`Part::linux`](fairwire_laws::part::Part::linux) gives it.
+
+pub mod contest;
+pub mod guest;
+mod keeper;
+mod modules;
+mod network;
+mod program;
+mod sockets;
+mod tally;
+pub mod uml;
+pub(crate) mod watched;
+
+pub use modules::Modules;
+pub use program::{Fallible, command};
+pub use tally::{FlowTally, Tally};
+
+use contest::{Class, Contest};
+use fairwire_core::{Duration, Rate, Seed, WireLaw};
+use fairwire_datapath::account::FlowCount;
+use fairwire_experiment::dumbbell::{Dumbbell, Sender, rates};
+use fairwire_experiment::{CannotRun, Failed, Stage};
+use fairwire_experiment::{Plan, Watch};
+use fairwire_laws::part::Qdisc;
+use fairwire_metrics::histogram::DelayHistogram;
+use fairwire_metrics::record::{BacklogRecord, FlowRecord, LinkRecord, RunRecord, Sojourn, WireRecord};
+use fairwire_testbed::path::{FaultCounts, Faults};
+use fairwire_testbed::scratch::Scratch;
+use fairwire_testbed::traffic::Sends;
+use guest::Run;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use uml::{Uml, UmlError, result};
+
+/// Linux's own discipline and its own TCP, in User Mode Linux.
+#[derive(Clone, Copy, Debug)]
+pub struct Linux;
+
+/// Bytes of a frame before its IP packet.
+pub(crate) const ETHERNET: u32 = 14;
+/// What the guest's kernel counts its timers in: Debian's has 100 in a second.
+const TICK: Duration = Duration::from_ms(10);
+/// Each class of senders has a network of its own.
+const MAX_CLASSES: usize = 200;
+
+impl Stage for Linux {
+    fn name(&self) -> &'static str {
+        "linux"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Linux's own discipline and TCP, in User Mode Linux on a virtual clock"
+    }
+
+    fn can_run_beside_others(&self) -> bool {
+        true // its clock is its own
+    }
+
+    fn can_run(&self, plan: &Plan<'_>) -> Result<(), CannotRun> {
+        contest(&Dumbbell::of(plan, 0).map_err(Failed::why)?, plan, 0)?;
+        Uml::find().map(drop).map_err(missing)
+    }
+
+    fn run(
+        &self,
+        plan: &Plan<'_>,
+        seed: u64,
+        watch: &mut dyn Watch,
+        stop: &AtomicBool,
+    ) -> Result<Option<RunRecord>, Failed> {
+        let uml = Uml::find().map_err(missing)?;
+        let dumbbell = Dumbbell::of(plan, seed)?;
+        let (contest, order) = contest(&dumbbell, plan, seed)?;
+        let folder = Scratch::new("fairwire-guest-")
+            .map_err(|error| Failed::Machine(format!("a scratch folder: {error}")))?;
+        let work = serde_json::to_value(&contest).expect("plain data");
+        let run = Run { name: "contest".into(), work };
+        match uml.run(folder.path(), std::slice::from_ref(&run), &mut |done| watch.reached(done), stop) {
+            Ok(()) => {}
+            Err(UmlError::Stopped) => return Ok(None),
+            Err(error) => return Err(Failed::Machine(error.to_string())),
+        }
+        let tally: Tally = result(folder.path(), &run).map_err(|error| Failed::Machine(error.to_string()))?;
+        watch.reached(1.0);
+        let window = plan.duration() - plan.warm_up();
+        let flows = flow_records(&dumbbell, &order, &tally, window);
+        let rate = dumbbell.law.mean(dumbbell.rate, plan.warm_up(), plan.duration());
+        let mut link = link_record(&dumbbell.name, rate, &tally, window);
+        let FaultCounts { lost, held_back, duplicated, .. } = tally.faults;
+        link.wire = dumbbell.wire.is_some().then_some(WireRecord { lost, held_back, duplicated });
+        Ok(Some(plan.record(seed, flows, link)))
+    }
+}
+
+/// Does the work of this process, where it is one of a guest's of this stage, and does not return
+/// then. To be called first of all in `main`.
+pub fn take_over() {
+    guest::take_over(&mut |run, modules, progress| {
+        let contest: Contest = serde_json::from_value(run.work.clone())?;
+        Ok(serde_json::to_vec(&contest.hold(modules, progress)?)?)
+    });
+}
+
+fn missing(error: UmlError) -> CannotRun {
+    CannotRun::lacking(error.to_string(), "another stage")
+}
+
+/// Linux's discipline that is the same as that of `plan`.
+pub(crate) fn qdisc(plan: &Plan<'_>) -> Result<Qdisc, CannotRun> {
+    plan.linux().ok_or_else(|| {
+        let given = format!("`{}`, with its parameters", plan.label());
+        CannotRun::new(given, "a discipline that Linux has, with parameters that Linux has too")
+    })
+}
+
+/// What netem can do of `law`.
+fn faults(law: &WireLaw, seed: u64) -> Result<Faults, CannotRun> {
+    let WireLaw { delays, loss, jitter, overtakes, reorder, duplicate } = law;
+    let others = [loss.is_some(), jitter.is_some(), reorder.is_some()];
+    let refusals = [
+        (!delays.is_empty(), "a delay that changes", "a delay that stays, with `impair`"),
+        (
+            jitter.is_some() && !overtakes,
+            "`jitter` that keeps the order",
+            "`overtakes = true` beside it: what takes less time overtakes in netem",
+        ),
+        (
+            jitter.is_some() && reorder.is_some(),
+            "`jitter` and `reorder` together",
+            "one of the two: netem sends at once what it does not hold back",
+        ),
+        (
+            *duplicate > 0.0 && others.contains(&true),
+            "`duplicate` beside `loss`, `jitter` or `reorder`",
+            "it alone: in netem a copy has a fate of its own",
+        ),
+    ];
+    match refusals.into_iter().find(|(is_so, ..)| *is_so) {
+        Some((_, given, allowed)) => Err(CannotRun::new(given, allowed)),
+        None => Ok(Faults::of(law, Seed(seed))),
+    }
+}
+
+/// The contest of `dumbbell`, and the place of each of its flows among the senders.
+fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>, seed: u64) -> Result<(Contest, Vec<usize>), CannotRun> {
+    let changes = rates(&dumbbell.law)?.into_iter().map(|(at, rate)| (at.ns(), rate.bps())).collect();
+    let qdisc = qdisc(plan)?;
+    let (classes, order) = classes(dumbbell);
+    if classes.len() > MAX_CLASSES {
+        let given =
+            format!("{} kinds of senders, by what they send and their round-trip time", classes.len());
+        return Err(CannotRun::new(given, format!("at most {MAX_CLASSES}")));
+    }
+    let contest = Contest {
+        rate_bps: dumbbell.rate.bps(),
+        changes,
+        overhead: -ETHERNET.cast_signed(),
+        mtu: dumbbell.mtu,
+        discipline: qdisc.line(TICK),
+        modules: qdisc.module.into_iter().map(String::from).collect(),
+        classes,
+        starts: order.iter().map(|&place| dumbbell.senders[place].start.ns()).collect(),
+        warm_up_ns: plan.warm_up().ns(),
+        duration_ns: plan.duration().ns(),
+        faults: dumbbell.wire.as_ref().map(|law| faults(law, seed)).transpose()?,
+    };
+    Ok((contest, order))
+}
+
+/// Senders that are alike together, in the order in which they come first; and the place of each
+/// flow among the senders.
+///
+/// The kernel's shaper lets a packet go when its transmission begins, so the time that this takes
+/// is a part of what delays.
+fn classes(Dumbbell { senders, rate, mtu, .. }: &Dumbbell) -> (Vec<Class>, Vec<usize>) {
+    let mut classes: Vec<(Class, Vec<usize>)> = Vec::new();
+    for (place, sender) in senders.iter().enumerate() {
+        let packet = match &sender.sends {
+            Sends::Udp { counted, .. } => *counted,
+            _ => *mtu,
+        };
+        let rtt = sender.rtt + rate.time_to_send(packet.into());
+        let class = Class { sends: sender.sends.clone(), flows: 1, rtt_ns: rtt.ns(), ecn: sender.ecn };
+        match classes.iter_mut().find(|(known, _)| *known == class) {
+            Some((_, members)) => members.push(place),
+            None => classes.push((class, vec![place])),
+        }
+    }
+    let order = classes.iter().flat_map(|(_, members)| members.iter().copied()).collect();
+    let counted = |(class, members): (Class, Vec<usize>)| Class { flows: members.len(), ..class };
+    (classes.into_iter().map(counted).collect(), order)
+}
+
+/// What each sender got, in their order. Throughput is what left the bottleneck, counted as IP
+/// packets.
+fn flow_records(dumbbell: &Dumbbell, order: &[usize], tally: &Tally, window: Duration) -> Vec<FlowRecord> {
+    let senders = &dumbbell.senders;
+    let mut places: Vec<usize> = vec![0; senders.len()];
+    order.iter().enumerate().for_each(|(flow, &place)| places[place] = flow);
+    let record = |(sender, flow): (&Sender, usize)| {
+        let goodput_bps = tally.delivered_bytes[flow] as f64 * 8.0 / window.secs();
+        let packets_lost = tally.faults.lost_of.get(flow).copied();
+        let record = sender.record(&FlowCount::from(&tally.flows[flow]), window, goodput_bps);
+        FlowRecord { packets_lost, ..record }
+    };
+    senders.iter().zip(places).map(record).collect()
+}
+
+impl From<&FlowTally> for FlowCount {
+    /// As IP packets. How many bytes came is not known.
+    fn from(flow: &FlowTally) -> Self {
+        FlowCount {
+            packets_in: flow.arrived,
+            dropped: flow.dropped,
+            marked: flow.marked,
+            packets_out: flow.left,
+            bytes_out: flow.left_bytes - flow.left * u64::from(ETHERNET),
+            ..FlowCount::default()
+        }
+    }
+}
+
+/// The record of the link `name` of this `rate`, on which packets count without their Ethernet
+/// headers.
+pub(crate) fn link_record(name: &str, rate: Rate, tally: &Tally, window: Duration) -> LinkRecord {
+    let packets: u64 = tally.flows.iter().map(|flow| flow.left).sum();
+    let bytes: u64 = tally.flows.iter().map(|flow| flow.left_bytes - flow.left * u64::from(ETHERNET)).sum();
+    // Little's law: what waited is what came, as often as it was there.
+    let mean_packets = tally.waits_ns.iter().sum::<u64>() as f64 / window.ns() as f64;
+    let by_cause = |count: u64| {
+        if count == 0 { BTreeMap::new() } else { BTreeMap::from([("linux".to_string(), count)]) }
+    };
+    LinkRecord {
+        name: name.into(),
+        rate_bps: rate.bps() as f64,
+        utilization: (bytes as f64 * 8.0 / window.secs() / rate.bps() as f64).min(1.0),
+        packets_in: tally.arrived,
+        packets_out: packets,
+        drops: by_cause(tally.dropped),
+        marks: by_cause(tally.marked),
+        sojourn: Some(sojourn(&tally.waits_ns)),
+        wire: None,
+        backlog: BacklogRecord {
+            mean_packets,
+            mean_bytes: if packets == 0 { 0.0 } else { mean_packets * bytes as f64 / packets as f64 },
+            max_packets: Some(tally.most_waiting),
+        },
+    }
+}
+
+fn sojourn(waits_ns: &[u64]) -> Sojourn {
+    let mut histogram = DelayHistogram::new();
+    waits_ns.iter().for_each(|&ns| histogram.record(Duration::from_ns(ns)));
+    histogram.sojourn()
+}

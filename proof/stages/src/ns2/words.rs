@@ -1,0 +1,229 @@
+//! A plan in the words that `dumbbell.tcl` takes.
+
+use fairwire_core::{Duration, Loss, WireLaw};
+use fairwire_experiment::dumbbell::{Shared, rates};
+use fairwire_experiment::{CannotRun, Plan};
+use fairwire_laws::part::Ns2Queue;
+use fairwire_sim::{GroupPlan, Source};
+use fairwire_tcp::congestion::{
+    BicParameters, BinomialParameters, ControlConfig, VegasParameters, WestwoodParameters,
+};
+use fairwire_tcp::{Config, Profile, Quirks, Recovery};
+
+/// Arguments of a program are not as long as one likes.
+const MAX_FLOWS: usize = 4000;
+
+const SENDERS: &str = "`bulk` and `cbr`";
+const TCP: &str = "`profile = \"ns2-2002\"` or \"ns2-2006\" with its `segment`, `recovery`, `window`, `min_rto` and a `control` of `reno` \
+                   or `binomial`; or a `control` of `vegas`, `bic` or `westwood` without parameters, with `recovery = \"sack\"` and \
+                   `quirks = { sack_counts_acks = false }`";
+
+/// The dumbbell that ns-2 runs.
+pub(super) struct Dumbbell {
+    /// The link's name in results.
+    pub link: String,
+    /// Its mean rate while it is measured, bit/s.
+    pub rate_bps: u64,
+    /// Does its wire lose packets?
+    pub is_lossy: bool,
+    /// The senders.
+    pub groups: Vec<GroupPlan>,
+    /// The arguments of the script.
+    pub words: Vec<String>,
+}
+
+impl Dumbbell {
+    /// What `plan` is under `seed`.
+    ///
+    /// # Errors
+    /// What of it ns-2 does not have.
+    pub(super) fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, CannotRun> {
+        let Shared { link, groups } = Shared::of(plan, seed)?;
+        let rates: Vec<String> = rates(&link.law)?
+            .into_iter()
+            .map(|(at, rate)| format!("{} {}", seconds(at), rate.bps()))
+            .collect();
+        let flows = groups.iter().map(|group| group.members.len()).sum();
+        let queue = queue(plan, flows)?;
+        let loss = link.wire.as_ref().map_or(Ok(0.0), |wire| loss(wire.law()))?;
+        let mut words: Vec<String> = [
+            ("-rate", link.rate.bps().to_string()),
+            ("-rates", rates.join(" ")),
+            ("-delay", seconds(link.delay)),
+            ("-loss", loss.to_string()),
+            ("-queue", queue.class.into()),
+            ("-set", queue.variables),
+            ("-duration", seconds(plan.duration())),
+            ("-warm-up", seconds(plan.warm_up())),
+            // Its generator takes 0 as a request for the time of day, and no number above this.
+            ("-seed", (1 + seed % 0x7fff_fffe).to_string()),
+        ]
+        .into_iter()
+        .flat_map(|(option, value)| [option.to_owned(), value])
+        .collect();
+        for (place, group) in groups.iter().enumerate() {
+            if Shared::back_delay(group)? != link.delay {
+                let given = format!("a way back of `{}` with a delay of its own", group.name);
+                return Err(CannotRun::new(given, format!("the delay of the link, {}", link.delay)));
+            }
+            let is_out = is_out(plan, place)?;
+            words.extend(["-group".to_owned(), group_words(group, is_out)?]);
+        }
+        Ok(Dumbbell {
+            link: link.name,
+            rate_bps: link.law.mean(link.rate, plan.warm_up(), plan.duration()).bps(),
+            is_lossy: link.wire.is_some(),
+            groups,
+            words,
+        })
+    }
+}
+
+/// The part of the packets that a wire loses, where that is all it does.
+fn loss(law: &WireLaw) -> Result<f64, CannotRun> {
+    match law.loss {
+        Some(Loss::Bernoulli(part)) if (WireLaw { loss: None, ..law.clone() }).is_plain() => Ok(part),
+        _ => {
+            let given = "losses in bursts, jitter, reordering, duplicates or a delay that changes";
+            Err(CannotRun::new(given, "`impair = { loss = ... }`: of the wire's faults only single losses"))
+        }
+    }
+}
+
+/// The queue that shares the link among `flows`.
+fn queue(plan: &Plan<'_>, flows: usize) -> Result<Ns2Queue, CannotRun> {
+    let Some(queue) = plan.ns2() else {
+        let given = format!("`{}`, with its parameters", plan.label());
+        return Err(CannotRun::new(given, "a discipline that ns-2 has, with parameters that ns-2 has too"));
+    };
+    let most = queue.most_flows.map_or(MAX_FLOWS, |most| most as usize);
+    if flows > most {
+        return Err(CannotRun::new(
+            format!("{flows} flows through its {}", queue.class),
+            format!("at most {most}"),
+        ));
+    }
+    Ok(queue)
+}
+
+/// Are the packets of the group at this place out of profile? ns-2 has no markers here: a group is
+/// in profile or out of it.
+fn is_out(plan: &Plan<'_>, place: usize) -> Result<bool, CannotRun> {
+    let spec = plan.scenario.spec();
+    let Some(name) = &spec.flow[place].aggregate else { return Ok(false) };
+    let is_all_out = spec.aggregate.iter().any(|one| one.name == *name && one.is_all_out(spec));
+    if is_all_out {
+        return Ok(true);
+    }
+    Err(CannotRun::new(
+        format!("the marker of `{name}`"),
+        "`marker = { token-bucket = { burst = \"0 B\" } }`, which puts everything out of profile",
+    ))
+}
+
+/// A group, as `dumbbell.tcl` takes it. The flow identifier 0 is out of profile.
+fn group_words(group: &GroupPlan, is_out: bool) -> Result<String, CannotRun> {
+    let (kind, variables) = sender(group)?;
+    let members: Vec<String> = group
+        .members
+        .iter()
+        .map(|member| format!("{{{} {}}}", seconds(member.start), seconds(member.access_delay)))
+        .collect();
+    Ok(format!(
+        "{} {kind} {} {} {{{variables}}} {{{}}}",
+        group.name,
+        u8::from(!is_out),
+        group.access_rate.bps(),
+        members.join(" ")
+    ))
+}
+
+/// What a group sends: its kind and its variables.
+fn sender(group: &GroupPlan) -> Result<(&'static str, String), CannotRun> {
+    let of = |what: &str| format!("{what} of `{}`", group.name);
+    match &group.source {
+        Source::Bulk { tcp } => {
+            tcp_agent(tcp).ok_or_else(|| CannotRun::new(of("the constants of the TCP"), TCP))
+        }
+        Source::Cbr { rate, packet_bytes, dither, .. } => {
+            // Its `random_` is a dither of a half.
+            if *dither != 0.0 && *dither != 0.5 {
+                return Err(CannotRun::new(of(&format!("a dither of {dither}")), "0 or 0.5"));
+            }
+            let random = u8::from(*dither != 0.0);
+            Ok(("cbr", format!("rate_ {} packetSize_ {packet_bytes} random_ {random}", rate.bps())))
+        }
+        Source::Tcp { .. } | Source::Datagrams { .. } | Source::Endpoints { .. } => {
+            Err(CannotRun::new(of("the source"), SENDERS))
+        }
+    }
+}
+
+/// ns-2's agent with these constants; `None` where it has none.
+fn tcp_agent(tcp: &Config) -> Option<(&'static str, String)> {
+    if let Some(agent) = linux_agent(tcp) {
+        return Some(agent);
+    }
+    let (recovery, control, window, min_rto) = (tcp.recovery, tcp.control.clone(), tcp.window, tcp.min_rto);
+    let known =
+        Config { recovery, control, window, min_rto, ..Config::new(Profile::Ns2In2002, tcp.segment_bytes) };
+    if known != *tcp {
+        return None;
+    }
+    let kind = match recovery {
+        Recovery::Tahoe => "tahoe",
+        Recovery::Reno => "reno",
+        Recovery::NewReno => "newreno",
+        Recovery::Sack => "sack",
+    };
+    let mut variables = format!("packetSize_ {} minrto_ {}", tcp.segment_bytes, seconds(min_rto));
+    if let Some(window) = window {
+        variables += &format!(" window_ {window}");
+    }
+    match &tcp.control {
+        ControlConfig::Reno => {}
+        // Its `k` is of a round trip, and it multiplies by what is left.
+        ControlConfig::Binomial(BinomialParameters { c1, c2, k, l }) => {
+            variables += &format!(
+                " windowOption_ 6 increase_num_ {c1} decrease_num_ {} k_parameter_ {} l_parameter_ {l}",
+                1.0 - c2,
+                k - 1.0
+            );
+        }
+        _ => return None,
+    }
+    Some((kind, variables))
+}
+
+/// ns-2's agent that runs an algorithm of Linux 2.6, with these constants; `None` where it has
+/// none. It repairs by a scoreboard of its own, and has timestamps.
+fn linux_agent(tcp: &Config) -> Option<(&'static str, String)> {
+    let (control, window, min_rto) = (tcp.control.clone(), tcp.window, tcp.min_rto);
+    let ns2 = Config::new(Profile::Ns2In2002, tcp.segment_bytes);
+    let quirks = Quirks { sack_counts_acks: false, ..ns2.quirks };
+    let known = Config { recovery: Recovery::Sack, control, window, min_rto, quirks, ..ns2 };
+    if known != *tcp {
+        return None;
+    }
+    // Its Vegas has the values of the paper unless others are given.
+    let (kind, own) = match &tcp.control {
+        ControlConfig::Vegas(vegas) if *vegas == VegasParameters::default() => {
+            ("linux-vegas", " ca_alpha 2 ca_beta 4 ca_gamma 1")
+        }
+        ControlConfig::Bic(bic) if *bic == BicParameters::default() => ("linux-bic", ""),
+        ControlConfig::Westwood(westwood) if *westwood == WestwoodParameters::default() => {
+            ("linux-westwood", "")
+        }
+        _ => return None,
+    };
+    let mut variables = format!("packetSize_ {} minrto_ {}{own}", tcp.segment_bytes, seconds(min_rto));
+    if let Some(window) = window {
+        variables += &format!(" window_ {window}");
+    }
+    Some((kind, variables))
+}
+
+/// To the nanosecond.
+fn seconds(duration: Duration) -> String {
+    format!("{}.{:09}", duration.ns() / 1_000_000_000, duration.ns() % 1_000_000_000)
+}
