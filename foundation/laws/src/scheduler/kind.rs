@@ -87,7 +87,7 @@ impl Kind {
     }
 
     /// A scheduler of this kind. The call by way of a `Box` costs 2 to 7 % fewer instructions per
-    /// packet than an enum of all kinds did (decision 36).
+    /// packet than an enum of all kinds did (`docs/adr/contracts.md`).
     pub fn scheduler(self, terms: &Terms) -> Box<dyn Scheduler> {
         match self {
             Kind::Fcfs => Box::new(Fcfs),

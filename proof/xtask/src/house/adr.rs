@@ -1,7 +1,10 @@
-//! Every decision is in the index, and the index names no decision that is not there.
+//! Every decision in force is in the index, has its sections and fits a page.
+//!
+//! The rule [`links`](super::docs::LINKS) finds a dead link of the index, as of any page.
 
 use super::breach::Breach;
-use super::tree::Tree;
+use super::docs::{links, resolved};
+use super::tree::{File, Tree};
 
 /// The name of the rule.
 pub const NAME: &str = "decisions";
@@ -9,75 +12,59 @@ pub const NAME: &str = "decisions";
 const FOLDER: &str = "docs/adr/";
 const INDEX: &str = "docs/adr/README.md";
 const SECTIONS: &[&str] = &["## Context", "## Decision", "## Consequences"];
+const MAX_WORDS: usize = 520;
 
-/// Decisions are numbered without gaps, have all sections, and are listed in the index.
+/// Decisions in force have all sections and at most [`MAX_WORDS`] words, and the index links each.
 pub fn check(tree: &Tree) -> Vec<Breach> {
-    let Some(index) = tree.file(INDEX) else {
-        return vec![breach(INDEX, "the index of decisions is missing".into())];
+    let index = tree.file(INDEX).map_or("", |index| &index.text);
+    let is_in_force = |file: &&File| {
+        file.path != INDEX && file.path.strip_prefix(FOLDER).is_some_and(|name| !name.contains('/'))
     };
-    let mut breaches = Vec::new();
-    let decisions = tree.files.iter().filter(|f| f.path.starts_with(FOLDER) && f.path != INDEX);
-    for (at, file) in decisions.enumerate() {
-        let name = &file.path[FOLDER.len()..];
-        let number = format!("{:04}-", at + 1);
-        if !name.starts_with(&number) || !name.ends_with(".md") {
-            breaches.push(breach(&file.path, format!("the next decision is called `{number}<topic>.md`")));
-        }
-        if !index.text.contains(&format!("({name})")) {
-            breaches.push(breach(&file.path, format!("is not linked in {INDEX}")));
-        }
-        for section in SECTIONS.iter().filter(|s| !file.text.lines().any(|line| line == **s)) {
-            breaches.push(breach(&file.path, format!("has no section `{section}`")));
-        }
+    tree.files.iter().filter(is_in_force).flat_map(|file| faults(file, index)).collect()
+}
+
+fn faults(file: &File, index: &str) -> Vec<Breach> {
+    let missing = SECTIONS.iter().filter(|section| !file.text.lines().any(|line| line == **section));
+    let mut messages: Vec<String> = missing.map(|section| format!("has no section `{section}`")).collect();
+    if !links(index).any(|(_, target)| resolved(INDEX, target) == file.path) {
+        messages.push(format!("is not linked in {INDEX}"));
     }
-    breaches.extend(dead_links(tree, &index.text));
-    breaches
-}
-
-fn dead_links(tree: &Tree, index: &str) -> Vec<Breach> {
-    let targets = index.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-    let decisions = targets.filter(|target| target.starts_with(|c: char| c.is_ascii_digit()));
-    let dead = decisions.filter(|target| tree.file(&format!("{FOLDER}{target}")).is_none());
-    dead.map(|target| breach(INDEX, format!("links to `{target}`, which is not there"))).collect()
-}
-
-fn breach(path: &str, message: String) -> Breach {
-    Breach { rule: NAME, path: path.into(), line: 0, message }
+    let words = file.text.split_whitespace().count();
+    if words > MAX_WORDS {
+        messages.push(format!("has {words} words; allowed: {MAX_WORDS}, so shorten it"));
+    }
+    let breach = |message| Breach { rule: NAME, path: file.path.clone(), line: 0, message };
+    messages.into_iter().map(breach).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const TEXT: &str = "# 1\n## Context\n## Decision\n## Consequences\n";
+    const TEXT: &str = "# A\n## Context\n## Decision\n## Consequences\n"; // 8 words
 
-    fn breaches(index: &str, name: &str, text: &str) -> usize {
-        check(&Tree::of_files(&[(INDEX, index), (&format!("{FOLDER}{name}"), text)])).len()
+    fn messages(index: &str, path: &str, text: &str) -> Vec<String> {
+        let tree = Tree::of_files(&[(INDEX, index), (path, text)]);
+        check(&tree).into_iter().map(|breach| breach.message).collect()
     }
 
     #[test]
-    fn a_decision_in_the_index_with_its_sections_is_well() {
-        assert_eq!(breaches("[1](0001-a.md)", "0001-a.md", TEXT), 0);
+    fn a_decision_is_in_the_index_and_has_its_sections() {
+        assert_eq!(messages("[a](a.md)", "docs/adr/a.md", TEXT), [""; 0]);
+        let found = messages("[a](archive/a.md)", "docs/adr/a.md", "## Context\n## Decision\n");
+        assert_eq!(found, ["has no section `## Consequences`", "is not linked in docs/adr/README.md"]);
     }
 
     #[test]
-    fn a_decision_outside_the_index_is_found() {
-        assert_eq!(breaches("", "0001-a.md", TEXT), 1);
+    fn a_decision_may_have_520_words() {
+        let check =
+            |more: usize| messages("[a](a.md)", "docs/adr/a.md", &(TEXT.to_owned() + &"a ".repeat(more)));
+        assert_eq!(check(512), [""; 0]);
+        assert_eq!(check(513), ["has 521 words; allowed: 520, so shorten it"]);
     }
 
     #[test]
-    fn a_gap_in_the_numbers_is_found() {
-        assert_eq!(breaches("[2](0002-a.md)", "0002-a.md", TEXT), 1);
-    }
-
-    #[test]
-    fn a_missing_section_is_found() {
-        assert_eq!(breaches("[1](0001-a.md)", "0001-a.md", "## Context\n## Decision\n"), 1);
-    }
-
-    #[test]
-    fn a_dead_link_and_a_missing_index_are_found() {
-        assert_eq!(breaches("[1](0001-a.md) [2](0002-b.md)", "0001-a.md", TEXT), 1);
-        assert_eq!(check(&Tree::default()).len(), 1);
+    fn the_archive_stays_as_it_is() {
+        assert_eq!(messages("", "docs/adr/archive/0001-a.md", ""), [""; 0]);
     }
 }
