@@ -49,7 +49,7 @@ web: ## build the pages of web/src into web/dist, which is checked in (Node 20.1
 	@.ci/web
 
 .PHONY: wasm
-wasm: rust ## build the simulator for browsers into web/src/play, which is checked in (target wasm32-unknown-unknown)
+wasm: rust ## build the simulator for browsers into web/public, which is checked in (target wasm32-unknown-unknown)
 	@.ci/wasm
 
 .PHONY: site

@@ -17,7 +17,7 @@ const SCENARIO = join(ROOT, "scenarios", "selfish-flow.toml");
 const LONG = ["duration=400 s", "warm_up=20 s"];
 const SHORT = ["duration=20 ms", "warm_up=1 ms", "flow.tcp.start=0 s", "flow.udp.start=0 s"];
 
-const packed = readFileSync(join(ROOT, "web", "dist", "assets", "player.wasm.gz"));
+const packed = readFileSync(join(ROOT, "web", "public", "player.wasm.gz"));
 const { instance } = await WebAssembly.instantiate(gunzipSync(packed), {});
 const player = instance.exports;
 const text = readFileSync(SCENARIO, "utf8");

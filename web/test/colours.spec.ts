@@ -29,7 +29,7 @@ const distance = (a: Triple, b: Triple) => Math.hypot(a[0] - b[0], a[1] - b[1], 
 for (const scheme of ["light", "dark"] as const) {
   test(`any two colours of series differ for any colour vision, ${scheme}`, async ({ page, site }) => {
     await page.emulateMedia({ colorScheme: scheme });
-    await page.goto(`${site}play.html`);
+    await page.goto(site);
     // Patches in the colours of the style sheet, which is all that a line has of them.
     await page.evaluate((count) => {
       const patches = Array.from({ length: count }, (_, index) => {

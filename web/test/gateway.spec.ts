@@ -2,7 +2,9 @@
 
 import type { Page } from "@playwright/test";
 import type { ClassNow, Drop, Drops, FlowNow, List, Past, Pulse, Snapshot, WayNow } from "../src/gateway/api";
-import { expect, expectAccessible, expectNoSideways, test } from "./page";
+import { expect, expectAccessible, expectNoSideways, GATEWAY, test } from "./page";
+
+test.use({ folder: GATEWAY });
 
 /** Names that somebody may have given a subscriber. */
 const HOSTILE = [
@@ -177,7 +179,7 @@ for (const scheme of ["light", "dark"] as const) {
   test(`the gateway's page is accessible and loads nothing from elsewhere, ${scheme}`, async ({ page, site }) => {
     await answer(page);
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
-    await page.goto(`${site}gateway.html`);
+    await page.goto(site);
     await expect(page.getByText("3 flows want more and share fairly")).toBeVisible();
     await expect(page.getByRole("heading", { name: "What changed" })).toBeVisible();
     await expectAccessible(page);
@@ -188,7 +190,7 @@ for (const width of [360, 1280]) {
   test(`the gateway's page fits into ${width} pixels`, async ({ page, site }) => {
     await answer(page);
     await page.setViewportSize({ width, height: 740 });
-    await page.goto(`${site}gateway.html`);
+    await page.goto(site);
     await expect(page.getByRole("heading", { name: "What changed" })).toBeVisible();
     await expectNoSideways(page);
   });
@@ -196,7 +198,7 @@ for (const width of [360, 1280]) {
 
 test("a name is text, whatever it looks like", async ({ page, site }) => {
   await answer(page);
-  await page.goto(`${site}gateway.html`);
+  await page.goto(site);
   const list = page.getByRole("region", { name: "list of classes and subscribers" });
   for (const name of HOSTILE) await expect(list.getByText(name, { exact: true })).toHaveCount(1);
   await list.getByText(HOSTILE[0] ?? "", { exact: true }).click();
@@ -229,7 +231,7 @@ test("random names make no element and no attribute that plain names do not make
   const show = async (names: string[]): Promise<string[]> => {
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await answer(page, undefined, names);
-    await page.goto(`${site}gateway.html`);
+    await page.goto(site);
     const list = page.getByRole("region", { name: "list of classes and subscribers" });
     await expect(list.getByRole("button")).toHaveCount(names.length + 1);
     await expect(page.getByRole("heading", { name: "What changed" })).toBeVisible();
@@ -245,7 +247,7 @@ test("random names make no element and no attribute that plain names do not make
 
 test("a list is searched by the gateway and picked from by keyboard alone", async ({ page, site }) => {
   const requests = await answer(page);
-  await page.goto(`${site}gateway.html`);
+  await page.goto(site);
   const search = page.getByRole("searchbox", { name: "a part of the name" });
   await expect(search).toBeVisible();
   for (let steps = 0; !(await search.evaluate((element) => element === document.activeElement)); steps += 1) {
@@ -267,7 +269,7 @@ test("a list is searched by the gateway and picked from by keyboard alone", asyn
 
 test("where there are no classes all flows are searched, page by page, and picked", async ({ page, site }) => {
   const requests = await answer(page, undefined, HOSTILE, false);
-  await page.goto(`${site}gateway.html`);
+  await page.goto(site);
   const list = page.getByRole("region", { name: "list of flows" });
   for (const name of HOSTILE) await expect(list.getByText(name, { exact: true })).toHaveCount(1);
   await expect(page.getByText("1 to 50 of 126")).toBeVisible();
@@ -284,7 +286,7 @@ test("where there are no classes all flows are searched, page by page, and picke
 test("a gateway with a token gets it from a field, and what is wrong with the history is said", async ({ page, site }) => {
   await answer(page, "sesame");
   await page.addInitScript(() => sessionStorage.removeItem("fairwire-token"));
-  await page.goto(`${site}gateway.html`);
+  await page.goto(site);
   await page.getByLabel("The token of this gateway").fill("open");
   await page.keyboard.press("Enter");
   await expect(page.getByRole("alert")).toContainText("refused that token");

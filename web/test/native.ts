@@ -14,10 +14,10 @@ export interface LessonFile {
   path: string;
 }
 
-export const LESSONS: LessonFile[] = readdirSync(join(ROOT, "lessons"))
+export const LESSONS: LessonFile[] = readdirSync(join(ROOT, "scenarios", "lessons"))
   .filter((file) => file.endsWith(".toml"))
   .sort()
-  .map((file) => ({ name: file.replace(/^\d+-/, "").replace(/\.toml$/, ""), path: join(ROOT, "lessons", file) }));
+  .map((file) => ({ name: file.replace(/^\d+-/, "").replace(/\.toml$/, ""), path: join(ROOT, "scenarios", "lessons", file) }));
 
 interface Report {
   summary: { discipline: string; measures: Record<string, { mean: number }> }[];

@@ -8,11 +8,15 @@ import AxeBuilder from "@axe-core/playwright";
 import { test as base, expect, type Page } from "@playwright/test";
 import { serve } from "./serve";
 
-/** The built pages. */
-export const DIST = join(import.meta.dirname, "..", "dist");
+const ROOT = join(import.meta.dirname, "..", "..");
+
+/** The gateway's page, as it was built. */
+export const GATEWAY = join(ROOT, "web", "dist", "gateway");
 
 export interface Watched {
-  /** The address of the built pages, served as a static site. */
+  /** The folder that is served: the playground, as `make site` wrote it, if a test names no other. */
+  folder: string;
+  /** The address of its page. */
   site: string;
 }
 
@@ -20,8 +24,9 @@ export interface Watched {
  * A page for which these are failures: a request to another host, an error in the console, and anything that the policy of content refused.
  */
 export const test = base.extend<Watched>({
-  site: async ({ page }, use) => {
-    const served = await serve(DIST);
+  folder: [join(ROOT, "out", "site"), { option: true }],
+  site: async ({ page, folder }, use) => {
+    const served = await serve(folder);
     const host = new URL(served.address).host;
     const faults: string[] = [];
     await page.route("**/*", (route) => {

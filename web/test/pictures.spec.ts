@@ -7,7 +7,7 @@ const PICTURES = join(import.meta.dirname, "..", "..", "docs", "pictures");
 
 test("the picture of the playground can be made", async ({ page, site }) => {
   await page.setViewportSize({ width: 1280, height: 860 });
-  await page.goto(`${site}play.html`);
+  await page.goto(site);
   const clock = page.locator("[data-now]");
   await page.getByLabel("speed").selectOption("4");
   await expect.poll(async () => Number(await clock.getAttribute("data-now")), { timeout: 30_000 }).toBeGreaterThan(12);

@@ -6,7 +6,7 @@ const clock = "[data-now]";
 
 for (const lesson of LESSONS) {
   test(`the answer of lesson ${lesson.name} is the native simulator's, to the last bit`, async ({ page, site }) => {
-    await page.goto(`${site}play.html#lesson=${lesson.name}`);
+    await page.goto(`${site}#lesson=${lesson.name}`);
     await page.getByRole("button", { name: "Run to the end and answer" }).click();
     const values = page.locator(".answer [data-value]");
     await expect(values).toHaveCount(2, { timeout: 50_000 });
@@ -22,7 +22,7 @@ for (const lesson of LESSONS) {
 }
 
 test("the contest moves, pauses, goes on by a step, and begins again", async ({ page, site }) => {
-  await page.goto(`${site}play.html`);
+  await page.goto(site);
   const now = async () => Number(await page.locator(clock).getAttribute("data-now"));
   await expect.poll(now).toBeGreaterThan(0.5);
   await page.getByRole("button", { name: "Pause" }).click();
@@ -37,7 +37,7 @@ test("the contest moves, pauses, goes on by a step, and begins again", async ({ 
 });
 
 test("everything is reached and used with the keyboard alone", async ({ page, site }) => {
-  await page.goto(`${site}play.html`);
+  await page.goto(site);
   await expect(page.locator(clock)).toBeVisible();
   const reached = new Set<string>();
   for (let presses = 0; presses < 120; presses += 1) {
@@ -57,14 +57,14 @@ test("everything is reached and used with the keyboard alone", async ({ page, si
 
 for (const fragment of ["#scenario=!!!", "#scenario=AAAA", "#lesson=nothing", "#rubbish", `#scenario=${"A".repeat(40_000)}`, "#lesson=%E0%A4%A"]) {
   test(`a state that is garbage is said, and the first contest is shown: ${fragment.slice(0, 20)}`, async ({ page, site }) => {
-    await page.goto(`${site}play.html${fragment}`);
+    await page.goto(`${site}${fragment}`);
     await expect(page.getByRole("alert")).toContainText("The address says what to show, but");
     await expect(page.locator(clock)).toBeVisible();
   });
 }
 
 test("a state is shared by its address", async ({ page, site }) => {
-  await page.goto(`${site}play.html`);
+  await page.goto(site);
   const rate = page.getByLabel("rate, as text").first();
   await rate.fill("25 Mbit/s");
   await rate.press("Enter");
@@ -76,7 +76,7 @@ test("a state is shared by its address", async ({ page, site }) => {
 });
 
 test("a value that a scenario may not have is refused with the words of the command", async ({ page, site }) => {
-  await page.goto(`${site}play.html`);
+  await page.goto(site);
   const rate = page.getByLabel("rate, as text").first();
   await rate.fill("25 Mbit");
   await rate.press("Enter");
@@ -96,7 +96,7 @@ test("a value that a scenario may not have is refused with the words of the comm
 });
 
 test("a round trip that is shorter than the link is refused, and nothing changes", async ({ page, site }) => {
-  await page.goto(`${site}play.html`);
+  await page.goto(site);
   const trip = page.getByLabel("RTT without queue, as text").first();
   await trip.fill("1 ms");
   await trip.press("Enter");
@@ -105,7 +105,7 @@ test("a round trip that is shorter than the link is refused, and nothing changes
 });
 
 test("edits that come faster than runs begin are all made", async ({ page, site }) => {
-  await page.goto(`${site}play.html`);
+  await page.goto(site);
   await expect(page.locator(clock)).toBeVisible();
   const senders = page.getByRole("group", { name: /^senders / });
   const before = await senders.count();
@@ -122,7 +122,7 @@ test("edits that come faster than runs begin are all made", async ({ page, site 
 });
 
 test("a link is changed while the run goes on, and how many send needs a new one", async ({ page, site }) => {
-  await page.goto(`${site}play.html`);
+  await page.goto(site);
   const now = async () => Number(await page.locator(clock).getAttribute("data-now"));
   await expect.poll(now).toBeGreaterThan(1);
   const rate = page.getByLabel("rate, as text").first();
@@ -137,7 +137,7 @@ test("a link is changed while the run goes on, and how many send needs a new one
 });
 
 test("the scenario, the numbers and the pictures are taken along", async ({ page, site }) => {
-  await page.goto(`${site}play.html`);
+  await page.goto(site);
   await expect(page.locator(clock)).toBeVisible();
   for (const [button, name] of [["Scenario", "play.toml"], ["CSV", "play.csv"], ["SVG", "play.svg"], ["PNG", "play.png"]] as const) {
     const download = page.waitForEvent("download");
@@ -148,7 +148,7 @@ test("the scenario, the numbers and the pictures are taken along", async ({ page
 
 test("with reduced motion nothing moves until it is wanted", async ({ page, site }) => {
   await page.emulateMedia({ reducedMotion: "reduce" });
-  await page.goto(`${site}play.html`);
+  await page.goto(site);
   await expect(page.getByRole("button", { name: "Play", exact: true })).toBeVisible();
   const before = await page.locator(clock).getAttribute("data-now");
   await page.waitForTimeout(500);
@@ -157,13 +157,13 @@ test("with reduced motion nothing moves until it is wanted", async ({ page, site
 
 test("a page that runs fits into 360 pixels", async ({ page, site }) => {
   await page.setViewportSize({ width: 360, height: 740 });
-  await page.goto(`${site}play.html`);
+  await page.goto(site);
   await expect(page.locator(clock)).toBeVisible();
   await expectNoSideways(page);
 });
 
 test("it runs without a network once it is there", async ({ page, site, context }) => {
-  await page.goto(`${site}play.html`);
+  await page.goto(site);
   await expect(page.locator(clock)).toBeVisible();
   await context.setOffline(true);
   await page.getByRole("button", { name: "Restart" }).click();
@@ -172,7 +172,7 @@ test("it runs without a network once it is there", async ({ page, site, context 
 });
 
 test("first paint, and pictures a second with fifty flows (printed)", async ({ page, site }) => {
-  await page.goto(`${site}play.html`);
+  await page.goto(site);
   await expect(page.locator(clock)).toBeVisible();
   const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0);
   const many = page.getByLabel("how many, as text").first();
@@ -196,7 +196,7 @@ test("first paint, and pictures a second with fifty flows (printed)", async ({ p
 });
 
 test("a slider follows the mouse and each press of a key, while the contest runs", async ({ page, site }) => {
-  await page.goto(`${site}play.html`);
+  await page.goto(site);
   await expect(page.locator(clock)).toBeVisible();
   const rate = page.getByRole("slider", { name: "rate" }).first();
   const text = page.getByLabel("rate, as text").first();
@@ -221,7 +221,7 @@ test("a slider follows the mouse and each press of a key, while the contest runs
 });
 
 test("a lesson that was changed says so, keeps its question, and begins again as it was written", async ({ page, site }) => {
-  await page.goto(`${site}play.html#lesson=flood`);
+  await page.goto(`${site}#lesson=flood`);
   const card = page.getByRole("region", { name: "lesson" });
   await expect(card).toBeVisible();
   await expect(card.getByRole("button", { name: "Begin as written" })).toHaveCount(0);
@@ -236,7 +236,7 @@ test("a lesson that was changed says so, keeps its question, and begins again as
 });
 
 test("a picture that is taken along has times, bars, drops, and lines that differ by more than colour", async ({ page, site }) => {
-  await page.goto(`${site}play.html`);
+  await page.goto(site);
   const now = async () => Number(await page.locator(clock).getAttribute("data-now"));
   await page.getByLabel("speed").selectOption("16");
   await expect.poll(now).toBeGreaterThan(12);
@@ -258,7 +258,7 @@ test("a picture that is taken along has times, bars, drops, and lines that diffe
 });
 
 test("one discipline is run under two settings, and the address has both", async ({ page, site }) => {
-  await page.goto(`${site}play.html`);
+  await page.goto(site);
   await page.getByRole("combobox", { name: "A", exact: true }).selectOption("codel");
   await expect(page.getByRole("heading", { name: "Rate of each flow under codel" })).toBeVisible();
   await page.getByRole("combobox", { name: "B", exact: true }).selectOption({ label: "codel, with settings of its own" });
@@ -277,7 +277,7 @@ test("one discipline is run under two settings, and the address has both", async
 });
 
 test("parameters say what they are and may be, in plain words", async ({ page, site }) => {
-  await page.goto(`${site}play.html`);
+  await page.goto(site);
   await page.getByText("parameters of fq-codel").click();
   const open = page.locator("details[open]");
   await expect(open).toContainText("from 1 us to 1 h");
@@ -286,7 +286,7 @@ test("parameters say what they are and may be, in plain words", async ({ page, s
 });
 
 test("a buffer is moved in the unit in which it was typed", async ({ page, site }) => {
-  await page.goto(`${site}play.html`);
+  await page.goto(site);
   const text = page.getByLabel("buffer, as text");
   const slider = page.getByRole("slider", { name: "buffer" });
   for (const [typed, unit] of [["75 kB", /^\d+(\.\d+)? kB$/], ["50 ms", /^\d+(\.\d+)? ms$/]] as const) {
@@ -300,7 +300,7 @@ test("a buffer is moved in the unit in which it was typed", async ({ page, site 
 });
 
 test("what is said of a run goes when it is no longer true", async ({ page, site }) => {
-  await page.goto(`${site}play.html`);
+  await page.goto(site);
   const many = page.getByLabel("how many, as text").first();
   await many.fill("3");
   await many.press("Enter");
@@ -310,7 +310,7 @@ test("what is said of a run goes when it is no longer true", async ({ page, site
 });
 
 test("an exercise shows its answer when it is wanted", async ({ page, site }) => {
-  await page.goto(`${site}play.html#lesson=exercise-warm-up`);
+  await page.goto(`${site}#lesson=exercise-warm-up`);
   const card = page.getByRole("region", { name: "lesson" });
   await expect(card.getByText("When must measuring begin?")).toBeVisible();
   await card.getByRole("button", { name: "Run to the end" }).click();

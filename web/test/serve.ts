@@ -26,8 +26,8 @@ export interface Site {
 export async function serve(folder: string): Promise<Site> {
   const server: Server = createServer((request, response) => {
     const path = new URL(request.url ?? "/", "http://localhost").pathname;
-    const inside = path.startsWith("/some/path/") ? normalize(path.slice("/some/path/".length)) : "";
-    readFile(join(folder, inside === "." ? "index.html" : inside)).then(
+    const inside = path.startsWith("/some/path/") ? normalize(path.slice("/some/path/".length) || "index.html") : "";
+    readFile(join(folder, inside)).then(
       (bytes) => {
         response.writeHead(200, {
           "content-type": TYPES[extname(inside)] ?? "application/octet-stream",

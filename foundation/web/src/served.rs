@@ -1,69 +1,47 @@
 //! Pages over HTTP.
 
-use crate::{Names, content};
+use crate::page::File;
+use crate::{Names, Page};
 use axum::Router;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
+use axum::http::HeaderMap;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
-use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
-/// Pages that a server may show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Page {
-    /// The playground: a simulation that one changes while it runs.
-    Play,
-    /// What a gateway does now and did before.
-    Gateway,
-}
-
-impl Page {
-    fn file(self) -> &'static str {
-        match self {
-            Page::Play => "play.html",
-            Page::Gateway => "gateway.html",
-        }
-    }
-
-    /// Nothing comes from elsewhere, and nothing inside a page is run. The playground compiles the
-    /// simulator, which is WebAssembly.
-    fn policy(self) -> HeaderValue {
-        const GATEWAY: &str = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; \
-             frame-ancestors 'none'; img-src 'self' blob: data:";
-        const PLAY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; object-src 'none'; \
-             base-uri 'none'; form-action 'none'; frame-ancestors 'none'; img-src 'self' blob: data:";
-        HeaderValue::from_static(match self {
-            Page::Play => PLAY,
-            Page::Gateway => GATEWAY,
-        })
-    }
-}
-
-/// The page at `/`, and its files below `/assets/`.
-pub fn routes<S: Clone + Send + Sync + 'static>(page: Page) -> Router<S> {
-    Router::new().route("/", get(move || async move { file(page.file()) })).route(
-        "/assets/{*path}",
-        get(|Path(path): Path<String>| async move { file(&format!("assets/{path}")) }),
-    )
+/// The page at `/`, and its other files beside it.
+pub fn routes<S: Clone + Send + Sync + 'static>(page: &'static Page) -> Router<S> {
+    let add = |router: Router<S>, file: &'static File| {
+        router.route(file.path, get(([(CONTENT_TYPE, file.media_type)], file.bytes)))
+    };
+    page.files.iter().fold(Router::new(), add)
 }
 
 /// Refuses what is not for this machine, or from a page of another site. Every answer has the
 /// page's headers of security.
-pub fn secured<S: Clone + Send + Sync + 'static>(router: Router<S>, page: Page, names: Names) -> Router<S> {
-    router.layer(middleware::from_fn_with_state((page, names), secure))
+pub fn secured<S: Clone + Send + Sync + 'static>(
+    router: Router<S>,
+    page: &'static Page,
+    names: Names,
+) -> Router<S> {
+    router.layer(middleware::from_fn_with_state((page.policy, names), secure))
 }
 
-async fn secure(State((page, names)): State<(Page, Names)>, request: Request, next: Next) -> Response {
+async fn secure(
+    State((policy, names)): State<(&'static str, Names)>,
+    request: Request,
+    next: Next,
+) -> Response {
     let mut answer = match names.check(request.version(), request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(why) => (why.status(), format!("{why}\n")).into_response(),
     };
     let headers: &mut HeaderMap = answer.headers_mut();
-    headers.insert(CONTENT_SECURITY_POLICY, page.policy());
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
@@ -78,20 +56,15 @@ async fn secure(State((page, names)): State<(Page, Names)>, request: Request, ne
     answer
 }
 
-fn file(path: &str) -> Response {
-    match content(path) {
-        Some(found) => ([(CONTENT_TYPE, found.media_type)], found.bytes).into_response(),
-        None => (StatusCode::NOT_FOUND, "there is no such file\n").into_response(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use axum::body::Body;
+    use crate::{GATEWAY, PLAY};
+    use axum::body::{Body, to_bytes};
+    use axum::http::StatusCode;
     use tower::ServiceExt;
 
-    async fn answer(page: Page, path: &str, host: &str) -> Response {
+    async fn answer(page: &'static Page, path: &str, host: &str) -> Response {
         let router: Router = secured(routes(page), page, Names::default());
         let request =
             Request::builder().uri(path).header("host", host).body(Body::empty()).expect("a request");
@@ -100,24 +73,28 @@ mod tests {
 
     #[tokio::test]
     async fn a_page_and_its_files_are_served_with_headers_of_security() {
-        for (page, path) in [(Page::Play, "/"), (Page::Gateway, "/"), (Page::Play, "/assets/kit.js")] {
-            let answer = answer(page, path, "127.0.0.1:1").await;
-            assert_eq!(answer.status(), StatusCode::OK, "{path}");
-            let policy = answer.headers()[CONTENT_SECURITY_POLICY].to_str().expect("text");
-            assert!(policy.starts_with("default-src 'self';"), "{policy}");
-            assert_eq!(policy.contains("wasm-unsafe-eval"), page == Page::Play);
-            assert!(!policy.contains("'unsafe-inline'") && !policy.contains("'unsafe-eval'"), "{policy}");
+        for (page, compiles) in [(&PLAY, true), (&GATEWAY, false)] {
+            for file in page.files {
+                let answer = answer(page, file.path, "127.0.0.1:1").await;
+                assert_eq!(answer.status(), StatusCode::OK, "{}", file.path);
+                assert_eq!(answer.headers()[CONTENT_TYPE], file.media_type, "{}", file.path);
+                let policy = answer.headers()[CONTENT_SECURITY_POLICY].to_str().expect("text").to_owned();
+                assert!(policy.starts_with("default-src 'self';"), "{policy}");
+                assert_eq!(policy.contains("wasm-unsafe-eval"), compiles);
+                assert!(!policy.contains("'unsafe-inline'") && !policy.contains("'unsafe-eval'"), "{policy}");
+                let body = to_bytes(answer.into_body(), usize::MAX).await.expect("a body");
+                assert!(body == file.bytes, "{}", file.path);
+            }
         }
     }
 
     #[tokio::test]
     async fn what_is_not_there_or_not_for_us_is_refused() {
-        assert_eq!(
-            answer(Page::Play, "/assets/../play.html", "localhost").await.status(),
-            StatusCode::NOT_FOUND
-        );
-        assert_eq!(answer(Page::Play, "/gateway.html", "localhost").await.status(), StatusCode::NOT_FOUND);
-        let foreign = answer(Page::Play, "/", "evil.example").await;
+        for path in ["/index.html", "/gateway.js", "/../play.js", "/dist/play/play.js"] {
+            assert_eq!(answer(&PLAY, path, "localhost").await.status(), StatusCode::NOT_FOUND, "{path}");
+        }
+        assert_eq!(answer(&GATEWAY, "/player.wasm.gz", "localhost").await.status(), StatusCode::NOT_FOUND);
+        let foreign = answer(&PLAY, "/", "evil.example").await;
         assert_eq!(foreign.status(), StatusCode::MISDIRECTED_REQUEST);
         assert!(foreign.headers().contains_key(CONTENT_SECURITY_POLICY));
     }

@@ -2,10 +2,7 @@
 //! and is whole without the script.
 
 use fairwire_figures::{escaped, sheet};
-
-/// Its style and its script, built of `web/src/report`.
-const STYLE: &str = "assets/report.css";
-const SCRIPT: &str = "assets/report.js";
+use fairwire_web::report::{SCRIPT, STYLE};
 
 /// A choice among the items of a page. An item has the words of each choice that it meets in
 /// `data-is`.
@@ -24,8 +21,7 @@ pub(crate) fn open(title: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
-             <style>\n{}{}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n",
-        built(STYLE),
+             <style>\n{STYLE}{}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n",
         sheet(),
         title = escaped(title),
     )
@@ -54,13 +50,7 @@ pub(crate) fn filter(out: &mut String, items: &str, choices: &[Choice]) {
 
 /// Ends a page.
 pub(crate) fn close(out: &mut String) {
-    *out += &format!("</main>\n<script type=\"module\">\n{}</script>\n</body>\n</html>\n", built(SCRIPT));
-}
-
-/// What was built of `web/src`, as text.
-fn built(path: &str) -> String {
-    let content = fairwire_web::content(path).expect("it is built into the command");
-    String::from_utf8_lossy(&content.bytes).into_owned()
+    *out += &format!("</main>\n<script type=\"module\">\n{SCRIPT}</script>\n</body>\n</html>\n");
 }
 
 /// Does `html` close each element that it opens? Text between is passed over, and the script.

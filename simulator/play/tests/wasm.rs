@@ -1,6 +1,6 @@
 //! The simulator in WebAssembly, as it is checked in, beside the native one.
 //!
-//! Where results differ in a bit, what is checked in is stale: `make wasm && make web`.
+//! Where results differ in a bit, what is checked in is stale: `make wasm`.
 
 use fairwire_play::{Players, answer};
 use serde_json::json;
@@ -13,7 +13,7 @@ fn root() -> PathBuf {
 }
 
 fn packed() -> PathBuf {
-    root().join("web/src/play/player.wasm.gz")
+    root().join("web/public/player.wasm.gz")
 }
 
 /// The answers of the module to each message; `None` where there is no Node to run it.
@@ -61,7 +61,7 @@ fn results_in_web_assembly_are_the_native_ones_in_every_bit() {
         let native = answer(&mut Players::default(), "run", wanted.as_bytes()).expect(path);
         let native = String::from_utf8(native).expect("text");
         assert!(native.len() > 1_000, "{path}: {native}");
-        assert!(found == native, "{path}: the simulator of web/src/play is stale: make wasm && make web");
+        assert!(found == native, "{path}: web/public/player.wasm.gz is stale: make wasm");
     }
 }
 
@@ -69,7 +69,7 @@ fn results_in_web_assembly_are_the_native_ones_in_every_bit() {
 fn the_module_knows_every_part_that_the_native_catalogue_has() {
     let Some(found) = answers(&[("catalogue", String::new())]) else { return };
     let native = answer(&mut Players::default(), "catalogue", b"").expect("a catalogue");
-    assert!(found[0].as_bytes() == native, "the simulator of web/src/play is stale: make wasm && make web");
+    assert!(found[0].as_bytes() == native, "web/public/player.wasm.gz is stale: make wasm");
 }
 
 #[test]

@@ -11,7 +11,7 @@ interface Player {
 }
 
 async function load(): Promise<Player> {
-  const packed = await fetch(new URL("./player.wasm.gz", import.meta.url));
+  const packed = await fetch("player.wasm.gz"); // beside this script
   if (!packed.ok || !packed.body) throw new Error(`the simulator could not be loaded: ${packed.status}`);
   // It lies there packed, and servers differ in what they do with `.gz`: what was unpacked already begins otherwise.
   const bytes = new Uint8Array(await packed.arrayBuffer());

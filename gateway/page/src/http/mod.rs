@@ -89,7 +89,7 @@ impl Site {
     pub fn page(listener: TcpListener, readers: &Readers, latest: Arc<Latest>, routes: Router) -> Self {
         let missing = || async { (StatusCode::NOT_FOUND, "there is nothing of that name\n") };
         let measured = readers.only(routes.merge(metrics::routes(latest)).fallback(missing));
-        let all = fairwire_web::routes(fairwire_web::Page::Gateway).merge(measured);
+        let all = fairwire_web::routes(&fairwire_web::GATEWAY).merge(measured);
         Site { listener, routes: readers.secured(all) }
     }
 }

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router};
-use fairwire_web::{Names, Page};
+use fairwire_web::{GATEWAY, Names};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -33,7 +33,7 @@ impl Readers {
     pub fn secured(&self, router: Router) -> Router {
         // No page of another site knows the token.
         let are_open = self.token.is_some() && self.hosts.is_empty();
-        fairwire_web::secured(router, Page::Gateway, Names { listed: self.hosts.clone(), are_open })
+        fairwire_web::secured(router, &GATEWAY, Names { listed: self.hosts.clone(), are_open })
     }
 }
 

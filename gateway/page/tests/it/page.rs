@@ -102,7 +102,7 @@ fn the_numbers_of_the_page_are_those_of_the_metrics() {
 fn the_files_need_no_token_and_the_measurements_are_for_those_with_the_token() {
     let served = Served::new(Some("secret"));
     let token = "Authorization: Bearer secret\r\n";
-    for path in ["/", "/assets/gateway.js", "/assets/kit.css"] {
+    for path in ["/", "/gateway.js", "/gateway.css"] {
         assert_eq!(served.status(&format!("GET {path}"), ""), "200", "{path}");
     }
     for path in [

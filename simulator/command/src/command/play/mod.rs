@@ -18,7 +18,7 @@ use fairwire_play::{PlayError, Player, Players, Wanted, answer};
 use fairwire_scenario::{Overrides, load};
 use fairwire_terminal::failure::{Ending, Failure};
 use fairwire_terminal::notice::notice;
-use fairwire_web::{Names, Page, routes, secured};
+use fairwire_web::{Names, PLAY, routes, secured};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io;
@@ -132,12 +132,12 @@ impl Seats {
 }
 
 fn router(shared: Arc<Shared>) -> Router {
-    let router = routes(Page::Play)
+    let router = routes(&PLAY)
         .route("/server.json", get(about))
         .route("/player/{name}/{call}", post(player))
         .route("/kernel", post(kernel))
         .with_state(shared);
-    secured(router, Page::Play, Names::default())
+    secured(router, &PLAY, Names::default())
 }
 
 async fn about(State(shared): State<Arc<Shared>>) -> Response {
