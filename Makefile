@@ -8,6 +8,8 @@ MAKEFLAGS += --no-print-directory
 # An empty CARGO_TARGET_DIR counts as none, as it does for cargo.
 target := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
 fairwire := $(target)/release/fairwire
+gateway := $(target)/release/fairwire-gateway
+proof := $(target)/release/fairwire-proof
 
 .PHONY: help
 help: ## list the targets
@@ -20,17 +22,25 @@ demo: build ## show the product: a simulated contest, then a live one (under two
 	@$(fairwire) demo
 
 .PHONY: build
-build: rust ## build the fairwire command, optimised, into target/release
-	@echo "building fairwire (the first time takes four or five minutes on two cores)" >&2
+build: rust ## build the program fairwire, optimised, into target/release
+	@echo "building fairwire (the first time takes about three minutes on two cores)" >&2
 	@cargo build --release --locked -p fairwire
+
+.PHONY: build-gateway
+build-gateway: rust ## build the program fairwire-gateway, optimised, into target/release
+	@cargo build --release --locked -p fairwire-gateway
 
 .PHONY: quick
 quick: rust ## build the command for trying changes: an edit of a law costs seconds, simulations take about twice as long
 	@cargo build --profile quick --locked -p fairwire
 
 .PHONY: test
-test: rust ## run every test and every lint; says what it skipped
+test: rust ## test the two programs and what they are built on; says what it skipped
 	@.ci/test
+
+.PHONY: prove
+prove: rust ## what proves them: house rules, lints, tests of the proof and the examples, optimised bits, Python, pages in Chromium
+	@.ci/prove
 
 .PHONY: python
 python: rust ## build the Python package into target/python and run its tests (Python 3.11; minutes the first time)
@@ -65,12 +75,12 @@ house: rust ## check the house rules alone (a second)
 	@cargo xtask house
 
 .PHONY: schema
-schema: build ## write the JSON schemas of scenarios, results and gateway configurations into docs/schema
+schema: build build-gateway ## write the JSON schemas of scenarios, results and gateway configurations into docs/schema
 	@mkdir -p docs/schema
 	@$(fairwire) schema scenario > docs/schema/scenario.json
 	@$(fairwire) schema results > docs/schema/results.json
-	@$(fairwire) schema gateway > docs/schema/gateway.json
-	@$(fairwire) schema snapshot > docs/schema/snapshot.json
+	@$(gateway) schema configuration > docs/schema/gateway.json
+	@$(gateway) schema snapshot > docs/schema/snapshot.json
 	@$(fairwire) schema sweep > docs/schema/sweep.json
 	@git --no-pager diff --stat -- docs/schema
 
@@ -85,16 +95,19 @@ docs: rust ## build all documents as a site with offline search into out/docs (s
 	@.ci/docs
 
 .PHONY: man
-man: build ## write the manual pages into out/man, and completions into out/completions
+man: build build-gateway ## write the manual pages into out/man, and completions into out/completions
 	@mkdir -p out/completions
-	@$(fairwire) man --out out/man
-	@$(fairwire) completions bash > out/completions/fairwire.bash
-	@$(fairwire) completions zsh > out/completions/_fairwire
-	@$(fairwire) completions fish > out/completions/fairwire.fish
+	@for program in fairwire fairwire-gateway; do \
+	  $(target)/release/$$program man --out out/man; \
+	  $(target)/release/$$program completions bash > out/completions/$$program.bash; \
+	  $(target)/release/$$program completions zsh > out/completions/_$$program; \
+	  $(target)/release/$$program completions fish > out/completions/$$program.fish; \
+	done
 
 .PHONY: deb
-deb: man ## make a Debian package with cargo-deb (cargo install cargo-deb)
+deb: man ## make Debian packages of both programs with cargo-deb (cargo install cargo-deb)
 	@cargo deb -p fairwire --no-build --strip
+	@cargo deb -p fairwire-gateway --no-build --strip
 
 .PHONY: dist
 dist: rust ## make static binaries for download, x86-64 and aarch64, into out/dist
@@ -119,13 +132,13 @@ bench-disciplines: rust ## measure each discipline: nanoseconds, instructions an
 
 .PHONY: bench-gateway
 bench-gateway: rust ## measure the gateway's back ends beside the kernel's routing, in namespaces (root; five to eight minutes)
-	@cargo bench --locked -p fairwire-gateway --bench forwarding -- $(ARGS)
+	@cargo bench --locked -p fairwire-service --bench forwarding -- $(ARGS)
 
 .PHONY: oracle-linux
 oracle-linux: rust ## hold our disciplines and TCPs against Linux's own, in User Mode Linux (ten to twenty minutes)
-	@cargo build --release --locked -p fairwire -p fairwire-oracle -p fairwire-experiment --bins --examples
+	@cargo build --release --locked -p fairwire-proof -p fairwire-oracle -p fairwire-stages --bins --examples
 	@$(target)/release/fairwire-oracle
-	@if command -v linux.uml >/dev/null; then $(fairwire) run proof/suite/linux --on linux,sim; \
+	@if command -v linux.uml >/dev/null; then $(proof) run proof/suite/linux --on linux,sim; \
 	else echo "SKIPPED: make oracle-linux: User Mode Linux (linux.uml) is missing; on Debian and Ubuntu: apt install user-mode-linux iproute2" >&2; fi
 
 .PHONY: oracle-netem
@@ -135,29 +148,29 @@ oracle-netem: rust ## hold the faults of our wire against netem's, in User Mode 
 
 .PHONY: oracle-ns2
 oracle-ns2: rust ## hold our simulator against ns-2 over a grid of disciplines and transports (two or three minutes)
-	@cargo build --release --locked -p fairwire
-	@if command -v ns > /dev/null; then $(target)/release/fairwire run proof/suite/ns2 --on ns2,sim $(ARGS); \
+	@cargo build --release --locked -p fairwire-proof
+	@if command -v ns > /dev/null; then $(proof) run proof/suite/ns2 --on ns2,sim $(ARGS); \
 	else echo "SKIPPED: make oracle-ns2: ns-2 (ns) is missing; on Debian and Ubuntu: apt install ns2" >&2; fi
 
 .PHONY: field
 field: rust ## hold the gateway against its promises in real networks: contests, faults, 20 000 subscribers (root; about half an hour)
-	@cargo build --release --locked -p fairwire -p fairwire-field --bins
+	@cargo build --release --locked -p fairwire-gateway -p fairwire-field --bins
 	@$(target)/release/fairwire-field $(ARGS)
 
 .PHONY: field-home
 field-home: rust ## the table of a home: who gets what and how long pings take, under HTB and ours, bump and NAT router (root; ten minutes)
-	@cargo build --release --locked -p fairwire -p fairwire-field --bins
+	@cargo build --release --locked -p fairwire-gateway -p fairwire-field --bins
 	@$(target)/release/fairwire-field home $(ARGS)
 
 .PHONY: field-peers
 field-peers: rust ## the same traffic through the kernel's HTB, and FQ-CoDel and CAKE in User Mode Linux (root, iproute2; about 10 minutes)
-	@cargo build --release --locked -p fairwire -p fairwire-field -p fairwire-oracle -p fairwire-experiment --bins --examples
+	@cargo build --release --locked -p fairwire-gateway -p fairwire-field -p fairwire-oracle -p fairwire-stages --bins --examples
 	@$(target)/release/fairwire-oracle flood-fq-codel flood-cake flood-pfifo
 	@$(target)/release/fairwire-field peers $(ARGS)
 
 .PHONY: soak
 soak: rust ## the gateway at full load with reloads for ten minutes: memory and conservation (root; an hour: ARGS="--minutes 60")
-	@cargo build --release --locked -p fairwire -p fairwire-field --bins
+	@cargo build --release --locked -p fairwire-gateway -p fairwire-field --bins
 	@$(target)/release/fairwire-field soak $(ARGS)
 
 .PHONY: sensitivity

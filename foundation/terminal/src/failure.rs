@@ -40,7 +40,12 @@ pub enum Failure {
     /// A scenario or an argument that changes one was refused.
     Document(DocumentError),
     /// The user's: a bad argument, a place that cannot be written.
-    User { message: String, help: String },
+    User {
+        /// What was given, and why it is refused.
+        message: String,
+        /// What is allowed, or what to do.
+        help: String,
+    },
     /// Ours, or the machine's.
     Ours(String),
 }

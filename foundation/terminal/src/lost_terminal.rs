@@ -10,7 +10,7 @@ use std::io;
 /// For a command that reads keys and has nothing to report at its end. SIGHUP alone does not do: a
 /// process of another session gets none, and crossterm 0.29, whose loop reads on at the end of file
 /// and at any error, never returns to find a flag raised.
-pub fn end_with_terminal() {
+pub(crate) fn end_with_terminal() {
     std::thread::spawn(|| {
         while !is_gone(None) {}
         std::process::exit(crate::failure::Ending::Interrupted.code().into());
@@ -18,7 +18,7 @@ pub fn end_with_terminal() {
 }
 
 /// Is the terminal of stdout gone by now?
-pub fn has_ended() -> bool {
+pub(crate) fn has_ended() -> bool {
     is_gone(Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))
 }
 

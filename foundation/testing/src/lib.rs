@@ -4,13 +4,16 @@
 //! - [`Driver`]: does it to any discipline, and checks conservation after each operation;
 //! - [`TraceHash`]: one number for all decisions that a discipline took;
 //! - [`CountingAllocator`]: counts allocations, to show that there are none;
+//! - [`program`] and [`messages`]: a program under test, and all messages that users can cause;
 //! - [`skipped`]: says what this machine could not test.
 //!
 //! `unsafe` is confined to one file, [`allocator`], because an allocator cannot be written without.
 
 pub mod allocator;
 pub mod driver;
+pub mod messages;
 pub mod operation;
+pub mod program;
 pub mod skip;
 pub mod trace;
 

@@ -61,6 +61,7 @@ pub struct Event {
 /// One event and the first bytes of its frame.
 #[derive(Clone, Copy, Debug)]
 pub struct CapturedEvent {
+    /// What became of the packet, and when.
     pub event: Event,
     whole: u32,
     kept: u8,
@@ -241,6 +242,7 @@ impl Drop for PartialFile {
     }
 }
 
+/// The rings as one pcapng file in memory, in order of time, with the number of events that it holds.
 pub fn as_pcapng(rings: [&Ring; 2], setting: &Setting<'_>) -> (Vec<u8>, u64) {
     // What the monotonic clock calls now is this time of the calendar.
     let epoch = clock::calendar().since(clock::now());

@@ -1,13 +1,13 @@
 //! ns-2 as a stage. What needs the program says so loudly where it is missing, and passes.
 
 use fairwire_core::Duration;
-use fairwire_experiment::ns2::Ns2;
 use fairwire_experiment::sim::Sim;
 use fairwire_experiment::{Failed, Plan, Stage, WatchRun, WatchRuns, compared};
 use fairwire_linux::clock;
 use fairwire_metrics::judge::Verdict;
 use fairwire_metrics::record::{Agreement, RunRecord};
 use fairwire_scenario::{Overrides, Row, RunId, Scenario, load, parse};
+use fairwire_stages::ns2::Ns2;
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -29,28 +29,6 @@ fn is_large(layout: Layout) -> bool {
     cfg!(target_os = "linux") && layout.size() >= LARGE && layout.align() <= HUGE
 }
 
-/// Takes pieces of 128 KiB and more from the kernel one by one from now on, and returns each when
-/// it is freed. By itself the allocator takes them between the small pieces once one was freed, and
-/// what is free there is kept.
-pub(crate) fn keep_apart() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it changes a setting of the allocator, by its own lock. One that refuses goes on as
-    // it was.
-    unsafe {
-        libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10);
-    }
-}
-
-/// Gives the system back what is free among the small pieces. Takes milliseconds, in which others
-/// wait who want memory.
-pub(crate) fn give_back() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it touches free memory only, and holds the allocator's own locks.
-    unsafe {
-        libc::malloc_trim(0);
-    }
-}
-
 // SAFETY: a piece is `System`'s or the kernel's by its layout alone, so it goes back to whom it
 // came from. Those of the kernel begin at a multiple of `HUGE`, which every alignment that is let
 // through divides, and are all zero at first.

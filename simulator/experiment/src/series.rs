@@ -34,6 +34,7 @@ pub struct Count {
 }
 
 impl Count {
+    /// The sum of both.
     pub fn plus(self, other: Count) -> Count {
         Count {
             left_bytes: self.left_bytes + other.left_bytes,
@@ -42,6 +43,7 @@ impl Count {
         }
     }
 
+    /// What was counted since `other`.
     pub fn minus(self, other: Count) -> Count {
         Count {
             left_bytes: self.left_bytes.saturating_sub(other.left_bytes),
@@ -62,6 +64,7 @@ pub struct Rhythm {
 }
 
 impl Rhythm {
+    /// A rhythm of `every`, for a run that ends at `until`.
     pub fn new(every: Option<Duration>, until: Duration) -> Self {
         Rhythm { next: every.map(|every| (every, every)), until }
     }

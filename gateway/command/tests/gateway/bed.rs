@@ -115,8 +115,8 @@ impl Bed {
     }
 
     pub(super) fn fairwire(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fairwire"));
-        command.arg("gateway").args(arguments);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fairwire-gateway"));
+        command.args(arguments);
         command
     }
 

@@ -1,4 +1,4 @@
-//! The real `fairwire gateway run` between two hosts made of network namespaces. It needs root;
+//! The real `fairwire-gateway run` between two hosts made of network namespaces. It needs root;
 //! elsewhere it says so, loudly, and passes.
 //!
 //! Everything runs in namespaces that end with this test; this process stays where it is.
@@ -15,6 +15,7 @@ mod page;
 mod radius;
 mod recipes;
 mod rights;
+mod router;
 mod setup;
 mod several;
 mod take_over;

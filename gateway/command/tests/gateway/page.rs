@@ -100,7 +100,7 @@ fn on_a_full_disk_the_rest_goes_on_and_the_history_too_when_there_is_room() {
     std::fs::create_dir(&state).expect("the folder is ours");
     // A disk of 2 MiB of its own, which no other process sees.
     let mount = format!("mount -t tmpfs -o size=2m,mode=777 small '{}'", state.display());
-    let run = format!("exec '{}' gateway run '{}'", env!("CARGO_BIN_EXE_fairwire"), config.display());
+    let run = format!("exec '{}' run '{}'", env!("CARGO_BIN_EXE_fairwire-gateway"), config.display());
     let mut command = Command::new("unshare");
     command.args(["-m", "sh", "-c", &format!("{mount} && {run}")]);
     let gateway = bed.begin_command(command);

@@ -15,7 +15,7 @@ fn it_runs_without_root_where_it_is_given_the_two_capabilities() {
     command.args(["--reuid=65534", "--regid=65534"]);
     command.args(["--clear-groups", "--inh-caps=+net_admin,+net_raw", "--ambient-caps=+net_admin,+net_raw"]);
     command.arg("--bounding-set=+net_admin,+net_raw");
-    command.args([env!("CARGO_BIN_EXE_fairwire"), "gateway", "run"]).arg(&config);
+    command.args([env!("CARGO_BIN_EXE_fairwire-gateway"), "run"]).arg(&config);
     command.env("XDG_RUNTIME_DIR", folder).stderr(Stdio::piped());
     let mut child = match bed.hosts.gateway.started(|| command.spawn()) {
         Ok(child) => child,
@@ -44,7 +44,7 @@ fn members_of_a_group_may_read_over_the_socket_and_change_nothing() {
     let as_other = |group: u32, arguments: &[&str]| {
         let mut command = Command::new("setpriv");
         command.args(["--reuid=65533", &format!("--regid={group}"), "--clear-groups"]);
-        command.args([env!("CARGO_BIN_EXE_fairwire"), "gateway"]).args(arguments);
+        command.arg(env!("CARGO_BIN_EXE_fairwire-gateway")).args(arguments);
         let output = bed.output(&mut command);
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };

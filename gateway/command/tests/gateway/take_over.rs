@@ -1,9 +1,9 @@
 //! One process takes over from another, while traffic passes.
 
 use super::bed::{Bed, Gateway, Hosts, INSIDE};
+use fairwire_control::client;
 use fairwire_control::protocol::{Answer, Request, Wanted};
 use fairwire_service::config::Config;
-use fairwire_service::service;
 use rustix::process::Signal;
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -180,7 +180,7 @@ fn false_heir(bed: &Bed, config: &Path, protocol: u32) -> Result<UnixStream, Str
     };
     let (ours, theirs) = UnixStream::pair().expect("a pair");
     let handed = [OwnedFd::from(theirs)].into_iter().collect();
-    match service::send(&bed.socket_file(), &Request::TakeOver { wanted, handed }) {
+    match client::send(&bed.socket_file(), &Request::TakeOver { wanted, handed }) {
         Ok(Answer::Offered) => {}
         Ok(other) => return Err(format!("{other:?}")),
         Err(error) => return Err(error.to_string()),

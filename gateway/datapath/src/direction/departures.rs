@@ -41,7 +41,7 @@ impl Departures {
     }
 
     /// Puts a frame back that was popped.
-    pub fn put(&mut self, ready: ReadyFrame) {
+    pub(super) fn put(&mut self, ready: ReadyFrame) {
         self.through.push_back(ready);
     }
 

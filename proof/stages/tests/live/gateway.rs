@@ -3,32 +3,7 @@
 use super::*;
 use fairwire_core::Duration;
 use fairwire_experiment::Watch;
-use fairwire_experiment::gateway::Gateway;
-use fairwire_service::config::Config;
-use fairwire_service::service;
-use fairwire_service::service::{Configured, Options};
-use std::path::Path;
-
-/// The argument with which the stage starts a gateway.
-pub(super) const COMMAND: &str = "gateway";
-
-/// Runs a gateway, as `fairwire gateway run CONFIG` does.
-pub(super) fn run_gateway(mut arguments: impl Iterator<Item = String>) -> ExitCode {
-    assert_eq!(arguments.next().as_deref(), Some("run"));
-    let path = arguments.next().expect("a configuration");
-    let done = Config::load(Path::new(&path)).map_err(|error| error.to_string()).and_then(|config| {
-        let gateway = Configured { config, path: path.clone().into() };
-        let run = service::run(vec![gateway], &Options::default(), &NEVER);
-        run.map_err(|error| error.to_string())
-    });
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
-}
+use fairwire_stages::gateway::Gateway;
 
 pub(super) fn two_gateways_at_once() {
     let [_, tail_drop] = check_that_faba_holds_a_selfish_flow(&Gateway);
@@ -69,7 +44,7 @@ pub(super) fn a_stopped_gateway_leaves_nothing() {
 fn gateway_of(ancestor: u32) -> Option<u32> {
     let is_gateway = |pid: &u32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).contains("\0gateway\0run\0")
+        String::from_utf8_lossy(&line).contains("fairwire-gateway\0run\0")
     };
     helpers_of(ancestor).into_iter().find(is_gateway)
 }

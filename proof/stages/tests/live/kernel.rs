@@ -1,7 +1,7 @@
 //! The stage `kernel`: contests under this kernel's own disciplines.
 
 use super::*;
-use fairwire_experiment::kernel::Kernel;
+use fairwire_stages::kernel::Kernel;
 
 /// With the kernel's TCP the same contest, so shares are as in the laboratory, where the kernel has
 /// the discipline.

@@ -9,10 +9,10 @@ mod series;
 mod wires;
 
 use fairwire_experiment::lab::Lab;
-use fairwire_experiment::linux::{self, Linux};
 use fairwire_experiment::{Dumbbell, Failed, Plan, Stage};
 use fairwire_metrics::record::{FlowRecord, RunRecord};
 use fairwire_scenario::{Overrides, Scenario, parse};
+use fairwire_stages::linux::{self, Linux};
 use fairwire_testbed::agent;
 use fairwire_testbed::awake::Awake;
 use fairwire_testbed::message::AGENT_COMMAND;
@@ -35,7 +35,6 @@ fn main() -> ExitCode {
     let first = arguments.next();
     match first.as_deref() {
         Some(AGENT_COMMAND) => std::process::exit(agent::main(arguments)),
-        Some(gateway::COMMAND) => return gateway::run_gateway(arguments),
         Some(HOLD) => return hold(&arguments.next().expect("a stage")),
         Some("--list") => return ExitCode::SUCCESS, // a test runner lists names: there are none to pick from
         _ => {}
@@ -64,7 +63,7 @@ fn main() -> ExitCode {
         ("a wire with faults loses the part that the simulated one loses", wires::a_wire_loses_the_same_part),
         ("netem has the faults of a wire, as far as it can", wires::netem_has_the_faults_of_a_wire),
         ("a rate halves, and a link is down, as in the simulator", || {
-            rates::a_rate_halves_and_a_link_is_down(&[LAB, &fairwire_experiment::gateway::Gateway]);
+            rates::a_rate_halves_and_a_link_is_down(&[LAB, &fairwire_stages::gateway::Gateway]);
         }),
         ("the kernel's shaper changes its rate", rates::the_kernels_shaper_changes_its_rate),
         ("the lab follows a trace", rates::the_lab_follows_a_trace),

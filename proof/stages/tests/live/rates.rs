@@ -2,12 +2,12 @@
 
 use super::series::Sampled;
 use super::{LAB, NEVER, contest, run};
-use fairwire_experiment::kernel::Kernel;
-use fairwire_experiment::linux::Linux;
 use fairwire_experiment::sim::Sim;
 use fairwire_experiment::{Plan, Stage};
 use fairwire_metrics::record::RunRecord;
 use fairwire_scenario::Scenario;
+use fairwire_stages::kernel::Kernel;
+use fairwire_stages::linux::Linux;
 
 /// From 3 s on half of 10 Mbit/s, and from 5 s on nothing for 400 ms.
 const CHANGES: &str = "link.changes=[{ at = '3 s', rate = '5 Mbit/s' }, { at = '5 s', down = '400 ms' }]";

@@ -3,9 +3,9 @@
 use super::*;
 use fairwire_core::Duration;
 use fairwire_experiment::Watch;
-use fairwire_experiment::gateway::Gateway;
-use fairwire_experiment::kernel::Kernel;
 use fairwire_scenario::Row;
+use fairwire_stages::gateway::Gateway;
+use fairwire_stages::kernel::Kernel;
 use std::collections::BTreeMap;
 
 /// Keeps what is sampled ten times a second: by kind, name and measure with its unit, the values by

@@ -1,12 +1,12 @@
 //! Wires with faults, on stages with real senders.
 
 use super::{LAB, NEVER, contest, run};
-use fairwire_experiment::gateway::Gateway;
-use fairwire_experiment::linux::Linux;
 use fairwire_experiment::sim::Sim;
 use fairwire_experiment::{Plan, Stage};
 use fairwire_metrics::record::{RunRecord, WireRecord};
 use fairwire_scenario::Scenario;
+use fairwire_stages::gateway::Gateway;
+use fairwire_stages::linux::Linux;
 
 /// A flow of datagrams that never wait, for three seconds, of which two are measured: 1000 packets
 /// each.

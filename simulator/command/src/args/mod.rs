@@ -24,7 +24,7 @@ pub(crate) use watch::WatchArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::ArgValueCompleter;
-use fairwire_core::{Duration, Rate};
+use fairwire_core::Duration;
 use fairwire_scenario::ENGINE;
 use fairwire_terminal::values::whole;
 use lab::LAB_EXAMPLES;

@@ -17,12 +17,9 @@ fn every_command_has_help_with_examples() {
         &["list", "disciplines", "--help"],
         &["lab", "--help"],
         &["lab", "share", "--help"],
-        &["gateway", "--help"],
         &["demo", "--help"],
         &["play", "--help"],
         &["schema", "--help"],
-        &["gateway", "top", "--help"],
-        &["gateway", "check", "--help"],
         &["completions", "--help"],
     ] {
         let output = run(command);
@@ -206,45 +203,6 @@ fn the_committed_schema_of_results_is_current() {
 }
 
 #[test]
-fn the_committed_schema_of_snapshots_is_current() {
-    let output = run(&["schema", "snapshot"]);
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
-    assert!(
-        include_str!("../../../../docs/schema/snapshot.json") == stdout(&output),
-        "docs/schema/snapshot.json is stale; renew it with: cargo run -p fairwire -- schema snapshot > docs/schema/snapshot.json"
-    );
-}
-
-#[test]
-fn top_reports_a_gateway_that_is_not_there() {
-    let output = run(&["gateway", "top", "--socket", "none.sock"]);
-    assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("no gateway answers at none.sock"), "{}", stderr(&output));
-    let output = run(&["gateway", "top", "none.toml"]);
-    assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("none.toml"), "{}", stderr(&output));
-}
-
-#[test]
-fn the_committed_schema_of_gateways_is_current_and_the_examples_hold_to_it() {
-    let output = run(&["schema", "gateway"]);
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
-    let committed = include_str!("../../../../docs/schema/gateway.json");
-    assert!(committed == stdout(&output), "docs/schema/gateway.json is stale: `make schema`");
-    let validator = jsonschema::validator_for(&serde_json::from_str(committed).unwrap()).unwrap();
-    for example in [
-        include_str!("../../../../docs/gateway/home.toml"),
-        include_str!("../../../../docs/gateway/wisp.toml"),
-    ] {
-        let table: toml::Table = toml::from_str(example).unwrap();
-        let mut value = serde_json::to_value(table).unwrap();
-        assert!(validator.is_valid(&value), "{example}");
-        value["download"]["raet"] = "1 Mbit/s".into();
-        assert!(!validator.is_valid(&value), "the schema must be able to refuse");
-    }
-}
-
-#[test]
 fn the_demo_scenario_holds_to_the_committed_schema() {
     let schema: Value = serde_json::from_str(include_str!("../../../../docs/schema/scenario.json")).unwrap();
     let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
@@ -257,4 +215,26 @@ fn the_demo_scenario_holds_to_the_committed_schema() {
     let mut typo = scenario.clone();
     typo["link"]["bufer"] = "1 packet".into();
     assert!(!validator.is_valid(&typo), "the schema must be able to refuse");
+}
+
+#[test]
+fn the_gateways_program_is_started_where_it_is_and_named_where_it_is_not() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let copy = folder.path().join("alone/fairwire");
+    fs::create_dir(folder.path().join("alone")).expect("a folder");
+    fs::copy(env!("CARGO_BIN_EXE_fairwire"), &copy).expect("a copy");
+    let alone = |path: &Path| {
+        let mut command = std::process::Command::new(&copy);
+        command.args(["gateway", "status", "a b"]).env("PATH", path).output().expect("the binary starts")
+    };
+    let output = alone(Path::new("/nowhere"));
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("`fairwire-gateway`, which is missing"), "{}", stderr(&output));
+    let other = folder.path().join("bin");
+    fs::create_dir(&other).expect("a folder");
+    fs::write(other.join("fairwire-gateway"), "#!/bin/sh\nprintf '%s,' \"$@\"\nexit 7\n").expect("a file");
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(other.join("fairwire-gateway"), fs::Permissions::from_mode(0o755)).expect("ours");
+    let output = alone(&other);
+    assert_eq!((code(&output), stdout(&output)), (7, "status,a b,".into()));
 }

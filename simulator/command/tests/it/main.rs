@@ -1,13 +1,11 @@
 //! Integration tests of the command: one binary, since each would be linked with everything again.
 
 mod common;
-mod documents;
 mod exercises;
 mod files;
 mod front;
 mod messages;
 mod outputs;
-mod parity;
 mod parquet;
 mod play;
 mod plot;

@@ -3,15 +3,13 @@
 use crate::common;
 
 use common::{Contest, SCENARIO, code, fairwire, run, stderr, stdout};
+use fairwire_testing::program::{at_a_terminal, ends, seen};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::Read;
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::OpenOptionsExt;
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Output, Stdio};
+use std::time::Duration;
 
 fn json(args: &[&str]) -> Value {
     let output = run(args);
@@ -486,88 +484,13 @@ fn the_lab_writes_its_files_also_when_the_reader_has_left() {
     assert_eq!(fs::read_dir(out).unwrap().count(), 6, "five files of results, and the scenario");
 }
 
-/// `fairwire` with `args` at a terminal of its own, whose other end is the first. It belongs to no
-/// session, so no signal says that it is closed.
-fn at_a_terminal(args: &[&str]) -> (OwnedFd, Child) {
-    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
-    grantpt(&master).and_then(|()| unlockpt(&master)).expect("it is ours");
-    let name = ptsname(&master, Vec::new()).expect("it has one").into_string().expect("ASCII");
-    let mut options = File::options();
-    let options =
-        options.read(true).write(true).custom_flags(rustix::fs::OFlags::NOCTTY.bits().cast_signed());
-    let end = options.open(name).expect("it was unlocked");
-    let size = rustix::termios::Winsize { ws_col: 80, ws_row: 24, ws_xpixel: 0, ws_ypixel: 0 };
-    rustix::termios::tcsetwinsize(&end, size).expect("it is a terminal");
-    let mut command = fairwire();
-    let copy = || end.try_clone().expect("a descriptor");
-    let child = command.args(args).env_remove("CI").stdin(copy()).stdout(copy()).stderr(copy()).spawn();
-    (master, child.expect("the binary starts"))
-}
-
-/// What is written to the terminal until `part` is there. A terminal program moves the cursor over
-/// spaces, so `part` is one word.
-fn seen(master: &OwnedFd, part: &str) -> String {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    const PATIENCE: Timespec = Timespec { tv_sec: 60, tv_nsec: 0 };
-    let mut master = File::from(master.try_clone().expect("a descriptor"));
-    let (mut text, mut chunk) = (Vec::new(), [0; 4096]);
-    while !String::from_utf8_lossy(&text).contains(part) {
-        let ready =
-            poll(&mut [PollFd::new(&master, PollFlags::IN)], Some(&PATIENCE)).expect("it can be polled");
-        assert!(ready == 1, "no `{part}` within a minute: {}", String::from_utf8_lossy(&text));
-        let count = master.read(&mut chunk).expect("it is written to");
-        assert!(count > 0, "{}", String::from_utf8_lossy(&text));
-        text.extend_from_slice(&chunk[..count]);
-    }
-    String::from_utf8_lossy(&text).into_owned()
-}
-
-/// The exit code of `child`, which ends by itself; of a signal as a shell reports it.
-#[allow(clippy::disallowed_methods, reason = "a real process takes real time")]
-fn ends(mut child: Child) -> Option<i32> {
-    let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(60) {
-        if let Some(status) = child.try_wait().expect("it is ours") {
-            return status.code().or_else(|| Some(128 + status.signal()?));
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let _ = child.kill();
-    let _ = child.wait();
-    panic!("a minute after its terminal was closed it still ran");
-}
-
-#[test]
-fn top_ends_with_its_terminal() {
-    // Whether it waits for a key or is in the middle of one, and for a gateway that is not there.
-    for typed in [&b""[..], b"d", b"\x1b["] {
-        let (master, child) = at_a_terminal(&["gateway", "top", "--socket", "/nowhere/at/all.sock"]);
-        seen(&master, "answers");
-        rustix::io::write(&master, typed).expect("it reads keys");
-        drop(master);
-        let code = ends(child);
-        assert_eq!(code, Some(130), "whatever it was doing");
-    }
-}
-
-#[test]
-fn top_ends_by_its_keys_and_leaves_the_terminal_as_it_was() {
-    let (master, child) = at_a_terminal(&["gateway", "top", "--socket", "/nowhere/at/all.sock"]);
-    let before = seen(&master, "answers");
-    assert!(before.contains("\x1b[?1049h"), "the other screen: {before:?}");
-    rustix::io::write(&master, b"q").expect("it reads keys");
-    seen(&master, "\x1b[?1049l");
-    assert_eq!(ends(child), Some(0));
-}
-
 #[test]
 fn a_run_whose_terminal_is_closed_ends_and_its_files_are_written() {
     let contest = Contest::of(SCENARIO);
     let out = contest.path("out");
     let place = out.display().to_string();
     let file = contest.file();
-    let (master, child) = at_a_terminal(&[
+    let (master, child) = at_a_terminal(fairwire().args([
         "run",
         &file,
         "--jobs",
@@ -578,7 +501,7 @@ fn a_run_whose_terminal_is_closed_ends_and_its_files_are_written() {
         "duration=20 s",
         "--out",
         &place,
-    ]);
+    ]));
     seen(&master, "[");
     drop(master);
     let code = ends(child);

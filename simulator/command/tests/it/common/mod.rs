@@ -1,37 +1,23 @@
 //! What the tests of the binary share.
 #![allow(dead_code, reason = "not every test file needs all of it")]
 
+use fairwire_testing::program::Program;
+pub(crate) use fairwire_testing::program::{code, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The binary under test, without a terminal, without colours and with few words.
+/// The program under test.
+pub(crate) const FAIRWIRE: Program =
+    Program { name: "fairwire", file: env!("CARGO_BIN_EXE_fairwire"), cache: env!("CARGO_TARGET_TMPDIR") };
+
+/// The program, ready for arguments.
 pub(crate) fn fairwire() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fairwire"));
-    command.env("NO_COLOR", "1").env("CI", "true").env("LC_ALL", "C.UTF-8").env("TERM", "xterm");
-    // Neither the user's finished runs nor the width of the user's terminal.
-    command.env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR")).env_remove("COLUMNS");
-    command
+    FAIRWIRE.command()
 }
 
 /// Runs `fairwire` with `args`.
 pub(crate) fn run(args: &[&str]) -> Output {
-    fairwire().args(args).output().expect("the binary starts")
-}
-
-/// What was printed.
-pub(crate) fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).expect("output is UTF-8")
-}
-
-/// What was said.
-pub(crate) fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).expect("messages are UTF-8")
-}
-
-/// The exit code.
-#[track_caller]
-pub(crate) fn code(output: &Output) -> i32 {
-    output.status.code().unwrap_or_else(|| panic!("ended by a signal: {}", stderr(output)))
+    FAIRWIRE.run(args)
 }
 
 /// A short contest, in a file of its own.

@@ -1,4 +1,4 @@
-//! `fairwire gateway run` on a router with NAT and a firewall, between a home and the world, all of
+//! `fairwire-gateway run` on a router with NAT and a firewall, between a home and the world, all of
 //! them network namespaces: the recipe of docs/gateway/router.md with the configuration
 //! docs/gateway/home.toml. It needs root; elsewhere it says so, loudly, and passes.
 
@@ -121,8 +121,8 @@ impl Home {
     }
 
     fn fairwire(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fairwire"));
-        command.arg("gateway").args(arguments);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fairwire-gateway"));
+        command.args(arguments);
         command
     }
 

@@ -9,12 +9,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What a page may write to, and so is copied. All else is linked.
-const COPIED: &[&str] = &["scenarios", "docs", "suite", "studies", "examples"];
+const COPIED: &[&str] = &["scenarios", "docs", "proof", "studies", "examples"];
 
-/// What `fairwire` was built into, with the programs of the examples beside it.
-fn built() -> PathBuf {
-    Path::new(env!("CARGO_BIN_EXE_fairwire")).parent().expect("it is in a folder").to_path_buf()
+/// The folder of the programs, those of the examples among them. `make prove` builds all of them.
+pub(crate) fn built() -> PathBuf {
+    Path::new(env!("CARGO_BIN_EXE_fairwire-proof")).parent().expect("it is in a folder").to_path_buf()
 }
+
+/// The programs of this repository.
+pub(crate) const PROGRAMS: [&str; 3] = ["fairwire", "fairwire-gateway", "fairwire-proof"];
 
 /// Between what two blocks print.
 const BETWEEN: char = '\u{1e}';
@@ -22,10 +25,9 @@ const BETWEEN: char = '\u{1e}';
 /// The exit code of a command that cannot run here.
 const SKIPPED: i32 = 77;
 
-/// `sudo` runs what is behind it, and `make build` has been done.
+/// `sudo` runs what is behind it, and `make build` and `make build-gateway` have been done.
 const SUDO: &str = "#!/bin/sh\nexec \"$@\"\n";
-const MAKE: &str =
-    "#!/bin/sh\n[ \"$*\" = build ] || { echo \"make $*: mark the block `no-test: WHY`\" >&2; exit 1; }\n";
+const MAKE: &str = "#!/bin/sh\n[ \"$*\" = build ] || [ \"$*\" = build-gateway ] || { echo \"make $*: mark the block `no-test: WHY`\" >&2; exit 1; }\n";
 
 /// `cargo run -p NAME -- ARGUMENTS` runs what cargo has built for the tests of that crate. It
 /// builds nothing: that takes minutes.
@@ -82,7 +84,9 @@ impl Sandbox {
         for place in ["target/release", "bin"] {
             let place = folder.path().join(place);
             fs::create_dir_all(&place).expect("a folder");
-            symlink(env!("CARGO_BIN_EXE_fairwire"), place.join("fairwire")).expect("a link");
+            for program in PROGRAMS {
+                symlink(built().join(program), place.join(program)).expect("a link");
+            }
         }
         for (name, text) in [("sudo", SUDO), ("make", MAKE), ("cargo", CARGO)] {
             let path = folder.path().join("bin").join(name);

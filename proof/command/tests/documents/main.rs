@@ -10,6 +10,7 @@ mod sandbox;
 use page::{Block, Page, Run};
 use sandbox::{Ended, Sandbox};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Mutex;
 use std::{fs, thread};
 
@@ -159,11 +160,12 @@ fn unknown(page: &Page, command: &page::Typed, makefile: &str) -> Option<String>
             let is_there = makefile.contains(&format!("\n{target}:"));
             (!is_there).then(|| format!("there is no target `{target}`"))
         }
-        "fairwire" => {
+        program if sandbox::PROGRAMS.contains(&program) => {
             let own = command.words.split(|word| word == "--").next().unwrap_or_default();
-            let ended = super::common::fairwire().args(&own[1..]).arg("--help").output();
-            let ended = ended.expect("the binary starts");
-            let said = super::common::stderr(&ended);
+            let mut command = Command::new(sandbox::built().join(program));
+            command.args(&own[1..]).arg("--help").env("NO_COLOR", "1");
+            let ended = command.output().expect("`make prove` builds the programs");
+            let said = String::from_utf8_lossy(&ended.stderr).into_owned();
             let is_known = ended.status.success()
                 || ["unknown value", "` is `", "without a value", "; allowed: "]
                     .iter()

@@ -215,7 +215,8 @@ fn typed(line: usize, code: &str) -> Option<Typed> {
         *program = name.to_owned();
     }
     words.retain(|word| word != ANYTHING);
-    let is_ours = words.len() > 1 && ["fairwire", "make"].contains(&words[0].as_str());
+    let is_ours =
+        words.len() > 1 && (words[0] == "make" || super::sandbox::PROGRAMS.contains(&words[0].as_str()));
     is_ours.then_some(Typed { line, words })
 }
 

@@ -1,8 +1,7 @@
-//! `fairwire gateway check`.
+//! `fairwire-gateway check`.
 
-use crate::common;
-
-use common::{code, run, stderr, stdout};
+use super::GATEWAY;
+use fairwire_testing::program::{code, stderr, stdout};
 use serde_json::Value;
 use std::path::Path;
 
@@ -13,11 +12,11 @@ fn example(name: &str) -> String {
 #[test]
 fn the_examples_pass_offline_and_are_shown() {
     for name in ["home.toml", "bump.toml", "wisp.toml"] {
-        let output = run(&["gateway", "check", &example(name), "--offline"]);
+        let output = GATEWAY.run(&["check", &example(name), "--offline"]);
         assert_eq!(code(&output), 0, "{}", stderr(&output));
         assert!(stdout(&output).contains("download: "), "{}", stdout(&output));
     }
-    let shown = stdout(&run(&["gateway", "check", &example("wisp.toml"), "--offline"]));
+    let shown = stdout(&GATEWAY.run(&["check", &example("wisp.toml"), "--offline"]));
     for part in [
         "gateway `wisp`",
         "9 subscribers, 3 classes",
@@ -31,7 +30,7 @@ fn the_examples_pass_offline_and_are_shown() {
 
 #[test]
 fn everything_is_in_json() {
-    let output = run(&["gateway", "check", &example("wisp.toml"), "--offline", "--format", "json"]);
+    let output = GATEWAY.run(&["check", &example("wisp.toml"), "--offline", "--format", "json"]);
     let value: Value = serde_json::from_str(&stdout(&output)).unwrap();
     let tree = value["ways"][0]["tree"].as_array().unwrap();
     assert_eq!(tree.len(), 13);
@@ -43,7 +42,7 @@ fn everything_is_in_json() {
 
 #[test]
 fn an_interface_that_is_not_there_ends_with_two() {
-    let output = run(&["gateway", "check", &example("home.toml")]);
+    let output = GATEWAY.run(&["check", &example("home.toml")]);
     assert_eq!(code(&output), 2, "{}", stderr(&output));
     let message = stderr(&output);
     assert!(message.contains("`wire.inside` is `lan0`, but there is no such interface here"), "{message}");

@@ -1,0 +1,102 @@
+//! A program under test, also at a terminal.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, Output};
+use std::time::{Duration, Instant};
+
+/// A program under test.
+#[derive(Clone, Copy, Debug)]
+pub struct Program {
+    /// Its name.
+    pub name: &'static str,
+    /// Its file.
+    pub file: &'static str,
+    /// A folder for what it keeps.
+    pub cache: &'static str,
+}
+
+impl Program {
+    /// The program without a terminal, without colours, and apart from what the user has kept.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(self.file);
+        command.env("NO_COLOR", "1").env("CI", "true").env("LC_ALL", "C.UTF-8").env("TERM", "xterm");
+        command.env("XDG_CACHE_HOME", self.cache).env_remove("COLUMNS");
+        command
+    }
+
+    /// Runs it with `args`.
+    pub fn run(&self, args: &[&str]) -> Output {
+        self.command().args(args).output().expect("the program starts")
+    }
+}
+
+/// The text that was printed.
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("output is UTF-8")
+}
+
+/// The text on stderr.
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("messages are UTF-8")
+}
+
+/// The exit code.
+#[track_caller]
+pub fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or_else(|| panic!("ended by a signal: {}", stderr(output)))
+}
+
+/// The program of `command` at a terminal of its own, whose other end is the first. It belongs to no
+/// session, so no signal says that it is closed.
+pub fn at_a_terminal(command: &mut Command) -> (OwnedFd, Child) {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
+    grantpt(&master).and_then(|()| unlockpt(&master)).expect("it is ours");
+    let name = ptsname(&master, Vec::new()).expect("it has one").into_string().expect("ASCII");
+    let mut options = File::options();
+    let options =
+        options.read(true).write(true).custom_flags(rustix::fs::OFlags::NOCTTY.bits().cast_signed());
+    let end = options.open(name).expect("it was unlocked");
+    let size = rustix::termios::Winsize { ws_col: 80, ws_row: 24, ws_xpixel: 0, ws_ypixel: 0 };
+    rustix::termios::tcsetwinsize(&end, size).expect("it is a terminal");
+    let copy = || end.try_clone().expect("a descriptor");
+    let child = command.env_remove("CI").stdin(copy()).stdout(copy()).stderr(copy()).spawn();
+    (master, child.expect("the binary starts"))
+}
+
+/// What is written to the terminal until `part` is there. A terminal program moves the cursor over
+/// spaces, so `part` is one word.
+pub fn seen(master: &OwnedFd, part: &str) -> String {
+    const PATIENCE: Timespec = Timespec { tv_sec: 60, tv_nsec: 0 };
+    let mut master = File::from(master.try_clone().expect("a descriptor"));
+    let (mut text, mut chunk) = (Vec::new(), [0; 4096]);
+    while !String::from_utf8_lossy(&text).contains(part) {
+        let ready =
+            poll(&mut [PollFd::new(&master, PollFlags::IN)], Some(&PATIENCE)).expect("it can be polled");
+        assert!(ready == 1, "no `{part}` within a minute: {}", String::from_utf8_lossy(&text));
+        let count = master.read(&mut chunk).expect("it is written to");
+        assert!(count > 0, "{}", String::from_utf8_lossy(&text));
+        text.extend_from_slice(&chunk[..count]);
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The exit code of `child`, which ends by itself; of a signal as a shell reports it.
+#[allow(clippy::disallowed_methods, reason = "a real process takes real time")]
+pub fn ends(mut child: Child) -> Option<i32> {
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(60) {
+        if let Some(status) = child.try_wait().expect("it is ours") {
+            return status.code().or_else(|| Some(128 + status.signal()?));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    panic!("a minute after its terminal was closed it still ran");
+}

@@ -1,0 +1,22 @@
+//! Integration tests of the program without a network: one binary, since each would be linked with
+//! everything again.
+
+mod check;
+mod front;
+
+use fairwire_testing::program::Program;
+use std::path::Path;
+
+/// The program under test.
+const GATEWAY: Program = Program {
+    name: "fairwire-gateway",
+    file: env!("CARGO_BIN_EXE_fairwire-gateway"),
+    cache: env!("CARGO_TARGET_TMPDIR"),
+};
+
+#[test]
+fn every_message_is_as_recorded_and_ends_with_two() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/messages");
+    let test = "cargo test -p fairwire-gateway --test it message";
+    fairwire_testing::messages::check(&GATEWAY, &folder, &["gateway"], test);
+}
