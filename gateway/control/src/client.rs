@@ -1,6 +1,6 @@
 //! The client's end of the control socket, for `status`, `reload`, `set-weight` and `capture`.
 
-use crate::protocol::{Answer, Request};
+use crate::protocol::{Answer, PROGRAM, Request};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub enum RequestError {
         source: io::Error,
     },
     /// It answered with something else.
-    #[error("what answers at {} is no gateway of this version: {message}", path.display())]
+    #[error("the answer at {} is none of a gateway of this version ({PROGRAM}): {message}", path.display())]
     Strange {
         /// The socket.
         path: PathBuf,
@@ -37,7 +37,7 @@ pub fn send(path: &Path, request: &Request) -> Result<Answer, RequestError> {
     let strange = |message| RequestError::Strange { path: path.to_owned(), message };
     let mut stream = UnixStream::connect(path).map_err(silent)?;
     stream.set_read_timeout(Some(PATIENCE)).map_err(silent)?;
-    let mut line = serde_json::to_string(request).map_err(|error| strange(error.to_string()))?;
+    let mut line = request.to_line().map_err(|error| strange(error.to_string()))?;
     line.push('\n');
     let sent = request.handed().send(&stream, line.as_bytes()).map_err(silent)?;
     stream.write_all(&line.as_bytes()[sent..]).map_err(silent)?;

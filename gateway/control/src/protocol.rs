@@ -1,10 +1,20 @@
 //! The protocol of the control socket: one JSON object a line, a request and then its answer.
+//!
+//! A request may say which version of the protocol its sender speaks, and what the sender is; our own
+//! clients do. A gateway of another version refuses it, and names both.
 
 use super::handed::Handed;
 use crate::snapshot::{CountsSnapshot, Snapshot};
 use fairwire_wire::Way;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::path::PathBuf;
+
+/// The version of this protocol. It changes where an older end would take a message for another one.
+pub const PROTOCOL: u32 = 1;
+
+/// This end, as it is named to the other one.
+pub const PROGRAM: &str = concat!("fairwire-gateway ", env!("CARGO_PKG_VERSION"));
 
 /// The most flows of each way in one answer: some 2 MB.
 pub const MAX_FLOWS: u32 = 10_000;
@@ -195,9 +205,93 @@ pub struct Reloaded {
     pub is_balanced: bool,
 }
 
+/// A request with its sender.
+#[derive(Serialize)]
+struct Signed<'a> {
+    #[serde(flatten)]
+    request: &'a Request,
+    protocol: u32,
+    program: &'a str,
+}
+
+/// The sender of a request; a program that speaks for itself may leave it out.
+#[derive(Default, Deserialize)]
+struct Sender {
+    protocol: Option<u32>,
+    program: Option<String>,
+}
+
+impl Request {
+    /// The line that is sent, without its end.
+    ///
+    /// # Errors
+    /// A path in it is not UTF-8.
+    pub fn to_line(&self) -> serde_json::Result<String> {
+        serde_json::to_string(&Signed { request: self, protocol: PROTOCOL, program: PROGRAM })
+    }
+
+    /// Reads a line. The files that came with it are added by [`Request::with`].
+    ///
+    /// # Errors
+    /// The line is no request, or is one of another version of the protocol: why, for its sender.
+    pub fn of_line(line: &[u8]) -> Result<Self, String> {
+        let no_request = |error: serde_json::Error| {
+            format!("this is no request: {error}; allowed: one JSON object a line")
+        };
+        let mut object: Map<String, Value> = serde_json::from_slice(line).map_err(no_request)?;
+        let mut sender = Map::new();
+        for key in ["protocol", "program"] {
+            sender.extend(object.remove(key).map(|value| (key.to_owned(), value)));
+        }
+        let Sender { protocol, program } = Sender::deserialize(Value::Object(sender)).map_err(no_request)?;
+        if let Some(theirs) = protocol.filter(|protocol| *protocol != PROTOCOL) {
+            let program: String = program.unwrap_or_default().chars().take(64).collect();
+            let program = if program.is_empty() { "the client".to_owned() } else { program };
+            return Err(format!(
+                "{program} speaks version {theirs} of the control protocol, and this gateway ({PROGRAM}) version {PROTOCOL}; \
+                 allowed: the same version of fairwire-gateway at both ends"
+            ));
+        }
+        Request::deserialize(Value::Object(object)).map_err(no_request)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_request_comes_back_from_its_line_and_may_leave_its_sender_out() {
+        let request = Request::SetWeight { class: "gold".into(), weight: 2.0 };
+        let line = request.to_line().expect("it is data");
+        assert!(line.contains(r#""protocol":1"#) && line.contains(PROGRAM), "{line}");
+        assert_eq!(Request::of_line(line.as_bytes()), Ok(request.clone()));
+        let own = br#"{"request":"set-weight","class":"gold","weight":2}"#;
+        assert_eq!(Request::of_line(own), Ok(request));
+        let typo = br#"{"request":"set-weight","class":"gold","wieght":2,"protocol":1}"#;
+        assert!(Request::of_line(typo).unwrap_err().contains("wieght"));
+    }
+
+    #[test]
+    fn a_request_of_another_version_is_refused_and_both_ends_are_named() {
+        // It is refused for its version, whatever else an end of this version would find in it.
+        let newer = br#"{"request":"fly","protocol":2,"program":"fairwire-gateway 9.9.9"}"#;
+        let why = Request::of_line(newer).unwrap_err();
+        for part in ["fairwire-gateway 9.9.9", "version 2", PROGRAM, "version 1"] {
+            assert!(why.contains(part), "no `{part}` in: {why}");
+        }
+        assert!(
+            Request::of_line(br#"{"request":"status","protocol":2}"#).unwrap_err().contains("the client")
+        );
+        for odd in [
+            &br#"{"request":"status","protocol":"1"}"#[..],
+            br#"{"request":"status","program":1}"#,
+            b"[]",
+            b"\xff",
+        ] {
+            assert!(Request::of_line(odd).unwrap_err().starts_with("this is no request"), "{odd:?}");
+        }
+    }
 
     #[test]
     fn what_a_program_may_leave_out_is_left_out() {

@@ -104,9 +104,8 @@ fn connect(socket: &Path, request: &Request) -> Result<BufReader<UnixStream>, St
     let connect = || -> io::Result<UnixStream> {
         let mut stream = UnixStream::connect(socket)?;
         stream.set_read_timeout(Some(PATIENCE))?;
-        let mut line = serde_json::to_vec(request)?;
-        line.push(b'\n');
-        stream.write_all(&line)?;
+        let line = request.to_line()?;
+        stream.write_all(format!("{line}\n").as_bytes())?;
         Ok(stream)
     };
     connect()

@@ -305,9 +305,7 @@ impl Client {
         let line: Vec<u8> = self.input.drain(..=end).collect();
         self.heard = now;
         let handed = std::mem::take(&mut self.handed);
-        serde_json::from_slice::<Request>(&line)
-            .map(|request| request.with(handed))
-            .map_err(|error| format!("this is no request: {error}; allowed: one JSON object a line"))
+        Request::of_line(&line).map(|request| request.with(handed))
     }
 
     /// Takes the requests that come next and that `reload` answers too, and counts them. The files
@@ -316,7 +314,7 @@ impl Client {
         let mut count = 0;
         for _ in 0..MERGED_READS {
             while let Some(end) = self.input.iter().position(|byte| *byte == b'\n') {
-                let next = serde_json::from_slice::<Request>(&self.input[..=end]);
+                let next = Request::of_line(&self.input[..=end]);
                 let Some(merged) = next.ok().and_then(|next| merged(reload, next, &mut self.handed)) else {
                     return count;
                 };

@@ -286,7 +286,7 @@ fn a_plan_with_a_burst_has_a_peak_and_one_that_makes_no_sense_is_refused_in_its_
     assert!(rates.contains(&("peak".to_owned(), 40.0)), "{rates:?}");
     let ann = config.explain().ways[0].tree.iter().find(|class| class.class == "ann").cloned();
     assert_eq!(
-        ann.and_then(|ann| ann.burst).map(|burst| burst.to_string()).as_deref(),
+        ann.and_then(|ann| ann.burst).map(|burst| burst.0.to_string()).as_deref(),
         Some("40 Mbit/s for 10 s")
     );
     for (burst, said) in [
