@@ -1,7 +1,11 @@
 //! Ctrl-C: the first one requests to stop and report, the second one ends at once.
 
 use crate::notice::notice;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::low_level::pipe;
+use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
@@ -11,19 +15,31 @@ static STOP: AtomicBool = AtomicBool::new(false);
 pub fn flag() -> &'static AtomicBool {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
-        let handler = || {
+        if let Err(error) = listen() {
+            notice(format_args!("note: an interrupted run will report nothing: {error}"));
+        }
+    });
+    &STOP
+}
+
+/// Starts the thread that hears of signals, by a byte each in a pipe.
+fn listen() -> io::Result<()> {
+    let (mut signals, writer) = io::pipe()?;
+    let hear = move || {
+        while let Ok(1) = signals.read(&mut [0]) {
             if STOP.swap(true, Ordering::Relaxed) {
                 std::process::exit(130);
             }
             notice(format_args!(
                 "interrupted: stopping and reporting what is finished (again to stop at once)"
             ));
-        };
-        if let Err(error) = ctrlc::set_handler(handler) {
-            notice(format_args!("note: an interrupted run will report nothing: {error}"));
         }
-    });
-    &STOP
+    };
+    thread::Builder::new().name("signals".into()).spawn(hear)?;
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        pipe::register(signal, writer.try_clone()?)?;
+    }
+    Ok(())
 }
 
 /// Raises the flag, as Ctrl-C does where the terminal gives it as a key.

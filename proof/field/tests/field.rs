@@ -43,7 +43,7 @@ fn run() -> ExitCode {
     let has_service = has_service();
     if !has_service {
         skipped(
-            "field tests of classes and faults: there is no `fairwire gateway run` beside this test (cargo build -p fairwire)",
+            "field tests of classes and faults: there is no `fairwire-gateway` beside this test (cargo build -p fairwire-gateway)",
         );
         if std::env::var_os(PROGRAM).is_none() {
             return ExitCode::SUCCESS; // nothing to test

@@ -64,7 +64,8 @@ fn dispatch(cli: Cli) -> Result<Ending, Failure> {
         Command::Schema { which } => command::schema::schema(which),
         Command::Completions { shell } => manual::completions(Cli::command(), shell),
         Command::Gateway { args } => command::gateway::gateway(&args),
-        Command::Man { out } => manual::pages(Cli::command(), &out),
+        // The pages of the gateway are those of its own program.
+        Command::Man { out } => manual::pages(Cli::command().mut_subcommand("gateway", |own| own.hide(true)), &out),
         Command::LabAgent { args } => Ok(command::lab::agent(args)),
     }
 }

@@ -233,7 +233,7 @@ fn virtual_clock() -> Result<PathBuf, UmlError> {
         return Ok(clock);
     }
     Err(UmlError::Missing(
-        "the virtual clock of User Mode Linux is not built: cargo build --release -p fairwire-experiment --example virtual_clock"
+        "the virtual clock of User Mode Linux is not built: cargo build --release -p fairwire-stages --example virtual_clock"
             .into(),
     ))
 }
