@@ -1,7 +1,7 @@
 //! The command lines of fairwire's programs, towards people.
 //!
-//! A [`Failure`](failure::Failure) is reported in one shape, whether a file or an argument is wrong,
-//! and ends with exit code 2 where it is the user's to mend, with 1 where it is ours. [`start`] is
+//! A [`Failure`](failure::Failure) is reported in one shape, whether a file or an argument is wrong.
+//! Its exit code is 2 where it is the user's to mend, and 1 where it is ours. [`start`] is
 //! the same beginning for every program. [`screen`] is for programs that fill a terminal.
 //!
 //! Exit codes: 0 done; 1 our fault; 2 the user's (a bad file or argument); 3 an expectation stated

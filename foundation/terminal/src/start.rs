@@ -9,7 +9,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 /// Runs a program: reads the arguments of this process as `A`, lets `dispatch` do the work, and
-/// reports a failure. Where the shell asks for completions by the variable `complete`, it ends here.
+/// reports a failure. Where the shell requests completions by the variable `complete`, it ends here.
 pub fn main<A: Parser>(
     complete: &'static str,
     dispatch: impl FnOnce(A) -> Result<Ending, Failure>,

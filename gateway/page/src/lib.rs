@@ -10,6 +10,7 @@ pub mod drops;
 pub mod history;
 pub mod http;
 pub mod live;
+mod lock;
 mod recorder;
 pub mod replay;
 mod routes;
@@ -32,8 +33,9 @@ use fairwire_service::telemetry::about::max_arrivals;
 use fairwire_wire::Way;
 use history::History;
 use live::Live;
+use lock::lock;
 use replay::{Minute, Outcome, ReplayAnswer, Unit};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What the page is made of.
 #[derive(Debug)]
@@ -143,9 +145,4 @@ pub enum ReplayError {
     /// The other discipline cannot work there.
     #[error(transparent)]
     Build(#[from] BuildError),
-}
-
-/// What a thread left behind that panicked is shown as it is.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

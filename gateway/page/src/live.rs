@@ -4,7 +4,7 @@
 //! one message, so that a reading costs no system call. A viewer that does not take its messages
 //! misses some, and is sent away when it took none for [`MAX_MISSED`] messages.
 
-use super::lock;
+use super::lock::lock;
 use crate::http::{Latest, Marks, now_ms};
 use axum::body::Bytes;
 use fairwire_control::snapshot::Snapshot;

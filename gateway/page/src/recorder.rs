@@ -1,7 +1,8 @@
 //! The thread that writes what happened.
 
+use super::Watch;
 use super::history::Slots;
-use super::{Watch, lock};
+use super::lock::lock;
 use fairwire_datapath::arrivals::Arrival;
 use fairwire_linux::clock;
 use fairwire_wire::Way;

@@ -2,7 +2,7 @@
 
 use crate::config::user::User;
 use crate::config::{Config, PlanContext};
-use crate::service::ServiceError;
+use crate::service::error::ServiceError;
 use crate::telemetry::Board;
 use std::io;
 use std::net::{SocketAddr, TcpListener};

@@ -3,7 +3,8 @@
 //!
 //! A link to a file that is no page leads to the repository on the web; pictures come along.
 
-use crate::house::docs::{CONTENTS, EVERY_PAGE_OF, headings, links, resolved};
+use crate::house::docs::{CONTENTS, EVERY_PAGE_OF};
+use crate::house::markdown::{headings, links, resolved};
 use crate::house::tree::{File, Tree};
 use std::collections::BTreeSet;
 use std::fs;

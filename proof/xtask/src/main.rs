@@ -1,62 +1,41 @@
 //! `cargo xtask <task>`: development tasks.
 
-use std::path::Path;
 use std::process::ExitCode;
 use xtask::{book, house};
 
-const TASKS: &str = "house         check the house rules (STYLE.md, ARCHITECTURE.md)
+const TASKS: &str = "cargo xtask <task>
+
+  house         check the house rules (STYLE.md, ARCHITECTURE.md)
   book FOLDER   write the pages of docs/SUMMARY.md into a folder, for mdBook (`make docs`)";
 
 fn main() -> ExitCode {
-    let (task, place) = (std::env::args().nth(1), std::env::args().nth(2));
-    match task.as_deref() {
-        Some("house") => check_house(),
-        Some("book") if place.is_some() => stage_book(place.unwrap_or_default().as_ref()),
-        Some("help" | "--help" | "-h") => {
-            println!("cargo xtask <task>\n\n  {TASKS}");
-            ExitCode::SUCCESS
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    let given: Vec<&str> = given.iter().map(String::as_str).collect();
+    let done = house::Tree::load(house::root()).and_then(|tree| match given[..] {
+        ["house"] => check_house(&tree),
+        ["book", out] => {
+            book::stage(&tree, out.as_ref()).map(|pages| println!("book: {pages} pages in {out}"))
         }
-        given => {
-            eprintln!("no task `{}`; allowed:\n\n  {TASKS}", given.unwrap_or_default());
-            ExitCode::from(2)
-        }
-    }
-}
-
-fn stage_book(out: &Path) -> ExitCode {
-    match house::Tree::load(house::root()).and_then(|tree| book::stage(&tree, out)) {
-        Ok(pages) => {
-            println!("book: {pages} pages in {}", out.display());
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("book: {error}");
-            ExitCode::from(2)
+        _ => Err(TASKS.into()),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
         }
     }
 }
 
-fn check_house() -> ExitCode {
-    let tree = match house::Tree::load(house::root()) {
-        Ok(tree) => tree,
-        Err(error) => {
-            eprintln!("house: {error}");
-            return ExitCode::from(2);
-        }
-    };
-    let mut broken = 0;
-    for rule in house::RULES {
-        let breaches = (rule.check)(&tree);
-        broken += usize::from(!breaches.is_empty());
-        for breach in breaches {
-            eprintln!("{breach}");
-        }
-    }
-    let (rules, files) = (house::RULES.len(), tree.files.len());
-    if broken > 0 {
-        eprintln!("house: {broken} of {rules} rules broken ({files} files read)");
-        return ExitCode::FAILURE;
+fn check_house(tree: &house::Tree) -> Result<(), String> {
+    let (breaches, rules, files) = (house::check(tree), house::RULES.len(), tree.files.len());
+    if !breaches.is_empty() {
+        return Err(format!(
+            "{}\nhouse: {} breaches of {rules} rules ({files} files read)",
+            breaches.join("\n"),
+            breaches.len()
+        ));
     }
     println!("house: {rules} rules kept ({files} files read)");
-    ExitCode::SUCCESS
+    Ok(())
 }

@@ -140,7 +140,7 @@ pub enum DscpChoice {
 }
 
 impl DscpChoice {
-    /// The rewriting of codepoints that it stands for.
+    /// The rewriting of codepoints that it represents.
     pub fn rewriting(self) -> Dscp {
         match self {
             DscpChoice::Keep => Dscp::Keep,

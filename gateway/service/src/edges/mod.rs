@@ -8,8 +8,8 @@ pub mod report;
 
 use crate::config::Config;
 use crate::edges::report::{ClassId, ClassReport, Freshness, Key, MAX_REPORT_BYTES, Refusal, Report};
-use crate::service::ServiceError;
 use crate::service::engine::Command;
+use crate::service::error::ServiceError;
 use crate::service::log::say;
 use crate::service::reload::Present;
 use crate::telemetry::Board;

@@ -15,7 +15,7 @@ mod bridge;
 mod clients;
 mod control;
 pub(crate) mod engine;
-mod error;
+pub(crate) mod error;
 mod following;
 mod forwarding;
 mod guard;

@@ -1,261 +1,120 @@
 //! The arrows between crates: which may be built with which.
+//!
+//! A crate knows what its folder may know ([`FOLDERS`]), and some know less ([`KNOWS`]).
+//! `ARCHITECTURE.md` explains both; an exception is a decision, and a file in `docs/adr` says why.
 
 use super::breach::Breach;
-use super::tree::Tree;
+use super::tree::{Crate, Tree};
 
-/// The name of the rule on arrows.
-pub const ARROWS: &str = "arrows";
-/// The name of the rule on core.
-pub const CORE: &str = "core depends on nothing";
-
-/// Each crate, and the crates of the house that it may be built with. `ARCHITECTURE.md` explains
-/// the table; its only copy is here. A new crate or arrow is a decision: a file in
-/// `docs/adr` says why.
-pub const ALLOWED: &[(&str, &[&str])] = &[
-    ("fairwire-core", &[]),
-    ("fairwire-parameters-macro", &[]),
-    ("fairwire-parameters", &["fairwire-core", "fairwire-parameters-macro"]),
-    ("fairwire-laws", &["fairwire-core", "fairwire-parameters"]),
-    ("fairwire-catalogue", &["fairwire-core", "fairwire-laws", "fairwire-parameters"]),
-    ("fairwire-link", &["fairwire-catalogue", "fairwire-core", "fairwire-laws"]),
-    ("fairwire-document", &["fairwire-core"]),
-    ("fairwire-wire", &["fairwire-core"]),
-    ("fairwire-metrics", &["fairwire-core"]),
-    ("fairwire-tcp", &["fairwire-core", "fairwire-parameters"]),
-    ("fairwire-testing", &["fairwire-core"]),
-    ("fairwire-figures", &[]),
-    ("fairwire-web", &[]),
-    ("fairwire-linux", &["fairwire-core", "fairwire-wire"]),
-    ("fairwire-testbed", &["fairwire-core", "fairwire-linux", "fairwire-wire"]),
-    ("fairwire-sim", &["fairwire-core", "fairwire-metrics", "fairwire-tcp"]),
-    (
-        "fairwire-scenario",
-        &[
-            "fairwire-catalogue",
-            "fairwire-core",
-            "fairwire-laws",
-            "fairwire-document",
-            "fairwire-metrics",
-            "fairwire-parameters",
-            "fairwire-sim",
-            "fairwire-tcp",
-            "fairwire-wire",
-        ],
-    ),
-    ("fairwire-play", &["fairwire-core", "fairwire-metrics", "fairwire-scenario"]),
-    ("fairwire-play-wasm", &["fairwire-play"]),
-    ("fairwire-sweep", &["fairwire-core", "fairwire-document", "fairwire-metrics", "fairwire-scenario"]),
-    (
-        "fairwire-study",
-        &[
-            "fairwire-catalogue",
-            "fairwire-core",
-            "fairwire-laws",
-            "fairwire-document",
-            "fairwire-figures",
-            "fairwire-metrics",
-            "fairwire-scenario",
-            "fairwire-sim",
-            "fairwire-tcp",
-        ],
-    ),
-    (
-        "fairwire-gateway",
-        &[
-            "fairwire-catalogue",
-            "fairwire-core",
-            "fairwire-laws",
-            "fairwire-document",
-            "fairwire-linux",
-            "fairwire-metrics",
-            "fairwire-parameters",
-            "fairwire-testbed",
-            "fairwire-web",
-            "fairwire-wire",
-        ],
-    ),
-    (
-        "fairwire-experiment",
-        &[
-            "fairwire-catalogue",
-            "fairwire-core",
-            "fairwire-gateway",
-            "fairwire-laws",
-            "fairwire-link",
-            "fairwire-linux",
-            "fairwire-metrics",
-            "fairwire-scenario",
-            "fairwire-sim",
-            "fairwire-tcp",
-            "fairwire-testbed",
-            "fairwire-wire",
-        ],
-    ),
-    (
-        "fairwire",
-        &[
-            "fairwire-catalogue",
-            "fairwire-core",
-            "fairwire-experiment",
-            "fairwire-laws",
-            "fairwire-document",
-            "fairwire-figures",
-            "fairwire-gateway",
-            "fairwire-linux",
-            "fairwire-metrics",
-            "fairwire-parameters",
-            "fairwire-play",
-            "fairwire-scenario",
-            "fairwire-sweep",
-            "fairwire-study",
-            "fairwire-testbed",
-            "fairwire-web",
-            "fairwire-wire",
-        ],
-    ),
-    (
-        "fairwire-oracle",
-        &[
-            "fairwire-catalogue",
-            "fairwire-core",
-            "fairwire-experiment",
-            "fairwire-laws",
-            "fairwire-linux",
-            "fairwire-metrics",
-            "fairwire-testbed",
-            "fairwire-wire",
-        ],
-    ),
-    (
-        "fairwire-field",
-        &[
-            "fairwire-catalogue",
-            "fairwire-core",
-            "fairwire-document",
-            "fairwire-laws",
-            "fairwire-gateway",
-            "fairwire-linux",
-            "fairwire-metrics",
-            "fairwire-testbed",
-        ],
-    ),
-    (
-        "own-discipline",
-        &["fairwire", "fairwire-catalogue", "fairwire-core", "fairwire-laws", "fairwire-parameters"],
-    ),
-    ("own-controller", &["fairwire", "fairwire-parameters", "fairwire-scenario", "fairwire-tcp"]),
-    (
-        "own-marker",
-        &["fairwire", "fairwire-catalogue", "fairwire-core", "fairwire-laws", "fairwire-parameters"],
-    ),
-    (
-        "own-source",
-        &["fairwire", "fairwire-core", "fairwire-parameters", "fairwire-scenario", "fairwire-sim"],
-    ),
-    (
-        "own-endpoint",
-        &["fairwire", "fairwire-core", "fairwire-parameters", "fairwire-scenario", "fairwire-sim"],
-    ),
-    (
-        "endpoint-quinn",
-        &["fairwire", "fairwire-core", "fairwire-parameters", "fairwire-scenario", "fairwire-sim"],
-    ),
-    (
-        "endpoint-smoltcp",
-        &["fairwire", "fairwire-core", "fairwire-parameters", "fairwire-scenario", "fairwire-sim"],
-    ),
-    (
-        "fairwire-python",
-        &[
-            "fairwire-catalogue",
-            "fairwire-core",
-            "fairwire-document",
-            "fairwire-figures",
-            "fairwire-laws",
-            "fairwire-metrics",
-            "fairwire-parameters",
-            "fairwire-scenario",
-            "fairwire-sim",
-            "fairwire-study",
-            "fairwire-sweep",
-            "fairwire-tcp",
-        ],
-    ),
-    ("link-quinn", &["fairwire-link"]),
-    ("link-smoltcp", &["fairwire-link"]),
-    ("xtask", &[]),
+/// Each folder of crates, and the folders whose crates those in it may be built with.
+const FOLDERS: &[(&str, &str)] = &[
+    ("foundation", "foundation"),
+    ("simulator", "foundation simulator"),
+    ("gateway", "foundation gateway"),
+    ("python", "foundation simulator"),
+    ("examples", "foundation simulator gateway"),
+    ("proof", "foundation simulator gateway proof"),
 ];
 
-/// Every crate and every arrow is in the table.
+/// Arrows that no folder allows: a lab puts the gateway's datapath between real hosts.
+const EXCEPTIONS: &[(&str, &str)] = &[("experiment", "datapath")];
+
+/// Crates that know less than their folder may, and all of the house that they know. Any other is
+/// free in its folder; cargo itself refuses an arrow against another.
+pub const KNOWS: &[(&str, &str)] = &[
+    ("core parameters-macro figures web", ""),
+    ("document metrics testing wire", "core"),
+    ("parameters", "core parameters-macro"),
+    ("laws tcp", "core parameters"),
+    ("catalogue", "core laws parameters"),
+    ("link", "catalogue core laws"),
+    ("terminal", "core document"),
+    ("linux", "core wire"),
+    ("testbed", "core linux wire"),
+    ("sim", "core metrics tcp"),
+    ("control", "wire"),
+    ("datapath", "core laws linux metrics wire"),
+];
+
+/// Every crate is built only with what its folder and [`KNOWS`] allow; the core with nothing, not
+/// even a library from outside.
 pub fn check(tree: &Tree) -> Vec<Breach> {
-    let mut breaches = Vec::new();
-    for krate in &tree.crates {
-        let Some((_, allowed)) = ALLOWED.iter().find(|(name, _)| *name == krate.name) else {
-            breaches
-                .push(breach(ARROWS, format!("the crate `{}` is not in the table of arrows", krate.name)));
-            continue;
-        };
-        for other in krate.dependencies.iter().filter(|d| is_of_the_house(d, tree)) {
-            if !allowed.contains(&other.as_str()) {
-                let message = format!(
-                    "`{}` must not be built with `{other}`; allowed: {}",
-                    krate.name,
-                    if allowed.is_empty() { "nothing of the house".into() } else { allowed.join(", ") }
-                );
-                breaches.push(breach(ARROWS, message));
-            }
-        }
+    let arrows = tree.crates.iter().flat_map(|from| from.dependencies.iter().map(move |to| (from, to)));
+    let breach = |(from, to): (&Crate, &String)| {
+        let why = fault(tree, from, to)?;
+        let message = format!("must not be built with `{to}`: {why} (or a decision, see docs/adr/crates.md)");
+        Some(Breach::of(&format!("{}/Cargo.toml", from.folder), message))
+    };
+    arrows.filter_map(breach).collect()
+}
+
+fn fault(tree: &Tree, from: &Crate, to: &str) -> Option<String> {
+    let (name, other) = (short(&from.name), short(to));
+    let Some(to) = tree.krate(to) else {
+        return (name == "core").then(|| "the core depends on nothing".into());
+    };
+    let (folder, of_other) = (top(from), top(to));
+    if let Some((_, known)) = KNOWS.iter().find(|(names, _)| has(names, name)) {
+        return (!has(known, other)).then(|| format!("of the house it may know [{known}]"));
     }
-    breaches
+    let is_allowed = FOLDERS.iter().any(|(from, to)| *from == folder && has(to, of_other));
+    (!is_allowed && !EXCEPTIONS.contains(&(name, other)))
+        .then(|| format!("{folder} does not know {of_other}"))
 }
 
-/// The core is built with nothing at all.
-pub fn check_core(tree: &Tree) -> Vec<Breach> {
-    let core = tree.crates.iter().filter(|krate| krate.name == "fairwire-core");
-    let dependencies = core.flat_map(|krate| &krate.dependencies);
-    dependencies.map(|other| breach(CORE, format!("fairwire-core is built with `{other}`"))).collect()
+fn short(name: &str) -> &str {
+    name.trim_start_matches("fairwire-")
 }
 
-fn is_of_the_house(name: &str, tree: &Tree) -> bool {
-    ALLOWED.iter().any(|(known, _)| *known == name) || tree.crates.iter().any(|krate| krate.name == name)
+fn top(krate: &Crate) -> &str {
+    krate.folder.split('/').next().unwrap_or_default()
 }
 
-fn breach(rule: &'static str, what: String) -> Breach {
-    let message = format!("{what} (a new crate or arrow needs a decision, see docs/adr/crates.md)");
-    Breach { rule, path: "proof/xtask/src/house/arrows.rs".into(), line: 0, message }
+fn has(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|other| other == word)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tree::Crate;
     use super::*;
 
-    fn tree(name: &str, dependencies: &[&str]) -> Tree {
-        let dependencies = dependencies.iter().map(|d| d.to_string()).collect();
-        Tree { crates: vec![Crate { name: name.into(), dependencies }], ..Tree::default() }
+    const CRATES: &str = "foundation/core foundation/laws foundation/catalogue foundation/document foundation/link \
+        foundation/terminal foundation/web foundation/metrics simulator/sim simulator/figures simulator/scenario \
+        simulator/experiment simulator/fairwire gateway/control gateway/datapath gateway/service gateway/page \
+        proof/stages examples/own python/python";
+
+    /// The number of breaches if the only arrow is `from>to`.
+    fn breaches(arrow: &str) -> usize {
+        let (from, to) = arrow.split_once('>').expect("an arrow");
+        let name = |short: &str| CRATES.contains(&format!("/{short}")).then(|| format!("fairwire-{short}"));
+        let to = name(to).unwrap_or(to.into());
+        let krate = |folder: &str| Crate {
+            name: name(folder.split_once('/').expect("a folder").1).expect("a name"),
+            folder: folder.into(),
+            dependencies: if folder.ends_with(&format!("/{from}")) { vec![to.clone()] } else { Vec::new() },
+        };
+        check(&Tree { crates: CRATES.split_whitespace().map(krate).collect(), ..Tree::default() }).len()
     }
 
     #[test]
-    fn the_gateway_may_not_know_the_simulator() {
-        let breaches = check(&tree("fairwire-gateway", &["fairwire-core", "fairwire-sim"]));
-        assert_eq!(breaches.len(), 1);
-        assert!(breaches[0].message.contains("`fairwire-sim`"), "{}", breaches[0]);
+    fn arrows_that_are_forbidden_are_found() {
+        let folders = "laws>scenario link>sim terminal>scenario web>page scenario>datapath experiment>service \
+            experiment>control service>sim service>scenario page>figures fairwire>service python>service \
+            core>stages scenario>stages service>stages own>stages";
+        let crates = "core>metrics core>libm laws>catalogue laws>web sim>laws sim>catalogue figures>core web>core \
+            document>catalogue metrics>laws terminal>catalogue control>core control>datapath datapath>catalogue \
+            datapath>document datapath>service datapath>page";
+        for arrow in folders.split_whitespace().chain(crates.split_whitespace()) {
+            assert_eq!(breaches(arrow), 1, "{arrow}");
+        }
     }
 
     #[test]
-    fn libraries_from_outside_are_no_arrows() {
-        assert_eq!(check(&tree("fairwire-metrics", &["fairwire-core", "serde"])), []);
-    }
-
-    #[test]
-    fn an_unknown_crate_needs_a_decision() {
-        let breaches = check(&tree("fairwire-extra", &[]));
-        assert!(breaches[0].message.contains("docs/adr/crates.md"), "{}", breaches[0]);
-    }
-
-    #[test]
-    fn the_core_may_not_depend_even_on_a_good_library() {
-        assert_eq!(check_core(&tree("fairwire-core", &["libm"])).len(), 1);
-        assert_eq!(check_core(&tree("fairwire-core", &[])), []);
+    fn other_arrows_and_libraries_from_outside_are_allowed() {
+        let fine =
+            "experiment>datapath scenario>catalogue page>service stages>service own>fairwire metrics>serde";
+        for arrow in fine.split_whitespace() {
+            assert_eq!(breaches(arrow), 0, "{arrow}");
+        }
     }
 }

@@ -3,10 +3,8 @@
 use std::fmt;
 
 /// A place where a rule is not kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Breach {
-    /// The name of the rule.
-    pub rule: &'static str,
     /// The file, relative to the root of the repository.
     pub path: String,
     /// The line, counted from 1; 0 for the file as a whole.
@@ -15,11 +13,21 @@ pub struct Breach {
     pub message: String,
 }
 
+impl Breach {
+    /// A breach of a file as a whole.
+    pub fn of(path: &str, message: impl Into<String>) -> Breach {
+        Breach::at(path, 0, message)
+    }
+
+    /// A breach in a line, counted from 1.
+    pub fn at(path: &str, line: usize, message: impl Into<String>) -> Breach {
+        Breach { path: path.into(), line, message: message.into() }
+    }
+}
+
 impl fmt::Display for Breach {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            0 => write!(f, "{}: {} [{}]", self.path, self.message, self.rule),
-            line => write!(f, "{}:{line}: {} [{}]", self.path, self.message, self.rule),
-        }
+        let line = if self.line == 0 { String::new() } else { format!(":{}", self.line) };
+        write!(f, "{}{line}: {}", self.path, self.message)
     }
 }

@@ -2,299 +2,172 @@
 //! field is described.
 
 use super::breach::Breach;
+use super::code::has_word;
+use super::markdown::{headings, links, links_of_code, resolved};
 use super::tree::{File, Tree};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The name of the rule on links.
-pub const LINKS: &str = "links";
-/// The name of the rule on quoted code.
-pub const QUOTES: &str = "quotes";
-/// The name of the rule on the contents of the site.
-pub const CONTENTS_RULE: &str = "contents";
-/// The name of the rule on fields.
-pub const FIELDS: &str = "fields";
-
 /// Each JSON schema, the page that describes its fields, and a folder with more such pages.
-const DESCRIBED: &[(&str, &str, Option<&str>)] = &[
-    ("docs/schema/results.json", "docs/results-schema.md", None),
-    ("docs/schema/scenario.json", "docs/scenario.md", Some("docs/reference/")),
-    ("docs/schema/snapshot.json", "docs/gateway/telemetry.md", None),
+const DESCRIBED: &[(&str, &str, &str)] = &[
+    ("docs/schema/results.json", "docs/results-schema.md", "-"),
+    ("docs/schema/scenario.json", "docs/scenario.md", "docs/reference/"),
+    ("docs/schema/snapshot.json", "docs/gateway/telemetry.md", "-"),
 ];
 
 /// The line above a block that is a whole file, and above one that is a part of a file.
-const QUOTE: &str = "<!-- quote: ";
-const QUOTE_PART: &str = "<!-- quote part: ";
+const QUOTES: [&str; 2] = ["<!-- quote: ", "<!-- quote part: "];
+
+/// The index of the decisions, which are beside it, and what each of them has.
+const INDEX: &str = "docs/adr/README.md";
+const SECTIONS: &[&str] = &["## Context", "## Decision", "## Consequences"];
+const MAX_WORDS: usize = 520;
 
 /// The table of contents of the site.
 pub const CONTENTS: &str = "docs/SUMMARY.md";
 /// Is replaced by a link to each page of the folder behind it.
 pub const EVERY_PAGE_OF: &str = "<!-- every page of ";
 
-/// Every relative link in a page leads to a file or a folder of the repository.
+/// Every relative link in a page leads to a file or a folder of the repository, and to a heading that
+/// is there. A link whose text is the name of an item leads to a source that has the name.
 pub fn check_links(tree: &Tree) -> Vec<Breach> {
-    pages(tree).flat_map(|page| dead_links(tree, page)).collect()
-}
-
-fn pages(tree: &Tree) -> impl Iterator<Item = &File> {
-    tree.files.iter().filter(|file| file.path.ends_with(".md"))
+    tree.ending(".md").flat_map(|page| dead_links(tree, page)).collect()
 }
 
 fn dead_links(tree: &Tree, page: &File) -> Vec<Breach> {
     let mut breaches = Vec::new();
-    for (line, target) in links(&page.text) {
-        let mut found =
-            |message| breaches.push(Breach { rule: LINKS, path: page.path.clone(), line, message });
+    let mut found = |line, message: String| breaches.push(Breach::at(&page.path, line, message));
+    let is_here = |(_, target): &(usize, &str)| !target.contains("://") && !target.starts_with("mailto:");
+    for (line, target) in links(&page.text).filter(is_here) {
         let (path, part) = target.split_once('#').unwrap_or((target, ""));
         let to = if path.is_empty() { page.path.clone() } else { resolved(&page.path, path) };
-        if target.contains("://") || target.starts_with("mailto:") {
-            continue;
-        }
-        if !is_there(tree, &to) {
-            found(format!("links to `{path}`, which is not there"));
-        } else if let Some(file) = tree.file(&to).filter(|_| to.ends_with(".md") && !part.is_empty())
-            && !headings(&file.text).any(|(heading, _)| heading == part)
-        {
-            found(format!("links to `{target}`, but `{to}` has no such heading"));
+        let has = |file: &File| headings(&file.text).any(|(heading, _)| heading == part);
+        if !tree.has(&to) {
+            found(line, format!("links to `{path}`, which is not there"));
+        } else if to.ends_with(".md") && !part.is_empty() && !tree.file(&to).is_some_and(has) {
+            found(line, format!("links to `{target}`, but `{to}` has no such heading"));
         }
     }
-    breaches.extend(misnamed(tree, page));
-    breaches
-}
-
-/// Links such as [`Name`](file.rs) whose file does not have that name.
-fn misnamed<'a>(tree: &'a Tree, page: &'a File) -> impl Iterator<Item = Breach> + 'a {
-    let lines = without_code(&page.text);
-    let names = lines.flat_map(|(line, text)| {
-        text.match_indices("`](").filter_map(move |(at, end)| {
-            let (_, name) = text[..at].rsplit_once("[`")?;
-            Some((line, name, text[at + end.len()..].split_once(')')?.0))
-        })
-    });
-    names.filter_map(|(line, name, target)| {
-        let file = tree.file(&resolved(&page.path, target)).filter(|file| file.path.ends_with(".rs"))?;
+    for (line, name, target) in links_of_code(&page.text) {
+        let source = tree.file(&resolved(&page.path, target)).filter(|file| file.path.ends_with(".rs"));
         let last = name.rsplit("::").next().unwrap_or(name);
-        let mut words = file.text.split(|c: char| !c.is_alphanumeric() && c != '_');
-        let is_there = name.contains(['/', '.', '`']) || words.any(|word| word == last);
-        let message = format!("links `{name}` to `{}`, which has no such name", file.path);
-        (!is_there).then(|| Breach { rule: LINKS, path: page.path.clone(), line, message })
-    })
-}
-
-/// The links of a page outside of its code, each with its line and its target.
-pub fn links(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    without_code(text).flat_map(|(line, text)| {
-        text.split("](").skip(1).filter_map(move |rest| Some((line, rest.split_once(')')?.0)))
-    })
-}
-
-/// The headings of a page: the anchor by which each is linked, as GitHub and mdBook make it, and
-/// its text.
-pub fn headings(text: &str) -> impl Iterator<Item = (String, &str)> {
-    let mut seen: Vec<String> = Vec::new();
-    without_code(text).filter_map(move |(_, line)| {
-        let title = line.strip_prefix('#')?.trim_start_matches('#').strip_prefix(' ')?.trim();
-        let slug: String = plain(title).to_lowercase().chars().filter_map(of_anchor).collect();
-        let before = seen.iter().filter(|other| **other == slug).count();
-        let anchor = if before == 0 { slug.clone() } else { format!("{slug}-{before}") };
-        seen.push(slug);
-        Some((anchor, title))
-    })
-}
-
-fn of_anchor(c: char) -> Option<char> {
-    if c == ' ' { Some('-') } else { Some(c).filter(|c| c.is_alphanumeric() || "-_".contains(*c)) }
-}
-
-/// The text of a heading, with links as they are read.
-fn plain(title: &str) -> String {
-    let mut plain = String::new();
-    let mut rest = title;
-    while let Some((before, after)) = rest.split_once("](") {
-        plain += before;
-        rest = after.split_once(')').map_or("", |(_, after)| after);
-    }
-    plain + rest
-}
-
-/// The lines of a page, from 1, but for its blocks of code.
-fn without_code(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut is_code = false;
-    text.lines().enumerate().filter_map(move |(at, line)| {
-        let is_fence = line.trim_start().starts_with("```");
-        is_code ^= is_fence;
-        (!is_code && !is_fence).then_some((at + 1, line))
-    })
-}
-
-/// Where a link of `page` leads, from the root.
-pub fn resolved(page: &str, target: &str) -> String {
-    let folder = page.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let mut path: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    for part in target.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(path.pop()),
-            name => path.push(name),
+        if source.is_some_and(|file| !has_word(&file.text, last)) && !name.contains(['/', '.', '`']) {
+            found(line, format!("links `{name}` to `{target}`, which has no such name"));
         }
     }
-    path.join("/")
-}
-
-fn is_there(tree: &Tree, path: &str) -> bool {
-    let mut paths = tree.files.iter().map(|file| &file.path).chain(&tree.binaries);
-    paths.any(|there| there == path || there.starts_with(&format!("{path}/")))
+    breaches
 }
 
 /// Every page below `docs` is in the contents of the site, by itself or with all of its folder.
 pub fn check_contents(tree: &Tree) -> Vec<Breach> {
-    let Some(contents) = tree.file(CONTENTS) else {
-        return Vec::new(); // a made-up tree
-    };
-    let linked: BTreeSet<String> =
-        links(&contents.text).map(|(_, target)| resolved(CONTENTS, target)).collect();
-    let folders: Vec<&str> = contents
-        .text
-        .split(EVERY_PAGE_OF)
-        .skip(1)
-        .filter_map(|rest| Some(rest.split_once(" -->")?.0))
-        .collect();
+    let contents = tree.file(CONTENTS).map_or("", |contents| &contents.text);
+    let linked: BTreeSet<String> = links(contents).map(|(_, target)| resolved(CONTENTS, target)).collect();
+    let folders: BTreeSet<&str> =
+        contents.split(EVERY_PAGE_OF).skip(1).filter_map(|rest| Some(rest.split_once(" -->")?.0)).collect();
     let is_listed = |path: &str| {
-        path == CONTENTS
-            || linked.contains(path)
-            || folders.iter().any(|folder| path.rsplit_once('/').is_some_and(|(parent, _)| parent == *folder))
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        path == CONTENTS || linked.contains(path) || folders.contains(folder)
     };
-    let lost = pages(tree).filter(|page| page.path.starts_with("docs/") && !is_listed(&page.path));
-    lost.map(|page| {
-        let message = format!("is not in {CONTENTS}, so that nothing leads to it");
-        Breach { rule: CONTENTS_RULE, path: page.path.clone(), line: 0, message }
-    })
-    .collect()
+    let lost = tree.ending(".md").filter(|page| page.path.starts_with("docs/") && !is_listed(&page.path));
+    lost.map(|page| Breach::of(&page.path, format!("nothing leads to it: {CONTENTS} does not"))).collect()
 }
 
 /// A code block below `<!-- quote: PATH -->` is the whole of that file, word for word; one below
 /// `<!-- quote part: PATH -->` is in it.
 pub fn check_quotes(tree: &Tree) -> Vec<Breach> {
-    let marks = |page| [(page, QUOTE), (page, QUOTE_PART)];
-    pages(tree)
-        .flat_map(marks)
-        .flat_map(|(page, mark)| {
-            let marks =
-                page.text.match_indices(mark).filter(|(at, _)| page.text[..*at].ends_with('\n') || *at == 0);
-            marks.filter_map(move |(at, _)| misquote(tree, page, mark, at))
-        })
-        .collect()
-}
-
-fn misquote(tree: &Tree, page: &File, mark: &str, at: usize) -> Option<Breach> {
-    let rest = &page.text[at + mark.len()..];
-    let path = rest.split(" -->").next().unwrap_or_default();
-    let block =
-        rest.split_once("\n```").and_then(|(_, code)| code.split_once('\n')).map_or("", |(_, code)| code);
-    let quoted = block.split_once("```").map_or("", |(code, _)| code);
-    let message = match tree.file(path) {
-        None => format!("quotes `{path}`, which is not there"),
-        Some(file) if mark == QUOTE && file.text != quoted => {
-            format!("quotes `{path}` wrongly: copy the whole file into the block")
+    let mut breaches = Vec::new();
+    for (page, mark) in tree.ending(".md").flat_map(|page| QUOTES.map(|mark| (page, mark))) {
+        let is_first = |at: usize| at == 0 || page.text[..at].ends_with('\n');
+        for (at, _) in page.text.match_indices(mark).filter(|(at, _)| is_first(*at)) {
+            let (path, rest) = page.text[at + mark.len()..].split_once(" -->").unwrap_or_default();
+            let block = rest.split_once("\n```").and_then(|(_, code)| code.split_once('\n'));
+            let quoted = block.and_then(|(_, code)| code.split_once("```")).map_or("", |(code, _)| code);
+            let is_quoted = |file: &File| {
+                file.text == quoted || (mark == QUOTES[1] && !quoted.is_empty() && file.text.contains(quoted))
+            };
+            if !tree.file(path).is_some_and(is_quoted) {
+                let message = format!("what is quoted is not what `{path}` says: copy it into the block");
+                breaches.push(Breach::at(&page.path, page.text[..at].lines().count() + 1, message));
+            }
         }
-        Some(file) if quoted.is_empty() || !file.text.contains(quoted) => {
-            format!("quotes a part of `{path}` that is not in it: copy it into the block")
-        }
-        Some(_) => return None,
-    };
-    let line = page.text[..at].lines().count() + 1;
-    Some(Breach { rule: QUOTES, path: page.path.clone(), line, message })
+    }
+    breaches
 }
 
 /// Every field of a schema is named, in backquotes, on the page that describes it.
 pub fn check_fields(tree: &Tree) -> Vec<Breach> {
-    DESCRIBED.iter().flat_map(|(schema, page, more)| undescribed(tree, schema, page, *more)).collect()
+    DESCRIBED.iter().flat_map(|(schema, page, more)| undescribed(tree, schema, page, more)).collect()
 }
 
-fn undescribed(tree: &Tree, schema: &str, page: &str, more: Option<&str>) -> Vec<Breach> {
-    let breach = |path: &str, message| Breach { rule: FIELDS, path: path.into(), line: 0, message };
-    let Some(file) = tree.file(schema) else {
-        return vec![breach(schema, "is missing (run `make schema`)".into())];
-    };
-    let Some(page) = tree.file(page) else {
-        return vec![breach(page, format!("is missing: it describes {schema}"))];
-    };
-    let Ok(json) = serde_json::from_str::<Value>(&file.text) else {
-        return vec![breach(schema, "is not JSON".into())];
-    };
+fn undescribed(tree: &Tree, schema: &str, page: &str, more: &str) -> Vec<Breach> {
+    let json: Option<Value> = tree.file(schema).and_then(|file| serde_json::from_str(&file.text).ok());
     let mut names = BTreeSet::new();
-    fields(&json, &mut names);
+    fields(&json.unwrap_or_default(), &mut names);
     if names.is_empty() {
-        return vec![breach(schema, "names no field (run `make schema`)".into())];
+        return vec![Breach::of(schema, "names no field (run `make schema`)")];
     }
-    let more: Vec<&File> =
-        pages(tree).filter(|page| more.is_some_and(|more| page.path.starts_with(more))).collect();
-    let is_named = |name: &str| [page].iter().chain(&more).any(|page| names_field(&page.text, name));
-    let unnamed = names.into_iter().filter(|name| !is_named(name));
-    unnamed.map(|name| breach(&page.path, format!("does not describe `{name}` of {schema}"))).collect()
-}
-
-/// Is `name` inside backquotes, alone, with its value, or as the name of a table?
-fn names_field(page: &str, name: &str) -> bool {
-    page.split('`')
-        .skip(1)
-        .step_by(2)
-        .any(|code| code.split(|c: char| !c.is_alphanumeric() && !"_-+".contains(c)).any(|word| word == name))
-}
-
-fn fields<'a>(schema: &'a Value, names: &mut BTreeSet<&'a str>) {
-    match schema {
-        Value::Object(object) => {
-            let properties = object.get("properties").and_then(Value::as_object);
-            names.extend(properties.into_iter().flat_map(|p| p.keys().map(String::as_str)));
-            object.values().for_each(|value| fields(value, names));
+    for file in tree.ending(".md").filter(|file| file.path == page || file.path.starts_with(more)) {
+        let code = file.text.split('`').skip(1).step_by(2);
+        for word in code.flat_map(|code| code.split(|c: char| !c.is_alphanumeric() && !"_-+".contains(c))) {
+            names.remove(word);
         }
+    }
+    names.iter().map(|name| Breach::of(page, format!("does not describe `{name}` of {schema}"))).collect()
+}
+
+fn fields(schema: &Value, names: &mut BTreeSet<String>) {
+    if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+        names.extend(properties.keys().cloned());
+    }
+    match schema {
+        Value::Object(object) => object.values().for_each(|value| fields(value, names)),
         Value::Array(values) => values.iter().for_each(|value| fields(value, names)),
         _ => {}
     }
+}
+
+/// Decisions in force have all sections and at most [`MAX_WORDS`] words, and the index links each.
+/// Those in the archive stay as they are.
+pub fn check_decisions(tree: &Tree) -> Vec<Breach> {
+    let index = tree.file(INDEX).map_or("", |index| &index.text);
+    let linked: BTreeSet<String> = links(index).map(|(_, target)| resolved(INDEX, target)).collect();
+    let mut breaches = Vec::new();
+    let is_in_force =
+        |path: &str| path != INDEX && path.rsplit_once('/').is_some_and(|at| at.0 == "docs/adr");
+    for file in tree.files.iter().filter(|file| is_in_force(&file.path)) {
+        let sections = file.text.lines().filter(|line| SECTIONS.contains(line)).count();
+        let words = file.text.split_whitespace().count();
+        if sections < SECTIONS.len() || words > MAX_WORDS || !linked.contains(&file.path) {
+            let sections = SECTIONS.join(", ");
+            let message =
+                format!("must have {sections}, at most {MAX_WORDS} words ({words}), and a link in {INDEX}");
+            breaches.push(Breach::of(&file.path, message));
+        }
+    }
+    breaches
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_dead_link_is_found_with_its_line() {
-        let tree = Tree::of_files(&[("docs/a.md", "x\n[b](b.md)"), ("b.md", "")]);
-        let breaches = check_links(&tree);
-        assert_eq!(breaches.len(), 1);
-        assert_eq!(breaches[0].line, 2);
+    /// The lines of the breaches of a page, beside other files.
+    fn lines(check: super::super::Check, page: &str) -> Vec<usize> {
+        let text = "# A title\n## `[link]` and *more*\n## Twice\n## Twice\n```\n# code\n```\n## See [x](a.rs), now\n";
+        let others = [("b.md", text), ("a.rs", "pub struct Name;\n\nfn b() {}\n"), ("docs/d/x.md", "")];
+        let files = [&others[..], &[("docs/a.md", page)]].concat();
+        check(&Tree::of_files(&files)).into_iter().map(|breach| breach.line).collect()
     }
 
     #[test]
-    fn links_to_files_folders_sections_and_the_web_are_well() {
-        let text =
-            "[a](../b.md#part) [c](d/) [e](https://example.org) [f](#here)\n# Here\n```\n[g](h.md)\n```\n";
-        let tree = Tree::of_files(&[("docs/a.md", text), ("b.md", "# Part\n"), ("docs/d/x.md", "")]);
-        assert_eq!(check_links(&tree), []);
-    }
-
-    #[test]
-    fn a_link_to_a_heading_that_is_not_there_is_found() {
-        let page = "# A title\n## `[link]` and *more*\n## Twice\n## Twice\n```\n# code\n```\n## See [x](y.md), now\n";
-        let anchors: Vec<String> = headings(page).map(|(anchor, _)| anchor).collect();
-        assert_eq!(anchors, ["a-title", "link-and-more", "twice", "twice-1", "see-x-now"]);
-        let check = |link: &str| {
-            let text = format!("[a]({link})\n# Here\n");
-            check_links(&Tree::of_files(&[("a.md", text.as_str()), ("b.md", page), ("y.md", "")])).len()
-        };
-        assert_eq!(["#here", "b.md#twice-1", "b.md"].map(check), [0, 0, 0]);
-        assert_eq!(["#there", "b.md#code"].map(check), [1, 1]);
-    }
-
-    #[test]
-    fn a_name_must_be_in_the_file_that_it_links_to() {
-        let check = |name: &str| {
-            let text = format!("[`{name}`](a.rs)");
-            check_links(&Tree::of_files(&[("a.md", text.as_str()), ("a.rs", "pub struct Name;")])).len()
-        };
-        assert_eq!(["Name", "a::Name", "src/a.rs"].map(check), [0, 0, 0]);
-        assert_eq!(["Nam", "Name::new"].map(check), [1, 1]);
+    fn links_lead_to_files_folders_headings_names_and_the_web() {
+        let fine = "[a](../b.md#twice-1) [c](d/) [e](https://example.org) [f](#here) [g](../b.md#a-title)\n# Here\n\
+            [h](../b.md#link-and-more) [i](../b.md#see-x-now)\n```\n[g](h.md)\n```\n";
+        assert_eq!(lines(check_links, fine), [0; 0]);
+        assert_eq!(lines(check_links, "x\n[b](b.md)\n[c](#there)\n[d](../b.md#code)"), [2, 3, 4]);
+        let names = "[`Name`](../a.rs) [`a::Name`](../a.rs) [`src/a.rs`](../a.rs)";
+        assert_eq!(lines(check_links, names), [0; 0]);
+        assert_eq!(lines(check_links, "[`Nam`](../a.rs)\n[`Name::new`](../a.rs)"), [1, 2]);
     }
 
     #[test]
@@ -306,46 +179,43 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_is_quoted_must_be_in_the_file() {
-        let check = |code: &str| {
-            let page = format!("{QUOTE_PART}a.rs -->\n```rust\n{code}```\n");
-            check_quotes(&Tree::of_files(&[("a.md", page.as_str()), ("a.rs", "fn a() {}\n\nfn b() {}\n")]))
-                .len()
+    fn a_quote_is_the_file_or_a_part_of_it_word_for_word() {
+        let quote = |mark: &str, code: &str| {
+            lines(check_quotes, &format!("Text.\n\n{mark}a.rs -->\n```rust\n{code}```\n")).len()
         };
-        assert_eq!(["fn b() {}\n", "fn c() {}\n", ""].map(check), [0, 1, 1]);
-    }
-
-    #[test]
-    fn a_quote_must_be_the_file_word_for_word() {
-        let page = |code: &str| format!("Text.\n\n{QUOTE}a.rs -->\n```rust\n{code}```\n");
-        let check = |code: &str| {
-            let page = page(code);
-            check_quotes(&Tree::of_files(&[("README.md", page.as_str()), ("a.rs", "fn a() {}\n")])).len()
-        };
-        assert_eq!(check("fn a() {}\n"), 0);
-        assert_eq!(check("fn b() {}\n"), 1);
-        assert_eq!(check_quotes(&Tree::of_files(&[("README.md", &page(""))])).len(), 1);
+        let (whole, part) = ("pub struct Name;\n\nfn b() {}\n", "fn b() {}\n");
+        assert_eq!([whole, part, "fn c() {}\n", ""].map(|code| quote(QUOTES[0], code)), [0, 1, 1, 1]);
+        assert_eq!([whole, part, "fn c() {}\n", ""].map(|code| quote(QUOTES[1], code)), [0, 0, 1, 1]);
+        assert_eq!(lines(check_quotes, "<!-- quote: c.rs -->\n```\n```\n"), [1]);
     }
 
     #[test]
     fn a_field_that_no_page_describes_is_found() {
         let schema = r#"{"properties": {"rate": {"items": {"properties": {"min_rto": {}}}}}}"#;
-        let check = |page| {
-            undescribed(&Tree::of_files(&[("s.json", schema), ("p.md", page)]), "s.json", "p.md", None)
+        let check = |schema, page, more| {
+            let files = [("s.json", schema), ("p.md", page), ("more/q.md", more)];
+            undescribed(&Tree::of_files(&files), "s.json", "p.md", "more/").len()
         };
-        assert_eq!(check("`rate = \"10 Mbit/s\"` and `min_rto`"), []);
-        assert_eq!(check("`rate` and min_rto").len(), 1);
-        assert_eq!(check("`rate` and `min_rtos`").len(), 1);
-        let files = [("s.json", schema), ("p.md", "`rate`"), ("more/q.md", "`min_rto`")];
-        assert_eq!(undescribed(&Tree::of_files(&files), "s.json", "p.md", Some("more/")), []);
+        let named = [("`rate = \"10 Mbit/s\"` and `min_rto`", ""), ("`rate`", "`min_rto`")];
+        assert_eq!(named.map(|(page, more)| check(schema, page, more)), [0, 0]);
+        assert_eq!(
+            ["`rate` and min_rto", "`rate` and `min_rtos`"].map(|page| check(schema, page, "")),
+            [1, 1]
+        );
+        assert_eq!(["{}", ""].map(|schema| check(schema, "", "")), [1, 1]);
+        assert_eq!(check_fields(&Tree::default()).len(), DESCRIBED.len());
     }
 
     #[test]
-    fn a_missing_schema_or_page_is_found() {
-        assert_eq!(check_fields(&Tree::default()).len(), DESCRIBED.len());
-        let check =
-            |files: &[(&str, &str)]| undescribed(&Tree::of_files(files), "s.json", "p.md", None).len();
-        assert_eq!(check(&[("s.json", "{}")]), 1);
-        assert_eq!(check(&[("s.json", "{}"), ("p.md", "")]), 1, "a schema without fields describes nothing");
+    fn a_decision_is_in_the_index_has_its_sections_and_fits_a_page() {
+        let check = |index: &str, path: &str, text: &str| {
+            check_decisions(&Tree::of_files(&[(INDEX, index), (path, text)])).len()
+        };
+        let of_words = |count: usize| SECTIONS.join("\n") + "\n" + &"a ".repeat(count - 6);
+        let sizes = [520, 521].map(|count| check("[a](a.md)", "docs/adr/a.md", &of_words(count)));
+        assert_eq!(sizes, [0, 1]);
+        assert_eq!(check("[a](a.md)", "docs/adr/a.md", "## Context\n## Decision\n"), 1);
+        assert_eq!(check("[a](archive/a.md)", "docs/adr/a.md", &of_words(99)), 1);
+        assert_eq!(check("", "docs/adr/archive/0001-a.md", ""), 0);
     }
 }

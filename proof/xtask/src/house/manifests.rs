@@ -1,95 +1,58 @@
 //! What every `Cargo.toml` must say.
 
 use super::breach::Breach;
-use super::tree::{File, Tree};
-use toml::{Table, Value};
+use super::tree::Tree;
 
-/// The name of the rule on crates.
-pub const INHERIT: &str = "manifests";
-/// The name of the rule on reasons.
-pub const REASONS: &str = "reasons";
+/// What each crate takes from the workspace.
+const INHERITED: &[&str] = &[
+    "\nversion.workspace = true\n",
+    "\nedition.workspace = true\n",
+    "\nrust-version.workspace = true\n",
+    "\nlicense.workspace = true\n",
+    "\n[lints]\nworkspace = true\n",
+];
 
-const INHERITED: &[&str] = &["version", "edition", "rust-version", "license"];
+/// The lines of the tables of dependencies of a manifest: number from 1, line, and the line above.
+fn dependencies(manifest: &str) -> impl Iterator<Item = (usize, &str, &str)> {
+    let (mut is_inside, mut above) = (false, "");
+    manifest.lines().enumerate().filter_map(move |(at, line)| {
+        if line.starts_with('[') {
+            is_inside = line.ends_with("dependencies]");
+        }
+        let is_one = is_inside && !line.starts_with(['[', '#']) && line.contains('=');
+        let above = std::mem::replace(&mut above, line);
+        is_one.then_some((at + 1, line, above))
+    })
+}
 
 /// Every crate takes its version, edition, Rust version, licence and lints from the workspace, and
-/// its dependencies too.
+/// its dependencies too, but for itself with more features in its own tests.
 pub fn check_crates(tree: &Tree) -> Vec<Breach> {
-    let manifests = tree.files.iter().filter(|f| f.path.ends_with("/Cargo.toml"));
-    manifests
-        .filter(|f| f.is_in_a_crate() && !f.path.starts_with("proof/fuzz/"))
-        .flat_map(check_crate)
-        .collect()
-}
-
-fn check_crate(file: &File) -> Vec<Breach> {
-    let breach = |message| Breach { rule: INHERIT, path: file.path.clone(), line: 0, message };
-    let manifest: Table = match file.text.parse() {
-        Ok(manifest) => manifest,
-        Err(error) => return vec![breach(format!("is not TOML: {error}"))],
-    };
-    let package = |key: &&&str| !is_inherited(manifest.get("package").and_then(|p| p.get(**key)));
-    let mut breaches: Vec<Breach> = INHERITED
-        .iter()
-        .filter(package)
-        .map(|key| breach(format!("must say `{key}.workspace = true`")))
-        .collect();
-    if !is_inherited(manifest.get("lints")) {
-        breaches.push(breach("must say `workspace = true` under `[lints]`".into()));
-    }
-    let is_fine = |name: &str, value| is_inherited(Some(value)) || is_itself(&manifest, name, value);
-    for (name, _) in dependencies(&manifest).filter(|(name, value)| !is_fine(name, value)) {
-        let message =
-            format!("must say `{name}.workspace = true`: versions and reasons are in the root Cargo.toml");
-        breaches.push(breach(message));
+    let mut breaches = Vec::new();
+    let manifests = tree.crates.iter().map(|krate| format!("{}/Cargo.toml", krate.folder));
+    for file in manifests.filter_map(|path| tree.file(&path)) {
+        for text in INHERITED.iter().filter(|text| !file.text.contains(**text)) {
+            breaches.push(Breach::of(&file.path, format!("must say `{}`", text.trim())));
+        }
+        for (at, line, _) in dependencies(&file.text) {
+            if !line.contains("workspace = true") && !line.contains("{ path = \".\", features") {
+                let message = "must say `.workspace = true`: versions and reasons are in the root Cargo.toml";
+                breaches.push(Breach::at(&file.path, at, message));
+            }
+        }
     }
     breaches
-}
-
-fn is_inherited(value: Option<&Value>) -> bool {
-    value.and_then(|v| v.get("workspace")).and_then(Value::as_bool) == Some(true)
-}
-
-/// Is it the crate itself, with more features for its own tests? With a version it could not be
-/// packaged before it was published.
-fn is_itself(manifest: &Table, name: &str, value: &Value) -> bool {
-    let own = manifest.get("package").and_then(|package| package.get("name")).and_then(Value::as_str);
-    let path = value.get("path").and_then(Value::as_str);
-    own == Some(name) && path == Some(".") && value.get("version").is_none()
-}
-
-fn dependencies(manifest: &Table) -> impl Iterator<Item = (&String, &Value)> {
-    let sections = ["dependencies", "dev-dependencies", "build-dependencies"];
-    let top = sections.into_iter().filter_map(|s| manifest.get(s));
-    let targets = manifest.get("target").and_then(Value::as_table).into_iter().flat_map(Table::values);
-    let below = targets.flat_map(move |t| sections.into_iter().filter_map(move |s| t.get(s)));
-    top.chain(below).filter_map(Value::as_table).flatten()
 }
 
 /// Every library in the root `Cargo.toml` has a comment that says why it is there, on its line or
 /// on the one above. Our own crates need none.
 pub fn check_reasons(tree: &Tree) -> Vec<Breach> {
-    tree.file("Cargo.toml").map(unexplained).unwrap_or_default()
-}
-
-fn unexplained(file: &File) -> Vec<Breach> {
-    let mut breaches = Vec::new();
-    let (mut is_inside, mut above) = (false, "");
-    for (at, line) in file.text.lines().enumerate() {
-        if line.starts_with('[') {
-            is_inside = line.trim_end() == "[workspace.dependencies]";
-        } else if is_inside
-            && let Some((name, value)) = line.split_once('=')
-            && !line.starts_with('#')
-            && !value.contains("path = ")
-            && !above.starts_with('#')
-            && !value.contains("# ")
-        {
-            let message = format!("`{}` has no comment that says why it is here", name.trim());
-            breaches.push(Breach { rule: REASONS, path: file.path.clone(), line: at + 1, message });
-        }
-        above = line;
-    }
-    breaches
+    let root = tree.file("Cargo.toml").map_or("", |file| &file.text);
+    let unexplained = dependencies(root).filter(|(_, line, above)| {
+        !line.contains("path = ") && !line.contains("# ") && !above.starts_with('#')
+    });
+    let message = "a library needs a comment that says why it is here";
+    unexplained.map(|(at, ..)| Breach::at("Cargo.toml", at, message)).collect()
 }
 
 #[cfg(test)]
@@ -97,49 +60,35 @@ mod tests {
     use super::*;
 
     const GOOD: &str = "[package]\nversion.workspace = true\nedition.workspace = true\nrust-version.workspace = true\n\
-                        license.workspace = true\n[dependencies]\na.workspace = true\n[lints]\nworkspace = true\n";
+        license.workspace = true\n\n[dependencies]\na.workspace = true\nb = { workspace = true }\n\n[lints]\nworkspace = true\n";
 
-    fn breaches(text: &str) -> Vec<Breach> {
-        check_crates(&Tree::of_files(&[("gateway/a/Cargo.toml", text)]))
+    fn breaches(text: &str) -> usize {
+        let mut tree = Tree::of_crates(&[("a", "b")]);
+        tree.files = Tree::of_files(&[("a/Cargo.toml", text)]).files;
+        check_crates(&tree).len()
     }
 
     #[test]
-    fn each_inherited_field_is_required() {
-        assert_eq!(breaches(GOOD), []);
-        for key in INHERITED {
-            let bad = GOOD.replace(&format!("\n{key}.workspace = true"), &format!("\n{key} = \"1\""));
-            assert_eq!(breaches(&bad).len(), 1, "{key}");
+    fn what_is_inherited_is_required() {
+        assert_eq!(breaches(GOOD), 0);
+        for text in INHERITED {
+            assert_eq!(breaches(&GOOD.replace(text, "\n")), 1, "{text}");
         }
-        assert_eq!(breaches(&GOOD.replace("[lints]\nworkspace = true\n", "")).len(), 1);
-    }
-
-    #[test]
-    fn a_dependency_with_its_own_version_is_found_in_every_table() {
-        assert_eq!(breaches(&GOOD.replace("a.workspace = true", "a = \"1\"")).len(), 1);
-        assert_eq!(breaches(&(GOOD.to_string() + "[dev-dependencies]\nb = \"1\"\n")).len(), 1);
-        assert_eq!(breaches(&(GOOD.to_string() + "[target.'cfg(unix)'.dependencies]\nb = \"1\"\n")).len(), 1);
-    }
-
-    #[test]
-    fn a_crate_may_enable_its_own_features_in_its_tests() {
-        let itself = GOOD.replace("[package]", "[package]\nname = \"a\"") + "[dev-dependencies]\n";
-        let with = |own: &str| breaches(&(itself.clone() + own)).len();
-        assert_eq!(with("a = { path = \".\", features = [\"x\"] }\n"), 0);
-        assert_eq!(with("a = { path = \".\", version = \"1\" }\n"), 1);
-        assert_eq!(with("b = { path = \".\" }\n"), 1);
-    }
-
-    #[test]
-    fn what_is_not_toml_is_reported() {
-        assert_eq!(breaches("[package").len(), 1);
+        for table in ["dependencies", "dev-dependencies", "target.'cfg(unix)'.dependencies"] {
+            assert_eq!(breaches(&format!("{GOOD}[{table}]\nb = \"1\"\n")), 1, "{table}");
+        }
+        let with = |own| breaches(&format!("{GOOD}[dev-dependencies]\na = {{ path = \".\", {own} }}\n"));
+        assert_eq!([with("features = [\"x\"]"), with("version = \"1\"")], [0, 1]);
     }
 
     #[test]
     fn a_library_without_a_reason_is_found() {
-        let root = |text| check_reasons(&Tree::of_files(&[("Cargo.toml", text)])).len();
-        assert_eq!(root("[workspace.dependencies]\na = \"1\"\n"), 1);
-        assert_eq!(root("[workspace.dependencies]\na = \"1\" # because\n"), 0);
-        assert_eq!(root("[workspace.dependencies]\n# because\na = \"1\"\nb = \"1\"\n"), 1);
-        assert_eq!(root("[workspace.dependencies]\na = { path = \"gateway/a\" }\n[profile.dev]\nb = 1\n"), 0);
+        let root = |text| {
+            let text = format!("[workspace.dependencies]\n{text}\n[profile.dev]\nb = 1\n");
+            check_reasons(&Tree::of_files(&[("Cargo.toml", &text)])).len()
+        };
+        assert_eq!(["a = \"1\"", "# because\na = \"1\"\nb = \"1\""].map(root), [1, 1]);
+        let fine = ["a = \"1\" # because", "# because\na = \"1\"", "a = { path = \"a\" }"];
+        assert_eq!(fine.map(root), [0, 0, 0]);
     }
 }

@@ -1,194 +1,186 @@
-//! Pages that can be read: lines that fit, sentences that end, and words of the field.
+//! Pages and comments that can be read: words of the field, sentences that end, lines that fit.
 //!
-//! The limits, the retired words and the exceptions are those of
-//! [`readability`](super::readability), in `proof/xtask/readability.toml`. What is read is text: not
-//! code, tables, headings, pictures and comments.
+//! What is read is text: not code, tables, headings and pictures. Retired words are looked for in
+//! names and texts of the code, too; `proof/xtask/readability.toml` lists them.
 
 use super::breach::Breach;
-use super::readability::Rules;
+use super::markdown::without_targets;
 use super::tree::{File, Tree};
+use toml::Table;
 
-/// The name of the rule.
-pub const NAME: &str = "prose";
+const DATA: &str = "proof/xtask/readability.toml";
 
-/// What a line must not begin with, or it would be something else than text.
-const NOT_FIRST: &[char] = &['-', '+', '*', '#', '<', '>', '|'];
+/// The most words of a sentence. Code between backquotes counts as one.
+const MAX_WORDS: usize = 30;
 
-/// No page has lines or sentences that are too long, or retired words.
+/// The last column in which the last word of a line may begin: text is as wide as code.
+const MAX_COLUMN: usize = 110;
+
+/// Pages that are made of something else, or stay as they were written.
+const EXEMPT: &[&str] =
+    &["docs/reference/", "docs/reproduction.md", "docs/adr/archive/", "proof/bench/history.md"];
+
+/// Retired phrases: the words of each, and what to write instead.
+type Retired = Vec<(Vec<String>, String)>;
+
+/// No page and no source has retired words, or sentences or lines that are too long.
 pub fn check(tree: &Tree) -> Vec<Breach> {
-    let Ok(rules) = Rules::load(tree) else { return Vec::new() }; // `readability` reports it
-    let is_covered = |file: &&File| !rules.exempt.iter().any(|place| file.path.starts_with(place));
-    let pages = tree.files.iter().filter(|file| file.path.ends_with(".md"));
-    pages.filter(is_covered).flat_map(|page| check_page(&rules, page)).collect()
+    let Some(retired) = tree.file(DATA).and_then(|data| retired(&data.text)) else {
+        return vec![Breach::of(DATA, "must list `[[retired]]`, each with `words` and `instead`")];
+    };
+    let is_covered = |file: &&File| !EXEMPT.iter().any(|path| file.path.starts_with(path));
+    let files = tree.ending(".md").chain(tree.ending(".rs")).filter(is_covered);
+    files.flat_map(|file| check_file(file, &retired)).collect()
 }
 
-fn check_page(rules: &Rules, page: &File) -> Vec<Breach> {
-    let mut breaches = Vec::new();
-    let mut found =
-        |line, message| breaches.push(Breach { rule: NAME, path: page.path.clone(), line, message });
-    let mut paragraph: Option<(usize, String)> = None;
-    let mut is_code = false;
-    for (at, line) in page.text.lines().chain([""]).enumerate() {
-        let text = line.trim_start();
-        let is_fence = text.starts_with("```");
-        is_code ^= is_fence;
-        let is_left_out = text.starts_with(['|', '#', '<']) || text.starts_with("![");
-        let is_text = !is_code && !is_fence && !text.is_empty() && !is_left_out;
-        if (!is_text || is_item(text))
-            && let Some((line, text)) = paragraph.take()
-        {
-            check_paragraph(rules, line, &text, &mut found);
+fn retired(data: &str) -> Option<Retired> {
+    let data: Table = data.parse().ok()?;
+    let mut retired = Retired::new();
+    for entry in data.get("retired")?.as_array()? {
+        let instead = entry.get("instead")?.as_str()?;
+        for phrase in entry.get("words")?.as_array()? {
+            let words: Vec<String> = phrase.as_str()?.split(' ').map(String::from).collect();
+            retired.push((words, instead.into()));
         }
-        if is_text {
-            if line.chars().count() > rules.page_columns && can_be_wrapped(line) {
-                found(at + 1, format!("a line of more than {} columns: wrap it", rules.page_columns));
+    }
+    Some(retired)
+}
+
+fn check_file(file: &File, retired: &Retired) -> Vec<Breach> {
+    let is_rust = file.path.ends_with(".rs");
+    let texts = texts(&file.text, is_rust);
+    let mut breaches = Vec::new();
+    let mut found = |line, message: String| breaches.push(Breach::at(&file.path, line, message));
+    let (mut count, mut begin) = (0, 0); // of the sentence
+    for ((at, line), text) in (1..).zip(file.text.lines()).zip(&texts) {
+        let last = line.trim_end().rfind(' ').map_or(0, |at| line[..at].chars().count() + 2);
+        if last > MAX_COLUMN && !text.is_empty() && !text.contains("<!--") {
+            found(at, format!("a word begins in column {last}; allowed: {MAX_COLUMN}, so wrap the line"));
+        }
+        if text.is_empty() || is_item(text) {
+            count = 0;
+        }
+        for word in text.split_whitespace() {
+            (begin, count) = if count == 0 { (at, 0) } else { (begin, count) };
+            count += usize::from(word.contains(char::is_alphanumeric));
+            if count == MAX_WORDS + 1 {
+                found(begin, format!("a sentence of more than {MAX_WORDS} words from here on: split it"));
             }
-            let (_, paragraph) = paragraph.get_or_insert((at + 1, String::new()));
-            *paragraph += text;
-            paragraph.push(' ');
+            if word.trim_end_matches([')', '"', '*', '_', ']']).ends_with(['.', '?', '!', ':', ';']) {
+                count = 0;
+            }
+        }
+    }
+    let read: Vec<&str> =
+        if is_rust { file.text.lines().collect() } else { texts.iter().map(String::as_str).collect() };
+    let words: Vec<(usize, &str)> = (1..).zip(read).flat_map(|(at, text)| words(at, text)).collect();
+    for (nth, (at, _)) in words.iter().enumerate() {
+        let is_here = |phrase: &[String]| {
+            let given = words[nth..].iter().map(|(_, word)| word);
+            given.zip(phrase).filter(|(given, word)| given.eq_ignore_ascii_case(word)).count() == phrase.len()
+        };
+        for (phrase, instead) in retired.iter().filter(|(phrase, _)| is_here(phrase)) {
+            found(*at, format!("`{}` is retired; write instead: {instead}", phrase.join(" ")));
         }
     }
     breaches
 }
 
-fn check_paragraph(rules: &Rules, line: usize, text: &str, found: &mut impl FnMut(usize, String)) {
-    let text = plain(text);
-    for sentence in sentences(&text) {
-        let words: Vec<&str> = sentence.split_whitespace().collect();
-        if words.len() > rules.sentence_words {
-            let (count, allowed) = (words.len(), rules.sentence_words);
-            let begin = words[..6].join(" ");
-            found(
-                line,
-                format!("a sentence of {count} words; allowed: {allowed}, so split it: \"{begin} …\""),
-            );
-        }
-    }
-    let words = text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), " ");
-    let words: Vec<&str> = words.split_whitespace().collect();
-    for retired in &rules.retired {
-        if words.windows(retired.words.len()).any(|window| window == retired.words) {
-            let given = retired.words.join(" ");
-            found(line, format!("`{given}` is retired; write instead: {}", retired.instead));
-        }
-    }
-}
-
 fn is_item(text: &str) -> bool {
     let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    text.starts_with("- ")
-        || text.starts_with("* ")
+    ["- ", "* "].iter().any(|mark| text.starts_with(mark))
         || (number.len() < text.len() && number.starts_with(". "))
 }
 
-/// Could the last word of a line go to the next one? Code and comments are one word.
-fn can_be_wrapped(line: &str) -> bool {
-    let masked = masked(line);
-    let last = masked
-        .trim_end()
-        .rsplit_once(' ')
-        .filter(|(before, _)| !before.trim_matches([' ', '-', '*']).is_empty());
-    let can_move =
-        |word: &str| !word.starts_with(NOT_FIRST) && !word.starts_with(|c: char| c.is_ascii_digit());
-    last.is_some_and(|(_, word)| can_move(word))
-}
-
-/// The line with every blank inside of code and comments replaced.
-fn masked(line: &str) -> String {
-    let mut masked = String::new();
-    for (at, part) in line.split('`').enumerate() {
-        let part = if at % 2 == 1 { part.replace(' ', "_") } else { part.to_owned() };
-        masked += &part;
-        masked.push('`');
-    }
-    masked.pop();
-    let mut whole = String::new();
-    let mut rest = masked.as_str();
-    while let Some((before, after)) = rest.split_once("<!--") {
-        let (comment, after) = after.split_once("-->").unwrap_or((after, ""));
-        whole += &format!("{before}<!--{}-->", comment.replace(' ', "_"));
-        rest = after;
-    }
-    whole + rest
-}
-
-/// The text that is read: code as one word, links without their targets, no comments.
-fn plain(text: &str) -> String {
-    let mut plain = String::new();
-    for (at, part) in text.split('`').enumerate() {
-        plain += if at % 2 == 1 { "code" } else { part };
-    }
-    for (begin, end) in [("](", ")"), ("<!--", "-->")] {
-        let mut left = String::new();
-        let mut rest = plain.as_str();
-        while let Some((before, after)) = rest.split_once(begin) {
-            left += before;
-            rest = after.split_once(end).map_or("", |(_, after)| after);
+/// The text in each line of a page, or in the comments of a source. Code is one word, and links are
+/// as they are read; a line that is no text is empty.
+fn texts(text: &str, is_rust: bool) -> Vec<String> {
+    let (mut is_block, mut is_span) = (false, false);
+    let texts = text.lines().map(|line| {
+        let comment = ["///", "//!", "//"].iter().find_map(|marker| line.trim().strip_prefix(marker));
+        let line = if is_rust { comment.unwrap_or_default().trim() } else { line.trim() };
+        let is_fence = line.starts_with("```");
+        is_block ^= is_fence;
+        if is_block || is_fence || line.starts_with(['|', '#', '<']) || line.starts_with("![") {
+            return String::new();
         }
-        plain = left + rest;
-    }
-    plain
+        is_span &= !line.is_empty() && !is_item(line);
+        let mut plain = String::new();
+        for (nth, part) in line.split('`').enumerate() {
+            is_span ^= nth > 0;
+            plain += match (is_span, nth) {
+                (false, _) => part,
+                (true, 0) => "`",
+                (true, _) => "x",
+            };
+        }
+        without_targets(&plain)
+    });
+    texts.collect()
 }
 
-/// The sentences of a paragraph, and their parts between `:` and `;`.
-fn sentences(text: &str) -> Vec<&str> {
-    let mut sentences = Vec::new();
-    let mut begin = 0;
-    for (at, _) in text.match_indices(' ') {
-        let before = text[..at].trim_end_matches([')', '*', '"', '_', ']']);
-        if before.ends_with(['.', '!', '?', ':', ';']) {
-            sentences.push(&text[begin..at]);
-            begin = at;
+/// The words of a text: names are split at `_` and where a small letter meets a capital one.
+fn words(at: usize, text: &str) -> Vec<(usize, &str)> {
+    let (mut words, mut begin, mut before) = (Vec::new(), 0, ' ');
+    for (end, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        let is_camel = before.is_lowercase() && c.is_uppercase();
+        if before.is_alphabetic() && (is_camel || !c.is_alphabetic()) {
+            words.push((at, &text[begin..end]));
         }
+        if c.is_alphabetic() && (is_camel || !before.is_alphabetic()) {
+            begin = end;
+        }
+        before = c;
     }
-    sentences.push(&text[begin..]);
-    sentences
+    words
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const RULES: &str = "[limits]\nsentence_words = 30\ncomment_columns = 100\npage_columns = 100\n\
-        [[retired]]\nwords = [\"grok\", \"groks\", \"snafu\"]\ninstead = \"know\"\n";
+    const WORDS: &str = "retired = [{ words = [\"grok\", \"very big\"], instead = \"know\" }]\n";
 
-    fn messages(text: &str) -> Vec<String> {
-        let tree = Tree::of_files(&[("docs/a.md", text), ("proof/xtask/readability.toml", RULES)]);
-        check(&tree).into_iter().map(|breach| format!("{}: {}", breach.line, breach.message)).collect()
+    fn lines(path: &str, text: &str) -> Vec<usize> {
+        let breaches = check(&Tree::of_files(&[(DATA, WORDS), (path, text)]));
+        breaches.into_iter().map(|breach| breach.line).collect()
     }
 
     #[test]
-    fn a_line_that_could_be_wrapped_is_found_and_others_are_not() {
-        let long = "word ".repeat(25);
-        assert_eq!(
-            messages(&format!("Short.\n\n{}\n", long.trim().replace("word word", "word, word."))).len(),
-            1
-        );
-        for fine in [
-            format!("| {long} |\n"),
-            format!("```text\n{long}\n```\n"),
-            format!("- `{}`\n", long.trim()),
-            format!("{}\n", "x".repeat(120)),
-        ] {
-            assert_eq!(messages(&fine), [""; 0], "{fine}");
+    fn a_retired_word_is_found_in_sources_and_on_pages_outside_of_code() {
+        for text in ["// I grok it.", "fn grok_it() {}", "struct CanGrok;", "let a = \"grok\";"] {
+            assert_eq!(lines("a.rs", text), [1], "{text}");
         }
+        assert_eq!(
+            lines("a.rs", "// It is very\n// big.\nfn very_big() {}\n// Ungrokked: very bigger"),
+            [1, 3]
+        );
+        assert_eq!(lines("a.md", "Fine.\n\nThey grok.\nIs it very\nbig?\n- Grok."), [3, 4, 6]);
+        assert_eq!(lines("a.md", "`grok`, [a](grok.md)\n```\ngrok\n```\n| grok |\n"), [0; 0]);
+        assert_eq!(lines("docs/reference/a.md", "grok"), [0; 0]);
+        assert_eq!(check(&Tree::of_files(&[(DATA, "retired = [{ words = [\"a\"] }]")])).len(), 1);
     }
 
     #[test]
-    fn a_sentence_that_is_too_long_is_found_over_its_lines() {
-        let words = |n: usize| "word ".repeat(n);
-        assert_eq!(messages(&format!("{}\n{}.\n", words(15), words(15).trim())), [""; 0]);
-        assert_eq!(messages(&format!("{}\n{}.\n", words(15), words(16).trim())).len(), 1);
-        assert_eq!(messages(&format!("{};\n{}.\n", words(15).trim(), words(16).trim())), [""; 0]);
-        assert_eq!(messages(&format!("- {}\n- {}\n", words(15), words(16))), [""; 0]);
+    fn a_sentence_may_have_thirty_words() {
+        let (a, b) = ("word\n".repeat(29), "word\n".repeat(30));
+        let ends = ["a; b", "a. b", "a:\nb", "a\n\nb", "- a\n- b", "1. a\n2. b", "a\n```\nb\n```", "a `b`"];
+        for ends in ends {
+            let text = ends.replace('a', a.trim()).replace('b', b.trim());
+            assert_eq!(lines("a.md", &text), [0; 0], "{ends}");
+            assert_eq!(lines("a.rs", &format!("/// {}", text.replace('\n', "\n/// "))), [0; 0], "{ends}");
+        }
+        assert_eq!(lines("a.md", &format!("Fine.\n{b}word.")), [2]);
+        assert_eq!(lines("a.rs", &format!("// Fine.\n// {}", b.replace('\n', "\n// ") + "word")), [2]);
     }
 
     #[test]
-    fn a_word_that_is_retired_is_found_outside_of_code_alone() {
-        let found = messages("It is fine.\n\nThe gateway groks it.\nWhat a snafu\nit is.\n");
-        assert_eq!(found.len(), 2, "{found:?}");
-        assert!(found.iter().any(|found| found.starts_with("3: `snafu` is retired")), "{found:?}");
-        assert_eq!(messages("`groks`, the user `grok`, and a grokked [snafu](grok.md).\n").len(), 1);
-        assert_eq!(messages("| grok |\n"), [""; 0]);
+    fn a_line_that_could_be_wrapped_is_found() {
+        let (long, name) = ("word. ".repeat(20), "x".repeat(120));
+        assert_eq!([lines("a.md", &long), lines("a.rs", &format!("// {long}"))], [[1], [1]]);
+        for fine in [format!("| {long} |"), format!("```\n{long}\n```"), format!("A {name}")] {
+            assert_eq!(lines("a.md", &fine), [0; 0], "{fine}");
+        }
+        assert_eq!(lines("a.rs", &format!("let a = \"{long}\";")), [0; 0]);
     }
 }

@@ -1,0 +1,72 @@
+//! Rust sources as text to look things up in: without comments, and without the tests at the end.
+
+/// The lines of a source, with their numbers from 1.
+pub fn lines(source: &str) -> impl Iterator<Item = (usize, &str)> {
+    let end = source.find("\n#[cfg(test)]\nmod tests").unwrap_or(source.len());
+    (1..).zip(source[..end].lines()).map(|(at, line)| {
+        let is_comment = line.trim_start().starts_with("//");
+        (at, if is_comment { "" } else { line.split(" // ").next().unwrap_or_default() })
+    })
+}
+
+/// Does `line` hold `word`, and not as a part of a longer name?
+pub fn has_word(line: &str, word: &str) -> bool {
+    let begins = |text: &str| text.starts_with(is_of_name);
+    let ends = |text: &str| text.ends_with(is_of_name);
+    line.match_indices(word).any(|(at, _)| {
+        let (before, after) = (&line[..at], &line[at + word.len()..]);
+        !(begins(word) && ends(before) || ends(word) && begins(after))
+    })
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The paths in a source that have two names or more; import groups are multiplied out.
+pub fn paths(source: &str) -> Vec<String> {
+    let (mut found, mut word, mut is_new_name) = (Vec::new(), String::new(), false);
+    let mut groups: Vec<String> = Vec::new(); // for each open brace, the path that its content is below
+    for c in lines(source).flat_map(|(_, line)| line.chars().chain(['\n'])) {
+        if is_of_name(c) || c == ':' {
+            word.push(c);
+            continue;
+        }
+        let path = groups.last().cloned().unwrap_or_default() + &word;
+        match c {
+            '{' if word.ends_with("::") => groups.push(path.clone()),
+            '{' => groups.push(String::new()),
+            '}' => drop(groups.pop()),
+            _ => {}
+        }
+        if !word.is_empty() {
+            let is_group = c == '{' && word.ends_with("::");
+            if path.contains("::") && !is_group && !is_new_name && word != "as" {
+                found.push(path.trim_matches(':').to_string());
+            }
+            is_new_name = word == "as";
+            word.clear();
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_the_tests_at_the_end_are_left_out() {
+        let source =
+            "//! a\nb; // c\n    /// d\n#[cfg(test)]\nuse e;\n\n#[cfg(test)]\nmod tests {\n    f\n}\n";
+        let kept: Vec<(usize, &str)> = lines(source).filter(|(_, line)| !line.is_empty()).collect();
+        assert_eq!(kept, [(2, "b;"), (4, "#[cfg(test)]"), (5, "use e;")]);
+    }
+
+    #[test]
+    fn groups_are_multiplied_out() {
+        let paths = |source| paths(source).join(" ");
+        assert_eq!(paths("use a::{b, c::{self, d}, e as f};\nuse a::*;"), "a::b a::c::self a::c::d a::e a");
+        assert_eq!(paths("fn a() -> ::b::C { if c == d::E { f(g::h::<I>()) } }"), "b::C d::E g::h");
+    }
+}

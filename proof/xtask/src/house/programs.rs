@@ -1,0 +1,127 @@
+//! What a program is built with, directly or by way of others, as `Cargo.lock` has resolved it.
+//!
+//! The arrows hold each crate; this holds the programs that people install, whatever their crates
+//! are. Dev-dependencies do not count: `Cargo.lock` has none of libraries from outside.
+
+use super::breach::Breach;
+use super::tree::Tree;
+use std::collections::BTreeMap;
+
+/// Each program, and what it is built without. A `*` at the end is any ending.
+const WITHOUT: &[(&str, &str)] = &[
+    (
+        "fairwire-gateway",
+        "fairwire-sim fairwire-tcp fairwire-scenario fairwire-study fairwire-sweep fairwire-figures \
+         fairwire-experiment parquet arrow-*",
+    ),
+    ("fairwire", "fairwire-service fairwire-page fairwire-subscribers rusqlite landlock seccompiler"),
+];
+
+/// What none of these programs is built with: it is for tests and benchmarks.
+const FOR_TESTS: &str = "fairwire-testing proptest criterion";
+
+/// What must be built with what: the lab runs the gateway's own datapath.
+const WITH: &[(&str, &str)] = &[("fairwire-experiment", "fairwire-datapath")];
+
+/// Each program is built without what it must not have, and with what it must have.
+pub fn check(tree: &Tree) -> Vec<Breach> {
+    let lock = tree.file("Cargo.lock").map_or("", |lock| &lock.text);
+    let libraries = libraries(lock);
+    let mut breaches = Vec::new();
+    let mut found = |message: String| breaches.push(Breach::of("Cargo.lock", message));
+    if libraries.is_empty() {
+        found("names no packages".into());
+    }
+    for (program, without) in WITHOUT {
+        let parts = parts(tree, &libraries, program);
+        if parts.is_empty() {
+            found(format!("the workspace has no program `{program}`"));
+        }
+        for (name, by) in parts.iter().filter(|(name, _)| bans(without, name) || bans(FOR_TESTS, name)) {
+            found(format!("`{program}` must not be built with `{name}`, which `{by}` brings"));
+        }
+    }
+    for (name, other) in WITH {
+        if !parts(tree, &libraries, name).contains_key(other) {
+            found(format!("`{name}` must be built with `{other}`"));
+        }
+    }
+    breaches
+}
+
+fn bans(words: &str, name: &str) -> bool {
+    let is_named = |word: &str| word.strip_suffix('*').map_or(name == word, |begin| name.starts_with(begin));
+    words.split_whitespace().any(is_named)
+}
+
+/// The packages of a `Cargo.lock`, and what each depends on. All versions of a package are one.
+type Libraries<'a> = BTreeMap<&'a str, Vec<&'a str>>;
+
+fn libraries(lock: &str) -> Libraries<'_> {
+    let (mut libraries, mut name) = (Libraries::new(), "");
+    for line in lock.lines() {
+        if let Some(rest) = line.strip_prefix("name = \"") {
+            name = rest.trim_end_matches('"');
+        } else if let Some(rest) = line.strip_prefix(" \"") {
+            libraries.entry(name).or_default().extend(rest.split([' ', '"']).next());
+        }
+    }
+    libraries
+}
+
+/// Every crate that `program` is built with, and one that brings it.
+fn parts<'a>(tree: &'a Tree, libraries: &Libraries<'a>, program: &'a str) -> BTreeMap<&'a str, &'a str> {
+    let (mut parts, mut next) = (BTreeMap::new(), vec![program]);
+    while let Some(by) = next.pop() {
+        let ours = tree.krate(by).map(|krate| krate.dependencies.iter().map(String::as_str).collect());
+        for name in ours.or(libraries.get(by).cloned()).unwrap_or_default() {
+            if parts.insert(name, by).is_none() {
+                next.push(name);
+            }
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is wrong where `program` has one more dependency.
+    fn messages(program: &str, dependency: &str) -> Vec<String> {
+        let lock =
+            "name = \"outside\"\n \"deeper\",\nname = \"deeper\"\n \"parquet 60.0.0\",\n \"rusqlite\",\n";
+        let of = |name| if name == program { dependency } else { "fairwire-core" };
+        let mut tree = Tree::of_crates(&[
+            ("fairwire-web", "fairwire-sim"),
+            ("fairwire-experiment", "fairwire-datapath"),
+            ("fairwire-gateway", of("fairwire-gateway")),
+            ("fairwire", of("fairwire")),
+        ]);
+        tree.files = Tree::of_files(&[("Cargo.lock", lock)]).files;
+        check(&tree).into_iter().map(|breach| breach.message).collect()
+    }
+
+    #[test]
+    fn what_a_program_must_not_have_is_found_however_it_comes() {
+        let one = |program: &str, dependency: &str, part: &str| {
+            let found = messages(program, dependency);
+            assert!(found.len() == 1 && found[0].contains(&format!("`{part}`")), "{part}: {found:?}");
+        };
+        for (program, without) in WITHOUT {
+            for ban in without.split_whitespace().chain(FOR_TESTS.split_whitespace()) {
+                one(program, &ban.replace('*', "array"), &ban.replace('*', "array"));
+            }
+        }
+        one("fairwire-gateway", "fairwire-web", "fairwire-sim");
+        one("fairwire-gateway", "outside", "parquet");
+        one("fairwire", "outside", "rusqlite");
+        assert_eq!(messages("fairwire", "fairwire-web"), [""; 0]);
+    }
+
+    #[test]
+    fn programs_are_there_and_the_lab_has_the_datapath() {
+        let found = check(&Tree::of_crates(&[("fairwire-experiment", "fairwire-core")]));
+        assert_eq!(found.len(), 1 + WITHOUT.len() + WITH.len());
+    }
+}
