@@ -12,7 +12,7 @@ use std::path::Path;
 /// The argument with which the stage starts a gateway.
 pub(super) const COMMAND: &str = "gateway";
 
-/// Runs a gateway, as `fairwire gateway run CONFIG` does.
+/// Runs a gateway, as `fairwire-gateway run CONFIG` does.
 pub(super) fn run_gateway(mut arguments: impl Iterator<Item = String>) -> ExitCode {
     assert_eq!(arguments.next().as_deref(), Some("run"));
     let path = arguments.next().expect("a configuration");
