@@ -1,4 +1,4 @@
-# One transfer that loses, or has marked, the packets named: what simulator/tcp/tests/repair.rs and ns2.rs compare with.
+# One transfer that loses, or has marked, the packets named: what simulator/tcp/tests/it/repair.rs and ns2.rs compare with.
 #
 #   ns few-losses.tcl WINDOW PACKETS RECOVERY [drop|mark] [SECONDS] [MIN_RTO]
 #

@@ -1,4 +1,4 @@
-# One transfer over a drop-tail link of 10 Mbit/s: what simulator/sim/tests/ns2.rs compares with.
+# One transfer over a drop-tail link of 10 Mbit/s: what simulator/sim/tests/it/ns2.rs compares with.
 #
 #   ns one-flow.tcl BUFFER WINDOW [RECOVERY]
 #

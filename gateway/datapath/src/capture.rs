@@ -2,7 +2,7 @@
 //! bytes.
 //!
 //! The datapath fills a [`Ring`] and never waits for it: while another thread copies the ring,
-//! events are counted as missed. `fairwire gateway capture` gets a pcapng file with the reason in
+//! events are counted as missed. `fairwire-gateway capture` gets a pcapng file with the reason in
 //! the comment of each packet.
 
 use crate::class_book::ClassBook;

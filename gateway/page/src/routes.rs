@@ -244,7 +244,7 @@ async fn last_drops(State(watch): State<Arc<Watch>>, Query(query): Query<DropsQu
     json(&watch.drops().last(limit))
 }
 
-/// The capture: what `fairwire gateway capture` writes.
+/// The capture: what `fairwire-gateway capture` writes.
 async fn capture(State(watch): State<Arc<Watch>>) -> Result<Response, Refused> {
     let bytes = beside(move || watch.board.capture_bytes()).await?;
     let mut headers = HeaderMap::new();

@@ -205,14 +205,14 @@ fn timed<T>(happened: &mut Happened, what: &str, act: impl FnOnce() -> Fallible<
     Ok(outcome)
 }
 
-/// Runs `fairwire gateway` with `words`, and returns what it printed.
+/// Runs `fairwire-gateway` with `words`, and returns what it printed.
 fn fairwire(words: &[&str]) -> Fallible<String> {
     let output = Command::new(program()?.0).args(words).stdin(Stdio::null()).output()?;
     let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     if output.status.success() { Ok(said) } else { Err(format!("`{}`: {said}", words.join(" ")).into()) }
 }
 
-/// `fairwire gateway follow --radius` at work, ended with this.
+/// `fairwire-gateway follow --radius` at work, ended with this.
 struct Follower {
     child: Child,
     address: String,

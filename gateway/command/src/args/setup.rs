@@ -1,4 +1,4 @@
-//! The arguments of `gateway setup`.
+//! The arguments of `fairwire-gateway setup`.
 
 use clap::Args;
 use fairwire_core::{Duration, Rate};

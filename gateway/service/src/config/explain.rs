@@ -1,4 +1,4 @@
-//! What a configuration means, for `fairwire gateway check`.
+//! What a configuration means, for `fairwire-gateway check`.
 
 use super::backend::BackendKind;
 use super::shaping::{Shaping, TYPICAL_FRAME};

@@ -360,7 +360,7 @@ impl Control<'_> {
             }
             Err(error) => refused(format!(
                 "the capture cannot be written to {}: {error}; allowed: a path that is not there yet, in a folder that the \
-                 gateway's process may write, or a file that is handed over (`fairwire gateway capture` does)",
+                 gateway's process may write, or a file that is handed over (`fairwire-gateway capture` does)",
                 path.display()
             )),
         }

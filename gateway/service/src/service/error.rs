@@ -75,9 +75,9 @@ impl ServiceError {
                     .into()
             }
             ServiceError::NotHandedOver { .. } => {
-                "`fairwire gateway reload` changes what needs no restart; for anything else stop the gateway and start it".into()
+                "`fairwire-gateway reload` changes what needs no restart; for anything else stop the gateway and start it".into()
             }
-            ServiceError::Build(_) => "see `fairwire describe` for the parameters of each discipline".into(),
+            ServiceError::Build(_) => "the page of each discipline in docs/reference has its parameters".into(),
             ServiceError::Serve(_) => {
                 "`telemetry.metrics` and `telemetry.page.address` take an address of this machine and a port that is free".into()
             }

@@ -118,7 +118,7 @@ impl Present {
             let names = book.iter().map(|(_, class)| class.name.as_str());
             let hint = fairwire_core::spelling::hint(name, names);
             return Err(format!(
-                "there is no class or subscriber `{name}`{hint}; `fairwire gateway status CONFIG --classes` lists all"
+                "there is no class or subscriber `{name}`{hint}; `fairwire-gateway status CONFIG --classes` lists all"
             ));
         };
         let weight = Weight::new(weight).ok_or("allowed for a weight: a number from 0.000001 to 1000000")?;
@@ -260,7 +260,7 @@ pub(super) fn message_of(error: &fairwire_document::DocumentError, path: &Path) 
     let is_closed = matches!(&error.problem, Problem::Unreadable { cause, .. } if cause.kind() == ErrorKind::PermissionDenied);
     let advice = match is_closed {
         true => format!(
-            "; the gateway's process may not read it: run `fairwire gateway reload {}` as a user who may",
+            "; the gateway's process may not read it: run `fairwire-gateway reload {}` as a user who may",
             path.display()
         ),
         false => advice,

@@ -28,7 +28,7 @@ impl Troubles {
 fn meaning(loss: Loss) -> Option<&'static str> {
     Some(match loss {
         Loss::Malformed => {
-            "super-packets arrive that cannot be taken apart (`fairwire gateway capture` shows them); without segmentation offload \
+            "super-packets arrive that cannot be taken apart (`fairwire-gateway capture` shows them); without segmentation offload \
              there are none: `ethtool -K INTERFACE gro off gso off tso off` on both interfaces and on veth peers"
         }
         Loss::NotIp => {

@@ -250,7 +250,7 @@ fn discipline(page: &mut Page, snapshot: &Snapshot) {
     ];
     for (suffix, unit, size) in UNITS {
         let name = format!("fairwire_discipline_{unit}");
-        page.family(&name, MetricKind::Gauge, "Gauges of the discipline in this unit (`fairwire describe`).");
+        page.family(&name, MetricKind::Gauge, "Gauges of the discipline in this unit.");
         for way in &snapshot.ways {
             for (gauge, value) in
                 way.gauges.iter().filter(|(gauge, _)| gauge.rsplit('_').next() == Some(suffix))

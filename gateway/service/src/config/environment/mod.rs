@@ -88,7 +88,7 @@ fn file_notes(config: &Config, user: Option<&User>) -> Vec<Note> {
     if let (Some(user), closed @ [first, ..]) = (user, &closed.collect::<Vec<_>>()[..]) {
         let more = if closed.len() > 1 { " and the file of subscribers" } else { "" };
         notes.push(Note(format!(
-            "the process runs as the user `{}`, who may not read `{}`{more}: SIGHUP will not reload it, `fairwire gateway reload` will, since it \
+            "the process runs as the user `{}`, who may not read `{}`{more}: SIGHUP will not reload it, `fairwire-gateway reload` will, since it \
              hands the file over",
             user.name,
             first.display()
