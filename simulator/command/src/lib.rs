@@ -65,7 +65,9 @@ fn dispatch(cli: Cli) -> Result<Ending, Failure> {
         Command::Completions { shell } => manual::completions(Cli::command(), shell),
         Command::Gateway { args } => command::gateway::gateway(&args),
         // The pages of the gateway are those of its own program.
-        Command::Man { out } => manual::pages(Cli::command().mut_subcommand("gateway", |own| own.hide(true)), &out),
+        Command::Man { out } => {
+            manual::pages(Cli::command().mut_subcommand("gateway", |own| own.hide(true)), &out)
+        }
         Command::LabAgent { args } => Ok(command::lab::agent(args)),
     }
 }

@@ -41,7 +41,7 @@ impl Served {
             PlanContext { secret: [0; 16], seed: Seed(1), frame_bytes: 1518, link: LinkKind::Ethernet };
         let watch = Watch::new(board, latest.clone(), history, context);
         let stop = Arc::new(AtomicBool::new(false));
-        let site = Site::page(listener, &readers, latest, page::routes(watch.clone()));
+        let site = Site::page(listener, &readers, latest, fairwire_page::routes(watch.clone()));
         let thread = serve(vec![site], stop.clone()).expect("a thread");
         Served { address, watch, stop, thread: Some(thread) }
     }
