@@ -17,11 +17,11 @@ pub fn check_crates(tree: &Tree) -> Vec<Breach> {
     let manifests = tree.files.iter().filter(|f| f.path.ends_with("/Cargo.toml"));
     manifests
         .filter(|f| f.is_in_a_crate() && !f.path.starts_with("proof/fuzz/"))
-        .flat_map(check_crate)
+        .flat_map(|file| check_crate(file, tree))
         .collect()
 }
 
-fn check_crate(file: &File) -> Vec<Breach> {
+fn check_crate(file: &File, tree: &Tree) -> Vec<Breach> {
     let breach = |message| Breach { rule: INHERIT, path: file.path.clone(), line: 0, message };
     let manifest: Table = match file.text.parse() {
         Ok(manifest) => manifest,
@@ -36,7 +36,7 @@ fn check_crate(file: &File) -> Vec<Breach> {
     if !is_inherited(manifest.get("lints")) {
         breaches.push(breach("must say `workspace = true` under `[lints]`".into()));
     }
-    let is_fine = |name: &str, value| is_inherited(Some(value)) || is_itself(&manifest, name, value);
+    let is_fine = |name: &str, value| is_inherited(Some(value)) || is_circle(&manifest, name, value, tree);
     for (name, _) in dependencies(&manifest).filter(|(name, value)| !is_fine(name, value)) {
         let message =
             format!("must say `{name}.workspace = true`: versions and reasons are in the root Cargo.toml");
@@ -49,12 +49,15 @@ fn is_inherited(value: Option<&Value>) -> bool {
     value.and_then(|v| v.get("workspace")).and_then(Value::as_bool) == Some(true)
 }
 
-/// Is it the crate itself, with more features for its own tests? With a version it could not be
-/// packaged before it was published.
-fn is_itself(manifest: &Table, name: &str, value: &Value) -> bool {
+/// Is it the crate itself, with more features for its own tests, or a crate that is built with it
+/// and that its tests take? With a version neither could be packaged before it was published.
+fn is_circle(manifest: &Table, name: &str, value: &Value, tree: &Tree) -> bool {
     let own = manifest.get("package").and_then(|package| package.get("name")).and_then(Value::as_str);
     let path = value.get("path").and_then(Value::as_str);
-    own == Some(name) && path == Some(".") && value.get("version").is_none()
+    let is_itself = own == Some(name) && path == Some(".");
+    let other = tree.crates.iter().find(|krate| krate.name == name);
+    let is_above = other.is_some_and(|krate| krate.dependencies.iter().any(|d| Some(d.as_str()) == own));
+    (is_itself || is_above) && path.is_some() && value.get("version").is_none()
 }
 
 fn dependencies(manifest: &Table) -> impl Iterator<Item = (&String, &Value)> {
@@ -94,6 +97,7 @@ fn unexplained(file: &File) -> Vec<Breach> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tree::Crate;
     use super::*;
 
     const GOOD: &str = "[package]\nversion.workspace = true\nedition.workspace = true\nrust-version.workspace = true\n\
@@ -127,6 +131,19 @@ mod tests {
         assert_eq!(with("a = { path = \".\", features = [\"x\"] }\n"), 0);
         assert_eq!(with("a = { path = \".\", version = \"1\" }\n"), 1);
         assert_eq!(with("b = { path = \".\" }\n"), 1);
+    }
+
+    #[test]
+    fn tests_may_take_a_crate_that_is_built_with_theirs() {
+        let text = GOOD.replace("[package]", "[package]\nname = \"a\"") + "[dev-dependencies]\n";
+        let above = |own: &str, dependencies: &[&str]| {
+            let dependencies = dependencies.iter().map(|d| d.to_string()).collect();
+            let tree = Tree::of_files(&[("gateway/a/Cargo.toml", &(text.clone() + own))]);
+            check_crates(&Tree { crates: vec![Crate { name: "b".into(), dependencies }], ..tree }).len()
+        };
+        assert_eq!(above("b = { path = \"../b\" }\n", &["a"]), 0);
+        assert_eq!(above("b = { path = \"../b\", version = \"1\" }\n", &["a"]), 1);
+        assert_eq!(above("b = { path = \"../b\" }\n", &[]), 1);
     }
 
     #[test]

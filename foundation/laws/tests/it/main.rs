@@ -1,0 +1,13 @@
+//! Integration tests of the laws: one binary, since each would be linked with everything again.
+
+mod afd;
+mod compose;
+mod conformance;
+mod modern;
+mod pushout;
+mod rates;
+mod red;
+mod retune;
+mod schedulers;
+mod set_weight;
+mod tokens;

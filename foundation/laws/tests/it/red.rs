@@ -1,0 +1,564 @@
+//! RED: the numbers of the paper and of ns-2, and a second, straight-line reading of the same
+//! pseudo-code.
+
+use fairwire_core::rng::mix;
+use fairwire_core::scheduler::Fcfs;
+use fairwire_core::units::{Amount, Size};
+use fairwire_core::{
+    Buffer, Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Rate, Rng, Seed,
+    Signals, Time, Verdict,
+};
+use fairwire_laws::Site;
+use fairwire_laws::dropper::red::{Adaptation, Config, IdleRule, Ramp, Red, Spec, Spreading};
+use fairwire_laws::queueing::Queueing;
+use fairwire_laws::spec::Measure;
+use std::collections::VecDeque;
+
+fn site() -> Site<'static> {
+    Site {
+        rate: Rate::from_bps(10_000_000).expect("not zero"),
+        buffer: Amount::Packets(40),
+        packet_bytes: 512,
+        seed: Seed(1),
+        stream: "red",
+    }
+}
+
+fn config() -> Config {
+    Spec::default().check(&site()).expect("the defaults are allowed")
+}
+
+#[test]
+fn the_ramp_has_the_values_of_the_vectors() {
+    let ramp = Ramp { min: 20.0, max: 40.0, max_probability: 0.02, gentle: true };
+    for (average, p) in [(19.0, 0.0), (30.0, 0.01), (40.0, 0.02), (60.0, 0.51), (80.0, 1.0)] {
+        // A few units in the last place of numbers near 1.
+        assert!((ramp.probability(average) - p).abs() < 1e-15, "{average}: {}", ramp.probability(average));
+    }
+    let steep = Ramp { gentle: false, ..ramp };
+    assert_eq!(steep.probability(39.0), ramp.probability(39.0));
+    assert_eq!(steep.probability(40.0), 1.0);
+}
+
+#[test]
+fn the_defaults_are_those_of_fabas_paper() {
+    let config = config();
+    assert_eq!(config.ramp, Ramp { min: 10.0, max: 20.0, max_probability: 0.02, gentle: true });
+    assert_eq!(config.weight, 0.002);
+    assert_eq!(config.spreading, Spreading::AtLeast);
+}
+
+/// Gaps between signals while the average is constant at p_b = 1/64.
+fn gaps(spreading: Spreading) -> Vec<usize> {
+    let ramp = Ramp { min: 10.0, max: 20.0, max_probability: 1.0 / 32.0, gentle: true };
+    let config = Config { ramp, spreading, weight: 1.0, ..config() };
+    let mut red = Red::new(config, Seed(3).stream("gaps"));
+    let mut buffer = Buffer::new(Limit::packets(40));
+    for frame in 0..15 {
+        buffer.push(Packet::new(frame, 512, 0.into(), Time::ZERO));
+    }
+    let (mut gaps, mut gap) = (vec![0; 200], 0);
+    for frame in 0..2_000_000 {
+        gap += 1;
+        let arrival = Packet::new(frame, 512, 0.into(), Time::ZERO);
+        if red.on_arrival(&arrival, &buffer, Time::ZERO) == Verdict::Signal(Cause::Early) {
+            gaps[gap] += 1;
+            gap = 0;
+        }
+    }
+    gaps
+}
+
+/// Is each gap in `range` as likely as any other, and none outside of it?
+fn assert_uniform(gaps: &[usize], range: core::ops::RangeInclusive<usize>) {
+    let total: usize = gaps.iter().sum();
+    let inside = &gaps[range.clone()];
+    // The first gap also counts the first arrival above the threshold, which is spared.
+    assert!(total - inside.iter().sum::<usize>() <= 1, "gaps outside {range:?}");
+    let expected = total as f64 / inside.len() as f64;
+    let chi2: f64 = inside.iter().map(|&n| (n as f64 - expected).powi(2) / expected).sum();
+    // Chi-square with 62 or 63 degrees of freedom: 103.4 has probability 0.001.
+    assert!(chi2 < 103.4, "chi-square {chi2}");
+}
+
+#[test]
+fn under_the_rule_of_1993_gaps_are_uniform_up_to_the_inverse_of_p() {
+    // The arrival after a signal counts as the first, so n p reaches 1 at n = 64 and certainty at n
+    // = 63.
+    assert_uniform(&gaps(Spreading::AtMost), 1..=63);
+}
+
+#[test]
+fn under_ns2s_rule_gaps_are_uniform_between_once_and_twice_the_inverse_of_p() {
+    assert_uniform(&gaps(Spreading::AtLeast), 64..=127);
+}
+
+#[test]
+fn the_first_arrival_above_the_threshold_is_never_dropped() {
+    // A probability of 1 from the threshold on, yet not forced: only the spared first arrival
+    // passes.
+    let ramp = Ramp { min: 4.0, max: 30.0, max_probability: 1.0, gentle: true };
+    let config = Config { ramp, spreading: Spreading::AtMost, weight: 1.0, ..config() };
+    let mut red = Red::new(config, Seed(1).stream("first"));
+    let mut buffer = Buffer::new(Limit::packets(40));
+    for frame in 0..29 {
+        buffer.push(Packet::new(frame, 512, 0.into(), Time::ZERO));
+    }
+    let mut judge = || red.on_arrival(&Packet::new(99, 512, 0.into(), Time::ZERO), &buffer, Time::ZERO);
+    assert_eq!(judge(), Verdict::Pass);
+    assert_eq!(judge(), Verdict::Signal(Cause::Early));
+}
+
+/// RED once more, straight from the pseudo-code, with none of the code under test.
+struct Plain {
+    config: Config,
+    rng: Rng,
+    marks: bool,
+    waiting: VecDeque<u32>,
+    avg: f64,
+    count: f64,
+    count_bytes: f64,
+    old: bool,
+    idle_since: Option<u64>,
+    max_p: f64,
+    adapts: u64,
+}
+
+#[derive(Debug, PartialEq)]
+enum Fate {
+    In,
+    Marked,
+    Early,
+    Forced,
+    Full,
+}
+
+impl Plain {
+    fn arrival(&mut self, len: u32, capable: bool, now: u64) -> Fate {
+        let c = self.config;
+        let bytes = c.measure == Measure::Bytes;
+        let mean = f64::from(c.packet_bytes);
+        let held: u32 = self.waiting.iter().sum();
+        let q = if bytes { f64::from(held) } else { self.waiting.len() as f64 };
+        let (w, th_min, th_max) = (c.weight, c.ramp.min, c.ramp.max);
+        match self.idle_since.take() {
+            None => self.avg = (1.0 - w) * self.avg + w * q,
+            Some(since) => {
+                let missed = c.rate.bps() as f64 / (8.0 * mean) * (now - since) as f64 / 1e9;
+                self.avg = match c.idle_rule {
+                    IdleRule::Ns2 => self.avg * (1.0 - w).powf(missed.floor() + 1.0) + w * q,
+                    IdleRule::Floyd1993 => self.avg * (1.0 - w).powf(missed),
+                };
+            }
+        }
+        self.adapt(now);
+        self.count += 1.0;
+        self.count_bytes += f64::from(len);
+        let mut fate = Fate::In;
+        if self.avg >= th_min && (q > 1.0 || !c.spare_short_queue) {
+            let ceiling = if c.ramp.gentle { 2.0 * th_max } else { th_max };
+            if c.mark_limit.is_none() && self.avg >= ceiling {
+                fate = Fate::Forced;
+            } else if !self.old {
+                self.count = 1.0;
+                self.count_bytes = f64::from(len);
+                self.old = true;
+            } else {
+                let pb = self.pb();
+                let pa = self.pa(pb, f64::from(len));
+                if pa >= 1.0 || (pa > 0.0 && self.rng.uniform() < pa) {
+                    let may_mark = self.marks && capable && c.mark_limit.is_none_or(|limit| pb <= limit);
+                    fate = if may_mark { Fate::Marked } else { Fate::Early };
+                }
+            }
+        } else {
+            self.old = false;
+        }
+        let full = if c.limit.is_in_bytes() {
+            u64::from(held + len) > c.limit.max_bytes()
+        } else {
+            self.waiting.len() as u32 >= c.limit.max_packets()
+        };
+        if full {
+            fate = Fate::Full;
+        }
+        if fate != Fate::In {
+            self.count = 0.0;
+            self.count_bytes = 0.0;
+        }
+        if matches!(fate, Fate::In | Fate::Marked) {
+            self.waiting.push_back(len);
+        }
+        fate
+    }
+
+    /// Adaptive RED, the pseudo-code: every interval, with the average as it is.
+    fn adapt(&mut self, now: u64) {
+        let Some(rule) = self.config.adaptation else { return };
+        while now >= self.adapts + rule.interval.ns() {
+            self.adapts += rule.interval.ns();
+            if self.avg > rule.target_to && self.max_p <= 0.5 {
+                self.max_p += f64::min(rule.increase, self.max_p / 4.0);
+            } else if self.avg < rule.target_from && self.max_p >= 0.01 {
+                self.max_p *= rule.decrease;
+            }
+        }
+    }
+
+    fn pb(&self) -> f64 {
+        let (mp, th_min, th_max) = (self.max_p, self.config.ramp.min, self.config.ramp.max);
+        if self.avg < th_max {
+            mp * (self.avg - th_min) / (th_max - th_min)
+        } else if self.config.ramp.gentle {
+            (mp + (1.0 - mp) * (self.avg - th_max) / th_max).min(1.0)
+        } else {
+            1.0
+        }
+    }
+
+    fn pa(&self, pb: f64, len: f64) -> f64 {
+        let (bytes, mean) = (self.config.measure == Measure::Bytes, f64::from(self.config.packet_bytes));
+        let n = if bytes { (self.count_bytes / mean).floor() } else { self.count };
+        let pa = if self.config.spreading == Spreading::AtMost {
+            if n * pb < 1.0 { pb / (1.0 - n * pb) } else { 1.0 }
+        } else if n * pb < 1.0 {
+            0.0
+        } else if n * pb < 2.0 {
+            pb / (2.0 - n * pb)
+        } else {
+            1.0
+        };
+        if bytes && pa < 1.0 { pa * len / mean } else { pa }
+    }
+
+    fn departure(&mut self, now: u64) {
+        if self.waiting.pop_front().is_none() {
+            self.idle_since.get_or_insert(now);
+        }
+    }
+}
+
+#[derive(Default)]
+struct Last(Option<Fate>);
+
+impl Signals for Last {
+    fn dropped(&mut self, _: Packet, cause: Cause) {
+        self.0 = Some(match cause {
+            Cause::Early => Fate::Early,
+            Cause::Forced => Fate::Forced,
+            Cause::Overflow => Fate::Full,
+            other => panic!("RED has no {other:?}"),
+        });
+    }
+    fn marked(&mut self, _: &Packet, _: Cause) {
+        self.0 = Some(Fate::Marked);
+    }
+}
+
+/// Runs both readings side by side over bursts, overload and pauses; returns how often each fate
+/// was met.
+fn compare(config: Config, policy: EcnPolicy, seed: u64) -> [u32; 5] {
+    let red = Red::new(config, Seed(seed).stream("red"));
+    let mut queue = Queue::new(config.limit, Fcfs, red).with_ecn(policy);
+    let mut plain = Plain {
+        config,
+        rng: Seed(seed).stream("red"),
+        marks: policy == EcnPolicy::Mark,
+        waiting: VecDeque::new(),
+        avg: 0.0,
+        count: 0.0,
+        count_bytes: 0.0,
+        old: false,
+        idle_since: None,
+        max_p: config.ramp.max_probability,
+        adapts: 0,
+    };
+    let (mut now, mut fates) = (0, [0; 5]);
+    let mut traffic = Seed(seed).stream("traffic");
+    for frame in 0..30_000u32 {
+        // The load swings between half and thrice the link's rate; at times it pauses.
+        let load = [3.0, 1.1, 0.5, 1.6, 1.0][(frame / 500) as usize % 5];
+        now += (819_200.0 * traffic.uniform() / load) as u64;
+        if traffic.chance(0.001) {
+            now += u64::from(traffic.below(200_000_000));
+        }
+        if traffic.chance(1.0 / load) {
+            plain.departure(now);
+            queue.dequeue(Time::from_ns(now), &mut Last::default());
+        }
+        let len = if mix(u64::from(frame)) & 1 == 0 { 512 } else { 40 + traffic.below(960) };
+        let ecn = if traffic.chance(0.5) { Ecn::Ect0 } else { Ecn::NotEct };
+        let mut last = Last::default();
+        let at = Time::from_ns(now);
+        queue.enqueue(Packet { ecn, ..Packet::new(frame, len, 0.into(), at) }, at, &mut last);
+        let fate = plain.arrival(len, ecn.is_capable(), now);
+        assert_eq!(last.0.unwrap_or(Fate::In), fate, "frame {frame}, average {}", plain.avg);
+        // The power of the idle decay comes from two libraries, each right to a unit or so in the
+        // last place. Thirty thousand steps cannot add up to more than this.
+        let average = queue.dropper().average();
+        assert!((average - plain.avg).abs() <= 1e-11 * plain.avg.max(1.0), "{average} {}", plain.avg);
+        assert_eq!(queue.dropper().max_probability(), plain.max_p);
+        fates[fate as usize] += 1;
+    }
+    fates
+}
+
+#[test]
+fn it_decides_as_the_pseudo_code_does_under_every_switch() {
+    let mut met = [0; 5];
+    for switches in 0..64u64 {
+        let on = |bit: u32| switches >> bit & 1 == 1;
+        let base = config();
+        let scale = if on(0) { 512.0 } else { 1.0 };
+        let config = Config {
+            limit: if on(0) { Limit::bytes(20_480) } else { Limit::packets(40) },
+            measure: if on(0) { Measure::Bytes } else { Measure::Packets },
+            ramp: Ramp { min: 6.0 * scale, max: 15.0 * scale, max_probability: 0.1, gentle: on(1) },
+            weight: 0.02, // ten times the default, so that a short run goes through all branches
+            spreading: if on(2) { Spreading::AtLeast } else { Spreading::AtMost },
+            idle_rule: if on(3) { IdleRule::Ns2 } else { IdleRule::Floyd1993 },
+            spare_short_queue: on(4),
+            mark_limit: on(5).then_some(0.1),
+            // In every third combination; often, so that a short run goes up and down. No pause has
+            // 64 intervals.
+            adaptation: switches.is_multiple_of(3).then_some(Adaptation {
+                interval: Duration::from_ms(20),
+                increase: 0.01,
+                decrease: 0.9,
+                target_from: 9.6 * scale,
+                target_to: 11.4 * scale,
+            }),
+            ..base
+        };
+        for policy in [EcnPolicy::Drop, EcnPolicy::Mark] {
+            for (total, fate) in met.iter_mut().zip(compare(config, policy, switches)) {
+                *total += fate;
+            }
+        }
+    }
+    assert!(met.iter().all(|&n| n > 1000), "some branch was hardly met: {met:?}");
+}
+
+#[test]
+fn the_adaptive_variant_finds_the_probability_that_the_load_needs() {
+    // A fluid loop: the more is signalled, the less is sent. An average of 15, the middle of 10 and
+    // 20, needs a probability of 0.1 here, so max_p must come to 0.2.
+    let spec = Spec { adaptive: Some(true), weight: Some(1.0), ..Spec::default() };
+    let config = spec.check(&site()).expect("allowed");
+    assert_eq!(config.adaptation.map(|rule| (rule.target_from, rule.target_to)), Some((14.0, 16.0)));
+    for start in [0.011, 0.5] {
+        let ramp = Ramp { max_probability: start, ..config.ramp };
+        let mut red = Red::new(Config { ramp, ..config }, Seed(1).stream("loop"));
+        let mut queue = 15.0f64;
+        for round in 0..400u64 {
+            let p = Ramp { max_probability: red.max_probability(), ..ramp }.probability(queue);
+            queue = (queue + 5.0 * (0.1 - p)).clamp(0.0, 39.0);
+            let mut buffer = Buffer::new(Limit::packets(40));
+            (0..queue.round() as u32).for_each(|frame| {
+                buffer.push(Packet::new(frame, 512, 0.into(), Time::ZERO));
+            });
+            let now = Time::from_ns(round * 500_000_000);
+            red.on_arrival(&Packet::new(99, 512, 0.into(), now), &buffer, now);
+        }
+        // The band is from 14 to 16, and whole packets represent up to half a packet more or less.
+        // So p is 0.1 at (13.5 - 10) / 10 to (16.5 - 10) / 10 of max_p, and a step is a tenth of
+        // it.
+        assert!((0.13..0.32).contains(&red.max_probability()), "{start}: {}", red.max_probability());
+        assert!((13.0..17.0).contains(&queue), "{start}: {queue}");
+    }
+}
+
+#[test]
+fn the_adaptive_variant_keeps_its_bounds_and_makes_few_steps_after_a_long_silence() {
+    let spec = Spec { adaptive: Some(true), max_probability: Some(0.5), ..Spec::default() };
+    let mut red = Red::new(spec.check(&site()).expect("allowed"), Seed(1).stream("bounds"));
+    let empty = Buffer::new(Limit::packets(40));
+    let mut at = |s: u64| {
+        let now = Time::from_ns(s * 1_000_000_000);
+        red.on_arrival(&Packet::new(0, 512, 0.into(), now), &empty, now);
+        red.max_probability()
+    };
+    assert_eq!(at(0), 0.5);
+    assert_eq!(at(1), 0.5 * 0.9 * 0.9);
+    let low = at(1_000_000_000);
+    assert!((0.009..0.01).contains(&low), "{low}"); // the first value below 0.01
+    assert_eq!(at(2_000_000_000), low);
+}
+
+#[test]
+fn an_idle_link_forgets() {
+    // 100 packets of 512 bytes take 40.96 ms at 10 Mbit/s.
+    let config = Config { weight: 0.01, ..config() };
+    let averages = [IdleRule::Ns2, IdleRule::Floyd1993].map(|idle_rule| {
+        let mut red = Red::new(Config { idle_rule, ..config }, Seed(1).stream("idle"));
+        let mut full = Buffer::new(Limit::packets(40));
+        full.push(Packet::new(0, 512, 0.into(), Time::ZERO));
+        let arrival = Packet::new(1, 512, 0.into(), Time::ZERO);
+        red.on_arrival(&arrival, &full, Time::ZERO); // average 0.01
+        red.idle(Time::ZERO);
+        red.idle(Time::from_ns(20_000_000)); // polled again: idle since the first time
+        red.on_arrival(&arrival, &Buffer::new(Limit::packets(40)), Time::from_ns(40_960_000));
+        red.average()
+    });
+    // Rounding of a power, relative to its value of about a third of the average.
+    assert!((averages[0] - 0.01 * 0.99f64.powi(101)).abs() < 1e-16, "{averages:?}");
+    assert!((averages[1] - 0.01 * 0.99f64.powi(100)).abs() < 1e-16, "{averages:?}");
+}
+
+#[test]
+fn what_is_not_allowed_is_refused() {
+    let site = site();
+    let amount = |packets| Some(Amount::Packets(packets).into());
+    for (spec, message) in [
+        (
+            Spec { max_probability: Some(1.5), ..Spec::default() },
+            "`max_probability` of `red` is 1.5; allowed: a number above 0, at most 1",
+        ),
+        (
+            Spec { weight: Some(0.0), ..Spec::default() },
+            "`weight` of `red` is 0; allowed: a number above 0, at most 1",
+        ),
+        (
+            Spec { mark_limit: Some(-0.1), ..Spec::default() },
+            "`mark_limit` of `red` is -0.1; allowed: a number from 0 to 1",
+        ),
+        (
+            // Also where it is not used.
+            Spec { adapt_interval: Some(Duration::ZERO.into()), ..Spec::default() },
+            "`adapt_interval` of `red` is 0 ns; allowed: a time above zero",
+        ),
+        (
+            Spec { mean_packet: Some(Size(0).into()), ..Spec::default() },
+            "`mean_packet` of `red` is 0 B; allowed: a size from 1 B to 64 KiB",
+        ),
+        (
+            Spec { mean_packet: Some(Size(65_537).into()), ..Spec::default() },
+            "`mean_packet` of `red` is 65537 B; allowed: a size from 1 B to 64 KiB",
+        ),
+        (
+            Spec { min_threshold: amount(30), ..Spec::default() },
+            "`min_threshold` of `red` is 30 packets; allowed: less than max_threshold, which is 20 packets",
+        ),
+        (
+            Spec { max_threshold: amount(5), ..Spec::default() },
+            "`max_threshold` of `red` is 5 packets; allowed: more than min_threshold, which is 10 packets",
+        ),
+        (
+            Spec { queue: Queueing { buffer: amount(20_000_000), ..Queueing::default() }, ..Spec::default() },
+            "`buffer` of `red` is 20000000 packets; allowed: at most 16777216 packets, 448 MiB, or the time to send that",
+        ),
+    ] {
+        assert_eq!(spec.check(&site).unwrap_err().to_string(), message);
+    }
+}
+
+#[test]
+fn thresholds_typed_in_bytes_or_time_count_in_the_measure_chosen() {
+    let site = Site {
+        rate: Rate::from_bps(4_096_000).expect("not zero"), // 1 ms for a packet of 512 bytes
+        buffer: Amount::Packets(40),
+        packet_bytes: 512,
+        seed: Seed(1),
+        stream: "red",
+    };
+    let ramp = |measure| {
+        let spec = Spec {
+            measure: Some(measure),
+            min_threshold: Some(Amount::Bytes(2560).into()),
+            max_threshold: Some(Amount::Time(fairwire_core::Duration::from_ms(10)).into()),
+            ..Spec::default()
+        };
+        let ramp = spec.check(&site).expect("allowed").ramp;
+        (ramp.min, ramp.max)
+    };
+    assert_eq!(ramp(Measure::Packets), (5.0, 10.0));
+    assert_eq!(ramp(Measure::Bytes), (2560.0, 5120.0));
+}
+
+/// How many of a million packets of `len` bytes are signalled at an average that calls for 1/64, by
+/// the rule of 1993.
+fn signals_in_a_million(mean_packet: Option<u64>, len: u32) -> f64 {
+    let spec = Spec {
+        measure: Some(Measure::Bytes),
+        mean_packet: mean_packet.map(|bytes| Size(bytes).into()),
+        min_threshold: Some(Amount::Bytes(5_000).into()),
+        max_threshold: Some(Amount::Bytes(15_000).into()),
+        max_probability: Some(1.0 / 32.0),
+        weight: Some(1.0),
+        wait: Some(false),
+        ..Spec::default()
+    };
+    let mut red = Red::new(spec.check(&site()).expect("allowed"), Seed(3).stream("mean"));
+    let mut buffer = Buffer::new(Limit::bytes(40_000));
+    for frame in 0..10 {
+        buffer.push(Packet::new(frame, 1000, 0.into(), Time::ZERO)); // 10 000 bytes: half way up
+    }
+    let arrival = |frame| Packet::new(frame, len, 0.into(), Time::ZERO);
+    let is_signalled =
+        |frame| red.on_arrival(&arrival(frame), &buffer, Time::ZERO) == Verdict::Signal(Cause::Early);
+    (0..1_000_000).map(is_signalled).filter(|&signalled| signalled).count() as f64
+}
+
+#[test]
+fn in_bytes_a_packet_is_signalled_by_its_length_over_the_mean_packets() {
+    // Gaps are uniform from 1 to 63, mean 32 and variance 331: 31 250 in a million, with a standard
+    // deviation of 100 (1e6 x 331 / 32^3, its root).
+    let of_mean = signals_in_a_million(Some(1000), 1000);
+    assert!((of_mean - 31_250.0).abs() < 500.0, "{of_mean}");
+    // The site's typical packet has 512 bytes.
+    assert_eq!(signals_in_a_million(None, 512), signals_in_a_million(Some(512), 512));
+    assert!(signals_in_a_million(None, 1000) > 1.5 * of_mean, "1000 bytes are two typical packets");
+}
+
+#[test]
+fn the_first_probabilities_after_a_signal_are_those_of_the_formula_with_the_mean_packet() {
+    // p_b = 1/4 throughout, and one packet of `len` bytes after the spared first one of 500. Its
+    // chance is p_b / (1 - n p_b) len / mean, n being the whole mean packets since the first:
+    // ns-2's order of spreading and scaling.
+    for (mean_packet, len, chance) in [
+        (500, 250, 0.25 / (1.0 - 0.25) * 0.5),  // n = 750 / 500 = 1
+        (500, 500, 0.25 / (1.0 - 0.5)),         // n = 2
+        (1000, 500, 0.25 / (1.0 - 0.25) * 0.5), // n = 1
+        (250, 125, 0.25 / (1.0 - 0.5) * 0.5),   // n = 625 / 250 = 2
+    ] {
+        let ramp = Ramp { min: 5_000.0, max: 15_000.0, max_probability: 0.5, gentle: true };
+        let spec = Spec { mean_packet: Some(Size(mean_packet).into()), ..Spec::default() };
+        let config = Config {
+            ramp,
+            measure: Measure::Bytes,
+            weight: 1.0,
+            spreading: Spreading::AtMost,
+            ..spec.check(&site()).expect("allowed")
+        };
+        let mut buffer = Buffer::new(Limit::bytes(40_000));
+        for frame in 0..10 {
+            buffer.push(Packet::new(frame, 1000, 0.into(), Time::ZERO));
+        }
+        let is_signalled = |seed| {
+            let mut red = Red::new(config, Seed(seed).stream("chance"));
+            let mut judge =
+                |len| red.on_arrival(&Packet::new(99, len, 0.into(), Time::ZERO), &buffer, Time::ZERO);
+            assert_eq!(judge(500), Verdict::Pass, "the first one above the threshold");
+            judge(len) == Verdict::Signal(Cause::Early)
+        };
+        let met = (0..40_000).filter(|&seed| is_signalled(seed)).count() as f64 / 40_000.0;
+        // 4 standard deviations of the share of 40 000 draws are 0.01.
+        assert!((met - chance).abs() < 0.01, "{mean_packet} {len}: {met} for {chance}");
+    }
+}
+
+#[test]
+fn with_a_mean_packet_thresholds_in_packets_are_of_its_length_and_the_buffer_is_as_it_was() {
+    let spec = Spec {
+        measure: Some(Measure::Bytes),
+        mean_packet: Some(Size(1000).into()),
+        max_threshold: Some(Amount::Packets(15).into()),
+        ..Spec::default()
+    };
+    let config = spec.check(&site()).expect("allowed");
+    // A quarter of 40 packets of 512 bytes.
+    assert_eq!((config.ramp.min, config.ramp.max), (10.0 * 512.0, 15_000.0));
+    assert_eq!(config.limit, Spec::default().check(&site()).expect("allowed").limit);
+    let packets = Spec { measure: None, ..spec }.check(&site()).expect("allowed");
+    assert_eq!((packets.ramp.min, packets.ramp.max), (10.0, 15.0));
+}
