@@ -10,7 +10,6 @@ use fairwire_core::{
 };
 use fairwire_laws::Site;
 use fairwire_laws::dropper::red::{Adaptation, Config, IdleRule, Ramp, Red, Spec, Spreading};
-use fairwire_laws::queueing::Queueing;
 use fairwire_laws::spec::Measure;
 use std::collections::VecDeque;
 
@@ -411,41 +410,12 @@ fn what_is_not_allowed_is_refused() {
     let amount = |packets| Some(Amount::Packets(packets).into());
     for (spec, message) in [
         (
-            Spec { max_probability: Some(1.5), ..Spec::default() },
-            "`max_probability` of `red` is 1.5; allowed: a number above 0, at most 1",
-        ),
-        (
-            Spec { weight: Some(0.0), ..Spec::default() },
-            "`weight` of `red` is 0; allowed: a number above 0, at most 1",
-        ),
-        (
-            Spec { mark_limit: Some(-0.1), ..Spec::default() },
-            "`mark_limit` of `red` is -0.1; allowed: a number from 0 to 1",
-        ),
-        (
-            // Also where it is not used.
-            Spec { adapt_interval: Some(Duration::ZERO.into()), ..Spec::default() },
-            "`adapt_interval` of `red` is 0 ns; allowed: a time above zero",
-        ),
-        (
-            Spec { mean_packet: Some(Size(0).into()), ..Spec::default() },
-            "`mean_packet` of `red` is 0 B; allowed: a size from 1 B to 64 KiB",
-        ),
-        (
-            Spec { mean_packet: Some(Size(65_537).into()), ..Spec::default() },
-            "`mean_packet` of `red` is 65537 B; allowed: a size from 1 B to 64 KiB",
-        ),
-        (
             Spec { min_threshold: amount(30), ..Spec::default() },
             "`min_threshold` of `red` is 30 packets; allowed: less than max_threshold, which is 20 packets",
         ),
         (
             Spec { max_threshold: amount(5), ..Spec::default() },
             "`max_threshold` of `red` is 5 packets; allowed: more than min_threshold, which is 10 packets",
-        ),
-        (
-            Spec { queue: Queueing { buffer: amount(20_000_000), ..Queueing::default() }, ..Spec::default() },
-            "`buffer` of `red` is 20000000 packets; allowed: at most 16777216 packets, 448 MiB, or the time to send that",
         ),
     ] {
         assert_eq!(spec.check(&site).unwrap_err().to_string(), message);

@@ -3,10 +3,10 @@
 
 mod cobalt;
 mod codel;
+mod defaults;
 mod dual_pi2;
 mod flow_queues;
 mod fq_codel;
-mod parameters;
 mod pie;
 
 use fairwire_core::units::Amount;

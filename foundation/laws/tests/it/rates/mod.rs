@@ -7,4 +7,3 @@ mod blue;
 mod rem;
 mod rqm;
 mod sfb;
-mod typed;

@@ -214,23 +214,3 @@ fn by_default_a_small_buffer_gives_a_price_too() {
     // 1000 intervals at 0.001 times 0.1 (15 - 3.75), and the rate's rounding.
     assert!(rem.price() > 0.5, "{}", rem.price());
 }
-
-#[test]
-fn what_is_not_allowed_is_refused() {
-    for (spec, message) in [
-        (
-            Spec { phi: Some(1.0), ..Spec::default() },
-            "`phi` of `rem` is 1; allowed: a number above 1, at most 1000",
-        ),
-        (
-            Spec { interval: Some(Duration::ZERO.into()), ..Spec::default() },
-            "`interval` of `rem` is 0 ns; allowed: a time above zero",
-        ),
-        (
-            Spec { input_weight: Some(0.0), ..Spec::default() },
-            "`input_weight` of `rem` is 0; allowed: a number above 0, at most 1",
-        ),
-    ] {
-        assert_eq!(spec.check(&site()).unwrap_err().to_string(), message);
-    }
-}

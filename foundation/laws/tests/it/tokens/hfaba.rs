@@ -557,10 +557,6 @@ fn without_classes_the_vector_of_faba_comes_out() {
 fn what_is_not_allowed_is_refused() {
     for (classes, message) in [
         (
-            vec![(1, 0.0, None)],
-            "`class.0.weight` of `hfaba` is 0; allowed: a number from 0.000001 to 1000000",
-        ),
-        (
             vec![(1, 1.0, None), (1, 2.0, None)],
             "`class` of `hfaba` is class 1 twice; allowed: each class once",
         ),
@@ -571,7 +567,4 @@ fn what_is_not_allowed_is_refused() {
     ] {
         assert_eq!(tree(&classes).check(&site(Amount::Packets(100))).unwrap_err().to_string(), message);
     }
-    let spec = Spec { beta_max: Some(0), ..Spec::default() };
-    let refusal = spec.check(&site(Amount::Packets(100))).unwrap_err().to_string();
-    assert_eq!(refusal, "`beta_max` of `hfaba` is 0; allowed: a whole number from 1 to 4096");
 }

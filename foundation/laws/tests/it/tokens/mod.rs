@@ -12,7 +12,6 @@ mod set_weight;
 mod sfed;
 mod spoofed;
 
-use fairwire_catalogue::{Parameters, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{Cause, Packet, Rate, Rng, Seed, Signals, Time};
 use fairwire_laws::Site;
@@ -123,65 +122,4 @@ fn the_oracle_gives_what_is_known() {
     assert_eq!(max_min(1.0, &[(0.1, 1.0), (5.0, 1.0), (5.0, 1.0)]), [0.1, 0.45, 0.45]);
     assert_eq!(max_min(1.0, &[(0.1, 1.0), (0.2, 1.0)]), [0.1, 0.2]);
     assert_eq!(max_min(8.0, &[(9.0, 3.0), (9.0, 1.0)]), [6.0, 2.0]);
-}
-
-const ALL_OF_IT: &str = r#"
-[faba]
-buffer = "64 KiB"
-ecn = "mark"
-scheduler = "fcfs"
-measure = "bytes"
-share_between = "classes"
-weights = { 1 = 3.0, 2 = 0.5 }
-choice = "proportional"
-alpha = 1.5
-lambda1 = 0.6
-lambda2 = 0.3
-max_probability = 0.1
-beta_rule = "literal-trunc"
-beta_max = 8
-max_flows = 100
-
-[sfed]
-buffer = "390 packets"
-ecn = "drop"
-scheduler = { fcfs = { per = "class" } }
-measure = "packets"
-alpha = 0.9
-lambda1 = 0.5
-lambda2 = 0.3
-max_probability = 0.02
-max_flows = 100
-
-[hfaba]
-buffer = "100 ms"
-ecn = "mark"
-scheduler = "fcfs"
-measure = "bytes"
-cap = false
-alpha = 1.0
-lambda1 = 0.5
-lambda2 = 0.25
-max_probability = 0.02
-beta_max = 16
-max_flows = 100
-class = [
-    { id = 1, weight = 1.0 },
-    { id = 3, parent = 2 },
-    { id = 2, weight = 3.0 },
-]
-"#;
-
-#[test]
-fn everything_that_can_be_typed_is_read_built_and_written_back() {
-    let typed: Parameters = toml::from_str(ALL_OF_IT).expect("all right");
-    for name in ["faba", "sfed", "hfaba", "hierarchical-faba"] {
-        let mut queue = build(name, &typed, &site(Amount::Packets(100))).expect("all allowed");
-        queue.enqueue(of_class(3, 7, 512), Time::ZERO, &mut fairwire_core::Ignore);
-        assert_eq!(queue.dequeue(Time::ZERO, &mut fairwire_core::Ignore).map(|packet| packet.class), Some(3));
-    }
-    let written = toml::to_string(&typed).expect("plain data");
-    assert_eq!(toml::from_str::<Parameters>(&written).expect("what we write"), typed);
-    let misspelt = toml::from_str::<Parameters>("[hfaba]\nclass = [{ id = 1, wieght = 2.0 }]").unwrap_err();
-    assert!(misspelt.message().contains("unknown field `wieght`"), "{misspelt}");
 }

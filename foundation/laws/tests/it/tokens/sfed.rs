@@ -1,12 +1,12 @@
 //! SFED: the vector, its invariants, its shares, and the second reading.
 
 use super::{Fate, Last, events, is_early, max_min, next_arrival, of_class, packet, site};
-use fairwire_catalogue::build;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Ecn, EcnPolicy, Ignore, Packet, Queue, Rng, Seed, Time};
-use fairwire_laws::dropper::faba::{Knees, Supply, TOKEN};
+use fairwire_laws::dropper::faba::{Supply, TOKEN};
 use fairwire_laws::dropper::sfed::{Config, Sfed, Spec};
+use fairwire_laws::queueing::Queueing;
 use fairwire_laws::spec::Measure;
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -297,34 +297,15 @@ fn an_early_signal_marks_where_it_may_and_a_flow_without_tokens_is_dropped() {
 }
 
 #[test]
-fn what_is_not_allowed_is_refused() {
-    let site = site(Amount::Packets(100));
-    for (spec, message) in [
-        (
-            Spec { supply: Supply { alpha: Some(-1.0), ..Supply::default() }, ..Spec::default() },
-            "`alpha` of `sfed` is -1; allowed: a number above 0, at most 1000",
-        ),
-        (
-            Spec { knees: Knees { lambda1: Some(1.5), ..Knees::default() }, ..Spec::default() },
-            "`lambda1` of `sfed` is 1.5; allowed: a number from 0 to 1",
-        ),
-        (
-            Spec { knees: Knees { max_probability: Some(2.0), ..Knees::default() }, ..Spec::default() },
-            "`max_probability` of `sfed` is 2; allowed: a number from 0 to 1",
-        ),
-        (
-            Spec { supply: Supply { max_flows: Some(0), ..Supply::default() }, ..Spec::default() },
-            "`max_flows` of `sfed` is 0; allowed: a whole number from 1 to 16777216",
-        ),
-    ] {
-        assert_eq!(spec.check(&site).unwrap_err().to_string(), message);
-    }
-    // A thousand tokens for each byte: more than sums have room for.
-    let typed =
-        toml::from_str("[sfed]\nmeasure = 'bytes'\nalpha = 1000\nbuffer = '400 MB'").expect("well-formed");
-    let refusal = build("sfed", &typed, &site).err().expect("too many tokens").to_string();
-    assert!(
-        refusal.contains("`buffer` of `sfed` is 390625 KiB; allowed: at most 274877906944 tokens"),
-        "{refusal}"
-    );
+fn more_tokens_than_sums_have_room_for_are_refused() {
+    // A thousand tokens for each byte.
+    let spec = Spec {
+        measure: Some(Measure::Bytes),
+        supply: Supply { alpha: Some(1000.0), ..Supply::default() },
+        queue: Queueing::from(Amount::Bytes(400_000_000)),
+        ..Spec::default()
+    };
+    let refusal = spec.check(&site(Amount::Packets(100))).unwrap_err().to_string();
+    let message = "`buffer` of `sfed` is 390625 KiB; allowed: at most 274877906944 tokens";
+    assert!(refusal.contains(message), "{refusal}");
 }
