@@ -45,18 +45,30 @@ pub(crate) const OWN_SETTINGS: &[(&str, &str)] = &[
     ("afd-exact", "mark_limit = 1.0"),
 ];
 
-/// Builds any entry under either ECN policy, by way of what a user would type.
-pub(crate) fn make(entry: &Entry, ecn: &str, buffer: Amount) -> Driver<Box<dyn Discipline>> {
-    let own = OWN_SETTINGS.iter().find(|(name, _)| *name == entry.name).map_or("", |(_, typed)| *typed);
-    make_variant(entry, &format!("ecn = \"{ecn}\"\n{own}"), buffer)
+/// An entry with what is typed for it.
+pub(crate) struct Typed {
+    name: &'static str,
+    typed: String,
+    parameters: Parameters,
 }
 
-/// Builds an entry with some of its parameters typed.
-pub(crate) fn make_variant(entry: &Entry, typed: &str, buffer: Amount) -> Driver<Box<dyn Discipline>> {
-    let parameters: Parameters = toml::from_str(&format!("[{:?}]\n{typed}", entry.name))
-        .unwrap_or_else(|error| panic!("{}: {typed}: {error}", entry.name));
-    let built = build(entry.name, &parameters, &site(buffer));
-    Driver::new(built.unwrap_or_else(|error| panic!("{}: {typed}: {error}", entry.name)))
+impl Typed {
+    pub(crate) fn new(entry: &Entry, typed: &str) -> Typed {
+        let parameters = toml::from_str(&format!("[{:?}]\n{typed}", entry.name))
+            .unwrap_or_else(|error| panic!("{}: {typed}: {error}", entry.name));
+        Typed { name: entry.name, typed: typed.into(), parameters }
+    }
+
+    /// Under either ECN policy, with its own settings.
+    pub(crate) fn with_ecn(entry: &Entry, ecn: &str) -> Typed {
+        let own = OWN_SETTINGS.iter().find(|(name, _)| *name == entry.name).map_or("", |(_, typed)| *typed);
+        Typed::new(entry, &format!("ecn = \"{ecn}\"\n{own}"))
+    }
+
+    pub(crate) fn driver(&self, buffer: Amount) -> Driver<Box<dyn Discipline>> {
+        let built = build(self.name, &self.parameters, &site(buffer));
+        Driver::new(built.unwrap_or_else(|error| panic!("{}: {}: {error}", self.name, self.typed)))
+    }
 }
 
 /// Every sensible pair: each entry that leaves the order of service open, under each scheduler, in
@@ -105,10 +117,9 @@ proptest! {
     #[test]
     fn every_packet_leaves_exactly_once_whatever_is_done(sequence in operations(Shape::default())) {
         for entry in catalogue::all() {
-            let sequence = sequence.clone();
-            for ecn in POLICIES {
+            for typed in POLICIES.map(|ecn| Typed::with_ecn(entry, ecn)) {
                 for buffer in BUFFERS {
-                    make(entry, ecn, buffer).run(&sequence);
+                    typed.driver(buffer).run(&sequence);
                 }
             }
         }
@@ -121,27 +132,21 @@ proptest! {
     #[test]
     fn every_pair_of_scheduler_and_dropper_conserves_packets(sequence in operations(Shape::default())) {
         for entry in catalogue::all() {
-            let sequence = sequence.clone();
-            for variant in variants(entry) {
+            for typed in variants(entry).iter().map(|variant| Typed::new(entry, variant)) {
                 for buffer in [Amount::Packets(2), Amount::Packets(25), Amount::Bytes(9_000)] {
-                    make_variant(entry, &variant, buffer).run(&sequence);
+                    typed.driver(buffer).run(&sequence);
                 }
             }
         }
     }
 }
 
-/// Does `before`, drains, hands what came back to `heir`, and goes on with `after` in both.
-fn drain_between(
-    mut driver: Driver<Box<dyn Discipline>>,
-    mut heir: Driver<Box<dyn Discipline>>,
-    name: &str,
-    before: &[Operation],
-    after: &[Operation],
-) {
+/// Does `before`, drains, hands what came back to an heir, and goes on with `after` in both.
+fn drain_between(typed: &Typed, buffer: Amount, before: &[Operation], after: &[Operation]) {
+    let (mut driver, mut heir) = (typed.driver(buffer), typed.driver(buffer));
     before.iter().for_each(|&operation| driver.apply(operation));
-    let drained = driver.drain();
-    assert_order(&drained, name);
+    let (drained, name) = (driver.drain(), format!("{}: {}", typed.name, typed.typed));
+    assert_order(&drained, &name);
     heir.take_over(drained, driver.now());
     assert!(driver.discipline().backlog().is_empty() && driver.discipline().ready_at().is_none(), "{name}");
     assert_eq!(driver.drain(), [], "{name}: there is nothing left");
@@ -174,10 +179,9 @@ proptest! {
         after in operations(Shape::default()),
     ) {
         for entry in catalogue::all() {
-            for ecn in POLICIES {
+            for typed in POLICIES.map(|ecn| Typed::with_ecn(entry, ecn)) {
                 for buffer in BUFFERS {
-                    let make = || make(entry, ecn, buffer);
-                    drain_between(make(), make(), entry.name, &before, &after);
+                    drain_between(&typed, buffer, &before, &after);
                 }
             }
         }
@@ -193,10 +197,9 @@ proptest! {
         after in operations(Shape::default()),
     ) {
         for entry in catalogue::all() {
-            for variant in variants(entry) {
+            for typed in variants(entry).iter().map(|variant| Typed::new(entry, variant)) {
                 for buffer in [Amount::Packets(25), Amount::Bytes(9_000)] {
-                    let make = || make_variant(entry, &variant, buffer);
-                    drain_between(make(), make(), &format!("{}: {variant}", entry.name), &before, &after);
+                    drain_between(&typed, buffer, &before, &after);
                 }
             }
         }
@@ -209,8 +212,8 @@ fn a_drain_decides_nothing_of_what_comes_after() {
     // tokens or random numbers need not.
     for name in ["tail-drop", "drop-front", "lqd", "alqd", "drr", "prio", "classful"] {
         let entry = catalogue::find(name).expect("in the catalogue");
-        let fresh = make(entry, "drop", Amount::Packets(40)).run(&contest(20, 3_000));
-        let mut driver = make(entry, "drop", Amount::Packets(40));
+        let fresh = Typed::with_ecn(entry, "drop").driver(Amount::Packets(40)).run(&contest(20, 3_000));
+        let mut driver = Typed::with_ecn(entry, "drop").driver(Amount::Packets(40));
         (0..40)
             .for_each(|flow| driver.apply(Operation::Enqueue { flow: flow % 7, len: 512, ecn: Ecn::NotEct }));
         assert_eq!(driver.drain().len(), 40);
@@ -227,8 +230,9 @@ fn every_pair_conserves_packets_in_every_sequence_of_six_operations() {
     for entry in catalogue::all().iter().filter(is_at_risk) {
         let is_plain = |variant: &&String| !variant.contains("sharing") && !variant.contains("per =");
         for variant in variants(entry).iter().filter(is_plain) {
+            let typed = Typed::new(entry, variant);
             for n in 0..4096 {
-                make_variant(entry, variant, Amount::Packets(2)).run(&nth_sequence(n));
+                typed.driver(Amount::Packets(2)).run(&nth_sequence(n));
             }
         }
     }
@@ -239,7 +243,7 @@ fn every_pair_decides_alike_when_run_twice_and_keeps_the_link_busy() {
     let contest = contest(20, 3_000);
     for entry in catalogue::all() {
         for variant in variants(entry).iter().filter(|variant| !variant.contains("queues")) {
-            let run = || make_variant(entry, variant, Amount::Packets(40)).run(&contest);
+            let run = || Typed::new(entry, variant).driver(Amount::Packets(40)).run(&contest);
             let outcome = run();
             assert_eq!(outcome, run(), "{}: {variant}", entry.name);
             // Two requests for three offers, and what is left at the end; none of the requests in
@@ -263,9 +267,10 @@ fn every_sequence_of_six_operations_on_three_flows_conserves_packets() {
     // The driver checks after each operation, so shorter sequences are checked as beginnings of
     // these.
     for entry in catalogue::all() {
+        let typed = Typed::with_ecn(entry, "mark");
         for packets in 1..=3 {
             for n in 0..4096 {
-                let mut driver = make(entry, "mark", Amount::Packets(packets));
+                let mut driver = typed.driver(Amount::Packets(packets));
                 for operation in nth_sequence(n) {
                     driver.apply(operation);
                     driver.apply(Operation::Wait(100_000));
@@ -280,7 +285,7 @@ fn every_sequence_of_six_operations_on_three_flows_conserves_packets() {
 fn the_same_run_twice_gives_the_same_decisions() {
     for entry in catalogue::all() {
         for ecn in POLICIES {
-            let run = || make(entry, ecn, Amount::Packets(40)).run(&contest(20, 12_000));
+            let run = || Typed::with_ecn(entry, ecn).driver(Amount::Packets(40)).run(&contest(20, 12_000));
             assert_eq!(run(), run(), "{}", entry.name);
         }
     }
@@ -290,7 +295,7 @@ fn the_same_run_twice_gives_the_same_decisions() {
 fn under_mark_no_capable_packet_is_dropped_early() {
     for entry in catalogue::all() {
         let early_drops = |ecn| {
-            let mut driver = make(entry, ecn, Amount::Packets(40));
+            let mut driver = Typed::with_ecn(entry, ecn).driver(Amount::Packets(40));
             contest(20, 12_000).into_iter().for_each(|operation| driver.apply(operation));
             let drops = driver.early_drops_of_capable();
             (drops, driver.finish().marked)
@@ -308,7 +313,7 @@ fn under_mark_no_capable_packet_is_dropped_early() {
 #[test]
 fn overload_fills_the_link_and_loses_a_third() {
     for entry in catalogue::all() {
-        let outcome = make(entry, "drop", Amount::Packets(40)).run(&contest(20, 12_000));
+        let outcome = Typed::with_ecn(entry, "drop").driver(Amount::Packets(40)).run(&contest(20, 12_000));
         // Two requests for three of 12000 offers, and at most 40 packets left for each of the three
         // pauses: 8120 at most. Each request comes right after an offer, so one in vain would be an
         // empty queue that refused a packet. AVQ lets less and less through to senders who do not
@@ -324,7 +329,7 @@ fn after_any_contest_a_lone_light_flow_gets_through_an_idle_link() {
     // each that finds its bins empty.
     for entry in catalogue::all().iter().filter(|entry| entry.name != "sfb") {
         for flows in [20, 200] {
-            let mut driver = make(entry, "drop", Amount::Packets(40));
+            let mut driver = Typed::with_ecn(entry, "drop").driver(Amount::Packets(40));
             contest(flows, 12_000).into_iter().for_each(|operation| driver.apply(operation));
             // A tenth of the link is no burden, and after a minute nothing is left of the contest.
             let mut light = |flow: u64, packets: u64| {
@@ -414,7 +419,14 @@ fn decisions_are_those_recorded() {
     let found: Vec<(&str, u64)> = catalogue::all()
         .iter()
         .map(|entry| {
-            (entry.name, make(entry, "mark", Amount::Packets(40)).run(&contest(20, 12_000)).trace.value())
+            (
+                entry.name,
+                Typed::with_ecn(entry, "mark")
+                    .driver(Amount::Packets(40))
+                    .run(&contest(20, 12_000))
+                    .trace
+                    .value(),
+            )
         })
         .collect();
     let lines = to_paste(&found, GOLDEN);

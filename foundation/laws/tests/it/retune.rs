@@ -1,12 +1,13 @@
 //! Disciplines that take over other parameters while packets wait.
 
-use crate::conformance::{OWN_SETTINGS, make, make_variant, site, variants};
-use fairwire_catalogue::{self as catalogue, Entry, Parameters, build};
+use crate::conformance::{OWN_SETTINGS, Typed, site, variants};
+use fairwire_catalogue::{self as catalogue, Entry, Parameters, build, check};
 use fairwire_core::Discipline;
 use fairwire_core::units::Amount;
 use fairwire_testing::{Driver, Operation, Shape, contest, operations};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 /// What cannot be taken over, by discipline. It changes what the state counts in, or the shape of
 /// tables; a larger buffer does where tables run beside it. `classful` and `conditioner` take over
@@ -47,17 +48,23 @@ const BUFFER: Amount = Amount::Packets(40);
 type Boxed = Box<dyn Discipline>;
 
 /// An entry with one parameter given, or with another buffer.
-#[derive(Clone)]
 struct Variant {
     parameter: String,
     typed: String,
+    parameters: Parameters,
     buffer: Amount,
 }
 
 impl Variant {
-    fn build(&self, entry: &Entry) -> Option<Boxed> {
-        let parameters: Parameters = toml::from_str(&format!("[{:?}]\n{}", entry.name, self.typed)).ok()?;
-        build(entry.name, &parameters, &site(self.buffer)).ok()
+    /// A variant that is read and allowed.
+    fn new(entry: &Entry, parameter: &str, typed: String, buffer: Amount) -> Option<Variant> {
+        let parameters: Parameters = toml::from_str(&format!("[{:?}]\n{typed}", entry.name)).ok()?;
+        check(entry.name, &parameters, &site(buffer)).ok()?;
+        Some(Variant { parameter: parameter.into(), typed, parameters, buffer })
+    }
+
+    fn build(&self, entry: &Entry) -> Boxed {
+        build(entry.name, &self.parameters, &site(self.buffer)).expect("checked")
     }
 }
 
@@ -87,45 +94,45 @@ fn near(default: &str) -> Vec<String> {
 }
 
 /// Each parameter of an entry by itself at a few values that are allowed, and other buffers.
-fn changed(entry: &Entry) -> Vec<(Variant, Boxed)> {
+fn changed(entry: &Entry) -> Vec<Variant> {
     let page = entry.page().expect("documented");
     let guesses = ["\"10 packets\"", "\"7 ms\"", "0.3", "3", "\"2000 B\"", "\"6000 B\""];
-    let mut variants: Vec<Variant> = Vec::new();
+    let mut variants = Vec::new();
     for parameter in page.parameters.iter().filter(|parameter| parameter.name != "scheduler") {
         let words = parameter.choices.iter().map(|(word, _)| format!("{word:?}"));
         let plain = parameter.default.trim_matches('`');
         for value in near(plain).into_iter().chain(words).chain(guesses.map(str::to_owned)) {
             let name = &parameter.name;
             let typed = format!("{}{name} = {value}", own(entry, name));
-            variants.push(Variant { parameter: name.clone(), typed, buffer: BUFFER });
+            variants.extend(Variant::new(entry, name, typed, BUFFER));
         }
     }
     for buffer in [Amount::Packets(25), Amount::Packets(60), Amount::Bytes(30_000)] {
-        variants.push(Variant { parameter: "the site's buffer".into(), typed: own(entry, ""), buffer });
+        variants.extend(Variant::new(entry, "the site's buffer", own(entry, ""), buffer));
     }
-    variants.into_iter().filter_map(|variant| variant.build(entry).map(|built| (variant, built))).collect()
+    variants
 }
 
 fn base(entry: &Entry) -> Driver<Boxed> {
-    make_variant(entry, &own(entry, ""), BUFFER)
+    Typed::new(entry, &own(entry, "")).driver(BUFFER)
 }
 
 #[test]
 fn equal_parameters_in_the_middle_of_a_contest_change_no_decision() {
-    let operations = contest(20, 6_000);
+    let operations = contest(20, 3_000);
     for entry in catalogue::all() {
         let typed = variants(entry).into_iter().chain(["ecn = \"drop\"".into(), "ecn = \"mark\"".into()]);
         for typed in typed.filter(|_| entry.name != "classful" && entry.name != "conditioner") {
-            let mut driver = make_variant(entry, &typed, BUFFER);
+            let made = Typed::new(entry, &typed);
+            let mut driver = made.driver(BUFFER);
             for (at, operation) in operations.iter().enumerate() {
                 if at % 97 == 0 {
-                    let fresh = make_variant(entry, &typed, BUFFER);
+                    let fresh = made.driver(BUFFER);
                     assert!(driver.retune(&**fresh.discipline()), "{}: {typed}", entry.name);
                 }
                 driver.apply(*operation);
             }
-            let without = make_variant(entry, &typed, BUFFER).run(&operations);
-            assert_eq!(driver.finish(), without, "{}: {typed}", entry.name);
+            assert_eq!(driver.finish(), made.driver(BUFFER).run(&operations), "{}: {typed}", entry.name);
         }
     }
 }
@@ -135,8 +142,8 @@ fn what_takes_over_parameters_at_the_start_decides_as_what_was_built_with_them()
     let operations = contest(20, 3_000);
     let mut fixed = BTreeSet::new();
     for entry in catalogue::all() {
-        for (variant, built) in changed(entry) {
-            let mut driver = base(entry);
+        for variant in changed(entry) {
+            let (mut driver, built) = (base(entry), variant.build(entry));
             if !driver.retune(&*built) {
                 fixed.insert((entry.name, variant.parameter));
                 continue;
@@ -152,10 +159,10 @@ fn what_takes_over_parameters_at_the_start_decides_as_what_was_built_with_them()
 #[test]
 fn a_buffer_that_grows_and_shrinks_under_load_loses_only_what_its_law_drops() {
     for entry in catalogue::all() {
-        let mut driver = make(entry, "mark", BUFFER);
+        let mut driver = Typed::with_ecn(entry, "mark").driver(BUFFER);
         for (at, operation) in contest(20, 3_000).into_iter().enumerate() {
             if at % 50 == 0 {
-                let fresh = make(entry, "mark", Amount::Packets([5, 300, 40][at / 50 % 3]));
+                let fresh = Typed::with_ecn(entry, "mark").driver(Amount::Packets([5, 300, 40][at / 50 % 3]));
                 driver = taken_over(driver, fresh);
             }
             driver.apply(operation);
@@ -174,6 +181,9 @@ fn taken_over(mut driver: Driver<Boxed>, mut fresh: Driver<Boxed>) -> Driver<Box
     fresh
 }
 
+static VARIANTS: LazyLock<Vec<(&Entry, Vec<Variant>)>> =
+    LazyLock::new(|| catalogue::all().iter().map(|entry| (entry, changed(entry))).collect());
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
@@ -181,12 +191,11 @@ proptest! {
     fn random_parameters_at_random_times_lose_no_packet(
         parts in prop::collection::vec((operations(Shape { max_operations: 60, ..Shape::default() }), any::<prop::sample::Index>()), 1..8),
     ) {
-        for entry in catalogue::all() {
+        for (entry, changed) in VARIANTS.iter() {
             let mut driver = base(entry);
             for (part, which) in &parts {
                 part.iter().for_each(|operation: &Operation| driver.apply(*operation));
-                let mut changed = changed(entry);
-                let (_, built) = changed.swap_remove(which.index(changed.len()));
+                let built = changed[which.index(changed.len())].build(entry);
                 driver = taken_over(driver, Driver::new(built));
             }
             driver.finish();

@@ -161,16 +161,21 @@ fn table1<R: Record>(record: R, set: impl Fn(&R) -> Option<(u64, &[u32])>) -> Ta
     for update in 0..UPDATES {
         // Some nine sets apart, so that victims are nearly independent.
         let is_counted = update % 50 == 0;
-        let before: HashMap<u64, u32> = sampled.counts().iter().map(|(flow, n, _)| (flow.0, n)).collect();
-        let flow = random_flow(&mut traffic);
+        let counts = |sampled: &Sampled<R>| {
+            let mut counts = [0u32; 50];
+            sampled.counts().iter().for_each(|(flow, n, _)| counts[flow.0 as usize] = n);
+            counts
+        };
+        let (before, flow) = (counts(&sampled), random_flow(&mut traffic));
         sampled.sample(sample(flow), &mut rng);
-        for (&lost, n) in &before {
-            let now = sampled.counts().of(lost.into()) - u64::from(lost == flow);
-            table.lost[group(lost)] += (u64::from(*n) - now) as f64;
-            table.counts[group(lost)] += f64::from(*n);
+        let mut now = counts(&sampled);
+        now[flow as usize] -= 1;
+        for (lost, (n, now)) in before.into_iter().zip(now).enumerate() {
+            table.lost[lost / 10] += f64::from(n - now);
+            table.counts[lost / 10] += f64::from(n);
             if is_counted {
-                table.victims[group(lost)] += (u64::from(*n) - now) as f64;
-                table.expected[group(lost)] += f64::from(*n) / f64::from(B);
+                table.victims[lost / 10] += f64::from(n - now);
+                table.expected[lost / 10] += f64::from(n) / f64::from(B);
             }
         }
         if let Some((drawn, places)) = set(sampled.record()).filter(|(drawn, _)| *drawn != last) {
