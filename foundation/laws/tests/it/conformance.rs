@@ -3,7 +3,7 @@
 use fairwire_catalogue::{self as catalogue, Entry, Family};
 use fairwire_catalogue::{Parameters, build};
 use fairwire_core::units::Amount;
-use fairwire_core::{Discipline, Duration, Ecn, Packet, Rate, Seed};
+use fairwire_core::{Discipline, Duration, Ecn, Packet};
 use fairwire_laws::Site;
 use fairwire_testing::{Driver, Operation, Shape, contest, operations};
 use proptest::prelude::*;
@@ -12,13 +12,7 @@ use std::collections::BTreeMap;
 /// Typical packets have 512 bytes, or just fit: a buffer that holds none is refused.
 pub(crate) fn site(buffer: Amount) -> Site<'static> {
     let packet_bytes = if let Amount::Bytes(bytes) = buffer { bytes.min(512) as u32 } else { 512 };
-    Site {
-        rate: Rate::from_bps(10_000_000).expect("not zero"),
-        buffer,
-        packet_bytes,
-        seed: Seed(1),
-        stream: "link/conformance",
-    }
+    Site { packet_bytes, stream: "link/conformance", ..crate::site(buffer) }
 }
 
 /// Settings without which the contest would not reach a discipline's decisions.

@@ -1,8 +1,10 @@
 //! Integration tests of the laws: one binary, since each would be linked with everything again.
 
 mod afd;
+mod beside;
 mod compose;
 mod conformance;
+mod fate;
 mod modern;
 mod pushout;
 mod rates;
@@ -10,4 +12,7 @@ mod red;
 mod retune;
 mod schedulers;
 mod set_weight;
+mod site;
 mod tokens;
+
+use site::{built, site};

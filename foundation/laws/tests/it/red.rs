@@ -1,26 +1,18 @@
 //! RED: the numbers of the paper and of ns-2, and a second, straight-line reading of the same
 //! pseudo-code.
 
-use fairwire_core::rng::mix;
+use crate::beside::{Event, Line, Met, Offer, Reading, Traffic, add, assert_met, assert_near, compare};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Rate, Rng, Seed,
-    Signals, Time, Verdict,
+    Buffer, Cause, Dropper, Duration, EcnPolicy, Limit, Packet, Queue, Rate, Rng, Seed, Time, Verdict,
 };
 use fairwire_laws::Site;
 use fairwire_laws::dropper::red::{Adaptation, Config, IdleRule, Ramp, Red, Spec, Spreading};
 use fairwire_laws::spec::Measure;
-use std::collections::VecDeque;
 
 fn site() -> Site<'static> {
-    Site {
-        rate: Rate::from_bps(10_000_000).expect("not zero"),
-        buffer: Amount::Packets(40),
-        packet_bytes: 512,
-        seed: Seed(1),
-        stream: "red",
-    }
+    crate::site(Amount::Packets(40))
 }
 
 fn config() -> Config {
@@ -108,87 +100,81 @@ fn the_first_arrival_above_the_threshold_is_never_dropped() {
     assert_eq!(judge(), Verdict::Signal(Cause::Early));
 }
 
+/// What came since the last signal, in packets and in bytes.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Since {
+    packets: f64,
+    bytes: f64,
+}
+
+impl Since {
+    pub(crate) fn count(&mut self, len: u32) {
+        self.packets += 1.0;
+        self.bytes += f64::from(len);
+    }
+
+    /// The first one above the threshold counts alone.
+    pub(crate) fn begin(&mut self, len: u32) {
+        *self = Since::default();
+        self.count(len);
+    }
+
+    /// p_a for a packet of `len` bytes, of p_b; `mean` is the bytes of a mean packet, where bytes
+    /// are counted.
+    pub(crate) fn chance(&self, pb: f64, spreading: Spreading, len: u32, mean: Option<f64>) -> f64 {
+        let n = mean.map_or(self.packets, |mean| (self.bytes / mean).floor());
+        let pa = match spreading {
+            Spreading::AtMost if n * pb < 1.0 => pb / (1.0 - n * pb),
+            Spreading::AtLeast if n * pb < 1.0 => 0.0,
+            Spreading::AtLeast if n * pb < 2.0 => pb / (2.0 - n * pb),
+            _ => 1.0,
+        };
+        mean.filter(|_| pa < 1.0).map_or(pa, |mean| pa * f64::from(len) / mean)
+    }
+}
+
+/// p_b, as printed.
+pub(crate) fn printed(ramp: Ramp, avg: f64) -> f64 {
+    let Ramp { min, max, max_probability, gentle } = ramp;
+    if avg < max {
+        max_probability * (avg - min) / (max - min)
+    } else if gentle {
+        (max_probability + (1.0 - max_probability) * (avg - max) / max).min(1.0)
+    } else {
+        1.0
+    }
+}
+
+/// The average from which every packet is dropped.
+pub(crate) fn ceiling(ramp: Ramp) -> f64 {
+    if ramp.gentle { 2.0 * ramp.max } else { ramp.max }
+}
+
 /// RED once more, straight from the pseudo-code, with none of the code under test.
 struct Plain {
     config: Config,
     rng: Rng,
-    marks: bool,
-    waiting: VecDeque<u32>,
+    line: Line,
     avg: f64,
-    count: f64,
-    count_bytes: f64,
-    old: bool,
+    since: Since,
+    is_above: bool,
     idle_since: Option<u64>,
     max_p: f64,
     adapts: u64,
 }
 
-#[derive(Debug, PartialEq)]
-enum Fate {
-    In,
-    Marked,
-    Early,
-    Forced,
-    Full,
-}
-
 impl Plain {
-    fn arrival(&mut self, len: u32, capable: bool, now: u64) -> Fate {
-        let c = self.config;
-        let bytes = c.measure == Measure::Bytes;
-        let mean = f64::from(c.packet_bytes);
-        let held: u32 = self.waiting.iter().sum();
-        let q = if bytes { f64::from(held) } else { self.waiting.len() as f64 };
-        let (w, th_min, th_max) = (c.weight, c.ramp.min, c.ramp.max);
-        match self.idle_since.take() {
-            None => self.avg = (1.0 - w) * self.avg + w * q,
-            Some(since) => {
-                let missed = c.rate.bps() as f64 / (8.0 * mean) * (now - since) as f64 / 1e9;
-                self.avg = match c.idle_rule {
-                    IdleRule::Ns2 => self.avg * (1.0 - w).powf(missed.floor() + 1.0) + w * q,
-                    IdleRule::Floyd1993 => self.avg * (1.0 - w).powf(missed),
-                };
-            }
-        }
-        self.adapt(now);
-        self.count += 1.0;
-        self.count_bytes += f64::from(len);
-        let mut fate = Fate::In;
-        if self.avg >= th_min && (q > 1.0 || !c.spare_short_queue) {
-            let ceiling = if c.ramp.gentle { 2.0 * th_max } else { th_max };
-            if c.mark_limit.is_none() && self.avg >= ceiling {
-                fate = Fate::Forced;
-            } else if !self.old {
-                self.count = 1.0;
-                self.count_bytes = f64::from(len);
-                self.old = true;
-            } else {
-                let pb = self.pb();
-                let pa = self.pa(pb, f64::from(len));
-                if pa >= 1.0 || (pa > 0.0 && self.rng.uniform() < pa) {
-                    let may_mark = self.marks && capable && c.mark_limit.is_none_or(|limit| pb <= limit);
-                    fate = if may_mark { Fate::Marked } else { Fate::Early };
-                }
-            }
-        } else {
-            self.old = false;
-        }
-        let full = if c.limit.is_in_bytes() {
-            u64::from(held + len) > c.limit.max_bytes()
-        } else {
-            self.waiting.len() as u32 >= c.limit.max_packets()
+    fn average(&mut self, q: f64, now: u64) {
+        let Config { weight: w, rate, packet_bytes, idle_rule, .. } = self.config;
+        let Some(since) = self.idle_since.take() else {
+            self.avg = (1.0 - w) * self.avg + w * q;
+            return;
         };
-        if full {
-            fate = Fate::Full;
-        }
-        if fate != Fate::In {
-            self.count = 0.0;
-            self.count_bytes = 0.0;
-        }
-        if matches!(fate, Fate::In | Fate::Marked) {
-            self.waiting.push_back(len);
-        }
-        fate
+        let missed = rate.bps() as f64 / (8.0 * f64::from(packet_bytes)) * (now - since) as f64 / 1e9;
+        self.avg = match idle_rule {
+            IdleRule::Ns2 => self.avg * (1.0 - w).powf(missed.floor() + 1.0) + w * q,
+            IdleRule::Floyd1993 => self.avg * (1.0 - w).powf(missed),
+        };
     }
 
     /// Adaptive RED, the pseudo-code: every interval, with the average as it is.
@@ -203,108 +189,73 @@ impl Plain {
             }
         }
     }
+}
 
-    fn pb(&self) -> f64 {
-        let (mp, th_min, th_max) = (self.max_p, self.config.ramp.min, self.config.ramp.max);
-        if self.avg < th_max {
-            mp * (self.avg - th_min) / (th_max - th_min)
-        } else if self.config.ramp.gentle {
-            (mp + (1.0 - mp) * (self.avg - th_max) / th_max).min(1.0)
+impl Reading for Plain {
+    fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
+        let c = self.config;
+        let bytes = c.measure == Measure::Bytes;
+        let q = self.line.held(bytes);
+        self.average(q, now);
+        self.adapt(now);
+        self.since.count(offer.len);
+        let (mut cause, mut can_mark) = (None, false);
+        if self.avg < c.ramp.min || (q <= 1.0 && c.spare_short_queue) {
+            self.is_above = false;
+        } else if c.mark_limit.is_none() && self.avg >= ceiling(c.ramp) {
+            cause = Some(Cause::Forced);
+        } else if !self.is_above {
+            self.since.begin(offer.len);
+            self.is_above = true;
         } else {
-            1.0
+            let pb = printed(Ramp { max_probability: self.max_p, ..c.ramp }, self.avg);
+            let mean = bytes.then_some(f64::from(c.packet_bytes));
+            let pa = self.since.chance(pb, c.spreading, offer.len, mean);
+            if pa >= 1.0 || (pa > 0.0 && self.rng.uniform() < pa) {
+                cause = Some(Cause::Early);
+                can_mark = self.line.can_mark(offer) && c.mark_limit.is_none_or(|limit| pb <= limit);
+            }
         }
+        if self.line.is_full(offer.len) {
+            (cause, can_mark) = (Some(Cause::Overflow), false);
+        }
+        if cause.is_some() {
+            self.since = Since::default();
+        }
+        self.line.admit(offer, cause, can_mark, events);
     }
 
-    fn pa(&self, pb: f64, len: f64) -> f64 {
-        let (bytes, mean) = (self.config.measure == Measure::Bytes, f64::from(self.config.packet_bytes));
-        let n = if bytes { (self.count_bytes / mean).floor() } else { self.count };
-        let pa = if self.config.spreading == Spreading::AtMost {
-            if n * pb < 1.0 { pb / (1.0 - n * pb) } else { 1.0 }
-        } else if n * pb < 1.0 {
-            0.0
-        } else if n * pb < 2.0 {
-            pb / (2.0 - n * pb)
-        } else {
-            1.0
-        };
-        if bytes && pa < 1.0 { pa * len / mean } else { pa }
-    }
-
-    fn departure(&mut self, now: u64) {
-        if self.waiting.pop_front().is_none() {
+    fn request(&mut self, now: u64, events: &mut Vec<Event>) {
+        if !self.line.send(events) {
             self.idle_since.get_or_insert(now);
         }
     }
 }
 
-#[derive(Default)]
-struct Last(Option<Fate>);
-
-impl Signals for Last {
-    fn dropped(&mut self, _: Packet, cause: Cause) {
-        self.0 = Some(match cause {
-            Cause::Early => Fate::Early,
-            Cause::Forced => Fate::Forced,
-            Cause::Overflow => Fate::Full,
-            other => panic!("RED has no {other:?}"),
-        });
-    }
-    fn marked(&mut self, _: &Packet, _: Cause) {
-        self.0 = Some(Fate::Marked);
-    }
-}
-
-/// Runs both readings side by side over bursts, overload and pauses; returns how often each fate
-/// was met.
-fn compare(config: Config, policy: EcnPolicy, seed: u64) -> [u32; 5] {
+/// Runs both readings side by side over bursts, overload and pauses.
+fn side_by_side(config: Config, policy: EcnPolicy, seed: u64) -> Met {
     let red = Red::new(config, Seed(seed).stream("red"));
     let mut queue = Queue::new(config.limit, Fcfs, red).with_ecn(policy);
     let mut plain = Plain {
         config,
         rng: Seed(seed).stream("red"),
-        marks: policy == EcnPolicy::Mark,
-        waiting: VecDeque::new(),
+        line: Line::new(config.limit, policy),
         avg: 0.0,
-        count: 0.0,
-        count_bytes: 0.0,
-        old: false,
+        since: Since::default(),
+        is_above: false,
         idle_since: None,
         max_p: config.ramp.max_probability,
         adapts: 0,
     };
-    let (mut now, mut fates) = (0, [0; 5]);
-    let mut traffic = Seed(seed).stream("traffic");
-    for frame in 0..30_000u32 {
-        // The load swings between half and thrice the link's rate; at times it pauses.
-        let load = [3.0, 1.1, 0.5, 1.6, 1.0][(frame / 500) as usize % 5];
-        now += (819_200.0 * traffic.uniform() / load) as u64;
-        if traffic.chance(0.001) {
-            now += u64::from(traffic.below(200_000_000));
-        }
-        if traffic.chance(1.0 / load) {
-            plain.departure(now);
-            queue.dequeue(Time::from_ns(now), &mut Last::default());
-        }
-        let len = if mix(u64::from(frame)) & 1 == 0 { 512 } else { 40 + traffic.below(960) };
-        let ecn = if traffic.chance(0.5) { Ecn::Ect0 } else { Ecn::NotEct };
-        let mut last = Last::default();
-        let at = Time::from_ns(now);
-        queue.enqueue(Packet { ecn, ..Packet::new(frame, len, 0.into(), at) }, at, &mut last);
-        let fate = plain.arrival(len, ecn.is_capable(), now);
-        assert_eq!(last.0.unwrap_or(Fate::In), fate, "frame {frame}, average {}", plain.avg);
-        // The power of the idle decay comes from two libraries, each right to a unit or so in the
-        // last place. Thirty thousand steps cannot add up to more than this.
-        let average = queue.dropper().average();
-        assert!((average - plain.avg).abs() <= 1e-11 * plain.avg.max(1.0), "{average} {}", plain.avg);
+    compare(&mut queue, &mut plain, &Traffic::default(), (20_000, seed), |queue, plain| {
+        assert_near(queue.dropper().average(), plain.avg);
         assert_eq!(queue.dropper().max_probability(), plain.max_p);
-        fates[fate as usize] += 1;
-    }
-    fates
+    })
 }
 
 #[test]
 fn it_decides_as_the_pseudo_code_does_under_every_switch() {
-    let mut met = [0; 5];
+    let mut met = Met::new();
     for switches in 0..64u64 {
         let on = |bit: u32| switches >> bit & 1 == 1;
         let base = config();
@@ -330,12 +281,10 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
             ..base
         };
         for policy in [EcnPolicy::Drop, EcnPolicy::Mark] {
-            for (total, fate) in met.iter_mut().zip(compare(config, policy, switches)) {
-                *total += fate;
-            }
+            add(&mut met, side_by_side(config, policy, switches));
         }
     }
-    assert!(met.iter().all(|&n| n > 1000), "some branch was hardly met: {met:?}");
+    assert_met(&met, &["sent", "marked", "early", "forced", "overflow"], 1000);
 }
 
 #[test]
@@ -424,13 +373,8 @@ fn what_is_not_allowed_is_refused() {
 
 #[test]
 fn thresholds_typed_in_bytes_or_time_count_in_the_measure_chosen() {
-    let site = Site {
-        rate: Rate::from_bps(4_096_000).expect("not zero"), // 1 ms for a packet of 512 bytes
-        buffer: Amount::Packets(40),
-        packet_bytes: 512,
-        seed: Seed(1),
-        stream: "red",
-    };
+    let rate = Rate::from_bps(4_096_000).expect("not zero"); // 1 ms for a packet of 512 bytes
+    let site = Site { rate, ..site() };
     let ramp = |measure| {
         let spec = Spec {
             measure: Some(measure),

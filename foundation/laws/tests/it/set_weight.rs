@@ -1,24 +1,16 @@
 //! Weights that change while packets wait: afterwards each class gets what it would have got under
 //! these weights from the start.
 
+use crate::built;
 use fairwire_catalogue as catalogue;
-use fairwire_catalogue::{Parameters, build};
 use fairwire_core::rng::mix;
 use fairwire_core::units::Amount;
-use fairwire_core::{Discipline, Ignore, Packet, Rate, Seed, SetWeightError, Time, Weight};
+use fairwire_core::{Discipline, Ignore, Packet, SetWeightError, Time, Weight};
 use fairwire_laws::Site;
 
 fn discipline(name: &str, typed: &str) -> Box<dyn Discipline> {
-    let typed = format!("[\"{name}\"]\n{typed}");
-    let parameters: Parameters = toml::from_str(&typed).unwrap_or_else(|error| panic!("{typed}: {error}"));
-    let site = Site {
-        rate: Rate::from_bps(10_000_000).expect("not zero"),
-        buffer: Amount::Packets(120),
-        packet_bytes: 500,
-        seed: Seed(1),
-        stream: "set-weight",
-    };
-    build(name, &parameters, &site).unwrap_or_else(|error| panic!("{typed}: {error}"))
+    let site = Site { packet_bytes: 500, stream: "set-weight", ..crate::site(Amount::Packets(120)) };
+    built(name, typed, &site)
 }
 
 fn weight(weight: f64) -> Weight {

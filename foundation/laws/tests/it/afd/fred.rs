@@ -1,13 +1,15 @@
 //! FRED against a second, straight-line reading of its pseudo-code.
 
-use super::{Fate, site};
+use super::site;
+use crate::beside::{Event, Line, Met, Offer, Reading, Traffic, add, assert_met, assert_near, compare};
+use crate::fate::Fate;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{Cause, Discipline, Ecn, EcnPolicy, Ignore, Limit, Packet, Queue, Rate, Rng, Seed, Time};
 use fairwire_laws::dropper::fred::{Config, Fred, Spec};
 use fairwire_laws::spec::Measure;
 use proptest::prelude::*;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 #[derive(Default)]
 struct Flow {
@@ -21,7 +23,7 @@ struct Plain {
     many: bool,
     bytes: bool,
     rng: Rng,
-    room: usize,
+    line: Line,
     min_th: f64,
     max_th: f64,
     max_p: f64,
@@ -33,7 +35,6 @@ struct Plain {
     q_time: u64,
     flows: HashMap<u64, Flow>,
     nactive: u32,
-    waiting: VecDeque<(u64, u32)>,
 }
 
 impl Plain {
@@ -41,17 +42,14 @@ impl Plain {
         if self.bytes { 1000.0 } else { 1.0 }
     }
 
-    fn q(&self) -> f64 {
-        if self.bytes {
-            self.waiting.iter().map(|w| w.1).sum::<u32>().into()
-        } else {
-            self.waiting.len() as f64
-        }
+    fn size(&self, offer: Offer) -> f64 {
+        if self.bytes { offer.len.into() } else { 1.0 }
     }
 
     fn update_avg(&mut self, departure: bool, now: u64) {
-        if self.q() > 0.0 || departure {
-            self.avg = (1.0 - self.w_q) * self.avg + self.w_q * self.q();
+        let q = self.line.held(self.bytes);
+        if q > 0.0 || departure {
+            self.avg = (1.0 - self.w_q) * self.avg + self.w_q * q;
         } else {
             let m = 1250.0 * (now - self.q_time) as f64 / 1e9;
             self.avg *= (1.0 - self.w_q).powf(m);
@@ -61,15 +59,13 @@ impl Plain {
         if self.nactive > 0 {
             self.avgcq = (self.avg / f64::from(self.nactive)).max(self.one());
         }
-        if self.q() == 0.0 && departure {
+        if q == 0.0 && departure {
             self.q_time = now;
         }
     }
 
-    fn arrival(&mut self, i: u64, len: u32, now: u64) -> Option<Cause> {
-        if self.waiting.is_empty() {
-            self.update_avg(false, now);
-        }
+    /// Why an arrival of flow `i` is dropped before it reaches the buffer.
+    fn judged(&mut self, i: u64) -> Option<Cause> {
         let (qlen, strike) = self.flows.get(&i).map_or((0.0, 0), |flow| (flow.qlen, flow.strike));
         let mut maxq = self.min_th;
         if self.avg >= self.max_th {
@@ -99,31 +95,39 @@ impl Plain {
             self.count = 0;
             return Some(Cause::Forced);
         }
-        if self.waiting.len() == self.room {
-            return Some(Cause::Overflow);
-        }
-        if qlen == 0.0 {
-            self.nactive += 1;
-        }
-        let size = if self.bytes { len.into() } else { 1.0 };
-        let flow = self.flows.entry(i).or_default();
-        flow.qlen += size;
-        flow.packets += 1;
-        self.waiting.push_back((i, len));
-        self.update_avg(false, now);
         None
     }
+}
 
-    fn departure(&mut self, now: u64) {
-        let Some((i, len)) = self.waiting.pop_front() else { return };
+impl Reading for Plain {
+    fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
+        if self.line.waiting.is_empty() {
+            self.update_avg(false, now);
+        }
+        let cause = self.judged(offer.flow).or(self.line.is_full(offer.len).then_some(Cause::Overflow));
+        self.line.admit(offer, cause, false, events);
+        if cause.is_some() {
+            return;
+        }
+        let size = self.size(offer);
+        let flow = self.flows.entry(offer.flow).or_default();
+        self.nactive += u32::from(flow.packets == 0);
+        flow.qlen += size;
+        flow.packets += 1;
+        self.update_avg(false, now);
+    }
+
+    fn request(&mut self, now: u64, events: &mut Vec<Event>) {
+        let Some(&sent) = self.line.waiting.front() else { return };
+        self.line.send(events);
         self.update_avg(true, now);
-        let size = if self.bytes { len.into() } else { 1.0 };
-        let flow = self.flows.get_mut(&i).expect("had a packet");
+        let size = self.size(sent);
+        let flow = self.flows.get_mut(&sent.flow).expect("had a packet");
         flow.qlen -= size;
         flow.packets -= 1;
         if flow.packets == 0 {
             self.nactive -= 1;
-            self.flows.remove(&i);
+            self.flows.remove(&sent.flow);
         }
     }
 }
@@ -140,9 +144,14 @@ fn config(many_flow_support: bool, measure: Measure) -> Config {
     spec.check(&site(Amount::Packets(40))).expect("allowed")
 }
 
-/// Runs both readings side by side; returns how often each fate was met: in, early, forced,
-/// overflow.
-fn compare(config: Config, seed: u64) -> [u32; 4] {
+/// Many flows at times, few at others.
+fn flow(rng: &mut Rng, frame: u32) -> u64 {
+    let flows = [4, 40, 8, 100][(frame / 700) as usize % 4];
+    rng.below(flows).min(rng.below(flows)).into()
+}
+
+/// Runs both readings side by side.
+fn side_by_side(config: Config, seed: u64) -> Met {
     let bytes = config.measure == Measure::Bytes;
     let scale = if bytes { 1000.0 } else { 1.0 };
     let mut queue = Queue::new(Limit::packets(40), Fcfs, Fred::new(config, Seed(seed).stream("fred")));
@@ -150,7 +159,7 @@ fn compare(config: Config, seed: u64) -> [u32; 4] {
         many: config.many_flow_support,
         bytes,
         rng: Seed(seed).stream("fred"),
-        room: 40,
+        line: Line::new(Limit::packets(40), EcnPolicy::Drop),
         min_th: 10.0 * scale,
         max_th: 20.0 * scale,
         max_p: 0.1,
@@ -162,71 +171,40 @@ fn compare(config: Config, seed: u64) -> [u32; 4] {
         q_time: 0,
         flows: HashMap::new(),
         nactive: 0,
-        waiting: VecDeque::new(),
     };
-    let (mut now, mut met, mut traffic) = (0, [0; 4], Seed(seed).stream("traffic"));
-    for frame in 0..20_000u32 {
-        let load = [3.0, 1.2, 0.5, 1.6, 6.0][(frame / 500) as usize % 5];
-        // Many flows at times, few at others.
-        let flows = [4, 40, 8, 100][(frame / 700) as usize % 4];
-        now += (1_600_000.0 * traffic.uniform() / load) as u64;
-        if traffic.chance(0.001) {
-            now += u64::from(traffic.below(200_000_000));
-        }
-        let at = Time::from_ns(now);
-        if traffic.chance(1.0 / load) {
-            plain.departure(now);
-            queue.dequeue(at, &mut Ignore);
-        }
-        let flow = u64::from(traffic.below(flows).min(traffic.below(flows)));
-        let len = 40 + traffic.below(1460);
-        let mut fate = Fate::default();
-        queue.enqueue(Packet::new(frame, len, flow.into(), at), at, &mut fate);
-        let expected = plain.arrival(flow, len, now);
-        assert_eq!(fate.0.map(|(cause, _)| cause), expected, "frame {frame}, average {}", plain.avg);
+    let (loads, len) = ([3.0, 1.2, 0.5, 1.6, 6.0], |rng: &mut Rng| 40 + rng.below(1460));
+    let traffic = Traffic { loads, two_packets: 1_600_000.0, flow, len, ..Traffic::default() };
+    compare(&mut queue, &mut plain, &traffic, (20_000, seed), |queue, plain| {
         let fred = queue.dropper();
-        // The power of the idle decay comes from two libraries, each right to a unit or so in the
-        // last place.
-        assert!((fred.average() - plain.avg).abs() <= 1e-10 * plain.avg.max(1.0));
-        assert!((fred.average_flow() - plain.avgcq).abs() <= 1e-10 * plain.avgcq.max(1.0));
+        assert_near(fred.average(), plain.avg);
+        assert_near(fred.average_flow(), plain.avgcq);
         for (&flow, state) in &plain.flows {
             let key = queue.buffer().find(flow.into()).expect("has packets");
-            assert_eq!(fred.strikes(key), state.strike, "frame {frame}, flow {flow}");
+            assert_eq!(fred.strikes(key), state.strike, "flow {flow}");
         }
-        met[match expected {
-            None => 0,
-            Some(Cause::Early) => 1,
-            Some(Cause::Forced) => 2,
-            _ => 3,
-        }] += 1;
-    }
-    met
+    })
 }
 
 #[test]
 fn it_decides_as_the_pseudo_code_does_under_both_switches_and_measures() {
-    let mut met = [0; 4];
+    let mut met = Met::new();
     for many in [false, true] {
         for measure in [Measure::Packets, Measure::Bytes] {
-            for seed in 0..2 {
-                let found = compare(config(many, measure), seed);
-                (0..4).for_each(|i| met[i] += found[i]);
-            }
+            (0..2).for_each(|seed| add(&mut met, side_by_side(config(many, measure), seed)));
         }
     }
-    assert!(met[0] > 1000 && met[1] > 100 && met[2] > 1000 && met[3] > 20, "hardly met: {met:?}");
+    assert_met(&met, &["sent", "forced"], 1000);
+    assert_met(&met, &["early"], 100);
+    assert_met(&met, &["overflow"], 20);
 }
 
-/// Offers `offers` packets of flow 1, with the others already waiting; returns the fates of the
-/// offered.
-fn offered(queue: &mut Queue<Fcfs, Fred>, flow: u64, offers: u32) -> Vec<Option<Cause>> {
-    let mut offer = |frame| {
-        let mut fate = Fate::default();
-        queue.enqueue(Packet::new(frame, 1000, flow.into(), Time::ZERO), Time::ZERO, &mut fate);
-        fate.0.map(|(cause, _)| cause)
-    };
-    (0..offers).map(&mut offer).collect()
+/// Offers `offers` packets of a flow, with the others already waiting, and returns their fates.
+fn offered(queue: &mut Queue<Fcfs, Fred>, flow: u64, offers: u32) -> Vec<Fate> {
+    (0..offers).map(|frame| Fate::of(Packet::new(frame, 1000, flow.into(), Time::ZERO), queue)).collect()
 }
+
+const IN: Fate = Fate::In;
+const FORCED: Fate = Fate::Dropped(Cause::Forced);
 
 #[test]
 fn a_flow_with_strikes_may_have_no_more_than_the_average_flow() {
@@ -235,21 +213,21 @@ fn a_flow_with_strikes_may_have_no_more_than_the_average_flow() {
     let config = Spec::default().check(&site(Amount::Packets(40))).expect("allowed");
     let mut queue = Queue::new(config.limit, Fcfs, Fred::new(config, Seed(1).stream("fred")));
     let fates = offered(&mut queue, 1, 12);
-    assert!(fates[..10].iter().all(Option::is_none));
-    assert_eq!(fates[10..], [Some(Cause::Forced); 2]);
+    assert!(fates[..10].iter().all(|fate| *fate == IN));
+    assert_eq!(fates[10..], [FORCED; 2]);
     let key = |queue: &Queue<Fcfs, Fred>| queue.buffer().find(1.into());
     assert_eq!(queue.dropper().strikes(key(&queue).expect("waits")), 2);
     // Two strikes: until it has fewer waiting than the average flow, one packet here, it may not
     // send.
     for waiting in (1..10).rev() {
         queue.dequeue(Time::ZERO, &mut Ignore);
-        assert_eq!(offered(&mut queue, 1, 1), [Some(Cause::Forced)], "{waiting} waiting");
+        assert_eq!(offered(&mut queue, 1, 1), [FORCED], "{waiting} waiting");
     }
-    assert_eq!(offered(&mut queue, 2, 10), [None; 10], "another flow may");
+    assert_eq!(offered(&mut queue, 2, 10), [IN; 10], "another flow may");
     // When its last packet leaves, all is forgotten.
     queue.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(key(&queue), None);
-    assert_eq!(offered(&mut queue, 1, 10), [None; 10]);
+    assert_eq!(offered(&mut queue, 1, 10), [IN; 10]);
     assert_eq!(queue.dropper().strikes(key(&queue).expect("waits")), 0);
 }
 
@@ -260,19 +238,15 @@ fn above_the_upper_threshold_a_flow_with_two_packets_gets_a_strike_whether_or_no
         let config = Config { weight: 1.0, ..config(many_flow_support, Measure::Packets) };
         let mut queue = Queue::new(config.limit, Fcfs, Fred::new(config, Seed(1).stream("fred")));
         for flow in 1..=19 {
-            assert_eq!(
-                offered(&mut queue, flow, 1),
-                [None],
-                "one packet of a flow is never dropped at random"
-            );
+            assert_eq!(offered(&mut queue, flow, 1), [IN], "one packet of a flow is never dropped at random");
         }
-        assert_eq!(offered(&mut queue, 1, 1), [None], "19 packets wait, of fewer than min_q each");
+        assert_eq!(offered(&mut queue, 1, 1), [IN], "19 packets wait, of fewer than min_q each");
         let strikes = |queue: &Queue<Fcfs, Fred>, flow: u64| {
             queue.dropper().strikes(queue.buffer().find(flow.into()).expect("waits"))
         };
-        assert_eq!(offered(&mut queue, 1, 1), [Some(Cause::Forced)], "20 wait, two of flow 1");
+        assert_eq!(offered(&mut queue, 1, 1), [FORCED], "20 wait, two of flow 1");
         assert_eq!(strikes(&queue, 1), 1);
-        let second = if many_flow_support { None } else { Some(Cause::Forced) };
+        let second = if many_flow_support { IN } else { FORCED };
         assert_eq!(offered(&mut queue, 2, 1), [second], "one of flow 2");
         assert_eq!(strikes(&queue, 2), 0);
     }
@@ -290,20 +264,15 @@ fn only_random_drops_become_marks() {
     let mut fates = Vec::new();
     for frame in 0..20_000u32 {
         let now = Time::from_ns(u64::from(frame) * 500_000);
-        let mut fate = Fate::default();
         let flow = u64::from(traffic.below(6));
-        queue.enqueue(
-            Packet { ecn: Ecn::Ect0, ..Packet::new(frame, 1000, flow.into(), now) },
-            now,
-            &mut fate,
-        );
-        fates.extend(fate.0);
+        let packet = Packet { ecn: Ecn::Ect0, ..Packet::new(frame, 1000, flow.into(), now) };
+        fates.push(Fate::of(packet, &mut queue));
         if frame % 3 != 0 {
             queue.dequeue(now, &mut Ignore);
         }
     }
-    assert!(fates.contains(&(Cause::Early, true)) && fates.contains(&(Cause::Forced, false)));
-    assert!(fates.iter().all(|&(cause, marked)| marked == (cause == Cause::Early)));
+    assert!(fates.contains(&Fate::Marked(Cause::Early)) && fates.contains(&FORCED));
+    assert!(fates.iter().all(|fate| [IN, Fate::Marked(Cause::Early), FORCED].contains(fate)), "{fates:?}");
 }
 
 proptest! {

@@ -1,6 +1,8 @@
 //! AFD once more, straight from the pseudo-code, with none of the code under test.
 
-use super::{Fate, site};
+use super::site;
+use crate::beside::{Event, Line, Met, Offer, Reading, Traffic, add, assert_met, compare};
+use crate::fate::Fate;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{
@@ -10,7 +12,6 @@ use fairwire_laws::dropper::afd::nft::FlowSet;
 use fairwire_laws::dropper::afd::sb::ShadowBuffer;
 use fairwire_laws::dropper::afd::{Afd, Meter, Record, Sampled, Samples, Shared, nft};
 use fairwire_laws::spec::{ClassNumber, Measure, Weights};
-use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Variant {
@@ -30,7 +31,6 @@ struct Plain {
     p: f64,
     s: usize,
     a: f64,
-    room: usize,
     q_target: f64,
     m_fair: f64,
     q_prev: f64,
@@ -41,18 +41,14 @@ struct Plain {
     table: Vec<Row>,
     set: Vec<u64>,
     u_left: u64,
-    waiting: VecDeque<u32>,
+    line: Line,
 }
 
 impl Plain {
-    fn q(&self) -> f64 {
-        if self.bytes { self.waiting.iter().sum::<u32>().into() } else { self.waiting.len() as f64 }
-    }
-
     fn timer(&mut self, now: u64) {
         while (self.tick + 1) * 6_250_000 <= now {
             self.tick += 1;
-            let q = self.q();
+            let q = self.line.held(self.bytes);
             self.m_fair += ALPHA * (self.q_prev - self.q_target) - BETA * (q - self.q_target);
             self.m_fair = self.m_fair.max(0.0).min(self.most);
             self.q_prev = q;
@@ -140,10 +136,9 @@ impl Plain {
         }
     }
 
-    fn arrival(&mut self, flow: u64, len: u32, weight: f64, now: u64) -> Option<Cause> {
-        self.timer(now);
+    fn is_early(&mut self, offer: Offer) -> bool {
         if self.rng.uniform() < self.p {
-            self.sample(flow, if self.bytes { len.min(65_535).into() } else { 1 });
+            self.sample(offer.flow, if self.bytes { offer.len.min(65_535).into() } else { 1 });
         }
         let kept: u64 = self.table.iter().map(|row| row.2).sum();
         let most = (self.b as f64 * if self.bytes { 1000.0 } else { 1.0 }).max(kept as f64);
@@ -152,25 +147,31 @@ impl Plain {
             self.m_fair = (self.m_fair * (most / self.most)).min(most);
             self.most = most;
         }
-        let m = self.row(flow).map_or(0, |at| self.table[at].2) as f64;
-        let fair = self.m_fair * weight;
-        if m > fair && (fair == 0.0 || self.rng.uniform() < 1.0 - fair / m) {
-            return Some(Cause::Early);
-        }
-        if self.waiting.len() == self.room {
-            return Some(Cause::Overflow);
-        }
-        self.waiting.push_back(len);
-        None
-    }
-
-    fn departure(&mut self, now: u64) {
-        self.timer(now);
-        self.waiting.pop_front();
+        let m = self.row(offer.flow).map_or(0, |at| self.table[at].2) as f64;
+        let fair = self.m_fair * if offer.class == WEIGHTED { 2.5 } else { 1.0 };
+        m > fair && (fair == 0.0 || self.rng.uniform() < 1.0 - fair / m)
     }
 }
 
-const WEIGHTED: u32 = 3;
+impl Reading for Plain {
+    fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
+        self.timer(now);
+        let cause = if self.is_early(offer) {
+            Some(Cause::Early)
+        } else {
+            self.line.is_full(offer.len).then_some(Cause::Overflow)
+        };
+        self.line.admit(offer, cause, false, events);
+    }
+
+    fn request(&mut self, now: u64, events: &mut Vec<Event>) {
+        self.timer(now);
+        self.line.send(events);
+    }
+}
+
+/// The class of flows 0, 4 and 8.
+const WEIGHTED: u32 = 0;
 
 // The published gains make m_fair a whole number every now and then, and rounding would decide
 // whether m is above it.
@@ -197,8 +198,8 @@ fn config(measure: Measure) -> nft::Config {
     spec.check(&site(Amount::Packets(60))).expect("allowed")
 }
 
-/// Runs both readings side by side; returns how often each fate was met: in, early, overflow.
-fn compare<M: Meter>(config: &nft::Config, variant: Variant, meter: M, seed: u64) -> [u32; 3] {
+/// Runs both readings side by side.
+fn side_by_side<M: Meter>(config: &nft::Config, variant: Variant, meter: M, seed: u64) -> Met {
     let afd = Afd::new(&config.common, meter, Seed(seed).stream("afd"));
     let mut queue = Queue::new(config.common.limit, Fcfs, afd);
     let bytes = config.common.measure == Measure::Bytes;
@@ -210,7 +211,6 @@ fn compare<M: Meter>(config: &nft::Config, variant: Variant, meter: M, seed: u64
         p: 0.2,
         s: 3,
         a: 0.2,
-        room: 60,
         q_target: if bytes { 15_000.0 } else { 15.0 },
         m_fair: if bytes { 60_000.0 } else { 60.0 },
         q_prev: 0.0,
@@ -221,43 +221,23 @@ fn compare<M: Meter>(config: &nft::Config, variant: Variant, meter: M, seed: u64
         table: Vec::new(),
         set: Vec::new(),
         u_left: 0,
-        waiting: VecDeque::new(),
+        line: Line::new(config.common.limit, EcnPolicy::Drop),
     };
-    let (mut now, mut met, mut traffic) = (0, [0; 3], Seed(seed).stream("traffic"));
-    for frame in 0..20_000u32 {
-        // The load swings between half and thrice the link's rate; at times it pauses.
-        let load = [3.0, 1.2, 0.5, 1.6, 1.0][(frame / 500) as usize % 5];
-        now += (1_600_000.0 * traffic.uniform() / load) as u64;
-        if traffic.chance(0.001) {
-            now += u64::from(traffic.below(100_000_000));
-        }
-        let at = Time::from_ns(now);
-        if traffic.chance(1.0 / load) {
-            plain.departure(now);
-            queue.dequeue(at, &mut Ignore);
-        }
-        let flow = u64::from(traffic.below(12).min(traffic.below(12)));
-        let len = if traffic.chance(0.01) { 80_000 } else { 40 + traffic.below(1460) };
-        let class = if flow == 0 { WEIGHTED } else { 0 };
-        let mut fate = Fate::default();
-        queue.enqueue(Packet { class, ..Packet::new(frame, len, flow.into(), at) }, at, &mut fate);
-        let expected = plain.arrival(flow, len, if flow == 0 { 2.5 } else { 1.0 }, now);
-        assert_eq!(fate.0.map(|(cause, _)| cause), expected, "{variant:?}, frame {frame}");
+    let traffic = Traffic {
+        loads: [3.0, 1.2, 0.5, 1.6, 1.0],
+        two_packets: 1_600_000.0,
+        together: 0.0,
+        longest_pause: 100_000_000,
+        flow: |rng, _| rng.below(12).min(rng.below(12)).into(),
+        len: |rng| if rng.chance(0.01) { 80_000 } else { 40 + rng.below(1460) },
+        ..Traffic::default()
+    };
+    compare(&mut queue, &mut plain, &traffic, (20_000, seed), |queue, plain| {
         let m_fair = queue.dropper().fair_share().value();
         // Steps of a pause are added one by one here and at once there: rounding, relative to
         // counts of up to 10^6.
-        assert!(
-            (m_fair - plain.m_fair).abs() < 1e-7,
-            "{variant:?}, frame {frame}: {m_fair} {}",
-            plain.m_fair
-        );
-        met[match expected {
-            None => 0,
-            Some(Cause::Early) => 1,
-            _ => 2,
-        }] += 1;
-    }
-    met
+        assert!((m_fair - plain.m_fair).abs() < 1e-7, "{variant:?}: {m_fair} {}", plain.m_fair);
+    })
 }
 
 fn sampled<R: Record>(config: &nft::Config, record: R) -> Sampled<R> {
@@ -268,18 +248,20 @@ fn sampled<R: Record>(config: &nft::Config, record: R) -> Sampled<R> {
 fn it_decides_as_the_pseudo_code_does_in_each_form_and_measure() {
     for measure in [Measure::Packets, Measure::Bytes] {
         let config = config(measure);
-        let mut met = [0; 3];
+        let mut met = Met::new();
         for seed in 0..4 {
-            for (variant, found) in [
-                (Variant::Sb, compare(&config, Variant::Sb, sampled(&config, ShadowBuffer::new(60)), seed)),
-                (Variant::Ft, compare(&config, Variant::Ft, sampled(&config, FlowSet::new(3, 0.0)), seed)),
-                (Variant::Nft, compare(&config, Variant::Nft, sampled(&config, FlowSet::new(3, 0.2)), seed)),
+            let (sb, ft) = (sampled(&config, ShadowBuffer::new(60)), sampled(&config, FlowSet::new(3, 0.0)));
+            let nft = sampled(&config, FlowSet::new(3, 0.2));
+            for found in [
+                side_by_side(&config, Variant::Sb, sb, seed),
+                side_by_side(&config, Variant::Ft, ft, seed),
+                side_by_side(&config, Variant::Nft, nft, seed),
             ] {
-                assert!(found[1] > 1000, "{variant:?} hardly dropped: {found:?}");
-                (0..3).for_each(|i| met[i] += found[i]);
+                assert_met(&found, &["early"], 1000);
+                add(&mut met, found);
             }
         }
-        assert!(met.iter().all(|&n| n > 100), "some branch was hardly met: {met:?}");
+        assert_met(&met, &["sent", "early", "overflow"], 100);
     }
 }
 
@@ -292,9 +274,7 @@ fn an_early_drop_is_a_mark_where_it_may_be() {
         let mut fates = Vec::new();
         for n in 0..4000u32 {
             let now = Time::from_ns(u64::from(n) * 400_000);
-            let mut fate = Fate::default();
-            queue.enqueue(Packet { ecn, ..Packet::new(n, 1000, 1.into(), now) }, now, &mut fate);
-            fates.extend(fate.0);
+            fates.push(Fate::of(Packet { ecn, ..Packet::new(n, 1000, 1.into(), now) }, &mut queue));
             if n % 2 == 0 {
                 queue.dequeue(now, &mut Ignore);
             }
@@ -302,8 +282,9 @@ fn an_early_drop_is_a_mark_where_it_may_be() {
         fates
     };
     let (capable, not) = (fates(Ecn::Ect0), fates(Ecn::NotEct));
-    assert!(capable.contains(&(Cause::Early, true)) && !capable.contains(&(Cause::Early, false)));
-    assert!(not.contains(&(Cause::Early, false)) && !not.contains(&(Cause::Early, true)));
+    let (mark, drop) = (Fate::Marked(Cause::Early), Fate::Dropped(Cause::Early));
+    assert!(capable.contains(&mark) && !capable.contains(&drop));
+    assert!(not.contains(&drop) && !not.contains(&mark));
 }
 
 #[test]

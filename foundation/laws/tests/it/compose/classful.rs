@@ -1,8 +1,10 @@
 //! The tree of classes against its oracle: guarantees, borrowing, weights, priorities and ceilings.
 
-use super::{Classified, Counts, assert_conserves, discipline, drop_front, packet, rate, site};
+use super::{Classified, assert_conserves, discipline, drop_front, packet, rate, site};
+use crate::built;
+use crate::fate::{Events, gauge};
+use fairwire_catalogue as catalogue;
 use fairwire_catalogue::compose::classful::Spec;
-use fairwire_catalogue::{self as catalogue, Parameters, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{
     Discipline, Duration, Ecn, Ignore, Packet, Seed, Server, Service, Signals, Time, Transmitter,
@@ -384,8 +386,8 @@ class = [{ id = 1, ceiling = '1 Mbit/s', peak = '2 Mbit/s', burst = '375 kB' }]"
 
 /// What becomes of each packet under load that swings, with pauses: frames sent, and counts of
 /// signals.
-fn run(mut discipline: Box<dyn Discipline>) -> (Vec<u32>, Counts) {
-    let (mut counts, mut sent, mut now) = (Counts::default(), Vec::new(), 0);
+fn run(mut discipline: Box<dyn Discipline>) -> (Vec<u32>, Events) {
+    let (mut counts, mut sent, mut now) = (Events::default(), Vec::new(), 0);
     let mut rng = Seed(5).stream("traffic");
     for frame in 0..6000u32 {
         now += u64::from(rng.below(1_000_000)) + if frame % 1500 == 1499 { 50_000_000 } else { 0 };
@@ -404,16 +406,10 @@ fn run(mut discipline: Box<dyn Discipline>) -> (Vec<u32>, Counts) {
 fn a_tree_of_one_leaf_decides_as_the_leaf_alone() {
     for name in ["red", "rio", "faba", "tail-drop"] {
         let typed = format!("[classful]\necn = 'mark'\nclass = [{{ id = 9, discipline = '{name}' }}]");
-        let alone: Parameters = toml::from_str(&format!("[{name}]\necn = 'mark'")).expect("well-formed");
         let site = Site { stream: "link/class 9", ..site() };
-        let (sent, counts) = run(build(name, &alone, &site).expect("allowed"));
-        let (sent_by_tree, counts_of_tree) = run(discipline("classful", &typed));
-        assert_eq!(sent_by_tree, sent, "{name}");
-        assert_eq!(
-            (counts_of_tree.dropped, counts_of_tree.marked),
-            (counts.dropped, counts.marked),
-            "{name}"
-        );
+        let (sent, events) = run(built(name, "ecn = 'mark'", &site));
+        let (sent_by_tree, events_of_tree) = run(discipline("classful", &typed));
+        assert_eq!((sent_by_tree, events_of_tree.0), (sent, events.0), "{name}");
     }
 }
 
@@ -426,18 +422,17 @@ class = [{ id = 1, discipline = { red = { weight = 0.01 } } }, { id = 2 }]";
     for frame in 0..20 {
         tree.enqueue(packet(frame, 1000, 1 + frame % 2, Time::ZERO), Time::ZERO, &mut Ignore);
     }
-    let average = |tree: &dyn Discipline| {
-        let mut found = 0.0;
-        tree.inspect(&mut |name: &str, _, value: f64| found = if name == "average" { value } else { found });
-        found
-    };
     while tree.dequeue(Time::ZERO, &mut Ignore).is_some() {}
-    let before = average(&*tree);
+    let before = gauge(&*tree, "average");
     // 100 packets of 1000 bytes take 80 ms.
     let later = Time::from_ns(80_000_000);
     tree.enqueue(packet(20, 1000, 1, later), later, &mut Ignore);
     let expected = before * 0.99f64.powi(101);
-    assert!(before > 0.1 && (average(&*tree) - expected).abs() < 1e-12, "{before}, {}", average(&*tree));
+    assert!(
+        before > 0.1 && (gauge(&*tree, "average") - expected).abs() < 1e-12,
+        "{before}, {}",
+        gauge(&*tree, "average")
+    );
 }
 
 #[test]
@@ -486,7 +481,7 @@ fn eight_leaves(name: &'static str, is_later: bool, made: &Arc<AtomicU32>) -> Cl
         counter.fetch_add(1, Relaxed);
         let (stream, rate) = (format!("leaf {place}"), rate("2 Mbit/s"));
         let site = Site { stream: &stream, rate, ..site() };
-        build(name, &Parameters::default(), &site).expect("allowed")
+        built(name, "", &site)
     };
     let is_leaf = config.tree.leaves();
     let inner = |place| if is_later { Inner::Later } else { Inner::Made(make(place)) };
@@ -546,7 +541,7 @@ fn flat(name: &'static str, leaves: u32) -> Classful {
     let make = move |place: usize| {
         let stream = format!("leaf {place}");
         let site = Site { stream: &stream, buffer: Amount::Packets(1000), ..site() };
-        build(name, &Parameters::default(), &site).expect("allowed")
+        built(name, "", &site)
     };
     Classful::new(config, contents).with_maker(Box::new(make))
 }

@@ -1,6 +1,7 @@
 //! The conditioner: a marker for each class, before any discipline.
 
-use super::{Counts, assert_conserves, discipline, packet};
+use super::{assert_conserves, discipline, packet};
+use crate::fate::Events;
 use fairwire_core::{Discipline, Ignore, Time};
 use fairwire_testing::{Shape, operations};
 use proptest::prelude::*;
@@ -35,7 +36,7 @@ class = [
 ]
 discipline = { rio = { weight = 0.02 } }";
     let mut conditioner = discipline("conditioner", typed);
-    let (mut counts, mut sent) = (Counts::default(), 0);
+    let (mut counts, mut sent) = (Events::default(), 0);
     for frame in 0..10_000u32 {
         let now = Time::from_ns(u64::from(frame) * 800_000);
         conditioner.enqueue(packet(frame, 1000, 1 + frame % 2, now), now, &mut counts);
@@ -43,7 +44,7 @@ discipline = { rio = { weight = 0.02 } }";
             sent += u32::from(conditioner.dequeue(now, &mut counts).is_some());
         }
     }
-    let lost = |class| counts.dropped.iter().filter(|(frame, _)| 1 + frame % 2 == class).count();
+    let lost = |class| counts.lost().iter().filter(|&frame| 1 + frame % 2 == class).count();
     assert!(lost(1) * 100 < lost(2), "{} and {} lost, {sent} sent", lost(1), lost(2));
     assert!(sent > 5900, "{sent}");
 }

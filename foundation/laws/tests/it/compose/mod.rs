@@ -11,8 +11,8 @@ mod shaper;
 use fairwire_catalogue::{Parameters, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Backlog, Buffer, Cause, Discipline, Dropper, Limit, Packet, Probe, Queue, Rate, Seed, SetWeightError,
-    Signals, Time, Victim, Weight, scheduler::Fcfs,
+    Backlog, Buffer, Discipline, Dropper, Limit, Packet, Probe, Queue, Rate, SetWeightError, Signals, Time,
+    Victim, Weight, scheduler::Fcfs,
 };
 use fairwire_laws::Site;
 use fairwire_testing::{Driver, Operation};
@@ -22,13 +22,7 @@ fn rate(text: &str) -> Rate {
 }
 
 fn site() -> Site<'static> {
-    Site {
-        rate: rate("10 Mbit/s"),
-        buffer: Amount::Packets(40),
-        packet_bytes: 1000,
-        seed: Seed(1),
-        stream: "link",
-    }
+    Site { packet_bytes: 1000, ..crate::site(Amount::Packets(40)) }
 }
 
 /// The discipline of this name, with what is typed for it: `discipline("red", "[red]\ngentle =
@@ -94,20 +88,4 @@ impl Dropper for DropFront {
 
 fn drop_front(bytes: u64) -> Box<dyn Discipline> {
     Box::new(Queue::new(Limit::bytes(bytes), Fcfs, DropFront))
-}
-
-/// Counts what is dropped and marked.
-#[derive(Default)]
-struct Counts {
-    dropped: Vec<(u32, Cause)>,
-    marked: Vec<(u32, Cause)>,
-}
-
-impl Signals for Counts {
-    fn dropped(&mut self, packet: Packet, cause: Cause) {
-        self.dropped.push((packet.frame, cause));
-    }
-    fn marked(&mut self, packet: &Packet, cause: Cause) {
-        self.marked.push((packet.frame, cause));
-    }
 }

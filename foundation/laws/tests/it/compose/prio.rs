@@ -1,6 +1,7 @@
 //! Strict priority.
 
 use super::{Classified, assert_conserves, discipline, drop_front, packet};
+use crate::fate::gauge;
 use fairwire_core::{Discipline, Ignore, Packet, Time};
 use fairwire_laws::compose::prio::{By, Config, Prio};
 use fairwire_testing::{Driver, Operation, Shape, operations};
@@ -113,15 +114,10 @@ fn a_band_below_a_busy_one_learns_that_it_idles() {
     let typed = "[prio]
 band = [{ of = [1] }, { discipline = { red = { weight = 0.01 } } }]";
     let mut prio = discipline("prio", typed);
-    let average = |prio: &dyn Discipline| {
-        let mut found = 0.0;
-        prio.inspect(&mut |name: &str, _, value: f64| found = if name == "average" { value } else { found });
-        found
-    };
     let at = |ms: u64| Time::from_ns(ms * 1_000_000);
     (0..10).for_each(|frame| prio.enqueue(packet(frame, 1000, 0, at(0)), at(0), &mut Ignore));
     (0..10).for_each(|_| assert!(prio.dequeue(at(0), &mut Ignore).is_some()));
-    let before = average(&*prio);
+    let before = gauge(&*prio, "average");
     for frame in 10..20 {
         prio.enqueue(packet(frame, 1000, 1, at(0)), at(0), &mut Ignore);
     }
@@ -129,5 +125,9 @@ band = [{ of = [1] }, { discipline = { red = { weight = 0.01 } } }]";
     // 100 packets of 1000 bytes take 80 ms.
     prio.enqueue(packet(20, 1000, 0, at(80)), at(80), &mut Ignore);
     let expected = before * 0.99f64.powi(101);
-    assert!(before > 0.1 && (average(&*prio) - expected).abs() < 1e-12, "{before}, {}", average(&*prio));
+    assert!(
+        before > 0.1 && (gauge(&*prio, "average") - expected).abs() < 1e-12,
+        "{before}, {}",
+        gauge(&*prio, "average")
+    );
 }

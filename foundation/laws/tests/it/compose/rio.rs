@@ -1,15 +1,16 @@
 //! RIO against a second, straight-line reading, and what it is for.
 
-use super::{Counts, packet, site};
+use super::{packet, site};
+use crate::beside::{Event, Line, Met, Offer, Reading, Traffic, add, assert_met, assert_near, compare};
+use crate::fate::Events;
+use crate::red::{Since, ceiling, printed};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, Ecn, EcnPolicy, Ignore, Limit, Packet, Queue, Rng, Seed, Signals,
-    Time, Verdict,
+    Buffer, Cause, Discipline, Dropper, Ecn, EcnPolicy, Limit, Packet, Queue, Rng, Seed, Time, Verdict,
 };
 use fairwire_laws::dropper::red::{Ramp, Spreading};
 use fairwire_laws::dropper::rio::{AboveMax, Config, Coupling, OutRule, Rio, Spec};
 use fairwire_laws::spec::Measure;
-use std::collections::VecDeque;
 
 fn config() -> Config {
     Spec::default().check(&site()).expect("the defaults are allowed")
@@ -30,25 +31,18 @@ fn the_defaults_are_those_of_atb_for_a_buffer_of_100_packets() {
 struct Plain {
     c: Config,
     rng: Rng,
-    marks: bool,
-    waiting: VecDeque<(usize, u32)>,
+    line: Line,
     avg: [f64; 3],
-    count: [f64; 3],
-    count_bytes: [f64; 3],
+    since: [Since; 3],
     above: [bool; 3],
     idle_since: Option<u64>,
 }
 
-#[derive(Debug, PartialEq)]
-enum Fate {
-    In,
-    Marked,
-    Early,
-    Forced,
-    Full,
-}
-
 impl Plain {
+    fn colour(&self, offer: &Offer) -> usize {
+        usize::from(offer.color).min(self.c.colors - 1)
+    }
+
     /// Does the average of colour `k` count packets of colour `of`?
     fn counts(&self, k: usize, of: usize) -> bool {
         match self.c.coupling {
@@ -59,16 +53,18 @@ impl Plain {
     }
 
     fn held(&self, k: usize) -> f64 {
-        let counted = self.waiting.iter().filter(|(of, _)| self.counts(k, *of));
+        let counted = self.line.waiting.iter().filter(|offer| self.counts(k, self.colour(offer)));
         match self.c.measure {
             Measure::Packets => counted.count() as f64,
-            Measure::Bytes => counted.map(|(_, len)| f64::from(*len)).sum(),
+            Measure::Bytes => counted.map(|offer| f64::from(offer.len)).sum(),
         }
     }
+}
 
-    fn arrival(&mut self, color: u8, len: u32, capable: bool, now: u64) -> Fate {
-        let colour = usize::from(color).min(self.c.colors - 1);
-        let (w, mean, bytes) = (self.c.weight, f64::from(self.c.packet_bytes), f64::from(len));
+impl Reading for Plain {
+    fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
+        let colour = self.colour(&offer);
+        let w = self.c.weight;
         if let Some(since) = self.idle_since.take() {
             let missed = u128::from(now - since) * u128::from(self.c.rate.bps()) / (8_000_000_000 * 1000);
             self.avg = self.avg.map(|avg| avg * (1.0 - w).powf(missed as f64));
@@ -78,128 +74,65 @@ impl Plain {
                 self.avg[k] = (1.0 - w) * self.avg[k] + w * self.held(k);
             }
         }
-        self.count[colour] += 1.0;
-        self.count_bytes[colour] += bytes;
-        let (avg, ramp, q) = (self.avg[colour], self.c.ramps[colour], self.held(colour));
-        let top = if ramp.gentle { 2.0 * ramp.max } else { ramp.max };
-        let mut fate = Fate::In;
-        if avg < ramp.min || q <= 1.0 {
+        self.since[colour].count(offer.len);
+        let (avg, ramp) = (self.avg[colour], self.c.ramps[colour]);
+        let (mut cause, mut can_mark) = (None, false);
+        if avg < ramp.min || self.held(colour) <= 1.0 {
             self.above[colour] = false;
-        } else if avg >= top {
-            fate = Fate::Forced;
+        } else if avg >= ceiling(ramp) {
+            cause = Some(Cause::Forced);
         } else if !self.above[colour] {
             self.above[colour] = true;
-            (self.count[colour], self.count_bytes[colour]) = (1.0, bytes);
+            self.since[colour].begin(offer.len);
         } else {
-            let pb = if avg >= ramp.max {
-                ramp.max_probability + (1.0 - ramp.max_probability) * (avg - ramp.max) / ramp.max
-            } else {
-                ramp.max_probability * (avg - ramp.min) / (ramp.max - ramp.min)
-            };
-            let in_bytes = self.c.measure == Measure::Bytes;
-            let n = if in_bytes { (self.count_bytes[colour] / mean).floor() } else { self.count[colour] };
-            let mut pa = match (self.c.spreading, n * pb) {
-                (Spreading::AtMost, x) if x < 1.0 => pb / (1.0 - x),
-                (Spreading::AtLeast, x) if x < 1.0 => 0.0,
-                (Spreading::AtLeast, x) if x < 2.0 => pb / (2.0 - x),
-                _ => 1.0,
-            };
-            if in_bytes && pa < 1.0 {
-                pa *= bytes / mean;
-            }
+            let mean = (self.c.measure == Measure::Bytes).then_some(f64::from(self.c.packet_bytes));
+            let pb = printed(ramp, avg);
+            let pa = self.since[colour].chance(pb, self.c.spreading, offer.len, mean);
             if pa >= 1.0 || (pa > 0.0 && self.rng.uniform() < pa) {
-                fate = if self.marks && capable { Fate::Marked } else { Fate::Early };
+                (cause, can_mark) = (Some(Cause::Early), self.line.can_mark(offer));
             }
         }
-        let sum: u32 = self.waiting.iter().map(|(_, len)| len).sum();
-        if self.waiting.len() as u32 >= self.c.limit.max_packets()
-            || u64::from(sum + len) > self.c.limit.max_bytes()
-        {
-            fate = Fate::Full;
+        if self.line.is_full(offer.len) {
+            (cause, can_mark) = (Some(Cause::Overflow), false);
         }
-        if fate != Fate::In {
-            (self.count[colour], self.count_bytes[colour]) = (0.0, 0.0);
+        if cause.is_some() {
+            self.since[colour] = Since::default();
         }
-        if matches!(fate, Fate::In | Fate::Marked) {
-            self.waiting.push_back((colour, len));
-        }
-        fate
+        self.line.admit(offer, cause, can_mark, events);
     }
 
-    fn departure(&mut self, now: u64) {
-        if self.waiting.pop_front().is_none() {
+    fn request(&mut self, now: u64, events: &mut Vec<Event>) {
+        if !self.line.send(events) {
             self.idle_since.get_or_insert(now);
         }
     }
 }
 
-#[derive(Default)]
-struct Last(Option<Fate>);
-
-impl Signals for Last {
-    fn dropped(&mut self, _: Packet, cause: Cause) {
-        self.0 = Some(match cause {
-            Cause::Early => Fate::Early,
-            Cause::Forced => Fate::Forced,
-            Cause::Overflow => Fate::Full,
-            other => panic!("RIO has no {other:?}"),
-        });
-    }
-    fn marked(&mut self, _: &Packet, _: Cause) {
-        self.0 = Some(Fate::Marked);
-    }
-}
-
-fn plain(c: Config, policy: EcnPolicy, seed: u64) -> Plain {
-    Plain {
-        c,
-        rng: Seed(seed).stream("rio"),
-        marks: policy == EcnPolicy::Mark,
-        waiting: VecDeque::new(),
-        avg: [0.0; 3],
-        count: [0.0; 3],
-        count_bytes: [0.0; 3],
-        above: [false; 3],
-        idle_since: None,
-    }
-}
-
-/// Runs both readings side by side; returns how often each fate was met.
-fn compare(config: Config, policy: EcnPolicy, seed: u64) -> [u32; 5] {
+/// Runs both readings side by side.
+fn side_by_side(config: Config, policy: EcnPolicy, seed: u64) -> Met {
     let rio = Rio::new(config, Seed(seed).stream("rio"));
     let mut queue = Queue::new(config.limit, Fcfs, rio).with_ecn(policy);
-    let mut plain = plain(config, policy, seed);
-    let (mut now, mut fates) = (0, [0; 5]);
-    let mut traffic = Seed(seed).stream("traffic");
-    for frame in 0..4000u32 {
-        let load = [3.0, 1.1, 0.5, 1.6, 1.0][(frame / 300) as usize % 5];
-        now += (1_600_000.0 * traffic.uniform() / load) as u64;
-        if traffic.chance(0.002) {
-            now += u64::from(traffic.below(200_000_000));
-        }
-        if traffic.chance(1.0 / load) {
-            plain.departure(now);
-            queue.dequeue(Time::from_ns(now), &mut Ignore);
-        }
-        let (len, color) = (40 + traffic.below(1461), traffic.below(3) as u8);
-        let ecn = if traffic.chance(0.5) { Ecn::Ect0 } else { Ecn::NotEct };
-        let (mut last, at) = (Last::default(), Time::from_ns(now));
-        queue.enqueue(Packet { ecn, color, ..packet(frame, len, 0, at) }, at, &mut last);
-        let fate = plain.arrival(color, len, ecn.is_capable(), now);
-        assert_eq!(last.0.unwrap_or(Fate::In), fate, "frame {frame}, averages {:?}", plain.avg);
-        for (ours, theirs) in queue.dropper().averages().into_iter().zip(plain.avg) {
-            // The power of the idle decay comes from two libraries, each right to a unit or so in
-            // the last place.
-            assert!((ours - theirs).abs() <= 1e-11 * theirs.max(1.0), "{ours} {theirs}");
-        }
-        fates[fate as usize] += 1;
-    }
-    fates
+    let mut plain = Plain {
+        c: config,
+        rng: Seed(seed).stream("rio"),
+        line: Line::new(config.limit, policy),
+        avg: [0.0; 3],
+        since: [Since::default(); 3],
+        above: [false; 3],
+        idle_since: None,
+    };
+    // Packets have 770 bytes on average.
+    let len = |rng: &mut Rng| 40 + rng.below(1461);
+    let traffic = Traffic { turn: 300, two_packets: 1_600_000.0, len, ..Traffic::default() };
+    compare(&mut queue, &mut plain, &traffic, (4000, seed), |queue, plain| {
+        let averages = queue.dropper().averages().into_iter().zip(plain.avg);
+        averages.for_each(|(ours, theirs)| assert_near(ours, theirs));
+    })
 }
 
 #[test]
 fn it_decides_as_the_second_reading_does_under_every_switch() {
-    let mut met = [0; 5];
+    let mut met = Met::new();
     for switches in 0..32u64 {
         let on = |bit: u32| switches >> bit & 1 == 1;
         let scale = if on(0) { 1000.0 } else { 1.0 };
@@ -221,23 +154,17 @@ fn it_decides_as_the_second_reading_does_under_every_switch() {
                 ..config()
             };
             let policy = if on(4) { EcnPolicy::Mark } else { EcnPolicy::Drop };
-            for (total, fate) in met.iter_mut().zip(compare(config, policy, switches)) {
-                *total += fate;
-            }
+            add(&mut met, side_by_side(config, policy, switches));
         }
     }
-    assert!(met.iter().all(|&n| n > 500), "some branch was hardly met: {met:?}");
+    assert_met(&met, &["sent", "marked", "early", "forced", "overflow"], 500);
 }
 
 /// Averages after 500 arrivals of `color` at a buffer that holds 10 green and 20 yellow packets.
 fn averages(coupling: Coupling, color: u8) -> [f64; 3] {
     let config = Config { coupling, weight: 0.05, colors: 2, ..config() };
     let mut rio = Rio::new(config, Seed(1).stream("rio"));
-    let mut buffer = Buffer::new(Limit::packets(40));
-    for frame in 0..30 {
-        let key = buffer.push(Packet { color: u8::from(frame >= 10), ..packet(frame, 1000, 0, Time::ZERO) });
-        rio.tracked(buffer.packet(key), buffer.flow_of(key), true, &buffer);
-    }
+    let buffer = half_full(&mut rio);
     for frame in 0..500 {
         rio.on_arrival(&Packet { color, ..packet(frame, 1000, 0, Time::ZERO) }, &buffer, Time::ZERO);
     }
@@ -324,15 +251,17 @@ fn above_its_upper_threshold_even_a_capable_packet_is_dropped() {
     let config = Config { weight: 0.5, ..config() };
     let mut queue =
         Queue::new(config.limit, Fcfs, Rio::new(config, Seed(1).stream("rio"))).with_ecn(EcnPolicy::Mark);
-    let mut counts = Counts::default();
+    let mut counts = Events::default();
     for frame in 0..200 {
         let arrival = Packet { ecn: Ecn::Ect0, color: 1, ..packet(frame, 1000, 0, Time::ZERO) };
         queue.enqueue(arrival, Time::ZERO, &mut counts);
     }
     // Yellow's upper threshold is half of the buffer, so it never fills it.
     assert!((20..25).contains(&queue.backlog().packets), "{}", queue.backlog().packets);
-    assert!(counts.dropped.len() > 150 && counts.dropped.iter().all(|(_, cause)| *cause == Cause::Forced));
-    assert!(!counts.marked.is_empty(), "early ones mark");
+    assert!(
+        counts.dropped().len() > 150 && counts.dropped().iter().all(|(_, cause)| *cause == Cause::Forced)
+    );
+    assert!(!counts.marked().is_empty(), "early ones mark");
 }
 
 #[test]
@@ -343,17 +272,13 @@ fn above_its_upper_threshold_a_capable_packet_is_marked_where_that_is_configured
         let config = Config { weight: 1.0, above_max, ..config() };
         let rio = Rio::new(config, Seed(1).stream("rio"));
         let mut queue = Queue::new(config.limit, Fcfs, rio).with_ecn(EcnPolicy::Mark);
-        let mut counts = Counts::default();
+        let mut counts = Events::default();
         for frame in 0..200 {
             let arrival = Packet { ecn, color: 1, ..packet(frame, 1000, 0, Time::ZERO) };
             queue.enqueue(arrival, Time::ZERO, &mut counts);
         }
-        let of = |fates: &[(u32, Cause)], cause| fates.iter().filter(|fate| fate.1 == cause).count();
-        [
-            of(&counts.marked, Cause::Forced),
-            of(&counts.dropped, Cause::Forced),
-            of(&counts.dropped, Cause::Overflow),
-        ]
+        let marked = counts.marked().iter().filter(|(_, cause)| *cause == Cause::Forced).count();
+        [marked, counts.dropped_by(Cause::Forced), counts.dropped_by(Cause::Overflow)]
     };
     // The 20 that fill the buffer are marked, and the 160 after them find no room.
     assert_eq!(fates(AboveMax::Mark, Ecn::Ect0), [20, 0, 160]);
@@ -368,7 +293,7 @@ fn while_thresholds_do_not_overlap_green_is_spared() {
     // Half of the load is green and below the link's rate; all of it is 1.6 times that.
     let config = Config { weight: 0.02, ..config() };
     let mut queue = Queue::new(config.limit, Fcfs, Rio::new(config, Seed(1).stream("rio")));
-    let mut counts = Counts::default();
+    let mut counts = Events::default();
     for frame in 0..20_000u32 {
         let now = Time::from_ns(u64::from(frame) * 500_000);
         let color = (frame % 2) as u8;
@@ -377,9 +302,9 @@ fn while_thresholds_do_not_overlap_green_is_spared() {
             queue.dequeue(now, &mut counts);
         }
     }
-    let green = counts.dropped.iter().filter(|(frame, _)| frame % 2 == 0).count();
-    assert_eq!(green, 0, "of {} dropped", counts.dropped.len());
-    assert!(counts.dropped.len() > 7000, "{}", counts.dropped.len());
+    let green = counts.dropped().iter().filter(|(frame, _)| frame % 2 == 0).count();
+    assert_eq!(green, 0, "of {} dropped", counts.dropped().len());
+    assert!(counts.dropped().len() > 7000, "{}", counts.dropped().len());
 }
 
 #[test]

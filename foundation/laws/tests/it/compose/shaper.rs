@@ -1,6 +1,7 @@
 //! The shaper: its rate, its bursts, and when it says that it is ready.
 
 use super::{DropFront, assert_conserves, discipline, drop_front, packet, rate};
+use crate::fate::{Events, gauge};
 use fairwire_core::{
     Cause, Discipline, Duration, Ignore, Limit, Queue, Rate, Seed, Time, Transmitter, scheduler::Fcfs,
 };
@@ -109,7 +110,7 @@ fn after_a_pause_one_burst_and_the_packet_that_passes_it_go_at_once() {
 #[test]
 fn a_shaper_faster_than_its_link_decides_as_what_is_inside() {
     let run = |mut discipline: Box<dyn Discipline>| {
-        let mut counts = super::Counts::default();
+        let mut counts = Events::default();
         let mut sent = Vec::new();
         let mut rng = Seed(4).stream("traffic");
         for frame in 0..5000u32 {
@@ -119,7 +120,7 @@ fn a_shaper_faster_than_its_link_decides_as_what_is_inside() {
                 sent.extend(discipline.dequeue(now, &mut counts).map(|packet| packet.frame));
             }
         }
-        (sent, counts.dropped)
+        (sent, counts.dropped())
     };
     let inside = run(discipline("faba", ""));
     assert_eq!(run(discipline("shaper", "[shaper]\nrate = '1 Tbit/s'\ndiscipline = 'faba'")), inside);
@@ -135,22 +136,16 @@ rate = '100 kbit/s'
 burst = '0 B'
 discipline = { red = { weight = 0.5 } }";
     let mut shaper = discipline("shaper", typed);
-    let average = |shaper: &dyn Discipline| {
-        let mut found = 0.0;
-        shaper
-            .inspect(&mut |name: &str, _, value: f64| found = if name == "average" { value } else { found });
-        found
-    };
     let at = |ms: u64| Time::from_ns(ms * 1_000_000);
     for frame in 0..2 {
         shaper.enqueue(packet(frame, 1000, 0, at(0)), at(0), &mut Ignore);
     }
-    assert_eq!(average(&*shaper), 0.5, "half of the one that waited");
+    assert_eq!(gauge(&*shaper, "average"), 0.5, "half of the one that waited");
     let sent = [0, 79, 80, 81].map(|ms| shaper.dequeue(at(ms), &mut Ignore).is_some());
     assert_eq!(sent, [true, false, true, false]);
     // Idle since 81 ms: three packets could have gone, and then the new one met an empty queue.
     shaper.enqueue(packet(2, 1000, 0, at(321)), at(321), &mut Ignore);
-    assert_eq!(average(&*shaper), 0.5 * 0.5f64.powi(4));
+    assert_eq!(gauge(&*shaper, "average"), 0.5 * 0.5f64.powi(4));
 }
 
 #[test]

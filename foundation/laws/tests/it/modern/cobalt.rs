@@ -1,6 +1,7 @@
 //! COBALT beside a straight-line reading of CAKE's.
 
-use super::{Event, Model, Plain, assert_same, site, trace};
+use super::{assert_same, site, trace};
+use crate::beside::{Event, Offer, Reading};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
     Backlog, Cause, Discipline, Ecn, EcnPolicy, Ignore, Limit, Packet, Queue, Rng, Seed, Time, Verdict,
@@ -17,7 +18,7 @@ struct PlainCobalt {
     t: Terms,
     limit: usize,
     rng: Rng,
-    queue: VecDeque<Plain>,
+    queue: VecDeque<Offer>,
     /// In 2^-32, as CAKE has it.
     p_drop: u64,
     blue_timer: i64,
@@ -55,13 +56,13 @@ impl PlainCobalt {
         }
     }
 
-    /// (drop, mark)
-    fn should_drop(&mut self, packet: &Plain, now: i64) -> (bool, bool) {
+    /// Why it is to be dropped, and whether it is to be marked.
+    fn should_drop(&mut self, packet: &Offer, now: i64) -> (Option<Cause>, bool) {
         let sojourn = now - packet.arrived.cast_signed();
         let over_target =
             sojourn > self.t.target.ns().cast_signed() && sojourn > self.t.four_packets.ns().cast_signed();
         let mut next_due = self.count > 0 && now - self.drop_next >= 0;
-        let (mut drop, mut mark) = (false, false);
+        let (mut drop, mut mark) = (None, false);
         if over_target {
             if !self.dropping {
                 self.dropping = true;
@@ -75,7 +76,7 @@ impl PlainCobalt {
         }
         if next_due && self.dropping {
             mark = self.t.ecn == EcnPolicy::Mark && packet.ecn != Ecn::NotEct;
-            drop = !mark;
+            drop = (!mark).then_some(Cause::Early);
             self.count += 1;
             self.drop_next = self.control(self.drop_next);
         } else {
@@ -86,35 +87,35 @@ impl PlainCobalt {
             }
         }
         if self.p_drop > 0 && self.rng.uniform() < self.p_drop as f64 / 4_294_967_296.0 {
-            drop = true;
+            drop = Some(Cause::Forced);
         }
         if self.count == 0 {
             self.drop_next = now + self.t.interval.ns().cast_signed();
-        } else if now - self.drop_next > 0 && !drop {
+        } else if now - self.drop_next > 0 && drop.is_none() {
             self.drop_next = now;
         }
         (drop, mark)
     }
 }
 
-impl Model for PlainCobalt {
-    fn enqueue(&mut self, packet: Plain, now: u64, events: &mut Vec<Event>) {
+impl Reading for PlainCobalt {
+    fn offer(&mut self, packet: Offer, now: u64, events: &mut Vec<Event>) {
         if self.queue.len() == self.limit {
             self.queue_full(now.cast_signed());
-            return events.push(Event::Dropped(packet.frame));
+            return events.push(Event::Dropped(packet.frame, Cause::Overflow));
         }
         self.queue.push_back(packet);
     }
 
-    fn dequeue(&mut self, now: u64, events: &mut Vec<Event>) {
+    fn request(&mut self, now: u64, events: &mut Vec<Event>) {
         while let Some(packet) = self.queue.pop_front() {
             let (drop, mark) = self.should_drop(&packet, now.cast_signed());
-            if drop && !self.queue.is_empty() {
-                events.push(Event::Dropped(packet.frame));
+            if let Some(cause) = drop.filter(|_| !self.queue.is_empty()) {
+                events.push(Event::Dropped(packet.frame, cause));
                 continue;
             }
             if mark {
-                events.push(Event::Marked(packet.frame));
+                events.push(Event::Marked(packet.frame, Cause::Early));
             }
             return events.push(Event::Sent(packet.frame));
         }
@@ -147,8 +148,8 @@ fn it_decides_as_a_straight_line_reading_over_random_traces() {
                 dropping: false,
             };
             let log = assert_same(&mut queue(60, terms, seed), &mut model, &trace);
-            signals += log.caused(Cause::Early) as usize + log.marked();
-            blue += log.caused(Cause::Forced);
+            signals += log.dropped_by(Cause::Early) + log.marked().len();
+            blue += log.dropped_by(Cause::Forced);
         }
         assert!(signals > 500 && blue > 100, "{ecn:?}: {signals} signals, {blue} drops by BLUE");
     }

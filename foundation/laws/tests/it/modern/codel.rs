@@ -1,6 +1,8 @@
 //! CoDel beside RFC 8289's pseudo-code.
 
-use super::{Event, Log, Model, Plain, assert_same, site, trace};
+use super::{assert_same, site, trace};
+use crate::beside::{Event, Offer, Reading};
+use crate::fate::Events;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Cause, Discipline, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Seed, Time};
 use fairwire_laws::dropper::codel::{Arithmetic, Codel, Config, Rules, Spec, Terms};
@@ -29,11 +31,11 @@ fn control_law(t: u64, count: u32, terms: &Terms) -> u64 {
 /// count.
 fn dodequeue(
     s: &mut State,
-    q: &mut VecDeque<Plain>,
+    q: &mut VecDeque<Offer>,
     beside: u64,
     now: u64,
     terms: &Terms,
-) -> (Option<Plain>, bool) {
+) -> (Option<Offer>, bool) {
     let Some(p) = q.pop_front() else {
         s.first_above_time = 0;
         return (None, false);
@@ -54,13 +56,13 @@ fn dodequeue(
 /// only stops signalling.
 pub(crate) fn dequeue(
     s: &mut State,
-    q: &mut VecDeque<Plain>,
+    q: &mut VecDeque<Offer>,
     beside: u64,
     now: u64,
     terms: &Terms,
     events: &mut Vec<Event>,
-) -> Option<Plain> {
-    let marks = |p: &Plain| terms.ecn == EcnPolicy::Mark && p.ecn != Ecn::NotEct;
+) -> Option<Offer> {
+    let marks = |p: &Offer| terms.ecn == EcnPolicy::Mark && p.ecn != Ecn::NotEct;
     if q.is_empty() && terms.rules == Rules::Linux {
         s.dropping = false;
         return None;
@@ -75,10 +77,10 @@ pub(crate) fn dequeue(
             if marks(&this) {
                 s.count += 1;
                 s.drop_next = control_law(s.drop_next, s.count, terms);
-                events.push(Event::Marked(this.frame));
+                events.push(Event::Marked(this.frame, Cause::Early));
                 return p;
             }
-            events.push(Event::Dropped(this.frame));
+            events.push(Event::Dropped(this.frame, Cause::Early));
             s.count += 1;
             (p, ok_to_drop) = dodequeue(s, q, beside, now, terms);
             if ok_to_drop {
@@ -90,9 +92,9 @@ pub(crate) fn dequeue(
     } else if ok_to_drop {
         let this = p.expect("it may be dropped, so there is one");
         if marks(&this) {
-            events.push(Event::Marked(this.frame));
+            events.push(Event::Marked(this.frame, Cause::Early));
         } else {
-            events.push(Event::Dropped(this.frame));
+            events.push(Event::Dropped(this.frame, Cause::Early));
             (p, _) = dodequeue(s, q, beside, now, terms);
         }
         s.dropping = true;
@@ -108,18 +110,18 @@ pub(crate) fn dequeue(
 struct PlainCodel {
     terms: Terms,
     limit: usize,
-    queue: VecDeque<Plain>,
+    queue: VecDeque<Offer>,
     state: State,
 }
 
-impl Model for PlainCodel {
-    fn enqueue(&mut self, packet: Plain, _: u64, events: &mut Vec<Event>) {
+impl Reading for PlainCodel {
+    fn offer(&mut self, packet: Offer, _: u64, events: &mut Vec<Event>) {
         if self.queue.len() == self.limit {
-            return events.push(Event::Dropped(packet.frame));
+            return events.push(Event::Dropped(packet.frame, Cause::Overflow));
         }
         self.queue.push_back(packet);
     }
-    fn dequeue(&mut self, now: u64, events: &mut Vec<Event>) {
+    fn request(&mut self, now: u64, events: &mut Vec<Event>) {
         if let Some(sent) = dequeue(&mut self.state, &mut self.queue, 0, now, &self.terms, events) {
             events.push(Event::Sent(sent.frame));
         }
@@ -143,11 +145,11 @@ fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
                 let state = State::default();
                 let mut model = PlainCodel { terms, limit: 100, queue: VecDeque::new(), state };
                 let log = assert_same(&mut queue(100, terms), &mut model, &trace);
-                signals += log.caused(Cause::Early) as usize + log.marked();
+                signals += log.dropped_by(Cause::Early) + log.marked().len();
                 several += log
-                    .events
+                    .0
                     .windows(2)
-                    .filter(|w| matches!(w, [Event::Dropped(_), Event::Dropped(_)]))
+                    .filter(|w| matches!(w, [Event::Dropped(..), Event::Dropped(..)]))
                     .count();
             }
             assert!(signals > early, "{ecn:?} {interval} ms: only {signals} signals");
@@ -157,17 +159,17 @@ fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
 }
 
 /// A standing queue: an arrival and a request per millisecond, so each packet waits `packets` ms.
-fn standing(queue: &mut impl Discipline, packets: u64, requests: u64, ecn: Ecn) -> (Log, Vec<u64>) {
-    let (mut log, mut at) = (Log::default(), Vec::new());
+fn standing(queue: &mut impl Discipline, packets: u64, requests: u64, ecn: Ecn) -> (Events, Vec<u64>) {
+    let (mut log, mut at) = (Events::default(), Vec::new());
     for ms in 0..packets + requests {
         let now = Time::from_ns(ms * 1_000_000);
         let packet = Packet { ecn, ..Packet::new(ms as u32, 1000, 1.into(), now) };
         queue.enqueue(packet, now, &mut log);
         if ms >= packets {
-            let before = log.caused(Cause::Early) as usize + log.marked();
+            let before = log.dropped_by(Cause::Early) + log.marked().len();
             let sent = queue.dequeue(now, &mut log).expect("it is backlogged");
-            log.events.push(Event::Sent(sent.frame));
-            let signals = log.caused(Cause::Early) as usize + log.marked() - before;
+            log.0.push(Event::Sent(sent.frame));
+            let signals = log.dropped_by(Cause::Early) + log.marked().len() - before;
             at.extend(std::iter::repeat_n(ms - packets, signals));
         }
     }
@@ -197,7 +199,7 @@ fn with_the_arithmetic_of_linux_the_third_signal_comes_half_an_interval_after_th
 #[test]
 fn a_wait_below_the_target_or_a_backlog_of_one_packet_is_let_be() {
     let (log, at) = standing(&mut queue(100, config().terms), 4, 500, Ecn::NotEct);
-    assert_eq!((at.len(), log.dropped().count()), (0, 0), "4 ms are below the target");
+    assert_eq!((at.len(), log.lost().len()), (0, 0), "4 ms are below the target");
     let slow = Terms { target: Duration::from_us(500), ..config().terms };
     let (_, at) = standing(&mut queue(100, slow), 1, 500, Ecn::NotEct);
     assert_eq!(at, [0; 0], "1000 bytes are no more than an MTU");
@@ -213,10 +215,10 @@ fn beyond_the_ce_threshold_capable_packets_are_marked_and_others_sent() {
         [(2, Ecn::Ect0, 0), (3, Ecn::Ect0, 50), (3, Ecn::NotEct, 0), (3, Ecn::Ect1, 50)]
     {
         let (log, _) = standing(&mut queue(100, terms), packets, 50, ecn);
-        assert_eq!((log.marked(), log.dropped().count()), (marked, 0), "{packets} packets of {ecn:?}");
+        assert_eq!((log.marked().len(), log.lost().len()), (marked, 0), "{packets} packets of {ecn:?}");
     }
     // Without marks the threshold does nothing.
     let (log, _) =
         standing(&mut queue(100, Terms { ce_threshold: threshold, ..config().terms }), 3, 50, Ecn::Ect0);
-    assert_eq!((log.marked(), log.dropped().count()), (0, 0));
+    assert_eq!((log.marked().len(), log.lost().len()), (0, 0));
 }

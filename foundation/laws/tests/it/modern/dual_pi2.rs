@@ -1,6 +1,8 @@
 //! DualPI2 beside the pseudo-code of RFC 9332, appendix A, and what it promises.
 
-use super::{Event, Log, Model, Plain, assert_same, site, trace};
+use super::{assert_same, site, trace};
+use crate::beside::{Event, Offer, Reading};
+use crate::fate::Events;
 use fairwire_core::{Cause, Discipline, Duration, Ecn, EcnPolicy, Packet, Seed, Time};
 use fairwire_laws::compose::dual_pi2::{Config, DualPi2, Serve, Spec};
 use std::collections::VecDeque;
@@ -12,8 +14,8 @@ fn config(packets: u32) -> Config {
 /// The variables of appendix A; delays in seconds.
 struct PlainDual {
     c: Config,
-    lq: VecDeque<Plain>,
-    cq: VecDeque<Plain>,
+    lq: VecDeque<Offer>,
+    cq: VecDeque<Offer>,
     p: f64,
     prevq: f64,
     l_count: f64,
@@ -63,7 +65,7 @@ impl PlainDual {
         };
         while tick <= now {
             let time =
-                |queue: &VecDeque<Plain>| queue.front().map_or(0.0, |p| (tick - p.arrived) as f64 * 1e-9);
+                |queue: &VecDeque<Offer>| queue.front().map_or(0.0, |p| (tick - p.arrived) as f64 * 1e-9);
             let curq = time(&self.cq).max(time(&self.lq));
             self.p += self.c.alpha * (curq - self.c.target.secs()) + self.c.beta * (curq - self.prevq);
             self.p = self.p.clamp(0.0, 1.0);
@@ -94,7 +96,7 @@ impl PlainDual {
         }
     }
 
-    fn sent(&mut self, is_l: bool, packet: Plain, events: &mut Vec<Event>) {
+    fn sent(&mut self, is_l: bool, packet: Offer, events: &mut Vec<Event>) {
         if self.lq.is_empty() || self.cq.is_empty() {
             self.deficit = 0.0;
         } else {
@@ -105,16 +107,16 @@ impl PlainDual {
     }
 }
 
-impl Model for PlainDual {
-    fn enqueue(&mut self, packet: Plain, now: u64, events: &mut Vec<Event>) {
+impl Reading for PlainDual {
+    fn offer(&mut self, packet: Offer, now: u64, events: &mut Vec<Event>) {
         self.run_timer(now);
         if self.lq.len() + self.cq.len() == self.c.limit.max_packets() as usize {
-            return events.push(Event::Dropped(packet.frame));
+            return events.push(Event::Dropped(packet.frame, Cause::Overflow));
         }
         if packet.ecn as u8 % 2 == 1 { self.lq.push_back(packet) } else { self.cq.push_back(packet) }
     }
 
-    fn dequeue(&mut self, now: u64, events: &mut Vec<Event>) {
+    fn request(&mut self, now: u64, events: &mut Vec<Event>) {
         self.run_timer(now);
         let marking = self.c.ecn == EcnPolicy::Mark;
         while !self.lq.is_empty() || !self.cq.is_empty() {
@@ -134,15 +136,16 @@ impl Model for PlainDual {
                 mark = packet.ecn != Ecn::NotEct && !overload;
                 drop = !mark;
             }
+            let cause = if drop && overload { Cause::Forced } else { Cause::Early };
             if mark && !marking {
                 (mark, drop) = (false, true);
             }
             if drop && !is_last {
-                events.push(Event::Dropped(packet.frame));
+                events.push(Event::Dropped(packet.frame, cause));
                 continue;
             }
             if mark {
-                events.push(Event::Marked(packet.frame));
+                events.push(Event::Marked(packet.frame, Cause::Early));
             }
             return self.sent(is_l, packet, events);
         }
@@ -167,15 +170,15 @@ fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
             let mut rng = Seed(seed).stream("dualpi2");
             let trace = trace(&mut rng, 4000, 8, |_, rng| 40 + rng.below(1460));
             let log = assert_same(&mut DualPi2::new(config), &mut PlainDual::new(config), &trace);
-            signals += log.caused(Cause::Early) as usize + log.marked();
-            forced += log.caused(Cause::Forced);
+            signals += log.dropped_by(Cause::Early) + log.marked().len();
+            forced += log.dropped_by(Cause::Forced);
         }
         assert!(signals > 500, "variant {i}: only {signals} signals");
         assert!(i < 4 || forced > 100, "variant {i}: only {forced} drops under overload");
     }
 }
 
-fn offer(dual: &mut DualPi2, ecn: Ecn, now: u64, log: &mut Log) {
+fn offer(dual: &mut DualPi2, ecn: Ecn, now: u64, log: &mut Events) {
     let now = Time::from_ns(now);
     let frame = u32::from(ecn == Ecn::Ect1);
     dual.enqueue(Packet { ecn, ..Packet::new(frame, 500, 1.into(), now) }, now, log);
@@ -186,7 +189,7 @@ fn l4s_packets_are_marked_with_k_times_the_root_of_the_classic_probability() {
     // A classic queue of constant 30 ms: without the integral part p' stays at beta times that.
     for (beta, k) in [(4.0, 2.0), (6.0, 2.0), (4.0, 5.0)] {
         let config = Config { alpha: 0.0, beta, coupling: k, step: Duration::from_secs(1), ..config(1000) };
-        let (mut dual, mut log) = (DualPi2::new(config), Log::default());
+        let (mut dual, mut log) = (DualPi2::new(config), Events::default());
         let (mut sent, mut marked) = ([0u32; 2], [0u32; 2]);
         for ms in 0..20_000u64 {
             let now = ms * 1_000_000;
@@ -207,7 +210,7 @@ fn l4s_packets_are_marked_with_k_times_the_root_of_the_classic_probability() {
         // Counters deal exactly; 0.002 is what 19 000 packets leave to the two ends.
         assert!((rate(0) - p * p).abs() < 0.002, "classic {} of {}", rate(0), p * p);
         assert!((rate(1) - k * p).abs() < 0.002, "L4S {} of {}", rate(1), k * p);
-        assert_eq!(log.dropped().count(), 0);
+        assert_eq!(log.lost().len(), 0);
     }
 }
 
@@ -228,7 +231,7 @@ impl Waits {
 /// `classic` and `l4s` packets per ms at random on a link of two per ms, watched for the second
 /// half.
 fn waits(config: Config, classic: f64, l4s: f64, ms: u64) -> [Waits; 2] {
-    let (mut dual, mut log) = (DualPi2::new(config), Log::default());
+    let (mut dual, mut log) = (DualPi2::new(config), Events::default());
     let mut rng = Seed(4).stream("waits");
     let mut waits = [Waits::default(); 2];
     for slot in 0..ms * 2 {
@@ -285,7 +288,7 @@ fn a_greedy_l4s_sender_leaves_the_classic_queue_its_share() {
 #[test]
 fn under_time_shift_an_l4s_packet_passes_those_that_waited_less_than_that_longer() {
     let config = Config { serve: Serve::TimeShifted, time_shift: Duration::from_ms(10), ..config(100) };
-    let (mut dual, mut log) = (DualPi2::new(config), Log::default());
+    let (mut dual, mut log) = (DualPi2::new(config), Events::default());
     let mut order = |classic: u64, l4s: u64| {
         offer(&mut dual, Ecn::NotEct, classic, &mut log);
         offer(&mut dual, Ecn::Ect1, l4s, &mut log);
@@ -297,15 +300,15 @@ fn under_time_shift_an_l4s_packet_passes_those_that_waited_less_than_that_longer
 
 #[test]
 fn marks_are_given_only_where_a_second_l4s_packet_waits() {
-    let (mut dual, mut log) = (DualPi2::new(config(100)), Log::default());
+    let (mut dual, mut log) = (DualPi2::new(config(100)), Events::default());
     offer(&mut dual, Ecn::Ect1, 0, &mut log);
     dual.dequeue(Time::from_ns(9_000_000), &mut log);
-    assert_eq!(log.marked(), 0, "it waited 9 ms, alone");
+    assert_eq!(log.marked().len(), 0, "it waited 9 ms, alone");
     offer(&mut dual, Ecn::Ect1, 9_000_000, &mut log);
     offer(&mut dual, Ecn::Ect1, 9_000_000, &mut log);
     dual.dequeue(Time::from_ns(9_999_999), &mut log);
-    assert_eq!(log.marked(), 0, "less than a millisecond");
+    assert_eq!(log.marked().len(), 0, "less than a millisecond");
     offer(&mut dual, Ecn::Ect1, 10_000_000, &mut log);
     dual.dequeue(Time::from_ns(10_000_000), &mut log);
-    assert_eq!(log.marked(), 1);
+    assert_eq!(log.marked().len(), 1);
 }

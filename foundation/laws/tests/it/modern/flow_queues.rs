@@ -1,7 +1,8 @@
 //! What FQ-PIE and CAKE's queues promise, and DRR++ with hosts.
 
-use super::{Log, site};
-use fairwire_catalogue::{Parameters, build};
+use super::site;
+use crate::built;
+use crate::fate::Events;
 use fairwire_core::rng::mix;
 use fairwire_core::{Cause, Discipline, Ecn, Ignore, Packet, Seed, Time};
 use fairwire_laws::compose::cake_like::{self, CakeLike};
@@ -48,7 +49,7 @@ fn a_host_with_one_flow_and_a_host_with_ten_share_equally() {
     // Hosts stay within a quantum or so of each other, of 9000 packets.
     assert_equal_shares(&shares(&mut cake(200), &flows, 10_000)[..2], 0.02);
     // Without hosts, flow queueing gives the second nearly ten times as much.
-    let mut fq = build("fq-codel", &Parameters::default(), &site(200)).expect("the defaults are allowed");
+    let mut fq = built("fq-codel", "", &site(200));
     let sent = shares(&mut *fq, &flows, 10_000);
     assert!(sent[1] > 9 * sent[0], "{sent:?}");
 }
@@ -111,7 +112,7 @@ fn the_bulky_queues_of_each_host_are_those_that_wait() {
 fn fq_pie_signals_the_flow_that_fills_its_queue_and_no_other() {
     let spec = fq_pie::Spec::default();
     let mut fq = spec.build(&site(2000)).expect("the defaults are allowed");
-    let mut log = Log::default();
+    let mut log = Events::default();
     for ms in 0..8000u64 {
         let now = Time::from_ns(ms * 1_000_000);
         // 1.25 packets per ms by flow 7, and one in ten ms by flow 8, of one that can be sent.
@@ -123,11 +124,12 @@ fn fq_pie_signals_the_flow_that_fills_its_queue_and_no_other() {
         }
         fq.dequeue(now, &mut log).expect("overloaded");
     }
-    assert_eq!(log.dropped().filter(|&frame| frame == 8).count(), 0);
+    assert_eq!(log.lost().iter().filter(|&&frame| frame == 8).count(), 0);
     // 35 % too much of 8000 ms, less what waits: a quarter of the arrivals go early and nothing
     // overflows.
-    assert!((1500..3000).contains(&log.caused(Cause::Early)), "{:?}", log.causes);
-    assert_eq!(log.caused(Cause::Overflow) + log.caused(Cause::PushOut), 0);
+    let early = log.dropped_by(Cause::Early);
+    assert!((1500..3000).contains(&early), "{early}");
+    assert_eq!(log.dropped_by(Cause::Overflow) + log.dropped_by(Cause::PushOut), 0);
     assert!(fq.backlog().packets < 300, "{:?}", fq.backlog());
 }
 
@@ -135,18 +137,15 @@ fn fq_pie_signals_the_flow_that_fills_its_queue_and_no_other() {
 const TIGHT: [(&str, &str); 5] = [
     (
         "fq-codel",
-        "[fq-codel]\nqueues = 3\nquantum = '256 B'\nbatch = 2\ninterval = '1 ms'\ntarget = '100 us'\nmtu = '0 B'",
+        "queues = 3\nquantum = '256 B'\nbatch = 2\ninterval = '1 ms'\ntarget = '100 us'\nmtu = '0 B'",
     ),
     (
         "fq-pie",
-        "[fq-pie]\nqueues = 3\nquantum = '256 B'\nupdate = '1 ms'\ntarget = '100 us'\nalpha = 100\nmax_burst = '0 ms'",
+        "queues = 3\nquantum = '256 B'\nupdate = '1 ms'\ntarget = '100 us'\nalpha = 100\nmax_burst = '0 ms'",
     ),
-    (
-        "cake-like",
-        "[cake-like]\nqueues = 8\nquantum = '256 B'\nbatch = 3\ninterval = '1 ms'\ntarget = '100 us'",
-    ),
-    ("codel", "[codel]\ninterval = '1 ms'\ntarget = '100 us'\nmtu = '0 B'\necn = 'mark'"),
-    ("dualpi2", "[dualpi2]\nserve = 'time-shifted'\ntarget = '100 us'\nrtt_max = '1 ms'\nramp = '1 ms'"),
+    ("cake-like", "queues = 8\nquantum = '256 B'\nbatch = 3\ninterval = '1 ms'\ntarget = '100 us'"),
+    ("codel", "interval = '1 ms'\ntarget = '100 us'\nmtu = '0 B'\necn = 'mark'"),
+    ("dualpi2", "serve = 'time-shifted'\ntarget = '100 us'\nrtt_max = '1 ms'\nramp = '1 ms'"),
 ];
 
 proptest! {
@@ -155,11 +154,8 @@ proptest! {
     #[test]
     fn nothing_is_lost_with_few_queues_and_hasty_laws(sequence in operations(Shape::default())) {
         for (name, typed) in TIGHT {
-            let parameters: Parameters = toml::from_str(typed).expect("well-formed");
             for packets in [1, 3, 20] {
-                let mut driver = Driver::new(build(name, &parameters, &site(packets)).expect("allowed"));
-                sequence.iter().for_each(|&operation| driver.apply(operation));
-                driver.finish();
+                Driver::new(built(name, typed, &site(packets))).run(&sequence);
             }
         }
     }
@@ -167,8 +163,7 @@ proptest! {
 
 #[test]
 fn a_single_queue_of_a_byte_of_quantum_is_refused_and_the_least_quantum_serves_long_packets() {
-    let parameters: Parameters = toml::from_str("[fq-codel]\nquantum = '256 B'").expect("well-formed");
-    let mut driver = Driver::new(build("fq-codel", &parameters, &site(20)).expect("allowed"));
+    let mut driver = Driver::new(built("fq-codel", "quantum = '256 B'", &site(20)));
     for flow in 0..20 {
         driver.apply(Operation::Enqueue { flow, len: 65_535, ecn: Ecn::NotEct });
     }

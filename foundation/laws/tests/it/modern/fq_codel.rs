@@ -1,7 +1,9 @@
 //! FQ-CoDel beside RFC 8290's prose, and its promises.
 
 use super::codel::{self, State};
-use super::{Event, Log, Model, Plain, assert_same, site, trace};
+use super::{assert_same, site, trace};
+use crate::beside::{Event, Offer, Reading};
+use crate::fate::Events;
 use fairwire_core::{Cause, Discipline, EcnPolicy, Packet, Seed, Time};
 use fairwire_laws::compose::fq_codel::{Config, FqCodel, Spec};
 use fairwire_laws::dropper::codel::{Rules, Terms};
@@ -16,12 +18,12 @@ fn packet(frame: u32, flow: u64, len: u32, ms: u64) -> (Packet, Time) {
     (Packet::new(frame, len, flow.into(), now), now)
 }
 
-fn offer(fq: &mut FqCodel, frame: u32, flow: u64, len: u32, log: &mut Log) {
+fn offer(fq: &mut FqCodel, frame: u32, flow: u64, len: u32, log: &mut Events) {
     let (packet, now) = packet(frame, flow, len, 0);
     fq.enqueue(packet, now, log);
 }
 
-fn next(fq: &mut FqCodel, log: &mut Log) -> Option<u32> {
+fn next(fq: &mut FqCodel, log: &mut Events) -> Option<u32> {
     fq.dequeue(Time::ZERO, log).map(|packet| packet.frame)
 }
 
@@ -38,7 +40,7 @@ struct PlainFq {
 
 #[derive(Default)]
 struct Queue {
-    packets: VecDeque<Plain>,
+    packets: VecDeque<Offer>,
     credits: i64,
     codel: State,
 }
@@ -63,7 +65,7 @@ impl PlainFq {
         let (mut dropped, mut bytes) = (0, 0);
         while dropped < self.config.batch && bytes < most / 2 {
             let packet = fattest.packets.pop_front().expect("half of it is left");
-            events.push(Event::Dropped(packet.frame));
+            events.push(Event::Dropped(packet.frame, Cause::PushOut));
             dropped += 1;
             bytes += u64::from(packet.len);
         }
@@ -73,8 +75,8 @@ impl PlainFq {
     }
 }
 
-impl Model for PlainFq {
-    fn enqueue(&mut self, packet: Plain, _: u64, events: &mut Vec<Event>) {
+impl Reading for PlainFq {
+    fn offer(&mut self, packet: Offer, _: u64, events: &mut Vec<Event>) {
         let name = self.names[&packet.flow];
         let queue = self.queues.entry(name).or_default();
         queue.packets.push_back(packet);
@@ -88,7 +90,7 @@ impl Model for PlainFq {
         }
     }
 
-    fn dequeue(&mut self, now: u64, events: &mut Vec<Event>) {
+    fn request(&mut self, now: u64, events: &mut Vec<Event>) {
         loop {
             let from_new = !self.new.is_empty();
             let is_linux = self.config.terms.rules == Rules::Linux;
@@ -142,8 +144,8 @@ fn it_decides_as_the_rfcs_prose_or_linux_over_random_traces() {
             // included.
             let trace = trace(&mut rng, 4000, flows, |flow, _| 200 + 190 * (flow % 8) as u32);
             let log = assert_same(&mut fq, &mut model, &trace);
-            early += log.caused(Cause::Early) as usize + log.marked();
-            pushed_out += log.caused(Cause::PushOut);
+            early += log.dropped_by(Cause::Early) + log.marked().len();
+            pushed_out += log.dropped_by(Cause::PushOut);
         }
         assert!(early > 200 && pushed_out > 200, "{ecn:?} {rules:?}: {early} early, {pushed_out} pushed out");
     }
@@ -156,29 +158,29 @@ fn a_queue_that_an_overflow_emptied_and_that_was_polled_in_vain_has_an_interval_
     for (rules, dropped) in [(Rules::Rfc, vec![2]), (Rules::Linux, vec![2, 20])] {
         let config = config(4);
         let config = Config { terms: Terms { rules, mtu: 1000, ..config.terms }, ..config };
-        let (mut fq, mut log) = (config.queue(1), Log::default());
-        let offer = |fq: &mut FqCodel, log: &mut Log, frame, flow, len, ms| {
+        let (mut fq, mut log) = (config.queue(1), Events::default());
+        let offer = |fq: &mut FqCodel, log: &mut Events, frame, flow, len, ms| {
             let (packet, now) = packet(frame, flow, len, ms);
             fq.enqueue(packet, now, log);
         };
-        let poll = |fq: &mut FqCodel, log: &mut Log, ms: u64| {
+        let poll = |fq: &mut FqCodel, log: &mut Events, ms: u64| {
             fq.dequeue(Time::from_ns(ms * 1_000_000), log).map(|packet| packet.frame)
         };
         // Of flow 1 the second and third packet stay behind, above the target from 10 ms on.
         (0..3).for_each(|frame| offer(&mut fq, &mut log, frame, 1, 1500, 0));
         assert_eq!([poll(&mut fq, &mut log, 10), poll(&mut fq, &mut log, 10)], [Some(0), Some(1)]);
         (10..14).for_each(|frame| offer(&mut fq, &mut log, frame, u64::from(frame), 100, 11));
-        assert_eq!(log.dropped().collect::<Vec<_>>(), [2], "the last of flow 1 made room");
+        assert_eq!(log.lost(), [2], "the last of flow 1 made room");
         while poll(&mut fq, &mut log, 12).is_some() {}
         (20..23).for_each(|frame| offer(&mut fq, &mut log, frame, 1, 1500, 200));
         assert!(poll(&mut fq, &mut log, 206).is_some());
-        assert_eq!(log.dropped().collect::<Vec<_>>(), dropped, "{rules:?}");
+        assert_eq!(log.lost(), dropped, "{rules:?}");
     }
 }
 
 #[test]
 fn a_sparse_flow_goes_first() {
-    let (mut fq, mut log) = (config(100).queue(1), Log::default());
+    let (mut fq, mut log) = (config(100).queue(1), Events::default());
     (0..50).for_each(|frame| offer(&mut fq, frame, 1, 1000, &mut log));
     assert_eq!([next(&mut fq, &mut log), next(&mut fq, &mut log)], [Some(0), Some(1)]);
     offer(&mut fq, 100, 2, 100, &mut log);
@@ -187,7 +189,7 @@ fn a_sparse_flow_goes_first() {
 
 #[test]
 fn a_flow_that_pauses_does_not_get_ahead_twice_in_a_round() {
-    let (mut fq, mut log) = (config(100).queue(1), Log::default());
+    let (mut fq, mut log) = (config(100).queue(1), Events::default());
     // Three bulky flows on the list of old queues.
     for flow in 1..=3 {
         (0..20).for_each(|i| offer(&mut fq, 1000 * flow + i, flow.into(), 1000, &mut log));
@@ -210,37 +212,37 @@ fn a_flow_that_pauses_does_not_get_ahead_twice_in_a_round() {
 #[test]
 fn overflow_takes_up_to_64_packets_or_half_from_the_fattest_head() {
     for (batch, dropped) in [(64, 64), (1000, 75), (1, 1)] {
-        let (mut fq, mut log) = (Config { batch, ..config(200) }.queue(1), Log::default());
+        let (mut fq, mut log) = (Config { batch, ..config(200) }.queue(1), Events::default());
         (0..50).for_each(|frame| offer(&mut fq, 500 + frame, 2, 500, &mut log));
         (0..150).for_each(|frame| offer(&mut fq, frame, 1, 500, &mut log));
-        assert!(log.events.is_empty());
+        assert!(log.0.is_empty());
         offer(&mut fq, 999, 3, 500, &mut log);
-        assert_eq!(log.dropped().collect::<Vec<_>>(), (0..dropped).collect::<Vec<_>>());
+        assert_eq!(log.lost(), (0..dropped).collect::<Vec<_>>());
         assert_eq!(fq.backlog().packets, 201 - dropped);
-        assert_eq!(log.caused(Cause::PushOut), dropped);
+        assert_eq!(log.dropped_by(Cause::PushOut), dropped as usize);
     }
 }
 
 #[test]
 fn bytes_make_the_fattest_not_packets() {
-    let (mut fq, mut log) = (config(100).queue(1), Log::default());
+    let (mut fq, mut log) = (config(100).queue(1), Events::default());
     (0..80).for_each(|frame| offer(&mut fq, 500 + frame, 2, 100, &mut log));
     (0..20).for_each(|frame| offer(&mut fq, frame, 1, 1500, &mut log));
     offer(&mut fq, 999, 3, 100, &mut log);
-    assert_eq!(log.dropped().collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
+    assert_eq!(log.lost(), (0..10).collect::<Vec<_>>());
 }
 
 #[test]
 fn a_limit_in_bytes_is_never_passed_and_an_arrival_that_is_fattest_alone_is_refused() {
     let bytes = fairwire_core::Limit::bytes(10_000);
-    let (mut fq, mut log) = (Config { limit: bytes, ..config(100) }.queue(1), Log::default());
+    let (mut fq, mut log) = (Config { limit: bytes, ..config(100) }.queue(1), Events::default());
     for flow in 0..10 {
         offer(&mut fq, flow, flow.into(), 1000, &mut log);
     }
     offer(&mut fq, 10, 99, 1500, &mut log);
-    assert_eq!((log.dropped().collect::<Vec<_>>(), log.caused(Cause::Overflow)), (vec![10], 1));
+    assert_eq!((log.lost(), log.dropped_by(Cause::Overflow)), (vec![10], 1));
     offer(&mut fq, 11, 1, 900, &mut log);
-    assert_eq!(log.dropped().last(), Some(1), "flow 1 would have 1900 bytes");
+    assert_eq!(log.lost().last().copied(), Some(1), "flow 1 would have 1900 bytes");
     assert_eq!(fq.backlog().bytes, 9_900);
 }
 
@@ -248,7 +250,7 @@ fn a_limit_in_bytes_is_never_passed_and_an_arrival_that_is_fattest_alone_is_refu
 fn polite_flows_lose_nothing_and_wait_little_beside_a_greedy_one() {
     // The link sends 1000 bytes per ms. Four flows send a tenth of that each, the greedy one ten
     // times all of it.
-    let (mut fq, mut log) = (config(200).queue(1), Log::default());
+    let (mut fq, mut log) = (config(200).queue(1), Events::default());
     let mut longest = 0;
     for ms in 0..5000u64 {
         for i in 0..10 {
@@ -264,7 +266,7 @@ fn polite_flows_lose_nothing_and_wait_little_beside_a_greedy_one() {
             longest = longest.max(ms - sent.arrived.ns() / 1_000_000);
         }
     }
-    assert_eq!(log.dropped().filter(|&frame| frame == 2).count(), 0);
+    assert_eq!(log.lost().iter().filter(|&&frame| frame == 2).count(), 0);
     // At most a quantum of the greedy flow and one packet of each other polite flow go before.
     assert!(longest <= 5, "{longest} ms");
 }

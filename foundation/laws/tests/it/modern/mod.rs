@@ -9,81 +9,20 @@ mod flow_queues;
 mod fq_codel;
 mod pie;
 
+use crate::beside::{Event, Offer, Reading};
+use crate::fate::Events;
 use fairwire_core::units::Amount;
-use fairwire_core::{Cause, Discipline, Ecn, Packet, Rate, Rng, Seed, Signals, Time};
+use fairwire_core::{Discipline, Ecn, Rng, Time};
 use fairwire_laws::Site;
 
 pub(crate) fn site(packets: u32) -> Site<'static> {
-    Site {
-        rate: Rate::from_bps(10_000_000).expect("not zero"),
-        buffer: Amount::Packets(packets),
-        packet_bytes: 500,
-        seed: Seed(1),
-        stream: "link/modern",
-    }
-}
-
-/// What became of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Event {
-    Sent(u32),
-    Dropped(u32),
-    Marked(u32),
-}
-
-/// Everything that happened, in order, and the drops by cause.
-#[derive(Debug, Default)]
-pub(crate) struct Log {
-    pub(crate) events: Vec<Event>,
-    pub(crate) causes: [u32; Cause::ALL.len()],
-}
-
-impl Log {
-    pub(crate) fn caused(&self, cause: Cause) -> u32 {
-        self.causes[cause as usize]
-    }
-
-    pub(crate) fn dropped(&self) -> impl Iterator<Item = u32> + '_ {
-        self.events
-            .iter()
-            .filter_map(|event| if let Event::Dropped(frame) = event { Some(*frame) } else { None })
-    }
-
-    pub(crate) fn marked(&self) -> usize {
-        self.events.iter().filter(|event| matches!(event, Event::Marked(_))).count()
-    }
-}
-
-impl Signals for Log {
-    fn dropped(&mut self, packet: Packet, cause: Cause) {
-        self.events.push(Event::Dropped(packet.frame));
-        self.causes[cause as usize] += 1;
-    }
-    fn marked(&mut self, packet: &Packet, _: Cause) {
-        self.events.push(Event::Marked(packet.frame));
-    }
-}
-
-/// A packet as a transcription sees it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Plain {
-    pub(crate) frame: u32,
-    pub(crate) flow: u64,
-    pub(crate) len: u32,
-    pub(crate) arrived: u64,
-    pub(crate) ecn: Ecn,
-}
-
-/// A discipline written straight from its source.
-pub(crate) trait Model {
-    fn enqueue(&mut self, packet: Plain, now: u64, events: &mut Vec<Event>);
-    fn dequeue(&mut self, now: u64, events: &mut Vec<Event>);
+    Site { packet_bytes: 500, stream: "link/modern", ..crate::site(Amount::Packets(packets)) }
 }
 
 /// One thing that happens in a trace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
-    Offer(Plain),
+    Offer(Offer),
     Poll(u64),
 }
 
@@ -103,7 +42,8 @@ pub(crate) fn trace(rng: &mut Rng, steps: u32, flows: u32, len: impl Fn(u64, &mu
             let ecn = Ecn::from_bits(rng.below(4) as u8);
             let arrived = now + u64::from(rng.below(900_000));
             now = arrived;
-            trace.push(Step::Offer(Plain { frame, flow, len: len(flow, rng), arrived, ecn }));
+            let len = len(flow, rng);
+            trace.push(Step::Offer(Offer { frame, flow, class: 0, color: 0, len, arrived, ecn }));
             frame += 1;
         }
         now = now.max(u64::from(step + 2) * 1_000_000);
@@ -116,31 +56,32 @@ pub(crate) fn trace(rng: &mut Rng, steps: u32, flows: u32, len: impl Fn(u64, &mu
 }
 
 /// Both decide alike, whatever happens; returns what the discipline did.
-pub(crate) fn assert_same(discipline: &mut impl Discipline, model: &mut impl Model, trace: &[Step]) -> Log {
-    let (mut log, mut events) = (Log::default(), Vec::new());
+pub(crate) fn assert_same(
+    discipline: &mut impl Discipline,
+    model: &mut impl Reading,
+    trace: &[Step],
+) -> Events {
+    let (mut log, mut events) = (Events::default(), Vec::new());
     for &step in trace {
         match step {
-            Step::Offer(plain) => {
-                let now = Time::from_ns(plain.arrived);
-                let packet =
-                    Packet { ecn: plain.ecn, ..Packet::new(plain.frame, plain.len, plain.flow.into(), now) };
-                discipline.enqueue(packet, now, &mut log);
-                model.enqueue(plain, plain.arrived, &mut events);
+            Step::Offer(offer) => {
+                discipline.enqueue(offer.packet(), Time::from_ns(offer.arrived), &mut log);
+                model.offer(offer, offer.arrived, &mut events);
             }
             Step::Poll(now) => {
                 if let Some(packet) = discipline.dequeue(Time::from_ns(now), &mut log) {
-                    log.events.push(Event::Sent(packet.frame));
+                    log.0.push(Event::Sent(packet.frame));
                 }
-                model.dequeue(now, &mut events);
+                model.request(now, &mut events);
             }
         }
         let from = events.len().saturating_sub(3);
         assert_eq!(
-            log.events.get(from..),
+            log.0.get(from..),
             events.get(from..),
             "after {step:?}, discipline on the left, transcription on the right"
         );
     }
-    assert_eq!(log.events, events);
+    assert_eq!(log.0, events);
     log
 }

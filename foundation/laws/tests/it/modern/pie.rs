@@ -1,6 +1,7 @@
 //! PIE beside the pseudo-code of RFC 8033, appendices A and B.
 
-use super::{Event, Model, Plain, assert_same, site, trace};
+use super::{assert_same, site, trace};
+use crate::beside::{Event, Offer, Reading};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
     Backlog, Cause, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Rng, Seed, Time, Verdict,
@@ -20,7 +21,7 @@ struct PlainPie {
     ecn: bool,
     limit: usize,
     rng: Rng,
-    queue: VecDeque<Plain>,
+    queue: VecDeque<Offer>,
     drop_prob: f64,
     accu_prob: f64,
     qdelay_old: f64,
@@ -109,7 +110,7 @@ impl PlainPie {
         self.burst_allowance = self.burst_allowance.saturating_sub(self.t.update.ns());
     }
 
-    fn drop_early(&mut self, packet: &Plain) -> bool {
+    fn drop_early(&mut self, packet: &Offer) -> bool {
         let reference = self.t.target.secs();
         if self.qdelay_old < reference / 2.0 && self.drop_prob < 0.2 {
             return false;
@@ -137,12 +138,12 @@ impl PlainPie {
     }
 }
 
-impl Model for PlainPie {
-    fn enqueue(&mut self, packet: Plain, now: u64, events: &mut Vec<Event>) {
+impl Reading for PlainPie {
+    fn offer(&mut self, packet: Offer, now: u64, events: &mut Vec<Event>) {
         self.run_timer(now);
         if self.queue.len() == self.limit {
             self.accu_prob = 0.0;
-            return events.push(Event::Dropped(packet.frame));
+            return events.push(Event::Dropped(packet.frame, Cause::Overflow));
         }
         let half = self.t.target.secs() / 2.0;
         if self.drop_prob == 0.0 && self.current_qdelay() < half && self.qdelay_old < half {
@@ -151,14 +152,14 @@ impl Model for PlainPie {
         if self.burst_allowance == 0 && self.drop_early(&packet) {
             self.accu_prob = 0.0;
             if !(self.ecn && packet.ecn != Ecn::NotEct && self.drop_prob <= self.t.mark_limit) {
-                return events.push(Event::Dropped(packet.frame));
+                return events.push(Event::Dropped(packet.frame, Cause::Early));
             }
-            events.push(Event::Marked(packet.frame));
+            events.push(Event::Marked(packet.frame, Cause::Early));
         }
         self.queue.push_back(packet);
     }
 
-    fn dequeue(&mut self, now: u64, events: &mut Vec<Event>) {
+    fn request(&mut self, now: u64, events: &mut Vec<Event>) {
         self.run_timer(now);
         let waiting = self.bytes();
         let Some(p) = self.queue.pop_front() else {
@@ -208,7 +209,7 @@ fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
                 let dropper = OneQueue::<Pie>::new(Common { terms, rng: stream() });
                 let mut queue = Queue::new(Limit::packets(100), Fcfs, dropper).with_ecn(ecn);
                 let log = assert_same(&mut queue, &mut model, &trace);
-                signals += log.caused(Cause::Early) as usize + log.marked();
+                signals += log.dropped_by(Cause::Early) + log.marked().len();
             }
             assert!(signals > 100, "variant {i}, {ecn:?}: only {signals} signals");
         }

@@ -1,6 +1,7 @@
 //! A buffer as a plain list, its parts as the paper has them, and the run that compares.
 
-use super::{Log, Lottery, packet};
+use super::{Lottery, packet};
+use crate::fate::Events;
 use fairwire_core::{Cause, Discipline, Dropper, Limit, Queue, Seed, Time};
 use fairwire_laws::dropper::push_out::{Config, End};
 use fairwire_laws::spec::Measure;
@@ -99,7 +100,7 @@ pub(super) fn compare<D: Dropper>(
 ) -> u32 {
     let mut pushed_out = 0;
     for (frame, operation) in operations.iter().enumerate() {
-        let (frame, mut log) = (frame as u32, Log::default());
+        let (frame, mut log) = (frame as u32, Events::default());
         match *operation {
             Operation::Enqueue { flow, len, .. } => {
                 queue.enqueue(packet(frame, flow, len), Time::ZERO, &mut log);
@@ -111,7 +112,7 @@ pub(super) fn compare<D: Dropper>(
                     let event = plain.remove(sent.frame);
                     victims(plain, event.flow, Some(&event));
                 }
-                assert!(log.dropped.is_empty());
+                assert!(log.dropped().is_empty());
             }
             Operation::Wait(_) => continue,
         }
@@ -124,11 +125,12 @@ pub(super) fn compare<D: Dropper>(
 /// Does to the list what the log says was done, and checks each step.
 fn arrive(
     arrival: Waiting,
-    log: &Log,
+    log: &Events,
     plain: &mut Plain,
     victims: &mut impl FnMut(&Plain, u64, Option<&Event>) -> Vec<u64>,
 ) -> u32 {
-    let mut dropped = log.dropped.iter();
+    let all = log.dropped();
+    let mut dropped = all.iter();
     let mut pushed_out = 0;
     if u64::from(arrival.len) > plain.limit.max_bytes() {
         assert_eq!(dropped.as_slice(), [(arrival.frame, Cause::Oversize)]);

@@ -1,7 +1,8 @@
 //! ALQD's register against the paper's prose.
 
 use super::plain::{Event, Plain, compare, queue};
-use super::{Log, packet, site};
+use super::{packet, site};
+use crate::fate::Events;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{Cause, Discipline, Queue, Time};
@@ -107,13 +108,13 @@ proptest! {
 fn a_register_whose_queue_has_drained_cannot_make_room() {
     let config = Spec::default().check(&site(Amount::Bytes(1_600))).expect("allowed");
     let mut queue = Queue::new(config.limit, Fcfs, Alqd::new(config));
-    let mut log = Log::default();
+    let mut log = Events::default();
     for (frame, flow, len) in [(0, 1, 700), (1, 2, 800), (2, 3, 1500)] {
         queue.enqueue(packet(frame, flow, len), Time::ZERO, &mut log);
     }
     // Flow 2 is known as the longest and gives its only packet; of flow 1, which could give
     // another, nothing is known.
-    assert_eq!(log.dropped, [(1, Cause::PushOut), (2, Cause::Overflow)]);
+    assert_eq!(log.dropped(), [(1, Cause::PushOut), (2, Cause::Overflow)]);
     assert_eq!(queue.dropper().longest_known(), None);
 }
 
@@ -126,19 +127,19 @@ fn a_light_queue_that_drains_does_not_displace_a_heavy_one() {
     // Flow 1 is of weight 4 and flow 4 of weight 1: parts of 9.6 and 2.4 of the 12.
     for frame in 0..11 {
         let flow = if frame == 9 { 4 } else { 1 };
-        queue.enqueue(packet(frame, flow, 512), Time::ZERO, &mut Log::default());
+        queue.enqueue(packet(frame, flow, 512), Time::ZERO, &mut Events::default());
     }
     let known = |queue: &Queue<Fcfs, Alqd>| {
         queue.dropper().longest_known().map(|(flow, length)| (queue.buffer().flow_hash(flow).0, length))
     };
     assert_eq!(known(&queue), Some((1, 10)));
     for _ in 0..9 {
-        queue.dequeue(Time::ZERO, &mut Log::default());
+        queue.dequeue(Time::ZERO, &mut Events::default());
     }
     assert_eq!(known(&queue), Some((1, 1)));
     // The packet of flow 4 leaves. Empty it is 3 below a part of 3, and flow 1 is 11 below one of
     // 12; yet it has nothing to give.
-    let sent = queue.dequeue(Time::ZERO, &mut Log::default());
+    let sent = queue.dequeue(Time::ZERO, &mut Events::default());
     assert_eq!(sent.map(|sent| sent.frame), Some(9));
     assert_eq!(known(&queue), Some((1, 1)));
 }

@@ -1,7 +1,8 @@
 //! Who gives: LQD, RND, LQD with bins and drop-front, against a search of the whole list.
 
 use super::plain::{Plain, Waiting, compare, queue};
-use super::{Log, packet, site};
+use super::{packet, site};
+use crate::fate::Events;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{
@@ -180,13 +181,12 @@ proptest! {
             let mut queue = Queue::new(limit, super::Lottery(Seed(9).stream("lottery")), DropFront);
             let (mut waiting, mut bytes): (Vec<Waiting>, u64) = (Vec::new(), 0);
             for (frame, operation) in sequence.iter().enumerate() {
-                let (frame, mut log) = (frame as u32, Log::default());
+                let (frame, mut log) = (frame as u32, Events::default());
                 if let Operation::Enqueue { flow, len, .. } = *operation {
                     queue.enqueue(packet(frame, flow, len), Time::ZERO, &mut log);
                     if u64::from(len) > limit.max_bytes() {
                         // What can never fit pushes none out.
-                        let gone: Vec<u32> = log.dropped.iter().map(|&(frame, _)| frame).collect();
-                        assert_eq!(gone, [frame]);
+                        assert_eq!(log.lost(), [frame]);
                         continue;
                     }
                     let mut expected = Vec::new();
@@ -195,7 +195,7 @@ proptest! {
                         bytes -= u64::from(oldest.len);
                         expected.push((oldest.frame, Cause::PushOut));
                     }
-                    assert_eq!(log.dropped, expected);
+                    assert_eq!(log.dropped(), expected);
                     waiting.push(Waiting { frame, flow, len });
                     bytes += u64::from(len);
                 } else if let Some(sent) = queue.dequeue(Time::ZERO, &mut log) {
@@ -217,9 +217,9 @@ proptest! {
             let mut rng = Seed(4).stream("look");
             for (frame, operation) in sequence.iter().enumerate() {
                 if let Operation::Enqueue { flow, len, .. } = *operation {
-                    queue.enqueue(packet(frame as u32, flow, len), Time::ZERO, &mut Log::default());
+                    queue.enqueue(packet(frame as u32, flow, len), Time::ZERO, &mut Events::default());
                 } else {
-                    queue.dequeue(Time::ZERO, &mut Log::default());
+                    queue.dequeue(Time::ZERO, &mut Events::default());
                 }
                 let buffer = queue.buffer();
                 let length = |flow: FlowKey| match config.measure {
@@ -263,12 +263,12 @@ fn one_long_arrival_pushes_out_from_several_queues_and_the_victim_is_found_anew_
     let config = spec.check(&site(Amount::Bytes(3_000))).expect("allowed");
     let mut queue = Queue::new(config.limit, Fcfs, Lqd::new(config, Seed(1).stream("lqd")));
     for (frame, flow, len) in [(0, 1, 600), (1, 1, 500), (2, 2, 1000), (3, 3, 900)] {
-        queue.enqueue(packet(frame, flow, len), Time::ZERO, &mut Log::default());
+        queue.enqueue(packet(frame, flow, len), Time::ZERO, &mut Events::default());
     }
-    let mut log = Log::default();
+    let mut log = Events::default();
     queue.enqueue(packet(4, 4, 1500), Time::ZERO, &mut log);
     // 1100 of flow 1 is most; then 1000 of flow 2 against 500 and 900.
-    assert_eq!(log.dropped, [(0, Cause::PushOut), (2, Cause::PushOut)]);
+    assert_eq!(log.dropped(), [(0, Cause::PushOut), (2, Cause::PushOut)]);
 }
 
 #[test]
@@ -278,15 +278,14 @@ fn where_long_packets_fill_a_buffer_before_its_parts_are_full_the_fuller_queue_g
     let typed = toml::from_str::<rnd::Spec>("measure = 'packets'").expect("well-formed");
     let config = typed.check(&site(Amount::Bytes(61_440))).expect("allowed");
     let mut queue = queue(&config, Rnd::new(config.clone(), Seed(1).stream("rnd")));
-    let mut log = Log::default();
+    let mut log = Events::default();
     for frame in 0..40 {
         queue.enqueue(packet(frame, 1, 1500), Time::ZERO, &mut log);
     }
     for frame in 100..120 {
         queue.enqueue(packet(frame, 2, 1500), Time::ZERO, &mut log);
     }
-    let dropped: Vec<u32> = log.dropped.iter().map(|&(frame, _)| frame).collect();
-    assert_eq!(dropped, (0..20).collect::<Vec<u32>>());
+    assert_eq!(log.lost(), (0..20).collect::<Vec<u32>>());
 }
 
 #[test]
@@ -295,13 +294,13 @@ fn queues_of_one_bin_take_turns() {
     let mut queue = Queue::new(config.limit, Fcfs, LqdBinned::new(config));
     for frame in 0..18 {
         // Six each: bin 4 to 7.
-        queue.enqueue(packet(frame, u64::from(frame % 3), 512), Time::ZERO, &mut Log::default());
+        queue.enqueue(packet(frame, u64::from(frame % 3), 512), Time::ZERO, &mut Events::default());
     }
-    let mut log = Log::default();
+    let mut log = Events::default();
     for frame in 18..24 {
         queue.enqueue(packet(frame, 3, 512), Time::ZERO, &mut log);
     }
-    let flows: Vec<u32> = log.dropped.iter().map(|(frame, _)| frame % 3).collect();
+    let flows: Vec<u32> = log.lost().iter().map(|frame| frame % 3).collect();
     // Two rounds; only then does flow 3, of six packets at the end, come near.
     assert_eq!(flows[..4], [0, 1, 2, 0]);
 }
@@ -313,10 +312,10 @@ fn a_queue_weighs_what_the_packet_that_began_it_weighs() {
     let config = spec.check(&site(Amount::Packets(6))).expect("allowed");
     let mut queue = Queue::new(config.limit, Fcfs, Lqd::new(config, Seed(1).stream("lqd")));
     let mut of_class = |frame, flow, class| {
-        let mut log = Log::default();
+        let mut log = Events::default();
         let packet = Packet { class, ..packet(frame, flow, 512) };
         queue.enqueue(packet, Time::ZERO, &mut log);
-        log.dropped
+        log.dropped()
     };
     for frame in 0..4 {
         // Flow 7 begins in class 1, of weight 4; its other packets are of class 0.
@@ -350,16 +349,15 @@ fn dropped_at_the_tail_the_longest_queue_that_arrives_is_refused() {
 fn packets_of_no_bytes_wait_and_leave_like_others() {
     for name in ["lqd", "rnd", "alqd", "lqd-binned", "choke", "drop-front"] {
         let measure = if name == "drop-front" { "" } else { "measure = 'bytes'" };
-        let typed = toml::from_str(&format!("[{name}]\n{measure}")).expect("well-formed");
-        let mut queue = fairwire_catalogue::build(name, &typed, &site(Amount::Packets(4))).expect("allowed");
+        let mut queue = crate::built(name, measure, &site(Amount::Packets(4)));
         for frame in 0..20 {
             let len = if frame % 3 == 0 { 512 } else { 0 };
-            queue.enqueue(packet(frame, u64::from(frame % 4), len), Time::ZERO, &mut Log::default());
+            queue.enqueue(packet(frame, u64::from(frame % 4), len), Time::ZERO, &mut Events::default());
         }
         let waited = queue.backlog().packets;
         assert!((1..=4).contains(&waited), "{name}");
         assert_eq!(
-            (0..waited).filter_map(|_| queue.dequeue(Time::ZERO, &mut Log::default())).count(),
+            (0..waited).filter_map(|_| queue.dequeue(Time::ZERO, &mut Events::default())).count(),
             waited as usize
         );
         assert!(queue.backlog().is_empty(), "{name}");

@@ -1,6 +1,7 @@
 //! AVQ: the pseudo-code read once more, and where its virtual capacity comes to rest.
 
-use super::beside::{Fate, Line, Offer, Reading, assert_near, compare, site};
+use super::site;
+use crate::beside::{Event, Line, Offer, Reading, Traffic, assert_near, compare};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Buffer, Cause, Dropper, EcnPolicy, Limit, Packet, Queue, Time, Verdict};
 use fairwire_laws::dropper::avq::{Avq, Config, Spec};
@@ -20,7 +21,7 @@ struct Plain {
 }
 
 impl Reading for Plain {
-    fn offer(&mut self, offer: Offer, now: u64, fates: &mut Vec<Fate>) {
+    fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
         let in_bytes = self.config.measure == Measure::Bytes;
         let b = if in_bytes { f64::from(offer.len) } else { 512.0 };
         let dt = (now - self.s) as f64 * 1e-9;
@@ -36,11 +37,11 @@ impl Reading for Plain {
             0.0,
         );
         self.s = now;
-        self.line.settle(offer, marked, fates);
+        self.line.settle(offer, marked, events);
     }
 
-    fn request(&mut self, _: u64, fates: &mut Vec<Fate>) {
-        fates.extend(self.line.waiting.pop_front().map(|offer| Fate::Sent(offer.frame)));
+    fn request(&mut self, _: u64, events: &mut Vec<Event>) {
+        self.line.send(events);
     }
 }
 
@@ -52,10 +53,10 @@ fn it_decides_as_the_pseudo_code_does_in_packets_and_in_bytes() {
             let mut queue = Queue::new(config.limit, Fcfs, Avq::new(config)).with_ecn(policy);
             let line = Line::new(config.limit, policy);
             let mut plain = Plain { config, line, vq: 0.0, c: 1_250_000.0, s: 0 };
-            let met = compare(&mut queue, &mut plain, 20_000, 7, |avq, plain| {
-                assert_near(avq.virtual_backlog(), plain.vq);
-                assert_near(avq.virtual_capacity(), plain.c);
-                assert!((0.0..=1_250_000.0).contains(&avq.virtual_capacity()));
+            let met = compare(&mut queue, &mut plain, &Traffic::default(), (20_000, 7), |queue, plain| {
+                assert_near(queue.dropper().virtual_backlog(), plain.vq);
+                assert_near(queue.dropper().virtual_capacity(), plain.c);
+                assert!((0.0..=1_250_000.0).contains(&queue.dropper().virtual_capacity()));
             });
             assert!(met["early"] > 500 && met["sent"] > 3000, "{met:?}");
             assert_eq!(met.contains_key("marked"), policy == EcnPolicy::Mark, "{met:?}");

@@ -1,6 +1,7 @@
 //! BLUE: the pseudo-code read once more.
 
-use super::beside::{Fate, Line, Offer, Reading, assert_near, compare, site};
+use super::site;
+use crate::beside::{Event, Line, Offer, Reading, Traffic, assert_near, compare};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
     Buffer, Cause, Dropper, Duration, EcnPolicy, Limit, Packet, Queue, Rng, Seed, Time, Verdict, Victim,
@@ -53,7 +54,7 @@ impl Plain {
 }
 
 impl Reading for Plain {
-    fn offer(&mut self, offer: Offer, now: u64, fates: &mut Vec<Fate>) {
+    fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
         if let Some(since) = self.idle_since.take() {
             let mut from = u64::max(since, self.last_update.unwrap_or(0));
             while from + self.config.freeze_time.ns() <= now {
@@ -66,7 +67,7 @@ impl Reading for Plain {
         let p = if in_bytes && self.pm < 1.0 { self.pm * f64::from(offer.len) / 512.0 } else { self.pm };
         let signalled = p >= 1.0 || (p > 0.0 && self.rng.uniform() < p);
         let before = self.line.waiting.len();
-        let fitted = self.line.settle(offer, signalled, fates);
+        let fitted = self.line.settle(offer, signalled, events);
         let entered = self.line.waiting.len() > before;
         let unit = if in_bytes { 512.0 } else { 1.0 };
         let above = |limit: f64| self.line.len(in_bytes) * unit > limit;
@@ -75,10 +76,9 @@ impl Reading for Plain {
         }
     }
 
-    fn request(&mut self, now: u64, fates: &mut Vec<Fate>) {
-        match self.line.waiting.pop_front() {
-            Some(offer) => fates.push(Fate::Sent(offer.frame)),
-            None => self.upon_idle(now),
+    fn request(&mut self, now: u64, events: &mut Vec<Event>) {
+        if !self.line.send(events) {
+            self.upon_idle(now);
         }
     }
 }
@@ -110,9 +110,9 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
             last_update: None,
             idle_since: None,
         };
-        let met = compare(&mut queue, &mut plain, 20_000, switches, |blue, plain| {
-            assert_near(blue.probability(), plain.pm);
-            assert!((0.0..=1.0).contains(&blue.probability()));
+        let met = compare(&mut queue, &mut plain, &Traffic::default(), (20_000, switches), |queue, plain| {
+            assert_near(queue.dropper().probability(), plain.pm);
+            assert!((0.0..=1.0).contains(&queue.dropper().probability()));
         });
         assert!(met["early"] > 500 && met["sent"] > 5000, "{switches}: {met:?}");
         assert_eq!(met.contains_key("marked"), on(0), "{switches}: {met:?}");

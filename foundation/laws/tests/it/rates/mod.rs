@@ -2,8 +2,15 @@
 //! reading of its paper.
 
 mod avq;
-mod beside;
 mod blue;
 mod rem;
 mod rqm;
 mod sfb;
+
+use fairwire_core::units::Amount;
+use fairwire_laws::Site;
+
+/// 10 Mbit/s, packets of 512 bytes, room for 40.
+fn site() -> Site<'static> {
+    crate::site(Amount::Packets(40))
+}

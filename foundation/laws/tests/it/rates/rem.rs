@@ -1,6 +1,7 @@
 //! REM: the dossier's vectors, and the price with a timer and a loop.
 
-use super::beside::{Fate, Line, Offer, Reading, assert_near, compare, site};
+use super::site;
+use crate::beside::{Event, Line, Met, Offer, Reading, Traffic, assert_near, compare};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{
@@ -75,30 +76,26 @@ impl Plain {
 }
 
 impl Reading for Plain {
-    fn offer(&mut self, offer: Offer, now: u64, fates: &mut Vec<Fate>) {
+    fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
         self.timer(now);
         self.count += if self.in_bytes() { f64::from(offer.len) / 512.0 } else { 1.0 };
         let Judged { capable_at_departure, incapable } = self.config.judged;
         let here = if offer.ecn.is_capable() { !capable_at_departure } else { incapable };
         let signalled = here && self.is_picked(offer.len);
-        self.line.settle(offer, signalled, fates);
+        self.line.settle(offer, signalled, events);
     }
 
-    fn request(&mut self, now: u64, fates: &mut Vec<Fate>) {
+    fn request(&mut self, now: u64, events: &mut Vec<Event>) {
         self.timer(now);
         let Some(offer) = self.line.waiting.pop_front() else { return };
         if self.config.judged.capable_at_departure && offer.ecn.is_capable() && self.is_picked(offer.len) {
-            fates.push(Fate::Marked(offer.frame, Cause::Early));
+            events.push(Event::Marked(offer.frame, Cause::Early));
         }
-        fates.push(Fate::Sent(offer.frame));
+        events.push(Event::Sent(offer.frame));
     }
 }
 
-fn side_by_side(
-    config: Config,
-    policy: EcnPolicy,
-    seed: u64,
-) -> std::collections::BTreeMap<&'static str, u32> {
+fn side_by_side(config: Config, policy: EcnPolicy, seed: u64) -> Met {
     let mut queue =
         Queue::new(config.limit, Fcfs, Rem::new(config, Seed(seed).stream("rem"))).with_ecn(policy);
     let mut plain = Plain {
@@ -110,10 +107,10 @@ fn side_by_side(
         count: 0.0,
         rings: config.law.interval.ns(),
     };
-    compare(&mut queue, &mut plain, 10_000, seed, |rem, plain| {
+    compare(&mut queue, &mut plain, &Traffic::default(), (10_000, seed), |queue, plain| {
         // Until its next call the discipline has the price of its last one, and both were just
         // called.
-        assert_near(rem.price(), plain.price);
+        assert_near(queue.dropper().price(), plain.price);
     })
 }
 

@@ -1,6 +1,7 @@
 //! RQM: the dossier's vectors, the paper's fluid model, and figure 1 read once more.
 
-use super::beside::{Fate, Line, Offer, Reading, assert_near, compare, site};
+use super::site;
+use crate::beside::{Event, Line, Offer, Reading, Traffic, assert_near, compare};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, Ecn, EcnPolicy, Ignore, Limit, Packet, Queue, Rate, Rng,
@@ -206,7 +207,7 @@ impl Plain {
 }
 
 impl Reading for Plain {
-    fn offer(&mut self, offer: Offer, now: u64, fates: &mut Vec<Fate>) {
+    fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
         let in_bytes = self.config.measure == Measure::Bytes;
         let amount = if in_bytes { f64::from(offer.len) / 512.0 } else { 1.0 };
         self.measure(amount, self.line.len(in_bytes), now);
@@ -222,17 +223,17 @@ impl Reading for Plain {
             let other = &mut self.line.waiting[at];
             if marks && other.ecn.is_capable() {
                 other.ecn = Ecn::Ce;
-                fates.push(Fate::Marked(other.frame, Cause::Early));
+                events.push(Event::Marked(other.frame, Cause::Early));
             } else {
-                fates.push(Fate::Dropped(other.frame, Cause::Early));
+                events.push(Event::Dropped(other.frame, Cause::Early));
                 self.line.waiting.remove(at);
             }
         }
-        self.line.settle(offer, drops > 0, fates);
+        self.line.settle(offer, drops > 0, events);
     }
 
-    fn request(&mut self, _: u64, fates: &mut Vec<Fate>) {
-        fates.extend(self.line.waiting.pop_front().map(|offer| Fate::Sent(offer.frame)));
+    fn request(&mut self, _: u64, events: &mut Vec<Event>) {
+        self.line.send(events);
     }
 }
 
@@ -269,9 +270,10 @@ fn it_decides_as_figure_1_does_under_every_switch() {
                     let rqm = Rqm::new(config, Seed(seed).stream("rqm"));
                     let mut queue = Queue::new(config.limit, Fcfs, rqm).with_ecn(policy);
                     let mut plain = Plain::new(config, policy, Seed(seed).stream("rqm"));
-                    let met = compare(&mut queue, &mut plain, 4000, seed, |rqm, plain| {
-                        assert_near(rqm.rate(), plain.smooth);
-                    });
+                    let met =
+                        compare(&mut queue, &mut plain, &Traffic::default(), (4000, seed), |queue, plain| {
+                            assert_near(queue.dropper().rate(), plain.smooth);
+                        });
                     let few =
                         met.get("early").copied().unwrap_or(0) + met.get("marked").copied().unwrap_or(0);
                     // The rate of growth is hardly ever near the capacity; all others get there.

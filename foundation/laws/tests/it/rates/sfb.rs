@@ -1,7 +1,8 @@
 //! SFB: the pseudo-code read once more, the balance of its bins, whom it finds out, and the change
 //! of the hash.
 
-use super::beside::{Fate, Line, Offer, Reading, assert_near, compare, site};
+use super::site;
+use crate::beside::{Event, Line, Met, Offer, Reading, Traffic, add, assert_met, assert_near, compare};
 use fairwire_core::rng::mix;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
@@ -141,7 +142,7 @@ impl Plain {
 }
 
 impl Reading for Plain {
-    fn offer(&mut self, offer: Offer, now: u64, fates: &mut Vec<Fate>) {
+    fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
         self.change_hash(now);
         let (p, q) = Plain::update(&mut self.set, offer.flow, &self.config);
         if let Some(next) = &mut self.next {
@@ -149,10 +150,10 @@ impl Reading for Plain {
         }
         let mut signalled = false;
         if q > self.config.bin_limit {
-            return fates.push(Fate::Dropped(offer.frame, Cause::Forced));
+            return events.push(Event::Dropped(offer.frame, Cause::Forced));
         } else if p == 1.0 {
             if self.penalized(now) {
-                return fates.push(Fate::Dropped(offer.frame, Cause::NoTokens));
+                return events.push(Event::Dropped(offer.frame, Cause::NoTokens));
             }
         } else if p > 0.0 {
             let in_bytes = self.config.measure == Measure::Bytes;
@@ -160,26 +161,26 @@ impl Reading for Plain {
             signalled = self.rng.uniform() < scaled;
         }
         if signalled && self.config.mark_limit.is_some_and(|limit| p > limit) {
-            return fates.push(Fate::Dropped(offer.frame, Cause::Early));
+            return events.push(Event::Dropped(offer.frame, Cause::Early));
         }
         let before = self.line.waiting.len();
-        self.line.settle(offer, signalled, fates);
+        self.line.settle(offer, signalled, events);
         if self.line.waiting.len() > before {
             self.count_all(offer, 1);
         }
     }
 
-    fn request(&mut self, _: u64, fates: &mut Vec<Fate>) {
+    fn request(&mut self, _: u64, events: &mut Vec<Event>) {
         if let Some(offer) = self.line.waiting.pop_front() {
             self.count_all(offer, -1);
-            fates.push(Fate::Sent(offer.frame));
+            events.push(Event::Sent(offer.frame));
         }
     }
 }
 
 #[test]
 fn it_decides_as_the_pseudo_code_does_under_every_switch() {
-    let mut met = std::collections::BTreeMap::new();
+    let mut met = Met::new();
     for switches in 0..16u64 {
         let on = |bit: u32| switches >> bit & 1 == 1;
         let policy = if on(0) { EcnPolicy::Mark } else { EcnPolicy::Drop };
@@ -202,19 +203,15 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
         let sfb = Sfb::new(config, Seed(switches).stream("sfb"));
         let mut queue = Queue::new(config.limit, Fcfs, sfb).with_ecn(policy);
         let mut plain = Plain::new(config, policy, Seed(switches).stream("sfb"));
-        let found = compare(&mut queue, &mut plain, 5000, switches, |sfb, plain| {
-            for (ours, theirs) in sfb.bins().all().iter().zip(plain.set.1.iter().flatten()) {
+        let found = compare(&mut queue, &mut plain, &Traffic::default(), (5000, switches), |queue, plain| {
+            for (ours, theirs) in queue.dropper().bins().all().iter().zip(plain.set.1.iter().flatten()) {
                 assert_eq!(ours.backlog, theirs.1);
                 assert_near(ours.probability, theirs.0);
             }
         });
-        for (name, n) in found {
-            *met.entry(name).or_insert(0) += n;
-        }
+        add(&mut met, found);
     }
-    for fate in ["early", "marked", "forced", "no-tokens", "sent"] {
-        assert!(met.get(fate).is_some_and(|&n| n > 500), "{fate} was hardly met: {met:?}");
-    }
+    assert_met(&met, &["early", "marked", "forced", "no-tokens", "sent"], 500);
 }
 
 /// The sums over each level.

@@ -1,8 +1,8 @@
 //! A link with a queue in front of it, driven by a list of arrivals or by senders that react.
 
-use fairwire_catalogue::{Parameters, build};
+use crate::built;
 use fairwire_core::units::Amount;
-use fairwire_core::{Buffer, Cause, Discipline, Dropper, Needs, Packet, Rate, Seed, Server, Signals};
+use fairwire_core::{Buffer, Cause, Discipline, Dropper, Needs, Packet, Rate, Server, Signals};
 use fairwire_core::{Time, Transmitter, Victim};
 use fairwire_laws::Site;
 use fairwire_laws::dropper::red;
@@ -18,10 +18,9 @@ pub(super) fn rate() -> Rate {
 pub(super) fn site(packets: u32) -> Site<'static> {
     Site {
         rate: rate(),
-        buffer: Amount::Packets(packets),
         packet_bytes: 1000,
-        seed: Seed(1),
         stream: "link/schedulers",
+        ..crate::site(Amount::Packets(packets))
     }
 }
 
@@ -30,17 +29,14 @@ pub(super) const ENTRIES: [&str; 5] = ["drr", "fbfq", "scfq", "sfq-start", "wf2q
 
 /// An entry of the catalogue with a buffer of `packets` packets, and settings as typed.
 pub(super) fn entry(name: &str, packets: u32, settings: &str) -> Box<dyn Discipline> {
-    let typed = format!("[\"{name}\"]\n{settings}");
-    let parameters: Parameters = toml::from_str(&typed).expect("well-formed");
-    build(name, &parameters, &site(packets)).expect("allowed")
+    built(name, settings, &site(packets))
 }
 
 /// A service as typed: its kind and its terms.
 pub(super) fn terms(service: &str, packets: u32) -> (Kind, Terms) {
-    let typed: Parameters = toml::from_str(&format!("[red]\nscheduler = {service}")).expect("well-formed");
-    let service: Option<Service> = typed.spec::<red::Spec>().expect("typed").queue.scheduler.clone();
+    let typed: red::Spec = toml::from_str(&format!("scheduler = {service}")).expect("well-formed");
     let site = site(packets);
-    let checked = Service::check(&service, "red", &site).expect("allowed");
+    let checked = Service::check(&typed.queue.scheduler, "red", &site).expect("allowed");
     (checked.kind, checked.terms(site.buffer.limit(site.rate)))
 }
 

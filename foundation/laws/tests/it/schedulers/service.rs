@@ -2,7 +2,7 @@
 //! all.
 
 use super::link::{Drops, ENTRIES, LongestFront, entry, site, terms};
-use fairwire_catalogue::{BuildError, Parameters, build};
+use fairwire_catalogue::{BuildError, Parameters};
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Left, Limit, Packet, Queue, Queues, Seed, Time, Verdict,
 };
@@ -222,9 +222,8 @@ fn in_a_buffer_of_bytes_the_flow_with_most_bytes_makes_room() {
 #[test]
 fn every_discipline_that_takes_a_scheduler_takes_these() {
     for name in SCHEDULERS {
-        let typed = format!("[red]\nscheduler = {{ '{name}' = {{ weights = {{ 1 = 4.0 }}, queues = 16 }} }}");
-        let parameters: Parameters = toml::from_str(&typed).expect("well-formed");
-        let mut queue = build("red", &parameters, &site(200)).expect("allowed");
+        let typed = format!("scheduler = {{ '{name}' = {{ weights = {{ 1 = 4.0 }}, queues = 16 }} }}");
+        let mut queue = entry("red", 200, &typed);
         for frame in 0..20 {
             offer(&mut *queue, frame, 1, 0, 1000);
         }

@@ -1,11 +1,15 @@
 //! FABA: the vector, its invariant, its shares, and the second reading.
 
-use super::{Fate, Last, events, is_early, max_min, next_arrival, of_class, packet, site};
+use super::{
+    EARLY, FULL, NO_TOKENS, Reading, events, is_early, max_min, of_class, packet, side_by_side, site,
+};
+use crate::beside::{Met, add, assert_met};
+use crate::fate::{Fate, gauge};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Buffer, Cause, Discipline, Dropper, Ecn, EcnPolicy, FlowKey, Ignore, Packet, Queue, Rng, Seed, Signals,
-    Time, Verdict, Victim,
+    Buffer, Discipline, Dropper, Ecn, EcnPolicy, FlowKey, Ignore, Packet, Queue, Rng, Seed, Time, Verdict,
+    Victim,
 };
 use fairwire_laws::dropper::faba::{BetaRule, Choice, Config, Faba, Knees, Share, Spec, Supply, TOKEN};
 use fairwire_laws::spec::{ClassNumber, Measure, Quantity, Weights};
@@ -66,11 +70,6 @@ fn it_walks_through_the_vector() {
 
 #[test]
 fn its_gauges_count_departures_moves_and_those_that_may_move_more_than_two() {
-    let gauge = |queue: &Queue<Fcfs, Faba>, wanted: &str| {
-        let mut found = None;
-        queue.inspect(&mut |name: &str, _, value: f64| found = (name == wanted).then_some(value).or(found));
-        found.expect("there is such a gauge")
-    };
     let counts = |queue: &Queue<Fcfs, Faba>| {
         ["departures", "moves", "departures_above_two_moves"].map(|name| gauge(queue, name))
     };
@@ -125,22 +124,12 @@ fn a_flow_at_rest_gives_its_bucket_back() {
 
 #[test]
 fn a_flow_without_tokens_is_dropped_even_where_it_could_be_marked() {
-    #[derive(Default)]
-    struct Causes(Vec<Cause>);
-    impl Signals for Causes {
-        fn dropped(&mut self, _: Packet, cause: Cause) {
-            self.0.push(cause);
-        }
-        fn marked(&mut self, _: &Packet, _: Cause) {}
-    }
     // A buffer of 8 with alpha 1/2: a single flow runs out of tokens at 4.
     let spec = Spec { supply: Supply { alpha: Some(0.5), ..Supply::default() }, ..Spec::default() };
     let mut queue = queue(&config(&spec, Amount::Packets(8)), 1).with_ecn(EcnPolicy::Mark);
-    let mut causes = Causes::default();
-    for _ in 0..6 {
-        queue.enqueue(Packet { ecn: Ecn::Ect0, ..packet(1) }, Time::ZERO, &mut causes);
-    }
-    assert_eq!(causes.0, [Cause::NoTokens, Cause::NoTokens]);
+    let fates = [0; 6].map(|_| Fate::of(Packet { ecn: Ecn::Ect0, ..packet(1) }, &mut queue));
+    assert!(fates[..4].iter().all(|fate| !matches!(fate, Fate::Dropped(_))), "{fates:?}");
+    assert_eq!(fates[4..], [NO_TOKENS; 2]);
     assert_eq!(queue.backlog().packets, 4);
 }
 
@@ -279,13 +268,32 @@ impl Plain {
         if self.config.measure == Measure::Bytes { i64::from(len) * TOKEN } else { TOKEN }
     }
 
+    fn random_bucket(&mut self) -> usize {
+        if !self.is_weighted() || self.config.choice == Choice::Uniform {
+            return self.rng.below(self.x.len() as u32) as usize;
+        }
+        // The heaviest has 2^39 parts.
+        let parts = |gamma: f64| (gamma / self.config.heaviest * (1u64 << 39) as f64) as u64;
+        let sum: u64 = self.x.iter().map(|bucket| parts(bucket.gamma)).sum();
+        let mut mark = ((u128::from(self.rng.next_u64()) * u128::from(sum)) >> 64) as u64;
+        for (j, bucket) in self.x.iter().enumerate() {
+            if mark < parts(bucket.gamma) {
+                return j;
+            }
+            mark -= parts(bucket.gamma);
+        }
+        unreachable!()
+    }
+}
+
+impl Reading for Plain {
     fn arrival(&mut self, class: u32, flow: u64, len: u32) -> Fate {
         let owner = if self.config.share_between == Share::Classes { u64::from(class) } else { flow };
         let full = self.waiting.len() as u32 >= self.config.limit.max_packets();
         let is_known = self.x.iter().any(|bucket| bucket.owner == owner);
         let j = match self.x.iter().position(|bucket| bucket.owner == owner) {
             Some(j) => j,
-            None if full => return Fate::Full,
+            None if full => return FULL,
             None => {
                 if self.x.len() == self.config.max_flows as usize {
                     let k = self.rng.below(self.x.len() as u32) as usize;
@@ -309,36 +317,19 @@ impl Plain {
             self.x[j].x = height;
         }
         if self.x[j].x <= 0 {
-            return Fate::NoTokens;
+            return NO_TOKENS;
         }
         let ratio = self.x[j].x as f64 / height as f64;
         if is_early(&self.config.profile, self.x[j].x, ratio, &mut self.rng) {
-            return Fate::Early;
+            return EARLY;
         }
         if full {
-            return Fate::Full;
+            return FULL;
         }
         let price = self.price(len);
         self.x[j].x -= price;
         self.waiting.push_back((flow, price));
         Fate::In
-    }
-
-    fn random_bucket(&mut self) -> usize {
-        if !self.is_weighted() || self.config.choice == Choice::Uniform {
-            return self.rng.below(self.x.len() as u32) as usize;
-        }
-        // The heaviest has 2^39 parts.
-        let parts = |gamma: f64| (gamma / self.config.heaviest * (1u64 << 39) as f64) as u64;
-        let sum: u64 = self.x.iter().map(|bucket| parts(bucket.gamma)).sum();
-        let mut mark = ((u128::from(self.rng.next_u64()) * u128::from(sum)) >> 64) as u64;
-        for (j, bucket) in self.x.iter().enumerate() {
-            if mark < parts(bucket.gamma) {
-                return j;
-            }
-            mark -= parts(bucket.gamma);
-        }
-        unreachable!()
     }
 
     fn departure(&mut self) -> Option<u64> {
@@ -382,8 +373,8 @@ impl Plain {
     }
 }
 
-/// Runs both readings side by side; returns how often each fate was met.
-fn compare(spec: &Spec, seed: u64) -> [u32; 4] {
+/// Runs both readings side by side.
+fn compare(spec: &Spec, seed: u64) -> Met {
     let config = config(spec, Amount::Packets(60));
     let mut queue = queue(&config, seed);
     let mut plain = Plain {
@@ -394,30 +385,18 @@ fn compare(spec: &Spec, seed: u64) -> [u32; 4] {
         was_idle: false,
         config,
     };
-    let (mut traffic, mut fates) = (Seed(seed).stream("traffic"), [0; 4]);
-    for step in 0..9_000 {
-        if let Some((class, flow, len)) = next_arrival(&mut traffic, step) {
-            let mut last = Last::default();
-            queue.enqueue(of_class(class, flow, len), Time::ZERO, &mut last);
-            let fate = plain.arrival(class, flow, len);
-            assert_eq!(last.fate(), fate, "step {step} of {spec:?}");
-            fates[fate as usize] += 1;
-        } else {
-            let sent = queue.dequeue(Time::ZERO, &mut Ignore);
-            assert_eq!(sent.map(|packet| packet.flow.0), plain.departure(), "step {step} of {spec:?}");
-        }
+    side_by_side(&mut queue, &mut plain, (9_000, 3, seed), |queue, plain, step| {
         let (accounts, balance) = (queue.dropper().accounts(), queue.dropper().balance(queue.buffer()));
         assert_eq!((accounts.len(), balance.pool), (plain.x.len(), plain.sigma), "step {step} of {spec:?}");
         for bucket in &plain.x {
             assert_eq!(accounts.of(bucket.owner.into()), Some(bucket.x), "step {step} of {spec:?}");
         }
-    }
-    fates
+    })
 }
 
 #[test]
 fn it_decides_as_the_pseudo_code_does_under_every_switch() {
-    let mut met = [0; 4];
+    let mut met = Met::new();
     for (seed, beta_rule) in (1..).zip([BetaRule::Abs, BetaRule::LiteralFloor, BetaRule::LiteralTrunc]) {
         for alpha in [0.8, 1.0, 1.5] {
             for (beta_max, max_flows) in [(16, 4096), (3, 4096), (1000, 4096), (16, 20)] {
@@ -427,13 +406,11 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
                     supply: Supply { alpha: Some(alpha), max_flows: Some(max_flows) },
                     ..Spec::default()
                 };
-                for (total, fate) in met.iter_mut().zip(compare(&spec, seed)) {
-                    *total += fate;
-                }
+                add(&mut met, compare(&spec, seed));
             }
         }
     }
-    assert!(met.iter().all(|&n| n > 300), "some branch was hardly met: {met:?}");
+    assert_met(&met, &["in", "early", "no-tokens", "overflow"], 300);
 }
 
 #[test]
@@ -454,11 +431,9 @@ fn it_decides_as_the_pseudo_code_does_with_bytes_weights_and_classes() {
                             supply: Supply { alpha: Some(1.3), max_flows: Some(100) },
                             ..Spec::default()
                         };
-                        let fates = compare(&spec, 1);
-                        assert!(
-                            fates[Fate::In as usize] > 1000 && fates[Fate::Early as usize] > 10,
-                            "{fates:?}"
-                        );
+                        let met = compare(&spec, 1);
+                        assert_met(&met, &["in"], 1000);
+                        assert_met(&met, &["early"], 10);
                     }
                 }
             }
@@ -466,37 +441,10 @@ fn it_decides_as_the_pseudo_code_does_with_bytes_weights_and_classes() {
     }
 }
 
-/// What senders get of a link that is offered a packet of a random one of them, of that one's
-/// length, and sends as many bytes as `part` of that. Senders are (class, packet length, how
-/// often).
-fn shares(spec: &Spec, senders: &[(u32, u32, f64)], part: f64) -> Vec<f64> {
-    // In bytes, so that tokens rather than slots for packets run out in byte mode.
-    let mut queue = queue(&config(spec, Amount::Bytes(100 * 512)), 1);
-    let mut traffic = Seed(1).stream("traffic");
-    let often: f64 = senders.iter().map(|sender| sender.2).sum();
-    let (mut sent, mut credit) = (vec![0u64; senders.len()], 0.0);
-    for step in 0..150_000 {
-        let mut mark = traffic.uniform() * often;
-        let picked = senders.iter().position(|sender| {
-            mark -= sender.2;
-            mark < 0.0
-        });
-        let flow = picked.unwrap_or(0);
-        let (class, len, _) = senders[flow];
-        queue.enqueue(of_class(class, flow as u64, len), Time::ZERO, &mut Ignore);
-        credit += f64::from(len) * part;
-        while credit > 0.0
-            && let Some(packet) = queue.dequeue(Time::ZERO, &mut Ignore)
-        {
-            credit -= f64::from(packet.len);
-            if step > 20_000 {
-                sent[packet.flow.0 as usize] += u64::from(packet.len);
-            }
-        }
-        credit = credit.min(0.0);
-    }
-    let all: u64 = sent.iter().sum();
-    sent.iter().map(|&bytes| bytes as f64 / all as f64).collect()
+/// The parts that senders get, with a buffer in bytes, so that tokens rather than slots for packets
+/// run out in byte mode.
+fn shares(spec: &Spec, senders: &[(u32, u32, f64)]) -> Vec<f64> {
+    super::shares(queue(&config(spec, Amount::Bytes(100 * 512)), 1), senders, 0.5)
 }
 
 /// Each within 7 % of its share. At the knees of the profile early drops take up to 2 % of a flow.
@@ -522,7 +470,7 @@ fn flows_share_by_the_weights_of_their_classes_under_either_choice() {
                 measure: Some(measure),
                 ..Spec::default()
             };
-            assert_near(&shares(&spec, &senders, 0.5), &max_min(1.0, &wants));
+            assert_near(&shares(&spec, &senders), &max_min(1.0, &wants));
         }
     }
 }
@@ -531,10 +479,10 @@ fn flows_share_by_the_weights_of_their_classes_under_either_choice() {
 fn in_byte_mode_flows_with_long_and_short_packets_get_the_same_bytes() {
     let senders = [(0, 1500, 2.0), (0, 100, 30.0)];
     let spec = |measure| Spec { measure: Some(measure), ..Spec::default() };
-    assert_near(&shares(&spec(Measure::Bytes), &senders, 0.5), &[0.5, 0.5]);
+    assert_near(&shares(&spec(Measure::Bytes), &senders), &[0.5, 0.5]);
     // In packet mode they get the same packets.
     let senders = [(0, 1500, 30.0), (0, 100, 30.0)];
-    assert_near(&shares(&spec(Measure::Packets), &senders, 0.5), &[15.0 / 16.0, 1.0 / 16.0]);
+    assert_near(&shares(&spec(Measure::Packets), &senders), &[15.0 / 16.0, 1.0 / 16.0]);
 }
 
 #[test]
@@ -542,10 +490,10 @@ fn classes_share_a_bucket_each_whatever_the_number_of_their_flows() {
     let mut senders = vec![(1, 512, 20.0)];
     senders.extend([(2, 512, 1.0); 20]);
     let spec = Spec { share_between: Some(Share::Classes), ..Spec::default() };
-    let equal = shares(&spec, &senders, 0.5);
+    let equal = shares(&spec, &senders);
     assert_near(&[equal[0], equal[1..].iter().sum()], &[0.5, 0.5]);
     let spec = Spec { weights: Some(weights(&[(2, 3.0)])), ..spec };
-    let weighted = shares(&spec, &senders, 0.5);
+    let weighted = shares(&spec, &senders);
     assert_near(&[weighted[0], weighted[1..].iter().sum()], &[0.25, 0.75]);
 }
 

@@ -1,6 +1,10 @@
 //! Hierarchical FABA: the paper's tree, its invariant, and the second reading.
 
-use super::{Fate, Last, events, is_early, max_min, next_arrival, of_class, packet, site};
+use super::{
+    EARLY, FULL, NO_TOKENS, Reading, events, is_early, max_min, of_class, packet, side_by_side, site,
+};
+use crate::beside::{Met, add, assert_met};
+use crate::fate::Fate;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Ignore, Queue, Rng, Seed, Time};
@@ -212,51 +216,6 @@ impl Plain {
         self.deactivate_if_idle(node);
     }
 
-    fn arrival(&mut self, class: u32, flow: u64, len: u32) -> Fate {
-        let node = self.config.tree.place(class).map_or(0, |place| place + 1);
-        let full = self.waiting.len() as u32 >= self.config.limit.max_packets();
-        let mut j = self.x.iter().position(|leaf| leaf.flow == flow);
-        let is_known = j.is_some();
-        if j.is_none() {
-            if full {
-                return Fate::Full;
-            }
-            if self.x.len() == self.config.max_flows as usize {
-                let unlucky = self.rng.below(self.x.len() as u32) as usize;
-                self.delete(unlucky);
-            }
-            self.activate(node);
-            self.nodes[node].flows.push_back(flow);
-            let x = self.height_of_flows(node);
-            self.nodes[node].sigma -= x;
-            self.x.push(Leaf { flow, node, x });
-            j = Some(self.x.len() - 1);
-        }
-        let (j, height) = (j.expect("just made"), self.height_of_flows(node));
-        if is_known && std::mem::take(&mut self.was_idle) && self.waiting.is_empty() {
-            self.nodes[node].sigma -= (height - self.x[j].x).max(0);
-            self.x[j].x = self.x[j].x.max(height);
-        }
-        if self.x[j].x > height {
-            self.nodes[node].sigma += self.x[j].x - height;
-            self.x[j].x = height;
-        }
-        if self.x[j].x <= 0 {
-            return Fate::NoTokens;
-        }
-        let ratio = self.x[j].x as f64 / height as f64;
-        if is_early(&self.config.profile, self.x[j].x, ratio, &mut self.rng) {
-            return Fate::Early;
-        }
-        if full {
-            return Fate::Full;
-        }
-        let price = if self.config.measure == Measure::Bytes { i64::from(len) * TOKEN } else { TOKEN };
-        self.x[j].x -= price;
-        self.waiting.push_back((flow, price));
-        Fate::In
-    }
-
     /// A class, or the flow whose turn it is.
     fn random_child(&mut self, node: usize) -> Option<usize> {
         let flows = self.nodes[node].flows.len() as u64;
@@ -274,22 +233,6 @@ impl Plain {
             mark -= weight * all.len() as u64;
         }
         unreachable!()
-    }
-
-    fn departure(&mut self) -> Option<u64> {
-        let Some((flow, price)) = self.waiting.pop_front() else {
-            self.was_idle = true;
-            return None;
-        };
-        let q = self.waiting.iter().map(|&(_, price)| price).sum::<i64>().max(price);
-        self.nodes[0].sigma += price;
-        let walks = (self.nodes[0].sigma.abs() / q + 1).min(i64::from(self.config.beta_max));
-        for walk in 0..walks {
-            if walk == 0 || self.nodes[0].sigma.abs() >= TOKEN {
-                self.walk(price);
-            }
-        }
-        Some(flow)
     }
 
     fn walk(&mut self, price: i64) {
@@ -342,23 +285,75 @@ impl Plain {
     }
 }
 
-/// Runs both readings side by side; returns how often each fate was met.
-fn compare(spec: &Spec, seed: u64) -> [u32; 4] {
+impl Reading for Plain {
+    fn arrival(&mut self, class: u32, flow: u64, len: u32) -> Fate {
+        let node = self.config.tree.place(class).map_or(0, |place| place + 1);
+        let full = self.waiting.len() as u32 >= self.config.limit.max_packets();
+        let mut j = self.x.iter().position(|leaf| leaf.flow == flow);
+        let is_known = j.is_some();
+        if j.is_none() {
+            if full {
+                return FULL;
+            }
+            if self.x.len() == self.config.max_flows as usize {
+                let unlucky = self.rng.below(self.x.len() as u32) as usize;
+                self.delete(unlucky);
+            }
+            self.activate(node);
+            self.nodes[node].flows.push_back(flow);
+            let x = self.height_of_flows(node);
+            self.nodes[node].sigma -= x;
+            self.x.push(Leaf { flow, node, x });
+            j = Some(self.x.len() - 1);
+        }
+        let (j, height) = (j.expect("just made"), self.height_of_flows(node));
+        if is_known && std::mem::take(&mut self.was_idle) && self.waiting.is_empty() {
+            self.nodes[node].sigma -= (height - self.x[j].x).max(0);
+            self.x[j].x = self.x[j].x.max(height);
+        }
+        if self.x[j].x > height {
+            self.nodes[node].sigma += self.x[j].x - height;
+            self.x[j].x = height;
+        }
+        if self.x[j].x <= 0 {
+            return NO_TOKENS;
+        }
+        let ratio = self.x[j].x as f64 / height as f64;
+        if is_early(&self.config.profile, self.x[j].x, ratio, &mut self.rng) {
+            return EARLY;
+        }
+        if full {
+            return FULL;
+        }
+        let price = if self.config.measure == Measure::Bytes { i64::from(len) * TOKEN } else { TOKEN };
+        self.x[j].x -= price;
+        self.waiting.push_back((flow, price));
+        Fate::In
+    }
+
+    fn departure(&mut self) -> Option<u64> {
+        let Some((flow, price)) = self.waiting.pop_front() else {
+            self.was_idle = true;
+            return None;
+        };
+        let q = self.waiting.iter().map(|&(_, price)| price).sum::<i64>().max(price);
+        self.nodes[0].sigma += price;
+        let walks = (self.nodes[0].sigma.abs() / q + 1).min(i64::from(self.config.beta_max));
+        for walk in 0..walks {
+            if walk == 0 || self.nodes[0].sigma.abs() >= TOKEN {
+                self.walk(price);
+            }
+        }
+        Some(flow)
+    }
+}
+
+/// Runs both readings side by side.
+fn compare(spec: &Spec, seed: u64) -> Met {
     let config = config(spec, Amount::Packets(60));
     let mut queue = queue(&config, seed);
     let mut plain = Plain::new(config, seed);
-    let (mut traffic, mut fates) = (Seed(seed).stream("traffic"), [0; 4]);
-    for step in 0..9_000 {
-        if let Some((_, flow, len)) = next_arrival(&mut traffic, step) {
-            let (class, mut last) = (flow as u32 % 9, Last::default());
-            queue.enqueue(of_class(class, flow, len), Time::ZERO, &mut last);
-            let fate = plain.arrival(class, flow, len);
-            assert_eq!(last.fate(), fate, "step {step} of {spec:?}");
-            fates[fate as usize] += 1;
-        } else {
-            let sent = queue.dequeue(Time::ZERO, &mut Ignore);
-            assert_eq!(sent.map(|packet| packet.flow.0), plain.departure(), "step {step} of {spec:?}");
-        }
+    side_by_side(&mut queue, &mut plain, (9_000, 9, seed), |queue, plain, step| {
         let (hfaba, balance) = (queue.dropper(), queue.dropper().balance(queue.buffer()));
         let pools: i64 = plain.nodes.iter().map(|node| node.sigma).sum();
         assert_eq!((hfaba.flows(), balance.pool), (plain.x.len(), pools), "step {step} of {spec:?}");
@@ -370,8 +365,7 @@ fn compare(spec: &Spec, seed: u64) -> [u32; 4] {
             let sigma = place.map(|place| plain.nodes[place + 1].sigma);
             assert_eq!(hfaba.pool_of(Some(class)), sigma, "class {class}, step {step} of {spec:?}");
         }
-    }
-    fates
+    })
 }
 
 #[test]
@@ -385,7 +379,7 @@ fn it_decides_as_the_pseudo_code_does() {
         (6, 8.0, Some(5)),
         (7, 1.0, Some(6)),
     ]);
-    let mut met = [0; 4];
+    let mut met = Met::new();
     for tree in [Spec::default(), figure_18_of_powers_of_two(), deep] {
         for measure in [Measure::Packets, Measure::Bytes] {
             for (alpha, beta_max, max_flows, cap) in
@@ -398,13 +392,11 @@ fn it_decides_as_the_pseudo_code_does() {
                     supply: Supply { alpha: Some(alpha), max_flows: Some(max_flows) },
                     ..tree.clone()
                 };
-                for (total, fate) in met.iter_mut().zip(compare(&spec, 1)) {
-                    *total += fate;
-                }
+                add(&mut met, compare(&spec, 1));
             }
         }
     }
-    assert!(met.iter().all(|&n| n > 300), "some branch was hardly met: {met:?}");
+    assert_met(&met, &["in", "early", "no-tokens", "overflow"], 300);
 }
 
 fn figure_18_of_powers_of_two() -> Spec {

@@ -1,27 +1,19 @@
 //! A link that went idle: no flow is left without tokens for want of others that send.
 
-use fairwire_catalogue::{Parameters, build};
+use crate::built;
 use fairwire_core::units::Amount;
-use fairwire_core::{Discipline, Ignore, Packet, Rate, Seed, Time};
+use fairwire_core::{Ignore, Packet, Seed, Time};
 use fairwire_laws::Site;
 
-fn discipline(name: &str, typed: &str, packets: u32) -> Box<dyn Discipline> {
-    let parameters: Parameters = toml::from_str(&format!("[{name}]\n{typed}")).expect("well typed");
-    let site = Site {
-        rate: Rate::from_bps(10_000_000).expect("not zero"),
-        buffer: Amount::Packets(packets),
-        packet_bytes: 512,
-        seed: Seed(1),
-        stream: "link/idle",
-    };
-    build(name, &parameters, &site).expect("allowed")
+fn site(packets: u32) -> Site<'static> {
+    Site { stream: "link/idle", ..crate::site(Amount::Packets(packets)) }
 }
 
 /// 200 flows offer 1.5 times the link's rate beside flow 0 with 0.9 of it, for two seconds; then
 /// flow 0 is alone. Returns the part of its packets that get through in the last second of three.
 fn alone_after_a_crowd(name: &str, typed: &str, packets: u32) -> f64 {
     const SLOT: u64 = 409_600; // what 512 bytes take at 10 Mbit/s
-    let mut queue = discipline(name, typed, packets);
+    let mut queue = built(name, typed, &site(packets));
     let (mut offered, mut sent) = (0u32, 0u32);
     let (mut credit, mut turn, mut free_at) = (0.0, 0, 0);
     for slot in 0..12_000 {
@@ -79,16 +71,8 @@ fn a_flow_left_alone_without_tokens_gets_through() {
 /// token be dealt: to flow 2, or to flow 1, whose bucket is then over its height of 1 and goes. In
 /// the latter case flow 2 has nothing.
 fn alone_with_an_empty_bucket(typed: &str, seed: u64) -> Vec<bool> {
-    let parameters: Parameters =
-        toml::from_str(&format!("[faba]\nbeta_max = 1\n{typed}")).expect("well typed");
-    let site = Site {
-        rate: Rate::from_bps(10_000_000).expect("not zero"),
-        buffer: Amount::Packets(2),
-        packet_bytes: 512,
-        seed: Seed(seed),
-        stream: "link/idle",
-    };
-    let mut faba = build("faba", &parameters, &site).expect("allowed");
+    let site = Site { seed: Seed(seed), ..site(2) };
+    let mut faba = built("faba", &format!("beta_max = 1\n{typed}"), &site);
     let now = Time::ZERO;
     for flow in [1u64, 2] {
         faba.enqueue(Packet::new(0, 512, flow.into(), now), now, &mut Ignore);
@@ -122,7 +106,7 @@ fn as_printed_a_flow_alone_with_an_empty_bucket_is_dropped_for_good() {
 #[test]
 fn packets_of_no_bytes_do_no_harm() {
     for name in ["faba", "sfed", "hfaba"] {
-        let mut queue = discipline(name, "measure = \"bytes\"", 20);
+        let mut queue = built(name, "measure = \"bytes\"", &site(20));
         for i in 0..2_000u64 {
             let at = Time::from_ns(i * 1000);
             let len = [0, 0, 512][i as usize % 3];

@@ -1,9 +1,13 @@
 //! SFED: the vector, its invariants, its shares, and the second reading.
 
-use super::{Fate, Last, events, is_early, max_min, next_arrival, of_class, packet, site};
+use super::{
+    EARLY, FULL, NO_TOKENS, Reading, events, is_early, max_min, of_class, packet, shares, side_by_side, site,
+};
+use crate::beside::{Met, add, assert_met};
+use crate::fate::Fate;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
-use fairwire_core::{Discipline, Ecn, EcnPolicy, Ignore, Packet, Queue, Rng, Seed, Time};
+use fairwire_core::{Cause, Discipline, Ecn, EcnPolicy, Ignore, Packet, Queue, Rng, Seed, Time};
 use fairwire_laws::dropper::faba::{Supply, TOKEN};
 use fairwire_laws::dropper::sfed::{Config, Sfed, Spec};
 use fairwire_laws::queueing::Queueing;
@@ -135,24 +139,26 @@ impl Plain {
         }
         j
     }
+}
 
-    fn arrival(&mut self, flow: u64, len: u32) -> Fate {
+impl Reading for Plain {
+    fn arrival(&mut self, _: u32, flow: u64, len: u32) -> Fate {
         let full = self.waiting.len() as u32 >= self.config.limit.max_packets();
         let j = match self.x.iter().position(|&(f, _)| f == flow) {
             Some(j) => j,
-            None if full => return Fate::Full,
+            None if full => return FULL,
             None => self.create(flow),
         };
         let x = self.x[j].1;
         if x <= 0 {
-            return Fate::NoTokens;
+            return NO_TOKENS;
         }
         let ratio = x as f64 / self.height() as f64;
         if is_early(&self.config.profile, x, ratio, &mut self.rng) {
-            return Fate::Early;
+            return EARLY;
         }
         if full {
-            return Fate::Full;
+            return FULL;
         }
         let price = if self.config.measure == Measure::Bytes { i64::from(len) * TOKEN } else { TOKEN };
         self.x[j].1 -= price;
@@ -178,8 +184,8 @@ impl Plain {
     }
 }
 
-/// Runs both readings side by side; returns how often each fate was met.
-fn compare(spec: &Spec, seed: u64) -> [u32; 4] {
+/// Runs both readings side by side.
+fn compare(spec: &Spec, seed: u64) -> Met {
     let config = config(spec, Amount::Packets(60));
     let mut queue = queue(config, seed);
     let mut plain = Plain {
@@ -190,28 +196,16 @@ fn compare(spec: &Spec, seed: u64) -> [u32; 4] {
         pointer: 0,
         waiting: VecDeque::new(),
     };
-    let (mut traffic, mut fates) = (Seed(seed).stream("traffic"), [0; 4]);
-    for step in 0..12_000 {
-        if let Some((class, flow, len)) = next_arrival(&mut traffic, step) {
-            let mut last = Last::default();
-            queue.enqueue(of_class(class, flow, len), Time::ZERO, &mut last);
-            let fate = plain.arrival(flow, len);
-            assert_eq!(last.fate(), fate, "step {step} of {spec:?}");
-            fates[fate as usize] += 1;
-        } else {
-            let sent = queue.dequeue(Time::ZERO, &mut Ignore);
-            assert_eq!(sent.map(|packet| packet.flow.0), plain.departure(), "step {step} of {spec:?}");
-        }
+    side_by_side(&mut queue, &mut plain, (12_000, 3, seed), |queue, plain, step| {
         let (sfed, balance) = (queue.dropper(), queue.dropper().balance(queue.buffer()));
         assert_eq!((sfed.flows(), balance.pool), (plain.x.len(), plain.sigma), "step {step} of {spec:?}");
         assert!(plain.x.iter().all(|&(flow, x)| sfed.tokens_of(flow.into()) == Some(x)), "step {step}");
-    }
-    fates
+    })
 }
 
 #[test]
 fn it_decides_as_the_pseudo_code_does() {
-    let mut met = [0; 4];
+    let mut met = Met::new();
     for (seed, measure) in (1..).zip([Measure::Packets, Measure::Bytes]) {
         for alpha in [0.8, 1.0, 1.5] {
             for max_flows in [4096, 20, 1] {
@@ -220,44 +214,11 @@ fn it_decides_as_the_pseudo_code_does() {
                     supply: Supply { alpha: Some(alpha), max_flows: Some(max_flows) },
                     ..Spec::default()
                 };
-                for (total, fate) in met.iter_mut().zip(compare(&spec, seed)) {
-                    *total += fate;
-                }
+                add(&mut met, compare(&spec, seed));
             }
         }
     }
-    assert!(met.iter().all(|&n| n > 300), "some branch was hardly met: {met:?}");
-}
-
-/// What flows get of a link that is offered `1 / part` of what it sends. Flows are (packet length,
-/// how often).
-fn shares(spec: &Spec, flows: &[(u32, f64)], part: f64) -> Vec<f64> {
-    // In bytes, so that tokens rather than slots for packets run out in byte mode.
-    let mut queue = queue(config(spec, Amount::Bytes(100 * 512)), 1);
-    let mut traffic = Seed(1).stream("traffic");
-    let often: f64 = flows.iter().map(|flow| flow.1).sum();
-    let (mut sent, mut credit) = (vec![0u64; flows.len()], 0.0);
-    for step in 0..150_000 {
-        let mut mark = traffic.uniform() * often;
-        let flow = flows.iter().position(|flow| {
-            mark -= flow.1;
-            mark < 0.0
-        });
-        let flow = flow.unwrap_or(0);
-        queue.enqueue(of_class(0, flow as u64, flows[flow].0), Time::ZERO, &mut Ignore);
-        credit += f64::from(flows[flow].0) * part;
-        while credit > 0.0
-            && let Some(packet) = queue.dequeue(Time::ZERO, &mut Ignore)
-        {
-            credit -= f64::from(packet.len);
-            if step > 20_000 {
-                sent[packet.flow.0 as usize] += u64::from(packet.len);
-            }
-        }
-        credit = credit.min(0.0);
-    }
-    let all: u64 = sent.iter().sum();
-    sent.iter().map(|&bytes| bytes as f64 / all as f64).collect()
+    assert_met(&met, &["in", "early", "no-tokens", "overflow"], 300);
 }
 
 #[test]
@@ -265,9 +226,11 @@ fn the_link_is_shared_max_min_in_packets_or_in_bytes() {
     for (measure, lens) in [(Measure::Packets, [512; 4]), (Measure::Bytes, [1500, 100, 512, 512])] {
         // Three want more than they can have, at rates far apart; the last wants 0.05 of the link.
         let often: [f64; 4] = [24.0, 12.0, 12.0, 1.0].map(|rate: f64| rate / 49.0);
-        let flows: Vec<_> = lens.iter().zip(often).map(|(&len, rate)| (len, rate / f64::from(len))).collect();
+        let senders: Vec<_> =
+            lens.iter().zip(often).map(|(&len, rate)| (0, len, rate / f64::from(len))).collect();
         let spec = Spec { measure: Some(measure), ..Spec::default() };
-        let shares = shares(&spec, &flows, 0.4);
+        // In bytes, so that tokens rather than slots for packets run out in byte mode.
+        let shares = shares(queue(config(&spec, Amount::Bytes(100 * 512)), 1), &senders, 0.4);
         let expected = max_min(1.0, &often.map(|rate| (rate / 0.4, 1.0)));
         // 5 %: at the knees of the profile early drops take up to 2 % of a flow.
         let near = |(share, expected): (&f64, &f64)| (share / expected - 1.0).abs() < 0.05;
@@ -279,17 +242,12 @@ fn the_link_is_shared_max_min_in_packets_or_in_bytes() {
 fn an_early_signal_marks_where_it_may_and_a_flow_without_tokens_is_dropped() {
     let spec = Spec { supply: Supply { alpha: Some(0.5), ..Supply::default() }, ..Spec::default() };
     let mut queue = queue(config(&spec, Amount::Packets(80)), 1).with_ecn(EcnPolicy::Mark);
-    let mut last = Last::default();
+    let mut fates = Vec::new();
+    fates.resize_with(41, || Fate::of(Packet { ecn: Ecn::Ect0, ..packet(1) }, &mut queue));
+    let is_in = |fate: &Fate| [Fate::In, Fate::Marked(Cause::Early)].contains(fate);
+    assert!(fates[..40].iter().all(is_in), "every signal can be a mark, and 40 tokens last for 40 packets");
+    assert_eq!(fates[40], NO_TOKENS);
     let mut marked = 0;
-    for sent in 0..41 {
-        assert_eq!(
-            last.fate(),
-            Fate::In,
-            "packet {sent}: every signal can be a mark, and 40 tokens last for 40 packets"
-        );
-        queue.enqueue(Packet { ecn: Ecn::Ect0, ..packet(1) }, Time::ZERO, &mut last);
-    }
-    assert_eq!(last.fate(), Fate::NoTokens);
     while let Some(packet) = queue.dequeue(Time::ZERO, &mut Ignore) {
         marked += u32::from(packet.ecn == Ecn::Ce);
     }

@@ -1,7 +1,7 @@
 //! A flood of packets that are each of another flow, beside a TCP: what the flood leaves of the
 //! link is the TCP's.
 
-use fairwire_catalogue::{Parameters, build};
+use crate::built;
 use fairwire_core::units::Amount;
 use fairwire_core::{Cause, Duration, Packet, Rate, Rng, Seed, Server, Signals, Time, Transmitter};
 use fairwire_laws::Site;
@@ -63,11 +63,10 @@ impl Signals for Drops {
 /// The throughput of a TCP on the link, Mbit/s, under `discipline` with the parameters `typed`,
 /// beside this number of datagrams a second from random sources.
 fn left_to_tcp(discipline: &str, typed: &str, datagrams: u64) -> f64 {
-    let typed: Parameters = toml::from_str(typed).expect("well-formed");
     let rate = Rate::from_bps(LINK).expect("not zero");
     let buffer = Amount::Time(Duration::from_ms(50));
     let site = Site { rate, buffer, packet_bytes: FULL, seed: Seed(1), stream: "spoofed" };
-    let mut server = Server::new(build(discipline, &typed, &site).expect("allowed"), Transmitter::new(rate));
+    let mut server = Server::new(built(discipline, typed, &site), Transmitter::new(rate));
     let mut rng: Rng = Seed(2).stream("flood");
     let mut events = BinaryHeap::from([Reverse((Time::ZERO, Event::Flood))]);
     let mut window = Window { size: 2.0, flying: 0, has_lost: false, holds_until: Time::ZERO };
@@ -112,8 +111,8 @@ fn left_to_tcp(discipline: &str, typed: &str, datagrams: u64) -> f64 {
 }
 
 /// As the gateway sets it, and with what it adds.
-const AS_PRINTED: &str = "[faba]\nmeasure = 'bytes'";
-const FREE: &str = "[faba]\nmeasure = 'bytes'\nfree_below = '5 ms'";
+const AS_PRINTED: &str = "measure = 'bytes'";
+const FREE: &str = "measure = 'bytes'\nfree_below = '5 ms'";
 
 #[test]
 fn what_a_flood_of_single_packets_leaves_of_the_link_is_a_tcps_where_little_waits() {
