@@ -1,4 +1,4 @@
-//! What makes no sense in the disciplines of which the catalogue has the parameters.
+//! Mistakes in the parameters of disciplines that hold others, which the catalogue has.
 
 use super::refusal;
 

@@ -117,7 +117,7 @@ pub(crate) struct Traffic {
     pub(crate) loads: [f64; 5],
     /// How many packets come at each.
     pub(crate) turn: u32,
-    /// What two packets take on the link, in nanoseconds.
+    /// The time that the link takes for two packets, in nanoseconds.
     pub(crate) two_packets: f64,
     /// How many of all packets come together with the one before.
     pub(crate) together: f64,
@@ -129,8 +129,7 @@ pub(crate) struct Traffic {
 }
 
 impl Default for Traffic {
-    /// Of packets of 512 bytes on average at 10 Mbit/s. One flow of twelve sends a third of
-    /// everything.
+    /// Packets of 512 bytes on average at 10 Mbit/s. One flow of twelve sends a third of everything.
     fn default() -> Self {
         Traffic {
             loads: [3.0, 1.1, 0.5, 1.6, 1.0],

@@ -1,8 +1,8 @@
-//! What becomes of packets.
+//! Records of what becomes of packets.
 
 use fairwire_core::{Cause, Discipline, Packet, Signals};
 
-/// What became of a frame.
+/// One thing that became of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
     Dropped(u32, Cause),
@@ -62,7 +62,7 @@ impl Signals for Events {
     }
 }
 
-/// What became of one packet on its arrival.
+/// The fate of one packet on its arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Fate {
     #[default]

@@ -20,7 +20,7 @@ fn config() -> Config {
 }
 
 #[test]
-fn the_ramp_has_the_values_of_the_vectors() {
+fn the_ramp_goes_through_its_corners_and_half_way_between_them() {
     let ramp = Ramp { min: 20.0, max: 40.0, max_probability: 0.02, gentle: true };
     for (average, p) in [(19.0, 0.0), (30.0, 0.01), (40.0, 0.02), (60.0, 0.51), (80.0, 1.0)] {
         // A few units in the last place of numbers near 1.
@@ -100,7 +100,7 @@ fn the_first_arrival_above_the_threshold_is_never_dropped() {
     assert_eq!(judge(), Verdict::Signal(Cause::Early));
 }
 
-/// What came since the last signal, in packets and in bytes.
+/// The arrivals since the last signal, in packets and in bytes.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Since {
     packets: f64,

@@ -1,4 +1,4 @@
-//! What follows when nothing is typed, and how many bytes a law takes.
+//! The defaults of these disciplines, and how many bytes a law takes.
 
 use super::site;
 use fairwire_core::{Duration, EcnPolicy};

@@ -1,4 +1,4 @@
-//! REM: the dossier's vectors, and the price with a timer and a loop.
+//! REM: values of its probability, and the price with a timer and a loop.
 
 use super::site;
 use crate::beside::{Event, Line, Met, Offer, Reading, Traffic, assert_near, compare};
@@ -18,7 +18,8 @@ fn config() -> Config {
 }
 
 #[test]
-fn the_probability_has_the_values_of_the_vectors() {
+fn the_probability_is_that_of_the_paper() {
+    // 1 - phi^-price with phi = 1.001: Athuraliya et al. 2001, "exponential marking".
     for (price, p) in [(0.0, 0.0), (100.0, 0.0951), (700.0, 0.5032)] {
         let found = config().law.probability(price);
         assert!((found - p).abs() <= 0.5e-4, "{found} {p}"); // half a unit in the last digit
@@ -39,7 +40,8 @@ fn the_defaults_are_those_of_ns2() {
     assert_eq!(law(Amount::Bytes(20_480)).target, 10.0);
 }
 
-/// The dossier's pseudo-code with a timer that rings, and none of the code under test.
+/// The price and the marks of the paper with a timer that rings, as ns-2 has one, and none of the
+/// code under test.
 struct Plain {
     config: Config,
     rng: Rng,

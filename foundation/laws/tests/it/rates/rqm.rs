@@ -1,4 +1,4 @@
-//! RQM: the dossier's vectors, the paper's fluid model, and figure 1 read once more.
+//! RQM: values of its three functions, the paper's fluid model, and figure 1 read once more.
 
 use super::site;
 use crate::beside::{Event, Line, Offer, Reading, Traffic, assert_near, compare};
@@ -15,18 +15,20 @@ fn config() -> Config {
     Spec::default().check(&site()).expect("the defaults are allowed")
 }
 
-/// The law of the vectors: 10 Mbit/s, packets of 1040 bytes.
+/// The law at 10 Mbit/s with packets of 1040 bytes: B is 1201.92 packets per second.
 fn law() -> Law {
     let site = Site { packet_bytes: 1040, ..site() };
     Spec::default().check(&site).expect("the defaults are allowed").law
 }
 
 #[test]
-fn the_law_has_the_values_of_the_vectors() {
+fn the_law_has_the_values_of_section_3() {
+    // By the defaults alpha = 1, beta = 1/2, gamma = 0.01 and c = 1, so B' = 0.99 B. From there
+    // b(n) = (1 - e^-n) B', n = -ln(1 - b/B') and p = 2 (n/b)^2, to the digits given.
     let law = law();
-    let near = |found: f64, printed: f64, unit: f64| {
-        // Half a unit in the last printed digit, and a little for its own rounding.
-        assert!((found - printed).abs() <= 0.501 * unit, "{found} {printed}");
+    let near = |found: f64, value: f64, unit: f64| {
+        // Half a unit in the last digit given, and a little for its own rounding.
+        assert!((found - value).abs() <= 0.501 * unit, "{found} {value}");
     };
     near(law.virtual_capacity, 1189.904, 1e-3);
     for (part, p, unit) in [
@@ -133,7 +135,8 @@ fn in_the_fluid_model_all_sessions_come_to_their_part_of_the_wanted_use() {
     }
 }
 
-/// Figure 1 once more, with the dossier's resolutions, and none of the code under test.
+/// Figure 1 once more, read as the law's documentation says where the paper leaves it open, and
+/// with none of the code under test.
 struct Plain {
     config: Config,
     rng: Rng,

@@ -1,4 +1,4 @@
-//! FABA: the vector, its invariant, its shares, and the second reading.
+//! FABA: an example by hand, its invariant, its shares, and the second reading.
 
 use super::{
     EARLY, FULL, NO_TOKENS, Reading, events, is_early, max_min, of_class, packet, side_by_side, site,
@@ -24,7 +24,7 @@ fn queue(config: &Config, seed: u64) -> Queue<Fcfs, Faba> {
     Queue::new(config.limit, Fcfs, Faba::new(config.clone(), Seed(seed).stream("faba")))
 }
 
-/// The state that the vector of the dossier gives, in whole tokens.
+/// The height of buckets, the buckets of flows 1 and 2, the pool and the queue, in whole tokens.
 #[derive(Debug, PartialEq)]
 struct State {
     height: i64,
@@ -37,7 +37,7 @@ struct State {
 fn state(queue: &Queue<Fcfs, Faba>) -> State {
     let (accounts, balance) = (queue.dropper().accounts(), queue.dropper().balance(queue.buffer()));
     let whole = |raw: i64| {
-        assert_eq!(raw % TOKEN, 0, "all numbers of this vector are whole");
+        assert_eq!(raw % TOKEN, 0, "all numbers of this example are whole");
         raw / TOKEN
     };
     assert_eq!(balance.sum(), accounts.total());
@@ -51,7 +51,10 @@ fn state(queue: &Queue<Fcfs, Faba>) -> State {
 }
 
 #[test]
-fn it_walks_through_the_vector() {
+fn three_packets_of_two_flows_move_tokens_as_section_4_2_says() {
+    // By hand. T = 8: flow 1 opens a bucket of 8 and pays 1. Flow 2 opens one of 8/2, which the pool
+    // lends. Flow 1 gives up what it has above 4, and pays. A departure gives a token to the pool,
+    // which is at 0 then; that of the second goes to either flow.
     let mut queue = queue(&config(&Spec::default(), Amount::Packets(8)), 1);
     assert_eq!(state(&queue), State { height: 8, a: None, b: None, pool: 8, queue: 0 });
     queue.enqueue(packet(1), Time::ZERO, &mut Ignore);
@@ -80,7 +83,7 @@ fn its_gauges_count_departures_moves_and_those_that_may_move_more_than_two() {
         }
         queue
     };
-    // The vector again: sigma is 0 after the first departure, and 1 with Q = 1 at the second.
+    // The same again: sigma is 0 after the first departure, and 1 with Q = 1 at the second.
     let mut calm = enqueued(8, &[1, 2, 1]);
     for expected in [[1.0, 0.0, 0.0], [2.0, 1.0, 0.0]] {
         calm.dequeue(Time::ZERO, &mut Ignore);

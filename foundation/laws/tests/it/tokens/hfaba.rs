@@ -533,7 +533,7 @@ fn a_flow_that_changes_its_class_starts_anew_there() {
 }
 
 #[test]
-fn without_classes_the_vector_of_faba_comes_out() {
+fn without_classes_the_example_of_faba_comes_out() {
     let mut queue = queue(&config(&Spec::default(), Amount::Packets(8)), 1);
     for (flow, expected) in
         [(1, (Some(7), None, 0)), (2, (Some(7), Some(3), -4)), (1, (Some(3), Some(3), -1))]

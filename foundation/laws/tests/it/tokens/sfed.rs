@@ -1,4 +1,4 @@
-//! SFED: the vector, its invariants, its shares, and the second reading.
+//! SFED: an example by hand, its invariants, its shares, and the second reading.
 
 use super::{
     EARLY, FULL, NO_TOKENS, Reading, events, is_early, max_min, of_class, packet, shares, side_by_side, site,
@@ -27,7 +27,7 @@ fn queue(config: Config, seed: u64) -> Queue<Fcfs, Sfed> {
 fn state(queue: &Queue<Fcfs, Sfed>) -> (i64, Option<i64>, Option<i64>, i64, i64) {
     let (sfed, balance) = (queue.dropper(), queue.dropper().balance(queue.buffer()));
     let whole = |raw: i64| {
-        assert_eq!(raw % TOKEN, 0, "all numbers of this vector are whole");
+        assert_eq!(raw % TOKEN, 0, "all numbers of this example are whole");
         raw / TOKEN
     };
     let bucket = |flow: u64| sfed.tokens_of(flow.into()).map(whole);
@@ -35,8 +35,8 @@ fn state(queue: &Queue<Fcfs, Sfed>) -> (i64, Option<i64>, Option<i64>, i64, i64)
 }
 
 #[test]
-fn it_walks_through_the_vector_with_eager_gathering_and_turns() {
-    // The arrivals of FABA's vector, worked out by hand for section 4.1.
+fn three_packets_of_two_flows_move_tokens_as_section_4_1_says() {
+    // By hand: the arrivals of FABA's example, with eager gathering and turns.
     let mut queue = queue(config(&Spec::default(), Amount::Packets(8)), 1);
     assert_eq!(state(&queue), (8, None, None, 8, 0));
     queue.enqueue(packet(1), Time::ZERO, &mut Ignore);
