@@ -212,6 +212,22 @@ fn a_buffer_that_holds_no_packet_or_more_than_there_can_be_is_refused() {
     }
 }
 
+#[test]
+fn a_class_of_no_weight_is_refused_wherever_weights_are_given() {
+    for entry in catalogue::all() {
+        for (field, key) in [("weights", "weights"), ("scheduler", "scheduler.fcfs.weights")] {
+            if entry.fields().iter().any(|declared| declared.name == field) {
+                let refused = refusal(entry.name, &format!("[{:?}]\n{key}.1 = 0.0", entry.name));
+                let allowed = " is a weight of 0 for class 1; allowed: weights from 0.000001 to 1000000";
+                assert!(
+                    refused.starts_with(&format!("`{key}` of `")) && refused.ends_with(allowed),
+                    "{refused}"
+                );
+            }
+        }
+    }
+}
+
 /// Values of every kind, as they are typed.
 const VALUES: &[&str] = &[
     "true",

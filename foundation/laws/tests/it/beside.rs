@@ -97,7 +97,7 @@ impl Line {
     /// buffer refused it.
     pub(crate) fn settle(&mut self, offer: Offer, signalled: bool, events: &mut Vec<Event>) -> bool {
         let marks = self.can_mark(offer);
-        let is_refused = !(signalled && !marks) && self.is_full(offer.len);
+        let is_refused = (marks || !signalled) && self.is_full(offer.len);
         let cause = if is_refused { Some(Cause::Overflow) } else { signalled.then_some(Cause::Early) };
         self.admit(offer, cause, marks && !is_refused, events);
         !is_refused
@@ -129,7 +129,7 @@ pub(crate) struct Traffic {
 }
 
 impl Default for Traffic {
-    /// Packets of 512 bytes on average at 10 Mbit/s. One flow of twelve sends a third of everything.
+    /// Packets of 512 bytes on average at 10 Mbit/s. One flow of twelve sends a third of all.
     fn default() -> Self {
         Traffic {
             loads: [3.0, 1.1, 0.5, 1.6, 1.0],

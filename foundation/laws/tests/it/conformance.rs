@@ -1,7 +1,7 @@
 //! One suite for every discipline in the catalogue.
 
+use crate::Typed;
 use fairwire_catalogue::{self as catalogue, Entry, Family};
-use fairwire_catalogue::{Parameters, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Duration, Ecn, Packet};
 use fairwire_laws::Site;
@@ -39,30 +39,15 @@ pub(crate) const OWN_SETTINGS: &[(&str, &str)] = &[
     ("afd-exact", "mark_limit = 1.0"),
 ];
 
-/// An entry with what is typed for it.
-pub(crate) struct Typed {
-    name: &'static str,
-    typed: String,
-    parameters: Parameters,
+/// An entry under either ECN policy, with its own settings.
+pub(crate) fn with_ecn(entry: &Entry, ecn: &str) -> Typed {
+    let own = OWN_SETTINGS.iter().find(|(name, _)| *name == entry.name).map_or("", |(_, typed)| *typed);
+    Typed::new(entry.name, &format!("ecn = \"{ecn}\"\n{own}"))
 }
 
-impl Typed {
-    pub(crate) fn new(entry: &Entry, typed: &str) -> Typed {
-        let parameters = toml::from_str(&format!("[{:?}]\n{typed}", entry.name))
-            .unwrap_or_else(|error| panic!("{}: {typed}: {error}", entry.name));
-        Typed { name: entry.name, typed: typed.into(), parameters }
-    }
-
-    /// Under either ECN policy, with its own settings.
-    pub(crate) fn with_ecn(entry: &Entry, ecn: &str) -> Typed {
-        let own = OWN_SETTINGS.iter().find(|(name, _)| *name == entry.name).map_or("", |(_, typed)| *typed);
-        Typed::new(entry, &format!("ecn = \"{ecn}\"\n{own}"))
-    }
-
-    pub(crate) fn driver(&self, buffer: Amount) -> Driver<Box<dyn Discipline>> {
-        let built = build(self.name, &self.parameters, &site(buffer));
-        Driver::new(built.unwrap_or_else(|error| panic!("{}: {}: {error}", self.name, self.typed)))
-    }
+/// Drives what is typed.
+pub(crate) fn driven(typed: &Typed, buffer: Amount) -> Driver<Box<dyn Discipline>> {
+    Driver::new(typed.built(&site(buffer)))
 }
 
 /// Every sensible pair: each entry that leaves the order of service open, under each scheduler, in
@@ -111,9 +96,9 @@ proptest! {
     #[test]
     fn every_packet_leaves_exactly_once_whatever_is_done(sequence in operations(Shape::default())) {
         for entry in catalogue::all() {
-            for typed in POLICIES.map(|ecn| Typed::with_ecn(entry, ecn)) {
+            for typed in POLICIES.map(|ecn| with_ecn(entry, ecn)) {
                 for buffer in BUFFERS {
-                    typed.driver(buffer).run(&sequence);
+                    driven(&typed, buffer).run(&sequence);
                 }
             }
         }
@@ -126,9 +111,9 @@ proptest! {
     #[test]
     fn every_pair_of_scheduler_and_dropper_conserves_packets(sequence in operations(Shape::default())) {
         for entry in catalogue::all() {
-            for typed in variants(entry).iter().map(|variant| Typed::new(entry, variant)) {
+            for typed in variants(entry).iter().map(|variant| Typed::new(entry.name, variant)) {
                 for buffer in [Amount::Packets(2), Amount::Packets(25), Amount::Bytes(9_000)] {
-                    typed.driver(buffer).run(&sequence);
+                    driven(&typed, buffer).run(&sequence);
                 }
             }
         }
@@ -137,7 +122,7 @@ proptest! {
 
 /// Does `before`, drains, hands what came back to an heir, and goes on with `after` in both.
 fn drain_between(typed: &Typed, buffer: Amount, before: &[Operation], after: &[Operation]) {
-    let (mut driver, mut heir) = (typed.driver(buffer), typed.driver(buffer));
+    let (mut driver, mut heir) = (driven(typed, buffer), driven(typed, buffer));
     before.iter().for_each(|&operation| driver.apply(operation));
     let (drained, name) = (driver.drain(), format!("{}: {}", typed.name, typed.typed));
     assert_order(&drained, &name);
@@ -173,7 +158,7 @@ proptest! {
         after in operations(Shape::default()),
     ) {
         for entry in catalogue::all() {
-            for typed in POLICIES.map(|ecn| Typed::with_ecn(entry, ecn)) {
+            for typed in POLICIES.map(|ecn| with_ecn(entry, ecn)) {
                 for buffer in BUFFERS {
                     drain_between(&typed, buffer, &before, &after);
                 }
@@ -191,7 +176,7 @@ proptest! {
         after in operations(Shape::default()),
     ) {
         for entry in catalogue::all() {
-            for typed in variants(entry).iter().map(|variant| Typed::new(entry, variant)) {
+            for typed in variants(entry).iter().map(|variant| Typed::new(entry.name, variant)) {
                 for buffer in [Amount::Packets(25), Amount::Bytes(9_000)] {
                     drain_between(&typed, buffer, &before, &after);
                 }
@@ -206,8 +191,8 @@ fn a_drain_decides_nothing_of_what_comes_after() {
     // tokens or random numbers need not.
     for name in ["tail-drop", "drop-front", "lqd", "alqd", "drr", "prio", "classful"] {
         let entry = catalogue::find(name).expect("in the catalogue");
-        let fresh = Typed::with_ecn(entry, "drop").driver(Amount::Packets(40)).run(&contest(20, 3_000));
-        let mut driver = Typed::with_ecn(entry, "drop").driver(Amount::Packets(40));
+        let fresh = driven(&with_ecn(entry, "drop"), Amount::Packets(40)).run(&contest(20, 3_000));
+        let mut driver = driven(&with_ecn(entry, "drop"), Amount::Packets(40));
         (0..40)
             .for_each(|flow| driver.apply(Operation::Enqueue { flow: flow % 7, len: 512, ecn: Ecn::NotEct }));
         assert_eq!(driver.drain().len(), 40);
@@ -224,9 +209,9 @@ fn every_pair_conserves_packets_in_every_sequence_of_six_operations() {
     for entry in catalogue::all().iter().filter(is_at_risk) {
         let is_plain = |variant: &&String| !variant.contains("sharing") && !variant.contains("per =");
         for variant in variants(entry).iter().filter(is_plain) {
-            let typed = Typed::new(entry, variant);
+            let typed = Typed::new(entry.name, variant);
             for n in 0..4096 {
-                typed.driver(Amount::Packets(2)).run(&nth_sequence(n));
+                driven(&typed, Amount::Packets(2)).run(&nth_sequence(n));
             }
         }
     }
@@ -237,7 +222,7 @@ fn every_pair_decides_alike_when_run_twice_and_keeps_the_link_busy() {
     let contest = contest(20, 3_000);
     for entry in catalogue::all() {
         for variant in variants(entry).iter().filter(|variant| !variant.contains("queues")) {
-            let run = || Typed::new(entry, variant).driver(Amount::Packets(40)).run(&contest);
+            let run = || driven(&Typed::new(entry.name, variant), Amount::Packets(40)).run(&contest);
             let outcome = run();
             assert_eq!(outcome, run(), "{}: {variant}", entry.name);
             // Two requests for three offers, and what is left at the end; none of the requests in
@@ -261,10 +246,10 @@ fn every_sequence_of_six_operations_on_three_flows_conserves_packets() {
     // The driver checks after each operation, so shorter sequences are checked as beginnings of
     // these.
     for entry in catalogue::all() {
-        let typed = Typed::with_ecn(entry, "mark");
+        let typed = with_ecn(entry, "mark");
         for packets in 1..=3 {
             for n in 0..4096 {
-                let mut driver = typed.driver(Amount::Packets(packets));
+                let mut driver = driven(&typed, Amount::Packets(packets));
                 for operation in nth_sequence(n) {
                     driver.apply(operation);
                     driver.apply(Operation::Wait(100_000));
@@ -279,7 +264,7 @@ fn every_sequence_of_six_operations_on_three_flows_conserves_packets() {
 fn the_same_run_twice_gives_the_same_decisions() {
     for entry in catalogue::all() {
         for ecn in POLICIES {
-            let run = || Typed::with_ecn(entry, ecn).driver(Amount::Packets(40)).run(&contest(20, 12_000));
+            let run = || driven(&with_ecn(entry, ecn), Amount::Packets(40)).run(&contest(20, 12_000));
             assert_eq!(run(), run(), "{}", entry.name);
         }
     }
@@ -289,7 +274,7 @@ fn the_same_run_twice_gives_the_same_decisions() {
 fn under_mark_no_capable_packet_is_dropped_early() {
     for entry in catalogue::all() {
         let early_drops = |ecn| {
-            let mut driver = Typed::with_ecn(entry, ecn).driver(Amount::Packets(40));
+            let mut driver = driven(&with_ecn(entry, ecn), Amount::Packets(40));
             contest(20, 12_000).into_iter().for_each(|operation| driver.apply(operation));
             let drops = driver.early_drops_of_capable();
             (drops, driver.finish().marked)
@@ -307,7 +292,7 @@ fn under_mark_no_capable_packet_is_dropped_early() {
 #[test]
 fn overload_fills_the_link_and_loses_a_third() {
     for entry in catalogue::all() {
-        let outcome = Typed::with_ecn(entry, "drop").driver(Amount::Packets(40)).run(&contest(20, 12_000));
+        let outcome = driven(&with_ecn(entry, "drop"), Amount::Packets(40)).run(&contest(20, 12_000));
         // Two requests for three of 12000 offers, and at most 40 packets left for each of the three
         // pauses: 8120 at most. Each request comes right after an offer, so one in vain would be an
         // empty queue that refused a packet. AVQ lets less and less through to senders who do not
@@ -323,7 +308,7 @@ fn after_any_contest_a_lone_light_flow_gets_through_an_idle_link() {
     // each that finds its bins empty.
     for entry in catalogue::all().iter().filter(|entry| entry.name != "sfb") {
         for flows in [20, 200] {
-            let mut driver = Typed::with_ecn(entry, "drop").driver(Amount::Packets(40));
+            let mut driver = driven(&with_ecn(entry, "drop"), Amount::Packets(40));
             contest(flows, 12_000).into_iter().for_each(|operation| driver.apply(operation));
             // A tenth of the link is no burden, and after a minute nothing is left of the contest.
             let mut light = |flow: u64, packets: u64| {
@@ -410,19 +395,10 @@ fn the_contest_separates_those_that_choose_a_packet_to_drop() {
 
 #[test]
 fn decisions_are_those_recorded() {
-    let found: Vec<(&str, u64)> = catalogue::all()
-        .iter()
-        .map(|entry| {
-            (
-                entry.name,
-                Typed::with_ecn(entry, "mark")
-                    .driver(Amount::Packets(40))
-                    .run(&contest(20, 12_000))
-                    .trace
-                    .value(),
-            )
-        })
-        .collect();
+    let contest = contest(20, 12_000);
+    let trace =
+        |entry: &Entry| driven(&with_ecn(entry, "mark"), Amount::Packets(40)).run(&contest).trace.value();
+    let found: Vec<(&str, u64)> = catalogue::all().iter().map(|entry| (entry.name, trace(entry))).collect();
     let lines = to_paste(&found, GOLDEN);
     assert!(
         lines.is_empty(),
@@ -450,17 +426,4 @@ fn in_thousands(number: u64) -> String {
     let digits = number.to_string();
     let groups = digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).expect("digits"));
     groups.collect::<Vec<_>>().join("_")
-}
-
-#[test]
-fn one_changed_trace_is_one_line_to_paste() {
-    let recorded = [("red", 4_511_597_893_282_372_819), ("rio", 7), ("old", 1)];
-    assert!(to_paste(&recorded, &recorded).is_empty());
-    let found = [("red", 4_511_597_893_282_372_820), ("rio", 7), ("new", 1_023)];
-    let lines = [
-        "    (\"red\", 4_511_597_893_282_372_820),",
-        "    (\"new\", 1_023),",
-        "    (no more:) (\"old\", 1),",
-    ];
-    assert_eq!(to_paste(&found, &recorded), lines);
 }

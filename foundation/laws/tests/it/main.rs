@@ -15,4 +15,4 @@ mod set_weight;
 mod site;
 mod tokens;
 
-use site::{built, site};
+use site::{Typed, built, site};

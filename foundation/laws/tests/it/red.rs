@@ -354,7 +354,7 @@ fn an_idle_link_forgets() {
 }
 
 #[test]
-fn what_is_not_allowed_is_refused() {
+fn thresholds_in_the_wrong_order_are_refused() {
     let site = site();
     let amount = |packets| Some(Amount::Packets(packets).into());
     for (spec, message) in [

@@ -1,6 +1,7 @@
 //! Disciplines that take over other parameters while packets wait.
 
-use crate::conformance::{OWN_SETTINGS, Typed, site, variants};
+use crate::Typed;
+use crate::conformance::{OWN_SETTINGS, driven, site, variants, with_ecn};
 use fairwire_catalogue::{self as catalogue, Entry, Parameters, build, check};
 use fairwire_core::Discipline;
 use fairwire_core::units::Amount;
@@ -114,7 +115,7 @@ fn changed(entry: &Entry) -> Vec<Variant> {
 }
 
 fn base(entry: &Entry) -> Driver<Boxed> {
-    Typed::new(entry, &own(entry, "")).driver(BUFFER)
+    driven(&Typed::new(entry.name, &own(entry, "")), BUFFER)
 }
 
 #[test]
@@ -123,16 +124,16 @@ fn equal_parameters_in_the_middle_of_a_contest_change_no_decision() {
     for entry in catalogue::all() {
         let typed = variants(entry).into_iter().chain(["ecn = \"drop\"".into(), "ecn = \"mark\"".into()]);
         for typed in typed.filter(|_| entry.name != "classful" && entry.name != "conditioner") {
-            let made = Typed::new(entry, &typed);
-            let mut driver = made.driver(BUFFER);
+            let made = Typed::new(entry.name, &typed);
+            let mut driver = driven(&made, BUFFER);
             for (at, operation) in operations.iter().enumerate() {
                 if at % 97 == 0 {
-                    let fresh = made.driver(BUFFER);
+                    let fresh = driven(&made, BUFFER);
                     assert!(driver.retune(&**fresh.discipline()), "{}: {typed}", entry.name);
                 }
                 driver.apply(*operation);
             }
-            assert_eq!(driver.finish(), made.driver(BUFFER).run(&operations), "{}: {typed}", entry.name);
+            assert_eq!(driver.finish(), driven(&made, BUFFER).run(&operations), "{}: {typed}", entry.name);
         }
     }
 }
@@ -159,10 +160,10 @@ fn what_takes_over_parameters_at_the_start_decides_as_what_was_built_with_them()
 #[test]
 fn a_buffer_that_grows_and_shrinks_under_load_loses_only_what_its_law_drops() {
     for entry in catalogue::all() {
-        let mut driver = Typed::with_ecn(entry, "mark").driver(BUFFER);
+        let mut driver = driven(&with_ecn(entry, "mark"), BUFFER);
         for (at, operation) in contest(20, 3_000).into_iter().enumerate() {
             if at % 50 == 0 {
-                let fresh = Typed::with_ecn(entry, "mark").driver(Amount::Packets([5, 300, 40][at / 50 % 3]));
+                let fresh = driven(&with_ecn(entry, "mark"), Amount::Packets([5, 300, 40][at / 50 % 3]));
                 driver = taken_over(driver, fresh);
             }
             driver.apply(operation);

@@ -16,9 +16,27 @@ pub(crate) fn site(buffer: Amount) -> Site<'static> {
     }
 }
 
-/// The discipline called `name`, with `typed` in its table: `built("red", "gentle = false", &site)`.
+/// A discipline with what is typed in its table: read once, and built as often as need be.
+pub(crate) struct Typed {
+    pub(crate) name: String,
+    pub(crate) typed: String,
+    parameters: Parameters,
+}
+
+impl Typed {
+    pub(crate) fn new(name: &str, typed: &str) -> Typed {
+        let parameters = toml::from_str(&format!("[{name:?}]\n{typed}"))
+            .unwrap_or_else(|error| panic!("{name}: {typed}: {error}"));
+        Typed { name: name.into(), typed: typed.into(), parameters }
+    }
+
+    pub(crate) fn built(&self, site: &Site<'_>) -> Box<dyn Discipline> {
+        build(&self.name, &self.parameters, site)
+            .unwrap_or_else(|error| panic!("{}: {}: {error}", self.name, self.typed))
+    }
+}
+
+/// The discipline called `name`, with `typed` in its table.
 pub(crate) fn built(name: &str, typed: &str, site: &Site<'_>) -> Box<dyn Discipline> {
-    let typed = format!("[{name:?}]\n{typed}");
-    let parameters: Parameters = toml::from_str(&typed).unwrap_or_else(|error| panic!("{typed}: {error}"));
-    build(name, &parameters, site).unwrap_or_else(|error| panic!("{typed}: {error}"))
+    Typed::new(name, typed).built(site)
 }

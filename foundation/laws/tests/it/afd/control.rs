@@ -8,12 +8,14 @@ const CONTROL: Control = Control { target: 50.0, alpha: 1.7, beta: 1.8, interval
 
 #[test]
 fn the_drop_law_gives_what_the_flows_of_figure_6_are_due() {
-    // 1000 samples of 13.5 Mbit/s: flows of 50, 100, 200, 400 and 600 kbit/s, and a fair rate of 325.
+    // 1000 samples of 13.5 Mbit/s: flows of 50, 100, 200, 400 and 600 kbit/s, and a fair rate of
+    // 325.
     let counts = [3.704, 7.407, 14.815, 29.630, 44.444];
     let expected = [0.0, 0.0, 0.0, 0.1875, 0.4583];
     for (count, expected) in counts.into_iter().zip(expected) {
         let p = drop_probability(count, 24.07);
-        // 1 - 325/400 and 1 - 325/600. m_fair is given to four figures, which moves d by up to 2e-4.
+        // 1 - 325/400 and 1 - 325/600. m_fair is given to four figures, which moves d by up to
+        // 2e-4.
         assert!((p - expected).abs() < 2e-4, "{count}: {p}");
     }
 }

@@ -308,7 +308,7 @@ fn while_thresholds_do_not_overlap_green_is_spared() {
 }
 
 #[test]
-fn what_is_not_allowed_is_refused() {
+fn thresholds_of_a_colour_in_the_wrong_order_are_refused() {
     for (typed, message) in [
         (
             "green = { min_threshold = '30 packets', max_threshold = '20 packets' }",

@@ -398,7 +398,7 @@ fn a_long_silence_costs_no_more_than_a_few_changes_of_the_hash() {
 }
 
 #[test]
-fn what_is_not_allowed_is_refused() {
+fn limits_that_contradict_each_other_are_refused() {
     let time = |s| Some(Duration::from_secs(s).into());
     for (spec, message) in [
         (

@@ -2,10 +2,12 @@
 //! request. The drops of the discipline under test are replayed on the transcription, and every
 //! packet that leaves must be the same.
 
-use super::link::{Drops, ENTRIES, LongestFront, entry, terms};
+use super::link::{Drops, ENTRIES, LongestFront, entry, site, terms};
+use crate::Typed;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Left, Needs, Packet, Queue, Seed, Time, Verdict, Victim,
 };
+use fairwire_laws::scheduler::{Kind, Terms};
 use std::collections::BTreeMap;
 
 /// What is known of a flow.
@@ -224,20 +226,14 @@ impl Dropper for DropsThird {
 }
 
 impl Pair {
-    fn new(name: &'static str, packets: u32, settings: &str, quantum: u64) -> Self {
-        let (queue, printed) = (entry(name, packets, settings), Printed::new(name, quantum));
-        Pair { queue, printed, frame: 0, drops_on_departure: false }
+    fn new(name: &'static str, queue: Box<dyn Discipline>, quantum: u64) -> Self {
+        Pair { queue, printed: Printed::new(name, quantum), frame: 0, drops_on_departure: false }
     }
 
-    fn that_drops_on_departure(name: &'static str, packets: u32, quantum: u64) -> Self {
-        let service = if name == "sfq-start" { "sfq" } else { name };
-        let has_rounds = ["drr", "fbfq"].contains(&name);
-        let quantum_of = if has_rounds { format!("quantum = '{quantum} B'") } else { String::new() };
-        let typed = format!("{{ '{service}' = {{ {quantum_of} }} }}");
-        let (kind, terms) = terms(&typed, packets);
-        let queue = Queue::new(terms.limit, kind.scheduler(&terms), DropsThird);
-        let printed = Printed::new(name, quantum);
-        Pair { queue: Box::new(queue), printed, frame: 0, drops_on_departure: true }
+    fn that_drops_on_departure(name: &'static str, (kind, terms): &(Kind, Terms)) -> Self {
+        let queue = Queue::new(terms.limit, kind.scheduler(terms), DropsThird);
+        let pair = Pair::new(name, Box::new(queue), terms.quantum.into());
+        Pair { drops_on_departure: true, ..pair }
     }
 
     fn arrive(&mut self, flow: u64, len: u32) {
@@ -261,6 +257,17 @@ impl Pair {
     }
 }
 
+/// The quantum of a scheduler with rounds, as it is typed.
+fn quantum(name: &str, bytes: u32) -> String {
+    if ["drr", "fbfq"].contains(&name) { format!("quantum = '{bytes} B'\n") } else { String::new() }
+}
+
+/// The terms of the scheduler of this entry.
+fn terms_of(name: &str, packets: u32, bytes: u32) -> (Kind, Terms) {
+    let service = if name == "sfq-start" { "sfq" } else { name };
+    terms(&format!("{{ '{service}' = {{ {} }} }}", quantum(name, bytes).trim()), packets)
+}
+
 /// 6^6: six steps of virtual time, each divided by up to three flows, stay whole.
 const UNIT: u32 = 46_656;
 
@@ -282,13 +289,12 @@ fn compare(mut pair: Pair, n: u32, context: &str) {
 #[test]
 fn every_sequence_of_six_operations_on_three_flows_is_served_as_printed() {
     for name in ENTRIES {
-        let quantum = if ["drr", "fbfq"].contains(&name) { "quantum = '100000 B'\n" } else { "" };
         for packets in 1..=4 {
             for dropper in ["lqd", "tail-drop"] {
-                let settings = format!("{quantum}dropper = '{dropper}'");
+                let typed = Typed::new(name, &format!("{}dropper = '{dropper}'", quantum(name, 100_000)));
+                let context = format!("{packets} packets, {dropper}");
                 for n in 0..4096 {
-                    let pair = Pair::new(name, packets, &settings, 100_000);
-                    compare(pair, n, &format!("{packets} packets, {dropper}"));
+                    compare(Pair::new(name, typed.built(&site(packets)), 100_000), n, &context);
                 }
             }
         }
@@ -299,8 +305,9 @@ fn every_sequence_of_six_operations_on_three_flows_is_served_as_printed() {
 fn every_sequence_of_six_operations_with_drops_on_departure_is_served_as_printed() {
     for name in ENTRIES {
         for packets in 1..=4 {
+            let terms = terms_of(name, packets, 100_000);
             for n in 0..4096 {
-                let pair = Pair::that_drops_on_departure(name, packets, 100_000);
+                let pair = Pair::that_drops_on_departure(name, &terms);
                 compare(pair, n, &format!("{packets} packets"));
             }
         }
@@ -314,7 +321,8 @@ fn long_random_sequences_are_served_as_printed_where_virtual_time_needs_no_divis
     {
         let mut rng = Seed(seed).stream("printed");
         let dropper = if seed % 2 == 0 { "lqd" } else { "tail-drop" };
-        let mut pair = Pair::new(name, 1 + rng.below(20), &format!("dropper = '{dropper}'"), 1514);
+        let queue = entry(name, 1 + rng.below(20), &format!("dropper = '{dropper}'"));
+        let mut pair = Pair::new(name, queue, 1514);
         for step in 0..1000 {
             // Runs of arrivals and of requests, so that it fills and empties.
             if rng.chance(if (step / 50) % 2 == 0 { 0.7 } else { 0.4 }) {
@@ -331,13 +339,12 @@ fn random_sequences_with_packets_of_all_lengths_on_two_flows_are_served_as_print
     // 2^14 and its multiples: 14 operations halve virtual time's steps 14 times at most. A frame is
     // about two packets.
     for name in ENTRIES {
-        let quantum = if ["drr", "fbfq"].contains(&name) { "quantum = '40000 B'" } else { "" };
         for seed in 0..2000 {
             let mut rng = Seed(seed).stream("two flows");
             let packets = 2 + rng.below(3);
             let mut pair = match seed % 2 {
-                0 => Pair::new(name, packets, quantum, 40_000),
-                _ => Pair::that_drops_on_departure(name, packets, 40_000),
+                0 => Pair::new(name, entry(name, packets, &quantum(name, 40_000)), 40_000),
+                _ => Pair::that_drops_on_departure(name, &terms_of(name, packets, 40_000)),
             };
             for step in 0..14 {
                 match rng.below(5) {

@@ -244,7 +244,6 @@ fn start_time_fair_queueing_is_the_same_scheduler_by_both_names() {
 fn a_bad_parameter_is_refused_by_its_own_name() {
     for name in ENTRIES {
         for (settings, parameter) in [
-            ("weights = { 1 = 0.0 }", "weights"),
             ("queues = 12\nsharing = 'set-associative'", "queues"),
             ("per = 'class'\nqueues = 16", "queues"),
             ("per = 'class'\nsharing = 'hash'", "sharing"),

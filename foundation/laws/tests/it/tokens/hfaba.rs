@@ -546,7 +546,7 @@ fn without_classes_the_example_of_faba_comes_out() {
 }
 
 #[test]
-fn what_is_not_allowed_is_refused() {
+fn classes_that_are_no_tree_are_refused() {
     for (classes, message) in [
         (
             vec![(1, 1.0, None), (1, 2.0, None)],

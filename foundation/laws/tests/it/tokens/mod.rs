@@ -19,6 +19,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{Cause, Discipline, Dropper, Ignore, Packet, Queue, Rng, Seed, Time};
 use fairwire_laws::Site;
 use fairwire_laws::dropper::faba::Profile;
+use fairwire_metrics::max_min::Claim;
 use proptest::prelude::*;
 
 fn site(buffer: Amount) -> Site<'static> {
@@ -101,9 +102,8 @@ fn side_by_side<D: Dropper, R: Reading>(
     met
 }
 
-/// The parts that senders get of a link that is offered a packet of a random one of them, of that
-/// one's length, and sends as many bytes as `part` of that. Senders are (class, packet length, how
-/// often).
+/// The parts that senders get of a link. It is offered a packet of a random one of them, and sends
+/// `part` of these bytes. Senders are (class, packet length, how often).
 fn shares<D: Dropper>(mut queue: Queue<Fcfs, D>, senders: &[(u32, u32, f64)], part: f64) -> Vec<f64> {
     let mut traffic = Seed(1).stream("traffic");
     let often: f64 = senders.iter().map(|sender| sender.2).sum();
@@ -132,28 +132,8 @@ fn shares<D: Dropper>(mut queue: Queue<Fcfs, D>, senders: &[(u32, u32, f64)], pa
     sent.iter().map(|&bytes| bytes as f64 / all as f64).collect()
 }
 
-/// What each of some senders gets of a link of 1: those with demands below their part by weight get
-/// these, and leave the rest to the others. Senders are (demand, weight).
+/// The max-min fair parts of a link that senders get, given as (demand, weight).
 fn max_min(link: f64, senders: &[(f64, f64)]) -> Vec<f64> {
-    let mut shares = vec![None; senders.len()];
-    loop {
-        let left = link - shares.iter().flatten().sum::<f64>();
-        let open = || senders.iter().zip(&shares).filter(|(_, share)| share.is_none());
-        let per_weight = left / open().map(|(sender, _)| sender.1).sum::<f64>();
-        let content: Vec<usize> = (0..senders.len())
-            .filter(|&i| shares[i].is_none() && senders[i].0 <= per_weight * senders[i].1)
-            .collect();
-        if content.is_empty() {
-            let given = |i: usize| shares[i].unwrap_or(per_weight * senders[i].1);
-            return (0..senders.len()).map(given).collect();
-        }
-        content.into_iter().for_each(|i| shares[i] = Some(senders[i].0));
-    }
-}
-
-#[test]
-fn the_oracle_gives_what_is_known() {
-    assert_eq!(max_min(1.0, &[(0.1, 1.0), (5.0, 1.0), (5.0, 1.0)]), [0.1, 0.45, 0.45]);
-    assert_eq!(max_min(1.0, &[(0.1, 1.0), (0.2, 1.0)]), [0.1, 0.2]);
-    assert_eq!(max_min(8.0, &[(9.0, 3.0), (9.0, 1.0)]), [6.0, 2.0]);
+    let claims: Vec<Claim> = senders.iter().map(|&(demand, weight)| Claim { demand, weight }).collect();
+    fairwire_metrics::max_min::max_min(&claims, link)
 }
