@@ -197,6 +197,15 @@ impl<D: Discipline> Driver<D> {
         self.now
     }
 
+    /// Does all of `operations`, and [finishes](Driver::finish).
+    ///
+    /// # Panics
+    /// When the discipline breaks its contract.
+    pub fn run(mut self, operations: &[Operation]) -> Outcome {
+        operations.iter().for_each(|&operation| self.apply(operation));
+        self.finish()
+    }
+
     /// Takes out what still waits, and checks that nothing was lost.
     ///
     /// # Panics

@@ -1,6 +1,7 @@
 //! Development only: what the tests of several crates share.
 //!
-//! - [`Operation`]: what can be done to a discipline, and random sequences of it;
+//! - [`Operation`]: what can be done to a discipline, random sequences of it, and one fixed
+//!   [`contest`];
 //! - [`Driver`]: does it to any discipline, and checks conservation after each operation;
 //! - [`TraceHash`]: one number for all decisions that a discipline took;
 //! - [`CountingAllocator`]: counts allocations, to show that there are none;
@@ -19,6 +20,6 @@ pub mod trace;
 
 pub use allocator::CountingAllocator;
 pub use driver::{Driver, Outcome};
-pub use operation::{Operation, Shape, operations};
+pub use operation::{Operation, Shape, contest, operations};
 pub use skip::{skipped, skipped_for_want_of_a_peer};
 pub use trace::TraceHash;

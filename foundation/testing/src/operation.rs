@@ -1,6 +1,7 @@
 //! What can be done to a discipline.
 
 use fairwire_core::Ecn;
+use fairwire_core::rng::mix;
 use proptest::prelude::*;
 
 /// One thing done to a discipline.
@@ -73,4 +74,37 @@ pub fn operations(shape: Shape) -> impl Strategy<Value = Vec<Operation>> {
         3 => wait.prop_map(Operation::Wait),
     ];
     prop::collection::vec(operation, 0..=shape.max_operations)
+}
+
+/// A fixed contest at 1.5 times the rate of a link of 10 Mbit/s. It has pauses, so that averages
+/// and buckets go through all their ranges.
+///
+/// The flow that sends most changes, and neither offers nor requests have a rhythm. So the longest
+/// queue is not always the oldest, nor the one that was longest just before.
+pub fn contest(flows: u64, offers: u64) -> Vec<Operation> {
+    // One of each three in a row, now this and now that.
+    let is_picked = |i: u64, salt: u64| i % 3 == mix((i / 3) ^ salt) % 3;
+    let enqueue = |i: u64| Operation::Enqueue {
+        // One flow sends a third of everything, the others share the rest; at times one sends all.
+        flow: match i {
+            _ if i % 1000 >= 970 => 5,
+            _ if is_picked(i, 0xf1) => i / 400 % 3,
+            _ => mix(i) % flows,
+        },
+        len: 256 + (mix(i ^ 0x1e) % 513) as u32, // 512 on average
+        ecn: if mix(i ^ 0xec) & 1 == 0 { Ecn::NotEct } else { Ecn::Ect0 },
+    };
+    let mut operations = Vec::new();
+    for i in 0..offers {
+        operations.push(enqueue(i));
+        operations.push(Operation::Wait(273_067)); // two thirds of what 512 bytes take at 10 Mbit/s
+        if !is_picked(i, 0xde) {
+            operations.push(Operation::Dequeue);
+        }
+        if i % 4000 == 3999 {
+            operations.extend([Operation::Dequeue; 60]);
+            operations.push(Operation::Wait(30_000_000));
+        }
+    }
+    operations
 }

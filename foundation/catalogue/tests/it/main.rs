@@ -1,17 +1,42 @@
-//! Integration tests of the disciplines: one binary, since each would be linked with everything
+//! Integration tests of the catalogue: one binary, since each would be linked with everything
 //! again.
 
-mod afd;
-mod compose;
-mod conformance;
+mod fields;
 mod fuzz;
-mod modern;
+mod markers;
+mod nesting;
 mod parameters;
-mod pushout;
-mod rates;
-mod red;
+mod queue;
 mod reference;
-mod retune;
-mod schedulers;
-mod set_weight;
-mod tokens;
+mod refused;
+
+use fairwire_catalogue::{BuildError, Parameters, Site, build};
+use fairwire_core::units::Amount;
+use fairwire_core::{Discipline, Rate, Seed};
+
+/// 10 Mbit/s, and room for 40 packets of 1000 bytes.
+fn site() -> Site<'static> {
+    Site {
+        rate: Rate::from_bps(10_000_000).expect("not zero"),
+        buffer: Amount::Packets(40),
+        packet_bytes: 1000,
+        seed: Seed(1),
+        stream: "link",
+    }
+}
+
+fn built(name: &str, typed: &str) -> Result<Box<dyn Discipline>, BuildError> {
+    let parameters: Parameters = toml::from_str(typed).unwrap_or_else(|error| panic!("{typed}: {error}"));
+    build(name, &parameters, &site())
+}
+
+/// The discipline of this name, with what is typed for it: `discipline("red", "[red]\ngentle =
+/// false")`.
+fn discipline(name: &str, typed: &str) -> Box<dyn Discipline> {
+    built(name, typed).unwrap_or_else(|error| panic!("{typed}: {error}"))
+}
+
+/// Why the discipline of this name is refused.
+fn refusal(name: &str, typed: &str) -> String {
+    built(name, typed).err().unwrap_or_else(|| panic!("{typed}: allowed")).to_string()
+}

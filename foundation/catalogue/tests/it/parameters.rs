@@ -77,6 +77,8 @@ fn a_mistake_is_reported_with_its_location_and_what_is_allowed() {
         ("[faba]\nbeta_rule = 'sigma'", "'sigma'", "unknown variant `sigma`, expected one of `abs`"),
         ("[faba]\necn = 'ignore'", "'ignore'", "unknown variant `ignore`, expected `drop` or `mark`"),
         ("[faba]\nbeta_max = -1", "-1", "invalid value"),
+        ("[hfaba]\nclass = [{ id = 1, wieght = 2.0 }]", "wieght", "unknown field `wieght`"),
+        ("[etrap]\n", "etrap", "unknown field `etrap`"), // an alias names the discipline, not its table
     ] {
         let error = read(text).expect_err(text);
         assert!(error.message().contains(message), "{text}: {error}");

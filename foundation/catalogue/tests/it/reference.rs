@@ -36,3 +36,11 @@ fn every_example_is_read_and_built() {
         assert!(shown.contains(of), "the example of {of} does not set it: {example}");
     }
 }
+
+#[test]
+fn the_example_of_a_scheduler_that_is_no_discipline_is_read() {
+    let code = include_str!("../../../laws/src/scheduler/drr_plus_plus.rs");
+    let (_, example) = code.split_once("//! ```toml\n").expect("it has one");
+    let example = example.split("//! ```").next().unwrap_or_default().replace("//! ", "");
+    toml::from_str::<Scenario>(&example).unwrap_or_else(|error| panic!("{example}: {error}"));
+}

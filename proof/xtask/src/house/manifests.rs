@@ -26,7 +26,8 @@ fn dependencies(manifest: &str) -> impl Iterator<Item = (usize, &str, &str)> {
 }
 
 /// Every crate takes its version, edition, Rust version, licence and lints from the workspace, and
-/// its dependencies too, but for itself with more features in its own tests.
+/// its dependencies too. In its own tests it may take itself with more features, and a crate that is
+/// built with it by its path.
 pub fn check_crates(tree: &Tree) -> Vec<Breach> {
     let mut breaches = Vec::new();
     let manifests = tree.crates.iter().map(|krate| format!("{}/Cargo.toml", krate.folder));
@@ -35,7 +36,10 @@ pub fn check_crates(tree: &Tree) -> Vec<Breach> {
             breaches.push(Breach::of(&file.path, format!("must say `{}`", text.trim())));
         }
         for (at, line, _) in dependencies(&file.text) {
-            if !line.contains("workspace = true") && !line.contains("{ path = \".\", features") {
+            if !["workspace = true", "{ path = \".\", features", "= { path = \"../"]
+                .iter()
+                .any(|of| line.contains(of))
+            {
                 let message = "must say `.workspace = true`: versions and reasons are in the root Cargo.toml";
                 breaches.push(Breach::at(&file.path, at, message));
             }

@@ -1,0 +1,286 @@
+//! Every declared parameter of every discipline and marker, one at a time: its bounds, and that it
+//! is read, allowed and written back.
+
+use super::{refusal, site};
+use fairwire_catalogue::compose::{classful, conditioner, prio};
+use fairwire_catalogue::page::ParameterPage;
+use fairwire_catalogue::{self as catalogue, Parameters, marker};
+use fairwire_core::units::Size;
+use fairwire_core::{Duration, Rate};
+use fairwire_laws::autorate;
+use fairwire_laws::dropper::{hfaba, rio};
+use fairwire_laws::scheduler::service::ServiceTerms;
+use fairwire_parameters::{Declared, Field};
+use schemars::SchemaGenerator;
+
+/// A table of parameters.
+struct Table {
+    discipline: &'static str,
+    /// How it begins, as it is typed.
+    head: String,
+    /// The name of a parameter of it in messages, in place of `{}`.
+    key: String,
+    fields: &'static [Field],
+}
+
+/// The tables of all disciplines and markers, and those inside of others.
+fn tables() -> Vec<Table> {
+    let discipline = |entry: &catalogue::Entry| Table {
+        discipline: entry.name,
+        head: format!("[{:?}]", entry.name),
+        key: format!("`{{}}` of `{}`", entry.name),
+        fields: entry.fields(),
+    };
+    let marker = |entry: &marker::Entry| Table {
+        discipline: "conditioner",
+        head: format!("[conditioner.marker.{}]", entry.name),
+        key: format!("`{{}}` of `{}` in `conditioner.marker`", entry.name),
+        fields: entry.fields,
+    };
+    let inside = |(discipline, head, way, fields): (_, &str, _, _)| Table {
+        discipline,
+        head: head.into(),
+        key: format!("`{way}.{{}}` of `{discipline}`"),
+        fields,
+    };
+    let all_inside = [
+        ("red", "[red.scheduler.drr]", "scheduler.drr", ServiceTerms::FIELDS),
+        ("rio", "[rio.red]", "red", rio::Thresholds::FIELDS),
+        ("hfaba", "[[hfaba.class]]\nid = 1", "class.0", hfaba::Class::FIELDS),
+        ("classful", "[[classful.class]]\nid = 1", "class.0", classful::Class::FIELDS),
+        ("conditioner", "[[conditioner.class]]\nid = 1", "class.0", conditioner::Class::FIELDS),
+        ("prio", "[[prio.band]]", "band.0", prio::Band::FIELDS),
+    ];
+    let of_markers = marker::all().iter().map(marker);
+    let autorate = Table {
+        discipline: "shaper",
+        head: "[shaper.autorate]".into(),
+        key: "`{}` of `autorate` in `shaper`".into(),
+        fields: autorate::Spec::FIELDS,
+    };
+    let all = catalogue::all().iter().map(discipline).chain(of_markers).chain(all_inside.map(inside));
+    all.chain([autorate]).collect()
+}
+
+impl Table {
+    /// The table with one parameter, as it is typed.
+    fn with(&self, field: &Field, value: &str) -> String {
+        let head = if field.name == "id" { self.head.trim_end_matches("\nid = 1") } else { &self.head };
+        format!("{head}\n{} = {value}", field.name)
+    }
+
+    fn check(&self, typed: &str) -> Result<(), String> {
+        let typed: Parameters = toml::from_str(typed).unwrap_or_else(|error| panic!("{typed}: {error}"));
+        catalogue::check(self.discipline, &typed, &site()).map_err(|error| error.to_string())
+    }
+}
+
+/// A kind of value with bounds, as messages call it.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Whole,
+    Number,
+    Time,
+    Size,
+    Rate,
+}
+
+impl Kind {
+    fn of(field: &Field) -> Kind {
+        let schema = (field.schema)(&mut SchemaGenerator::default()).to_value();
+        let name = |key: &str| schema[key].as_str().unwrap_or_default().rsplit('/').next().map(str::to_owned);
+        match (name("type").as_deref(), name("$ref").as_deref()) {
+            (Some("integer"), _) => Kind::Whole,
+            (Some("number"), _) => Kind::Number,
+            (_, Some("Duration")) => Kind::Time,
+            (_, Some("Size")) => Kind::Size,
+            (_, Some("Rate")) => Kind::Rate,
+            _ => panic!("`{}` has bounds and is {schema}", field.name),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Whole => "a whole number",
+            Kind::Number => "a number",
+            Kind::Time => "a time",
+            Kind::Size => "a size",
+            Kind::Rate => "a rate",
+        }
+    }
+
+    /// A bound as it is shown, as it is typed.
+    fn typed(self, bound: &str) -> String {
+        let bound = if bound == "zero" { "0 s" } else { bound };
+        match self {
+            Kind::Whole => bound.to_owned(),
+            Kind::Number => format!("{:?}", bound.parse::<f64>().expect("a number")),
+            Kind::Time => format!("'{} ns'", bound.parse::<Duration>().expect("a time").ns()),
+            Kind::Size => format!("'{} B'", bound.parse::<Size>().expect("a size").0),
+            Kind::Rate => format!("'{} bit/s'", bound.parse::<Rate>().expect("a rate").bps()),
+        }
+    }
+
+    /// The value next to one as it is typed; `None` for less than nothing.
+    fn next(self, typed: &str, is_up: bool) -> Option<String> {
+        if self == Kind::Number {
+            let number: f64 = typed.parse().expect("as it was typed");
+            return Some(format!("{:?}", if is_up { number.next_up() } else { number.next_down() }));
+        }
+        let digits: String = typed.chars().filter(char::is_ascii_digit).collect();
+        let number: u64 = digits.parse().expect("as it was typed");
+        let next = if is_up { number + 1 } else { number.checked_sub(1)? };
+        Some(typed.replace(&digits, &next.to_string()))
+    }
+}
+
+/// The outermost values that are allowed by a declaration, and the first ones beyond these, as they
+/// are typed.
+fn bounds(field: &Field) -> (Vec<String>, Vec<String>) {
+    let kind = Kind::of(field);
+    let (mut allowed, mut refused) = (Vec::new(), Vec::new());
+    let mut low = |bound: &str, is_allowed: bool| {
+        let bound = kind.typed(bound);
+        let other = kind.next(&bound, !is_allowed);
+        let (inside, beyond) = if is_allowed { (Some(bound), other) } else { (other, Some(bound)) };
+        allowed.extend(inside);
+        refused.extend(beyond);
+    };
+    let range = field.range;
+    let (lowest, most) = range.split_once(" to ").or(range.split_once(", at most ")).unwrap_or((range, ""));
+    let most = if most.is_empty() { range.strip_prefix("at most ") } else { Some(most) };
+    if let Some(least) = lowest.strip_prefix("from ").or(lowest.strip_prefix("at least ")) {
+        low(least, true);
+    } else if let Some(above) = lowest.strip_prefix("above ") {
+        low(above, false);
+    }
+    if let Some(most) = most {
+        let most = kind.typed(most);
+        refused.extend(kind.next(&most, true));
+        allowed.push(most);
+    }
+    (allowed, refused)
+}
+
+#[test]
+fn a_value_at_its_bound_is_allowed_and_the_first_one_beyond_is_refused_by_its_name() {
+    for table in tables() {
+        for field in table.fields.iter().filter(|field| !field.range.is_empty()) {
+            let of = if field.range.starts_with("at ") { " of" } else { "" };
+            let key = table.key.replace("{}", field.name);
+            let ends = format!("; allowed: {}{of} {}", Kind::of(field).name(), field.range);
+            let (allowed, refused) = bounds(field);
+            assert!(!allowed.is_empty() && !refused.is_empty(), "{key}: {}", field.range);
+            for value in &allowed {
+                assert_eq!(table.check(&table.with(field, value)), Ok(()), "{key}: {value}");
+            }
+            for value in &refused {
+                let message = table.check(&table.with(field, value)).expect_err(value);
+                let is_by_name = message.starts_with(&format!("{key} is "));
+                assert!(is_by_name && message.ends_with(&ends), "{key} {value}{ends}: {message}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_parameter_with_bounds_that_is_not_a_number_is_refused_by_its_name() {
+    // Tables of markers are read by way of JSON, which has no such values.
+    for table in tables().iter().filter(|table| !table.head.contains("marker")) {
+        let has_bounds = |field: &&Field| !field.range.is_empty() && Kind::of(field) == Kind::Number;
+        for field in table.fields.iter().filter(has_bounds) {
+            let message = table.check(&table.with(field, "nan")).expect_err(field.name);
+            assert!(message.starts_with(&table.key.replace("{}", field.name)), "{message}");
+        }
+    }
+}
+
+#[test]
+fn a_buffer_that_holds_no_packet_or_more_than_there_can_be_is_refused() {
+    for entry in catalogue::all() {
+        for (buffer, allowed) in [
+            ("999 B", "room for one typical packet, 1000 B, or more"),
+            ("16777217 packets", "at most 16777216 packets, 448 MiB, or the time to send that"),
+        ] {
+            let refused = refusal(entry.name, &format!("[{:?}]\nbuffer = '{buffer}'", entry.name));
+            let is_by_name = refused.starts_with("`buffer` of `");
+            assert!(
+                is_by_name && refused.ends_with(&format!(" is {buffer}; allowed: {allowed}")),
+                "{refused}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_class_of_no_weight_is_refused_wherever_weights_are_given() {
+    for entry in catalogue::all() {
+        for (field, key) in [("weights", "weights"), ("scheduler", "scheduler.fcfs.weights")] {
+            if entry.fields().iter().any(|declared| declared.name == field) {
+                let refused = refusal(entry.name, &format!("[{:?}]\n{key}.1 = 0.0", entry.name));
+                let allowed = " is a weight of 0 for class 1; allowed: weights from 0.000001 to 1000000";
+                assert!(
+                    refused.starts_with(&format!("`{key}` of `")) && refused.ends_with(allowed),
+                    "{refused}"
+                );
+            }
+        }
+    }
+}
+
+/// Values of every kind, as they are typed.
+const VALUES: &[&str] = &[
+    "true",
+    "1",
+    "2",
+    "0.5",
+    "'3 packets'",
+    "'64 KiB'",
+    "'100 ms'",
+    "'1 Mbit/s'",
+    "'10 Mbit/s'",
+    "'1 GB'",
+    "'0 B'",
+    "{ 1 = 2.0 }",
+    "[1]",
+    "[{ id = 1 }]",
+    "[{ of = [1] }]",
+    "'drr'",
+    "'red'",
+    "'sr-tcm'",
+    "{ min_threshold = '1 packet' }",
+    "{ keep = 0.5 }",
+];
+
+/// Parameters that name a class beside theirs, or go with another parameter.
+const NOT_ALONE: &[(&str, &str)] = &[
+    ("`{}` of `classful`", "default"),
+    ("`class.0.{}` of `hfaba`", "parent"),
+    ("`class.0.{}` of `classful`", "parent"),
+    ("`class.0.{}` of `classful`", "peak"),
+];
+
+#[test]
+fn each_is_read_and_allowed_with_some_value_and_written_as_it_was_typed() {
+    let mut not_alone = Vec::new();
+    for table in tables() {
+        for field in table.fields {
+            let words = ParameterPage::of(field).choices.into_iter().map(|(word, _)| format!("{word:?}"));
+            let within = if field.range.is_empty() { Vec::new() } else { bounds(field).0 };
+            let mut allowed = 0;
+            for value in words.chain(within).chain(VALUES.iter().map(|&value| value.to_owned())) {
+                let typed = table.with(field, &value);
+                let Ok(read) = toml::from_str::<Parameters>(&typed) else { continue };
+                let written = toml::to_string(&read).expect("plain data");
+                assert_eq!(toml::from_str(&written), Ok(read), "{typed}\nis written as\n{written}");
+                assert!(written.contains(field.name), "{typed}\nis written as\n{written}");
+                allowed += u32::from(table.check(&typed).is_ok());
+            }
+            if allowed == 0 {
+                not_alone.push((table.key.clone(), field.name));
+            }
+        }
+    }
+    let not_alone: Vec<_> = not_alone.iter().map(|(key, name)| (key.as_str(), *name)).collect();
+    assert_eq!(not_alone, NOT_ALONE);
+}

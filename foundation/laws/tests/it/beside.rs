@@ -1,0 +1,222 @@
+//! Runs a discipline and a second reading of its law side by side.
+
+use crate::fate::Events;
+use fairwire_core::rng::mix;
+use fairwire_core::scheduler::Fcfs;
+use fairwire_core::{Cause, Discipline, Dropper, Ecn, EcnPolicy, Limit, Packet, Queue, Rng, Seed, Time};
+use std::collections::{BTreeMap, VecDeque};
+
+pub(crate) use crate::fate::Event;
+
+/// A packet, as the second reading sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Offer {
+    pub(crate) frame: u32,
+    pub(crate) flow: u64,
+    /// Its flow modulo 4.
+    pub(crate) class: u32,
+    /// From 0 to 2, at random.
+    pub(crate) color: u8,
+    pub(crate) len: u32,
+    /// In nanoseconds.
+    pub(crate) arrived: u64,
+    pub(crate) ecn: Ecn,
+}
+
+impl Offer {
+    pub(crate) fn packet(self) -> Packet {
+        let Offer { frame, flow, class, color, len, arrived, ecn } = self;
+        Packet { class, color, ecn, ..Packet::new(frame, len, flow.into(), Time::from_ns(arrived)) }
+    }
+}
+
+/// A second reading: a law with a queue of its own.
+pub(crate) trait Reading {
+    fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>);
+    fn request(&mut self, now: u64, events: &mut Vec<Event>);
+}
+
+/// A first-come-first-served queue for readings.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) waiting: VecDeque<Offer>,
+    limit: Limit,
+    pub(crate) marks: bool,
+}
+
+impl Line {
+    pub(crate) fn new(limit: Limit, policy: EcnPolicy) -> Self {
+        Line { waiting: VecDeque::new(), limit, marks: policy == EcnPolicy::Mark }
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.waiting.iter().map(|offer| u64::from(offer.len)).sum()
+    }
+
+    /// In bytes or in packets.
+    pub(crate) fn held(&self, in_bytes: bool) -> f64 {
+        if in_bytes { self.bytes() as f64 } else { self.waiting.len() as f64 }
+    }
+
+    /// In typical packets of 512 bytes where `in_bytes`, else in packets.
+    pub(crate) fn len(&self, in_bytes: bool) -> f64 {
+        if in_bytes { self.bytes() as f64 / 512.0 } else { self.waiting.len() as f64 }
+    }
+
+    /// Does the buffer refuse a packet of `len` bytes?
+    pub(crate) fn is_full(&self, len: u32) -> bool {
+        self.waiting.len() as u32 >= self.limit.max_packets()
+            || self.bytes() + u64::from(len) > self.limit.max_bytes()
+    }
+
+    /// Can a signal be a mark?
+    pub(crate) fn can_mark(&self, offer: Offer) -> bool {
+        self.marks && offer.ecn.is_capable()
+    }
+
+    /// Lets in what is not dropped: what has no `cause`, and what is marked in place of a drop.
+    pub(crate) fn admit(
+        &mut self,
+        mut offer: Offer,
+        cause: Option<Cause>,
+        is_marked: bool,
+        events: &mut Vec<Event>,
+    ) {
+        match cause {
+            Some(cause) if !is_marked => return events.push(Event::Dropped(offer.frame, cause)),
+            Some(cause) => {
+                offer.ecn = Ecn::Ce;
+                events.push(Event::Marked(offer.frame, cause));
+            }
+            None => {}
+        }
+        self.waiting.push_back(offer);
+    }
+
+    /// Gives the signal, as a drop or as a mark, and lets in what was not dropped; false when the
+    /// buffer refused it.
+    pub(crate) fn settle(&mut self, offer: Offer, signalled: bool, events: &mut Vec<Event>) -> bool {
+        let marks = self.can_mark(offer);
+        let is_refused = (marks || !signalled) && self.is_full(offer.len);
+        let cause = if is_refused { Some(Cause::Overflow) } else { signalled.then_some(Cause::Early) };
+        self.admit(offer, cause, marks && !is_refused, events);
+        !is_refused
+    }
+
+    /// Sends the oldest; false when there is none.
+    pub(crate) fn send(&mut self, events: &mut Vec<Event>) -> bool {
+        let sent = self.waiting.pop_front();
+        events.extend(sent.map(|offer| Event::Sent(offer.frame)));
+        sent.is_some()
+    }
+}
+
+/// Random traffic: its load swings between half and thrice the link's rate, and at times it pauses.
+pub(crate) struct Traffic {
+    /// Loads, one after the other.
+    pub(crate) loads: [f64; 5],
+    /// How many packets come at each.
+    pub(crate) turn: u32,
+    /// The time that the link takes for two packets, in nanoseconds.
+    pub(crate) two_packets: f64,
+    /// How many of all packets come together with the one before.
+    pub(crate) together: f64,
+    /// In nanoseconds.
+    pub(crate) longest_pause: u32,
+    /// The flow of a packet, by its number.
+    pub(crate) flow: fn(&mut Rng, u32) -> u64,
+    pub(crate) len: fn(&mut Rng) -> u32,
+}
+
+impl Default for Traffic {
+    /// Packets of 512 bytes on average at 10 Mbit/s. One flow of twelve sends a third of all.
+    fn default() -> Self {
+        Traffic {
+            loads: [3.0, 1.1, 0.5, 1.6, 1.0],
+            turn: 500,
+            two_packets: 819_200.0,
+            together: 0.1,
+            longest_pause: 400_000_000,
+            flow: |rng, _| if rng.chance(0.27) { 0 } else { rng.below(12).into() },
+            len: |rng| if rng.chance(0.5) { 512 } else { 40 + rng.below(960) },
+        }
+    }
+}
+
+impl Traffic {
+    /// The next step: the time, whether the transmitter polls, and the arrival.
+    fn step(&self, rng: &mut Rng, frame: u32, mut now: u64) -> (u64, bool, Offer) {
+        let load = self.loads[(frame / self.turn) as usize % 5];
+        if !rng.chance(self.together) {
+            now += (self.two_packets * rng.uniform() / load) as u64;
+        }
+        if rng.chance(0.001) {
+            now += u64::from(rng.below(self.longest_pause));
+        }
+        let polls = rng.chance(1.0 / load);
+        let (len, flow) = ((self.len)(rng), (self.flow)(rng, frame));
+        let (class, color) = (flow as u32 % 4, (mix(frame.into()) % 3) as u8);
+        (
+            now,
+            polls,
+            Offer { frame, flow, class, color, len, arrived: now, ecn: Ecn::from_bits(rng.below(4) as u8) },
+        )
+    }
+}
+
+/// How often each event was met, by the name of its cause, or as `marked` or `sent`.
+pub(crate) type Met = BTreeMap<&'static str, u32>;
+
+/// Adds what was met in another run.
+pub(crate) fn add(met: &mut Met, other: Met) {
+    other.into_iter().for_each(|(name, n)| *met.entry(name).or_default() += n);
+}
+
+/// Each of `names` was met more than `least` times.
+#[track_caller]
+pub(crate) fn assert_met(met: &Met, names: &[&str], least: u32) {
+    for name in names {
+        assert!(met.get(name).is_some_and(|&n| n > least), "{name} was hardly met: {met:?}");
+    }
+}
+
+/// Offers `packets` packets to both and compares what becomes of each; `watch` compares their
+/// states.
+pub(crate) fn compare<D: Dropper, R: Reading>(
+    queue: &mut Queue<Fcfs, D>,
+    reading: &mut R,
+    traffic: &Traffic,
+    (packets, seed): (u32, u64),
+    watch: impl Fn(&Queue<Fcfs, D>, &R),
+) -> Met {
+    let (mut now, mut met, mut rng) = (0, Met::new(), Seed(seed).stream("traffic"));
+    for frame in 0..packets {
+        let (at, polls, offer) = traffic.step(&mut rng, frame, now);
+        now = at;
+        let (mut events, mut read) = (Events::default(), Vec::new());
+        let at = Time::from_ns(now);
+        if polls {
+            let sent = queue.dequeue(at, &mut events);
+            events.0.extend(sent.map(|packet| Event::Sent(packet.frame)));
+            reading.request(now, &mut read);
+        }
+        queue.enqueue(offer.packet(), at, &mut events);
+        reading.offer(offer, now, &mut read);
+        events.0.sort();
+        read.sort();
+        assert_eq!(events.0, read, "frame {frame}");
+        watch(queue, reading);
+        for event in read {
+            *met.entry(event.name()).or_default() += 1;
+        }
+    }
+    met
+}
+
+/// Are two states the same but for the rounding of sums and powers that were taken in another
+/// order?
+#[track_caller]
+pub(crate) fn assert_near(ours: f64, theirs: f64) {
+    // Ten thousand roundings of half a unit in the last place, 1.1e-16 each, with a good margin.
+    assert!((ours - theirs).abs() <= 1e-10 * theirs.abs().max(1.0), "{ours} {theirs}");
+}

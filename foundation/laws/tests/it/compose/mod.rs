@@ -1,0 +1,91 @@
+//! Markers, RIO, and disciplines made of other disciplines.
+
+mod change;
+mod classful;
+mod conditioner;
+mod markers;
+mod prio;
+mod rio;
+mod shaper;
+
+use fairwire_catalogue::{Parameters, build};
+use fairwire_core::units::Amount;
+use fairwire_core::{
+    Backlog, Buffer, Discipline, Dropper, Limit, Packet, Probe, Queue, Rate, SetWeightError, Signals, Time,
+    Victim, Weight, scheduler::Fcfs,
+};
+use fairwire_laws::Site;
+use fairwire_testing::{Driver, Operation};
+
+fn rate(text: &str) -> Rate {
+    text.parse().expect("a rate")
+}
+
+fn site() -> Site<'static> {
+    Site { packet_bytes: 1000, ..crate::site(Amount::Packets(40)) }
+}
+
+/// The discipline of this name, with what is typed for it: `discipline("red", "[red]\ngentle =
+/// false")`.
+fn discipline(name: &str, typed: &str) -> Box<dyn Discipline> {
+    let parameters: Parameters = toml::from_str(typed).expect("well-formed");
+    build(name, &parameters, &site()).expect("allowed")
+}
+
+fn packet(frame: u32, len: u32, class: u32, now: Time) -> Packet {
+    Packet { class, ..Packet::new(frame, len, u64::from(class).into(), now) }
+}
+
+/// Classifies by flow number, since the common driver gives flows only: the class, codepoint and
+/// colour all follow from it.
+struct Classified<D> {
+    inner: D,
+    classes: u64,
+}
+
+impl<D: Discipline> Discipline for Classified<D> {
+    fn enqueue(&mut self, mut packet: Packet, now: Time, signals: &mut dyn Signals) {
+        let class = packet.flow.0 % self.classes;
+        packet.class = class as u32;
+        packet.dscp = class as u8;
+        packet.color = (class % 3) as u8;
+        self.inner.enqueue(packet, now, signals);
+    }
+    fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+        self.inner.dequeue(now, signals)
+    }
+    fn ready_at(&self) -> Option<Time> {
+        self.inner.ready_at()
+    }
+    fn backlog(&self) -> Backlog {
+        self.inner.backlog()
+    }
+    fn inspect(&self, probe: &mut dyn Probe) {
+        self.inner.inspect(probe);
+    }
+    fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+        self.inner.drain(take);
+    }
+    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
+        self.inner.set_weight(class, weight)
+    }
+}
+
+/// Flows of `classes` classes lose no packet in `inner`, whatever is done.
+fn assert_conserves(inner: impl Discipline, classes: u64, sequence: &[Operation]) {
+    Driver::new(Classified { inner, classes }).run(sequence);
+}
+
+/// Pushes out the oldest: one arrival may push out several, and a sent one may be preceded by
+/// drops.
+struct DropFront;
+
+impl Dropper for DropFront {
+    fn victim(&mut self, _: &Packet, buffer: &Buffer, _: Time) -> Victim {
+        buffer.oldest().map_or(Victim::Arrival, Victim::Waiting)
+    }
+}
+
+fn drop_front(bytes: u64) -> Box<dyn Discipline> {
+    Box::new(Queue::new(Limit::bytes(bytes), Fcfs, DropFront))
+}

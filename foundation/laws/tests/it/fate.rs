@@ -1,0 +1,97 @@
+//! Records of what becomes of packets.
+
+use fairwire_core::{Cause, Discipline, Packet, Signals};
+
+/// One thing that became of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Event {
+    Dropped(u32, Cause),
+    Marked(u32, Cause),
+    Sent(u32),
+}
+
+impl Event {
+    /// The name of its cause, or `marked` or `sent`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Event::Dropped(_, cause) => cause.name(),
+            Event::Marked(..) => "marked",
+            Event::Sent(_) => "sent",
+        }
+    }
+}
+
+/// Everything that happened, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Events(pub(crate) Vec<Event>);
+
+impl Events {
+    /// The frames that were dropped, each with its cause.
+    pub(crate) fn dropped(&self) -> Vec<(u32, Cause)> {
+        let dropped = |event: &Event| {
+            if let Event::Dropped(frame, cause) = *event { Some((frame, cause)) } else { None }
+        };
+        self.0.iter().filter_map(dropped).collect()
+    }
+
+    /// The frames that were dropped.
+    pub(crate) fn lost(&self) -> Vec<u32> {
+        self.dropped().into_iter().map(|(frame, _)| frame).collect()
+    }
+
+    /// How many were dropped for this cause.
+    pub(crate) fn dropped_by(&self, cause: Cause) -> usize {
+        self.dropped().iter().filter(|(_, of)| *of == cause).count()
+    }
+
+    /// The frames that were marked, each with its cause.
+    pub(crate) fn marked(&self) -> Vec<(u32, Cause)> {
+        let marked = |event: &Event| {
+            if let Event::Marked(frame, cause) = *event { Some((frame, cause)) } else { None }
+        };
+        self.0.iter().filter_map(marked).collect()
+    }
+}
+
+impl Signals for Events {
+    fn dropped(&mut self, packet: Packet, cause: Cause) {
+        self.0.push(Event::Dropped(packet.frame, cause));
+    }
+    fn marked(&mut self, packet: &Packet, cause: Cause) {
+        self.0.push(Event::Marked(packet.frame, cause));
+    }
+}
+
+/// The fate of one packet on its arrival.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Fate {
+    #[default]
+    In,
+    Marked(Cause),
+    Dropped(Cause),
+}
+
+impl Fate {
+    /// The fate of `packet`, which is offered to `discipline` when it arrives.
+    pub(crate) fn of(packet: Packet, discipline: &mut impl Discipline) -> Fate {
+        let (now, mut fate) = (packet.arrived, Fate::In);
+        discipline.enqueue(packet, now, &mut fate);
+        fate
+    }
+}
+
+impl Signals for Fate {
+    fn dropped(&mut self, _: Packet, cause: Cause) {
+        *self = Fate::Dropped(cause);
+    }
+    fn marked(&mut self, _: &Packet, cause: Cause) {
+        *self = Fate::Marked(cause);
+    }
+}
+
+/// The value that `discipline` shows under `name`.
+pub(crate) fn gauge(discipline: &(impl Discipline + ?Sized), name: &str) -> f64 {
+    let mut found = None;
+    discipline.inspect(&mut |shown: &str, _, value: f64| found = (shown == name).then_some(value).or(found));
+    found.unwrap_or_else(|| panic!("there is no `{name}`"))
+}

@@ -1,0 +1,30 @@
+//! The push-out disciplines and CHOKe, each against a plain reading of its rule: lists that are
+//! searched, with none of the code under test.
+
+mod choke;
+mod parameters;
+mod plain;
+mod register;
+mod uniform;
+mod victims;
+
+pub(crate) use crate::site;
+use fairwire_core::{Buffer, Chosen, Needs, Packet, Rng, Scheduler, Time};
+
+/// A packet of `flow`, in the class of that number modulo 4.
+pub(crate) fn packet(frame: u32, flow: u64, len: u32) -> Packet {
+    Packet { class: flow as u32 % 4, ..Packet::new(frame, len, flow.into(), Time::ZERO) }
+}
+
+/// Serves the oldest packet of a random flow, so that flows shrink in any order.
+#[derive(Debug)]
+pub(crate) struct Lottery(pub Rng);
+
+impl Scheduler for Lottery {
+    fn needs(&self) -> Needs {
+        Needs::FLOWS
+    }
+    fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
+        buffer.random_flow(&mut self.0).map(|flow| buffer.flow_head(flow).into())
+    }
+}

@@ -1,0 +1,128 @@
+//! AVQ: the pseudo-code read once more, and where its virtual capacity comes to rest.
+
+use super::site;
+use crate::beside::{Event, Line, Offer, Reading, Traffic, assert_near, compare};
+use fairwire_core::scheduler::Fcfs;
+use fairwire_core::{Buffer, Cause, Dropper, EcnPolicy, Limit, Packet, Queue, Time, Verdict};
+use fairwire_laws::dropper::avq::{Avq, Config, Spec};
+use fairwire_laws::spec::Measure;
+
+fn config() -> Config {
+    Spec::default().check(&site()).expect("the defaults are allowed")
+}
+
+/// The pseudo-code with none of the code under test: everything in bytes and seconds.
+struct Plain {
+    config: Config,
+    line: Line,
+    vq: f64,
+    c: f64,
+    s: u64,
+}
+
+impl Reading for Plain {
+    fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
+        let in_bytes = self.config.measure == Measure::Bytes;
+        let b = if in_bytes { f64::from(offer.len) } else { 512.0 };
+        let dt = (now - self.s) as f64 * 1e-9;
+        self.vq = f64::max(self.vq - self.c * dt, 0.0);
+        let marked = self.vq + b > 20_480.0;
+        if !marked {
+            self.vq += b;
+        }
+        let link = 1_250_000.0;
+        let gamma = self.config.utilization;
+        self.c = f64::max(
+            f64::min(self.c + self.config.alpha * gamma * link * dt, link) - self.config.alpha * b,
+            0.0,
+        );
+        self.s = now;
+        self.line.settle(offer, marked, events);
+    }
+
+    fn request(&mut self, _: u64, events: &mut Vec<Event>) {
+        self.line.send(events);
+    }
+}
+
+#[test]
+fn it_decides_as_the_pseudo_code_does_in_packets_and_in_bytes() {
+    for measure in [Measure::Bytes, Measure::Packets] {
+        for policy in [EcnPolicy::Drop, EcnPolicy::Mark] {
+            let config = Config { measure, ..config() };
+            let mut queue = Queue::new(config.limit, Fcfs, Avq::new(config)).with_ecn(policy);
+            let line = Line::new(config.limit, policy);
+            let mut plain = Plain { config, line, vq: 0.0, c: 1_250_000.0, s: 0 };
+            let met = compare(&mut queue, &mut plain, &Traffic::default(), (20_000, 7), |queue, plain| {
+                assert_near(queue.dropper().virtual_backlog(), plain.vq);
+                assert_near(queue.dropper().virtual_capacity(), plain.c);
+                assert!((0.0..=1_250_000.0).contains(&queue.dropper().virtual_capacity()));
+            });
+            assert!(met["early"] > 500 && met["sent"] > 3000, "{met:?}");
+            assert_eq!(met.contains_key("marked"), policy == EcnPolicy::Mark, "{met:?}");
+        }
+    }
+}
+
+/// Offers packets of 512 bytes at `load` times the link's rate for `seconds`; returns how many of
+/// all were signalled.
+fn signalled(avq: &mut Avq, load: f64, seconds: f64) -> f64 {
+    let buffer = Buffer::new(Limit::packets(40));
+    let gap = 409_600.0 / load;
+    let packets = (seconds * 1e9 / gap) as u32;
+    let judged = (0..packets).map(|i| {
+        let now = Time::from_ns((f64::from(i) * gap) as u64);
+        avq.on_arrival(&Packet::new(i, 512, 0.into(), now), &buffer, now)
+    });
+    judged.filter(|verdict| *verdict != Verdict::Pass).count() as f64 / f64::from(packets)
+}
+
+#[test]
+fn a_packet_longer_than_the_virtual_buffer_passes_an_idle_link() {
+    let mut avq = Avq::new(config());
+    let buffer = Buffer::new(Limit::packets(40));
+    // 65,000 bytes once a second, on a link that sends 1,250,000 in that time, with a virtual
+    // buffer of 20,480.
+    for second in 1..=1000 {
+        let now = Time::from_ns(second * 1_000_000_000);
+        let verdict = avq.on_arrival(&Packet::new(0, 65_000, 0.into(), now), &buffer, now);
+        assert_eq!(verdict, Verdict::Pass, "after {second} s");
+        // What comes right behind it finds the virtual queue in use.
+        let verdict = avq.on_arrival(&Packet::new(0, 512, 0.into(), now), &buffer, now);
+        assert_eq!(verdict, Verdict::Signal(Cause::Early), "after {second} s");
+    }
+}
+
+#[test]
+fn below_the_wanted_use_nothing_is_signalled_and_the_virtual_capacity_is_the_links() {
+    let mut avq = Avq::new(config());
+    assert_eq!(signalled(&mut avq, 0.97, 20.0), 0.0);
+    // At the arrival itself one packet's worth has just been taken off.
+    assert!(
+        (avq.virtual_capacity() - (1_250_000.0 - 0.15 * 512.0)).abs() < 1e-6,
+        "{}",
+        avq.virtual_capacity()
+    );
+}
+
+#[test]
+fn above_the_wanted_use_signals_come_although_the_link_could_send_all() {
+    let mut avq = Avq::new(config());
+    // The virtual capacity falls by alpha (0.99 - 0.98) of the link's rate per second: 3 % in 20 s.
+    // So it comes to be below the load after 6.7 s, and the 20480 bytes of room are used up a while
+    // later.
+    let part = signalled(&mut avq, 0.99, 20.0);
+    assert!((0.001..0.02).contains(&part), "{part}");
+    let fallen = 1.0 - avq.virtual_capacity() / 1_250_000.0;
+    // 3 %, a packet's worth or the rounding of times apart.
+    assert!((0.028..0.032).contains(&fallen), "{fallen}");
+}
+
+#[test]
+fn senders_who_do_not_listen_are_let_through_less_and_less() {
+    let mut avq = Avq::new(config());
+    // alpha (0.98 - 1.5) of the link's rate per second: nothing is left after 12.8 s.
+    signalled(&mut avq, 1.5, 13.0);
+    // Between two arrivals it rises by less than the next takes off.
+    assert_eq!(avq.virtual_capacity(), 0.0);
+}

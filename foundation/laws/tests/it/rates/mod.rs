@@ -1,0 +1,16 @@
+//! Laws on rates and on overflow: RQM, REM, BLUE, AVQ and SFB, each beside a second, straight-line
+//! reading of its paper.
+
+mod avq;
+mod blue;
+mod rem;
+mod rqm;
+mod sfb;
+
+use fairwire_core::units::Amount;
+use fairwire_laws::Site;
+
+/// 10 Mbit/s, packets of 512 bytes, room for 40.
+fn site() -> Site<'static> {
+    crate::site(Amount::Packets(40))
+}

@@ -1,0 +1,368 @@
+//! Straight-line transcriptions: no heaps, no hooks for push-out, everything looked up anew at each
+//! request. The drops of the discipline under test are replayed on the transcription, and every
+//! packet that leaves must be the same.
+
+use super::link::{Drops, ENTRIES, LongestFront, entry, site, terms};
+use crate::Typed;
+use fairwire_core::{
+    Buffer, Cause, Discipline, Dropper, Left, Needs, Packet, Queue, Seed, Time, Verdict, Victim,
+};
+use fairwire_laws::scheduler::{Kind, Terms};
+use std::collections::BTreeMap;
+
+/// What is known of a flow.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    /// Where the packet at the head starts, or the last one ended; for DRR the deficit.
+    tag: u64,
+    /// Equal tags go by turn; for DRR this is the order of the round.
+    turn: u64,
+    waiting: u32,
+}
+
+/// All five schedulers at equal weights, in whole bytes, at a constant time.
+struct Printed {
+    name: &'static str,
+    quantum: u64,
+    packets: Vec<(u32, u64, u64)>, // frame, flow, len; in order of arrival
+    flows: BTreeMap<u64, Flow>,
+    virtual_time: u64,
+    frame_begin: u64,
+    turn: u64,
+    sending: u64,         // bytes that virtual time has not been moved for
+    visited: Option<u64>, // DRR: the flow that has had the quantum of this visit
+}
+
+impl Printed {
+    fn new(name: &'static str, quantum: u64) -> Self {
+        Printed {
+            name,
+            quantum,
+            packets: Vec::new(),
+            flows: BTreeMap::new(),
+            virtual_time: 0,
+            frame_begin: 0,
+            turn: 0,
+            sending: 0,
+            visited: None,
+        }
+    }
+
+    fn next_turn(&mut self) -> u64 {
+        self.turn += 1;
+        self.turn
+    }
+
+    fn arrive(&mut self, frame: u32, flow: u64, len: u64) {
+        self.packets.push((frame, flow, len));
+        let turn = self.next_turn();
+        let known = self.flows.entry(flow).or_default();
+        known.waiting += 1;
+        if known.waiting == 1 {
+            known.turn = turn;
+            known.tag = if self.name == "drr" { 0 } else { known.tag.max(self.virtual_time) };
+        }
+    }
+
+    fn leave(&mut self, frame: u32) {
+        let at = self.packets.iter().position(|packet| packet.0 == frame).expect("it waits");
+        let (_, flow, _) = self.packets.remove(at);
+        let known = self.flows.get_mut(&flow).expect("known");
+        known.waiting -= 1;
+        if known.waiting == 0 && self.visited == Some(flow) {
+            self.visited = None;
+        }
+    }
+
+    /// Frame and length of the first packet of a flow.
+    fn head(&self, flow: u64) -> (u32, u64) {
+        let head = self.packets.iter().find(|packet| packet.1 == flow).expect("backlogged");
+        (head.0, head.2)
+    }
+
+    fn backlogged(&self) -> Vec<(u64, Flow)> {
+        self.flows.iter().filter(|flow| flow.1.waiting > 0).map(|(&name, &flow)| (name, flow)).collect()
+    }
+
+    /// The packet to send, by frame. Those that `drops` picks are dropped on departure, and cost
+    /// their flows nothing.
+    fn request(&mut self, drops: impl Fn(u32) -> bool) -> Option<u32> {
+        loop {
+            let virtual_time = self.virtual_time;
+            let (frame, before) = if self.name == "drr" { self.round_robin() } else { self.by_tags() }?;
+            let &(_, flow, _) = self.packets.iter().find(|packet| packet.0 == frame).expect("it waits");
+            self.leave(frame);
+            if !drops(frame) {
+                return Some(frame);
+            }
+            let known = self.flows.get_mut(&flow).expect("known");
+            (known.tag, known.turn) = (before.tag, before.turn);
+            self.sending = 0;
+            if ["scfq", "sfq-start"].contains(&self.name) {
+                self.virtual_time = virtual_time; // it is the tag of what is being sent
+            }
+        }
+    }
+
+    /// Shreedhar and Varghese 1996, figure 2. The packet, and its flow as it was before it paid.
+    fn round_robin(&mut self) -> Option<(u32, Flow)> {
+        loop {
+            let (first, _) = self.backlogged().into_iter().min_by_key(|(_, flow)| flow.turn)?;
+            let (frame, len) = self.head(first);
+            let turn = self.next_turn();
+            let flow = self.flows.get_mut(&first).expect("known");
+            if self.visited != Some(first) {
+                flow.tag += self.quantum;
+                self.visited = Some(first);
+            }
+            if len <= flow.tag {
+                let before = *flow;
+                flow.tag -= len;
+                return Some((frame, before));
+            }
+            flow.turn = turn;
+            self.visited = None;
+        }
+    }
+
+    fn by_tags(&mut self) -> Option<(u32, Flow)> {
+        self.end_of_transmission();
+        let backlogged = self.backlogged();
+        let Some(least_start) = backlogged.iter().map(|(_, flow)| flow.tag).min() else {
+            let last = self.flows.values().map(|flow| flow.tag).max().unwrap_or(0);
+            self.virtual_time = self.virtual_time.max(last);
+            self.frame_begin = self.virtual_time;
+            return None;
+        };
+        let finish = |name: u64, flow: Flow| flow.tag + self.head(name).1;
+        let by = |key: fn(u64, u64) -> u64| {
+            let key = |&(name, flow): &(u64, Flow)| (key(flow.tag, finish(name, flow)), flow.turn);
+            backlogged.iter().copied().min_by_key(key).expect("not empty")
+        };
+        let (mut virtual_time, mut frame_begin) = (self.virtual_time, self.frame_begin);
+        let (name, flow) = match self.name {
+            "sfq-start" => {
+                virtual_time = least_start;
+                by(|start, _| start)
+            }
+            "scfq" => {
+                let (name, flow) = by(|_, finish| finish);
+                virtual_time = virtual_time.max(finish(name, flow));
+                (name, flow)
+            }
+            "fbfq" => {
+                while least_start >= frame_begin + self.quantum {
+                    frame_begin += self.quantum;
+                }
+                virtual_time = virtual_time.max(frame_begin);
+                by(|_, finish| finish)
+            }
+            _ => {
+                if least_start > virtual_time {
+                    virtual_time = least_start;
+                }
+                let may = backlogged.iter().filter(|(_, flow)| flow.tag <= virtual_time);
+                *may.min_by_key(|&&(name, flow)| (finish(name, flow), flow.turn)).expect("the least may")
+            }
+        };
+        let (frame, len) = self.head(name);
+        let turn = self.next_turn();
+        let known = self.flows.get_mut(&name).expect("known");
+        (known.tag, known.turn) = (flow.tag + len, turn);
+        (self.virtual_time, self.frame_begin) = (virtual_time, frame_begin);
+        self.sending = len;
+        Some((frame, flow))
+    }
+
+    /// FBFQ and WF2Q+: virtual time advances by the bytes sent over the number of flows that a
+    /// fluid server would be serving. These are flows with packets waiting, or with tags that lie
+    /// ahead.
+    fn end_of_transmission(&mut self) {
+        let mut bytes = std::mem::take(&mut self.sending);
+        if !["fbfq", "wf2q+"].contains(&self.name) {
+            return;
+        }
+        loop {
+            let ahead = |flow: &&Flow| flow.waiting == 0 && flow.tag > self.virtual_time;
+            let least = self.flows.values().filter(ahead).map(|flow| flow.tag).min();
+            let served = self.flows.values().filter(|flow| flow.waiting > 0 || ahead(flow)).count() as u64;
+            if served == 0 || bytes == 0 {
+                return;
+            }
+            assert_eq!(bytes % served, 0, "the lengths were chosen so that everything divides");
+            let step = least.map_or(u64::MAX, |least| least - self.virtual_time).min(bytes / served);
+            self.virtual_time += step;
+            bytes -= step * served;
+        }
+    }
+}
+
+/// A discipline and its transcription, side by side.
+struct Pair {
+    queue: Box<dyn Discipline>,
+    printed: Printed,
+    frame: u32,
+    drops_on_departure: bool,
+}
+
+/// Every third packet.
+fn is_picked(frame: u32) -> bool {
+    frame.is_multiple_of(3)
+}
+
+/// Drops every third packet on departure, and pushes out the front of the longest queue.
+struct DropsThird;
+
+impl Dropper for DropsThird {
+    fn needs(&self) -> Needs {
+        Needs::FLOWS
+    }
+    fn on_departure(&mut self, packet: &Packet, _: Left, _: &Buffer, _: Time) -> Verdict {
+        if is_picked(packet.frame) { Verdict::Drop(Cause::Forced) } else { Verdict::Pass }
+    }
+    fn victim(&mut self, packet: &Packet, buffer: &Buffer, now: Time) -> Victim {
+        LongestFront.victim(packet, buffer, now)
+    }
+}
+
+impl Pair {
+    fn new(name: &'static str, queue: Box<dyn Discipline>, quantum: u64) -> Self {
+        Pair { queue, printed: Printed::new(name, quantum), frame: 0, drops_on_departure: false }
+    }
+
+    fn that_drops_on_departure(name: &'static str, (kind, terms): &(Kind, Terms)) -> Self {
+        let queue = Queue::new(terms.limit, kind.scheduler(terms), DropsThird);
+        let pair = Pair::new(name, Box::new(queue), terms.quantum.into());
+        Pair { drops_on_departure: true, ..pair }
+    }
+
+    fn arrive(&mut self, flow: u64, len: u32) {
+        self.frame += 1;
+        let mut gone = Drops::default();
+        self.queue.enqueue(Packet::new(self.frame, len, flow.into(), Time::ZERO), Time::ZERO, &mut gone);
+        let gone: Vec<u32> = gone.0.iter().map(|drop| drop.1).collect();
+        for &frame in gone.iter().filter(|&&frame| frame != self.frame) {
+            self.printed.leave(frame);
+        }
+        // An arrival that was refused never came in.
+        if !gone.contains(&self.frame) {
+            self.printed.arrive(self.frame, flow, len.into());
+        }
+    }
+
+    fn request(&mut self, context: impl Fn() -> String) {
+        let sent = self.queue.dequeue(Time::ZERO, &mut Drops::default()).map(|packet| packet.frame);
+        let printed = self.printed.request(|frame| self.drops_on_departure && is_picked(frame));
+        assert_eq!(sent, printed, "{}: {}", self.printed.name, context());
+    }
+}
+
+/// The quantum of a scheduler with rounds, as it is typed.
+fn quantum(name: &str, bytes: u32) -> String {
+    if ["drr", "fbfq"].contains(&name) { format!("quantum = '{bytes} B'\n") } else { String::new() }
+}
+
+/// The terms of the scheduler of this entry.
+fn terms_of(name: &str, packets: u32, bytes: u32) -> (Kind, Terms) {
+    let service = if name == "sfq-start" { "sfq" } else { name };
+    terms(&format!("{{ '{service}' = {{ {} }} }}", quantum(name, bytes).trim()), packets)
+}
+
+/// 6^6: six steps of virtual time, each divided by up to three flows, stay whole.
+const UNIT: u32 = 46_656;
+
+/// Does the `n`th sequence of six operations, each an arrival of one of three flows or a request,
+/// and then empties it. Flows have packets of one, two and three units, so that push-outs meet tags
+/// of all kinds.
+fn compare(mut pair: Pair, n: u32, context: &str) {
+    for step in 0..6 {
+        match (n >> (2 * step)) & 3 {
+            3 => pair.request(|| format!("{context}, sequence {n}")),
+            flow => pair.arrive(flow.into(), UNIT * (flow + 1)),
+        }
+    }
+    for _ in 0..=4 {
+        pair.request(|| format!("{context}, sequence {n}, at the end"));
+    }
+}
+
+#[test]
+fn every_sequence_of_six_operations_on_three_flows_is_served_as_printed() {
+    for name in ENTRIES {
+        for packets in 1..=4 {
+            for dropper in ["lqd", "tail-drop"] {
+                let typed = Typed::new(name, &format!("{}dropper = '{dropper}'", quantum(name, 100_000)));
+                let context = format!("{packets} packets, {dropper}");
+                for n in 0..4096 {
+                    compare(Pair::new(name, typed.built(&site(packets)), 100_000), n, &context);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_sequence_of_six_operations_with_drops_on_departure_is_served_as_printed() {
+    for name in ENTRIES {
+        for packets in 1..=4 {
+            let terms = terms_of(name, packets, 100_000);
+            for n in 0..4096 {
+                let pair = Pair::that_drops_on_departure(name, &terms);
+                compare(pair, n, &format!("{packets} packets"));
+            }
+        }
+    }
+}
+
+#[test]
+fn long_random_sequences_are_served_as_printed_where_virtual_time_needs_no_division() {
+    for (name, seed) in
+        ["drr", "scfq", "sfq-start"].into_iter().flat_map(|name| (0..40).map(move |s| (name, s)))
+    {
+        let mut rng = Seed(seed).stream("printed");
+        let dropper = if seed % 2 == 0 { "lqd" } else { "tail-drop" };
+        let queue = entry(name, 1 + rng.below(20), &format!("dropper = '{dropper}'"));
+        let mut pair = Pair::new(name, queue, 1514);
+        for step in 0..1000 {
+            // Runs of arrivals and of requests, so that it fills and empties.
+            if rng.chance(if (step / 50) % 2 == 0 { 0.7 } else { 0.4 }) {
+                pair.arrive(rng.below(6).into(), 40 + rng.below(1475));
+            } else {
+                pair.request(|| format!("seed {seed}, step {step}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn random_sequences_with_packets_of_all_lengths_on_two_flows_are_served_as_printed() {
+    // 2^14 and its multiples: 14 operations halve virtual time's steps 14 times at most. A frame is
+    // about two packets.
+    for name in ENTRIES {
+        for seed in 0..2000 {
+            let mut rng = Seed(seed).stream("two flows");
+            let packets = 2 + rng.below(3);
+            let mut pair = match seed % 2 {
+                0 => Pair::new(name, entry(name, packets, &quantum(name, 40_000)), 40_000),
+                _ => Pair::that_drops_on_departure(name, &terms_of(name, packets, 40_000)),
+            };
+            for step in 0..14 {
+                match rng.below(5) {
+                    0 | 1 => pair.request(|| format!("seed {seed}, step {step}")),
+                    _ => pair.arrive(rng.below(2).into(), (1 + rng.below(4)) << 14),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_transcription_serves_by_least_tag_and_by_turn() {
+    // By hand: SCFQ with lengths 3, 1, 1 of flows 0, 1, 1: flow 1 ends at 1 and 2, flow 0 at 3.
+    let mut printed = Printed::new("scfq", 0);
+    for (frame, (flow, len)) in [(0, 3), (1, 1), (1, 1)].into_iter().enumerate() {
+        printed.arrive(frame as u32, flow, len);
+    }
+    let order: Vec<_> = (0..4).map(|_| printed.request(|_| false)).collect();
+    assert_eq!(order, [Some(1), Some(2), Some(0), None]);
+}
