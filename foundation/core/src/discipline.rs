@@ -135,6 +135,7 @@ impl Backlog {
 }
 
 impl Discipline for Box<dyn Discipline> {
+    #[inline]
     fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
         (**self).enqueue(packet, now, signals);
     }
@@ -144,12 +145,14 @@ impl Discipline for Box<dyn Discipline> {
     fn release(&mut self) {
         (**self).release();
     }
+    #[inline]
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
         (**self).dequeue(now, signals)
     }
     fn ready_at(&self) -> Option<Time> {
         (**self).ready_at()
     }
+    #[inline]
     fn backlog(&self) -> Backlog {
         (**self).backlog()
     }

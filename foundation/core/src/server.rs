@@ -96,6 +96,7 @@ impl Server {
     }
 
     /// Packets waiting, without the one being sent.
+    #[inline]
     pub fn backlog(&self) -> Backlog {
         self.discipline.backlog()
     }
