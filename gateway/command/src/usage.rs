@@ -4,6 +4,8 @@ use super::client::{answer, since_1970};
 use crate::args::UsageArgs;
 use fairwire_control::protocol::{Answer, Request};
 use fairwire_control::snapshot::Snapshot;
+use fairwire_core::Duration;
+use fairwire_linux::clock;
 use fairwire_terminal::failure::{Ending, Failure};
 use fairwire_terminal::file;
 use fairwire_terminal::print::print;
@@ -11,14 +13,16 @@ use fairwire_terminal::print::print;
 /// The columns.
 const HEAD: [&str; 8] = ["read_s", "started_s", "gateway", "way", "class", "parent", "bytes", "dropped"];
 
+/// Counters are copied at each `telemetry.interval`, which is at most 10 s.
+const PATIENCE: Duration = Duration::from_secs(12);
+const GLANCE: Duration = Duration::from_ms(20);
+
 /// Writes a row for each class and way.
 pub(crate) fn usage(args: &UsageArgs) -> Result<Ending, Failure> {
     if let Some(path) = &args.out {
         file::check_writable("--out", path, &["csv"])?;
     }
-    let Answer::Snapshot(snapshot) = answer(&args.whom, &Request::Status { classes: true })? else {
-        return Err(Failure::Ours("the gateway answered something else than its status".into()));
-    };
+    let snapshot = counted(args)?;
     let text =
         rows(&snapshot, since_1970().as_secs_f64()).map_err(|error| Failure::Ours(error.to_string()))?;
     match &args.out {
@@ -26,6 +30,24 @@ pub(crate) fn usage(args: &UsageArgs) -> Result<Ending, Failure> {
         Some(path) => file::write(path, &text)?,
     }
     Ok(Ending::Done)
+}
+
+/// The gateway's snapshot, once it has counters: for a moment after a start or a reload it has none yet, and
+/// an empty table would be taken for a bill of nothing.
+fn counted(args: &UsageArgs) -> Result<Snapshot, Failure> {
+    let until = clock::now() + PATIENCE;
+    loop {
+        let Answer::Snapshot(snapshot) = answer(&args.whom, &Request::Status { classes: true })? else {
+            return Err(Failure::Ours("the gateway answered something else than its status".into()));
+        };
+        if snapshot.ways.iter().any(|way| !way.classes.is_empty()) {
+            return Ok(*snapshot);
+        }
+        if clock::now() >= until {
+            return Err(Failure::Ours(format!("the gateway has counted nothing for {PATIENCE}")));
+        }
+        clock::sleep_until(clock::now() + GLANCE);
+    }
 }
 
 /// The table in CSV, read `now_s` seconds after 1970.

@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 /// The most files beside one request; more are closed unseen.
-pub const MAX_HANDED: usize = 2;
+pub(crate) const MAX_HANDED: usize = 2;
 
 /// Open files, in the order in which the request names them.
 #[derive(Clone, Debug, Default)]

@@ -91,7 +91,7 @@ pub(crate) const OTHERS: u32 = 0;
 /// Bits of an account number that hold the place.
 const PLACE_BITS: u32 = 21;
 /// The most accounts that a configuration may request.
-pub const MAX_ACCOUNTS: usize = 1 << 20;
+pub(crate) const MAX_ACCOUNTS: usize = 1 << 20;
 /// The most places that are remembered by hash: 16 KiB, so that they stay in the cache.
 const MAX_RECENT: usize = 4096;
 /// Accounts that a new flow looks at when the table is full.
@@ -100,7 +100,7 @@ const LOOKS: usize = 4;
 /// telemetry.
 pub const SILENT: Duration = Duration::from_secs(3);
 /// The same for a flow of a single packet, as made-up senders are.
-pub const SILENT_ONCE: Duration = Duration::from_ms(500);
+pub(crate) const SILENT_ONCE: Duration = Duration::from_ms(500);
 
 /// Packets by which a host is known: more than a scan or a flood from random addresses sends by
 /// each.
@@ -309,7 +309,7 @@ impl ClassCounts {
 
     /// Adds what `before` counted, where class n of it is now `map[n]`. What is gone counts as
     /// unclaimed, so that sums stay.
-    pub fn add_renumbered(&mut self, before: &ClassCounts, map: &[u32]) {
+    pub(crate) fn add_renumbered(&mut self, before: &ClassCounts, map: &[u32]) {
         for (class, count) in before.0.iter().enumerate() {
             self.entry(renumbered(class as u32, map)).add(count);
         }

@@ -78,7 +78,7 @@ impl ArrivalLog {
     }
 
     /// A log that hands over to `shared`.
-    pub fn into_batch(shared: SharedArrivals) -> Self {
+    pub(crate) fn into_batch(shared: SharedArrivals) -> Self {
         ArrivalLog { own: Vec::with_capacity(AT_ONCE), shared: Some(shared), missed: 0 }
     }
 

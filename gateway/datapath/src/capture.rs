@@ -151,7 +151,7 @@ impl Recorder {
     }
 
     /// A recorder into `ring`.
-    pub fn into_ring(ring: SharedRing) -> Self {
+    pub(crate) fn into_ring(ring: SharedRing) -> Self {
         Recorder { ring: Some(ring), kept: 0, missed: 0 }
     }
 

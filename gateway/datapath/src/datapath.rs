@@ -69,7 +69,7 @@ impl Datapath {
     }
 
     /// When [`step`](Datapath::step) has something to do without an arrival; `None` for never.
-    pub fn next_wakeup(&self) -> Option<Time> {
+    pub(crate) fn next_wakeup(&self) -> Option<Time> {
         [self.forward.next_wakeup(), self.backward.next_wakeup()].into_iter().flatten().min()
     }
 

@@ -63,7 +63,7 @@ impl Room {
 }
 
 /// [`hand_over`] in memory that is there already, of the packets that `drain` gives.
-pub fn hand_over_in(
+pub(crate) fn hand_over_in(
     room: &mut Room,
     drain: impl FnOnce(&mut dyn FnMut(Packet)),
     mut new: Box<dyn Discipline>,

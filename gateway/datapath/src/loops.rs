@@ -171,7 +171,7 @@ impl Echoes {
 
     /// `frame` arrives by the port `side` at `now`: is it one that is to be cut?
     #[inline]
-    pub fn comes_back(&mut self, side: Side, frame: &[u8], now: Time) -> bool {
+    pub(crate) fn comes_back(&mut self, side: Side, frame: &[u8], now: Time) -> bool {
         if is_to_group(frame) {
             self.is_cut(side, frame, now)
         } else if self.hosts.is_cutting(now) {

@@ -136,7 +136,7 @@ impl FramePool {
     /// Copies all that is inside of `other` into this pool, which [`holds`](FramePool::holds) it,
     /// and writes the new name of each frame to the place of its old one in `names`. `other` is of
     /// no use after that.
-    pub fn take_all(&mut self, other: &FramePool, names: &mut Vec<u32>) {
+    pub(crate) fn take_all(&mut self, other: &FramePool, names: &mut Vec<u32>) {
         names.clear();
         names.resize(other.size.names(), VACANT);
         for id in other.ids_in_use() {
@@ -149,7 +149,7 @@ impl FramePool {
     }
 
     /// What is remembered of frame `id`, to be changed.
-    pub fn note_mut(&mut self, id: u32) -> &mut FrameNote {
+    pub(crate) fn note_mut(&mut self, id: u32) -> &mut FrameNote {
         let (cells, at) = self.cells_mut(id);
         &mut cells.notes[at as usize]
     }

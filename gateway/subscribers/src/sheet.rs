@@ -354,7 +354,7 @@ impl Sheet<'_> {
     }
 
     /// A refusal of the value in the column called `column` of `row`.
-    pub fn refuse_value(
+    pub(crate) fn refuse_value(
         &self,
         row: &Row,
         column: &str,

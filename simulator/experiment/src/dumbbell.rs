@@ -176,7 +176,7 @@ impl Shared {
 ///
 /// # Errors
 /// Where they have.
-pub fn check_access(plan: &Plan<'_>) -> Result<(), CannotRun> {
+pub(crate) fn check_access(plan: &Plan<'_>) -> Result<(), CannotRun> {
     match plan.scenario.spec().flow.iter().find(|flow| flow.access.impair.is_some()) {
         Some(flow) => {
             let given = format!("access links with faults, of `{}`", flow.group);
@@ -216,7 +216,7 @@ pub fn rates(law: &RateLaw) -> Result<Vec<(Duration, Rate)>, CannotRun> {
 impl Dumbbell {
     /// The same with this congestion control, as a kernel calls it, for every TCP flow.
     #[must_use]
-    pub fn with_congestion_control(mut self, control: &str) -> Self {
+    pub(crate) fn with_congestion_control(mut self, control: &str) -> Self {
         for sender in &mut self.senders {
             if let Sends::Tcp(name) = &mut sender.sends {
                 *name = control.into();

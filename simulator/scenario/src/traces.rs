@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn files_hold_what_the_laws_make() {
         for trace in ALL {
-            let file = format!("{}/../../traces/{}.trace", env!("CARGO_MANIFEST_DIR"), trace.name);
+            let file = format!("{}/../../scenarios/traces/{}.trace", env!("CARGO_MANIFEST_DIR"), trace.name);
             let stored = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
             assert!(stored == trace.text(), "{file}: `cargo run -p fairwire-scenario --example traces`");
         }

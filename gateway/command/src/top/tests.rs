@@ -1,4 +1,5 @@
 use super::*;
+use fairwire_control::protocol::Request;
 use fairwire_control::snapshot::{
     ClassSnapshot, FlowSnapshot, PortSnapshot, SNAPSHOT_VERSION, SojournSnapshot, TotalsSnapshot, WaySnapshot,
 };
@@ -237,6 +238,10 @@ fn the_small_pictures_are_of_what_left_between_two_snapshots_and_begin_anew_with
     assert!(view.pasts[0].throughput_bps.is_empty());
 }
 
+fn read(line: &str) -> Request {
+    Request::of_line(line.as_bytes()).expect("a request")
+}
+
 /// A gateway that answers the next client with `steps` snapshots.
 fn gateway(socket: &Path, steps: u64) -> std::thread::JoinHandle<String> {
     use std::io::{BufRead, BufReader, Write};
@@ -261,7 +266,7 @@ fn one_picture_is_printed_of_both_ways() {
     assert!(feed::fetch(&socket).is_err_and(|why| why.contains("no gateway answers at")));
     let served = gateway(&socket, 1);
     let snapshot = feed::fetch(&socket).expect("an answer");
-    assert_eq!(served.join().expect("it served"), "{\"request\":\"status\",\"classes\":true}\n");
+    assert_eq!(read(&served.join().expect("it served")), Request::Status { classes: true });
     let text = as_text(snapshot, &socket);
     assert_eq!(text.matches("fairwire gateway").count(), 1, "one head");
     for title in ["download classes", "download flows", "download dropped", "upload dropped"] {
@@ -297,8 +302,8 @@ fn all_classes_are_requested_once_they_are_wanted() {
     assert!(matches!(news.recv(), Ok(News::Classes(_))));
     let (requests, _streams) = served.join().expect("it served");
     assert_eq!(
-        requests,
-        ["{\"request\":\"watch\",\"every_ms\":10}\n", "{\"request\":\"status\",\"classes\":true}\n"]
+        requests.iter().map(|line| read(line)).collect::<Vec<_>>(),
+        [Request::Watch { every_ms: 10 }, Request::Status { classes: true }]
     );
 }
 
@@ -310,7 +315,7 @@ fn a_gateway_that_starts_again_is_found_again() {
     let news = feed::follow(socket.clone(), 10, Default::default());
     let snapshots = |count| (0..count).all(|_| matches!(news.recv(), Ok(News::Snapshot(_))));
     assert!(snapshots(3));
-    assert_eq!(first.join().expect("it served"), "{\"request\":\"watch\",\"every_ms\":10}\n");
+    assert_eq!(read(&first.join().expect("it served")), Request::Watch { every_ms: 10 });
     assert!(matches!(news.recv(), Ok(News::Lost(why)) if why.contains("has ended")));
     std::fs::remove_file(&socket).expect("its socket");
     let second = gateway(&socket, 2);

@@ -187,7 +187,7 @@ impl Classifier {
     }
 
     /// Are conversations kept apart within each flow?
-    pub fn has_conversations(&self) -> bool {
+    pub(crate) fn has_conversations(&self) -> bool {
         self.within.is_some()
     }
 
@@ -210,7 +210,7 @@ impl Classifier {
 
     /// The codepoint with which `packet` is to be sent, where its colour decides.
     #[inline]
-    pub fn codepoint_of(&self, packet: &Packet) -> Option<u8> {
+    pub(crate) fn codepoint_of(&self, packet: &Packet) -> Option<u8> {
         let Dscp::Assured(class) = self.dscp else { return None };
         Some(assured::codepoint(class, packet.color))
     }
@@ -229,7 +229,7 @@ impl Classifier {
 
     /// Are packets of `class` to be lost?
     #[inline]
-    pub fn suspends(&self, class: u32) -> bool {
+    pub(crate) fn suspends(&self, class: u32) -> bool {
         self.suspended.get(class as usize).copied().unwrap_or(false)
     }
 
@@ -240,7 +240,7 @@ impl Classifier {
 
     /// Does every packet have the same flow and the same length as with `other`? Their classes may
     /// differ.
-    pub fn names_as(&self, other: &Classifier) -> bool {
+    pub(crate) fn names_as(&self, other: &Classifier) -> bool {
         // Where flows are subscribers, they depend on the subscriber list. One hash of 64 bits
         // distinguishes keys.
         let probe = |classifier: &Classifier| classifier.hasher.hash_number(Number::Vlan(0));

@@ -36,7 +36,7 @@ pub(super) type Ends<N> = (N, N);
 
 impl Prefix {
     /// The network of `address` with `bits` leading bits, the others zero.
-    pub fn containing(address: IpAddr, bits: u8) -> Prefix {
+    pub(crate) fn containing(address: IpAddr, bits: u8) -> Prefix {
         let bits = bits.min(width(address));
         let address = match address {
             IpAddr::V4(v4) => IpAddr::V4(Ipv4Addr::from_bits(v4.to_bits() & !host_mask4(bits))),
@@ -75,13 +75,13 @@ impl Prefix {
     }
 
     /// Its addresses, if they are of IPv4.
-    pub fn ends4(&self) -> Option<Ends<u32>> {
+    pub(crate) fn ends4(&self) -> Option<Ends<u32>> {
         let IpAddr::V4(first) = self.address else { return None };
         Some((first.to_bits(), first.to_bits() | host_mask4(self.bits)))
     }
 
     /// Its addresses, if they are of IPv6.
-    pub fn ends6(&self) -> Option<Ends<u128>> {
+    pub(crate) fn ends6(&self) -> Option<Ends<u128>> {
         let IpAddr::V6(first) = self.address else { return None };
         Some((first.to_bits(), first.to_bits() | host_mask6(self.bits)))
     }

@@ -196,7 +196,7 @@ impl Direction {
 
     /// When [`advance`](Direction::advance) has something to do next; `None` when only an arrival
     /// can bring something.
-    pub fn next_wakeup(&self) -> Option<Time> {
+    pub(crate) fn next_wakeup(&self) -> Option<Time> {
         let next_poll_at = self.link.as_ref().map(|link| link.server.next_poll_at());
         let link = next_poll_at.filter(|at| *at != Time::MAX);
         [link, self.departures.next_due()].into_iter().flatten().min()

@@ -68,7 +68,7 @@ impl Store {
     }
 
     /// Is it in no file?
-    pub fn is_in_memory(&self) -> bool {
+    pub(crate) fn is_in_memory(&self) -> bool {
         self.path.is_none()
     }
 

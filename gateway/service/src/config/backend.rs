@@ -89,7 +89,7 @@ impl Backend {
     }
 
     /// Does the gateway attach to interfaces that exist without it?
-    pub fn attaches(&self) -> bool {
+    pub(crate) fn attaches(&self) -> bool {
         self.kind() != BackendKind::Tun
     }
 

@@ -441,10 +441,10 @@ pub enum OnFailure {
     Open,
 }
 
-/// A [`Burst`] as text, such as `40 Mbit/s for 10 s`.
+/// A burst as text: what a class may have beyond its ceiling after a pause, such as `40 Mbit/s for 10 s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
-#[schemars(with = "String")]
+#[schemars(with = "String", rename = "Burst")]
 pub struct BurstText(pub Burst);
 
 impl TryFrom<String> for BurstText {

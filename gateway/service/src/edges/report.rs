@@ -21,9 +21,9 @@ use sha2::{Digest as _, Sha256};
 /// The most classes in a report, and so the most that an edge reports on.
 pub const MAX_CLASSES: usize = 64;
 /// The most bytes of a report.
-pub const MAX_REPORT_BYTES: usize = HEAD + MAX_CLASSES * CLASS + TAG;
+pub(crate) const MAX_REPORT_BYTES: usize = HEAD + MAX_CLASSES * CLASS + TAG;
 /// The fewest bytes of a key: as many as its authentication has (RFC 2104, section 3).
-pub const MIN_KEY_BYTES: usize = TAG;
+pub(crate) const MIN_KEY_BYTES: usize = TAG;
 /// The most by which the clocks of two edges may differ, with the time that a report takes.
 const WINDOW_NS: u64 = 10_000_000_000;
 

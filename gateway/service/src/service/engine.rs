@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};
 
 /// A command for the thread that forwards.
-pub enum Command {
+pub(crate) enum Command {
     /// Other parts for both ways.
     Replace(Box<Replace>),
     /// Changes of classes that stay. All or none. The answer has what is no longer needed.
@@ -40,7 +40,7 @@ pub enum Command {
 
 /// Changes of classes that stay where they are.
 #[derive(Debug, Default)]
-pub(super) struct Edit {
+pub(crate) struct Edit {
     /// Other weights, by the number of the class.
     pub weights: Vec<(u32, Weight)>,
     /// Who claims which packets and who is suspended from now on, for each way.
@@ -48,7 +48,7 @@ pub(super) struct Edit {
 }
 
 /// Other parts.
-pub(super) struct Replace {
+pub(crate) struct Replace {
     /// Download, upload.
     pub ways: [Replacement; 2],
     pub class_map: Box<[u32]>,
@@ -61,7 +61,7 @@ pub(super) struct Replace {
 }
 
 /// What became of the packets, and the replaced parts, to be dropped where time does not matter.
-pub(super) struct Replaced {
+pub(crate) struct Replaced {
     pub ways: [HandedOver; 2],
     /// When.
     pub at: Time,
@@ -74,7 +74,7 @@ pub(super) struct Replaced {
 }
 
 /// What was in place until then.
-pub(super) struct ReplacedParts {
+pub(crate) struct ReplacedParts {
     _ways: [Retired; 2],
     _trips: [ClassTrips; 2],
     _samplers: Samplers,

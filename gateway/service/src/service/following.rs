@@ -26,7 +26,7 @@ const SAID: f64 = 1.5;
 type Given = [Option<autorate::Config>; 2];
 
 /// The ways that follow the line.
-pub(super) struct Following {
+pub(crate) struct Following {
     given: Given,
     autorate: Autorate,
     trips: Receiver<(RoundTrip, Time)>,

@@ -26,7 +26,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
 /// The argument after which the program hands over to [`guard_main`].
-pub const GUARD_COMMAND: &str = "gateway-guard";
+pub(crate) const GUARD_COMMAND: &str = "gateway-guard";
 
 /// The parameters of a guard.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

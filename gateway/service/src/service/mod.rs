@@ -38,8 +38,8 @@ mod together;
 mod troubles;
 
 pub use error::ServiceError;
-pub use guard::{GUARD_COMMAND, guard_main};
-pub use place::{files_of, folder, socket_of, socket_path};
+pub use guard::guard_main;
+pub use place::{files_of, folder, socket_of};
 
 use crate::config::backend::BackendKind;
 use crate::config::spec::WireSpec;

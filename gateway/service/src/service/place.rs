@@ -26,7 +26,7 @@ pub fn folder() -> PathBuf {
 }
 
 /// The control socket of the gateway `name`.
-pub fn socket_path(name: &str, given: Option<&Path>) -> PathBuf {
+pub(crate) fn socket_path(name: &str, given: Option<&Path>) -> PathBuf {
     given.map_or_else(|| folder().join(format!("{name}.sock")), Path::to_owned)
 }
 

@@ -22,7 +22,7 @@ use std::sync::mpsc::{Sender, sync_channel};
 use std::time::Duration as StdDuration;
 
 /// The configuration in place, and how to put another one there.
-pub struct Present {
+pub(crate) struct Present {
     pub config: Arc<Config>,
     pub path: PathBuf,
     pub context: PlanContext,

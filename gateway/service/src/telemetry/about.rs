@@ -46,7 +46,7 @@ pub struct WayAbout {
 
 impl WayAbout {
     /// The rate at `now`, bit/s; 0 where nothing is shaped, or nothing sent.
-    pub fn rate_bps_at(&self, now: Time) -> u64 {
+    pub(crate) fn rate_bps_at(&self, now: Time) -> u64 {
         match (&self.law, Rate::from_bps(self.rate_bps)) {
             (Some((law, start)), Some(rate)) => law.rate_after(rate, now.since(*start)).map_or(0, Rate::bps),
             _ => self.rate_bps,
@@ -55,7 +55,7 @@ impl WayAbout {
 }
 
 /// Events that the capture ring keeps, by default.
-pub const CAPTURED: u32 = 4096;
+pub(crate) const CAPTURED: u32 = 4096;
 
 /// Arrivals that are kept for replays, each way, by default: 10 MB.
 const ARRIVALS: u32 = 1 << 18;

@@ -273,7 +273,7 @@ impl Board {
     }
 
     /// How near each way is to its limits. Names are looked up: for a look now and then.
-    pub fn at_limits(&self) -> [AtLimits; 2] {
+    pub(crate) fn at_limits(&self) -> [AtLimits; 2] {
         let tick = lock(&self.tick).ways.each_ref().map(|way| (way.totals, way.throughput_bps));
         let now = lock(&self.tick).now;
         let mut store = lock(&self.store);
@@ -358,7 +358,7 @@ impl Board {
     }
 
     /// Writes the content of the capture rings to `file`. Returns the number of packets.
-    pub fn capture_into(&self, file: &File) -> io::Result<u64> {
+    pub(crate) fn capture_into(&self, file: &File) -> io::Result<u64> {
         let (about, since) = {
             let store = lock(&self.store);
             (store.about.clone(), store.since)

@@ -22,4 +22,4 @@ pub use board::{AtLimits, Board};
 pub use changes::ChangeKind;
 pub use events::NamedEvent;
 pub use observer::{Observer, PortState, Samplers};
-pub use pulse::{MAX_PICKED, Pick, Picked, Pulse, WayPulse};
+pub use pulse::{Pick, Picked, Pulse, WayPulse};

@@ -8,7 +8,7 @@ use fairwire_wire::Way;
 
 /// Classes and flows that may be picked at once: to copy them costs the thread that forwards about
 /// a microsecond.
-pub const MAX_PICKED: usize = 32;
+pub(crate) const MAX_PICKED: usize = 32;
 
 /// A class or a flow whose counters are taken at each interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -316,7 +316,7 @@ fn networks_as_json() -> Value {
 }
 
 /// The folders of lessons, where none is given.
-const LESSONS: [&str; 2] = ["lessons", "exercises"];
+const LESSONS: [&str; 2] = ["scenarios/lessons", "scenarios/exercises"];
 
 /// A scenario that is to teach something, and its file.
 type Lesson = (PathBuf, Scenario);

@@ -103,7 +103,7 @@ mod tests {
     fn a_name_that_leads_out_of_the_folder_or_is_ours_gets_another_place() {
         for (name, stay) in [
             ("lte.trace", true),
-            ("scenarios/traces/lte.trace", true),
+            ("traces/lte.trace", true),
             ("../lte.trace", false),
             ("/tmp/lte.trace", false),
             ("./lte.trace", false),

@@ -11,12 +11,12 @@ fn root() -> PathBuf {
 
 /// The files, and the question of each.
 fn exercises() -> Vec<(String, String)> {
-    let folder = fs::read_dir(root().join("exercises")).expect("a folder");
+    let folder = fs::read_dir(root().join("scenarios/exercises")).expect("a folder");
     let mut names: Vec<String> =
         folder.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     let question = |name: String| {
-        let text = fs::read_to_string(root().join("exercises").join(&name)).expect("UTF-8");
+        let text = fs::read_to_string(root().join("scenarios/exercises").join(&name)).expect("UTF-8");
         let document: toml::Table = text.parse().expect("TOML");
         let question = document["lesson"]["question"].as_str().expect("a text").to_owned();
         (name, question)
@@ -34,7 +34,7 @@ fn an_exercise_fails_as_it_is_written() {
     let exercises = exercises();
     assert_eq!(exercises.len(), 10);
     for (name, _) in exercises {
-        let file = root().join("exercises").join(&name);
+        let file = root().join("scenarios/exercises").join(&name);
         let output = run(&["--quiet", "run", &file.display().to_string()]);
         assert_eq!(code(&output), 3, "{name}: {}", stderr(&output));
     }

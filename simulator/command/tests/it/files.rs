@@ -1,6 +1,6 @@
 //! Several scenario files in one command, and what a scenario wants of stages.
 
-use crate::common::{Contest, SCENARIO, code, fairwire, run, stderr, stdout};
+use crate::common::{Contest, SCENARIO, code, run, stderr, stdout};
 use serde_json::Value;
 
 /// A folder with two scenarios, `a.toml` and `b.toml`, of which the second expects what does not
@@ -117,76 +117,4 @@ fn what_a_stage_cannot_run_is_counted_and_fails_where_it_was_to_agree() {
     let line = text.lines().find(|line| line.starts_with('|') && line.contains("c.toml")).expect("a line");
     let not_run = line.trim_end_matches([' ', '|']).rsplit('|').next().map(str::trim);
     assert_eq!(not_run, Some("1"), "{line}");
-}
-
-#[test]
-fn what_this_machine_lacks_is_skipped_loudly_and_fails_nothing() {
-    let contest = agreeing("measure = \"jain\"\ntolerance = 1\nbecause = \"it is a test\"");
-    let set = "flow.tcp.tcp={ profile = 'ns2-2006' }";
-    let file = contest.file();
-    std::fs::copy(&file, contest.path("other.toml")).expect("a scratch file");
-    let on = |path: &str| {
-        let args = [&["run", path, "--on", "sim,ns2", "--set", set], &SHORT[..]].concat();
-        fairwire().args(args).env("PATH", "/nowhere").output().expect("the binary starts")
-    };
-    let why = "ns-2 (`ns`) is missing; allowed: `apt-get install ns2` on Debian and Ubuntu";
-    let alone = on(&file);
-    assert_eq!(code(&alone), 0, "{}", stderr(&alone));
-    assert!(
-        stderr(&alone).contains(&format!("SKIPPED: ns2 cannot run this here: {why}")),
-        "{}",
-        stderr(&alone)
-    );
-    let folder = on(&contest.folder().display().to_string());
-    assert_eq!(code(&folder), 0, "{}", stderr(&folder));
-    let text = stdout(&folder);
-    assert!(text.contains("2 files: 2 skipped\nSKIPPED on ns2, 2 disciplines of "), "{text}");
-    assert!(text.trim_end().ends_with(why), "{text}");
-}
-
-/// The contest with this entry of `[[agree]]`.
-fn agreeing(entry: &str) -> Contest {
-    Contest::of(&format!("{SCENARIO}\n[[agree]]\n{entry}\n"))
-}
-
-#[test]
-fn a_difference_of_stages_is_judged_as_the_scenario_says_and_a_known_one_is_no_miss() {
-    let of = |entry: &str| {
-        let contest = agreeing(&format!("measure = \"packets_dropped\"\nbecause = \"a test\"\n{entry}"));
-        run(&[
-            "run",
-            &contest.file(),
-            "--on",
-            "sim,ns2",
-            "--format",
-            "json",
-            "--seeds",
-            "1",
-            "--discipline",
-            "red",
-        ])
-    };
-    let first = of("tolerance = 1e9");
-    if stdout(&first).contains("ns-2 (`ns`) is missing") {
-        return fairwire_testing::skipped_for_want_of_a_peer(format_args!(
-            "stages that differ: there is no ns-2"
-        ));
-    }
-    let verdicts = |output: &std::process::Output| -> Vec<String> {
-        let report: Value = serde_json::from_str(&stdout(output)).expect("a report");
-        let all = report["agreement"].as_array().expect("an array").iter();
-        all.filter_map(|one| one["verdict"].as_str().map(String::from)).collect()
-    };
-    assert_eq!((code(&first), verdicts(&first)), (0, vec!["holds".to_string(); 2]));
-    // RED draws, and each simulator has a generator of its own.
-    let strict = of("tolerance = 0");
-    assert_eq!((code(&strict), verdicts(&strict)), (3, vec!["does not hold".to_string(); 2]));
-    let known = of("tolerance = 0\nknown = \"another simulator\"");
-    assert_eq!((code(&known), verdicts(&known)), (0, vec!["known".to_string(); 2]), "{}", stderr(&known));
-    let needless = of("tolerance = 1e9\nknown = \"another simulator\"");
-    assert!(
-        stderr(&needless).contains("agrees on ns2, though `known` says that it differs"),
-        "{}",
-        stderr(&needless)
-    );
 }

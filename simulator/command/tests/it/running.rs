@@ -527,7 +527,7 @@ fn the_long_version_and_the_manifest_name_the_engine() {
 fn with_files(contest: &Contest) -> String {
     let home = contest.path("home");
     fs::create_dir_all(home.join("traces")).unwrap();
-    fs::write(home.join("scenarios/traces/lte.trace"), "2\n4\n4\n7\n").unwrap();
+    fs::write(home.join("traces/lte.trace"), "2\n4\n4\n7\n").unwrap();
     let capture = contest.path("outside.pcapng");
     let made = run(&[
         "-q",
@@ -542,7 +542,7 @@ fn with_files(contest: &Contest) -> String {
     ]);
     assert_eq!(code(&made), 0, "{}", stderr(&made));
     let text = SCENARIO
-        .replace("rate = \"2 Mbit/s\"", "trace = \"scenarios/traces/lte.trace\"")
+        .replace("rate = \"2 Mbit/s\"", "trace = \"traces/lte.trace\"")
         .replace("\"red\"]", "\"red\", { red = { max_probability = 0.5 }, label = \"high\" }]");
     let flow = "[[flow]]\ngroup = \"again\"\nsource = { replay = { file = \"../outside.pcapng\" } }\n\
                 access = { rate = \"100 Mbit/s\", delay = \"1 ms\" }\n";
@@ -597,12 +597,9 @@ fn a_folder_of_results_can_be_run_again_wherever_it_is() {
         assert_eq!(manifest[key], second["manifest"][key], "{key}");
     }
     let text = fs::read_to_string(&again).unwrap();
-    for part in [
-        "trace = \"scenarios/traces/lte.trace\"",
-        "file = \"files/outside.pcapng\"",
-        "30 packets",
-        "max_probability",
-    ] {
+    for part in
+        ["trace = \"traces/lte.trace\"", "file = \"files/outside.pcapng\"", "30 packets", "max_probability"]
+    {
         assert!(text.contains(part), "no `{part}` in {text}");
     }
     // In place, and with nothing changed: the scenario stays as it is, and so does what it names.

@@ -220,7 +220,7 @@ impl<'a> Coordinator<'a> {
 
     /// A request to a gateway that has just ended fails before its parent reports the end, with the
     /// cause. A port of a network whose host has ended is gone. So the cause is waited for.
-    pub fn cause_of(&mut self, error: ContestError) -> ContestError {
+    pub(crate) fn cause_of(&mut self, error: ContestError) -> ContestError {
         let until = clock::now() + Duration::from_ms(500);
         let may_have_another = matches!(error, ContestError::Gateway(_) | ContestError::Port(_));
         while may_have_another && clock::now() < until {
