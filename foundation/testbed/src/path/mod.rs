@@ -16,6 +16,7 @@
 mod carrier;
 mod faults;
 mod lane;
+mod wired;
 
 use super::error::{During, Trouble};
 use super::host::{Host, Wire};
@@ -33,6 +34,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
 pub use faults::{Faults, Losses};
+pub use wired::WiredPort;
 
 /// The delays and faults of a path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
