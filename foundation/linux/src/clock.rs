@@ -45,8 +45,8 @@ pub fn sleep_until(time: Time) {
     while now() < time && clock_nanosleep_absolute(ClockId::Monotonic, &timespec(time.ns())).is_err() {}
 }
 
-/// Wakes this thread at the times that it asks for. By default the kernel may do so up to 50 us late
-/// to save power, which a link of 100 Mbit/s would feel.
+/// Wakes this thread precisely. By default the kernel may do so up to 50 us late to save power, which
+/// a link of 100 Mbit/s would feel.
 pub fn wake_precisely() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1)); // refused, it is a little late
 }

@@ -1,6 +1,7 @@
 //! Carries frames between two ports.
 
-use super::{Carried, FaultCounts, Path, WiredPort};
+use super::plan::{Carried, FaultCounts, Path};
+use super::wired::WiredPort;
 use crate::schedule::waited;
 use crate::side::Side;
 use fairwire_core::{Duration, Time};

@@ -1,6 +1,6 @@
 //! One direction of a wire: frames wait here until they are due.
 
-use super::{FaultCounts, Path, Run};
+use super::plan::{FaultCounts, Path, Run};
 use crate::side::Side;
 use crate::traffic::flow_of;
 use fairwire_core::{Duration, Fate, Seed, Time, Wire};
@@ -189,7 +189,8 @@ impl Held {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Faults, Lane};
+    use super::super::faults::Faults;
+    use super::super::plan::Lane;
     use super::*;
     use crate::traffic::{UDP_PORT, port_of};
 

@@ -1,7 +1,7 @@
 //! A port with a wire behind it.
 
 use super::lane::{Held, Travelling};
-use super::{FaultCounts, Path};
+use super::plan::{FaultCounts, Path};
 use crate::side::Side;
 use fairwire_core::{Duration, Time, Wire};
 use fairwire_linux::port::{
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_comes_out_a_delay_after_it_left_however_late_the_port_is_asked() {
+    fn a_frame_comes_out_a_delay_after_it_left_however_late_it_is_sent() {
         let mut port = WiredPort::new(Noting::default(), (DELAY, None), Time::ZERO);
         assert_eq!((port.due(None), port.due(Some(at(1)))), (None, Some(at(21))));
         for ms in [5, 7] {

@@ -151,8 +151,8 @@ impl Passing {
         }
     }
 
-    /// Forwards until `is_over`, which is asked now and then, with the time and the packets on the
-    /// way from the command.
+    /// Forwards until `is_over`. That is called now and then, with the time and the packets on the way
+    /// from the command.
     fn until(&mut self, is_over: &mut dyn FnMut(Time, u64) -> bool) -> Result<(), PortError> {
         let Passing { datapath, wire, meter } = self;
         emulate(datapath, wire, &mut |now, datapath, wire| {
