@@ -31,7 +31,6 @@ pub struct LinkBuilder<T, I = Duration> {
     law: RateLaw,
     delay: Span,
     wire: WireLaw,
-    made_wire: Option<Wire>,
     queue: Queue,
     marks: bool,
     room: Room,
@@ -62,7 +61,6 @@ impl<T, I: Moment> LinkBuilder<T, I> {
             law: RateLaw::Fixed,
             delay: Span::ZERO,
             wire: WireLaw::default(),
-            made_wire: None,
             queue: Queue::TailDrop,
             marks: false,
             room: Room::Amount(Amount::Packets(DEFAULT_BUFFER_PACKETS)),
@@ -175,14 +173,6 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// The wire, made already: [`loss`](Self::loss), [`jitter`](Self::jitter),
-    /// [`reorder`](Self::reorder) and the seed say nothing to it.
-    #[must_use]
-    pub fn wire(mut self, wire: Wire) -> Self {
-        self.made_wire = Some(wire);
-        self
-    }
-
     /// Which packets are lost on the wire: a probability for each by itself, or a
     /// [`GilbertElliott`](crate::GilbertElliott).
     #[must_use]
@@ -271,7 +261,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         };
         let (method, made) = (self.queue.method(), std::mem::take(&mut self.queue).made(&site, self.marks));
         let discipline = self.checked(method, made);
-        let wire = self.made_wire.unwrap_or_else(|| Wire::new(self.wire, self.seed, &name));
+        let wire = Wire::new(self.wire, self.seed, &name);
         let LinkBuilder { rate, law, delay, mtu, origin, copy, mistakes, .. } = self;
         match (discipline, rate) {
             (Some(discipline), Some(rate)) if mistakes.is_empty() => {

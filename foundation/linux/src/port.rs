@@ -1,8 +1,13 @@
 //! The interface between the code that handles frames and the device that carries them.
 
+use crate::clock;
+use fairwire_core::{Duration, Time};
 use fairwire_wire::headers::{self, Headers};
 use fairwire_wire::join::TcpOffsets;
 use fairwire_wire::vnet::VnetHeader;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 
 /// Takes one received frame: its bytes from the link's header on ([`LinkKind`]), and what the
@@ -32,6 +37,18 @@ pub trait Port {
             }
         }
         refused
+    }
+
+    /// What is transmitted from here on leaves at `time`: a port that keeps frames for a while
+    /// counts from then.
+    fn leaves_at(&mut self, _time: Time) {}
+
+    /// Sends the kept frames that are due at `now`.
+    fn send_due(&mut self, _now: Time) {}
+
+    /// When the port has something to send, if the next frame to be transmitted leaves at `next`.
+    fn due(&self, next: Option<Time>) -> Option<Time> {
+        next
     }
 
     /// The link layer of its frames; both ports of a wire have the same.
@@ -65,6 +82,29 @@ pub trait Port {
 
     /// The fault counters so far.
     fn health(&mut self) -> PortHealth;
+}
+
+/// Sleeps until a frame arrives at one of `ports`, or `time` is over.
+///
+/// # Errors
+/// When the system refuses to wait, or one of the ports is no more.
+pub fn wait<P: Port + AsFd>(ports: [&mut P; 2], time: Duration) -> Result<(), PortError> {
+    let mut waits = ports.each_ref().map(|port| PollFd::new(port, PollFlags::IN));
+    let outcome = poll(&mut waits, Some(&clock::timespec(time.ns())));
+    let faulty = waits.map(|wait| wait.revents().contains(PollFlags::ERR));
+    match outcome {
+        Ok(0) => Ok(()),
+        Ok(_) => {
+            let mut faulty = ports.into_iter().zip(faulty).filter(|(_, is_faulty)| *is_faulty);
+            faulty.try_for_each(|(port, _)| port.check())
+        }
+        // A signal is no trouble: the caller looks whether to stop.
+        Err(Errno::INTR) => Ok(()),
+        Err(error) => {
+            let name = "left or right".to_owned();
+            Err(PortError::System { operation: "waiting", name, source: error.into() })
+        }
+    }
 }
 
 /// Sends by a port from another thread.

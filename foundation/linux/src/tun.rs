@@ -41,6 +41,8 @@ pub struct Tun {
     ethernet_address: [u8; 6],
     /// With Ethernet: what is received is addressed to this one instead.
     readdress: Option<[u8; 6]>,
+    /// Is nothing received but IPv4?
+    is_ipv4: bool,
     packet: Box<[u8]>,
     health: PortHealth,
     is_down: bool,
@@ -101,6 +103,7 @@ impl Tun {
             index,
             ethernet_address,
             readdress: None,
+            is_ipv4: false,
             packet,
             health,
             is_down: false,
@@ -114,15 +117,25 @@ impl Tun {
         Tun { readdress: Some(address), ..self }
     }
 
+    /// The same TUN device, by which nothing is received but IPv4.
+    #[must_use]
+    pub fn of_ipv4(self) -> Self {
+        Tun { is_ipv4: true, ..self }
+    }
+
     /// The number of the interface.
     pub fn index(&self) -> u32 {
         self.index
     }
 
-    /// Is the frame in the buffer the kernel's own, such as a report of the groups that it listens
-    /// to?
-    fn is_own(&self) -> bool {
-        self.kind == LinkKind::Ethernet && self.packet[vnet::LEN + 6..vnet::LEN + 12] == self.ethernet_address
+    /// Is the frame in the buffer not to be received? It is the kernel's own, such as a report of
+    /// the groups that it listens to, or not IPv4 where nothing else is.
+    fn is_foreign(&self) -> bool {
+        let frame = &self.packet[vnet::LEN..];
+        match self.kind {
+            LinkKind::Ethernet => frame[6..12] == self.ethernet_address,
+            LinkKind::Ip => self.is_ipv4 && frame[0] >> 4 != 4,
+        }
     }
 
     /// The device's name.
@@ -141,7 +154,7 @@ impl Port for Tun {
             match rustix::io::read(&self.device, &mut self.packet[..]) {
                 Ok(count) => {
                     self.is_down = false;
-                    if self.is_own() {
+                    if self.is_foreign() {
                         continue;
                     }
                     if let Some(address) = self.readdress {

@@ -261,7 +261,7 @@ fn is_taken(place: Place) -> Result<bool, Trouble> {
 
 /// A device of `place` in this thread's network namespace, with this address.
 fn device(place: Place, ip: Ipv4Addr) -> Result<Tun, Trouble> {
-    let tun = Tun::create(&place.name(), MTU).map_err(|error: PortError| Trouble::from(error))?;
+    let tun = Tun::create(&place.name(), MTU).map_err(|error: PortError| Trouble::from(error))?.of_ipv4();
     let netlink = Netlink::open().during("opening a netlink socket")?;
     netlink.set_queue(tun.index(), DEVICE_QUEUE).during("setting the length of a device's queue")?;
     let address = Address { ip: ip.into(), prefix_bits: PREFIX_BITS };

@@ -1,6 +1,6 @@
 //! What two hosts send each other, as data: which flows, from where to where, and when.
 
-use super::path::Carried;
+use super::path::plan::Carried;
 use super::side::Side;
 use fairwire_core::Duration;
 use fairwire_linux::tcp_info::TcpInfo;

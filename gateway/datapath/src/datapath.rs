@@ -65,7 +65,17 @@ impl Datapath {
         wire.left.receive(&mut |frame, vnet| take(forward, Way::Download, Side::Left, frame, vnet))?;
         wire.right.receive(&mut |frame, vnet| take(backward, Way::Upload, Side::Right, frame, vnet))?;
         self.advance(wire, now);
+        wire.left.send_due(now);
+        wire.right.send_due(now);
         Ok(arrived)
+    }
+
+    /// Does what was due before `now`, each at its own time. So it is as if the caller had never been
+    /// late.
+    pub fn catch_up<P: Port>(&mut self, wire: &mut Wire<P>, now: Time) {
+        while let Some(due) = self.next_wakeup().filter(|due| *due < now) {
+            self.advance(wire, due);
+        }
     }
 
     /// When [`step`](Datapath::step) has something to do without an arrival; `None` for never.
@@ -74,6 +84,8 @@ impl Datapath {
     }
 
     fn advance<P: Port>(&mut self, wire: &mut Wire<P>, now: Time) {
+        wire.left.leaves_at(now);
+        wire.right.leaves_at(now);
         let Datapath { forward, backward, trips, echoes } = self;
         let port = &mut RecordingPort { port: &mut wire.right, side: Side::Right, echoes, now };
         forward.advance(now, port, &mut trips.of(Way::Download));
@@ -90,18 +102,28 @@ struct RecordingPort<'a, P> {
     now: Time,
 }
 
+impl<P: Port> RecordingPort<'_, P> {
+    /// `frame` leaves. Without an Ethernet header it is none to a group, and in no loop.
+    #[inline]
+    fn leaves(&mut self, frame: &[u8]) {
+        if self.link_kind() == LinkKind::Ethernet {
+            self.echoes.leaves(self.side, frame, self.now);
+        }
+    }
+}
+
 impl<P: Port> Port for RecordingPort<'_, P> {
     fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
         self.port.receive(take)
     }
 
     fn transmit(&mut self, frame: &[u8]) -> bool {
-        self.echoes.leaves(self.side, frame, self.now);
+        self.leaves(frame);
         self.port.transmit(frame)
     }
 
     fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
-        frames.iter().for_each(|frame| self.echoes.leaves(self.side, frame.bytes, self.now));
+        frames.iter().for_each(|frame| self.leaves(frame.bytes));
         self.port.transmit_all(frames)
     }
 

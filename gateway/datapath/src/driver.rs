@@ -4,14 +4,13 @@
 use crate::datapath::{Datapath, Wire};
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
-use fairwire_linux::port::{Port, PortError};
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
-use std::num::NonZeroU64;
+use fairwire_linux::port::{Port, PortError, wait};
 use std::os::fd::AsFd;
 
 /// About the time that it takes to fall asleep and wake up again.
 const MIN_SLEEP: Duration = Duration::from_us(5);
+/// A thread that sleeps until an instant wakes up to this much late, more so in a virtual machine.
+const WAKES_LATE: Duration = Duration::from_us(60);
 
 /// What a watcher answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,16 +31,40 @@ pub fn run<P: Port + AsFd>(
     wire: &mut Wire<P>,
     watch: &mut dyn FnMut(Time, &mut Datapath) -> Next,
 ) -> Result<(), PortError> {
-    wake_precisely();
+    drive(datapath, wire, Duration::ZERO, &mut |now, datapath, _| watch(now, datapath))
+}
+
+/// The same for links that are emulated: what was due is done [at its own time](Datapath::catch_up),
+/// however late the thread is. Before a port has something [to send](Port::due) the thread is awake,
+/// and waits without sleep.
+pub fn emulate<P: Port + AsFd>(
+    datapath: &mut Datapath,
+    wire: &mut Wire<P>,
+    watch: &mut dyn FnMut(Time, &mut Datapath, &mut Wire<P>) -> Next,
+) -> Result<(), PortError> {
+    drive(datapath, wire, WAKES_LATE, watch)
+}
+
+/// Drives the datapath with a thread that wakes `early`: exactly, unless that is zero.
+fn drive<P: Port + AsFd>(
+    datapath: &mut Datapath,
+    wire: &mut Wire<P>,
+    early: Duration,
+    watch: &mut dyn FnMut(Time, &mut Datapath, &mut Wire<P>) -> Next,
+) -> Result<(), PortError> {
+    clock::wake_precisely();
     let mut call_at = Time::ZERO;
     loop {
         let now = clock::now();
+        if !early.is_zero() {
+            datapath.catch_up(wire, now);
+        }
         let arrived = datapath.step(wire, now)?;
         if now >= call_at {
             // On a port that is never waited for, nothing else would notice.
             wire.left.check()?;
             wire.right.check()?;
-            match watch(now, datapath) {
+            match watch(now, datapath, wire) {
                 Next::CallAt(time) => call_at = time,
                 Next::Stop => return Ok(()),
             }
@@ -49,38 +72,12 @@ pub fn run<P: Port + AsFd>(
         if arrived > 0 {
             continue; // more may be there already
         }
-        let due = datapath.next_wakeup().map_or(call_at, |due| due.min(call_at));
-        let idle = due.since(clock::now());
+        let (forward, backward) = (datapath.forward.next_wakeup(), datapath.backward.next_wakeup());
+        let due = [wire.right.due(forward), wire.left.due(backward)];
+        let due = due.into_iter().flatten().fold(call_at, Time::min);
+        let idle = due.since(clock::now() + early);
         if idle > MIN_SLEEP {
-            wait(wire, idle)?;
+            wait([&mut wire.left, &mut wire.right], idle)?;
         }
-    }
-}
-
-/// By default the kernel may wake a thread up to 50 µs late to save power, which a rate of 100
-/// Mbit/s would feel.
-fn wake_precisely() {
-    // Without it timers are a little late, and the transmitter makes up for that: nothing to
-    // report.
-    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-}
-
-fn wait<P: Port + AsFd>(wire: &mut Wire<P>, timeout: Duration) -> Result<(), PortError> {
-    let mut ports = [PollFd::new(&wire.left, PollFlags::IN), PollFd::new(&wire.right, PollFlags::IN)];
-    let outcome = poll(&mut ports, Some(&clock::timespec(timeout.ns())));
-    let [left, right] = ports.map(|port| port.revents().contains(PollFlags::ERR));
-    match outcome {
-        Ok(0) => Ok(()),
-        Ok(_) => {
-            let left = if left { wire.left.check() } else { Ok(()) };
-            left.and_then(|()| if right { wire.right.check() } else { Ok(()) })
-        }
-        // A signal is no trouble: the watcher is called soon, and says whether to stop.
-        Err(Errno::INTR) => Ok(()),
-        Err(error) => Err(PortError::System {
-            operation: "waiting",
-            name: "left or right".to_owned(),
-            source: error.into(),
-        }),
     }
 }

@@ -14,6 +14,7 @@
 
 pub mod contest;
 pub mod dumbbell;
+mod forwarding;
 pub mod lab;
 mod left_out;
 mod plan;

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct LinkView {
     /// What it is called: a discipline, or a direction.
     pub name: String,
-    /// Its rate, bit/s, in the mean of the interval; behind a shell the one at the start, or a
-    /// trace's mean. Zero where it has no bound.
+    /// Its rate, bit/s, in the mean of the interval. Zero where it has no bound.
     pub rate_bps: f64,
     /// What left it, bit/s.
     pub sent_bps: f64,
@@ -16,8 +15,8 @@ pub struct LinkView {
     pub backlog_packets: u64,
     /// Their bytes.
     pub backlog_bytes: u64,
-    /// The median of the waits of what left, seconds; on a real link to the last bit's leaving, and
-    /// with the wire's jitter, but without its delay.
+    /// The median of the waits of what left, seconds, until each began to leave; on a real link of the
+    /// last second.
     pub wait_p50_s: f64,
     /// The 99th percentile of them.
     pub wait_p99_s: f64,
@@ -25,7 +24,7 @@ pub struct LinkView {
     pub dropped: u64,
     /// Packets that its queue marked, since the start, where that is known.
     pub marked: Option<u64>,
-    /// Packets that its wire lost, since the start.
+    /// Packets that were lost behind its queue, or for want of a buffer, since the start.
     pub lost: u64,
     /// The flows that got most, most first.
     pub flows: Vec<FlowView>,

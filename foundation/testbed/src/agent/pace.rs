@@ -11,7 +11,6 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
 use std::net::UdpSocket;
-use std::num::NonZeroU64;
 use std::sync::Arc;
 
 /// Sends each packet at its time. The schedule is absolute: what is late is sent at once, and the
@@ -73,7 +72,7 @@ impl Pacer {
 
     /// Until the run is over.
     pub(super) fn run(mut self) -> Vec<Sent> {
-        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1)); // late by up to 50 us without
+        clock::wake_precisely();
         let start = self.stage.start();
         let begin = |flow: usize| start + Duration::from_ns(self.stage.traffic.flows[flow].start_ns);
         let mut due: BinaryHeap<Reverse<(Time, usize)>> =

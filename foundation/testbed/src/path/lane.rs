@@ -1,15 +1,16 @@
-//! One direction of a path: frames wait here until they are due.
+//! One direction of a wire: frames wait here until they are due.
 
-use super::{FaultCounts, Path, Run};
+use super::plan::{FaultCounts, Path, Run};
 use crate::side::Side;
 use crate::traffic::flow_of;
 use fairwire_core::{Duration, Fate, Seed, Time, Wire};
-use fairwire_wire::headers::{Headers, parse};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use fairwire_linux::port::{LinkKind, Outgoing};
+use fairwire_wire::headers::Headers;
+use fairwire_wire::join::TcpOffsets;
+use std::collections::BTreeMap;
 
 /// Bytes that may be under way in a direction: 1 Gbit/s for half a second, and as much again.
-pub(super) const MAX_BYTES: usize = 128 << 20;
+const MAX_BYTES: usize = 128 << 20;
 
 /// Frames under way, the next one due first.
 #[derive(Debug)]
@@ -20,9 +21,12 @@ pub(super) struct Held {
     wire: Option<Wire>,
     /// Whose faults they are; `None` where they begin at once.
     run: Option<Run>,
-    /// When that run begins, once that is known.
+    /// When the time of the wire begins, once that is known.
     pub begins: Option<Time>,
-    frames: BinaryHeap<Reverse<Travelling>>,
+    /// The shortest delay of any.
+    shortest: Duration,
+    /// By when each is due, and then by when it came.
+    frames: BTreeMap<(Time, u64), Travelling>,
     bytes: usize,
     most_bytes: usize,
     /// Frames taken so far.
@@ -33,12 +37,17 @@ pub(super) struct Held {
     pub overflowed: u64,
 }
 
-/// Ordered by when it is due, and then by when it came.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Travelling {
-    due: Time,
-    number: u64,
-    frame: Box<[u8]>,
+/// A frame under way.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Travelling {
+    bytes: Box<[u8]>,
+    offsets: Option<TcpOffsets>,
+}
+
+impl Travelling {
+    pub(super) fn outgoing(&self) -> Outgoing<'_> {
+        Outgoing { offsets: self.offsets, ..Outgoing::of(&self.bytes) }
+    }
 }
 
 impl Held {
@@ -51,24 +60,49 @@ impl Held {
         };
         let name = if lane.name.is_empty() { default } else { &lane.name };
         let law = lane.faults.law();
+        let wire = (!law.is_plain()).then(|| Wire::new(law, Seed(path.seed), name));
+        let held = Held::of(Duration::from_ns(lane.others_ns), wire, Time::ZERO);
+        let delays: Vec<Duration> = lane.flows_ns.iter().map(|ns| Duration::from_ns(*ns)).collect();
         Held {
-            delays: lane.flows_ns.iter().map(|ns| Duration::from_ns(*ns)).collect(),
-            others: Duration::from_ns(lane.others_ns),
-            wire: (!law.is_plain()).then(|| Wire::new(law, Seed(path.seed), name)),
+            shortest: delays.iter().copied().fold(held.shortest, Duration::min),
+            counts: FaultCounts { lost_of: vec![0; delays.len()], ..FaultCounts::default() },
+            begins: held.begins.filter(|_| path.run.is_none()),
             run: path.run,
-            begins: None,
-            frames: BinaryHeap::new(),
+            delays,
+            ..held
+        }
+    }
+
+    /// A wire of this delay for all, with the faults of `wire`, if it has any. Its time begins at
+    /// `start`.
+    pub(super) fn of(delay: Duration, wire: Option<Wire>, start: Time) -> Self {
+        let steps = wire.iter().flat_map(|wire| wire.law().delays.iter());
+        Held {
+            delays: Vec::new(),
+            others: delay,
+            shortest: steps.map(|step| step.delay).fold(delay, Duration::min),
+            wire,
+            run: None,
+            begins: Some(start),
+            frames: BTreeMap::new(),
             bytes: 0,
             most_bytes: MAX_BYTES,
             taken: 0,
-            counts: FaultCounts { lost_of: vec![0; lane.flows_ns.len()], ..FaultCounts::default() },
+            counts: FaultCounts::default(),
             overflowed: 0,
         }
     }
 
-    /// Takes a frame that came at `now`.
-    pub(super) fn push(&mut self, frame: &[u8], now: Time) {
-        let headers = parse(frame);
+    /// The run that the faults belong to begins then.
+    pub(super) fn begin(&mut self, at: Time) {
+        if self.run.is_some() {
+            self.begins = Some(at);
+        }
+    }
+
+    /// Takes a frame of this kind that came at `now`.
+    pub(super) fn push(&mut self, frame: &Outgoing<'_>, kind: LinkKind, now: Time) {
+        let headers = kind.parse(frame.bytes);
         let flow = self.flow(&headers);
         match self.fate(flow, headers.is_ip(), now) {
             Fate::Lost => {}
@@ -82,9 +116,9 @@ impl Held {
     fn fate(&mut self, flow: Option<usize>, is_ip: bool, now: Time) -> Fate {
         let delay = flow.map_or(self.others, |flow| self.delays[flow]);
         let plain = Fate::Arrives { at: now + delay, is_late: false, twice: false };
-        // Of a run, time is counted from its beginning.
-        let zero = if self.run.is_some() { self.begins } else { Some(Time::ZERO) };
-        let (Some(wire), Some(zero)) = (self.wire.as_mut().filter(|_| is_ip), zero) else { return plain };
+        let (Some(wire), Some(zero)) = (self.wire.as_mut().filter(|_| is_ip), self.begins) else {
+            return plain;
+        };
         let Some(since) = now.ns().checked_sub(zero.ns()) else { return plain };
         let fate = wire.carry(Time::from_ns(since), delay);
         if self.run.is_none_or(|run| (run.from_ns..run.until_ns).contains(&since)) {
@@ -111,13 +145,14 @@ impl Held {
         }
     }
 
-    fn hold(&mut self, frame: &[u8], due: Time) {
-        if self.bytes + frame.len() > self.most_bytes {
+    fn hold(&mut self, frame: &Outgoing<'_>, due: Time) {
+        if self.bytes + frame.bytes.len() > self.most_bytes {
             self.overflowed += 1;
             return;
         }
-        self.bytes += frame.len();
-        self.frames.push(Reverse(Travelling { due, number: self.taken, frame: frame.into() }));
+        self.bytes += frame.bytes.len();
+        let travelling = Travelling { bytes: frame.bytes.into(), offsets: frame.offsets };
+        self.frames.insert((due, self.taken), travelling);
         self.taken += 1;
     }
 
@@ -129,27 +164,42 @@ impl Held {
     }
 
     /// The next frame that is due at `now`.
-    pub(super) fn pop(&mut self, now: Time) -> Option<Box<[u8]>> {
-        self.next_due().filter(|due| *due <= now)?;
-        let Reverse(travelling) = self.frames.pop()?;
-        self.bytes -= travelling.frame.len();
-        Some(travelling.frame)
+    pub(super) fn pop(&mut self, now: Time) -> Option<Travelling> {
+        let next = self.frames.first_entry().filter(|next| next.key().0 <= now)?;
+        let travelling = next.remove();
+        self.bytes -= travelling.bytes.len();
+        Some(travelling)
     }
 
     /// When the next frame is due.
     pub(super) fn next_due(&self) -> Option<Time> {
-        self.frames.peek().map(|Reverse(next)| next.due)
+        self.frames.first_key_value().map(|((due, _), _)| *due)
+    }
+
+    /// Before when no frame is due that comes at `at` or later.
+    pub(super) fn earliest(&self, at: Time) -> Time {
+        at + self.shortest
+    }
+
+    /// Frames under way.
+    pub(super) fn len(&self) -> usize {
+        self.frames.len()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Faults, Lane};
+    use super::super::faults::Faults;
+    use super::super::plan::Lane;
     use super::*;
     use crate::traffic::{UDP_PORT, port_of};
 
     fn held(to_sink: Lane) -> Held {
         Held::new(&Path { to_sink, seed: 1, ..Path::default() }, Side::Right)
+    }
+
+    fn push(held: &mut Held, frame: &[u8], now: Time) {
+        held.push(&Outgoing::of(frame), LinkKind::Ethernet, now);
     }
 
     /// UDP over IPv4 over Ethernet.
@@ -166,11 +216,11 @@ mod tests {
         let at = Time::from_ns(100);
         let frames =
             [frame(port_of(0), UDP_PORT), frame(UDP_PORT, port_of(1)), frame(7, port_of(2)), vec![0; 60]];
-        frames.iter().for_each(|frame| held.push(frame, at));
+        frames.iter().for_each(|frame| push(&mut held, frame, at));
         let mut out = Vec::new();
         while let Some(due) = held.next_due() {
             assert!(held.pop(Time::from_ns(due.ns() - 1)).is_none());
-            out.push((due.ns(), held.pop(due).expect("it is due")));
+            out.push((due.ns(), held.pop(due).expect("it is due").bytes));
         }
         let expected = [(120, 1), (130, 2), (130, 3), (150, 0)];
         assert_eq!(out, expected.map(|(due, place): (u64, usize)| (due, frames[place].as_slice().into())));
@@ -182,11 +232,11 @@ mod tests {
         let mut held = held(Lane::default());
         held.most_bytes = 150;
         for _ in 0..3 {
-            held.push(&[0; 60], Time::ZERO);
+            push(&mut held, &[0; 60], Time::ZERO);
         }
         assert_eq!((held.overflowed, held.frames.len()), (1, 2));
         assert!(held.pop(Time::ZERO).is_some());
-        held.push(&[0; 60], Time::ZERO);
+        push(&mut held, &[0; 60], Time::ZERO);
         assert_eq!((held.overflowed, held.frames.len()), (1, 2));
     }
 
@@ -195,9 +245,9 @@ mod tests {
         let lost = |loss, seed| {
             let to_sink = Lane { faults: Faults::losing(loss), ..Lane::default() };
             let mut held = Held::new(&Path { to_sink, seed, ..Path::default() }, Side::Right);
-            (0..10_000).for_each(|_| held.push(&frame(1, 2), Time::ZERO));
-            held.push(&[0; 60], Time::ZERO); // no IP
-            let kept: Vec<u64> = held.frames.into_sorted_vec().iter().map(|Reverse(it)| it.number).collect();
+            (0..10_000).for_each(|_| push(&mut held, &frame(1, 2), Time::ZERO));
+            push(&mut held, &[0; 60], Time::ZERO); // no IP
+            let kept: Vec<u64> = held.frames.keys().map(|(_, number)| *number).collect();
             (held.counts.lost, kept.len())
         };
         let (count, kept) = lost(0.1, 1);
@@ -223,7 +273,7 @@ mod tests {
         let start = Time::from_ns(1000);
         let frame = frame(port_of(0), UDP_PORT);
         let sent = |held: &mut Held, at: Time| {
-            held.push(&frame, at);
+            push(held, &frame, at);
             let dues: Vec<u64> = std::iter::from_fn(|| {
                 let due = held.next_due()?;
                 held.pop(due).map(|_| due.since(at).ns())
@@ -246,7 +296,7 @@ mod tests {
         let mut held = held(Lane { flows_ns: vec![50, 20], faults, ..Lane::default() });
         [port_of(1), port_of(1), 7]
             .into_iter()
-            .for_each(|port| held.push(&frame(port, UDP_PORT), Time::ZERO));
+            .for_each(|port| push(&mut held, &frame(port, UDP_PORT), Time::ZERO));
         let expected = FaultCounts { lost: 3, lost_of: vec![0, 2], ..FaultCounts::default() };
         assert_eq!((held.counts.clone(), held.frames.len()), (expected, 0));
     }

@@ -23,6 +23,7 @@ use fairwire_core::{Ecn, FlowHash, Packet};
 use fairwire_wire::flow_key::{FlowHasher, FlowKey, KeyKind, NetworkBits, Number};
 use fairwire_wire::headers::Headers;
 use fairwire_wire::{Way, assured};
+use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -70,6 +71,13 @@ pub struct ClassifierPlan {
     pub way: Way,
     /// Who claims which packets.
     pub claims: Arc<Claims>,
+}
+
+/// A key of all hashes that no sender can know.
+pub fn secret() -> [u8; 16] {
+    // Each `RandomState` has keys of its own, from the system's randomness.
+    let [low, high] = [0_u64, 1].map(|word| RandomState::new().hash_one(word).to_ne_bytes());
+    std::array::from_fn(|at| if at < 8 { low[at] } else { high[at - 8] })
 }
 
 /// Who claims which packets, and who is suspended: what changes of subscribers from day to day. The

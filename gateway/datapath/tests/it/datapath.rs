@@ -373,6 +373,48 @@ fn what_is_refused_of_a_batch_is_counted_and_the_rest_is_sent() {
     assert!(datapath.backward.is_balanced() && datapath.backward.packets_inside() == 0);
 }
 
+/// Notes when each frame leaves.
+#[derive(Default)]
+struct Noting {
+    arrivals: Vec<Vec<u8>>,
+    time: Time,
+    left_us: Vec<u64>,
+}
+
+impl Port for Noting {
+    fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
+        self.arrivals.drain(..).for_each(|frame| take(&frame, &VnetHeader::PLAIN));
+        Ok(())
+    }
+
+    fn transmit(&mut self, _: &[u8]) -> bool {
+        self.left_us.push(self.time.ns() / 1000);
+        true
+    }
+
+    fn leaves_at(&mut self, time: Time) {
+        self.time = time;
+    }
+
+    fn health(&mut self) -> PortHealth {
+        PortHealth::default()
+    }
+}
+
+#[test]
+fn a_caller_that_is_late_catches_up_with_each_departure_at_its_own_time() {
+    let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
+    let mut wire: Wire<Noting> = Wire { left: Noting::default(), right: Noting::default() };
+    for at_us in [0, 10_000] {
+        let now = Time::from_ns(at_us * 1000);
+        datapath.catch_up(&mut wire, now);
+        wire.left.arrivals = vec![udp(1, 100, Ecn::NotEct); 3];
+        datapath.step(&mut wire, now).expect("it does not fail");
+    }
+    datapath.catch_up(&mut wire, Time::from_ns(20_000_000));
+    assert_eq!(wire.right.left_us, [100, 200, 300, 10_100, 10_200, 10_300]);
+}
+
 #[test]
 fn nothing_is_shaped_on_the_way_back() {
     let mut datapath = datapath_of(tail_drop(1), 8, ROOMY);

@@ -52,6 +52,7 @@ use control::{Control, Estate, Signals};
 use engine::{Command, Shared};
 use fairwire_core::Seed;
 use fairwire_datapath::Datapath;
+use fairwire_datapath::classify::secret;
 use fairwire_datapath::direction::Direction;
 use fairwire_datapath::edge::EdgeViews;
 use fairwire_linux::port::PortError;
@@ -529,14 +530,4 @@ fn beginning(config: &Config) -> String {
         1 => "the gateway began, with 1 class or subscriber".to_owned(),
         count => format!("the gateway began, with {count} classes and subscribers"),
     }
-}
-
-/// A key of the flow hash that no sender can know.
-fn secret() -> [u8; 16] {
-    // Each `RandomState` has keys of its own, from the system's randomness.
-    let words = [0_u64, 1].map(|word| RandomState::new().hash_one(word));
-    let mut secret = [0; 16];
-    secret[..8].copy_from_slice(&words[0].to_ne_bytes());
-    secret[8..].copy_from_slice(&words[1].to_ne_bytes());
-    secret
 }

@@ -3,7 +3,6 @@
 use crate::args::{Outside, ShellArgs};
 use crate::scene;
 use fairwire_experiment::shell::{self, Order, ShellError};
-use fairwire_linux::clock;
 use fairwire_scenario::traces::NamedTrace;
 use fairwire_scenario::{Links, Overrides, Scenario, load, parse_in};
 use fairwire_terminal::failure::{Ending, Failure};
@@ -21,7 +20,7 @@ pub(crate) fn shell(args: &ShellArgs, quiet: bool) -> Result<Ending, Failure> {
     }
     let scenario = scenario(args)?;
     let command = command(args)?;
-    let line = shell::line(&scenario, args.seed, clock::now()).map_err(|why| refused(&why.into()))?;
+    let line = shell::line(&scenario, args.seed).map_err(|why| refused(&why.into()))?;
     let way = match args.outside {
         Outside::Any => Way::Any,
         Outside::Machine => Way::Machine,

@@ -6,22 +6,20 @@ use super::views::Views;
 use crate::contest::{
     ContestError, ContestPlan, Coordinator, Counted, Held, Meter, Next, add_losses, add_unseen, handed,
 };
+use crate::forwarding::{classifier, pool_size, way};
 use crate::view::View;
 use crate::watch::Watch;
 use fairwire_core::{Discipline, Duration, RateLaw, Time};
 use fairwire_datapath::account::FlowCount;
 use fairwire_datapath::classify::{Classifier, ETHERNET_HEADER_BYTES};
-use fairwire_datapath::direction::{Direction, DirectionPlan, ShaperPlan};
+use fairwire_datapath::direction::{Direction, ShaperPlan};
 use fairwire_datapath::ledger::{Loss, Totals};
 use fairwire_datapath::not_ip::default_rate;
-use fairwire_datapath::pool::PoolSize;
 use fairwire_datapath::{Datapath, DatapathPlan, Wire, driver};
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::clock;
 use fairwire_linux::port::Port;
 use fairwire_testbed::message::AtGateway;
-use fairwire_wire::flow_key::FlowHasher;
-use std::hash::{BuildHasher, RandomState};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicBool;
 
@@ -39,8 +37,7 @@ pub(super) fn hold(
     let mut coordinator = Coordinator::new(plan, AtGateway::Maker, watch, stop)?;
     let mut wire = wire(coordinator.wait_for_wire()?)?;
     coordinator.connect()?;
-    // Counts IP packets alone, as the simulator does.
-    let classifier = Classifier::new(FlowHasher::new(secret()), -ETHERNET_HEADER_BYTES);
+    let classifier = classifier();
     let meter = SharedMeter::new(clock::now());
     let discipline = Box::new(Metered { discipline, rate: plan.rate, meter: meter.clone() });
     let mut datapath = Datapath::new(gateway(plan, &classifier, discipline));
@@ -67,30 +64,15 @@ pub(super) fn hold(
 const CATCH_UP: Duration = Duration::from_ms(10);
 /// Flows beside the contest's own: what the kernels say by themselves.
 const OTHER_FLOWS: usize = 64;
-/// Frames beside those that the queue needs: a discipline may have a buffer of its own.
-const SPARE_FRAMES: f64 = 8192.0;
 
 /// Towards the sink the contest's link; back only a wire.
 fn gateway(plan: &ContestPlan, classifier: &Classifier, discipline: Box<dyn Discipline>) -> DatapathPlan {
-    let direction = |shaper| DirectionPlan {
-        shaper,
-        classifier: classifier.clone(),
-        pool: pool_size(plan),
-        flows: plan.senders.len() + OTHER_FLOWS,
-        classes: 1,
-    };
+    // With a VLAN tag.
+    let pool = pool_size((plan.buffer, plan.rate), plan.mtu + ETHERNET_HEADER_BYTES as u32 + 4);
+    let direction = |shaper| way(shaper, classifier, pool, plan.senders.len() + OTHER_FLOWS);
     let not_ip = default_rate(plan.rate);
     let link = ShaperPlan { discipline, rate: plan.rate, catch_up: CATCH_UP, not_ip };
     DatapathPlan { forward: direction(Some(link)), backward: direction(None) }
-}
-
-/// Twice what fits the queue with the longest packets, and some more for a burst; frames with a
-/// VLAN tag.
-fn pool_size(plan: &ContestPlan) -> PoolSize {
-    let waiting = plan.buffer.in_packets(plan.mtu, plan.rate);
-    // At most a million, lest a wild contest take all memory; what does not fit is counted as lost.
-    let frames = (2.0 * waiting + SPARE_FRAMES).min(1_048_576.0) as u32;
-    PoolSize { frames, frame_bytes: plan.mtu + ETHERNET_HEADER_BYTES as u32 + 4 }
 }
 
 /// The counts at the end of the warm-up.
@@ -160,13 +142,4 @@ impl Meter for AtLink<'_> {
 fn wire(sockets: Vec<OwnedFd>) -> Result<Wire<AfPacket>, ContestError> {
     let [left, right] = handed(sockets)?;
     Ok(Wire { left: AfPacket::from_socket(left, "g0"), right: AfPacket::from_socket(right, "g1") })
-}
-
-/// A key that no sender knows, from the standard library's random hasher, which the system seeds.
-fn secret() -> [u8; 16] {
-    let half = |salt: u8| RandomState::new().hash_one(salt).to_ne_bytes();
-    let mut key = [0; 16];
-    key[..8].copy_from_slice(&half(0));
-    key[8..].copy_from_slice(&half(1));
-    key
 }

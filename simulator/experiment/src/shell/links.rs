@@ -1,38 +1,43 @@
-//! The links of a scenario, as links that carry packets.
+//! The links of a scenario, as ways of a datapath and the wires behind them.
 
-use super::{Frame, Links};
 use crate::dumbbell::check_access;
+use crate::forwarding::{classifier, pool_size, way};
 use crate::plan::Plan;
 use crate::stage::CannotRun;
-use fairwire_core::{Duration, Rate, Time};
-use fairwire_link::{Link, LinkBuilder};
+use fairwire_core::units::Amount;
+use fairwire_core::{Duration, Rate, RateLaw, Wire};
+use fairwire_datapath::direction::{DirectionPlan, ShaperPlan};
+use fairwire_datapath::not_ip::default_rate;
 use fairwire_scenario::Scenario;
 use fairwire_sim::{Hop, LinkPlan};
 use fairwire_testbed::enclosure::MTU;
 
-/// Of a way back without a queue: more than a device carries.
-const UNBOUNDED: Rate = Rate::from_bps(1_000_000_000_000).expect("not zero");
-/// What may wait on such a way: a device has fewer.
-const UNBOUNDED_BUFFER: &str = "1000000 packets";
+/// The line that a command is behind: the ways towards it, and away from it.
+pub struct Line(pub(super) [OneWay; 2]);
 
-/// The line that a command is behind.
-pub struct Line {
-    /// Both ways.
-    pub links: Links,
-    /// The rate of each, bit/s; of a trace its mean, and zero where there is no bound.
-    pub rates_bps: [f64; 2],
-    /// The delay of each wire.
-    pub delays: [Duration; 2],
+/// A way of the line.
+pub(super) struct OneWay {
+    pub plan: DirectionPlan,
+    /// Its rate at first, and how that changes; none where nothing waits.
+    pub rate: Option<(Rate, RateLaw)>,
+    /// The delay of its wire, and the wire where that has faults.
+    pub wire: (Duration, Option<Wire>),
 }
 
+/// Flows that are counted one by one.
+const FLOWS: usize = 10_000;
+/// Of a way where nothing waits: the frames of one batch, and more.
+const PASSING: Amount = Amount::Packets(0);
+
 /// The line of `scenario` under its first discipline: `[link]` leads to the command, and `[return]`
-/// away from it. Time begins at `start`.
+/// away from it.
 ///
 /// # Errors
 /// Where there are more links, or the discipline cannot be built.
-pub fn line(scenario: &Scenario, seed: u64, start: Time) -> Result<Line, CannotRun> {
+pub fn line(scenario: &Scenario, seed: u64) -> Result<Line, CannotRun> {
+    let needed = "one `[link]`, and perhaps a `[return]`";
     if scenario.spec().shared_link().is_none() {
-        return Err(CannotRun::new("a network of links", "one `[link]`, and perhaps a `[return]`"));
+        return Err(CannotRun::new("a network of links", needed));
     }
     let plan = Plan { scenario, discipline: 0 };
     check_access(&plan)?;
@@ -43,25 +48,23 @@ pub fn line(scenario: &Scenario, seed: u64, start: Time) -> Result<Line, CannotR
         Hop::Wire { delay, .. } => Some(*delay),
         Hop::Link(_) => None,
     });
-    let mut links = network.links.into_iter();
-    let Some(down) = links.next() else {
-        return Err(CannotRun::new("no link", "one `[link]`, and perhaps a `[return]`"));
-    };
+    let buffers = scenario.queues().map(|queue| queue.buffer);
+    let mut links = network.links.into_iter().zip(buffers);
+    let Some((down, buffer)) = links.next() else { return Err(CannotRun::new("no link", needed)) };
     let delay = way_back.unwrap_or(down.delay);
-    let up = links.next();
-    let delays = [down.delay, up.as_ref().map_or(delay, |up| up.delay)];
-    let up = up.map_or_else(|| Link::new(UNBOUNDED, delay).buffer(UNBOUNDED_BUFFER), of_plan);
-    let both = [of_plan(down), up].map(|link| link.mtu(MTU).seed(seed).starts_at(start));
-    let [down, up] = both;
-    let links =
-        Links::new(down, up).map_err(|error| CannotRun::new(error.to_string(), "`docs/scenario.md`"))?;
-    let mut rates = scenario.queues().map(|queue| queue.trace_mean.unwrap_or(queue.rate).bps() as f64);
-    let rates_bps = [(); 2].map(|()| rates.next().unwrap_or(0.0));
-    Ok(Line { links, rates_bps, delays })
+    let up = links.next().map_or_else(|| bare(delay), |(up, buffer)| one_way(up, buffer));
+    Ok(Line([one_way(down, buffer), up]))
 }
 
-fn of_plan(plan: LinkPlan) -> LinkBuilder<Frame, Time> {
-    let LinkPlan { rate, law, delay, wire, discipline, .. } = plan;
-    let link = Link::new(rate, delay).discipline(discipline).law(law);
-    wire.into_iter().fold(link, LinkBuilder::wire)
+fn one_way(LinkPlan { rate, law, delay, wire, discipline, .. }: LinkPlan, buffer: Amount) -> OneWay {
+    // What is due is done at its own time: nothing has to be made up for.
+    let shaper = ShaperPlan { discipline, rate, catch_up: Duration::ZERO, not_ip: default_rate(rate) };
+    let plan = way(Some(shaper), &classifier(), pool_size((buffer, rate), MTU), FLOWS);
+    OneWay { plan, rate: Some((rate, law)), wire: (delay, wire) }
+}
+
+/// A way that takes its delay, and no more.
+fn bare(delay: Duration) -> OneWay {
+    let pool = pool_size((PASSING, Rate::from_bps(1).expect("not zero")), MTU);
+    OneWay { plan: way(None, &classifier(), pool, FLOWS), rate: None, wire: (delay, None) }
 }

@@ -1,9 +1,11 @@
-//! What is seen of both links, for those who watch.
+//! What is seen of both ways, for those who watch.
 
-use super::{Frame, Links, Watched};
+use super::Watched;
+use crate::forwarding::{VIEW_EVERY, flow_view, link_view};
 use crate::view::{FlowView, LinkView, View};
-use fairwire_core::{Duration, Time};
-use fairwire_link::{FlowReport, Link};
+use fairwire_core::{FlowHash, Rate, RateLaw, Time};
+use fairwire_datapath::account::{Account, FirstPacket, FlowCount};
+use fairwire_datapath::direction::Direction;
 use fairwire_wire::flow_key::{FlowKey, Tuple};
 use fairwire_wire::headers::{TCP, UDP};
 use std::collections::HashMap;
@@ -12,101 +14,64 @@ use std::fmt::Display;
 /// Counts, and passes on what is seen.
 pub(super) struct Meter {
     watched: Watched,
-    /// The rate of each way, bit/s, and its wire's delay.
-    ways: [(f64, Duration); 2],
     start: Time,
-    next: Time,
-    names: HashMap<u64, FlowKey>,
-    /// What both links were counted for before, since the start.
-    totals: [Totals; 2],
+    /// When the latest view was taken.
+    before: Time,
+    ways: [Seen; 2],
 }
 
-#[derive(Clone, Copy, Default)]
-struct Totals {
-    dropped: u64,
-    marked: u64,
-    lost: u64,
+/// A way, as it was seen last.
+struct Seen {
+    name: &'static str,
+    rate: Option<(Rate, RateLaw)>,
+    flows: HashMap<FlowHash, FlowCount>,
 }
 
-/// The interval of views.
-const EVERY: Duration = Duration::from_ms(100);
-/// Flows whose names are kept.
-const MAX_NAMES: usize = 10_000;
 /// Flows of a view.
 const MAX_FLOWS: usize = 16;
 
 impl Meter {
-    pub(super) fn new(watched: Watched, ways: [(f64, Duration); 2], start: Time) -> Self {
-        Meter { watched, ways, start, next: start + EVERY, names: HashMap::new(), totals: Default::default() }
+    /// Of ways with these rates, towards the command and away from it.
+    pub(super) fn new(watched: Watched, [down, up]: [Option<(Rate, RateLaw)>; 2], start: Time) -> Self {
+        let seen = |name, rate| Seen { name, rate, flows: HashMap::new() };
+        Meter { watched, start, before: start, ways: [seen("down", down), seen("up", up)] }
     }
 
-    /// When [`look`](Meter::look) has something to do.
-    pub(super) fn due(&self) -> Time {
-        self.next
-    }
-
-    /// A packet of `flow` has come.
-    pub(super) fn met(&mut self, flow: u64, key: FlowKey) {
-        if !self.watched.has_viewers() {
+    /// Takes a view where one is due. Of each way there are the packets that its wire lost.
+    pub(super) fn look(&mut self, now: Time, ways: [(&Direction, u64); 2]) {
+        if now < self.before + VIEW_EVERY || !self.watched.has_viewers() {
             return;
         }
-        if self.names.len() >= MAX_NAMES {
-            self.names.clear();
-        }
-        self.names.entry(flow).or_insert(key);
+        let (start, before) = (self.start, std::mem::replace(&mut self.before, now));
+        let view = |(seen, (link, lost)): (&mut Seen, (&Direction, u64))| {
+            let view = seen.view(link, start, (before, now));
+            LinkView { lost: view.lost + lost, ..view }
+        };
+        let links = self.ways.iter_mut().zip(ways).map(view).collect();
+        self.watched.show(View { at_s: now.since(start).secs(), links });
     }
+}
 
-    /// Takes a view where one is due: also where it is not watched, since a link keeps the delay of
-    /// each packet until then.
-    pub(super) fn look(&mut self, links: &mut Links, now: Time) {
-        if now < self.next {
-            return;
-        }
-        self.next = now + EVERY;
-        let ways = [("down", &mut links.forward), ("up", &mut links.back)];
-        let mut seen = Vec::new();
-        for (place, (name, link)) in ways.into_iter().enumerate() {
-            link.advance_to(now);
-            if self.watched.has_viewers() {
-                seen.push(self.view(place, name, link));
-            }
-            link.restart_report(now);
-        }
-        if !seen.is_empty() {
-            self.watched.show(View { at_s: now.since(self.start).secs(), links: seen });
-        }
-    }
-
-    fn view(&mut self, place: usize, name: &str, link: &Link<Frame, Time>) -> LinkView {
-        let (report, backlog) = (link.report(), link.backlog());
-        let sum = |of: fn(&FlowReport) -> u64| report.flows.iter().map(of).sum::<u64>();
-        let totals = &mut self.totals[place];
-        totals.dropped += sum(|flow| flow.dropped);
-        totals.marked += sum(|flow| flow.marked);
-        totals.lost += sum(|flow| flow.lost);
-        let mut flows: Vec<&FlowReport> = report.flows.iter().collect();
-        flows.sort_by(|a, b| b.rate_bps.total_cmp(&a.rate_bps));
-        let busiest = flows.first().map(|flow| flow.delay).unwrap_or_default();
-        let (rate_bps, delay) = self.ways[place];
-        let wait_s = |whole: std::time::Duration| whole.saturating_sub(delay.into()).as_secs_f64();
-        LinkView {
-            name: name.into(),
-            rate_bps,
-            sent_bps: report.flows.iter().map(|flow| flow.rate_bps).sum(),
-            backlog_packets: u64::from(backlog.packets),
-            backlog_bytes: backlog.bytes,
-            wait_p50_s: wait_s(busiest.p50),
-            wait_p99_s: wait_s(busiest.p99),
-            dropped: totals.dropped,
-            marked: Some(totals.marked),
-            lost: totals.lost,
-            flows: flows.into_iter().take(MAX_FLOWS).map(|flow| self.flow(flow)).collect(),
-        }
-    }
-
-    fn flow(&self, flow: &FlowReport) -> FlowView {
-        let name = self.names.get(&flow.flow).map_or_else(|| "?".to_owned(), name_of);
-        FlowView { name, bps: flow.rate_bps, fair_bps: None, dropped: flow.dropped, window: None }
+impl Seen {
+    /// What `link` did since the last view.
+    fn view(&mut self, link: &Direction, start: Time, (before, now): (Time, Time)) -> LinkView {
+        let (accounts, opened) = link.accounts().all();
+        let flow = |(account, opened)| -> Option<FlowView> {
+            let (account, opened): (&Account, &FirstPacket) = (account, opened);
+            let earlier = self.flows.get(&account.flow).copied().unwrap_or_default();
+            let is_active = account.count != earlier;
+            is_active
+                .then(|| flow_view(name_of(&opened.key), &account.count, &earlier, now.since(before).secs()))
+        };
+        let mut flows: Vec<FlowView> = accounts.iter().zip(opened).filter_map(flow).collect();
+        flows.sort_by(|a, b| b.bps.total_cmp(&a.bps));
+        self.flows = accounts.iter().map(|account| (account.flow, account.count)).collect();
+        let mean_bps =
+            |(rate, law): &(Rate, RateLaw)| law.mean_bps(*rate, before.since(start), now.since(start));
+        let rate_bps = self.rate.as_ref().map_or(0.0, mean_bps);
+        let mut view = link_view((self.name, rate_bps), (link, now), flows);
+        view.flows.truncate(MAX_FLOWS);
+        view
     }
 }
 

@@ -1,12 +1,12 @@
 //! A command of the user's behind a scenario's link: all that it sends and receives passes a queue,
 //! a transmitter and a wire, each way.
 //!
-//! The links are those of `fairwire-link`, driven by the clock. They do what is due at the exact
-//! time at which it was due, however late this process wakes, so a busy machine takes nothing from
-//! the rate. The [enclosure](fairwire_testbed::enclosure) has the devices and the command.
+//! A [datapath](fairwire_datapath) forwards between two devices, each of which has a
+//! [wire](fairwire_testbed::path::WiredPort) behind it. It does what is due at the exact time at
+//! which it was due, however late this process wakes, so a busy machine takes nothing from the
+//! rate. The [enclosure](fairwire_testbed::enclosure) has the devices and the command.
 
 mod drain;
-mod forward;
 mod links;
 mod meter;
 mod signals;
@@ -18,31 +18,21 @@ pub use watched::{Watched, running, views};
 use crate::stage::CannotRun;
 use drain::{Left, Progress};
 use fairwire_core::{Duration, Time};
-use fairwire_link::Duplex;
+use fairwire_datapath::driver::{Next, emulate};
+use fairwire_datapath::{Datapath, DatapathPlan, Wire};
 use fairwire_linux::clock;
 use fairwire_linux::port::PortError;
+use fairwire_linux::tun::Tun;
 use fairwire_testbed::enclosure::{Beyond, Enclosure, Way};
 use fairwire_testbed::error::{TestbedError, Trouble};
+use fairwire_testbed::path::WiredPort;
 use fairwire_testbed::relay::{listen_for_names, name_server, serve_names};
-use fairwire_wire::join::TcpOffsets;
-use forward::Forwarder;
+use links::OneWay;
 use meter::Meter;
 use signals::Signals;
 use std::ffi::OsString;
 use std::io;
 use std::net::Ipv4Addr;
-
-/// Both ways of the link: forward is towards the command.
-pub type Links = Duplex<Frame, Time>;
-
-/// A packet on its way.
-#[derive(Clone, Debug)]
-pub struct Frame {
-    /// From its IP header on.
-    bytes: Box<[u8]>,
-    /// What is needed to send it in one piece with those that follow it.
-    offsets: Option<TcpOffsets>,
-}
 
 /// What is to be run, and how.
 #[derive(Clone, Debug)]
@@ -98,27 +88,23 @@ pub fn run(order: &Order, line: Line, say: &mut dyn FnMut(&str)) -> Result<u8, S
     let watched = Watched::serve().map_err(|source| system("listening for `--watch`", source))?;
     let running = enclosure.start(&order.command, &environment(order, &enclosure), names)?;
     let Enclosure { inside, outside, beyond, network, .. } = enclosure;
-    let Line { links, rates_bps, delays } = line;
-    let meter = Meter::new(watched, [0, 1].map(|way| (rates_bps[way], delays[way])), clock::now());
-    let mut passing = Passing { forwarder: Forwarder::new(inside, outside), links, meter };
-    let code = loop {
-        let now = passing.step()?;
-        if running.is_over() {
-            break running.exit_code()?;
+    let mut passing = Passing::new(line, (inside, outside), watched);
+    let mut signal = None;
+    passing.until(&mut |_, _| {
+        running.is_over() || {
+            signal = signals.end();
+            signal.is_some()
         }
-        if let Some(signal) = signals.end() {
-            // It is killed with all that it started, and we end as by the signal.
-            running.kill();
-            running.exit_code()?;
-            break 128 + signal;
-        }
-        passing.wait(now + LOOK)?;
-    };
+    })?;
+    if signal.is_some() {
+        running.kill(); // with all that it started, and we end as by the signal
+    }
+    let code = running.exit_code()?;
     let left = |packets| Left::of(&network, &beyond, packets);
     if let Some(lost) = drained(&mut passing, &left, &signals)? {
         say(&lost.to_string());
     }
-    Ok(code)
+    Ok(signal.map_or(code, |signal| 128 + signal))
 }
 
 /// Goes on until nothing is left on its way, nothing comes through any more, or a signal has come.
@@ -129,45 +115,52 @@ fn drained(
     signals: &Signals,
 ) -> Result<Option<Left>, PortError> {
     signals.is_interrupted(); // one that was the command's
-    let mut progress = Progress::default();
-    let mut next = Time::ZERO;
-    loop {
-        let now = passing.step()?;
-        if now >= next {
-            next = now + LOOK;
-            let left = left(passing.packets_away());
-            if progress.is_over(left, now) || signals.end().is_some() || signals.is_interrupted() {
-                return Ok(Some(left).filter(|left| *left != Left::NOTHING));
-            }
-        }
-        passing.wait(next)?;
-    }
+    let (mut progress, mut last) = (Progress::default(), Left::NOTHING);
+    passing.until(&mut |now, packets| {
+        last = left(packets);
+        progress.is_over(last, now) || signals.end().is_some() || signals.is_interrupted()
+    })?;
+    Ok(Some(last).filter(|left| *left != Left::NOTHING))
 }
 
-/// What passes the links.
+/// What passes the line.
 struct Passing {
-    forwarder: Forwarder,
-    links: Links,
+    /// Forward is towards the command.
+    datapath: Datapath,
+    wire: Wire<WiredPort<Tun>>,
     meter: Meter,
 }
 
 impl Passing {
-    /// Does what is due, and says until when.
-    fn step(&mut self) -> Result<Time, PortError> {
-        let now = clock::now();
-        self.forwarder.step(&mut self.links, &mut self.meter, now)?;
-        self.meter.look(&mut self.links, now);
-        Ok(now)
+    /// Times of the line begin now.
+    fn new(Line([down, up]): Line, (inside, outside): (Tun, Tun), watched: Watched) -> Self {
+        let start = clock::now();
+        let OneWay { plan: forward, rate: down_rate, wire: to_command } = down;
+        let OneWay { plan: backward, rate: up_rate, wire: away } = up;
+        let mut datapath = Datapath::new(DatapathPlan { forward, backward });
+        let ways = [(&mut datapath.forward, &down_rate), (&mut datapath.backward, &up_rate)];
+        for (way, rate) in ways {
+            rate.iter().for_each(|(_, law)| way.follow(law, start, start));
+        }
+        let left = WiredPort::new(outside, away, start);
+        let right = WiredPort::new(inside, to_command, start);
+        Passing {
+            datapath,
+            wire: Wire { left, right },
+            meter: Meter::new(watched, [down_rate, up_rate], start),
+        }
     }
 
-    /// Packets on the link away from the command.
-    fn packets_away(&self) -> u64 {
-        u64::from(self.links.back.backlog().packets) + self.links.back.packets_under_way() as u64
-    }
-
-    /// Sleeps until there is something to do, or it is `until`.
-    fn wait(&self, until: Time) -> Result<(), PortError> {
-        self.forwarder.wait(&self.links, self.meter.due().min(until))
+    /// Forwards until `is_over`. That is called now and then, with the time and the packets on the way
+    /// from the command.
+    fn until(&mut self, is_over: &mut dyn FnMut(Time, u64) -> bool) -> Result<(), PortError> {
+        let Passing { datapath, wire, meter } = self;
+        emulate(datapath, wire, &mut |now, datapath, wire| {
+            let Datapath { forward, backward, .. } = datapath;
+            meter.look(now, [(forward, wire.right.lost()), (backward, wire.left.lost())]);
+            let away = backward.packets_inside() + wire.left.under_way();
+            if is_over(now, away as u64) { Next::Stop } else { Next::CallAt(now + LOOK) }
+        })
     }
 }
 

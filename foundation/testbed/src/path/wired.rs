@@ -1,0 +1,206 @@
+//! A port with a wire behind it.
+
+use super::lane::{Held, Travelling};
+use super::plan::{FaultCounts, Path};
+use crate::side::Side;
+use fairwire_core::{Duration, Time, Wire};
+use fairwire_linux::port::{
+    LinkKind, MAX_FRAMES_AT_ONCE, Outgoing, Port, PortError, PortHealth, Refused, Take,
+};
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// A port that sends what it is given once that has passed a wire: a delay later, or twice, or
+/// never.
+#[derive(Debug)]
+pub struct WiredPort<P> {
+    port: P,
+    held: Held,
+    /// When what is transmitted leaves.
+    leaves_at: Time,
+    /// Frames that came out, and those of them that the port did not take.
+    came_out: u64,
+    refused: u64,
+}
+
+impl<P: Port> WiredPort<P> {
+    /// `port` behind a wire of this delay, with the faults of `wire`, if it has any. Its time
+    /// begins at `start`.
+    pub fn new(port: P, (delay, wire): (Duration, Option<Wire>), start: Time) -> Self {
+        WiredPort::holding(port, Held::of(delay, wire, start))
+    }
+
+    /// The same behind the direction of `path` that ends at `side`.
+    pub(super) fn at(side: Side, port: P, path: &Path) -> Self {
+        WiredPort::holding(port, Held::new(path, side))
+    }
+
+    fn holding(port: P, held: Held) -> Self {
+        WiredPort { port, held, leaves_at: Time::ZERO, came_out: 0, refused: 0 }
+    }
+
+    /// Frames on the wire.
+    pub fn under_way(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Packets that were lost since the start, by whatever reason.
+    pub fn lost(&self) -> u64 {
+        self.held.counts.lost + self.held.overflowed + self.refused
+    }
+
+    /// The run that the faults belong to begins then.
+    pub(super) fn begin(&mut self, at: Time) {
+        self.held.begin(at);
+    }
+
+    /// What faults did, and the frames that found no room.
+    pub(super) fn faults(&self) -> (&FaultCounts, u64) {
+        (&self.held.counts, self.held.overflowed)
+    }
+
+    /// Frames that the port sent, and those that it refused.
+    pub(super) fn sent(&self) -> (u64, u64) {
+        (self.came_out - self.refused, self.refused)
+    }
+
+    /// Takes a frame that came at `now`.
+    pub(super) fn carry(&mut self, frame: &Outgoing<'_>, now: Time) {
+        self.held.push(frame, self.port.link_kind(), now);
+    }
+}
+
+impl<P: Port> Port for WiredPort<P> {
+    fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
+        self.port.receive(take)
+    }
+
+    fn transmit(&mut self, frame: &[u8]) -> bool {
+        self.transmit_all(&[Outgoing::of(frame)]) == Refused::NONE
+    }
+
+    fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
+        frames.iter().for_each(|frame| self.carry(frame, self.leaves_at));
+        Refused::NONE
+    }
+
+    fn leaves_at(&mut self, time: Time) {
+        self.leaves_at = time;
+    }
+
+    fn send_due(&mut self, now: Time) {
+        loop {
+            let due = std::iter::from_fn(|| self.held.pop(now));
+            let due: Vec<Travelling> = due.take(MAX_FRAMES_AT_ONCE).collect();
+            if due.is_empty() {
+                return;
+            }
+            let frames: Vec<Outgoing<'_>> = due.iter().map(Travelling::outgoing).collect();
+            self.came_out += frames.len() as u64;
+            self.refused += u64::from(self.port.transmit_all(&frames).count());
+        }
+    }
+
+    fn due(&self, next: Option<Time>) -> Option<Time> {
+        next.map(|next| self.held.earliest(next)).into_iter().chain(self.held.next_due()).min()
+    }
+
+    fn link_kind(&self) -> LinkKind {
+        self.port.link_kind()
+    }
+
+    fn check(&mut self) -> Result<(), PortError> {
+        self.port.check()
+    }
+
+    fn health(&mut self) -> PortHealth {
+        self.port.health()
+    }
+}
+
+impl<P: AsFd> AsFd for WiredPort<P> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.port.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_core::{DelayStep, Seed, WireLaw};
+
+    /// What it was given, in batches.
+    #[derive(Debug, Default)]
+    struct Noting(Vec<Vec<u8>>);
+
+    impl Port for Noting {
+        fn receive(&mut self, _: &mut Take<'_>) -> Result<(), PortError> {
+            Ok(())
+        }
+
+        fn transmit(&mut self, frame: &[u8]) -> bool {
+            self.0.push(frame.to_vec());
+            frame.len() < 1500
+        }
+
+        fn link_kind(&self) -> LinkKind {
+            LinkKind::Ip
+        }
+
+        fn health(&mut self) -> PortHealth {
+            PortHealth::default()
+        }
+    }
+
+    const DELAY: Duration = Duration::from_ms(20);
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_ms(ms)
+    }
+
+    /// An IPv4 packet of this length, which ends with `last`.
+    fn packet(bytes: usize, last: u8) -> Vec<u8> {
+        let [high, low] = (bytes as u16).to_be_bytes();
+        let header = [0x45, 0, high, low, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+        let mut packet = vec![last; bytes];
+        packet[..20].copy_from_slice(&header);
+        packet
+    }
+
+    #[test]
+    fn a_frame_comes_out_a_delay_after_it_left_however_late_it_is_sent() {
+        let mut port = WiredPort::new(Noting::default(), (DELAY, None), Time::ZERO);
+        assert_eq!((port.due(None), port.due(Some(at(1)))), (None, Some(at(21))));
+        for ms in [5, 7] {
+            port.leaves_at(at(ms));
+            assert!(port.transmit(&packet(100, ms as u8)));
+        }
+        assert_eq!(
+            (port.due(None), port.due(Some(at(1))), port.under_way()),
+            (Some(at(25)), Some(at(21)), 2)
+        );
+        port.send_due(at(24));
+        assert_eq!(port.under_way(), 2);
+        port.send_due(at(50));
+        assert_eq!(port.port.0, [packet(100, 5), packet(100, 7)]);
+        assert_eq!((port.due(None), port.under_way(), port.lost()), (None, 0, 0));
+    }
+
+    #[test]
+    fn what_a_fault_or_the_port_loses_is_counted_and_delays_count_from_the_start() {
+        let wire = |law| Some(Wire::new(law, Seed(1), "wire"));
+        let lossy = WireLaw { loss: Some(1.0.into()), ..WireLaw::default() };
+        let mut port = WiredPort::new(Noting::default(), (DELAY, wire(lossy)), Time::ZERO);
+        assert!(port.transmit(&packet(100, 1)), "it took it");
+        assert_eq!((port.under_way(), port.lost()), (0, 1));
+
+        let delays = [DelayStep { at: at(10), delay: Duration::from_ms(3) }];
+        let law = WireLaw { delays: delays.into(), duplicate: 1.0, ..WireLaw::default() };
+        let mut port = WiredPort::new(Noting::default(), (DELAY, wire(law)), at(1000));
+        assert_eq!(port.due(Some(at(1000))), Some(at(1003)), "no frame is due before");
+        port.leaves_at(at(1010));
+        port.transmit(&packet(1500, 1));
+        assert_eq!((port.due(None), port.under_way()), (Some(at(1013)), 2));
+        port.send_due(at(1013));
+        assert_eq!((port.port.0.len(), port.lost()), (2, 2), "too long for the port");
+    }
+}

@@ -1,0 +1,70 @@
+//! What the stage `lab` and a shell have in common: a way through the datapath, and what is seen of
+//! it.
+
+use crate::view::{FlowView, LinkView};
+use fairwire_core::units::Amount;
+use fairwire_core::{Duration, Rate, Time};
+use fairwire_datapath::account::FlowCount;
+use fairwire_datapath::classify::{Classifier, ETHERNET_HEADER_BYTES, secret};
+use fairwire_datapath::direction::{Direction, DirectionPlan, ShaperPlan};
+use fairwire_datapath::pool::PoolSize;
+use fairwire_wire::flow_key::FlowHasher;
+
+/// The interval of views.
+pub(crate) const VIEW_EVERY: Duration = Duration::from_ms(100);
+/// Frames beside those that the queue needs: a discipline may have a buffer of its own, as FQ-CoDel
+/// has one of 10240 packets.
+const SPARE_FRAMES: f64 = 16_384.0;
+
+/// Counts IP packets alone, as the simulator does.
+pub(crate) fn classifier() -> Classifier {
+    Classifier::new(FlowHasher::new(secret()), -ETHERNET_HEADER_BYTES)
+}
+
+/// A way that counts `flows` flows one by one, and has what `pool` says.
+pub(crate) fn way(
+    shaper: Option<ShaperPlan>,
+    classifier: &Classifier,
+    pool: PoolSize,
+    flows: usize,
+) -> DirectionPlan {
+    DirectionPlan { shaper, classifier: classifier.clone(), pool, flows, classes: 1 }
+}
+
+/// Twice the longest frames that fit `buffer` at `rate`, and some more for a burst.
+pub(crate) fn pool_size((buffer, rate): (Amount, Rate), frame_bytes: u32) -> PoolSize {
+    let waiting = buffer.in_packets(frame_bytes, rate);
+    // At most a million, lest a wild scenario take all memory; what does not fit is counted as
+    // lost.
+    let frames = (2.0 * waiting + SPARE_FRAMES).min(1_048_576.0) as u32;
+    PoolSize { frames, frame_bytes }
+}
+
+/// What is seen at `now` of `link`, which has this name and this rate. Its wait is that of the last
+/// second.
+pub(crate) fn link_view(
+    (name, rate_bps): (&str, f64),
+    (link, now): (&Direction, Time),
+    flows: Vec<FlowView>,
+) -> LinkView {
+    let (totals, backlog, waits) = (link.totals(), link.backlog(), link.sojourns().window(now));
+    LinkView {
+        name: name.into(),
+        rate_bps,
+        sent_bps: flows.iter().map(|flow| flow.bps).sum(),
+        backlog_packets: u64::from(backlog.packets),
+        backlog_bytes: backlog.bytes,
+        wait_p50_s: waits.p50_s,
+        wait_p99_s: waits.p99_s,
+        dropped: totals.dropped.iter().sum(),
+        marked: Some(totals.marked.iter().sum()),
+        lost: totals.lost.iter().sum(),
+        flows,
+    }
+}
+
+/// What is seen of a flow that got `count`, and `seconds` ago `before`.
+pub(crate) fn flow_view(name: String, count: &FlowCount, before: &FlowCount, seconds: f64) -> FlowView {
+    let bps = count.since(before).bytes_out as f64 * 8.0 / seconds;
+    FlowView { name, bps, fair_bps: None, dropped: count.dropped, window: None }
+}
