@@ -84,11 +84,17 @@ pub trait Port {
     fn health(&mut self) -> PortHealth;
 }
 
-/// Sleeps until a frame arrives at one of `ports`, or `time` is over.
+/// To fall asleep and wake up again takes about as long.
+const MIN_SLEEP: Duration = Duration::from_us(5);
+
+/// Sleeps until a frame arrives at one of `ports`, or `time` is over; not at all where that pays not.
 ///
 /// # Errors
 /// When the system refuses to wait, or one of the ports is no more.
 pub fn wait<P: Port + AsFd>(ports: [&mut P; 2], time: Duration) -> Result<(), PortError> {
+    if time <= MIN_SLEEP {
+        return Ok(());
+    }
     let mut waits = ports.each_ref().map(|port| PollFd::new(port, PollFlags::IN));
     let outcome = poll(&mut waits, Some(&clock::timespec(time.ns())));
     let faulty = waits.map(|wait| wait.revents().contains(PollFlags::ERR));

@@ -7,8 +7,6 @@ use fairwire_linux::clock;
 use fairwire_linux::port::{Port, PortError, wait};
 use std::os::fd::AsFd;
 
-/// About the time that it takes to fall asleep and wake up again.
-const MIN_SLEEP: Duration = Duration::from_us(5);
 /// A thread that sleeps until an instant wakes up to this much late, more so in a virtual machine.
 const WAKES_LATE: Duration = Duration::from_us(60);
 
@@ -75,9 +73,6 @@ fn drive<P: Port + AsFd>(
         let (forward, backward) = (datapath.forward.next_wakeup(), datapath.backward.next_wakeup());
         let due = [wire.right.due(forward), wire.left.due(backward)];
         let due = due.into_iter().flatten().fold(call_at, Time::min);
-        let idle = due.since(clock::now() + early);
-        if idle > MIN_SLEEP {
-            wait([&mut wire.left, &mut wire.right], idle)?;
-        }
+        wait([&mut wire.left, &mut wire.right], due.since(clock::now() + early))?;
     }
 }

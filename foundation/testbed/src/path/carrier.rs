@@ -1,20 +1,19 @@
 //! Carries frames between two ports.
 
+use super::lane::Held;
 use super::plan::{Carried, FaultCounts, Path};
 use super::wired::WiredPort;
 use crate::schedule::waited;
 use crate::side::Side;
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
-use fairwire_linux::port::{Outgoing, Port, PortError, wait};
+use fairwire_linux::port::{Outgoing, Port, PortError, PortHealth, wait};
 use fairwire_wire::split::{MAX_FRAME_BYTES, split};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How often the end of the run is looked for.
 const TICK: Duration = Duration::from_ms(20);
-/// To fall asleep and wake up again takes about as long.
-const MIN_SLEEP: Duration = Duration::from_us(5);
 
 /// Two ports and the frames under way between them.
 #[derive(Debug)]
@@ -29,7 +28,8 @@ pub(super) struct Carrier<P> {
 impl<P: Port + AsFd> Carrier<P> {
     /// Between `left` and `right`.
     pub(super) fn new([left, right]: [P; 2], path: &Path) -> Self {
-        let ports = [WiredPort::at(Side::Left, left, path), WiredPort::at(Side::Right, right, path)];
+        let wired = |port, side| WiredPort::of(port, Held::new(path, side));
+        let ports = [wired(left, Side::Left), wired(right, Side::Right)];
         Carrier { ports, malformed: 0, scratch: vec![0; MAX_FRAME_BYTES].into() }
     }
 
@@ -38,20 +38,21 @@ impl<P: Port + AsFd> Carrier<P> {
         clock::wake_precisely();
         while !is_over.load(Ordering::Relaxed) {
             let begins = Some(begins_ns.load(Ordering::Relaxed)).filter(|ns| *ns > 0).map(Time::from_ns);
-            begins.into_iter().for_each(|at| self.ports.iter_mut().for_each(|port| port.begin(at)));
+            begins.into_iter().for_each(|at| self.ports.iter_mut().for_each(|port| port.held.begin(at)));
             if self.pass_from(Side::Left)? + self.pass_from(Side::Right)? == 0 {
-                self.wait()?;
+                let now = clock::now();
+                let due = self.ports.iter().filter_map(|port| port.due(None)).fold(now + TICK, Time::min);
+                wait(self.ports.each_mut(), due.since(now))?;
             }
         }
-        let missed: u64 =
-            self.ports.iter_mut().map(|port| port.health()).map(|it| it.overflows + it.truncated).sum();
-        let [left, right] = self.ports.each_ref().map(WiredPort::faults);
-        let [(to_left, left_refused), (to_right, right_refused)] = self.ports.each_ref().map(WiredPort::sent);
+        let missed = |it: PortHealth| it.overflows + it.truncated;
+        let missed: u64 = self.ports.iter_mut().map(|port| missed(port.health())).sum();
+        let sum = |of: fn(&WiredPort<P>) -> u64| self.ports.iter().map(of).sum::<u64>();
         Ok(Carried {
-            passed: to_left + to_right,
-            faults: FaultCounts::default().plus(left.0).plus(right.0),
-            overflowed: left.1 + right.1,
-            failed: self.malformed + left_refused + right_refused + missed,
+            passed: sum(|port| port.came_out - port.refused),
+            faults: self.ports.iter().fold(FaultCounts::default(), |all, port| all.plus(&port.held.counts)),
+            overflowed: sum(|port| port.held.overflowed),
+            failed: self.malformed + sum(|port| port.refused) + missed,
             processor_ns: clock::thread().ns(),
             waited_ns: waited("/proc/thread-self".as_ref()).ns(),
         })
@@ -75,16 +76,5 @@ impl<P: Port + AsFd> Carrier<P> {
         })?;
         to.send_due(clock::now());
         Ok(arrived)
-    }
-
-    /// Sleeps until a frame arrives or one is due.
-    fn wait(&mut self) -> Result<(), PortError> {
-        let now = clock::now();
-        let due = self.ports.iter().filter_map(|port| port.due(None)).fold(now + TICK, Time::min);
-        let idle = due.since(now);
-        if idle <= MIN_SLEEP {
-            return Ok(());
-        }
-        wait(self.ports.each_mut(), idle)
     }
 }

@@ -22,11 +22,11 @@ pub(super) struct Held {
     /// Whose faults they are; `None` where they begin at once.
     run: Option<Run>,
     /// When the time of the wire begins, once that is known.
-    pub begins: Option<Time>,
+    begins: Option<Time>,
     /// The shortest delay of any.
-    shortest: Duration,
+    pub shortest: Duration,
     /// By when each is due, and then by when it came.
-    frames: BTreeMap<(Time, u64), Travelling>,
+    pub frames: BTreeMap<(Time, u64), Travelling>,
     bytes: usize,
     most_bytes: usize,
     /// Frames taken so far.
@@ -174,16 +174,6 @@ impl Held {
     /// When the next frame is due.
     pub(super) fn next_due(&self) -> Option<Time> {
         self.frames.first_key_value().map(|((due, _), _)| *due)
-    }
-
-    /// Before when no frame is due that comes at `at` or later.
-    pub(super) fn earliest(&self, at: Time) -> Time {
-        at + self.shortest
-    }
-
-    /// Frames under way.
-    pub(super) fn len(&self) -> usize {
-        self.frames.len()
     }
 }
 

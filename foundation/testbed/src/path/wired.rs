@@ -1,8 +1,6 @@
 //! A port with a wire behind it.
 
 use super::lane::{Held, Travelling};
-use super::plan::{FaultCounts, Path};
-use crate::side::Side;
 use fairwire_core::{Duration, Time, Wire};
 use fairwire_linux::port::{
     LinkKind, MAX_FRAMES_AT_ONCE, Outgoing, Port, PortError, PortHealth, Refused, Take,
@@ -14,53 +12,33 @@ use std::os::fd::{AsFd, BorrowedFd};
 #[derive(Debug)]
 pub struct WiredPort<P> {
     port: P,
-    held: Held,
+    pub(super) held: Held,
     /// When what is transmitted leaves.
     leaves_at: Time,
-    /// Frames that came out, and those of them that the port did not take.
-    came_out: u64,
-    refused: u64,
+    /// Frames that came out, and those of them that the port refused.
+    pub(super) came_out: u64,
+    pub(super) refused: u64,
 }
 
 impl<P: Port> WiredPort<P> {
     /// `port` behind a wire of this delay, with the faults of `wire`, if it has any. Its time
     /// begins at `start`.
     pub fn new(port: P, (delay, wire): (Duration, Option<Wire>), start: Time) -> Self {
-        WiredPort::holding(port, Held::of(delay, wire, start))
+        WiredPort::of(port, Held::of(delay, wire, start))
     }
 
-    /// The same behind the direction of `path` that ends at `side`.
-    pub(super) fn at(side: Side, port: P, path: &Path) -> Self {
-        WiredPort::holding(port, Held::new(path, side))
-    }
-
-    fn holding(port: P, held: Held) -> Self {
+    pub(super) fn of(port: P, held: Held) -> Self {
         WiredPort { port, held, leaves_at: Time::ZERO, came_out: 0, refused: 0 }
     }
 
     /// Frames on the wire.
     pub fn under_way(&self) -> usize {
-        self.held.len()
+        self.held.frames.len()
     }
 
     /// Packets that were lost since the start, by whatever reason.
     pub fn lost(&self) -> u64 {
         self.held.counts.lost + self.held.overflowed + self.refused
-    }
-
-    /// The run that the faults belong to begins then.
-    pub(super) fn begin(&mut self, at: Time) {
-        self.held.begin(at);
-    }
-
-    /// What faults did, and the frames that found no room.
-    pub(super) fn faults(&self) -> (&FaultCounts, u64) {
-        (&self.held.counts, self.held.overflowed)
-    }
-
-    /// Frames that the port sent, and those that it refused.
-    pub(super) fn sent(&self) -> (u64, u64) {
-        (self.came_out - self.refused, self.refused)
     }
 
     /// Takes a frame that came at `now`.
@@ -101,7 +79,7 @@ impl<P: Port> Port for WiredPort<P> {
     }
 
     fn due(&self, next: Option<Time>) -> Option<Time> {
-        next.map(|next| self.held.earliest(next)).into_iter().chain(self.held.next_due()).min()
+        next.map(|next| next + self.held.shortest).into_iter().chain(self.held.next_due()).min()
     }
 
     fn link_kind(&self) -> LinkKind {
