@@ -6,7 +6,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate, Time};
 use fairwire_datapath::account::FlowCount;
 use fairwire_datapath::classify::{Classifier, ETHERNET_HEADER_BYTES, secret};
-use fairwire_datapath::direction::{Direction, DirectionPlan, ShaperPlan};
+use fairwire_datapath::direction::Direction;
 use fairwire_datapath::pool::PoolSize;
 use fairwire_wire::flow_key::FlowHasher;
 
@@ -19,16 +19,6 @@ const SPARE_FRAMES: f64 = 16_384.0;
 /// Counts IP packets alone, as the simulator does.
 pub(crate) fn classifier() -> Classifier {
     Classifier::new(FlowHasher::new(secret()), -ETHERNET_HEADER_BYTES)
-}
-
-/// A way that counts `flows` flows one by one, and has what `pool` says.
-pub(crate) fn way(
-    shaper: Option<ShaperPlan>,
-    classifier: &Classifier,
-    pool: PoolSize,
-    flows: usize,
-) -> DirectionPlan {
-    DirectionPlan { shaper, classifier: classifier.clone(), pool, flows, classes: 1 }
 }
 
 /// Twice the longest frames that fit `buffer` at `rate`, and some more for a burst.
@@ -63,8 +53,7 @@ pub(crate) fn link_view(
     }
 }
 
-/// What is seen of a flow that got `count`, and `seconds` ago `before`.
-pub(crate) fn flow_view(name: String, count: &FlowCount, before: &FlowCount, seconds: f64) -> FlowView {
-    let bps = count.since(before).bytes_out as f64 * 8.0 / seconds;
-    FlowView { name, bps, fair_bps: None, dropped: count.dropped, window: None }
+/// What is seen of a flow that got `since` in the last `seconds`.
+pub(crate) fn flow_view(name: String, since: &FlowCount, dropped: u64, seconds: f64) -> FlowView {
+    FlowView { name, bps: since.bytes_out as f64 * 8.0 / seconds, fair_bps: None, dropped, window: None }
 }

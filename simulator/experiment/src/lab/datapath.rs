@@ -6,13 +6,13 @@ use super::views::Views;
 use crate::contest::{
     ContestError, ContestPlan, Coordinator, Counted, Held, Meter, Next, add_losses, add_unseen, handed,
 };
-use crate::forwarding::{classifier, pool_size, way};
+use crate::forwarding::{classifier, pool_size};
 use crate::view::View;
 use crate::watch::Watch;
 use fairwire_core::{Discipline, Duration, RateLaw, Time};
 use fairwire_datapath::account::FlowCount;
 use fairwire_datapath::classify::{Classifier, ETHERNET_HEADER_BYTES};
-use fairwire_datapath::direction::{Direction, ShaperPlan};
+use fairwire_datapath::direction::{Direction, DirectionPlan, ShaperPlan};
 use fairwire_datapath::ledger::{Loss, Totals};
 use fairwire_datapath::not_ip::default_rate;
 use fairwire_datapath::{Datapath, DatapathPlan, Wire, driver};
@@ -69,7 +69,9 @@ const OTHER_FLOWS: usize = 64;
 fn gateway(plan: &ContestPlan, classifier: &Classifier, discipline: Box<dyn Discipline>) -> DatapathPlan {
     // With a VLAN tag.
     let pool = pool_size((plan.buffer, plan.rate), plan.mtu + ETHERNET_HEADER_BYTES as u32 + 4);
-    let direction = |shaper| way(shaper, classifier, pool, plan.senders.len() + OTHER_FLOWS);
+    let flows = plan.senders.len() + OTHER_FLOWS;
+    let direction =
+        |shaper| DirectionPlan { shaper, classifier: classifier.clone(), pool, flows, classes: 1 };
     let not_ip = default_rate(plan.rate);
     let link = ShaperPlan { discipline, rate: plan.rate, catch_up: CATCH_UP, not_ip };
     DatapathPlan { forward: direction(Some(link)), backward: direction(None) }

@@ -40,7 +40,7 @@ impl Views {
             return None;
         }
         let flow = |(sender, (count, before)): (&Sender, (&FlowCount, &FlowCount))| {
-            flow_view(sender.name.clone(), count, before, seconds)
+            flow_view(sender.name.clone(), &count.since(before), count.dropped, seconds)
         };
         let flows: Vec<FlowView> = senders.iter().zip(self.flows.iter().zip(&before)).map(flow).collect();
         let rate_bps = rate(since.since(start), now.since(start));

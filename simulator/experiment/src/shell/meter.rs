@@ -1,30 +1,25 @@
 //! What is seen of both ways, for those who watch.
 
 use super::Watched;
+use super::links::Varying;
 use crate::forwarding::{VIEW_EVERY, flow_view, link_view};
 use crate::view::{FlowView, LinkView, View};
-use fairwire_core::{FlowHash, Rate, RateLaw, Time};
-use fairwire_datapath::account::{Account, FirstPacket, FlowCount};
+use fairwire_core::Time;
+use fairwire_datapath::account::{Account, FlowCount};
 use fairwire_datapath::direction::Direction;
 use fairwire_wire::flow_key::{FlowKey, Tuple};
 use fairwire_wire::headers::{TCP, UDP};
-use std::collections::HashMap;
+use std::cmp::Reverse;
 use std::fmt::Display;
 
-/// Counts, and passes on what is seen.
+/// Passes on what is seen.
 pub(super) struct Meter {
     watched: Watched,
+    rates: [Option<Varying>; 2],
     start: Time,
-    /// When the latest view was taken.
+    /// When the latest view was taken, and the accounts of both ways then, by place.
     before: Time,
-    ways: [Seen; 2],
-}
-
-/// A way, as it was seen last.
-struct Seen {
-    name: &'static str,
-    rate: Option<(Rate, RateLaw)>,
-    flows: HashMap<FlowHash, FlowCount>,
+    accounts: [Vec<Account>; 2],
 }
 
 /// Flows of a view.
@@ -32,46 +27,41 @@ const MAX_FLOWS: usize = 16;
 
 impl Meter {
     /// Of ways with these rates, towards the command and away from it.
-    pub(super) fn new(watched: Watched, [down, up]: [Option<(Rate, RateLaw)>; 2], start: Time) -> Self {
-        let seen = |name, rate| Seen { name, rate, flows: HashMap::new() };
-        Meter { watched, start, before: start, ways: [seen("down", down), seen("up", up)] }
+    pub(super) fn new(watched: Watched, rates: [Option<Varying>; 2], start: Time) -> Self {
+        Meter { watched, rates, start, before: start, accounts: Default::default() }
     }
 
     /// Takes a view where one is due. Of each way there are the packets that its wire lost.
-    pub(super) fn look(&mut self, now: Time, ways: [(&Direction, u64); 2]) {
-        if now < self.before + VIEW_EVERY || !self.watched.has_viewers() {
-            return;
+    pub(super) fn look(&mut self, now: Time, [down, up]: [(&Direction, u64); 2]) {
+        if now >= self.before + VIEW_EVERY && self.watched.has_viewers() {
+            let links = vec![self.view(0, "down", down, now), self.view(1, "up", up, now)];
+            self.watched.show(View { at_s: now.since(self.start).secs(), links });
+            self.before = now;
         }
-        let (start, before) = (self.start, std::mem::replace(&mut self.before, now));
-        let view = |(seen, (link, lost)): (&mut Seen, (&Direction, u64))| {
-            let view = seen.view(link, start, (before, now));
-            LinkView { lost: view.lost + lost, ..view }
-        };
-        let links = self.ways.iter_mut().zip(ways).map(view).collect();
-        self.watched.show(View { at_s: now.since(start).secs(), links });
     }
-}
 
-impl Seen {
-    /// What `link` did since the last view.
-    fn view(&mut self, link: &Direction, start: Time, (before, now): (Time, Time)) -> LinkView {
+    /// What `link` did since the latest view.
+    fn view(&mut self, way: usize, name: &str, (link, lost): (&Direction, u64), now: Time) -> LinkView {
         let (accounts, opened) = link.accounts().all();
-        let flow = |(account, opened)| -> Option<FlowView> {
-            let (account, opened): (&Account, &FirstPacket) = (account, opened);
-            let earlier = self.flows.get(&account.flow).copied().unwrap_or_default();
-            let is_active = account.count != earlier;
-            is_active
-                .then(|| flow_view(name_of(&opened.key), &account.count, &earlier, now.since(before).secs()))
+        let before = std::mem::replace(&mut self.accounts[way], accounts.to_vec());
+        let since = |place: usize| {
+            let Account { flow, count, .. } = accounts[place];
+            let same = before.get(place).filter(|account| account.flow == flow);
+            (same.map_or(count, |account| count.since(&account.count)), place)
         };
-        let mut flows: Vec<FlowView> = accounts.iter().zip(opened).filter_map(flow).collect();
-        flows.sort_by(|a, b| b.bps.total_cmp(&a.bps));
-        self.flows = accounts.iter().map(|account| (account.flow, account.count)).collect();
-        let mean_bps =
-            |(rate, law): &(Rate, RateLaw)| law.mean_bps(*rate, before.since(start), now.since(start));
-        let rate_bps = self.rate.as_ref().map_or(0.0, mean_bps);
-        let mut view = link_view((self.name, rate_bps), (link, now), flows);
-        view.flows.truncate(MAX_FLOWS);
-        view
+        let mut active: Vec<(FlowCount, usize)> =
+            (0..accounts.len()).map(since).filter(|(since, _)| *since != FlowCount::default()).collect();
+        active.sort_unstable_by_key(|(since, _)| Reverse(since.bytes_out));
+        let seconds = now.since(self.before).secs();
+        let flow = |(since, place): &(FlowCount, usize)| {
+            flow_view(name_of(&opened[*place].key), since, accounts[*place].count.dropped, seconds)
+        };
+        let flows: Vec<FlowView> = active.iter().take(MAX_FLOWS).map(flow).collect();
+        let (from, to) = (self.before.since(self.start), now.since(self.start));
+        let rate_bps = self.rates[way].as_ref().map_or(0.0, |(rate, law)| law.mean_bps(*rate, from, to));
+        let view = link_view((name, rate_bps), (link, now), flows);
+        let sent_bps = active.iter().map(|(since, _)| since.bytes_out).sum::<u64>() as f64 * 8.0 / seconds;
+        LinkView { sent_bps, lost: view.lost + lost, ..view }
     }
 }
 

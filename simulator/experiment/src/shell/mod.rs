@@ -19,7 +19,7 @@ use crate::stage::CannotRun;
 use drain::{Left, Progress};
 use fairwire_core::{Duration, Time};
 use fairwire_datapath::driver::{Next, emulate};
-use fairwire_datapath::{Datapath, DatapathPlan, Wire};
+use fairwire_datapath::{Datapath, Wire};
 use fairwire_linux::clock;
 use fairwire_linux::port::PortError;
 use fairwire_linux::tun::Tun;
@@ -27,7 +27,6 @@ use fairwire_testbed::enclosure::{Beyond, Enclosure, Way};
 use fairwire_testbed::error::{TestbedError, Trouble};
 use fairwire_testbed::path::WiredPort;
 use fairwire_testbed::relay::{listen_for_names, name_server, serve_names};
-use links::OneWay;
 use meter::Meter;
 use signals::Signals;
 use std::ffi::OsString;
@@ -133,22 +132,17 @@ struct Passing {
 
 impl Passing {
     /// Times of the line begin now.
-    fn new(Line([down, up]): Line, (inside, outside): (Tun, Tun), watched: Watched) -> Self {
-        let start = clock::now();
-        let OneWay { plan: forward, rate: down_rate, wire: to_command } = down;
-        let OneWay { plan: backward, rate: up_rate, wire: away } = up;
-        let mut datapath = Datapath::new(DatapathPlan { forward, backward });
-        let ways = [(&mut datapath.forward, &down_rate), (&mut datapath.backward, &up_rate)];
-        for (way, rate) in ways {
+    fn new(line: Line, (inside, outside): (Tun, Tun), watched: Watched) -> Self {
+        let Line { plan, rates, wires: [to_command, away] } = line;
+        let (mut datapath, start) = (Datapath::new(plan), clock::now());
+        for (way, rate) in [&mut datapath.forward, &mut datapath.backward].into_iter().zip(&rates) {
             rate.iter().for_each(|(_, law)| way.follow(law, start, start));
         }
-        let left = WiredPort::new(outside, away, start);
-        let right = WiredPort::new(inside, to_command, start);
-        Passing {
-            datapath,
-            wire: Wire { left, right },
-            meter: Meter::new(watched, [down_rate, up_rate], start),
-        }
+        let wire = Wire {
+            left: WiredPort::new(outside, away, start),
+            right: WiredPort::new(inside, to_command, start),
+        };
+        Passing { datapath, wire, meter: Meter::new(watched, rates, start) }
     }
 
     /// Forwards until `is_over`. That is called now and then, with the time and the packets on the way
