@@ -165,14 +165,6 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// How the rate changes, as a value: what [`steps`](Self::steps) and [`trace`](Self::trace)
-    /// read from text.
-    #[must_use]
-    pub fn law(mut self, law: RateLaw) -> Self {
-        self.law = law;
-        self
-    }
-
     /// Which packets are lost on the wire: a probability for each by itself, or a
     /// [`GilbertElliott`](crate::GilbertElliott).
     #[must_use]
