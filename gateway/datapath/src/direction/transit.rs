@@ -32,6 +32,11 @@ pub struct TakenOut {
 }
 
 impl TakenOut {
+    /// Was nothing inside?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Packets in all.
     pub fn len(&self) -> usize {
         self.through.len() + self.waiting.len()
