@@ -217,8 +217,8 @@ fn a_connection_that_does_not_come_to_its_end_is_reset_and_a_second_signal_ends_
     command.args(["lab", "shell", "--outside", "relay", "--rate", "1 Gbit/s", "--", "bash", "-c", &send]);
     let mut child = command.stderr(Stdio::piped()).spawn().expect("the binary starts");
     let mut connection = connections.recv().expect("the command connects");
-    // After a mebibyte the buffers on the way are full of what follows. Nothing more is read, so not all of that can
-    // be passed on.
+    // After a mebibyte the buffers on the way are full of what follows. Nothing more is read, so not
+    // all of that can be passed on.
     connection.read_exact(&mut vec![0; 1 << 20]).expect("it has come");
     let status = ended_by_signals(&mut child);
     assert_eq!(status, Some(143), "128 and the number of SIGTERM");
