@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 /// The contests of this project.
-const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../suite/field");
+const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../suite/field");
 /// What is not measured, and the length of a contest, seconds: the shortest in which ten TCP flows
 /// settle.
 const WARM_UP: u64 = 1;

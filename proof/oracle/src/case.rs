@@ -199,7 +199,7 @@ pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Case>, String> {
 
 /// The folder of the cases of this project, for tests.
 #[cfg(test)]
-pub(crate) const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../suite/packets");
+pub(crate) const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../suite/packets");
 
 /// A case of this project, for tests.
 #[cfg(test)]

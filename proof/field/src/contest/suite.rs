@@ -249,7 +249,7 @@ impl Contest {
 
 /// The suite of this project, for tests.
 #[cfg(test)]
-pub(crate) const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../suite/field");
+pub(crate) const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../suite/field");
 
 /// A contest of this project, for tests.
 #[cfg(test)]
