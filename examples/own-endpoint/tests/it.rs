@@ -63,6 +63,6 @@ fn it_is_listed_described_checked_and_has_a_schema_like_the_others() {
 
 #[test]
 fn another_stage_says_that_it_cannot_run_it() {
-    let output = text(&run(&["run", "steady.toml", "--on", "sim,ns2"]));
-    assert!(output.contains("ns2 cannot run this of tail-drop: the source of `steady`"), "{output}");
+    let output = text(&run(&["run", "steady.toml", "--on", "sim,lab"]));
+    assert!(output.contains("lab cannot run this: the source of `steady`"), "{output}");
 }

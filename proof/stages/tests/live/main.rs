@@ -31,6 +31,7 @@ const HOLD: &str = "hold-a-contest";
 
 fn main() -> ExitCode {
     linux::take_over();
+    fairwire_experiment::offer(fairwire_stages::ALL);
     let mut arguments = std::env::args().skip(1);
     let first = arguments.next();
     match first.as_deref() {
