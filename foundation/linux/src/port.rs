@@ -39,7 +39,7 @@ pub trait Port {
         refused
     }
 
-    /// What is transmitted from here on leaves at `time`: a port that keeps frames for a while
+    /// Frames that are transmitted from here on leave at `time`: a port that keeps frames for a while
     /// counts from then.
     fn leaves_at(&mut self, _time: Time) {}
 

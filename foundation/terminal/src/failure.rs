@@ -41,9 +41,9 @@ pub enum Failure {
     Document(DocumentError),
     /// The user's: a bad argument, a place that cannot be written.
     User {
-        /// What was given, and why it is refused.
+        /// The value that was given, and the reason why it is refused.
         message: String,
-        /// What is allowed, or what to do.
+        /// The values that are allowed, or the thing to do.
         help: String,
     },
     /// Ours, or the machine's.

@@ -26,7 +26,7 @@ pub fn flag() -> &'static AtomicBool {
 fn listen() -> io::Result<()> {
     let (mut signals, writer) = io::pipe()?;
     let hear = move || {
-        while let Ok(1) = signals.read(&mut [0]) {
+        while signals.read_exact(&mut [0]).is_ok() {
             if STOP.swap(true, Ordering::Relaxed) {
                 std::process::exit(130);
             }

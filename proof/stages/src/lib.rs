@@ -14,3 +14,14 @@ use fairwire_experiment::Stage;
 
 /// Every stage of this crate, in the order in which they are listed to people.
 pub const ALL: &[&dyn Stage] = &[&gateway::Gateway, &linux::Linux, &kernel::Kernel, &ns2::Ns2];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stages_that_other_programs_name_are_those_of_this_crate() {
+        let names: Vec<&str> = ALL.iter().map(|stage| stage.name()).collect();
+        assert_eq!(names, fairwire_experiment::ELSEWHERE);
+    }
+}

@@ -12,7 +12,7 @@ pub struct Path {
     pub to_sink: Lane,
     /// To what comes from the sink.
     pub to_source: Lane,
-    /// Of the draws that decide what becomes of a packet.
+    /// The seed of the draws that decide the fate of a packet.
     pub seed: u64,
     /// Where it belongs to a run: faults begin with that, so that connections are made before.
     /// Where it is `None` they begin at once, and all are counted.

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use fairwire_core::{DelayStep, Seed, WireLaw};
 
-    /// What it was given, in batches.
+    /// The batches that it was given.
     #[derive(Debug, Default)]
     struct Noting(Vec<Vec<u8>>);
 

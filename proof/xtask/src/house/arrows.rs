@@ -33,7 +33,7 @@ pub const KNOWS: &[(&str, &str)] = &[
     ("testbed", "core linux wire"),
     ("sim", "core metrics tcp"),
     ("control", "wire"),
-    ("datapath", "core laws linux metrics wire"),
+    ("datapath", "core linux metrics wire"),
 ];
 
 /// Every crate is built only with what its folder and [`KNOWS`] allow; the core with nothing, not

@@ -57,7 +57,7 @@ Examples:
   fairwire run scenarios/selfish-flow.toml --paired --series series.csv --every \"50 ms\" --plot series.svg
   fairwire run scenarios/selfish-flow.toml --discipline faba --seeds 1 --trace packets.pcapng
   fairwire run scenarios/selfish-flow.toml --out results   # report.json, *.csv and shares.svg
-  fairwire run proof/suite/ns2 --on ns2,sim   # every scenario of a folder, on two stages";
+  fairwire run scenarios/exercises --on sim,lab   # every scenario of a folder, on two stages";
 
 const CACHE_EXAMPLES: &str = "\
 Examples:
@@ -249,7 +249,7 @@ pub(crate) struct RunArgs {
     /// Run under these seeds: 7, 1,2,3 or 1..=10.
     #[arg(long)]
     pub seeds: Option<String>,
-    /// Run on these stages, side by side: sim, lab, gateway, linux, kernel, ns2. The first is what
+    /// Run on these stages, side by side: sim, lab; `fairwire list stages` has all. The first is what
     /// the others are compared with. Left out: sim.
     #[arg(long, value_name = "STAGE", value_delimiter = ',')]
     pub on: Vec<String>,

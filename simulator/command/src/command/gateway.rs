@@ -13,7 +13,9 @@ pub(crate) fn gateway(args: &[OsString]) -> Result<Ending, Failure> {
     let Some(file) = find(PROGRAM) else {
         return Err(Failure::user(
             format!("`gateway` needs the program `{PROGRAM}`, which is missing beside this one and in PATH"),
-            format!("install it: cargo install {PROGRAM}, or in a checkout `make build-gateway`"),
+            format!(
+                "in a checkout `make build-gateway` builds it; `make deb` makes a package of `{PROGRAM}`"
+            ),
         ));
     };
     let error = Command::new(&file).args(args).exec();
