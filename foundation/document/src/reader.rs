@@ -211,27 +211,55 @@ impl<'de> Deserializer<'de> for Node<'_> {
     }
 }
 
-fn plain<'de, V: Visitor<'de>>(value: &DeValue<'_>, visitor: V) -> Result<V::Value, Mistake> {
-    match value {
-        DeValue::String(text) => visitor.visit_str(text),
-        DeValue::Boolean(truth) => visitor.visit_bool(*truth),
+/// A value that holds no others, as serde's visitors take it.
+enum Scalar<'a> {
+    Text(&'a str),
+    Truth(bool),
+    Signed(i64),
+    Unsigned(u64),
+    Wide(i128),
+    Real(f64),
+    Date,
+}
+
+/// Not generic: it is compiled once, and not for each type of a field.
+fn scalar<'a>(value: &'a DeValue<'_>) -> Result<Scalar<'a>, Mistake> {
+    Ok(match value {
+        DeValue::String(text) => Scalar::Text(text),
+        DeValue::Boolean(truth) => Scalar::Truth(*truth),
         DeValue::Integer(number) => match i128::from_str_radix(number.as_str(), number.radix()) {
             Ok(number) => match (i64::try_from(number), u64::try_from(number)) {
-                (Ok(number), _) => visitor.visit_i64(number),
-                (_, Ok(number)) => visitor.visit_u64(number),
-                _ => visitor.visit_i128(number),
+                (Ok(number), _) => Scalar::Signed(number),
+                (_, Ok(number)) => Scalar::Unsigned(number),
+                _ => Scalar::Wide(number),
             },
-            Err(_) => Err(de::Error::custom(format!(
-                "{number} has too many digits; allowed: a whole number from 0 to {}",
-                i64::MAX
-            ))),
+            Err(_) => {
+                return Err(de::Error::custom(format!(
+                    "{number} has too many digits; allowed: a whole number from 0 to {}",
+                    i64::MAX
+                )));
+            }
         },
         DeValue::Float(number) => match number.as_str().parse::<f64>() {
-            Ok(real) if real.is_finite() || number.as_str().contains(['i', 'n']) => visitor.visit_f64(real),
-            _ => Err(de::Error::custom(format!("{number} is too large; allowed: at most {:e}", f64::MAX))),
+            Ok(real) if real.is_finite() || number.as_str().contains(['i', 'n']) => Scalar::Real(real),
+            _ => {
+                return Err(de::Error::custom(format!("{number} is too large; allowed: at most {:e}", f64::MAX)));
+            }
         },
-        DeValue::Datetime(_) => Err(de::Error::invalid_type(Unexpected::Other("a date"), &visitor)),
+        DeValue::Datetime(_) => Scalar::Date,
         DeValue::Array(_) | DeValue::Table(_) => unreachable!("no plain value"),
+    })
+}
+
+fn plain<'de, V: Visitor<'de>>(value: &DeValue<'_>, visitor: V) -> Result<V::Value, Mistake> {
+    match scalar(value)? {
+        Scalar::Text(text) => visitor.visit_str(text),
+        Scalar::Truth(truth) => visitor.visit_bool(truth),
+        Scalar::Signed(number) => visitor.visit_i64(number),
+        Scalar::Unsigned(number) => visitor.visit_u64(number),
+        Scalar::Wide(number) => visitor.visit_i128(number),
+        Scalar::Real(real) => visitor.visit_f64(real),
+        Scalar::Date => Err(de::Error::invalid_type(Unexpected::Other("a date"), &visitor)),
     }
 }
 

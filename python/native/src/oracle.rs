@@ -5,7 +5,7 @@ use fairwire_catalogue as catalogue;
 use fairwire_core::spelling;
 use fairwire_metrics::max_min::Claim;
 use fairwire_scenario::parts::{self, NoPage};
-use fairwire_sweep::columns;
+use fairwire_sweep::records;
 use pyo3::exceptions::{PyLookupError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use schemars::JsonSchema;
@@ -111,7 +111,7 @@ pub(crate) fn all_parts() -> PyResult<Table> {
         source: part.source,
         parameters: names(&part),
     });
-    Table::new(columns::table(rows), &["name"])
+    Table::new(records::table(rows), &["name"])
 }
 
 /// A discipline of the catalogue.
@@ -142,5 +142,5 @@ pub(crate) fn disciplines() -> PyResult<Table> {
         cost: entry.cost,
         source: entry.source,
     });
-    Table::new(columns::table(rows), &["name"])
+    Table::new(records::table(rows), &["name"])
 }

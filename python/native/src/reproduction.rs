@@ -12,7 +12,7 @@ use fairwire_study::{
     Cache, MAX_CACHE_BYTES, Plan, Study, UnknownExhibit, Work, assemble, beside_print, cache_folder, chosen,
     execute, library,
 };
-use fairwire_sweep::columns;
+use fairwire_sweep::records;
 use pyo3::exceptions::{PyLookupError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use schemars::JsonSchema;
@@ -146,7 +146,7 @@ impl Reproduction {
     #[getter]
     fn exhibits(&self) -> PyResult<Table> {
         let of = |study: &Study| (0..study.len()).map(|at| Listed::of(study, at)).collect::<Vec<_>>();
-        Table::new(columns::table(self.studies.iter().flat_map(of)), &["name"])
+        Table::new(records::table(self.studies.iter().flat_map(of)), &["name"])
     }
 
     /// Makes an exhibit again and returns it.
@@ -292,7 +292,7 @@ impl Exhibit {
     fn values(&self) -> PyResult<Table> {
         let ours = self.record.numbers.iter().zip(&self.verdicts).map(|number| self.ours(number));
         let alone = self.record.printed_alone().map(|printed| self.printed(printed));
-        Table::new(columns::table(ours.chain(alone)), &["measure", "discipline", "point"])
+        Table::new(records::table(ours.chain(alone)), &["measure", "discipline", "point"])
     }
 
     /// A row for each claim of the paper and what came of it.
@@ -307,7 +307,7 @@ impl Exhibit {
             printed_in: &claim.place,
             origin: claim.origin.words(),
         });
-        Table::new(columns::table(rows), &["name"])
+        Table::new(records::table(rows), &["name"])
     }
 
     /// The results of the exhibit as JSON, as `fairwire reproduce` writes them.

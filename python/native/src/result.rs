@@ -7,7 +7,7 @@ use fairwire_metrics::record::{
     AggregateRecord, Estimate, Fairness, FlowRecord, LinkRecord, Report, RunRecord, TransferRecord,
 };
 use fairwire_metrics::summary::{self, InRun};
-use fairwire_sweep::columns;
+use fairwire_sweep::records;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use schemars::JsonSchema;
@@ -74,7 +74,7 @@ impl Result {
             let of = |record| Of { discipline: &run.discipline, seed: run.seed, record };
             records(run).into_iter().map(of)
         });
-        Table::new(columns::table(rows), keys)
+        Table::new(records::table(rows), keys)
     }
 }
 
@@ -121,7 +121,7 @@ impl Result {
                 estimate: *estimate,
             })
         });
-        Table::new(columns::table(rows), &["discipline", "measure"])
+        Table::new(records::table(rows), &["discipline", "measure"])
     }
 
     /// A row for each run and measure of the summary: the values of which that has the means.
@@ -133,7 +133,7 @@ impl Result {
                 |InRun { seed, measure, value }| Value { discipline: &of.discipline, seed, measure, value };
             values.into_iter().map(row)
         });
-        Table::new(columns::table(rows), &["discipline", "seed", "measure"])
+        Table::new(records::table(rows), &["discipline", "seed", "measure"])
     }
 
     /// A row for each time, object and measure that was sampled: throughputs in bit/s, backlogs,

@@ -4,14 +4,12 @@ use crate::contest::{Progress, while_looking};
 use crate::error::scenario_error;
 use crate::scenario::{Scenario, toml_value};
 use crate::table::Table;
-use arrow_array::{ArrayRef, UInt64Array};
-use arrow_schema::ArrowError;
-use fairwire_sweep::{Local, Plan, Ran, Run, Shard, Share, StoreError, Stores, columns};
+use fairwire_sweep::columns::{self, Cells, Column};
+use fairwire_sweep::{Local, Plan, Ran, Run, Shard, Share, StoreError, Stores};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 pyo3::create_exception!(
     fairwire,
@@ -131,14 +129,12 @@ impl SweepPlan {
     /// The runs that the store lacks.
     fn missing(&self, py: Python<'_>) -> PyResult<Table> {
         let missing = self.read(py, Plan::missing)?;
-        let count = |of: &dyn Fn(&Run) -> u64| -> ArrayRef {
-            Arc::new(missing.iter().map(|run| Some(of(run))).collect::<UInt64Array>())
-        };
+        let count = |name, of: &dyn Fn(&Run) -> u64| Column::new(name, Cells::counts(missing.iter().map(of)));
         let seeds = self.plan.seeds.len();
-        let mut all = vec![("row".to_owned(), count(&|run| (run.cell * seeds + run.seed) as u64))];
+        let mut all = vec![count("row", &|run| (run.cell * seeds + run.seed) as u64)];
         all.extend(self.plan.axis_values(missing.iter().map(|run| run.cell)));
-        all.push(("seed".to_owned(), count(&|run| self.plan.seeds[run.seed])));
-        Table::new(columns::named(all), &["row"])
+        all.push(count("seed", &|run| self.plan.seeds[run.seed]));
+        Table::new(columns::Table::new(all), &["row"])
     }
 
     /// Why the run of this row of the plan is missing.
@@ -184,13 +180,13 @@ impl SweepPlan {
 
     /// A row for each run.
     fn table(&self, py: Python<'_>) -> PyResult<Table> {
-        let table: Result<_, ArrowError> = self.read(py, Plan::table)?;
+        let table = self.read(py, Plan::table)?;
         Table::new(table, &self.keys("seed"))
     }
 
     /// A row for each cell.
     fn summary(&self, py: Python<'_>) -> PyResult<Table> {
-        let table: Result<_, ArrowError> = self.read(py, Plan::summary_table)?;
+        let table = self.read(py, Plan::summary_table)?;
         Table::new(table, &self.keys(""))
     }
 

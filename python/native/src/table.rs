@@ -3,11 +3,17 @@
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Float64Type, UInt64Type};
-use arrow_array::{Array, RecordBatch, RecordBatchIterator, RecordBatchReader};
-use arrow_schema::{ArrowError, DataType};
+use arrow_array::{
+    Array, ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray,
+    UInt64Array,
+};
+use arrow_schema::{DataType, Field, Schema};
+use fairwire_sweep::columns::{self, Cells};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Rows that are shown of a longer table.
 const SHOWN: usize = 20;
@@ -24,8 +30,29 @@ pub(crate) struct Table {
 
 impl Table {
     /// A table of these columns, no two rows of which agree in all of `keys`.
-    pub(crate) fn new(batch: Result<RecordBatch, ArrowError>, keys: &[&str]) -> PyResult<Self> {
-        let batch = batch.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    pub(crate) fn new(table: columns::Table, keys: &[&str]) -> PyResult<Self> {
+        let field = |column: &columns::Column| {
+            let kind = match column.cells {
+                Cells::Reals(_) => DataType::Float64,
+                Cells::Counts(_) => DataType::UInt64,
+                Cells::Texts(_) => DataType::Utf8,
+            };
+            let about = HashMap::from([("description".to_owned(), column.about.clone())]);
+            Field::new(&column.name, kind, true).with_metadata(about)
+        };
+        let array = |column: columns::Column| -> ArrayRef {
+            match column.cells {
+                Cells::Reals(numbers) => Arc::new(Float64Array::from(numbers)),
+                Cells::Counts(counts) => Arc::new(UInt64Array::from(counts)),
+                Cells::Texts(texts) => {
+                    Arc::new(texts.iter().map(|text| text.map(|text| &**text)).collect::<StringArray>())
+                }
+            }
+        };
+        let schema = Schema::new(table.columns().iter().map(field).collect::<Vec<_>>());
+        let arrays = table.into_columns().into_iter().map(array).collect();
+        let batch = RecordBatch::try_new(Arc::new(schema), arrays)
+            .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         Ok(Table { batch, keys: keys.iter().map(ToString::to_string).collect() })
     }
 

@@ -1,18 +1,18 @@
 //! What is watched during the runs of a scenario: samples over time, and how long packets waited.
 
 use crate::table::Table;
-use arrow_array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use fairwire_core::Duration;
 use fairwire_metrics::Bin;
 use fairwire_metrics::record::RunRecord;
 use fairwire_scenario::{Observer, Observers, Row, RunId, SampledRows, Scenario, View, rows};
-use fairwire_sweep::columns;
+use fairwire_sweep::columns::Cells;
+use fairwire_sweep::records;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// What is to be watched.
 #[derive(Clone, Copy, Debug, Default)]
@@ -173,21 +173,18 @@ impl WatchedRuns {
                 })
             })
         };
-        fn text<'a>(rows: impl Iterator<Item = &'a str>) -> ArrayRef {
-            Arc::new(StringArray::from_iter_values(rows))
-        }
-        let arrays: Vec<ArrayRef> = vec![
-            text(rows().map(|row| row.discipline)),
-            Arc::new(UInt64Array::from_iter_values(rows().map(|row| row.seed))),
-            Arc::new(Float64Array::from_iter_values(rows().map(|row| row.time_s))),
-            text(rows().map(|row| row.row.kind)),
-            text(rows().map(|row| row.row.name)),
-            text(rows().map(|row| row.row.measure)),
-            text(rows().map(|row| row.row.unit)),
-            Arc::new(Float64Array::from_iter_values(rows().map(|row| row.row.value))),
+        let cells = vec![
+            Cells::texts(rows().map(|row| row.discipline)),
+            Cells::counts(rows().map(|row| row.seed)),
+            Cells::reals(rows().map(|row| row.time_s)),
+            Cells::texts(rows().map(|row| row.row.kind)),
+            Cells::texts(rows().map(|row| row.row.name)),
+            Cells::texts(rows().map(|row| row.row.measure)),
+            Cells::texts(rows().map(|row| row.row.unit)),
+            Cells::reals(rows().map(|row| row.row.value)),
         ];
         let keys = &["discipline", "seed", "time_s", "kind", "name", "measure", "unit"];
-        Table::new(columns::of_arrays::<Sampled<'_>>(arrays), keys)
+        Table::new(records::of_cells::<Sampled<'_>>(cells), keys)
     }
 
     /// A row for each run, link and bin of its waiting times.
@@ -207,6 +204,6 @@ impl WatchedRuns {
                 packets: bin.packets,
             })
         });
-        Table::new(columns::table(rows), &["discipline", "seed", "name", "from_s"])
+        Table::new(records::table(rows), &["discipline", "seed", "name", "from_s"])
     }
 }

@@ -52,8 +52,12 @@ pub use seen::{Content, PacketEvent, TransferEvent, What, Window};
 pub use steps::Steps;
 
 use fairwire_core::Time;
+use frames::Frames;
 use model::Model;
+use observe::Tap;
+use queue::Sides;
 use std::ops::ControlFlow;
+use tuning::Tuning;
 
 /// Runs `network` once.
 ///
@@ -69,7 +73,15 @@ pub fn run(
     watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
 ) -> Option<Measured> {
     let mut model = Model::new(network, settings, observe::Unwatched);
-    model.go(watch).then(|| model.measured())
+    model.go(watch).then(|| measured(model, settings))
+}
+
+/// What came out of a run that is over. What was under way gives its memory back first: records of
+/// a million flows need as much.
+fn measured<T: Tap>(mut model: Model<T, Sides>, settings: &Settings) -> Measured {
+    model.events = Sides::new(settings, &Tuning::default());
+    model.store.frames = Frames::default();
+    model.measured()
 }
 
 /// As [`run`], with an observer. What is measured is the same, bit for bit.
@@ -83,5 +95,5 @@ pub fn run_observed(
     observer: &mut dyn Observer,
 ) -> Option<Measured> {
     let mut model = Model::new(network, settings, observe::Watch::new(Box::new(observer)));
-    model.go(watch).then(|| model.measured())
+    model.go(watch).then(|| measured(model, settings))
 }

@@ -1,204 +1,268 @@
-//! Tables of results: columns from the records of a run, and Parquet files of them.
-//!
-//! Which columns there are, of what type and with which description, is the schema of the record
-//! itself. So a field that is added to a record is a column, and its documentation goes along.
+//! Tables of results: columns of one length, each with a name and values of one kind.
 
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::basic::Compression;
-use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
-use schemars::{JsonSchema, generate::SchemaSettings};
-use serde::Serialize;
-use serde_json::{Map, Value};
-use std::collections::{BTreeSet, HashMap};
-use std::fs::File;
-use std::io;
-use std::path::Path;
+use crate::values::Value;
+use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A column: its path in the JSON of a record, its type and its description.
-struct Column {
-    path: Vec<String>,
-    data_type: DataType,
-    about: String,
+/// A table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    columns: Vec<Column>,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// What it is, with its unit. Empty where nobody said.
+    pub about: String,
+    /// Its values.
+    pub cells: Cells,
+}
+
+/// The values of a column. What is absent is `None`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cells {
+    /// Numbers.
+    Reals(Vec<Option<f64>>),
+    /// Whole numbers.
+    Counts(Vec<Option<u64>>),
+    /// Texts.
+    Texts(Texts),
+}
+
+/// What values a column has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// 64 bit floating point.
+    Real,
+    /// 64 bit without a sign.
+    Count,
+    /// UTF-8.
+    Text,
+}
+
+/// Texts, of which each is kept once however many rows have it.
+#[derive(Clone, Debug, Default)]
+pub struct Texts {
+    distinct: Vec<Arc<str>>,
+    places: HashMap<Arc<str>, u32>,
+    rows: Vec<Option<u32>>,
+}
+
+impl Table {
+    /// A table of these columns.
+    ///
+    /// # Panics
+    /// If they are not of one length.
+    pub fn new(columns: Vec<Column>) -> Self {
+        let len = columns.first().map_or(0, |column| column.cells.len());
+        for column in &columns {
+            assert_eq!(column.cells.len(), len, "column `{}`", column.name);
+        }
+        Table { columns }
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.cells.len())
+    }
+
+    /// Has it no rows?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Its columns.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Its columns, taken out.
+    pub fn into_columns(self) -> Vec<Column> {
+        self.columns
+    }
+
+    /// The values of the column of this name.
+    pub fn column(&self, name: &str) -> Option<&Cells> {
+        Some(&self.columns.iter().find(|column| column.name == name)?.cells)
+    }
+
+    /// The rows of which `is_wanted` is true.
+    pub(crate) fn filtered(&self, is_wanted: impl Fn(usize) -> bool) -> Table {
+        let rows: Vec<usize> = (0..self.len()).filter(|row| is_wanted(*row)).collect();
+        let of = |column: &Column| Column { cells: column.cells.rows(&rows), ..column.clone() };
+        Table { columns: self.columns.iter().map(of).collect() }
+    }
+
+    /// Adds the rows of `other`, which has columns of the same names and kinds in any order.
+    ///
+    /// # Panics
+    /// If it has not.
+    pub(crate) fn append(&mut self, other: &Table) {
+        for column in &mut self.columns {
+            column.cells.append(other.column(&column.name).expect("a column of this name"));
+        }
+    }
 }
 
 impl Column {
-    /// The name: what leads there, with `_` between.
-    fn name(&self) -> String {
-        self.path.join("_")
+    /// A column of this name, about which nothing is said.
+    pub fn new(name: impl Into<String>, cells: Cells) -> Self {
+        Column { name: name.into(), about: String::new(), cells }
+    }
+}
+
+impl Cells {
+    /// A column of texts, one for each row.
+    pub fn texts<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Self {
+        Cells::Texts(texts.into_iter().map(Some).collect())
     }
 
-    fn value<'a>(&self, row: &'a Value) -> Option<&'a Value> {
-        self.path.iter().try_fold(row, |value, key| value.get(key))
+    /// A column of numbers, one for each row.
+    pub fn reals(numbers: impl IntoIterator<Item = f64>) -> Self {
+        Cells::Reals(numbers.into_iter().map(Some).collect())
     }
 
-    fn array(&self, rows: &[Value]) -> ArrayRef {
-        let values = rows.iter().map(|row| self.value(row));
-        match self.data_type {
-            DataType::Float64 => Arc::new(Float64Array::from_iter(values.map(|value| value?.as_f64()))),
-            DataType::UInt64 => Arc::new(UInt64Array::from_iter(values.map(|value| value?.as_u64()))),
-            _ => Arc::new(StringArray::from_iter(values.map(|value| value?.as_str()))),
+    /// A column of whole numbers, one for each row.
+    pub fn counts(counts: impl IntoIterator<Item = u64>) -> Self {
+        Cells::Counts(counts.into_iter().map(Some).collect())
+    }
+
+    /// A column of values of axes: numbers where the first is one, else texts.
+    pub(crate) fn of_values<'a>(mut values: impl Iterator<Item = &'a Value> + Clone) -> Self {
+        let number = |value: &Value| match value {
+            Value::Number(number) => Some(*number),
+            Value::Text(_) => None,
+        };
+        let text = |value: &'a Value| match value {
+            Value::Number(_) => "",
+            Value::Text(text) => text,
+        };
+        let all = values.clone();
+        match values.next() {
+            Some(Value::Text(_)) => Cells::texts(all.map(text)),
+            _ => Cells::Reals(all.map(number).collect()),
+        }
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Cells::Reals(numbers) => numbers.len(),
+            Cells::Counts(counts) => counts.len(),
+            Cells::Texts(texts) => texts.len(),
+        }
+    }
+
+    /// Has it no rows?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What values it has.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Cells::Reals(_) => Kind::Real,
+            Cells::Counts(_) => Kind::Count,
+            Cells::Texts(_) => Kind::Text,
+        }
+    }
+
+    /// The value in this row.
+    pub fn value(&self, row: usize) -> Option<Value> {
+        match self {
+            Cells::Reals(numbers) => numbers[row].map(Value::Number),
+            Cells::Counts(counts) => counts[row].map(|count| Value::Number(count as f64)),
+            Cells::Texts(texts) => texts.get(row).map(|text| Value::Text(text.to_string())),
+        }
+    }
+
+    /// The number in this row of a column of numbers.
+    pub(crate) fn real(&self, row: usize) -> Option<f64> {
+        if let Cells::Reals(numbers) = self { numbers[row] } else { None }
+    }
+
+    /// The text in this row of a column of texts.
+    pub(crate) fn text(&self, row: usize) -> Option<&str> {
+        if let Cells::Texts(texts) = self { texts.get(row).map(|text| &**text) } else { None }
+    }
+
+    fn rows(&self, rows: &[usize]) -> Cells {
+        match self {
+            Cells::Reals(numbers) => Cells::Reals(rows.iter().map(|row| numbers[*row]).collect()),
+            Cells::Counts(counts) => Cells::Counts(rows.iter().map(|row| counts[*row]).collect()),
+            Cells::Texts(texts) => Cells::Texts(rows.iter().map(|row| texts.get(*row)).collect()),
+        }
+    }
+
+    fn append(&mut self, other: &Cells) {
+        match (self, other) {
+            (Cells::Reals(all), Cells::Reals(new)) => all.extend(new),
+            (Cells::Counts(all), Cells::Counts(new)) => all.extend(new),
+            (Cells::Texts(all), Cells::Texts(new)) => all.extend(new.iter()),
+            (all, new) => panic!("a column of {:?} is not one of {:?}", new.kind(), all.kind()),
         }
     }
 }
 
-/// A table with a row for each of `records`. A map in a record, such as drops by cause, gives a
-/// column for each key that any of them has.
-pub fn table<R: Serialize + JsonSchema>(records: impl Iterator<Item = R>) -> Result<RecordBatch, ArrowError> {
-    let rows: Vec<Value> = records
-        .map(|record| serde_json::to_value(record).map_err(|error| ArrowError::JsonError(error.to_string())))
-        .collect::<Result<_, _>>()?;
-    let columns = columns::<R>(&rows);
-    let arrays = columns.iter().map(|column| column.array(&rows)).collect();
-    RecordBatch::try_new(schema(&columns), arrays)
-}
+impl Texts {
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
 
-/// A table of the columns `arrays`, which are the fields of `R` in the order of their declaration.
-/// Long tables are made in this way, without a JSON value for each of their cells.
-pub fn of_arrays<R: JsonSchema>(arrays: Vec<ArrayRef>) -> Result<RecordBatch, ArrowError> {
-    RecordBatch::try_new(schema(&columns::<R>(&[])), arrays)
-}
+    /// Has it no rows?
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
 
-/// The names of the columns of records of the type `R`, without those of its maps.
-pub fn names<R: JsonSchema>() -> Vec<String> {
-    columns::<R>(&[]).iter().map(Column::name).collect()
-}
+    /// The text in this row.
+    pub fn get(&self, row: usize) -> Option<&Arc<str>> {
+        Some(&self.distinct[self.rows[row]? as usize])
+    }
 
-/// The columns of records of the type `R`; `rows` have the keys of its maps.
-fn columns<R: JsonSchema>(rows: &[Value]) -> Vec<Column> {
-    let settings = SchemaSettings::default().with(|settings| settings.inline_subschemas = true);
-    let schema = settings.into_generator().into_root_schema_for::<R>().to_value();
-    let mut columns = Vec::new();
-    add(&mut columns, &mut Vec::new(), &schema, rows);
-    columns
-}
+    /// The text in each row.
+    pub fn iter(&self) -> impl Iterator<Item = Option<&Arc<str>>> + Clone {
+        (0..self.len()).map(|row| self.get(row))
+    }
 
-fn schema(columns: &[Column]) -> SchemaRef {
-    let fields = columns.iter().map(|column| {
-        let about = HashMap::from([("description".to_owned(), column.about.clone())]);
-        Field::new(column.name(), column.data_type.clone(), true).with_metadata(about)
-    });
-    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
-}
-
-/// A table of these columns, by name. Each may have nulls.
-///
-/// # Errors
-/// If they are not of one length.
-pub fn named(columns: Vec<(String, ArrayRef)>) -> Result<RecordBatch, ArrowError> {
-    let field = |(name, column): &(String, ArrayRef)| Field::new(name, column.data_type().clone(), true);
-    let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
-    RecordBatch::try_new(Arc::new(schema), columns.into_iter().map(|(_, column)| column).collect())
-}
-
-/// Writes these columns to `out` as a Parquet file.
-///
-/// # Errors
-/// If `out` cannot be written.
-pub fn write_parquet(out: impl io::Write + Send, columns: Vec<(String, ArrayRef)>) -> io::Result<()> {
-    let rows = named(columns).map_err(io::Error::other)?;
-    write_table(out, &rows)
-}
-
-/// Writes `rows` to `out` as a Parquet file.
-///
-/// # Errors
-/// If `out` cannot be written.
-pub fn write_table(out: impl io::Write + Send, rows: &RecordBatch) -> io::Result<()> {
-    parquet(out, rows, Vec::new()).map_err(io::Error::other)
-}
-
-/// The same with this metadata.
-pub(crate) fn parquet(
-    out: impl io::Write + Send,
-    rows: &RecordBatch,
-    about: Vec<KeyValue>,
-) -> Result<(), ParquetError> {
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_created_by(concat!("fairwire version ", env!("CARGO_PKG_VERSION")).into())
-        .set_key_value_metadata((!about.is_empty()).then_some(about))
-        .build();
-    let mut writer = ArrowWriter::try_new(out, rows.schema(), Some(properties))?;
-    writer.write(rows)?;
-    writer.close().map(drop)
-}
-
-/// Reads the table in the Parquet file at `path`.
-///
-/// # Errors
-/// If it cannot be read, or is none.
-pub fn read_table(path: &Path) -> io::Result<Vec<RecordBatch>> {
-    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?).map_err(io::Error::other)?;
-    reader.build().map_err(io::Error::other)?.collect::<Result<_, _>>().map_err(io::Error::other)
-}
-
-/// Adds the columns of what is at `path`, which has this schema.
-fn add(columns: &mut Vec<Column>, path: &mut Vec<String>, schema: &Value, rows: &[Value]) {
-    let schema = some(schema);
-    if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
-        for name in in_order(schema, properties) {
-            within(path, name, |path| add(columns, path, &properties[name], rows));
+    fn push(&mut self, text: Option<&str>) {
+        let Some(text) = text else { return self.rows.push(None) };
+        // Rows of one run stand together.
+        if let Some(&Some(last)) = self.rows.last()
+            && *self.distinct[last as usize] == *text
+        {
+            return self.rows.push(Some(last));
         }
-    } else if let Some(values) = schema.get("additionalProperties") {
-        for key in keys(path, rows) {
-            within(path, &key, |path| add(columns, path, values, rows));
-        }
-    } else if let Some(data_type) = data_type(schema) {
-        let about = schema.get("description").and_then(Value::as_str).unwrap_or_default();
-        columns.push(Column { path: path.clone(), data_type, about: about.replace('\n', " ") });
+        let place = self.places.get(text).copied().unwrap_or_else(|| {
+            let place = u32::try_from(self.distinct.len()).expect("texts fit into memory");
+            let text: Arc<str> = text.into();
+            self.distinct.push(text.clone());
+            self.places.insert(text, place);
+            place
+        });
+        self.rows.push(Some(place));
     }
 }
 
-/// The names of `properties`: those that are always there in the order of their declaration, which
-/// the schema's list of them keeps, and then those that may be absent.
-fn in_order<'a>(schema: &'a Value, properties: &'a Map<String, Value>) -> Vec<&'a str> {
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-    let required: Vec<&str> = required.filter_map(Value::as_str).collect();
-    let optional = properties.keys().map(String::as_str).filter(|name| !required.contains(name));
-    required.iter().copied().filter(|name| properties.contains_key(*name)).chain(optional).collect()
-}
-
-fn within(path: &mut Vec<String>, key: &str, inside: impl FnOnce(&mut Vec<String>)) {
-    path.push(key.to_owned());
-    inside(path);
-    path.pop();
-}
-
-/// Of what may be absent, the schema of what is there.
-fn some(schema: &Value) -> &Value {
-    let choices = schema.get("anyOf").and_then(Value::as_array);
-    let present = choices.and_then(|all| all.iter().find(|one| !is_type(one, "null")));
-    present.unwrap_or(schema)
-}
-
-fn is_type(schema: &Value, name: &str) -> bool {
-    match schema.get("type") {
-        Some(Value::String(one)) => one == name,
-        Some(Value::Array(several)) => several.iter().any(|one| one == name),
-        _ => false,
+impl<T: AsRef<str>> Extend<Option<T>> for Texts {
+    fn extend<I: IntoIterator<Item = Option<T>>>(&mut self, texts: I) {
+        texts.into_iter().for_each(|text| self.push(text.as_ref().map(AsRef::as_ref)));
     }
 }
 
-/// The type of a column; `None` for a list, which needs a table of its own.
-fn data_type(schema: &Value) -> Option<DataType> {
-    let of = |name| is_type(schema, name);
-    match () {
-        () if of("integer") => Some(DataType::UInt64),
-        () if of("number") => Some(DataType::Float64),
-        () if of("string") => Some(DataType::Utf8),
-        () => None,
+impl<T: AsRef<str>> FromIterator<Option<T>> for Texts {
+    fn from_iter<I: IntoIterator<Item = Option<T>>>(texts: I) -> Self {
+        let mut all = Texts::default();
+        all.extend(texts);
+        all
     }
 }
 
-/// The keys of the maps at `path`, in their order.
-fn keys(path: &[String], rows: &[Value]) -> Vec<String> {
-    let maps = rows.iter().filter_map(|row| path.iter().try_fold(row, |value, key| value.get(key)));
-    let keys: BTreeSet<&String> = maps.filter_map(Value::as_object).flat_map(Map::keys).collect();
-    keys.into_iter().cloned().collect()
+impl PartialEq for Texts {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
 }

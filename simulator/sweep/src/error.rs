@@ -33,7 +33,4 @@ pub enum SweepError {
     /// A text that is no shard.
     #[error("this is no shard of a sweep: {0}; allowed: one that `shards` made")]
     NoShard(String),
-    /// A table that could not be made, which is our fault.
-    #[error("a table of results: {0}")]
-    Table(#[from] arrow_schema::ArrowError),
 }

@@ -1,13 +1,10 @@
 //! Why a run is not in the store: which input changed.
 
+use crate::columns::Table;
 use crate::error::SweepError;
 use crate::plan::{Plan, Run, Stores};
 use crate::store::StoreError;
 use crate::values::Value;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type};
-use arrow_array::{Array, RecordBatch};
-use arrow_schema::DataType;
 use fairwire_scenario::ENGINE;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -76,9 +73,10 @@ impl Plan {
         for part in stores.runs.parts()? {
             let mut of_part = None;
             stores.runs.rows_of(&part, &mut |batch| {
-                let is_like = |row: &usize| batch.run(*row).1 == seed && self.is_like(run, &batch.rows, *row);
+                let is_like =
+                    |row: &usize| batch.run(*row).1 == seed && self.is_like(run, batch.rows(), *row);
                 if let Some(row) = (0..batch.len()).find(is_like) {
-                    of_part.get_or_insert_with(|| self.differences(run, &batch.rows, row));
+                    of_part.get_or_insert_with(|| self.differences(run, batch.rows(), row));
                 }
             })?;
             if let Some(mut inputs) = of_part {
@@ -100,7 +98,7 @@ impl Plan {
     }
 
     /// Has this row the values and the discipline of `run`?
-    fn is_like(&self, run: Run, rows: &RecordBatch, row: usize) -> bool {
+    fn is_like(&self, run: Run, rows: &Table, row: usize) -> bool {
         let cell = &self.cells[run.cell];
         let has = |name: &str, value: &Value| match (text(rows, name, row), number(rows, name, row), value) {
             (Some(here), _, Value::Text(text)) => here == text,
@@ -111,7 +109,7 @@ impl Plan {
             && text(rows, crate::plan::DISCIPLINE, row) == Some(&cell.discipline)
     }
 
-    fn differences(&self, run: Run, rows: &RecordBatch, row: usize) -> Vec<String> {
+    fn differences(&self, run: Run, rows: &Table, row: usize) -> Vec<String> {
         let mut inputs = Vec::new();
         let engine = text(rows, "engine", row).unwrap_or_default();
         if engine != ENGINE {
@@ -161,17 +159,10 @@ fn flatten(path: &str, value: &toml::Value, all: &mut BTreeMap<String, String>) 
     }
 }
 
-fn text<'a>(rows: &'a RecordBatch, name: &str, row: usize) -> Option<&'a str> {
-    let column = rows.column_by_name(name)?;
-    if !matches!(column.data_type(), DataType::Dictionary(..)) {
-        return None;
-    }
-    let column = column.as_dictionary_opt::<Int32Type>()?;
-    let key = column.keys().is_valid(row).then(|| column.keys().value(row))?;
-    Some(column.values().as_string_opt::<i32>()?.value(usize::try_from(key).ok()?))
+fn text<'a>(rows: &'a Table, name: &str, row: usize) -> Option<&'a str> {
+    rows.column(name)?.text(row)
 }
 
-fn number(rows: &RecordBatch, name: &str, row: usize) -> Option<f64> {
-    let column = rows.column_by_name(name)?.as_primitive_opt::<Float64Type>()?;
-    column.is_valid(row).then(|| column.value(row))
+fn number(rows: &Table, name: &str, row: usize) -> Option<f64> {
+    rows.column(name)?.real(row)
 }

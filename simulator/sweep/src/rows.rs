@@ -1,15 +1,12 @@
 //! The rows that runs leave in a store.
 
-use crate::columns;
+use crate::columns::{Cells, Column, Table};
+use crate::records;
 use crate::shard::ShardCell;
 use crate::store::{CELL, SEED};
-use crate::values::{Value, shared, values_column};
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
-use arrow_schema::ArrowError;
 use fairwire_metrics::record::{FlowRecord, RunRecord};
 use fairwire_metrics::summary::values;
 use fairwire_scenario::ENGINE;
-use std::sync::Arc;
 
 /// What is kept of a run that is done.
 pub(crate) struct Done<'a> {
@@ -37,53 +34,44 @@ impl<'a> Done<'a> {
 }
 
 /// A row for each run, with these measures.
-pub(crate) fn runs(
-    done: &[Done<'_>],
-    axes: &[String],
-    measures: &[String],
-) -> Result<RecordBatch, ArrowError> {
+pub(crate) fn runs(done: &[Done<'_>], axes: &[String], measures: &[String]) -> Table {
     let all: Vec<&Done<'_>> = done.iter().collect();
     let mut columns = identity(&all, axes);
     for (at, name) in measures.iter().enumerate() {
         // A cause for which nothing was dropped is absent from a record.
         let absent = name.starts_with("drops.").then_some(0.0);
-        let column: Float64Array = done.iter().map(|done| done.measures[at].or(absent)).collect();
-        columns.push((name.clone(), Arc::new(column)));
+        let numbers = done.iter().map(|done| done.measures[at].or(absent)).collect();
+        columns.push(Column::new(name, Cells::Reals(numbers)));
     }
-    columns::named(columns)
+    Table::new(columns)
 }
 
 /// A row for each run and flow, with the fields of its record.
-pub(crate) fn flows(done: &[Done<'_>], axes: &[String]) -> Result<RecordBatch, ArrowError> {
+pub(crate) fn flows(done: &[Done<'_>], axes: &[String]) -> Table {
     let each = || done.iter().flat_map(|done| done.flows.iter().map(move |flow| (done, flow)));
     let all: Vec<&Done<'_>> = each().map(|(done, _)| done).collect();
     let mut columns = identity(&all, axes);
-    let records = columns::table(each().map(|(_, flow): (_, &FlowRecord)| flow))?;
-    let names = records.schema();
-    columns.extend(
-        names.fields().iter().map(|field| field.name().clone()).zip(records.columns().iter().cloned()),
-    );
-    columns::named(columns)
+    let records = records::table(each().map(|(_, flow): (_, &FlowRecord)| flow));
+    columns.extend(records.into_columns());
+    Table::new(columns)
 }
 
 /// The columns that say of what run a row is.
-fn identity(rows: &[&Done<'_>], axes: &[String]) -> Vec<(String, ArrayRef)> {
-    let texts = |of: &dyn Fn(&Done<'_>) -> String| {
-        let all: Vec<String> = rows.iter().map(|done| of(done)).collect();
-        shared(&all.iter().map(String::as_str).collect::<Vec<_>>())
+fn identity(rows: &[&Done<'_>], axes: &[String]) -> Vec<Column> {
+    let texts = |name: &str, of: for<'b> fn(&'b Done<'_>) -> &'b str| {
+        Column::new(name, Cells::texts(rows.iter().map(|done| of(done))))
     };
     let mut columns = vec![
-        (CELL.to_owned(), texts(&|done| done.cell.hash.clone())),
-        ("engine".to_owned(), texts(&|_| ENGINE.to_owned())),
-        ("scenario".to_owned(), texts(&|done| done.scenario.clone())),
+        texts(CELL, |done| &done.cell.hash),
+        texts("engine", |_| ENGINE),
+        texts("scenario", |done| &done.scenario),
     ];
     for (at, key) in axes.iter().enumerate() {
-        let values: Vec<&Value> = rows.iter().map(|done| &done.cell.values[at]).collect();
-        columns.push((key.clone(), values_column(values.into_iter(), shared)));
+        let values = rows.iter().map(|done| &done.cell.values[at]);
+        columns.push(Column::new(key, Cells::of_values(values)));
     }
-    columns.push(("given".to_owned(), texts(&|done| done.cell.given.clone())));
-    columns.push((crate::plan::DISCIPLINE.to_owned(), texts(&|done| done.discipline.clone())));
-    columns
-        .push((SEED.to_owned(), Arc::new(rows.iter().map(|done| Some(done.seed)).collect::<UInt64Array>())));
+    columns.push(texts("given", |done| &done.cell.given));
+    columns.push(texts(crate::plan::DISCIPLINE, |done| &done.discipline));
+    columns.push(Column::new(SEED, Cells::counts(rows.iter().map(|done| done.seed))));
     columns
 }

@@ -157,9 +157,9 @@ impl Shard {
         let about = [("fairwire.scenario", self.base.text.as_str()), ("fairwire.set", &set)];
         let write = |store: &Store, rows| store.write(&rows, &about).map(drop);
         if self.flows {
-            write(&stores.flows, rows::flows(done, &self.axes)?)?;
+            write(&stores.flows, rows::flows(done, &self.axes))?;
         }
-        write(&stores.runs, rows::runs(done, &self.axes, &self.measures)?)?;
+        write(&stores.runs, rows::runs(done, &self.axes, &self.measures))?;
         Ok(())
     }
 }

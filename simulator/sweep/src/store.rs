@@ -7,16 +7,11 @@
 //! Each part has two columns by which runs are found: `cell` is a hash of all that the run depends
 //! on besides its seed, and `seed` is the seed.
 
-use crate::columns;
-use arrow_array::types::{Int32Type, UInt64Type};
-use arrow_array::{Array, BooleanArray, DictionaryArray, PrimitiveArray, RecordBatch, StringArray};
-use arrow_schema::ArrowError;
+use crate::columns::{Cells, Kind, Table, Texts};
+use crate::parquet::{self, Reader};
+use ::parquet::errors::ParquetError;
+use ::parquet::file::reader::ChunkReader;
 use bytes::Bytes;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
-use parquet::file::reader::ChunkReader;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -38,8 +33,6 @@ const ENDING: &str = "parquet";
 const HALF: &str = "half";
 /// How often a folder that changes is listed again.
 const MAX_LISTS: usize = 20;
-/// Rows that are read at a time.
-const BATCH: usize = 65_536;
 /// Compaction makes parts of about this number of rows.
 const COMPACT_ROWS: usize = 200_000;
 
@@ -83,13 +76,13 @@ impl StoreError {
 pub type Runs = HashMap<Arc<str>, HashSet<u64>>;
 
 /// What parts have alike that can be one: their columns, and what was written about them.
-type Kind<'a> = (&'a BTreeSet<String>, &'a BTreeMap<String, String>);
+type Likeness<'a> = (&'a BTreeMap<String, Kind>, &'a BTreeMap<String, String>);
 
 /// A part, without its rows.
 #[derive(Debug)]
 pub struct Part {
     path: PathBuf,
-    columns: BTreeSet<String>,
+    columns: BTreeMap<String, Kind>,
     about: BTreeMap<String, String>,
     runs: Runs,
     rows: usize,
@@ -108,7 +101,7 @@ impl Part {
 
     /// Has it all of these columns?
     fn has(&self, columns: &[String]) -> bool {
-        columns.iter().all(|column| self.columns.contains(column))
+        columns.iter().all(|column| self.columns.contains_key(column))
     }
 
     /// The cells of which it has runs.
@@ -154,11 +147,10 @@ impl Store {
     ///
     /// # Errors
     /// If the folder cannot be written, or the file system is full.
-    pub fn write(&self, rows: &RecordBatch, about: &[(&str, &str)]) -> Result<PathBuf, StoreError> {
-        let pair = |(key, value): &(&str, &str)| KeyValue::new((*key).to_owned(), (*value).to_owned());
-        let about = about.iter().chain([&(FORMAT_KEY, FORMAT)]).map(pair).collect();
+    pub fn write(&self, rows: &Table, about: &[(&str, &str)]) -> Result<PathBuf, StoreError> {
+        let about = [about, &[(FORMAT_KEY, FORMAT)]].concat();
         let mut bytes = Vec::new();
-        columns::parquet(&mut bytes, rows, about)
+        parquet::write_about(&mut bytes, rows, &about)
             .map_err(|error| StoreError::Io { path: self.folder.clone(), error: io::Error::other(error) })?;
         let path = self.folder.join(format!("{}.{ENDING}", name_of(&bytes)));
         self.place(&path, &bytes).map_err(StoreError::io(&path))?;
@@ -275,7 +267,7 @@ impl Store {
     /// If the store cannot be read or written. Nothing is removed before what replaces it is there.
     pub fn compact(&self) -> Result<(usize, usize), StoreError> {
         let parts = self.parts()?;
-        let mut groups: BTreeMap<Kind<'_>, Vec<&Arc<Part>>> = BTreeMap::new();
+        let mut groups: BTreeMap<Likeness<'_>, Vec<&Arc<Part>>> = BTreeMap::new();
         for part in parts.iter().filter(|part| part.rows < COMPACT_ROWS / 2) {
             groups.entry((&part.columns, &part.about)).or_default().push(part);
         }
@@ -287,25 +279,23 @@ impl Store {
                 .filter(|(key, _)| *key != FORMAT_KEY)
                 .collect();
             let mut written = Vec::new();
-            let (mut rows, mut count, mut taken) = (Vec::new(), 0, HashSet::new());
+            let (mut rows, mut taken): (Option<Table>, _) = (None, HashSet::new());
             for (at, part) in parts.iter().enumerate() {
-                let mut new = Vec::new();
-                self.rows_of(part, &mut |batch| new.push(batch.without(&taken)))?;
-                for batch in new {
-                    let batch = batch.map_err(|error| StoreError::broken(&part.path)(error.into()))?;
-                    count += batch.num_rows();
-                    rows.push(batch);
-                }
+                self.rows_of(part, &mut |batch| {
+                    let new = batch.without(&taken);
+                    match &mut rows {
+                        Some(rows) => rows.append(&new),
+                        None => rows = Some(new),
+                    }
+                })?;
                 taken.extend(
                     part.runs
                         .iter()
                         .flat_map(|(cell, seeds)| seeds.iter().map(move |seed| (cell.clone(), *seed))),
                 );
-                if count >= COMPACT_ROWS || at + 1 == parts.len() {
-                    let together = arrow_select::concat::concat_batches(&rows[0].schema(), &rows);
-                    let together = together.map_err(|error| StoreError::broken(&part.path)(error.into()))?;
-                    written.push(self.write(&together, &about)?);
-                    (rows, count) = (Vec::new(), 0);
+                let is_full = |rows: &Table| rows.len() >= COMPACT_ROWS || at + 1 == parts.len();
+                if let Some(rows) = rows.take_if(|rows| is_full(rows)) {
+                    written.push(self.write(&rows, &about)?);
                 }
             }
             for part in parts.iter().filter(|part| !written.contains(&part.path)) {
@@ -333,65 +323,68 @@ impl Store {
     }
 }
 
-/// Rows of a part: the run of each, and all columns.
+/// Rows of a part, each of which is of a run.
 #[derive(Debug)]
 pub struct Batch {
-    /// The columns.
-    pub rows: RecordBatch,
-    cells: Vec<Arc<str>>,
-    which: Vec<usize>,
-    seeds: PrimitiveArray<UInt64Type>,
+    rows: Table,
+    cells: usize,
+    seeds: Vec<u64>,
 }
 
 impl Batch {
+    /// The columns.
+    pub fn rows(&self) -> &Table {
+        &self.rows
+    }
+
     /// The cell and the seed of row number `row`.
     pub fn run(&self, row: usize) -> (&Arc<str>, u64) {
-        (&self.cells[self.which[row]], self.seeds.value(row))
+        (self.cells().get(row).expect("a cell for each row"), self.seeds[row])
+    }
+
+    fn cells(&self) -> &Texts {
+        match &self.rows.columns()[self.cells].cells {
+            Cells::Texts(texts) => texts,
+            _ => unreachable!("looked at when it was made"),
+        }
     }
 
     /// Its rows but for those of these runs.
-    fn without(&self, taken: &HashSet<(Arc<str>, u64)>) -> Result<RecordBatch, ArrowError> {
-        let is_new = |row| {
+    fn without(&self, taken: &HashSet<(Arc<str>, u64)>) -> Table {
+        self.rows.filtered(|row| {
             let (cell, seed) = self.run(row);
-            Some(!taken.contains(&(cell.clone(), seed)))
-        };
-        arrow_select::filter::filter_record_batch(
-            &self.rows,
-            &(0..self.len()).map(is_new).collect::<BooleanArray>(),
-        )
+            !taken.contains(&(cell.clone(), seed))
+        })
     }
 
     /// The number of rows.
     pub fn len(&self) -> usize {
-        self.which.len()
+        self.rows.len()
     }
 
     /// Has it none?
     pub fn is_empty(&self) -> bool {
-        self.which.is_empty()
+        self.rows.is_empty()
     }
 
-    fn new(rows: RecordBatch) -> Result<Self, ParquetError> {
-        let column = |name: &str| {
-            rows.column_by_name(name)
-                .ok_or_else(|| ParquetError::General(format!("it has no column `{name}`")))
+    fn new(rows: Table) -> Result<Self, ParquetError> {
+        let broken = |why: &str| ParquetError::General(why.to_owned());
+        let place = |name: &str| {
+            let place = rows.columns().iter().position(|column| column.name == name);
+            place.ok_or_else(|| broken(&format!("it has no column `{name}`")))
         };
-        let seeds = column(SEED)?.as_any().downcast_ref::<PrimitiveArray<UInt64Type>>().cloned();
-        let seeds =
-            seeds.ok_or_else(|| ParquetError::General("its column `seed` has no whole numbers".into()))?;
-        let (cells, which) = texts(column(CELL)?.as_ref())
-            .ok_or_else(|| ParquetError::General("its column `cell` has no texts".into()))?;
-        Ok(Batch { rows, cells, which, seeds })
+        let seeds = match &rows.columns()[place(SEED)?].cells {
+            Cells::Counts(seeds) => seeds.iter().copied().collect::<Option<Vec<u64>>>(),
+            _ => None,
+        };
+        let seeds = seeds.ok_or_else(|| broken("its column `seed` has no whole numbers"))?;
+        let cells = place(CELL)?;
+        match &rows.columns()[cells].cells {
+            Cells::Texts(texts) if texts.iter().all(|cell| cell.is_some()) => {}
+            _ => return Err(broken("its column `cell` has no texts")),
+        }
+        Ok(Batch { rows, cells, seeds })
     }
-}
-
-/// The different texts of a column, and which of them each row has.
-fn texts(column: &dyn Array) -> Option<(Vec<Arc<str>>, Vec<usize>)> {
-    let dictionary = column.as_any().downcast_ref::<DictionaryArray<Int32Type>>()?;
-    let values = dictionary.values().as_any().downcast_ref::<StringArray>()?;
-    let cells = values.iter().map(|value| Arc::from(value.unwrap_or_default())).collect();
-    let which = dictionary.keys().iter().map(|key| key.and_then(|key| usize::try_from(key).ok()));
-    Some((cells, which.collect::<Option<_>>()?))
 }
 
 /// The part at `path`; `None` where it went meanwhile. All of it is read, to see that its name is
@@ -406,14 +399,8 @@ fn look(path: &Path) -> Result<Option<Part>, StoreError> {
     if path.file_stem().is_none_or(|name| *name != *name_of(&bytes)) {
         return Err(broken("it was changed or cut, or is a file of something else"));
     }
-    let builder =
-        ParquetRecordBatchReaderBuilder::try_new(bytes.clone()).map_err(StoreError::broken(path))?;
-    let pairs = builder.metadata().file_metadata().key_value_metadata();
-    let about: BTreeMap<String, String> = pairs
-        .into_iter()
-        .flatten()
-        .filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?)))
-        .collect();
+    let reader = Reader::new(bytes).map_err(StoreError::broken(path))?;
+    let about = reader.about();
     let format = about.get(FORMAT_KEY).map_or("none", String::as_str);
     if format != FORMAT {
         let own = env!("CARGO_PKG_VERSION");
@@ -421,9 +408,9 @@ fn look(path: &Path) -> Result<Option<Part>, StoreError> {
             "its format is {format}; this is fairwire {own}, which has format {FORMAT}"
         )));
     }
-    let columns = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
+    let columns = reader.columns();
     let (mut runs, mut rows) = (Runs::new(), 0);
-    batches(builder, path, Some(&[CELL, SEED]), &mut |batch: &Batch| {
+    batches(&reader, path, Some(&[CELL, SEED]), &mut |batch: &Batch| {
         rows += batch.len();
         for row in 0..batch.len() {
             let (cell, seed) = batch.run(row);
@@ -444,30 +431,18 @@ fn name_of(bytes: &[u8]) -> String {
 /// Calls `each` with the rows of the part at `path`: with these columns, or with all.
 fn read(path: &Path, columns: Option<&[&str]>, each: &mut dyn FnMut(&Batch)) -> Result<(), StoreError> {
     let file = File::open(path).map_err(StoreError::io(path))?;
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(StoreError::broken(path))?;
-    batches(builder, path, columns, each)
+    batches(&Reader::new(file).map_err(StoreError::broken(path))?, path, columns, each)
 }
 
 fn batches<R: ChunkReader + 'static>(
-    builder: ParquetRecordBatchReaderBuilder<R>,
+    reader: &Reader<R>,
     path: &Path,
     columns: Option<&[&str]>,
     each: &mut dyn FnMut(&Batch),
 ) -> Result<(), StoreError> {
-    let mask = match columns {
-        // By number: by name, a dot would lead into a group.
-        Some(columns) => {
-            let fields = builder.schema().fields().iter().enumerate();
-            let wanted = fields.filter(|(_, field)| columns.contains(&field.name().as_str()));
-            ProjectionMask::roots(builder.parquet_schema(), wanted.map(|(at, _)| at).collect::<Vec<_>>())
-        }
-        None => ProjectionMask::all(),
-    };
-    let reader =
-        builder.with_projection(mask).with_batch_size(BATCH).build().map_err(StoreError::broken(path))?;
-    for rows in reader {
-        let rows = rows.map_err(|error| StoreError::broken(path)(error.into()))?;
-        each(&Batch::new(rows).map_err(StoreError::broken(path))?);
-    }
-    Ok(())
+    let done = reader.read(columns, |rows| {
+        each(&Batch::new(rows)?);
+        Ok(())
+    });
+    done.map_err(StoreError::broken(path))
 }

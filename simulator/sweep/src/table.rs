@@ -1,16 +1,11 @@
 //! What a store has of a plan, as a table and as means.
 
-use crate::columns::named;
+use crate::columns::{Cells, Column, Table};
 use crate::plan::{Plan, Run, Stores};
 use crate::store::{SEED, StoreError};
-use crate::values::{self, Texts, values_column};
-use arrow_array::types::Float64Type;
-use arrow_array::{Array, ArrayRef, Float64Array, PrimitiveArray, RecordBatch, UInt64Array};
-use arrow_schema::ArrowError;
 use fairwire_metrics::interval::estimate;
 use fairwire_metrics::record::Estimate;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// The measures of the runs that a store has, by the place of each run in the plan.
 #[derive(Debug)]
@@ -40,8 +35,8 @@ impl Values {
             plan.seeds.iter().enumerate().map(|(at, seed)| (*seed, at)).collect();
         let is_wanted = |part: &crate::store::Part| part.cells().any(|cell| cells.contains_key(cell));
         stores.runs.read(&plan.measures, is_wanted, |batch| {
-            let columns: Vec<Option<&Float64Array>> =
-                plan.measures.iter().map(|name| column(&batch.rows, name)).collect();
+            let columns: Vec<Option<&Cells>> =
+                plan.measures.iter().map(|name| batch.rows().column(name)).collect();
             for row in 0..batch.len() {
                 let (cell, seed) = batch.run(row);
                 let (Some(cells), Some(&seed)) = (cells.get(&**cell), seeds.get(&seed)) else { continue };
@@ -49,8 +44,8 @@ impl Values {
                     let at = cell * values.seeds + seed;
                     values.is_known[at] = true;
                     for (column, values) in columns.iter().zip(&mut values.values) {
-                        if let Some(column) = column.filter(|column| column.is_valid(row)) {
-                            values[at] = column.value(row);
+                        if let Some(number) = column.and_then(|column| column.real(row)) {
+                            values[at] = number;
                         }
                     }
                 }
@@ -72,10 +67,6 @@ impl Values {
     pub fn get(&self, measure: usize, run: Run) -> Option<f64> {
         Some(self.values[measure][self.at(run)]).filter(|value| !value.is_nan())
     }
-}
-
-fn column<'a>(rows: &'a RecordBatch, name: &str) -> Option<&'a PrimitiveArray<Float64Type>> {
-    rows.column_by_name(name)?.as_any().downcast_ref()
 }
 
 /// Means of one cell.
@@ -108,19 +99,16 @@ impl Plan {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn table(&self, stores: &Stores) -> Result<Result<RecordBatch, ArrowError>, StoreError> {
+    pub fn table(&self, stores: &Stores) -> Result<Table, StoreError> {
         let values = Values::read(self, stores)?;
         let runs = self.counted(&values);
-        let mut columns: Vec<(String, ArrayRef)> = self.axis_values(runs.iter().map(|run| run.cell));
-        columns.push((
-            SEED.into(),
-            Arc::new(runs.iter().map(|run| Some(self.seeds[run.seed])).collect::<UInt64Array>()),
-        ));
+        let mut columns = self.axis_values(runs.iter().map(|run| run.cell));
+        columns.push(Column::new(SEED, Cells::counts(runs.iter().map(|run| self.seeds[run.seed]))));
         for (at, name) in self.measures.iter().enumerate() {
-            let column: Float64Array = runs.iter().map(|run| values.get(at, *run)).collect();
-            columns.push((name.clone(), Arc::new(column)));
+            let numbers = runs.iter().map(|run| values.get(at, *run)).collect();
+            columns.push(Column::new(name, Cells::Reals(numbers)));
         }
-        Ok(named(columns))
+        Ok(Table::new(columns))
     }
 
     /// The means of each cell that has a run.
@@ -147,42 +135,29 @@ impl Plan {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn summary_table(&self, stores: &Stores) -> Result<Result<RecordBatch, ArrowError>, StoreError> {
+    pub fn summary_table(&self, stores: &Stores) -> Result<Table, StoreError> {
         let summary = self.summary(stores)?;
         let mut columns = self.axis_values(summary.iter().map(|cell| cell.cell));
-        columns.push((
-            "runs".into(),
-            Arc::new(summary.iter().map(|cell| Some(cell.runs as u64)).collect::<UInt64Array>()),
-        ));
+        columns.push(Column::new("runs", Cells::counts(summary.iter().map(|cell| cell.runs as u64))));
         for (at, name) in self.measures.iter().enumerate() {
-            let of = |value: fn(&Estimate) -> Option<f64>| -> ArrayRef {
-                let column = summary.iter().map(|cell| cell.measures[at].as_ref().and_then(value));
-                Arc::new(column.collect::<Float64Array>())
+            let of = |value: fn(&Estimate) -> Option<f64>| {
+                Cells::Reals(summary.iter().map(|cell| cell.measures[at].as_ref().and_then(value)).collect())
             };
-            columns.push((name.clone(), of(|estimate| Some(estimate.mean))));
-            columns.push((format!("{name}_half_width_95"), of(|estimate| estimate.half_width_95)));
+            columns.push(Column::new(name, of(|estimate| Some(estimate.mean))));
+            columns.push(Column::new(format!("{name}_half_width_95"), of(|estimate| estimate.half_width_95)));
         }
-        Ok(named(columns))
+        Ok(Table::new(columns))
     }
 
     /// A column for each axis, and that of the discipline, for rows of these cells.
-    pub fn axis_values(&self, cells: impl Iterator<Item = usize> + Clone) -> Vec<(String, ArrayRef)> {
-        self.axis_columns(cells, values::plain)
-    }
-
-    /// The same with columns of texts that `texts` makes.
-    fn axis_columns(
-        &self,
-        cells: impl Iterator<Item = usize> + Clone,
-        texts: Texts,
-    ) -> Vec<(String, ArrayRef)> {
+    pub fn axis_values(&self, cells: impl Iterator<Item = usize> + Clone) -> Vec<Column> {
         let of_axis = |(at, axis): (usize, &crate::plan::Axis)| {
             let values = cells.clone().map(|cell| &axis.values[self.cells[cell].at[at]].1);
-            (axis.key.clone(), values_column(values, texts))
+            Column::new(&axis.key, Cells::of_values(values))
         };
         let mut columns: Vec<_> = self.axes.iter().enumerate().map(of_axis).collect();
         let disciplines = cells.map(|cell| &*self.cells[cell].discipline);
-        columns.push((crate::plan::DISCIPLINE.into(), texts(&disciplines.collect::<Vec<_>>())));
+        columns.push(Column::new(crate::plan::DISCIPLINE, Cells::texts(disciplines)));
         columns
     }
 }

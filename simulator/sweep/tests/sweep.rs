@@ -1,9 +1,7 @@
 //! A sweep from a plan to its table: what is made, kept, found again, and refused.
 
-use arrow_array::RecordBatch;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, UInt64Type};
-use fairwire_sweep::{Base, Local, Plan, Run, Shard, Share, Stores, SweepError};
+use fairwire_sweep::columns::{Cells, Table};
+use fairwire_sweep::{Base, Local, Plan, Run, Shard, Share, Stores, SweepError, Value};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -55,12 +53,13 @@ fn run(plan: &Plan, folder: &Path, jobs: usize, share: Share) -> usize {
     ran.runs
 }
 
-fn table(plan: &Plan, folder: &Path) -> RecordBatch {
-    plan.table(&Stores::new(folder)).unwrap().unwrap()
+fn table(plan: &Plan, folder: &Path) -> Table {
+    plan.table(&Stores::new(folder)).unwrap()
 }
 
-fn numbers<'a>(table: &'a RecordBatch, name: &str) -> &'a [f64] {
-    table.column_by_name(name).unwrap().as_primitive::<Float64Type>().values()
+fn numbers(table: &Table, name: &str) -> Vec<f64> {
+    let Some(Cells::Reals(numbers)) = table.column(name) else { panic!("no numbers: {name}") };
+    numbers.iter().map(|number| number.unwrap_or(f64::NAN)).collect()
 }
 
 #[test]
@@ -70,16 +69,18 @@ fn a_sweep_has_a_row_for_each_run_in_the_order_of_the_plan() {
     assert_eq!((plan.cells.len(), plan.runs()), (8, 24));
     assert_eq!(run(&plan, folder.path(), 2, Share::ALL), 24);
     let table = table(&plan, folder.path());
-    assert_eq!(table.num_rows(), 24);
-    let names: Vec<String> = table.schema().fields().iter().map(|field| field.name().clone()).collect();
+    assert_eq!(table.len(), 24);
+    let names: Vec<String> = table.columns().iter().map(|column| column.name.clone()).collect();
     let mut axes = names[..2].to_vec();
     axes.sort();
     assert_eq!(axes, ["flow.tcp.count", "link.buffer"]);
     assert_eq!(names[2..], ["discipline", "seed", "share.tcp", "jain", "sojourn_mean_s"]);
-    let seeds = table.column_by_name("seed").unwrap().as_primitive::<UInt64Type>().values();
-    assert_eq!(seeds[..4], [1, 2, 3, 1]);
-    let disciplines = table.column_by_name("discipline").unwrap().as_string::<i32>();
-    assert_eq!((disciplines.value(0), disciplines.value(3)), ("tail-drop", "faba"));
+    let value = |name: &str, row| table.column(name).unwrap().value(row).unwrap();
+    assert_eq!([0, 1, 2, 3].map(|row| value("seed", row)), [1.0, 2.0, 3.0, 1.0].map(Value::Number));
+    assert_eq!(
+        [0, 3].map(|row| value("discipline", row)),
+        ["tail-drop", "faba"].map(|it| Value::Text(it.into()))
+    );
     assert_eq!(numbers(&table, "flow.tcp.count").iter().filter(|count| **count == 3.0).count(), 12);
     assert!(numbers(&table, "jain").iter().all(|jain| (0.3..=1.0).contains(jain)));
 }
@@ -117,7 +118,7 @@ fn values_are_those_of_the_scenario() {
     let record =
         fairwire_scenario::run_single(&scenario, 0, 2, &mut |_| std::ops::ControlFlow::Continue(()), None);
     let record = record.unwrap().unwrap();
-    let row = table.num_rows() - 2; // the last cell, the second of three seeds
+    let row = table.len() - 2; // the last cell, the second of three seeds
     assert_eq!(numbers(&table, "jain")[row].to_bits(), record.fairness.jain.to_bits());
     assert_eq!(numbers(&table, "sojourn_mean_s")[row], record.links[0].sojourn.as_ref().unwrap().mean_s);
 }

@@ -1,6 +1,7 @@
 //! A table of results, read from a file.
 
-use fairwire_sweep::{Value, columns, values_of};
+use fairwire_sweep::columns::Column;
+use fairwire_sweep::{Value, parquet};
 use fairwire_terminal::failure::Failure;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ impl Table {
         let read = match ending {
             "csv" => fs::read(path).and_then(|bytes| csv(&bytes)),
             "ndjson" => fs::read_to_string(path).and_then(|text| ndjson(&text)),
-            _ => parquet(path),
+            _ => parquet_file(path),
         };
         read.map_err(|error| {
             Failure::user(
@@ -138,12 +139,14 @@ fn ndjson(text: &str) -> io::Result<Table> {
     Ok(table)
 }
 
-fn parquet(path: &Path) -> io::Result<Table> {
+fn parquet_file(path: &Path) -> io::Result<Table> {
     let mut table = Table::default();
-    for batch in columns::read_table(path)? {
-        let names = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
-        table.append(Table { names, columns: batch.columns().iter().map(values_of).collect() });
-    }
+    parquet::read(path, |rows| {
+        let len = rows.len();
+        let column = |column: Column| (column.name, (0..len).map(|row| column.cells.value(row)).collect());
+        let (names, columns) = rows.into_columns().into_iter().map(column).unzip();
+        table.append(Table { names, columns });
+    })?;
     Ok(table)
 }
 

@@ -5,7 +5,7 @@ use crate::output::series::{Form, Of, Row};
 use crate::report::csv;
 use fairwire_metrics::Bin;
 use fairwire_metrics::record::{CompletedRecord, DelayRecord, Percentile, Report};
-use fairwire_sweep::columns;
+use fairwire_sweep::records;
 use fairwire_terminal::failure::Failure;
 use fairwire_terminal::file;
 use std::io::{self, Write};
@@ -41,7 +41,7 @@ pub(in crate::output) fn flows(path: &Path, report: &Report) -> Result<(), Failu
 pub(in crate::output) fn transfers(path: &Path, completed: &[CompletedRecord]) -> Result<(), Failure> {
     let fault = |error: ::csv::Error| Failure::Ours(format!("CSV could not be made: {error}"));
     let mut writer = ::csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
-    writer.write_record(columns::names::<CompletedRecord>()).map_err(fault)?;
+    writer.write_record(records::names::<CompletedRecord>()).map_err(fault)?;
     for record in completed {
         writer.serialize(record).map_err(fault)?;
     }
