@@ -243,7 +243,10 @@ fn scalar<'a>(value: &'a DeValue<'_>) -> Result<Scalar<'a>, Mistake> {
         DeValue::Float(number) => match number.as_str().parse::<f64>() {
             Ok(real) if real.is_finite() || number.as_str().contains(['i', 'n']) => Scalar::Real(real),
             _ => {
-                return Err(de::Error::custom(format!("{number} is too large; allowed: at most {:e}", f64::MAX)));
+                return Err(de::Error::custom(format!(
+                    "{number} is too large; allowed: at most {:e}",
+                    f64::MAX
+                )));
             }
         },
         DeValue::Datetime(_) => Scalar::Date,

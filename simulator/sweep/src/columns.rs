@@ -15,7 +15,7 @@ pub struct Table {
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// What it is, with its unit. Empty where nobody said.
+    /// What it is, with its unit. Empty where no description is known.
     pub about: String,
     /// Its values.
     pub cells: Cells,
@@ -230,7 +230,7 @@ impl Texts {
 
     fn push(&mut self, text: Option<&str>) {
         let Some(text) = text else { return self.rows.push(None) };
-        // Rows of one run stand together.
+        // Rows of one run follow each other.
         if let Some(&Some(last)) = self.rows.last()
             && *self.distinct[last as usize] == *text
         {

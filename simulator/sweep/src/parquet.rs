@@ -114,7 +114,7 @@ impl<R: ChunkReader + 'static> Reader<R> {
         self.places().into_iter().map(|place| (place.name, place.kind)).collect()
     }
 
-    /// The columns that a table can have: numbers and texts that stand in no group.
+    /// The columns that a table can have: numbers and texts that are in no group.
     fn places(&self) -> Vec<Place> {
         let schema = self.0.metadata().file_metadata().schema_descr();
         let of = |at| {
