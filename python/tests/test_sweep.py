@@ -208,7 +208,7 @@ def test_a_disk_that_fills_loses_no_row(tmp_path, expected):
     """A file system of 256 KiB, of which most is taken."""
     command = f"""
 mount -t tmpfs -o size=256k none {tmp_path} || exit 77
-head -c 190000 /dev/zero > {tmp_path}/taken
+head -c 245000 /dev/zero > {tmp_path}/taken
 {sys.executable} -c '{FULL}' {Path(__file__).parent} {tmp_path}/store || exit 1
 rm {tmp_path}/taken
 {sys.executable} -c 'import sys; sys.path.insert(0, sys.argv[1]); from test_sweep import sweep, rows
