@@ -23,7 +23,7 @@ demo: build ## show the product: a simulated contest, then a live one (under two
 
 .PHONY: build
 build: rust ## build the program fairwire, optimised, into target/release
-	@echo "building fairwire (the first time takes some minutes on two cores)" >&2
+	@echo "building fairwire (the first time takes three minutes on two cores)" >&2
 	@cargo build --release --locked -p fairwire
 
 .PHONY: build-gateway

@@ -76,8 +76,8 @@ pub fn run(
     model.go(watch).then(|| measured(model, settings))
 }
 
-/// What came out of a run that is over. What was under way gives its memory back first: records of
-/// a million flows need as much.
+/// Results of a run that is over. Events and frames give their memory back first: records of a
+/// million flows need as much.
 fn measured<T: Tap>(mut model: Model<T, Sides>, settings: &Settings) -> Measured {
     model.events = Sides::new(settings, &Tuning::default());
     model.store.frames = Frames::default();

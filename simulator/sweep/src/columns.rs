@@ -15,9 +15,9 @@ pub struct Table {
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// What it is, with its unit. Empty where no description is known.
+    /// Description, with the unit. Empty where none is known.
     pub about: String,
-    /// Its values.
+    /// Its values, one for each row.
     pub cells: Cells,
 }
 
@@ -32,7 +32,7 @@ pub enum Cells {
     Texts(Texts),
 }
 
-/// What values a column has.
+/// Kind of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// 64 bit floating point.
@@ -161,7 +161,7 @@ impl Cells {
         self.len() == 0
     }
 
-    /// What values it has.
+    /// Kind of its values.
     pub fn kind(&self) -> Kind {
         match self {
             Cells::Reals(_) => Kind::Real,

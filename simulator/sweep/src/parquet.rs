@@ -151,7 +151,7 @@ impl<R: ChunkReader + 'static> Reader<R> {
     }
 }
 
-/// What values a column of a file gives; `None` for what is neither number nor text.
+/// Kind of the values that a column of a file gives; `None` if they are neither numbers nor texts.
 fn kind(about: &ColumnDescriptor) -> Option<Kind> {
     let is_unsigned = match about.logical_type_ref() {
         Some(LogicalType::Integer(integer)) => !integer.is_signed,
@@ -221,4 +221,63 @@ pub fn read(path: &Path, mut each: impl FnMut(Table)) -> io::Result<()> {
         Ok(())
     });
     done.map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+    use parquet::data_type::{BoolType, FloatType, Int32Type};
+    use parquet::schema::parser::parse_message_type;
+
+    fn read_all(bytes: Vec<u8>) -> Vec<Table> {
+        let mut tables = Vec::new();
+        let done = Reader::new(Bytes::from(bytes)).unwrap().read::<ParquetError>(None, |table| {
+            tables.push(table);
+            Ok(())
+        });
+        done.unwrap();
+        tables
+    }
+
+    #[test]
+    fn what_is_written_is_read_with_what_is_absent() {
+        let table = Table::new(vec![
+            Column::new("a.b", Cells::Reals(vec![Some(1.5), None, Some(f64::NEG_INFINITY)])),
+            Column::new("count", Cells::Counts(vec![Some(u64::MAX), Some(0), None])),
+            Column::new("text", Cells::Texts([Some("x"), None, Some("x")].into_iter().collect())),
+        ]);
+        let mut bytes = Vec::new();
+        write(&mut bytes, &table).unwrap();
+        assert_eq!(read_all(bytes), [table]);
+    }
+
+    #[test]
+    fn files_of_others_have_other_numbers_and_columns_that_are_left_out() {
+        let schema = "message m { required int32 small; required int64 signed; required float single; \
+                      required boolean truth; required int64 day (TIMESTAMP(MILLIS,true)); }";
+        let mut bytes = Vec::new();
+        let properties = Arc::new(WriterProperties::builder().build());
+        let schema = Arc::new(parse_message_type(schema).unwrap());
+        let mut writer = SerializedFileWriter::new(&mut bytes, schema, properties).unwrap();
+        let mut rows = writer.next_row_group().unwrap();
+        let mut column = |write: &dyn Fn(&mut SerializedColumnWriter<'_>)| {
+            let mut column = rows.next_column().unwrap().unwrap();
+            write(&mut column);
+            column.close().unwrap();
+        };
+        column(&|it| assert_eq!(it.typed::<Int32Type>().write_batch(&[-3, 4], None, None).unwrap(), 2));
+        column(&|it| assert_eq!(it.typed::<Int64Type>().write_batch(&[-5, 6], None, None).unwrap(), 2));
+        column(&|it| assert_eq!(it.typed::<FloatType>().write_batch(&[0.5, -0.5], None, None).unwrap(), 2));
+        column(&|it| assert_eq!(it.typed::<BoolType>().write_batch(&[true, false], None, None).unwrap(), 2));
+        column(&|it| assert_eq!(it.typed::<Int64Type>().write_batch(&[7, 8], None, None).unwrap(), 2));
+        rows.close().unwrap();
+        writer.close().unwrap();
+        let expected = Table::new(vec![
+            Column::new("small", Cells::reals([-3.0, 4.0])),
+            Column::new("signed", Cells::reals([-5.0, 6.0])),
+            Column::new("single", Cells::reals([0.5, -0.5])),
+        ]);
+        assert_eq!(read_all(bytes), [expected]);
+    }
 }

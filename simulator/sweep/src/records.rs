@@ -107,7 +107,7 @@ fn within(path: &mut Vec<String>, key: &str, inside: impl FnOnce(&mut Vec<String
     path.pop();
 }
 
-/// Of what may be absent, the schema of what is there.
+/// Schema of a value, without the choice of its absence.
 fn some(schema: &Value) -> &Value {
     let choices = schema.get("anyOf").and_then(Value::as_array);
     let present = choices.and_then(|all| all.iter().find(|one| !is_type(one, "null")));
@@ -122,7 +122,7 @@ fn is_type(schema: &Value, name: &str) -> bool {
     }
 }
 
-/// What values a field has; `None` for a list, which needs a table of its own.
+/// Kind of the values of a field; `None` for a list, which needs a table of its own.
 fn kind(schema: &Value) -> Option<Kind> {
     let of = |name| is_type(schema, name);
     match () {
