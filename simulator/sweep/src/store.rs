@@ -25,7 +25,9 @@ pub(crate) const CELL: &str = "cell";
 /// The column with the seed.
 pub(crate) const SEED: &str = "seed";
 /// The version of the layout of a store, in the metadata of each part.
-const FORMAT: &str = "1";
+const FORMAT: &str = "2";
+/// The versions that are read. In version 1 Arrow's readers took texts for dictionaries.
+const READ: [&str; 2] = ["1", FORMAT];
 /// The key of the version in the metadata of a part.
 const FORMAT_KEY: &str = "fairwire.store";
 const ENDING: &str = "parquet";
@@ -402,7 +404,7 @@ fn look(path: &Path) -> Result<Option<Part>, StoreError> {
     let reader = Reader::new(bytes).map_err(StoreError::broken(path))?;
     let about = reader.about();
     let format = about.get(FORMAT_KEY).map_or("none", String::as_str);
-    if format != FORMAT {
+    if !READ.contains(&format) {
         let own = env!("CARGO_PKG_VERSION");
         return Err(broken(&format!(
             "its format is {format}; this is fairwire {own}, which has format {FORMAT}"
