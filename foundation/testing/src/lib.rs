@@ -6,6 +6,7 @@
 //! - [`TraceHash`]: one number for all decisions that a discipline took;
 //! - [`CountingAllocator`]: counts allocations, to show that there are none;
 //! - [`program`] and [`messages`]: a program under test, and all messages that users can cause;
+//! - [`lost_inside`]: the capabilities that a discipline loses inside another;
 //! - [`skipped`]: says what this machine could not test.
 //!
 //! `unsafe` is confined to one file, [`allocator`], because an allocator cannot be written without.
@@ -17,9 +18,11 @@ pub mod operation;
 pub mod program;
 pub mod skip;
 pub mod trace;
+pub mod wrapper;
 
 pub use allocator::CountingAllocator;
 pub use driver::{Driver, Outcome};
 pub use operation::{Operation, Shape, contest, operations};
 pub use skip::{skipped, skipped_for_want_of_a_peer};
 pub use trace::TraceHash;
+pub use wrapper::lost_inside;

@@ -5,6 +5,7 @@ mod beside;
 mod compose;
 mod conformance;
 mod fate;
+mod inside;
 mod modern;
 mod pushout;
 mod rates;

@@ -1,0 +1,119 @@
+//! What a discipline can do, it can do inside another.
+
+use fairwire_core::{
+    Cause, Discipline, Duration, Packet, Probe, RateRequest, RoundTrip, Signals, Time, Unit, Weight,
+};
+
+type Boxed = Box<dyn Discipline>;
+
+/// The class of all packets here.
+const CLASS: u32 = 1;
+
+/// The capabilities that a discipline has alone and loses inside `wrap`: none, where `wrap` hands
+/// on all calls. `alone` makes the discipline, always the same; `wrap` puts it into another that
+/// gives it all packets of class 1.
+pub fn lost_inside(alone: &dyn Fn() -> Boxed, wrap: &dyn Fn(Boxed) -> Boxed) -> Vec<&'static str> {
+    let checks: [(&str, &dyn Fn(Boxed, Boxed) -> bool); 7] = [
+        ("reports", &|alone, inside| reports(alone) == reports(inside)),
+        ("round trips", &|alone, inside| hears(alone) <= hears(inside)),
+        ("weights", &|mut alone, mut inside| set_weights(&mut alone) == set_weights(&mut inside)),
+        ("push-out", &|alone, inside| pushed_out(alone) == pushed_out(inside)),
+        ("drain", &|alone, inside| drained(alone) == drained(inside)),
+        ("gauges", &|alone, inside| {
+            let (alone, inside) = (gauges(alone), gauges(inside));
+            alone.iter().all(|gauge| inside.contains(gauge))
+        }),
+        ("retune", &|mut alone_, mut inside| {
+            alone_.retune(&*alone(), Time::ZERO) <= inside.retune(&*wrap(alone()), Time::ZERO)
+        }),
+    ];
+    checks.iter().filter(|(_, holds)| !holds(alone(), wrap(alone()))).map(|(name, _)| *name).collect()
+}
+
+/// The target rates of the class before and after reports that ask for more.
+fn reports(mut discipline: Boxed) -> Vec<Option<f64>> {
+    let until = Time::from_ns(2_000_000_000);
+    (0..10u64)
+        .map(|i| {
+            let now = Time::from_ns(i * 100_000_000);
+            let target = discipline.target_bps(CLASS, now);
+            discipline.on_report(CLASS, RateRequest::Increase, until, now);
+            target
+        })
+        .collect()
+}
+
+/// Does it use round trips, and do they reach it?
+fn hears(mut discipline: Boxed) -> bool {
+    discipline.hears_round_trips() && {
+        let before = gauges_of(&*discipline);
+        for i in 0..100 {
+            let now = Time::from_ns(i * 1_000_000);
+            discipline.on_round_trip(RoundTrip { peer: 1, time: Duration::from_ms(5 + i) }, now);
+        }
+        before != gauges_of(&*discipline)
+    }
+}
+
+/// What comes of a weight for the class, and for one that is not there.
+fn set_weights(discipline: &mut Boxed) -> impl PartialEq + use<> {
+    let weight = Weight::new(2.0).expect("allowed");
+    [CLASS, CLASS, 77].map(|class| discipline.set_weight(class, weight).map_err(|error| error.to_string()))
+}
+
+/// The frames that go when arrivals find no room around the discipline.
+fn pushed_out(mut discipline: Boxed) -> Vec<(u32, Cause)> {
+    let mut gone = Gone::default();
+    fill(&mut discipline, &mut gone);
+    for frame in 100..110 {
+        discipline.enqueue_without_room(packet(frame), Time::ZERO, &mut gone);
+    }
+    gone.0
+}
+
+fn drained(mut discipline: Boxed) -> Vec<u32> {
+    fill(&mut discipline, &mut Gone::default());
+    let mut frames = Vec::new();
+    discipline.drain(&mut |packet| frames.push(packet.frame));
+    frames
+}
+
+fn gauges(mut discipline: Boxed) -> Vec<(&'static str, f64)> {
+    fill(&mut discipline, &mut Gone::default());
+    gauges_of(&*discipline)
+}
+
+fn gauges_of(discipline: &dyn Discipline) -> Vec<(&'static str, f64)> {
+    let mut gauges = Gauges::default();
+    discipline.inspect(&mut gauges);
+    gauges.0
+}
+
+/// Ten packets, most of one flow.
+fn fill(discipline: &mut Boxed, gone: &mut Gone) {
+    (0..10).for_each(|frame| discipline.enqueue(packet(frame), Time::ZERO, gone));
+}
+
+fn packet(frame: u32) -> Packet {
+    let flow = u64::from(frame % 10 == 9);
+    Packet { class: CLASS, ..Packet::new(frame, 500, flow.into(), Time::ZERO) }
+}
+
+#[derive(Default)]
+struct Gone(Vec<(u32, Cause)>);
+
+impl Signals for Gone {
+    fn dropped(&mut self, packet: Packet, cause: Cause) {
+        self.0.push((packet.frame, cause));
+    }
+    fn marked(&mut self, _: &Packet, _: Cause) {}
+}
+
+#[derive(Default)]
+struct Gauges(Vec<(&'static str, f64)>);
+
+impl Probe for Gauges {
+    fn gauge(&mut self, name: &'static str, _: Unit, value: f64) {
+        self.0.push((name, value));
+    }
+}
