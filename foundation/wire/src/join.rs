@@ -13,6 +13,7 @@
 use crate::bytes::{array_at, u8_at, u16_at, write_at};
 use crate::checksum::{checksum, pseudo};
 use crate::headers::{Between, Fragment, Headers, MAX_LINK_BYTES, TCP, TcpFlags, Version};
+use crate::split::MIN_TCP_GSO_SIZE;
 use crate::vnet::{GSO_TCPV4, GSO_TCPV6, NEEDS_CSUM, VnetHeader};
 
 /// Where the headers of a TCP segment lie, bytes from the start of its frame.
@@ -80,7 +81,7 @@ impl<'a> Joint<'a> {
         let payload = |frame: &[u8]| frame.len().saturating_sub(offsets.payload());
         let size = payload(self.first);
         let is_alike = offsets == self.offsets
-            && size > 0
+            && size >= usize::from(MIN_TCP_GSO_SIZE)
             && payload(self.last) == size
             && (1..=size).contains(&payload(next))
             && self.offsets.payload() + self.bytes + payload(next) <= MAX_PACKET_BYTES

@@ -35,7 +35,7 @@ pub const MAX_FRAME_BYTES: usize = MAX_LINK_BYTES + 40 + 65_535;
 
 /// Linux sends no smaller segments: `TCP_MIN_GSO_SIZE`, the least MSS of 48 less 40 bytes of
 /// options. Anything below only makes work for us.
-const MIN_TCP_GSO_SIZE: u16 = 8;
+pub(crate) const MIN_TCP_GSO_SIZE: u16 = 8;
 
 /// Linux sends no more datagrams in one: `UDP_MAX_SEGMENTS`.
 const MAX_UDP_SEGMENTS: usize = 128;

@@ -57,7 +57,7 @@ fn joined(frames: &[Vec<u8>]) -> Option<(Vec<u8>, VnetHeader)> {
 proptest! {
     #[test]
     fn what_was_split_and_joined_splits_into_the_same_frames(
-        is_v4: bool, payload in 1usize..60_000, size in 500u16..1460, is_pushed: bool,
+        is_v4: bool, payload in 8usize..60_000, size in 500u16..1460, is_pushed: bool,
     ) {
         let (frame, vnet) = super_packet(is_v4, payload, size, is_pushed);
         let frames = parts(&frame, &vnet);
@@ -92,6 +92,20 @@ fn what_does_not_go_on_where_the_last_ended_is_not_joined() {
         let mut other = frames[1].clone();
         other[at] ^= 1;
         assert!(!pair(&frames[0], &other), "another {what}");
+    }
+}
+
+#[test]
+fn segments_that_are_too_short_for_a_super_packet_are_not_joined() {
+    for (size, goes) in [(7, false), (8, true)] {
+        let (frame, vnet) = super_packet(true, 2 * 8, 8, false);
+        let mut frames = parts(&frame, &vnet);
+        frames.iter_mut().for_each(|frame| frame.truncate(frame.len() - (8 - size)));
+        // The second goes on where the first now ends.
+        let at = 14 + 20 + 4;
+        let sequence = (u32::MAX - 3000 + size as u32).to_be_bytes();
+        frames[1][at..at + 4].copy_from_slice(&sequence);
+        assert_eq!(joined(&frames).is_some(), goes, "{size}");
     }
 }
 
