@@ -106,8 +106,9 @@ man: build build-gateway ## write the manual pages into out/man, and completions
 
 .PHONY: deb
 deb: man ## make Debian packages of both programs with cargo-deb (cargo install cargo-deb)
-	@cargo deb -p fairwire --no-build --strip
-	@cargo deb -p fairwire-gateway --no-build --strip
+	@cargo build --profile dist --locked -p fairwire -p fairwire-gateway
+	@cargo deb -p fairwire --no-build --profile dist
+	@cargo deb -p fairwire-gateway --no-build --profile dist
 
 .PHONY: dist
 dist: rust ## make static binaries for download, x86-64 and aarch64, into out/dist
