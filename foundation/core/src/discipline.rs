@@ -3,35 +3,34 @@
 use crate::marker::RateRequest;
 use crate::packet::Packet;
 use crate::probe::Probe;
-use crate::signals::{Cause, Signals};
+use crate::signals::Signals;
 use crate::time::{Duration, Time};
-use crate::weight::{SetWeightError, Weight};
+use crate::weight::{SetInAll, SetWeightError, Weight};
 use alloc::boxed::Box;
 use core::any::Any;
 
 /// Decides which packets wait, which are refused, and which one is sent next.
 ///
 /// An implementation never reads a clock, never draws from a shared generator, does no I/O, and
-/// allocates nothing after construction. `now` never decreases from call to call.
+/// allocates nothing after construction. `now` never decreases from call to call. No packet makes
+/// it panic, whatever its fields are.
 ///
 /// Conservation: every packet offered leaves exactly once, by [`dequeue`](Discipline::dequeue), by
 /// [`Signals::dropped`] or by [`drain`](Discipline::drain).
-pub trait Discipline: Any + Send {
+///
+/// These methods are about packets. All other requests are in [`Control`].
+pub trait Discipline: Control + Any + Send {
     /// Invoked when a packet arrives. The discipline queues it, marks it, or drops it by `signals`.
-    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals);
+    ///
+    /// Where `room` is [`Room::Full`] the backlog may not grow: the packet either replaces waiting
+    /// packets, by the same rule as in a full buffer, or is dropped. A discipline that holds others
+    /// hands `room` on.
+    fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals);
 
-    /// Invoked instead of [`enqueue`](Discipline::enqueue) when a shared room is full and the
-    /// backlog may not grow. The packet either replaces waiting packets, by the same rule as in a
-    /// full buffer, or is dropped. The default drops it.
-    fn enqueue_without_room(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
-        let _ = now;
-        signals.dropped(packet, Cause::Overflow);
+    /// Offers a packet for which there is room around the discipline.
+    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+        self.offer(packet, Room::Open, now, signals);
     }
-
-    /// Invoked when the discipline is empty and may stay so for long. It releases what memory it
-    /// can, and allocates again as packets come. Only a caller with thousands of disciplines uses
-    /// this; without it nothing is allocated after construction.
-    fn release(&mut self) {}
 
     /// Invoked when the transmitter becomes free: returns the packet to send next. It is also
     /// invoked when nothing waits, since some laws learn in this way that the link is idle.
@@ -54,9 +53,21 @@ pub trait Discipline: Any + Send {
     /// No law is consulted and no signal given. The discipline is empty afterwards and remains
     /// usable. Off the hot path, but without allocation.
     fn drain(&mut self, take: &mut dyn FnMut(Packet));
+}
+
+/// All other requests to a discipline, off the hot path.
+///
+/// A discipline that holds others names them in [`inside`](Control::inside). Each request reaches
+/// them by the defaults here, so a wrapper implements only what it does itself. A discipline that
+/// holds none and takes no requests implements `inside` alone, by `{}`.
+pub trait Control {
+    /// Hands each discipline inside to `visit`: those that are given packets of `class`, or all of
+    /// them if it is `None`.
+    fn inside(&mut self, class: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline));
 
     /// Sets the weight of `class` and returns the previous one. O(1) unless the implementation says
-    /// otherwise, and without allocation.
+    /// otherwise, and without allocation unless several disciplines inside know the class. By
+    /// default it is set in all of these, or in none.
     ///
     /// Packets that wait stay where they are. A queue whose weight is stored with its head packet
     /// uses the new weight from its next packet on.
@@ -65,22 +76,31 @@ pub trait Discipline: Any + Send {
     /// When the discipline has no weights, the class has none of its own, or the weight is out of
     /// range. Nothing has changed then.
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
-        let _ = (class, weight);
-        Err(SetWeightError::NoWeights)
+        let mut set = SetInAll::default();
+        self.inside(Some(class), &mut |inner| set.next(|| inner.set_weight(class, weight)));
+        let (result, mut undone) = set.finish();
+        if result.is_err() {
+            self.inside(Some(class), &mut |inner| {
+                if let Some(Some(before)) = undone.next() {
+                    let _ = inner.set_weight(class, before); // it was allowed
+                }
+            });
+        }
+        result
     }
 
     /// Invoked when the edge where packets of `class` leave a DiffServ domain reports that it
-    /// makes this request until `until`: see [`Marker::on_report`](crate::Marker::on_report). The
-    /// default, and every class without a marker of its own, ignores it.
+    /// makes this request until `until`: see [`Marker::on_report`](crate::Marker::on_report).
     fn on_report(&mut self, class: u32, request: RateRequest, until: Time, now: Time) {
-        let _ = (class, request, until, now);
+        self.inside(Some(class), &mut |inner| inner.on_report(class, request, until, now));
     }
 
     /// The rate up to which packets of `class` are green at `now`, in bit/s; `None` where requests
-    /// cannot change it, as by default.
-    fn target_bps(&self, class: u32, now: Time) -> Option<f64> {
-        let _ = (class, now);
-        None
+    /// cannot change it. By default that of the first discipline inside that has one.
+    fn target_bps(&mut self, class: u32, now: Time) -> Option<f64> {
+        let mut target = None;
+        self.inside(Some(class), &mut |inner| target = target.or_else(|| inner.target_bps(class, now)));
+        target
     }
 
     /// Takes over the parameters of `fresh`, which was just built and has seen no packet, and
@@ -91,22 +111,41 @@ pub trait Discipline: Any + Send {
     /// or change what the state counts in. Some may have been taken over then, so the caller
     /// puts `fresh` in its place and hands over the packets. The default cannot.
     ///
-    /// Parameters that are equal to the present ones change nothing. Off the hot path; memory is
-    /// taken only where the limit grows.
+    /// Parameters that are equal to the present ones change nothing. Memory is taken only where the
+    /// limit grows.
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let _ = (fresh, now);
         false
     }
 
     /// Does it use round trips? Only such a discipline is given any, so that others cost nothing.
-    fn hears_round_trips(&self) -> bool {
-        false
+    /// The answer never changes.
+    fn hears_round_trips(&mut self) -> bool {
+        let mut hears = false;
+        self.inside(None, &mut |inner| hears |= inner.hears_round_trips());
+        hears
     }
 
     /// Invoked when the answer to a segment that left here passes back at `now`.
     fn on_round_trip(&mut self, trip: RoundTrip, now: Time) {
-        let _ = (trip, now);
+        self.inside(None, &mut |inner| inner.on_round_trip(trip, now));
     }
+
+    /// Invoked when the discipline is empty and may stay so for long. It releases what memory it
+    /// can, and allocates again as packets come. Only a caller with thousands of disciplines uses
+    /// this; without it nothing is allocated after construction.
+    fn release(&mut self) {
+        self.inside(None, &mut |inner| inner.release());
+    }
+}
+
+/// Is there room for a packet in what a discipline shares with others?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// Yes: its own limit decides.
+    Open,
+    /// No: its backlog may not grow.
+    Full,
 }
 
 /// From the departure of a segment to its answer.
@@ -136,14 +175,12 @@ impl Backlog {
 
 impl Discipline for Box<dyn Discipline> {
     #[inline]
+    fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
+        (**self).offer(packet, room, now, signals);
+    }
+    #[inline]
     fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
         (**self).enqueue(packet, now, signals);
-    }
-    fn enqueue_without_room(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
-        (**self).enqueue_without_room(packet, now, signals);
-    }
-    fn release(&mut self) {
-        (**self).release();
     }
     #[inline]
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
@@ -162,23 +199,14 @@ impl Discipline for Box<dyn Discipline> {
     fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
         (**self).drain(take);
     }
-    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
-        (**self).set_weight(class, weight)
-    }
-    fn on_report(&mut self, class: u32, request: RateRequest, until: Time, now: Time) {
-        (**self).on_report(class, request, until, now);
-    }
-    fn target_bps(&self, class: u32, now: Time) -> Option<f64> {
-        (**self).target_bps(class, now)
+}
+
+impl Control for Box<dyn Discipline> {
+    fn inside(&mut self, _: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline)) {
+        visit(&mut **self);
     }
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let boxed = (fresh as &dyn Any).downcast_ref::<Self>();
         (**self).retune(boxed.map_or(fresh, |fresh| &**fresh), now)
-    }
-    fn hears_round_trips(&self) -> bool {
-        (**self).hears_round_trips()
-    }
-    fn on_round_trip(&mut self, trip: RoundTrip, now: Time) {
-        (**self).on_round_trip(trip, now);
     }
 }

@@ -11,6 +11,7 @@ use core::fmt;
 /// To a discipline, two flows with the same hash are one flow. The classifier chooses the salt:
 /// keyed and secret in the gateway, derived from the seed in the simulator.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
 pub struct FlowHash(pub u64);
 
 impl From<u64> for FlowHash {

@@ -52,7 +52,7 @@ pub mod wire;
 pub use buffer::{Buffer, FlowKey, Key, Limit};
 pub use capacity::{RateLaw, Step, Trace, TraceError};
 pub use class_tree::{ClassTerms, ClassTree, ClassTreeError};
-pub use discipline::{Backlog, Discipline, RoundTrip};
+pub use discipline::{Backlog, Control, Discipline, Room, RoundTrip};
 pub use dropper::{Dropper, Verdict, Victim};
 pub use flow::{FlowHash, FlowIndex, FlowTable};
 pub use marker::{Marker, RateRequest};

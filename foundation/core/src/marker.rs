@@ -3,14 +3,14 @@
 use crate::packet::Packet;
 use crate::probe::Probe;
 use crate::time::Time;
-use alloc::boxed::Box;
+use core::any::Any;
 
 /// Gives each packet a colour (its drop precedence) by comparing its aggregate with a profile.
 /// Drops nothing.
 ///
 /// Like a discipline it reads no clock and allocates nothing after construction; `now` never
 /// decreases.
-pub trait Marker: Send {
+pub trait Marker: Any + Send {
     /// Invoked for each packet that passes at `now`: sets its [`Packet::color`].
     fn color(&mut self, packet: &mut Packet, now: Time);
 
@@ -30,6 +30,12 @@ pub trait Marker: Send {
         None
     }
 
+    /// Has it the parameters of `other`? Then it stays where a configuration is read again with
+    /// `other` in it. The default does not know.
+    fn is_like(&self, _other: &dyn Marker) -> bool {
+        false
+    }
+
     /// Invoked when a dashboard or trace reads gauges.
     fn inspect(&self, _probe: &mut dyn Probe) {}
 }
@@ -45,22 +51,4 @@ pub enum RateRequest {
     Increase,
     /// A lower target rate.
     Decrease,
-}
-
-impl<M: Marker + ?Sized> Marker for Box<M> {
-    fn color(&mut self, packet: &mut Packet, now: Time) {
-        (**self).color(packet, now);
-    }
-    fn on_request(&mut self, request: RateRequest, now: Time) {
-        (**self).on_request(request, now);
-    }
-    fn on_report(&mut self, request: RateRequest, until: Time, now: Time) {
-        (**self).on_report(request, until, now);
-    }
-    fn target_bps(&self, now: Time) -> Option<f64> {
-        (**self).target_bps(now)
-    }
-    fn inspect(&self, probe: &mut dyn Probe) {
-        (**self).inspect(probe);
-    }
 }

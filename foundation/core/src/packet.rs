@@ -6,16 +6,17 @@ use crate::time::Time;
 /// The descriptor of one packet: 32 bytes, moved and never cloned. The bytes of the packet stay
 /// with the caller.
 #[derive(Debug, PartialEq, Eq)]
+#[repr(C)] // as C sees it
 pub struct Packet {
+    /// Salted hash of the flow key, computed once by the classifier.
+    pub flow: FlowHash,
+    /// When it reached this hop.
+    pub arrived: Time,
     /// The caller's frame: an arena slot in the simulator, a buffer index in the gateway.
     pub frame: u32,
     /// Bytes on the wire. The overhead of the link layer is included where the caller counts it:
     /// the gateway does, and the simulator does not, but for captures that are replayed.
     pub len: u32,
-    /// Salted hash of the flow key, computed once by the classifier.
-    pub flow: FlowHash,
-    /// When it reached this hop.
-    pub arrived: Time,
     /// The class chosen by the classifier (a subscriber, a host, a leaf of a class tree); 0 if
     /// there is none.
     pub class: u32,

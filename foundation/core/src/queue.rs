@@ -1,7 +1,7 @@
 //! The queue: one buffer, one scheduler, one dropper.
 
 use crate::buffer::{Buffer, Key, Limit};
-use crate::discipline::{Backlog, Discipline};
+use crate::discipline::{Backlog, Control, Discipline, Room};
 use crate::dropper::{Dropper, Verdict, Victim};
 use crate::packet::{Ecn, Packet};
 use crate::probe::{Probe, Unit};
@@ -119,10 +119,10 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         packet.ecn = Ecn::Ce;
         signals.marked(packet, cause);
     }
-}
 
-impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
-    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+    /// Queues `packet`, marks it, or drops it.
+    #[inline]
+    fn judge(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
         if u64::from(packet.len) > self.buffer.limit().max_bytes() {
             return signals.dropped(packet, Cause::Oversize);
         }
@@ -148,18 +148,20 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
             self.mark(key, cause, signals);
         }
     }
+}
 
-    fn enqueue_without_room(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
-        if self.buffer.is_empty() {
-            return signals.dropped(packet, Cause::Overflow);
+impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
+    fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
+        if room == Room::Full {
+            if self.buffer.is_empty() || u64::from(packet.len) > self.buffer.bytes() {
+                return signals.dropped(packet, Cause::Overflow);
+            }
+            self.buffer.close();
         }
-        self.buffer.close();
-        self.enqueue(packet, now, signals);
-        self.buffer.open();
-    }
-
-    fn release(&mut self) {
-        self.buffer.release();
+        self.judge(packet, now, signals);
+        if room == Room::Full {
+            self.buffer.open();
+        }
     }
 
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
@@ -216,6 +218,10 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
             take(packet);
         }
     }
+}
+
+impl<S: Scheduler, D: Dropper> Control for Queue<S, D> {
+    fn inside(&mut self, _: Option<u32>, _: &mut dyn FnMut(&mut dyn Discipline)) {}
 
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let Queue { scheduler, dropper, .. } = self;
@@ -235,6 +241,10 @@ impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
             self.ecn = fresh.ecn;
         }
         takes
+    }
+
+    fn release(&mut self) {
+        self.buffer.release();
     }
 }
 
@@ -340,13 +350,13 @@ mod tests {
         }
         let mut queue = Queue::new(Limit::packets(9), Fcfs, Oldest);
         let mut log = Log::default();
-        queue.enqueue_without_room(packet(0, 300), Time::ZERO, &mut log);
+        queue.offer(packet(0, 300), Room::Full, Time::ZERO, &mut log);
         assert_eq!(log.dropped, [(0, Cause::Overflow)], "nothing waits that could make room");
         queue.enqueue(packet(2, 300), Time::ZERO, &mut log);
         queue.enqueue(packet(4, 300), Time::ZERO, &mut log);
-        queue.enqueue_without_room(packet(6, 300), Time::ZERO, &mut log);
+        queue.offer(packet(6, 300), Room::Full, Time::ZERO, &mut log);
         assert_eq!(log.dropped[1..], [(2, Cause::PushOut)]);
-        queue.enqueue_without_room(packet(8, 1000), Time::ZERO, &mut log);
+        queue.offer(packet(8, 1000), Room::Full, Time::ZERO, &mut log);
         assert_eq!(log.dropped[2..], [(8, Cause::Overflow)], "its dropper would rather refuse it");
         queue.enqueue(packet(10, 300), Time::ZERO, &mut log);
         assert_eq!(queue.backlog().packets, 3, "it has all its room again");

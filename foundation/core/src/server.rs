@@ -7,7 +7,7 @@
 //! longer part of the backlog.
 
 use crate::capacity::RateLaw;
-use crate::discipline::{Backlog, Discipline};
+use crate::discipline::{Backlog, Control, Discipline};
 use crate::packet::Packet;
 use crate::rate::{Rate, Transmitter};
 use crate::signals::Signals;
@@ -206,6 +206,7 @@ mod tests {
     use super::*;
     use crate::buffer::Limit;
     use crate::capacity::Trace;
+    use crate::discipline::Room;
     use crate::dropper::Dropper;
     use crate::probe::Probe;
     use crate::queue::Queue;
@@ -224,8 +225,8 @@ mod tests {
     }
 
     impl Discipline for Shaped {
-        fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
-            self.queue.enqueue(packet, now, signals);
+        fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
+            self.queue.offer(packet, room, now, signals);
         }
         fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
             if now < self.next {
@@ -245,6 +246,10 @@ mod tests {
         fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
             self.queue.drain(take);
         }
+    }
+
+    impl Control for Shaped {
+        fn inside(&mut self, _: Option<u32>, _: &mut dyn FnMut(&mut dyn Discipline)) {}
     }
 
     fn packet(frame: u32) -> Packet {

@@ -1,6 +1,7 @@
 //! The congestion signals of a discipline: drops and marks, each with its cause.
 
 use crate::packet::Packet;
+use alloc::vec::Vec;
 
 /// Receives the congestion signals of a discipline: to free frames, to count, or to pass them on.
 pub trait Signals {
@@ -14,6 +15,7 @@ pub trait Signals {
 /// Why a packet was dropped or marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum Cause {
     /// The buffer was full and the arrival was refused.
     Overflow,
@@ -47,6 +49,15 @@ impl Cause {
             Cause::Oversize => "oversize",
         }
     }
+}
+
+/// A list that is filled with what is dropped: for callers that take it after the call. A mark is in
+/// the packet that leaves, and is not listed.
+impl Signals for Vec<(Packet, Cause)> {
+    fn dropped(&mut self, packet: Packet, cause: Cause) {
+        self.push((packet, cause));
+    }
+    fn marked(&mut self, _packet: &Packet, _cause: Cause) {}
 }
 
 /// Discards every signal: for examples, and for callers that keep no accounts.

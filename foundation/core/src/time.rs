@@ -8,6 +8,7 @@ use core::ops::{Add, AddAssign, Mul, Sub};
 
 /// An instant, in nanoseconds since the start of a run (simulator) or of the process (gateway).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
 pub struct Time(u64);
 
 /// A length of time, in nanoseconds.

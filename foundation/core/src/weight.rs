@@ -1,5 +1,6 @@
 //! The weight of a class, and why one cannot be set.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 /// The weight of a class: its share of the link relative to others that are backlogged.
@@ -112,6 +113,45 @@ pub fn set_weight_in_both(
         (Err(error), Ok(before)) => second(before).and(Err(error)),
         (Err(SetWeightError::NoWeights), Err(error)) => Err(error),
         (Err(error), Err(_)) => Err(error),
+    }
+}
+
+/// Sets the weight of a class in disciplines, one by one: in all that know the class, or in none.
+#[derive(Default)]
+pub(crate) struct SetInAll {
+    first: Option<Result<Weight, SetWeightError>>,
+    others: Vec<Result<Weight, SetWeightError>>,
+}
+
+impl SetInAll {
+    /// Sets it in the next one by `set`, unless one before refused it.
+    pub(crate) fn next(&mut self, set: impl FnOnce() -> Result<Weight, SetWeightError>) {
+        if self.refusal().is_none() {
+            let result = set();
+            if self.first.is_none() { self.first = Some(result) } else { self.others.push(result) }
+        }
+    }
+
+    fn results(&self) -> impl Iterator<Item = Result<Weight, SetWeightError>> {
+        self.first.into_iter().chain(self.others.iter().copied())
+    }
+
+    fn refusal(&self) -> Option<SetWeightError> {
+        self.results().filter_map(Result::err).find(|error| !error.is_elsewhere())
+    }
+
+    /// The result, and what is to be set again in each, in the same order, where that is an error.
+    pub(crate) fn finish(self) -> (Result<Weight, SetWeightError>, impl Iterator<Item = Option<Weight>>) {
+        let unknown =
+            || self.results().filter_map(Result::err).find(|error| *error != SetWeightError::NoWeights);
+        let result = match self.refusal() {
+            Some(refusal) => Err(refusal),
+            None => self
+                .results()
+                .find_map(Result::ok)
+                .ok_or_else(|| unknown().unwrap_or(SetWeightError::NoWeights)),
+        };
+        (result, self.first.into_iter().chain(self.others).map(Result::ok))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::operation::Operation;
 use crate::trace::TraceHash;
-use fairwire_core::{Backlog, Cause, Discipline, Ecn, Packet, Signals, Time};
+use fairwire_core::{Backlog, Cause, Discipline, Ecn, Packet, Room, Signals, Time};
 use std::collections::HashMap;
 
 /// A discipline under test, beside a model of its content.
@@ -139,11 +139,27 @@ impl<D: Discipline> Driver<D> {
     /// When the discipline breaks its contract.
     pub fn apply(&mut self, operation: Operation) {
         match operation {
-            Operation::Enqueue { flow, len, ecn } => self.enqueue(flow, len, ecn),
+            Operation::Enqueue { flow, len, ecn } => self.enqueue(flow, len, ecn, Room::Open),
             Operation::Dequeue => self.dequeue(),
             Operation::Wait(ns) => self.now = Time::from_ns(self.now.ns() + ns),
         }
         self.check();
+    }
+
+    /// Offers a packet where there is no room around the discipline, and checks that it holds no
+    /// more than before.
+    ///
+    /// # Panics
+    /// When the discipline breaks its contract.
+    pub fn squeeze(&mut self, flow: u64, len: u32, ecn: Ecn) {
+        let before = self.discipline.backlog();
+        self.enqueue(flow, len, ecn, Room::Full);
+        self.check();
+        let after = self.discipline.backlog();
+        assert!(
+            after.packets <= before.packets && after.bytes <= before.bytes,
+            "without room it grew from {before:?} to {after:?}"
+        );
     }
 
     /// Drains the discipline, and checks that all that waited comes back, unchanged and without a
@@ -187,7 +203,7 @@ impl<D: Discipline> Driver<D> {
         self.now = self.now.max(now);
         for packet in packets {
             self.next_frame = self.next_frame.max(packet.frame + 1);
-            self.offer(packet);
+            self.offer(packet, Room::Open);
             self.check();
         }
     }
@@ -228,19 +244,20 @@ impl<D: Discipline> Driver<D> {
         outcome
     }
 
-    fn enqueue(&mut self, flow: u64, len: u32, ecn: Ecn) {
+    fn enqueue(&mut self, flow: u64, len: u32, ecn: Ecn, room: Room) {
         let (frame, arrived) = (self.next_frame, self.now);
         self.next_frame += 1;
-        self.offer(Packet { ecn, ..of_flow(flow, Packet::new(frame, len, flow.into(), arrived)) });
+        let packet = Packet::new(frame, len, flow.into(), arrived);
+        self.offer(Packet { ecn, ..of_flow(flow, packet) }, room);
     }
 
-    fn offer(&mut self, packet: Packet) {
+    fn offer(&mut self, packet: Packet, room: Room) {
         let Packet { frame, len, arrived, ecn, .. } = packet;
         self.ledger.now = self.now;
         self.ledger.outcome.offered += 1;
         self.ledger.bytes += u64::from(len);
         self.ledger.held.insert(frame, Held { flow: packet.flow.0, len, arrived, ecn });
-        self.discipline.enqueue(packet, self.now, &mut self.ledger);
+        self.discipline.offer(packet, room, self.now, &mut self.ledger);
     }
 
     fn dequeue(&mut self) {
@@ -262,6 +279,7 @@ impl<D: Discipline> Driver<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairwire_core::Control;
     use fairwire_core::scheduler::Fcfs;
     use fairwire_core::{Dropper, Limit, Probe, Queue};
 
@@ -285,9 +303,9 @@ mod tests {
     impl Dropper for Sound {}
 
     impl Discipline for Broken {
-        fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+        fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
             if self.fault != Fault::Loses {
-                self.queue.enqueue(packet, now, signals);
+                self.queue.offer(packet, room, now, signals);
             }
         }
         fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
@@ -317,6 +335,10 @@ mod tests {
             }
             packets.into_iter().for_each(take);
         }
+    }
+
+    impl Control for Broken {
+        fn inside(&mut self, _: Option<u32>, _: &mut dyn FnMut(&mut dyn Discipline)) {}
     }
 
     fn drive(fault: Fault) {

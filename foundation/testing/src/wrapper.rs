@@ -1,7 +1,7 @@
 //! What a discipline can do, it can do inside another.
 
 use fairwire_core::{
-    Cause, Discipline, Duration, Packet, Probe, RateRequest, RoundTrip, Signals, Time, Unit, Weight,
+    Cause, Discipline, Duration, Packet, Probe, RateRequest, Room, RoundTrip, Signals, Time, Unit, Weight,
 };
 
 type Boxed = Box<dyn Discipline>;
@@ -30,7 +30,7 @@ pub fn lost_inside(alone: &dyn Fn() -> Boxed, wrap: &dyn Fn(Boxed) -> Boxed) -> 
     checks.iter().filter(|(_, holds)| !holds(alone(), wrap(alone()))).map(|(name, _)| *name).collect()
 }
 
-/// The target rates of the class before and after reports that ask for more.
+/// The target rates of the class before and after reports with requests for more.
 fn reports(mut discipline: Boxed) -> Vec<Option<f64>> {
     let until = Time::from_ns(2_000_000_000);
     (0..10u64)
@@ -66,7 +66,7 @@ fn pushed_out(mut discipline: Boxed) -> Vec<(u32, Cause)> {
     let mut gone = Gone::default();
     fill(&mut discipline, &mut gone);
     for frame in 100..110 {
-        discipline.enqueue_without_room(packet(frame), Time::ZERO, &mut gone);
+        discipline.offer(packet(frame), Room::Full, Time::ZERO, &mut gone);
     }
     gone.0
 }

@@ -7,9 +7,8 @@
 //! the link. The packets of each flow stay in order either way, since all of them take the same
 //! way.
 
-use fairwire_core::{
-    Backlog, Cause, Discipline, Packet, Probe, RateRequest, SetWeightError, Signals, Time, Unit, Weight,
-};
+use fairwire_core::{Backlog, Cause, Control, Discipline, Packet, Probe, Room, Signals, Time, Unit};
+use std::any::Any;
 use std::collections::VecDeque;
 
 /// Drains `old` and puts what waited there into `new`, or ahead of it. The result has all of it;
@@ -34,20 +33,20 @@ use std::collections::VecDeque;
 /// assert_eq!((old.backlog().packets, new.backlog().packets), (0, 5));
 /// ```
 pub fn hand_over(old: &mut dyn Discipline, new: Box<dyn Discipline>, now: Time) -> Box<dyn Discipline> {
-    let mut room = Room::of(old.backlog().packets as usize);
-    hand_over_in(&mut room, |take| old.drain(take), new, now)
+    let mut scratch = Scratch::of(old.backlog().packets as usize);
+    hand_over_in(&mut scratch, |take| old.drain(take), new, now)
 }
 
 /// Memory for handing over packets, taken and touched where time does not matter.
 #[derive(Debug, Default)]
-pub struct Room {
+pub struct Scratch {
     waiting: Vec<Packet>,
     refused: Vec<Packet>,
     /// Frames by number, each with its place in the order of arrival.
     places: Vec<(u32, u32)>,
 }
 
-impl Room {
+impl Scratch {
     /// Memory for `packets` packets; for more it grows.
     pub fn of(packets: usize) -> Self {
         let touched = || {
@@ -58,18 +57,18 @@ impl Room {
         };
         let mut places = vec![(u32::MAX, u32::MAX); packets];
         places.clear();
-        Room { waiting: touched(), refused: touched(), places }
+        Scratch { waiting: touched(), refused: touched(), places }
     }
 }
 
 /// [`hand_over`] in memory that is there already, of the packets that `drain` gives.
 pub(crate) fn hand_over_in(
-    room: &mut Room,
+    scratch: &mut Scratch,
     drain: impl FnOnce(&mut dyn FnMut(Packet)),
     mut new: Box<dyn Discipline>,
     now: Time,
 ) -> Box<dyn Discipline> {
-    let Room { waiting, refused, places } = room;
+    let Scratch { waiting, refused, places } = scratch;
     drain(&mut |packet| waiting.push(packet));
     // A tree of disciplines gives back one leaf after the other.
     if !waiting.is_sorted_by_key(|packet| packet.arrived) {
@@ -128,8 +127,8 @@ impl Ahead {
 }
 
 impl Discipline for Ahead {
-    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
-        self.inner.enqueue(packet, now, signals);
+    fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
+        self.inner.offer(packet, room, now, signals);
     }
 
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
@@ -144,10 +143,6 @@ impl Discipline for Ahead {
 
     fn ready_at(&self) -> Option<Time> {
         if self.carried.is_empty() { self.inner.ready_at() } else { Some(Time::ZERO) }
-    }
-
-    fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
-        self.inner.retune(fresh, now)
     }
 
     fn backlog(&self) -> Backlog {
@@ -168,17 +163,16 @@ impl Discipline for Ahead {
         self.bytes = 0;
         self.inner.drain(take);
     }
+}
 
-    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
-        self.inner.set_weight(class, weight)
+impl Control for Ahead {
+    fn inside(&mut self, _: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline)) {
+        visit(&mut *self.inner);
     }
 
-    fn on_report(&mut self, class: u32, request: RateRequest, until: Time, now: Time) {
-        self.inner.on_report(class, request, until, now);
-    }
-
-    fn target_bps(&self, class: u32, now: Time) -> Option<f64> {
-        self.inner.target_bps(class, now)
+    fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
+        let ahead = (fresh as &dyn Any).downcast_ref::<Self>();
+        self.inner.retune(ahead.map_or(fresh, |fresh| &*fresh.inner), now)
     }
 }
 
@@ -189,7 +183,7 @@ mod tests {
     use fairwire_catalogue::{Parameters, Site, build};
     use fairwire_core::units::Amount;
     use fairwire_core::{Ecn, Rate, Seed};
-    use fairwire_testing::{Operation, Shape, operations};
+    use fairwire_testing::{Operation, Shape, lost_inside, operations};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -387,11 +381,20 @@ mod tests {
     }
 
     #[test]
+    fn a_discipline_can_do_behind_carried_packets_what_it_can_do_alone() {
+        for entry in catalogue::all() {
+            let alone = || made(entry, Amount::Packets(40));
+            let lost = lost_inside(&alone, &|inner| Box::new(Ahead::new(Vec::new(), inner)));
+            assert!(lost.is_empty(), "{}: {lost:?}", entry.name);
+        }
+    }
+
+    #[test]
     fn a_mark_that_was_given_while_packets_were_offered_stays() {
         /// Marks the first that comes, and has room for two.
         struct MarksFirst(Vec<Packet>);
         impl Discipline for MarksFirst {
-            fn enqueue(&mut self, mut packet: Packet, _: Time, signals: &mut dyn Signals) {
+            fn offer(&mut self, mut packet: Packet, _: Room, _: Time, signals: &mut dyn Signals) {
                 if self.0.len() == 2 {
                     return signals.dropped(packet, Cause::Overflow);
                 }
@@ -414,6 +417,10 @@ mod tests {
             fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
                 self.0.drain(..).for_each(take);
             }
+        }
+
+        impl Control for MarksFirst {
+            fn inside(&mut self, _: Option<u32>, _: &mut dyn FnMut(&mut dyn Discipline)) {}
         }
         let mut ledger = Ledger::default();
         let mut old = made(catalogue::find("tail-drop").expect("there"), Amount::Packets(30));

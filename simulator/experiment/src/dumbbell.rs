@@ -143,7 +143,7 @@ impl Shared {
             .network(seed)
             .map_err(|error| CannotRun::new(error.to_string(), "`fairwire list disciplines`"))?;
         let mut links = network.links.into_iter();
-        let (Some(link), None) = (links.next(), links.next()) else {
+        let (Some(mut link), None) = (links.next(), links.next()) else {
             return Err(CannotRun::new("several links", ONE_LINK));
         };
         if link.discipline.hears_round_trips() {

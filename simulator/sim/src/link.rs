@@ -22,6 +22,7 @@ pub struct Link {
     /// When it was last given another rate, and what it could have sent by then since measuring
     /// began, bits.
     tuned: (Time, f64),
+    hears_round_trips: bool,
 }
 
 /// A packet that has begun to leave a link.
@@ -35,8 +36,9 @@ pub struct Departure {
 
 impl Link {
     /// An idle link.
-    pub fn new(plan: LinkPlan) -> Self {
+    pub fn new(mut plan: LinkPlan) -> Self {
         Link {
+            hears_round_trips: plan.discipline.hears_round_trips(),
             name: plan.name,
             server: Server::new(plan.discipline, Transmitter::new(plan.rate).under(&plan.law)),
             delay: plan.delay,
@@ -132,6 +134,11 @@ impl Link {
     /// Its discipline, to be inspected.
     pub(crate) fn discipline(&self) -> &dyn Discipline {
         self.server.discipline()
+    }
+
+    /// Does its discipline use round trips?
+    pub(crate) fn hears_round_trips(&self) -> bool {
+        self.hears_round_trips
     }
 
     /// The discipline is given a round trip.

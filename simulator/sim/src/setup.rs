@@ -17,8 +17,8 @@ use fairwire_core::{Seed, Time};
 use std::collections::BTreeMap;
 
 impl<T: Tap> Model<T, Sides> {
-    pub(crate) fn new(plan: Network, settings: &Settings, tap: T) -> Self {
-        let tuning = Tuning::of(&plan, settings, T::IS_ON);
+    pub(crate) fn new(mut plan: Network, settings: &Settings, tap: T) -> Self {
+        let tuning = Tuning::of(&mut plan, settings, T::IS_ON);
         Model::tuned(plan, settings, tap, &tuning)
     }
 
@@ -35,8 +35,8 @@ impl<T: Tap, E: Events> Model<T, E> {
             settings.duration > settings.warm_up,
             "nothing would be measured: the run ends within the warm-up"
         );
-        let hears_trips = plan.links.iter().any(|link| link.discipline.hears_round_trips());
         let links: Vec<_> = plan.links.into_iter().map(Link::new).collect();
+        let hears_trips = links.iter().any(Link::hears_round_trips);
         links.iter().for_each(|_| events.add_link());
         let mut model = Model {
             events,

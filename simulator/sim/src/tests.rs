@@ -95,8 +95,8 @@ fn many_flows_fare_as_they_would_among_few() {
         let delayed = group("delayed", Source::Bulk { tcp: tcp.clone() });
         tcp.delayed_ack = None;
         let flows = vec![delayed, group("each", Source::Bulk { tcp }), cbr("udp", 3_141_593)];
-        let (plan, settings) = (Network::dumbbell(bottleneck(40), flows), settings(TieRule::Random));
-        let tuning = Tuning { has_many_flows, ..Tuning::of(&plan, &settings, false) };
+        let (mut plan, settings) = (Network::dumbbell(bottleneck(40), flows), settings(TieRule::Random));
+        let tuning = Tuning { has_many_flows, ..Tuning::of(&mut plan, &settings, false) };
         let mut run = Model::tuned(plan, &settings, Unwatched, &tuning);
         assert!(run.go(&mut |_| ControlFlow::Continue(())));
         format!("{:?}", run.measured())
@@ -188,7 +188,7 @@ fn hosts_that_are_served_ahead_of_the_links_fare_as_they_would_event_by_event() 
                     "{profile:?}, network {at}, {lookahead} ns ahead"
                 );
             }
-            let found = Tuning::of(&networks(profile)[at], &settings(TieRule::Random), false).lookahead;
+            let found = Tuning::of(&mut networks(profile)[at], &settings(TieRule::Random), false).lookahead;
             assert!(found.is_some_and(|found| found >= Duration::from_ms(1)), "{found:?}");
             assert_eq!(outcome(found), together, "{profile:?}, network {at}");
         }

@@ -15,7 +15,7 @@ impl<T: Tap, E: Events> Model<T, E> {
     #[inline(never)]
     pub(crate) fn note_left(&mut self, slot: u32, link: u32, now: Time) {
         let frame = self.store.frames.at(slot);
-        if !frame.is_ack() && self.links[link as usize].discipline().hears_round_trips() {
+        if !frame.is_ack() && self.links[link as usize].hears_round_trips() {
             self.store.frames.keep_left(slot, Some(Left { flow: frame.flow, link, at: now }));
         }
     }

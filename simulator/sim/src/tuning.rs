@@ -25,7 +25,7 @@ const FEW_FLOWS: usize = 256;
 impl Tuning {
     /// What suits a network. Where an observer watches, events come up in one order, in which it
     /// receives them.
-    pub(crate) fn of(plan: &Network, settings: &Settings, is_watched: bool) -> Self {
+    pub(crate) fn of(plan: &mut Network, settings: &Settings, is_watched: bool) -> Self {
         let lookahead = if is_watched { None } else { lookahead(plan, settings) };
         Tuning::ahead(plan, lookahead)
     }
@@ -51,7 +51,7 @@ const MIN_WINDOW: u64 = 1 << 13;
 /// or where a way has no queue on it. Nor can they where what a host sends may be at a link in no
 /// time, or where events come in the order in which they were scheduled. `None` too where it is not
 /// worth it.
-fn lookahead(plan: &Network, settings: &Settings) -> Option<Duration> {
+fn lookahead(plan: &mut Network, settings: &Settings) -> Option<Duration> {
     let has_queue = |hops: &[Hop]| hops.iter().any(|hop| matches!(hop, Hop::Link(_)));
     let delays = |group: &GroupPlan| group.members.iter().map(|member| member.access_delay).min();
     let takes_time = |group: &GroupPlan| {
@@ -63,7 +63,7 @@ fn lookahead(plan: &Network, settings: &Settings) -> Option<Duration> {
     });
     // What a wire with faults delivers comes up in the order in which it arrives.
     let has_faults = plan.links.iter().any(|link| link.wire.is_some());
-    let hears_trips = plan.links.iter().any(|link| link.discipline.hears_round_trips());
+    let hears_trips = plan.links.iter_mut().any(|link| link.discipline.hears_round_trips());
     if !is_apart
         || has_faults
         || hears_trips
@@ -124,27 +124,27 @@ mod tests {
         Network::dumbbell(link, vec![group])
     }
 
-    fn found(plan: &Network, tie_rule: TieRule) -> Option<Duration> {
+    fn found(mut plan: Network, tie_rule: TieRule) -> Option<Duration> {
         let (duration, warm_up, seed) = (Duration::from_ms(2), Duration::ZERO, Seed(1));
-        lookahead(plan, &Settings { duration, warm_up, seed, tie_rule })
+        lookahead(&mut plan, &Settings { duration, warm_up, seed, tie_rule })
     }
 
     #[test]
     fn the_lookahead_is_the_shortest_way_to_a_host_where_a_turn_is_worth_it() {
         let [none, one, ten] = [0, 1, 10].map(Duration::from_ms);
-        let at = |mbps, delay, access| found(&network(mbps, delay, 1000, access), TieRule::Random);
+        let at = |mbps, delay, access| found(network(mbps, delay, 1000, access), TieRule::Random);
         assert_eq!(at(100, ten, one), Some(Duration::from_ms(11)));
         // 1 MiB at 1 Gbit/s is 8.389 ms: no longer than that. 8 KiB at 10 Mbit/s is 6.554 ms: no
         // shorter.
         assert_eq!(at(1000, ten, one), Some(Duration::from_ns(8_388_608)));
         assert_eq!((at(10, one, one), at(100, one, none), at(100, none, none)), (None, Some(one), None));
-        assert_eq!(found(&network(100, ten, 1000, one), TieRule::Fifo), None, "in the order scheduled");
+        assert_eq!(found(network(100, ten, 1000, one), TieRule::Fifo), None, "in the order scheduled");
     }
 
     #[test]
     fn a_source_that_may_be_at_the_link_in_no_time_has_no_side_of_its_own() {
         let [none, ten] = [0, 10].map(Duration::from_ms);
-        let at = |access_mbps, access| found(&network(100, ten, access_mbps, access), TieRule::Random);
+        let at = |access_mbps, access| found(network(100, ten, access_mbps, access), TieRule::Random);
         assert_eq!(at(400_000, none), None, "40 bytes take 0.8 ns");
         assert!(at(400_000, Duration::from_ns(1)).is_some() && at(1000, none).is_some());
     }

@@ -90,9 +90,9 @@ struct Flow {
 #[derive(Debug)]
 pub struct Buffer {
     limit: Limit,
-    /// The current bound in packets: the limit's, or lower while the buffer is
-    /// [closed](Buffer::close).
+    /// The current bounds: the limit's, or lower while the buffer is [closed](Buffer::close).
     max_packets: u32,
+    max_bytes: u64,
     needs: Needs,
     len: u32,
     oldest: u32,
@@ -134,6 +134,7 @@ impl Buffer {
         Buffer {
             limit,
             max_packets: limit.packets,
+            max_bytes: limit.bytes,
             needs,
             len: 0,
             oldest: NONE,
@@ -162,7 +163,8 @@ impl Buffer {
         if fresh.limit.packets > self.limit.packets {
             self.grow(fresh.limit.packets as usize, fresh.backlogged.len());
         }
-        (self.limit, self.max_packets) = (fresh.limit, fresh.limit.packets);
+        self.limit = fresh.limit;
+        self.open();
         true
     }
 
@@ -227,7 +229,7 @@ impl Buffer {
     /// Is there room for another packet of `len` bytes?
     #[inline]
     pub fn fits(&self, len: u32) -> bool {
-        self.len() < self.max_packets && self.bytes + u64::from(len) <= self.limit.bytes
+        self.len() < self.max_packets && self.bytes + u64::from(len) <= self.max_bytes
     }
 
     /// Invoked for each arrival, admitted or not: assigns its flow a queue if it has none.

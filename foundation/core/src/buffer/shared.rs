@@ -10,15 +10,15 @@ use alloc::vec::Vec;
 const KEPT_SLOTS: usize = 16;
 
 impl Buffer {
-    /// Admits no more packets than wait now, until it is opened again: an arrival must replace
-    /// another.
+    /// Admits no more packets and bytes than wait now, until it is opened again: an arrival must
+    /// replace others.
     pub(crate) fn close(&mut self) {
-        self.max_packets = self.len;
+        (self.max_packets, self.max_bytes) = (self.len, self.bytes);
     }
 
-    /// Admits as many packets as its limit allows again.
+    /// Admits as much as its limit allows again.
     pub(crate) fn open(&mut self) {
-        self.max_packets = self.limit.packets;
+        (self.max_packets, self.max_bytes) = (self.limit.packets, self.limit.bytes);
     }
 
     /// Releases the memory of slots if nothing waits and more than [`KEPT_SLOTS`] are allocated,

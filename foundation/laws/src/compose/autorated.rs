@@ -6,9 +6,7 @@ use super::shaper::Shaper;
 use crate::autorate::{Autorate, Config, Side};
 use alloc::boxed::Box;
 use core::any::Any;
-use fairwire_core::{
-    Backlog, Discipline, Packet, Probe, RoundTrip, SetWeightError, Signals, Time, Unit, Weight,
-};
+use fairwire_core::{Backlog, Control, Discipline, Packet, Probe, Room, RoundTrip, Signals, Time, Unit};
 
 /// Lets packets go at a rate that follows the line. See the [module](self).
 pub struct Autorated<D> {
@@ -40,17 +38,9 @@ impl<D: Discipline> Autorated<D> {
 }
 
 impl<D: Discipline> Discipline for Autorated<D> {
-    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+    fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
         self.advance(now);
-        self.shaper.enqueue(packet, now, signals);
-    }
-
-    fn enqueue_without_room(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
-        self.shaper.enqueue_without_room(packet, now, signals);
-    }
-
-    fn release(&mut self) {
-        self.shaper.release();
+        self.shaper.offer(packet, room, now, signals);
     }
 
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
@@ -78,9 +68,11 @@ impl<D: Discipline> Discipline for Autorated<D> {
     fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
         self.shaper.drain(take);
     }
+}
 
-    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
-        self.shaper.set_weight(class, weight)
+impl<D: Discipline> Control for Autorated<D> {
+    fn inside(&mut self, _: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline)) {
+        visit(&mut self.shaper);
     }
 
     /// With other parameters the rate would have to begin anew.
@@ -91,11 +83,12 @@ impl<D: Discipline> Discipline for Autorated<D> {
         takes
     }
 
-    fn hears_round_trips(&self) -> bool {
+    fn hears_round_trips(&mut self) -> bool {
         true
     }
 
     fn on_round_trip(&mut self, trip: RoundTrip, now: Time) {
         self.autorate.hear(trip, now);
+        self.shaper.on_round_trip(trip, now);
     }
 }

@@ -6,9 +6,8 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use fairwire_core::{
-    Backlog, Discipline, Marker, Packet, Probe, RateRequest, SetWeightError, Signals, Time, Weight,
-};
+use core::any::Any;
+use fairwire_core::{Backlog, Control, Discipline, Marker, Packet, Probe, RateRequest, Room, Signals, Time};
 
 /// A marker and how it is called in gauges.
 struct Labelled {
@@ -51,10 +50,10 @@ impl Conditioner {
 
 impl Discipline for Conditioner {
     #[inline]
-    fn enqueue(&mut self, mut packet: Packet, now: Time, signals: &mut dyn Signals) {
+    fn offer(&mut self, mut packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
         let at = self.of_class.get(packet.class as usize).copied().unwrap_or(0);
         self.markers[at as usize].marker.color(&mut packet, now);
-        self.inner.enqueue(packet, now, signals);
+        self.inner.offer(packet, room, now, signals);
     }
 
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
@@ -81,18 +80,36 @@ impl Discipline for Conditioner {
     fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
         self.inner.drain(take);
     }
+}
 
-    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
-        self.inner.set_weight(class, weight)
+impl Control for Conditioner {
+    fn inside(&mut self, _: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline)) {
+        visit(&mut *self.inner);
     }
 
     fn on_report(&mut self, class: u32, request: RateRequest, until: Time, now: Time) {
-        if let Some(at) = self.own_marker(class) {
-            self.markers[at].marker.on_report(request, until, now);
+        match self.own_marker(class) {
+            Some(at) => self.markers[at].marker.on_report(request, until, now),
+            None => self.inner.on_report(class, request, until, now),
         }
     }
 
-    fn target_bps(&self, class: u32, now: Time) -> Option<f64> {
-        self.markers[self.own_marker(class)?].marker.target_bps(now)
+    fn target_bps(&mut self, class: u32, now: Time) -> Option<f64> {
+        match self.own_marker(class) {
+            Some(at) => self.markers[at].marker.target_bps(now),
+            None => self.inner.target_bps(class, now),
+        }
+    }
+
+    /// Where the markers stay as they are.
+    fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
+        let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
+        let is_alike = |(own, fresh): (&Labelled, &Labelled)| {
+            own.label == fresh.label && own.marker.is_like(&*fresh.marker)
+        };
+        self.of_class == fresh.of_class
+            && self.markers.len() == fresh.markers.len()
+            && self.markers.iter().zip(&fresh.markers).all(is_alike)
+            && self.inner.retune(&*fresh.inner, now)
     }
 }

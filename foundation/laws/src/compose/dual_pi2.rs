@@ -56,8 +56,8 @@ use alloc::boxed::Box;
 use core::any::Any;
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Backlog, Buffer, Cause, Discipline, Duration, Ecn, EcnPolicy, Limit, Needs, Packet, Probe, Queues,
-    Signals, Time, Unit,
+    Backlog, Buffer, Cause, Control, Discipline, Duration, Ecn, EcnPolicy, Limit, Needs, Packet, Probe,
+    Queues, Room, Signals, Time, Unit,
 };
 use fairwire_parameters::parameters;
 #[cfg(feature = "serde")]
@@ -452,7 +452,10 @@ impl DualPi2 {
 }
 
 impl Discipline for DualPi2 {
-    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+    fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
+        if room == Room::Full {
+            return signals.dropped(packet, Cause::Overflow); // it pushes none out
+        }
         let Backlog { packets, bytes } = self.backlog();
         let limit = self.config.limit;
         if u64::from(packet.len) > limit.max_bytes() {
@@ -531,6 +534,10 @@ impl Discipline for DualPi2 {
             take(side.pop().expect("something arrived there"));
         }
     }
+}
+
+impl Control for DualPi2 {
+    fn inside(&mut self, _: Option<u32>, _: &mut dyn FnMut(&mut dyn Discipline)) {}
 
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };

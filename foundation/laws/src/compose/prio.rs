@@ -8,8 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::any::Any;
-use fairwire_core::weight::set_weight_in_both;
-use fairwire_core::{Backlog, Discipline, Packet, Probe, SetWeightError, Signals, Time, Unit, Weight};
+use fairwire_core::{Backlog, Control, Discipline, Packet, Probe, Room, Signals, Time, Unit};
 #[cfg(feature = "serde")]
 use schemars::JsonSchema;
 #[cfg(feature = "serde")]
@@ -97,16 +96,21 @@ impl Prio {
             By::Dscp => u32::from(packet.dscp),
             By::Color => u32::from(packet.color),
         };
+        self.band_of(value)
+    }
+
+    #[inline]
+    fn band_of(&self, value: u32) -> usize {
         usize::from(self.config.band_of.get(value as usize).copied().unwrap_or(self.config.default_band))
     }
 }
 
 impl Discipline for Prio {
-    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+    fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
         let at = self.band(&packet);
         let inner = &mut self.bands[at].inner;
         let before = inner.backlog();
-        inner.enqueue(packet, now, signals);
+        inner.offer(packet, room, now, signals);
         self.backlog = moved(self.backlog, before, inner.backlog());
         if !before.is_empty() && inner.backlog().is_empty() {
             self.emptied |= 1 << at;
@@ -158,15 +162,15 @@ impl Discipline for Prio {
         }
         self.backlog = Backlog::default();
     }
+}
 
-    /// In the band of the class, or where the class does not decide on the band, in all that know
-    /// it. O(bands).
-    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
-        if self.config.by == By::Class {
-            let band = self.config.band_of.get(class as usize).copied().unwrap_or(self.config.default_band);
-            return self.bands[usize::from(band)].inner.set_weight(class, weight);
+impl Control for Prio {
+    /// The band of the class, or where the class does not decide on the band, all.
+    fn inside(&mut self, class: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline)) {
+        match class.filter(|_| self.config.by == By::Class) {
+            Some(class) => visit(&mut *self.bands[self.band_of(class)].inner),
+            None => self.bands.iter_mut().for_each(|band| visit(&mut *band.inner)),
         }
-        set_weight_in_all(&mut self.bands, class, weight)
     }
 
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
@@ -178,18 +182,6 @@ impl Discipline for Prio {
                 .iter_mut()
                 .zip(&fresh.bands)
                 .all(|(band, fresh)| band.inner.retune(&*fresh.inner, now))
-    }
-}
-
-/// In all of `bands` that know the class, or in none.
-fn set_weight_in_all(bands: &mut [Labelled], class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
-    match bands {
-        [] => Err(SetWeightError::NoWeights),
-        [first, others @ ..] => set_weight_in_both(
-            weight,
-            |weight| first.inner.set_weight(class, weight),
-            |weight| set_weight_in_all(others, class, weight),
-        ),
     }
 }
 

@@ -8,8 +8,7 @@ use crate::spec::Quantity;
 use core::any::Any;
 use fairwire_core::units::Size;
 use fairwire_core::{
-    Backlog, Discipline, Duration, Packet, Probe, Rate, RateRequest, SetWeightError, Signals, Time,
-    Transmitter, Unit, Weight,
+    Backlog, Control, Discipline, Duration, Packet, Probe, Rate, Room, Signals, Time, Transmitter, Unit,
 };
 
 /// A burst as the time in which `rate` brings it: as typed, or 1 ms and two packets.
@@ -40,16 +39,8 @@ impl<D: Discipline> Shaper<D> {
 }
 
 impl<D: Discipline> Discipline for Shaper<D> {
-    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
-        self.inner.enqueue(packet, now, signals);
-    }
-
-    fn enqueue_without_room(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
-        self.inner.enqueue_without_room(packet, now, signals);
-    }
-
-    fn release(&mut self) {
-        self.inner.release();
+    fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
+        self.inner.offer(packet, room, now, signals);
     }
 
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
@@ -79,17 +70,11 @@ impl<D: Discipline> Discipline for Shaper<D> {
     fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
         self.inner.drain(take);
     }
+}
 
-    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
-        self.inner.set_weight(class, weight)
-    }
-
-    fn on_report(&mut self, class: u32, request: RateRequest, until: Time, now: Time) {
-        self.inner.on_report(class, request, until, now);
-    }
-
-    fn target_bps(&self, class: u32, now: Time) -> Option<f64> {
-        self.inner.target_bps(class, now)
+impl<D: Discipline> Control for Shaper<D> {
+    fn inside(&mut self, _: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline)) {
+        visit(&mut self.inner);
     }
 
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {

@@ -47,6 +47,7 @@ use crate::error::{BadParameter, Of as _, Parameter};
 use crate::site::Site;
 use crate::spec::Quantity;
 use alloc::boxed::Box;
+use core::any::Any;
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Marker, Packet, Probe, Rate, RateRequest, Rng, Time, Unit};
 use fairwire_parameters::parameters;
@@ -289,6 +290,10 @@ impl Marker for AdaptiveTokenBucket {
 
     fn target_bps(&self, now: Time) -> Option<f64> {
         Some(if now < self.due { self.target_bps } else { self.target_by(now) })
+    }
+
+    fn is_like(&self, other: &dyn Marker) -> bool {
+        (other as &dyn Any).downcast_ref::<Self>().is_some_and(|other| other.config == self.config)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

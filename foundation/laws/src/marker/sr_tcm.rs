@@ -30,6 +30,7 @@ use crate::error::{BadParameter, Of as _, Parameter};
 use crate::site::Site;
 use crate::spec::Quantity;
 use alloc::boxed::Box;
+use core::any::Any;
 use fairwire_core::units::Size;
 use fairwire_core::{Marker, Packet, Probe, Rate, Time, Unit};
 use fairwire_parameters::parameters;
@@ -146,6 +147,10 @@ impl Marker for SrTcm {
         } else {
             RED
         };
+    }
+
+    fn is_like(&self, other: &dyn Marker) -> bool {
+        (other as &dyn Any).downcast_ref::<Self>().is_some_and(|other| other.config == self.config)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -34,6 +34,7 @@ use crate::error::{BadParameter, Parameter};
 use crate::site::Site;
 use crate::spec::Quantity;
 use alloc::boxed::Box;
+use core::any::Any;
 use fairwire_core::units::Size;
 use fairwire_core::{Marker, Packet, Probe, Rate, Time, Unit};
 use fairwire_parameters::parameters;
@@ -117,6 +118,12 @@ impl Marker for TokenBucket {
             }
             None => YELLOW,
         };
+    }
+
+    fn is_like(&self, other: &dyn Marker) -> bool {
+        (other as &dyn Any)
+            .downcast_ref::<Self>()
+            .is_some_and(|other| (other.clock.rate(), other.burst) == (self.clock.rate(), self.burst))
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

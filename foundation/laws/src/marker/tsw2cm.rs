@@ -32,6 +32,7 @@ use crate::error::{BadParameter, Of as _};
 use crate::site::Site;
 use crate::spec::Quantity;
 use alloc::boxed::Box;
+use core::any::Any;
 use fairwire_core::{Duration, Marker, Packet, Probe, Rate, Rng, Time, Unit};
 use fairwire_parameters::parameters;
 
@@ -83,6 +84,7 @@ impl Spec {
 /// The marker. See the [module](self).
 #[derive(Debug)]
 pub struct Tsw2cm {
+    config: Config,
     target: f64, // bytes per second
     estimator: Estimator,
     rng: Rng,
@@ -92,7 +94,7 @@ impl Tsw2cm {
     /// A marker that draws from `rng`.
     pub fn new(config: Config, rng: Rng) -> Self {
         let estimator = Estimator::new(config.rate, config.window);
-        Tsw2cm { target: config.rate.bps() as f64 / 8.0, estimator, rng }
+        Tsw2cm { config, target: config.rate.bps() as f64 / 8.0, estimator, rng }
     }
 }
 
@@ -102,6 +104,10 @@ impl Marker for Tsw2cm {
         let average = self.estimator.update(packet.len, now);
         let is_out = average > self.target && self.rng.chance((average - self.target) / average);
         packet.color = if is_out { YELLOW } else { GREEN };
+    }
+
+    fn is_like(&self, other: &dyn Marker) -> bool {
+        (other as &dyn Any).downcast_ref::<Self>().is_some_and(|other| other.config == self.config)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -33,6 +33,7 @@ use crate::error::{BadParameter, Of as _, Parameter};
 use crate::site::Site;
 use crate::spec::Quantity;
 use alloc::boxed::Box;
+use core::any::Any;
 use fairwire_core::{Duration, Marker, Packet, Probe, Rate, Rng, Time, Unit};
 use fairwire_parameters::parameters;
 
@@ -97,6 +98,7 @@ impl Spec {
 /// The marker. See the [module](self).
 #[derive(Debug)]
 pub struct Tsw3cm {
+    config: Config,
     target: f64, // bytes per second
     peak: f64,   // bytes per second
     estimator: Estimator,
@@ -108,7 +110,7 @@ impl Tsw3cm {
     pub fn new(config: Config, rng: Rng) -> Self {
         let bytes = |rate: Rate| rate.bps() as f64 / 8.0;
         let estimator = Estimator::new(config.rate, config.window);
-        Tsw3cm { target: bytes(config.rate), peak: bytes(config.peak_rate), estimator, rng }
+        Tsw3cm { config, target: bytes(config.rate), peak: bytes(config.peak_rate), estimator, rng }
     }
 }
 
@@ -131,6 +133,10 @@ impl Marker for Tsw3cm {
         } else {
             GREEN
         };
+    }
+
+    fn is_like(&self, other: &dyn Marker) -> bool {
+        (other as &dyn Any).downcast_ref::<Self>().is_some_and(|other| other.config == self.config)
     }
 
     fn inspect(&self, probe: &mut dyn Probe) {

@@ -233,6 +233,20 @@ fn every_pair_decides_alike_when_run_twice_and_keeps_the_link_busy() {
     }
 }
 
+#[test]
+fn without_room_around_it_nothing_grows() {
+    for entry in catalogue::all() {
+        let mut driver = driven(&with_ecn(entry, "mark"), Amount::Packets(40));
+        for (i, operation) in contest(20, 600).into_iter().enumerate() {
+            match operation {
+                Operation::Enqueue { flow, len, ecn } if i % 4 < 2 => driver.squeeze(flow, len, ecn),
+                operation => driver.apply(operation),
+            }
+        }
+        driver.finish();
+    }
+}
+
 /// The `n`th sequence of six operations, each an arrival of one of three flows or a request.
 fn nth_sequence(n: u32) -> [Operation; 6] {
     core::array::from_fn(|i| match (n >> (2 * i)) & 3 {

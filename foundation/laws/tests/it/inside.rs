@@ -4,11 +4,13 @@
 use crate::Typed;
 use crate::conformance::site;
 use fairwire_catalogue as catalogue;
+use fairwire_catalogue::compose::classful::Spec;
+use fairwire_catalogue::marker::MarkerChoice;
 use fairwire_core::units::Amount;
-use fairwire_core::{Discipline, Duration, Rate, Time, Transmitter};
+use fairwire_core::{Discipline, Rate, Transmitter};
 use fairwire_laws::autorate;
 use fairwire_laws::compose::autorated::Autorated;
-use fairwire_laws::compose::classful::{Classful, Contents, Inner, Pool, Spec};
+use fairwire_laws::compose::classful::{Classful, Contents, Inner, Pool};
 use fairwire_laws::compose::conditioner::Conditioner;
 use fairwire_laws::compose::prio::{By, Config, Prio};
 use fairwire_laws::compose::shaper::Shaper;
@@ -47,8 +49,8 @@ fn prio(by: By, inner: Boxed) -> Boxed {
 }
 
 fn conditioner(inner: Boxed) -> Boxed {
-    let marker = catalogue::marker::build_default("token-bucket", &site(Amount::Packets(40)));
-    Box::new(Conditioner::new(inner, vec![("all".into(), marker)], Box::new([])))
+    let marker = MarkerChoice::find("token-bucket").expect("there").build(&site(Amount::Packets(40)));
+    Box::new(Conditioner::new(inner, vec![("all".into(), marker.expect("allowed"))], Box::new([0])))
 }
 
 fn autorated(inner: Boxed) -> Boxed {
@@ -74,9 +76,10 @@ const WRAPPERS: &[(&str, fn(Boxed) -> Boxed)] = &[
 #[test]
 fn a_discipline_can_do_inside_another_what_it_can_do_alone() {
     let mut lost: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let typed = catalogue::all().iter().map(|entry| Typed::new(entry.name, "")).chain(
-        TYPED.iter().map(|(name, typed)| Typed::new(name, typed)),
-    );
+    let typed = catalogue::all()
+        .iter()
+        .map(|entry| Typed::new(entry.name, ""))
+        .chain(TYPED.iter().map(|(name, typed)| Typed::new(name, typed)));
     for typed in typed {
         let alone = || typed.built(&site(Amount::Packets(40)));
         for (wrapper, wrap) in WRAPPERS {

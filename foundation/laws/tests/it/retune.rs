@@ -11,8 +11,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// What cannot be taken over, by discipline. It changes what the state counts in, or the shape of
-/// tables; a larger buffer does where tables run beside it. `classful` and `conditioner` take over
-/// nothing.
+/// tables; a larger buffer does where tables run beside it.
 const FIXED: &[(&str, &[&str])] = &[
     ("afd-exact", &["max_flows", "measure"]),
     ("afd-ft", &["measure", "samples"]),
@@ -21,9 +20,7 @@ const FIXED: &[(&str, &[&str])] = &[
     ("alqd", &["buffer", "measure", "the site's buffer"]),
     ("cake-like", &["queues"]),
     ("choke", &["compare", "measure"]),
-    ("classful", &["buffer", "ecn", "the site's buffer"]),
     ("codel", &["arithmetic"]),
-    ("conditioner", &["buffer", "ecn", "the site's buffer"]),
     ("drr", &["buffer", "dropper", "hosts", "per", "queues", "round", "the site's buffer"]),
     ("faba", &["choice", "max_flows", "measure", "share_between"]),
     ("fbfq", &["buffer", "dropper", "per", "quantum", "queues", "the site's buffer"]),

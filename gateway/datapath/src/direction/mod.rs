@@ -263,8 +263,9 @@ impl Direction {
     }
 
     /// Shows its edge's targets at `now` to other threads.
-    pub fn show_targets(&self, now: Time) {
-        let target_of = |class| self.link.as_ref()?.server.discipline().target_bps(class, now);
+    pub fn show_targets(&mut self, now: Time) {
+        let link = &mut self.link;
+        let target_of = |class| link.as_mut()?.server.discipline_mut().target_bps(class, now);
         self.edge.show_targets(target_of);
     }
 

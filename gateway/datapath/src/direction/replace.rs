@@ -10,7 +10,7 @@ use crate::account::{Accounts, ClassCounts, OTHERS};
 use crate::class_book::UNCLAIMED;
 use crate::classify::{Classifier, Members};
 use crate::edge::Edge;
-use crate::hand_over::{Room, hand_over_in};
+use crate::hand_over::{Scratch, hand_over_in};
 use crate::not_ip::NotIpLimit;
 use crate::pool::{FramePool, PoolSize};
 use fairwire_core::{Discipline, Packet, Probe, RateLaw, SetWeightError, Time, Transmitter, Unit, Weight};
@@ -21,7 +21,7 @@ pub struct Replacement {
     pool: Option<Store>,
     accounts: Option<Accounts>,
     classes: ClassCounts,
-    room: Room,
+    scratch: Scratch,
     edge: Edge,
 }
 
@@ -61,7 +61,7 @@ pub struct Retired {
     _accounts: Option<Accounts>,
     _classes: ClassCounts,
     _classifier: Classifier,
-    _room: Room,
+    _room: Scratch,
     _edge: Edge,
 }
 
@@ -81,7 +81,7 @@ impl Replacement {
         };
         Replacement {
             pool: (plan.pool != present.pool).then(store),
-            room: Room::of(present.pool.frames.min(MAX_ROOM) as usize),
+            scratch: Scratch::of(present.pool.frames.min(MAX_ROOM) as usize),
             accounts: (!keeps_flows || plan.flows != present.flows).then(|| Accounts::new(plan.flows)),
             classes: ClassCounts::new(plan.classes),
             plan,
@@ -115,7 +115,7 @@ impl Direction {
         self.books.now = now;
         let was_balanced = self.is_balanced();
         let packets = u64::from(self.backlog().packets);
-        let Replacement { plan, pool, accounts, classes, mut room, mut edge } = replacement;
+        let Replacement { plan, pool, accounts, classes, mut scratch, mut edge } = replacement;
         edge.take_over(&self.edge, class_map);
         let edge = std::mem::replace(&mut self.edge, edge);
         let DirectionPlan { shaper, classifier, .. } = plan;
@@ -132,7 +132,7 @@ impl Direction {
             keeps_flows: classifier.names_as(&self.classifier),
             reopens: old_accounts.is_some(),
         };
-        let Relinked { link, discipline, ahead } = self.replace_link(shaper, &renaming, &mut room, now);
+        let Relinked { link, discipline, ahead } = self.replace_link(shaper, &renaming, &mut scratch, now);
         let handed = HandedOver { packets, ahead, is_balanced: was_balanced && self.is_balanced() };
         let retired = Retired {
             _link: link,
@@ -141,7 +141,7 @@ impl Direction {
             _accounts: old_accounts,
             _classes: classes,
             _classifier: classifier,
-            _room: room,
+            _room: scratch,
             _edge: edge,
         };
         (handed, retired)
@@ -180,7 +180,7 @@ impl Direction {
         &mut self,
         shaper: Option<super::ShaperPlan>,
         renaming: &Renaming<'_>,
-        room: &mut Room,
+        scratch: &mut Scratch,
         now: Time,
     ) -> Relinked {
         let Some(mut link) = self.link.take() else {
@@ -205,7 +205,7 @@ impl Direction {
             shaper.discipline
         } else {
             let drain = |take: &mut dyn FnMut(Packet)| self.drain_renamed(&mut link, renaming, take);
-            let new = hand_over_in(room, drain, shaper.discipline, now);
+            let new = hand_over_in(scratch, drain, shaper.discipline, now);
             link.server.replace(new, Transmitter::with_catch_up(shaper.rate, shaper.catch_up), now)
         };
         let ahead = carried_over(link.server.discipline());

@@ -117,7 +117,7 @@ impl Targets {
     }
 
     /// Shows the targets that `target_of` has.
-    pub fn show(&self, target_of: impl Fn(u32) -> Option<f64>) {
+    pub fn show(&self, mut target_of: impl FnMut(u32) -> Option<f64>) {
         for (class, place) in (0..).zip(&self.of_class) {
             place.store(target_of(class).unwrap_or(f64::NAN).to_bits(), Ordering::Relaxed);
         }

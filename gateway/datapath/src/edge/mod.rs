@@ -37,7 +37,7 @@ impl Edge {
     }
 
     /// Shows the targets that `target_of` has.
-    pub(crate) fn show_targets(&self, target_of: impl Fn(u32) -> Option<f64>) {
+    pub(crate) fn show_targets(&self, target_of: impl FnMut(u32) -> Option<f64>) {
         if let Some(targets) = &self.targets {
             targets.show(target_of);
         }

@@ -517,7 +517,7 @@ fn a_report_moves_the_target_of_its_class_and_of_no_other_until_it_is_old() {
     upload.on_report(1, fairwire_core::RateRequest::Increase, at(1000), at(100));
     upload.on_report(0, fairwire_core::RateRequest::Increase, at(1000), at(100));
     upload.on_report(u32::MAX, fairwire_core::RateRequest::Increase, at(1000), at(100));
-    let target = |class| upload.target_bps(class, at(1000));
+    let mut target = |class| upload.target_bps(class, at(1000));
     assert!(target(1).expect("it adapts") > 1.004e6, "{:?}", target(1));
     assert_eq!((target(2), target(0), target(u32::MAX)), (Some(2e6), None, None));
     assert_eq!(upload.target_bps(1, at(3_600_000)), Some(1e6));

@@ -4,7 +4,7 @@ use super::class::{Class, Kind, QUEUE};
 use super::object::{Own, place};
 use super::packet::{Packet, seconds};
 use super::scope::Run;
-use fairwire_core::{Backlog, Cause, Discipline, Ecn, Limit, Probe, Signals, Time, Unit};
+use fairwire_core::{Backlog, Cause, Control, Discipline, Ecn, Limit, Probe, Room, Signals, Time, Unit};
 use fairwire_laws::Site;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -177,7 +177,10 @@ fn signals_dropped(packet: Option<fairwire_core::Packet>, cause: Cause, signals:
 }
 
 impl Discipline for Full {
-    fn enqueue(&mut self, packet: fairwire_core::Packet, now: Time, signals: &mut dyn Signals) {
+    fn offer(&mut self, packet: fairwire_core::Packet, room: Room, now: Time, signals: &mut dyn Signals) {
+        if room == Room::Full {
+            return signals.dropped(packet, Cause::Overflow); // a class has no method that pushes out
+        }
         if u64::from(packet.len) > self.limit.max_bytes() {
             return signals.dropped(packet, Cause::Oversize);
         }
@@ -238,4 +241,8 @@ impl Discipline for Full {
             take(packet);
         }
     }
+}
+
+impl Control for Full {
+    fn inside(&mut self, _: Option<u32>, _: &mut dyn FnMut(&mut dyn Discipline)) {}
 }

@@ -1,7 +1,8 @@
 //! A discipline whose link is measured, as the simulator's is.
 
-use fairwire_core::{Backlog, Cause, Discipline, Packet, Probe, Rate, SetWeightError, Signals, Time, Weight};
+use fairwire_core::{Backlog, Cause, Control, Discipline, Packet, Probe, Rate, Room, Signals, Time};
 use fairwire_metrics::LinkMeter;
+use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A meter that the forwarding discipline writes and the contest reads.
@@ -31,10 +32,10 @@ pub(super) struct Metered {
 }
 
 impl Discipline for Metered {
-    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+    fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
         let mut meter = self.meter.get();
         meter.offered();
-        self.discipline.enqueue(packet, now, &mut Counted { meter: &mut meter, signals });
+        self.discipline.offer(packet, room, now, &mut Counted { meter: &mut meter, signals });
         meter.waiting(self.discipline.backlog(), now);
     }
 
@@ -65,9 +66,16 @@ impl Discipline for Metered {
     fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
         self.discipline.drain(take);
     }
+}
 
-    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
-        self.discipline.set_weight(class, weight)
+impl Control for Metered {
+    fn inside(&mut self, _: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline)) {
+        visit(&mut *self.discipline);
+    }
+
+    fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
+        let metered = (fresh as &dyn Any).downcast_ref::<Self>();
+        self.discipline.retune(metered.map_or(fresh, |fresh| &*fresh.discipline), now)
     }
 }
 
@@ -86,5 +94,30 @@ impl Signals for Counted<'_> {
     fn marked(&mut self, packet: &Packet, cause: Cause) {
         self.meter.marked(cause);
         self.signals.marked(packet, cause);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_core::scheduler::Fcfs;
+    use fairwire_core::{Dropper, Limit, Queue};
+    use fairwire_testing::lost_inside;
+
+    struct TailDrop;
+    impl Dropper for TailDrop {
+        fn retune(&mut self, _: &Self, _: Time) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn a_discipline_can_do_what_it_can_do_unmeasured() {
+        let alone = || -> Box<dyn Discipline> { Box::new(Queue::new(Limit::packets(5), Fcfs, TailDrop)) };
+        let rate = Rate::from_bps(1_000_000).expect("not zero");
+        let metered = |discipline| -> Box<dyn Discipline> {
+            Box::new(Metered { discipline, rate, meter: SharedMeter::new(Time::ZERO) })
+        };
+        assert!(lost_inside(&alone, &metered).is_empty());
     }
 }

@@ -9,9 +9,9 @@ use crate::plan::{AggregatePlan, GroupPlan, Hop, LinkPlan, Member, Network, Sett
 use crate::tuning::Tuning;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
-    Backlog, Buffer, Cause, DelayStep, Discipline, Dropper, Duration, Ecn, EcnPolicy, Jitter, Limit, Marker,
-    Packet, Probe, Queue, Rate, RateLaw, RateRequest, Rng, Seed, Signals, Step, Time, Trace, Verdict, Wire,
-    WireLaw,
+    Backlog, Buffer, Cause, Control, DelayStep, Discipline, Dropper, Duration, Ecn, EcnPolicy, Jitter, Limit,
+    Marker, Packet, Probe, Queue, Rate, RateLaw, RateRequest, Rng, Room, Seed, Signals, Step, Time, Trace,
+    Verdict, Wire, WireLaw,
 };
 use fairwire_tcp::congestion::{BbrParameters, ControlConfig};
 use fairwire_tcp::{Config, EcnMode, Profile, Recovery};
@@ -43,9 +43,9 @@ impl<D: Discipline> Holding<D> {
 }
 
 impl<D: Discipline> Discipline for Holding<D> {
-    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+    fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
         let before = self.0.backlog().packets;
-        self.0.enqueue(packet, now, signals);
+        self.0.offer(packet, room, now, signals);
         if self.0.backlog().packets > before {
             self.1.push_back(now);
         }
@@ -77,6 +77,12 @@ impl<D: Discipline> Discipline for Holding<D> {
     fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
         self.1.clear();
         self.0.drain(take);
+    }
+}
+
+impl<D: Discipline> Control for Holding<D> {
+    fn inside(&mut self, _: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline)) {
+        visit(&mut self.0);
     }
 }
 
@@ -392,9 +398,9 @@ fn plainly(plan: &Plan, settings: &Settings) -> String {
     format!("{:#?}", model.measured())
 }
 
-fn tuned(plan: &Plan, settings: &Settings, tuning: impl FnOnce(&Network) -> Tuning) -> String {
-    let network = plan.network();
-    let tuning = tuning(&network);
+fn tuned(plan: &Plan, settings: &Settings, tuning: impl FnOnce(&mut Network) -> Tuning) -> String {
+    let mut network = plan.network();
+    let tuning = tuning(&mut network);
     let mut model = Model::tuned(network, settings, Unwatched, &tuning);
     assert!(model.go(&mut |_| ControlFlow::Continue(())));
     format!("{:#?}", model.measured())
@@ -418,7 +424,7 @@ proptest! {
         let expected = plainly(&plan, &settings);
         prop_assert_eq!(&tuned(&plan, &settings, |network| Tuning::of(network, &settings, false)), &expected);
         prop_assert_eq!(&tuned(&plan, &settings, |_| Tuning::default()), &expected);
-        let crowded = |network: &Network| Tuning {
+        let crowded = |network: &mut Network| Tuning {
             has_many_flows: true,
             ..Tuning::of(network, &settings, false)
         };

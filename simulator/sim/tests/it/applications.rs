@@ -2,8 +2,8 @@
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
-    Backlog, Discipline, Dropper, Duration, Limit, Packet, Probe, Queue, Rate, RateLaw, Seed, Signals, Step,
-    Time, Trace,
+    Backlog, Control, Discipline, Dropper, Duration, Limit, Packet, Probe, Queue, Rate, RateLaw, Room, Seed,
+    Signals, Step, Time, Trace,
 };
 use fairwire_metrics::record::LinkRecord;
 use fairwire_sim::app::{
@@ -315,9 +315,9 @@ struct Spy {
 }
 
 impl Discipline for Spy {
-    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+    fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
         self.seen.lock().expect("no thread panicked").insert(packet.flow.0);
-        self.queue.enqueue(packet, now, signals);
+        self.queue.offer(packet, room, now, signals);
     }
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
         self.queue.dequeue(now, signals)
@@ -332,6 +332,10 @@ impl Discipline for Spy {
     fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
         self.queue.drain(take);
     }
+}
+
+impl Control for Spy {
+    fn inside(&mut self, _: Option<u32>, _: &mut dyn FnMut(&mut dyn Discipline)) {}
 }
 
 fn flows_seen(group: GroupPlan) -> usize {

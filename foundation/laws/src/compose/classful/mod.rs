@@ -7,7 +7,9 @@
 
 mod ceiling;
 mod config;
+mod leaf;
 mod tree;
 
 pub use config::{Config, PRIORITIES, Shape, Terms};
-pub use tree::{Classful, Contents, Inner, Maker, Pool};
+pub use leaf::{Contents, Inner, Maker, Pool};
+pub use tree::Classful;

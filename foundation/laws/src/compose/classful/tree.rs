@@ -2,68 +2,17 @@
 
 use super::ceiling::Ceiling;
 use super::config::{Config, PRIORITIES, Shape, Terms};
+use super::leaf::{Contents, Inner, Maker, Pool};
 use crate::compose::prio::moved;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::any::Any;
 use fairwire_core::{
-    Backlog, ClassTerms, ClassTree, Discipline, Duration, Ignore, Packet, Probe, SetWeightError, Signals,
-    Time, Transmitter, Unit, Weight,
+    Backlog, ClassTerms, ClassTree, Control, Discipline, Duration, Ignore, Packet, Probe, Room,
+    SetWeightError, Signals, Time, Transmitter, Unit, Weight,
 };
-
-/// The label and the discipline of one node of the tree.
-pub struct Contents {
-    /// How the class is called in gauges.
-    pub label: String,
-    /// Its discipline, in a leaf.
-    pub inner: Option<Inner>,
-}
-
-/// The discipline of a leaf.
-pub enum Inner {
-    /// It is there.
-    Made(Box<dyn Discipline>),
-    /// It is made with its first packet.
-    Later,
-}
-
-impl Inner {
-    fn made(&self) -> Option<&dyn Discipline> {
-        match self {
-            Inner::Made(inner) => Some(&**inner),
-            Inner::Later => None,
-        }
-    }
-}
-
-/// Makes the discipline of the leaf at a place of the tree, always the same.
-pub type Maker = Box<dyn Fn(usize) -> Box<dyn Discipline> + Send>;
-
-/// The limit of what may wait in all leaves together, beside the room of each.
-///
-/// A leaf may hold as much as is free: dynamic thresholds with a factor of one (A. K. Choudhury and
-/// E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches", IEEE/ACM ToN
-/// 6(2), 1998). So one alone has half of the pool. Where n want more, each has one part of n + 1,
-/// and one part is always free for a leaf that was silent until now. No leaf's packets make room
-/// for another's: beyond its threshold an arrival pushes out packets of its own leaf, or is
-/// refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pool {
-    /// Bytes.
-    pub bytes: u64,
-    /// Packets.
-    pub packets: u32,
-}
-
-impl Pool {
-    /// May a leaf with `own` waiting have `len` bytes more, where `all` wait in all leaves?
-    #[inline]
-    fn has_room(&self, own: Backlog, all: Backlog, len: u32) -> bool {
-        own.bytes + u64::from(len) <= self.bytes.saturating_sub(all.bytes)
-            && own.packets < self.packets.saturating_sub(all.packets)
-    }
-}
 
 /// Shares the link among classes. See the [module](super).
 pub struct Classful {
@@ -78,6 +27,8 @@ pub struct Classful {
     /// Counts polls, to know the nodes that had nothing to send in the current one.
     request: u64,
     pool: Option<Pool>,
+    /// The terms of the classes and of the whole, where all leaves are made from the beginning.
+    terms: Option<(Box<[Terms]>, Option<Shape>)>,
     maker: Option<Maker>,
     /// Leaves that the maker made and that exist, if their number is limited by `kept`.
     made: Vec<usize>,
@@ -196,7 +147,7 @@ impl Classful {
         let mut emptied = Vec::with_capacity(nodes.len());
         emptied.extend((0..nodes.len()).filter(is_made));
         let backlog = Backlog::default();
-        let Config { tree, default, .. } = config;
+        let Config { tree, default, terms, rate, .. } = config;
         let default = default + 1;
         Classful {
             tree,
@@ -206,6 +157,7 @@ impl Classful {
             emptied,
             request: 0,
             pool: None,
+            terms: Some((terms, rate)),
             maker: None,
             made: Vec::new(),
             kept: usize::MAX,
@@ -222,7 +174,7 @@ impl Classful {
     /// [`drain`](Discipline::drain) does not poll it first.
     #[must_use]
     pub fn with_maker(self, maker: Maker) -> Self {
-        Classful { maker: Some(maker), ..self }
+        Classful { maker: Some(maker), terms: None, ..self }
     }
 
     /// The same, whose leaves share `pool`.
@@ -476,7 +428,7 @@ impl Classful {
 }
 
 impl Discipline for Classful {
-    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+    fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
         let at = self.leaf_of(packet.class);
         if self.inner(at).is_none() {
             self.make(at, signals);
@@ -484,11 +436,8 @@ impl Discipline for Classful {
         self.nodes[at].is_used = true;
         let (pool, all) = (self.pool, self.backlog);
         self.with_inner(at, |inner| {
-            if pool.is_none_or(|pool| pool.has_room(inner.backlog(), all, packet.len)) {
-                inner.enqueue(packet, now, signals);
-            } else {
-                inner.enqueue_without_room(packet, now, signals);
-            }
+            let has_room = pool.is_none_or(|pool| pool.has_room(inner.backlog(), all, packet.len));
+            inner.offer(packet, if has_room { room } else { Room::Full }, now, signals);
         });
         self.forget_times(at);
     }
@@ -549,6 +498,21 @@ impl Discipline for Classful {
             self.nodes[at].not_before = Time::ZERO;
         }
     }
+}
+
+impl Control for Classful {
+    /// The leaf of the class, or all leaves; those that are not made are left out.
+    fn inside(&mut self, class: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline)) {
+        let leaves = class.map_or(0..self.nodes.len(), |class| {
+            let at = self.leaf_of(class);
+            at..at + 1
+        });
+        for node in &mut self.nodes[leaves] {
+            if let Some(Inner::Made(inner)) = &mut node.contents.inner {
+                visit(&mut **inner);
+            }
+        }
+    }
 
     /// Its weight among its siblings, in what is left over. A class that is not in the tree is
     /// looked for in the default leaf, which has its packets. What a class has sent beyond its turn
@@ -570,5 +534,19 @@ impl Discipline for Classful {
             node.tag = clock + (node.tag - clock).div_ceil(cost.into()) * u128::from(node.cost);
         }
         Ok(before)
+    }
+
+    /// Where the classes and their terms are the same, and no leaf is made later.
+    fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
+        let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
+        self.terms.is_some()
+            && (&self.terms, &self.tree) == (&fresh.terms, &fresh.tree)
+            && (self.default, self.pool) == (fresh.default, fresh.pool)
+            && self.nodes.iter_mut().zip(&fresh.nodes).all(|(node, fresh)| {
+                match (&mut node.contents.inner, &fresh.contents.inner) {
+                    (Some(Inner::Made(inner)), Some(Inner::Made(fresh))) => inner.retune(&**fresh, now),
+                    _ => true,
+                }
+            })
     }
 }

@@ -7,7 +7,8 @@ use fairwire_catalogue as catalogue;
 use fairwire_catalogue::compose::classful::Spec;
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Discipline, Duration, Ecn, Ignore, Packet, Seed, Server, Service, Signals, Time, Transmitter,
+    Control, Discipline, Duration, Ecn, Ignore, Packet, Room, Seed, Server, Service, Signals, Time,
+    Transmitter,
 };
 use fairwire_laws::Site;
 use fairwire_laws::compose::classful::{Classful, Config, Contents, Inner, Pool, Terms};
@@ -599,7 +600,7 @@ struct Shut {
 }
 
 impl Discipline for Shut {
-    fn enqueue(&mut self, _: Packet, _: Time, _: &mut dyn Signals) {
+    fn offer(&mut self, _: Packet, _: Room, _: Time, _: &mut dyn Signals) {
         self.packets += 1;
     }
     fn dequeue(&mut self, _: Time, _: &mut dyn Signals) -> Option<Packet> {
@@ -616,6 +617,10 @@ impl Discipline for Shut {
     fn drain(&mut self, _: &mut dyn FnMut(Packet)) {
         unreachable!("it is never drained")
     }
+}
+
+impl Control for Shut {
+    fn inside(&mut self, _: Option<u32>, _: &mut dyn FnMut(&mut dyn Discipline)) {}
 }
 
 #[test]

@@ -11,8 +11,8 @@ mod shaper;
 use fairwire_catalogue::{Parameters, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{
-    Backlog, Buffer, Discipline, Dropper, Limit, Packet, Probe, Queue, Rate, SetWeightError, Signals, Time,
-    Victim, Weight, scheduler::Fcfs,
+    Backlog, Buffer, Control, Discipline, Dropper, Limit, Packet, Probe, Queue, Rate, Room, Signals, Time,
+    Victim, scheduler::Fcfs,
 };
 use fairwire_laws::Site;
 use fairwire_testing::{Driver, Operation};
@@ -44,12 +44,12 @@ struct Classified<D> {
 }
 
 impl<D: Discipline> Discipline for Classified<D> {
-    fn enqueue(&mut self, mut packet: Packet, now: Time, signals: &mut dyn Signals) {
+    fn offer(&mut self, mut packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
         let class = packet.flow.0 % self.classes;
         packet.class = class as u32;
         packet.dscp = class as u8;
         packet.color = (class % 3) as u8;
-        self.inner.enqueue(packet, now, signals);
+        self.inner.offer(packet, room, now, signals);
     }
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
         self.inner.dequeue(now, signals)
@@ -66,8 +66,11 @@ impl<D: Discipline> Discipline for Classified<D> {
     fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
         self.inner.drain(take);
     }
-    fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
-        self.inner.set_weight(class, weight)
+}
+
+impl<D: Discipline> Control for Classified<D> {
+    fn inside(&mut self, _: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline)) {
+        visit(&mut self.inner);
     }
 }
 

@@ -4,7 +4,7 @@
 use super::{events, of_class, site};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
-use fairwire_core::{Discipline, Dropper, Ignore, Queue, Seed, Time, Weight};
+use fairwire_core::{Control, Discipline, Dropper, Ignore, Queue, Seed, Time, Weight};
 use fairwire_laws::dropper::faba::{self, Faba, TOKEN};
 use fairwire_laws::dropper::hfaba::{self, Hfaba};
 use proptest::prelude::*;
