@@ -91,6 +91,7 @@ fn is_name(name: &str) -> bool {
 
 /// Something that was not added to what there is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NotRegistered {
     /// Another has the name.
     #[error("the name `{name}` is taken by the {kind} `{by}`; allowed: a name that no other {kind} has")]

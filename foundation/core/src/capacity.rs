@@ -83,6 +83,7 @@ pub struct Trace {
 
 /// Why a text is not a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TraceError {
     /// There are no opportunities.
     Empty,

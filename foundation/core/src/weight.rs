@@ -44,6 +44,7 @@ impl fmt::Display for Weight {
 
 /// Why the weight of a class was not set. Nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum SetWeightError {
     /// The discipline has no weights, or was built without them.
     NoWeights,

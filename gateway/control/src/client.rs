@@ -8,6 +8,7 @@ use std::time::Duration;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RequestError {
     /// No process listens there.
     #[error("no gateway answers at {}: {source}", path.display())]

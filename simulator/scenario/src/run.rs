@@ -34,6 +34,7 @@ pub struct Outcome {
 
 /// A set of runs that could not be made.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// The system gave no threads.
     #[error("no threads to run on: {0}")]

@@ -161,6 +161,7 @@ pub struct Start {
 
 /// A start that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum StartError {
     /// One of its times could not be read.
     #[error(transparent)]

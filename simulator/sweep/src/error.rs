@@ -5,6 +5,7 @@ use fairwire_scenario::{RunError, ScenarioError};
 
 /// Why a sweep did not go on. What was finished is stored.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SweepError {
     /// The scenario, or the plan.
     #[error(transparent)]

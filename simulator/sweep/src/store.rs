@@ -40,6 +40,7 @@ const COMPACT_ROWS: usize = 200_000;
 
 /// What went wrong with a store.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StoreError {
     /// The file system refused.
     #[error("`{}`: {error}", path.display())]

@@ -37,6 +37,7 @@ pub struct Record<'a> {
 
 /// Why a capture cannot be read, or not further.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum CaptureError {
     /// It does not begin as a capture does.
     #[error(

@@ -46,6 +46,7 @@ const SCTP_CHECKSUM: u16 = 8;
 
 /// Why a frame and its virtio-net header do not go together. Nothing has come out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SplitError {
     /// A kind of super-packet that has no software segmentation here.
     #[error("gso_type {given:#04x} is not supported; allowed: none (0), TCPv4 (1), TCPv6 (4), UDP_L4 (5)")]

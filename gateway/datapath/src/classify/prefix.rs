@@ -13,6 +13,7 @@ pub struct Prefix {
 
 /// A prefix that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PrefixError {
     /// There is no address in it.
     #[error("that is no address")]
