@@ -60,6 +60,43 @@ pub trait Discipline: Control + Any + Send {
 /// A discipline that holds others names them in [`inside`](Control::inside). Each request reaches
 /// them by the defaults here, so a wrapper implements only what it does itself. A discipline that
 /// holds none and takes no requests implements `inside` alone, by `{}`.
+///
+/// ```
+/// use fairwire_core::{Backlog, Control, Discipline, Packet, Probe, Room, Signals, Time};
+///
+/// /// Refuses packets of more than 1500 bytes before they reach the discipline inside.
+/// struct Short<D>(D);
+///
+/// impl<D: Discipline> Discipline for Short<D> {
+///     fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
+///         match packet.len {
+///             0..=1500 => self.0.offer(packet, room, now, signals),
+///             _ => signals.dropped(packet, fairwire_core::Cause::Oversize),
+///         }
+///     }
+///     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
+///         self.0.dequeue(now, signals)
+///     }
+///     fn ready_at(&self) -> Option<Time> {
+///         self.0.ready_at()
+///     }
+///     fn backlog(&self) -> Backlog {
+///         self.0.backlog()
+///     }
+///     fn inspect(&self, probe: &mut dyn Probe) {
+///         self.0.inspect(probe);
+///     }
+///     fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
+///         self.0.drain(take);
+///     }
+/// }
+///
+/// impl<D: Discipline> Control for Short<D> {
+///     fn inside(&mut self, _class: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline)) {
+///         visit(&mut self.0);
+///     }
+/// }
+/// ```
 pub trait Control {
     /// Hands each discipline inside to `visit`: those that are given packets of `class`, or all of
     /// them if it is `None`.
