@@ -114,15 +114,26 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         }
     }
 
+    /// Queues `packet` in the place of others that wait, or drops it.
+    #[cold]
+    fn replace(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+        if self.buffer.is_empty() || u64::from(packet.len) > self.buffer.bytes() {
+            return signals.dropped(packet, Cause::Overflow);
+        }
+        self.buffer.close();
+        self.enqueue(packet, now, signals);
+        self.buffer.open();
+    }
+
     fn mark(&mut self, key: Key, cause: Cause, signals: &mut dyn Signals) {
         let packet = self.buffer.packet_mut(key);
         packet.ecn = Ecn::Ce;
         signals.marked(packet, cause);
     }
+}
 
-    /// Queues `packet`, marks it, or drops it.
-    #[inline]
-    fn judge(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
+impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
+    fn enqueue(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
         if u64::from(packet.len) > self.buffer.limit().max_bytes() {
             return signals.dropped(packet, Cause::Oversize);
         }
@@ -148,19 +159,11 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
             self.mark(key, cause, signals);
         }
     }
-}
 
-impl<S: Scheduler, D: Dropper> Discipline for Queue<S, D> {
     fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
-        if room == Room::Full {
-            if self.buffer.is_empty() || u64::from(packet.len) > self.buffer.bytes() {
-                return signals.dropped(packet, Cause::Overflow);
-            }
-            self.buffer.close();
-        }
-        self.judge(packet, now, signals);
-        if room == Room::Full {
-            self.buffer.open();
+        match room {
+            Room::Open => self.enqueue(packet, now, signals),
+            Room::Full => self.replace(packet, now, signals),
         }
     }
 

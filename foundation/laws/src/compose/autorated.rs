@@ -38,6 +38,7 @@ impl<D: Discipline> Autorated<D> {
 }
 
 impl<D: Discipline> Discipline for Autorated<D> {
+    #[inline]
     fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
         self.advance(now);
         self.shaper.offer(packet, room, now, signals);

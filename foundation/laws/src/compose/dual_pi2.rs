@@ -452,6 +452,7 @@ impl DualPi2 {
 }
 
 impl Discipline for DualPi2 {
+    #[inline]
     fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
         if room == Room::Full {
             return signals.dropped(packet, Cause::Overflow); // it pushes none out

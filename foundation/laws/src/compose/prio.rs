@@ -106,6 +106,7 @@ impl Prio {
 }
 
 impl Discipline for Prio {
+    #[inline]
     fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
         let at = self.band(&packet);
         let inner = &mut self.bands[at].inner;

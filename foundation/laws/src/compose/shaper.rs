@@ -39,6 +39,7 @@ impl<D: Discipline> Shaper<D> {
 }
 
 impl<D: Discipline> Discipline for Shaper<D> {
+    #[inline]
     fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
         self.inner.offer(packet, room, now, signals);
     }

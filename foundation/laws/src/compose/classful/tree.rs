@@ -428,6 +428,7 @@ impl Classful {
 }
 
 impl Discipline for Classful {
+    #[inline]
     fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
         let at = self.leaf_of(packet.class);
         if self.inner(at).is_none() {
@@ -437,7 +438,10 @@ impl Discipline for Classful {
         let (pool, all) = (self.pool, self.backlog);
         self.with_inner(at, |inner| {
             let has_room = pool.is_none_or(|pool| pool.has_room(inner.backlog(), all, packet.len));
-            inner.offer(packet, if has_room { room } else { Room::Full }, now, signals);
+            match room {
+                Room::Open if has_room => inner.enqueue(packet, now, signals),
+                _ => inner.offer(packet, Room::Full, now, signals),
+            }
         });
         self.forget_times(at);
     }
