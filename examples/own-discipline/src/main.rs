@@ -23,15 +23,7 @@ pub struct Spec {
     pub start: Option<f64>,
 }
 
-impl Part for Spec {
-    fn queue(&self) -> Option<&Queueing> {
-        Some(&self.queue)
-    }
-
-    fn queue_mut(&mut self) -> Option<&mut Queueing> {
-        Some(&mut self.queue)
-    }
-}
+impl Part for Spec {}
 
 impl DisciplineSpec for Spec {
     const NAME: &'static str = NAME;

@@ -8,7 +8,9 @@ use fairwire_core::Discipline;
 use fairwire_core::units::Amount;
 use fairwire_laws::error::Parameter;
 use fairwire_laws::part::Part;
+use fairwire_laws::role;
 use fairwire_laws::scheduler::Service;
+use fairwire_laws::scheduler::service::SCHEDULER;
 use fairwire_laws::spec::EcnChoice;
 use fairwire_laws::{BadParameter, Site};
 use std::borrow::Cow;
@@ -64,13 +66,13 @@ pub fn check_base<'a>(
 /// The buffer that was typed for the discipline called `name` itself; `None` if it takes the
 /// site's.
 pub fn own_buffer(name: &str, parameters: &Parameters) -> Result<Option<Amount>, UnknownDiscipline> {
-    Ok(parameters.find(find(name)?.key).and_then(|spec| spec.part().buffer()))
+    Ok(parameters.find(find(name)?.key).and_then(|spec| role::BUFFER.given(spec.part())).map(|own| own.0))
 }
 
 /// Gives the discipline called `name` the ECN policy of the one around it, unless it has one of its
 /// own.
 pub fn inherit_ecn(name: &str, parameters: &mut Parameters, ecn: EcnChoice) -> Result<(), UnknownDiscipline> {
-    parameters.entry(find(name)?.key).part_mut().inherit_ecn(ecn);
+    parameters.entry(find(name)?.key).part_mut().set_default(role::ECN, ecn);
     Ok(())
 }
 
@@ -109,7 +111,7 @@ pub(crate) fn part_of_choice(choice: &mut Choice) -> Option<&mut dyn Part> {
 /// The parameters with the scheduler of the entry's name.
 fn served<'a>(entry: &Entry, parameters: &'a Parameters) -> Result<Cow<'a, Parameters>, BadParameter> {
     let Some(kind) = entry.scheduler else { return Ok(Cow::Borrowed(parameters)) };
-    let typed = parameters.find(entry.key).and_then(|spec| spec.part().scheduler());
+    let typed = parameters.find(entry.key).and_then(|spec| SCHEDULER.given(spec.part()));
     if let Some(other) = typed.filter(|service| service.name != kind) {
         let parameter = Parameter { discipline: entry.key, name: "scheduler" };
         let allowed = format_args!("`{}`, or none, with the discipline `{}`", kind.name(), entry.name);
@@ -124,7 +126,7 @@ fn served<'a>(entry: &Entry, parameters: &'a Parameters) -> Result<Cow<'a, Param
 /// [refused](served) if it is another.
 fn serve(entry: &Entry, parameters: &mut Parameters) {
     if let Some(kind) = entry.scheduler
-        && let Some(service) = parameters.entry(entry.key).part_mut().scheduler_mut()
+        && let Some(service) = SCHEDULER.slot(parameters.entry(entry.key).part_mut())
     {
         service.get_or_insert_with(|| Service { name: kind, ..Service::default() });
     }

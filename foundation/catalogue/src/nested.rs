@@ -13,6 +13,7 @@ use fairwire_laws::BadParameter;
 use fairwire_laws::Site;
 use fairwire_laws::error::Parameter;
 use fairwire_laws::memory::SLOT;
+use fairwire_laws::scheduler::service::SCHEDULER;
 use fairwire_laws::site::MAX_SLOTS;
 use fairwire_laws::spec::EcnChoice;
 use std::borrow::Cow;
@@ -126,10 +127,10 @@ fn slots((choice, site): &Inside<'_>) -> u64 {
     let typed = discipline::own_buffer(name, parameters).ok().flatten();
     let packets = u64::from(typed.unwrap_or(site.buffer).limit(site.rate).max_packets());
     let slots = discipline::with_part(name, parameters, |part| {
-        let order = part
-            .scheduler()
+        let order = SCHEDULER
+            .given(part)
             .map_or(0, |service| service.name.table_bytes(packets, service.terms.queue.queues));
-        part.buffers() * packets + (part.table_bytes(packets) + order) / SLOT
+        packets + (part.table_bytes(packets) + order) / SLOT
     });
     slots.unwrap_or(packets) // an unknown name is refused where it is built
 }

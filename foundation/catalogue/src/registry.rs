@@ -86,7 +86,7 @@ impl Entry {
 
     /// Can any scheduler serve it?
     fn takes_scheduler(&self) -> bool {
-        (self.spec.default)().part_mut().queue_mut().is_some()
+        (self.spec.default)().part_mut().takes_scheduler()
     }
 
     /// Is `name` its name or an alias of it?

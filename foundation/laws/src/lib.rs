@@ -43,6 +43,7 @@ pub mod marker;
 pub mod memory;
 pub mod part;
 pub mod queueing;
+pub mod role;
 pub mod scheduler;
 pub mod site;
 pub mod spec;

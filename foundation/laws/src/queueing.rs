@@ -2,8 +2,8 @@
 //! signals.
 
 use crate::error::BadParameter;
-use crate::scheduler::kind::Kind;
-use crate::scheduler::service::{CheckedService, Service};
+use crate::role;
+use crate::scheduler::service::{CheckedService, SCHEDULER, Service};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use alloc::boxed::Box;
@@ -16,15 +16,15 @@ use fairwire_parameters::parameters;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Queueing {
     /// How much may wait.
-    #[parameter(unset = "the site's")]
+    #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
     /// Whether an early signal drops or marks ECN-capable packets.
     ///
     /// Without effect where nothing is signalled early.
-    #[parameter(default = EcnChoice::Drop)]
+    #[parameter(is = role::ECN, default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
     /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`", unit = "scheduler")]
+    #[parameter(is = SCHEDULER, unset = "`fcfs`", unit = "scheduler")]
     pub scheduler: Option<Service>,
 }
 
@@ -36,14 +36,6 @@ impl From<Amount> for Queueing {
 }
 
 impl Queueing {
-    /// The limit of the buffer, where packets leave first come, first served: the only order that
-    /// Linux's own droppers have.
-    pub(crate) fn first_come(&self, site: &Site<'_>) -> Option<Limit> {
-        let is_first_come = self.scheduler.as_ref().is_none_or(|service| service.name == Kind::Fcfs);
-        let amount = self.buffer.map_or(site.buffer, |own| own.0);
-        is_first_come.then(|| amount.limit(site.rate))
-    }
-
     /// The order of service of `discipline`, checked.
     pub fn service(&self, discipline: &'static str, site: &Site<'_>) -> Result<CheckedService, BadParameter> {
         Service::check(&self.scheduler, discipline, site)

@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use fairwire_parameters::Quantity;
+use fairwire_parameters::parameters;
 
 /// What becomes of a congestion signal for an ECN-capable packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,6 +50,18 @@ pub enum Measure {
     Bytes,
 }
 
+/// What has a bucket of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+pub enum Share {
+    /// Each flow.
+    #[default]
+    Flows,
+    /// Each class: its flows share a bucket, and are not protected from one another. Section 6.2.
+    Classes,
+}
+
 /// Weights of classes: `{ 1 = 2.0, 2 = 0.5 }` gives class 1 twice and class 2 half of what others
 /// get. A flow has the weight of its class, and a class that is not listed has 1.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -59,6 +72,21 @@ pub struct Weights(pub BTreeMap<ClassNumber, f64>);
 /// The number of a class, as the key of a table: digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClassNumber(pub u32);
+
+/// One class of a tree, as typed.
+#[parameters(gated, name = "hfaba.class", checked = CheckedTreeClass)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TreeClass {
+    /// Its number, as the classifier gives it to packets.
+    #[parameter(required, max = 1_048_575, unit = "number")]
+    pub id: Option<u32>,
+    /// Its weight among its siblings.
+    #[parameter(default = 1.0, min = 0.000001, max = 1000000.0, unit = "1")]
+    pub weight: Option<f64>,
+    /// The number of the class above it.
+    #[parameter(unset = "it is under the root", unit = "number")]
+    pub parent: Option<u32>,
+}
 
 impl Weights {
     /// The weights by class number.

@@ -72,6 +72,8 @@ pub(crate) struct Terms {
     pub max: Option<Expr>,
     /// The source: paper, section, or RFC.
     pub source: Option<String>,
+    /// The role.
+    pub role: Option<Expr>,
 }
 
 impl Terms {
@@ -196,9 +198,9 @@ impl Terms {
                 "unset" => self.unset = Some(string(&value)?),
                 "unit" => self.unit = Some(string(&value)?),
                 "source" => self.source = Some(string(&value)?),
+                "is" => self.role = Some(value),
                 _ => {
-                    let allowed =
-                        "allowed: `default`, `unset`, `required`, `unit`, `above`, `min`, `max`, `source`";
+                    let allowed = "allowed: `default`, `unset`, `required`, `unit`, `above`, `min`, `max`, `source`, `is`";
                     return Err(Error::new_spanned(path, allowed));
                 }
             }

@@ -18,8 +18,9 @@ pub(crate) fn all(declaration: &Declaration) -> TokenStream {
         }
     }
     let serde = (!declaration.is_group).then(|| serde(declaration));
-    let (declared, tabled, checked) = (declared(declaration), tabled(declaration), checked(declaration));
-    quote! { #item #declared #tabled #serde #checked }
+    let (declared, roles, tabled) = (declared(declaration), roles(declaration), tabled(declaration));
+    let checked = checked(declaration);
+    quote! { #item #declared #roles #tabled #serde #checked }
 }
 
 /// The constants with the declaration of each parameter.
@@ -43,6 +44,26 @@ fn declared(declaration: &Declaration) -> TokenStream {
 
             fn fill(&mut self, base: &Self) {
                 #(#fillers)*
+            }
+        }
+    }
+}
+
+/// Access to the parameters by role.
+fn roles(declaration: &Declaration) -> TokenStream {
+    let ident = &declaration.item.ident;
+    let found = declaration.members.iter().filter_map(Member::with_role);
+    let found_mut = declaration.members.iter().filter_map(Member::with_role_mut);
+    quote! {
+        impl ::fairwire_parameters::Roles for #ident {
+            fn with_role(&self, role: &str) -> Option<(&'static str, &dyn ::core::any::Any)> {
+                #(if let Some(found) = #found { return Some(found); })*
+                None
+            }
+
+            fn with_role_mut(&mut self, role: &str) -> Option<&mut dyn ::core::any::Any> {
+                #(if let Some(found) = #found_mut { return Some(found); })*
+                None
             }
         }
     }
@@ -100,6 +121,28 @@ impl Member {
                 quote!(::fairwire_parameters::Declared::fill(&mut self.#ident, &base.#ident);)
             }
         }
+    }
+
+    fn with_role(&self) -> Option<TokenStream> {
+        Some(match self {
+            Member::Parameter(parameter) => {
+                let (ident, name, is) = (&parameter.ident, parameter.name(), parameter.terms.role.as_ref()?);
+                quote!(#is.found(role, &self.#ident).map(|slot| (#name, slot)))
+            }
+            Member::Group(ident, _) => quote!(::fairwire_parameters::Roles::with_role(&self.#ident, role)),
+        })
+    }
+
+    fn with_role_mut(&self) -> Option<TokenStream> {
+        Some(match self {
+            Member::Parameter(parameter) => {
+                let (ident, is) = (&parameter.ident, parameter.terms.role.as_ref()?);
+                quote!(#is.found_mut(role, &mut self.#ident))
+            }
+            Member::Group(ident, _) => {
+                quote!(::fairwire_parameters::Roles::with_role_mut(&mut self.#ident, role))
+            }
+        })
     }
 
     fn slot(&self) -> TokenStream {

@@ -7,7 +7,8 @@
 //!   values; or `required`, which refuses a table without it;
 //! - `above`, `min`, `max`: bounds;
 //! - `unit`, for numbers: `"Hz"`, or `"1"` for a plain number;
-//! - `source`: paper, section, equation; RFC.
+//! - `source`: paper, section, equation; RFC;
+//! - `is`: its [`Role`], where others look for it whose owner they do not know.
 //!
 //! A field with `#[parameter(flatten)]` is another such struct, whose parameters are merged with
 //! the others. A struct that is only flattened is declared with `#[parameters(group)]`.
@@ -66,6 +67,7 @@ mod by_name;
 mod choice;
 mod field;
 mod quantity;
+mod role;
 #[cfg(feature = "serde")]
 mod table;
 #[cfg(feature = "serde")]
@@ -79,6 +81,7 @@ pub use choice::{Choice, choice_schema, deserialize_choice, tables_schema};
 pub use fairwire_parameters_macro::parameters;
 pub use field::{Declared, Field, NO_SCHEMA, SchemaOf, joined, names, total};
 pub use quantity::Quantity;
+pub use role::{Role, Roles};
 #[cfg(feature = "serde")]
 pub use table::{OneOf, Slot, Tabled, deserialize, schema, schema_of, serialize, write};
 #[cfg(feature = "serde")]

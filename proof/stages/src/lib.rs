@@ -9,6 +9,7 @@ pub mod gateway;
 pub mod kernel;
 pub mod linux;
 pub mod ns2;
+mod same;
 
 use fairwire_experiment::Stage;
 

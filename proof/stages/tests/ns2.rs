@@ -7,7 +7,7 @@ use fairwire_linux::clock;
 use fairwire_metrics::judge::Verdict;
 use fairwire_metrics::record::{Agreement, RunRecord};
 use fairwire_scenario::{Overrides, Row, RunId, Scenario, load, parse};
-use fairwire_stages::ns2::Ns2;
+use fairwire_stages::ns2::{Ns2, Queue};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -44,8 +44,10 @@ fn why(scenario: &Scenario) -> Option<String> {
 
 #[test]
 fn a_discipline_names_the_queue_of_ns2_that_is_the_same() {
-    let queue =
-        |set: &[&str]| fairwire_scenario::ns2(&contest(set), 0).map(|queue| (queue.class, queue.variables));
+    let queue = |set: &[&str]| {
+        let scenario = contest(set);
+        Queue::of(&Plan { scenario: &scenario, discipline: 0 }).map(|queue| (queue.class, queue.variables))
+    };
     let is = |set: &[&str], class, variables: &str| {
         assert_eq!(queue(set), Some((class, variables.into())), "{set:?}")
     };
@@ -271,9 +273,8 @@ fn every_cell_is_a_contest_that_ns2_has_too_with_bounds_for_what_each_class_gets
     for file in files {
         let scenario = cell(&file, &[]);
         assert_eq!(file.file_stem().and_then(|stem| stem.to_str()), Some(scenario.spec().name.as_str()));
-        assert!(
-            scenario.spec().seeds.as_slice().len() >= 5 && fairwire_scenario::ns2(&scenario, 0).is_some()
-        );
+        let plan = Plan { scenario: &scenario, discipline: 0 };
+        assert!(scenario.spec().seeds.as_slice().len() >= 5 && Queue::of(&plan).is_some());
         let bounds: Vec<(&str, Option<f64>)> = scenario
             .tolerances()
             .iter()

@@ -2,7 +2,8 @@
 
 use fairwire_catalogue::{BuildError, Choice};
 use fairwire_core::Duration;
-use fairwire_laws::part::{Ns2Queue, Qdisc};
+use fairwire_laws::Site;
+use fairwire_laws::part::Part;
 use fairwire_metrics::record::{Fairness, FlowRecord, LinkRecord, RunRecord};
 use fairwire_scenario::Scenario;
 use fairwire_sim::Network;
@@ -35,14 +36,9 @@ impl Plan<'_> {
         fairwire_scenario::discipline(self.scenario, self.discipline)
     }
 
-    /// Linux's discipline that is the same, if Linux has one.
-    pub fn linux(&self) -> Option<Qdisc> {
-        fairwire_scenario::linux(self.scenario, self.discipline)
-    }
-
-    /// ns-2's queue that is the same, if ns-2 has one.
-    pub fn ns2(&self) -> Option<Ns2Queue> {
-        fairwire_scenario::ns2(self.scenario, self.discipline)
+    /// What `answer` makes of the discipline's parameters, where it works first.
+    pub fn of_part<R>(&self, answer: impl FnOnce(&dyn Part, &Site<'_>) -> Option<R>) -> Option<R> {
+        fairwire_scenario::of_part(self.scenario, self.discipline, answer)
     }
 
     /// How fair what the `flows` got is; writes its max-min share into each.

@@ -98,7 +98,7 @@ pub use live::Live;
 pub use load::{Overrides, QueueView, Scenario, load, parse, parse_in};
 pub use output::{Output, OutputSpec};
 pub use run::{
-    ENGINE, Observers, Outcome, RunError, RunId, discipline, fairness, linux, network, ns2, report, run_all,
+    ENGINE, Observers, Outcome, RunError, RunId, discipline, fairness, network, of_part, report, run_all,
     run_all_observed, run_single, steps, threads,
 };
 pub use sampled_rows::SampledRows;

@@ -8,7 +8,8 @@ use crate::spec::{FlowSpec, TieRuleSpec};
 use crate::topology;
 use fairwire_catalogue::{BuildError, Choice};
 use fairwire_core::{Duration, Seed, Time};
-use fairwire_laws::part::{Ns2Queue, Qdisc};
+use fairwire_laws::Site;
+use fairwire_laws::part::Part;
 use fairwire_metrics::fairness::{Route, assess_network};
 use fairwire_metrics::record::{Fairness, FlowRecord, Manifest, Mode, Report, RunRecord, SCHEMA_VERSION};
 use fairwire_metrics::summary;
@@ -270,18 +271,15 @@ pub fn discipline(scenario: &Scenario, discipline: usize) -> Choice {
     if is_typed { Choice::new(compared.name(), parameters) } else { Choice::from(compared.name().to_owned()) }
 }
 
-/// The Linux qdisc that is equal to the discipline at this index of `scenario`'s list, at its first
-/// link; `None` if Linux has none, or not with these parameters.
-pub fn linux(scenario: &Scenario, discipline: usize) -> Option<Qdisc> {
+/// What `answer` makes of the parameters of the discipline at this index of `scenario`'s list, at
+/// its first link.
+pub fn of_part<R>(
+    scenario: &Scenario,
+    discipline: usize,
+    answer: impl FnOnce(&dyn Part, &Site<'_>) -> Option<R>,
+) -> Option<R> {
     let spec = scenario.spec();
-    build::answer(spec, scenario.topology(), &spec.disciplines[discipline], |part, site| part.linux(site))
-}
-
-/// The ns-2 queue that is equal to the discipline at this index of `scenario`'s list, at its first
-/// link; `None` if ns-2 has none, or not with these parameters.
-pub fn ns2(scenario: &Scenario, discipline: usize) -> Option<Ns2Queue> {
-    let spec = scenario.spec();
-    build::answer(spec, scenario.topology(), &spec.disciplines[discipline], |part, site| part.ns2(site))
+    build::answer(spec, scenario.topology(), &spec.disciplines[discipline], answer)
 }
 
 fn simulate(

@@ -61,6 +61,7 @@ use fairwire_laws::compose::classful::{Classful, Config, Contents, Inner, Shape,
 use fairwire_laws::compose::shaper::burst_time;
 use fairwire_laws::error::{Of as _, Parameter};
 use fairwire_laws::part::{ClassSupport, Part};
+use fairwire_laws::role;
 use fairwire_laws::spec::{EcnChoice, Quantity, checked_tree};
 use fairwire_parameters::parameters;
 use std::collections::BTreeSet;
@@ -88,10 +89,10 @@ static DEFAULT: Choice = Choice::named("tail-drop");
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// How much may wait in all leaves, in equal parts for those that have no buffer of their own.
-    #[parameter(unset = "the site's")]
+    #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
     /// The ECN policy of the disciplines inside, unless their own parameters have one.
-    #[parameter(default = EcnChoice::Drop)]
+    #[parameter(is = role::ECN, default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
     /// The ceiling of the whole.
     ///
@@ -109,14 +110,6 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    fn buffer(&self) -> Option<Amount> {
-        self.buffer.map(|buffer| buffer.0)
-    }
-
-    fn inherit_ecn(&mut self, ecn: EcnChoice) {
-        self.ecn.get_or_insert(ecn);
-    }
-
     fn classes(&self) -> ClassSupport {
         ClassSupport::Queues
     }

@@ -42,6 +42,7 @@ use fairwire_laws::about::{About, Family};
 use fairwire_laws::compose::conditioner::Conditioner;
 use fairwire_laws::error::{Of as _, Parameter};
 use fairwire_laws::part::Part;
+use fairwire_laws::role;
 use fairwire_laws::spec::{EcnChoice, Quantity};
 use fairwire_parameters::parameters;
 use std::collections::BTreeSet;
@@ -73,10 +74,10 @@ static DEFAULT_MARKER: LazyLock<MarkerChoice> = LazyLock::new(MarkerChoice::defa
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// How much may wait in the discipline inside.
-    #[parameter(unset = "the site's")]
+    #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
     /// The ECN policy of the discipline inside, unless its own parameters have one.
-    #[parameter(default = EcnChoice::Drop)]
+    #[parameter(is = role::ECN, default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
     /// The marker: its name, or a table with its name and its parameters.
     ///
@@ -94,15 +95,7 @@ pub struct Spec {
     pub discipline: Option<Choice>,
 }
 
-impl Part for Spec {
-    fn buffer(&self) -> Option<Amount> {
-        self.buffer.map(|buffer| buffer.0)
-    }
-
-    fn inherit_ecn(&mut self, ecn: EcnChoice) {
-        self.ecn.get_or_insert(ecn);
-    }
-}
+impl Part for Spec {}
 
 /// The marker of one class, as typed.
 #[parameters(name = "conditioner.class", checked = CheckedClass)]

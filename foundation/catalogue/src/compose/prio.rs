@@ -40,6 +40,7 @@ use fairwire_laws::about::{About, Family};
 use fairwire_laws::compose::prio::{By, Config, MAX_BANDS, Prio};
 use fairwire_laws::error::{Of as _, Parameter};
 use fairwire_laws::part::Part;
+use fairwire_laws::role;
 use fairwire_laws::spec::{EcnChoice, Quantity};
 use fairwire_parameters::parameters;
 
@@ -63,10 +64,10 @@ static DEFAULT: Choice = Choice::named("tail-drop");
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// How much may wait in all bands, in equal parts for those that have no buffer of their own.
-    #[parameter(unset = "the site's")]
+    #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
     /// The ECN policy of the disciplines inside, unless their own parameters have one.
-    #[parameter(default = EcnChoice::Drop)]
+    #[parameter(is = role::ECN, default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
     /// What decides on the band.
     ///
@@ -81,15 +82,7 @@ pub struct Spec {
     pub default_band: Option<u32>,
 }
 
-impl Part for Spec {
-    fn buffer(&self) -> Option<Amount> {
-        self.buffer.map(|buffer| buffer.0)
-    }
-
-    fn inherit_ecn(&mut self, ecn: EcnChoice) {
-        self.ecn.get_or_insert(ecn);
-    }
-}
+impl Part for Spec {}
 
 /// One band, as typed.
 #[parameters(name = "prio.band")]

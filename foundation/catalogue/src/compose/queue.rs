@@ -35,12 +35,14 @@ use crate::discipline::{self, part_of_choice};
 use crate::error::BuildError;
 use crate::nested::{Nested, Placed, check_slots};
 use crate::parameters::Parameters;
+use fairwire_core::Discipline;
 use fairwire_core::units::Amount;
-use fairwire_core::{Discipline, Duration};
 use fairwire_laws::about::{About, Family};
 use fairwire_laws::error::Parameter;
 use fairwire_laws::part::Part;
+use fairwire_laws::role;
 use fairwire_laws::scheduler::Service;
+use fairwire_laws::scheduler::service::SCHEDULER;
 use fairwire_laws::spec::{EcnChoice, Quantity};
 use fairwire_laws::{BadParameter, Site};
 use fairwire_parameters::parameters;
@@ -65,14 +67,14 @@ static DEFAULT: Choice = Choice::named("tail-drop");
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// How much may wait, unless the dropper has a buffer of its own.
-    #[parameter(unset = "the site's")]
+    #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
     /// Whether an early signal drops or marks ECN-capable packets, unless the dropper says so
     /// itself.
-    #[parameter(default = EcnChoice::Drop)]
+    #[parameter(is = role::ECN, default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
     /// Which packet leaves next.
-    #[parameter(unset = "`fcfs`", unit = "scheduler")]
+    #[parameter(is = SCHEDULER, unset = "`fcfs`", unit = "scheduler")]
     pub scheduler: Option<Service>,
     /// What is refused, marked and pushed out: a discipline that takes any scheduler, by its name,
     /// or a table with its name and its parameters.
@@ -81,22 +83,6 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    fn buffer(&self) -> Option<Amount> {
-        self.buffer.map(|buffer| buffer.0)
-    }
-
-    fn inherit_ecn(&mut self, ecn: EcnChoice) {
-        self.ecn.get_or_insert(ecn);
-    }
-
-    fn scheduler(&self) -> Option<&Service> {
-        self.scheduler.as_ref()
-    }
-
-    fn scheduler_mut(&mut self) -> Option<&mut Option<Service>> {
-        Some(&mut self.scheduler)
-    }
-
     fn table_bytes(&self, packets: u64) -> u64 {
         self.of_dropper(|part| part.table_bytes(packets)).unwrap_or(0)
     }
@@ -105,20 +91,8 @@ impl Part for Spec {
         self.of_dropper(|part| part.marks_on_a_link()).unwrap_or(false)
     }
 
-    fn default_to_bytes(&mut self) {
-        self.change_dropper(|part| part.default_to_bytes());
-    }
-
-    fn default_round(&mut self, round: Duration) {
-        self.change_dropper(|part| part.default_round(round));
-    }
-
-    fn default_flows(&mut self, flows: u32) {
-        self.change_dropper(|part| part.default_flows(flows));
-    }
-
-    fn default_free_below(&mut self, amount: Quantity<Amount>) {
-        self.change_dropper(|part| part.default_free_below(amount));
+    fn dropper_mut(&mut self) -> Option<&mut dyn Part> {
+        part_of_choice(self.dropper.get_or_insert_with(|| DEFAULT.clone()))
     }
 }
 
@@ -134,12 +108,6 @@ impl Spec {
         discipline::with_part(self.choice().name(), given, answer).ok()
     }
 
-    fn change_dropper(&mut self, change: impl FnOnce(&mut dyn Part)) {
-        if let Some(part) = part_of_choice(self.dropper.get_or_insert_with(|| DEFAULT.clone())) {
-            change(part);
-        }
-    }
-
     /// The dropper, with the order of service and the ECN policy of the whole.
     fn whole(&self) -> Result<Parameters, BuildError> {
         let name = self.choice().name();
@@ -147,21 +115,23 @@ impl Spec {
         let refuse = |name, given: String, allowed: &str| -> BadParameter {
             Parameter { discipline: NAME, name }.refuse(given, allowed)
         };
-        let Some(queue) = discipline::part_mut(name, &mut parameters)?.queue_mut() else {
+        let part = discipline::part_mut(name, &mut parameters)?;
+        if !part.takes_scheduler() {
             let allowed =
                 "a dropper that any scheduler can serve, such as `tail-drop`, `red`, `lqd` or `faba`";
             return Err(
                 refuse("dropper", format!("`{name}`, which has a scheduler of its own"), allowed).into()
             );
-        };
+        }
         if let Some(service) = &self.scheduler
-            && queue.scheduler.replace(service.clone()).is_some_and(|own| own != *service)
+            && let Some(slot) = SCHEDULER.slot(part)
+            && slot.replace(service.clone()).is_some_and(|own| own != *service)
         {
             let given = format!("`{}`, and another for the dropper `{name}`", service.name.name());
             return Err(refuse("scheduler", given, "one of the two").into());
         }
         if let Some(ecn) = self.ecn {
-            queue.ecn.get_or_insert(ecn);
+            part.set_default(role::ECN, ecn);
         }
         Ok(parameters)
     }

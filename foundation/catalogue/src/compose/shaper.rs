@@ -45,6 +45,7 @@ use fairwire_laws::compose::autorated::Autorated;
 use fairwire_laws::compose::shaper::{Shaper, burst_time};
 use fairwire_laws::error::Parameter;
 use fairwire_laws::part::Part;
+use fairwire_laws::role;
 use fairwire_laws::spec::{EcnChoice, Quantity};
 use fairwire_parameters::parameters;
 
@@ -70,10 +71,10 @@ pub struct Spec {
     /// How much may wait in the discipline inside.
     ///
     /// A time is at `rate`, or at the link's if that is less.
-    #[parameter(unset = "the site's")]
+    #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
     /// The ECN policy of the discipline inside, unless its own parameters have one.
-    #[parameter(default = EcnChoice::Drop)]
+    #[parameter(is = role::ECN, default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
     /// The rate.
     ///
@@ -97,15 +98,7 @@ pub struct Spec {
     pub discipline: Option<Choice>,
 }
 
-impl Part for Spec {
-    fn buffer(&self) -> Option<Amount> {
-        self.buffer.map(|buffer| buffer.0)
-    }
-
-    fn inherit_ecn(&mut self, ecn: EcnChoice) {
-        self.ecn.get_or_insert(ecn);
-    }
-}
+impl Part for Spec {}
 
 impl Spec {
     /// Checks what was typed against the site, the discipline inside included.

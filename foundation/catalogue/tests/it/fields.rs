@@ -8,8 +8,9 @@ use fairwire_catalogue::{self as catalogue, Parameters, marker};
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate};
 use fairwire_laws::autorate;
-use fairwire_laws::dropper::{hfaba, rio};
+use fairwire_laws::dropper::rio;
 use fairwire_laws::scheduler::service::ServiceTerms;
+use fairwire_laws::spec::TreeClass;
 use fairwire_parameters::{Declared, Field};
 use schemars::SchemaGenerator;
 
@@ -46,7 +47,7 @@ fn tables() -> Vec<Table> {
     let all_inside = [
         ("red", "[red.scheduler.drr]", "scheduler.drr", ServiceTerms::FIELDS),
         ("rio", "[rio.red]", "red", rio::Thresholds::FIELDS),
-        ("hfaba", "[[hfaba.class]]\nid = 1", "class.0", hfaba::Class::FIELDS),
+        ("hfaba", "[[hfaba.class]]\nid = 1", "class.0", TreeClass::FIELDS),
         ("classful", "[[classful.class]]\nid = 1", "class.0", classful::Class::FIELDS),
         ("conditioner", "[[conditioner.class]]\nid = 1", "class.0", conditioner::Class::FIELDS),
         ("prio", "[[prio.band]]", "band.0", prio::Band::FIELDS),

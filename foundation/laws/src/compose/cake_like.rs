@@ -54,6 +54,7 @@ use crate::dropper::fattest::Fattest;
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::memory;
 use crate::part::Part;
+use crate::role;
 use crate::scheduler::drr_plus_plus::DrrPlusPlus;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
@@ -83,12 +84,12 @@ const NAME: &str = "cake-like";
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// How much may wait in all queues together.
-    #[parameter(unset = "the site's")]
+    #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
     /// Whether CoDel's signals drop or mark ECN-capable packets.
     ///
     /// BLUE always drops.
-    #[parameter(default = EcnChoice::Drop)]
+    #[parameter(is = role::ECN, default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
     /// COBALT in each queue.
     #[parameter(flatten)]
@@ -99,7 +100,7 @@ pub struct Spec {
     #[parameter(default = Allowance::Round)]
     pub allowance: Option<Allowance>,
     /// How many queues there are, a multiple of 8: they are in sets of eight.
-    #[parameter(default = 1024, min = 8, max = 65_536, unit = "queues", source = "CAKE.")]
+    #[parameter(is = role::QUEUES, default = 1024, min = 8, max = 65_536, unit = "queues", source = "CAKE.")]
     pub queues: Option<u32>,
     /// Bytes of credit per round.
     ///
@@ -114,24 +115,12 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    fn buffer(&self) -> Option<Amount> {
-        self.buffer.map(|buffer| buffer.0)
-    }
-
-    fn inherit_ecn(&mut self, ecn: EcnChoice) {
-        self.ecn.get_or_insert(ecn);
-    }
-
     fn table_bytes(&self, _packets: u64) -> u64 {
         memory::count(self.queues, 1024) * memory::LAW
     }
 
     fn set_hosts(&mut self) -> bool {
         true
-    }
-
-    fn default_queues(&mut self, queues: u32) {
-        self.queues.get_or_insert(queues);
     }
 
     fn marks_on_a_link(&self) -> bool {

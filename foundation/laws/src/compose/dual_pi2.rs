@@ -48,7 +48,9 @@
 
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _};
+use crate::memory;
 use crate::part::Part;
+use crate::role;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use crate::timer::rescheduled;
@@ -82,12 +84,12 @@ const NAME: &str = "dualpi2";
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// How much may wait in both queues together.
-    #[parameter(unset = "the site's")]
+    #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
     /// Whether a signal drops or marks ECN-capable packets.
     ///
     /// With `drop` signals of both queues are drops; L4S senders then lose what they were promised.
-    #[parameter(default = EcnChoice::Mark)]
+    #[parameter(is = role::ECN, default = EcnChoice::Mark)]
     pub ecn: Option<EcnChoice>,
     /// The delay of the classic queue.
     #[parameter(default = "15 ms", min = "1 us", max = "1 h", source = "RFC 9332, appendix A.1.")]
@@ -164,16 +166,9 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    fn buffer(&self) -> Option<Amount> {
-        self.buffer.map(|buffer| buffer.0)
-    }
-
-    fn inherit_ecn(&mut self, ecn: EcnChoice) {
-        self.ecn.get_or_insert(ecn);
-    }
-
-    fn buffers(&self) -> u64 {
-        2
+    /// A second buffer.
+    fn table_bytes(&self, packets: u64) -> u64 {
+        packets * memory::SLOT
     }
 }
 

@@ -50,7 +50,8 @@ use crate::dropper::fattest::Fattest;
 use crate::dropper::fattest_host::FattestHost;
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::memory;
-use crate::part::{Part, Qdisc};
+use crate::part::Part;
+use crate::role;
 use crate::scheduler::drr_plus_plus::DrrPlusPlus;
 use crate::scheduler::hosts::QUEUES;
 use crate::scheduler::hosts::{self, Hosts};
@@ -58,8 +59,6 @@ use crate::scheduler::quantum::Quantum;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::String;
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Duration, Limit, Queue, Queues};
 use fairwire_parameters::parameters;
@@ -81,10 +80,10 @@ const NAME: &str = "fq-codel";
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// How much may wait in all queues together.
-    #[parameter(unset = "the site's", source = "RFC 8290, section 5.2.3, has 10240 packets.")]
+    #[parameter(is = role::BUFFER, unset = "the site's", source = "RFC 8290, section 5.2.3, has 10240 packets.")]
     pub buffer: Option<Quantity<Amount>>,
     /// Whether CoDel's signals drop or mark ECN-capable packets.
-    #[parameter(default = EcnChoice::Drop)]
+    #[parameter(is = role::ECN, default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
     /// CoDel in each queue.
     #[parameter(flatten)]
@@ -98,6 +97,7 @@ pub struct Spec {
     ///
     /// Flows that meet in one share it.
     #[parameter(
+        is = role::QUEUES,
         unset = "1024, or 8192 with `hosts`",
         min = 1,
         max = 65_536,
@@ -119,7 +119,7 @@ pub struct Spec {
     ///
     /// Where few flows are backlogged, the quantum of each is as much more as makes a round take
     /// this time, up to 64 KiB: trains of packets, which a gateway joins again.
-    #[parameter(unset = "none", min = "1 us", max = "1 s")]
+    #[parameter(is = role::ROUND, unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
     /// Whether classes share equally first, and then the flows of each.
     ///
@@ -140,25 +140,6 @@ pub struct Spec {
 const HOSTS_TARGET: Duration = Duration::from_ms(15);
 
 impl Part for Spec {
-    fn linux(&self, site: &Site<'_>) -> Option<Qdisc> {
-        let packets = Qdisc::packets(site.room(NAME, self.buffer).ok()?.limit)?;
-        let is_plain = self.hosts != Some(true) && self.round.is_none();
-        let (queues, quantum) =
-            (self.queues.unwrap_or(1024), self.quantum.map_or(1514, |quantum| quantum.0.0));
-        let batch = self.batch.map_or(String::new(), |batch| format!(" drop_batch {batch}"));
-        let codel = self.codel.linux(self.ecn).filter(|_| is_plain)?;
-        let parameters = format!("fq_codel limit {packets} flows {queues} quantum {quantum} {codel}{batch}");
-        Some(Qdisc { parameters, timer: None, module: Some("sch_fq_codel") })
-    }
-
-    fn buffer(&self) -> Option<Amount> {
-        self.buffer.map(|buffer| buffer.0)
-    }
-
-    fn inherit_ecn(&mut self, ecn: EcnChoice) {
-        self.ecn.get_or_insert(ecn);
-    }
-
     fn table_bytes(&self, _packets: u64) -> u64 {
         match self.hosts {
             Some(true) => memory::count(self.queues, QUEUES.into()) * (memory::LAW + memory::HOST),
@@ -169,14 +150,6 @@ impl Part for Spec {
     fn set_hosts(&mut self) -> bool {
         self.codel.target.get_or_insert(Quantity(HOSTS_TARGET));
         self.batch.is_none() && self.rules.is_none() && *self.hosts.get_or_insert(true)
-    }
-
-    fn default_round(&mut self, round: Duration) {
-        self.round.get_or_insert(Quantity(round));
-    }
-
-    fn default_queues(&mut self, queues: u32) {
-        self.queues.get_or_insert(queues);
     }
 
     fn marks_on_a_link(&self) -> bool {

@@ -41,6 +41,7 @@ use crate::dropper::pie::{self, Pie};
 use crate::error::{BadParameter, Of as _};
 use crate::memory;
 use crate::part::Part;
+use crate::role;
 use crate::scheduler::drr_plus_plus::DrrPlusPlus;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
@@ -66,10 +67,10 @@ const NAME: &str = "fq-pie";
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// How much may wait in all queues together.
-    #[parameter(unset = "the site's", source = "Linux has 10240 packets.")]
+    #[parameter(is = role::BUFFER, unset = "the site's", source = "Linux has 10240 packets.")]
     pub buffer: Option<Quantity<Amount>>,
     /// Whether PIE's signals drop or mark ECN-capable packets.
-    #[parameter(default = EcnChoice::Drop)]
+    #[parameter(is = role::ECN, default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
     /// PIE in each queue.
     #[parameter(flatten)]
@@ -77,7 +78,7 @@ pub struct Spec {
     /// Into how many queues flows are hashed.
     ///
     /// Flows that meet in one share it.
-    #[parameter(default = 1024, min = 1, max = 65_536, unit = "queues", source = "Linux.")]
+    #[parameter(is = role::QUEUES, default = 1024, min = 1, max = 65_536, unit = "queues", source = "Linux.")]
     pub queues: Option<u32>,
     /// Bytes of credit per round.
     #[parameter(
@@ -93,20 +94,8 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    fn buffer(&self) -> Option<Amount> {
-        self.buffer.map(|buffer| buffer.0)
-    }
-
-    fn inherit_ecn(&mut self, ecn: EcnChoice) {
-        self.ecn.get_or_insert(ecn);
-    }
-
     fn table_bytes(&self, _packets: u64) -> u64 {
         memory::count(self.queues, 1024) * memory::LAW
-    }
-
-    fn default_queues(&mut self, queues: u32) {
-        self.queues.get_or_insert(queues);
     }
 }
 

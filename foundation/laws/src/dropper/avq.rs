@@ -39,7 +39,7 @@
 
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _};
-use crate::part::{Part, has_queue};
+use crate::part::Part;
 use crate::queueing::Queueing;
 use crate::site::Site;
 use crate::spec::Measure;
@@ -79,9 +79,7 @@ pub struct Spec {
     pub alpha: Option<f64>,
 }
 
-impl Part for Spec {
-    has_queue!();
-}
+impl Part for Spec {}
 
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -35,7 +35,7 @@
 
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _};
-use crate::part::{Part, has_queue};
+use crate::part::Part;
 use crate::queueing::Queueing;
 use crate::site::Site;
 use crate::spec::{Measure, Quantity};
@@ -96,9 +96,7 @@ pub struct Spec {
     pub idle_decay: Option<bool>,
 }
 
-impl Part for Spec {
-    has_queue!();
-}
+impl Part for Spec {}
 
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]

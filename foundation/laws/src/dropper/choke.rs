@@ -41,7 +41,7 @@
 use crate::about::{About, Family};
 use crate::dropper::red::{self, IdleRule, Red};
 use crate::error::{BadParameter, Of as _, Parameter};
-use crate::part::{Part, has_queue};
+use crate::part::Part;
 use crate::queueing::Queueing;
 use crate::site::Site;
 use crate::spec::{Measure, Quantity};
@@ -140,9 +140,7 @@ pub struct Spec {
     pub spare_short_queue: Option<bool>,
 }
 
-impl Part for Spec {
-    has_queue!();
-}
+impl Part for Spec {}
 
 /// With which waiting packets an arrival is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -41,7 +41,7 @@
 use crate::about::{About, Family};
 use crate::dropper::law::{Law, OneQueue};
 use crate::error::{BadParameter, Of as _};
-use crate::part::{Part, has_queue};
+use crate::part::Part;
 use crate::queueing::Queueing;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
@@ -110,9 +110,7 @@ pub struct Control {
     pub mtu: Option<Quantity<Size>>,
 }
 
-impl Part for Spec {
-    has_queue!();
-}
+impl Part for Spec {}
 
 impl Control {
     /// The parameters of the law, for whichever `discipline` uses it, with the steps of its

@@ -36,14 +36,12 @@
 use crate::about::{About, Family};
 use crate::dropper::law::{Law, OneQueue};
 use crate::error::{BadParameter, Of as _};
-use crate::part::{Part, Qdisc, has_queue};
+use crate::part::Part;
 use crate::queueing::Queueing;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use crate::timer::rescheduled;
 use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::String;
 use fairwire_core::units::Size;
 use fairwire_core::{
     Backlog, Cause, Discipline, Duration, EcnPolicy, Limit, Packet, Probe, Time, Unit, Verdict,
@@ -79,7 +77,7 @@ pub struct Spec {
 }
 
 /// What CoDel has for each queue that it controls.
-#[parameters(gated, checked = CheckedControl, group)]
+#[parameters(gated, public, checked = CheckedControl, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Control {
     /// The wait that is allowed.
@@ -107,15 +105,7 @@ pub struct Control {
     pub arithmetic: Option<Arithmetic>,
 }
 
-impl Part for Spec {
-    has_queue!();
-
-    fn linux(&self, site: &Site<'_>) -> Option<Qdisc> {
-        let packets = Qdisc::packets(self.queue.first_come(site)?)?;
-        let parameters = format!("codel limit {packets} {}", self.control.linux(self.queue.ecn)?);
-        Some(Qdisc { parameters, timer: None, module: Some("sch_codel") })
-    }
-}
+impl Part for Spec {}
 
 /// How finely the law counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,18 +122,6 @@ pub enum Arithmetic {
 }
 
 impl Control {
-    /// As `tc` takes it. The kernel's own arithmetic is the only one that it has, and its MTU that
-    /// of the interface.
-    pub(crate) fn linux(&self, ecn: Option<EcnChoice>) -> Option<String> {
-        let CheckedControl { target, interval, .. } = self.checked().ok()?;
-        let us = |time: Duration| time.ns() / 1000;
-        let threshold =
-            self.ce_threshold.map_or(String::new(), |time| format!(" ce_threshold {}us", us(time.0)));
-        let ecn = if ecn == Some(EcnChoice::Mark) { "ecn" } else { "noecn" };
-        (self.mtu.is_none())
-            .then(|| format!("target {}us interval {}us {ecn}{threshold}", us(target), us(interval)))
-    }
-
     /// The parameters of the law, for whichever `discipline` uses it.
     pub(crate) fn terms(
         &self,

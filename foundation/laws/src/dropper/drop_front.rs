@@ -30,7 +30,7 @@
 
 use crate::about::{About, Family};
 use crate::error::BadParameter;
-use crate::part::{Part, has_queue};
+use crate::part::Part;
 use crate::queueing::Queueing;
 use crate::site::Site;
 use alloc::boxed::Box;
@@ -58,9 +58,7 @@ pub struct Spec {
     pub queue: Queueing,
 }
 
-impl Part for Spec {
-    has_queue!();
-}
+impl Part for Spec {}
 
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -50,7 +50,7 @@
 use crate::about::{About, Family};
 use crate::dropper::red::{Ramp, Spreading};
 use crate::error::{BadParameter, Of as _, Parameter};
-use crate::part::{Part, has_queue};
+use crate::part::Part;
 use crate::queueing::Queueing;
 use crate::site::{Room, Site};
 use crate::spec::{Measure, Quantity};
@@ -124,9 +124,7 @@ pub struct Spec {
     pub many_flow_support: Option<bool>,
 }
 
-impl Part for Spec {
-    has_queue!();
-}
+impl Part for Spec {}
 
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -22,7 +22,7 @@
 use fairwire_core::{Buffer, Cause, Dropper, Needs, Packet, Time, Verdict};
 
 /// ns-2's `buckets_`.
-pub(crate) const BUCKETS: u32 = 16;
+pub const BUCKETS: u32 = 16;
 
 /// Refuses arrivals of queues that hold half of the free room. See the [module](self).
 #[derive(Clone, Copy, Debug, Default)]

@@ -42,12 +42,10 @@
 //! ```
 
 use crate::about::{About, Family};
-use crate::dropper::push_out::{Config, End, Shares, Typed};
-use crate::error::{BadParameter, Of as _};
-use crate::part::{Part, has_queue};
-use crate::queueing::Queueing;
+use crate::dropper::push_out::{self, Config, Shares};
+use crate::error::BadParameter;
+use crate::part::Part;
 use crate::site::Site;
-use crate::spec::Measure;
 use alloc::boxed::Box;
 use alloc::vec;
 use core::num::NonZeroU8;
@@ -69,41 +67,26 @@ pub const ABOUT: About = About {
 const NAME: &str = "lqd-binned";
 
 /// Parameters of `lqd-binned`.
-#[parameters(gated, checked = Checked)]
+#[parameters(gated)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// What all push-out droppers have.
     #[parameter(flatten)]
-    pub queue: Queueing,
-    /// What queues are counted in.
-    #[parameter(
-        unset = "`bytes` where the buffer is in bytes or time, else `packets`",
-        source = "The paper's simulations count packets; its section IV allows for bytes."
-    )]
-    pub measure: Option<Measure>,
-    /// Which packet of a queue is dropped.
-    ///
-    /// Whether the oldest or the newest packet of that queue goes.
-    #[parameter(default = End::Front, source = "The paper drops from the front, so that TCP retransmits sooner (section II.B).")]
-    pub drop: Option<End>,
+    pub parameters: push_out::Parameters,
 }
 
-impl Part for Spec {
-    has_queue!();
-}
+impl Part for Spec {}
 
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
-        let Checked { drop, .. } = self.checked().of(NAME)?;
-        let Queueing { buffer, scheduler, .. } = &self.queue;
-        Config::check(NAME, Typed { buffer: *buffer, scheduler, measure: self.measure, drop }, site)
+        self.parameters.check(NAME, site)
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
-        self.queue.serve(NAME, config.limit, LqdBinned::new(config), site)
+        self.parameters.queue.serve(NAME, config.limit, LqdBinned::new(config), site)
     }
 }
 

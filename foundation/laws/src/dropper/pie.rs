@@ -38,13 +38,12 @@
 use crate::about::{About, Family};
 use crate::dropper::law::{Law, OneQueue};
 use crate::error::{BadParameter, Of as _};
-use crate::part::{Part, Qdisc, has_queue};
+use crate::part::Part;
 use crate::queueing::Queueing;
 use crate::site::Site;
-use crate::spec::{EcnChoice, Measure, Quantity};
+use crate::spec::{Measure, Quantity};
 use crate::timer::rescheduled;
 use alloc::boxed::Box;
-use alloc::format;
 use fairwire_core::{Backlog, Cause, Discipline, Duration, Limit, Packet, Probe, Rng, Time, Unit, Verdict};
 use fairwire_parameters::parameters;
 #[cfg(feature = "serde")]
@@ -127,30 +126,7 @@ pub struct Control {
     pub mark_limit: Option<f64>,
 }
 
-impl Part for Spec {
-    has_queue!();
-
-    /// With the kernel's own gains: `tc` counts them in units of its own.
-    fn linux(&self, site: &Site<'_>) -> Option<Qdisc> {
-        let packets = Qdisc::packets(self.queue.first_come(site)?)?;
-        let control = &self.control;
-        let is_plain = control.alpha.is_none() && control.beta.is_none() && control.max_burst.is_none();
-        let is_plain = is_plain
-            && self.derandomize != Some(false)
-            && self.cap != Some(false)
-            && self.boost != Some(false);
-        let CheckedControl { target, update, measure, .. } = control.checked().ok()?;
-        let us = |time: Duration| time.ns() / 1000;
-        let bytes = if measure == Measure::Bytes { " bytemode" } else { "" };
-        let ecn = if self.queue.ecn == Some(EcnChoice::Mark) { " ecn" } else { "" };
-        let estimate = if self.delay == Some(Estimate::Rate) { " dq_rate_estimator" } else { "" };
-        is_plain.then(|| Qdisc {
-            parameters: format!("pie limit {packets} target {}us{bytes}{ecn}{estimate}", us(target)),
-            timer: Some(("tupdate", update)),
-            module: Some("sch_pie"),
-        })
-    }
-}
+impl Part for Spec {}
 
 /// How the delay is estimated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

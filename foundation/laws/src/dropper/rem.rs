@@ -39,13 +39,12 @@
 
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _};
-use crate::part::{Ns2Queue, Part, Qdisc, has_queue};
+use crate::part::Part;
 use crate::queueing::Queueing;
 use crate::site::{Room, Site};
 use crate::spec::{EcnChoice, Measure, Quantity};
 use crate::timer::rescheduled;
 use alloc::boxed::Box;
-use alloc::format;
 use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, Duration, Left, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
@@ -117,24 +116,7 @@ pub struct Spec {
     pub drop_incapable: Option<bool>,
 }
 
-impl Part for Spec {
-    has_queue!();
-
-    /// With one packet more than it holds. The weight of the backlog cannot be set there.
-    fn ns2(&self, site: &Site<'_>) -> Option<Ns2Queue> {
-        let packets = Qdisc::packets(self.queue.first_come(site)?)?;
-        let Config { measure, law, packet_bytes, .. } = self.check(site).ok()?;
-        let Law { target, interval, gamma, alpha, phi, input_weight, .. } = law;
-        (measure == Measure::Packets && alpha == 0.1).then(|| {
-            let variables = format!(
-                "limit_ {} pbo_ {target} pupdtime_ {} gamma_ {gamma} phi_ {phi} inw_ {input_weight} mean_pktsize_ {packet_bytes}",
-                packets + 1,
-                interval.secs(),
-            );
-            Ns2Queue::new("REM", variables)
-        })
-    }
-}
+impl Part for Spec {}
 
 /// Where packets that can carry a mark are judged. Drops are always on arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -45,12 +45,11 @@
 use super::red::{Ramp, Spreading};
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _, Parameter};
-use crate::part::{Ns2Queue, Part, Qdisc, has_queue};
+use crate::part::Part;
 use crate::queueing::Queueing;
 use crate::site::{Room, Site};
 use crate::spec::{Measure, Quantity};
 use alloc::boxed::Box;
-use alloc::format;
 use fairwire_core::units::Amount;
 use fairwire_core::{
     Backlog, Buffer, Cause, Discipline, Dropper, FlowKey, Limit, Packet, Probe, Rate, Rng, Time, Unit,
@@ -140,40 +139,7 @@ pub struct Spec {
     pub above_max: Option<AboveMax>,
 }
 
-impl Part for Spec {
-    has_queue!();
-
-    /// The flow identifier says the colour there: 0 is out of profile. Out of profile, its code
-    /// takes `linterm_` and never reads `out_linterm_`; the thresholds without a prefix are those
-    /// of the total.
-    fn ns2(&self, site: &Site<'_>) -> Option<Ns2Queue> {
-        let packets = Qdisc::packets(self.queue.first_come(site)?)?;
-        let config = self.check(site).ok()?;
-        let [green, yellow, _] = config.ramps;
-        let is_ns2s = config.out_rule == OutRule::Ns2
-            && config.coupling == Coupling::Coupled
-            && config.measure == Measure::Packets
-            && config.colors == 2
-            && !green.gentle;
-        is_ns2s.then(|| {
-            let variables = format!(
-                "limit_ {packets} thresh_ {0} maxthresh_ {1} linterm_ {2} out_thresh_ {0} out_maxthresh_ {1} out_linterm_ {2} \
-                 in_thresh_ {3} in_maxthresh_ {4} in_linterm_ {5} q_weight_ {6} gentle_ false wait_ {7} \
-                 bytes_ false queue_in_bytes_ false mean_pktsize_ {8} priority_method_ 1",
-                yellow.min,
-                yellow.max,
-                1.0 / yellow.max_probability,
-                green.min,
-                green.max,
-                1.0 / green.max_probability,
-                config.weight,
-                config.spreading == Spreading::AtLeast,
-                config.packet_bytes,
-            );
-            Ns2Queue::new("RED/RIO", variables)
-        })
-    }
-}
+impl Part for Spec {}
 
 /// The thresholds of one colour, as typed.
 #[parameters(gated, name = "rio.thresholds", checked = CheckedThresholds)]

@@ -51,8 +51,9 @@ use crate::dropper::faba::tokens::Supply;
 use crate::dropper::faba::{Balance, Knees, Profile, TOKEN};
 use crate::error::{BadParameter, Of as _};
 use crate::memory;
-use crate::part::{Part, has_queue};
+use crate::part::Part;
 use crate::queueing::Queueing;
+use crate::role;
 use crate::site::Site;
 use crate::spec::Measure;
 use alloc::boxed::Box;
@@ -82,7 +83,7 @@ pub struct Spec {
     #[parameter(flatten)]
     pub queue: Queueing,
     /// What a token is worth: a packet or a byte.
-    #[parameter(default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
+    #[parameter(is = role::MEASURE, default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
     pub measure: Option<Measure>,
     /// How many tokens there are, and for how many flows.
     #[parameter(flatten)]
@@ -93,14 +94,8 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    has_queue!();
-
     fn table_bytes(&self, packets: u64) -> u64 {
         memory::count(self.supply.max_flows, memory::flows(packets)) * memory::BUCKET
-    }
-
-    fn default_to_bytes(&mut self) {
-        self.measure.get_or_insert(Measure::Bytes);
     }
 }
 

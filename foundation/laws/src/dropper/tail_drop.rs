@@ -26,11 +26,10 @@
 
 use crate::about::{About, Family};
 use crate::error::BadParameter;
-use crate::part::{Ns2Queue, Part, Qdisc, has_queue};
+use crate::part::Part;
 use crate::queueing::Queueing;
 use crate::site::Site;
 use alloc::boxed::Box;
-use alloc::format;
 use fairwire_core::{Discipline, Dropper, Limit, Time};
 use fairwire_parameters::parameters;
 
@@ -55,24 +54,7 @@ pub struct Spec {
     pub queue: Queueing,
 }
 
-impl Part for Spec {
-    has_queue!();
-
-    fn linux(&self, site: &Site<'_>) -> Option<Qdisc> {
-        let limit = self.queue.first_come(site)?;
-        let parameters = match Qdisc::packets(limit) {
-            Some(packets) => format!("pfifo limit {packets}"),
-            None => format!("bfifo limit {}", limit.max_bytes()),
-        };
-        Some(Qdisc { parameters, timer: None, module: None })
-    }
-
-    /// With one packet more than it holds.
-    fn ns2(&self, site: &Site<'_>) -> Option<Ns2Queue> {
-        let packets = Qdisc::packets(self.queue.first_come(site)?)?;
-        Some(Ns2Queue::new("DropTail", format!("limit_ {}", packets + 1)))
-    }
-}
+impl Part for Spec {}
 
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

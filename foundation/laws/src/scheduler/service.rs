@@ -1,6 +1,7 @@
 //! The order of service, as typed: a scheduler, its weights, and how flows are given queues.
 
 use crate::error::{BadParameter, Of as _, Parameter};
+use crate::role;
 use crate::scheduler::Fcfs;
 use crate::scheduler::{kind::Kind, terms::Terms};
 use crate::site::Site;
@@ -10,11 +11,17 @@ use alloc::format;
 use alloc::string::String;
 use fairwire_core::units::Size;
 use fairwire_core::{Discipline, Dropper, Limit, Queue, Queues, Rate, Seed};
-use fairwire_parameters::parameters;
+use fairwire_parameters::{Role, parameters};
 #[cfg(feature = "serde")]
 use schemars::JsonSchema;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
+
+/// The order of service, where it can be any.
+pub const SCHEDULER: Role<Service> = Role::named("scheduler");
+
+/// What has a queue, and a weight.
+pub const PER: Role<Per> = Role::named("per");
 
 /// The order of service: a scheduler, the weights of classes, and how flows are given queues. Given
 /// as `"drr"`, or as `{ drr = { quantum = "300 B" } }`.
@@ -48,10 +55,10 @@ pub struct ServiceTerms {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueueTerms {
     /// The weights of classes: a flow's share is in proportion to the weight of its class.
-    #[parameter(unset = "1 for each", unit = "1 by class")]
+    #[parameter(is = role::WEIGHTS, unset = "1 for each", unit = "1 by class")]
     pub weights: Option<Weights>,
     /// Whether each flow or each class has a queue.
-    #[parameter(default = Per::Flow)]
+    #[parameter(is = PER, default = Per::Flow)]
     pub per: Option<Per>,
     /// The maximum number of queues.
     #[parameter(unset = "as many as flows", min = 1, max = 65_536, unit = "queues")]
@@ -160,6 +167,11 @@ impl Service {
 }
 
 impl Service {
+    /// Has it queues, which weights can be of?
+    pub fn has_queues(&self) -> bool {
+        self.name != Kind::Fcfs
+    }
+
     /// `bad`, with the name of this scheduler on the way to the parameter, as it is given:
     /// `scheduler.drr.quantum`.
     pub fn placed(&self, bad: BadParameter) -> BadParameter {
@@ -231,7 +243,7 @@ impl CheckedService {
     }
 
     /// Bytes that a flow of weight 1 may send per round.
-    pub(crate) fn quantum(&self) -> u32 {
+    pub fn quantum(&self) -> u32 {
         self.quantum
     }
 

@@ -15,7 +15,8 @@ use fairwire_datapath::class_book::{ClassBook, UNCLAIMED};
 use fairwire_document::DocumentError;
 use fairwire_laws::compose::classful::{Classful, Contents, Inner, Pool};
 use fairwire_laws::part::{ClassSupport, Part};
-use fairwire_laws::spec::{ClassNumber, EcnChoice, Quantity, Weights};
+use fairwire_laws::role;
+use fairwire_laws::spec::{ClassNumber, EcnChoice, Measure, Quantity, Weights};
 use fairwire_wire::Way;
 
 /// How `discipline` shares between the classes of the tree, if it can.
@@ -96,7 +97,7 @@ const ROUND: Duration = Duration::from_ms(1);
 /// Makes the discipline called `name` serve trains on a link of `rate`, if it has rounds.
 fn serve_trains(name: &str, parameters: &mut Parameters, rate: Rate) {
     if rate.bps() >= TRAINS_FROM_BPS {
-        part_of(name, parameters).default_round(ROUND);
+        part_of(name, parameters).set_default(role::ROUND, Quantity(ROUND));
     }
 }
 
@@ -186,7 +187,7 @@ impl<'a> DisciplinePlan<'a> {
         if matches!(self.shaping.sharing, ClassSupport::Tree | ClassSupport::Weights)
             && let Some(flows) = self.flows_for_classes()
         {
-            part_of(name, &mut parameters).default_flows(flows);
+            part_of(name, &mut parameters).set_default(role::FLOWS, flows);
         }
         parameters
     }
@@ -253,7 +254,7 @@ impl<'a> DisciplinePlan<'a> {
         let prepared = |choice: &LeafChoice| {
             let mut parameters = choice.parameters(&self.shaping.parameters);
             if let Some(ecn) = ecn {
-                part_of(choice.name(), &mut parameters).inherit_ecn(ecn);
+                part_of(choice.name(), &mut parameters).set_default(role::ECN, ecn);
             }
             fit_leaf(choice.name(), &mut parameters, count);
             if self.shaping.defaults == DefaultsChoice::Link {
@@ -399,10 +400,10 @@ const QUEUES: usize = 1 << 17;
 /// same.
 fn as_on_a_link(name: &str, parameters: &mut Parameters, free_below: Amount) {
     let part = part_of(name, parameters);
-    part.default_to_bytes();
-    part.default_free_below(Quantity(free_below));
+    part.set_default(role::MEASURE, Measure::Bytes);
+    part.set_default(role::FREE_BELOW, Quantity(free_below));
     if part.marks_on_a_link() {
-        catalogue::inherit_ecn(name, parameters, EcnChoice::Mark).expect("it is in the catalogue");
+        part.set_default(role::ECN, EcnChoice::Mark);
     }
 }
 
@@ -422,8 +423,8 @@ fn free_below(site: &Site<'_>) -> Amount {
 fn fit_leaf(name: &str, parameters: &mut Parameters, leaves: usize) {
     let queues = (QUEUES / leaves.max(1)).next_power_of_two().clamp(4, 1024) as u32;
     let part = part_of(name, parameters);
-    part.default_queues(queues);
+    part.set_default(role::QUEUES, queues);
     if leaves > 1 {
-        part.default_flows((4 * queues).max(64));
+        part.set_default(role::FLOWS, (4 * queues).max(64));
     }
 }

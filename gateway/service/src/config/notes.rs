@@ -8,6 +8,7 @@ use super::tree::{self, Tree};
 use fairwire_catalogue as catalogue;
 use fairwire_datapath::classify::FlowKind;
 use fairwire_laws::part::ClassSupport;
+use fairwire_laws::role;
 use fairwire_wire::Way;
 
 /// The number of classes or prefixes that a note names.
@@ -65,9 +66,10 @@ fn way_notes(shaping: &Shaping, way: Way, tree: &Tree) -> Vec<String> {
             shaping.discipline
         ));
     }
-    let weighs_each_flow =
-        catalogue::with_part(shaping.discipline, &shaping.parameters, |part| part.weighs_each_flow())
-            == Ok(true);
+    let weighs_each_flow = catalogue::with_part(shaping.discipline, &shaping.parameters, |part| {
+        role::FLOW_WEIGHTS.name_in(part)
+    })
+    .is_ok_and(|weights| weights.is_some());
     if weighs_each_flow && shaping.sharing == ClassSupport::Weights && shaping.flows != FlowKind::Subscriber {
         notes.push(format!(
             "{name}: with `{}` the weight of a class is that of each of its flows",

@@ -91,7 +91,7 @@ fn at_gateway(plan: &Plan<'_>, dumbbell: &Dumbbell) -> Result<AtGateway, CannotR
         changes,
         overhead: -ETHERNET.cast_signed(),
         burst_bytes: (rate_bps as f64 / 8.0 * CATCH_UP.secs()) as u64,
-        discipline: linux::qdisc(plan)?.line(tick()),
+        discipline: linux::Qdisc::of(plan)?.line(tick()),
     }))
 }
 

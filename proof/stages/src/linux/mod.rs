@@ -4,7 +4,7 @@
 //! (`examples/virtual_clock.rs`): it does not move while the guest works, and jumps to the next
 //! timer when it idles, so a run does not depend on the load of the machine. Senders, round-trip
 //! times and start times are the scenario's; the discipline is the kernel's, with the parameters
-//! that [`Part::linux`](fairwire_laws::part::Part::linux) gives it.
+//! that `qdisc` gives it.
 
 pub mod contest;
 pub mod guest;
@@ -12,6 +12,7 @@ mod keeper;
 mod modules;
 mod network;
 mod program;
+mod qdisc;
 mod sockets;
 mod tally;
 pub mod uml;
@@ -27,13 +28,13 @@ use fairwire_datapath::account::FlowCount;
 use fairwire_experiment::dumbbell::{Dumbbell, Sender, rates};
 use fairwire_experiment::{CannotRun, Failed, Stage};
 use fairwire_experiment::{Plan, Watch};
-use fairwire_laws::part::Qdisc;
 use fairwire_metrics::histogram::DelayHistogram;
 use fairwire_metrics::record::{BacklogRecord, FlowRecord, LinkRecord, RunRecord, Sojourn, WireRecord};
 use fairwire_testbed::path::{FaultCounts, Faults};
 use fairwire_testbed::scratch::Scratch;
 use fairwire_testbed::traffic::Sends;
 use guest::Run;
+pub(crate) use qdisc::Qdisc;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use uml::{Uml, UmlError, result};
@@ -111,14 +112,6 @@ fn missing(error: UmlError) -> CannotRun {
     CannotRun::lacking(error.to_string(), "another stage")
 }
 
-/// Linux's discipline that is the same as that of `plan`.
-pub(crate) fn qdisc(plan: &Plan<'_>) -> Result<Qdisc, CannotRun> {
-    plan.linux().ok_or_else(|| {
-        let given = format!("`{}`, with its parameters", plan.label());
-        CannotRun::new(given, "a discipline that Linux has, with parameters that Linux has too")
-    })
-}
-
 /// What netem can do of `law`.
 fn faults(law: &WireLaw, seed: u64) -> Result<Faults, CannotRun> {
     let WireLaw { delays, loss, jitter, overtakes, reorder, duplicate } = law;
@@ -150,7 +143,7 @@ fn faults(law: &WireLaw, seed: u64) -> Result<Faults, CannotRun> {
 /// The contest of `dumbbell`, and the place of each of its flows among the senders.
 fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>, seed: u64) -> Result<(Contest, Vec<usize>), CannotRun> {
     let changes = rates(&dumbbell.law)?.into_iter().map(|(at, rate)| (at.ns(), rate.bps())).collect();
-    let qdisc = qdisc(plan)?;
+    let qdisc = Qdisc::of(plan)?;
     let (classes, order) = classes(dumbbell);
     if classes.len() > MAX_CLASSES {
         let given =

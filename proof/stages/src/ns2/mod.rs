@@ -1,16 +1,18 @@
 //! ns-2 2.35, a simulator beside ours, of which nothing is copied: the same link, flows and start
 //! times, its own queue and its own TCP.
 //!
-//! It runs a script of our own, `dumbbell.tcl`, under words made of the plan. The queue is the one
-//! that [`Part::ns2`](fairwire_laws::part::Part::ns2) names.
+//! It runs a script of our own, `dumbbell.tcl`, under words made of the plan. The queue is
+//! [`Queue::of`] it.
 
 mod printed;
+mod queue;
 mod words;
 
 use fairwire_experiment::{CannotRun, Failed, Stage};
 use fairwire_experiment::{Plan, Watch};
 use fairwire_metrics::record::RunRecord;
 use printed::Printed;
+pub use queue::Queue;
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};

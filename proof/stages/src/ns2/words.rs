@@ -1,9 +1,9 @@
 //! A plan in the words that `dumbbell.tcl` takes.
 
+use super::queue::Queue;
 use fairwire_core::{Duration, Loss, WireLaw};
 use fairwire_experiment::dumbbell::{Shared, rates};
 use fairwire_experiment::{CannotRun, Plan};
-use fairwire_laws::part::Ns2Queue;
 use fairwire_sim::{GroupPlan, Source};
 use fairwire_tcp::congestion::{
     BicParameters, BinomialParameters, ControlConfig, VegasParameters, WestwoodParameters,
@@ -91,8 +91,8 @@ fn loss(law: &WireLaw) -> Result<f64, CannotRun> {
 }
 
 /// The queue that shares the link among `flows`.
-fn queue(plan: &Plan<'_>, flows: usize) -> Result<Ns2Queue, CannotRun> {
-    let Some(queue) = plan.ns2() else {
+fn queue(plan: &Plan<'_>, flows: usize) -> Result<Queue, CannotRun> {
+    let Some(queue) = Queue::of(plan) else {
         let given = format!("`{}`, with its parameters", plan.label());
         return Err(CannotRun::new(given, "a discipline that ns-2 has, with parameters that ns-2 has too"));
     };

@@ -11,6 +11,7 @@ use fairwire_core::{Discipline, Dropper, Queue, scheduler::Fcfs};
 use fairwire_laws::error::Parameter;
 use fairwire_laws::part::Part;
 use fairwire_laws::queueing::Queueing;
+use fairwire_laws::role;
 use fairwire_laws::spec::{EcnChoice, Quantity};
 use fairwire_laws::{BadParameter, Site};
 use fairwire_parameters::parameters;
@@ -73,22 +74,14 @@ pub(super) struct DropperSpec {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct QueueSpec {
     /// How much may wait.
-    #[parameter(unset = "the site's")]
+    #[parameter(is = role::BUFFER, unset = "the site's")]
     buffer: Option<Quantity<Amount>>,
     /// The class, a `fairwire.Queue`, with its arguments.
     #[parameter(unset = "none, which is refused", unit = "text")]
     class: Option<String>,
 }
 
-impl Part for DropperSpec {
-    fn queue(&self) -> Option<&Queueing> {
-        Some(&self.queue)
-    }
-
-    fn queue_mut(&mut self) -> Option<&mut Queueing> {
-        Some(&mut self.queue)
-    }
-}
+impl Part for DropperSpec {}
 
 impl DisciplineSpec for DropperSpec {
     const NAME: &'static str = DROPPER;
@@ -115,11 +108,7 @@ impl DisciplineSpec for DropperSpec {
     }
 }
 
-impl Part for QueueSpec {
-    fn buffer(&self) -> Option<Amount> {
-        self.buffer.map(|buffer| buffer.0)
-    }
-}
+impl Part for QueueSpec {}
 
 impl DisciplineSpec for QueueSpec {
     const NAME: &'static str = QUEUE;

@@ -38,21 +38,20 @@
 use super::entry::{CheckedEntry, Entry, MakesRoom};
 use crate::about::{About, Family};
 use crate::dropper::fattest_host::FattestHost;
-use crate::dropper::half_free::{BUCKETS, HalfFree};
+use crate::dropper::half_free::HalfFree;
 use crate::dropper::tail_drop::TailDrop;
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::memory;
-use crate::part::{ClassSupport, Ns2Queue, Part, Qdisc};
+use crate::part::Part;
+use crate::role;
 use crate::scheduler::drr::Drr;
 use crate::scheduler::hosts::{Hosts, QUEUES};
 use crate::scheduler::kind::Kind;
 use crate::scheduler::quantum::Quantum;
-use crate::scheduler::service::{Per, QueueTerms};
 use crate::site::Site;
-use crate::spec::{EcnChoice, Quantity, Weights};
+use crate::spec::Quantity;
 use alloc::boxed::Box;
-use alloc::format;
-use fairwire_core::units::{Amount, Size};
+use fairwire_core::units::Size;
 use fairwire_core::{Discipline, Dropper, Duration, Queue, Queues};
 use fairwire_parameters::parameters;
 
@@ -72,12 +71,6 @@ const NAME: &str = "drr";
 #[parameters(gated, checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Every discipline accepts it. Here it has no effect: nothing is signalled early.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
     /// What all entries that schedule have.
     #[parameter(flatten)]
     pub entry: Entry,
@@ -91,7 +84,7 @@ pub struct Spec {
     ///
     /// Where few flows are backlogged, the quantum of each is as much more as makes a round take
     /// this time, up to 64 KiB: trains of packets, which a gateway joins again.
-    #[parameter(unset = "none", min = "1 us", max = "1 s")]
+    #[parameter(is = role::ROUND, unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
     /// Whether classes share equally first, and then the flows of each. Then flows have `queues` of
     /// which the one that was silent longest is given on, by default 8192.
@@ -102,37 +95,6 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    /// Its DRR, whose buffer is in bytes and whose longest queue makes room; or its SFQ, which
-    /// sends a packet of each flow in turn.
-    fn ns2(&self, site: &Site<'_>) -> Option<Ns2Queue> {
-        let CheckedEntry { limit, ref service, dropper, .. } = self.check(site).ok()?;
-        let QueueTerms { weights, per, queues, .. } = &self.entry.queue;
-        let has_a_queue_for_each_flow = weights.is_none() && queues.is_none() && *per != Some(Per::Class);
-        if !has_a_queue_for_each_flow || self.hosts == Some(true) || self.round.is_some() {
-            return None;
-        }
-        match dropper {
-            MakesRoom::Lqd if limit.is_in_bytes() => {
-                let variables = format!("blimit_ {} quantum_ {}", limit.max_bytes(), service.quantum());
-                Some(Ns2Queue::new("DRR", variables))
-            }
-            MakesRoom::HalfFree if service.quantum() == site.packet_bytes => {
-                let variables = format!("maxqueue_ {} buckets_ {BUCKETS}", Qdisc::packets(limit)?);
-                // Its hash keeps the address pairs of this number of flows apart.
-                Some(Ns2Queue { most_flows: Some(12), ..Ns2Queue::new("SFQ", variables) })
-            }
-            _ => None,
-        }
-    }
-
-    fn buffer(&self) -> Option<Amount> {
-        self.buffer.map(|buffer| buffer.0)
-    }
-
-    fn inherit_ecn(&mut self, ecn: EcnChoice) {
-        self.ecn.get_or_insert(ecn);
-    }
-
     fn table_bytes(&self, packets: u64) -> u64 {
         let order = Kind::Drr.table_bytes(packets, self.entry.queue.queues);
         if self.hosts == Some(true) {
@@ -142,27 +104,10 @@ impl Part for Spec {
         }
     }
 
-    fn classes(&self) -> ClassSupport {
-        ClassSupport::Weights
-    }
-
-    fn typed_classes(&self) -> Option<&'static str> {
-        self.entry.queue.weights.is_some().then_some("weights")
-    }
-
-    fn set_weights(&mut self, weights: Weights) {
-        self.entry.queue.per.get_or_insert(Per::Class);
-        self.entry.queue.weights = Some(weights);
-    }
-
     fn set_hosts(&mut self) -> bool {
         let has_other_queues = self.entry.queue.per.is_some() || self.entry.queue.sharing.is_some();
         let has_other_shares = self.entry.queue.weights.is_some() || self.entry.dropper.is_some();
         !has_other_queues && !has_other_shares && *self.hosts.get_or_insert(true)
-    }
-
-    fn default_round(&mut self, round: Duration) {
-        self.round.get_or_insert(Quantity(round));
     }
 }
 
@@ -183,7 +128,7 @@ impl Spec {
                     .refuse("a value", "nothing with `hosts = true`, where hosts have equal parts"));
             }
         }
-        self.entry.check(NAME, Kind::Drr, (self.buffer, self.ecn), self.quantum, site)
+        self.entry.check(NAME, Kind::Drr, self.quantum, site)
     }
 
     /// Checks and builds. Not by way of [`CheckedEntry::build`]: here the scheduler is known when

@@ -6,6 +6,8 @@ use crate::dropper::lqd::Lqd;
 use crate::dropper::push_out;
 use crate::dropper::tail_drop::TailDrop;
 use crate::error::{BadParameter, Of as _};
+use crate::queueing::Queueing;
+use crate::role;
 use crate::scheduler::kind::Kind;
 use crate::scheduler::service::{CheckedService, QueueTerms, Service, ServiceTerms};
 use crate::site::Site;
@@ -19,6 +21,37 @@ use fairwire_parameters::parameters;
 use schemars::JsonSchema;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
+
+/// Makes the `Spec` of a file an entry: the scheduler of the kind, with a `quantum` if it has rounds.
+macro_rules! schedules {
+    ($kind:expr $(, $quantum:ident)?) => {
+        impl crate::part::Part for Spec {
+            fn table_bytes(&self, packets: u64) -> u64 {
+                $kind.table_bytes(packets, self.entry.queue.queues)
+            }
+        }
+
+        impl Spec {
+            /// Checks what was typed against the site.
+            pub fn check(
+                &self,
+                site: &crate::Site<'_>,
+            ) -> Result<super::entry::CheckedEntry, crate::BadParameter> {
+                self.entry.check(NAME, $kind, None$(.or(self.$quantum))?, site)
+            }
+
+            /// Checks and builds.
+            pub fn build(
+                &self,
+                site: &crate::Site<'_>,
+            ) -> Result<alloc::boxed::Box<dyn fairwire_core::Discipline>, crate::BadParameter> {
+                Ok(self.check(site)?.build(site.rng(NAME)))
+            }
+        }
+    };
+}
+
+pub(super) use schedules;
 
 /// What makes room in a full buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,9 +70,15 @@ pub enum MakesRoom {
 }
 
 /// The parameters that all entries have.
-#[parameters(gated, checked = CheckedDropper, group)]
+#[parameters(gated, checked = Checked, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Entry {
+    /// How much may wait.
+    #[parameter(is = role::BUFFER, unset = "the site's")]
+    pub buffer: Option<Quantity<Amount>>,
+    /// Every discipline accepts it. Here it has no effect: nothing is signalled early.
+    #[parameter(is = role::ECN, default = EcnChoice::Drop)]
+    pub ecn: Option<EcnChoice>,
     /// The queues.
     #[parameter(flatten)]
     pub queue: QueueTerms,
@@ -68,22 +107,21 @@ impl Entry {
         &self,
         discipline: &'static str,
         kind: Kind,
-        (buffer, ecn): (Option<Quantity<Amount>>, Option<EcnChoice>),
         quantum: Option<Quantity<Size>>,
         site: &Site<'_>,
     ) -> Result<CheckedEntry, BadParameter> {
-        let CheckedDropper { dropper } = self.checked().of(discipline)?;
-        let limit = site.room(discipline, buffer)?.limit;
+        let Checked { ecn, dropper } = self.checked().of(discipline)?;
+        let limit = site.room(discipline, self.buffer)?.limit;
         let terms = ServiceTerms { queue: self.queue.clone(), quantum };
         let scheduler = Some(Service { name: kind, terms });
         let service = Service::check(&scheduler, discipline, site).map_err(at_the_top)?;
-        let queues =
-            push_out::Typed { buffer, scheduler: &scheduler, measure: None, drop: push_out::End::Front };
-        let mut longest = push_out::Config::check(discipline, queues, site).map_err(at_the_top)?;
+        let queue = Queueing { buffer: self.buffer, ecn: self.ecn, scheduler };
+        let pushed_out = push_out::Parameters { queue, measure: None, drop: None };
+        let mut longest = pushed_out.check(discipline, site).map_err(at_the_top)?;
         if dropper == MakesRoom::Lqd {
-            longest = longest.with_few_weights(discipline, &scheduler).map_err(at_the_top)?;
+            longest = longest.with_few_weights(discipline, &pushed_out.queue).map_err(at_the_top)?;
         }
-        Ok(CheckedEntry { limit, ecn: ecn.unwrap_or_default(), service, dropper, longest })
+        Ok(CheckedEntry { limit, ecn, service, dropper, longest })
     }
 }
 

@@ -53,17 +53,11 @@
 //! dropper = "lqd"
 //! ```
 
-use super::entry::{CheckedEntry, Entry};
+use super::entry::{Entry, schedules};
 use crate::about::{About, Family};
-use crate::error::BadParameter;
-use crate::part::{ClassSupport, Part};
 use crate::scheduler::kind::Kind;
-use crate::scheduler::service::Per;
-use crate::site::Site;
-use crate::spec::{EcnChoice, Quantity, Weights};
-use alloc::boxed::Box;
-use fairwire_core::Discipline;
-use fairwire_core::units::{Amount, Size};
+use crate::spec::Quantity;
+use fairwire_core::units::Size;
 use fairwire_parameters::parameters;
 
 /// Its description in the catalogue.
@@ -82,12 +76,6 @@ const NAME: &str = "fbfq";
 #[parameters(gated)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait.
-    #[parameter(unset = "the site's")]
-    pub buffer: Option<Quantity<Amount>>,
-    /// Every discipline accepts it. Here it has no effect: nothing is signalled early.
-    #[parameter(default = EcnChoice::Drop)]
-    pub ecn: Option<EcnChoice>,
     /// What all entries that schedule have.
     #[parameter(flatten)]
     pub entry: Entry,
@@ -99,41 +87,4 @@ pub struct Spec {
     pub quantum: Option<Quantity<Size>>,
 }
 
-impl Part for Spec {
-    fn buffer(&self) -> Option<Amount> {
-        self.buffer.map(|buffer| buffer.0)
-    }
-
-    fn inherit_ecn(&mut self, ecn: EcnChoice) {
-        self.ecn.get_or_insert(ecn);
-    }
-
-    fn table_bytes(&self, packets: u64) -> u64 {
-        Kind::Fbfq.table_bytes(packets, self.entry.queue.queues)
-    }
-
-    fn classes(&self) -> ClassSupport {
-        ClassSupport::Weights
-    }
-
-    fn typed_classes(&self) -> Option<&'static str> {
-        self.entry.queue.weights.is_some().then_some("weights")
-    }
-
-    fn set_weights(&mut self, weights: Weights) {
-        self.entry.queue.per.get_or_insert(Per::Class);
-        self.entry.queue.weights = Some(weights);
-    }
-}
-
-impl Spec {
-    /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<CheckedEntry, BadParameter> {
-        self.entry.check(NAME, Kind::Fbfq, (self.buffer, self.ecn), self.quantum, site)
-    }
-
-    /// Checks and builds.
-    pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        Ok(self.check(site)?.build(site.rng(NAME)))
-    }
-}
+schedules!(Kind::Fbfq, quantum);

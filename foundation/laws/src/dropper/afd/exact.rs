@@ -46,10 +46,11 @@ use crate::about::{About, Family};
 use crate::dropper::afd::{self, Afd, INTERVAL, Meter};
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::memory;
-use crate::part::{ClassSupport, Part, has_queue};
+use crate::part::Part;
 use crate::queueing::Queueing;
+use crate::role;
 use crate::site::Site;
-use crate::spec::{Measure, Quantity, Weights};
+use crate::spec::{Measure, Quantity};
 use alloc::boxed::Box;
 use alloc::format;
 use fairwire_core::units::Amount;
@@ -81,7 +82,7 @@ pub struct Spec {
     /// What flows and the queue are counted in.
     ///
     /// Whether flows and the queue are counted in packets or in bytes. The vendor has bytes.
-    #[parameter(default = Measure::Bytes)]
+    #[parameter(is = role::MEASURE, default = Measure::Bytes)]
     pub measure: Option<Measure>,
     /// The period in which rates are measured.
     ///
@@ -112,30 +113,8 @@ pub struct Spec {
 }
 
 impl Part for Spec {
-    has_queue!();
-
     fn table_bytes(&self, _packets: u64) -> u64 {
         memory::count(self.max_flows, 4096) * memory::BUCKET
-    }
-
-    fn classes(&self) -> ClassSupport {
-        ClassSupport::Weights
-    }
-
-    fn weighs_each_flow(&self) -> bool {
-        true
-    }
-
-    fn typed_classes(&self) -> Option<&'static str> {
-        self.shared.weights.is_some().then_some("weights")
-    }
-
-    fn set_weights(&mut self, weights: Weights) {
-        self.shared.weights = Some(weights);
-    }
-
-    fn default_to_bytes(&mut self) {
-        self.measure.get_or_insert(Measure::Bytes);
     }
 }
 

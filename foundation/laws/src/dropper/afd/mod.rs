@@ -27,6 +27,9 @@ pub use fair_share::{Control, FairShare};
 pub use sample::{Counts, Record, Sample, Sampled, Sampling};
 
 use crate::error::{BadParameter, Of as _, Parameter};
+use crate::memory;
+use crate::queueing::Queueing;
+use crate::role;
 use crate::site::Site;
 use crate::spec::{Measure, Quantity, WeightOf, Weights};
 use fairwire_core::units::Amount;
@@ -253,7 +256,7 @@ pub struct Shared {
     /// The weights of classes: the factors of the fair rate that their flows may have.
     ///
     /// w_i. A flow is dropped by m_i / w_i, so its fair rate is w_i times that of others.
-    #[parameter(unset = "1 for each", unit = "1 by class", source = "Not in the paper.")]
+    #[parameter(is = role::FLOW_WEIGHTS, unset = "1 for each", unit = "1 by class", source = "Not in the paper.")]
     pub weights: Option<Weights>,
     /// The queue that is aimed at, at most the buffer.
     #[parameter(
@@ -295,6 +298,18 @@ pub struct Shared {
 #[parameters(gated, checked = CheckedSamples, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
+    /// What the forms of AFD have in common.
+    #[parameter(flatten)]
+    pub shared: Shared,
+    /// What flows and the queue are counted in.
+    ///
+    /// Whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts its
+    /// packet's length.
+    #[parameter(is = role::MEASURE, default = Measure::Packets, source = "The paper has packets.")]
+    pub measure: Option<Measure>,
     /// b: how many samples are kept.
     ///
     /// The paper's rule is 10 R / r_fair, R being the rate of all arrivals.
@@ -318,10 +333,23 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// How `discipline` samples.
-    pub(super) fn check(&self, discipline: &'static str, typical: u32) -> Result<Sampling, BadParameter> {
-        let given = self.checked().of(discipline)?;
-        Ok(Sampling { samples: given.samples, probability: given.sampling, typical })
+    /// What was typed for `discipline`, and how it samples.
+    pub(super) fn check(
+        &self,
+        discipline: &'static str,
+        site: &Site<'_>,
+    ) -> Result<(Config, Sampling), BadParameter> {
+        self.queue.service(discipline, site)?;
+        let (buffer, shared, measure) = (self.queue.buffer, &self.shared, self.measure.unwrap_or_default());
+        let common = Given { name: discipline, buffer, measure, shared, longest: INTERVAL }.check(site)?;
+        let CheckedSamples { samples, sampling, .. } = self.checked().of(discipline)?;
+        let typical = common.typical(site);
+        Ok((common, Sampling { samples, probability: sampling, typical }))
+    }
+
+    /// Bytes of the table of counts: each sample may be of another flow.
+    pub(super) fn table_bytes(&self) -> u64 {
+        memory::count(self.samples, 1000) * memory::BUCKET
     }
 }
 

@@ -44,13 +44,10 @@
 //! ```
 
 use crate::about::{About, Family};
-use crate::dropper::afd::{self, Afd, Counts, INTERVAL, Record, Sample, Sampled, Sampling};
-use crate::error::{BadParameter, Of as _};
-use crate::memory;
-use crate::part::{ClassSupport, Part, has_queue};
-use crate::queueing::Queueing;
+use crate::dropper::afd::{self, Afd, Counts, Record, Sample, Sampled, Sampling};
+use crate::error::BadParameter;
+use crate::part::Part;
 use crate::site::Site;
-use crate::spec::{Measure, Weights};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use fairwire_core::{Discipline, Rng};
@@ -69,51 +66,17 @@ pub const ABOUT: About = About {
 const NAME: &str = "afd-sb";
 
 /// Parameters of `afd-sb`.
-#[parameters(gated, checked = Checked)]
+#[parameters(gated)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
-    #[parameter(flatten)]
-    pub queue: Queueing,
-    /// What the forms of AFD have in common.
-    #[parameter(flatten)]
-    pub shared: afd::Shared,
-    /// What flows and the queue are counted in.
-    ///
-    /// Whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts its
-    /// packet's length.
-    #[parameter(default = Measure::Packets, source = "The paper has packets.")]
-    pub measure: Option<Measure>,
-    /// How arrivals are sampled.
+    /// What the forms that sample have.
     #[parameter(flatten)]
     pub samples: afd::Samples,
 }
 
 impl Part for Spec {
-    has_queue!();
-
     fn table_bytes(&self, _packets: u64) -> u64 {
-        memory::count(self.samples.samples, 1000) * memory::BUCKET
-    }
-
-    fn classes(&self) -> ClassSupport {
-        ClassSupport::Weights
-    }
-
-    fn weighs_each_flow(&self) -> bool {
-        true
-    }
-
-    fn typed_classes(&self) -> Option<&'static str> {
-        self.shared.weights.is_some().then_some("weights")
-    }
-
-    fn set_weights(&mut self, weights: Weights) {
-        self.shared.weights = Some(weights);
-    }
-
-    fn default_to_bytes(&mut self) {
-        self.measure.get_or_insert(Measure::Bytes);
+        self.samples.table_bytes()
     }
 }
 
@@ -137,22 +100,14 @@ impl Config {
 impl Spec {
     /// Checks what was typed against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
-        let given = self.checked().of(NAME)?;
-        self.queue.service(NAME, site)?;
-        let common = self.given(given.measure).check(site)?;
-        let sampling = self.samples.check(NAME, common.typical(site))?;
+        let (common, sampling) = self.samples.check(NAME, site)?;
         Ok(Config { common, sampling })
-    }
-
-    fn given(&self, measure: Measure) -> afd::Given<'_> {
-        afd::Given { name: NAME, buffer: self.queue.buffer, measure, shared: &self.shared, longest: INTERVAL }
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let config = self.check(site)?;
-        let dropper = config.dropper(site.rng(NAME));
-        self.queue.serve(NAME, config.common.limit, dropper, site)
+        self.samples.queue.serve(NAME, config.common.limit, config.dropper(site.rng(NAME)), site)
     }
 }
 

@@ -82,10 +82,11 @@ pub use tokens::{Balance, Supply, TOKEN};
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::memory;
-use crate::part::{ClassSupport, Part, has_queue};
+use crate::part::Part;
 use crate::queueing::Queueing;
+use crate::role;
 use crate::site::Site;
-use crate::spec::{Measure, Quantity, WeightOf, Weights};
+use crate::spec::{Measure, Quantity, Share, WeightOf, Weights};
 use fairwire_core::units::Amount;
 use fairwire_core::{
     Buffer, Cause, Discipline, Dropper, FlowHash, FlowKey, Limit, Packet, Probe, Rng, SetWeightError, Time,
@@ -118,16 +119,16 @@ pub struct Spec {
     #[parameter(flatten)]
     pub queue: Queueing,
     /// What a token is worth: a packet or a byte.
-    #[parameter(default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
+    #[parameter(is = role::MEASURE, default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
     pub measure: Option<Measure>,
     /// Whether each flow or each class has a bucket.
-    #[parameter(default = Share::Flows, source = "Section 6.2.")]
+    #[parameter(is = role::SHARE_BETWEEN, default = Share::Flows, source = "Section 6.2.")]
     pub share_between: Option<Share>,
     /// The weights of flows by class, or of the classes.
     ///
     /// The paper's gamma: the weight of each flow of a class, or of the class as a whole where
     /// classes share a bucket.
-    #[parameter(unset = "1 for each", unit = "1 by class", source = "Section 6.1.")]
+    #[parameter(is = role::WEIGHTS, unset = "1 for each", unit = "1 by class", source = "Section 6.1.")]
     pub weights: Option<Weights>,
     /// How weights rule the dealing of tokens.
     #[parameter(default = Choice::Uniform, source = "Section 6.1 leaves it open.")]
@@ -162,40 +163,13 @@ pub struct Spec {
     ///
     /// A flow without tokens is lent them. Not in the paper, where a flow without tokens is dropped
     /// from whatever waits; the gateway sets it. See *Where we differ*.
-    #[parameter(unset = "none")]
+    #[parameter(is = role::FREE_BELOW, unset = "none")]
     pub free_below: Option<Quantity<Amount>>,
 }
 
 impl Part for Spec {
-    has_queue!();
-
     fn table_bytes(&self, packets: u64) -> u64 {
         memory::count(self.supply.max_flows, memory::flows(packets)) * memory::BUCKET
-    }
-
-    fn classes(&self) -> ClassSupport {
-        ClassSupport::Weights
-    }
-
-    fn typed_classes(&self) -> Option<&'static str> {
-        self.weights.is_some().then_some("weights")
-    }
-
-    fn set_weights(&mut self, weights: Weights) {
-        self.share_between.get_or_insert(Share::Classes);
-        self.weights = Some(weights);
-    }
-
-    fn default_to_bytes(&mut self) {
-        self.measure.get_or_insert(Measure::Bytes);
-    }
-
-    fn default_flows(&mut self, flows: u32) {
-        self.supply.max_flows.get_or_insert(flows);
-    }
-
-    fn default_free_below(&mut self, amount: Quantity<Amount>) {
-        self.free_below.get_or_insert(amount);
     }
 
     fn marks_on_a_link(&self) -> bool {
@@ -216,18 +190,6 @@ pub enum BetaRule {
     LiteralFloor,
     /// sigma / Q + 1 as printed, rounding towards zero as C does; dealing never stops early.
     LiteralTrunc,
-}
-
-/// What has a bucket of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
-pub enum Share {
-    /// Each flow.
-    #[default]
-    Flows,
-    /// Each class: its flows share a bucket, and are not protected from one another. Section 6.2.
-    Classes,
 }
 
 /// How weights rule the dealing of tokens: in either case a bucket of weight 2 gets twice as many

@@ -4,6 +4,7 @@
 //! byte in byte mode.
 
 use crate::error::{BadParameter, Of as _, Parameter};
+use crate::role;
 use crate::site::{Room, Site};
 use crate::spec::Measure;
 use alloc::format;
@@ -75,6 +76,7 @@ pub struct Supply {
     pub alpha: Option<f64>,
     /// The maximum number of flows with buckets.
     #[parameter(
+        is = role::FLOWS,
         unset = "4096 or 4 T in packets, whichever is more",
         min = 1,
         max = 16_777_216,

@@ -84,10 +84,11 @@ use crate::dropper::faba::tokens::{Supply, steps};
 use crate::dropper::faba::{Balance, Knees, Profile, TOKEN};
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::memory;
-use crate::part::{ClassSupport, Part, has_queue};
+use crate::part::Part;
 use crate::queueing::Queueing;
+use crate::role;
 use crate::site::Site;
-use crate::spec::{Measure, checked_tree};
+use crate::spec::{CheckedTreeClass, Measure, TreeClass, checked_tree};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use classes::{Child, Classes, ROOT};
@@ -118,7 +119,7 @@ pub struct Spec {
     #[parameter(flatten)]
     pub queue: Queueing,
     /// What a token is worth: a packet or a byte.
-    #[parameter(default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
+    #[parameter(is = role::MEASURE, default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
     pub measure: Option<Measure>,
     /// Let a class and all below it hold no more than its height; the rest goes up a level.
     ///
@@ -142,60 +143,18 @@ pub struct Spec {
     /// The classes, at most 8 levels of them.
     ///
     /// A flow has the weight 1 in its class, and is under the root where its class is not listed.
-    #[parameter(unset = "none", unit = "list", source = "Section 6.3.")]
-    pub class: Option<Vec<Class>>,
+    #[parameter(is = role::TREE, unset = "none", unit = "list", source = "Section 6.3.")]
+    pub class: Option<Vec<TreeClass>>,
 }
 
 impl Part for Spec {
-    has_queue!();
-
     fn table_bytes(&self, packets: u64) -> u64 {
         memory::count(self.supply.max_flows, memory::flows(packets)) * memory::BUCKET
-    }
-
-    fn classes(&self) -> ClassSupport {
-        ClassSupport::Tree
-    }
-
-    fn typed_classes(&self) -> Option<&'static str> {
-        self.class.is_some().then_some("class")
-    }
-
-    fn set_tree(&mut self, classes: &[ClassTerms]) {
-        let class = |(id, terms): (u32, &ClassTerms)| Class {
-            id: Some(id),
-            weight: Some(terms.weight.get()),
-            parent: terms.parent,
-        };
-        self.class = Some((0..).zip(classes).map(class).collect());
-    }
-
-    fn default_to_bytes(&mut self) {
-        self.measure.get_or_insert(Measure::Bytes);
-    }
-
-    fn default_flows(&mut self, flows: u32) {
-        self.supply.max_flows.get_or_insert(flows);
     }
 
     fn marks_on_a_link(&self) -> bool {
         true
     }
-}
-
-/// One class.
-#[parameters(gated, name = "hfaba.class", checked = CheckedClass)]
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Class {
-    /// Its number, as the classifier gives it to packets.
-    #[parameter(required, max = 1_048_575, unit = "number")]
-    pub id: Option<u32>,
-    /// Its weight among its siblings.
-    #[parameter(default = 1.0, min = 0.000001, max = 1000000.0, unit = "1")]
-    pub weight: Option<f64>,
-    /// The number of the class above it.
-    #[parameter(unset = "it is under the root", unit = "number")]
-    pub parent: Option<u32>,
 }
 
 /// A checked [`Spec`].
@@ -242,8 +201,8 @@ impl Spec {
 
     fn checked_classes(&self) -> Result<ClassTree, BadParameter> {
         let given = self.class.as_deref().unwrap_or_default();
-        let class = |(place, class): (usize, &Class)| {
-            let CheckedClass { id, weight } = class.checked().of_item(parameter("class"), place)?;
+        let class = |(place, class): (usize, &TreeClass)| {
+            let CheckedTreeClass { id, weight } = class.checked().of_item(parameter("class"), place)?;
             let weight = Weight::new(weight).expect("within its bounds");
             Ok((id, ClassTerms::new(class.parent).with_weight(weight)))
         };

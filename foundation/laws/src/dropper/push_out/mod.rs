@@ -25,12 +25,12 @@ use numbers::Numbers;
 pub(crate) use ranking::Ranking;
 pub use shares::Shares;
 
-use crate::error::{BadParameter, Parameter};
-use crate::scheduler::service::Service;
+use crate::error::{BadParameter, Of as _, Parameter};
+use crate::queueing::Queueing;
 use crate::site::Site;
-use crate::spec::{Measure, Quantity, WeightOf};
-use fairwire_core::units::Amount;
+use crate::spec::{Measure, WeightOf};
 use fairwire_core::{Buffer, FlowKey, Limit, Packet, Unit, Victim};
+use fairwire_parameters::parameters;
 #[cfg(feature = "serde")]
 use schemars::JsonSchema;
 #[cfg(feature = "serde")]
@@ -48,12 +48,24 @@ pub enum End {
     Tail,
 }
 
-/// The typed parameters that all push-out droppers have.
-pub(crate) struct Typed<'a> {
-    pub buffer: Option<Quantity<Amount>>,
-    pub scheduler: &'a Option<Service>,
+/// The parameters that all push-out droppers have.
+#[parameters(gated, checked = Checked, group)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parameters {
+    /// How much may wait, what becomes of signals, and in which order packets leave.
+    #[parameter(flatten)]
+    pub queue: Queueing,
+    /// What queues are counted in.
+    #[parameter(
+        unset = "`bytes` where the buffer is in bytes or time, else `packets`",
+        source = "The paper's simulations count packets; its section IV allows for bytes."
+    )]
     pub measure: Option<Measure>,
-    pub drop: End,
+    /// Which packet of a queue is dropped.
+    ///
+    /// Whether the oldest or the newest packet of that queue goes.
+    #[parameter(default = End::Front, source = "The paper drops from the front, so that TCP retransmits sooner (section II.B).")]
+    pub drop: Option<End>,
 }
 
 /// A search goes through the different weights at each push-out, so their number bounds its work.
@@ -74,29 +86,29 @@ pub struct Config {
     pub weights: WeightOf,
 }
 
-impl Config {
-    pub(crate) fn check(
-        discipline: &'static str,
-        typed: Typed<'_>,
-        site: &Site<'_>,
-    ) -> Result<Config, BadParameter> {
-        let room = site.room(discipline, typed.buffer)?;
+impl Parameters {
+    /// Checks what was typed for `discipline` against the site.
+    pub(crate) fn check(&self, discipline: &'static str, site: &Site<'_>) -> Result<Config, BadParameter> {
+        let Checked { drop } = self.checked().of(discipline)?;
+        let room = site.room(discipline, self.queue.buffer)?;
         let of_buffer = if room.limit.is_in_bytes() { Measure::Bytes } else { Measure::Packets };
-        let measure = typed.measure.unwrap_or(of_buffer);
+        let measure = self.measure.unwrap_or(of_buffer);
         let pool = match measure {
             Measure::Packets => room.packets,
             Measure::Bytes => room.amount.in_bytes(site.packet_bytes, site.rate),
         };
-        let weights = Service::check(typed.scheduler, discipline, site)?.weights;
-        Ok(Config { limit: room.limit, measure, pool, drop: typed.drop, weights })
+        let weights = self.queue.service(discipline, site)?.weights;
+        Ok(Config { limit: room.limit, measure, pool, drop, weights })
     }
+}
 
+impl Config {
     /// Itself, unless there are more than [`MAX_WEIGHTS`] different weights: to look at the longest
     /// queue of each would hold up the link.
     pub(crate) fn with_few_weights(
         self,
         discipline: &'static str,
-        scheduler: &Option<Service>,
+        queue: &Queueing,
     ) -> Result<Config, BadParameter> {
         let different = self.weights.distinct().len();
         if different <= MAX_WEIGHTS {
@@ -105,7 +117,7 @@ impl Config {
         let given = format!("a table of {different} different weights");
         let allowed = format!("at most {MAX_WEIGHTS} different ones, the 1 of classes not listed among them");
         let bad = Parameter { discipline, name: "scheduler.weights" }.refuse(given, allowed);
-        Err(scheduler.iter().fold(bad, |bad, service| service.placed(bad)))
+        Err(queue.scheduler.iter().fold(bad, |bad, service| service.placed(bad)))
     }
 
     /// What waits in `flow`, in the measure.

@@ -50,14 +50,13 @@ mod ramp;
 
 pub use adaptive::Adaptation;
 use alloc::boxed::Box;
-use alloc::format;
 pub use ramp::Ramp;
 
 use adaptive::Steps;
 
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _, Parameter};
-use crate::part::{Ns2Queue, Part, has_queue};
+use crate::part::Part;
 use crate::queueing::Queueing;
 use crate::site::{Room, Site};
 use crate::spec::{Measure, Quantity};
@@ -187,39 +186,7 @@ pub struct Spec {
     pub target_band: Option<f64>,
 }
 
-impl Part for Spec {
-    has_queue!();
-
-    /// In packets throughout, or in bytes throughout: then ns-2 has its limit and its thresholds in
-    /// mean packets all the same.
-    fn ns2(&self, site: &Site<'_>) -> Option<Ns2Queue> {
-        self.queue.first_come(site)?;
-        let config = self.check(site).ok()?;
-        let Config { limit, measure, ramp, weight, packet_bytes, .. } = config;
-        let is_ns2s = config.idle_rule == IdleRule::Ns2
-            && config.spare_short_queue
-            && config.adaptation.is_none()
-            && config.mark_limit.is_none();
-        let in_bytes = measure == Measure::Bytes;
-        let unit = if in_bytes { u64::from(packet_bytes) } else { 1 };
-        let most = if limit.is_in_bytes() { limit.max_bytes() } else { limit.max_packets().into() };
-        let is_whole = limit.is_in_bytes() == in_bytes && most.is_multiple_of(unit);
-        let mean = unit as f64;
-        (is_ns2s && is_whole).then(|| {
-            let variables = format!(
-                "limit_ {} thresh_ {} maxthresh_ {} linterm_ {} q_weight_ {weight} gentle_ {} wait_ {} adaptive_ 0 \
-                 bytes_ {in_bytes} queue_in_bytes_ {in_bytes} mean_pktsize_ {packet_bytes}",
-                most / unit,
-                ramp.min / mean,
-                ramp.max / mean,
-                1.0 / ramp.max_probability,
-                ramp.gentle,
-                config.spreading == Spreading::AtLeast,
-            );
-            Ns2Queue::new("RED", variables)
-        })
-    }
-}
+impl Part for Spec {}
 
 /// How the average decays while the link idles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

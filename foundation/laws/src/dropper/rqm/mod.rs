@@ -58,7 +58,7 @@ pub use rate::{Estimator, Meter, Seen};
 
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _};
-use crate::part::{Part, has_queue};
+use crate::part::Part;
 use crate::queueing::Queueing;
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
@@ -160,9 +160,7 @@ pub struct Spec {
     pub clamp_limit: Option<f64>,
 }
 
-impl Part for Spec {
-    has_queue!();
-}
+impl Part for Spec {}
 
 /// The unit of `alpha`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -59,7 +59,7 @@ pub use bins::{Bin, Bins, Least, Steps};
 
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _, Parameter};
-use crate::part::{Part, has_queue};
+use crate::part::Part;
 use crate::queueing::Queueing;
 use crate::site::{Room, Site};
 use crate::spec::{Measure, Quantity};
@@ -153,9 +153,7 @@ pub struct Spec {
     pub mark_limit: Option<f64>,
 }
 
-impl Part for Spec {
-    has_queue!();
-}
+impl Part for Spec {}
 
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use super::site;
 use fairwire_catalogue::{self as catalogue};
 use fairwire_core::Duration;
 use fairwire_core::units::Amount;
-use fairwire_laws::dropper::afd::{Shared, ft, nft, sb};
+use fairwire_laws::dropper::afd::{Samples, Shared, ft, nft, sb};
 use fairwire_laws::spec::Measure;
 
 #[test]
@@ -43,13 +43,16 @@ fn defaults_follow_the_buffer_and_the_measure() {
     assert_eq!((control(40).alpha, control(40).beta), (1.7, 1.8));
     assert_eq!(control(400).interval.ns() * 160, 1_000_000_000);
     assert_eq!(control(40).interval, Duration::from_us(1600)); // 40 packets leave in 32 ms
-    let bytes = sb::Spec { measure: Some(Measure::Bytes), ..sb::Spec::default() };
+    let samples = Samples { measure: Some(Measure::Bytes), ..Samples::default() };
+    let bytes = sb::Spec { samples };
     let bytes = |packets| bytes.check(&site(Amount::Packets(packets))).expect("allowed");
     assert_eq!((bytes(40).common.control.target, bytes(400).common.control.target), (10_000.0, 50_000.0));
     assert_eq!((bytes(40).sampling.samples, bytes(40).sampling.typical), (1000, 1000));
     let nft = nft::Spec::default().check(&site(Amount::Packets(40))).expect("allowed");
     assert_eq!((nft.sampling.probability, nft.set_size, nft.reuse), (0.2, 5, 0.06));
     // A gain that is typed moves the other along.
-    let typed = ft::Spec { shared: Shared { alpha: Some(0.5), ..Shared::default() }, ..ft::Spec::default() };
+    let shared = Shared { alpha: Some(0.5), ..Shared::default() };
+    let samples = Samples { shared, ..Samples::default() };
+    let typed = ft::Spec { samples, ..ft::Spec::default() };
     assert_eq!(typed.check(&site(Amount::Packets(40))).expect("allowed").common.control.beta, 0.6);
 }

@@ -180,21 +180,16 @@ const BETA: f64 = 1.803_456_789;
 
 fn config(measure: Measure) -> nft::Config {
     let weights = Weights([(ClassNumber(WEIGHTED), 2.5)].into());
-    let spec = nft::Spec {
-        measure: Some(measure),
-        set_size: Some(3),
-        reuse: Some(0.2),
-        shared: Shared {
-            weights: Some(weights),
-            alpha: Some(ALPHA),
-            beta: Some(BETA),
-            interval: Some(Duration::from_us(6250).into()),
-            mark_limit: Some(1.0),
-            ..Shared::default()
-        },
-        samples: Samples { samples: Some(60), ..Samples::default() },
-        ..nft::Spec::default()
+    let shared = Shared {
+        weights: Some(weights),
+        alpha: Some(ALPHA),
+        beta: Some(BETA),
+        interval: Some(Duration::from_us(6250).into()),
+        mark_limit: Some(1.0),
+        ..Shared::default()
     };
+    let samples = Samples { shared, measure: Some(measure), samples: Some(60), ..Samples::default() };
+    let spec = nft::Spec { samples, set_size: Some(3), reuse: Some(0.2) };
     spec.check(&site(Amount::Packets(60))).expect("allowed")
 }
 

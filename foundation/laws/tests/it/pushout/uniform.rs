@@ -5,7 +5,6 @@ use fairwire_core::units::Amount;
 use fairwire_core::{Buffer, Dropper, Seed, Time, Victim};
 use fairwire_laws::dropper::lqd::{self, Lqd};
 use fairwire_laws::dropper::rnd::{self, Rnd};
-use fairwire_laws::queueing::Queueing;
 
 /// Chi-square with 2 degrees of freedom: 13.8 has probability 0.001.
 fn assert_even(counts: [u32; 3]) {
@@ -72,8 +71,7 @@ fn of_queues_above_their_part_each_is_as_likely_however_long() {
     for typed in ways() {
         let spec: rnd::Spec = toml::from_str(&typed).expect("well-formed");
         let pool = if typed.contains("bytes") { Amount::Bytes(4_000) } else { BUFFER };
-        let spec = rnd::Spec { queue: Queueing { buffer: Some(pool.into()), ..spec.queue.clone() }, ..spec };
-        let config = spec.check(&site(BUFFER)).expect("allowed");
+        let config = spec.check(&site(pool)).expect("allowed");
         // Six flows with the arrival: a part is 6.67 packets, or 667 bytes.
         let counts = counts(&mut Rnd::new(config, Seed(3).stream("rnd")), &[7, 6, 17, 1, 9]);
         assert_eq!((counts[1], counts[3]), (0, 0), "{typed}");

@@ -259,7 +259,7 @@ fn enough_room_was_made_to_decide() {
 
 #[test]
 fn one_long_arrival_pushes_out_from_several_queues_and_the_victim_is_found_anew_each_time() {
-    let spec = lqd::Spec { measure: Some(Measure::Bytes), ..lqd::Spec::default() };
+    let spec: lqd::Spec = toml::from_str("measure = 'bytes'").expect("well-formed");
     let config = spec.check(&site(Amount::Bytes(3_000))).expect("allowed");
     let mut queue = Queue::new(config.limit, Fcfs, Lqd::new(config, Seed(1).stream("lqd")));
     for (frame, flow, len) in [(0, 1, 600), (1, 1, 500), (2, 2, 1000), (3, 3, 900)] {
@@ -330,7 +330,7 @@ fn a_queue_weighs_what_the_packet_that_began_it_weighs() {
 
 #[test]
 fn dropped_at_the_tail_the_longest_queue_that_arrives_is_refused() {
-    let spec = lqd::Spec { drop: Some(End::Tail), ..lqd::Spec::default() };
+    let spec: lqd::Spec = toml::from_str("drop = 'tail'").expect("well-formed");
     let config = spec.check(&site(Amount::Packets(4))).expect("allowed");
     let mut lqd = Lqd::new(config.clone(), Seed(1).stream("lqd"));
     let mut buffer = Buffer::new(config.limit);

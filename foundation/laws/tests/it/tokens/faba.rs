@@ -11,8 +11,8 @@ use fairwire_core::{
     Buffer, Discipline, Dropper, Ecn, EcnPolicy, FlowKey, Ignore, Packet, Queue, Rng, Seed, Time, Verdict,
     Victim,
 };
-use fairwire_laws::dropper::faba::{BetaRule, Choice, Config, Faba, Knees, Share, Spec, Supply, TOKEN};
-use fairwire_laws::spec::{ClassNumber, Measure, Quantity, Weights};
+use fairwire_laws::dropper::faba::{BetaRule, Choice, Config, Faba, Knees, Spec, Supply, TOKEN};
+use fairwire_laws::spec::{ClassNumber, Measure, Quantity, Share, Weights};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 

@@ -9,8 +9,8 @@ use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Ignore, Queue, Rng, Seed, Time};
 use fairwire_laws::dropper::faba::{Supply, TOKEN};
-use fairwire_laws::dropper::hfaba::{Class, Config, Hfaba, Spec};
-use fairwire_laws::spec::Measure;
+use fairwire_laws::dropper::hfaba::{Config, Hfaba, Spec};
+use fairwire_laws::spec::{Measure, TreeClass};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -24,7 +24,7 @@ fn queue(config: &Config, seed: u64) -> Queue<Fcfs, Hfaba> {
 
 /// Classes as (id, weight, parent).
 fn tree(classes: &[(u32, f64, Option<u32>)]) -> Spec {
-    let class = |&(id, weight, parent)| Class { id: Some(id), weight: Some(weight), parent };
+    let class = |&(id, weight, parent)| TreeClass { id: Some(id), weight: Some(weight), parent };
     Spec { class: Some(classes.iter().map(class).collect()), ..Spec::default() }
 }
 

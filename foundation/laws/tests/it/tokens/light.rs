@@ -5,8 +5,8 @@ use super::{max_min, of_class, site};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Ignore, Queue, Seed, Time};
-use fairwire_laws::dropper::hfaba::{Class, Hfaba, Spec};
-use fairwire_laws::spec::Measure;
+use fairwire_laws::dropper::hfaba::{Hfaba, Spec};
+use fairwire_laws::spec::{Measure, TreeClass};
 
 const LINK_BPS: u64 = 50_000_000;
 const FULL: u32 = 1538;
@@ -33,7 +33,7 @@ impl Source {
 /// Bit/s that the class of a flood gets in 6 s, of which a seventh of the link is its part; `light`
 /// flows of short packets share it.
 fn flood_with(light: u64, cap: bool) -> f64 {
-    let class = |id, weight| Class { id: Some(id), weight: Some(weight), parent: None };
+    let class = |id, weight| TreeClass { id: Some(id), weight: Some(weight), parent: None };
     let spec = Spec {
         measure: Some(Measure::Bytes),
         cap: Some(cap),

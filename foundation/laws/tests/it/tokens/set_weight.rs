@@ -7,6 +7,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{Control, Discipline, Dropper, Ignore, Queue, Seed, Time, Weight};
 use fairwire_laws::dropper::faba::{self, Faba, TOKEN};
 use fairwire_laws::dropper::hfaba::{self, Hfaba};
+use fairwire_laws::spec::TreeClass;
 use proptest::prelude::*;
 
 const PACKETS: u32 = 24;
@@ -21,7 +22,7 @@ fn faba(typed: &str) -> Queue<Fcfs, Faba> {
 fn hfaba(weights: [f64; 5]) -> Queue<Fcfs, Hfaba> {
     let class = |(id, weight): (u32, &f64)| {
         let parent = (id > 2).then_some(2);
-        hfaba::Class { id: Some(id), weight: Some(*weight), parent }
+        TreeClass { id: Some(id), weight: Some(*weight), parent }
     };
     let class = Some((1..).zip(&weights).map(class).collect());
     let config = hfaba::Spec { class, ..Default::default() }.check(&site(Amount::Packets(PACKETS)));

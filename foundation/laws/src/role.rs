@@ -1,0 +1,41 @@
+//! What parameters are to those who do not know whose they are: a gateway that suits a discipline to
+//! its link, a discipline around it. A field says it by `#[parameter(is = role::BUFFER)]`.
+
+use crate::spec::{EcnChoice, Measure, Quantity, Share, TreeClass, Weights};
+use alloc::vec::Vec;
+use fairwire_core::Duration;
+use fairwire_core::units::Amount;
+use fairwire_parameters::Role;
+
+/// How much may wait; the site's, if not given.
+pub const BUFFER: Role<Quantity<Amount>> = Role::named("buffer");
+
+/// What becomes of signals; that of the discipline around it, if not given.
+pub const ECN: Role<EcnChoice> = Role::named("ecn");
+
+/// What flows are counted in: by default bytes on a real link.
+pub const MEASURE: Role<Measure> = Role::named("measure");
+
+/// The length of a round, in which a flow's packets are served in trains.
+pub const ROUND: Role<Quantity<Duration>> = Role::named("round");
+
+/// The number of queues.
+pub const QUEUES: Role<u32> = Role::named("queues");
+
+/// The maximum number of flows with state.
+pub const FLOWS: Role<u32> = Role::named("flows");
+
+/// Nothing is dropped below this backlog.
+pub const FREE_BELOW: Role<Quantity<Amount>> = Role::named("free below");
+
+/// The weights of classes.
+pub const WEIGHTS: Role<Weights> = Role::named("weights");
+
+/// The weights of classes, where each flow of a class has the weight of the class.
+pub const FLOW_WEIGHTS: Role<Weights> = Role::named("weights of flows");
+
+/// What has a bucket, and a weight.
+pub const SHARE_BETWEEN: Role<Share> = Role::named("share between");
+
+/// A tree of classes by weights.
+pub const TREE: Role<Vec<TreeClass>> = Role::named("tree");

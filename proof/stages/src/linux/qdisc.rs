@@ -1,0 +1,109 @@
+//! What Linux calls a discipline, as `tc qdisc` takes it.
+
+use crate::same::{first_come, packets, row};
+use fairwire_core::Duration;
+use fairwire_experiment::{CannotRun, Plan};
+use fairwire_laws::Site;
+use fairwire_laws::compose::fq_codel;
+use fairwire_laws::dropper::pie::Estimate;
+use fairwire_laws::dropper::{codel, pie, tail_drop};
+use fairwire_laws::spec::{EcnChoice, Measure};
+
+/// A queueing discipline of Linux.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Qdisc {
+    /// Its name and its parameters, but for `timer`.
+    parameters: String,
+    /// The name of a time that the kernel counts in ticks of its clock, and how long it is to take.
+    timer: Option<(&'static str, Duration)>,
+    /// The kernel's module for it; `None` where that is always there.
+    pub module: Option<&'static str>,
+}
+
+impl Qdisc {
+    /// Linux's discipline that is the same as that of `plan`.
+    ///
+    /// # Errors
+    /// Where Linux has none, or not with these parameters.
+    pub(crate) fn of(plan: &Plan<'_>) -> Result<Qdisc, CannotRun> {
+        let same = plan.of_part(|part, site| {
+            row(part, site, fifo)
+                .or_else(|| row(part, site, codel))
+                .or_else(|| row(part, site, pie))
+                .or_else(|| row(part, site, fq_codel))
+        });
+        same.ok_or_else(|| {
+            let given = format!("`{}`, with its parameters", plan.label());
+            CannotRun::new(given, "a discipline that Linux has, with parameters that Linux has too")
+        })
+    }
+
+    /// What `tc qdisc` takes, for a kernel with ticks of this length. Its timers ring a tick after
+    /// their time, so they are set to less.
+    pub(crate) fn line(&self, tick: Duration) -> String {
+        let Qdisc { parameters, timer, .. } = self;
+        timer.map_or_else(
+            || parameters.clone(),
+            |(name, takes)| {
+                let us = takes.ns().saturating_sub(tick.ns()).div_ceil(1000).max(1);
+                format!("{parameters} {name} {us}us")
+            },
+        )
+    }
+}
+
+fn us(time: Duration) -> u64 {
+    time.ns() / 1000
+}
+
+fn fifo(spec: &tail_drop::Spec, site: &Site<'_>) -> Option<Qdisc> {
+    let limit = first_come(&spec.queue, site)?;
+    let parameters = match packets(limit) {
+        Some(packets) => format!("pfifo limit {packets}"),
+        None => format!("bfifo limit {}", limit.max_bytes()),
+    };
+    Some(Qdisc { parameters, timer: None, module: None })
+}
+
+fn codel(spec: &codel::Spec, site: &Site<'_>) -> Option<Qdisc> {
+    let packets = packets(first_come(&spec.queue, site)?)?;
+    let parameters = format!("codel limit {packets} {}", control(&spec.control, spec.queue.ecn)?);
+    Some(Qdisc { parameters, timer: None, module: Some("sch_codel") })
+}
+
+/// The kernel's own arithmetic is the only one that it has, and its MTU that of the interface.
+fn control(control: &codel::Control, ecn: Option<EcnChoice>) -> Option<String> {
+    let codel::CheckedControl { target, interval, .. } = control.checked().ok()?;
+    let threshold =
+        control.ce_threshold.map_or(String::new(), |time| format!(" ce_threshold {}us", us(time.0)));
+    let ecn = if ecn == Some(EcnChoice::Mark) { "ecn" } else { "noecn" };
+    (control.mtu.is_none())
+        .then(|| format!("target {}us interval {}us {ecn}{threshold}", us(target), us(interval)))
+}
+
+/// With the kernel's own gains: `tc` counts them in units of its own.
+fn pie(spec: &pie::Spec, site: &Site<'_>) -> Option<Qdisc> {
+    let packets = packets(first_come(&spec.queue, site)?)?;
+    let own = &spec.control;
+    let has_its_gains = own.alpha.is_none() && own.beta.is_none() && own.max_burst.is_none();
+    let pie::Terms { target, update, measure, derandomize, cap, boost, delay, .. } =
+        spec.check(site).ok()?.terms;
+    let bytes = if measure == Measure::Bytes { " bytemode" } else { "" };
+    let ecn = if spec.queue.ecn == Some(EcnChoice::Mark) { " ecn" } else { "" };
+    let estimate = if delay == Estimate::Rate { " dq_rate_estimator" } else { "" };
+    (has_its_gains && derandomize && cap && boost).then(|| Qdisc {
+        parameters: format!("pie limit {packets} target {}us{bytes}{ecn}{estimate}", us(target)),
+        timer: Some(("tupdate", update)),
+        module: Some("sch_pie"),
+    })
+}
+
+fn fq_codel(spec: &fq_codel::Spec, site: &Site<'_>) -> Option<Qdisc> {
+    let packets = packets(spec.check(site).ok()?.limit)?;
+    let is_plain = spec.hosts != Some(true) && spec.round.is_none();
+    let (queues, quantum) = (spec.queues.unwrap_or(1024), spec.quantum.map_or(1514, |quantum| quantum.0.0));
+    let batch = spec.batch.map_or(String::new(), |batch| format!(" drop_batch {batch}"));
+    let codel = control(&spec.codel, spec.ecn).filter(|_| is_plain)?;
+    let parameters = format!("fq_codel limit {packets} flows {queues} quantum {quantum} {codel}{batch}");
+    Some(Qdisc { parameters, timer: None, module: Some("sch_fq_codel") })
+}

@@ -1,0 +1,32 @@
+//! What another program calls a discipline, by the type of its parameters: each stage has a table.
+
+use fairwire_core::Limit;
+use fairwire_laws::Site;
+use fairwire_laws::part::Part;
+use fairwire_laws::queueing::Queueing;
+use fairwire_laws::scheduler::Kind;
+use std::any::Any;
+
+/// A row of a table: what `same` says of the parameters of `part` at `site`, if they are of its
+/// type.
+pub(crate) fn row<S: 'static, R>(
+    part: &dyn Part,
+    site: &Site<'_>,
+    same: fn(&S, &Site<'_>) -> Option<R>,
+) -> Option<R> {
+    let part: &dyn Any = part;
+    same(part.downcast_ref()?, site)
+}
+
+/// The limit of the buffer, where packets leave first come, first served: the only order that
+/// droppers of other programs have.
+pub(crate) fn first_come(queue: &Queueing, site: &Site<'_>) -> Option<Limit> {
+    let is_first_come = queue.scheduler.as_ref().is_none_or(|service| service.name == Kind::Fcfs);
+    let amount = queue.buffer.map_or(site.buffer, |own| own.0);
+    is_first_come.then(|| amount.limit(site.rate))
+}
+
+/// What is counted in packets; `None` for a limit in bytes.
+pub(crate) fn packets(limit: Limit) -> Option<u32> {
+    (!limit.is_in_bytes()).then(|| limit.max_packets())
+}
