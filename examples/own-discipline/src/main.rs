@@ -38,15 +38,14 @@ impl DisciplineSpec for Spec {
 
     fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
         self.checked().of(NAME)?;
-        site.room(NAME, self.queue.buffer)?;
-        self.queue.service(NAME, site)?;
+        self.queue.check(NAME, site)?;
         Ok(())
     }
 
     fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
-        let room = site.room(NAME, self.queue.buffer)?;
-        let law = Linear { start: self.checked().of(NAME)?.start, most: room.packets, rng: site.rng(NAME) };
-        Ok(self.queue.serve(NAME, room.limit, law, site)?)
+        let queue = self.queue.check(NAME, site)?;
+        let start = self.checked().of(NAME)?.start;
+        Ok(queue.serve(Linear { start, most: queue.room.packets, rng: site.rng(NAME) }))
     }
 }
 

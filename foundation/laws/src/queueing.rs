@@ -4,11 +4,11 @@
 use crate::error::BadParameter;
 use crate::role;
 use crate::scheduler::service::{CheckedService, SCHEDULER, Service};
-use crate::site::Site;
+use crate::site::{Room, Site};
 use crate::spec::{EcnChoice, Quantity};
 use alloc::boxed::Box;
 use fairwire_core::units::Amount;
-use fairwire_core::{Discipline, Dropper, Limit};
+use fairwire_core::{Discipline, Dropper};
 use fairwire_parameters::parameters;
 
 /// The parameters that every dropper has.
@@ -35,20 +35,29 @@ impl From<Amount> for Queueing {
     }
 }
 
-impl Queueing {
-    /// The order of service of `discipline`, checked.
-    pub fn service(&self, discipline: &'static str, site: &Site<'_>) -> Result<CheckedService, BadParameter> {
-        Service::check(&self.scheduler, discipline, site)
-    }
+/// A checked [`Queueing`]: everything but the dropper.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckedQueue {
+    /// How much may wait.
+    pub room: Room,
+    /// What becomes of signals.
+    pub ecn: EcnChoice,
+    /// The order of service.
+    pub service: CheckedService,
+}
 
-    /// `discipline`, with room for `limit` and `dropper` to refuse, mark and make room.
-    pub fn serve<D: Dropper + 'static>(
-        &self,
-        discipline: &'static str,
-        limit: Limit,
-        dropper: D,
-        site: &Site<'_>,
-    ) -> Result<Box<dyn Discipline>, BadParameter> {
-        Ok(self.service(discipline, site)?.queue(limit, self.ecn.unwrap_or_default(), dropper))
+impl Queueing {
+    /// Checks what was typed for `discipline` against the site.
+    pub fn check(&self, discipline: &'static str, site: &Site<'_>) -> Result<CheckedQueue, BadParameter> {
+        let room = site.room(discipline, self.buffer)?;
+        let service = Service::check(&self.scheduler, discipline, site)?;
+        Ok(CheckedQueue { room, ecn: self.ecn.unwrap_or_default(), service })
+    }
+}
+
+impl CheckedQueue {
+    /// The discipline, with `dropper` to refuse, mark and make room.
+    pub fn serve(&self, dropper: impl Dropper + 'static) -> Box<dyn Discipline> {
+        self.service.queue(self.room.limit, self.ecn, dropper)
     }
 }

@@ -40,6 +40,7 @@ use crate::about::{About, Family};
 use crate::dropper::push_out::{self, Config, Shares};
 use crate::error::BadParameter;
 use crate::part::Part;
+use crate::queueing::CheckedQueue;
 use crate::site::Site;
 use alloc::boxed::Box;
 use fairwire_core::{
@@ -72,14 +73,14 @@ impl Part for Spec {}
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         self.parameters.check(NAME, site)
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        self.parameters.queue.serve(NAME, config.limit, Alqd::new(config), site)
+        let (queue, config) = self.check(site)?;
+        Ok(queue.serve(Alqd::new(config)))
     }
 }
 

@@ -40,7 +40,7 @@
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _};
 use crate::part::Part;
-use crate::queueing::Queueing;
+use crate::queueing::{CheckedQueue, Queueing};
 use crate::site::Site;
 use crate::spec::Measure;
 use alloc::boxed::Box;
@@ -102,25 +102,25 @@ pub struct Config {
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.queue.buffer)?;
-        self.queue.service(NAME, site)?;
-        Ok(Config {
-            limit: room.limit,
+        let queue = self.queue.check(NAME, site)?;
+        let config = Config {
+            limit: queue.room.limit,
             measure: given.measure,
-            virtual_buffer: room.amount.in_bytes(site.packet_bytes, site.rate),
+            virtual_buffer: queue.room.amount.in_bytes(site.packet_bytes, site.rate),
             capacity: site.rate.bps() as f64 / 8.0,
             utilization: given.utilization,
             alpha: given.alpha,
             packet_bytes: site.packet_bytes,
-        })
+        };
+        Ok((queue, config))
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        self.queue.serve(NAME, config.limit, Avq::new(config), site)
+        let (queue, config) = self.check(site)?;
+        Ok(queue.serve(Avq::new(config)))
     }
 }
 

@@ -36,7 +36,7 @@
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _};
 use crate::part::Part;
-use crate::queueing::Queueing;
+use crate::queueing::{CheckedQueue, Queueing};
 use crate::site::Site;
 use crate::spec::{Measure, Quantity};
 use alloc::boxed::Box;
@@ -121,17 +121,16 @@ pub struct Config {
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.queue.buffer)?;
-        self.queue.service(NAME, site)?;
+        let queue = self.queue.check(NAME, site)?;
         let measure = given.measure;
         let counted = |typed: Quantity<Amount>| match measure {
             Measure::Packets => typed.0.in_packets(site.packet_bytes, site.rate),
             Measure::Bytes => typed.0.in_bytes(site.packet_bytes, site.rate),
         };
-        Ok(Config {
-            limit: room.limit,
+        let config = Config {
+            limit: queue.room.limit,
             measure,
             increase: given.increase,
             decrease: given.decrease,
@@ -139,14 +138,14 @@ impl Spec {
             threshold: self.threshold.map(counted),
             idle_decay: given.idle_decay,
             packet_bytes: site.packet_bytes,
-        })
+        };
+        Ok((queue, config))
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        let blue = Blue::new(config, site.rng(NAME));
-        self.queue.serve(NAME, config.limit, blue, site)
+        let (queue, config) = self.check(site)?;
+        Ok(queue.serve(Blue::new(config, site.rng(NAME))))
     }
 }
 

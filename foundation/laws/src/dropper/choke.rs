@@ -42,7 +42,7 @@ use crate::about::{About, Family};
 use crate::dropper::red::{self, IdleRule, Red};
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::part::Part;
-use crate::queueing::Queueing;
+use crate::queueing::{CheckedQueue, Queueing};
 use crate::site::Site;
 use crate::spec::{Measure, Quantity};
 use alloc::boxed::Box;
@@ -200,10 +200,10 @@ impl Config {
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
         let of_choke = |bad| BadParameter { discipline: NAME, ..bad };
-        let red = self.red(&given).check(site).map_err(of_choke)?;
+        let (queue, red) = self.red(&given).check(site).map_err(of_choke)?;
         let draws = given.draws;
         let draws = match given.regions {
             None => Draws::Fixed(draws),
@@ -214,13 +214,13 @@ impl Spec {
             }
             Some(regions) => Draws::Regions(regions),
         };
-        Ok(Config { red, draws, compare: given.compare })
+        Ok((queue, Config { red, draws, compare: given.compare }))
     }
 
     /// What was typed that is RED's.
     fn red(&self, given: &Checked) -> red::Spec {
         red::Spec {
-            queue: Queueing { ecn: None, ..self.queue.clone() },
+            queue: self.queue.clone(),
             measure: Some(given.measure),
             min_threshold: self.min_threshold,
             max_threshold: self.max_threshold,
@@ -236,10 +236,8 @@ impl Spec {
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        let limit = config.red.limit;
-        let choke = Choke::new(config, site.rng(NAME), site.rng("choke/red"));
-        self.queue.serve(NAME, limit, choke, site)
+        let (queue, config) = self.check(site)?;
+        Ok(queue.serve(Choke::new(config, site.rng(NAME), site.rng("choke/red"))))
     }
 }
 
@@ -354,7 +352,7 @@ mod tests {
             stream: "test",
         };
         // Thresholds of 20 and 40 packets.
-        let config = Spec { regions: Some(4), ..Spec::default() }.check(&site).expect("it makes sense");
+        let (_, config) = Spec { regions: Some(4), ..Spec::default() }.check(&site).expect("it makes sense");
         let draws = [20.0, 24.9, 25.0, 39.0, 60.0].map(|average| config.draws_at(average));
         assert_eq!(draws, [2, 2, 4, 8, 8]);
     }

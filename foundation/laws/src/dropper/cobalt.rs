@@ -42,13 +42,13 @@ use crate::about::{About, Family};
 use crate::dropper::law::{Law, OneQueue};
 use crate::error::{BadParameter, Of as _};
 use crate::part::Part;
-use crate::queueing::Queueing;
+use crate::queueing::{CheckedQueue, Queueing};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use alloc::boxed::Box;
 use fairwire_core::units::Size;
 use fairwire_core::{
-    Backlog, Cause, Discipline, Duration, EcnPolicy, Limit, Packet, Probe, Rng, Time, Unit, Verdict,
+    Backlog, Cause, Discipline, Duration, EcnPolicy, Packet, Probe, Rng, Time, Unit, Verdict,
 };
 use fairwire_parameters::parameters;
 
@@ -136,15 +136,6 @@ impl Control {
     }
 }
 
-/// A checked [`Spec`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Config {
-    /// How much may wait.
-    pub limit: Limit,
-    /// The law's parameters.
-    pub terms: Terms,
-}
-
 /// The parameters of the law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
@@ -166,19 +157,18 @@ pub struct Terms {
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
-        self.queue.service(NAME, site)?;
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Terms), BadParameter> {
+        let queue = self.queue.check(NAME, site)?;
         let given = self.checked().of(NAME)?;
         let steps = (given.increase, given.decrease);
-        let terms = self.control.terms(NAME, self.queue.ecn.unwrap_or_default(), steps, site)?;
-        Ok(Config { limit: site.room(NAME, self.queue.buffer)?.limit, terms })
+        let terms = self.control.terms(NAME, queue.ecn, steps, site)?;
+        Ok((queue, terms))
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        let cobalt = OneQueue::<Cobalt>::new(Common::new(config.terms, site.rng(NAME)));
-        self.queue.serve(NAME, config.limit, cobalt, site)
+        let (queue, terms) = self.check(site)?;
+        Ok(queue.serve(OneQueue::<Cobalt>::new(Common::new(terms, site.rng(NAME)))))
     }
 }
 

@@ -37,15 +37,13 @@ use crate::about::{About, Family};
 use crate::dropper::law::{Law, OneQueue};
 use crate::error::{BadParameter, Of as _};
 use crate::part::Part;
-use crate::queueing::Queueing;
+use crate::queueing::{CheckedQueue, Queueing};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Quantity};
 use crate::timer::rescheduled;
 use alloc::boxed::Box;
 use fairwire_core::units::Size;
-use fairwire_core::{
-    Backlog, Cause, Discipline, Duration, EcnPolicy, Limit, Packet, Probe, Time, Unit, Verdict,
-};
+use fairwire_core::{Backlog, Cause, Discipline, Duration, EcnPolicy, Packet, Probe, Time, Unit, Verdict};
 use fairwire_parameters::parameters;
 #[cfg(feature = "serde")]
 use schemars::JsonSchema;
@@ -143,15 +141,6 @@ impl Control {
     }
 }
 
-/// A checked [`Spec`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// How much may wait.
-    pub limit: Limit,
-    /// The law's parameters.
-    pub terms: Terms,
-}
-
 /// The parameters of the law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
@@ -186,19 +175,16 @@ pub enum Rules {
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
-        self.queue.service(NAME, site)?;
-        Ok(Config {
-            limit: site.room(NAME, self.queue.buffer)?.limit,
-            terms: self.control.terms(NAME, self.queue.ecn.unwrap_or_default(), site)?,
-        })
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Terms), BadParameter> {
+        let queue = self.queue.check(NAME, site)?;
+        let terms = self.control.terms(NAME, queue.ecn, site)?;
+        Ok((queue, terms))
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        let codel = OneQueue::<Codel>::new(config.terms);
-        self.queue.serve(NAME, config.limit, codel, site)
+        let (queue, terms) = self.check(site)?;
+        Ok(queue.serve(OneQueue::<Codel>::new(terms)))
     }
 }
 

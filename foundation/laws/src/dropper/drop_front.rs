@@ -31,10 +31,10 @@
 use crate::about::{About, Family};
 use crate::error::BadParameter;
 use crate::part::Part;
-use crate::queueing::Queueing;
+use crate::queueing::{CheckedQueue, Queueing};
 use crate::site::Site;
 use alloc::boxed::Box;
-use fairwire_core::{Buffer, Discipline, Dropper, Limit, Packet, Time, Victim};
+use fairwire_core::{Buffer, Discipline, Dropper, Packet, Time, Victim};
 use fairwire_parameters::parameters;
 
 /// Its description in the catalogue.
@@ -60,24 +60,15 @@ pub struct Spec {
 
 impl Part for Spec {}
 
-/// A checked [`Spec`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// How much may wait.
-    pub limit: Limit,
-}
-
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
-        self.queue.service(NAME, site)?;
-        Ok(Config { limit: site.room(NAME, self.queue.buffer)?.limit })
+    pub fn check(&self, site: &Site<'_>) -> Result<CheckedQueue, BadParameter> {
+        self.queue.check(NAME, site)
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        self.queue.serve(NAME, config.limit, DropFront, site)
+        Ok(self.check(site)?.serve(DropFront))
     }
 }
 

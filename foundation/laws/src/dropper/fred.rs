@@ -51,7 +51,7 @@ use crate::about::{About, Family};
 use crate::dropper::red::{Ramp, Spreading};
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::part::Part;
-use crate::queueing::Queueing;
+use crate::queueing::{CheckedQueue, Queueing};
 use crate::site::{Room, Site};
 use crate::spec::{Measure, Quantity};
 use alloc::boxed::Box;
@@ -155,21 +155,21 @@ const STRIKES: u32 = 1;
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.queue.buffer)?;
-        self.queue.service(NAME, site)?;
-        let min_q = Amount::Packets(if room.packets < LARGE_BUFFER { 2 } else { 4 });
-        Ok(Config {
-            limit: room.limit,
+        let queue = self.queue.check(NAME, site)?;
+        let min_q = Amount::Packets(if queue.room.packets < LARGE_BUFFER { 2 } else { 4 });
+        let config = Config {
+            limit: queue.room.limit,
             measure: given.measure,
-            ramp: self.ramp(&room, site)?,
+            ramp: self.ramp(&queue.room, site)?,
             weight: given.weight,
             min_q: self.counted(self.min_q.map_or(min_q, |typed| typed.0), site),
             many_flow_support: given.many_flow_support,
             packet_bytes: site.packet_bytes,
             rate: site.rate,
-        })
+        };
+        Ok((queue, config))
     }
 
     fn counted(&self, amount: Amount, site: &Site<'_>) -> f64 {
@@ -197,9 +197,8 @@ impl Spec {
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        let fred = Fred::new(config, site.rng(NAME));
-        self.queue.serve(NAME, config.limit, fred, site)
+        let (queue, config) = self.check(site)?;
+        Ok(queue.serve(Fred::new(config, site.rng(NAME))))
     }
 }
 

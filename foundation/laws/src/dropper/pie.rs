@@ -39,12 +39,12 @@ use crate::about::{About, Family};
 use crate::dropper::law::{Law, OneQueue};
 use crate::error::{BadParameter, Of as _};
 use crate::part::Part;
-use crate::queueing::Queueing;
+use crate::queueing::{CheckedQueue, Queueing};
 use crate::site::Site;
 use crate::spec::{Measure, Quantity};
 use crate::timer::rescheduled;
 use alloc::boxed::Box;
-use fairwire_core::{Backlog, Cause, Discipline, Duration, Limit, Packet, Probe, Rng, Time, Unit, Verdict};
+use fairwire_core::{Backlog, Cause, Discipline, Duration, Packet, Probe, Rng, Time, Unit, Verdict};
 use fairwire_parameters::parameters;
 #[cfg(feature = "serde")]
 use schemars::JsonSchema;
@@ -142,15 +142,6 @@ pub enum Estimate {
     Rate,
 }
 
-/// A checked [`Spec`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Config {
-    /// How much may wait.
-    pub limit: Limit,
-    /// The law's parameters.
-    pub terms: Terms,
-}
-
 /// The parameters of the law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
@@ -182,12 +173,10 @@ pub struct Terms {
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
-        self.queue.service(NAME, site)?;
-        Ok(Config {
-            limit: site.room(NAME, self.queue.buffer)?.limit,
-            terms: self.terms(&self.control, NAME, site)?,
-        })
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Terms), BadParameter> {
+        let queue = self.queue.check(NAME, site)?;
+        let terms = self.terms(&self.control, NAME, site)?;
+        Ok((queue, terms))
     }
 
     /// The parameters of the law with this `control`, for whichever `discipline` uses it.
@@ -217,9 +206,8 @@ impl Spec {
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        let pie = OneQueue::<Pie>::new(Common { terms: config.terms, rng: site.rng(NAME) });
-        self.queue.serve(NAME, config.limit, pie, site)
+        let (queue, terms) = self.check(site)?;
+        Ok(queue.serve(OneQueue::<Pie>::new(Common { terms, rng: site.rng(NAME) })))
     }
 }
 

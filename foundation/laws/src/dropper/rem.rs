@@ -40,7 +40,7 @@
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _};
 use crate::part::Part;
-use crate::queueing::Queueing;
+use crate::queueing::{CheckedQueue, Queueing};
 use crate::site::{Room, Site};
 use crate::spec::{EcnChoice, Measure, Quantity};
 use crate::timer::rescheduled;
@@ -199,22 +199,22 @@ pub struct Judged {
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.queue.buffer)?;
-        self.queue.service(NAME, site)?;
+        let queue = self.queue.check(NAME, site)?;
         let marks = self.queue.ecn == Some(EcnChoice::Mark);
         let judged = Judged {
             capable_at_departure: marks && given.mark_at == MarkAt::Departure,
             incapable: !marks || given.drop_incapable,
         };
-        Ok(Config {
-            limit: room.limit,
+        let config = Config {
+            limit: queue.room.limit,
             measure: given.measure,
-            law: self.law(site, &room)?,
+            law: self.law(site, &queue.room)?,
             judged,
             packet_bytes: site.packet_bytes,
-        })
+        };
+        Ok((queue, config))
     }
 
     fn law(&self, site: &Site<'_>, room: &Room) -> Result<Law, BadParameter> {
@@ -233,9 +233,8 @@ impl Spec {
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        let rem = Rem::new(config, site.rng(NAME));
-        self.queue.serve(NAME, config.limit, rem, site)
+        let (queue, config) = self.check(site)?;
+        Ok(queue.serve(Rem::new(config, site.rng(NAME))))
     }
 }
 

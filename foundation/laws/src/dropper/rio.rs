@@ -46,7 +46,7 @@ use super::red::{Ramp, Spreading};
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::part::Part;
-use crate::queueing::Queueing;
+use crate::queueing::{CheckedQueue, Queueing};
 use crate::site::{Room, Site};
 use crate::spec::{Measure, Quantity};
 use alloc::boxed::Box;
@@ -239,10 +239,9 @@ const YELLOW: Defaults = Defaults { min: 0.1, max: 0.5, max_probability: 0.1 };
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.queue.buffer)?;
-        self.queue.service(NAME, site)?;
+        let queue = self.queue.check(NAME, site)?;
         let yellow = self.yellow.unwrap_or_default();
         let red = self.red.unwrap_or_default();
         let red = Thresholds {
@@ -250,15 +249,15 @@ impl Spec {
             max_threshold: red.max_threshold.or(yellow.max_threshold),
             max_probability: red.max_probability.or(yellow.max_probability),
         };
-        Ok(Config {
-            limit: room.limit,
+        let config = Config {
+            limit: queue.room.limit,
             measure: given.measure,
             coupling: given.coupling,
             colors: if self.red.is_some() { 3 } else { 2 },
             ramps: [
-                self.ramp("green", self.green.unwrap_or_default(), GREEN, &room, site)?,
-                self.ramp("yellow", yellow, YELLOW, &room, site)?,
-                self.ramp("red", red, YELLOW, &room, site)?,
+                self.ramp("green", self.green.unwrap_or_default(), GREEN, &queue.room, site)?,
+                self.ramp("yellow", yellow, YELLOW, &queue.room, site)?,
+                self.ramp("red", red, YELLOW, &queue.room, site)?,
             ],
             weight: given.weight,
             spreading: if given.wait { Spreading::AtLeast } else { Spreading::AtMost },
@@ -266,7 +265,8 @@ impl Spec {
             above_max: given.above_max,
             packet_bytes: site.packet_bytes,
             rate: site.rate,
-        })
+        };
+        Ok((queue, config))
     }
 
     fn ramp(
@@ -298,9 +298,8 @@ impl Spec {
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        let rio = Rio::new(config, site.rng(NAME));
-        self.queue.serve(NAME, config.limit, rio, site)
+        let (queue, config) = self.check(site)?;
+        Ok(queue.serve(Rio::new(config, site.rng(NAME))))
     }
 }
 

@@ -47,6 +47,7 @@ use crate::about::{About, Family};
 use crate::dropper::push_out::{self, Backlogs, Config};
 use crate::error::BadParameter;
 use crate::part::Part;
+use crate::queueing::CheckedQueue;
 use crate::site::Site;
 use alloc::boxed::Box;
 use fairwire_core::{
@@ -79,14 +80,15 @@ impl Part for Spec {}
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
-        self.parameters.check(NAME, site)?.with_few_weights(NAME, &self.parameters.queue)
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
+        let (queue, config) = self.parameters.check(NAME, site)?;
+        Ok((queue, config.with_few_weights(NAME, &self.parameters.queue)?))
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        self.parameters.queue.serve(NAME, config.limit, Rnd::new(config, site.rng(NAME)), site)
+        let (queue, config) = self.check(site)?;
+        Ok(queue.serve(Rnd::new(config, site.rng(NAME))))
     }
 }
 

@@ -52,7 +52,7 @@ use crate::dropper::faba::{Balance, Knees, Profile, TOKEN};
 use crate::error::{BadParameter, Of as _};
 use crate::memory;
 use crate::part::Part;
-use crate::queueing::Queueing;
+use crate::queueing::{CheckedQueue, Queueing};
 use crate::role;
 use crate::site::Site;
 use crate::spec::Measure;
@@ -116,20 +116,19 @@ pub struct Config {
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.queue.buffer)?;
-        self.queue.service(NAME, site)?;
+        let queue = self.queue.check(NAME, site)?;
         let measure = given.measure;
-        let (total, max_flows) = self.supply.check(NAME, measure, &room, site)?;
-        Ok(Config { limit: room.limit, measure, total, profile: self.knees.check(NAME)?, max_flows })
+        let (total, max_flows) = self.supply.check(NAME, measure, &queue.room, site)?;
+        let (limit, profile) = (queue.room.limit, self.knees.check(NAME)?);
+        Ok((queue, Config { limit, measure, total, profile, max_flows }))
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        let sfed = Sfed::new(config, site.rng(NAME));
-        self.queue.serve(NAME, config.limit, sfed, site)
+        let (queue, config) = self.check(site)?;
+        Ok(queue.serve(Sfed::new(config, site.rng(NAME))))
     }
 }
 

@@ -16,7 +16,7 @@ fn site() -> Site<'static> {
 }
 
 fn config() -> Config {
-    Spec::default().check(&site()).expect("the defaults are allowed")
+    Spec::default().check(&site()).expect("the defaults are allowed").1
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn the_adaptive_variant_finds_the_probability_that_the_load_needs() {
     // A fluid loop: the more is signalled, the less is sent. An average of 15, the middle of 10 and
     // 20, needs a probability of 0.1 here, so max_p must come to 0.2.
     let spec = Spec { adaptive: Some(true), weight: Some(1.0), ..Spec::default() };
-    let config = spec.check(&site()).expect("allowed");
+    let config = spec.check(&site()).expect("allowed").1;
     assert_eq!(config.adaptation.map(|rule| (rule.target_from, rule.target_to)), Some((14.0, 16.0)));
     for start in [0.011, 0.5] {
         let ramp = Ramp { max_probability: start, ..config.ramp };
@@ -319,7 +319,7 @@ fn the_adaptive_variant_finds_the_probability_that_the_load_needs() {
 #[test]
 fn the_adaptive_variant_keeps_its_bounds_and_makes_few_steps_after_a_long_silence() {
     let spec = Spec { adaptive: Some(true), max_probability: Some(0.5), ..Spec::default() };
-    let mut red = Red::new(spec.check(&site()).expect("allowed"), Seed(1).stream("bounds"));
+    let mut red = Red::new(spec.check(&site()).expect("allowed").1, Seed(1).stream("bounds"));
     let empty = Buffer::new(Limit::packets(40));
     let mut at = |s: u64| {
         let now = Time::from_ns(s * 1_000_000_000);
@@ -382,7 +382,7 @@ fn thresholds_typed_in_bytes_or_time_count_in_the_measure_chosen() {
             max_threshold: Some(Amount::Time(fairwire_core::Duration::from_ms(10)).into()),
             ..Spec::default()
         };
-        let ramp = spec.check(&site).expect("allowed").ramp;
+        let ramp = spec.check(&site).expect("allowed").1.ramp;
         (ramp.min, ramp.max)
     };
     assert_eq!(ramp(Measure::Packets), (5.0, 10.0));
@@ -402,7 +402,7 @@ fn signals_in_a_million(mean_packet: Option<u64>, len: u32) -> f64 {
         wait: Some(false),
         ..Spec::default()
     };
-    let mut red = Red::new(spec.check(&site()).expect("allowed"), Seed(3).stream("mean"));
+    let mut red = Red::new(spec.check(&site()).expect("allowed").1, Seed(3).stream("mean"));
     let mut buffer = Buffer::new(Limit::bytes(40_000));
     for frame in 0..10 {
         buffer.push(Packet::new(frame, 1000, 0.into(), Time::ZERO)); // 10 000 bytes: half way up
@@ -442,7 +442,7 @@ fn the_first_probabilities_after_a_signal_are_those_of_the_formula_with_the_mean
             measure: Measure::Bytes,
             weight: 1.0,
             spreading: Spreading::AtMost,
-            ..spec.check(&site()).expect("allowed")
+            ..spec.check(&site()).expect("allowed").1
         };
         let mut buffer = Buffer::new(Limit::bytes(40_000));
         for frame in 0..10 {
@@ -469,10 +469,10 @@ fn with_a_mean_packet_thresholds_in_packets_are_of_its_length_and_the_buffer_is_
         max_threshold: Some(Amount::Packets(15).into()),
         ..Spec::default()
     };
-    let config = spec.check(&site()).expect("allowed");
+    let config = spec.check(&site()).expect("allowed").1;
     // A quarter of 40 packets of 512 bytes.
     assert_eq!((config.ramp.min, config.ramp.max), (10.0 * 512.0, 15_000.0));
-    assert_eq!(config.limit, Spec::default().check(&site()).expect("allowed").limit);
-    let packets = Spec { measure: None, ..spec }.check(&site()).expect("allowed");
+    assert_eq!(config.limit, Spec::default().check(&site()).expect("allowed").1.limit);
+    let packets = Spec { measure: None, ..spec }.check(&site()).expect("allowed").1;
     assert_eq!((packets.ramp.min, packets.ramp.max), (10.0, 15.0));
 }

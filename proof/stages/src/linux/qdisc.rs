@@ -86,8 +86,7 @@ fn pie(spec: &pie::Spec, site: &Site<'_>) -> Option<Qdisc> {
     let packets = packets(first_come(&spec.queue, site)?)?;
     let own = &spec.control;
     let has_its_gains = own.alpha.is_none() && own.beta.is_none() && own.max_burst.is_none();
-    let pie::Terms { target, update, measure, derandomize, cap, boost, delay, .. } =
-        spec.check(site).ok()?.terms;
+    let pie::Terms { target, update, measure, derandomize, cap, boost, delay, .. } = spec.check(site).ok()?.1;
     let bytes = if measure == Measure::Bytes { " bytemode" } else { "" };
     let ecn = if spec.queue.ecn == Some(EcnChoice::Mark) { " ecn" } else { "" };
     let estimate = if delay == Estimate::Rate { " dq_rate_estimator" } else { "" };

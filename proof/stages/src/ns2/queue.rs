@@ -54,7 +54,7 @@ fn drop_tail(spec: &tail_drop::Spec, site: &Site<'_>) -> Option<Queue> {
 /// mean packets all the same.
 fn red(spec: &red::Spec, site: &Site<'_>) -> Option<Queue> {
     let limit: Limit = first_come(&spec.queue, site)?;
-    let config = spec.check(site).ok()?;
+    let (_, config) = spec.check(site).ok()?;
     let red::Config { measure, ramp, weight, packet_bytes, .. } = config;
     let is_ns2s = config.idle_rule == IdleRule::Ns2
         && config.spare_short_queue
@@ -85,7 +85,7 @@ fn red(spec: &red::Spec, site: &Site<'_>) -> Option<Queue> {
 /// total.
 fn rio(spec: &rio::Spec, site: &Site<'_>) -> Option<Queue> {
     let packets = packets(first_come(&spec.queue, site)?)?;
-    let config = spec.check(site).ok()?;
+    let (_, config) = spec.check(site).ok()?;
     let [green, yellow, _] = config.ramps;
     let is_ns2s = config.out_rule == OutRule::Ns2
         && config.coupling == Coupling::Coupled
@@ -114,7 +114,7 @@ fn rio(spec: &rio::Spec, site: &Site<'_>) -> Option<Queue> {
 /// With one packet more than it holds. The weight of the backlog cannot be set there.
 fn rem(spec: &rem::Spec, site: &Site<'_>) -> Option<Queue> {
     let packets = packets(first_come(&spec.queue, site)?)?;
-    let rem::Config { measure, law, packet_bytes, .. } = spec.check(site).ok()?;
+    let (_, rem::Config { measure, law, packet_bytes, .. }) = spec.check(site).ok()?;
     let Law { target, interval, gamma, alpha, phi, input_weight, .. } = law;
     (measure == Measure::Packets && alpha == 0.1).then(|| {
         let variables = format!(

@@ -88,22 +88,20 @@ impl DisciplineSpec for DropperSpec {
     const ABOUT: About = about("a dropper that is a class of Python");
 
     fn check(&self, site: &Site<'_>) -> Result<(), BuildError> {
-        site.room(DROPPER, self.queue.buffer)?;
-        self.queue.service(DROPPER, site)?;
+        self.queue.check(DROPPER, site)?;
         found(DROPPER, &self.class, Kind::Dropper)?;
         Ok(())
     }
 
     fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BuildError> {
-        let limit = site.room(DROPPER, self.queue.buffer)?.limit;
         let (class, run) = found(DROPPER, &self.class, Kind::Dropper)?;
         // A class that says "mark" means it.
         let ecn = Some(self.queue.ecn.unwrap_or(EcnChoice::Mark));
-        let queue = Queueing { ecn, ..self.queue.clone() };
-        let law = made(&run, |py| Law::new(py, &class, &run, (limit, site)));
+        let queue = Queueing { ecn, ..self.queue.clone() }.check(DROPPER, site)?;
+        let law = made(&run, |py| Law::new(py, &class, &run, (queue.room.limit, site)));
         Ok(match law {
-            Some(law) => queue.serve(DROPPER, limit, law, site)?,
-            None => queue.serve(DROPPER, limit, Nothing, site)?,
+            Some(law) => queue.serve(law),
+            None => queue.serve(Nothing),
         })
     }
 }

@@ -117,7 +117,7 @@ impl Entry {
         let service = Service::check(&scheduler, discipline, site).map_err(at_the_top)?;
         let queue = Queueing { buffer: self.buffer, ecn: self.ecn, scheduler };
         let pushed_out = push_out::Parameters { queue, measure: None, drop: None };
-        let mut longest = pushed_out.check(discipline, site).map_err(at_the_top)?;
+        let (_, mut longest) = pushed_out.check(discipline, site).map_err(at_the_top)?;
         if dropper == MakesRoom::Lqd {
             longest = longest.with_few_weights(discipline, &pushed_out.queue).map_err(at_the_top)?;
         }

@@ -47,7 +47,7 @@ use crate::dropper::afd::{self, Afd, INTERVAL, Meter};
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::memory;
 use crate::part::Part;
-use crate::queueing::Queueing;
+use crate::queueing::{CheckedQueue, Queueing};
 use crate::role;
 use crate::site::Site;
 use crate::spec::{Measure, Quantity};
@@ -154,14 +154,16 @@ impl Config {
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
-        self.queue.service(NAME, site)?;
-        site.room(NAME, self.queue.buffer)?; // so that there is a typical packet
+        let queue = self.queue.check(NAME, site)?;
         let of_1000_packets = || site.rate.time_to_send(1000 * u64::from(site.packet_bytes));
         let shortened = || of_1000_packets().clamp(Duration::from_us(1), Duration::from_secs(60));
         let age_period = given.age_period.unwrap_or_else(shortened);
-        let common = self.given(given.measure, age_period).check(site)?;
+        let half = Duration::from_ns((age_period.ns() / 2).max(1000));
+        let (room, shared, measure) = (queue.room, &self.shared, given.measure);
+        let common =
+            afd::Given { name: NAME, room, measure, shared, longest: half.min(INTERVAL) }.check(site)?;
         let counted = |amount| afd::counted(amount, common.measure, site);
         let elephant_threshold = self.elephant_threshold.map_or_else(
             || counted(Amount::Bytes(1_000_000)).min(counted(Amount::Time(Duration::from_ms(100)))),
@@ -178,25 +180,13 @@ impl Spec {
             max_flows: given.max_flows,
             most: counted(Amount::Time(age_period)).max(1.0),
         };
-        Ok(Config { common, trap })
-    }
-
-    fn given(&self, measure: Measure, age_period: Duration) -> afd::Given<'_> {
-        let half = Duration::from_ns((age_period.ns() / 2).max(1000));
-        afd::Given {
-            name: NAME,
-            buffer: self.queue.buffer,
-            measure,
-            shared: &self.shared,
-            longest: half.min(INTERVAL),
-        }
+        Ok((queue, Config { common, trap }))
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        let dropper = config.dropper(site.rng(NAME));
-        self.queue.serve(NAME, config.common.limit, dropper, site)
+        let (queue, config) = self.check(site)?;
+        Ok(queue.serve(config.dropper(site.rng(NAME))))
     }
 }
 

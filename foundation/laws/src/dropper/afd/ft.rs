@@ -52,6 +52,7 @@ use crate::about::{About, Family};
 use crate::dropper::afd::{self, nft};
 use crate::error::{BadParameter, Of as _};
 use crate::part::Part;
+use crate::queueing::CheckedQueue;
 use crate::site::Site;
 use alloc::boxed::Box;
 use fairwire_core::Discipline;
@@ -91,16 +92,16 @@ impl Part for Spec {
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<nft::Config, BadParameter> {
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, nft::Config), BadParameter> {
         let Checked { set_size } = self.checked().of(NAME)?;
-        let (common, sampling) = self.samples.check(NAME, site)?;
+        let (queue, common, sampling) = self.samples.check(NAME, site)?;
         // Another set for every sample is what a set that is never used again gives.
-        Ok(nft::Config { common, sampling, set_size, reuse: 0.0 })
+        Ok((queue, nft::Config { common, sampling, set_size, reuse: 0.0 }))
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        self.samples.queue.serve(NAME, config.common.limit, config.dropper(site.rng(NAME)), site)
+        let (queue, config) = self.check(site)?;
+        Ok(queue.serve(config.dropper(site.rng(NAME))))
     }
 }

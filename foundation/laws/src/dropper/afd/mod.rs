@@ -28,9 +28,9 @@ pub use sample::{Counts, Record, Sample, Sampled, Sampling};
 
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::memory;
-use crate::queueing::Queueing;
+use crate::queueing::{CheckedQueue, Queueing};
 use crate::role;
-use crate::site::Site;
+use crate::site::{Room, Site};
 use crate::spec::{Measure, Quantity, WeightOf, Weights};
 use fairwire_core::units::Amount;
 use fairwire_core::{
@@ -338,13 +338,13 @@ impl Samples {
         &self,
         discipline: &'static str,
         site: &Site<'_>,
-    ) -> Result<(Config, Sampling), BadParameter> {
-        self.queue.service(discipline, site)?;
-        let (buffer, shared, measure) = (self.queue.buffer, &self.shared, self.measure.unwrap_or_default());
-        let common = Given { name: discipline, buffer, measure, shared, longest: INTERVAL }.check(site)?;
+    ) -> Result<(CheckedQueue, Config, Sampling), BadParameter> {
+        let queue = self.queue.check(discipline, site)?;
+        let (room, shared, measure) = (queue.room, &self.shared, self.measure.unwrap_or_default());
+        let common = Given { name: discipline, room, measure, shared, longest: INTERVAL }.check(site)?;
         let CheckedSamples { samples, sampling, .. } = self.checked().of(discipline)?;
         let typical = common.typical(site);
-        Ok((common, Sampling { samples, probability: sampling, typical }))
+        Ok((queue, common, Sampling { samples, probability: sampling, typical }))
     }
 
     /// Bytes of the table of counts: each sample may be of another flow.
@@ -356,7 +356,7 @@ impl Samples {
 /// The typed parameters that the four forms have in common, as given to one of them.
 pub(super) struct Given<'a> {
     pub name: &'static str,
-    pub buffer: Option<Quantity<Amount>>,
+    pub room: Room,
     pub measure: Measure,
     pub shared: &'a Shared,
     /// The default of `interval` is at most this.
@@ -372,7 +372,7 @@ impl Given<'_> {
     }
 
     pub(super) fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
-        let room = site.room(self.name, self.buffer)?;
+        let room = self.room;
         let given = self.shared.checked().of(self.name)?;
         let weights = match &self.shared.weights {
             Some(weights) => weights.check(self.parameter("weights"))?,

@@ -60,6 +60,7 @@ use crate::about::{About, Family};
 use crate::dropper::afd::{self, Afd, Counts, Record, Sample, Sampled, Sampling};
 use crate::error::{BadParameter, Of as _};
 use crate::part::Part;
+use crate::queueing::CheckedQueue;
 use crate::site::Site;
 use alloc::boxed::Box;
 use fairwire_core::{Discipline, Probe, Rng, Unit};
@@ -125,16 +126,16 @@ impl Config {
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let Checked { set_size, reuse } = self.checked().of(NAME)?;
-        let (common, sampling) = self.samples.check(NAME, site)?;
-        Ok(Config { common, sampling, set_size, reuse })
+        let (queue, common, sampling) = self.samples.check(NAME, site)?;
+        Ok((queue, Config { common, sampling, set_size, reuse }))
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        self.samples.queue.serve(NAME, config.common.limit, config.dropper(site.rng(NAME)), site)
+        let (queue, config) = self.check(site)?;
+        Ok(queue.serve(config.dropper(site.rng(NAME))))
     }
 }
 

@@ -47,6 +47,7 @@ use crate::about::{About, Family};
 use crate::dropper::afd::{self, Afd, Counts, Record, Sample, Sampled, Sampling};
 use crate::error::BadParameter;
 use crate::part::Part;
+use crate::queueing::CheckedQueue;
 use crate::site::Site;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -99,15 +100,15 @@ impl Config {
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
-        let (common, sampling) = self.samples.check(NAME, site)?;
-        Ok(Config { common, sampling })
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
+        let (queue, common, sampling) = self.samples.check(NAME, site)?;
+        Ok((queue, Config { common, sampling }))
     }
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        self.samples.queue.serve(NAME, config.common.limit, config.dropper(site.rng(NAME)), site)
+        let (queue, config) = self.check(site)?;
+        Ok(queue.serve(config.dropper(site.rng(NAME))))
     }
 }
 

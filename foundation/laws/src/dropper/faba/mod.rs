@@ -83,7 +83,7 @@ use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::memory;
 use crate::part::Part;
-use crate::queueing::Queueing;
+use crate::queueing::{CheckedQueue, Queueing};
 use crate::role;
 use crate::site::Site;
 use crate::spec::{Measure, Quantity, Share, WeightOf, Weights};
@@ -241,15 +241,14 @@ pub struct Config {
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.queue.buffer)?;
-        self.queue.service(NAME, site)?;
+        let queue = self.queue.check(NAME, site)?;
         let measure = given.measure;
-        let (total, max_flows) = self.supply.check(NAME, measure, &room, site)?;
+        let (total, max_flows) = self.supply.check(NAME, measure, &queue.room, site)?;
         let (weights, heaviest) = self.checked_weights()?;
-        Ok(Config {
-            limit: room.limit,
+        let config = Config {
+            limit: queue.room.limit,
             measure,
             share_between: given.share_between,
             weights,
@@ -262,7 +261,8 @@ impl Spec {
             idle_refill: given.idle_refill,
             free_below: self.free_below.map_or(0, |amount| tokens_of(amount.0, measure, total, site)),
             max_flows,
-        })
+        };
+        Ok((queue, config))
     }
 
     /// The weights, and the greatest of them: 1 at least, since that is what an unlisted class has.
@@ -273,10 +273,8 @@ impl Spec {
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        let limit = config.limit;
-        let faba = Faba::new(config, site.rng(NAME));
-        self.queue.serve(NAME, limit, faba, site)
+        let (queue, config) = self.check(site)?;
+        Ok(queue.serve(Faba::new(config, site.rng(NAME))))
     }
 }
 
@@ -339,9 +337,8 @@ impl Faba {
     /// #     seed: Seed(1), stream: "example",
     /// # };
     ///
-    /// let config = Spec::default().check(&site)?; // a buffer of 8 packets
-    /// let limit = config.limit;
-    /// let mut queue = Queue::new(limit, Fcfs, Faba::new(config, Seed(1).stream("example")));
+    /// let (whole, config) = Spec::default().check(&site)?; // a buffer of 8 packets
+    /// let mut queue = Queue::new(whole.room.limit, Fcfs, Faba::new(config, Seed(1).stream("example")));
     /// queue.enqueue(Packet::new(0, 512, 7.into(), Time::ZERO), Time::ZERO, &mut Ignore);
     ///
     /// let balance = queue.dropper().balance(queue.buffer());

@@ -85,7 +85,7 @@ use crate::dropper::faba::{Balance, Knees, Profile, TOKEN};
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::memory;
 use crate::part::Part;
-use crate::queueing::Queueing;
+use crate::queueing::{CheckedQueue, Queueing};
 use crate::role;
 use crate::site::Site;
 use crate::spec::{CheckedTreeClass, Measure, TreeClass, checked_tree};
@@ -180,15 +180,14 @@ pub struct Config {
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.queue.buffer)?;
-        self.queue.service(NAME, site)?;
+        let queue = self.queue.check(NAME, site)?;
         let measure = given.measure;
-        let (total, max_flows) = self.supply.check(NAME, measure, &room, site)?;
+        let (total, max_flows) = self.supply.check(NAME, measure, &queue.room, site)?;
         let tree = self.checked_classes()?;
-        Ok(Config {
-            limit: room.limit,
+        let config = Config {
+            limit: queue.room.limit,
             measure,
             total,
             profile: self.knees.check(NAME)?,
@@ -196,7 +195,8 @@ impl Spec {
             beta_max: given.beta_max,
             max_flows,
             tree,
-        })
+        };
+        Ok((queue, config))
     }
 
     fn checked_classes(&self) -> Result<ClassTree, BadParameter> {
@@ -212,10 +212,8 @@ impl Spec {
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        let limit = config.limit;
-        let hfaba = Hfaba::new(config, site.rng(NAME));
-        self.queue.serve(NAME, limit, hfaba, site)
+        let (queue, config) = self.check(site)?;
+        Ok(queue.serve(Hfaba::new(config, site.rng(NAME))))
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) use ranking::Ranking;
 pub use shares::Shares;
 
 use crate::error::{BadParameter, Of as _, Parameter};
-use crate::queueing::Queueing;
+use crate::queueing::{CheckedQueue, Queueing};
 use crate::site::Site;
 use crate::spec::{Measure, WeightOf};
 use fairwire_core::{Buffer, FlowKey, Limit, Packet, Unit, Victim};
@@ -88,17 +88,22 @@ pub struct Config {
 
 impl Parameters {
     /// Checks what was typed for `discipline` against the site.
-    pub(crate) fn check(&self, discipline: &'static str, site: &Site<'_>) -> Result<Config, BadParameter> {
+    pub(crate) fn check(
+        &self,
+        discipline: &'static str,
+        site: &Site<'_>,
+    ) -> Result<(CheckedQueue, Config), BadParameter> {
         let Checked { drop } = self.checked().of(discipline)?;
-        let room = site.room(discipline, self.queue.buffer)?;
+        let queue = self.queue.check(discipline, site)?;
+        let room = queue.room;
         let of_buffer = if room.limit.is_in_bytes() { Measure::Bytes } else { Measure::Packets };
         let measure = self.measure.unwrap_or(of_buffer);
         let pool = match measure {
             Measure::Packets => room.packets,
             Measure::Bytes => room.amount.in_bytes(site.packet_bytes, site.rate),
         };
-        let weights = self.queue.service(discipline, site)?.weights;
-        Ok(Config { limit: room.limit, measure, pool, drop, weights })
+        let weights = queue.service.weights.clone();
+        Ok((queue, Config { limit: room.limit, measure, pool, drop, weights }))
     }
 }
 

@@ -57,7 +57,7 @@ use adaptive::Steps;
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::part::Part;
-use crate::queueing::Queueing;
+use crate::queueing::{CheckedQueue, Queueing};
 use crate::site::{Room, Site};
 use crate::spec::{Measure, Quantity};
 use fairwire_core::units::{Amount, Size};
@@ -265,15 +265,14 @@ pub struct Config {
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.queue.buffer)?;
-        self.queue.service(NAME, site)?;
+        let queue = self.queue.check(NAME, site)?;
         let packet_bytes = given.mean_packet.map_or(site.packet_bytes, |size| size.0 as u32);
-        let ramp = self.ramp(&room, packet_bytes, site)?;
+        let ramp = self.ramp(&queue.room, packet_bytes, site)?;
         let adaptation = self.adaptation(&ramp)?;
-        Ok(Config {
-            limit: room.limit,
+        let config = Config {
+            limit: queue.room.limit,
             measure: given.measure,
             ramp,
             adaptation: given.adaptive.then_some(adaptation),
@@ -284,7 +283,8 @@ impl Spec {
             mark_limit: given.mark_limit,
             packet_bytes,
             rate: site.rate,
-        })
+        };
+        Ok((queue, config))
     }
 
     /// The buffer's own packets are the site's, whatever the mean packet is.
@@ -338,9 +338,8 @@ impl Spec {
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        let red = Red::new(config, site.rng(NAME));
-        self.queue.serve(NAME, config.limit, red, site)
+        let (queue, config) = self.check(site)?;
+        Ok(queue.serve(Red::new(config, site.rng(NAME))))
     }
 }
 

@@ -59,7 +59,7 @@ pub use rate::{Estimator, Meter, Seen};
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _};
 use crate::part::Part;
-use crate::queueing::Queueing;
+use crate::queueing::{CheckedQueue, Queueing};
 use crate::site::Site;
 use crate::spec::{EcnChoice, Measure, Quantity};
 use fairwire_core::{
@@ -200,13 +200,12 @@ pub struct Config {
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.queue.buffer)?;
-        self.queue.service(NAME, site)?;
+        let queue = self.queue.check(NAME, site)?;
         let capacity = site.rate.packets_per_second(site.packet_bytes);
-        Ok(Config {
-            limit: room.limit,
+        let config = Config {
+            limit: queue.room.limit,
             measure: given.measure,
             law: self.law(capacity)?,
             estimator: given.estimator,
@@ -215,7 +214,8 @@ impl Spec {
             capacity,
             packet_bytes: site.packet_bytes,
             marks: self.queue.ecn == Some(EcnChoice::Mark),
-        })
+        };
+        Ok((queue, config))
     }
 
     fn law(&self, capacity: f64) -> Result<Law, BadParameter> {
@@ -240,9 +240,8 @@ impl Spec {
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        let rqm = Rqm::new(config, site.rng(NAME));
-        self.queue.serve(NAME, config.limit, rqm, site)
+        let (queue, config) = self.check(site)?;
+        Ok(queue.serve(Rqm::new(config, site.rng(NAME))))
     }
 }
 

@@ -60,7 +60,7 @@ pub use bins::{Bin, Bins, Least, Steps};
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::part::Part;
-use crate::queueing::Queueing;
+use crate::queueing::{CheckedQueue, Queueing};
 use crate::site::{Room, Site};
 use crate::spec::{Measure, Quantity};
 use crate::timer::rescheduled;
@@ -186,16 +186,15 @@ pub struct Config {
 
 impl Spec {
     /// Checks what was typed against the site.
-    pub fn check(&self, site: &Site<'_>) -> Result<Config, BadParameter> {
+    pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, Config), BadParameter> {
         let given = self.checked().of(NAME)?;
-        let room = site.room(NAME, self.queue.buffer)?;
-        self.queue.service(NAME, site)?;
+        let queue = self.queue.check(NAME, site)?;
         let levels = given.levels;
         let bins = given.bins;
-        let (bin_size, bin_limit) = self.sizes(bins, &room, site)?;
+        let (bin_size, bin_limit) = self.sizes(bins, &queue.room, site)?;
         let (rehash_interval, warmup_time) = self.times()?;
-        Ok(Config {
-            limit: room.limit,
+        let config = Config {
+            limit: queue.room.limit,
             measure: given.measure,
             levels,
             bins,
@@ -207,7 +206,8 @@ impl Spec {
             warmup_time,
             mark_limit: given.mark_limit,
             packet_bytes: site.packet_bytes,
-        })
+        };
+        Ok((queue, config))
     }
 
     /// The size of a bin and its limit, in whole packets or bytes.
@@ -241,9 +241,8 @@ impl Spec {
 
     /// Checks and builds.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
-        let config = self.check(site)?;
-        let sfb = Sfb::new(config, site.rng(NAME));
-        self.queue.serve(NAME, config.limit, sfb, site)
+        let (queue, config) = self.check(site)?;
+        Ok(queue.serve(Sfb::new(config, site.rng(NAME))))
     }
 }
 

@@ -102,7 +102,7 @@ fn a_full_table_gives_a_mouses_place_to_a_new_flow() {
 
 #[test]
 fn a_flow_takes_32_bytes_in_the_default_table() {
-    let config = Spec::default().check(&site(Amount::Packets(300))).expect("allowed");
+    let config = Spec::default().check(&site(Amount::Packets(300))).expect("allowed").1;
     assert_eq!(config.trap.max_flows, 4096);
     assert_eq!(Elephants::new(config.trap).memory(), 32 * 4096);
 }
@@ -110,7 +110,7 @@ fn a_flow_takes_32_bytes_in_the_default_table() {
 #[test]
 fn defaults_follow_the_link_and_the_measure() {
     let site = site(Amount::Packets(100)); // 10 Mbit/s and packets of 1000 bytes: 0.8 ms each
-    let check = |measure| Spec { measure, ..Spec::default() }.check(&site).expect("allowed");
+    let check = |measure| Spec { measure, ..Spec::default() }.check(&site).expect("allowed").1;
     let bytes = check(None);
     assert_eq!(bytes.common.measure, Measure::Bytes);
     assert_eq!(bytes.trap.age_period, Duration::from_ms(800));
@@ -121,7 +121,7 @@ fn defaults_follow_the_link_and_the_measure() {
     assert_eq!((packets.trap.elephant_threshold, packets.trap.age_threshold), (125.0, 0.5));
     assert_eq!((packets.trap.most, packets.common.control.target), (1000.0, 25.0));
     let fast = fairwire_core::Rate::from_bps(100_000_000_000).expect("not zero");
-    let fast = Spec::default().check(&fairwire_laws::Site { rate: fast, ..site }).expect("allowed");
+    let fast = Spec::default().check(&fairwire_laws::Site { rate: fast, ..site }).expect("allowed").1;
     assert_eq!(fast.trap.age_period, Duration::from_us(80));
     // A twentieth of the 8 us in which 100 packets leave would be 0.4 us; a step takes at least 1
     // us.

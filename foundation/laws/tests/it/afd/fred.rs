@@ -141,7 +141,7 @@ fn config(many_flow_support: bool, measure: Measure) -> Config {
         max_probability: Some(0.1),
         ..Spec::default()
     };
-    spec.check(&site(Amount::Packets(40))).expect("allowed")
+    spec.check(&site(Amount::Packets(40))).expect("allowed").1
 }
 
 /// Many flows at times, few at others.
@@ -210,7 +210,7 @@ const FORCED: Fate = Fate::Dropped(Cause::Forced);
 fn a_flow_with_strikes_may_have_no_more_than_the_average_flow() {
     // The lower threshold is 10 packets: what a flow may have. The average queue stays low: w_q is
     // 0.002.
-    let config = Spec::default().check(&site(Amount::Packets(40))).expect("allowed");
+    let config = Spec::default().check(&site(Amount::Packets(40))).expect("allowed").1;
     let mut queue = Queue::new(config.limit, Fcfs, Fred::new(config, Seed(1).stream("fred")));
     let fates = offered(&mut queue, 1, 12);
     assert!(fates[..10].iter().all(|fate| *fate == IN));
@@ -310,7 +310,7 @@ fn an_upper_threshold_that_is_not_above_the_lower_one_is_refused() {
 
 #[test]
 fn defaults_follow_the_buffer() {
-    let check = |packets| Spec::default().check(&site(Amount::Packets(packets))).expect("allowed");
+    let check = |packets| Spec::default().check(&site(Amount::Packets(packets))).expect("allowed").1;
     let (small, large) = (check(40), check(400));
     assert_eq!((small.min_q, small.ramp.min, small.ramp.max), (2.0, 10.0, 20.0));
     assert_eq!((large.min_q, large.ramp.min, large.ramp.max), (4.0, 100.0, 200.0));

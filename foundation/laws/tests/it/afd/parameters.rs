@@ -36,7 +36,7 @@ fn parameters_that_contradict_each_other_are_refused() {
 #[test]
 fn defaults_follow_the_buffer_and_the_measure() {
     let control = |packets| {
-        let config = sb::Spec::default().check(&site(Amount::Packets(packets))).expect("allowed");
+        let config = sb::Spec::default().check(&site(Amount::Packets(packets))).expect("allowed").1;
         config.common.control
     };
     assert_eq!((control(40).target, control(400).target), (10.0, 50.0));
@@ -45,14 +45,14 @@ fn defaults_follow_the_buffer_and_the_measure() {
     assert_eq!(control(40).interval, Duration::from_us(1600)); // 40 packets leave in 32 ms
     let samples = Samples { measure: Some(Measure::Bytes), ..Samples::default() };
     let bytes = sb::Spec { samples };
-    let bytes = |packets| bytes.check(&site(Amount::Packets(packets))).expect("allowed");
+    let bytes = |packets| bytes.check(&site(Amount::Packets(packets))).expect("allowed").1;
     assert_eq!((bytes(40).common.control.target, bytes(400).common.control.target), (10_000.0, 50_000.0));
     assert_eq!((bytes(40).sampling.samples, bytes(40).sampling.typical), (1000, 1000));
-    let nft = nft::Spec::default().check(&site(Amount::Packets(40))).expect("allowed");
+    let nft = nft::Spec::default().check(&site(Amount::Packets(40))).expect("allowed").1;
     assert_eq!((nft.sampling.probability, nft.set_size, nft.reuse), (0.2, 5, 0.06));
     // A gain that is typed moves the other along.
     let shared = Shared { alpha: Some(0.5), ..Shared::default() };
     let samples = Samples { shared, ..Samples::default() };
     let typed = ft::Spec { samples, ..ft::Spec::default() };
-    assert_eq!(typed.check(&site(Amount::Packets(40))).expect("allowed").common.control.beta, 0.6);
+    assert_eq!(typed.check(&site(Amount::Packets(40))).expect("allowed").1.common.control.beta, 0.6);
 }

@@ -190,7 +190,7 @@ fn config(measure: Measure) -> nft::Config {
     };
     let samples = Samples { shared, measure: Some(measure), samples: Some(60), ..Samples::default() };
     let spec = nft::Spec { samples, set_size: Some(3), reuse: Some(0.2) };
-    spec.check(&site(Amount::Packets(60))).expect("allowed")
+    spec.check(&site(Amount::Packets(60))).expect("allowed").1
 }
 
 /// Runs both readings side by side.

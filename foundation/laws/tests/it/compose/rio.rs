@@ -13,13 +13,14 @@ use fairwire_laws::dropper::rio::{AboveMax, Config, Coupling, OutRule, Rio, Spec
 use fairwire_laws::spec::Measure;
 
 fn config() -> Config {
-    Spec::default().check(&site()).expect("the defaults are allowed")
+    Spec::default().check(&site()).expect("the defaults are allowed").1
 }
 
 #[test]
 fn the_defaults_are_those_of_atb_for_a_buffer_of_100_packets() {
     let hundred = "100 packets".parse().expect("an amount");
-    let config = Spec::default().check(&fairwire_laws::Site { buffer: hundred, ..site() }).expect("allowed");
+    let config =
+        Spec::default().check(&fairwire_laws::Site { buffer: hundred, ..site() }).expect("allowed").1;
     let ramp = |min, max, max_probability| Ramp { min, max, max_probability, gentle: false };
     assert_eq!(config.ramps[..2], [ramp(50.0, 80.0, 0.02), ramp(10.0, 50.0, 0.1)]);
     assert_eq!((config.colors, config.coupling, config.weight), (2, Coupling::Coupled, 0.002));
@@ -329,7 +330,7 @@ fn a_third_colour_takes_from_yellow_what_it_leaves_out() {
     let spec: Spec =
         toml::from_str("yellow = { max_probability = 0.3 }\nred = { min_threshold = '1 packet' }")
             .expect("well-formed");
-    let config = spec.check(&site()).expect("allowed");
+    let config = spec.check(&site()).expect("allowed").1;
     assert_eq!(config.colors, 3);
     assert_eq!(config.ramps[2], Ramp { min: 1.0, ..config.ramps[1] });
     assert_eq!(config.ramps[1].max_probability, 0.3);

@@ -11,7 +11,7 @@ use fairwire_laws::dropper::law::{Law, OneQueue};
 use std::collections::VecDeque;
 
 fn terms() -> Terms {
-    Spec::default().check(&site(60)).expect("the defaults are allowed").terms
+    Spec::default().check(&site(60)).expect("the defaults are allowed").1
 }
 
 struct PlainCobalt {

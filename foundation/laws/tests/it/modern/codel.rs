@@ -5,12 +5,12 @@ use crate::beside::{Event, Offer, Reading};
 use crate::fate::Events;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Cause, Discipline, Duration, Ecn, EcnPolicy, Limit, Packet, Queue, Seed, Time};
-use fairwire_laws::dropper::codel::{Arithmetic, Codel, Config, Rules, Spec, Terms};
+use fairwire_laws::dropper::codel::{Arithmetic, Codel, Rules, Spec, Terms};
 use fairwire_laws::dropper::law::OneQueue;
 use std::collections::VecDeque;
 
-pub(crate) fn config() -> Config {
-    Spec::default().check(&site(100)).expect("the defaults are allowed")
+pub(crate) fn defaults() -> Terms {
+    Spec::default().check(&site(100)).expect("the defaults are allowed").1
 }
 
 /// The state of RFC 8289, section 5, with 0 for "not above".
@@ -137,7 +137,7 @@ fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
     for ecn in [EcnPolicy::Drop, EcnPolicy::Mark] {
         // The shorter the interval, the more drops at one moment.
         for (interval, early) in [(100, 100), (20, 1000), (1, 2000)] {
-            let terms = Terms { interval: Duration::from_ms(interval), ecn, ..config().terms };
+            let terms = Terms { interval: Duration::from_ms(interval), ecn, ..defaults() };
             let (mut signals, mut several) = (0, 0);
             for seed in 0..6 {
                 let mut rng = Seed(seed).stream("codel");
@@ -178,7 +178,7 @@ fn standing(queue: &mut impl Discipline, packets: u64, requests: u64, ecn: Ecn) 
 
 #[test]
 fn signals_come_after_an_interval_and_then_by_the_square_root() {
-    let terms = Terms { ecn: EcnPolicy::Mark, ..config().terms };
+    let terms = Terms { ecn: EcnPolicy::Mark, ..defaults() };
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
     // 100 ms, then 100/sqrt(n) later each, and requests come every millisecond: 200, 270.7, 328.4,
     // 378.4, 423.2, 464.0, 501.8.
@@ -187,7 +187,7 @@ fn signals_come_after_an_interval_and_then_by_the_square_root() {
 
 #[test]
 fn with_the_arithmetic_of_linux_the_third_signal_comes_half_an_interval_after_the_second() {
-    let terms = Terms { ecn: EcnPolicy::Mark, arithmetic: Arithmetic::Linux, ..config().terms };
+    let terms = Terms { ecn: EcnPolicy::Mark, arithmetic: Arithmetic::Linux, ..defaults() };
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
     // By hand, r (3 - n r^2) / 2 from 1: 0.5 for n = 2, 0.5625 for 3, 0.4878 for 4, 0.4416 for 5,
     // 0.4040 for 6, 0.3752 for 7. The first signal comes once 100 ms are over, at the request of
@@ -198,9 +198,9 @@ fn with_the_arithmetic_of_linux_the_third_signal_comes_half_an_interval_after_th
 
 #[test]
 fn a_wait_below_the_target_or_a_backlog_of_one_packet_is_let_be() {
-    let (log, at) = standing(&mut queue(100, config().terms), 4, 500, Ecn::NotEct);
+    let (log, at) = standing(&mut queue(100, defaults()), 4, 500, Ecn::NotEct);
     assert_eq!((at.len(), log.lost().len()), (0, 0), "4 ms are below the target");
-    let slow = Terms { target: Duration::from_us(500), ..config().terms };
+    let slow = Terms { target: Duration::from_us(500), ..defaults() };
     let (_, at) = standing(&mut queue(100, slow), 1, 500, Ecn::NotEct);
     assert_eq!(at, [0; 0], "1000 bytes are no more than an MTU");
     let (_, at) = standing(&mut queue(100, slow), 3, 500, Ecn::NotEct);
@@ -210,7 +210,7 @@ fn a_wait_below_the_target_or_a_backlog_of_one_packet_is_let_be() {
 #[test]
 fn beyond_the_ce_threshold_capable_packets_are_marked_and_others_sent() {
     let threshold = Some(Duration::from_ms(2));
-    let terms = Terms { ce_threshold: threshold, ecn: EcnPolicy::Mark, ..config().terms };
+    let terms = Terms { ce_threshold: threshold, ecn: EcnPolicy::Mark, ..defaults() };
     for (packets, ecn, marked) in
         [(2, Ecn::Ect0, 0), (3, Ecn::Ect0, 50), (3, Ecn::NotEct, 0), (3, Ecn::Ect1, 50)]
     {
@@ -219,6 +219,6 @@ fn beyond_the_ce_threshold_capable_packets_are_marked_and_others_sent() {
     }
     // Without marks the threshold does nothing.
     let (log, _) =
-        standing(&mut queue(100, Terms { ce_threshold: threshold, ..config().terms }), 3, 50, Ecn::Ect0);
+        standing(&mut queue(100, Terms { ce_threshold: threshold, ..defaults() }), 3, 50, Ecn::Ect0);
     assert_eq!((log.marked().len(), log.lost().len()), (0, 0));
 }

@@ -8,13 +8,13 @@ use fairwire_laws::dropper::{codel, pie};
 
 #[test]
 fn the_defaults_are_those_of_the_rfcs() {
-    let codel = codel::Spec::default().check(&site(100)).expect("allowed").terms;
+    let codel = codel::Spec::default().check(&site(100)).expect("allowed").1;
     assert_eq!(
         (codel.target, codel.interval, codel.mtu),
         (Duration::from_ms(5), Duration::from_ms(100), 1514)
     );
     assert_eq!(codel.ecn, EcnPolicy::Drop);
-    let pie = pie::Spec::default().check(&site(100)).expect("allowed").terms;
+    let pie = pie::Spec::default().check(&site(100)).expect("allowed").1;
     assert_eq!(
         (pie.target, pie.update, pie.max_burst),
         (Duration::from_ms(15), Duration::from_ms(15), Duration::from_ms(150))
@@ -37,7 +37,7 @@ fn the_defaults_are_those_of_the_rfcs() {
 #[test]
 fn a_long_typical_packet_lengthens_the_quantum_and_the_mtu() {
     let jumbo = Site { packet_bytes: 9000, ..site(100) };
-    assert_eq!(codel::Spec::default().check(&jumbo).expect("allowed").terms.mtu, 9000);
+    assert_eq!(codel::Spec::default().check(&jumbo).expect("allowed").1.mtu, 9000);
     assert_eq!(fq_codel::Spec::default().check(&jumbo).expect("allowed").quantum, 9000);
 }
 

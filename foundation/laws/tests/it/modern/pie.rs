@@ -12,7 +12,7 @@ use fairwire_laws::spec::Measure;
 use std::collections::VecDeque;
 
 fn terms() -> Terms {
-    Spec::default().check(&site(100)).expect("the defaults are allowed").terms
+    Spec::default().check(&site(100)).expect("the defaults are allowed").1
 }
 
 /// The variables of RFC 8033; delays in seconds, with a timer that really ticks.

@@ -164,7 +164,7 @@ fn side_by_side(config: Config, policy: EcnPolicy, seed: u64) -> Met {
 
 #[test]
 fn it_decides_as_the_pseudo_code_does_in_every_variant() {
-    let defaults = Spec::default().check(&site(Amount::Packets(40))).expect("allowed");
+    let defaults = Spec::default().check(&site(Amount::Packets(40))).expect("allowed").1;
     let mut met = Met::new();
     for switches in 0..8u64 {
         let on = |bit: u32| switches >> bit & 1 == 1;
@@ -190,7 +190,7 @@ fn it_decides_as_the_pseudo_code_does_in_every_variant() {
 
 #[test]
 fn the_defaults_are_reds_thresholds_and_one_draw() {
-    let config = Spec::default().check(&site(Amount::Packets(40))).expect("allowed");
+    let config = Spec::default().check(&site(Amount::Packets(40))).expect("allowed").1;
     assert_eq!(config.red.ramp, Ramp { min: 10.0, max: 20.0, max_probability: 0.02, gentle: false });
     assert_eq!((config.draws, config.compare), (Draws::Fixed(1), Compare::Random));
     assert_eq!((config.red.weight, config.red.spreading), (0.002, Spreading::AtMost));
@@ -203,7 +203,8 @@ fn a_flow_is_hit_in_proportion_to_its_share_of_the_queue() {
     let spec = Spec { weight: Some(1.0), max_probability: Some(1e-9), ..Spec::default() };
     let config = Spec { max_threshold: Some(Amount::Packets(30).into()), ..spec }
         .check(&site(Amount::Packets(40)))
-        .expect("allowed");
+        .expect("allowed")
+        .1;
     let mut buffer = Buffer::new(config.red.limit);
     for frame in 0..20 {
         buffer.push(packet(frame, u64::from(frame % 4 == 0), 512)); // flow 1 has a quarter

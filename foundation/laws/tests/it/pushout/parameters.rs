@@ -9,7 +9,7 @@ use fairwire_laws::spec::Measure;
 fn queues_are_counted_as_the_buffer_is_unless_typed_otherwise() {
     let checked = |text: &str, buffer| {
         let config = toml::from_str::<lqd::Spec>(text).expect("well-formed").check(&site(buffer));
-        config.map(|config| (config.measure, config.pool)).expect("allowed")
+        config.map(|(_, config)| (config.measure, config.pool)).expect("allowed")
     };
     assert_eq!(checked("", Amount::Packets(40)), (Measure::Packets, 40.0));
     assert_eq!(checked("", Amount::Bytes(10_240)), (Measure::Bytes, 10_240.0));

@@ -54,7 +54,7 @@ proptest! {
         sequence in operations(Shape { flows: 7, max_operations: 300, ..Shape::default() })
     ) {
         for (spec, buffer) in typed() {
-            let config = spec.check(&site(buffer)).expect("allowed");
+            let config = spec.check(&site(buffer)).expect("allowed").1;
             let mut plain = Plain::new(&config, [1.0; 4]);
             let register = std::cell::RefCell::new(Register::default());
             let mut alqd = queue(&config, Alqd::new(config.clone()));
@@ -81,7 +81,7 @@ proptest! {
         let spec: Spec = toml::from_str("scheduler = { fcfs = { weights = { 1 = 2.0, 2 = 0.5, 3 = 2.0 } } }")
             .expect("well-formed");
         for buffer in [Amount::Packets(12), Amount::Bytes(4_000)] {
-            let config = spec.check(&site(buffer)).expect("allowed");
+            let config = spec.check(&site(buffer)).expect("allowed").1;
             let mut plain = Plain::new(&config, [1.0, 2.0, 0.5, 2.0]);
             let register = std::cell::Cell::new(None::<u64>);
             let mut alqd = queue(&config, Alqd::new(config.clone()));
@@ -106,7 +106,7 @@ proptest! {
 
 #[test]
 fn a_register_whose_queue_has_drained_cannot_make_room() {
-    let config = Spec::default().check(&site(Amount::Bytes(1_600))).expect("allowed");
+    let config = Spec::default().check(&site(Amount::Bytes(1_600))).expect("allowed").1;
     let mut queue = Queue::new(config.limit, Fcfs, Alqd::new(config));
     let mut log = Events::default();
     for (frame, flow, len) in [(0, 1, 700), (1, 2, 800), (2, 3, 1500)] {
@@ -122,7 +122,7 @@ fn a_register_whose_queue_has_drained_cannot_make_room() {
 fn a_light_queue_that_drains_does_not_displace_a_heavy_one() {
     let typed = "scheduler = { fcfs = { weights = { 1 = 4.0 } } }";
     let spec: Spec = toml::from_str(typed).expect("well-formed");
-    let config = spec.check(&site(Amount::Packets(12))).expect("allowed");
+    let config = spec.check(&site(Amount::Packets(12))).expect("allowed").1;
     let mut queue = Queue::new(config.limit, Fcfs, Alqd::new(config));
     // Flow 1 is of weight 4 and flow 4 of weight 1: parts of 9.6 and 2.4 of the 12.
     for frame in 0..11 {

@@ -47,7 +47,7 @@ fn ways() -> impl Iterator<Item = String> {
 fn of_queues_that_are_longest_alike_each_is_as_likely() {
     for typed in ways() {
         let spec: lqd::Spec = toml::from_str(&typed).expect("well-formed");
-        let config = spec.check(&site(BUFFER)).expect("allowed");
+        let config = spec.check(&site(BUFFER)).expect("allowed").1;
         let counts = counts(&mut Lqd::new(config, Seed(3).stream("lqd")), &[11, 3, 11, 4, 11]);
         assert_eq!((counts[1], counts[3]), (0, 0));
         assert_even([counts[0], counts[2], counts[4]]);
@@ -61,7 +61,7 @@ fn ties_between_different_weights_are_even_too() {
     // Lengths of 10, 17 and 10 are each 3 above.
     let typed = "buffer = '42 packets'\nscheduler = { fcfs = { weights = { 1 = 2.0 } } }";
     let spec: lqd::Spec = toml::from_str(typed).expect("well-formed");
-    let config = spec.check(&site(BUFFER)).expect("allowed");
+    let config = spec.check(&site(BUFFER)).expect("allowed").1;
     let counts = counts(&mut Lqd::new(config, Seed(3).stream("lqd")), &[10, 17, 10]);
     assert_even([counts[0], counts[1], counts[2]]);
 }
@@ -71,7 +71,7 @@ fn of_queues_above_their_part_each_is_as_likely_however_long() {
     for typed in ways() {
         let spec: rnd::Spec = toml::from_str(&typed).expect("well-formed");
         let pool = if typed.contains("bytes") { Amount::Bytes(4_000) } else { BUFFER };
-        let config = spec.check(&site(pool)).expect("allowed");
+        let config = spec.check(&site(pool)).expect("allowed").1;
         // Six flows with the arrival: a part is 6.67 packets, or 667 bytes.
         let counts = counts(&mut Rnd::new(config, Seed(3).stream("rnd")), &[7, 6, 17, 1, 9]);
         assert_eq!((counts[1], counts[3]), (0, 0), "{typed}");
@@ -82,7 +82,7 @@ fn of_queues_above_their_part_each_is_as_likely_however_long() {
 #[test]
 fn a_queue_with_exactly_its_part_is_not_above_it() {
     // Four flows with the arrival, B = 40: parts of 10 packets.
-    let config = rnd::Spec::default().check(&site(BUFFER)).expect("allowed");
+    let config = rnd::Spec::default().check(&site(BUFFER)).expect("allowed").1;
     let counts = counts(&mut Rnd::new(config, Seed(3).stream("rnd")), &[10, 11, 19]);
     assert_eq!(counts[0], 0);
     // Binomial with p = 1/2: 3.3 sd of 47.4 about 4500.

@@ -40,7 +40,7 @@ pub(super) fn configs(name: &str) -> Vec<(Config, [f64; 4])> {
                         "rnd" => toml::from_str::<rnd::Spec>(&typed).expect(wrong).check(&site(buffer)),
                         _ => toml::from_str::<lqd_binned::Spec>(&typed).expect(wrong).check(&site(buffer)),
                     };
-                    configs.push((config.expect(wrong), weights));
+                    configs.push((config.expect(wrong).1, weights));
                 }
             }
         }
@@ -123,7 +123,7 @@ proptest! {
         let weights = [0.3, 1.1, 0.7, 123.456];
         let typed = "scheduler = { fcfs = { weights = { 0 = 0.3, 1 = 1.1, 2 = 0.7, 3 = 123.456 } } }";
         for buffer in [Amount::Packets(12), Amount::Bytes(6_000)] {
-            let config = toml::from_str::<lqd::Spec>(typed).expect("well-formed").check(&site(buffer)).expect("allowed");
+            let config = toml::from_str::<lqd::Spec>(typed).expect("well-formed").check(&site(buffer)).expect("allowed").1;
             let mut plain = Plain::new(&config, weights);
             let mut lqd = queue(&config, Lqd::new(config.clone(), Seed(2).stream("lqd")));
             let nearly_furthest = |plain: &Plain, flow, _: Option<&_>| {
@@ -260,7 +260,7 @@ fn enough_room_was_made_to_decide() {
 #[test]
 fn one_long_arrival_pushes_out_from_several_queues_and_the_victim_is_found_anew_each_time() {
     let spec: lqd::Spec = toml::from_str("measure = 'bytes'").expect("well-formed");
-    let config = spec.check(&site(Amount::Bytes(3_000))).expect("allowed");
+    let config = spec.check(&site(Amount::Bytes(3_000))).expect("allowed").1;
     let mut queue = Queue::new(config.limit, Fcfs, Lqd::new(config, Seed(1).stream("lqd")));
     for (frame, flow, len) in [(0, 1, 600), (1, 1, 500), (2, 2, 1000), (3, 3, 900)] {
         queue.enqueue(packet(frame, flow, len), Time::ZERO, &mut Events::default());
@@ -276,7 +276,7 @@ fn where_long_packets_fill_a_buffer_before_its_parts_are_full_the_fuller_queue_g
     // 120 typical packets of 512 bytes have room, but only 40 of 1500: both flows stay below their
     // parts of 60.
     let typed = toml::from_str::<rnd::Spec>("measure = 'packets'").expect("well-formed");
-    let config = typed.check(&site(Amount::Bytes(61_440))).expect("allowed");
+    let config = typed.check(&site(Amount::Bytes(61_440))).expect("allowed").1;
     let mut queue = queue(&config, Rnd::new(config.clone(), Seed(1).stream("rnd")));
     let mut log = Events::default();
     for frame in 0..40 {
@@ -290,7 +290,7 @@ fn where_long_packets_fill_a_buffer_before_its_parts_are_full_the_fuller_queue_g
 
 #[test]
 fn queues_of_one_bin_take_turns() {
-    let config = lqd_binned::Spec::default().check(&site(Amount::Packets(18))).expect("allowed");
+    let config = lqd_binned::Spec::default().check(&site(Amount::Packets(18))).expect("allowed").1;
     let mut queue = Queue::new(config.limit, Fcfs, LqdBinned::new(config));
     for frame in 0..18 {
         // Six each: bin 4 to 7.
@@ -309,7 +309,7 @@ fn queues_of_one_bin_take_turns() {
 fn a_queue_weighs_what_the_packet_that_began_it_weighs() {
     let typed = "scheduler = { fcfs = { weights = { 1 = 4.0 } } }";
     let spec: lqd::Spec = toml::from_str(typed).expect("well-formed");
-    let config = spec.check(&site(Amount::Packets(6))).expect("allowed");
+    let config = spec.check(&site(Amount::Packets(6))).expect("allowed").1;
     let mut queue = Queue::new(config.limit, Fcfs, Lqd::new(config, Seed(1).stream("lqd")));
     let mut of_class = |frame, flow, class| {
         let mut log = Events::default();
@@ -331,7 +331,7 @@ fn a_queue_weighs_what_the_packet_that_began_it_weighs() {
 #[test]
 fn dropped_at_the_tail_the_longest_queue_that_arrives_is_refused() {
     let spec: lqd::Spec = toml::from_str("drop = 'tail'").expect("well-formed");
-    let config = spec.check(&site(Amount::Packets(4))).expect("allowed");
+    let config = spec.check(&site(Amount::Packets(4))).expect("allowed").1;
     let mut lqd = Lqd::new(config.clone(), Seed(1).stream("lqd"));
     let mut buffer = Buffer::new(config.limit);
     for (frame, flow) in [(0, 1), (1, 1), (2, 1), (3, 2)] {

@@ -8,7 +8,7 @@ use fairwire_laws::dropper::avq::{Avq, Config, Spec};
 use fairwire_laws::spec::Measure;
 
 fn config() -> Config {
-    Spec::default().check(&site()).expect("the defaults are allowed")
+    Spec::default().check(&site()).expect("the defaults are allowed").1
 }
 
 /// The pseudo-code with none of the code under test: everything in bytes and seconds.

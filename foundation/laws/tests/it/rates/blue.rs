@@ -10,7 +10,7 @@ use fairwire_laws::dropper::blue::{Blue, Config, Spec};
 use fairwire_laws::spec::Measure;
 
 fn config() -> Config {
-    Spec::default().check(&site()).expect("the defaults are allowed")
+    Spec::default().check(&site()).expect("the defaults are allowed").1
 }
 
 #[test]

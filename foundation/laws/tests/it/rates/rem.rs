@@ -14,7 +14,7 @@ use fairwire_laws::spec::{EcnChoice, Measure};
 
 fn config() -> Config {
     let spec = Spec { target: Some(Amount::Packets(20).into()), ..Spec::default() };
-    spec.check(&site()).expect("this is allowed")
+    spec.check(&site()).expect("this is allowed").1
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn the_probability_is_that_of_the_paper() {
 #[test]
 fn the_defaults_are_those_of_ns2() {
     let law =
-        |buffer| Spec::default().check(&Site { buffer, ..site() }).expect("the defaults are allowed").law;
+        |buffer| Spec::default().check(&Site { buffer, ..site() }).expect("the defaults are allowed").1.law;
     let Law { target, interval, gamma, alpha, phi, input_weight, capacity } = law(Amount::Packets(80));
     assert_eq!((target, interval, gamma), (20.0, Duration::from_ms(2), 0.001));
     assert_eq!((alpha, phi, input_weight), (0.1, 1.001, 1.0));
@@ -134,7 +134,7 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
             target: Some(Amount::Packets(10).into()),
             ..Spec::default()
         };
-        let config = spec.check(&site()).expect("allowed");
+        let config = spec.check(&site()).expect("allowed").1;
         let met = side_by_side(config, policy, switches);
         let early = met.get("early").copied().unwrap_or(0);
         assert_eq!(early > 100, !on(0) || on(3), "{switches}: {met:?}");
@@ -198,7 +198,7 @@ fn with_responsive_senders_the_backlog_settles_at_the_target() {
 #[test]
 fn by_default_a_small_buffer_gives_a_price_too() {
     let site = Site { buffer: Amount::Packets(15), ..site() };
-    let config = Spec::default().check(&site).expect("the defaults are allowed");
+    let config = Spec::default().check(&site).expect("the defaults are allowed").1;
     let mut rem = Rem::new(config, Seed(1).stream("rem"));
     let mut full = Buffer::new(config.limit);
     while full.fits(512) {

@@ -12,13 +12,13 @@ use fairwire_laws::dropper::rqm::{AlphaUnits, Config, Estimator, Law, OverloadRu
 use fairwire_laws::spec::Measure;
 
 fn config() -> Config {
-    Spec::default().check(&site()).expect("the defaults are allowed")
+    Spec::default().check(&site()).expect("the defaults are allowed").1
 }
 
 /// The law at 10 Mbit/s with packets of 1040 bytes: B is 1201.92 packets per second.
 fn law() -> Law {
     let site = Site { packet_bytes: 1040, ..site() };
-    Spec::default().check(&site).expect("the defaults are allowed").law
+    Spec::default().check(&site).expect("the defaults are allowed").1.law
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_rate_near_zero_does_not_lose_digits() {
 fn alpha_per_round_trip_time_is_tcps_usual_law() {
     let site = Site { packet_bytes: 1040, ..site() };
     let spec = Spec { alpha_units: Some(AlphaUnits::PerRtt), ..Spec::default() };
-    let law = spec.check(&site).expect("allowed").law;
+    let law = spec.check(&site).expect("allowed").1.law;
     let rate = 0.9 * law.virtual_capacity;
     let window = rate / law.sessions(rate) * 0.1; // packets per session and round trip of 100 ms
     assert!((law.probability(rate) * window * window - 2.0).abs() < 1e-12); // a few roundings

@@ -17,7 +17,7 @@ use fairwire_testing::{Operation, Shape, operations};
 use proptest::prelude::*;
 
 fn config() -> Config {
-    Spec::default().check(&site()).expect("the defaults are allowed")
+    Spec::default().check(&site()).expect("the defaults are allowed").1
 }
 
 fn packet(frame: u32, flow: u64, now: Time) -> Packet {
@@ -28,12 +28,12 @@ fn packet(frame: u32, flow: u64, now: Time) -> Packet {
 fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
     // The paper: 200 packets of room, 23 bins of 13 packets. Linux: 25 for 20.
     let spec = Spec { queue: Queueing::from(Amount::Packets(200)), bins: Some(23), ..Spec::default() };
-    let config = spec.check(&site()).expect("allowed");
+    let config = spec.check(&site()).expect("allowed").1;
     assert_eq!((config.steps.bin_size, config.bin_limit), (14, 18)); // 13.04 and its 1.25 times, rounded up
     let linux = Spec { bin_size: Some(Amount::Packets(20).into()), ..spec };
-    assert_eq!(linux.check(&site()).expect("allowed").bin_limit, 25);
+    assert_eq!(linux.check(&site()).expect("allowed").1.bin_limit, 25);
     let bytes = Spec { measure: Some(Measure::Bytes), ..linux };
-    assert_eq!(bytes.check(&site()).expect("allowed").steps.bin_size, 10_240);
+    assert_eq!(bytes.check(&site()).expect("allowed").1.steps.bin_size, 10_240);
 }
 
 /// One set of bins: its key, and the probability and backlog of each, level by level.
@@ -327,7 +327,7 @@ fn contest(config: Config, seconds: u64) -> (Queue<Fcfs, Sfb>, Vec<u32>) {
 /// Room for 200 packets, so bins of 19.
 fn roomy() -> Config {
     let spec = Spec { queue: Queueing::from(Amount::Packets(200)), ..Spec::default() };
-    spec.check(&site()).expect("allowed")
+    spec.check(&site()).expect("allowed").1
 }
 
 #[test]

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 
 fn config(spec: &Spec, buffer: Amount) -> Config {
-    spec.check(&site(buffer)).expect("allowed")
+    spec.check(&site(buffer)).expect("allowed").1
 }
 
 fn queue(config: &Config, seed: u64) -> Queue<Fcfs, Hfaba> {

@@ -14,7 +14,7 @@ const PACKETS: u32 = 24;
 
 fn faba(typed: &str) -> Queue<Fcfs, Faba> {
     let spec: faba::Spec = toml::from_str(typed).expect("well-formed");
-    let config = spec.check(&site(Amount::Packets(PACKETS))).expect("allowed");
+    let config = spec.check(&site(Amount::Packets(PACKETS))).expect("allowed").1;
     Queue::new(config.limit, Fcfs, Faba::new(config, Seed(1).stream("faba")))
 }
 
@@ -26,7 +26,7 @@ fn hfaba(weights: [f64; 5]) -> Queue<Fcfs, Hfaba> {
     };
     let class = Some((1..).zip(&weights).map(class).collect());
     let config = hfaba::Spec { class, ..Default::default() }.check(&site(Amount::Packets(PACKETS)));
-    let config = config.expect("allowed");
+    let (_, config) = config.expect("allowed");
     Queue::new(config.limit, Fcfs, Hfaba::new(config, Seed(1).stream("hfaba")))
 }
 
